@@ -1,0 +1,141 @@
+// What we say when a program cannot go on. A Diagnostic is data; text and JSON are renderings.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "holdfast/base/api.h"
+#include "holdfast/base/where.h"
+
+namespace holdfast {
+
+/// Every code we can raise, in `base/codes.def`.
+enum class Code : uint16_t {
+#define HOLDFAST_CODE(id, number, severity, status, bases, headline) id,
+#include "holdfast/base/codes.def"
+#undef HOLDFAST_CODE
+};
+
+enum class Severity : uint8_t { kError, kWarning, kBug };
+enum class Applicability : uint8_t { kTested, kMaybe, kManual };
+enum class Role : uint8_t { kBorn, kStored, kClosed, kUsed, kFirstUse, kFreed, kRebound, kCut, kPlaced };
+
+struct ScopeInfo {
+  std::string kind = "eager";
+  std::string name;
+  Loc defined;
+  int trace_no = 0;
+  std::string state = "open";
+  Loc closed_at;
+};
+
+struct TensorInfo {
+  std::string name;  // what the user typed for it, if known
+  std::string op, dtype, shape, device;
+  Loc born;
+  ScopeInfo owner;
+  std::string holder_path;
+};
+
+struct Label {
+  Role role = Role::kUsed;
+  Loc loc;
+  std::string text;
+  bool primary = false;
+};
+
+struct Edit {
+  std::string file;
+  int line = 0, col = 0;
+  std::string old_text, new_text;
+};
+
+struct Fix {
+  std::string title;
+  Applicability applicability = Applicability::kManual;
+  std::vector<Edit> edits;
+};
+
+struct Diagnostic {
+  Code code{};
+  Severity severity = Severity::kError;
+  std::string headline;
+  std::string op;  // the op, layer or function that refused
+  TensorInfo subject;
+  std::vector<TensorInfo> others;
+  std::vector<Label> labels;
+  std::vector<TensorInfo> path;
+  std::string why;
+  std::vector<Fix> fixes;
+  int hidden_frames = 0;
+  std::string thread;
+};
+
+/// What `base/codes.def` says of a code.
+struct CodeInfo {
+  const char* name;      // "E1101"
+  Severity severity;
+  const char* status;    // canonical status, also the class under tf.errors, or "" for none
+  const char* bases;     // Python classes, comma-separated, most specific first
+  const char* headline;  // one line for the index
+};
+HOLDFAST_API const CodeInfo& info(Code);
+HOLDFAST_API const std::vector<CodeInfo>& all_codes();
+
+/// The text of section "Layout" of docs/diagnostics.md: at most 25 lines, the first one complete.
+HOLDFAST_API std::string render(const Diagnostic&);
+/// One line of JSON, schema 1.
+HOLDFAST_API std::string to_json(const Diagnostic&);
+
+/// Every error of ours.
+class HOLDFAST_API Error : public std::runtime_error {
+ public:
+  explicit Error(Diagnostic d);
+  const Diagnostic& diagnostic() const { return *diagnostic_; }
+  Diagnostic& diagnostic() { return *diagnostic_; }
+  Code code() const { return diagnostic_->code; }
+  const char* what() const noexcept override;
+  /// Renders again after the diagnostic was added to.
+  void refresh() { text_->clear(); }
+
+ private:
+  std::shared_ptr<Diagnostic> diagnostic_;
+  std::shared_ptr<std::string> text_;
+};
+
+/// One class per canonical status, so that C++ code can catch what it means.
+#define HOLDFAST_STATUS(Name)                                         \
+  class HOLDFAST_API Name : public Error {                            \
+   public:                                                            \
+    using Error::Error;                                               \
+  };
+HOLDFAST_STATUS(InvalidArgumentError)
+HOLDFAST_STATUS(ResourceExhaustedError)
+HOLDFAST_STATUS(UnimplementedError)
+HOLDFAST_STATUS(FailedPreconditionError)
+HOLDFAST_STATUS(NotFoundError)
+HOLDFAST_STATUS(CancelledError)
+HOLDFAST_STATUS(InternalError)
+#undef HOLDFAST_STATUS
+
+/// Throws `d` as the class its code names.
+[[noreturn]] HOLDFAST_API void raise(Diagnostic d);
+/// Throws `code` with a headline and a why, used at the current site.
+[[noreturn]] HOLDFAST_API void fail(Code code, std::string headline, std::string why = {},
+                                    std::vector<Fix> fixes = {});
+/// A broken invariant of our own.
+[[noreturn]] HOLDFAST_API void bug(std::string what);
+
+/// Hands a warning to the sink: stderr, once per code and site; HOLDFAST_DIAG=error raises it.
+HOLDFAST_API void warn(Diagnostic d);
+/// Replaces where warnings' text goes (Python's stderr); null restores the C++ stderr.
+HOLDFAST_API void set_warning_sink(void (*sink)(const Diagnostic&, const std::string& text));
+
+/// The label "used here" for the line of the user that is executing.
+HOLDFAST_API Label used_here(std::string text = "used here, in eager code");
+/// A fix in words only.
+inline Fix manual_fix(std::string title) { return {std::move(title), Applicability::kManual, {}}; }
+
+}  // namespace holdfast

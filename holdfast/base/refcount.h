@@ -1,0 +1,100 @@
+// Intrusive reference counts: one word in the object, no control block.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "holdfast/base/api.h"
+
+namespace holdfast {
+
+/// Base of every object that is shared by counting. Starts at zero; `Ref` does the counting.
+class HOLDFAST_API RefCounted {
+ public:
+  RefCounted() = default;
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+
+  void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+  }
+  /// True when exactly one reference is left: its holder may change the object in place.
+  bool unique() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
+  int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+ protected:
+  virtual ~RefCounted() = default;
+  /// Called when the count falls to zero. Override to recycle instead of delete.
+  virtual void destroy() const noexcept { delete this; }
+
+ private:
+  mutable std::atomic<int64_t> count_{0};
+};
+
+/// How a foreign owner (Python) counts; set once by whoever provides that owner.
+struct ForeignCount {
+  void (*retain)(void* self) noexcept = nullptr;
+  void (*release)(void* self) noexcept = nullptr;
+};
+HOLDFAST_API ForeignCount& foreign_count();
+
+/// An object that a foreign owner may adopt. From then on both sides share the foreign count, so
+/// the foreign object (its identity, attributes, overrides) lives while only C++ holds it.
+class HOLDFAST_API Adoptable {
+ public:
+  Adoptable() = default;
+  Adoptable(const Adoptable&) = delete;
+  Adoptable& operator=(const Adoptable&) = delete;
+
+  void retain() const noexcept;
+  void release() const noexcept;
+  /// Hands the count over to `self`. Existing references become references to `self`.
+  void adopt(void* self) const noexcept;
+  /// The foreign owner, or null while there is none.
+  void* foreign() const noexcept;
+
+ protected:
+  virtual ~Adoptable() = default;
+
+ private:
+  // Odd: the count, doubled, plus one. Even: the foreign owner.
+  mutable std::atomic<uintptr_t> state_{1};
+};
+
+/// Owning pointer to a counted object.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  Ref(std::nullptr_t) {}
+  explicit Ref(T* p) : p_(p) { if (p_) p_->retain(); }
+  Ref(const Ref& o) : p_(o.p_) { if (p_) p_->retain(); }
+  Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  template <class U, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
+  Ref(const Ref<U>& o) : Ref(static_cast<T*>(o.get())) {}
+  ~Ref() { if (p_) p_->release(); }
+  Ref& operator=(Ref o) noexcept { std::swap(p_, o.p_); return *this; }
+
+  T* get() const { return p_; }
+  T* operator->() const { return p_; }
+  T& operator*() const { return *p_; }
+  explicit operator bool() const { return p_ != nullptr; }
+  bool operator==(const Ref& o) const { return p_ == o.p_; }
+  /// Gives up ownership without releasing; pair with `Ref::take`.
+  T* leak() { return std::exchange(p_, nullptr); }
+  /// Takes over a reference that somebody else counted.
+  static Ref take(T* p) { Ref r; r.p_ = p; return r; }
+
+ private:
+  T* p_ = nullptr;
+};
+
+template <class T, class... Args>
+Ref<T> make_ref(Args&&... args) {
+  return Ref<T>(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,73 @@
+// Provenance: where in the user's program something happened, as 16 opaque bytes that become a
+// file and a line only when somebody prints them.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+
+#include "holdfast/base/api.h"
+
+namespace holdfast {
+
+/// A place in somebody's source, made readable. Columns count from 0; -1 is unknown.
+struct Loc {
+  std::string file;
+  int line = 0;
+  int col_begin = -1, col_end = -1;
+  std::string qualname;
+  std::string source;  // the text of the line, if it could be read
+};
+
+/// Who can turn an origin's pointer and offset into a Loc.
+enum class Origin : uint8_t { kNone, kCpp, kPython };
+
+/// The one record of provenance. Interned, so it is a pointer everywhere else.
+struct WhereRecord {
+  Origin origin = Origin::kNone;
+  uint32_t offset = 0;            // Python: instruction offset; C++: unused
+  const void* pointer = nullptr;  // Python: code object, kept alive; C++: the source_location
+  bool backward = false;          // made while a gradient was computed
+};
+using Where = const WhereRecord*;
+
+/// The same record for the same place, for ever.
+HOLDFAST_API Where intern(Origin, const void* pointer, uint32_t offset, bool backward = false);
+HOLDFAST_API Where intern(const std::source_location&);
+
+/// Turns provenance into text; an empty file where it is not known. Never throws.
+HOLDFAST_API Loc locate(Where) noexcept;
+
+/// How one origin is read. `keep` is told of each new pointer once, so that it can keep it alive.
+struct OriginReader {
+  Loc (*locate)(const WhereRecord&) noexcept = nullptr;
+  void (*keep)(const void* pointer) noexcept = nullptr;
+};
+HOLDFAST_API void set_origin_reader(Origin, OriginReader);
+
+/// The user's line that is now executing on this thread.
+struct Site {
+  Where where = nullptr;
+  bool backward = false;  // a gradient is being computed
+};
+HOLDFAST_API Site& site() noexcept;
+
+/// Notes that the user's code at `loc` is calling us.
+inline void mark_site(const std::source_location& loc) { site().where = intern(loc); }
+
+/// Marks everything born in its lifetime as made by a gradient.
+class BackwardSite {
+ public:
+  BackwardSite() : was_(site().backward) { site().backward = true; }
+  ~BackwardSite() { site().backward = was_; }
+  BackwardSite(const BackwardSite&) = delete;
+
+ private:
+  bool was_;
+};
+
+/// `path` as messages show it: relative to the working directory if below it, else its last two
+/// parts.
+HOLDFAST_API std::string short_path(const std::string& path);
+
+}  // namespace holdfast
