@@ -46,6 +46,8 @@ struct Label {
   bool primary = false;
 };
 
+/// One change to one line. Lines count from 1, columns from 0 in bytes, as in Loc. `new_text` stands in
+/// for `old_text`; with an empty `old_text` it goes before the whole line.
 struct Edit {
   std::string file;
   int line = 0, col = 0;
@@ -84,7 +86,7 @@ struct CodeInfo {
 HOLDFAST_API const CodeInfo& info(Code);
 HOLDFAST_API const std::vector<CodeInfo>& all_codes();
 
-/// The text of section "Layout" of docs/diagnostics.md: at most 25 lines, the first one complete.
+/// The text, laid out as in docs/diagnostics.md: at most 25 lines, the first one complete alone.
 HOLDFAST_API std::string render(const Diagnostic&);
 /// One line of JSON, schema 1.
 HOLDFAST_API std::string to_json(const Diagnostic&);
@@ -97,7 +99,7 @@ class HOLDFAST_API Error : public std::runtime_error {
   Diagnostic& diagnostic() { return *diagnostic_; }
   Code code() const { return diagnostic_->code; }
   const char* what() const noexcept override;
-  /// Renders again after the diagnostic was added to.
+  /// Renders again after the diagnostic was added to; pointers from what() end here.
   void refresh() { text_->clear(); }
 
  private:
@@ -119,6 +121,11 @@ HOLDFAST_STATUS(NotFoundError)
 HOLDFAST_STATUS(CancelledError)
 HOLDFAST_STATUS(InternalError)
 #undef HOLDFAST_STATUS
+
+/// Appends `d` as one line to the file that HOLDFAST_DIAG_JSON names, if it does. Never throws.
+HOLDFAST_API void log_json(const Diagnostic&) noexcept;
+/// Whether HOLDFAST_DIAG holds `word`: "full" shows everything, "error" raises warnings.
+HOLDFAST_API bool diag_mode(const char* word) noexcept;
 
 /// Throws `d` as the class its code names.
 [[noreturn]] HOLDFAST_API void raise(Diagnostic d);

@@ -1,0 +1,107 @@
+#include "holdfast/base/diagnostic.h"
+
+#include <mutex>
+#include <string_view>
+
+namespace holdfast {
+namespace {
+
+constexpr CodeInfo kCodes[] = {
+#define HOLDFAST_CODE(id, number, severity, status, bases, headline) \
+  {#id, Severity::severity, status, bases, headline},
+#include "holdfast/base/codes.def"
+#undef HOLDFAST_CODE
+};
+
+template <class E>
+[[noreturn]] void throw_as(Diagnostic&& d) {
+  throw E(std::move(d));
+}
+
+// The class that stands for each canonical status; a code with no status throws Error itself.
+struct StatusClass {
+  std::string_view status;
+  void (*raise)(Diagnostic&&);
+};
+constexpr StatusClass kClasses[] = {
+    {"InvalidArgumentError", throw_as<InvalidArgumentError>},
+    {"ResourceExhaustedError", throw_as<ResourceExhaustedError>},
+    {"UnimplementedError", throw_as<UnimplementedError>},
+    {"FailedPreconditionError", throw_as<FailedPreconditionError>},
+    {"NotFoundError", throw_as<NotFoundError>},
+    {"CancelledError", throw_as<CancelledError>},
+    {"InternalError", throw_as<InternalError>},
+};
+
+constexpr bool has_class(std::string_view status) {
+  if (status.empty()) return true;
+  for (const StatusClass& c : kClasses)
+    if (c.status == status) return true;
+  return false;
+}
+#define HOLDFAST_CODE(id, number, severity, status, bases, headline) \
+  static_assert(has_class(status), #id " names a status that has no class");
+#include "holdfast/base/codes.def"
+#undef HOLDFAST_CODE
+
+}  // namespace
+
+const CodeInfo& info(Code code) {
+  auto i = static_cast<size_t>(code);
+  return i < std::size(kCodes) ? kCodes[i] : kCodes[static_cast<size_t>(Code::E1599)];
+}
+
+const std::vector<CodeInfo>& all_codes() {
+  static const std::vector<CodeInfo> all(std::begin(kCodes), std::end(kCodes));
+  return all;
+}
+
+Error::Error(Diagnostic d)
+    : std::runtime_error(d.headline),
+      diagnostic_(std::make_shared<Diagnostic>(std::move(d))),
+      text_(std::make_shared<std::string>()) {}
+
+const char* Error::what() const noexcept {
+  static std::mutex mutex;  // copies of one error share their text, also across threads
+  try {
+    std::lock_guard lock(mutex);
+    if (text_->empty()) *text_ = render(*diagnostic_);
+    return text_->c_str();
+  } catch (const std::exception&) {  // no memory to render in: the headline was stored at birth
+    return std::runtime_error::what();
+  }
+}
+
+void raise(Diagnostic d) {
+  if (info(d.code).severity == Severity::kBug) d.severity = Severity::kBug;
+  if (d.severity == Severity::kWarning) d.severity = Severity::kError;
+  if (d.severity == Severity::kBug) {
+    if (d.why.empty())
+      d.why = "Holdfast broke a promise it makes to itself; your program is not at fault.";
+    if (d.fixes.empty())
+      d.fixes.push_back(
+          manual_fix("report this with its JSON form (HOLDFAST_DIAG_JSON=path writes it)"));
+  }
+  log_json(d);
+  for (const StatusClass& c : kClasses)
+    if (c.status == info(d.code).status) c.raise(std::move(d));
+  throw Error(std::move(d));
+}
+
+void fail(Code code, std::string headline, std::string why, std::vector<Fix> fixes) {
+  Diagnostic d;
+  d.code = code;
+  d.headline = std::move(headline);
+  d.why = std::move(why);
+  d.fixes = std::move(fixes);
+  d.labels.push_back(used_here());
+  raise(std::move(d));
+}
+
+void bug(std::string what) { fail(Code::E1599, std::move(what)); }
+
+Label used_here(std::string text) {
+  return {Role::kUsed, locate(site().where), std::move(text), true};
+}
+
+}  // namespace holdfast
