@@ -1,4 +1,4 @@
 #pragma once
 
 /// Marks what libholdfast.so exports; everything else is hidden.
-#define HOLDFAST_API __attribute__((visibility("default")))
+#define HOLDFAST_API [[gnu::visibility("default")]]

@@ -1,0 +1,154 @@
+#include "holdfast/autodiff/backward.h"
+
+#include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
+
+namespace holdfast {
+namespace {
+
+// What has arrived for one tensor so far.
+struct Arrived {
+  Tensor dense;
+  std::vector<IndexedSlices> slices;
+
+  void add(const Tensor& t) { dense = dense ? holdfast::add(dense, t) : t; }
+  bool any() const { return dense || !slices.empty(); }
+  Gradient total() const {
+    if (slices.empty()) return {dense};
+    if (!dense && slices.size() == 1) return {Tensor(), slices[0]};
+    if (!dense) return {Tensor(), concat_slices(slices)};
+    Gradient g{Tensor(), concat_slices(slices)};
+    return {holdfast::add(dense, g.tensor())};
+  }
+};
+
+class Backward {
+ public:
+  Backward(std::vector<Record>& records, const std::vector<Source>& sources) : records_(records) {
+    for (const Source& s : sources) reaches_.set(s.id(), 1);
+    for (const Record& r : records_) {
+      bool leads = false;
+      for (uint64_t id : r.in_ids) leads = leads || reaches_.has(id);
+      if (leads) for (uint64_t id : r.out_ids) if (id) reaches_.set(id, 1);
+    }
+  }
+
+  void seed(const Tensor& target, const Tensor& upstream) {
+    Tensor dy = upstream ? upstream : ones_like(target);
+    if (dy.dtype() != target.dtype() || !broadcast(dy.shape(), target.shape()))
+      fail(Code::E1102, cat("output_gradients: got ", type_text(dy), " for a target of ", type_text(target)));
+    at(target.id()).add(dy);
+  }
+
+  void step(Record& r) {
+    bool arrived = false, leads = false;
+    for (uint64_t id : r.out_ids) arrived = arrived || (id && index_.has(id) && at(id).any());
+    uint32_t wanted = 0;
+    for (size_t i = 0; i < r.in_ids.size(); ++i) {
+      if (!r.in_ids[i] || !reaches_.has(r.in_ids[i])) continue;
+      leads = true;
+      wanted |= 1u << (i < 31 ? i : 31);
+    }
+    if (!arrived || !leads) return;
+    if (r.op && r.inputs.size() == 1 && r.inputs[0].dtype() == DType::kResource && r.outputs.size() == 1) {
+      Arrived& from = at(r.out_ids[0]);  // a variable's read passes sparse gradients on as they are
+      Arrived copy = from;
+      Arrived& to = at(r.in_ids[0]);
+      if (copy.dense) to.add(copy.dense);
+      for (auto& s : copy.slices) to.slices.push_back(s);
+      return;
+    }
+    Tensors upstream;
+    for (uint64_t id : r.out_ids) {
+      Gradient g = id && index_.has(id) ? at(id).total() : Gradient{};
+      upstream.push_back(g.none() ? Tensor() : g.tensor());
+    }
+    site().where = r.where;
+    r.op ? run_formula(r, upstream, wanted) : run_custom(r, upstream);
+  }
+
+  Gradient result(const Source& s, Unconnected unconnected) {
+    if (index_.has(s.id())) {
+      Gradient g = at(s.id()).total();
+      if (!g.none()) return g;
+    }
+    if (unconnected == Unconnected::kZero) return {zeros_like(s.type())};
+    return {};
+  }
+
+ private:
+  Arrived& at(uint64_t id) {
+    int32_t i = index_.find(id);
+    if (i < 0) {
+      i = static_cast<int32_t>(arrived_.size());
+      arrived_.emplace_back();
+      index_.set(id, i);
+    }
+    return arrived_[static_cast<size_t>(i)];
+  }
+
+  void deliver(const Record& r, size_t i, const Tensor& dx) {
+    if (dx && r.in_ids[i] && reaches_.has(r.in_ids[i])) at(r.in_ids[i]).add(dx);
+  }
+
+  void run_formula(Record& r, const Tensors& upstream, uint32_t wanted) {
+    Grad g(*r.op, r.inputs, r.outputs, r.attrs, upstream, wanted);
+    Tensors dx = r.op->gradient(g);
+    for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) {
+      if (!dx[i] || !(wanted >> (i < 31 ? i : 31) & 1)) continue;
+      // Elementwise formulas speak of the broadcast shape; what arrives has the operand's own.
+      deliver(r, i, r.op->elementwise ? sum_to(dx[i], r.inputs[i]) : dx[i]);
+    }
+    for (auto& [i, slices] : g.sparse()) {
+      uint64_t id = r.in_ids[static_cast<size_t>(i)];
+      if (id && reaches_.has(id)) at(id).slices.push_back(slices);
+    }
+  }
+
+  void run_custom(Record& r, const Tensors& upstream) {
+    std::vector<Tensor> dy;
+    for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] ? upstream[i] : zeros_like(r.outputs[i]));
+    std::vector<Tensor> dx = (*r.custom)(dy);
+    for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) deliver(r, i, dx[i]);
+  }
+
+  std::vector<Record>& records_;
+  IdMap reaches_, index_;
+  std::vector<Arrived> arrived_;
+};
+
+}  // namespace
+
+std::vector<Gradient> run_backward(std::vector<Record>& records, const std::vector<Tensor>& targets,
+                                   const std::vector<Source>& sources, const std::vector<Tensor>& upstream,
+                                   Unconnected unconnected, bool consume) {
+  if (!upstream.empty() && upstream.size() != targets.size())
+    fail(Code::E1102, cat("output_gradients: got ", upstream.size(), " for ", targets.size(), " targets"));
+  Where asked = site().where;
+  // A persistent tape may still record while its own gradient runs: walk what was there.
+  size_t n = records.size();
+  Backward b(records, sources);
+  for (size_t i = 0; i < targets.size(); ++i)
+    if (is_differentiable(targets[i].dtype())) b.seed(targets[i], upstream.empty() ? Tensor() : upstream[i]);
+  for (size_t i = n; i-- > 0;) {
+    Record r = consume ? std::move(records[i]) : records[i];
+    b.step(r);
+  }
+  site().where = asked;
+  if (consume) records.clear();
+  std::vector<Gradient> out;
+  for (const Source& s : sources) out.push_back(b.result(s, unconnected));
+  return out;
+}
+
+Tensor Grad::dy(int i) const {
+  const Tensor& t = upstream_[static_cast<size_t>(i)];
+  return t ? t : zeros_like(y(i));
+}
+
+void Grad::sparse(int i, IndexedSlices s) { sparse_.emplace_back(i, std::move(s)); }
+
+}  // namespace holdfast

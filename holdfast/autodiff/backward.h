@@ -1,0 +1,12 @@
+#pragma once
+
+#include "holdfast/autodiff/recorder.h"
+
+namespace holdfast {
+
+/// Walks the records backwards from the targets. Frees them as it goes when `consume` is set.
+std::vector<Gradient> run_backward(std::vector<Record>& records, const std::vector<Tensor>& targets,
+                                   const std::vector<Source>& sources, const std::vector<Tensor>& upstream,
+                                   Unconnected, bool consume);
+
+}  // namespace holdfast

@@ -1,0 +1,83 @@
+#include "holdfast/autodiff/recorder.h"
+
+namespace holdfast {
+namespace {
+
+// Dtype and shape of `t` without its memory.
+Tensor husk(const Tensor& t) {
+  if (!t || !t.rep()->buffer) return t;
+  auto rep = make_ref<TensorRep>(t.dtype(), t.shape(), nullptr);
+  rep->id = t.id();
+  return Tensor(std::move(rep));
+}
+
+Tensors kept(std::span<const Tensor> all, uint32_t bits) {
+  Tensors out;
+  for (size_t i = 0; i < all.size(); ++i) out.push_back(bits >> (i < 31 ? i : 31) & 1 ? all[i] : husk(all[i]));
+  return out;
+}
+
+}  // namespace
+
+void GradientTape::Recorder::watch_variable(const Tensor& handle) {
+  for (const Tensor& v : variables) if (v.id() == handle.id()) return;
+  variables.push_back(handle);
+  watch(handle.id());
+}
+
+void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, std::span<const Tensor> out) {
+  if (options.watch_accessed_variables) {
+    for (const Tensor& t : in)
+      if (t && t.dtype() == DType::kResource && variable_state(t)->trainable) watch_variable(t);
+  }
+  bool any = false;
+  int32_t cut = -1;
+  for (const Tensor& t : in) {
+    if (!t) continue;
+    any = any || watched.has(t.id());
+    if (cut < 0) cut = dead.find(t.id());
+  }
+  bool differentiable = false;
+  for (const Tensor& t : out) differentiable = differentiable || (t && is_differentiable(t.dtype()));
+  if (!any || !op.gradient || !differentiable) {
+    if (any) {
+      cuts.push_back({op.name.c_str(), site().where});
+      cut = static_cast<int32_t>(cuts.size()) - 1;
+    }
+    if (cut >= 0) for (const Tensor& t : out) if (t) dead.set(t.id(), cut);
+    return;
+  }
+  Record r;
+  r.op = &op;
+  r.name = op.name.c_str();
+  r.attrs = attrs;
+  r.inputs = kept(in, op.keeps_inputs);
+  r.outputs = kept(out, op.keeps_outputs);
+  for (const Tensor& t : in) r.in_ids.push_back(t ? t.id() : 0);
+  r.where = site().where;
+  records.push_back(std::move(r));
+  auto index = static_cast<int32_t>(records.size());
+  for (const Tensor& t : out) {
+    records.back().out_ids.push_back(t ? t.id() : 0);
+    if (t && is_differentiable(t.dtype())) watched.set(t.id(), index);
+  }
+}
+
+void GradientTape::Recorder::record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
+                                           const Backward& backward) {
+  bool any = false;
+  for (const Tensor& t : in) any = any || watches(t);
+  if (!any) return;
+  Record r;
+  r.name = name;
+  r.custom = std::make_shared<Backward>(backward);
+  r.inputs = kept(in, 0);
+  r.outputs = kept(out, 0);
+  r.where = site().where;
+  for (const Tensor& t : in) r.in_ids.push_back(t ? t.id() : 0);
+  for (const Tensor& t : out) r.out_ids.push_back(t ? t.id() : 0);
+  records.push_back(std::move(r));
+  for (const Tensor& t : out) if (t) watched.set(t.id(), static_cast<int32_t>(records.size()));
+}
+
+}  // namespace holdfast

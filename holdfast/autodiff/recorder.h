@@ -1,0 +1,51 @@
+// The list behind a tape.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "holdfast/autodiff/id_map.h"
+#include "holdfast/autodiff/tape.h"
+
+namespace holdfast {
+
+/// One op that was run on something watched.
+struct Record {
+  const OpDef* op = nullptr;  // null: a custom gradient
+  Attrs attrs;
+  Tensors inputs, outputs;    // what the gradient needs; of the others only dtype and shape
+  InlineVector<uint64_t, 4> in_ids, out_ids;
+  std::shared_ptr<GradientTape::Backward> custom;
+  const char* name = "";
+  Where where = nullptr;
+};
+
+/// Where watching ended: an op with no gradient.
+struct Cut {
+  const char* op;
+  Where where;
+};
+
+class GradientTape::Recorder final : public Observer {
+ public:
+  explicit Recorder(TapeOptions o) : options(o) {}
+
+  void ran(const OpDef&, std::span<const Tensor> in, const Attrs&, std::span<const Tensor> out) override;
+  void record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, const Backward&);
+  void watch(uint64_t id) { if (!watched.has(id)) watched.set(id, kSource); }
+  void watch_variable(const Tensor& handle);
+  bool watches(const Tensor& t) const { return t && watched.has(t.id()); }
+
+  static constexpr int32_t kSource = 0;  // watched, not computed; otherwise 1 + the record's index
+
+  TapeOptions options;
+  std::vector<Record> records;
+  IdMap watched;
+  IdMap dead;  // computed from something watched, behind a cut: index into `cuts`
+  std::vector<Cut> cuts;
+  std::vector<Tensor> variables;  // handles, in the order they were read
+  bool on = false;
+  Where opened = nullptr, first_use = nullptr;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,128 @@
+#include "holdfast/autodiff/tape.h"
+
+#include <algorithm>
+
+#include "holdfast/autodiff/backward.h"
+#include "holdfast/autodiff/recorder.h"
+#include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
+
+namespace holdfast {
+
+GradientTape::GradientTape(TapeOptions o, const std::source_location& at) : recorder_(std::make_unique<Recorder>(o)) {
+#ifndef HOLDFAST_BUILDING
+  mark_site(at);
+#else
+  (void)at;
+#endif
+  recorder_->opened = site().where;
+}
+
+GradientTape::~GradientTape() { stop(); }
+
+void GradientTape::start() {
+  if (recorder_->on) return;
+  recorder_->on = true;
+  context().observers.push_back(recorder_.get());
+}
+
+void GradientTape::stop() {
+  if (!recorder_->on) return;
+  recorder_->on = false;
+  auto& list = context().observers;
+  for (size_t i = list.size(); i-- > 0;) if (list[i] == recorder_.get()) { list.erase(i); break; }
+}
+
+bool GradientTape::recording() const { return recorder_->on; }
+void GradientTape::watch(const Tensor& t) { recorder_->watch(t.id()); }
+void GradientTape::watch(const Variable& v) { recorder_->watch_variable(v.handle()); }
+
+void GradientTape::reset() {
+  bool on = recorder_->on;
+  stop();
+  auto opened = recorder_->opened;
+  recorder_ = std::make_unique<Recorder>(recorder_->options);
+  recorder_->opened = opened;
+  if (on) start();
+}
+
+std::vector<Variable> GradientTape::watched_variables() const {
+  std::vector<Variable> out;
+  for (const Tensor& handle : recorder_->variables) out.push_back(Variable::from_handle(handle));
+  return out;
+}
+
+std::vector<Gradient> GradientTape::gradient(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+                                             const std::vector<Tensor>& upstream, Unconnected unconnected) {
+  Recorder& r = *recorder_;
+  if (!r.options.persistent && r.first_use) {
+    Diagnostic d;
+    d.code = Code::E0504;
+    d.headline = "a second gradient is asked of a tape that is not persistent";
+    d.labels.push_back({Role::kPlaced, locate(r.opened), "the tape was opened here", false});
+    d.labels.push_back({Role::kFirstUse, locate(r.first_use), "first gradient taken here; it freed what the tape held", false});
+    d.labels.push_back(used_here("used again here"));
+    d.why = "a tape drops what it recorded as its gradient is computed, unless it is told to keep it";
+    d.fixes.push_back(manual_fix("open it with `persistent=True`"));
+    raise(std::move(d));
+  }
+  bool was_on = r.on;
+  if (!r.options.persistent) stop();
+  r.first_use = site().where;
+  BackwardSite backward;
+  auto out = run_backward(r.records, targets, sources, upstream, unconnected, !r.options.persistent);
+  if (was_on && r.options.persistent) start();
+  return out;
+}
+
+Tensor GradientTape::gradient(const Tensor& target, const Source& source) {
+  return gradient(std::vector<Tensor>{target}, std::vector<Source>{source})[0].tensor();
+}
+
+void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, Backward b) {
+  for (Observer* o : context().observers)
+    if (auto* r = dynamic_cast<Recorder*>(o)) r->record_custom(name, in, out, b);
+}
+
+bool GradientTape::watched(std::span<const Tensor> inputs) {
+  for (Observer* o : context().observers)
+    if (auto* r = dynamic_cast<Recorder*>(o))
+      for (const Tensor& t : inputs) if (r->watches(t)) return true;
+  return false;
+}
+
+Diagnostic GradientTape::explain(const Tensor& target, const Source& source) const {
+  const Recorder& r = *recorder_;
+  Diagnostic d;
+  d.code = Code::W0502;
+  d.severity = Severity::kWarning;
+  d.labels.push_back(used_here("gradient asked for here"));
+  const Tensor& x = source.type();
+  bool watched = r.watched.has(source.id());
+  if (!is_differentiable(x.dtype())) {
+    d.headline = cat("the gradient is None: the source is ", name(x.dtype()), ", and only floats have gradients");
+    d.why = "a derivative with respect to integers or bools is not defined";
+    d.fixes.push_back(manual_fix("give it a float dtype, such as `float32`"));
+  } else if (!watched) {
+    d.headline = "the gradient is None: the tape did not watch the source";
+    d.why = "a tape follows trainable variables on its own, other tensors only when told to";
+    d.fixes.push_back(manual_fix("call `tape.watch(...)` on it before it is used"));
+  } else if (int32_t cut = r.dead.find(target.id()); cut >= 0) {
+    const Cut& c = r.cuts[static_cast<size_t>(cut)];
+    d.headline = cat("the gradient is None: it is cut at ", c.op);
+    d.labels.push_back({Role::kCut, locate(c.where), cat(c.op, " has no gradient"), false});
+    d.why = cat(c.op, " has no derivative, so nothing before it is reached");
+    d.fixes.push_back(manual_fix(cat("replace ", c.op, " by something smooth, or leave it out of the loss")));
+  } else if (!r.watched.has(target.id())) {
+    d.headline = "the gradient is None: the target was not computed from anything the tape watched";
+    d.why = "no recorded op leads to the target; it may have left the tape through `.numpy()`";
+    d.fixes.push_back(manual_fix("compute the target from tensors inside the tape's block, off `numpy`"));
+  } else {
+    d.headline = "no path leads from the source to the target";
+    d.why = "the target was computed, but not from this source";
+    d.fixes.push_back(manual_fix("use the source in the computation of the target"));
+  }
+  return d;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,80 @@
+// Recording what was computed, so that gradients can be asked for afterwards.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "holdfast/op/context.h"
+#include "holdfast/op/variable.h"
+#include "holdfast/tensor/indexed_slices.h"
+
+namespace holdfast {
+
+/// A gradient: dense, sparse, or none.
+struct Gradient {
+  Tensor dense;
+  std::optional<IndexedSlices> slices = {};
+  bool none() const { return !dense && !slices; }
+  /// As one dense tensor; empty if there is none.
+  Tensor tensor() const;
+};
+
+enum class Unconnected : uint8_t { kNone, kZero };
+
+struct TapeOptions {
+  bool persistent = false;
+  bool watch_accessed_variables = true;
+};
+
+/// What a gradient is asked for: a tensor, or a variable.
+class HOLDFAST_API Source {
+ public:
+  Source(const Tensor& t) : id_(t.id()), type_(t) {}
+  Source(const Variable& v) : id_(v.handle().id()), type_(v.state()->get()), variable_(v.handle()) {}
+  uint64_t id() const { return id_; }
+  const Tensor& type() const { return type_; }
+  const Tensor& variable() const { return variable_; }
+
+ private:
+  uint64_t id_;
+  Tensor type_, variable_;
+};
+
+/// Records while it is open (from construction to `stop`, or as a scope).
+class HOLDFAST_API GradientTape {
+ public:
+  explicit GradientTape(TapeOptions = {}, const std::source_location& at = std::source_location::current());
+  ~GradientTape();
+  GradientTape(const GradientTape&) = delete;
+
+  void start();
+  void stop();
+  bool recording() const;
+  void watch(const Tensor& t);
+  void watch(const Variable& v);
+  void reset();
+  /// Variables that were read while recording, each once, in order.
+  std::vector<Variable> watched_variables() const;
+
+  /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones.
+  std::vector<Gradient> gradient(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+                                 const std::vector<Tensor>& upstream = {}, Unconnected = Unconnected::kNone);
+  Tensor gradient(const Tensor& target, const Source& source);
+
+  /// Records `outputs` as computed from `inputs` by something with a gradient of its own.
+  using Backward = std::function<std::vector<Tensor>(const std::vector<Tensor>& upstream)>;
+  static void record_custom(const char* name, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, Backward);
+  /// Whether some open tape of this thread watches one of these.
+  static bool watched(std::span<const Tensor> inputs);
+
+  /// Why d(target)/d(source) is what it is.
+  Diagnostic explain(const Tensor& target, const Source& source) const;
+
+ private:
+  class Recorder;
+  std::unique_ptr<Recorder> recorder_;
+};
+
+}  // namespace holdfast

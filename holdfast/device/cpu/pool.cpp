@@ -1,0 +1,137 @@
+#include "holdfast/device/cpu/pool.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace holdfast {
+namespace {
+
+constexpr size_t kCacheFrom = 64 << 10;  // smaller blocks are malloc's business
+constexpr size_t kMapFrom = 2 << 20;     // larger ones are mapped, in huge pages where there are any
+constexpr size_t kAlign = 64;
+
+// Steps of an eighth: at most 12 % is lost, and blocks of nearly equal size are exchangeable.
+size_t round_up(size_t bytes) {
+  if (bytes < kCacheFrom) return (bytes + kAlign - 1) & ~(kAlign - 1);
+  size_t step = std::bit_floor(bytes) / 8;
+  return (bytes + step - 1) / step * step;
+}
+
+void* fresh(size_t bytes) {
+  if (bytes < kMapFrom) return std::aligned_alloc(kAlign, bytes);
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return nullptr;
+  madvise(p, bytes, MADV_HUGEPAGE);
+  return p;
+}
+
+void give_back(void* p, size_t bytes) noexcept {
+  if (bytes < kMapFrom) std::free(p);
+  else munmap(p, bytes);
+}
+
+}  // namespace
+
+struct Pool::Bins {
+  std::mutex mutex;
+  std::map<size_t, std::vector<void*>> free;
+  size_t cached = 0;
+  size_t most_cached = static_cast<size_t>(system_memory()) / 4;
+  std::atomic<int64_t> live{0}, peak{0}, count{0}, limit{system_memory()};
+};
+
+Pool::Pool() : bins_(new Bins) {}
+
+Pool& Pool::get() {
+  static Pool* p = new Pool;  // tensors in statics may be freed after any destructor of ours
+  return *p;
+}
+
+void* Pool::allocate(size_t bytes, size_t* rounded) {
+  size_t want = round_up(bytes ? bytes : 1);
+  *rounded = want;
+  if (want >= kCacheFrom) {
+    std::lock_guard lock(bins_->mutex);
+    auto it = bins_->free.find(want);
+    if (it != bins_->free.end() && !it->second.empty()) {
+      void* p = it->second.back();
+      it->second.pop_back();
+      bins_->cached -= want;
+      return p;
+    }
+  }
+  if (void* p = fresh(want)) return p;
+  trim();
+  return fresh(want);
+}
+
+void Pool::free(void* p, size_t rounded) noexcept {
+  if (rounded >= kCacheFrom) {
+    std::lock_guard lock(bins_->mutex);
+    if (bins_->cached + rounded <= bins_->most_cached) {
+      try {
+        bins_->free[rounded].push_back(p);
+        bins_->cached += rounded;
+        return;
+      } catch (const std::bad_alloc&) {
+        // No room even for the list: the block goes back to the system.
+      }
+    }
+  }
+  give_back(p, rounded);
+}
+
+void Pool::trim() {
+  std::lock_guard lock(bins_->mutex);
+  for (auto& [bytes, blocks] : bins_->free)
+    for (void* p : blocks) give_back(p, bytes);
+  bins_->free.clear();
+  bins_->cached = 0;
+}
+
+bool Pool::admit(size_t bytes) {
+  auto n = static_cast<int64_t>(bytes);
+  int64_t live = bins_->live.fetch_add(n, std::memory_order_relaxed) + n;
+  int64_t limit = bins_->limit.load(std::memory_order_relaxed);
+  if (limit && live > limit) {
+    leave(bytes);
+    return false;
+  }
+  bins_->count.fetch_add(1, std::memory_order_relaxed);
+  int64_t peak = bins_->peak.load(std::memory_order_relaxed);
+  while (live > peak && !bins_->peak.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {}
+  return true;
+}
+
+void Pool::leave(size_t bytes) noexcept {
+  bins_->live.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+}
+
+MemoryStats Pool::stats() const {
+  std::lock_guard lock(bins_->mutex);
+  return {bins_->live, bins_->peak, static_cast<int64_t>(bins_->cached), bins_->limit, bins_->count};
+}
+
+void Pool::set_limit(int64_t bytes) { bins_->limit = bytes > 0 ? bytes : system_memory(); }
+void Pool::reset_peak() { bins_->peak = bins_->live.load(); }
+
+int64_t system_memory() {
+  static const int64_t bytes = [] {
+    int64_t n = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    int64_t group = 0;
+    if (std::ifstream in("/sys/fs/cgroup/memory.max"); in >> group && group > 0 && group < n) n = group;
+    return n;
+  }();
+  return bytes;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,38 @@
+// The caching allocator behind CPU tensors. Large blocks are kept: mapping 64 MB anew costs more
+// than most ops that fill it.
+#pragma once
+
+#include <cstddef>
+
+#include "holdfast/device/device.h"
+
+namespace holdfast {
+
+/// The pool that all CPU devices share.
+class Pool {
+ public:
+  static Pool& get();
+
+  /// Null when there is no memory. `rounded` is what `free` wants back.
+  void* allocate(size_t bytes, size_t* rounded);
+  void free(void* p, size_t rounded) noexcept;
+  /// Gives every cached block back to the system.
+  void trim();
+
+  /// Counts tensor bytes against the limit; false when they would pass it.
+  bool admit(size_t bytes);
+  void leave(size_t bytes) noexcept;
+  MemoryStats stats() const;
+  void set_limit(int64_t bytes);
+  void reset_peak();
+
+ private:
+  Pool();
+  struct Bins;
+  Bins* bins_;
+};
+
+/// The bytes this process may use: physical memory, or less in a container.
+int64_t system_memory();
+
+}  // namespace holdfast

@@ -1,0 +1,123 @@
+// Runs one op now: check, place, infer, pick a kernel, run it.
+#include "holdfast/base/text.h"
+#include "holdfast/op/context.h"
+#include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
+
+namespace holdfast {
+namespace {
+
+// The device an op runs on: the one asked for, else that of its first operand, else the default.
+Device* place(const OpDef& op, std::span<const Tensor> in) {
+  if (op.traits.host) return cpu();
+  if (Device* asked = context().device) return asked;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i] && in[i].device() && !op.inputs[std::min(i, op.inputs.size() - 1)].host) return in[i].device();
+  return current_device();
+}
+
+[[noreturn]] void two_devices(const OpDef& op, std::span<const Tensor> in, size_t i, Device* device) {
+  auto d = about_call(Code::E0701, op, in,
+                      cat("`", operand_source(op, in, static_cast<int>(i)).text, "` lives on ", in[i].device()->short_name(),
+                          ", but ", op.name, " runs on ", device->short_name()));
+  d.why = "the device policy is explicit: no copy is made unless the program says so";
+  d.fixes.push_back(manual_fix(cat("copy it under the right device: `", module_alias(), ".identity(",
+                                   operand_source(op, in, static_cast<int>(i)).text, ")`")));
+  raise(std::move(d));
+}
+
+void warn_copy(const OpDef& op, std::span<const Tensor> in, size_t i, Device* device) {
+  std::string name = operand_source(op, in, static_cast<int>(i)).text;
+  auto d = about_call(Code::W0701, op, in,
+                      cat("`", name, "` was copied from ", in[i].device()->short_name(), " to ", device->short_name(), ": ",
+                          in[i].bytes(), " bytes"));
+  d.severity = Severity::kWarning;
+  d.why = cat(op.name, " runs on ", device->short_name(), " and its operand lives on ", in[i].device()->short_name());
+  d.fixes.push_back(manual_fix(cat("make it there: `with ", module_alias(), ".device(\"/", device->short_name(), "\"):`")));
+  warn(std::move(d));
+}
+
+// The inputs on `device`; copies are made visible. Small host inputs stay where they are.
+std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, Device* device, Tensors& moved) {
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i] || !in[i].device()) continue;
+    bool host = op.inputs[std::min(i, op.inputs.size() - 1)].host;
+    Device* want = host ? cpu() : device;
+    if (in[i].device() == want || (host && in[i].device()->kind() == DeviceKind::kCpu)) continue;
+    if (moved.empty()) moved = Tensors(in);
+    if (!host && in[i].size() > 1 && !op.traits.host) {
+      if (device_policy() == DevicePolicy::kExplicit) two_devices(op, in, i, device);
+      if (device_policy() == DevicePolicy::kWarn) warn_copy(op, in, i, device);
+    }
+    moved[i] = copy_to(in[i], want);
+  }
+  return moved.empty() ? in : std::span<const Tensor>(moved);
+}
+
+// A kernel's failure, told as a failure of the op on the user's line.
+[[noreturn]] void raise_from(const Status& s, const OpDef& op, std::span<const Tensor> in) {
+  auto d = about_call(s.code(), op, in, s.headline());
+  d.why = s.why();
+  raise(std::move(d));
+}
+
+const Kernel* pick(const OpDef& op, DeviceKind kind, const Call& call, std::string& refusals) {
+  DType d = call.inputs() && call.has(0) ? call.in(0).dtype() : call.out_dtype(0);
+  for (const Kernel& k : op.kernels) {
+    if (k.device != kind) continue;
+    const char* reason = k.dtypes.has(d) || d == DType::kResource ? (k.refuse ? k.refuse(call) : nullptr) : "dtype";
+    if (!reason) return &k;
+    refusals += cat(refusals.empty() ? "" : "; ", k.name, ": ", reason);
+  }
+  return nullptr;
+}
+
+class Eager final : public Interpreter {
+ public:
+  Tensor admit(const Tensor& t) override { return t; }
+
+  void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
+    check_signature(op, in);
+    Device* device = place(op, in);
+    Tensors moved;
+    if (device->kind() != DeviceKind::kCpu || devices().size() > 1) in = gather_on(op, in, device, moved);
+    Infer infer(op, in, attrs);
+    op.infer(infer);
+    out.resize(infer.dtypes.size());
+    Call call(op, in, attrs, infer, device, out);
+    std::string refusals;
+    const Kernel* kernel = pick(op, device->kind(), call, refusals);
+    if (!kernel && device->kind() != DeviceKind::kCpu) return on_cpu(op, in, attrs, out, device);
+    if (!kernel) {
+      auto d = about_call(Code::E1105, op, in, cat(op.name, " has no kernel for this call on ", device->short_name()));
+      d.why = refusals.empty() ? "no kernel is registered" : refusals;
+      raise(std::move(d));
+    }
+    if (Status s = kernel->run(call); !s.ok()) raise_from(s, op, in);
+    Where variable = !in.empty() && in[0] ? in[0].rep()->variable_born : nullptr;
+    for (Tensor& t : out) {
+      if (!t) continue;
+      t.rep()->op = op.name.c_str();
+      t.rep()->from_variable = variable;
+    }
+  }
+
+ private:
+  // What a device cannot do, the CPU does; the results go where the program expects them.
+  void on_cpu(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out, Device* device) {
+    Tensors host;
+    for (const Tensor& t : in) host.push_back(t && t.device() ? copy_to(t, cpu()) : t);
+    DeviceScope scope(cpu());
+    run(op, host, attrs, out);
+    for (Tensor& t : out) if (t && t.device() && t.dtype() != DType::kString) t = copy_to(t, device);
+  }
+};
+
+const bool registered = [] {
+  static Eager eager;
+  set_eager(&eager);
+  return true;
+}();
+
+}  // namespace
+}  // namespace holdfast

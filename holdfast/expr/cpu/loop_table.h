@@ -1,0 +1,24 @@
+// One table of loops per instruction set; the same sources are compiled for each.
+#pragma once
+
+#include "holdfast/expr/expr.h"
+
+namespace holdfast {
+
+struct LoopTable {
+  Loop loops[kNumScalars][kNumDTypes] = {};
+};
+
+#define HOLDFAST_DECLARE_LOOPS(isa)  \
+  namespace isa {                    \
+  void add_float_loops(LoopTable&);  \
+  void add_complex_loops(LoopTable&);\
+  void add_integer_loops(LoopTable&);\
+  void add_wide_loops(LoopTable&);   \
+  }
+HOLDFAST_DECLARE_LOOPS(baseline)
+HOLDFAST_DECLARE_LOOPS(avx2)
+HOLDFAST_DECLARE_LOOPS(avx512)
+#undef HOLDFAST_DECLARE_LOOPS
+
+}  // namespace holdfast

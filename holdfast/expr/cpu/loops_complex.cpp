@@ -1,0 +1,11 @@
+// Loops over complex64 and complex128.
+#include "holdfast/expr/cpu/make_loops.h"
+
+namespace holdfast::HOLDFAST_ISA {
+
+template <class T>
+struct Mine : std::bool_constant<is_complex_v<T>> {};
+
+void add_complex_loops(LoopTable& t) { fill_all<Mine>(t); }
+
+}  // namespace holdfast::HOLDFAST_ISA

@@ -1,0 +1,11 @@
+// Loops over float32 and float16, bfloat16.
+#include "holdfast/expr/cpu/make_loops.h"
+
+namespace holdfast::HOLDFAST_ISA {
+
+template <class T>
+struct Mine : std::bool_constant<std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat>> {};
+
+void add_float_loops(LoopTable& t) { fill_all<Mine>(t); }
+
+}  // namespace holdfast::HOLDFAST_ISA

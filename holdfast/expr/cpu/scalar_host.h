@@ -1,0 +1,97 @@
+// What scalar_ops.def needs beside scalar_math.h: integers that wrap, and complex numbers.
+#pragma once
+
+#include <complex>
+#include <type_traits>
+
+#include "holdfast/expr/scalar_math.h"
+#include "holdfast/tensor/visit.h"
+
+namespace holdfast::scalar {
+
+template <class T> concept Integer = std::is_integral_v<T>;
+template <class T> concept Floating = std::is_floating_point_v<T>;
+template <class T> concept Complex = is_complex_v<T>;
+
+inline double infinity() { return __builtin_inf(); }
+
+// Integer overflow wraps, as in every array library; signed arithmetic would be undefined.
+template <class T> using Wide = std::make_unsigned_t<std::conditional_t<(sizeof(T) < 4), int, T>>;
+template <Integer T> inline T wrap_add(T x, T y) { return static_cast<T>(static_cast<Wide<T>>(x) + static_cast<Wide<T>>(y)); }
+template <Integer T> inline T wrap_sub(T x, T y) { return static_cast<T>(static_cast<Wide<T>>(x) - static_cast<Wide<T>>(y)); }
+template <Integer T> inline T wrap_mul(T x, T y) { return static_cast<T>(static_cast<Wide<T>>(x) * static_cast<Wide<T>>(y)); }
+template <Integer T> inline T wrap_neg(T x) { return static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(x)); }
+template <Floating T> inline T wrap_add(T x, T y) { return x + y; }
+template <Floating T> inline T wrap_sub(T x, T y) { return x - y; }
+template <Floating T> inline T wrap_mul(T x, T y) { return x * y; }
+template <Floating T> inline T wrap_neg(T x) { return -x; }
+template <Complex T> inline T wrap_add(T x, T y) { return x + y; }
+template <Complex T> inline T wrap_sub(T x, T y) { return x - y; }
+template <Complex T> inline T wrap_neg(T x) { return -x; }
+// The plain formula: C's rules for infinities would call a library for every product.
+template <Complex T> inline T wrap_mul(T x, T y) {
+  return T(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
+}
+
+template <class T> inline T squared_difference(T x, T y) {
+  T d = wrap_sub(x, y);
+  if constexpr (Complex<T>) return wrap_mul(std::conj(d), d);
+  else return wrap_mul(d, d);
+}
+
+template <Integer T> inline T abs(T x) { if constexpr (std::is_signed_v<T>) return x < 0 ? wrap_neg(x) : x; else return x; }
+template <Integer T> inline T sign(T x) { return static_cast<T>((x > 0) - (std::is_signed_v<T> && x < 0)); }
+template <Floating T> inline T sign(T x) { return x != x ? x : static_cast<T>((x > 0) - (x < 0)); }
+template <Integer T> inline T floor(T x) { return x; }
+template <Integer T> inline T ceil(T x) { return x; }
+template <Integer T> inline T round(T x) { return x; }
+template <Integer T> inline T trunc(T x) { return x; }
+
+// A NaN wins, whichever side it is on.
+template <Floating T> inline T nan_max(T x, T y) { return x != x ? x : x < y || y != y ? y : x; }
+template <Floating T> inline T nan_min(T x, T y) { return x != x ? x : y < x || y != y ? y : x; }
+template <Integer T> inline T nan_max(T x, T y) { return x < y ? y : x; }
+template <Integer T> inline T nan_min(T x, T y) { return y < x ? y : x; }
+
+// Division by zero is refused before the loop; here it must only not trap. MIN / -1 wraps.
+template <Integer T> inline T truncdiv(T x, T y) {
+  if (y == 0) return 0;
+  if constexpr (std::is_signed_v<T>) if (y == T(-1)) return wrap_neg(x);
+  return static_cast<T>(x / y);
+}
+template <Integer T> inline T truncmod(T x, T y) {
+  if (y == 0) return 0;
+  if constexpr (std::is_signed_v<T>) if (y == T(-1)) return 0;
+  return static_cast<T>(x % y);
+}
+template <Floating T> inline T truncmod(T x, T y) { return fmod(x, y); }
+
+template <Integer T> inline T shift_left(T x, T y) {
+  constexpr int bits = static_cast<int>(sizeof(T) * 8);
+  auto by = static_cast<uint64_t>(y);
+  return by < bits ? static_cast<T>(static_cast<Wide<T>>(x) << by) : T(0);
+}
+template <Integer T> inline T shift_right(T x, T y) {
+  constexpr int bits = static_cast<int>(sizeof(T) * 8);
+  auto by = static_cast<uint64_t>(y);
+  return static_cast<T>(x >> (by < bits ? static_cast<int>(by) : bits - 1));
+}
+
+template <Floating T> inline T nextafter(T x, T y) {
+  if constexpr (std::is_same_v<T, float>) return __builtin_nextafterf(x, y);
+  else return __builtin_nextafter(x, y);
+}
+
+// Complex numbers through the standard library.
+#define HOLDFAST_COMPLEX(fn) template <Complex T> inline T fn(T x) { return std::fn(x); }
+HOLDFAST_COMPLEX(sqrt) HOLDFAST_COMPLEX(exp) HOLDFAST_COMPLEX(log) HOLDFAST_COMPLEX(sin) HOLDFAST_COMPLEX(cos)
+HOLDFAST_COMPLEX(tan) HOLDFAST_COMPLEX(asin) HOLDFAST_COMPLEX(acos) HOLDFAST_COMPLEX(atan) HOLDFAST_COMPLEX(sinh)
+HOLDFAST_COMPLEX(cosh) HOLDFAST_COMPLEX(tanh) HOLDFAST_COMPLEX(asinh) HOLDFAST_COMPLEX(acosh) HOLDFAST_COMPLEX(atanh)
+#undef HOLDFAST_COMPLEX
+template <Complex T> inline T rsqrt(T x) { return T(1) / std::sqrt(x); }
+template <Complex T> inline T expm1(T x) { return std::exp(x) - T(1); }
+template <Complex T> inline T log1p(T x) { return std::log(T(1) + x); }
+template <Complex T> inline T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
+template <Complex T> inline T pow(T x, T y) { return y == T(0) ? T(1) : x == T(0) ? T(0) : std::pow(x, y); }
+
+}  // namespace holdfast::scalar

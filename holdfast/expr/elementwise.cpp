@@ -1,0 +1,179 @@
+// The CPU kernel of elementwise ops: blocks of operands, broadcast where needed, through one loop.
+#include <cstring>
+
+#include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
+#include "holdfast/expr/cpu/loop_table.h"
+#include "holdfast/expr/expr.h"
+#include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/tensor/visit.h"
+
+namespace holdfast {
+namespace {
+
+constexpr int64_t kBlock = 1024;       // elements a block: a few kilobytes per operand, inside L1
+constexpr int64_t kGrain = 32 * kBlock;
+constexpr int kMostOperands = 3;
+
+constexpr ScalarInfo kScalars[] = {
+#define HOLDFAST_SCALAR(id, arity, types, result, ...) {#id, arity, std::string_view(#result) == "boolean", #__VA_ARGS__},
+#include "holdfast/expr/scalar_ops.def"
+#undef HOLDFAST_SCALAR
+};
+
+struct Chosen {
+  LoopTable table;
+  const char* name = "baseline";
+  Chosen() {
+#define HOLDFAST_FILL(isa)                                                                   \
+  (isa::add_float_loops(table), isa::add_complex_loops(table), isa::add_integer_loops(table), \
+   isa::add_wide_loops(table), name = #isa)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) HOLDFAST_FILL(avx512);
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) HOLDFAST_FILL(avx2);
+    else HOLDFAST_FILL(baseline);
+#undef HOLDFAST_FILL
+  }
+};
+
+const Chosen& chosen() {
+  static const Chosen c;
+  return c;
+}
+
+// How one operand is read: a list of (size, stride) from the inside out, with dense axes joined.
+struct Reader {
+  const char* data;
+  int64_t cell;
+  bool dense;     // the whole operand in order: no axis repeats
+  bool constant;  // one element
+  Dims sizes, strides;
+
+  Reader(const Tensor& t, const Shape& out) : data(static_cast<const char*>(t.raw())), cell(size_of(t.dtype())) {
+    dense = t.shape() == out;
+    constant = t.size() == 1;
+    if (dense || constant) return;
+    int64_t stride = 1;
+    for (int i = 1; i <= out.rank(); ++i) {
+      int64_t size = out[-i], own = i <= t.rank() ? t.dim(-i) : 1, step = own == 1 ? 0 : stride;
+      stride *= own;
+      if (size == 1) continue;
+      bool joins = !sizes.empty() && (step == 0 ? strides.back() == 0 : strides.back() != 0 && step == strides.back() * sizes.back());
+      if (joins) sizes.back() *= size;
+      else { sizes.push_back(size); strides.push_back(step); }
+    }
+  }
+
+  // Elements [begin, begin + n): in place where they lie in a row, else copied into `scratch`.
+  const void* block(int64_t begin, int64_t n, char* scratch) const {
+    if (dense) return data + begin * cell;
+    int64_t index[kMaxRank], left = begin, at = 0;
+    size_t rank = sizes.size();
+    for (size_t k = 0; k < rank; ++k) {
+      index[k] = left % sizes[k];
+      left /= sizes[k];
+      at += index[k] * strides[k];
+    }
+    if (strides[0] != 0 && index[0] + n <= sizes[0]) return data + at * cell;
+    char* to = scratch;
+    while (n > 0) {
+      int64_t run = std::min(n, sizes[0] - index[0]);
+      if (strides[0] != 0) std::memcpy(to, data + at * cell, static_cast<size_t>(run * cell));
+      else repeat(to, data + at * cell, run);
+      to += run * cell;
+      n -= run;
+      index[0] += run;
+      at += run * strides[0];
+      for (size_t k = 0; k < rank && index[k] == sizes[k]; ++k) {
+        at -= sizes[k] * strides[k];
+        index[k] = 0;
+        if (k + 1 < rank) { ++index[k + 1]; at += strides[k + 1]; }
+      }
+    }
+    return scratch;
+  }
+
+  void repeat(char* to, const char* from, int64_t n) const {
+    auto fill = [&]<class T>(T) { T v; std::memcpy(&v, from, sizeof v); std::fill_n(reinterpret_cast<T*>(to), n, v); };
+    switch (cell) {
+      case 1: std::memset(to, *from, static_cast<size_t>(n)); break;
+      case 2: fill(uint16_t{}); break;
+      case 4: fill(uint32_t{}); break;
+      case 8: fill(uint64_t{}); break;
+      default: fill(Cell16{}); break;
+    }
+  }
+};
+
+}  // namespace
+
+const ScalarInfo& info(Scalar s) { return kScalars[static_cast<int>(s)]; }
+Loop loop_for(Scalar s, DType d) { return chosen().table.loops[static_cast<int>(s)][static_cast<int>(d)]; }
+const char* instruction_set() { return chosen().name; }
+
+void run_broadcast(Loop loop, std::span<const Tensor> in, const Tensor& out) {
+  int64_t n = out.size();
+  if (n == 0) return;
+  const void* direct[kMostOperands];
+  bool dense = true;
+  for (size_t k = 0; k < in.size(); ++k) {
+    dense = dense && in[k].shape() == out.shape();
+    direct[k] = in[k].raw();
+  }
+  if (dense && n <= kGrain) return loop(direct, out.mutable_raw(), n);
+
+  InlineVector<Reader, kMostOperands> readers;
+  for (const Tensor& t : in) readers.push_back(Reader(t, out.shape()));
+  auto* to = static_cast<char*>(out.mutable_raw());
+  int64_t cell = size_of(out.dtype());
+  parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
+    alignas(64) char scratch[kMostOperands][kBlock * 16];
+    int64_t most = std::min(kBlock, end - begin);
+    for (size_t k = 0; k < readers.size(); ++k)
+      if (readers[k].constant && !readers[k].dense) readers[k].repeat(scratch[k], readers[k].data, most);
+    int64_t step = dense ? end - begin : kBlock;
+    for (int64_t b = begin; b < end; b += step) {
+      int64_t count = std::min(step, end - b);
+      const void* operands[kMostOperands];
+      for (size_t k = 0; k < readers.size(); ++k)
+        operands[k] = readers[k].constant && !readers[k].dense ? scratch[k] : readers[k].block(b, count, scratch[k]);
+      loop(operands, to + b * cell, count);
+    }
+  });
+}
+
+void infer_elementwise(Infer& s) {
+  Shape shape = s.shape(0);
+  for (int i = 1; i < s.inputs(); ++i) {
+    auto both = broadcast(shape, s.shape(i));
+    if (!both) {
+      auto name = [&](int k) { return operand_source(s.op(), {&s.input(0), static_cast<size_t>(s.inputs())}, k).text; };
+      auto d = about_call(Code::E1102, s.op(), {&s.input(0), static_cast<size_t>(s.inputs())},
+                          cat(s.op().name, ": `", name(i - 1), "` ", shape.text(), " and `", name(i), "` ", s.shape(i).text(), " do not broadcast"));
+      d.why = cat("aligned from the right, each pair of dimensions must be equal or hold a 1: argument `", s.op().inputs[static_cast<size_t>(i)].name,
+                  "` got shape ", s.shape(i).text(), ", expected one that broadcasts with ", shape.text());
+      raise(std::move(d));
+    }
+    shape = *std::move(both);
+  }
+  s.output(info(s.op().scalar).boolean ? DType::kBool : s.dtype(0), std::move(shape));
+}
+
+Status run_elementwise(Call& c) {
+  Loop loop = loop_for(c.op.scalar, c.in().dtype());
+  if (!loop) return {Code::E1105, cat(c.op.name, " is not computed for ", name(c.in().dtype()))};
+  Tensor& out = c.out();
+  run_broadcast(loop, {&c.in(0), static_cast<size_t>(c.inputs())}, out);
+  return {};
+}
+
+Builder& Builder::elementwise(Scalar scalar) {
+  op_->scalar = scalar;
+  op_->elementwise = true;
+  op_->infer = infer_elementwise;
+  op_->kernels.push_back({"expr", DeviceKind::kCpu, run_elementwise, kPlain, nullptr});
+  return *this;
+}
+
+}  // namespace holdfast

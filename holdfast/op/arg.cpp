@@ -1,0 +1,46 @@
+#include "holdfast/op/arg.h"
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+
+namespace holdfast {
+namespace {
+
+template <class List, class F>
+std::string joined(const List& list, F&& text) {
+  std::string out = "[";
+  for (size_t i = 0; i < list.size(); ++i) out += (i ? ", " : "") + text(list[i]);
+  return out + "]";
+}
+
+struct Printer {
+  std::string operator()(std::monostate) const { return "None"; }
+  std::string operator()(bool v) const { return v ? "True" : "False"; }
+  std::string operator()(int64_t v) const { return cat(v); }
+  std::string operator()(double v) const { return cat(v); }
+  std::string operator()(const std::string& v) const { return "'" + v + "'"; }
+  std::string operator()(DType v) const { return name(v); }
+  std::string operator()(const Shape& v) const { return v.text(); }
+  std::string operator()(const Ints& v) const { return joined(v, [](int64_t x) { return cat(x); }); }
+  std::string operator()(const std::vector<double>& v) const { return joined(v, [](double x) { return cat(x); }); }
+  std::string operator()(const std::vector<std::string>& v) const {
+    return joined(v, [](const std::string& x) { return "'" + x + "'"; });
+  }
+  std::string operator()(const Tensor& v) const { return v ? cat(name(v.dtype()), v.shape().text()) : "None"; }
+  std::string operator()(const Tensors& v) const { return joined(v, *this); }
+};
+
+}  // namespace
+
+double Arg::f() const {
+  if (auto* i = std::get_if<int64_t>(&value_)) return static_cast<double>(*i);
+  return get<double>("a float");
+}
+
+std::string Arg::text() const { return std::visit(Printer{}, value_); }
+
+void Arg::wrong_type(const char* expected) const {
+  fail(Code::E1104, cat("an argument is ", text(), ", expected ", expected));
+}
+
+}  // namespace holdfast

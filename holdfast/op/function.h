@@ -1,0 +1,170 @@
+// A public function: what C++ declares, described so that other languages, docs and tests can use it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "holdfast/op/in.h"
+#include "holdfast/op/opdef.h"
+
+namespace holdfast {
+
+/// What a parameter takes.
+enum class Kind : uint8_t {
+  kTensor, kOptTensor, kTensors, kSizes, kAxes, kBool, kInt, kOptInt, kFloat, kOptFloat, kString,
+  kDType, kOptDType, kShape, kInts, kOptInts, kFloats, kStrings,
+};
+
+struct Param {
+  std::string name;
+  Kind kind = Kind::kTensor;
+  std::string group = "T";  // tensor parameters of one group share a dtype
+  bool required = true;
+  Arg default_value;
+  int option = -1;          // field of the options struct, or -1
+};
+
+enum class ResultKind : uint8_t { kTensor, kList, kTuple, kNothing };
+
+using OptionSetter = void (*)(void* options, const Arg&);
+using Thunk = Tensors (*)(std::span<const Arg> args, std::span<const OptionSetter> setters);
+
+/// What a sample call is checked for, stated with the samples.
+struct Checks {
+  double rtol = 1e-5, atol = 1e-6;
+  bool gradient = true;         // first order against finite differences
+  bool second_gradient = true;  // and second order
+};
+
+struct FunctionDef {
+  std::string name;                   // C++ name, "matmul"
+  std::vector<std::string> python;    // paths under the package, "linalg.matmul"
+  std::string doc;
+  std::vector<Param> params;
+  ResultKind result = ResultKind::kTensor;
+  std::vector<std::string> result_names;  // of a tuple
+  std::vector<std::string> samples;   // argument lists, in the words of tests/samples
+  std::string reference;              // a NumPy/SciPy expression over the arguments
+  Checks checks;
+  const OpDef* op = nullptr;          // null for compositions
+  Thunk thunk = nullptr;
+  std::vector<OptionSetter> setters;
+
+  Tensors call(std::span<const Arg> args) const { return thunk(args, setters); }
+};
+
+/// From an Arg to what a C++ parameter takes, and how that is called in other languages.
+template <class T> struct ParamType;
+#define HOLDFAST_PARAM(T, K, expr)                                  \
+  template <> struct ParamType<T> {                                 \
+    static constexpr Kind kind = Kind::K;                           \
+    static T from(const Arg& a) { return expr; }                    \
+  };
+template <> struct ParamType<In> {
+  static constexpr Kind kind = Kind::kTensor;
+  static In from(const Arg& a) { return In(a.tensor()); }
+};
+HOLDFAST_PARAM(std::optional<In>, kOptTensor, a.none() ? std::optional<In>() : std::optional<In>(In(a.tensor())))
+HOLDFAST_PARAM(std::optional<Tensor>, kOptTensor, a.none() ? std::optional<Tensor>() : std::optional<Tensor>(a.tensor()))
+HOLDFAST_PARAM(Ins, kTensors, Ins(a.tensors()))
+HOLDFAST_API Sizes sizes_from(const Arg&);
+HOLDFAST_PARAM(Sizes, kSizes, sizes_from(a))
+HOLDFAST_PARAM(Axes, kAxes, a.none() ? Axes() : Axes(sizes_from(a)))
+HOLDFAST_PARAM(bool, kBool, a.b())
+HOLDFAST_PARAM(int64_t, kInt, a.i())
+HOLDFAST_PARAM(std::optional<int64_t>, kOptInt, a.none() ? std::optional<int64_t>() : a.i())
+HOLDFAST_PARAM(double, kFloat, a.f())
+HOLDFAST_PARAM(std::optional<double>, kOptFloat, a.none() ? std::optional<double>() : a.f())
+HOLDFAST_PARAM(std::string, kString, a.s())
+HOLDFAST_PARAM(DType, kDType, a.dtype())
+HOLDFAST_PARAM(std::optional<DType>, kOptDType, a.none() ? std::optional<DType>() : a.dtype())
+HOLDFAST_PARAM(Shape, kShape, a.shape())
+HOLDFAST_PARAM(Ints, kInts, a.ints())
+HOLDFAST_PARAM(std::optional<Ints>, kOptInts, a.none() ? std::optional<Ints>() : a.ints())
+HOLDFAST_PARAM(std::vector<double>, kFloats, a.floats())
+HOLDFAST_PARAM(std::vector<std::string>, kStrings, a.strings())
+#undef HOLDFAST_PARAM
+
+HOLDFAST_API Arg to_arg(const Sizes&);
+template <class T>
+Arg default_arg(const T& v) {
+  if constexpr (std::is_same_v<T, Axes>) return v ? to_arg(*v) : Arg();
+  else if constexpr (std::is_same_v<T, Sizes>) return to_arg(v);
+  else if constexpr (std::is_same_v<T, std::optional<In>>) return v ? Arg(v->tensor()) : Arg();
+  else return Arg(v);
+}
+
+template <class T>
+concept IsParam = requires { ParamType<std::remove_cvref_t<T>>::kind; };
+
+namespace detail {
+
+template <class R> struct Result;
+template <> struct Result<Tensor> {
+  static constexpr ResultKind kind = ResultKind::kTensor;
+  static Tensors list(Tensor t) { return Tensors{std::move(t)}; }
+};
+template <> struct Result<Tensors> {
+  static constexpr ResultKind kind = ResultKind::kList;
+  static Tensors list(Tensors t) { return t; }
+};
+template <> struct Result<std::vector<Tensor>> {
+  static constexpr ResultKind kind = ResultKind::kList;
+  static Tensors list(const std::vector<Tensor>& t) { return Tensors(t.begin(), t.end()); }
+};
+template <class... T> struct Result<std::tuple<T...>> {
+  static constexpr ResultKind kind = ResultKind::kTuple;
+  static Tensors list(std::tuple<T...> t) {
+    return std::apply([](auto&... x) { return Tensors{x...}; }, t);
+  }
+};
+
+struct Signature {
+  std::vector<Kind> kinds;
+  bool options = false;
+  ResultKind result = ResultKind::kTensor;
+  Thunk thunk = nullptr;
+};
+
+template <auto Fn, class F> struct Deduce;
+template <auto Fn, class R, class... P>
+struct Deduce<Fn, R (*)(P...)> {
+  template <class T, size_t I>
+  static decltype(auto) get(std::span<const Arg> args, std::span<const OptionSetter> setters) {
+    using V = std::remove_cvref_t<T>;
+    if constexpr (IsParam<V>) {
+      return ParamType<V>::from(args[I]);
+    } else {
+      V options{};  // the options struct is the last parameter; its fields follow the others
+      for (size_t k = 0; k < setters.size(); ++k) setters[k](&options, args[I + k]);
+      return options;
+    }
+  }
+  static Tensors call(std::span<const Arg> args, std::span<const OptionSetter> setters) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return Result<R>::list(Fn(get<P, I>(args, setters)...));
+    }(std::index_sequence_for<P...>{});
+  }
+  static Signature signature() {
+    Signature s;
+    s.result = Result<R>::kind;
+    s.thunk = &call;
+    (add<P>(s), ...);
+    return s;
+  }
+  template <class T>
+  static void add(Signature& s) {
+    using V = std::remove_cvref_t<T>;
+    if constexpr (IsParam<V>) s.kinds.push_back(ParamType<V>::kind);
+    else s.options = true;
+  }
+};
+
+template <class M> struct Member;
+template <class C, class T> struct Member<T C::*> { using Owner = C; using Type = T; };
+
+}  // namespace detail
+}  // namespace holdfast

@@ -1,0 +1,77 @@
+#include "holdfast/op/in.h"
+
+#include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
+#include "holdfast/op/function.h"
+#include "holdfast/op/variable.h"
+
+namespace holdfast {
+
+DType In::dtype() const {
+  if (variable_) return variable_->dtype();
+  return weak() || !tensor_ ? DType::kInvalid : tensor_.dtype();
+}
+
+Tensor In::tensor(DType hint) const {
+  if (variable_) return variable_->read();
+  if (!weak()) return tensor_;  // may be empty: an optional input that is not there
+  DType own = weak_ == Weak::kBool ? DType::kBool : weak_ == Weak::kInt ? int32 : float32;
+  DType d = hint == DType::kInvalid ? own : hint;
+  bool fits = d == own || (weak_ == Weak::kInt && kNumbers.has(d)) || (weak_ == Weak::kFloat && kDifferentiable.has(d));
+  if (!fits) {
+    fail(Code::E1101, cat("the number ", weak_ == Weak::kFloat ? cat(float_) : cat(int_), " does not fit beside a ", name(d), " operand"),
+         cat("a bare number takes the dtype of the operand beside it, and ", name(d), " can't hold it"),
+         {manual_fix(cat("cast the tensor, or write a number that ", name(d), " holds"))});
+  }
+  return weak_ == Weak::kFloat ? Tensor::scalar(float_, d) : Tensor::scalar(int_, d);
+}
+
+Tensors Ins::tensors() const {
+  DType hint = DType::kInvalid;
+  for (const In& in : list_) if (!in.weak()) { hint = in.dtype(); break; }
+  Tensors out;
+  for (const In& in : list_) {
+    out.push_back(in.tensor(hint));
+    if (hint == DType::kInvalid) hint = out.back().dtype();
+  }
+  return out;
+}
+
+Tensor Sizes::tensor() const {
+  if (tensor_) return tensor_;
+  bool small = true;
+  for (int64_t v : ints_) small = small && v == static_cast<int32_t>(v);
+  Shape shape = single_ ? Shape{} : Shape{static_cast<int64_t>(ints_.size())};
+  Tensor t = empty(small ? int32 : int64, shape, cpu());
+  t.rep()->op = "Const";
+  for (size_t i = 0; i < ints_.size(); ++i) {
+    if (small) t.mutable_data<int32_t>()[i] = static_cast<int32_t>(ints_[i]);
+    else t.mutable_data<int64_t>()[i] = ints_[i];
+  }
+  return t;
+}
+
+Dims Sizes::ints() const {
+  if (!tensor_) return ints_;
+  Tensor host = copy_to(tensor_, cpu());
+  Dims out;
+  if (host.dtype() == int32) for (int64_t i = 0; i < host.size(); ++i) out.push_back(host.data<int32_t>()[i]);
+  else if (host.dtype() == int64) for (int64_t i = 0; i < host.size(); ++i) out.push_back(host.data<int64_t>()[i]);
+  else fail(Code::E1101, cat("sizes are ", name(host.dtype()), ", expected int32 or int64"));
+  return out;
+}
+
+Sizes sizes_from(const Arg& a) {
+  if (auto* i = std::get_if<int64_t>(&a.value())) return Sizes(*i);
+  if (auto* v = std::get_if<Ints>(&a.value())) return Sizes(*v);
+  if (auto* s = std::get_if<Shape>(&a.value())) return Sizes(*s);
+  return Sizes(a.tensor());
+}
+
+Arg to_arg(const Sizes& s) {
+  if (s.is_tensor()) return Arg(s.tensor());
+  Dims d = s.ints();
+  return s.single() ? Arg(d[0]) : Arg(Ints(d.begin(), d.end()));
+}
+
+}  // namespace holdfast

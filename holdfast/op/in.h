@@ -1,0 +1,100 @@
+// What C++ functions take where Python would take "a tensor or anything that becomes one".
+#pragma once
+
+#include <initializer_list>
+#include <source_location>
+#include <vector>
+
+#include "holdfast/tensor/tensor.h"
+
+namespace holdfast {
+
+class Variable;
+
+/// A tensor, a variable (read), or a number that takes the dtype of the operand beside it.
+///
+/// Made at the call, it also notes the caller's line: that is where a result's birth comes from.
+class HOLDFAST_API In {
+ public:
+#ifdef HOLDFAST_BUILDING
+#define HOLDFAST_MARK(at) (void)at
+#else
+#define HOLDFAST_MARK(at) mark_site(at)
+#endif
+  [[gnu::always_inline]] In(const Tensor& t, const std::source_location& at = std::source_location::current())
+      : tensor_(t) { HOLDFAST_MARK(at); }
+  [[gnu::always_inline]] In(Tensor&& t, const std::source_location& at = std::source_location::current())
+      : tensor_(std::move(t)) { HOLDFAST_MARK(at); }
+  [[gnu::always_inline]] In(const Variable& v, const std::source_location& at = std::source_location::current())
+      : variable_(&v) { HOLDFAST_MARK(at); }
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  [[gnu::always_inline]] In(T v, const std::source_location& at = std::source_location::current())
+      : weak_(std::is_same_v<T, bool> ? Weak::kBool : std::is_integral_v<T> ? Weak::kInt : Weak::kFloat),
+        float_(static_cast<double>(v)), int_(static_cast<int64_t>(v)) { HOLDFAST_MARK(at); }
+#undef HOLDFAST_MARK
+
+  /// A number that has no dtype of its own yet.
+  bool weak() const { return weak_ != Weak::kNo; }
+  /// The tensor; a number becomes `hint`, or int32/float32/bool when there is no hint.
+  Tensor tensor(DType hint = DType::kInvalid) const;
+  operator Tensor() const { return tensor(); }
+  /// The dtype it has, or kInvalid for a number.
+  DType dtype() const;
+  const Variable* variable() const { return variable_; }
+
+ private:
+  enum class Weak : uint8_t { kNo, kBool, kInt, kFloat };
+  Tensor tensor_;
+  const Variable* variable_ = nullptr;
+  Weak weak_ = Weak::kNo;
+  double float_ = 0;
+  int64_t int_ = 0;
+};
+
+/// A list of them.
+class HOLDFAST_API Ins {
+ public:
+  Ins(std::initializer_list<In> list) : list_(list) {}
+  Ins(const std::vector<Tensor>& list) : list_(list.begin(), list.end()) {}
+  Ins(const Tensors& list) : list_(list.begin(), list.end()) {}
+  size_t size() const { return list_.size(); }
+  const In& operator[](size_t i) const { return list_[i]; }
+  /// All as tensors of one dtype: that of the first that has one.
+  Tensors tensors() const;
+
+ private:
+  std::vector<In> list_;
+};
+
+/// Sizes, axes or offsets: numbers, or an integer tensor that holds them.
+class HOLDFAST_API Sizes {
+ public:
+  Sizes() : Sizes(std::initializer_list<int64_t>{}) {}
+  Sizes(std::initializer_list<int64_t> v) : ints_(v) {}
+  Sizes(const std::vector<int64_t>& v) : ints_(v.begin(), v.end()) {}
+  Sizes(const Shape& s) : ints_(s.dims()) {}
+  Sizes(const Dims& d) : ints_(d) {}
+  Sizes(int64_t one) : ints_{one}, single_(true) {}
+  Sizes(int one) : ints_{one}, single_(true) {}
+  Sizes(Tensor t) : tensor_(std::move(t)) {}
+
+  /// True when it was given as a tensor.
+  bool is_tensor() const { return static_cast<bool>(tensor_); }
+  /// True when it was one bare number, not a list.
+  bool single() const { return single_; }
+  /// As an integer tensor on the host: int32 where the numbers fit, else int64.
+  Tensor tensor() const;
+  /// As numbers; a tensor is read.
+  Dims ints() const;
+
+ private:
+  Dims ints_;
+  bool single_ = false;
+  Tensor tensor_;
+};
+
+/// Axes to reduce over; none given means all of them.
+using Axes = std::optional<Sizes>;
+
+}  // namespace holdfast

@@ -1,0 +1,94 @@
+#include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/tensor/visit.h"
+
+namespace holdfast {
+namespace {
+
+Dims read_ints(const Tensor& t) {
+  Dims out;
+  visit_indices(t.dtype(), [&]<class T>(T) {
+    const T* p = t.data<T>();
+    for (int64_t i = 0, n = t.size(); i < n; ++i) out.push_back(static_cast<int64_t>(p[i]));
+  });
+  return out;
+}
+
+bool readable(const Tensor& t) {
+  return t && t.rep()->buffer && t.device()->kind() == DeviceKind::kCpu && kIndices.has(t.dtype());
+}
+
+}  // namespace
+
+int OpDef::attr_index(const char* wanted) const {
+  for (size_t i = 0; i < attrs.size(); ++i) if (attrs[i].name == wanted) return static_cast<int>(i);
+  return -1;
+}
+
+std::optional<Dims> Infer::ints(int i) const {
+  if (!readable(input(i))) return std::nullopt;
+  return read_ints(input(i));
+}
+
+Dims Call::ints(int i) const { return read_ints(in(i)); }
+Dims Grad::ints(int i) const { return read_ints(x(i)); }
+
+int Infer::axis(int64_t a, int i, const char* argument, int extra) const {
+  int64_t rank = shape(i).rank() + extra;
+  if (a < -rank || a >= rank) {
+    int64_t nearest = a < 0 ? -rank : rank - 1;
+    std::vector<Fix> fixes;
+    if (rank > 0) fixes.push_back(manual_fix(cat("`", argument, "=", nearest, "` is the nearest allowed value")));
+    bad_value(argument, cat(a), rank > 0 ? cat("a value in [", -rank, ", ", rank, ") for ", type_text(input(i)))
+                                         : cat("no axis: ", type_text(input(i)), " is a scalar"), std::move(fixes));
+  }
+  return static_cast<int>(a < 0 ? a + rank : a);
+}
+
+void Infer::need_rank(int i, int low, int high) const {
+  int r = shape(i).rank();
+  if (r < 0 || (r >= low && (high < 0 || r <= high))) return;
+  bad_shape(i, high == low ? cat("rank ", low) : high < 0 ? cat("rank ", low, " or more") : cat("rank ", low, " to ", high));
+}
+
+void Infer::bad_shape(int i, std::string expected, std::vector<Fix> fixes) const {
+  std::string name = operand_source(op_, inputs_, i).text;
+  auto d = about_call(Code::E1102, op_, inputs_, cat(op_.name, ": `", name, "` is ", type_text(input(i)), ", expected ", expected));
+  d.why = cat("argument `", op_.inputs[std::min(static_cast<size_t>(i), op_.inputs.size() - 1)].name, "` of ", op_.name,
+              ": got shape ", input(i).shape().text(), ", expected ", expected);
+  d.fixes = std::move(fixes);
+  raise(std::move(d));
+}
+
+void Infer::bad_value(std::string argument, std::string got, std::string expected, std::vector<Fix> fixes) const {
+  auto d = about_call(Code::E1103, op_, inputs_, cat(op_.name, ": `", argument, "` is ", got, ", expected ", expected));
+  d.why = cat("argument `", argument, "` of ", op_.name, ": got ", got, ", expected ", expected);
+  d.fixes = std::move(fixes);
+  raise(std::move(d));
+}
+
+void Infer::bad_dtype(int i, std::string expected) const {
+  std::string name = operand_source(op_, inputs_, i).text;
+  auto d = about_call(Code::E1101, op_, inputs_, cat(op_.name, ": `", name, "` is ", type_text(input(i)), ", expected ", expected));
+  d.why = cat("argument `", name, "` of ", op_.name, ": got ", type_text(input(i)), ", expected ", expected);
+  raise(std::move(d));
+}
+
+void Infer::unsupported(std::string combination, std::string supported) const {
+  auto d = about_call(Code::E1105, op_, inputs_, cat(op_.name, ": ", combination, " is not supported"));
+  d.why = cat("supported: ", supported);
+  raise(std::move(d));
+}
+
+Tensor& Call::out(int i) { return out(i, inferred_.shapes[static_cast<size_t>(i)]); }
+
+Tensor& Call::out(int i, const Shape& shape) {
+  Tensor& t = outputs_[static_cast<size_t>(i)];
+  if (!t) t = empty(out_dtype(i), shape, device);
+  return t;
+}
+
+Tensor Call::scratch(DType dtype, const Shape& shape) const { return empty(dtype, shape, device); }
+
+}  // namespace holdfast

@@ -1,0 +1,149 @@
+// What an op is: one record that eager execution, tracing, gradients, docs and tests all read.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "holdfast/base/status.h"
+#include "holdfast/device/device.h"
+#include "holdfast/op/arg.h"
+
+namespace holdfast {
+
+struct OpDef;
+class Grad;
+enum class Scalar : uint8_t;
+
+/// An input of an op.
+struct InputDef {
+  std::string name;
+  std::string group = "T";  // inputs of one group share a dtype
+  DTypes dtypes = kAll;
+  bool list = false;        // takes any number of tensors; only the last input may
+  bool optional = false;    // may be an empty Tensor
+  bool host = false;        // small integers that shape rules read: always on the host
+};
+
+struct AttrDef {
+  std::string name;
+  Arg default_value;
+  bool required = true;
+};
+
+/// What the shape rule sees and says. The only shape code there is.
+class HOLDFAST_API Infer {
+ public:
+  Infer(const OpDef& op, std::span<const Tensor> inputs, const Attrs& attrs) : op_(op), inputs_(inputs), attrs_(attrs) {}
+
+  const OpDef& op() const { return op_; }
+  int inputs() const { return static_cast<int>(inputs_.size()); }
+  bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)]; }
+  const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
+  DType dtype(int i = 0) const { return input(i).dtype(); }
+  const Shape& shape(int i = 0) const { return input(i).shape(); }
+  const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
+  /// The numbers in an integer input, if they are known now.
+  std::optional<Dims> ints(int i) const;
+  /// Axis `a` of input `i`, made non-negative; refuses one out of range.
+  int axis(int64_t a, int input, const char* argument = "axis", int extra = 0) const;
+  /// Refuses input `i` unless its rank is in [low, high]; high -1: no upper bound.
+  void need_rank(int i, int low, int high = -1) const;
+
+  /// Adds an output.
+  void output(DType d, Shape s) { dtypes.push_back(d); shapes.push_back(std::move(s)); }
+
+  /// Throws: argument, what came, what was expected; the frame adds op, operands and lines.
+  [[noreturn]] void bad_shape(int input, std::string expected, std::vector<Fix> fixes = {}) const;
+  [[noreturn]] void bad_value(std::string argument, std::string got, std::string expected,
+                              std::vector<Fix> fixes = {}) const;
+  [[noreturn]] void bad_dtype(int input, std::string expected) const;
+  [[noreturn]] void unsupported(std::string combination, std::string supported) const;
+
+  InlineVector<DType, 4> dtypes;
+  InlineVector<Shape, 2> shapes;
+
+ private:
+  const OpDef& op_;
+  std::span<const Tensor> inputs_;
+  const Attrs& attrs_;
+};
+
+/// One execution, as a kernel sees it. Outputs are allocated when first asked for.
+class HOLDFAST_API Call {
+ public:
+  Call(const OpDef& op, std::span<const Tensor> inputs, const Attrs& attrs, const Infer& inferred,
+       Device* device, Tensors& outputs)
+      : op(op), device(device), inputs_(inputs), attrs_(attrs), inferred_(inferred), outputs_(outputs) {}
+
+  int inputs() const { return static_cast<int>(inputs_.size()); }
+  const Tensor& in(int i = 0) const { return inputs_[static_cast<size_t>(i)]; }
+  bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)]; }
+  const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
+  int outputs() const { return static_cast<int>(inferred_.dtypes.size()); }
+  /// Output `i`, of the inferred shape.
+  Tensor& out(int i = 0);
+  /// Output `i` of a shape that only the data could tell.
+  Tensor& out(int i, const Shape& shape);
+  /// Makes output `i` be `t` (a view of an input, or the input itself).
+  void set_out(int i, Tensor t) { outputs_[static_cast<size_t>(i)] = std::move(t); }
+  DType out_dtype(int i = 0) const { return inferred_.dtypes[static_cast<size_t>(i)]; }
+  const Shape& out_shape(int i = 0) const { return inferred_.shapes[static_cast<size_t>(i)]; }
+  /// The numbers in an integer input on the host.
+  Dims ints(int i) const;
+  /// Scratch memory on the device for the time of the call.
+  Tensor scratch(DType, const Shape&) const;
+
+  const OpDef& op;
+  Device* const device;
+
+ private:
+  std::span<const Tensor> inputs_;
+  const Attrs& attrs_;
+  const Infer& inferred_;
+  Tensors& outputs_;
+};
+
+using InferFn = void (*)(Infer&);
+using KernelFn = Status (*)(Call&);
+using RefuseFn = const char* (*)(const Call&);  // null: accepted; else the reason
+using GradFn = Tensors (*)(Grad&);
+
+/// A way to compute an op. Tried in order; the first that does not refuse runs.
+struct Kernel {
+  const char* name;
+  DeviceKind device = DeviceKind::kCpu;
+  KernelFn run = nullptr;
+  DTypes dtypes = kAll;  // of input 0 (or of output 0 where there is no input)
+  RefuseFn refuse = nullptr;
+};
+
+/// What passes and the frame may know of an op.
+struct Traits {
+  bool commutative = false;
+  bool stateful = false;      // may not be dropped, merged or reordered
+  bool view = false;          // output 0 shares input 0's memory
+  bool host = false;          // runs on the host whatever the device (strings, shapes)
+  bool no_gradient = false;   // says so: a gradient ends here on purpose
+};
+
+struct OpDef {
+  std::string name;
+  std::string doc;
+  std::vector<InputDef> inputs;
+  std::vector<AttrDef> attrs;
+  std::vector<std::string> outputs{"output"};
+  InferFn infer = nullptr;
+  GradFn gradient = nullptr;
+  std::vector<Kernel> kernels;
+  Traits traits;
+  Scalar scalar{};               // for elementwise ops: the scalar instruction
+  bool elementwise = false;
+  uint32_t keeps_inputs = ~0u;   // which inputs the gradient looks at, one bit each
+  uint32_t keeps_outputs = ~0u;  // likewise outputs
+
+  int attr_index(const char* name) const;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,79 @@
+// Variables and the ops that read and write them.
+#include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/op/variable.h"
+#include "holdfast/ops/math.h"
+
+namespace holdfast {
+namespace {
+
+void infer_read(Infer& s) {
+  VariableState* v = variable_state(s.input(0));
+  s.output(v->dtype, v->get().shape());
+}
+
+Status run_read(Call& c) {
+  VariableState* v = variable_state(c.in());
+  Tensor now = v->get();
+  Tensor out = view_of(now, now.shape());
+  out.rep()->variable_born = v->born;
+  c.set_out(0, std::move(out));
+  return {};
+}
+
+void infer_assign(Infer& s) {
+  VariableState* v = variable_state(s.input(0));
+  if (s.dtype(1) != v->dtype) {
+    s.bad_dtype(1, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
+  }
+  if (!v->shape.compatible(s.shape(1)))
+    s.bad_shape(1, cat("shape ", v->shape.text(), ", that of variable `", v->name, "`"));
+}
+
+Status run_assign(Call& c) {
+  variable_state(c.in())->set(c.in(1));
+  return {};
+}
+
+}  // namespace
+
+static const Op read_op =
+    RAW_OP(ReadVariableOp).doc("The value of a variable now.").inputs("resource: R").dtypes({DType::kResource}, "R").stateful()
+        .infer(infer_read).kernel("read", run_read).kernel_for(DeviceKind::kCuda, "read", run_read)
+        .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("");
+
+static const Op assign_op =
+    RAW_OP(AssignVariableOp).doc("Gives a variable a new value.").inputs("resource: R, value").dtypes({DType::kResource}, "R").stateful()
+        .no_gradient().outputs("").infer(infer_assign).kernel("assign", run_assign).kernel_for(DeviceKind::kCuda, "assign", run_assign);
+
+Variable::Variable(In initial, VariableOptions o, const std::source_location& at) {
+#ifndef HOLDFAST_BUILDING
+  mark_site(at);
+#else
+  (void)at;
+#endif
+  Tensor value = initial.tensor(o.dtype);
+  if (o.dtype != DType::kInvalid && value.dtype() != o.dtype)
+    fail(Code::E1101, cat("Variable `", o.name, "`: the initial value is ", type_text(value), ", expected dtype ", holdfast::name(o.dtype)));
+  Shape shape = o.shape.value_or(value.shape());
+  if (!shape.compatible(value.shape()))
+    fail(Code::E1102, cat("Variable `", o.name, "`: the initial value is ", type_text(value), ", expected shape ", shape.text()));
+  auto state = make_ref<VariableState>(o.name, value.dtype(), shape, o.trainable);
+  state->born = site().where;
+  state->set(value);
+  auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
+  rep->beyond = state;
+  handle_ = Tensor(std::move(rep));
+}
+
+Tensor Variable::read() const { return read_op({handle_}); }
+
+const Variable& Variable::assign(const In& value) const {
+  assign_op.many({handle_, value.tensor(dtype())});
+  return *this;
+}
+const Variable& Variable::assign_add(const In& delta) const { return assign(add(state()->get(), delta.tensor(dtype()))); }
+const Variable& Variable::assign_sub(const In& delta) const { return assign(subtract(state()->get(), delta.tensor(dtype()))); }
+
+}  // namespace holdfast

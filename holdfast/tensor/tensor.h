@@ -1,0 +1,113 @@
+// The one tensor type: a reference to an immutable value, or to a value yet to be computed.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "holdfast/base/refcount.h"
+#include "holdfast/base/where.h"
+#include "holdfast/tensor/buffer.h"
+#include "holdfast/tensor/dtype.h"
+#include "holdfast/tensor/shape.h"
+
+namespace holdfast {
+
+class VariableState;
+class Symbol;
+
+/// What a Tensor refers to. Dense, row-major; several may share one buffer.
+struct HOLDFAST_API TensorRep final : RefCounted {
+  TensorRep(DType, Shape, Ref<Buffer>, int64_t offset = 0);
+
+  DType dtype;
+  Shape shape;
+  Ref<Buffer> buffer;                // null for symbols and resources
+  int64_t offset = 0;                // bytes into the buffer
+  uint64_t id;                       // never reused
+  Where born = nullptr;              // the user's line that made it
+  const char* op = "";               // the op that made it
+  Where variable_born = nullptr;     // where the Variable was made that this was read from
+  Where from_variable = nullptr;     // likewise, of the first operand it was computed from
+  Ref<RefCounted> beyond;            // the Symbol of a symbolic tensor, the state of a resource
+};
+
+class HOLDFAST_API Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Ref<TensorRep> rep) : rep_(std::move(rep)) {}
+  /// A scalar.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  static Tensor scalar(T v, DType = dtype_of<T>);
+  /// A copy of `values`, laid out row by row.
+  template <class T>
+  static Tensor of(std::span<const T> values, Shape shape,
+                   const std::source_location& at = std::source_location::current()) {
+    mark_site(at);
+    return from_bytes(dtype_of<T>, std::move(shape), values.data(), values.size());
+  }
+  template <class T>
+  static Tensor of(std::initializer_list<T> values,
+                   const std::source_location& at = std::source_location::current()) {
+    return of<T>(std::span<const T>(values.begin(), values.size()),
+                 Shape{static_cast<int64_t>(values.size())}, at);
+  }
+
+  explicit operator bool() const { return static_cast<bool>(rep_); }  // refers to something
+  DType dtype() const { return rep_->dtype; }
+  const Shape& shape() const { return rep_->shape; }
+  int rank() const { return rep_->shape.rank(); }
+  int64_t dim(int axis) const { return rep_->shape[axis]; }
+  int64_t size() const { return rep_->shape.size(); }
+  int64_t bytes() const { return size() * size_of(dtype()); }
+  uint64_t id() const { return rep_->id; }
+  Where born() const { return rep_->born; }
+  bool is_symbolic() const { return !rep_->buffer && rep_->dtype != DType::kResource; }
+  Device* device() const { return rep_->buffer ? rep_->buffer->device() : nullptr; }
+  TensorRep* rep() const { return rep_.get(); }
+  const Ref<TensorRep>& ref() const { return rep_; }
+
+  /// The elements, for kernels: device memory, no checks.
+  const void* raw() const { return static_cast<const char*>(rep_->buffer->data()) + rep_->offset; }
+  void* mutable_raw() const { return static_cast<char*>(rep_->buffer->data()) + rep_->offset; }
+  template <class T> const T* data() const { return static_cast<const T*>(raw()); }
+  template <class T> T* mutable_data() const { return static_cast<T*>(mutable_raw()); }
+
+  /// A copy of the elements on the host. Checks the dtype.
+  template <class T>
+  std::vector<T> to_vector() const {
+    check_read(dtype_of<T>, -1);
+    const T* p = data<T>();
+    return std::vector<T>(p, p + size());
+  }
+  /// The only element. Checks dtype and size.
+  template <class T>
+  T item() const { check_read(dtype_of<T>, 1); return *data<T>(); }
+  /// The only element as a C++ number, whatever the dtype.
+  double to_double() const;
+  int64_t to_int() const;
+
+  /// As Python prints it: `[[1. 2.]]`.
+  std::string text() const;
+
+ private:
+  static Tensor from_bytes(DType, Shape, const void* values, size_t count);
+  static Tensor scalar_of(DType, double f, int64_t i);
+  void check_read(DType, int64_t size) const;
+
+  Ref<TensorRep> rep_;
+};
+
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor Tensor::scalar(T v, DType d) { return scalar_of(d, static_cast<double>(v), static_cast<int64_t>(v)); }
+
+using Tensors = InlineVector<Tensor, 4>;
+
+/// A tensor that looks into `base`'s buffer: same memory, another shape or start.
+HOLDFAST_API Tensor view_of(const Tensor& base, Shape shape, int64_t offset_bytes = 0);
+
+}  // namespace holdfast

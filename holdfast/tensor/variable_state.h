@@ -1,0 +1,43 @@
+// What a Variable is underneath: a place that holds the current value.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "holdfast/base/refcount.h"
+#include "holdfast/tensor/tensor.h"
+
+namespace holdfast {
+
+/// Reads and assigns are atomic: a reader gets one whole value, old or new.
+class HOLDFAST_API VariableState final : public RefCounted {
+ public:
+  VariableState(std::string name, DType dtype, Shape shape, bool trainable)
+      : name(std::move(name)), dtype(dtype), shape(std::move(shape)), trainable(trainable) {}
+
+  Tensor get() const { std::lock_guard lock(mutex_); return value_; }
+  void set(Tensor t) {
+    std::lock_guard lock(mutex_);
+    std::swap(value_, t);  // the old value dies outside the lock's critical work
+  }
+  /// Takes the value out, so that its holder may change it in place; `set` must follow.
+  Tensor take() { std::lock_guard lock(mutex_); return std::exchange(value_, Tensor()); }
+
+  const std::string name;
+  const DType dtype;
+  const Shape shape;  // may have unknown dimensions
+  const bool trainable;
+  Where born = nullptr;
+  void* wrapper = nullptr;  // the Python Variable, while there is one; not owned
+
+ private:
+  mutable std::mutex mutex_;
+  Tensor value_;
+};
+
+/// The state behind a tensor of dtype resource.
+inline VariableState* variable_state(const Tensor& handle) {
+  return static_cast<VariableState*>(handle.rep()->beyond.get());
+}
+
+}  // namespace holdfast
