@@ -2,9 +2,9 @@
 //
 // Host: every float function (and those double functions that say so) is branch-free, selects only,
 // so that a plain loop over it vectorises for SSE2, AVX2 and AVX-512 under
-// `-O3 -fno-math-errno -fno-trapping-math`. Never compile this with -ffast-math: the rounding tricks
-// and the special values depend on IEEE arithmetic. CUDA: forwards to CUDA's own functions where
-// they exist; nothing is included there, because NVRTC has no host headers.
+// `-O3 -fno-math-errno -fno-trapping-math`. Never compile this with -ffast-math: the rounding
+// tricks and the special values depend on IEEE arithmetic. CUDA: forwards to CUDA's own functions
+// where they exist; nothing is included there, because NVRTC has no host headers.
 //
 // Special values follow C's libm: nan in, nan out; signed zeros, infinities and denormals as in
 // IEEE 754. "worst N ulp" is measured on the host, with and without FMA, by
@@ -12,7 +12,7 @@
 #pragma once
 
 #ifdef __CUDACC__
-#define HF_FN static __device__ __forceinline__
+#define HF_FN __device__ __forceinline__
 #else
 #include <math.h>
 #define HF_FN static inline __attribute__((always_inline))
@@ -35,26 +35,28 @@ HF_FN T poly(T x, T c0, Rest... rest) {
 
 #ifdef __CUDACC__
 
-#define HF_FORWARD(name)                              \
-  HF_FN float name(float x) { return ::name##f(x); }  \
+#define HF_CUDA(name)                                \
+  HF_FN float name(float x) { return ::name##f(x); } \
   HF_FN double name(double x) { return ::name(x); }
-#define HF_FORWARD2(name)                                         \
-  HF_FN float name(float x, float y) { return ::name##f(x, y); }  \
+#define HF_CUDA2(name)                                           \
+  HF_FN float name(float x, float y) { return ::name##f(x, y); } \
   HF_FN double name(double x, double y) { return ::name(x, y); }
 // clang-format off
-HF_FORWARD(exp) HF_FORWARD(exp2) HF_FORWARD(expm1) HF_FORWARD(log) HF_FORWARD(log1p) HF_FORWARD(log2)
-HF_FORWARD(log10) HF_FORWARD(sin) HF_FORWARD(cos) HF_FORWARD(tan) HF_FORWARD(asin) HF_FORWARD(acos)
-HF_FORWARD(atan) HF_FORWARD(sinh) HF_FORWARD(cosh) HF_FORWARD(tanh) HF_FORWARD(asinh) HF_FORWARD(acosh)
-HF_FORWARD(atanh) HF_FORWARD(erf) HF_FORWARD(erfc) HF_FORWARD(sqrt) HF_FORWARD(rsqrt) HF_FORWARD(cbrt)
-HF_FORWARD(floor) HF_FORWARD(ceil) HF_FORWARD(trunc)
-HF_FORWARD2(pow) HF_FORWARD2(atan2) HF_FORWARD2(fmod) HF_FORWARD2(copysign)
-// clang-format on
-HF_FN float round(float x) { return ::rintf(x); }
+HF_CUDA(exp) HF_CUDA(exp2) HF_CUDA(expm1) HF_CUDA(log) HF_CUDA(log1p) HF_CUDA(log2)
+HF_CUDA(log10) HF_CUDA(sin) HF_CUDA(cos) HF_CUDA(tan) HF_CUDA(asin) HF_CUDA(acos)
+HF_CUDA(atan) HF_CUDA(sinh) HF_CUDA(cosh) HF_CUDA(tanh) HF_CUDA(asinh) HF_CUDA(acosh)
+HF_CUDA(atanh) HF_CUDA(erf) HF_CUDA(erfc) HF_CUDA(sqrt) HF_CUDA(rsqrt) HF_CUDA(cbrt)
+HF_CUDA(floor) HF_CUDA(ceil) HF_CUDA(trunc)
+HF_CUDA2(pow) HF_CUDA2(atan2) HF_CUDA2(fmod) HF_CUDA2(copysign)
+    // clang-format on
+    HF_FN float round(float x) {
+  return ::rintf(x);
+}
 HF_FN double round(double x) { return ::rint(x); }
 HF_FN float abs(float x) { return ::fabsf(x); }
 HF_FN double abs(double x) { return ::fabs(x); }
-#undef HF_FORWARD
-#undef HF_FORWARD2
+#undef HF_CUDA
+#undef HF_CUDA2
 
 namespace detail {
 HF_FN double infinity() { return __longlong_as_double(0x7ff0000000000000LL); }
@@ -90,14 +92,16 @@ HF_FN float scale2(float x, unsigned k) {
 
 // e^r - 1 for |r| <= 0.35.
 HF_FN float expm1_poly(float r) {
-  return r + r * r * poly(r, 0.500000005f, 0.166666668f, 0.0416663482f, 0.00833327199f,
-                          0.00139415591f, 0.000199148149f);
+  return r + r * r *
+                 poly(r, 0.500000005f, 0.166666668f, 0.0416663482f, 0.00833327199f, 0.00139415591f,
+                      0.000199148149f);
 }
 HF_FN double expm1_poly(double r) {
-  return r + r * r * poly(r, 0.5, 0.16666666666666677, 0.041666666666666703, 0.0083333333333211083,
-                          0.0013888888888865824, 0.00019841269887629206, 2.4801587362606912e-5,
-                          2.7557242536880258e-6, 2.755724099364229e-7, 2.5109669630124815e-8,
-                          2.0924989668904595e-9);
+  return r + r * r *
+                 poly(r, 0.5, 0.16666666666666677, 0.041666666666666703, 0.0083333333333211083,
+                      0.0013888888888865824, 0.00019841269887629206, 2.4801587362606912e-5,
+                      2.7557242536880258e-6, 2.755724099364229e-7, 2.5109669630124815e-8,
+                      2.0924989668904595e-9);
 }
 
 // x = k ln 2 + r, |r| <= 0.35. kf is k as a number.
@@ -119,8 +123,9 @@ HF_FN ExpParts64 exp_reduce(double x) {
 
 // e^r for |r| <= 0.35: one degree fewer than expm1_poly, the sum with 1 hides the rest.
 HF_FN float exp_poly(float r) {
-  return 1 + (r + r * r * poly(r, 0.499999932f, 0.166665173f, 0.0416684255f, 0.00836911882f,
-                               0.00138138486f));
+  return 1 + (r + r * r *
+                      poly(r, 0.499999932f, 0.166665173f, 0.0416684255f, 0.00836911882f,
+                           0.00138138486f));
 }
 
 // e^x where the result is a normal number: -87 < x < 88.
@@ -161,14 +166,16 @@ HF_FN LogParts<double> log_reduce(double x) {
 // log(1 + f) - f for the f of log_reduce.
 HF_FN float log_poly(float f) {
   const float z = f * f;
-  return f * z * poly(f, 0.333333168f, -0.250008089f, 0.200022816f, -0.166245976f, 0.141813079f,
-                      -0.131284817f, 0.128808097f, -0.0785928193f) - 0.5f * z;
+  return f * z *
+             poly(f, 0.333333168f, -0.250008089f, 0.200022816f, -0.166245976f, 0.141813079f,
+                  -0.131284817f, 0.128808097f, -0.0785928193f) -
+         0.5f * z;
 }
 HF_FN double log_poly(double f) {
   const double s = f / (2 + f), z = s * s, half = 0.5 * f * f;
-  const double r = z * poly(z, 0.66666666666666697, 0.39999999999897863, 0.28571428626659487,
-                            0.22222211030755799, 0.18182896263284883, 0.15331496324993239,
-                            0.14619110927739154);
+  const double r =
+      z * poly(z, 0.66666666666666697, 0.39999999999897863, 0.28571428626659487,
+               0.22222211030755799, 0.18182896263284883, 0.15331496324993239, 0.14619110927739154);
   return s * (half + r) - half;
 }
 
@@ -199,9 +206,12 @@ HF_FN T log1p_finite(T x) {
 
 }  // namespace detail
 
-// The double functions without code of their own below are libm's; loops over them do not vectorise.
-#define HF_LIBM(name) HF_FN double name(double x) { return __builtin_##name(x); }
-#define HF_LIBM2(name) HF_FN double name(double x, double y) { return __builtin_##name(x, y); }
+// The double functions without code of their own below are libm's; loops over them do not
+// vectorise.
+#define HF_LIBM(name) \
+  HF_FN double name(double x) { return __builtin_##name(x); }
+#define HF_LIBM2(name) \
+  HF_FN double name(double x, double y) { return __builtin_##name(x, y); }
 // clang-format off
 HF_LIBM(exp2) HF_LIBM(log2) HF_LIBM(log10) HF_LIBM(erf) HF_LIBM(erfc) HF_LIBM(sin) HF_LIBM(cos)
 HF_LIBM(tan) HF_LIBM(asin) HF_LIBM(acos) HF_LIBM(atan) HF_LIBM(sinh) HF_LIBM(cosh) HF_LIBM(asinh)
@@ -211,7 +221,9 @@ HF_LIBM2(pow) HF_LIBM2(atan2) HF_LIBM2(fmod)
 #undef HF_LIBM
 #undef HF_LIBM2
 
-HF_FN float abs(float x) { return __builtin_fabsf(x); }
+            HF_FN float abs(float x) {
+  return __builtin_fabsf(x);
+}
 HF_FN double abs(double x) { return __builtin_fabs(x); }
 HF_FN float copysign(float x, float y) { return __builtin_copysignf(x, y); }
 HF_FN double copysign(double x, double y) { return __builtin_copysign(x, y); }
@@ -234,18 +246,18 @@ HF_FN double round(double x) {
   return a < 0x1p52 ? copysign((a + 0x1p52) - 0x1p52, x) : x;
 }
 
-#define HF_ROUNDINGS(T)                                                  \
-  HF_FN T floor(T x) {                                                   \
-    const T r = round(x);                                                \
-    return copysign(r - (r > x ? T(1) : T(0)), x);                       \
-  }                                                                      \
-  HF_FN T ceil(T x) {                                                    \
-    const T r = round(x);                                                \
-    return copysign(r + (r < x ? T(1) : T(0)), x);                       \
-  }                                                                      \
-  HF_FN T trunc(T x) {                                                   \
-    const T a = abs(x), r = round(a);                                    \
-    return copysign(r - (r > a ? T(1) : T(0)), x);                       \
+#define HF_ROUNDINGS(T)                            \
+  HF_FN T floor(T x) {                             \
+    const T r = round(x);                          \
+    return copysign(r - (r > x ? T(1) : T(0)), x); \
+  }                                                \
+  HF_FN T ceil(T x) {                              \
+    const T r = round(x);                          \
+    return copysign(r + (r < x ? T(1) : T(0)), x); \
+  }                                                \
+  HF_FN T trunc(T x) {                             \
+    const T a = abs(x), r = round(a);              \
+    return copysign(r - (r > a ? T(1) : T(0)), x); \
   }
 HF_ROUNDINGS(float)
 HF_ROUNDINGS(double)
@@ -342,14 +354,15 @@ HF_FN float erf(float x) {
   return copysign(c >= 1.0f ? 1 - detail::exp_normal(-p) : near, x);  // nan goes by `near`
 }
 
-// 1 - erf(x) without cancellation, worst 0.6 ulp; computed in double, as e^(x^2) erfc(x) times e^(-x^2).
+// 1 - erf(x) without cancellation, worst 0.6 ulp; computed in double, as e^(x^2) erfc(x) times
+// e^(-x^2).
 HF_FN float erfc(float x) {
   const double a = abs(double(x)), c = a > 10.3 ? 10.3 : a, t = (c - 4) / (c + 4);
-  const double g = detail::poly(
-      t, 0.13699945761581164, -0.25906804924211191, 0.21871968143910354, -0.16425778801170469,
-      0.10896309655858087, -0.063108332914872074, 0.031299792999627324, -0.012839756986644027,
-      0.0040587204596445505, -0.00081506755241142086, -2.8226242523317045e-5,
-      0.00010151773700821526);
+  const double g =
+      detail::poly(t, 0.13699945761581164, -0.25906804924211191, 0.21871968143910354,
+                   -0.16425778801170469, 0.10896309655858087, -0.063108332914872074,
+                   0.031299792999627324, -0.012839756986644027, 0.0040587204596445505,
+                   -0.00081506755241142086, -2.8226242523317045e-5, 0.00010151773700821526);
   const double r = g * exp(-c * c);
   return float(x < 0 ? 2 - r : r);
 }
@@ -398,7 +411,8 @@ HF_FN TrigParts trig_reduce(float x) {
 template <typename T>
 HF_FN T sin_poly(T r) {
   const T z = r * r;
-  return r + r * z * poly(z, T(-0.166666666), T(0.00833332936), T(-0.000198393255), T(2.71822058e-6));
+  return r +
+         r * z * poly(z, T(-0.166666666), T(0.00833332936), T(-0.000198393255), T(2.71822058e-6));
 }
 template <typename T>
 HF_FN T cos_poly(T r) {
@@ -412,9 +426,9 @@ HF_FN double atan_quotient(double y, double x) {
   const double small = swap ? x : y, large = swap ? y : x;
   const bool wide = small > 0.41421356237309503 * large;  // beyond tan(pi/8) turn by pi/4
   const double u = (wide ? small - large : small) / (wide ? small + large : large), z = u * u;
-  const double p = poly(z, 0.99999999997982331, -0.33333332157304852, 0.19999887897860736,
-                        -0.14281688956872482, 0.11041612751753326, -0.084620033184991542,
-                        0.047186207024285089);
+  const double p =
+      poly(z, 0.99999999997982331, -0.33333332157304852, 0.19999887897860736, -0.14281688956872482,
+           0.11041612751753326, -0.084620033184991542, 0.047186207024285089);
   const double r = u * p + (wide ? kPi / 4 : 0.0);
   return swap ? kPi / 2 - r : r;
 }
@@ -529,7 +543,8 @@ HF_FN float pow(float x, float y) {
   const bool whole = round(y) == y, odd = whole && round(0.5f * y) != 0.5f * y;
   const bool negative = detail::bits(x) >> 31;
   const float s = negative && odd ? -float(r) : float(r);
-  const float v = x < 0 && x > -float(detail::infinity()) && !whole ? float(detail::quiet_nan()) : s;
+  const float v =
+      x < 0 && x > -float(detail::infinity()) && !whole ? float(detail::quiet_nan()) : s;
   const bool one = x == 1 || y == 0 || (x == -1 && abs(y) == float(detail::infinity()));
   return one ? 1.0f : v;
 }
@@ -549,25 +564,25 @@ HF_FN float fmod(float x, float y) {
 
 #endif  // host
 
-#define HF_LOGISTIC(T)                                                                     \
-  /* 1 / (1 + e^-x), worst 2.4 ulp, float and double; vectorises. */                       \
-  HF_FN T sigmoid(T x) {                                                                   \
-    const T e = exp(-abs(x));                                                              \
-    return (x < 0 ? e : T(1)) / (1 + e);                                                   \
-  }                                                                                        \
-  /* log(1 + e^x), worst 1.7 (float) and 1.8 (double) ulp; vectorises. */                  \
+#define HF_LOGISTIC(T)                                                    \
+  /* 1 / (1 + e^-x), worst 2.4 ulp, float and double; vectorises. */      \
+  HF_FN T sigmoid(T x) {                                                  \
+    const T e = exp(-abs(x));                                             \
+    return (x < 0 ? e : T(1)) / (1 + e);                                  \
+  }                                                                       \
+  /* log(1 + e^x), worst 1.7 (float) and 1.8 (double) ulp; vectorises. */ \
   HF_FN T softplus(T x) { return (x < 0 ? T(0) : x) + log1p(exp(-abs(x))); }
 HF_LOGISTIC(float)
 HF_LOGISTIC(double)
 #undef HF_LOGISTIC
 
 // Remainder with the divisor's sign, as Python's %: exact up to one rounding of r + y.
-#define HF_FLOOR_DIVISION(T)                                              \
-  HF_FN T floormod(T x, T y) {                                            \
-    const T r = fmod(x, y);                                               \
-    const T wrapped = (r < 0) != (y < 0) ? r + y : r;                     \
-    return r == 0 ? copysign(r, y) : wrapped;                             \
-  }                                                                       \
+#define HF_FLOOR_DIVISION(T)                          \
+  HF_FN T floormod(T x, T y) {                        \
+    const T r = fmod(x, y);                           \
+    const T wrapped = (r < 0) != (y < 0) ? r + y : r; \
+    return r == 0 ? copysign(r, y) : wrapped;         \
+  }                                                   \
   HF_FN T floordiv(T x, T y) { return floor(x / y); }
 HF_FLOOR_DIVISION(float)
 HF_FLOOR_DIVISION(double)

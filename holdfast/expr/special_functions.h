@@ -15,7 +15,8 @@ namespace detail {
 // Stirling's series behind the factor sqrt(2 pi) x^(x - 1/2) e^-x, for x >= 8.
 HF_FN double stirling_tail(double x) {
   const double z = 1 / (x * x);
-  return poly(z, 1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156) / x;
+  return poly(z, 1. / 12, -1. / 360, 1. / 1260, -1. / 1680, 1. / 1188, -691. / 360360, 1. / 156) /
+         x;
 }
 
 }  // namespace detail
@@ -52,21 +53,22 @@ HF_FN double normal_quantile(double q, double tail) {
   const double n1 = poly(r, 1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
                          3.64784832476320460504, 1.27045825245236838258, 2.41780725177450611770e-1,
                          2.27238449892691845833e-2, 7.74545014278341407640e-4);
-  const double d1 = poly(r, 1.0, 2.05319162663775882187, 1.67638483018380384940,
-                         6.89767334985100004550e-1, 1.48103976427480074590e-1,
-                         1.51986665636164571966e-2, 5.47593808499534494600e-4,
-                         1.05075007164441684324e-9);
-  const double n2 = poly(s, 6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
-                         2.96560571828504891230e-1, 2.65321895265761230930e-2,
-                         1.24266094738807843860e-3, 2.71155556874348757815e-5,
-                         2.01033439929228813265e-7);
-  const double d2 = poly(s, 1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1,
-                         1.48753612908506148525e-2, 7.86869131145613259100e-4,
-                         1.84631831751005468180e-5, 1.42151175831644588870e-7,
-                         2.04426310338993978564e-15);
+  const double d1 =
+      poly(r, 1.0, 2.05319162663775882187, 1.67638483018380384940, 6.89767334985100004550e-1,
+           1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
+           1.05075007164441684324e-9);
+  const double n2 =
+      poly(s, 6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
+           2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,
+           2.71155556874348757815e-5, 2.01033439929228813265e-7);
+  const double d2 =
+      poly(s, 1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+           7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+           2.04426310338993978564e-15);
   const bool middle = abs(q) <= 0.425, near = w <= 5;
   const double z = (middle ? q * n0 : near ? n1 : n2) / (middle ? d0 : near ? d1 : d2);
-  const double outer = tail > 0 ? copysign(z, q) : (tail == 0 ? copysign(infinity(), q) : quiet_nan());
+  const double outer =
+      tail > 0 ? copysign(z, q) : (tail == 0 ? copysign(infinity(), q) : quiet_nan());
   return middle ? z : outer;
 }
 
@@ -95,10 +97,10 @@ HF_FN double sinpi(double x) {
 }
 HF_FN double cospi(double x) {
   const double n = round(x), r = x - n, z = r * r;
-  const double c = (1 - 4 * z) *
-                   poly(z, 1.0, -0.93480220054467929, 0.31950332423804923, -0.057249471902313509,
-                        0.0063327427478666215, -0.00047592037543338953, 2.5892622141968229e-5,
-                        -1.0666856093091618e-6, 3.3479403791181182e-8);
+  const double c =
+      (1 - 4 * z) * poly(z, 1.0, -0.93480220054467929, 0.31950332423804923, -0.057249471902313509,
+                         0.0063327427478666215, -0.00047592037543338953, 2.5892622141968229e-5,
+                         -1.0666856093091618e-6, 3.3479403791181182e-8);
   return round(0.5 * n) == 0.5 * n ? c : -c;
 }
 
@@ -110,7 +112,8 @@ HF_FN float lgamma(float v) {
   const bool small = a < 8;
   const double y = small ? a + 8 : a;
   const double product = a * (a + 1) * (a + 2) * (a + 3) * (a + 4) * (a + 5) * (a + 6) * (a + 7);
-  const double stirling = (y - 0.5) * log(y) - y + (0.91893853320467274178 + detail::stirling_tail(y));
+  const double stirling =
+      (y - 0.5) * log(y) - y + (0.91893853320467274178 + detail::stirling_tail(y));
   const double g = stirling - (small ? log(product) : 0.0);
   const double reflected = log(detail::kPi / abs(detail::sinpi(x))) - g;
   const float r = x == 1 || x == 2 ? 0.0f : float(x < 0.5 ? reflected : g);
@@ -135,8 +138,8 @@ HF_FN double digamma(double x) {
   }
   const bool small = a < 8;
   const double y = small ? a + 8 : a, z = 1 / (y * y);
-  const double series =
-      z * detail::poly(z, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12);
+  const double series = z * detail::poly(z, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132,
+                                         -691. / 32760, 1. / 12);
   const double g = (log(y) - 0.5 / y - series) - (small ? n / d : 0.0);
   const double reflected = g - 3.14159265358979323846 * (detail::cospi(x) / detail::sinpi(x));
   const double r = x < 0.5 ? reflected : g;
@@ -256,7 +259,8 @@ HF_FN double beta_fraction(double a, double b, double x) {
 
 }  // namespace detail
 
-// Modified Bessel functions of the first kind, order 0 and 1; i0e and i1e times e^-|x|. Relative error below 2e-15.
+// Modified Bessel functions of the first kind, order 0 and 1; i0e and i1e times e^-|x|. Relative
+// error below 2e-15.
 HF_FN double i0e(double x) { return detail::bessel_ie(0, x); }
 HF_FN double i1e(double x) { return copysign(detail::bessel_ie(1, x), x); }
 HF_FN double i0(double x) {
@@ -268,8 +272,9 @@ HF_FN double i1(double x) {
   return abs(x) < detail::infinity() ? e * (e * i1e(x)) : x;
 }
 
-// Regularised incomplete gamma functions P(a, x) and Q = 1 - P, a >= 0, x >= 0. 
-// Relative error below 1e-12; Q for a < 1, x < 1 has that error absolutely; so has all beyond a = 1e6.
+// Regularised incomplete gamma functions P(a, x) and Q = 1 - P, a >= 0, x >= 0.
+// Relative error below 1e-12; Q for a < 1, x < 1 has that error absolutely; so has all beyond a =
+// 1e6.
 HF_FN double igamma(double a, double x) { return detail::incomplete_gamma(a, x, false); }
 HF_FN double igammac(double a, double x) { return detail::incomplete_gamma(a, x, true); }
 
@@ -302,9 +307,15 @@ HF_FN double zeta(double s, double q) {
   const double p = pow(w, -s);
   sum += p * w / (s - 1) + 0.5 * p;
   constexpr double kBernoulli[12] = {// B_2j / (2j)!
-                                     1. / 12, -1. / 720, 1. / 30240, -1. / 1209600,
-                                     1. / 47900160, -691. / 1307674368000., 1. / 74724249600.,
-                                     -3617. / 10670622842880000., 43867. / 5109094217170944000.,
+                                     1. / 12,
+                                     -1. / 720,
+                                     1. / 30240,
+                                     -1. / 1209600,
+                                     1. / 47900160,
+                                     -691. / 1307674368000.,
+                                     1. / 74724249600.,
+                                     -3617. / 10670622842880000.,
+                                     43867. / 5109094217170944000.,
                                      -174611. / 802857662698291200000.,
                                      77683. / 14101100039391805440000.,
                                      -236364091. / 1693824136731743669452800000.};

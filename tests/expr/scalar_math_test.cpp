@@ -1,7 +1,5 @@
-// Holds every function of scalar_math.h and special_functions.h to the worst ulp its comment states, against libm in a wider
-// type, over values of all exponents and the special ones.
-#include "holdfast/expr/special_functions.h"
-
+// Holds every function of scalar_math.h and special_functions.h to the worst ulp its comment
+// states, against libm in a wider type, over values of all exponents and the special ones.
 #include <gtest/gtest.h>
 
 #include <cfloat>
@@ -12,6 +10,8 @@
 #include <limits>
 #include <random>
 #include <vector>
+
+#include "holdfast/expr/special_functions.h"
 
 namespace holdfast {
 namespace {
@@ -29,7 +29,8 @@ double ulp_distance(T got, long double want) {
     if (got == rounded) return 0;
     // The last finite value beside an infinity is one ulp away.
     const T limit = std::copysign(std::numeric_limits<T>::max(), T(want));
-    return (got == limit || rounded == limit) && std::signbit(got) == std::signbit(rounded) ? 1 : 1e30;
+    return (got == limit || rounded == limit) && std::signbit(got) == std::signbit(rounded) ? 1
+                                                                                            : 1e30;
   }
   if (got == 0 && rounded == 0) return std::signbit(got) == std::signbit(rounded) ? 0 : 1e30;
   const int exponent = std::max(std::ilogb(rounded), std::numeric_limits<T>::min_exponent - 1);
@@ -40,17 +41,19 @@ double ulp_distance(T got, long double want) {
 // Special values, then a spread over all bit patterns (sign, exponent and fraction alike).
 const std::vector<float>& floats() {
   static const std::vector<float> values = [] {
-    std::vector<float> v = {0.0f,     -0.0f,    kInf,     -kInf,    kNan,    FLT_MIN, -FLT_MIN,
-                            FLT_MAX,  -FLT_MAX, 1e-45f,   -1e-45f,  1e-40f,  1.0f,    -1.0f,
-                            2.0f,     -2.0f,    0.5f,     -0.5f,    3.0f,    -3.0f,   0x1.fffffep-1f,
-                            0x1.000002p0f, 88.72284f, 88.72283f, -103.97208f, -103.97f, 1e5f, 1e10f};
+    std::vector<float> v = {
+        0.0f,          -0.0f,     kInf,      -kInf,       kNan,     FLT_MIN, -FLT_MIN,
+        FLT_MAX,       -FLT_MAX,  1e-45f,    -1e-45f,     1e-40f,   1.0f,    -1.0f,
+        2.0f,          -2.0f,     0.5f,      -0.5f,       3.0f,     -3.0f,   0x1.fffffep-1f,
+        0x1.000002p0f, 88.72284f, 88.72283f, -103.97208f, -103.97f, 1e5f,    1e10f};
     std::mt19937 random(7);
     for (std::uint32_t i = 0; i < 100000; ++i) {
       const std::uint32_t pattern = i * 42949u + random() % 42949u;
       v.push_back(__builtin_bit_cast(float, pattern));
     }
     std::uniform_real_distribution<float> ordinary(-12, 12), wide(-110, 110), near(-1.2f, 1.2f);
-    for (int i = 0; i < 60000; ++i) v.insert(v.end(), {ordinary(random), wide(random), near(random)});
+    for (int i = 0; i < 60000; ++i)
+      v.insert(v.end(), {ordinary(random), wide(random), near(random)});
     return v;
   }();
   return values;
@@ -75,12 +78,14 @@ void expect_ulp(const char* name, double bound, F f, R reference, D in_domain) {
 }
 constexpr auto kEverywhere = [](auto) { return true; };
 
-#define CHECK_F32(name, bound, reference)                                         \
-  expect_ulp<float>(#name, bound, [](float x) { return scalar::name(x); },        \
-                    [](double x) -> long double { return reference; }, kEverywhere)
-#define CHECK_F64(name, bound, reference)                                         \
-  expect_ulp<double>(#name, bound, [](double x) { return scalar::name(x); },      \
-                     [](long double x) -> long double { return reference; }, kEverywhere)
+#define CHECK_F32(name, bound, reference)                    \
+  expect_ulp<float>(                                         \
+      #name, bound, [](float x) { return scalar::name(x); }, \
+      [](double x) -> long double { return reference; }, kEverywhere)
+#define CHECK_F64(name, bound, reference)                     \
+  expect_ulp<double>(                                         \
+      #name, bound, [](double x) { return scalar::name(x); }, \
+      [](long double x) -> long double { return reference; }, kEverywhere)
 
 long double sigmoid_reference(long double x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
@@ -125,7 +130,8 @@ TEST(ScalarMath, TrigonometryIsReducedRightForEveryFloat) {
   CHECK_F32(acos, 0.6, std::acos(x));
   CHECK_F32(atan, 0.6, std::atan(x));
   // The floats nearest to a multiple of pi/2, beside which a lax reduction loses every digit.
-  for (float x : {16367173.0f * 0x1p72f, 0x1.0f5ee8p77f, 1.5707964f, 3.1415927f, 31415.926f, 1e22f}) {
+  for (float x :
+       {16367173.0f * 0x1p72f, 0x1.0f5ee8p77f, 1.5707964f, 3.1415927f, 31415.926f, 1e22f}) {
     EXPECT_LE(ulp_distance<float>(scalar::sin(x), std::sin((long double)x)), 2.0) << x;
     EXPECT_LE(ulp_distance<float>(scalar::cos(x), std::cos((long double)x)), 2.0) << x;
   }
@@ -281,8 +287,9 @@ void expect_ulp2(const char* name, double bound, F f, R reference) {
     const double distance = ulp_distance<float>(f(x, y), reference((long double)x, (long double)y));
     if (distance > worst) worst = distance, at[0] = x, at[1] = y;
   };
-  const std::vector<float> special = {0.0f, -0.0f, kInf,  -kInf, kNan, 1.0f,  -1.0f, 2.0f,    -2.0f, 3.0f,
-                                      -3.0f, 0.5f, -0.5f, 1e-45f, 2.5f, FLT_MIN, FLT_MAX, -FLT_MAX, 16777217.0f};
+  const std::vector<float> special = {0.0f, -0.0f,   kInf,    -kInf,    kNan,       1.0f,  -1.0f,
+                                      2.0f, -2.0f,   3.0f,    -3.0f,    0.5f,       -0.5f, 1e-45f,
+                                      2.5f, FLT_MIN, FLT_MAX, -FLT_MAX, 16777217.0f};
   for (float x : special)
     for (float y : special) check(x, y);
   std::mt19937 random(11);
@@ -296,12 +303,15 @@ void expect_ulp2(const char* name, double bound, F f, R reference) {
 
 TEST(ScalarMath, FunctionsOfTwoArgumentsKeepTheirUlps) {
   using L = long double;
-  expect_ulp2("pow", 0.6, [](float x, float y) { return scalar::pow(x, y); },
-              [](L x, L y) { return std::pow(x, y); });
-  expect_ulp2("atan2", 0.6, [](float y, float x) { return scalar::atan2(y, x); },
-              [](L y, L x) { return std::atan2(y, x); });
-  expect_ulp2("fmod", 0, [](float x, float y) { return scalar::fmod(x, y); },
-              [](L x, L y) -> L { return std::fmod(float(x), float(y)); });
+  expect_ulp2(
+      "pow", 0.6, [](float x, float y) { return scalar::pow(x, y); },
+      [](L x, L y) { return std::pow(x, y); });
+  expect_ulp2(
+      "atan2", 0.6, [](float y, float x) { return scalar::atan2(y, x); },
+      [](L y, L x) { return std::atan2(y, x); });
+  expect_ulp2(
+      "fmod", 0, [](float x, float y) { return scalar::fmod(x, y); },
+      [](L x, L y) -> L { return std::fmod(float(x), float(y)); });
 }
 
 TEST(ScalarMath, FlooredDivisionFollowsPython) {
