@@ -121,17 +121,10 @@ HF_FN ExpParts64 exp_reduce(double x) {
   return {(x - kf * kLn2Hi64) - kf * kLn2Lo64, kf, bits(t) - bits(kRound64)};
 }
 
-// e^r for |r| <= 0.35: one degree fewer than expm1_poly, the sum with 1 hides the rest.
-HF_FN float exp_poly(float r) {
-  return 1 + (r + r * r *
-                      poly(r, 0.499999932f, 0.166665173f, 0.0416684255f, 0.00836911882f,
-                           0.00138138486f));
-}
-
 // e^x where the result is a normal number: -87 < x < 88.
 HF_FN float exp_normal(float x) {
   const ExpParts32 p = exp_reduce(x);
-  return from_bits(bits(exp_poly(p.r)) + (p.k << 23));
+  return from_bits(bits(1 + expm1_poly(p.r)) + (p.k << 23));
 }
 
 // e^x - 1 for -80 < x < 80.
@@ -221,9 +214,7 @@ HF_LIBM2(pow) HF_LIBM2(atan2) HF_LIBM2(fmod)
 #undef HF_LIBM
 #undef HF_LIBM2
 
-            HF_FN float abs(float x) {
-  return __builtin_fabsf(x);
-}
+            HF_FN float abs(float x) { return __builtin_fabsf(x); }
 HF_FN double abs(double x) { return __builtin_fabs(x); }
 HF_FN float copysign(float x, float y) { return __builtin_copysignf(x, y); }
 HF_FN double copysign(double x, double y) { return __builtin_copysign(x, y); }
@@ -267,7 +258,7 @@ HF_ROUNDINGS(double)
 HF_FN float exp(float x) {
   const float low = x < -104.0f ? -104.0f : x, c = low > 89.0f ? 89.0f : low;
   const detail::ExpParts32 p = detail::exp_reduce(c);
-  return detail::scale2(detail::exp_poly(p.r), p.k);
+  return detail::scale2(1 + detail::expm1_poly(p.r), p.k);
 }
 HF_FN double exp(double x) {
   const double low = x < -746.0 ? -746.0 : x, c = low > 710.0 ? 710.0 : low;
@@ -282,7 +273,7 @@ HF_FN double exp(double x) {
 HF_FN float exp2(float x) {
   const float low = x < -151.0f ? -151.0f : x, c = low > 129.0f ? 129.0f : low;
   const float t = c + detail::kRound32, r = c - (t - detail::kRound32);
-  return detail::scale2(detail::exp_poly(r * 0.693147181f),
+  return detail::scale2(1 + detail::expm1_poly(r * 0.693147181f),
                         detail::bits(t) - detail::bits(detail::kRound32));
 }
 
@@ -302,11 +293,11 @@ HF_FN double expm1(double x) {
   return abs(x) < 0x1p-54 ? x : r;
 }
 
-// Natural logarithm, worst 0.9 ulp; double: 0.9 ulp, vectorises.
+// Natural logarithm, worst 1.0 ulp; double: 1.0 ulp, vectorises.
 HF_FN float log(float x) { return detail::log_special(x, detail::log_plus(x, 0.0f)); }
 HF_FN double log(double x) { return detail::log_special(x, detail::log_plus(x, 0.0)); }
 
-// log(1 + x), worst 0.9 ulp; double: 0.9 ulp, vectorises.
+// log(1 + x), worst 1.0 ulp; double: 1.0 ulp, vectorises.
 HF_FN float log1p(float x) {
   const float r = detail::log_special(1 + x, detail::log1p_finite(x));
   return abs(x) < 0x1p-25f ? x : r;
@@ -316,7 +307,7 @@ HF_FN double log1p(double x) {
   return abs(x) < 0x1p-54 ? x : r;
 }
 
-// log2(x), worst 1.9 (0.9 with FMA) ulp; exact for powers of two.
+// log2(x), worst 2.2 ulp (1.2 with FMA); exact for powers of two.
 HF_FN float log2(float x) {
   const detail::LogParts<float> p = detail::log_reduce(x);
   // 1 / ln 2 = 1.4375 + the rest: the first product is nearly exact.
@@ -324,7 +315,7 @@ HF_FN float log2(float x) {
   return detail::log_special(x, p.e + (p.f * 1.4375f + (tail * 1.4375f + rest)));
 }
 
-// log10(x), worst 1.7 ulp.
+// log10(x), worst 2.1 ulp.
 HF_FN float log10(float x) {
   const detail::LogParts<float> p = detail::log_reduce(x);
   const float tail = detail::log_poly(p.f), rest = (p.f + tail) * -0.00320551810f;
@@ -333,7 +324,7 @@ HF_FN float log10(float x) {
   return detail::log_special(x, (p.e * 0.301025391f + p.f * 0.4375f) + low);
 }
 
-// Hyperbolic tangent, worst 2.4 ulp; double: 2.5 ulp, vectorises.
+// Hyperbolic tangent, worst 2.5 ulp; double: 2.6 ulp, vectorises.
 HF_FN float tanh(float x) {
   const float a = abs(x), e = detail::expm1_normal(2 * (a > 9.5f ? 9.5f : a));
   return copysign(e / (e + 2), x);

@@ -98,27 +98,27 @@ TEST(ScalarMath, ExponentialsKeepTheirUlps) {
   CHECK_F32(exp, 1.0, std::exp(x));
   CHECK_F32(exp2, 1.0, std::exp2(x));
   CHECK_F32(expm1, 1.5, std::expm1(x));
-  CHECK_F32(tanh, 2.4, std::tanh(x));
+  CHECK_F32(tanh, 2.5, std::tanh(x));
   CHECK_F32(sigmoid, 2.4, sigmoid_reference(x));
   CHECK_F32(sinh, 0.6, std::sinh(x));
   CHECK_F32(cosh, 0.6, std::cosh(x));
   CHECK_F64(exp, 1.0, std::exp(x));
   CHECK_F64(expm1, 2.0, std::expm1(x));
-  CHECK_F64(tanh, 2.5, std::tanh(x));
+  CHECK_F64(tanh, 2.6, std::tanh(x));
   CHECK_F64(sigmoid, 2.4, sigmoid_reference(x));
 }
 
 TEST(ScalarMath, LogarithmsKeepTheirUlps) {
-  CHECK_F32(log, 0.9, std::log(x));
-  CHECK_F32(log1p, 0.9, std::log1p(x));
-  CHECK_F32(log2, 1.9, std::log2(x));
-  CHECK_F32(log10, 1.7, std::log10(x));
+  CHECK_F32(log, 1.0, std::log(x));
+  CHECK_F32(log1p, 1.0, std::log1p(x));
+  CHECK_F32(log2, 2.2, std::log2(x));
+  CHECK_F32(log10, 2.1, std::log10(x));
   CHECK_F32(softplus, 1.7, softplus_reference(x));
   CHECK_F32(asinh, 0.6, std::asinh(x));
   CHECK_F32(acosh, 0.6, std::acosh(x));
   CHECK_F32(atanh, 0.6, std::atanh(x));
-  CHECK_F64(log, 0.9, std::log(x));
-  CHECK_F64(log1p, 0.9, std::log1p(x));
+  CHECK_F64(log, 1.0, std::log(x));
+  CHECK_F64(log1p, 1.0, std::log1p(x));
   CHECK_F64(softplus, 1.8, softplus_reference(x));
 }
 
