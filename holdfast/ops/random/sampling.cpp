@@ -204,9 +204,11 @@ void fill_poisson(Philox gen, std::span<const double> rate, double highest, std:
   fill_each(
       gen, rate.size(), out, [](size_t) { return kBlocksPerOutput; },
       [&](Philox& g, size_t p) {
-        if (!(rate[p] >= 0) || std::isinf(rate[p])) return rate[p] > 0 ? rate[p] : kNan;
-        return rate[p] < 10 ? poisson_by_products(g, rate[p])
-                            : poisson_by_rejection(g, rate[p], highest);
+        if (std::isnan(rate[p])) return kNan;
+        if (rate[p] < 10) return poisson_by_products(g, rate[p]);
+        // So far above `highest` that the rejection would never end.
+        if (std::isinf(rate[p]) || rate[p] - 20 * std::sqrt(rate[p]) > highest) return highest;
+        return poisson_by_rejection(g, rate[p], highest);
       });
 }
 

@@ -32,8 +32,9 @@ HOLDFAST_API uint64_t blocks_of_categorical(int64_t rows, int64_t samples);
 /// Gamma with shape `alpha` and scale 1, by Marsaglia and Tsang's rejection.
 HOLDFAST_API void fill_gamma(Philox gen, std::span<const double> alpha, std::span<double> out);
 
-/// Poisson with mean `rate`; draws above `highest` (of the dtype asked for) are drawn again.
-/// A rate that is negative or not a number gives NaN.
+/// Poisson with mean `rate`; a negative one counts as 0. Draws above `highest` are drawn again:
+/// pass the largest value of an integer dtype, infinity for a floating one. Where TensorFlow would
+/// not end (NaN, or a rate far above `highest`) the result is NaN or `highest`.
 HOLDFAST_API void fill_poisson(Philox gen, std::span<const double> rate, double highest,
                                std::span<double> out);
 

@@ -1,4 +1,4 @@
-"""Writes recorded.txt: what TensorFlow's CPU kernels answer for fixed seeds, for random_test.cpp.
+"""Writes recorded.txt: what TensorFlow's CPU kernels answer for fixed seeds, for the tests beside it.
 
 Needs TensorFlow (2.x) and is run by hand only when a case is added:  python record.py > recorded.txt
 
@@ -6,6 +6,7 @@ A line is `name count checksum value...`. Values are the bits in hexadecimal. Of
 elements `kept` picks are written; the checksum (FNV-1a over all bytes) stands for the others.
 """
 import os
+import random
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
@@ -120,6 +121,8 @@ def of_stateful():
 
 
 def of_seeds():
+    python = random.Random(1)
+    record("python/1/2000", np.array([python.getrandbits(32) for _ in range(2000)][-1:], np.uint32))
     for g in [0, 1, 42, -7, 2**31 - 1, 2**40 + 5]:
         tf.random.set_seed(g)
         record(f"op_seeds/{g}", np.array([context.internal_operation_seed() for _ in range(20)], np.int64))

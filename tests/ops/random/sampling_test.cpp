@@ -62,8 +62,20 @@ TEST(Stateless, PoissonIsTensorFlows) {
   std::vector<double> out(160);
   fill_poisson(kSeed, rates, INT32_MAX, out);
   expect_equal("stateless_poisson/i32", cast<int32_t>(out));
-  fill_poisson(kSeed, rates, std::numeric_limits<double>::max(), out);
+  fill_poisson(kSeed, rates, kInf, out);
   expect_equal("stateless_poisson/f64", out);
+}
+
+TEST(Stateless, PoissonOfOddRatesEnds) {
+  std::vector<double> out(5);
+  fill_poisson(kSeed, std::vector{-1.0, 0.0, kNan, kInf, 1e10}, INT32_MAX, out);
+  EXPECT_EQ(out[0], 0);
+  EXPECT_EQ(out[1], 0);
+  EXPECT_TRUE(std::isnan(out[2]));
+  EXPECT_EQ(out[3], INT32_MAX);
+  EXPECT_EQ(out[4], INT32_MAX);
+  fill_poisson(kSeed, std::vector{kInf}, kInf, out);
+  EXPECT_EQ(out[0], kInf);
 }
 
 TEST(Stateless, BinomialIsTensorFlows) {
