@@ -77,6 +77,17 @@ TEST(Philox, SkippingEqualsDrawing) {
   EXPECT_EQ(drawn.counter_hi, 0u);
 }
 
+TEST(Philox, LongFillsCarryThroughTheCounterToo) {
+  const Philox gen{~uint64_t{0} - 20, 3, 9};  // the low half wraps inside the first blocks
+  std::vector<uint32_t> out(4 * 64);
+  fill_uniform_full_int(gen, std::span(out));
+  Philox g = gen;
+  for (size_t i = 0; i < out.size(); i += 4) {
+    const Block b = g();
+    for (size_t j = 0; j < 4; ++j) ASSERT_EQ(out[i + j], b[j]) << i + j;
+  }
+}
+
 TEST(Philox, ThreadsDoNotChangeTheNumbers) {
   std::vector<float> one(300'001), four(one.size());
   set_num_threads(1);
