@@ -1,0 +1,92 @@
+// Which seeds an op gets, and where its generator stands: the rules of `tf.random.set_seed`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "holdfast/base/api.h"
+#include "holdfast/ops/random/philox.h"
+
+namespace holdfast::random {
+
+/// Mersenne Twister seeded as Python's `random.Random(seed)`: TensorFlow draws op seeds from it.
+class HOLDFAST_API PythonRandom {
+ public:
+  explicit PythonRandom(int64_t seed);
+  /// `getrandbits(32)`.
+  uint32_t next();
+  /// `randint(0, 2**31 - 1)`.
+  int64_t operation_seed();
+
+ private:
+  std::array<uint32_t, 624> state_;
+  size_t at_ = 624;
+};
+
+/// The attributes `seed` and `seed2` of an op; both 0 ask for a generator nobody can predict.
+struct OpSeeds {
+  int64_t seed = 0;
+  int64_t seed2 = 0;
+  /// Drawn for one call: no later call of the op will have these seeds.
+  bool drawn = false;
+  bool nondeterministic() const { return seed == 0 && seed2 == 0; }
+};
+
+/// 64 bits from the system's source of randomness.
+HOLDFAST_API uint64_t nondeterministic_bits();
+/// Where the generator of a new op stands, random if the seeds say so.
+HOLDFAST_API Philox first_position(const OpSeeds& seeds);
+
+/// The seeds of eager ops. One per Context; safe to use from many threads.
+class HOLDFAST_API SeedState {
+ public:
+  /// `tf.random.set_seed`: starts over everything that hangs on seeds. None forgets the global
+  /// seed.
+  void set_seed(std::optional<int64_t> seed);
+  std::optional<int64_t> global_seed() const;
+
+  /// `random_seed.get_seed` when executing eagerly.
+  OpSeeds op_seeds(std::optional<int64_t> op_seed);
+
+  /// The generator for one eager call that may use `blocks`. Calls with the same `op` and seeds
+  /// continue one stream until set_seed. `op` names the op and every attribute but the seeds, and
+  /// the device: what TensorFlow keys its cache of kernels by.
+  Philox reserve(std::string_view op, const OpSeeds& seeds, uint64_t blocks);
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<int64_t> global_;
+  std::optional<PythonRandom> drawing_;
+  std::unordered_map<std::string, Philox> positions_;
+};
+
+/// The seeds of the ops of one graph under construction. Takes the global seed as it is when the
+/// graph is begun; ops without a seed of their own are numbered from 0.
+class HOLDFAST_API GraphSeeds {
+ public:
+  explicit GraphSeeds(std::optional<int64_t> global_seed) : global_(global_seed) {}
+  OpSeeds op_seeds(std::optional<int64_t> op_seed);
+
+ private:
+  std::optional<int64_t> global_;
+  int64_t unseeded_ = 0;
+};
+
+/// The generator of one random node of a graph, which all calls of the function share.
+class HOLDFAST_API NodeGenerator {
+ public:
+  explicit NodeGenerator(const OpSeeds& seeds) : position_(first_position(seeds)) {}
+  /// The generator for one run of the node that may use `blocks`.
+  Philox reserve(uint64_t blocks);
+
+ private:
+  std::mutex mutex_;
+  Philox position_;
+};
+
+}  // namespace holdfast::random
