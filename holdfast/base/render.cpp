@@ -426,7 +426,10 @@ bool shorten(Choice& c) {
 std::string render(const Diagnostic& d) {
   Choice choice{.labels = placed_labels(d), .fixes = std::min(d.fixes.size(), kFixes)};
   bool full = diag_mode("full");
-  if (full) choice.fixes = d.fixes.size();
+  if (full) {
+    choice.fixes = d.fixes.size();
+    choice.frames = false;  // whoever has the frames shows them
+  }
   Rows rows = lay_out(d, choice);
   while (!full && rows.size() > kLines && shorten(choice)) rows = lay_out(d, choice);
   std::string text;

@@ -256,6 +256,7 @@ TEST(Render, HasAtMost25LinesAndKeepsTheBirthAndTheUse) {
   Environment full("HOLDFAST_DIAG", "full");
   EXPECT_GT(lines_of(render(d)).size(), 80u);
   EXPECT_TRUE(has(render(d), "the third"));
+  EXPECT_FALSE(has(render(d), "hidden"));
 }
 
 TEST(Render, KeepsThePrimaryLabelWhenAFixIsHuge) {
