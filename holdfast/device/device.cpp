@@ -1,5 +1,6 @@
 #include "holdfast/device/device.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <new>

@@ -1,4 +1,5 @@
 // Numbers in and out of host tensors, one at a time or as spans.
+#include <algorithm>
 #include <cstring>
 
 #include "holdfast/base/text.h"

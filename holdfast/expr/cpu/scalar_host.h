@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "holdfast/expr/scalar_math.h"
+#include "holdfast/expr/special_functions.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::scalar {

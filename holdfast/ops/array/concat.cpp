@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"

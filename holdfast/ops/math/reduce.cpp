@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
@@ -19,7 +21,7 @@ void infer_reduce(Infer& s) {
   bool keep = s.attr(0).b();
   Dims out;
   for (int i = 0; i < s.shape().rank(); ++i) {
-    bool gone = std::find(axes.begin(), axes.end(), i) != axes.end();
+    bool gone = std::find(axes.begin(), axes.end(), int64_t{i}) != axes.end();
     if (!gone) out.push_back(s.shape()[i]);
     else if (keep) out.push_back(1);
   }
