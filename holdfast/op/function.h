@@ -39,7 +39,7 @@ struct Checks {
   bool second_gradient = true;  // and second order
 };
 
-struct FunctionDef {
+struct HOLDFAST_API FunctionDef {
   std::string name;                   // C++ name, "matmul"
   std::vector<std::string> python;    // paths under the package, "linalg.matmul"
   std::string doc;
