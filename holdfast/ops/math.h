@@ -1,4 +1,4 @@
-// Arithmetic, element by element, and over axes.
+// Arithmetic, element by element.
 #pragma once
 
 #include "holdfast/op/in.h"
@@ -19,16 +19,6 @@ HOLDFAST_API Tensor square(const In& x);
 HOLDFAST_API Tensor exp(const In& x);
 /// Gauss error function, element by element.
 HOLDFAST_API Tensor erf(const In& x);
-
-struct ReduceOptions {
-  Axes axis = {};
-  bool keepdims = false;
-};
-/// Sum over axes.
-HOLDFAST_API Tensor reduce_sum(const In& input_tensor, const ReduceOptions& = {});
-
-/// Row `i` of the result is the sum of the rows of `data` whose segment id is `i`.
-HOLDFAST_API Tensor unsorted_segment_sum(const In& data, const In& segment_ids, const Sizes& num_segments);
 
 inline Tensor operator+(const In& x, const In& y) { return add(x, y); }
 inline Tensor operator-(const In& x, const In& y) { return subtract(x, y); }
