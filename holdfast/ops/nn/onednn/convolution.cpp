@@ -7,6 +7,7 @@
 #include "holdfast/ops/nn/conv_shape.h"
 
 #ifdef HOLDFAST_ONEDNN
+#include <limits>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -80,8 +81,8 @@ Layout layout_of(const ConvShape& s, DType dtype) {
 // Slow catch-alls of the library; our own kernels are no worse.
 bool is_fallback(const char* name) { return std::string_view(name).find("ref") != std::string_view::npos; }
 
-Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s, int threads) {
-  onednn::Team team(threads);
+// Made under the team that will run it: the kernels cut their work for its size.
+Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
   auto c = make_ref<Compiled>();
   const dnnl::engine& e = onednn::engine();
   Layout l = layout_of(s, dtype);
@@ -136,7 +137,7 @@ class Cache {
         return it->second->second;
       }
     }
-    Ref<Compiled> fresh = compile(pass, dtype, s, threads);
+    Ref<Compiled> fresh = compile(pass, dtype, s);
     std::lock_guard lock(mutex_);
     if (auto it = index_.find(key); it != index_.end()) return it->second->second;
     order_.emplace_front(key, fresh);
@@ -164,12 +165,15 @@ Cache& cache() {
 // piece, one thread each. The gradient of the filter adds over images and stays in one piece.
 bool by_image(Pass pass) { return deterministic() && pass != Pass::kFilter; }
 
-struct Cut { ConvShape shape; int threads; };
-Cut cut(const ConvShape& s, Pass pass) {
-  Cut c{s, deterministic() ? 1 : onednn::team_size()};
-  if (by_image(pass)) c.shape.batch = 1;
-  return c;
-}
+// The library's team for a call, and the shapes of one piece of its work.
+struct Piece {
+  Piece(const ConvShape& s, Pass pass) : team(deterministic() ? 1 : std::numeric_limits<int>::max()), shape(s) {
+    if (by_image(pass)) shape.batch = 1;
+  }
+  Ref<Compiled> compiled(Pass pass, DType dtype) { return cache().get(pass, dtype, shape, team.threads()); }
+  Team team;
+  ConvShape shape;
+};
 
 memory at(const memory::desc& d, const void* p) { return memory(d, onednn::engine(), const_cast<void*>(p)); }
 
@@ -209,23 +213,22 @@ const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
   for (size_t i = 0; i < 3; ++i)
     if (s.stride[i] > kMost || s.before[i] > kMost || s.after[i] > kMost || (s.size[i] - 1) * s.dilation[i] > kMost) return "very large sizes";
   if (s.in_positions() > kMost / s.channels || s.positions() > kMost / s.out_channels) return "images above a gigabyte";
-  Cut one = cut(s, pass);
-  return cache().get(pass, c.out_dtype(), one.shape, one.threads)->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
+  return Piece(s, pass).compiled(pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
 }
 
 Status run_onednn(Call& c, Pass pass, bool depthwise) {
   ConvCall k(c, pass, depthwise);
-  Cut one = cut(k.shape, pass);
-  Ref<Compiled> compiled = cache().get(pass, k.dtype, one.shape, one.threads);
-  if (!by_image(pass)) {
-    onednn::Team team(one.threads);
-    return execute(c, *compiled, pass, k.image.raw(), k.filter.raw(), k.maps.raw());
+  Ref<Compiled> compiled;
+  {
+    Piece piece(k.shape, pass);
+    compiled = piece.compiled(pass, k.dtype);
+    if (!by_image(pass)) return execute(c, *compiled, pass, k.image.raw(), k.filter.raw(), k.maps.raw());
   }
   int64_t image = k.image.bytes() / k.shape.batch, maps = k.maps.bytes() / k.shape.batch;
   Status first;
   std::mutex failed;
   parallel_for(k.shape.batch, 1, [&](int64_t begin, int64_t end) {
-    onednn::Team team(1);
+    Team team(1);
     for (int64_t i = begin; i < end; ++i) {
       Status s = execute(c, *compiled, pass, static_cast<const char*>(k.image.raw()) + i * image, k.filter.raw(),
                          static_cast<const char*>(k.maps.raw()) + i * maps);

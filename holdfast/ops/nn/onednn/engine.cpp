@@ -1,12 +1,6 @@
 #include "holdfast/ops/nn/onednn/engine.h"
 
 #ifdef HOLDFAST_ONEDNN
-#ifdef HOLDFAST_OPENMP
-#include <omp.h>
-#endif
-
-#include "holdfast/base/parallel.h"
-
 namespace holdfast::onednn {
 
 const dnnl::engine& engine() {
@@ -32,16 +26,6 @@ dnnl::memory::data_type type_of(DType d) {
     default: return Type::undef;
   }
 }
-
-#ifdef HOLDFAST_OPENMP
-int team_size() { return omp_in_parallel() ? 1 : num_threads(); }
-Team::Team(int n) : was_(omp_get_max_threads()) { if (n != was_) omp_set_num_threads(n); }
-Team::~Team() { if (omp_get_max_threads() != was_) omp_set_num_threads(was_); }
-#else
-int team_size() { return 1; }
-Team::Team(int) : was_(0) {}
-Team::~Team() = default;
-#endif
 
 }  // namespace holdfast::onednn
 #endif
