@@ -1,6 +1,6 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
-#include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
