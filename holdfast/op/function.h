@@ -15,7 +15,7 @@ namespace holdfast {
 /// What a parameter takes.
 enum class Kind : uint8_t {
   kTensor, kOptTensor, kTensors, kSizes, kAxes, kBool, kInt, kOptInt, kFloat, kOptFloat, kString,
-  kDType, kOptDType, kShape, kInts, kOptInts, kFloats, kStrings,
+  kDType, kOptDType, kShape, kInts, kOptInts, kFloats, kStrings, kAny,
 };
 
 struct Param {
@@ -86,6 +86,7 @@ HOLDFAST_PARAM(Ints, kInts, a.ints())
 HOLDFAST_PARAM(std::optional<Ints>, kOptInts, a.none() ? std::optional<Ints>() : a.ints())
 HOLDFAST_PARAM(std::vector<double>, kFloats, a.floats())
 HOLDFAST_PARAM(std::vector<std::string>, kStrings, a.strings())
+HOLDFAST_PARAM(Arg, kAny, a)  // a number or a text, as for `ord` of a norm
 #undef HOLDFAST_PARAM
 
 HOLDFAST_API Arg to_arg(const Sizes&);
