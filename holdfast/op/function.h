@@ -16,6 +16,8 @@ namespace holdfast {
 enum class Kind : uint8_t {
   kTensor, kOptTensor, kTensors, kSizes, kAxes, kBool, kInt, kOptInt, kFloat, kOptFloat, kString,
   kDType, kOptDType, kShape, kInts, kOptInts, kFloats, kStrings,
+  kOptString,
+  kPadding,  // "SAME", "VALID", or a list of pairs: a text or the pairs' numbers in a row
 };
 
 struct Param {
@@ -39,7 +41,7 @@ struct Checks {
   bool second_gradient = true;  // and second order
 };
 
-struct FunctionDef {
+struct HOLDFAST_API FunctionDef {
   std::string name;                   // C++ name, "matmul"
   std::vector<std::string> python;    // paths under the package, "linalg.matmul"
   std::string doc;
@@ -80,6 +82,7 @@ HOLDFAST_PARAM(std::optional<int64_t>, kOptInt, a.none() ? std::optional<int64_t
 HOLDFAST_PARAM(double, kFloat, a.f())
 HOLDFAST_PARAM(std::optional<double>, kOptFloat, a.none() ? std::optional<double>() : a.f())
 HOLDFAST_PARAM(std::string, kString, a.s())
+HOLDFAST_PARAM(std::optional<std::string>, kOptString, a.none() ? std::optional<std::string>() : a.s())
 HOLDFAST_PARAM(DType, kDType, a.dtype())
 HOLDFAST_PARAM(std::optional<DType>, kOptDType, a.none() ? std::optional<DType>() : a.dtype())
 HOLDFAST_PARAM(Shape, kShape, a.shape())
