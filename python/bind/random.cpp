@@ -19,7 +19,10 @@ using random::Generator;
 MaybeIn value_of(nb::handle o, DType dtype, const char* argument) {
   PyObject* p = o.ptr();
   if (o.is_none()) return std::nullopt;
-  if (PyFloat_CheckExact(p)) return PyFloat_AS_DOUBLE(p);
+  if (PyFloat_CheckExact(p) && is_floating(dtype)) return PyFloat_AS_DOUBLE(p);
+  if (PyLong_CheckExact(p) && is_floating(dtype)) {
+    if (auto ints = ints_of(p)) return (*ints)[0];
+  }
   return In(convert(p, dtype, false, argument));
 }
 
@@ -79,6 +82,7 @@ void bind_random(nb::module_& m) {
       return 0;
     });
   });
+  m.def("set_global_generator", [](const Generator& g) { random::set_global_generator(g); });
   c.def("key", [](Generator& g) { return called([&] { return g.key(); }); });
   c.def("skip", [](Generator& g, nb::handle delta) { return called([&] { return g.skip(convert(delta.ptr(), int64)); }); });
   c.def("make_seeds", [](Generator& g, int64_t count) { return called([&] { return g.make_seeds(count); }); });
