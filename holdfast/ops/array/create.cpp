@@ -5,6 +5,7 @@
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 namespace {

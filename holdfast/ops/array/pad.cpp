@@ -4,6 +4,7 @@
 #include "holdfast/ops/array/pad.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/slicing.h"
 #include "holdfast/tensor/visit.h"
 

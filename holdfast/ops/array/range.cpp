@@ -5,6 +5,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {

@@ -1,6 +1,7 @@
 // Taking a tensor apart along an axis. Pieces along the first axis are views.
 #include "holdfast/base/checked.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
 

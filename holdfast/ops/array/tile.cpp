@@ -7,6 +7,7 @@
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/slicing.h"
 
 namespace holdfast {
