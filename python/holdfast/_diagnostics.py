@@ -13,7 +13,7 @@ import re
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _holdfast, _source
 
@@ -23,9 +23,11 @@ __all__ = [
     "Fix",
     "Label",
     "Loc",
+    "Mark",
     "Scope",
     "TensorInfo",
     "born_loc",
+    "mark",
     "user_frame",
     "warn",
 ]
@@ -278,6 +280,35 @@ def user_frame() -> types.FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     return frame
+
+
+class Mark(NamedTuple):
+    """An executing instruction, to be turned into a place only if somebody asks."""
+
+    code: types.CodeType
+    lasti: int
+
+    def loc(self) -> dict[str, Any]:
+        """The place, as the dict form of a Loc."""
+        place = _source.locate(self.code, self.lasti)
+        return {
+            "file": place.file,
+            "line": place.line,
+            "col_begin": place.col_begin,
+            "col_end": place.col_end,
+            "qualname": place.qualname,
+            "source": place.source_line,
+        }
+
+    def names(self) -> _source.OperandNames:
+        """The words of the expression there."""
+        return _source.operand_names(self.code, self.lasti)
+
+
+def mark() -> Mark | None:
+    """What the user's program is executing."""
+    frame = user_frame()
+    return None if frame is None else Mark(frame.f_code, frame.f_lasti)
 
 
 def resolve(frame: types.FrameType, path: str) -> Any:

@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
 from . import _holdfast, _registry, nest
-from ._diagnostics import Diagnostic
-from ._gradient_messages import explained, refuse_rebound, warn_none
-from ._shape import as_shape
+from ._diagnostics import Diagnostic, Mark, mark
+from ._gradient_messages import explained, refuse_rebound, refuse_second, warn_none
 from ._tensor import IndexedSlices, Tensor, UnconnectedGradients, convert_to_tensor
 from ._variable import Variable
 from .errors import fail
 
-__all__ = ["GradientTape"]
+__all__ = ["GradientTape", "recording_tapes", "suspended"]
+
+
+class _Open(threading.local):
+    def __init__(self) -> None:
+        self.tapes: list[GradientTape] = []
+
+
+_open = _Open()
+
+
+def recording_tapes() -> list[GradientTape]:
+    """The tapes of this thread that record now, the outermost first."""
+    return [tape for tape in _open.tapes if tape.recording]
+
+
+@contextlib.contextmanager
+def suspended() -> Iterator[list[GradientTape]]:
+    """A context in which no tape that is open now records."""
+    tapes = recording_tapes()
+    for tape in tapes:
+        tape.stop()
+    try:
+        yield tapes
+    finally:
+        for tape in tapes:
+            tape.start()
 
 
 def _zero(unconnected_gradients: Any) -> bool:
@@ -35,9 +61,16 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        super().__init__(bool(persistent), bool(watch_accessed_variables))
+        # The binding's tape keeps its record, so that a jacobian can take several gradients from any
+        # tape; one that is not persistent is emptied after its one use.
+        super().__init__(True, bool(watch_accessed_variables))
         self._persistent = bool(persistent)
-        self._opened = _holdfast.here()
+        self._watch_accessed = bool(watch_accessed_variables)
+        self._opened: Mark | None = mark()
+        self._used: Mark | None = None
+        self._spent = False
+        self._seen: tuple[Variable, ...] = ()
+        self._explanations: dict[tuple[int, int], dict[str, Any]] = {}
 
     def __enter__(self) -> GradientTape:
         if self.recording:
@@ -45,6 +78,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
                 "Tape is still recording, This can happen if you try to re-enter an "
                 "already-active tape."
             )
+        _open.tapes.append(self)
         self.start()
         return self
 
@@ -54,8 +88,16 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self in _open.tapes:
+            _open.tapes.remove(self)
         if self.recording:
             self.stop()
+
+    def reset(self) -> None:
+        """Forgets everything recorded, as if the tape had just been opened."""
+        super().reset()
+        self._spent, self._used, self._seen = False, None, ()
+        self._explanations.clear()
 
     def watch(self, tensor: Any) -> None:
         """Follows these tensors and variables, given alone or nested."""
@@ -69,7 +111,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables that were read while recording, in order."""
-        return tuple(self._watched_variables())
+        return self._seen if self._spent else tuple(self._watched_variables())
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -104,16 +146,41 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         if not flat:
             return sources
         upstream = _upstream(output_gradients, targets)
-        found = self._gradient(targets, flat, upstream, zero)
-        gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
-        if not zero and all(g is None for g in gradients):
-            refuse_rebound(self, target, flat)
-            warn_none(self, targets, flat)
+        with self._one_use():
+            found = self._gradient(targets, flat, upstream, zero)
+            gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
+            lost = [x for x, g in zip(flat, gradients, strict=True) if g is None]
+            if lost and targets:
+                refuse_rebound(self, targets[0], lost)
+                if len(lost) == len(flat):
+                    said = warn_none(self, targets, flat)
+                    self._explanations[targets[0]._id, _key(flat[0])] = said
         return nest.pack_sequence_as(sources, gradients)
+
+    @contextlib.contextmanager
+    def _one_use(self) -> Iterator[None]:
+        """One use of the record, which ends it unless the tape is persistent."""
+        if self._spent:
+            refuse_second(self, self._used)
+        self._used = mark()
+        if self._persistent:
+            yield
+            return
+        if self.recording:
+            self.__exit__(None, None, None)
+        self._spent = True
+        try:
+            yield
+        finally:
+            self._seen = tuple(self._watched_variables())
+            super().reset()
 
     def explain(self, target: Any, source: Any) -> Diagnostic:
         """Why the gradient of `target` with respect to `source` is what it is, as data."""
-        said = explained(self, _differentiable(target), source)
+        target = _differentiable(target)
+        said = self._explanations.get((target._id, _key(source)))
+        if said is None:
+            said = explained(self, target, source)
         return Diagnostic.from_dict(said, _holdfast.render(said))
 
     def jacobian(
@@ -142,20 +209,19 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
             )
         rows = self._rows(target, flat, _zero(unconnected_gradients), count)
         out = []
-        for source, column in zip(flat, zip(*rows, strict=True), strict=True):
+        for column in zip(*rows, strict=True):
             if any(g is None for g in column):
                 out.append(None)
             else:
-                shape = [*target.shape, *as_shape(column[0].shape)]
+                shape = [*target.shape, *column[0].shape]
                 out.append(reshape(stack(list(column)), shape))
-            del source
         return nest.pack_sequence_as(sources, out)
 
     def _rows(self, target: Any, flat: list[Any], zero: bool, count: int) -> list[list[Any]]:
         """The gradients of each element of `target`, as dense tensors."""
         reshape, one_hot = _registry.function("reshape"), _registry.function("one_hot")
         rows = []
-        with _kept(self):
+        with self._one_use():
             for i in range(count):
                 unit = reshape(one_hot(i, count, dtype=target.dtype), list(target.shape))
                 found = self._gradient([target], flat, [unit], zero)
@@ -190,7 +256,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         width = rest.num_elements()
         zero = _zero(unconnected_gradients)
         rows = []
-        with _kept(self):
+        with self._one_use():
             for i in range(width):
                 unit = reshape(one_hot(i, width, dtype=target.dtype), [1, *rest])
                 ones = broadcast_to(unit, list(target.shape))
@@ -203,14 +269,9 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         return reshape(stack(rows, axis=1), [batch, *rest, *source.shape[1:]])
 
 
-@contextlib.contextmanager
-def _kept(tape: GradientTape) -> Iterator[None]:
-    """Lets a tape give several gradients in a row, as one use of it."""
-    tape._keep(True)
-    try:
-        yield
-    finally:
-        tape._keep(False)
+def _key(source: Any) -> int:
+    number: int = source._id if isinstance(source, Tensor) else source.handle._id
+    return number
 
 
 def _differentiable(target: Any) -> Any:
