@@ -128,7 +128,7 @@ struct Traits {
   bool no_gradient = false;   // says so: a gradient ends here on purpose
 };
 
-struct OpDef {
+struct HOLDFAST_API OpDef {
   std::string name;
   std::string doc;
   std::vector<InputDef> inputs;

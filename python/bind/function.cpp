@@ -150,6 +150,18 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
     case Kind::kOptFloat: if (o == Py_None) return {}; return Arg(float_of_object(def, p, o));
     case Kind::kFloat: return Arg(float_of_object(def, p, o));
     case Kind::kString: return Arg(string_of_object(def, p, o));
+    case Kind::kOptString: if (o == Py_None) return {}; return Arg(string_of_object(def, p, o));
+    case Kind::kPadding: {
+      if (PyUnicode_Check(o)) return Arg(string_of_object(def, p, o));
+      Ints amounts;
+      for (auto& pair : list_of_object<Ints>(def, p, o, "'SAME', 'VALID' or a list of pairs", [&](PyObject* x) {
+             auto two = ints_of(x);
+             if (!two || two->size() != 2) bad_argument(def, p, o, "'SAME', 'VALID' or a list of pairs of ints");
+             return *two;
+           }))
+        amounts.insert(amounts.end(), pair.begin(), pair.end());
+      return Arg(std::move(amounts));
+    }
     case Kind::kOptDType: if (o == Py_None) return {}; return Arg(dtype_of_object(o));
     case Kind::kDType: return Arg(dtype_of_object(o));
     case Kind::kShape: {
