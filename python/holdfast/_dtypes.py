@@ -37,7 +37,7 @@ class DType:
     @property
     def as_numpy_dtype(self) -> type[Any]:
         """The NumPy scalar type; `object` for strings."""
-        found = _numpy_type(self._name)
+        found = numpy_type(self._name)
         if found is None:
             raise TypeError(
                 f"{self} has no NumPy type"
@@ -138,7 +138,7 @@ class DType:
     def _extreme(self, which: str, word: str) -> Any:
         if self._name == "bfloat16":
             value = float.fromhex("0x1.FEp127") * (1 if which == "max" else -1)
-            scalar = _numpy_type(self._name)
+            scalar = numpy_type(self._name)
             return value if scalar is None else scalar(value)
         if self._kind == "f":
             return getattr(np.finfo(self.as_numpy_dtype), which)
@@ -222,7 +222,8 @@ _BY_KEY: Final[dict[Any, DType]] = (
 
 
 @functools.cache
-def _numpy_type(name: str) -> type[Any] | None:
+def numpy_type(name: str) -> type[Any] | None:
+    """The NumPy scalar type of a dtype, None where there is none."""
     if name == "string":
         return object
     if name == "bfloat16":

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _tensor
 from ._tensor import Tensor
 from ._variable import Variable
 
@@ -39,7 +40,7 @@ def _element(value: Any, dtype: str) -> str:
 def tensor_text(tensor: Any, summarize: int = 3) -> str:
     """The value in brackets, the middle of a long axis left out."""
     dtype = tensor.dtype.name
-    value = tensor.numpy()
+    value = _tensor.as_float32(tensor) if not _tensor.has_numpy(tensor.dtype) else tensor.numpy()
     if tensor.ndim == 0:
         return _element(value, dtype)
     return _axis(np.asarray(value), dtype, summarize, 0)

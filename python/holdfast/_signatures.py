@@ -55,16 +55,3 @@ def _meshgrid(function: Callable[..., Any]) -> Callable[..., Any]:
 
     return meshgrid
 
-
-@_adapts("range")
-def _range(function: Callable[..., Any]) -> Callable[..., Any]:
-    """With one number it is the limit, not the start: `range(limit)`."""
-
-    def range(  # noqa: A001 (TensorFlow's name)
-        start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
-    ) -> Any:
-        if limit is None:
-            start, limit = 0, start
-        return function(start, limit, delta, dtype=dtype)
-
-    return range

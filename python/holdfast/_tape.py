@@ -146,7 +146,8 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         if not flat:
             return sources
         upstream = _upstream(output_gradients, targets)
-        with self._one_use():
+        self._begin_use()
+        try:
             found = self._gradient(targets, flat, upstream, zero)
             gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
             lost = [x for x, g in zip(flat, gradients, strict=True) if g is None]
@@ -155,23 +156,24 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
                 if len(lost) == len(flat):
                     said = warn_none(self, targets, flat)
                     self._explanations[targets[0]._id, _key(flat[0])] = said
+        finally:
+            self._end_use()
         return nest.pack_sequence_as(sources, gradients)
 
-    @contextlib.contextmanager
-    def _one_use(self) -> Iterator[None]:
-        """One use of the record, which ends it unless the tape is persistent."""
+    def _begin_use(self) -> None:
+        """Begins the one use of the record, or one of many if the tape is persistent."""
         if self._spent:
             refuse_second(self, self._used)
         self._used = mark()
         if self._persistent:
-            yield
             return
         if self.recording:
             self.__exit__(None, None, None)
         self._spent = True
-        try:
-            yield
-        finally:
+
+    def _end_use(self) -> None:
+        """Lets go of the record, unless the tape is persistent."""
+        if not self._persistent:
             self._seen = tuple(self._watched_variables())
             super().reset()
 
@@ -221,13 +223,14 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         """The gradients of each element of `target`, as dense tensors."""
         reshape, one_hot = _registry.function("reshape"), _registry.function("one_hot")
         rows = []
-        with self._one_use():
+        self._begin_use()
+        try:
             for i in range(count):
                 unit = reshape(one_hot(i, count, dtype=target.dtype), list(target.shape))
                 found = self._gradient([target], flat, [unit], zero)
-                rows.append(
-                    [convert_to_tensor(IndexedSlices(*g)) if isinstance(g, tuple) else g for g in found]
-                )
+                rows.append([_dense(g) for g in found])
+        finally:
+            self._end_use()
         return rows
 
     def batch_jacobian(
@@ -256,14 +259,17 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         width = rest.num_elements()
         zero = _zero(unconnected_gradients)
         rows = []
-        with self._one_use():
+        self._begin_use()
+        try:
             for i in range(width):
                 unit = reshape(one_hot(i, width, dtype=target.dtype), [1, *rest])
                 ones = broadcast_to(unit, list(target.shape))
                 (found,) = self._gradient([target], [source], [ones], zero)
                 if found is None:
                     return None
-                rows.append(found)
+                rows.append(_dense(found))
+        finally:
+            self._end_use()
         if not rows:
             return _registry.function("zeros")([batch, *rest, *source.shape[1:]], target.dtype)
         return reshape(stack(rows, axis=1), [batch, *rest, *source.shape[1:]])
@@ -272,6 +278,10 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
 def _key(source: Any) -> int:
     number: int = source._id if isinstance(source, Tensor) else source.handle._id
     return number
+
+
+def _dense(gradient: Any) -> Any:
+    return convert_to_tensor(IndexedSlices(*gradient)) if isinstance(gradient, tuple) else gradient
 
 
 def _differentiable(target: Any) -> Any:

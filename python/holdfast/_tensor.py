@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _holdfast, _registry
+from . import _dtypes, _holdfast, _registry
 from ._dtypes import DType, as_dtype
 from ._shape import TensorShape, TensorSpec, as_shape
 from .errors import DiagnosticError, fail
@@ -69,10 +69,20 @@ def numpy_text(tensor: Any, is_repr: bool = False) -> str:
     """The value as NumPy would print it."""
     if tensor.dtype.name == "resource":
         return "<unprintable>"
-    value = tensor.numpy()
+    value = tensor.numpy() if has_numpy(tensor.dtype) else as_float32(tensor)
     if tensor.ndim == 0:  # NumPy's repr of a scalar names its type; TensorFlow's does not
         return repr(value) if isinstance(value, (bytes, str)) else str(value)
-    return repr(value) if is_repr else str(value)
+    text = repr(value) if is_repr else str(value)
+    return text if has_numpy(tensor.dtype) else text.replace("dtype=float32", "dtype=bfloat16")
+
+
+def has_numpy(dtype: DType) -> bool:
+    """Whether NumPy can hold such elements; bfloat16 only where ml_dtypes is installed."""
+    return dtype.name != "bfloat16" or _dtypes.numpy_type("bfloat16") is not None
+
+
+def as_float32(tensor: Any) -> Any:
+    return _registry.function("cast")(tensor, _dtypes.float32).numpy()
 
 
 def _repr(self: Any) -> str:
@@ -124,7 +134,8 @@ def _round(self: Any, digits: int | None = None) -> Any:
 
 
 def _reduce(self: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    return _restore, (self.numpy(), self.dtype.name, tuple(self.shape))
+    value = self.numpy() if has_numpy(self.dtype) else as_float32(self)
+    return _restore, (value, self.dtype.name, tuple(self.shape))
 
 
 def _restore(value: Any, dtype: str, shape: tuple[int, ...]) -> Any:
