@@ -50,7 +50,7 @@ Tensor broadcast_to(const In& x, const Sizes& shape) { return op({x, shape.tenso
 
 static const Op fill_op =
     OP(Fill, &fill).args("dims, value").doc("A tensor of shape `dims` that holds `value` everywhere.")
-        .inputs("dims: index_type!, value")
+        .inputs("dims: index_type!, value~")
         .infer(+[](Infer& s) {
           s.need_rank(0, 1, 1);
           s.need_rank(1, 0, 0);
@@ -68,7 +68,7 @@ static const Op fill_op =
 Tensor fill(const Sizes& dims, const In& value) { return fill_op({dims.tensor(), value}); }
 
 static const Op identity_op =
-    OP(Identity, &identity).args("input").doc("The same value under a new identity.").view().same_as_input()
+    OP(Identity, &identity).args("input").doc("The same value under a new identity.").view().moves_between_devices().same_as_input()
         .kernel("view", +[](Call& c) -> Status { c.set_out(0, view_of(c.in(), c.out_shape())); return {}; })
         .kernel_for(DeviceKind::kCuda, "view", +[](Call& c) -> Status { c.set_out(0, view_of(c.in(), c.out_shape())); return {}; })
         .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("")
