@@ -145,7 +145,7 @@ struct OpDef {
   uint32_t keeps_inputs = ~0u;   // which inputs the gradient looks at, one bit each
   uint32_t keeps_outputs = ~0u;  // likewise outputs
 
-  int attr_index(const char* name) const;
+  HOLDFAST_API int attr_index(const char* name) const;
 };
 
 }  // namespace holdfast
