@@ -34,36 +34,6 @@ class HOLDFAST_API RefCounted {
   mutable std::atomic<int64_t> count_{0};
 };
 
-/// How a foreign owner (Python) counts; set once by whoever provides that owner.
-struct ForeignCount {
-  void (*retain)(void* self) noexcept = nullptr;
-  void (*release)(void* self) noexcept = nullptr;
-};
-HOLDFAST_API ForeignCount& foreign_count();
-
-/// An object that a foreign owner may adopt. From then on both sides share the foreign count, so
-/// the foreign object (its identity, attributes, overrides) lives while only C++ holds it.
-class HOLDFAST_API Adoptable {
- public:
-  Adoptable() = default;
-  Adoptable(const Adoptable&) = delete;
-  Adoptable& operator=(const Adoptable&) = delete;
-
-  void retain() const noexcept;
-  void release() const noexcept;
-  /// Hands the count over to `self`. Existing references become references to `self`.
-  void adopt(void* self) const noexcept;
-  /// The foreign owner, or null while there is none.
-  void* foreign() const noexcept;
-
- protected:
-  virtual ~Adoptable() = default;
-
- private:
-  // Odd: the count, doubled, plus one. Even: the foreign owner.
-  mutable std::atomic<uintptr_t> state_{1};
-};
-
 /// Owning pointer to a counted object.
 template <class T>
 class Ref {

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "holdfast/cuda/error.h"
+#include "holdfast/cuda/ops.h"
 
 namespace holdfast::cuda {
 namespace {
@@ -105,6 +106,15 @@ Status CudaDevice::copy_within(Buffer& to, size_t to_offset, const Buffer& from,
                                   cudaMemcpyDeviceToDevice, stream_));
     return {};
   });
+}
+
+const char* refuse_misaligned(const Call& c) {
+  for (int i = 0; i < c.inputs(); ++i) {
+    if (!c.has(i) || !c.in(i).device() || c.in(i).device()->kind() == DeviceKind::kCpu) continue;
+    auto cell = static_cast<uintptr_t>(size_of(c.in(i).dtype()));
+    if (cell && reinterpret_cast<uintptr_t>(c.in(i).raw()) % cell) return "an operand lies between two elements";
+  }
+  return nullptr;
 }
 
 Status CudaDevice::synchronize() {

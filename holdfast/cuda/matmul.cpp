@@ -200,10 +200,11 @@ Status run_batch_matmul(Call& c) {
   return multiply(*device, p, c.in(0), c.in(1), c.out());
 }
 
-const char* refuse_products(const Call&) { return cublaslt().missing.empty() ? nullptr : cublaslt().missing.c_str(); }
+const char* refuse_products(const Call& c) { return cublaslt().missing.empty() ? refuse_misaligned(c) : cublaslt().missing.c_str(); }
 
 const char* refuse_batches(const Call& c) {
   const Tensor &a = c.in(0), &b = c.in(1);
+  if (a.dtype() != b.dtype() || c.out_dtype() != a.dtype()) return "factors or result of several dtypes";
   bool shared = batch_of(a) == 1 || batch_of(b) == 1, same = a.rank() == b.rank();
   for (int i = 0; same && i + 2 < a.rank(); ++i) same = a.dim(i) == b.dim(i);
   return shared || same ? refuse_products(c) : "batches that broadcast against each other";

@@ -78,7 +78,7 @@ Status run_reduce(Call& c) {
 
 const char* refuse_reduce(const Call& c) {
   if (c.op.inputs.size() != 2 || !c.op.inputs[1].host) return "its axes are not on the host";
-  return nullptr;
+  return refuse_misaligned(c);
 }
 
 template <bool Logarithm>
@@ -105,8 +105,8 @@ void add_row_kernels() {
   add("Max", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMax>>, kReduced, refuse_reduce});
   add("Min", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMin>>, kReduced, refuse_reduce});
   add("Mean", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMean>>, kFloats, refuse_reduce});
-  add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats, nullptr});
-  add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats, nullptr});
+  add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats, refuse_misaligned});
+  add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats, refuse_misaligned});
 }
 
 }  // namespace holdfast::cuda

@@ -44,11 +44,40 @@ template <Integer T> HF_FN T truncmod(T x, T y) {
 }
 HF_FN float truncmod(float x, float y) { return fmod(x, y); }
 HF_FN double truncmod(double x, double y) { return fmod(x, y); }
+HF_FN float truncdiv(float x, float y) { return trunc(x / y); }
+HF_FN double truncdiv(double x, double y) { return trunc(x / y); }
 
-template <Integer T> HF_FN T shift_left(T x, T y) { return Wide(y) < sizeof(T) * 8 ? T(Wide(x) << Wide(y)) : T(0); }
-template <Integer T> HF_FN T shift_right(T x, T y) { return T(x >> (Wide(y) < sizeof(T) * 8 ? int(y) : int(sizeof(T) * 8 - 1))); }
+template <class T> HF_FN T quotient(T x, T y) { if constexpr (Integer<T>) return truncdiv(x, y); else return x / y; }
+template <class T> HF_FN T conj(T x) { return x; }
+
+// A shift by less than nothing or by more bits than there are is taken for the nearest that is defined.
+template <Integer T> HF_FN int shift_by(T y) {
+  constexpr T most = T(sizeof(T) * 8 - 1);
+  return y < T(0) ? 0 : int(y < most ? y : most);
+}
+template <Integer T> HF_FN T shift_left(T x, T y) { return T(Wide(x) << shift_by(y)); }
+template <Integer T> HF_FN T shift_right(T x, T y) { return T(x >> shift_by(y)); }
 
 HF_FN float nextafter(float x, float y) { return ::nextafterf(x, y); }
 HF_FN double nextafter(double x, double y) { return ::nextafter(x, y); }
+
+// Derivatives of activations at y, times what arrives.
+template <class T> HF_FN T softsign_grad(T dy, T y) {
+  const T d = T(1) + abs(y);
+  return dy / (d * d);
+}
+template <class T> HF_FN T silu_grad(T dy, T y) {
+  const T s = sigmoid(y);
+  return dy * s * (T(1) + y * (T(1) - s));
+}
+template <class T> HF_FN T gelu_grad(T dy, T y) {
+  const T below = T(0.5) * (T(1) + erf(y * T(0.70710678118654752440)));
+  return dy * (below + y * T(0.39894228040143267794) * exp(T(-0.5) * y * y));
+}
+template <class T> HF_FN T gelu_tanh_grad(T dy, T y) {
+  const T t = tanh(T(0.79788456080286535588) * (y + T(0.044715) * y * y * y));
+  const T slope = T(0.79788456080286535588) * (T(1) + T(0.134145) * y * y);
+  return dy * T(0.5) * ((T(1) + t) + y * (T(1) - t * t) * slope);
+}
 
 }  // namespace holdfast::scalar

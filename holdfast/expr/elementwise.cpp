@@ -28,7 +28,7 @@ struct Chosen {
   Chosen() {
 #define HOLDFAST_FILL(isa)                                                                   \
   (isa::add_float_loops(table), isa::add_complex_loops(table), isa::add_integer_loops(table), \
-   isa::add_wide_loops(table), name = #isa)
+   isa::add_wide_loops(table), isa::add_cast_loops(table), name = #isa)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) HOLDFAST_FILL(avx512);
     else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) HOLDFAST_FILL(avx2);
@@ -110,6 +110,7 @@ struct Reader {
 
 const ScalarInfo& info(Scalar s) { return kScalars[static_cast<int>(s)]; }
 Loop loop_for(Scalar s, DType d) { return chosen().table.loops[static_cast<int>(s)][static_cast<int>(d)]; }
+Loop cast_loop(DType from, DType to) { return chosen().table.casts[static_cast<int>(from)][static_cast<int>(to)]; }
 const char* instruction_set() { return chosen().name; }
 
 void run_broadcast(Loop loop, std::span<const Tensor> in, const Tensor& out) {
@@ -161,10 +162,18 @@ void infer_elementwise(Infer& s) {
 }
 
 Status run_elementwise(Call& c) {
-  Loop loop = loop_for(c.op.scalar, c.in().dtype());
-  if (!loop) return {Code::E1105, cat(c.op.name, " is not computed for ", name(c.in().dtype()))};
-  Tensor& out = c.out();
-  run_broadcast(loop, {&c.in(0), static_cast<size_t>(c.inputs())}, out);
+  DType d = c.in().dtype();
+  Loop loop = loop_for(c.op.scalar, d);
+  if (!loop) return {Code::E1105, cat(c.op.name, " is not computed for ", name(d))};
+  int arity = info(c.op.scalar).arity;
+  if (arity == c.inputs()) {
+    run_broadcast(loop, {&c.in(0), static_cast<size_t>(arity)}, c.out());
+    return {};
+  }
+  InlineVector<Tensor, kMostOperands> operands;
+  for (int i = 0; i < c.inputs(); ++i) operands.push_back(c.in(i));
+  for (int i = c.inputs(); i < arity; ++i) operands.push_back(Tensor::scalar(c.attr(i - c.inputs()).f(), d));
+  run_broadcast(loop, operands, c.out());
   return {};
 }
 

@@ -34,6 +34,8 @@ HOLDFAST_API Status run_elementwise(Call&);
 using Loop = void (*)(const void* const* in, void* out, int64_t n);
 /// The loop of this machine's best instruction set; null where the dtype is not computed.
 HOLDFAST_API Loop loop_for(Scalar, DType);
+/// The loop that converts; null unless both are plain.
+HOLDFAST_API Loop cast_loop(DType from, DType to);
 /// "avx512", "avx2" or "baseline".
 HOLDFAST_API const char* instruction_set();
 

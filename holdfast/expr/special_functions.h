@@ -278,6 +278,24 @@ HF_FN double i1(double x) {
 HF_FN double igamma(double a, double x) { return detail::incomplete_gamma(a, x, false); }
 HF_FN double igammac(double a, double x) { return detail::incomplete_gamma(a, x, true); }
 
+// dP(a, x)/da, a > 0, x >= 0; absolute error below 1e-12. The power series, term by term: all terms
+// have one sign, and so have their derivatives.
+HF_FN double igamma_grad_a(double a, double x) {
+  if (!(a > 0) || !(x >= 0)) return detail::quiet_nan();
+  if (x == 0 || a == detail::infinity() || x == detail::infinity()) return 0;
+  const double scale = detail::gamma_term(a, x);
+  if (scale < 1e-290) return 0;
+  double sum = 1, slope = 0, term = 1, harmonic = 0;
+  for (int n = 1; n < 200000 && (term > sum * detail::kEpsilon * 1e-3 || a + n < x); ++n) {
+    term *= x / (a + n);
+    harmonic += 1 / (a + n);
+    sum += term;
+    slope -= term * harmonic;
+  }
+  return scale * (sum * (log(x) - digamma(a + 1)) + slope);
+}
+HF_FN float igamma_grad_a(float a, float x) { return float(igamma_grad_a(double(a), double(x))); }
+
 // Regularised incomplete beta function, a > 0, b > 0, 0 <= x <= 1. Relative error below
 // 1e-12 for a + b <= 1e4, growing with it; absolute where the result is near 1 or x > mean.
 HF_FN double betainc(double a, double b, double x) {

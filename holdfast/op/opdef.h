@@ -130,7 +130,7 @@ struct Traits {
   bool moves = false;         // is how a program copies between devices: no warning when it does
 };
 
-struct OpDef {
+struct HOLDFAST_API OpDef {
   std::string name;
   std::string doc;
   std::vector<InputDef> inputs;
@@ -145,7 +145,7 @@ struct OpDef {
   uint32_t keeps_inputs = ~0u;   // which inputs the gradient looks at, one bit each
   uint32_t keeps_outputs = ~0u;  // likewise outputs
 
-  HOLDFAST_API int attr_index(const char* name) const;
+  int attr_index(const char* name) const;
 };
 
 }  // namespace holdfast

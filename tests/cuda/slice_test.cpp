@@ -17,6 +17,7 @@
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
+#include "holdfast/ops/reduce.h"
 
 using namespace slice;
 

@@ -9,6 +9,7 @@
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
+#include "holdfast/ops/reduce.h"
 #include "slice.h"
 
 namespace slice {

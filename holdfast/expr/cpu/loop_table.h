@@ -7,6 +7,7 @@ namespace holdfast {
 
 struct LoopTable {
   Loop loops[kNumScalars][kNumDTypes] = {};
+  Loop casts[kNumDTypes][kNumDTypes] = {};  // from, to
 };
 
 #define HOLDFAST_DECLARE_LOOPS(isa)  \
@@ -15,6 +16,7 @@ struct LoopTable {
   void add_complex_loops(LoopTable&);\
   void add_integer_loops(LoopTable&);\
   void add_wide_loops(LoopTable&);   \
+  void add_cast_loops(LoopTable&);   \
   }
 HOLDFAST_DECLARE_LOOPS(baseline)
 HOLDFAST_DECLARE_LOOPS(avx2)

@@ -42,6 +42,7 @@ template <class T> inline T squared_difference(T x, T y) {
 
 template <Integer T> inline T abs(T x) { if constexpr (std::is_signed_v<T>) return x < 0 ? wrap_neg(x) : x; else return x; }
 template <Integer T> inline T sign(T x) { return static_cast<T>((x > 0) - (std::is_signed_v<T> && x < 0)); }
+template <Complex T> inline T sign(T x) { return x == T(0) ? T(0) : x / std::abs(x); }
 template <Floating T> inline T sign(T x) { return x != x ? x : static_cast<T>((x > 0) - (x < 0)); }
 template <Integer T> inline T floor(T x) { return x; }
 template <Integer T> inline T ceil(T x) { return x; }
@@ -66,17 +67,18 @@ template <Integer T> inline T truncmod(T x, T y) {
   return static_cast<T>(x % y);
 }
 template <Floating T> inline T truncmod(T x, T y) { return fmod(x, y); }
+template <Floating T> inline T truncdiv(T x, T y) { return trunc(x / y); }
+template <Integer T> inline T quotient(T x, T y) { return truncdiv(x, y); }
+template <class T> inline T quotient(T x, T y) { return x / y; }
 
-template <Integer T> inline T shift_left(T x, T y) {
-  constexpr int bits = static_cast<int>(sizeof(T) * 8);
-  auto by = static_cast<uint64_t>(y);
-  return by < bits ? static_cast<T>(static_cast<Wide<T>>(x) << by) : T(0);
+// A shift by less than nothing or by more bits than there are is taken for the nearest that is defined.
+template <Integer T> inline int shift_by(T y) {
+  constexpr T most = static_cast<T>(sizeof(T) * 8 - 1);
+  if constexpr (std::is_signed_v<T>) if (y < 0) return 0;
+  return static_cast<int>(y < most ? y : most);
 }
-template <Integer T> inline T shift_right(T x, T y) {
-  constexpr int bits = static_cast<int>(sizeof(T) * 8);
-  auto by = static_cast<uint64_t>(y);
-  return static_cast<T>(x >> (by < bits ? static_cast<int>(by) : bits - 1));
-}
+template <Integer T> inline T shift_left(T x, T y) { return static_cast<T>(static_cast<Wide<T>>(x) << shift_by(y)); }
+template <Integer T> inline T shift_right(T x, T y) { return static_cast<T>(x >> shift_by(y)); }
 
 template <Floating T> inline T nextafter(T x, T y) {
   if constexpr (std::is_same_v<T, float>) return __builtin_nextafterf(x, y);
@@ -90,9 +92,36 @@ HOLDFAST_COMPLEX(tan) HOLDFAST_COMPLEX(asin) HOLDFAST_COMPLEX(acos) HOLDFAST_COM
 HOLDFAST_COMPLEX(cosh) HOLDFAST_COMPLEX(tanh) HOLDFAST_COMPLEX(asinh) HOLDFAST_COMPLEX(acosh) HOLDFAST_COMPLEX(atanh)
 #undef HOLDFAST_COMPLEX
 template <Complex T> inline T rsqrt(T x) { return T(1) / std::sqrt(x); }
-template <Complex T> inline T expm1(T x) { return std::exp(x) - T(1); }
-template <Complex T> inline T log1p(T x) { return std::log(T(1) + x); }
+template <Complex T> inline T expm1(T x) {
+  const auto a = x.real(), b = x.imag(), s = std::sin(b / 2);
+  return T(expm1(a) * std::cos(b) - 2 * s * s, std::exp(a) * std::sin(b));
+}
+template <Complex T> inline T log1p(T x) {
+  const auto a = x.real(), b = x.imag();
+  return T(log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
+}
 template <Complex T> inline T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
 template <Complex T> inline T pow(T x, T y) { return y == T(0) ? T(1) : x == T(0) ? T(0) : std::pow(x, y); }
+template <Complex T> inline T conj(T x) { return std::conj(x); }
+template <Floating T> inline T conj(T x) { return x; }
+
+// Derivatives of activations at y, times what arrives.
+template <Floating T> inline T softsign_grad(T dy, T y) {
+  const T d = T(1) + abs(y);
+  return dy / (d * d);
+}
+template <Floating T> inline T silu_grad(T dy, T y) {
+  const T s = sigmoid(y);
+  return dy * s * (T(1) + y * (T(1) - s));
+}
+template <Floating T> inline T gelu_grad(T dy, T y) {
+  const T below = T(0.5) * (T(1) + erf(y * T(0.70710678118654752440)));
+  return dy * (below + y * T(0.39894228040143267794) * exp(T(-0.5) * y * y));
+}
+template <Floating T> inline T gelu_tanh_grad(T dy, T y) {
+  const T t = tanh(T(0.79788456080286535588) * (y + T(0.044715) * y * y * y));
+  const T slope = T(0.79788456080286535588) * (T(1) + T(0.134145) * y * y);
+  return dy * T(0.5) * ((T(1) + t) + y * (T(1) - t * t) * slope);
+}
 
 }  // namespace holdfast::scalar

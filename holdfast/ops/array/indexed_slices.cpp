@@ -3,7 +3,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/op.h"
-#include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 

@@ -4,98 +4,127 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
-#include "holdfast/tensor/visit.h"
+#include "holdfast/ops/math/fold.h"
+#include "holdfast/ops/math/fold_gradient.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 namespace {
 
-// Which axes of input 0 the integers in input 1 name.
-Dims reduced_axes(const Infer& s) {
-  Dims axes;
-  if (auto given = s.ints(1)) for (int64_t a : *given) axes.push_back(s.axis(a, 0));
-  return axes;
-}
-
-void infer_reduce(Infer& s) {
-  Dims axes = reduced_axes(s);
-  bool keep = s.attr(0).b();
-  Dims out;
-  for (int i = 0; i < s.shape().rank(); ++i) {
-    bool gone = std::find(axes.begin(), axes.end(), int64_t{i}) != axes.end();
-    if (!gone) out.push_back(s.shape()[i]);
-    else if (keep) out.push_back(1);
-  }
-  s.output(s.dtype(), Shape(out));
-}
-
-Status run_sum(Call& c) {
-  const Tensor& x = c.in();
-  Tensor& y = c.out();
-  Dims axes = c.ints(1);
-  int rank = x.rank();
-  Dims step(static_cast<size_t>(rank), 0);
-  int64_t stride = 1;
-  for (int i = rank - 1; i >= 0; --i) {
-    bool gone = false;
-    for (int64_t a : axes) gone = gone || (a < 0 ? a + rank : a) == i;
-    if (gone) continue;
-    step[static_cast<size_t>(i)] = stride;
-    stride *= x.dim(i);
-  }
-  visit_plain(x.dtype(), [&]<class T>(T) {
-    using W = std::conditional_t<std::is_same_v<T, bool>, int, float_of<T>>;
-    std::vector<W> sums(static_cast<size_t>(y.size()), W(0));
-    Dims index(static_cast<size_t>(rank), 0);
-    for (int64_t i = 0, n = x.size(); i < n; ++i) {
-      int64_t at = 0, left = i;
-      for (int k = rank - 1; k >= 0; --k) { at += left % x.dim(k) * step[static_cast<size_t>(k)]; left /= x.dim(k); }
-      sums[static_cast<size_t>(at)] += static_cast<W>(x.data<T>()[i]);
-    }
-    for (size_t i = 0; i < sums.size(); ++i) y.mutable_data<T>()[i] = static_cast<T>(sums[i]);
-  });
+template <Fold F>
+Status run_fold(Call& c) {
+  fold(F, c.in(), fold_axes(c), c.out());
   return {};
 }
 
-Tensor axes_of(const Tensor& x, const Axes& axis) {
-  if (axis) return axis->tensor();
-  Dims all;
-  for (int i = 0; i < x.rank(); ++i) all.push_back(i);
-  return Sizes(all).tensor();
+Tensor call(const Op& op, const In& x, const ReduceOptions& o) {
+  Tensor t = x;
+  return op({t, axes_input(t, o.axis)}, {o.keepdims});
 }
 
-Shape kept_shape(const Tensor& x, const Dims& axes) {
-  Shape s = x.shape();
-  for (int64_t a : axes) s.dims()[static_cast<size_t>(a < 0 ? a + x.rank() : a)] = 1;
-  return s;
+// dy / count, spread over what was averaged.
+Tensors mean_gradient(Grad& g) {
+  const Tensor &x = g.x(), &y = g.y();
+  Tensor spread = spread_over(g.dy(), g);
+  if (x.shape().is_full() && y.shape().is_full())
+    return {spread / Tensor::scalar(static_cast<double>(y.size() ? x.size() / y.size() : 1), x.dtype()), Tensor()};
+  Tensor n = floordiv(size(x), maximum(size(y), 1));
+  return {spread / cast(n, x.dtype()), Tensor()};
+}
+
+// Elements that equal the extreme share its gradient.
+Tensors extreme_gradient(Grad& g) {
+  Tensor hits = cast(equal(g.x(), unfold(g.y(), g)), g.x().dtype());
+  Tensor share = hits / reduce_sum(hits, {.axis = Sizes(g.x(1)), .keepdims = true});
+  return {share * unfold(g.dy(), g), Tensor()};
+}
+
+// The product of all others: running products from the left and from the right, so that zeros are
+// no special case.
+Tensors prod_gradient(Grad& g) {
+  const Tensor& x = g.x();
+  RowsOf rows(x, g.ints(1));
+  Tensor flat = rows.to_rows(x);
+  Tensor others = cumprod(flat, {.axis = 1, .exclusive = true}) * cumprod(flat, {.axis = 1, .exclusive = true, .reverse = true});
+  Tensor factor = rows.from_rows(others);
+  if (is_complex(x.dtype())) factor = conj(factor);
+  return {factor * unfold(g.dy(), g), Tensor()};
 }
 
 }  // namespace
 
-static const Op sum_op =
-    OP(Sum, &reduce_sum).args("input_tensor").options<&ReduceOptions::axis, &ReduceOptions::keepdims>("axis, keepdims")
-        .python("reduce_sum, math.reduce_sum")
-        .doc("Sum over axes; over all of them where none is given.")
-        .inputs("input, axis: Tidx!").attr("keep_dims", false).dtypes(kNumbers)
-        .infer(infer_reduce).kernel("reference", run_sum)
-        .gradient(+[](Grad& g) -> Tensors {
-          return {broadcast_to(reshape(g.dy(), kept_shape(g.x(), g.ints(1))), g.x().shape()), Tensor()};
-        }).keeps("axis")
-        .samples("uniform(3, 4)", "uniform(3, 4), axis=1", "uniform(2, 3, 4), axis=[0, 2], keepdims=True")
-        .reference("np.sum(input_tensor, axis=axis, keepdims=keepdims)");
-Tensor reduce_sum(const In& x, const ReduceOptions& o) {
-  Tensor t = x;
-  return sum_op({t, axes_of(t, o.axis)}, {o.keepdims});
-}
+#define HOLDFAST_REDUCTION(Name, fn)                                                                            \
+  OP(Name, &fn).args("input_tensor").options<&ReduceOptions::axis, &ReduceOptions::keepdims>("axis, keepdims") \
+      .inputs("input, axis: Tidx!").attr("keep_dims", false).infer(infer_fold)
+#define HOLDFAST_REDUCTION_SAMPLES                                                                      \
+  samples("uniform(3, 4)", "uniform(3, 4), axis=1", "uniform(3, 4), axis=-2", "uniform(2, 3, 4), axis=1", \
+          "uniform(2, 3, 4), axis=[0, 2], keepdims=True", "uniform(5), axis=[]")
 
-Tensor sum_to(const Tensor& t, const Tensor& like) {
-  const Shape& want = like.shape();
-  if (t.shape() == want) return t;
-  Ints axes;
-  int extra = t.rank() - want.rank();
-  for (int i = 0; i < t.rank(); ++i)
-    if (i < extra || (want[i - extra] == 1 && t.dim(i) != 1)) axes.push_back(i);
-  Tensor sum = axes.empty() ? t : reduce_sum(t, {.axis = Sizes(axes)});
-  return sum.shape() == want ? sum : reshape(sum, want);
-}
+static const Op sum_op =
+    HOLDFAST_REDUCTION(Sum, reduce_sum).python("reduce_sum, math.reduce_sum").dtypes(kNumbers)
+        .doc("Sum over axes; over all of them where none is given.")
+        .kernel("fold", run_fold<Fold::kSum>)
+        .gradient(+[](Grad& g) -> Tensors { return {spread_over(g.dy(), g), Tensor()}; }).keeps("axis")
+        .HOLDFAST_REDUCTION_SAMPLES.reference("np.sum(input_tensor, axis=axis, keepdims=keepdims)");
+Tensor reduce_sum(const In& x, const ReduceOptions& o) { return call(sum_op, x, o); }
+
+static const Op mean_op =
+    HOLDFAST_REDUCTION(Mean, reduce_mean).python("reduce_mean, math.reduce_mean").dtypes(kNumbers)
+        .doc("Mean over axes; over all of them where none is given. Integers are rounded towards zero.")
+        .kernel("fold", run_fold<Fold::kMean>)
+        .gradient(mean_gradient).keeps("axis")
+        .HOLDFAST_REDUCTION_SAMPLES
+        .reference("np.mean(input_tensor, axis=axis, keepdims=keepdims) if input_tensor.dtype.kind in 'fc' else "
+                   "np.trunc(np.mean(input_tensor, axis=axis, keepdims=keepdims))");
+Tensor reduce_mean(const In& x, const ReduceOptions& o) { return call(mean_op, x, o); }
+
+static const Op prod_op =
+    HOLDFAST_REDUCTION(Prod, reduce_prod).python("reduce_prod, math.reduce_prod").dtypes(kNumbers)
+        .doc("Product over axes; over all of them where none is given.")
+        .kernel("fold", run_fold<Fold::kProd>)
+        .gradient(prod_gradient).keeps("input, axis")
+        .HOLDFAST_REDUCTION_SAMPLES.reference("np.prod(input_tensor, axis=axis, keepdims=keepdims)");
+Tensor reduce_prod(const In& x, const ReduceOptions& o) { return call(prod_op, x, o); }
+
+static const Op max_op =
+    HOLDFAST_REDUCTION(Max, reduce_max).python("reduce_max, math.reduce_max").dtypes(kReals)
+        .doc("Largest element over axes; over all of them where none is given. NaN where there is one.")
+        .kernel("fold", run_fold<Fold::kMax>)
+        .gradient(extreme_gradient).keeps("input, axis, output")
+        .HOLDFAST_REDUCTION_SAMPLES.reference("np.max(input_tensor, axis=axis, keepdims=keepdims)");
+Tensor reduce_max(const In& x, const ReduceOptions& o) { return call(max_op, x, o); }
+
+static const Op min_op =
+    HOLDFAST_REDUCTION(Min, reduce_min).python("reduce_min, math.reduce_min").dtypes(kReals)
+        .doc("Smallest element over axes; over all of them where none is given. NaN where there is one.")
+        .kernel("fold", run_fold<Fold::kMin>)
+        .gradient(extreme_gradient).keeps("input, axis, output")
+        .HOLDFAST_REDUCTION_SAMPLES.reference("np.min(input_tensor, axis=axis, keepdims=keepdims)");
+Tensor reduce_min(const In& x, const ReduceOptions& o) { return call(min_op, x, o); }
+
+static const Op norm_op =
+    HOLDFAST_REDUCTION(EuclideanNorm, reduce_euclidean_norm).python("math.reduce_euclidean_norm").dtypes(kNumbers)
+        .doc("Square root of the sum of squared magnitudes over axes; over all of them where none is given.")
+        .kernel("fold", run_fold<Fold::kSquares>)
+        .gradient(+[](Grad& g) -> Tensors { return {g.x() * unfold(g.dy() / g.y(), g), Tensor()}; })
+        .keeps("input, axis, output")
+        .HOLDFAST_REDUCTION_SAMPLES.reference("np.sqrt(np.sum(np.abs(input_tensor) ** 2, axis=axis, keepdims=keepdims)).astype(input_tensor.dtype)");
+Tensor reduce_euclidean_norm(const In& x, const ReduceOptions& o) { return call(norm_op, x, o); }
+
+static const Op all_op =
+    HOLDFAST_REDUCTION(All, reduce_all).python("reduce_all, math.reduce_all").dtypes(kBools).no_gradient()
+        .doc("Whether all elements are true over axes; over all axes where none is given.")
+        .kernel("fold", run_fold<Fold::kMin>)
+        .samples("bools(3, 4)", "bools(3, 4), axis=1", "bools(2, 3, 4), axis=[0, 2], keepdims=True")
+        .reference("np.all(input_tensor, axis=axis, keepdims=keepdims)");
+Tensor reduce_all(const In& x, const ReduceOptions& o) { return call(all_op, x, o); }
+
+static const Op any_op =
+    HOLDFAST_REDUCTION(Any, reduce_any).python("reduce_any, math.reduce_any").dtypes(kBools).no_gradient()
+        .doc("Whether any element is true over axes; over all axes where none is given.")
+        .kernel("fold", run_fold<Fold::kMax>)
+        .samples("bools(3, 4)", "bools(3, 4), axis=1", "bools(2, 3, 4), axis=[0, 2], keepdims=True")
+        .reference("np.any(input_tensor, axis=axis, keepdims=keepdims)");
+Tensor reduce_any(const In& x, const ReduceOptions& o) { return call(any_op, x, o); }
 
 }  // namespace holdfast

@@ -2,6 +2,7 @@
 
 #include "holdfast/op/op.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/nn.h"
 #include "holdfast/tensor/visit.h"
 

@@ -1,0 +1,70 @@
+// Loops from each plain dtype to each other.
+#include <limits>
+
+#include "holdfast/expr/cpu/loop_table.h"
+#include "holdfast/tensor/visit.h"
+
+namespace holdfast::HOLDFAST_ISA {
+namespace {
+
+// What the machine's conversion gives where C++ leaves it undefined: the lowest number.
+template <class I, class F>
+inline I whole(F x) {
+  constexpr F low = static_cast<F>(std::numeric_limits<I>::min());
+  return static_cast<I>(x >= low && x < -low ? x : low);
+}
+
+template <class To, class From>
+inline To convert(From x) {
+  if constexpr (is_complex_v<From>) {
+    if constexpr (is_complex_v<To>) {
+      using P = typename To::value_type;
+      return To(static_cast<P>(x.real()), static_cast<P>(x.imag()));
+    } else {
+      return convert<To>(x.real());
+    }
+  } else if constexpr (is_complex_v<To>) {
+    return To(static_cast<typename To::value_type>(x));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return x != From(0);
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    // Narrow integers by way of the next that holds them all, so that numbers wrap as TensorFlow's do.
+    if constexpr (std::is_same_v<To, uint64_t>) {
+      constexpr From half = static_cast<From>(0x1p63), full = static_cast<From>(0x1p64);
+      bool upper = x >= half && x < full;
+      return static_cast<uint64_t>(whole<int64_t>(upper ? x - half : x)) + (upper ? uint64_t{1} << 63 : 0);
+    } else if constexpr (std::is_same_v<To, uint32_t> || std::is_same_v<To, int64_t>) {
+      return static_cast<To>(whole<int64_t>(x));
+    } else {
+      return static_cast<To>(whole<int32_t>(x));
+    }
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class From, class To>
+void loop(const void* const* in, void* out, int64_t n) {
+  auto* from = static_cast<const From*>(in[0]);
+  auto* to = static_cast<To*>(out);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = static_cast<To>(convert<float_of<To>>(static_cast<float_of<From>>(from[i])));
+}
+
+template <class F>
+void for_each_plain(F&& f) {
+  for (int d = 0; d < kNumDTypes; ++d) visit_plain(static_cast<DType>(d), f);
+}
+
+}  // namespace
+
+void add_cast_loops(LoopTable& t) {
+  for_each_plain([&]<class From>(From) {
+    for_each_plain([&]<class To>(To) {
+      t.casts[static_cast<int>(dtype_of<From>)][static_cast<int>(dtype_of<To>)] = &loop<From, To>;
+    });
+  });
+}
+
+}  // namespace holdfast::HOLDFAST_ISA

@@ -1,0 +1,136 @@
+#include <limits>
+
+#include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
+#include "holdfast/ops/reduce.h"
+#include "holdfast/tensor/visit.h"
+
+namespace holdfast {
+namespace {
+
+constexpr DTypes kCompared = kReals | kBools;
+
+// Inputs: input, dimension; attribute 0: output_type.
+void infer_arg(Infer& s) {
+  const Shape& x = s.shape();
+  DType out = s.attr(0).dtype();
+  auto given = s.ints(1);
+  bool narrow = s.op().name == "ArgMax" && (out == int16 || out == uint16);
+  if (!kIndices.has(out) && !narrow)
+    s.bad_value("output_type", name(out), s.op().name == "ArgMax" ? "int16, uint16, int32 or int64" : "int32 or int64");
+  if (given && given->size() != 1) s.bad_value("dimension", Shape(*given).text(), "one axis");
+  if (!x.has_rank()) return s.output(out, Shape::unknown());
+  if (!given) return s.output(out, x.rank() > 0 ? Shape::of_rank(x.rank() - 1) : Shape{});
+  int axis = s.axis((*given)[0], 0, "axis");
+  Dims left = x.dims();
+  left.erase(static_cast<size_t>(axis));
+  Shape rest(left);
+  if (x[axis] == 0 && rest.elements() != 0) s.bad_shape(0, cat("an axis ", axis, " that is not empty"));
+  s.output(out, rest);
+}
+
+template <class T>
+bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return x != x;
+  else return false;
+}
+
+// Scans rows of `inner` side by side, so that memory is read in order whatever the axis. A NaN is
+// only found where there is nothing else.
+template <bool kLargest, class T, class Index>
+void scan(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, Index* out) {
+  using W = float_of<T>;
+  for (int64_t j = from; j < to; ++j) {
+    W best = static_cast<W>(x[j]);
+    int64_t at = 0;
+    for (int64_t i = 1; i < n; ++i) {
+      W v = static_cast<W>(x[i * inner + j]);
+      bool better = kLargest ? v > best : v < best;
+      if (better || (is_nan(best) && !is_nan(v))) { best = v; at = i; }
+    }
+    out[j] = static_cast<Index>(at);
+  }
+}
+
+template <bool kLargest, class T, class Index>
+void scan_wide(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, Index* out) {
+  using W = float_of<T>;
+  constexpr int64_t kTile = 128;
+  for (int64_t j = from; j < to; j += kTile) {
+    int64_t width = to - j < kTile ? to - j : kTile;
+    W best[kTile];
+    int64_t at[kTile] = {};
+    for (int64_t k = 0; k < width; ++k) best[k] = static_cast<W>(x[j + k]);
+    for (int64_t i = 1; i < n; ++i) {
+      const T* row = x + i * inner + j;
+      for (int64_t k = 0; k < width; ++k) {
+        W v = static_cast<W>(row[k]);
+        bool better = (kLargest ? v > best[k] : v < best[k]) || (is_nan(best[k]) && !is_nan(v));
+        best[k] = better ? v : best[k];
+        at[k] = better ? i : at[k];
+      }
+    }
+    for (int64_t k = 0; k < width; ++k) out[j + k] = static_cast<Index>(at[k]);
+  }
+}
+
+template <class F>
+void visit_positions(DType d, F&& f) {
+  if (d == int16) f(int16_t{});
+  else if (d == uint16) f(uint16_t{});
+  else visit_indices(d, f);
+}
+
+template <bool kLargest>
+Status run_arg(Call& c) {
+  const Tensor& x = c.in();
+  Tensor& y = c.out();
+  if (y.size() == 0) return {};
+  int64_t axis = c.ints(1)[0];
+  if (axis < 0) axis += x.rank();
+  int64_t n = x.dim(static_cast<int>(axis)), inner = 1;
+  for (int i = static_cast<int>(axis) + 1; i < x.rank(); ++i) inner *= x.dim(i);
+  if (n - 1 > (y.dtype() == int16 ? std::numeric_limits<int16_t>::max() : y.dtype() == uint16 ? std::numeric_limits<uint16_t>::max()
+               : y.dtype() == int32 ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max()))
+    return {Code::E1103, cat(c.op.name, ": axis ", axis, " has ", n, " elements, more than `output_type` ", name(y.dtype()), " can count")};
+  visit_plain(x.dtype(), [&]<class T>(T) {
+    if constexpr (!is_complex_v<T>) {
+      visit_positions(y.dtype(), [&]<class Index>(Index) {
+        auto* from = x.data<T>();
+        auto* to = y.mutable_data<Index>();
+        parallel_for(y.size(), std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
+          while (begin < end) {
+            int64_t outer = begin / inner, j = begin % inner, last = std::min(inner, j + end - begin);
+            auto* loop = inner < 8 ? scan<kLargest, T, Index> : scan_wide<kLargest, T, Index>;
+            loop(from + outer * n * inner, n, inner, j, last, to + outer * inner);
+            begin += last - j;
+          }
+        });
+      });
+    }
+  });
+  return {};
+}
+
+}  // namespace
+
+#define HOLDFAST_ARG(Name, fn)                                                                              \
+  OP(Name, &fn).args("input").options<&ArgOptions::axis, &ArgOptions::output_type>("axis, output_type")     \
+      .inputs("input, dimension: Tidx!").attr("output_type", int64).dtypes(kCompared).infer(infer_arg)      \
+      .no_gradient().samples("permutation(12)", "uniform(3, 4), axis=1", "ints(3, 4, low=0, high=3), axis=-2", \
+                             "uniform(2, 3, 4), axis=1, output_type=int32")
+
+static const Op argmax_op =
+    HOLDFAST_ARG(ArgMax, argmax).python("argmax, math.argmax").kernel("scan", run_arg<true>)
+        .doc("Position of the largest element along an axis, the first of equals; along axis 0 where none is given.")
+        .reference("np.argmax(input, axis=axis or 0)");
+Tensor argmax(const In& x, const ArgOptions& o) { return argmax_op({x, Sizes(o.axis.value_or(0)).tensor()}, {o.output_type}); }
+
+static const Op argmin_op =
+    HOLDFAST_ARG(ArgMin, argmin).python("argmin, math.argmin").kernel("scan", run_arg<false>)
+        .doc("Position of the smallest element along an axis, the first of equals; along axis 0 where none is given.")
+        .reference("np.argmin(input, axis=axis or 0)");
+Tensor argmin(const In& x, const ArgOptions& o) { return argmin_op({x, Sizes(o.axis.value_or(0)).tensor()}, {o.output_type}); }
+
+}  // namespace holdfast

@@ -1,0 +1,12 @@
+// Folds over float64 and complex numbers.
+#include "holdfast/ops/math/cpu/make_folds.h"
+
+namespace holdfast::HOLDFAST_ISA {
+
+void add_wide_folds(FoldTable& t) {
+  add_folds<double>(t);
+  add_folds<complex64>(t);
+  add_folds<complex128>(t);
+}
+
+}  // namespace holdfast::HOLDFAST_ISA

@@ -1,0 +1,31 @@
+// Calling a registered function from Python.
+#pragma once
+
+#include "python/bind/py.h"
+
+namespace holdfast::py {
+
+/// The function that Python knows as `path`, or null.
+const FunctionDef* find_function(std::string_view path);
+/// Calls `def` with its first arguments given and defaults for the rest.
+Tensors call_with_defaults(const FunctionDef& def, std::span<Arg> first);
+/// A TensorShape.
+Object shape_object(const Shape& s);
+/// `t[key]`, with any key Python allows for a tensor.
+Tensor index_with(const Tensor& t, PyObject* key);
+/// `v[key].assign(value)`.
+void assign_with(const Variable& v, PyObject* key, const Tensor& value);
+
+/// Lets other Python threads run while a kernel works on enough data to be worth it.
+class Unlocked {
+ public:
+  explicit Unlocked(std::span<const Tensor> inputs);
+  ~Unlocked() { relock(); }
+  Unlocked(const Unlocked&) = delete;
+  void relock() { if (state_) PyEval_RestoreThread(std::exchange(state_, nullptr)); }
+
+ private:
+  PyThreadState* state_ = nullptr;
+};
+
+}  // namespace holdfast::py

@@ -1,0 +1,329 @@
+// Python values into tensors, by TensorFlow's rules.
+#include <cstring>
+#include <limits>
+
+#include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/tensor/visit.h"
+#include "python/bind/call.h"
+#include "python/bind/py.h"
+
+namespace holdfast::py {
+namespace {
+
+enum class Leaf : uint8_t { kNothing, kBool, kInt, kFloat, kComplex, kText, kOther };
+
+Leaf leaf_of(PyObject* o) {
+  if (PyBool_Check(o)) return Leaf::kBool;
+  if (PyLong_Check(o)) return Leaf::kInt;
+  if (PyFloat_CheckExact(o)) return Leaf::kFloat;
+  if (PyComplex_CheckExact(o)) return Leaf::kComplex;
+  if (PyUnicode_Check(o) || PyBytes_Check(o)) return Leaf::kText;
+  return Leaf::kOther;
+}
+
+const char* leaf_name(Leaf l) {
+  constexpr const char* kNames[] = {"nothing", "bool", "int", "float", "complex", "str", "object"};
+  return kNames[static_cast<int>(l)];
+}
+
+bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+
+[[noreturn]] void cannot(PyObject* value, const char* argument, const std::string& expected) {
+  std::string what = argument ? cat("`", argument, "`: ") : "";
+  type_error(cat(what, "got ", repr_of(value), " of type ", Py_TYPE(value)->tp_name, ", expected ", expected),
+             "it has no form as a tensor", {manual_fix("give a number, a nested list of numbers, a NumPy array or a tensor")});
+}
+
+std::string bytes_of(PyObject* o) {
+  if (PyBytes_Check(o)) return {PyBytes_AS_STRING(o), static_cast<size_t>(PyBytes_GET_SIZE(o))};
+  Py_ssize_t n = 0;
+  const char* s = PyUnicode_AsUTF8AndSize(o, &n);
+  if (!s) throw PythonError{};
+  return {s, static_cast<size_t>(n)};
+}
+
+// A nested list seen once: its shape and what its leaves are.
+struct Scan {
+  Dims shape;
+  Leaf leaf = Leaf::kNothing;
+  bool wide = false;  // an int that needs 64 bits
+  bool plain = true;  // numbers, bools and texts only
+
+  void visit(PyObject* o, size_t depth) {
+    if (!is_list(o)) return visit_leaf(o);
+    if (depth >= kMaxRank) type_error("a list is nested too deeply to become a tensor");
+    auto n = static_cast<int64_t>(PySequence_Fast_GET_SIZE(o));
+    if (depth == shape.size()) shape.push_back(n);
+    else if (depth > shape.size() || shape[depth] != n) ragged(depth, n);
+    PyObject** items = PySequence_Fast_ITEMS(o);
+    for (int64_t i = 0; i < n; ++i) {
+      // Leaves end the shape: a list beside them is ragged.
+      if (!is_list(items[i]) && shape.size() > depth + 1 && plain && leaf_of(items[i]) != Leaf::kOther) ragged(depth + 1, -1);
+      if (is_list(items[i]) && leaf != Leaf::kNothing && shape.size() == depth + 1 && plain) ragged(depth + 1, PySequence_Fast_GET_SIZE(items[i]));
+      visit(items[i], depth + 1);
+    }
+  }
+
+  void visit_leaf(PyObject* o) {
+    Leaf l = leaf_of(o);
+    if (l == Leaf::kOther) { plain = false; return; }
+    if (l == Leaf::kInt) {
+      int overflow = 0;
+      long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+      wide = wide || overflow || v != static_cast<int32_t>(v);
+    }
+    bool both_numbers = (leaf == Leaf::kInt || leaf == Leaf::kFloat || leaf == Leaf::kComplex) &&
+                        (l == Leaf::kInt || l == Leaf::kFloat || l == Leaf::kComplex);
+    if (leaf == Leaf::kNothing || leaf == l) leaf = l;
+    else if (both_numbers) leaf = std::max(leaf, l);
+    else type_error(cat("a list mixes ", leaf_name(leaf), " and ", leaf_name(l), ", expected one type of element"),
+                    "a tensor has one dtype", {manual_fix("make the elements one type")});
+  }
+
+  [[noreturn]] void ragged(size_t depth, int64_t n) {
+    fail(Code::E1102, cat("a nested list is ragged: at depth ", depth, " one part has ",
+                          depth < shape.size() ? cat(shape[depth], " elements") : "numbers", " and another ",
+                          n < 0 ? "is a number" : cat("has ", n)),
+         "a tensor is rectangular: all parts at one depth have the same length",
+         {manual_fix("pad the shorter parts, or use a ragged tensor")});
+  }
+};
+
+[[noreturn]] void wrong_leaf(PyObject* o, DType d) {
+  fail(Code::E1101, cat("cannot convert ", repr_of(o), " to a tensor of dtype ", name(d)),
+       cat("a Python ", leaf_name(leaf_of(o)), " does not become ", name(d), " on its own"),
+       {manual_fix(is_integer(d) && leaf_of(o) == Leaf::kFloat ? cat("write an integer, or cast the tensor: `", "tf.cast(..., tf.float32)`")
+                                                                : cat("write a value that ", name(d), " holds"))});
+}
+
+template <class T>
+T number(PyObject* o, DType d) {
+  Leaf l = leaf_of(o);
+  if constexpr (std::is_same_v<T, bool>) {
+    if (l != Leaf::kBool) wrong_leaf(o, d);
+    return o == Py_True;
+  } else if constexpr (std::is_integral_v<T>) {
+    if (l != Leaf::kInt) wrong_leaf(o, d);
+    int overflow = 0;
+    long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (std::is_same_v<T, uint64_t> && overflow > 0) {
+      unsigned long long u = PyLong_AsUnsignedLongLong(o);
+      if (!PyErr_Occurred()) return static_cast<T>(u);
+      PyErr_Clear();
+    }
+    bool fits = !overflow && (std::is_signed_v<T> ? v >= static_cast<long long>(std::numeric_limits<T>::min()) : v >= 0) &&
+                (sizeof(T) == 8 || v <= static_cast<long long>(std::numeric_limits<T>::max()));
+    if (!fits)
+      fail(Code::E1103, cat("the number ", repr_of(o), " does not fit into ", name(d)), cat(name(d), " cannot hold it"),
+           {manual_fix("use a wider dtype, such as `tf.int64`")});
+    return static_cast<T>(v);
+  } else if constexpr (is_complex_v<T>) {
+    if (l != Leaf::kInt && l != Leaf::kFloat && l != Leaf::kComplex) wrong_leaf(o, d);
+    Py_complex c = PyComplex_AsCComplex(o);
+    if (c.real == -1.0 && PyErr_Occurred()) throw PythonError{};
+    using V = typename T::value_type;
+    return T(static_cast<V>(c.real), static_cast<V>(c.imag));
+  } else {
+    if (l != Leaf::kInt && l != Leaf::kFloat) wrong_leaf(o, d);
+    double v = PyFloat_AsDouble(o);
+    if (v == -1.0 && PyErr_Occurred()) throw PythonError{};
+    return T(static_cast<float_of<T>>(v));
+  }
+}
+
+template <class F>
+void each_leaf(PyObject* o, F&& f) {
+  if (!is_list(o)) return f(o);
+  PyObject** items = PySequence_Fast_ITEMS(o);
+  for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(o); i < n; ++i) each_leaf(items[i], f);
+}
+
+Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
+  DType d = hint;
+  if (d == DType::kInvalid) {
+    switch (scan.leaf) {
+      case Leaf::kBool: d = DType::kBool; break;
+      case Leaf::kInt: d = scan.wide ? int64 : int32; break;
+      case Leaf::kComplex: d = DType::kComplex128; break;
+      case Leaf::kText: d = DType::kString; break;
+      default: d = float32; break;  // also of an empty list, as in TensorFlow
+    }
+  }
+  Tensor t = empty(d, Shape(scan.shape), cpu());
+  t.rep()->op = "Const";
+  if (d == DType::kString) {
+    auto* to = t.mutable_data<std::string>();
+    each_leaf(value, [&](PyObject* o) {
+      if (leaf_of(o) != Leaf::kText) wrong_leaf(o, d);
+      *to++ = bytes_of(o);
+    });
+    return t;
+  }
+  visit_plain(d, [&]<class T>(T) {
+    T* to = t.mutable_data<T>();
+    each_leaf(value, [&](PyObject* o) { *to++ = number<T>(o, d); });
+  });
+  return t;
+}
+
+// `t` as `want`: arrays and NumPy scalars are converted, as NumPy would.
+Tensor cast_array(Tensor t, DType want, PyObject* value) {
+  if (want == DType::kInvalid || t.dtype() == want) return t;
+  if (!kPlain.has(t.dtype()) || !kPlain.has(want)) wrong_leaf(value, want);
+  static const FunctionDef* cast = find_function("cast");
+  if (!cast) fail(Code::E1105, cat("an array of ", name(t.dtype()), " was given where ", name(want), " is needed"));
+  Arg args[2] = {t, want};
+  return call_with_defaults(*cast, args)[0];
+}
+
+Object numpy() {
+  static Object* module = new Object(Object::steal(PyImport_ImportModule("numpy")));  // outlives the interpreter
+  return *module;
+}
+
+// An ndarray of objects or of text.
+Tensor from_object_array(PyObject* array) {
+  Object list = Object::steal(PyObject_CallMethod(array, "tolist", nullptr));
+  Scan scan;
+  scan.visit(list.get(), 0);
+  if (!scan.plain) cannot(array, nullptr, "an array of numbers or strings");
+  // An empty or scalar list says nothing of the array's shape.
+  Object shape = Object::steal(PyObject_GetAttrString(array, "shape"));
+  if (auto dims = ints_of(shape.get())) scan.shape = Dims(dims->begin(), dims->end());
+  return from_numbers(list.get(), scan, DType::kInvalid);
+}
+
+Tensor from_array(PyObject* o) {
+  if (PyObject_CheckBuffer(o)) {
+    try {
+      return from_buffer(o, true);
+    } catch (const PythonError&) {
+      PyErr_Clear();  // a format that is not ours: NumPy's own conversion is tried
+    }
+  }
+  Object array = Object::steal(PyObject_CallMethod(numpy().get(), "asarray", "O", o));
+  Object kind = Object::steal(PyObject_GetAttrString(Object::steal(PyObject_GetAttrString(array.get(), "dtype")).get(), "kind"));
+  std::string k = bytes_of(kind.get());
+  if (k == "O" || k == "U" || k == "S") return from_object_array(array.get());
+  if (k == "V") {  // bfloat16 of ml_dtypes
+    Object bits = Object::steal(PyObject_CallMethod(array.get(), "view", "s", "uint16"));
+    Tensor raw = from_buffer(bits.get(), true);
+    raw.rep()->dtype = dtype_of_object(Object::steal(PyObject_GetAttrString(array.get(), "dtype")).get());
+    return raw;
+  }
+  return from_buffer(array.get(), true);
+}
+
+}  // namespace
+
+std::string repr_of(PyObject* o) {
+  PyObject* r = PyObject_Repr(o);
+  if (!r) {
+    PyErr_Clear();
+    return "an object";
+  }
+  std::string s = bytes_of(Object::steal(r).get());
+  return s.size() > 60 ? s.substr(0, 57) + "..." : s;
+}
+
+DType known_dtype(PyObject* o) {
+  if (is_tensor(o)) return tensor_of(o).dtype();
+  return is_variable(o) ? variable_of(o).dtype() : DType::kInvalid;
+}
+
+Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
+  if (is_tensor(value) || is_variable(value)) {
+    Tensor t = is_tensor(value) ? tensor_of(value) : variable_of(value).read();
+    if (strict && hint != DType::kInvalid && t.dtype() != hint) {
+      fail(Code::E1101, cat("a tensor of dtype ", name(t.dtype()), " was given where ", name(hint), " is asked for"),
+           "conversion of a tensor never changes its dtype", {manual_fix(cat("`tf.cast(..., tf.", name(hint), ")`"))});
+    }
+    return t;
+  }
+  if (PyFloat_CheckExact(value) && (hint == float32 || hint == DType::kInvalid)) {
+    Tensor t = Tensor::scalar(static_cast<float>(PyFloat_AS_DOUBLE(value)));
+    return t;
+  }
+  if (value == Py_None) cannot(value, argument, "a tensor");
+  if (leaf_of(value) != Leaf::kOther || is_list(value)) {
+    Scan scan;
+    scan.visit(value, 0);
+    if (scan.plain) return from_numbers(value, scan, hint);
+    // Tensors or arrays inside: convert each part, then stack.
+    DType d = hint;
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(value);
+    PyObject** items = PySequence_Fast_ITEMS(value);
+    for (Py_ssize_t i = 0; i < n && d == DType::kInvalid; ++i) d = known_dtype(items[i]);
+    Tensors parts;
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      parts.push_back(convert(items[i], d, false, argument));
+      if (d == DType::kInvalid && !PyLong_Check(items[i])) d = parts.back().dtype();
+    }
+    static const FunctionDef* stack = find_function("stack");
+    if (!stack) fail(Code::E1105, "a list that holds tensors");
+    Arg args[1] = {parts};
+    return call_with_defaults(*stack, args)[0];
+  }
+  for (const char* protocol : {"__tf_tensor__", "_as_tensor"}) {
+    PyObject* method = PyObject_GetAttrString(value, protocol);
+    if (!method) { PyErr_Clear(); continue; }
+    Object m = Object::steal(method);
+    PyObject* d = hint == DType::kInvalid ? Py_None : dtype_object(hint);
+    Object t = Object::steal(PyObject_CallFunctionObjArgs(m.get(), d, nullptr));
+    if (!is_tensor(t.get())) cannot(t.get(), protocol, "a tensor");
+    return tensor_of(t.get());
+  }
+  bool array = PyObject_CheckBuffer(value) || PyObject_HasAttrString(value, "__array__") ||
+               PyObject_HasAttrString(value, "__array_interface__") || PyFloat_Check(value) || PyComplex_Check(value);
+  if (array) return cast_array(from_array(value), hint, value);
+  if (PyIndex_Check(value)) return convert(Object::steal(PyNumber_Index(value)).get(), hint, strict, argument);
+  if (PySequence_Check(value)) {
+    Object list = Object::steal(PySequence_List(value));
+    return convert(list.get(), hint, strict, argument);
+  }
+  cannot(value, argument, "a tensor");
+}
+
+std::optional<Ints> ints_of(PyObject* o) {
+  auto one = [](PyObject* x, Ints& out) {
+    if (x == Py_None) { out.push_back(-1); return true; }
+    if (PyBool_Check(x) || !PyIndex_Check(x)) return false;
+    Object i = Object::steal(PyNumber_Index(x));
+    long long v = PyLong_AsLongLong(i.get());
+    if (v == -1 && PyErr_Occurred()) throw PythonError{};
+    out.push_back(v);
+    return true;
+  };
+  Ints out;
+  if (!PyTuple_Check(o) && !PyList_Check(o) && PyIndex_Check(o)) {
+    if (!one(o, out)) return std::nullopt;
+    return out;
+  }
+  if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o)) return std::nullopt;
+  Object list = Object::steal(PySequence_Fast(o, "expected a sequence of ints"));
+  for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(list.get()); i < n; ++i)
+    if (!one(PySequence_Fast_GET_ITEM(list.get(), i), out)) return std::nullopt;
+  return out;
+}
+
+DType dtype_of_object(PyObject* o) {
+  for (int i = 1; i < kNumDTypes; ++i) if (hooks().dtypes[i].get() == o) return static_cast<DType>(i);
+  if (!hooks().as_dtype) type_error("dtypes are not set up");
+  Object d = Object::steal(PyObject_CallFunctionObjArgs(hooks().as_dtype.get(), o, nullptr));
+  for (int i = 1; i < kNumDTypes; ++i) if (hooks().dtypes[i].get() == d.get()) return static_cast<DType>(i);
+  type_error(cat(repr_of(o), " is no dtype"));
+}
+
+PyObject* dtype_object(DType d) {
+  PyObject* o = hooks().dtypes[static_cast<int>(d)].get();
+  return o ? o : Py_None;
+}
+
+Hooks& hooks() {
+  static Hooks* h = new Hooks;  // Python objects must not be freed after the interpreter
+  return *h;
+}
+
+}  // namespace holdfast::py

@@ -1,0 +1,139 @@
+// The extension module holdfast._holdfast.
+#include "holdfast/base/text.h"
+#include "holdfast/expr/expr.h"
+#include "holdfast/op/refuse.h"
+#include "python/bind/call.h"
+#include "python/bind/nb.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+namespace {
+
+// Runs `f` with the GIL and without disturbing an exception that is being handled.
+template <class F>
+void quietly(F&& f) noexcept {
+  PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  try {
+    f();
+  } catch (const PythonError&) {
+    PyErr_Clear();
+  } catch (nb::python_error& e) {
+    e.restore();
+    PyErr_Clear();
+  }
+  PyErr_Restore(type, value, trace);
+  PyGILState_Release(gil);
+}
+
+OperandSource operand(const Tensor& t, int position) noexcept {
+  OperandSource out;
+  quietly([&] {
+    if (!hooks().operand) return;
+    Object tensor = Object::steal(wrap(t));
+    Object result = Object::steal(PyObject_CallFunction(hooks().operand.get(), "Oi", tensor.get(), position));
+    if (!PyTuple_Check(result.get()) || PyTuple_GET_SIZE(result.get()) != 2) return;
+    PyObject* text = PyTuple_GET_ITEM(result.get(), 0);
+    if (PyUnicode_Check(text)) out.text = PyUnicode_AsUTF8(text);
+    PyObject* loc = PyTuple_GET_ITEM(result.get(), 1);
+    if (!PyDict_Check(loc)) return;
+    auto number = [&](const char* key, int otherwise) {
+      PyObject* o = PyDict_GetItemString(loc, key);
+      return o && PyLong_Check(o) ? static_cast<int>(PyLong_AsLong(o)) : otherwise;
+    };
+    PyObject* file = PyDict_GetItemString(loc, "file");
+    if (file && PyUnicode_Check(file)) out.loc.file = PyUnicode_AsUTF8(file);
+    out.loc.line = number("line", 0);
+    out.loc.col_begin = number("col_begin", -1);
+    out.loc.col_end = number("col_end", -1);
+  });
+  return out;
+}
+
+std::string alias() noexcept {
+  std::string out;
+  quietly([&] {
+    if (!hooks().alias) return;
+    Object name = Object::steal(PyObject_CallNoArgs(hooks().alias.get()));
+    if (PyUnicode_Check(name.get())) out = PyUnicode_AsUTF8(name.get());
+  });
+  return out;
+}
+
+void warning_sink(const Diagnostic& d, const std::string& text) {
+  quietly([&] {
+    Object details = to_dict(d);
+    Object::steal(PyObject_CallFunction(hooks().warning_sink.get(), "sO", text.c_str(), details.get()));
+  });
+}
+
+Object shared(nb::object o) { return Object::share(o.ptr()); }
+nb::object given(Object o) { return nb::steal(o.release()); }
+
+}  // namespace
+}  // namespace holdfast::py
+
+NB_MODULE(_holdfast, m) {
+  using namespace holdfast;
+  using namespace holdfast::py;
+  nb::set_leak_warnings(false);  // tensors in module globals outlive the module, as everywhere in Python
+  try {
+    init_tensor(m.ptr());
+    init_function(m.ptr());
+  } catch (const PythonError&) {
+    throw nb::python_error();
+  }
+  m.attr("VERSION") = "0.1.0";
+  m.def("instruction_set", &instruction_set);
+  m.def("init", [] { run([] { init_provenance(); return 0; }); }, "Called once by the package when its modules exist.");
+  m.def("set_dtypes", [](std::vector<nb::object> list) {
+    for (size_t i = 0; i < list.size() && i < kNumDTypes; ++i) hooks().dtypes[i] = shared(list[i]);
+  });
+  m.def("set_as_dtype", [](nb::object f) { hooks().as_dtype = shared(f); });
+  m.def("set_shape_factory", [](nb::object f) { hooks().shape_factory = shared(f); });
+  m.def("set_error_factory", [](nb::object f) { hooks().error_factory = shared(f); });
+  m.def("set_warning_sink", [](nb::object f) {
+    hooks().warning_sink = shared(f);
+    set_warning_sink(&warning_sink);
+  });
+  m.def("set_naming", [](nb::object o, nb::object a) {
+    hooks().operand = shared(o);
+    hooks().alias = shared(a);
+    set_naming({&operand, &alias});
+  });
+  m.def("convert", [](nb::handle value, nb::handle dtype, bool strict) {
+    return run([&] {
+      mark();
+      return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
+    });
+  }, "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true);
+  m.def("raise_diagnostic", [](nb::handle d) { run([&]() -> int { raise(from_dict(d.ptr())); }); });
+  m.def("warn_diagnostic", [](nb::handle d) { run([&] { warn(from_dict(d.ptr())); return 0; }); });
+  m.def("render", [](nb::handle d) { return run([&] { return render(from_dict(d.ptr())); }); });
+  m.def("here", [] {
+    return run([&] {
+      mark();
+      return given(to_dict(locate(site().where)));
+    });
+  });
+  m.def("codes", [] {
+    nb::list out;
+    for (auto& c : all_codes()) {
+      nb::dict d;
+      d["name"] = c.name;
+      d["severity"] = c.severity == Severity::kError ? "error" : c.severity == Severity::kWarning ? "warning" : "bug";
+      d["status"] = c.status;
+      d["bases"] = c.bases;
+      d["headline"] = c.headline;
+      out.append(d);
+    }
+    return out;
+  });
+  bind_variable(m);
+  bind_tape(m);
+  bind_device(m);
+  bind_registry(m);
+}

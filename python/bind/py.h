@@ -1,0 +1,104 @@
+// What the binding's files share: the Tensor type, conversion, provenance, errors.
+#pragma once
+
+#include <Python.h>
+
+#include "holdfast/op/op.h"
+#include "holdfast/op/variable.h"
+
+namespace holdfast::py {
+
+/// A Python reference that is dropped with it.
+class Object {
+ public:
+  Object() = default;
+  /// Takes over a new reference; null with a Python error set throws PythonError.
+  static Object steal(PyObject* p);
+  static Object share(PyObject* p) { Py_XINCREF(p); Object o; o.p_ = p; return o; }
+  Object(const Object& o) : p_(o.p_) { Py_XINCREF(p_); }
+  Object(Object&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  Object& operator=(Object o) noexcept { std::swap(p_, o.p_); return *this; }
+  ~Object() { Py_XDECREF(p_); }
+  PyObject* get() const { return p_; }
+  PyObject* release() { return std::exchange(p_, nullptr); }
+  explicit operator bool() const { return p_ != nullptr; }
+
+ private:
+  PyObject* p_ = nullptr;
+};
+
+/// A Python exception is set; unwinds to the C boundary.
+struct PythonError {};
+
+/// The Python object of a tensor.
+struct PyTensor {
+  PyObject_HEAD
+  TensorRep* rep;
+  PyObject* weakrefs;
+};
+extern PyTypeObject* tensor_type;
+extern PyTypeObject* variable_type;  // VariableBase
+extern PyTypeObject* function_type;
+
+inline bool is_tensor(PyObject* o) { return Py_TYPE(o) == tensor_type; }
+bool is_variable(PyObject* o);
+/// A new Python tensor.
+PyObject* wrap(Tensor t);
+inline Tensor tensor_of(PyObject* o) { return Tensor(Ref<TensorRep>(reinterpret_cast<PyTensor*>(o)->rep)); }
+Variable variable_of(PyObject* o);
+/// The Python Variable of a handle, the same object every time.
+Object wrap_variable(const Variable& v);
+
+// -- provenance
+/// Notes the user's executing Python line as the site of what follows.
+void mark();
+void init_provenance();
+
+// -- errors: everything called from Python runs inside `guarded`
+void set_python_error(const std::exception& e);
+template <class F>
+PyObject* guarded(F&& f) noexcept {
+  try {
+    return f();
+  } catch (const PythonError&) {
+    return nullptr;
+  } catch (const std::exception& e) {
+    set_python_error(e);
+    return nullptr;
+  }
+}
+[[noreturn]] void type_error(std::string headline, std::string why = {}, std::vector<Fix> fixes = {});
+Object to_dict(const Diagnostic&);
+Diagnostic from_dict(PyObject*);
+Object to_dict(const Loc&);
+
+// -- conversion
+/// Any Python value as a tensor. `hint`: the dtype wanted by the operand beside it, or kInvalid;
+/// `strict`: a tensor or array of another dtype is refused instead of passed through.
+Tensor convert(PyObject* value, DType hint = DType::kInvalid, bool strict = false, const char* argument = nullptr);
+/// Python's word for a dtype: a DType object, a NumPy dtype, a name.
+DType dtype_of_object(PyObject* o);
+PyObject* dtype_object(DType d);  // borrowed
+/// The dtype an object has if it is a tensor or variable, else kInvalid.
+DType known_dtype(PyObject* o);
+Tensor from_buffer(PyObject* o, bool copy);
+std::optional<Ints> ints_of(PyObject* o);  // an int or a sequence of ints
+std::string repr_of(PyObject* o);
+/// NumPy's array of a tensor: private memory, or read-only sharing.
+PyObject* to_numpy(PyObject* tensor);
+
+/// Callables and objects the Python side hands over at import.
+struct Hooks {
+  Object dtypes[kNumDTypes];
+  Object as_dtype, shape_factory, error_factory, warning_sink, operand, alias;
+};
+Hooks& hooks();
+
+// -- parts of the module
+void init_tensor(PyObject* module);
+void init_function(PyObject* module);
+int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags);
+void tensor_releasebuffer(PyObject* self, Py_buffer* view);
+const char* buffer_format(DType d);
+
+}  // namespace holdfast::py

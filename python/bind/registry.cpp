@@ -1,0 +1,126 @@
+// The raw ops: called by name, inputs and attributes as the op declares them.
+#include "holdfast/base/text.h"
+#include "python/bind/nb.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+namespace {
+
+Arg attribute(const AttrDef& def, PyObject* o) {
+  if (o == Py_None) return {};
+  if (PyBool_Check(o)) return Arg(o == Py_True);
+  if (PyLong_Check(o)) return Arg(static_cast<int64_t>(PyLong_AsLongLong(o)));
+  if (PyFloat_Check(o)) return Arg(PyFloat_AsDouble(o));
+  if (PyUnicode_Check(o)) {
+    // A dtype may be given by name where the default is one.
+    if (std::holds_alternative<DType>(def.default_value.value())) return Arg(dtype_of_object(o));
+    return Arg(std::string(PyUnicode_AsUTF8(o)));
+  }
+  if (auto ints = ints_of(o)) {
+    if (std::holds_alternative<Shape>(def.default_value.value())) return Arg(Shape(*ints));
+    return Arg(std::move(*ints));
+  }
+  if (PyList_Check(o) || PyTuple_Check(o)) {
+    bool text = PySequence_Fast_GET_SIZE(o) > 0 && PyUnicode_Check(PySequence_Fast_GET_ITEM(o, 0));
+    if (text) return Arg(nb::cast<std::vector<std::string>>(nb::handle(o)));
+    return Arg(nb::cast<std::vector<double>>(nb::handle(o)));
+  }
+  return Arg(dtype_of_object(o));
+}
+
+nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
+  Tensors in;
+  auto given = [&](const std::string& name) -> PyObject* { return PyDict_GetItemString(kwargs.ptr(), name.c_str()); };
+  for (auto& def : op.inputs) {
+    PyObject* o = given(def.name);
+    if (!o && !def.optional) type_error(cat("raw_ops.", op.name, " needs the argument `", def.name, "`"));
+    DType hint = DType::kInvalid;
+    for (size_t k = 0; k < in.size(); ++k) if (in[k] && op.inputs[k].group == def.group) hint = in[k].dtype();
+    if (def.list) {
+      Object items = Object::steal(PySequence_Fast(o, "expected a list of tensors"));
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
+        in.push_back(convert(PySequence_Fast_GET_ITEM(items.get(), i), hint, false, def.name.c_str()));
+    } else if (!o || o == Py_None) {
+      in.push_back(Tensor());
+    } else if (def.dtypes.has(DType::kResource) && is_variable(o)) {
+      in.push_back(variable_of(o).handle());
+    } else {
+      in.push_back(convert(o, hint, false, def.name.c_str()));
+    }
+  }
+  Attrs attrs;
+  for (auto& def : op.attrs) {
+    PyObject* o = given(def.name);
+    if (!o && def.required) type_error(cat("raw_ops.", op.name, " needs the attribute `", def.name, "`"));
+    attrs.push_back(o ? attribute(def, o) : def.default_value);
+  }
+  for (auto [key, value] : kwargs) {
+    std::string name = nb::cast<std::string>(key);
+    bool known = name == "name" || op.attr_index(name.c_str()) >= 0;
+    for (auto& def : op.inputs) known = known || def.name == name;
+    if (!known) type_error(cat("raw_ops.", op.name, " has no argument `", name, "`"));
+  }
+  Tensors out;
+  apply(op, in, attrs, out);
+  if (op.outputs.empty()) return nb::none();
+  if (op.outputs.size() == 1 && out.size() == 1) return nb::cast(out[0]);
+  nb::list list;
+  for (const Tensor& t : out) list.append(t);
+  return nb::tuple(list);
+}
+
+}  // namespace
+
+void bind_registry(nb::module_& m) {
+  m.def("raw_ops", [] {
+    std::vector<std::string> names;
+    for (const OpDef* op : all_ops()) names.push_back(op->name);
+    return names;
+  });
+  m.def("raw_op_record", [](const std::string& name) -> nb::object {
+    const OpDef* op = find_op(name);
+    if (!op) return nb::none();
+    nb::dict d;
+    nb::list inputs, attrs, kernels;
+    for (auto& i : op->inputs) {
+      nb::dict x;
+      x["name"] = i.name;
+      x["group"] = i.group;
+      x["dtypes"] = to_text(i.dtypes);
+      x["list"] = i.list;
+      x["optional"] = i.optional;
+      x["host"] = i.host;
+      inputs.append(x);
+    }
+    for (auto& a : op->attrs) {
+      nb::dict x;
+      x["name"] = a.name;
+      x["required"] = a.required;
+      x["default"] = a.default_value.text();
+      attrs.append(x);
+    }
+    for (auto& k : op->kernels) kernels.append(nb::make_tuple(k.name, k.device == DeviceKind::kCpu ? "CPU" : "GPU"));
+    d["name"] = op->name;
+    d["doc"] = op->doc;
+    d["inputs"] = inputs;
+    d["attrs"] = attrs;
+    d["outputs"] = op->outputs;
+    d["kernels"] = kernels;
+    d["gradient"] = op->gradient != nullptr;
+    d["no_gradient"] = op->traits.no_gradient;
+    d["stateful"] = op->traits.stateful;
+    return d;
+  });
+  m.def("raw_op", [](const std::string& name, const nb::kwargs& kwargs) {
+    return run([&] {
+      mark();
+      const OpDef* op = find_op(name);
+      if (!op) fail(Code::E1105, cat("raw_ops.", name, " is not supported"));
+      return call(*op, kwargs);
+    });
+  });
+}
+
+}  // namespace holdfast::py

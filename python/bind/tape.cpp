@@ -1,0 +1,100 @@
+#include "holdfast/autodiff/tape.h"
+
+#include "python/bind/nb.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+namespace {
+
+Source source_of(nb::handle o) {
+  if (is_tensor(o.ptr())) return Source(tensor_of(o.ptr()));
+  if (is_variable(o.ptr())) return Source(variable_of(o.ptr()));
+  type_error("a gradient's source is " + repr_of(o.ptr()) + ", expected a tensor or a variable");
+}
+
+nb::object to_python(const Gradient& g) {
+  if (g.none()) return nb::none();
+  if (!g.slices) return nb::cast(g.dense);
+  return nb::make_tuple(g.slices->values, g.slices->indices, g.slices->dense_shape);
+}
+
+// A Python callable as a gradient: takes the GIL, and carries its exception out.
+GradientTape::Backward backward_of(nb::callable f) {
+  auto held = std::shared_ptr<PyObject>(f.release().ptr(), [](PyObject* p) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF(p);
+    PyGILState_Release(gil);
+  });
+  return [held](const std::vector<Tensor>& upstream) {
+    nb::gil_scoped_acquire gil;
+    nb::list args;
+    for (const Tensor& t : upstream) args.append(t);
+    nb::object result = nb::borrow<nb::callable>(held.get())(args);
+    std::vector<Tensor> out;
+    for (nb::handle h : result) out.push_back(h.is_none() ? Tensor() : tensor_of(h.ptr()));
+    return out;
+  };
+}
+
+}  // namespace
+
+void bind_tape(nb::module_& m) {
+  nb::class_<GradientTape>(m, "TapeBase")
+      .def("__init__", [](GradientTape* self, bool persistent, bool watch_accessed) {
+        mark();
+        new (self) GradientTape({persistent, watch_accessed});
+      }, "persistent"_a = false, "watch_accessed_variables"_a = true)
+      .def("start", [](GradientTape& t) { t.start(); })
+      .def("stop", [](GradientTape& t) { t.stop(); })
+      .def("reset", [](GradientTape& t) { t.reset(); })
+      .def_prop_ro("recording", [](GradientTape& t) { return t.recording(); })
+      .def("_watch", [](GradientTape& t, nb::handle o) {
+        run([&] {
+          if (is_variable(o.ptr())) t.watch(variable_of(o.ptr()));
+          else if (is_tensor(o.ptr())) t.watch(tensor_of(o.ptr()));
+          else type_error("watch: got " + repr_of(o.ptr()) + ", expected a tensor or a variable");
+          return 0;
+        });
+      })
+      .def("_watched_variables", [](GradientTape& t) {
+        return run([&] {
+          nb::list out;
+          for (const Variable& v : t.watched_variables()) out.append(nb::steal(wrap_variable(v).release()));
+          return out;
+        });
+      })
+      .def("_gradient", [](GradientTape& t, const std::vector<Tensor>& targets, const std::vector<nb::object>& sources,
+                           const std::vector<nb::object>& upstream, bool zero) {
+        return run([&] {
+          mark();
+          std::vector<Source> from;
+          for (auto& s : sources) from.push_back(source_of(s));
+          std::vector<Tensor> dy;
+          for (auto& u : upstream) dy.push_back(u.is_none() ? Tensor() : tensor_of(u.ptr()));
+          auto all = t.gradient(targets, from, dy, zero ? Unconnected::kZero : Unconnected::kNone);
+          nb::list out;
+          for (auto& g : all) out.append(to_python(g));
+          return out;
+        });
+      }, "targets"_a, "sources"_a, "upstream"_a, "zero"_a)
+      .def("_explain", [](GradientTape& t, const Tensor& target, nb::handle source) {
+        return run([&] {
+          mark();
+          return nb::steal(to_dict(t.explain(target, source_of(source))).release());
+        });
+      });
+  m.def("record_custom", [](const std::string& name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, nb::callable f) {
+    run([&] {
+      mark();
+      static std::vector<std::unique_ptr<std::string>> names;  // records point at their name
+      names.push_back(std::make_unique<std::string>(name));
+      GradientTape::record_custom(names.back()->c_str(), in, out, backward_of(f));
+      return 0;
+    });
+  });
+  m.def("tape_watches", [](const std::vector<Tensor>& in) { return GradientTape::watched(in); });
+}
+
+}  // namespace holdfast::py

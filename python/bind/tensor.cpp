@@ -1,0 +1,312 @@
+// The Python type `Tensor`. Written against CPython itself: an eager add of two small tensors costs
+// about what the arithmetic around it costs, so no layer may sit in between.
+#include <Python.h>
+#include <structmember.h>
+
+#include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
+#include "python/bind/call.h"
+#include "python/bind/py.h"
+
+namespace holdfast::py {
+
+PyTypeObject* tensor_type = nullptr;
+
+PyObject* wrap(Tensor t) {
+  if (!t) Py_RETURN_NONE;
+  auto* self = PyObject_New(PyTensor, tensor_type);
+  if (!self) return nullptr;
+  self->rep = Ref<TensorRep>(t.ref()).leak();
+  self->weakrefs = nullptr;
+  return reinterpret_cast<PyObject*>(self);
+}
+
+namespace {
+
+void dealloc(PyObject* o) {
+  auto* self = reinterpret_cast<PyTensor*>(o);
+  if (self->weakrefs) PyObject_ClearWeakRefs(o);
+  Ref<TensorRep>::take(self->rep);  // released at the end of the statement
+  PyTypeObject* type = Py_TYPE(o);
+  PyObject_Free(o);
+  Py_DECREF(type);
+}
+
+PyObject* no_new(PyTypeObject*, PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_TypeError, "Tensor cannot be made directly: use tf.constant or tf.convert_to_tensor");
+  return nullptr;
+}
+
+// -- operators
+
+// What may stand beside a tensor in an expression; for anything else Python asks the other side.
+bool may_be_operand(PyObject* o) {
+  return is_tensor(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_variable(o) ||
+         PyUnicode_Check(o) || PyBytes_Check(o) || PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o) ||
+         PyObject_HasAttrString(o, "__array__") || PyObject_HasAttrString(o, "__tf_tensor__");
+}
+
+bool operands(PyObject* a, PyObject* b, Tensor out[2]) {
+  if (is_tensor(a)) {
+    out[0] = tensor_of(a);
+    if (is_tensor(b)) { out[1] = tensor_of(b); return true; }
+    if (!may_be_operand(b)) return false;
+    out[1] = convert(b, out[0].dtype());
+    return true;
+  }
+  if (!may_be_operand(a)) return false;
+  out[1] = tensor_of(b);
+  out[0] = convert(a, out[1].dtype());
+  return true;
+}
+
+// The op behind an operator: looked up once, by the path Python users know it under.
+struct Operator {
+  const char* path;
+  const FunctionDef* def = nullptr;
+  const FunctionDef* get() {
+    if (!def) def = find_function(path);
+    if (!def) fail(Code::E1105, cat("the operator `", path, "` is not supported"));
+    return def;
+  }
+};
+
+PyObject* run_operator(Operator& op, PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    mark();
+    Tensor in[2];
+    if (!operands(a, b, in)) Py_RETURN_NOTIMPLEMENTED;
+    const FunctionDef* def = op.get();
+    if (def->op && def->op->attrs.empty() && def->op->inputs.size() == 2) {
+      static const Attrs none{};
+      Tensors out;
+      Unlocked unlocked(in);
+      apply(*def->op, in, none, out);
+      unlocked.relock();
+      return wrap(std::move(out[0]));
+    }
+    Arg args[2] = {std::move(in[0]), std::move(in[1])};
+    return wrap(call_with_defaults(*def, args)[0]);
+  });
+}
+
+PyObject* run_unary(Operator& op, PyObject* a) {
+  return guarded([&]() -> PyObject* {
+    mark();
+    Arg args[1] = {tensor_of(a)};
+    return wrap(call_with_defaults(*op.get(), args)[0]);
+  });
+}
+
+#define HOLDFAST_BINARY(slot, path)                                   \
+  PyObject* slot(PyObject* a, PyObject* b) {                          \
+    static Operator op{path};                                         \
+    return run_operator(op, a, b);                                    \
+  }
+HOLDFAST_BINARY(nb_add, "add")
+HOLDFAST_BINARY(nb_subtract, "subtract")
+HOLDFAST_BINARY(nb_multiply, "multiply")
+HOLDFAST_BINARY(nb_true_divide, "truediv")
+HOLDFAST_BINARY(nb_floor_divide, "math.floordiv")
+HOLDFAST_BINARY(nb_remainder, "math.floormod")
+HOLDFAST_BINARY(nb_matmul, "matmul")
+#undef HOLDFAST_BINARY
+
+PyObject* nb_power(PyObject* a, PyObject* b, PyObject*) {
+  static Operator op{"pow"};
+  return run_operator(op, a, b);
+}
+
+// `&`, `|`, `^` mean logic on bools and bits on integers.
+PyObject* logic(Operator& on_bools, Operator& on_ints, PyObject* a, PyObject* b) {
+  PyObject* t = is_tensor(a) ? a : b;
+  return run_operator(tensor_of(t).dtype() == DType::kBool ? on_bools : on_ints, a, b);
+}
+#define HOLDFAST_LOGIC(slot, bools, ints)                 \
+  PyObject* slot(PyObject* a, PyObject* b) {              \
+    static Operator on_bools{bools}, on_ints{ints};       \
+    return logic(on_bools, on_ints, a, b);                \
+  }
+HOLDFAST_LOGIC(nb_and, "logical_and", "bitwise.bitwise_and")
+HOLDFAST_LOGIC(nb_or, "logical_or", "bitwise.bitwise_or")
+HOLDFAST_LOGIC(nb_xor, "math.logical_xor", "bitwise.bitwise_xor")
+#undef HOLDFAST_LOGIC
+
+PyObject* nb_negative(PyObject* a) { static Operator op{"negative"}; return run_unary(op, a); }
+PyObject* nb_absolute(PyObject* a) { static Operator op{"abs"}; return run_unary(op, a); }
+PyObject* nb_positive(PyObject* a) { Py_INCREF(a); return a; }
+PyObject* nb_invert(PyObject* a) {
+  static Operator on_bools{"logical_not"}, on_ints{"bitwise.invert"};
+  return run_unary(tensor_of(a).dtype() == DType::kBool ? on_bools : on_ints, a);
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int which) {
+  static Operator ops[] = {{"less"}, {"less_equal"}, {"equal"}, {"not_equal"}, {"greater"}, {"greater_equal"}};
+  if (which != Py_EQ && which != Py_NE) return run_operator(ops[which], a, b);
+  if (b == Py_None) return PyBool_FromLong(which == Py_NE);
+  return guarded([&]() -> PyObject* {
+    mark();
+    Tensor in[2];
+    if (!operands(a, b, in)) Py_RETURN_NOTIMPLEMENTED;
+    // Shapes that do not fit are unequal, not an error: as in TensorFlow.
+    if (!broadcast(in[0].shape(), in[1].shape())) return wrap(Tensor::scalar(which == Py_NE));
+    Arg args[2] = {std::move(in[0]), std::move(in[1])};
+    return wrap(call_with_defaults(*ops[which].get(), args)[0]);
+  });
+}
+
+// -- reading values
+
+Tensor host_scalar(PyObject* o, const char* what) {
+  Tensor t = tensor_of(o);
+  if (t.size() != 1) {
+    mark();
+    fail(Code::E1102, cat(what, " of a tensor of shape ", t.shape().text(), ", expected one element"),
+         "only a tensor with a single element has one Python value",
+         {manual_fix("reduce it first: `tf.reduce_all`, `tf.reduce_any`, or take one element")});
+  }
+  if (!kPlain.has(t.dtype())) {
+    mark();
+    fail(Code::E1101, cat(what, " of a ", name(t.dtype()), " tensor, expected numbers or bool"));
+  }
+  return copy_to(t, cpu());
+}
+
+int nb_bool(PyObject* o) {
+  int answer = -1;
+  PyObject* ok = guarded([&]() -> PyObject* {
+    Tensor t = tensor_of(o);
+    if (t.dtype() == DType::kString && t.size() == 1) {
+      answer = !copy_to(t, cpu()).data<std::string>()->empty();
+      return Py_None;
+    }
+    t = host_scalar(o, "the truth");
+    if (t.dtype() == DType::kComplex64) answer = *t.data<complex64>() != complex64(0);
+    else if (t.dtype() == DType::kComplex128) answer = *t.data<complex128>() != complex128(0);
+    else answer = t.to_double() != 0;
+    return Py_None;
+  });
+  return ok ? answer : -1;
+}
+PyObject* nb_int(PyObject* o) {
+  return guarded([&] {
+    Tensor t = host_scalar(o, "int()");
+    if (is_floating(t.dtype())) return PyLong_FromDouble(t.to_double());
+    if (t.dtype() == DType::kUInt64) return PyLong_FromUnsignedLongLong(*t.data<uint64_t>());
+    return PyLong_FromLongLong(t.to_int());
+  });
+}
+PyObject* nb_index(PyObject* o) {
+  return guarded([&]() -> PyObject* {
+    Tensor t = host_scalar(o, "an index");
+    if (!is_integer(t.dtype())) {
+      PyErr_Format(PyExc_TypeError, "only integer scalar tensors can be converted to an index, this one is %s", name(t.dtype()));
+      return nullptr;
+    }
+    return PyLong_FromLongLong(t.to_int());
+  });
+}
+PyObject* nb_float(PyObject* o) {
+  return guarded([&] { return PyFloat_FromDouble(host_scalar(o, "float()").to_double()); });
+}
+
+Py_ssize_t length(PyObject* o) {
+  const Shape& s = reinterpret_cast<PyTensor*>(o)->rep->shape;
+  if (s.rank() > 0) return static_cast<Py_ssize_t>(s[0]);
+  PyErr_SetString(PyExc_TypeError, "Scalar tensor has no `len()`");
+  return -1;
+}
+
+Py_hash_t unhashable(PyObject*) {
+  PyErr_SetString(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
+  return -1;
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) {
+  return guarded([&]() -> PyObject* {
+    mark();
+    return wrap(index_with(tensor_of(self), key));
+  });
+}
+
+// -- attributes
+
+PyObject* get_dtype(PyObject* o, void*) {
+  PyObject* d = dtype_object(tensor_of(o).dtype());
+  Py_XINCREF(d);
+  return d;
+}
+PyObject* get_shape(PyObject* o, void*) {
+  return guarded([&] { return shape_object(reinterpret_cast<PyTensor*>(o)->rep->shape).release(); });
+}
+PyObject* get_ndim(PyObject* o, void*) { return PyLong_FromLong(reinterpret_cast<PyTensor*>(o)->rep->shape.rank()); }
+PyObject* get_device(PyObject* o, void*) {
+  Device* d = tensor_of(o).device();
+  return PyUnicode_FromString(d ? d->name().c_str() : "");
+}
+PyObject* get_id(PyObject* o, void*) { return PyLong_FromUnsignedLongLong(reinterpret_cast<PyTensor*>(o)->rep->id); }
+PyObject* get_op(PyObject* o, void*) { return PyUnicode_FromString(reinterpret_cast<PyTensor*>(o)->rep->op); }
+PyObject* get_buffer_id(PyObject* o, void*) {
+  return PyLong_FromVoidPtr(reinterpret_cast<PyTensor*>(o)->rep->buffer.get());
+}
+
+PyObject* born_of(Where w) {
+  return guarded([&]() -> PyObject* {
+    Loc at = locate(w);
+    if (at.line <= 0) Py_RETURN_NONE;
+    return to_dict(at).release();
+  });
+}
+PyObject* method_born(PyObject* o, PyObject*) {
+  auto* rep = reinterpret_cast<PyTensor*>(o)->rep;
+  return born_of(rep->variable_born ? rep->variable_born : rep->born);
+}
+PyObject* method_variable_born(PyObject* o, PyObject*) { return born_of(reinterpret_cast<PyTensor*>(o)->rep->from_variable); }
+PyObject* method_numpy(PyObject* o, PyObject*) { return guarded([&] { return to_numpy(o); }); }
+
+PyGetSetDef getset[] = {
+    {"dtype", get_dtype, nullptr, "The dtype of the elements.", nullptr},
+    {"shape", get_shape, nullptr, "The TensorShape.", nullptr},
+    {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
+    {"device", get_device, nullptr, "The full name of the device that holds it.", nullptr},
+    {"_id", get_id, nullptr, nullptr, nullptr},
+    {"_op", get_op, nullptr, nullptr, nullptr},
+    {"_buffer_id", get_buffer_id, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyMethodDef methods[] = {
+    {"numpy", method_numpy, METH_NOARGS, "A NumPy copy of the value."},
+    {"_born", method_born, METH_NOARGS, nullptr},
+    {"_variable_born", method_variable_born, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+#define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
+PyType_Slot slots[] = {
+    SLOT(Py_tp_dealloc, dealloc), SLOT(Py_tp_new, no_new), SLOT(Py_tp_hash, unhashable), SLOT(Py_tp_richcompare, compare),
+    SLOT(Py_tp_getset, getset), SLOT(Py_tp_methods, methods), SLOT(Py_tp_members, members),
+    SLOT(Py_nb_add, nb_add), SLOT(Py_nb_subtract, nb_subtract), SLOT(Py_nb_multiply, nb_multiply),
+    SLOT(Py_nb_true_divide, nb_true_divide), SLOT(Py_nb_floor_divide, nb_floor_divide), SLOT(Py_nb_remainder, nb_remainder),
+    SLOT(Py_nb_power, nb_power), SLOT(Py_nb_matrix_multiply, nb_matmul), SLOT(Py_nb_and, nb_and), SLOT(Py_nb_or, nb_or),
+    SLOT(Py_nb_xor, nb_xor), SLOT(Py_nb_negative, nb_negative), SLOT(Py_nb_positive, nb_positive), SLOT(Py_nb_absolute, nb_absolute),
+    SLOT(Py_nb_invert, nb_invert), SLOT(Py_nb_bool, nb_bool), SLOT(Py_nb_int, nb_int), SLOT(Py_nb_float, nb_float),
+    SLOT(Py_nb_index, nb_index), SLOT(Py_mp_length, length), SLOT(Py_mp_subscript, subscript),
+    SLOT(Py_bf_getbuffer, tensor_getbuffer), SLOT(Py_bf_releasebuffer, tensor_releasebuffer),
+    {Py_tp_doc, const_cast<char*>("An immutable array of numbers, bools or strings, on some device.")},
+    {0, nullptr}};
+
+PyType_Spec spec = {"holdfast.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT, slots};
+
+}  // namespace
+
+PyObject* compare_operands(PyObject* a, PyObject* b, int which) { return compare(a, b, which); }
+
+void init_tensor(PyObject* module) {
+  tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!tensor_type || PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(tensor_type)) < 0) throw PythonError{};
+}
+
+}  // namespace holdfast::py
