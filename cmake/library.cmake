@@ -16,6 +16,9 @@ target_compile_definitions(holdfast PRIVATE HOLDFAST_BUILDING)
 target_compile_options(holdfast PRIVATE -fno-math-errno -fno-trapping-math)
 set_target_properties(holdfast PROPERTIES SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION})
 
+# Every op file includes op.h, and parsing it costs more than the file itself.
+target_precompile_headers(holdfast PRIVATE <holdfast/op/op.h>)
+
 set(isa_flags_baseline -march=x86-64)
 set(isa_flags_avx2 -march=x86-64-v3)
 set(isa_flags_avx512 -march=x86-64-v4 -mprefer-vector-width=512)

@@ -13,7 +13,7 @@
 namespace holdfast {
 
 /// A gradient: dense, sparse, or none.
-struct Gradient {
+struct HOLDFAST_API Gradient {
   Tensor dense;
   std::optional<IndexedSlices> slices = {};
   bool none() const { return !dense && !slices; }

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -17,7 +16,8 @@ namespace {
 
 std::atomic<int> g_threads{0};
 std::atomic<bool> g_forked{false};  // libgomp hangs in a forked child, so a child stays at one thread
-std::mutex g_wide;                  // one caller at a time gets the wide team
+std::atomic<bool> g_wide{false};    // one caller at a time gets the wide team
+std::atomic<bool> g_deterministic{false};
 thread_local bool t_inside = false;
 
 int cores() {
@@ -28,6 +28,11 @@ int cores() {
   }();
   return n;
 }
+
+bool take_wide() { return !g_wide.exchange(true, std::memory_order_acquire); }
+struct GiveBack {
+  ~GiveBack() { g_wide.store(false, std::memory_order_release); }
+};
 
 // Carries the first exception out of the team: none may leave a worker.
 struct Failure {
@@ -47,6 +52,28 @@ int num_threads() {
   return n ? n : all;
 }
 
+void set_deterministic(bool on) { g_deterministic = on; }
+bool deterministic() { return g_deterministic; }
+
+Team::Team(int most) : inside_(t_inside) {
+  int want = t_inside ? 1 : num_threads();
+  if (want > most) want = most;
+  if (want > 1 && take_wide()) threads_ = want;
+#ifdef HOLDFAST_OPENMP
+  was_ = omp_get_max_threads();
+  omp_set_num_threads(threads_);
+#endif
+  t_inside = true;
+}
+
+Team::~Team() {
+  t_inside = inside_;
+#ifdef HOLDFAST_OPENMP
+  omp_set_num_threads(was_);
+#endif
+  if (threads_ > 1) g_wide.store(false, std::memory_order_release);
+}
+
 void parallel_pieces(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* env) {
   int64_t pieces = (n + grain - 1) / grain;
   auto piece = [&](int64_t p) {
@@ -55,11 +82,11 @@ void parallel_pieces(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_
   };
   int team = t_inside ? 1 : num_threads();
   if (team > pieces) team = static_cast<int>(pieces);
-  std::unique_lock<std::mutex> wide(g_wide, std::defer_lock);
-  if (team <= 1 || !wide.try_lock()) {
+  if (team <= 1 || !take_wide()) {
     for (int64_t p = 0; p < pieces; ++p) piece(p);
     return;
   }
+  GiveBack at_end;
   Failure failure;
   auto work = [&](std::atomic<int64_t>& next) {
     t_inside = true;

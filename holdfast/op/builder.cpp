@@ -43,16 +43,18 @@ Builder::Builder(const char* op, const char* function, detail::Signature s) {
   }
   if (!function) return;
   function_ = std::make_unique<FunctionDef>();
-  std::string_view bare = function;
-  if (size_t colon = bare.rfind(':'); colon != std::string_view::npos) bare.remove_prefix(colon + 1);
-  function_->name = bare;
+  // "nn::relu" in C++ is "nn.relu" elsewhere.
+  for (const char* c = function; *c; ++c) {
+    if (*c != ':') function_->name += *c;
+    else if (c[1] == ':') function_->name += '.';
+  }
   function_->result = s.result;
   function_->thunk = s.thunk;
   for (Kind k : s.kinds) {
     Param p;
     p.kind = k;
     p.required = k != Kind::kOptTensor && k != Kind::kAxes && k != Kind::kOptInt && k != Kind::kOptFloat &&
-                 k != Kind::kOptDType && k != Kind::kOptInts;
+                 k != Kind::kOptDType && k != Kind::kOptInts && k != Kind::kOptString;
     function_->params.push_back(std::move(p));
   }
 }

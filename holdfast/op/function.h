@@ -16,6 +16,8 @@ namespace holdfast {
 enum class Kind : uint8_t {
   kTensor, kOptTensor, kTensors, kSizes, kAxes, kBool, kInt, kOptInt, kFloat, kOptFloat, kString,
   kDType, kOptDType, kShape, kInts, kOptInts, kFloats, kStrings,
+  kOptString, kAny,
+  kPadding,  // "SAME", "VALID", or a list of pairs: a text or the pairs' numbers in a row
 };
 
 struct Param {
@@ -39,7 +41,7 @@ struct Checks {
   bool second_gradient = true;  // and second order
 };
 
-struct FunctionDef {
+struct HOLDFAST_API FunctionDef {
   std::string name;                   // C++ name, "matmul"
   std::vector<std::string> python;    // paths under the package, "linalg.matmul"
   std::string doc;
@@ -65,9 +67,10 @@ template <class T> struct ParamType;
   };
 template <> struct ParamType<In> {
   static constexpr Kind kind = Kind::kTensor;
-  static In from(const Arg& a) { return In(a.tensor()); }
+  static In from(const Arg& a) { return In::from(a); }
 };
-HOLDFAST_PARAM(std::optional<In>, kOptTensor, a.none() ? std::optional<In>() : std::optional<In>(In(a.tensor())))
+HOLDFAST_PARAM(std::optional<In>, kOptTensor, a.none() ? std::optional<In>() : std::optional<In>(In::from(a)))
+HOLDFAST_PARAM(MaybeIn, kOptTensor, MaybeIn(In::from(a)))
 HOLDFAST_PARAM(std::optional<Tensor>, kOptTensor, a.none() ? std::optional<Tensor>() : std::optional<Tensor>(a.tensor()))
 HOLDFAST_PARAM(Ins, kTensors, Ins(a.tensors()))
 HOLDFAST_API Sizes sizes_from(const Arg&);
@@ -79,6 +82,7 @@ HOLDFAST_PARAM(std::optional<int64_t>, kOptInt, a.none() ? std::optional<int64_t
 HOLDFAST_PARAM(double, kFloat, a.f())
 HOLDFAST_PARAM(std::optional<double>, kOptFloat, a.none() ? std::optional<double>() : a.f())
 HOLDFAST_PARAM(std::string, kString, a.s())
+HOLDFAST_PARAM(std::optional<std::string>, kOptString, a.none() ? std::optional<std::string>() : a.s())
 HOLDFAST_PARAM(DType, kDType, a.dtype())
 HOLDFAST_PARAM(std::optional<DType>, kOptDType, a.none() ? std::optional<DType>() : a.dtype())
 HOLDFAST_PARAM(Shape, kShape, a.shape())
@@ -86,6 +90,7 @@ HOLDFAST_PARAM(Ints, kInts, a.ints())
 HOLDFAST_PARAM(std::optional<Ints>, kOptInts, a.none() ? std::optional<Ints>() : a.ints())
 HOLDFAST_PARAM(std::vector<double>, kFloats, a.floats())
 HOLDFAST_PARAM(std::vector<std::string>, kStrings, a.strings())
+HOLDFAST_PARAM(Arg, kAny, a)  // a number or a text, as for `ord` of a norm
 #undef HOLDFAST_PARAM
 
 HOLDFAST_API Arg to_arg(const Sizes&);
@@ -93,7 +98,8 @@ template <class T>
 Arg default_arg(const T& v) {
   if constexpr (std::is_same_v<T, Axes>) return v ? to_arg(*v) : Arg();
   else if constexpr (std::is_same_v<T, Sizes>) return to_arg(v);
-  else if constexpr (std::is_same_v<T, std::optional<In>>) return v ? Arg(v->tensor()) : Arg();
+  else if constexpr (std::is_base_of_v<In, T>) return v.arg();
+  else if constexpr (std::is_same_v<T, std::optional<In>>) return v ? v->arg() : Arg();
   else return Arg(v);
 }
 
@@ -103,6 +109,9 @@ concept IsParam = requires { ParamType<std::remove_cvref_t<T>>::kind; };
 namespace detail {
 
 template <class R> struct Result;
+template <> struct Result<void> {
+  static constexpr ResultKind kind = ResultKind::kNothing;
+};
 template <> struct Result<Tensor> {
   static constexpr ResultKind kind = ResultKind::kTensor;
   static Tensors list(Tensor t) { return Tensors{std::move(t)}; }
@@ -145,7 +154,8 @@ struct Deduce<Fn, R (*)(P...)> {
   }
   static Tensors call(std::span<const Arg> args, std::span<const OptionSetter> setters) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      return Result<R>::list(Fn(get<P, I>(args, setters)...));
+      if constexpr (std::is_void_v<R>) return Fn(get<P, I>(args, setters)...), Tensors{};
+      else return Result<R>::list(Fn(get<P, I>(args, setters)...));
     }(std::index_sequence_for<P...>{});
   }
   static Signature signature() {

@@ -26,6 +26,24 @@ Tensor In::tensor(DType hint) const {
   return weak_ == Weak::kFloat ? Tensor::scalar(float_, d) : Tensor::scalar(int_, d);
 }
 
+Arg In::arg() const {
+  switch (weak_) {
+    case Weak::kBool: return Arg(int_ != 0);
+    case Weak::kInt: return Arg(int_);
+    case Weak::kFloat: return Arg(float_);
+    case Weak::kNo: break;
+  }
+  return given() ? Arg(tensor()) : Arg();
+}
+
+In In::from(const Arg& a) {
+  if (a.none()) return In(Tensor());
+  if (auto* b = std::get_if<bool>(&a.value())) return In(*b);
+  if (auto* i = std::get_if<int64_t>(&a.value())) return In(*i);
+  if (auto* f = std::get_if<double>(&a.value())) return In(*f);
+  return In(a.tensor());
+}
+
 Tensors Ins::tensors() const {
   DType hint = DType::kInvalid;
   for (const In& in : list_) if (!in.weak()) { hint = in.dtype(); break; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <source_location>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 namespace holdfast {
 
+class Arg;
 class Variable;
 
 /// A tensor, a variable (read), or a number that takes the dtype of the operand beside it.
@@ -42,6 +44,13 @@ class HOLDFAST_API In {
   /// The dtype it has, or kInvalid for a number.
   DType dtype() const;
   const Variable* variable() const { return variable_; }
+  /// The tensor it was made from, not counted; null for a variable or a number.
+  const Tensor* borrowed() const { return variable_ || weak() ? nullptr : &tensor_; }
+  /// What other languages would write for it: a number stays a number.
+  Arg arg() const;
+  static In from(const Arg&);
+  /// False for an optional one that is not there.
+  bool given() const { return weak() || variable_ || tensor_; }
 
  private:
   enum class Weak : uint8_t { kNo, kBool, kInt, kFloat };
@@ -50,6 +59,15 @@ class HOLDFAST_API In {
   Weak weak_ = Weak::kNo;
   double float_ = 0;
   int64_t int_ = 0;
+};
+
+/// One that may be left out. (In a std::optional the caller's line would be lost.)
+class HOLDFAST_API MaybeIn : public In {
+ public:
+  using In::In;
+  MaybeIn(const In& in) : In(in) {}
+  [[gnu::always_inline]] MaybeIn(std::nullopt_t, const std::source_location& at = std::source_location::current())
+      : In(Tensor(), at) {}
 };
 
 /// A list of them.

@@ -22,6 +22,9 @@ class HOLDFAST_API VariableState final : public RefCounted {
   }
   /// Takes the value out, so that its holder may change it in place; `set` must follow.
   Tensor take() { std::lock_guard lock(mutex_); return std::exchange(value_, Tensor()); }
+  /// Calls `f` on the value while nobody else can read or set it.
+  template <class F>
+  auto update(F&& f) { std::lock_guard lock(mutex_); return f(value_); }
 
   const std::string name;
   const DType dtype;

@@ -119,7 +119,7 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
 void tensor_releasebuffer(PyObject*, Py_buffer* view) { delete static_cast<Shared*>(view->internal); }
 
 PyObject* to_numpy(PyObject* o) {
-  static Object numpy = Object::steal(PyImport_ImportModule("numpy"));
+  static Object& numpy = *new Object(Object::steal(PyImport_ImportModule("numpy")));  // outlives the interpreter
   Tensor t = tensor_of(o);
   if (t.dtype() == DType::kString) {
     Tensor host = copy_to(t, cpu());

@@ -13,6 +13,8 @@ Tensors call_with_defaults(const FunctionDef& def, std::span<Arg> first);
 Object shape_object(const Shape& s);
 /// `t[key]`, with any key Python allows for a tensor.
 Tensor index_with(const Tensor& t, PyObject* key);
+/// `v[key].assign(value)`.
+void assign_with(const Variable& v, PyObject* key, const Tensor& value);
 
 /// Lets other Python threads run while a kernel works on enough data to be worth it.
 class Unlocked {

@@ -179,9 +179,8 @@ Tensor cast_array(Tensor t, DType want, PyObject* value) {
 }
 
 Object numpy() {
-  static Object module;
-  if (!module) module = Object::steal(PyImport_ImportModule("numpy"));
-  return module;
+  static Object* module = new Object(Object::steal(PyImport_ImportModule("numpy")));  // outlives the interpreter
+  return *module;
 }
 
 // An ndarray of objects or of text.

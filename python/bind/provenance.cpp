@@ -28,9 +28,8 @@ bool is_ours(PyCodeObject* code) {
 }
 
 Object source_module() {
-  static Object module;
-  if (!module) module = Object::steal(PyImport_ImportModule("holdfast._source"));
-  return module;
+  static Object* module = new Object(Object::steal(PyImport_ImportModule("holdfast._source")));  // outlives the interpreter
+  return *module;
 }
 
 std::string text_of(PyObject* o) {
@@ -57,7 +56,7 @@ Loc locate_python(const WhereRecord& w) noexcept {
     loc.col_begin = number("col_begin");
     loc.col_end = number("col_end");
     loc.qualname = text_of(part("qualname").get());
-    loc.source = text_of(part("source").get());
+    loc.source = text_of(part("source_line").get());
   } catch (const PythonError&) {
     PyErr_Clear();
   }

@@ -55,6 +55,9 @@ void bind_variable(nb::module_& m) {
   c.def("_assign", [](Hooked& v, const Tensor& t) { run([&] { mark(); v.variable.assign(t); return 0; }); });
   c.def("_assign_add", [](Hooked& v, const Tensor& t) { run([&] { mark(); v.variable.assign_add(t); return 0; }); });
   c.def("_assign_sub", [](Hooked& v, const Tensor& t) { run([&] { mark(); v.variable.assign_sub(t); return 0; }); });
+  c.def("_assign_index", [](Hooked& v, nb::handle key, const Tensor& t) {
+    run([&] { mark(); assign_with(v.variable, key.ptr(), t); return 0; });
+  });
   c.def_prop_ro("handle", [](Hooked& v) { return v.variable.handle(); });
   c.def_prop_ro("_dtype", [](Hooked& v) { return nb::borrow(dtype_object(v.variable.dtype())); });
   c.def_prop_ro("_shape", [](Hooked& v) { return run([&] { return nb::steal(shape_object(v.variable.shape()).release()); }); });

@@ -1,54 +1,130 @@
+// Joining along an axis that exists (concat) or a new one (stack), and taking apart again.
 #include <algorithm>
 
-#include "holdfast/base/text.h"
-#include "holdfast/op/op.h"
+#include "holdfast/base/checked.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/tensor/visit.h"
+#include "holdfast/ops/array/strided_copy.h"
+#include "holdfast/ops/array/view.h"
+#include "holdfast/ops/slicing.h"
 
 namespace holdfast {
 namespace {
 
-// Inputs: the values, then the axis; the raw op takes the axis last, as the list must be.
+// The raw op's list must come last, so the axis comes first.
 void infer_concat(Infer& s) {
-  auto axes = s.ints(0);
   if (s.inputs() < 2) s.bad_value("values", "no tensor", "one or more");
-  int axis = s.axis(axes ? (*axes)[0] : 0, 1);
+  auto axes = s.ints(0);
+  if (s.shape(0).elements().value_or(1) != 1) s.bad_shape(0, "one axis");
   Shape out = s.shape(1);
-  for (int i = 2; i < s.inputs(); ++i) {
-    if (s.shape(i).rank() != out.rank()) s.bad_shape(i, cat("rank ", out.rank(), ", that of the first"));
-    for (int k = 0; k < out.rank(); ++k)
-      if (k != axis && s.shape(i)[k] != out[k]) s.bad_shape(i, cat("the sizes of the first, ", s.shape(1).text(), ", on all axes but ", axis));
-    out.dims()[static_cast<size_t>(axis)] += s.shape(i)[axis];
+  for (int i = 2; i < s.inputs() && !out.has_rank(); ++i) out = s.shape(i);
+  if (!out.has_rank()) return s.output(s.dtype(1), Shape::unknown());
+  if (!axes) return s.output(s.dtype(1), Shape::of_rank(out.rank()));
+  if (out.rank() == 0) s.bad_shape(1, "rank 1 or more: scalars are joined by stack");
+  int axis = s.axis((*axes)[0], 1);
+  int64_t total = 0;
+  for (int i = 1; i < s.inputs(); ++i) {
+    if (!s.shape(i).has_rank()) { total = kUnknown; continue; }
+    if (s.shape(i).rank() != out.rank()) s.bad_shape(i, cat("rank ", out.rank(), ", that of the others"));
+    int64_t d = s.shape(i)[axis];
+    auto sum = checked_add(total, d);
+    if (!sum) s.bad_shape(i, "sizes whose sum can be counted");
+    total = total < 0 || d < 0 ? kUnknown : *sum;
+    Shape rest = s.shape(i);
+    rest.dims()[static_cast<size_t>(axis)] = out[axis];
+    auto both = out.merged(rest);
+    if (!both) s.bad_shape(i, cat("the sizes of the others, ", out.text(), ", on all axes but ", axis));
+    out = *both;
   }
+  out.dims()[static_cast<size_t>(axis)] = total;
   s.output(s.dtype(1), out);
 }
 
 Status run_concat(Call& c) {
   Tensor& y = c.out();
   int64_t axis = c.ints(0)[0];
-  if (axis < 0) axis += y.rank();
-  int64_t outer = 1, inner = 1;
-  for (int i = 0; i < y.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : y.dim(i);
-  visit_cells(y.dtype(), [&]<class T>(T) {
-    T* to = y.mutable_data<T>();
-    for (int64_t o = 0; o < outer; ++o)
-      for (int i = 1; i < c.inputs(); ++i) {
-        int64_t run = c.in(i).dim(static_cast<int>(axis)) * inner;
-        to = std::copy_n(c.in(i).data<T>() + o * run, run, to);
-      }
-  });
+  Around a = around(y.shape(), static_cast<int>(axis < 0 ? axis + y.rank() : axis));
+  int64_t at = 0;
+  for (int i = 1; i < c.inputs() && a.outer; ++i) {
+    int64_t run = c.in(i).size() / a.outer;
+    copy_strided(y.dtype(), {{a.outer, run, a.size * a.inner}, {run, 1, 1}}, c.in(i).raw(), element(y.mutable_raw(), y.dtype(), at));
+    at += run;
+  }
+  return {};
+}
+
+Tensors concat_back(Grad& g) {
+  Tensors out(static_cast<size_t>(g.inputs()));
+  Tensor dy = g.dy();
+  bool known = !g.x(0).is_symbolic();
+  for (int i = 1; i < g.inputs(); ++i) known = known && g.x(i).shape().has_rank();
+  if (!known) fail(Code::E1105, "the gradient of ConcatV2 needs a known axis and ranks");
+  auto axis = static_cast<int>(g.ints(0)[0] < 0 ? g.ints(0)[0] + dy.rank() : g.ints(0)[0]);
+  bool sized = true;
+  for (int i = 1; i < g.inputs(); ++i) sized = sized && g.x(i).shape()[axis] >= 0;
+  Sizes sizes;
+  if (sized) {
+    Dims d;
+    for (int i = 1; i < g.inputs(); ++i) d.push_back(g.x(i).shape()[axis]);
+    sizes = d;
+  } else {
+    std::vector<Tensor> d;
+    for (int i = 1; i < g.inputs(); ++i) d.push_back(index(shape(g.x(i)), {{.kind = IndexItem::kInt, .start = axis}}));
+    sizes = Sizes(stack(d));
+  }
+  Tensors parts = split(dy, sizes, {.axis = axis, .num = g.inputs() - 1});
+  for (int i = 1; i < g.inputs(); ++i) out[static_cast<size_t>(i)] = parts[static_cast<size_t>(i - 1)];
+  return out;
+}
+
+void infer_pack(Infer& s) {
+  if (s.inputs() < 1) s.bad_value("values", "no tensor", "one or more");
+  Shape out = s.shape(0);
+  for (int i = 1; i < s.inputs(); ++i) {
+    auto both = out.merged(s.shape(i));
+    if (!both) s.bad_shape(i, cat("shape ", out.text(), ", that of the others"));
+    out = *both;
+  }
+  if (!out.has_rank()) return s.output(s.dtype(), out);
+  int64_t axis = s.attr(0).i(), rank = out.rank() + 1;
+  if (axis < -rank || axis >= rank) s.bad_value("axis", cat(axis), cat("a value in [", -rank, ", ", rank, ")"));
+  out.dims().insert(static_cast<size_t>(axis < 0 ? axis + rank : axis), s.inputs());
+  s.output(s.dtype(), out);
+}
+
+Status run_pack(Call& c) {
+  Tensor& y = c.out();
+  int64_t axis = c.attr(0).i();
+  Around a = around(y.shape(), static_cast<int>(axis < 0 ? axis + y.rank() : axis));
+  for (int i = 0; i < c.inputs(); ++i)
+    copy_strided(y.dtype(), {{a.outer, a.inner, a.size * a.inner}, {a.inner, 1, 1}}, c.in(i).raw(),
+                 element(y.mutable_raw(), y.dtype(), i * a.inner));
   return {};
 }
 
 }  // namespace
 
-static const Op op =
+static const Op concat_op =
     OP(ConcatV2, &concat).args("values, axis").doc("The values one after another along `axis`.")
-        .inputs("axis: Tidx!, values*").infer(infer_concat).kernel("reference", run_concat);
-Tensor concat(const Ins& values, int64_t axis) {
+        .inputs("axis: Tidx!, values*").infer(infer_concat).kernel("runs", run_concat).gradient(concat_back).keeps("axis")
+        .samples("[uniform(2, 3), uniform(4, 3)], 0", "[uniform(2, 3), uniform(2, 1), uniform(2, 0)], -1", "[strings(2), strings(3)], 0")
+        .reference("np.concatenate(values, axis)");
+Tensor concat(const Ins& values, const Sizes& axis) {
   Tensors in = values.tensors();
-  in.insert(0, Sizes(axis).tensor());
-  return op.list(in)[0];
+  if (in.size() == 1) return identity(in[0]);  // also of a scalar, as in TensorFlow
+  in.insert(0, axis.tensor());
+  return concat_op.list(in)[0];
 }
+
+static const Op pack_op =
+    OP(Pack, &stack).args("values").options<&AxisOptions::axis>("axis").doc("The values side by side along a new axis.")
+        .inputs("values*").attr("axis", 0).infer(infer_pack).kernel("runs", run_pack)
+        .gradient(+[](Grad& g) -> Tensors { return unstack(g.dy(), {.num = g.inputs(), .axis = g.attr(0).i()}); }).keeps("")
+        .samples("[uniform(2, 3), uniform(2, 3)]", "[uniform(2, 3), uniform(2, 3)], axis=-1", "[uniform(), uniform()]", "[strings(2), strings(2)], 1")
+        .reference("np.stack(values, axis)");
+Tensor stack(const Ins& values, const AxisOptions& o) { return pack_op.list(values.tensors(), {o.axis})[0]; }
+
+REGISTER(FUNCTION(&parallel_stack).args("values").doc("The values side by side along a new first axis.")
+             .samples("[uniform(2, 3), uniform(2, 3)]").reference("np.stack(values)"));
+Tensor parallel_stack(const Ins& values) { return stack(values); }
 
 }  // namespace holdfast

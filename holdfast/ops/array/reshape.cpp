@@ -1,41 +1,103 @@
+// Views of the same elements in another shape.
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/view.h"
 
 namespace holdfast {
 namespace {
 
 void infer_reshape(Infer& s) {
+  s.need_rank(1, 0, 1);  // a bare number stands for one size
   auto want = s.ints(1);
-  if (!want) return s.output(s.dtype(), Shape::unknown());
+  if (!want) {
+    int64_t n = !s.shape(1).has_rank() ? kUnknown : s.shape(1).rank() ? s.shape(1)[0] : 1;
+    return s.output(s.dtype(), n < 0 || n > kMaxRank ? Shape::unknown() : Shape::of_rank(static_cast<int>(n)));
+  }
   int64_t known = 1, open = -1;
+  bool zero = false;
   for (size_t i = 0; i < want->size(); ++i) {
     int64_t d = (*want)[i];
-    if (d < -1) s.bad_value("shape", Shape(*want).text(), "sizes of 0 or more, and at most one -1");
-    if (d == -1 && open >= 0) s.bad_value("shape", Shape(*want).text(), "at most one -1");
+    if (d < -1) s.bad_value("shape", sizes_text(*want), "sizes of 0 or more, and at most one -1");
+    if (d == -1 && open >= 0) s.bad_value("shape", sizes_text(*want), "at most one -1");
     if (d == -1) open = static_cast<int64_t>(i);
-    else if (__builtin_mul_overflow(known, d, &known)) s.bad_value("shape", Shape(*want).text(), "a product that can be counted");
+    zero = zero || d == 0;
   }
-  int64_t have = s.shape().elements().value_or(-1);
-  bool fits = open < 0 ? known == have : known > 0 && have % known == 0;
-  if (open >= 0 && known == 0) fits = have == 0;
-  if (!fits) {
-    std::vector<Fix> fixes;
-    s.bad_shape(0, cat("as many elements as shape ", Shape(*want).text(), " holds: it has ", have, open < 0 ? cat(", not ", known) : cat(", no multiple of ", known)), std::move(fixes));
-  }
+  if (zero) known = 0;
+  else for (int64_t d : *want)
+    if (d > 0 && __builtin_mul_overflow(known, d, &known)) s.bad_value("shape", sizes_text(*want), "a product that can be counted");
+  auto elements = s.shape().elements();
+  if (!elements) return s.output(s.dtype(), Shape(*want));
+  int64_t have = *elements;
+  bool fits = open < 0 ? known == have : known == 0 ? have == 0 : have % known == 0;
+  if (!fits)
+    s.bad_shape(0, cat("as many elements as shape ", sizes_text(*want), " holds: it has ", have,
+                       open < 0 ? cat(", not ", known) : cat(", no multiple of ", known)));
   if (open >= 0) (*want)[static_cast<size_t>(open)] = known ? have / known : 0;
   s.output(s.dtype(), Shape(*want));
 }
 
+void infer_squeeze(Infer& s) {
+  if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
+  const Ints& given = s.attr(0).ints();
+  Dims drop(static_cast<size_t>(s.shape().rank()), 0), out;
+  for (int64_t a : given) {
+    int axis = s.axis(a, 0);
+    if (s.shape()[axis] > 1 || s.shape()[axis] == 0)
+      s.bad_value("axis", cat(a), cat("an axis of size 1: axis ", axis, " has size ", s.shape()[axis]));
+    drop[static_cast<size_t>(axis)] = 1;
+  }
+  for (int i = 0; i < s.shape().rank(); ++i) {
+    if (given.empty() && s.shape()[i] < 0) return s.output(s.dtype(), Shape::unknown());
+    bool gone = given.empty() ? s.shape()[i] == 1 : drop[static_cast<size_t>(i)] != 0;
+    if (!gone) out.push_back(s.shape()[i]);
+  }
+  s.output(s.dtype(), Shape(out));
+}
+
+void infer_expand_dims(Infer& s) {
+  auto given = s.ints(1);
+  if (s.shape(1).elements().value_or(1) != 1) s.bad_shape(1, "one axis");
+  if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
+  if (!given) return s.output(s.dtype(), Shape::of_rank(s.shape().rank() + 1));
+  Shape out = s.shape();
+  out.dims().insert(static_cast<size_t>(s.axis((*given)[0], 0, "axis", 1)), 1);
+  s.output(s.dtype(), out);
+}
+
+Tensors reshape_back(Grad& g) { return {reshape(g.dy(), shape_of(g.x())), Tensor()}; }
+
 }  // namespace
 
-static const Op op =
+static const Op reshape_op =
     OP(Reshape, &reshape).args("tensor, shape").doc("The same elements in another shape; one dimension may be -1.")
         .inputs("tensor, shape: Tshape!").view().infer(infer_reshape)
-        .kernel("view", +[](Call& c) -> Status { c.set_out(0, view_of(c.in(), c.out_shape())); return {}; })
-        .kernel_for(DeviceKind::kCuda, "view", +[](Call& c) -> Status { c.set_out(0, view_of(c.in(), c.out_shape())); return {}; })
-        .gradient(+[](Grad& g) -> Tensors { return {reshape(g.dy(), g.x().shape()), Tensor()}; }).keeps("")
-        .samples("uniform(3, 4), [4, 3]", "uniform(2, 6), [-1, 3]").reference("np.reshape(tensor, shape)");
-Tensor reshape(const In& t, const Sizes& shape) { return op({t, shape.tensor()}); }
+        .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
+        .gradient(reshape_back).keeps("")
+        .samples("uniform(3, 4), [4, 3]", "uniform(2, 6), [-1, 3]", "uniform(1), []", "strings(4), [2, 2]", "uniform(0, 3), [3, 0]")
+        .reference("np.reshape(tensor, shape)");
+Tensor reshape(const In& t, const Sizes& shape) { return reshape_op({t, shape.tensor()}); }
+
+static const Op squeeze_op =
+    OP(Squeeze, &squeeze).args("input").options<&SqueezeOptions::axis>("axis").doc("Without axes of size 1.")
+        .inputs("input").attr("squeeze_dims", Ints{}).view().infer(infer_squeeze)
+        .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
+        .gradient(+[](Grad& g) -> Tensors { return {reshape(g.dy(), shape_of(g.x()))}; }).keeps("")
+        .samples("uniform(1, 3, 1)", "uniform(1, 3, 1), axis=[0]", "uniform(1, 3, 1), axis=-1")
+        .reference("np.squeeze(input, axis=None if axis is None else tuple(np.atleast_1d(axis)))");
+Tensor squeeze(const In& x, const SqueezeOptions& o) {
+  Dims axes = o.axis ? o.axis->ints() : Dims();
+  return squeeze_op({x}, {Ints(axes.begin(), axes.end())});
+}
+
+static const Op expand_op =
+    OP(ExpandDims, &expand_dims).args("input, axis").doc("With a new axis of size 1 at `axis`.")
+        .inputs("input, axis: Tdim!").view().infer(infer_expand_dims)
+        .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
+        .gradient(reshape_back).keeps("")
+        .samples("uniform(3, 4), 0", "uniform(3, 4), -1", "uniform(3, 4), 1").reference("np.expand_dims(input, axis)");
+Tensor expand_dims(const In& x, const Sizes& axis) { return expand_op({x, axis.tensor()}); }
 
 }  // namespace holdfast

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "holdfast/ops/random/sampling.h"
 #include "holdfast/ops/random/seeds.h"
 
 namespace holdfast::random {
@@ -75,42 +74,6 @@ uint64_t key_of_replica(uint64_t key, int64_t replica_id) {
   uint64_t mixed = 0;
   fill_uniform_full_int(Philox{static_cast<uint64_t>(replica_id), 0, key}, std::span(&mixed, 1));
   return mixed;
-}
-
-Generator Generator::from_seed(int64_t seed) {
-  return Generator(philox_of_state(create_rng_state(seed, Algorithm::kPhilox)));
-}
-Generator Generator::from_non_deterministic_state() {
-  return Generator(philox_of_state(nondeterministic_state(Algorithm::kPhilox)));
-}
-Generator Generator::from_key_counter(uint64_t key, uint64_t counter_lo, uint64_t counter_hi) {
-  return Generator(Philox{counter_lo, counter_hi, key});
-}
-
-Philox Generator::take(int64_t outputs) {
-  const Philox start = state_;
-  state_.skip(blocks_reserved(outputs));
-  return start;
-}
-
-Philox Generator::take_binomial(int64_t parameters, int64_t samples) {
-  const Philox start = state_;
-  state_.skip(blocks_of_binomial(parameters, samples));
-  return start;
-}
-
-std::vector<int64_t> Generator::make_seeds(int64_t count) {
-  std::vector<int64_t> keys(static_cast<size_t>(count));
-  fill_uniform_full_int(take(count), std::span(keys));
-  return keys;
-}
-
-std::vector<Generator> Generator::split(int64_t count) {
-  std::vector<Generator> made;
-  for (const int64_t key : make_seeds(count)) {
-    made.emplace_back(philox_of_state(state_of_key(key, Algorithm::kPhilox)));
-  }
-  return made;
 }
 
 }  // namespace holdfast::random

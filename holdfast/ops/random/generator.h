@@ -44,31 +44,4 @@ HOLDFAST_API std::vector<int64_t> read_and_skip(std::span<int64_t> state, Algori
 /// The key a replica of a distribution strategy uses in place of the state's.
 HOLDFAST_API uint64_t key_of_replica(uint64_t key, int64_t replica_id);
 
-/// A Philox generator whose state stands here, for callers that need no Variable.
-class HOLDFAST_API Generator {
- public:
-  static Generator from_seed(int64_t seed);
-  static Generator from_non_deterministic_state();
-  static Generator from_key_counter(uint64_t key, uint64_t counter_lo, uint64_t counter_hi);
-  explicit Generator(const Philox& state) : state_(state) {}
-
-  /// What the fills take to make `outputs` elements; moves on past them.
-  Philox take(int64_t outputs);
-  /// Likewise for `Generator.binomial`, which moves by an amount of its own.
-  Philox take_binomial(int64_t parameters, int64_t samples);
-  /// As if `outputs` elements had been drawn.
-  void skip(uint64_t outputs) { state_.skip(outputs * kBlocksPerOutput); }
-  /// First row of `make_seeds`; the second is zeros.
-  std::vector<int64_t> make_seeds(int64_t count);
-  /// Generators independent of this one and of each other.
-  std::vector<Generator> split(int64_t count);
-  uint64_t key() const { return state_.key; }
-  const Philox& state() const { return state_; }
-  void reset(const Philox& state) { state_ = state; }
-  void reset_from_seed(int64_t seed) { *this = from_seed(seed); }
-
- private:
-  Philox state_;
-};
-
 }  // namespace holdfast::random

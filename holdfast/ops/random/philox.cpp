@@ -192,7 +192,10 @@ Block Philox::operator()() {
 
 void Philox::skip(uint64_t blocks) {
   counter_lo += blocks;
-  if (counter_lo < blocks) ++counter_hi;
+  // TensorFlow adds 32 bits at a time and loses the carry where the upper half of `blocks` is full:
+  // that is how skipping a negative number goes back.
+  const bool lost = high(blocks) == 0xffffffffu && low(counter_lo) < low(blocks);
+  if (counter_lo < blocks && !lost) ++counter_hi;
 }
 
 double uniform_double(uint32_t high, uint32_t low) {

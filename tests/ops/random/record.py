@@ -170,5 +170,80 @@ def of_generator():
     record("generator/threefry_skip", t.state)
 
 
-for part in [of_key_counter, of_threefry, of_stateless, of_stateful, of_seeds, of_generator]:
+def of_public():
+    """The public functions in a row, so that seeds, reservations and arithmetic all show."""
+    calls = {"uniform": lambda **k: tf.random.uniform([3], **k),
+             "uniform/max": lambda **k: tf.random.uniform([3], maxval=7, **k),
+             "uniform/range": lambda **k: tf.random.uniform([3], -2.5, 5.0, **k),
+             "uniform/broadcast": lambda **k: tf.random.uniform([2, 3], [0., 10., 20.], [[1.], [30.]], **k),
+             "uniform/f16": lambda **k: tf.random.uniform([3], 1, 3, tf.float16, **k),
+             "uniform/bf16": lambda **k: tf.random.uniform([3], 1, 3, tf.bfloat16, **k),
+             "uniform/f64": lambda **k: tf.random.uniform([3], 1, 3, tf.float64, **k),
+             "uniform/i32": lambda **k: tf.random.uniform([5], -3, 900, tf.int32, **k),
+             "uniform/i64": lambda **k: tf.random.uniform([5], -3, 2**40, tf.int64, **k),
+             "normal": lambda **k: tf.random.normal([5], **k),
+             "normal/scaled": lambda **k: tf.random.normal([2, 2], [1., -4.], 0.5, **k),
+             "normal/f64": lambda **k: tf.random.normal([5], dtype=tf.float64, **k),
+             "truncated": lambda **k: tf.random.truncated_normal([5], 1.0, 3.0, **k),
+             "shuffle": lambda **k: tf.random.shuffle(tf.range(24)[:, None] * 10 + tf.range(2), **k),
+             "categorical": lambda **k: tf.random.categorical([[0.1, -0.2, 1.4], [2.0, 1.0, 1.0]], 5, **k),
+             "categorical/i32": lambda **k: tf.random.categorical(tf.constant([[0.1, 3, 2]], tf.float16), 5, tf.int32, **k),
+             "gamma": lambda **k: tf.random.gamma([4], [0.5, 3.0], [[1.0], [20.0]], **k),
+             "gamma/f16": lambda **k: tf.random.gamma([4], tf.constant(2.0, tf.float16), dtype=tf.float16, **k),
+             "poisson": lambda **k: tf.random.poisson([4], [2.0, 30.0], **k),
+             "poisson/i32": lambda **k: tf.random.poisson([2, 2], tf.constant(5, tf.int64), tf.int32, **k)}
+    for name, call in calls.items():
+        tf.random.set_seed(77)
+        for turn in range(2):
+            record(f"public/{name}/{turn}", call())
+        for turn in range(2):
+            record(f"public/{name}/seeded{turn}", call(seed=5))
+    tf.random.set_seed(None)
+    record("public/op_seed_only", np.stack([tf.random.uniform([2], seed=9), tf.random.uniform([2], seed=9)]))
+
+    seed = tf.constant([3, -4])
+    record("stateless/uniform", tf.random.stateless_uniform([2, 3], seed, [0., 1., 2.], 9.0))
+    record("stateless/int", tf.random.stateless_uniform([7], seed, -9, 9, tf.int64))
+    record("stateless/full", tf.random.stateless_uniform([7], seed, None, None, tf.uint32))
+    record("stateless/normal", tf.random.stateless_normal([2, 3], seed, [0., 1., 2.], 3.0))
+    record("stateless/truncated", tf.random.stateless_truncated_normal([5], seed, dtype=tf.float64))
+    record("stateless/gamma_scaled", tf.random.stateless_gamma([4, 2], seed, 2.5, [0.5, 8.0]))
+    record("stateless/binomial_broadcast", tf.random.stateless_binomial([3, 2, 2], seed, [10., 200.], [[.3], [.9]]))
+
+    for most in [1, 9, 999, 65535, 10**6, 2**31 - 1]:
+        index = tf.constant([0, 1, most // 2, most])
+        record(f"index_shuffle/{most}", tf.random.experimental.index_shuffle(index, [1, -2], most))
+    record("index_shuffle/wide", tf.random.experimental.index_shuffle(
+        tf.constant([0, 5, 2**40], tf.int64), tf.constant([8, 9], tf.uint32), tf.constant(2**41, tf.int64)))
+
+    a = np.array([1e-3, 0.1, 0.7, 1.0, 2.5, 30.0, 1e4])[:, None]
+    record("gamma_grad", raw.RandomGammaGrad(alpha=a, sample=a * np.array([1e-3, 0.2, 0.99, 1.01, 3.0])))
+
+    classes = tf.constant([[1, 5], [0, 19]], tf.int64)
+    for unique in [True, False]:
+        for sampler in ["uniform", "log_uniform"]:
+            tf.random.set_seed(3)
+            for turn in range(2):
+                got = getattr(tf.random, f"{sampler}_candidate_sampler")(classes, 2, 7, unique, 20, seed=4)
+                for part, value in zip(["ids", "true", "sampled"], got):
+                    record(f"{sampler}_candidates/{unique:d}/{turn}/{part}", value)
+
+    g = tf.random.Generator.from_key_counter(5, [2**63 - 1, 9], "philox")
+    record("generator2/normal", g.normal([2, 2], [1., 2.], 3.0))
+    record("generator2/uniform", g.uniform([2, 2], -1.0, [[1.], [2.]]))
+    record("generator2/int", g.uniform([3], None, None, tf.int32))
+    record("generator2/f64", g.truncated_normal([3], dtype=tf.float64))
+    record("generator2/empty", g.binomial([0, 2], [1., 2.], .5))
+    record("generator2/binomial", g.binomial([2, 2], [[10.], [40.]], [.5, .1], tf.float32))
+    g.skip(-3)
+    record("generator2/state", g.state)
+    g.reset_from_seed(-2)
+    record("generator2/reset", g.normal([2]))
+    g.reset_from_key_counter(1, [2, 3])
+    record("generator2/key_counter", g.uniform([2]))
+    g.reset([4, 5, 6])
+    record("generator2/split", np.concatenate([h.uniform([2]) for h in g.split(2)]))
+
+
+for part in [of_key_counter, of_threefry, of_stateless, of_stateful, of_seeds, of_generator, of_public]:
     part()

@@ -1,0 +1,22 @@
+// Everything a program needs: #include <holdfast/holdfast.h>
+#pragma once
+
+#include "holdfast/autodiff/tape.h"
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/parallel.h"
+#include "holdfast/device/device.h"
+#include "holdfast/op/context.h"
+#include "holdfast/op/variable.h"
+#include "holdfast/ops/activations.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/conv.h"
+#include "holdfast/ops/linalg.h"
+#include "holdfast/ops/losses.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/normalization.h"
+#include "holdfast/ops/pooling.h"
+#include "holdfast/ops/random.h"
+#include "holdfast/ops/reduce.h"
+#include "holdfast/ops/scatter.h"
+#include "holdfast/ops/slicing.h"
+#include "holdfast/ops/sort.h"

@@ -1,0 +1,107 @@
+// Rows and elements of a variable, changed in place.
+#include "holdfast/ops/array/scatter_loops.h"
+#include "holdfast/ops/array/view.h"
+#include "holdfast/ops/array/write_variable.h"
+#include "holdfast/ops/scatter.h"
+
+namespace holdfast {
+namespace {
+
+void need_dtype(const Infer& s, VariableState* v) {
+  if (s.dtype(2) != v->dtype) s.bad_dtype(2, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
+}
+
+void infer_rows(Infer& s) {
+  VariableState* v = variable_state(s.input(0));
+  need_dtype(s, v);
+  Shape now = v->get().shape();
+  if (now.rank() < 1) s.bad_value("resource", cat("variable `", v->name, "`, a scalar"), "rank 1 or more");
+  if (!s.shape(1).has_rank() || s.shape(2).rank() == 0) return;
+  Dims want(s.shape(1).begin(), s.shape(1).end());
+  want.append(now.begin() + 1, now.end());
+  if (!Shape(want).compatible(s.shape(2))) s.bad_shape(2, cat("shape ", Shape(want).text(), ", one row of ", now.text(), " for each index"));
+}
+
+template <Combine how>
+Status run_rows(Call& c) {
+  const Tensor &indices = c.in(1), &updates = c.in(2);
+  if (how == Combine::kDiv && is_integer(updates.dtype())) {
+    Tensor zero = Tensor::scalar(0, updates.dtype());
+    for (int64_t i = 0; i < updates.size(); ++i)
+      if (std::equal(zero.data<char>(), zero.data<char>() + zero.bytes(), updates.data<char>() + i * zero.bytes()))
+        return {Code::E1103, cat(c.op.name, ": `updates` holds 0 at ", i, ", expected divisors other than 0")};
+  }
+  return write_variable(variable_state(c.in()), [&](const Tensor& now) -> Status {
+    if (Status s = check_indices(c.op.name.c_str(), indices, now.dim(0)); !s.ok()) return s;
+    int64_t inner = now.dim(0) ? now.size() / now.dim(0) : 0;
+    bool one = updates.rank() == 0;
+    auto rows = [&]<class T>(T) {
+      visit_indices(indices.dtype(), [&]<class I>(I) {
+        for (int64_t i = 0, n = indices.size(); i < n; ++i)
+          combine_run<T>(how, now.mutable_data<T>() + static_cast<int64_t>(indices.data<I>()[i]) * inner,
+                         updates.data<T>() + (one ? 0 : i * inner), inner, one ? 0 : 1);
+      });
+    };
+    if (how == Combine::kUpdate && now.dtype() == DType::kString) rows(std::string{});
+    else visit_plain(now.dtype(), rows);
+    return {};
+  });
+}
+
+void infer_nd(Infer& s) {
+  VariableState* v = variable_state(s.input(0));
+  need_dtype(s, v);
+  Shape now = v->get().shape();
+  need_nd_indices(s, 1, now, "the variable");
+  if (!s.shape(1).has_rank() || s.shape(1)[-1] < 0) return;
+  Dims want(s.shape(1).begin(), s.shape(1).end() - 1);
+  want.append(now.begin() + s.shape(1)[-1], now.end());
+  if (!Shape(want).compatible(s.shape(2))) s.bad_shape(2, cat("shape ", Shape(want).text(), ": one slice of ", now.text(), " for each position"));
+}
+
+template <Combine how>
+Status run_nd(Call& c) {
+  return write_variable(variable_state(c.in()), [&](const Tensor& now) -> Status {
+    if (Status s = check_nd_indices(c.op.name.c_str(), c.in(1), now.shape()); !s.ok()) return s;
+    scatter_nd_into(how, now, c.in(1), c.in(2));
+    return {};
+  });
+}
+
+const Variable& apply_rows(const Op& op, const Variable& v, const IndexedSlices& s) {
+  op.many({v.handle(), s.indices, s.values});
+  return v;
+}
+
+const Variable& apply_nd(const Op& op, const Variable& v, const In& indices, const In& updates) {
+  op.many({v.handle(), indices, updates.tensor(v.dtype())});
+  return v;
+}
+
+}  // namespace
+
+#define SCATTER_ROWS(Name, fn, how, text, types)                                                                      \
+  static const Op Name##_op = RAW_OP(Name).doc(text).stateful().no_gradient().outputs("")                             \
+      .inputs("resource: R, indices: I, updates").dtypes({DType::kResource}, "R").dtypes(kIndices, "I").dtypes(types) \
+      .infer(infer_rows).kernel("in place", run_rows<how>);                                                           \
+  const Variable& fn(const Variable& v, const IndexedSlices& s) { return apply_rows(Name##_op, v, s); }
+
+SCATTER_ROWS(ResourceScatterUpdate, scatter_update, Combine::kUpdate, "Gives rows of a variable new values.", kAll)
+SCATTER_ROWS(ResourceScatterAdd, scatter_add, Combine::kAdd, "Adds to rows of a variable.", kNumbers)
+SCATTER_ROWS(ResourceScatterSub, scatter_sub, Combine::kSub, "Subtracts from rows of a variable.", kNumbers)
+SCATTER_ROWS(ResourceScatterMul, scatter_mul, Combine::kMul, "Multiplies rows of a variable.", kNumbers)
+SCATTER_ROWS(ResourceScatterDiv, scatter_div, Combine::kDiv, "Divides rows of a variable.", kNumbers)
+SCATTER_ROWS(ResourceScatterMin, scatter_min, Combine::kMin, "Rows of a variable become the smaller of themselves and the updates.", kReals)
+SCATTER_ROWS(ResourceScatterMax, scatter_max, Combine::kMax, "Rows of a variable become the larger of themselves and the updates.", kReals)
+
+#define SCATTER_ND(Name, fn, how, text, types)                                                                   \
+  static const Op Name##_op = RAW_OP(Name).doc(text).stateful().no_gradient().outputs("")                        \
+      .inputs("ref: R, indices: I, updates").dtypes({DType::kResource}, "R").dtypes(kIndices, "I").dtypes(types) \
+      .infer(infer_nd).kernel("in place", run_nd<how>);                                                          \
+  const Variable& fn(const Variable& v, const In& i, const In& u) { return apply_nd(Name##_op, v, i, u); }
+
+SCATTER_ND(ResourceScatterNdUpdate, scatter_nd_update, Combine::kUpdate, "Gives elements of a variable new values.", kAll)
+SCATTER_ND(ResourceScatterNdAdd, scatter_nd_add, Combine::kAdd, "Adds to elements of a variable.", kNumbers)
+SCATTER_ND(ResourceScatterNdSub, scatter_nd_sub, Combine::kSub, "Subtracts from elements of a variable.", kNumbers)
+
+}  // namespace holdfast

@@ -1,0 +1,214 @@
+// Which library multiplies, and with how many threads.
+//
+// The rule, measured on a Sapphire Rapids core (AVX-512), GFLOP/s, best of many runs, one thread:
+//
+//   float32, batch x m x k x n   oneDNN gemm   oneDNN matmul   OpenBLAS (SkylakeX core)   ours
+//   256 x 256 x 256                  169            168               152                  130
+//   32 x 128 x 128 x 128             162            153               114
+//   128 x 784 x 512                  172            155               138
+//   1 x 512 x 512                     30             12                 8   (its gemv)
+//   512 x 512 x 1                     45             10                 9   (its gemv)
+//   4096 x 16 x 16                   101            105                17
+//   16 x 16 x 16                      18              5                14
+//   256 x 16 x 16 x 16                18             80                16
+//
+// So float32 goes to oneDNN's gemm, whose call costs least, vectors included, and only batches of small matrices
+// to its matmul primitive, which is one call for all. oneDNN has no float64, no complex numbers and no integers:
+// OpenBLAS takes the first two when it knows the processor (a release that is older than the processor falls back
+// to SSE2 kernels: 17 GFLOP/s in float64 where ours has 63), our own kernel the rest.
+//
+// OpenBLAS always runs at one thread: its pool and the OpenMP team would fight for the cores, and a change of its
+// thread count is global. Products are cut into tiles for the team instead. oneDNN shares the team and cuts for
+// itself, except in deterministic mode, where the tiles have fixed sizes and one thread each, so that results do not
+// depend on the number of threads.
+#include "holdfast/ops/linalg/cpu/gemm.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <string_view>
+
+#include "holdfast/base/parallel.h"
+#include "holdfast/ops/linalg/cpu/onednn.h"
+
+#ifdef HOLDFAST_OPENBLAS
+#include <cblas.h>
+#endif
+
+namespace holdfast::gemm {
+namespace {
+
+// Fewer multiplications than this are not worth waking a thread.
+constexpr double kWorthAThread = 96.0 * 96 * 96;
+// Below this a call of a library costs as much as the product.
+constexpr int64_t kSmall = 48;
+// Tiles of deterministic mode: large enough for the packing to pay, small enough for many threads.
+constexpr int64_t kTileRows = 240, kTileColumns = 512;
+
+double work(const Product& p) { return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k); }
+
+int threads_for(double multiplications) {
+  double n = multiplications / kWorthAThread;
+  return n < 2 ? 1 : n > 1e6 ? 1000000 : static_cast<int>(n);
+}
+
+const GemmTable& own() {
+  static const GemmTable table = [] {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl")) return avx512::gemm_table();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::gemm_table();
+    return baseline::gemm_table();
+  }();
+  return table;
+}
+
+GemmLoop own_loop(DType d) {
+  const GemmTable& t = own();
+  switch (d) {
+    case DType::kFloat32: return t.f32;
+    case DType::kFloat64: return t.f64;
+    case DType::kInt32: case DType::kUInt32: return t.i32;
+    case DType::kInt64: case DType::kUInt64: return t.i64;
+    case DType::kComplex64: return t.c64;
+    default: return t.c128;
+  }
+}
+
+#ifdef HOLDFAST_OPENBLAS
+// Whether OpenBLAS has kernels for this processor, or fell back to those of a much older one.
+bool blas_knows_processor() {
+  static const bool yes = [] {
+    openblas_set_num_threads(1);
+    std::string_view core = openblas_get_corename();
+    for (const char* wide : {"Haswell", "SkylakeX", "Cooperlake", "Sapphirerapids", "SapphireRapids", "Zen", "Excavator"})
+      if (core == wide) return true;
+    return false;
+  }();
+  return yes;
+}
+
+CBLAS_TRANSPOSE reading(Reading r) {
+  if (r.conjugated) return r.transposed ? CblasConjTrans : CblasConjNoTrans;
+  return r.transposed ? CblasTrans : CblasNoTrans;
+}
+#endif
+
+// The part [i0, i0 + p.m) x [j0, j0 + p.n) of a product of sizes `whole`, on this thread alone.
+void multiply_tile(const Product& whole, int64_t i0, int64_t rows, int64_t j0, int64_t columns, const void* a,
+                   const void* b, void* c) {
+  int64_t size = size_of(whole.dtype);
+  int64_t lda = whole.read_a.transposed ? whole.m : whole.k, ldb = whole.read_b.transposed ? whole.k : whole.n;
+  const char* pa = static_cast<const char*>(a) + size * (whole.read_a.transposed ? i0 : i0 * lda);
+  const char* pb = static_cast<const char*>(b) + size * (whole.read_b.transposed ? j0 * ldb : j0);
+  char* pc = static_cast<char*>(c) + size * (i0 * whole.n + j0);
+  Team one(1);
+  if (whole.dtype == DType::kFloat32 &&
+      onednn_gemm(whole.read_a.transposed, whole.read_b.transposed, rows, columns, whole.k,
+                  reinterpret_cast<const float*>(pa), lda, reinterpret_cast<const float*>(pb), ldb,
+                  reinterpret_cast<float*>(pc), whole.n)) return;
+#ifdef HOLDFAST_OPENBLAS
+  if (blas_knows_processor() && std::max({whole.m, whole.n, whole.k}) < INT32_MAX) {
+    auto ta = reading(whole.read_a), tb = reading(whole.read_b);
+    int m = static_cast<int>(rows), n = static_cast<int>(columns), k = static_cast<int>(whole.k);
+    int la = static_cast<int>(lda), lb = static_cast<int>(ldb), lc = static_cast<int>(whole.n);
+    const double one_z[2] = {1, 0}, zero_z[2] = {0, 0};
+    const float one_c[2] = {1, 0}, zero_c[2] = {0, 0};
+    switch (whole.dtype) {
+      case DType::kFloat32:
+        return cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<const float*>(pa), la,
+                           reinterpret_cast<const float*>(pb), lb, 0, reinterpret_cast<float*>(pc), lc);
+      case DType::kFloat64:
+        return cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<const double*>(pa), la,
+                           reinterpret_cast<const double*>(pb), lb, 0, reinterpret_cast<double*>(pc), lc);
+      case DType::kComplex64: return cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one_c, pa, la, pb, lb, zero_c, pc, lc);
+      case DType::kComplex128: return cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_z, pa, la, pb, lb, zero_z, pc, lc);
+      default: break;
+    }
+  }
+#endif
+  own_loop(whole.dtype)({rows, columns, whole.k, pa, whole.read_a.transposed ? 1 : lda, whole.read_a.transposed ? lda : 1,
+                         pb, whole.read_b.transposed ? 1 : ldb, whole.read_b.transposed ? ldb : 1, pc, whole.n,
+                         whole.read_a.conjugated, whole.read_b.conjugated});
+}
+
+// How a product is cut: all tiles of one size but those at the edges.
+struct Tiles {
+  int64_t rows, columns, down, across;
+  int64_t count() const { return down * across; }
+};
+Tiles cut(const Product& p, int64_t rows, int64_t columns) {
+  return {rows, columns, (p.m + rows - 1) / rows, (p.n + columns - 1) / columns};
+}
+
+// As many tiles as threads, cut across the longer side: no operand is packed more often than it must be.
+Tiles cut_for(const Product& p, int threads) {
+  if (p.m >= p.n) return cut(p, (p.m + threads - 1) / threads, p.n);
+  return cut(p, p.m, (p.n + threads - 1) / threads);
+}
+
+void multiply_tiles(const Product& p, const Tiles& t, const void* a, const void* b, void* c) {
+  parallel_for(t.count(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t i0 = i / t.across * t.rows, j0 = i % t.across * t.columns;
+      multiply_tile(p, i0, std::min(t.rows, p.m - i0), j0, std::min(t.columns, p.n - j0), a, b, c);
+    }
+  });
+}
+
+void multiply_one(const Product& p, const void* a, const void* b, void* c) {
+  if (deterministic()) return multiply_tiles(p, cut(p, kTileRows, kTileColumns), a, b, c);
+  int threads = threads_for(work(p));
+  if (p.dtype == DType::kFloat32) {
+    Team team(threads);
+    if (onednn_gemm(p.read_a.transposed, p.read_b.transposed, p.m, p.n, p.k, static_cast<const float*>(a),
+                    p.read_a.transposed ? p.m : p.k, static_cast<const float*>(b), p.read_b.transposed ? p.k : p.n,
+                    static_cast<float*>(c), p.n)) return;
+  }
+  multiply_tiles(p, cut_for(p, std::min(threads, num_threads())), a, b, c);
+}
+
+}  // namespace
+
+Status multiply(const Product& asked, const Batch& batch, const void* a, const void* b, void* c) {
+  Product p = asked;
+  int64_t count = batch.size;
+  if (count > 1 && batch.b_shared && batch.a_in_order && !p.read_a.transposed) {
+    // One matrix times many: the many, one below the other, are a single taller one.
+    p.m *= count;
+    count = 1;
+  }
+  int64_t size = size_of(p.dtype);
+  auto matrix = [&](const void* base, const int64_t* at, int64_t i, int64_t rows, int64_t columns) {
+    return static_cast<const char*>(base) + (at ? at[i] : 0) * rows * columns * size;
+  };
+  auto result = [&](int64_t i) { return static_cast<char*>(c) + i * p.m * p.n * size; };
+  if (count == 1) {
+    multiply_one(p, matrix(a, batch.a_at, 0, p.m, p.k), matrix(b, batch.b_at, 0, p.k, p.n), c);
+    return {};
+  }
+  bool small = std::max({p.m, p.n, p.k}) <= kSmall;
+  if (p.dtype == DType::kFloat32 && small && count >= 8 && batch.a_in_order && !deterministic()) {
+    Team team(threads_for(work(p) * static_cast<double>(count)));
+    if (onednn_batch(p, batch, a, b, c, team.threads())) return {};
+  }
+  // Large ones one after another, each with the whole team; small ones side by side.
+  if (work(p) > 64 * kWorthAThread && count < 4 * num_threads()) {
+    for (int64_t i = 0; i < count; ++i)
+      multiply_one(p, matrix(a, batch.a_at, i, p.m, p.k), matrix(b, batch.b_at, i, p.k, p.n), result(i));
+    return {};
+  }
+  int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kWorthAThread / std::max(1.0, work(p))));
+  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      multiply_tile(p, 0, p.m, 0, p.n, matrix(a, batch.a_at, i, p.m, p.k), matrix(b, batch.b_at, i, p.k, p.n), result(i));
+  });
+  return {};
+}
+
+bool multiply_bfloat(const Product& p, const Batch& batch, const void* a, const void* b, void* c) {
+  if (deterministic()) return false;
+  Team team(threads_for(work(p) * static_cast<double>(batch.size) / 4));
+  return onednn_batch(p, batch, a, b, c, team.threads());
+}
+
+}  // namespace holdfast::gemm

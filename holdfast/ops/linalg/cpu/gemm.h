@@ -1,0 +1,58 @@
+// Matrix products on the CPU: what ops ask for, and our own kernel's table.
+#pragma once
+
+#include <cstdint>
+
+#include "holdfast/base/status.h"
+#include "holdfast/tensor/dtype.h"
+
+namespace holdfast::gemm {
+
+/// How an operand is read: as it lies, or with rows and columns exchanged, and its conjugate.
+struct Reading {
+  bool transposed = false, conjugated = false;
+};
+
+/// c[m,n] = a[m,k] b[k,n], dense and row-major; a transposed operand lies as [k,m] or [n,k].
+struct Product {
+  DType dtype = DType::kInvalid;  // float32, float64, int32, int64 (also for the unsigned ones), complex
+  int64_t m = 0, n = 0, k = 0;
+  Reading read_a, read_b;
+};
+
+/// Several products; those of number i are `a_at[i]` (`b_at[i]`) matrices into `a` (`b`).
+struct Batch {
+  int64_t size = 1;
+  const int64_t *a_at = nullptr, *b_at = nullptr;  // null where the size is 1
+  bool a_in_order = true, b_in_order = true;       // a_at[i] is i
+  bool b_shared = false;                           // every b_at[i] is 0
+};
+
+/// Runs them with the fastest library for the shape; none of m, n, k, batch is 0.
+Status multiply(const Product&, const Batch&, const void* a, const void* b, void* c);
+/// Products of bfloat16, where the processor has instructions for them; else false.
+bool multiply_bfloat(const Product&, const Batch&, const void* a, const void* b, void* c);
+
+/// Our own kernel, one thread: strides are in elements.
+struct Strided {
+  int64_t m, n, k;
+  const void* a;
+  int64_t a_row, a_col;
+  const void* b;
+  int64_t b_row, b_col;
+  void* c;
+  int64_t c_row;
+  bool conj_a, conj_b;
+};
+using GemmLoop = void (*)(const Strided&);
+struct GemmTable {
+  GemmLoop f32, f64, i32, i64, c64, c128;
+};
+
+}  // namespace holdfast::gemm
+
+namespace holdfast {
+namespace baseline { gemm::GemmTable gemm_table(); }
+namespace avx2 { gemm::GemmTable gemm_table(); }
+namespace avx512 { gemm::GemmTable gemm_table(); }
+}  // namespace holdfast

@@ -1,0 +1,158 @@
+// The public convolutions, over one, two and three axes.
+#include "holdfast/ops/conv.h"
+
+#include "holdfast/base/text.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/nn/conv_call.h"
+#include "holdfast/ops/nn/conv_raw.h"
+
+namespace holdfast::nn {
+namespace {
+
+Tensor run(const char* function, int axes, const In& input, const In& filters, const Axes& strides, const Padding& padding,
+           const std::optional<std::string>& data_format, const Axes& dilations) {
+  Tensor x = input, w = filters.tensor(x.dtype());
+  bool first = is_channels_first(function, data_format, axes);
+  Attrs attrs = conv_attrs(function, axes, first, per_axis(function, "strides", strides, axes, first), padding,
+                           per_axis(function, "dilations", dilations, axes, first));
+  need_rank(function, "input", x, axes + 2);
+  need_rank(function, "filters", w, axes + 2, axes + 2);
+  // Leading axes beyond the batch are part of it.
+  Dims lead(x.shape().begin(), x.shape().end() - (axes + 1));
+  bool many = lead.size() > 1;
+  if (many) {
+    Dims flat{-1};
+    flat.append(x.shape().end() - (axes + 1), x.shape().end());
+    int64_t batch = 1;
+    for (int64_t d : lead) batch *= d;
+    flat[0] = batch;
+    x = reshape(x, flat);
+  }
+  if (axes == 1) {
+    x = insert_axis(x, row_axis(x, first));
+    w = insert_axis(w, 0);
+  }
+  Tensor y = (*(axes == 3 ? kConv3D : kConv2D).forward)({x, w}, std::move(attrs));
+  if (axes == 1) y = remove_axis(y, first ? 2 : 1);
+  if (many) {
+    Dims full = lead;
+    full.append(y.shape().begin() + 1, y.shape().end());
+    y = reshape(y, full);
+  }
+  return y;
+}
+
+Tensor run_transpose(const char* function, int axes, const In& input, const In& filters, const Sizes& output_shape,
+                     const Sizes& strides, const Padding& padding, const std::optional<std::string>& data_format,
+                     const Axes& dilations) {
+  Tensor x = input, w = filters.tensor(x.dtype());
+  bool first = is_channels_first(function, data_format, axes);
+  Attrs attrs = conv_attrs(function, axes, first, per_axis(function, "strides", strides, axes, first), padding,
+                           per_axis(function, "dilations", dilations, axes, first));
+  need_rank(function, "input", x, axes + 2, axes + 2);
+  need_rank(function, "filters", w, axes + 2, axes + 2);
+  if (axes != 1) return (*(axes == 3 ? kConv3D : kConv2D).input)({output_shape.tensor(), w, x}, std::move(attrs));
+  Dims sizes = output_shape.ints();
+  if (sizes.size() != 3 && sizes.size() != 1)
+    fail(Code::E1103, cat(function, ": `output_shape` holds ", sizes.size(), " sizes, expected 3"));
+  sizes.insert(sizes.size() == 1 ? 0 : first ? 2 : 1, 1);
+  Tensor y = (*kConv2D.input)({Sizes(sizes).tensor(), insert_axis(w, 0), insert_axis(x, row_axis(x, first))}, std::move(attrs));
+  return remove_axis(y, first ? 2 : 1);
+}
+
+}  // namespace
+
+REGISTER(FUNCTION(&conv1d).args("input, filters, stride, padding")
+    .options<&Conv1DOptions::data_format, &Conv1DOptions::dilations>("data_format, dilations").python("nn.conv1d")
+    .doc("Convolution over one axis: input [..., width, channels], filters [width, channels, out].")
+    .samples("uniform(2, 9, 3), uniform(3, 3, 4), 1, 'SAME'", "uniform(2, 9, 3), uniform(4, 3, 2), 2, 'VALID'",
+             "uniform(2, 3, 9), uniform(3, 3, 4), 1, 'SAME', 'NCW', 2", "uniform(2, 3, 9, 2), uniform(3, 2, 2), [1, 2, 1], 'SAME'"));
+Tensor conv1d(const In& input, const In& filters, const Sizes& stride, const Padding& padding, const Conv1DOptions& o) {
+  return run("conv1d", 1, input, filters, stride, padding, o.data_format, o.dilations);
+}
+
+REGISTER(FUNCTION(&conv2d).args("input, filters, strides, padding")
+    .options<&Conv2DOptions::data_format, &Conv2DOptions::dilations>("data_format, dilations").python("nn.conv2d")
+    .doc("Convolution over two axes: input [..., height, width, channels], filters [height, width, channels, out].")
+    .samples("uniform(2, 6, 7, 3), uniform(3, 3, 3, 4), 1, 'SAME'", "uniform(2, 6, 7, 3), uniform(2, 3, 3, 4), [2, 1], 'VALID'",
+             "uniform(1, 6, 7, 4), uniform(3, 3, 2, 4), 1, [[0, 0], [1, 0], [2, 1], [0, 0]]",
+             "uniform(1, 3, 6, 7), uniform(3, 2, 3, 2), [1, 1, 2, 1], 'SAME', 'NCHW', [1, 1, 1, 2]"));
+Tensor conv2d(const In& input, const In& filters, const Sizes& strides, const Padding& padding, const Conv2DOptions& o) {
+  return run("conv2d", 2, input, filters, strides, padding, o.data_format, o.dilations);
+}
+
+REGISTER(FUNCTION(&conv3d).args("input, filters, strides, padding")
+    .options<&Conv3DOptions::data_format, &Conv3DOptions::dilations>("data_format, dilations").python("nn.conv3d")
+    .doc("Convolution over three axes: input [batch, depth, height, width, channels].")
+    .samples("uniform(1, 4, 5, 4, 2), uniform(2, 3, 2, 2, 3), [1, 1, 1, 1, 1], 'SAME'",
+             "uniform(1, 2, 4, 5, 4), uniform(2, 3, 2, 2, 3), [1, 1, 2, 1, 2], 'VALID', 'NCDHW'"));
+Tensor conv3d(const In& input, const In& filters, const Sizes& strides, const Padding& padding, const Conv3DOptions& o) {
+  return run("conv3d", 3, input, filters, strides, padding, o.data_format, o.dilations);
+}
+
+REGISTER(FUNCTION(&convolution).args("input, filters")
+    .options<&ConvolutionOptions::strides, &ConvolutionOptions::padding, &ConvolutionOptions::data_format,
+             &ConvolutionOptions::dilations>("strides, padding, data_format, dilations").python("nn.convolution")
+    .doc("Convolution over one, two or three axes, as many as the filters have.")
+    .samples("uniform(2, 6, 7, 3), uniform(3, 3, 3, 4)", "uniform(2, 9, 3), uniform(3, 3, 4), 2, 'SAME'",
+             "uniform(1, 4, 5, 4, 2), uniform(2, 3, 2, 2, 3), padding='SAME', dilations=2"));
+Tensor convolution(const In& input, const In& filters, const ConvolutionOptions& o) {
+  Tensor x = input, w = filters.tensor(x.dtype());
+  need_rank("convolution", "filters", w, 3, 5);
+  return run("convolution", w.rank() - 2, x, w, o.strides, o.padding, o.data_format, o.dilations);
+}
+
+REGISTER(FUNCTION(&conv1d_transpose).args("input, filters, output_shape, strides")
+    .options<&ConvTransposeOptions1D::padding, &ConvTransposeOptions1D::data_format, &ConvTransposeOptions1D::dilations>(
+        "padding, data_format, dilations").python("nn.conv1d_transpose")
+    .doc("What conv1d's gradient computes, as a layer of its own: filters [width, out, channels].")
+    .samples("uniform(2, 5, 3), uniform(3, 4, 3), [2, 10, 4], 2"));
+Tensor conv1d_transpose(const In& input, const In& filters, const Sizes& shape, const Sizes& strides, const ConvTransposeOptions1D& o) {
+  return run_transpose("conv1d_transpose", 1, input, filters, shape, strides, o.padding, o.data_format, o.dilations);
+}
+
+REGISTER(FUNCTION(&conv2d_transpose).args("input, filters, output_shape, strides")
+    .options<&ConvTransposeOptions2D::padding, &ConvTransposeOptions2D::data_format, &ConvTransposeOptions2D::dilations>(
+        "padding, data_format, dilations").python("nn.conv2d_transpose")
+    .doc("What conv2d's gradient computes, as a layer of its own: filters [height, width, out, channels].")
+    .samples("uniform(1, 3, 4, 3), uniform(3, 3, 2, 3), [1, 6, 8, 2], 2", "uniform(1, 4, 4, 3), uniform(2, 3, 2, 3), [1, 5, 6, 2], 1, 'VALID'"));
+Tensor conv2d_transpose(const In& input, const In& filters, const Sizes& shape, const Sizes& strides, const ConvTransposeOptions2D& o) {
+  return run_transpose("conv2d_transpose", 2, input, filters, shape, strides, o.padding, o.data_format, o.dilations);
+}
+
+REGISTER(FUNCTION(&conv3d_transpose).args("input, filters, output_shape, strides")
+    .options<&ConvTransposeOptions3D::padding, &ConvTransposeOptions3D::data_format, &ConvTransposeOptions3D::dilations>(
+        "padding, data_format, dilations").python("nn.conv3d_transpose")
+    .doc("What conv3d's gradient computes, as a layer of its own: filters [depth, height, width, out, channels].")
+    .samples("uniform(1, 2, 3, 2, 3), uniform(2, 3, 2, 2, 3), [1, 4, 6, 4, 2], 2"));
+Tensor conv3d_transpose(const In& input, const In& filters, const Sizes& shape, const Sizes& strides, const ConvTransposeOptions3D& o) {
+  return run_transpose("conv3d_transpose", 3, input, filters, shape, strides, o.padding, o.data_format, o.dilations);
+}
+
+REGISTER(FUNCTION(&conv_transpose).args("input, filters, output_shape, strides")
+    .options<&ConvTransposeOptions::padding, &ConvTransposeOptions::data_format, &ConvTransposeOptions::dilations>(
+        "padding, data_format, dilations").python("nn.conv_transpose")
+    .doc("The transposed convolution over as many axes as the filters have.")
+    .samples("uniform(1, 3, 4, 3), uniform(3, 3, 2, 3), [1, 6, 8, 2], 2", "uniform(2, 5, 3), uniform(3, 4, 3), [2, 10, 4], 2"));
+Tensor conv_transpose(const In& input, const In& filters, const Sizes& shape, const Sizes& strides, const ConvTransposeOptions& o) {
+  Tensor x = input, w = filters.tensor(x.dtype());
+  need_rank("conv_transpose", "filters", w, 3, 5);
+  return run_transpose("conv_transpose", w.rank() - 2, x, w, shape, strides, o.padding, o.data_format, o.dilations);
+}
+
+REGISTER(FUNCTION(&atrous_conv2d).args("value, filters, rate, padding").python("nn.atrous_conv2d")
+    .doc("conv2d whose filter has `rate` - 1 holes between its rows and columns.")
+    .samples("uniform(1, 7, 8, 2), uniform(3, 3, 2, 3), 2, 'SAME'", "uniform(1, 7, 8, 2), uniform(3, 3, 2, 3), 2, 'VALID'"));
+Tensor atrous_conv2d(const In& value, const In& filters, int64_t rate, const Padding& padding) {
+  return run("atrous_conv2d", 2, value, filters, Sizes(1), padding, std::nullopt, Sizes(rate));
+}
+
+REGISTER(FUNCTION(&atrous_conv2d_transpose).args("value, filters, output_shape, rate, padding")
+    .python("nn.atrous_conv2d_transpose")
+    .doc("The transposed convolution whose filter has `rate` - 1 holes between its rows and columns.")
+    .samples("uniform(1, 6, 6, 3), uniform(3, 3, 2, 3), [1, 6, 6, 2], 2, 'SAME'"));
+Tensor atrous_conv2d_transpose(const In& value, const In& filters, const Sizes& shape, int64_t rate, const Padding& padding) {
+  return run_transpose("atrous_conv2d_transpose", 2, value, filters, shape, Sizes(1), padding, std::nullopt, Sizes(rate));
+}
+
+}  // namespace holdfast::nn

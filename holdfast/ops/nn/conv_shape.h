@@ -1,0 +1,58 @@
+// What a convolution and both of its gradients have in common: three tensors and how they meet.
+#pragma once
+
+#include "holdfast/ops/nn/window.h"
+
+namespace holdfast::nn {
+
+/// Which of image, filter and maps (the convolution's result) is computed from the other two.
+enum class Pass : uint8_t { kForward, kInput, kFilter };
+
+/// A depthwise convolution is one with as many groups as channels: its filter [h, w, channels,
+/// multiplier] lies in memory as [h, w, 1, channels * multiplier].
+struct ConvShape : Window {
+  int64_t out_channels = kUnknown, groups = 1;
+
+  int64_t group_in() const { return channels / groups; }
+  int64_t group_out() const { return out_channels / groups; }
+  /// Multiplications of one output position.
+  int64_t work() const { return taps() * group_in() * out_channels; }
+};
+
+/// The geometry from the shapes of image and filter.
+ConvShape conv_shape(const Infer* s, const WindowArgs&, bool depthwise, const Shape& image, const Shape& filter);
+
+/// The geometry of a call whose shape rule has run.
+ConvShape conv_shape(const Call& c, Pass pass, bool depthwise);
+
+/// A call with its operands named; which one is the result depends on the pass.
+struct ConvCall {
+  ConvCall(Call& c, Pass pass, bool depthwise);
+  Pass pass;
+  ConvShape shape;
+  DType dtype;
+  Tensor image, filter, maps;
+};
+
+// -- kernels, best first
+
+const char* refuse_onednn(const Call&, Pass, bool depthwise);
+Status run_onednn(Call&, Pass, bool depthwise);
+/// Gradient of the image where it has few channels, which libraries are slow at.
+const char* refuse_few_channels(const Call&, Pass, bool depthwise);
+Status run_few_channels(Call&, Pass, bool depthwise);
+Status run_reference(Call&, Pass, bool depthwise);
+
+/// Adds the kernels of one pass to an op.
+template <Pass P, bool Depthwise>
+Builder& conv_kernels(Builder& b) {
+  constexpr DTypes kLibrary{float32, float16, bfloat16};
+  if constexpr (P == Pass::kInput)
+    b.kernel("few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, DTypes{float32},
+             +[](const Call& c) { return refuse_few_channels(c, P, Depthwise); });
+  b.kernel("onednn", +[](Call& c) { return run_onednn(c, P, Depthwise); }, kLibrary,
+           +[](const Call& c) { return refuse_onednn(c, P, Depthwise); });
+  return b.kernel("reference", +[](Call& c) { return run_reference(c, P, Depthwise); });
+}
+
+}  // namespace holdfast::nn

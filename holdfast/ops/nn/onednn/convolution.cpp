@@ -1,0 +1,253 @@
+// Convolutions by oneDNN.
+//
+// Images and maps keep the layout they have: on every machine measured, its kernels for channels last
+// are within a few percent of those for its own blocked layouts, and the two reorders those need cost
+// 10 to 40 % of the convolution. The filter takes whatever layout the kernel likes best: reordering it
+// is cheap beside the convolution, so its reordered form is not kept (variables change every step).
+#include "holdfast/ops/nn/conv_shape.h"
+
+#ifdef HOLDFAST_ONEDNN
+#include <limits>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
+#include "holdfast/ops/nn/onednn/engine.h"
+
+namespace holdfast::nn {
+namespace {
+
+using dnnl::memory;
+
+// A convolution, compiled for its shapes and number of threads.
+struct Compiled final : RefCounted {
+  dnnl::primitive primitive;
+  memory::desc image, filter, maps;  // as our tensors lie
+  memory::desc inner_filter;         // as the kernel wants it
+  dnnl::primitive reorder;           // between the two; empty where they are the same
+  size_t scratch = 0, reorder_scratch = 0;
+  bool usable = false;               // false: the library declined these shapes
+};
+
+// Everything that decides what is compiled.
+struct Key {
+  std::array<int64_t, 28> v{};
+  Key(Pass pass, DType dtype, const ConvShape& s, int threads) {
+    size_t n = 0;
+    for (int64_t x : {static_cast<int64_t>(pass), static_cast<int64_t>(dtype), int64_t{s.axes}, int64_t{s.channels_first},
+                      s.batch, s.channels, s.out_channels, s.groups, int64_t{threads}}) v[n++] = x;
+    for (const Extent* e : {&s.in, &s.size, &s.stride, &s.dilation, &s.before, &s.after}) for (int64_t x : *e) v[n++] = x;
+  }
+  bool operator==(const Key&) const = default;
+};
+struct HashKey {
+  size_t operator()(const Key& k) const {
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    for (int64_t x : k.v) h = (h ^ static_cast<uint64_t>(x)) * 0x100000001b3u + (h >> 29);
+    return h;
+  }
+};
+
+struct Layout { memory::desc image, maps, filter, any_filter; memory::dims stride, dilation, before, after; };
+
+Layout layout_of(const ConvShape& s, DType dtype) {
+  using Tag = memory::format_tag;
+  auto type = onednn::type_of(dtype);
+  Layout l;
+  memory::dims image{s.batch, s.channels}, maps{s.batch, s.out_channels}, filter;
+  if (s.groups > 1) filter = {s.groups, s.group_out(), s.group_in()};
+  else filter = {s.out_channels, s.channels};
+  for (auto i = static_cast<size_t>(3 - s.axes); i < 3; ++i) {
+    image.push_back(s.in[i]);
+    maps.push_back(s.out[i]);
+    filter.push_back(s.size[i]);
+    l.stride.push_back(s.stride[i]);
+    l.dilation.push_back(s.dilation[i] - 1);
+    l.before.push_back(s.before[i]);
+    // The library wants the padding that the last window reaches, which may be less than what was asked.
+    l.after.push_back((s.out[i] - 1) * s.stride[i] + (s.size[i] - 1) * s.dilation[i] + 1 - s.in[i] - s.before[i]);
+  }
+  Tag data = s.axes == 3 ? (s.channels_first ? Tag::ncdhw : Tag::ndhwc) : (s.channels_first ? Tag::nchw : Tag::nhwc);
+  Tag ours = s.axes == 3 ? (s.groups > 1 ? Tag::dhwigo : Tag::dhwio) : (s.groups > 1 ? Tag::hwigo : Tag::hwio);
+  l.image = memory::desc(image, type, data);
+  l.maps = memory::desc(maps, type, data);
+  l.filter = memory::desc(filter, type, ours);
+  l.any_filter = memory::desc(filter, type, Tag::any);
+  return l;
+}
+
+// Slow catch-alls of the library; our own kernels are no worse.
+bool is_fallback(const char* name) { return std::string_view(name).find("ref") != std::string_view::npos; }
+
+// Made under the team that will run it: the kernels cut their work for its size.
+Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
+  auto c = make_ref<Compiled>();
+  const dnnl::engine& e = onednn::engine();
+  Layout l = layout_of(s, dtype);
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+  auto take = [&](auto pd, memory::desc inner, auto make) {
+    if (is_fallback(pd.impl_info_str())) return;
+    c->primitive = make(pd);
+    c->inner_filter = inner;
+    c->scratch = pd.scratchpad_desc().get_size();
+    c->usable = true;
+  };
+  try {
+    dnnl::convolution_forward::primitive_desc forward(e, dnnl::prop_kind::forward_training, kDirect, l.image, l.any_filter, l.maps,
+                                                      l.stride, l.dilation, l.before, l.after, attr);
+    if (pass == Pass::kForward) {
+      take(forward, forward.weights_desc(), [](auto& pd) { return dnnl::convolution_forward(pd); });
+    } else if (pass == Pass::kInput) {
+      dnnl::convolution_backward_data::primitive_desc pd(e, kDirect, l.image, l.any_filter, l.maps, l.stride, l.dilation, l.before,
+                                                         l.after, forward, attr);
+      take(pd, pd.weights_desc(), [](auto& d) { return dnnl::convolution_backward_data(d); });
+    } else {
+      dnnl::convolution_backward_weights::primitive_desc pd(e, kDirect, l.image, l.any_filter, l.maps, l.stride, l.dilation,
+                                                            l.before, l.after, forward, attr);
+      take(pd, pd.diff_weights_desc(), [](auto& d) { return dnnl::convolution_backward_weights(d); });
+    }
+    c->image = l.image;
+    c->maps = l.maps;
+    c->filter = l.filter;
+    if (c->usable && c->inner_filter != c->filter) {
+      bool out = pass == Pass::kFilter;
+      dnnl::reorder::primitive_desc pd(e, out ? c->inner_filter : c->filter, e, out ? c->filter : c->inner_filter, attr);
+      c->reorder = dnnl::reorder(pd);
+      c->reorder_scratch = pd.scratchpad_desc().get_size();
+    }
+  } catch (const dnnl::error&) {
+    c->usable = false;
+  }
+  return c;
+}
+
+// The last shapes seen. A network has some dozens; the bound is for programs whose shapes keep changing.
+class Cache {
+ public:
+  Ref<Compiled> get(Pass pass, DType dtype, const ConvShape& s, int threads) {
+    Key key(pass, dtype, s, threads);
+    {
+      std::lock_guard lock(mutex_);
+      if (auto it = index_.find(key); it != index_.end()) {
+        order_.splice(order_.begin(), order_, it->second);
+        return it->second->second;
+      }
+    }
+    Ref<Compiled> fresh = compile(pass, dtype, s);
+    std::lock_guard lock(mutex_);
+    if (auto it = index_.find(key); it != index_.end()) return it->second->second;
+    order_.emplace_front(key, fresh);
+    index_[key] = order_.begin();
+    if (order_.size() > kMost) {
+      index_.erase(order_.back().first);
+      order_.pop_back();
+    }
+    return fresh;
+  }
+
+ private:
+  static constexpr size_t kMost = 512;
+  std::mutex mutex_;
+  std::list<std::pair<Key, Ref<Compiled>>> order_;
+  std::unordered_map<Key, decltype(order_)::iterator, HashKey> index_;
+};
+
+Cache& cache() {
+  static auto* c = new Cache;
+  return *c;
+}
+
+// A fixed way to cut the work, so that results do not depend on the number of threads: one image a
+// piece, one thread each. The gradient of the filter adds over images and stays in one piece.
+bool by_image(Pass pass) { return deterministic() && pass != Pass::kFilter; }
+
+// The library's team for a call, and the shapes of one piece of its work.
+struct Piece {
+  Piece(const ConvShape& s, Pass pass) : team(deterministic() ? 1 : std::numeric_limits<int>::max()), shape(s) {
+    if (by_image(pass)) shape.batch = 1;
+  }
+  Ref<Compiled> compiled(Pass pass, DType dtype) { return cache().get(pass, dtype, shape, team.threads()); }
+  Team team;
+  ConvShape shape;
+};
+
+memory at(const memory::desc& d, const void* p) { return memory(d, onednn::engine(), const_cast<void*>(p)); }
+
+Status execute(const Call& c, const Compiled& k, Pass pass, const void* image, const void* filter, const void* maps) {
+  auto scratch = [&](size_t bytes) { return c.scratch(uint8, Shape{static_cast<int64_t>(bytes)}); };
+  dnnl::stream& stream = onednn::stream();
+  memory outer = at(k.filter, filter), inner = outer;
+  Tensor reordered, work = scratch(std::max(k.scratch, k.reorder_scratch));
+  memory pad = at(memory::desc({static_cast<int64_t>(work.size())}, memory::data_type::u8, memory::format_tag::a), work.raw());
+  if (k.reorder) {
+    reordered = scratch(k.inner_filter.get_size());
+    inner = at(k.inner_filter, reordered.raw());
+  }
+  auto reorder = [&](const memory& from, const memory& to) {
+    k.reorder.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, pad}});
+  };
+  try {
+    if (k.reorder && pass != Pass::kFilter) reorder(outer, inner);
+    k.primitive.execute(stream, {{pass == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, at(k.image, image)},
+                                 {pass == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, inner},
+                                 {pass == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, at(k.maps, maps)},
+                                 {DNNL_ARG_SCRATCHPAD, pad}});
+    if (k.reorder && pass == Pass::kFilter) reorder(inner, outer);
+    stream.wait();
+  } catch (const dnnl::error& e) {
+    return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what()));
+  }
+  return {};
+}
+
+}  // namespace
+
+const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
+  ConvShape s = conv_shape(c, pass, depthwise);
+  constexpr int64_t kMost = int64_t{1} << 30;  // its generated code counts in 32 bits
+  if (!s.batch || !s.channels || !s.positions() || !s.in_positions()) return "an operand is empty";
+  for (size_t i = 0; i < 3; ++i)
+    if (s.stride[i] > kMost || s.before[i] > kMost || s.after[i] > kMost || (s.size[i] - 1) * s.dilation[i] > kMost) return "very large sizes";
+  if (s.in_positions() > kMost / s.channels || s.positions() > kMost / s.out_channels) return "images above a gigabyte";
+  return Piece(s, pass).compiled(pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
+}
+
+Status run_onednn(Call& c, Pass pass, bool depthwise) {
+  ConvCall k(c, pass, depthwise);
+  Ref<Compiled> compiled;
+  {
+    Piece piece(k.shape, pass);
+    compiled = piece.compiled(pass, k.dtype);
+    if (!by_image(pass)) return execute(c, *compiled, pass, k.image.raw(), k.filter.raw(), k.maps.raw());
+  }
+  int64_t image = k.image.bytes() / k.shape.batch, maps = k.maps.bytes() / k.shape.batch;
+  Status first;
+  std::mutex failed;
+  parallel_for(k.shape.batch, 1, [&](int64_t begin, int64_t end) {
+    Team team(1);
+    for (int64_t i = begin; i < end; ++i) {
+      Status s = execute(c, *compiled, pass, static_cast<const char*>(k.image.raw()) + i * image, k.filter.raw(),
+                         static_cast<const char*>(k.maps.raw()) + i * maps);
+      if (s.ok()) continue;
+      std::lock_guard lock(failed);
+      first = s;
+    }
+  });
+  return first;
+}
+
+}  // namespace holdfast::nn
+
+#else
+
+namespace holdfast::nn {
+
+const char* refuse_onednn(const Call&, Pass, bool) { return "built without oneDNN"; }
+Status run_onednn(Call&, Pass, bool) { return Status(Code::E1599, "built without oneDNN"); }
+
+}  // namespace holdfast::nn
+#endif

@@ -1,0 +1,20 @@
+// How the stateless functions turn a seed into a generator.
+#pragma once
+
+#include <array>
+
+#include "holdfast/op/in.h"
+#include "holdfast/ops/random/generator.h"
+
+namespace holdfast::random {
+
+/// Inputs `key`, `counter` and `alg` of the stateless ops. Refuses a seed that is not [2] integers.
+struct KeyCounter {
+  KeyCounter(const In& seed, const std::string& alg);
+  Tensor key, counter, alg;
+};
+
+/// The algorithm called `name`; refuses one we do not know.
+Algorithm algorithm_of(const std::string& name);
+
+}  // namespace holdfast::random

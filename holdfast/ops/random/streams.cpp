@@ -1,0 +1,65 @@
+#include "holdfast/ops/random/streams.h"
+
+#include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/ops/random.h"
+
+namespace holdfast::random {
+namespace {
+
+// Seeds drawn for the call under way: no later call has them, so no table need remember them.
+thread_local const OpSeeds* t_drawn = nullptr;
+
+// What TensorFlow keeps a kernel, and with it a generator, for: op, dtypes, attributes, device.
+std::string stream_name(const Call& c) {
+  std::string key = c.op.name;
+  for (int i = 0; i < c.inputs(); ++i) {
+    key += ' ';
+    key += name(c.in(i).dtype());
+  }
+  for (size_t i = 2; i < c.op.attrs.size(); ++i) key += ' ' + c.attr(static_cast<int>(i)).text();
+  return key + ' ' + c.device->short_name();
+}
+
+}  // namespace
+
+SeedScope& seed_scope() {
+  static thread_local SeedScope scope;
+  return scope;
+}
+
+SeedState& seed_state() {
+  static SeedState state;
+  return state;
+}
+
+void refuse_if_deterministic(const char* what) {
+  if (!deterministic()) return;
+  fail(Code::E1105, cat(what, " without a seed is not supported while ops are deterministic"),
+       "`config.experimental.enable_op_determinism` promises the same numbers in every run, and without a seed they differ",
+       {manual_fix(cat("set a seed first: `", module_alias(), ".random.set_seed(1)`"))});
+}
+
+CallSeeds::CallSeeds(std::optional<int64_t> op_seed) {
+  GraphSeeds* graph = seed_scope().graph;
+  seeds_ = graph ? graph->op_seeds(op_seed) : seed_state().op_seeds(op_seed);
+  if (seeds_.nondeterministic()) refuse_if_deterministic("a random op");
+  t_drawn = seeds_.drawn ? &seeds_ : nullptr;
+}
+
+CallSeeds::~CallSeeds() { t_drawn = nullptr; }
+
+Philox stream(const Call& c, uint64_t blocks) {
+  if (NodeGenerator* node = seed_scope().node) return node->reserve(blocks);
+  OpSeeds seeds{.seed = c.attr(0).i(), .seed2 = c.attr(1).i()};
+  seeds.drawn = t_drawn && t_drawn->seed == seeds.seed && t_drawn->seed2 == seeds.seed2;
+  return seed_state().reserve(seeds.drawn ? std::string() : stream_name(c), seeds, blocks);
+}
+
+void set_seed(std::optional<int64_t> seed) { seed_state().set_seed(seed); }
+REGISTER(FUNCTION(&set_seed).args("seed").python("random.set_seed")
+             .doc("Starts every stream of random numbers over from `seed`; None forgets the global seed."));
+
+}  // namespace holdfast::random

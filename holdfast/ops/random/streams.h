@@ -1,0 +1,41 @@
+// Where a random op takes its seeds and its generator from: the one place that knows whether we
+// execute eagerly, build a graph or run a node of one.
+#pragma once
+
+#include "holdfast/op/opdef.h"
+#include "holdfast/ops/random/seeds.h"
+
+namespace holdfast::random {
+
+/// What this thread is doing. All null when executing eagerly.
+struct SeedScope {
+  GraphSeeds* graph = nullptr;    // a graph under construction, which numbers its ops
+  NodeGenerator* node = nullptr;  // a node of a graph that runs; its calls share one generator
+};
+HOLDFAST_API SeedScope& seed_scope();
+
+/// Throws where `what` would draw from the system's randomness while ops must be deterministic.
+void refuse_if_deterministic(const char* what);
+
+/// The seeds of eager ops.
+HOLDFAST_API SeedState& seed_state();
+
+/// The attributes `seed` and `seed2` for one call of a public function; lives while its op runs.
+class CallSeeds {
+ public:
+  explicit CallSeeds(std::optional<int64_t> op_seed);
+  ~CallSeeds();
+  CallSeeds(const CallSeeds&) = delete;
+  /// The first two attributes of every op that has seeds.
+  Attrs attrs() const { return {Arg(seeds_.seed), Arg(seeds_.seed2)}; }
+  /// Those and another.
+  Attrs attrs(Arg third) const { return {Arg(seeds_.seed), Arg(seeds_.seed2), std::move(third)}; }
+
+ private:
+  OpSeeds seeds_;
+};
+
+/// The generator for this call of an op whose first attributes are `seed` and `seed2`.
+Philox stream(const Call& call, uint64_t blocks);
+
+}  // namespace holdfast::random
