@@ -1,3 +1,5 @@
+#include <algorithm>
+
 // Numbers as positions of a one, lengths as runs of true.
 #include <algorithm>
 
