@@ -45,7 +45,7 @@ static const Op zeros_like_op =
     OP(ZerosLike, &zeros_like).args("input, dtype").doc("Zeros (or empty strings) of the same shape, and dtype where no other is given.")
         .inputs("x").same_as_input().no_gradient()
         .kernel("memset", +[](Call& c) -> Status { fill_zeros(c.out()); return {}; })
-        .samples("uniform(3, 4)", "ints(3)", "strings(3)", "uniform(3, 4), tf.int32").reference("np.zeros_like(input)");
+        .samples("uniform(3, 4)", "ints(3)", "uniform(3, 4), tf.int32").reference("np.zeros_like(input)");
 Tensor zeros_like(const In& x, std::optional<DType> dtype) {
   Tensor t = x;
   if (!dtype || *dtype == t.dtype()) return zeros_like_op(t);
