@@ -23,7 +23,7 @@ Status run_lrn(Call& c) {
   visit_floats(x.dtype(), [&]<class T>(T) {
     using W = float_of<T>;
     W bias = static_cast<W>(c.attr(kBias).f()), alpha = static_cast<W>(c.attr(kAlpha).f()), beta = static_cast<W>(c.attr(kBeta).f());
-    parallel_for(rows, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
+    parallel_for(rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         const T* from = x.data<T>() + r * n;
         T* to = y.mutable_data<T>() + r * n;
