@@ -168,6 +168,11 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
     case Kind::kOptFloat: if (o == Py_None) return {}; return Arg(float_of_object(def, p, o));
     case Kind::kFloat: return Arg(float_of_object(def, p, o));
     case Kind::kString: return Arg(string_of_object(def, p, o));
+    case Kind::kAny:
+      if (o == Py_None) return {};
+      if (PyUnicode_Check(o)) return Arg(string_of_object(def, p, o));
+      if (PyLong_Check(o) && !PyBool_Check(o)) return Arg(int_of_object(def, p, o));
+      return Arg(float_of_object(def, p, o));
     case Kind::kOptString: if (o == Py_None) return {}; return Arg(string_of_object(def, p, o));
     case Kind::kPadding: {
       if (PyUnicode_Check(o)) return Arg(string_of_object(def, p, o));
