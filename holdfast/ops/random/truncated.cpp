@@ -153,18 +153,19 @@ Status run_bounded(Call& c) {
 // The standard normal's distribution function.
 Tensor cumulative(const Tensor& x) { return erfc(x * -std::numbers::sqrt2 * 0.5) * 0.5; }
 
-// A sample keeps its quantile q while the parameters move. With xi the sample and a, b the bounds,
-// all in standard deviations: Phi(xi) = (1 - q) Phi(a) + q Phi(b).
+// A sample keeps its quantile q while a bound moves. With xi the sample and a, b the bounds, all in
+// standard deviations: Phi(xi) = (1 - q) Phi(a) + q Phi(b). As in TensorFlow, the bounds in standard
+// deviations stay where they are while mean and stddev move.
 Tensors bounded_gradient(Grad& g) {
-  Tensor mean = g.x(2), stddev = g.x(3);
-  Tensor xi = divide(g.y() - mean, stddev), a = divide(g.x(4) - mean, stddev), b = divide(g.x(5) - mean, stddev);
+  Tensor mean = g.x(2), stddev = g.x(3), dy = g.dy();
+  Tensor xi = divide(g.y() - mean, stddev);
+  Tensors out{Tensor(), Tensor(), sum_to(dy, mean), sum_to(dy * xi, stddev), Tensor(), Tensor()};
+  if (!g.wants(4) && !g.wants(5)) return out;
+  Tensor a = divide(g.x(4) - mean, stddev), b = divide(g.x(5) - mean, stddev);
   Tensor below = cumulative(a), q = divide(cumulative(xi) - below, cumulative(b) - below);
-  Tensor by_low = (1 - q) * exp((square(xi) - square(a)) * 0.5), by_high = q * exp((square(xi) - square(b)) * 0.5);
-  // An infinite bound does not move the sample, however large its distance is.
-  Tensor by_stddev = xi - multiply_no_nan(a, by_low) - multiply_no_nan(b, by_high);
-  Tensor dy = g.dy();
-  return {Tensor(), Tensor(), sum_to(dy * (1 - by_low - by_high), mean), sum_to(dy * by_stddev, stddev),
-          sum_to(dy * by_low, g.x(4)), sum_to(dy * by_high, g.x(5))};
+  out[4] = sum_to(dy * (1 - q) * exp((square(xi) - square(a)) * 0.5), g.x(4));
+  out[5] = sum_to(dy * q * exp((square(xi) - square(b)) * 0.5), g.x(5));
+  return out;
 }
 
 }  // namespace
@@ -177,7 +178,9 @@ static const Op op =
         .doc("Normal numbers between bounds, a pure function of `seed`; `shape` ends with that of the parameters.")
         .inputs("shape: S!, seed: Tseed!, means, stddevs, minvals, maxvals").dtypes(kGammaTypes)
         .infer(+[](Infer& s) { need_seed(s, 1); s.output(s.dtype(2), shape_ending(s, 0, parameters_shape(s))); })
-        .kernel("philox", run_bounded).gradient(bounded_gradient).keeps("means, stddevs, minvals, maxvals, output");
+        .kernel("philox", run_bounded).gradient(bounded_gradient).keeps("means, stddevs, minvals, maxvals, output")
+        .samples("[3, 2], [1, 2]")
+        .reference("np.array([[0.54411012, 0.20738031], [0.07356432, 0.04643455], [-1.30158985, -0.95385653]], np.float32)");
 Tensor stateless_parameterized_truncated_normal(const Sizes& shape, const In& seed, const BoundedNormalOptions& o) {
   return op({shape.tensor(), seed, o.means, o.stddevs, o.minvals, o.maxvals});
 }
