@@ -335,7 +335,7 @@ class IndexedSlices:
         """The same as a TensorShape."""
         if self._dense_shape is None:
             return TensorShape(None)
-        return TensorShape([int(size) for size in self._dense_shape])
+        return TensorShape(np.asarray(self._dense_shape).tolist())
 
     @property
     def dtype(self) -> DType:
