@@ -70,6 +70,21 @@ struct PoissonOptions {
 /// Poisson with mean `lam`: `shape` samples of each.
 HOLDFAST_API Tensor poisson(const Sizes& shape, const In& lam, const PoissonOptions& = {});
 
+struct CandidateOptions {
+  std::optional<int64_t> seed = {};
+};
+/// Sampled classes, how often each true class was to be expected, and each sampled one.
+using Candidates = std::tuple<Tensor, Tensor, Tensor>;
+/// `num_sampled` classes of [0, range_max), each equally likely.
+HOLDFAST_API Candidates uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled,
+                                                  bool unique, int64_t range_max, const CandidateOptions& = {});
+/// `num_sampled` classes of [0, range_max), likely as words sorted by frequency are.
+HOLDFAST_API Candidates log_uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled,
+                                                      bool unique, int64_t range_max, const CandidateOptions& = {});
+/// Every class of [0, num_sampled).
+HOLDFAST_API Candidates all_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
+                                              const CandidateOptions& = {});
+
 // -- pure functions of a seed
 
 struct StatelessUniformOptions {

@@ -110,6 +110,7 @@ static const Op concat_op =
         .reference("np.concatenate(values, axis)");
 Tensor concat(const Ins& values, const Sizes& axis) {
   Tensors in = values.tensors();
+  if (in.size() == 1) return identity(in[0]);  // also of a scalar, as in TensorFlow
   in.insert(0, axis.tensor());
   return concat_op.list(in)[0];
 }

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "holdfast/base/text.h"
-#include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/binomial.h"
 #include "holdfast/ops/random/fill.h"
@@ -102,16 +102,18 @@ Tensor stateless_poisson(const Sizes& shape, const In& seed, const In& lam, cons
 }
 
 static const Op binomial_op =
-    OP(StatelessRandomBinomial, &stateless_binomial).args("shape, seed: S, counts, probs")
+    OP(StatelessRandomBinomial, &stateless_binomial).args("shape, seed: S, counts: C, probs: P")
         .options<&StatelessCountOptions::dtype>("output_dtype").python("random.stateless_binomial")
         .doc("Successes among `counts` trials of probability `probs`, a pure function of `seed`; `shape` ends with theirs.")
         .inputs("shape: S!, seed: Tseed!, counts, probs").dtypes(kCountTypes).attr("dtype", int64).no_gradient()
         .infer(infer_binomial).kernel("philox", run_binomial);
 Tensor stateless_binomial(const Sizes& shape, const In& seed, const In& counts, const In& probs,
                           const StatelessCountOptions& o) {
-  // A bare number of trials takes the dtype of the probabilities, which are floats if bare too.
-  Tensor p = probs.tensor(probs.weak() && counts.weak() ? float32 : counts.weak() ? DType::kInvalid : counts.dtype());
-  return binomial_op({shape.tensor(), seed, counts.tensor(p.dtype()), p}, {o.dtype});
+  // Bare probabilities are float32, and bare or integer counts take the dtype of the probabilities.
+  Tensor p = probs.tensor(counts.weak() || is_integer(counts.dtype()) ? float32 : counts.dtype());
+  Tensor n = counts.tensor(p.dtype());
+  if (is_integer(n.dtype()) && n.dtype() != p.dtype()) n = cast(n, p.dtype());
+  return binomial_op({shape.tensor(), seed, n, p}, {o.dtype});
 }
 
 }  // namespace holdfast::random

@@ -145,6 +145,28 @@ TEST(StatelessOps, IndexShuffleIsTensorFlows) {
                                              Tensor::scalar(int64_t{1} << 41))));
 }
 
+TEST(RandomOps, CandidatesAreTensorFlows) {
+  Tensor classes = Tensor::of<int64_t>(std::vector<int64_t>{1, 5, 0, 19}, {2, 2});
+  for (bool unique : {true, false}) {
+    for (bool log : {false, true}) {
+      set_seed(3);
+      for (int turn = 0; turn < 2; ++turn) {
+        auto [ids, expected_true, expected] = (log ? log_uniform_candidate_sampler : uniform_candidate_sampler)(
+            classes, 2, 7, unique, 20, {.seed = 4});
+        const std::string name = std::string(log ? "log_" : "") + "uniform_candidates/" + (unique ? "1/" : "0/") + std::to_string(turn);
+        expect_equal(name + "/ids", values<int64_t>(ids));
+        expect_near(name + "/true", values<float>(expected_true));
+        expect_near(name + "/sampled", values<float>(expected));
+      }
+    }
+  }
+  auto [all, one, ones] = all_candidate_sampler(classes, 2, 20, true);
+  EXPECT_EQ(all.size(), 20);
+  expect_code(Code::E1103, [&] { uniform_candidate_sampler(classes, 2, 30, true, 20); });
+  expect_code(Code::E1103, [&] { uniform_candidate_sampler(classes, 2, 3, true, 10); });
+  expect_code(Code::E1102, [&] { uniform_candidate_sampler(classes, 3, 3, true, 20); });
+}
+
 TEST(GeneratorClass, ConsumesItsStateAsTensorFlowsDoes) {
   Generator g = Generator::from_seed(1234);
   auto state = [&] { return values<int64_t>(g.state().read()); };
