@@ -58,7 +58,8 @@ class VariableSpec:
 
 def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
     def refuse(self: Any, other: Any) -> NoReturn:
-        instead = f"variable.{method}(value)" if method else f"variable.assign(variable {symbol} value)"
+        change = f"{method}(value)" if method else f"assign(variable {symbol} value)"
+        instead = f"variable.{change}"
         raise RuntimeError(
             f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `{instead}` to "
             f"modify the variable, or `out = variable {symbol} value` if you need to get a new "
@@ -125,7 +126,9 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
             aggregation = VariableAggregation(aggregation)
         if trainable is None:
             trainable = synchronization is not VariableSynchronization.ON_READ
-        value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype)
+        if callable(initial_value):
+            initial_value = initial_value()
+        value = convert_to_tensor(initial_value, dtype)
         wanted = value.shape if shape is None else as_shape(shape)
         if not wanted.is_compatible_with(value.shape):
             raise ValueError(
@@ -244,21 +247,33 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
         return None
 
     def assign(
-        self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable | None:
         """Gives it another value. Assignments are atomic, with or without `use_locking`."""
         self._assign(self._fitting(value))
         return self if read_value else None
 
     def assign_add(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable | None:
         """Adds `delta` to the value."""
         self._assign_add(self._fitting(delta))
         return self if read_value else None
 
     def assign_sub(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable | None:
         """Subtracts `delta` from the value."""
         self._assign_sub(self._fitting(delta))
@@ -317,31 +332,45 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
         self._assign(_registry.function(f"tensor_scatter_nd_{how}")(old, indices, new))
         return self
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_add(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Adds rows."""
         return self._scatter("add", sparse_delta)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_sub(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Subtracts rows."""
         return self._scatter("sub", sparse_delta)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_max(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Takes the greater of its own and the given rows."""
         return self._scatter("max", sparse_delta)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_min(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Takes the lesser of its own and the given rows."""
         return self._scatter("min", sparse_delta)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_mul(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Multiplies rows."""
         return self._scatter("mul", sparse_delta)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_div(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Divides rows."""
         return self._scatter("div", sparse_delta)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Replaces rows."""
         return self._scatter("update", sparse_delta)
 
