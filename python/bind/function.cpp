@@ -299,7 +299,8 @@ Object texts(const std::vector<std::string>& list) {
 void put(PyObject* d, const char* key, const Object& v) { if (PyDict_SetItemString(d, key, v.get()) < 0) throw PythonError{}; }
 
 constexpr const char* kKinds[] = {"tensor", "tensor?", "tensors", "sizes", "axes", "bool", "int", "int?", "float", "float?", "string",
-                                  "dtype", "dtype?", "shape", "ints", "ints?", "floats", "strings"};
+                                  "dtype", "dtype?", "shape", "ints", "ints?", "floats", "strings", "string?", "any", "padding"};
+static_assert(std::size(kKinds) == static_cast<size_t>(Kind::kPadding) + 1, "a kind has no name");
 constexpr const char* kResults[] = {"tensor", "list", "tuple", "nothing"};
 
 PyObject* get_record(PyObject* o, void*) {
