@@ -1,4 +1,6 @@
 // Bands of matrices, and diagonals of tensors of any rank.
+#include <algorithm>
+
 #include "holdfast/base/parallel.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"

@@ -1,4 +1,6 @@
 // Numbers as positions of a one, lengths as runs of true.
+#include <algorithm>
+
 #include "holdfast/base/parallel.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"

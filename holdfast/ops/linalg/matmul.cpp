@@ -9,7 +9,6 @@
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/linalg/cpu/gemm.h"
 #include "holdfast/ops/math.h"
-#include "holdfast/ops/linalg/zz_temp.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
