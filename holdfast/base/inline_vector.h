@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace holdfast {
@@ -66,7 +68,16 @@ class InlineVector {
     pop_back();
   }
   template <class It>
-  void append(It first, It last) { for (; first != last; ++first) push_back(*first); }
+  void append(It first, It last) {
+    if constexpr (std::is_trivially_copyable_v<T> && std::is_convertible_v<It, const T*>) {
+      auto n = static_cast<size_t>(last - first);
+      reserve(size_ + n);
+      if (n) std::memcpy(static_cast<void*>(data_ + size_), first, n * sizeof(T));
+      size_ += n;
+    } else {
+      for (; first != last; ++first) push_back(*first);
+    }
+  }
 
   void reserve(size_t n) {
     if (n <= capacity_) return;

@@ -1,5 +1,6 @@
 // Runs one op now: check, place, infer, pick a kernel, run it.
 #include "holdfast/base/text.h"
+#include "holdfast/expr/expr.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
@@ -131,13 +132,63 @@ const Kernel* pick(const OpDef& op, DeviceKind kind, const Call& call, std::stri
   return nullptr;
 }
 
+// Whether every input is there, of a dtype that is taken and that its group shares. A list of inputs is
+// left to check_signature, as are all refusals.
+bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
+  if (in.size() != op.inputs.size()) return false;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const InputDef& def = op.inputs[i];
+    if (!in[i] || def.list) return false;
+    DType d = in[i].dtype();
+    if (!def.dtypes.has(d) || in[def.first].dtype() != d) return false;
+  }
+  return true;
+}
+
+// The short way for what most small ops are: one scalar instruction over operands of one shape, beside
+// numbers, on the only device there is. False where any of that is not so.
+bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) {
+  static const std::vector<Device*>& all = devices();
+  if (all.size() != 1 || op.kernels.empty() || op.kernels.front().run != run_elementwise || op.infer != infer_elementwise)
+    return false;
+  const ScalarInfo& scalar = info(op.scalar);
+  if (static_cast<size_t>(scalar.arity) != in.size()) return false;
+  const Shape* shape = nullptr;
+  for (const Tensor& t : in) {
+    if (!t.rep()->buffer) return false;
+    if (!shape || (shape->rank() == 0 && t.rank() > 0)) shape = &t.shape();
+    else if (t.rank() > 0 && !(t.shape() == *shape)) return false;
+  }
+  Loop loop = loop_for(op.scalar, in[0].dtype());
+  if (!loop) return false;
+  out.resize(1);
+  out[0] = empty(scalar.boolean ? DType::kBool : in[0].dtype(), *shape, all[0]);
+  run_broadcast(loop, in, out[0]);
+  return true;
+}
+
+void stamp(const OpDef& op, std::span<const Tensor> in, Tensors& out) {
+  Where variable = !in.empty() && in[0] ? in[0].rep()->variable_born : nullptr;
+  for (Tensor& t : out) {
+    if (!t) continue;
+    t.rep()->op = op.name.c_str();
+    t.rep()->from_variable = variable;
+  }
+}
+
 class Eager final : public Interpreter {
  public:
   Tensor admit(const Tensor& t) override { return t; }
 
   void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
-    check_signature(op, in);
-    run_on(place(op, in), op, in, attrs, out);
+    try {
+      if (!plainly_fits(op, in)) check_signature(op, in);
+      else if (op.elementwise && run_plain(op, in, out)) return stamp(op, in, out);
+      run_on(place(op, in), op, in, attrs, out);
+    } catch (Error& e) {
+      e.name_op(op.name);  // memory and attributes fail without knowing for whom
+      throw;
+    }
   }
 
  private:
@@ -157,12 +208,7 @@ class Eager final : public Interpreter {
       raise(std::move(d));
     }
     if (Status s = kernel->run(call); !s.ok()) raise_from(s, op, in);
-    Where variable = !in.empty() && in[0] ? in[0].rep()->variable_born : nullptr;
-    for (Tensor& t : out) {
-      if (!t) continue;
-      t.rep()->op = op.name.c_str();
-      t.rep()->from_variable = variable;
-    }
+    stamp(op, in, out);
   }
 
   // What a device cannot do, the CPU does; the results go where the program expects them.

@@ -16,7 +16,7 @@ namespace holdfast {
 enum class Kind : uint8_t {
   kTensor, kOptTensor, kTensors, kSizes, kAxes, kBool, kInt, kOptInt, kFloat, kOptFloat, kString,
   kDType, kOptDType, kShape, kInts, kOptInts, kFloats, kStrings,
-  kOptString,
+  kOptString, kAny,
   kPadding,  // "SAME", "VALID", or a list of pairs: a text or the pairs' numbers in a row
 };
 
@@ -90,6 +90,7 @@ HOLDFAST_PARAM(Ints, kInts, a.ints())
 HOLDFAST_PARAM(std::optional<Ints>, kOptInts, a.none() ? std::optional<Ints>() : a.ints())
 HOLDFAST_PARAM(std::vector<double>, kFloats, a.floats())
 HOLDFAST_PARAM(std::vector<std::string>, kStrings, a.strings())
+HOLDFAST_PARAM(Arg, kAny, a)  // a number or a text, as for `ord` of a norm
 #undef HOLDFAST_PARAM
 
 HOLDFAST_API Arg to_arg(const Sizes&);

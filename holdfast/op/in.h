@@ -44,6 +44,8 @@ class HOLDFAST_API In {
   /// The dtype it has, or kInvalid for a number.
   DType dtype() const;
   const Variable* variable() const { return variable_; }
+  /// The tensor it was made from, not counted; null for a variable or a number.
+  const Tensor* borrowed() const { return variable_ || weak() ? nullptr : &tensor_; }
   /// What other languages would write for it: a number stays a number.
   Arg arg() const;
   static In from(const Arg&);

@@ -1,5 +1,8 @@
 #include "holdfast/op/op.h"
 
+#include <cstring>
+#include <new>
+
 #include "holdfast/base/text.h"
 
 namespace holdfast {
@@ -25,6 +28,19 @@ void resolve(const OpDef& op, std::initializer_list<In> inputs, Tensors& out) {
   }
 }
 
+// Tensors side by side that somebody else holds for the time of the call: a count up and down for each
+// operand would be a good part of a small op's time.
+template <size_t N>
+class Borrowed {
+ public:
+  void set(size_t i, const Tensor& t) { std::memcpy(bytes_ + i * sizeof(Tensor), &t, sizeof(Tensor)); }
+  std::span<const Tensor> tensors() const { return {std::launder(reinterpret_cast<const Tensor*>(bytes_)), N}; }
+
+ private:
+  static_assert(sizeof(Tensor) == sizeof(void*), "a tensor is one counted pointer");
+  alignas(Tensor) unsigned char bytes_[N * sizeof(Tensor)];
+};
+
 void fill_defaults(const OpDef& op, Attrs& attrs) {
   for (size_t i = attrs.size(); i < op.attrs.size(); ++i) attrs.push_back(op.attrs[i].default_value);
 }
@@ -32,28 +48,31 @@ void fill_defaults(const OpDef& op, Attrs& attrs) {
 }  // namespace
 
 Tensor Op::operator()(const In& x) const {
-  Tensor in = x.tensor();
+  Tensor own;
+  const Tensor* in = x.borrowed();
+  if (!in) in = &(own = x.tensor());
   Tensors out;
   Attrs attrs;
   if (!def_->attrs.empty()) fill_defaults(*def_, attrs);
-  apply(*def_, {&in, 1}, attrs, out);
+  apply(*def_, {in, 1}, attrs, out);
   return std::move(out[0]);
 }
 
 Tensor Op::operator()(const In& x, const In& y) const {
-  Tensor in[2];
-  if (x.weak()) {
-    in[1] = y.tensor();
-    in[0] = x.tensor(y.weak() ? DType::kInvalid : in[1].dtype());
-    if (y.weak()) in[1] = y.tensor(in[0].dtype());
-  } else {
-    in[0] = x.tensor();
-    in[1] = y.tensor(in[0].dtype());
-  }
+  Tensor own[2];
+  Borrowed<2> in;
+  const Tensor *a = x.borrowed(), *b = y.borrowed();
+  if (!a && !x.weak()) a = &(own[0] = x.tensor());
+  if (!b && !y.weak()) b = &(own[1] = y.tensor());
+  // A number takes the dtype of the other operand; two of them that of the first.
+  if (!a) a = &(own[0] = x.tensor(b && *b ? b->dtype() : DType::kInvalid));
+  if (!b) b = &(own[1] = y.tensor(*a ? a->dtype() : DType::kInvalid));
+  in.set(0, *a);
+  in.set(1, *b);
   Tensors out;
   Attrs attrs;
   if (!def_->attrs.empty()) fill_defaults(*def_, attrs);
-  apply(*def_, in, attrs, out);
+  apply(*def_, in.tensors(), attrs, out);
   return std::move(out[0]);
 }
 

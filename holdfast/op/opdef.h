@@ -20,6 +20,7 @@ enum class Scalar : uint8_t;
 struct InputDef {
   std::string name;
   std::string group = "T";  // inputs of one group share a dtype
+  size_t first = 0;         // the first input of the group, found at registration
   DTypes dtypes = kAll;
   bool list = false;        // takes any number of tensors; only the last input may
   bool optional = false;    // may be an empty Tensor

@@ -39,6 +39,9 @@ void add_kernel(std::string_view op, Kernel kernel) {
 }
 
 const OpDef* keep(std::unique_ptr<OpDef> op) {
+  for (auto& in : op->inputs) {
+    while (op->inputs[in.first].group != in.group) ++in.first;
+  }
   Registry& r = registry();
   if (!r.by_name.emplace(op->name, op.get()).second) bug(cat("two ops are called ", op->name));
   r.owned_ops.push_back(std::move(op));

@@ -71,7 +71,7 @@ struct MeshgridOptions {
 HOLDFAST_API Tensors meshgrid(const Ins& args, const MeshgridOptions& = {});
 struct OneHotOptions {
   std::optional<In> on_value = {}, off_value = {};
-  int64_t axis = -1;
+  std::optional<int64_t> axis = {};  // the last where none is given
   std::optional<DType> dtype = {};
 };
 /// `on_value` where the position along the new axis is the index, `off_value` elsewhere.
@@ -138,7 +138,7 @@ HOLDFAST_API Tensor repeat(const In& input, const Sizes& repeats, const RepeatOp
 /// Backwards along the axes.
 HOLDFAST_API Tensor reverse(const In& tensor, const Sizes& axis);
 struct ReverseSequenceOptions {
-  int64_t seq_axis = 0, batch_axis = 0;
+  std::optional<int64_t> seq_axis = {}, batch_axis = {};  // seq_axis is needed; batch_axis is 0 where none is given
 };
 /// The first `seq_lengths[i]` slices of batch i backwards, the others as they are.
 HOLDFAST_API Tensor reverse_sequence(const In& input, const In& seq_lengths, const ReverseSequenceOptions& = {});

@@ -70,6 +70,21 @@ struct PoissonOptions {
 /// Poisson with mean `lam`: `shape` samples of each.
 HOLDFAST_API Tensor poisson(const Sizes& shape, const In& lam, const PoissonOptions& = {});
 
+struct CandidateOptions {
+  std::optional<int64_t> seed = {};
+};
+/// Sampled classes, how often each true class was to be expected, and each sampled one.
+using Candidates = std::tuple<Tensor, Tensor, Tensor>;
+/// `num_sampled` classes of [0, range_max), each equally likely.
+HOLDFAST_API Candidates uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled,
+                                                  bool unique, int64_t range_max, const CandidateOptions& = {});
+/// `num_sampled` classes of [0, range_max), likely as words sorted by frequency are.
+HOLDFAST_API Candidates log_uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled,
+                                                      bool unique, int64_t range_max, const CandidateOptions& = {});
+/// Every class of [0, num_sampled).
+HOLDFAST_API Candidates all_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
+                                              const CandidateOptions& = {});
+
 // -- pure functions of a seed
 
 struct StatelessUniformOptions {
@@ -117,6 +132,13 @@ HOLDFAST_API Tensor stateless_poisson(const Sizes& shape, const In& seed, const 
 /// Successes among `counts` trials of probability `probs`, a pure function of `seed`.
 HOLDFAST_API Tensor stateless_binomial(const Sizes& shape, const In& seed, const In& counts,
                                        const In& probs, const StatelessCountOptions& = {});
+
+struct BoundedNormalOptions {
+  In means = 0.0, stddevs = 1.0, minvals = -2.0, maxvals = 2.0;
+};
+/// Normal between bounds, a pure function of `seed`; `shape` ends with that of the parameters.
+HOLDFAST_API Tensor stateless_parameterized_truncated_normal(const Sizes& shape, const In& seed,
+                                                             const BoundedNormalOptions& = {});
 
 struct AlgOptions {
   std::string alg = "auto_select";

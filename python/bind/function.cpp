@@ -36,8 +36,15 @@ using Given = InlineVector<PyObject*, 8>;
 
 bool is_tensor_kind(Kind k) { return k == Kind::kTensor || k == Kind::kOptTensor || k == Kind::kTensors; }
 
-// The dtype that numbers and lists of a group take: that of its first tensor or variable.
+// The dtype that numbers and lists of a group take: that of its first tensor or variable, or, where a
+// dtype parameter has the group's name, what that says.
 DType group_hint(const FunctionDef& def, const Given& given, const std::string& group) {
+  for (size_t i = 0; i < def.params.size(); ++i) {
+    const Param& p = def.params[i];
+    if (p.name != group || (p.kind != Kind::kDType && p.kind != Kind::kOptDType)) continue;
+    if (given[i] && given[i] != Py_None) return dtype_of_object(given[i]);
+    if (!p.default_value.none()) return p.default_value.dtype();
+  }
   for (size_t i = 0; i < def.params.size(); ++i) {
     const Param& p = def.params[i];
     if (!given[i] || !is_tensor_kind(p.kind) || p.group != group) continue;
@@ -107,10 +114,21 @@ int64_t int_of_object(const FunctionDef& def, const Param& p, PyObject* o) {
   return v;
 }
 
+// The name of an enum's member, which stands for it where a text is wanted: `Algorithm.PHILOX`.
+Object enum_name(PyObject* o) {
+  if (!PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__members__")) return {};
+  Object name = Object::steal(PyObject_GetAttrString(o, "name"));
+  return PyUnicode_Check(name.get()) ? name : Object();
+}
+
 std::string string_of_object(const FunctionDef& def, const Param& p, PyObject* o) {
   if (PyBytes_Check(o)) return {PyBytes_AS_STRING(o), static_cast<size_t>(PyBytes_GET_SIZE(o))};
   const char* s = PyUnicode_Check(o) ? PyUnicode_AsUTF8(o) : nullptr;
-  if (!s) { PyErr_Clear(); bad_argument(def, p, o, "a string"); }
+  if (!s) {
+    if (Object name = enum_name(o)) return string_of_object(def, p, name.get());
+    PyErr_Clear();
+    bad_argument(def, p, o, "a string");
+  }
   return s;
 }
 
@@ -150,6 +168,11 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
     case Kind::kOptFloat: if (o == Py_None) return {}; return Arg(float_of_object(def, p, o));
     case Kind::kFloat: return Arg(float_of_object(def, p, o));
     case Kind::kString: return Arg(string_of_object(def, p, o));
+    case Kind::kAny:
+      if (o == Py_None) return {};
+      if (PyUnicode_Check(o)) return Arg(string_of_object(def, p, o));
+      if (PyLong_Check(o) && !PyBool_Check(o)) return Arg(int_of_object(def, p, o));
+      return Arg(float_of_object(def, p, o));
     case Kind::kOptString: if (o == Py_None) return {}; return Arg(string_of_object(def, p, o));
     case Kind::kPadding: {
       if (PyUnicode_Check(o)) return Arg(string_of_object(def, p, o));
@@ -220,6 +243,7 @@ void place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* kwnam
 
 Object to_python(const PyFunction& f, Tensors out) {
   if (f.def->result == ResultKind::kTensor) return Object::steal(wrap(std::move(out[0])));
+  if (f.def->result == ResultKind::kNothing) return Object::share(Py_None);
   auto n = static_cast<Py_ssize_t>(out.size());
   if (f.def->result == ResultKind::kList) {
     Object list = Object::steal(PyList_New(n));
@@ -242,7 +266,12 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     Tensors tensors;
     for (size_t i = 0; i < given.size(); ++i) {
       const Param& p = f.def->params[i];
-      parsed.push_back(given[i] ? to_arg(*f.def, p, given[i], given, groups) : p.default_value);
+      try {
+        parsed.push_back(given[i] ? to_arg(*f.def, p, given[i], given, groups) : p.default_value);
+      } catch (Error& e) {
+        e.name_op(cat("`", f.def->name, "`, argument `", p.name, "`"));
+        throw;
+      }
       if (auto* t = std::get_if<Tensor>(&parsed.back().value())) tensors.push_back(*t);
     }
     Unlocked unlocked(tensors);
@@ -275,7 +304,8 @@ Object texts(const std::vector<std::string>& list) {
 void put(PyObject* d, const char* key, const Object& v) { if (PyDict_SetItemString(d, key, v.get()) < 0) throw PythonError{}; }
 
 constexpr const char* kKinds[] = {"tensor", "tensor?", "tensors", "sizes", "axes", "bool", "int", "int?", "float", "float?", "string",
-                                  "dtype", "dtype?", "shape", "ints", "ints?", "floats", "strings"};
+                                  "dtype", "dtype?", "shape", "ints", "ints?", "floats", "strings", "string?", "any", "padding"};
+static_assert(std::size(kKinds) == static_cast<size_t>(Kind::kPadding) + 1, "a kind has no name");
 constexpr const char* kResults[] = {"tensor", "list", "tuple", "nothing"};
 
 PyObject* get_record(PyObject* o, void*) {

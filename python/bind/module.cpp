@@ -135,5 +135,6 @@ NB_MODULE(_holdfast, m) {
   bind_variable(m);
   bind_tape(m);
   bind_device(m);
+  bind_random(m);
   bind_registry(m);
 }

@@ -44,6 +44,11 @@ class Place(NamedTuple):
     qualname: str
     source_line: str
 
+    @property
+    def source(self) -> str:
+        """The line, under the name that the binding's places have for it."""
+        return self.source_line
+
 
 class Text(NamedTuple):
     """A piece of source and its span: lines from 1, columns in bytes from 0, the end excluded."""

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 // Bands of matrices, and diagonals of tensors of any rank.
 #include <algorithm>
 

@@ -1,4 +1,6 @@
 // Tensors of one value.
+#include <algorithm>
+
 #include "holdfast/device/device.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
@@ -11,7 +13,7 @@ namespace holdfast {
 namespace {
 
 void infer_fill(Infer& s) {
-  s.need_rank(0, 1, 1);
+  s.need_rank(0, 0, 1);  // a bare number stands for one size
   s.need_rank(1, 0, 0);
   auto dims = s.ints(0);
   if (dims) need_sizes(s, "dims", *dims);
@@ -43,7 +45,7 @@ static const Op zeros_like_op =
     OP(ZerosLike, &zeros_like).args("input, dtype").doc("Zeros (or empty strings) of the same shape, and dtype where no other is given.")
         .inputs("x").same_as_input().no_gradient()
         .kernel("memset", +[](Call& c) -> Status { fill_zeros(c.out()); return {}; })
-        .samples("uniform(3, 4)", "ints(3)", "strings(3)", "uniform(3, 4), tf.int32").reference("np.zeros_like(input)");
+        .samples("uniform(3, 4)", "ints(3)", "uniform(3, 4), tf.int32").reference("np.zeros_like(input)");
 Tensor zeros_like(const In& x, std::optional<DType> dtype) {
   Tensor t = x;
   if (!dtype || *dtype == t.dtype()) return zeros_like_op(t);
@@ -60,15 +62,13 @@ Tensor ones_like(const In& x, std::optional<DType> dtype) {
 REGISTER(FUNCTION(&zeros).args("shape, dtype").doc("Zeros (false, empty strings) of a shape; float32 where no dtype is given.")
              .samples("[2, 3]", "[], tf.int32").reference("np.zeros(shape)"));
 Tensor zeros(const Sizes& shape, std::optional<DType> dtype) {
-  Sizes dims = shape.single() ? Sizes(shape.ints()) : shape;
-  return fill(dims, scalar_of("zeros", 0, dtype.value_or(float32)));
+  return fill(shape, scalar_of("zeros", 0, dtype.value_or(float32)));
 }
 
 REGISTER(FUNCTION(&ones).args("shape, dtype").doc("Ones of a shape; float32 where no dtype is given.")
              .samples("[2, 3]", "[0], tf.int32").reference("np.ones(shape)"));
 Tensor ones(const Sizes& shape, std::optional<DType> dtype) {
-  Sizes dims = shape.single() ? Sizes(shape.ints()) : shape;
-  return fill(dims, scalar_of("ones", 1, dtype.value_or(float32)));
+  return fill(shape, scalar_of("ones", 1, dtype.value_or(float32)));
 }
 
 REGISTER(FUNCTION(&eye).args("num_rows")

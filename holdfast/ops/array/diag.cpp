@@ -4,6 +4,8 @@
 // wide as the longest; `align` says at which end shorter ones are padded, those above the main one first.
 #include "holdfast/ops/diag.h"
 
+#include <algorithm>
+
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"

@@ -6,6 +6,7 @@
 #include "holdfast/ops/array/scatter_loops.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
+#include "holdfast/ops/math.h"
 #include "holdfast/ops/slicing.h"
 #include "holdfast/tensor/visit.h"
 
@@ -165,6 +166,7 @@ static const Op gather_op =
         .reference("np.take(params, np.asarray(indices), axis or 0)");
 Tensor gather(const In& params, const In& indices, const GatherOptions& o) {
   Tensor ids = indices;
+  if (ids.dtype() == int16) ids = cast(ids, int32);
   int64_t batch = o.batch_dims < 0 && ids.shape().has_rank() ? o.batch_dims + ids.rank() : o.batch_dims;
   return gather_op({params, ids, (o.axis ? *o.axis : Sizes(batch)).tensor()}, {o.batch_dims});
 }

@@ -5,11 +5,10 @@
 namespace holdfast {
 namespace {
 
-
 // Elements may be cut into several or several joined: the last axis says how many belong together.
 void infer_bitcast(Infer& s) {
   DType to = s.attr(0).dtype();
-  if (!kPlain.has(to)) s.bad_value("type", name(to), to_text(kPlain));
+  if (!kNumbers.has(to)) s.bad_value("type", name(to), to_text(kNumbers));
   int64_t have = size_of(s.dtype()), want = size_of(to);
   if (!s.shape().has_rank() || have == want) return s.output(to, s.shape());
   Shape out = s.shape();
@@ -61,10 +60,11 @@ Tensor guarantee_const(const In& x) { return guarantee_op(x); }
 
 static const Op bitcast_op =
     OP(Bitcast, &bitcast).args("input, type").doc("The same bytes under another dtype.").inputs("input").attr("type")
-        .dtypes(kPlain).view().no_gradient().infer(infer_bitcast)
+        .dtypes(kNumbers).view().no_gradient().infer(infer_bitcast)
         .kernel("view", run_bitcast).kernel_for(DeviceKind::kCuda, "view", run_bitcast)
-        .samples("uniform(3, dtype=\"float32\"), tf.int32", "ints(3, dtype=\"int32\"), tf.uint8")
-        .reference("input.view(type.as_numpy_dtype) if type.size == input.itemsize else input.view(type.as_numpy_dtype).reshape(input.shape + (-1,))")
+        .samples("uniform(3, 2), tf.int32", "ints(3), tf.uint8")
+        .reference("(lambda v: v if v.itemsize == input.itemsize else v.reshape(input.shape + (-1,)) if v.itemsize < input.itemsize else "
+                   "v.reshape(input.shape[:-1]))(np.ascontiguousarray(input).view(type))")
         .checks({.gradient = false, .second_gradient = false});
 Tensor bitcast(const In& x, DType type) { return bitcast_op({x}, {type}); }
 

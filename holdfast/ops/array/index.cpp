@@ -17,6 +17,7 @@ struct Number {
 };
 
 Number number_of(const Tensor& t) {
+  if (!t) fail(Code::E1104, "an index is an empty tensor handle");
   if (!kIndexDTypes.has(t.dtype()) || t.rank() > 0) {
     std::vector<Fix> fixes;
     if (is_bool(t.dtype())) fixes.push_back(manual_fix("take the elements at which a mask is true with `boolean_mask(tensor, mask)`"));
@@ -91,6 +92,8 @@ const OpDef& op_named(const char* name) {
 }  // namespace
 
 Tensor index(const In& t, std::span<const IndexItem> items) {
+  // A mask alone takes the elements at which it is true, as TensorFlow has it.
+  if (items.size() == 1 && items[0].kind == IndexItem::kTensor && is_bool(items[0].tensor.dtype())) return boolean_mask(t, items[0].tensor);
   static const Op op(&op_named("StridedSlice"));
   Spec spec(items);
   return op({t, spec.begin(), spec.end(), spec.strides()}, spec.masks());

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 // Numbers as positions of a one, lengths as runs of true.
 #include <algorithm>
 
@@ -109,7 +111,7 @@ Tensor one_hot(const In& indices, const Sizes& depth, const OneHotOptions& o) {
   Tensor off = o.off_value ? o.off_value->tensor(d) : d == DType::kString ? constant("") : Tensor::scalar(0, d);
   for (const Tensor* t : {&on, &off})
     if (t->dtype() != d) fail(Code::E1101, cat("one_hot: a value is ", name(t->dtype()), ", expected ", name(d)));
-  return one_hot_op({indices, depth.tensor(), on, off}, {o.axis});
+  return one_hot_op({indices, depth.tensor(), on, off}, {o.axis.value_or(-1)});
 }
 
 static const Op mask_op =

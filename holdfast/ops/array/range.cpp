@@ -83,7 +83,7 @@ int width(DType d) {
 
 // A scalar under another dtype; a weak number takes it by itself.
 Tensor as(const In& x, DType d) {
-  if (x.weak()) return x.dtype() == DType::kInvalid && is_integer(d) ? cast(x, d) : x.tensor(d);
+  if (x.weak()) return x.tensor(d);
   Tensor t = x;
   return t.dtype() == d ? t : cast(t, d);
 }
@@ -91,7 +91,7 @@ Tensor as(const In& x, DType d) {
 void infer_linspace(Infer& s) {
   auto num = s.ints(2);
   if (s.shape(2).elements().value_or(1) != 1) s.bad_shape(2, "one number");
-  if (num && (*num)[0] < 1) s.bad_value("num", cat((*num)[0]), "1 or more");
+  if (num && (*num)[0] < 0) s.bad_value("num", cat((*num)[0]), "0 or more");
   auto both = s.shape(0).merged(s.shape(1));
   if (!both) s.bad_shape(1, cat("shape ", s.shape(0).text(), ", that of `start`"));
   if (!both->has_rank()) return s.output(s.dtype(), Shape::unknown());
@@ -155,14 +155,18 @@ static Tensors linspace_back(Grad& g) {
 }
 
 static const Op linspace_op =
-    OP(LinSpace, &linspace).args("start, stop, num").options<&LinspaceOptions::axis>("axis").python("linspace, lin_space")
+    OP(LinSpace, &linspace).args("start, stop, num").options<&LinspaceOptions::axis>("axis").python("linspace")
         .doc("`num` values from `start` to `stop`, both included, evenly spaced along a new axis.")
         .inputs("start, stop, num: Tidx!").attr("axis", 0).dtypes(kFloats).infer(infer_linspace).kernel("reference", run_linspace)
         .gradient(linspace_back).keeps("num")
         .samples("uniform(), uniform(), 5", "uniform(2, 3), uniform(2, 3), 4", "uniform(2), uniform(2), 3, axis=-1", "uniform(), uniform(), 1")
         .reference("np.linspace(start, stop, int(num), axis=axis)");
 Tensor linspace(const In& start, const In& stop, const Sizes& num, const LinspaceOptions& o) {
-  Tensor a = start.weak() ? start.tensor(stop.weak() ? float32 : stop.dtype()) : start.tensor(), b = stop.tensor(a.dtype());
+  // Numbers take the dtype of the operand beside them; integers are spaced in float64, as in TensorFlow.
+  DType d = !start.weak() ? start.dtype() : !stop.weak() ? stop.dtype() : start.tensor().dtype() == int32 && stop.tensor().dtype() == int32 ? int32 : float32;
+  Tensor a = start.tensor(d), b = stop.tensor(d);
+  if (is_integer(a.dtype())) a = cast(a, float64);
+  if (is_integer(b.dtype())) b = cast(b, float64);
   if (!(a.shape() == b.shape())) {
     auto both = broadcast(a.shape(), b.shape());
     if (!both) fail(Code::E1102, cat("linspace: `start` ", a.shape().text(), " and `stop` ", b.shape().text(), " do not broadcast"));

@@ -10,10 +10,10 @@ namespace holdfast {
 namespace {
 
 void infer_reshape(Infer& s) {
-  s.need_rank(1, 1, 1);
+  s.need_rank(1, 0, 1);  // a bare number stands for one size
   auto want = s.ints(1);
   if (!want) {
-    int64_t n = s.shape(1).has_rank() ? s.shape(1)[0] : kUnknown;
+    int64_t n = !s.shape(1).has_rank() ? kUnknown : s.shape(1).rank() ? s.shape(1)[0] : 1;
     return s.output(s.dtype(), n < 0 || n > kMaxRank ? Shape::unknown() : Shape::of_rank(static_cast<int>(n)));
   }
   int64_t known = 1, open = -1;

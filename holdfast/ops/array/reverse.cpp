@@ -1,4 +1,6 @@
 // The same elements backwards or moved along axes.
+#include <algorithm>
+
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
@@ -144,7 +146,8 @@ static const Op sequence_op =
         .gradient(+[](Grad& g) -> Tensors { return {reverse_sequence(g.dy(), g.x(1), {g.attr(0).i(), g.attr(1).i()}), Tensor()}; }).keeps("seq_lengths")
         .samples("uniform(3, 4), [2, 0, 4], seq_axis=1").reference("np.array([np.concatenate([r[:n][::-1], r[n:]]) for r, n in zip(input, seq_lengths)])");
 Tensor reverse_sequence(const In& x, const In& lengths, const ReverseSequenceOptions& o) {
-  return sequence_op({x, lengths}, {o.seq_axis, o.batch_axis});
+  if (!o.seq_axis) fail(Code::E1104, "reverse_sequence: `seq_axis` is missing");
+  return sequence_op({x, lengths}, {*o.seq_axis, o.batch_axis.value_or(0)});
 }
 
 static const Op roll_op =
@@ -153,7 +156,7 @@ static const Op roll_op =
         .gradient(+[](Grad& g) -> Tensors {
           if (g.x(1).is_symbolic()) fail(Code::E1105, "the gradient of Roll needs a shift that is known while tracing");
           Dims back = g.ints(1);
-          for (int64_t& v : back) v = v == INT64_MIN ? v : -v;
+          for (int64_t& v : back) v = -std::max(v, -INT64_MAX);
           return {roll(g.dy(), g.x(1).rank() ? Sizes(back) : Sizes(back[0]), g.x(2)), Tensor(), Tensor()};
         }).keeps("shift, axis")
         .samples("uniform(5), 2, 0", "uniform(3, 4), [1, -2], [0, 1]", "uniform(3, 4), [1, 1], [1, 1]", "strings(4), -1, 0")

@@ -60,6 +60,16 @@ Tensors update_back(Grad& g) {
           g.wants(2) ? gather_nd(dy, g.x(1)) : Tensor()};
 }
 
+// Of equal candidates for a place, each gets the same share of what arrives there.
+Tensors extreme_back(Grad& g) {
+  Tensor dy = g.dy(), indices = g.x(1);
+  DType d = dy.dtype();
+  Tensor kept = cast(equal(g.x(0), g.y()), d), taken = cast(equal(g.x(2), gather_nd(g.y(), indices)), d);
+  Tensor shares = tensor_scatter_nd_add(kept, indices, taken);
+  Tensor each = divide(dy, shares);
+  return {g.wants(0) ? each * kept : Tensor(), Tensor(), g.wants(2) ? gather_nd(each, indices) * taken : Tensor()};
+}
+
 }  // namespace
 
 static const Op scatter_op =
@@ -101,12 +111,14 @@ Tensor tensor_scatter_nd_sub(const In& t, const In& i, const In& u) { return sub
 
 static const Op min_op =
     TENSOR_SCATTER(TensorScatterMin, tensor_scatter_nd_min, Combine::kMin, "A copy of `tensor` with the smaller of value and update at the positions.", kReals)
+        .gradient(extreme_back).keeps("tensor, indices, updates, output")
         .samples("uniform(5), [[1], [3]], uniform(2)")
         .reference("(lambda y: (np.minimum.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), y)[1])(np.array(tensor))");
 Tensor tensor_scatter_nd_min(const In& t, const In& i, const In& u) { return min_op({t, i, u}); }
 
 static const Op max_op =
     TENSOR_SCATTER(TensorScatterMax, tensor_scatter_nd_max, Combine::kMax, "A copy of `tensor` with the larger of value and update at the positions.", kReals)
+        .gradient(extreme_back).keeps("tensor, indices, updates, output")
         .samples("uniform(5), [[1], [3]], uniform(2)")
         .reference("(lambda y: (np.maximum.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), y)[1])(np.array(tensor))");
 Tensor tensor_scatter_nd_max(const In& t, const In& i, const In& u) { return max_op({t, i, u}); }

@@ -134,7 +134,7 @@ static const Op to_batch_op =
 Tensor space_to_batch(const In& x, const In& block, const In& paddings) { return to_batch_op({x, block, paddings}); }
 
 static const Op to_space_op =
-    OP(BatchToSpaceND, &batch_to_space).args("input, block_shape: B, crops: C").python("batch_to_space, nn.batch_to_space, batch_to_space_nd")
+    OP(BatchToSpaceND, &batch_to_space).args("input, block_shape: B, crops: C").python("batch_to_space")
         .doc("Batches become blocks along the axes behind the first, which are then cropped.")
         .inputs("input, block_shape: Tblock_shape!, crops: Tcrops!").infer(infer_to_space).kernel("strided", run_to_space)
         .gradient(+[](Grad& g) -> Tensors { return {space_to_batch(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()}; }).keeps("block_shape, crops")

@@ -1,4 +1,6 @@
 // Where something is true, and what is there.
+#include <algorithm>
+
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"

@@ -2,6 +2,7 @@
 // share, worked out in one place for shape rules and kernels alike.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "holdfast/op/function.h"
@@ -37,6 +38,8 @@ struct Window {
   int64_t positions() const { return out[0] * out[1] * out[2]; }
   int64_t in_positions() const { return in[0] * in[1] * in[2]; }
   int64_t taps() const { return size[0] * size[1] * size[2]; }
+  /// Most cells of the input that a window holds: windows of pools may be larger than any tensor.
+  int64_t cells() const { return std::min(size[0], in[0]) * std::min(size[1], in[1]) * std::min(size[2], in[2]); }
   /// The taps [first, last) along `axis` that fall inside the input for output `o`.
   std::pair<int64_t, int64_t> inside(int axis, int64_t o) const;
 

@@ -1,6 +1,9 @@
 #include "holdfast/ops/random/streams.h"
 
+#include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/random.h"
 
 namespace holdfast::random {
@@ -32,11 +35,17 @@ SeedState& seed_state() {
   return state;
 }
 
-void refuse_if_deterministic(const char*) {}
+void refuse_if_deterministic(const char* what) {
+  if (!deterministic()) return;
+  fail(Code::E1105, cat(what, " without a seed is not supported while ops are deterministic"),
+       "`config.experimental.enable_op_determinism` promises the same numbers in every run, and without a seed they differ",
+       {manual_fix(cat("set a seed first: `", module_alias(), ".random.set_seed(1)`"))});
+}
 
 CallSeeds::CallSeeds(std::optional<int64_t> op_seed) {
   GraphSeeds* graph = seed_scope().graph;
   seeds_ = graph ? graph->op_seeds(op_seed) : seed_state().op_seeds(op_seed);
+  if (seeds_.nondeterministic()) refuse_if_deterministic("a random op");
   t_drawn = seeds_.drawn ? &seeds_ : nullptr;
 }
 

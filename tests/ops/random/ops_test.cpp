@@ -135,6 +135,19 @@ TEST(StatelessOps, ArePureFunctionsOfTheSeed) {
   }
 }
 
+TEST(StatelessOps, BoundedNormalsAreTensorFlows) {
+  Tensor seed = Tensor::of<int32_t>({3, -4});
+  const float inf = INFINITY;
+  Tensor mean = floats({0, 1, -3, 0, 0}), stddev = floats({1, 2, .5f, 1, 1}), low = floats({-2, 1.1f, -inf, 3, -.5f}),
+         high = floats({2, 1.6f, -4, inf, .5f});
+  expect_near("bounded/float32",
+              values<float>(stateless_parameterized_truncated_normal(
+                  {7, 5}, seed, {.means = mean, .stddevs = stddev, .minvals = low, .maxvals = high})), 8);
+  expect_code(Code::E1103, [&] { stateless_parameterized_truncated_normal({2}, seed, {.stddevs = -1.0}); });
+  expect_code(Code::E1103, [&] { stateless_parameterized_truncated_normal({2}, seed, {.minvals = 3.0}); });
+  expect_code(Code::E1103, [&] { stateless_parameterized_truncated_normal({2}, seed, {.means = mean}); });
+}
+
 TEST(StatelessOps, IndexShuffleIsTensorFlows) {
   for (int32_t most : {1, 9, 999, 65535, 1000000, INT32_MAX})
     expect_equal("index_shuffle/" + std::to_string(most),
@@ -143,6 +156,28 @@ TEST(StatelessOps, IndexShuffleIsTensorFlows) {
   expect_equal("index_shuffle/wide",
                values<int64_t>(index_shuffle(Tensor::of<int64_t>({0, 5, int64_t{1} << 40}), Tensor::of<uint32_t>({8, 9}),
                                              Tensor::scalar(int64_t{1} << 41))));
+}
+
+TEST(RandomOps, CandidatesAreTensorFlows) {
+  Tensor classes = Tensor::of<int64_t>(std::vector<int64_t>{1, 5, 0, 19}, {2, 2});
+  for (bool unique : {true, false}) {
+    for (bool log : {false, true}) {
+      set_seed(3);
+      for (int turn = 0; turn < 2; ++turn) {
+        auto [ids, expected_true, expected] = (log ? log_uniform_candidate_sampler : uniform_candidate_sampler)(
+            classes, 2, 7, unique, 20, {.seed = 4});
+        const std::string name = std::string(log ? "log_" : "") + "uniform_candidates/" + (unique ? "1/" : "0/") + std::to_string(turn);
+        expect_equal(name + "/ids", values<int64_t>(ids));
+        expect_near(name + "/true", values<float>(expected_true));
+        expect_near(name + "/sampled", values<float>(expected));
+      }
+    }
+  }
+  auto [all, one, ones] = all_candidate_sampler(classes, 2, 20, true);
+  EXPECT_EQ(all.size(), 20);
+  expect_code(Code::E1103, [&] { uniform_candidate_sampler(classes, 2, 30, true, 20); });
+  expect_code(Code::E1103, [&] { uniform_candidate_sampler(classes, 2, 3, true, 10); });
+  expect_code(Code::E1102, [&] { uniform_candidate_sampler(classes, 3, 3, true, 20); });
 }
 
 TEST(GeneratorClass, ConsumesItsStateAsTensorFlowsDoes) {

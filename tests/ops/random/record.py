@@ -219,6 +219,20 @@ def of_public():
     a = np.array([1e-3, 0.1, 0.7, 1.0, 2.5, 30.0, 1e4])[:, None]
     record("gamma_grad", raw.RandomGammaGrad(alpha=a, sample=a * np.array([1e-3, 0.2, 0.99, 1.01, 3.0])))
 
+    classes = tf.constant([[1, 5], [0, 19]], tf.int64)
+    for unique in [True, False]:
+        for sampler in ["uniform", "log_uniform"]:
+            tf.random.set_seed(3)
+            for turn in range(2):
+                got = getattr(tf.random, f"{sampler}_candidate_sampler")(classes, 2, 7, unique, 20, seed=4)
+                for part, value in zip(["ids", "true", "sampled"], got):
+                    record(f"{sampler}_candidates/{unique:d}/{turn}/{part}", value)
+
+    for d in [tf.float32, tf.float64]:
+        bounds = [tf.constant(x, d) for x in [[0., 1., -3., 0., 0.], [1., 2., .5, 1., 1.],
+                                              [-2., 1.1, -np.inf, 3., -.5], [2., 1.6, -4., np.inf, .5]]]
+        record(f"bounded/{d.name}", tf.random.stateless_parameterized_truncated_normal([7, 5], seed, *bounds))
+
     g = tf.random.Generator.from_key_counter(5, [2**63 - 1, 9], "philox")
     record("generator2/normal", g.normal([2, 2], [1., 2.], 3.0))
     record("generator2/uniform", g.uniform([2, 2], -1.0, [[1.], [2.]]))

@@ -1,0 +1,200 @@
+// Kernels of max pools. Channels come last; of several largest elements the first one counts.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
+#include "holdfast/ops/nn/cpu/pool_loops.h"
+#include "holdfast/ops/nn/pool_shape.h"
+
+namespace holdfast::nn {
+namespace {
+
+constexpr int64_t kGrainWork = 1 << 15;
+
+int64_t grain_for(int64_t work) { return std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1)); }
+
+// Calls `f(position in the image)` for the cells under the window of output `o` of one image.
+template <class F>
+void for_cells(const Window& w, int64_t o, F&& f) {
+  int64_t d = o / (w.out[1] * w.out[2]), h = o / w.out[2] % w.out[1], x = o % w.out[2];
+  auto [d0, d1] = w.inside(0, d);
+  auto [h0, h1] = w.inside(1, h);
+  auto [x0, x1] = w.inside(2, x);
+  for (int64_t i = d0; i < d1; ++i)
+    for (int64_t j = h0; j < h1; ++j) {
+      int64_t z = d * w.stride[0] - w.before[0] + i, y = h * w.stride[1] - w.before[1] + j;
+      int64_t at = (z * w.in[1] + y) * w.in[2] + x * w.stride[2] - w.before[2];
+      for (int64_t k = x0; k < x1; ++k) f(at + k);
+    }
+}
+
+template <class T>
+void forward(const Window& w, const T* image, T* out) {
+  const auto& loops = pool_loops<T>();
+  int64_t n = w.channels;
+  parallel_for(w.batch * w.positions(), grain_for(w.cells() * n), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      const T* from = image + p / w.positions() * w.in_positions() * n;
+      T* best = out + p * n;
+      bool first = true;
+      for_cells(w, p % w.positions(), [&](int64_t at) {
+        if (first) std::memcpy(best, from + at * n, static_cast<size_t>(n) * sizeof(T));
+        else loops.most(from + at * n, best, n);
+        first = false;
+      });
+    }
+  });
+}
+
+// What one thread needs to find the largest elements of a window, and where they are.
+template <class T>
+class Finder {
+ public:
+  Finder(const Window& w, int64_t channels)
+      : w_(w), best(static_cast<size_t>(channels)), at_(best.size()), cells_(static_cast<size_t>(w.cells())) {}
+
+  // Looks at `count` channels from `image` on, an image of one batch entry.
+  void find(const T* image, int64_t output, int64_t count) {
+    int32_t tap = 0;
+    for_cells(w_, output, [&](int64_t cell) {
+      const T* x = image + cell * w_.channels;
+      cells_[static_cast<size_t>(tap)] = cell;
+      if (tap == 0) {
+        std::memcpy(best.data(), x, static_cast<size_t>(count) * sizeof(T));
+        std::fill_n(at_.begin(), count, 0);
+      } else {
+        loops_.most_at(x, tap, best.data(), at_.data(), count);
+      }
+      ++tap;
+    });
+  }
+  int64_t cell(int64_t channel) const { return cells_[static_cast<size_t>(at_[static_cast<size_t>(channel)])]; }
+
+ private:
+  const Window& w_;
+  const PoolLoops<T>& loops_ = pool_loops<T>();
+
+ public:
+  std::vector<T> best;
+
+ private:
+  std::vector<int32_t> at_;
+  std::vector<int64_t> cells_;
+};
+
+// Integers wrap around.
+template <class T>
+T plus(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else return a + b;
+}
+
+// Windows overlap, so a block of channels of one image is one thread's. Sums of 16-bit floats are
+// kept in float until the image is done.
+template <class T>
+void backward(const Window& w, const T* image, const T* dy, T* dx) {
+  using W = float_of<T>;
+  constexpr int64_t kBlock = 64;
+  int64_t n = w.channels, blocks = (n + kBlock - 1) / kBlock, cells = w.in_positions();
+  parallel_for(w.batch * blocks, grain_for(w.positions() * w.cells() * std::min(n, kBlock)), [&](int64_t begin, int64_t end) {
+    Finder<T> finder(w, std::min(n, kBlock));
+    std::vector<W> sums(std::is_same_v<W, T> ? 0 : static_cast<size_t>(cells * std::min(n, kBlock)));
+    for (int64_t piece = begin; piece < end; ++piece) {
+      int64_t b = piece / blocks, from = piece % blocks * kBlock, count = std::min(kBlock, n - from);
+      const T* x = image + b * cells * n + from;
+      const T* up = dy + b * w.positions() * n + from;
+      T* to = dx + b * cells * n + from;
+      if constexpr (std::is_same_v<W, T>) {
+        for (int64_t i = 0; i < cells; ++i) std::memset(to + i * n, 0, static_cast<size_t>(count) * sizeof(T));
+        for (int64_t o = 0; o < w.positions(); ++o) {
+          finder.find(x, o, count);
+          for (int64_t c = 0; c < count; ++c) {
+            T& cell = to[finder.cell(c) * n + c];
+            cell = plus(cell, up[o * n + c]);
+          }
+        }
+      } else {
+        std::fill(sums.begin(), sums.end(), W(0));
+        for (int64_t o = 0; o < w.positions(); ++o) {
+          finder.find(x, o, count);
+          for (int64_t c = 0; c < count; ++c) sums[static_cast<size_t>(finder.cell(c) * count + c)] += static_cast<W>(up[o * n + c]);
+        }
+        for (int64_t i = 0; i < cells; ++i)
+          for (int64_t c = 0; c < count; ++c) to[i * n + c] = static_cast<T>(sums[static_cast<size_t>(i * count + c)]);
+      }
+    }
+  });
+}
+
+// Calls `f(output, channel, index in the batch entry, largest)` for all outputs.
+template <class T, class F>
+void find_largest(const Window& w, const T* image, F&& f) {
+  int64_t n = w.channels;
+  parallel_for(w.batch * w.positions(), grain_for(w.cells() * n), [&](int64_t begin, int64_t end) {
+    Finder<T> finder(w, n);
+    for (int64_t p = begin; p < end; ++p) {
+      finder.find(image + p / w.positions() * w.in_positions() * n, p % w.positions(), n);
+      for (int64_t c = 0; c < n; ++c) f(p, c, finder.cell(c) * n + c, finder.best[static_cast<size_t>(c)]);
+    }
+  });
+}
+
+// Cells under a window are counted in 32 bits.
+Status check_cells(const Call& c, const Window& w) {
+  if (w.cells() <= std::numeric_limits<int32_t>::max()) return {};
+  return Status(Code::E1105, cat(c.op.name, ": a window over more than 2^31 elements is not supported"));
+}
+
+}  // namespace
+
+Status run_max_pool(Call& c) {
+  Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
+  Tensor& y = c.out();
+  visit_reals(y.dtype(), [&]<class T>(T) { forward(w, c.in().data<T>(), y.mutable_data<T>()); });
+  return {};
+}
+
+Status run_max_pool_grad(Call& c) {
+  Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
+  if (Status s = check_cells(c, w); !s.ok()) return s;
+  Tensor& dx = c.out();
+  visit_reals(dx.dtype(), [&]<class T>(T) { backward(w, c.in(0).data<T>(), c.in(2).data<T>(), dx.mutable_data<T>()); });
+  return {};
+}
+
+Status run_max_pool_grad_grad(Call& c) {
+  Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
+  if (Status s = check_cells(c, w); !s.ok()) return s;
+  Tensor& y = c.out();
+  int64_t n = w.channels, entry = w.in_positions() * n;
+  visit_reals(y.dtype(), [&]<class T>(T) {
+    const T* up = c.in(2).data<T>();
+    T* to = y.mutable_data<T>();
+    find_largest(w, c.in(0).data<T>(), [&](int64_t p, int64_t ch, int64_t index, T) { to[p * n + ch] = up[p / w.positions() * entry + index]; });
+  });
+  return {};
+}
+
+Status run_max_pool_with_argmax(Call& c) {
+  Window w = argmax_pool_shape(nullptr, c.attr(0).ints(), c.attr(1).ints(), c.attr(2).s(), c.in().shape());
+  if (Status s = check_cells(c, w); !s.ok()) return s;
+  bool batch = c.attr(4).b();
+  Tensor &y = c.out(0), &where = c.out(1);
+  int64_t n = w.channels, entry = w.in_positions() * n;
+  visit_indices(where.dtype(), [&]<class I>(I) {
+    visit_reals(y.dtype(), [&]<class T>(T) {
+      I* at = where.mutable_data<I>();
+      T* to = y.mutable_data<T>();
+      find_largest(w, c.in().data<T>(), [&](int64_t p, int64_t ch, int64_t index, T largest) {
+        to[p * n + ch] = largest;
+        at[p * n + ch] = static_cast<I>(index + (batch ? p / w.positions() * entry : 0));
+      });
+    });
+  });
+  return {};
+}
+
+}  // namespace holdfast::nn

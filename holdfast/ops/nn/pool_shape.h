@@ -1,0 +1,38 @@
+// Pools of both kinds, as their shape rules and kernels see them.
+#pragma once
+
+#include "holdfast/ops/nn/window.h"
+
+namespace holdfast::nn {
+
+/// The geometry of a pool over `image`.
+Window pool_shape(const Infer* s, const WindowArgs&, const Shape& image);
+
+/// Likewise for the ops that also tell indices; they take channels last only.
+Window argmax_pool_shape(const Infer* s, const Ints& ksize, const Ints& strides, const std::string& padding, const Shape& image);
+
+// Shape rules of a pool, of the gradients that take the image, and of one that takes its sizes.
+void infer_pool(Infer&);
+void infer_max_pool_grad(Infer&);
+void infer_max_pool_grad_grad(Infer&);
+void infer_avg_pool_grad(Infer&);
+
+// Kernels.
+Status run_max_pool(Call&);
+Status run_max_pool_grad(Call&);
+Status run_max_pool_grad_grad(Call&);
+Status run_max_pool_with_argmax(Call&);
+Status run_avg_pool(Call&);
+Status run_avg_pool_grad(Call&);
+
+/// The same pool with channels last. Channels first is one channel and more images: planes do not
+/// touch each other, so the elements lie right as they are.
+inline Window with_channels_last(Window w) {
+  if (!w.channels_first) return w;
+  w.batch *= w.channels;
+  w.channels = 1;
+  w.channels_first = false;
+  return w;
+}
+
+}  // namespace holdfast::nn

@@ -1,0 +1,97 @@
+"""Holdfast: a deep-learning framework in which no tensor gets lost, under TensorFlow's names.
+
+    import holdfast as tf
+
+Functions come from the registry of the C++ library; this package adds what is Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _diagnostics, _dtypes, _holdfast, _shape, errors
+
+_holdfast.set_dtypes(list(_dtypes.ALL))
+_holdfast.set_as_dtype(_dtypes.as_dtype)
+_holdfast.set_shape_factory(_shape.make_shape)
+_holdfast.set_error_factory(errors.from_diagnostic)
+_holdfast.set_warning_sink(_diagnostics.show_warning)
+_holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias)
+_holdfast.init()
+
+from . import _namespace, _signatures, _slicing, _tensor, config, debugging, nest, random  # noqa: E402
+from ._alias import install_as_tensorflow  # noqa: E402
+from ._compat import NAMES as _COMPAT  # noqa: E402
+from ._custom_gradient import (  # noqa: E402
+    custom_gradient,
+    grad_pass_through,
+    gradients,
+    hessians,
+    recompute_grad,
+)
+from ._device import device  # noqa: E402
+from ._dtypes import DType, as_dtype  # noqa: E402
+from ._eager import (  # noqa: E402
+    Operation,
+    control_dependencies,
+    executing_eagerly,
+    get_logger,
+    group,
+    init_scope,
+    inside_function,
+    no_op,
+)
+from ._explain import explain  # noqa: E402
+from ._forward import ForwardAccumulator as _ForwardAccumulator  # noqa: E402
+from ._module import Module  # noqa: E402
+from ._name_scope import name_scope  # noqa: E402
+from ._print import print  # noqa: E402, A004
+from ._pyfunc import numpy_function, py_function  # noqa: E402
+from ._shape import TensorShape, TensorSpec  # noqa: E402
+from ._tape import GradientTape  # noqa: E402
+from ._tensor import (  # noqa: E402
+    IndexedSlices,
+    Tensor,
+    UnconnectedGradients,
+    constant,
+    convert_to_tensor,
+    get_static_value,
+    is_tensor,
+    type_spec_from_value,
+)
+from ._variable import (  # noqa: E402
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+)
+
+__version__: str = _holdfast.VERSION
+newaxis = None
+Assert = debugging.Assert
+
+_tensor.attach()
+_slicing.attach()
+_namespace.build(
+    _signatures.adaptors(),
+    (
+        _dtypes.PUBLIC,
+        {f"dtypes.{name}": dtype for name, dtype in _dtypes.PUBLIC.items()},
+        {"dtypes.DType": DType, "dtypes.as_dtype": as_dtype},
+        {"autodiff.GradientTape": GradientTape, "autodiff.ForwardAccumulator": _ForwardAccumulator},
+        {"version.VERSION": __version__, "version.GIT_VERSION": __version__},
+        {f"{path}.{name}": f for path, names in config.NAMESPACES.items() for name, f in names.items()},
+        {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
+        _COMPAT,
+    ),
+)
+
+
+def __getattr__(name: str) -> Any:
+    import sys
+
+    return _namespace.missing(sys.modules[__name__], name)
+
+
+__all__ = sorted(
+    name for name in globals() if not name.startswith("_") and name not in ("Any", "annotations")
+)

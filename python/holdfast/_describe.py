@@ -1,0 +1,143 @@
+"""What the library offers, written from its own records: JSON, Markdown, stubs. And `doctor`."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import os
+import pathlib
+import platform
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from . import _holdfast, _registry
+
+__all__ = ["doctor", "json_text", "markdown", "write_stubs"]
+
+# What a parameter of each kind takes, in the words of type checkers.
+_KINDS = {
+    "tensor": "TensorLike",
+    "tensor?": "TensorLike | None",
+    "tensors": "Sequence[TensorLike]",
+    "sizes": "Sizes",
+    "axes": "Sizes | None",
+    "bool": "bool",
+    "int": "int",
+    "int?": "int | None",
+    "float": "float",
+    "float?": "float | None",
+    "string": "str",
+    "dtype": "DTypeLike",
+    "dtype?": "DTypeLike | None",
+    "shape": "ShapeLike",
+    "ints": "int | Sequence[int]",
+    "ints?": "int | Sequence[int] | None",
+    "floats": "Sequence[float]",
+    "strings": "str | Sequence[str]",
+}
+_RESULTS = {"tensor": "Tensor", "list": "list[Tensor]", "nothing": "None"}
+
+
+def records() -> list[dict[str, Any]]:
+    """The record of every function, in the order of their first path."""
+    found = [f.record for f in _registry.FUNCTIONS]
+    return sorted(found, key=lambda record: record["python"] or [record["name"]])
+
+
+def json_text() -> str:
+    """All functions and ops as JSON."""
+    ops = [_holdfast.raw_op_record(name) for name in sorted(_registry.RAW_OPS)]
+    said = {"version": _holdfast.VERSION, "functions": records(), "raw_ops": ops}
+    return json.dumps(said, indent=1)
+
+
+def signature(record: dict[str, Any], typed: bool = False) -> str:
+    """The parameters of a function, as Python would write them."""
+    parts = []
+    for p in record["params"]:
+        name = p["name"] + "_" * keyword.iskeyword(p["name"])
+        kind = f": {_KINDS[p['kind']]}" if typed else ""
+        default = ("" if p["required"] else " = ...") if typed else f"={p['default']}"
+        parts.append(name + kind + ("" if p["required"] else default))
+    parts.append("name: str | None = ..." if typed else "name=None")
+    return ", ".join(parts)
+
+
+def _result(record: dict[str, Any]) -> str:
+    if record["result"] == "tuple":
+        count = len(record["result_names"])
+        return f"tuple[{', '.join(['Tensor'] * count)}]" if count else "tuple[Tensor, ...]"
+    return _RESULTS[record["result"]]
+
+
+def markdown() -> str:
+    """A reference page of all functions."""
+    lines = ["# Functions", ""]
+    for record in records():
+        if record["python"]:
+            first, *others = record["python"]
+            lines += [f"## tf.{first}", "", f"    tf.{first}({signature(record)})", "", record["doc"], ""]
+            if others:
+                lines += ["Also " + ", ".join(f"`tf.{path}`" for path in others) + ".", ""]
+    return "\n".join(lines)
+
+
+def write_stubs(folder: str) -> None:
+    """Writes a .pyi file for each namespace that comes from the registry."""
+    spaces: dict[str, dict[str, dict[str, Any]]] = {}
+    for record in records():
+        for path in record["python"]:
+            space, _, leaf = path.rpartition(".")
+            spaces.setdefault(space, {})[leaf] = record
+    root = pathlib.Path(folder) / "holdfast"
+    inner = {space.partition(".")[0] for space in spaces if "." in space}
+    for space, functions in spaces.items():
+        parts = space.split(".") if space else ["_functions"]
+        is_folder = space in inner
+        file = root.joinpath(*parts) / "__init__.pyi" if is_folder else root.joinpath(*parts).with_suffix(".pyi")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = [
+            "from collections.abc import Sequence",
+            "from holdfast._types import DTypeLike, ShapeLike, Sizes, Tensor, TensorLike",
+            "",
+        ]
+        for leaf, record in sorted(functions.items()):
+            if not keyword.iskeyword(leaf):
+                lines.append(f"def {leaf}({signature(record, typed=True)}) -> {_result(record)}:")
+                lines.append(f"    {json.dumps(record['doc'])}")
+                lines.append("")
+        file.write_text("\n".join(lines), encoding="utf-8")
+
+
+def doctor() -> str:
+    """What this installation is and sees, a line each."""
+    library = sys.modules[_holdfast.__name__]
+    lines = [
+        f"holdfast     {_holdfast.VERSION}",
+        f"python       {platform.python_version()} ({sys.executable})",
+        f"numpy        {np.__version__}",
+        f"ml_dtypes    {_version('ml_dtypes')}",
+        f"extension    {_file(library)}",
+        f"instructions {_holdfast.instruction_set()}",
+        f"threads      {_holdfast.num_threads()} of {os.cpu_count()} cores",
+        f"functions    {len(_registry.FUNCTIONS)}, raw ops {len(_registry.RAW_OPS)}",
+    ]
+    for d in _holdfast.devices():
+        lines.append(f"device       {d['kind']}:{d['index']}  {d['description']}")
+    return "\n".join(lines) + "\n"
+
+
+def _version(name: str) -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed (bfloat16 has no NumPy type without it)"
+
+
+def _file(module: types.ModuleType) -> str:
+    return str(getattr(module, "__file__", None) or "built in")

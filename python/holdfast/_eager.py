@@ -1,0 +1,69 @@
+"""Names of graph programs that mean little or nothing in eager code, and do exactly that."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from . import nest
+
+__all__ = [
+    "Operation",
+    "control_dependencies",
+    "executing_eagerly",
+    "get_logger",
+    "group",
+    "init_scope",
+    "inside_function",
+    "no_op",
+]
+
+
+class Operation:
+    """A node of a graph. Eager code makes none."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise TypeError("an Operation is a node of a graph; eager code makes none")
+
+
+def executing_eagerly() -> bool:
+    """Whether ops run as they are called."""
+    return True
+
+
+def inside_function() -> bool:
+    """Whether a function is being traced."""
+    return False
+
+
+@contextlib.contextmanager
+def init_scope() -> Iterator[None]:
+    """Leaves whatever is being traced; eager code has nothing to leave."""
+    yield
+
+
+@contextlib.contextmanager
+def control_dependencies(control_inputs: Any) -> Iterator[None]:
+    """Orders ops of a graph; eager ops run in order. Callables among the inputs are called."""
+    for part in () if control_inputs is None else nest.flatten(control_inputs):
+        if callable(part):
+            part()
+    yield
+
+
+def group(*inputs: Any, **kwargs: Any) -> None:
+    """Joins ops of a graph; eager ops have run already."""
+    kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+
+
+def no_op(name: str | None = None) -> None:
+    """Does nothing."""
+
+
+def get_logger() -> logging.Logger:
+    """The logger of this package."""
+    return logging.getLogger("holdfast")

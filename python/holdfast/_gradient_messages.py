@@ -1,0 +1,331 @@
+"""What is said when a gradient is None: which of its meanings this is, with the program's own names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+from . import _holdfast, _source
+from ._diagnostics import Mark, born_loc, mark, name_in_frame, warn
+from .errors import fail, used_here
+
+__all__ = ["explained", "refuse_rebound", "refuse_second", "warn_none", "with_node"]
+
+
+def _words(node: Any, used: Mark | None, position: int, keyword: str) -> str:
+    """What the user typed for an argument of the executing call, if it is one name."""
+    if used is not None:
+        names = used.names()
+        text = names.keywords.get(keyword)
+        if text is None and position < len(names.operands):
+            text = names.operands[position]
+        if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
+            return text.text
+    return name_in_frame(node) if isinstance(node, _holdfast.Tensor) else ""
+
+
+def _source_name(source: Any, used: Mark | None, single: bool) -> str:
+    if single and (words := _words(source, used, 1, "sources")):
+        return words
+    if isinstance(source, _holdfast.Tensor):
+        return name_in_frame(source) or "the source"
+    return str(source.name).removesuffix(":0")
+
+
+def _type_text(thing: Any) -> str:
+    sizes = ",".join("?" if size is None else str(size) for size in thing.shape)
+    return f"{thing.dtype.name}[{sizes}]"
+
+
+def _born_label(thing: Any, name: str) -> list[dict[str, Any]]:
+    loc = born_loc(thing)
+    if loc is None:
+        return []
+    is_tensor = isinstance(thing, _holdfast.Tensor)
+    made = f" from {thing._op}" if is_tensor and thing._op else ""
+    kind = "" if is_tensor else "Variable "
+    text = f"born here: {kind}`{name}`, {_type_text(thing)}{made}"
+    return [{"role": "born", "loc": loc, "text": text, "primary": False}]
+
+
+def _info(thing: Any, name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "op": thing._op if isinstance(thing, _holdfast.Tensor) else "",
+        "dtype": thing.dtype.name,
+        "shape": _type_text(thing).removeprefix(thing.dtype.name),
+        "device": "",
+        "born": born_loc(thing) or {},
+    }
+
+
+def _meaning(said: dict[str, Any], source: Any) -> str:
+    """Which of the meanings of None the binding found."""
+    if not (source.dtype.is_floating or source.dtype.is_complex):
+        return "integer"
+    if any(label["role"] == "cut" for label in said["labels"]):
+        return "cut"
+    if "did not watch" in said["headline"]:
+        return "unwatched"
+    return "numpy" if "numpy" in said["why"] else "no path"
+
+
+def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[str, Any]:
+    """Why d(target)/d(source) is None, as the dict form of a Diagnostic."""
+    used = mark()
+    said: dict[str, Any] = tape._explain(target, source)
+    meaning = _meaning(said, source)
+    y = (_words(target, used, 0, "target") if single else "") or "the target"
+    x = _source_name(source, used, single)
+    tape_name = _tape_name(used)
+    is_variable = not isinstance(source, _holdfast.Tensor)
+    quoted_y = f"`{y}`" if y != "the target" else y
+    quoted_x = f"`{x}`" if x != "the source" else x
+    head = f"the gradient of {quoted_y} with respect to {quoted_x} is None"
+    labels = _born_label(source, x)
+    if tape._opened is not None:
+        labels.append(
+            {
+                "role": "placed",
+                "loc": tape._opened.loc(),
+                "text": "this tape was opened here",
+                "primary": False,
+            }
+        )
+    labels += [label for label in said["labels"] if label["role"] == "cut"]
+    labels += used_here()
+    fixes: list[dict[str, Any]] = []
+    if meaning == "integer":
+        head += f": {quoted_x} is {source.dtype.name}"
+        why = f"only floating and complex values have gradients, and {quoted_x} is {source.dtype.name}."
+        fixes.append(_manual(f"make {quoted_x} a float, such as `float32`"))
+    elif meaning == "unwatched" and is_variable:
+        head += f": {quoted_x} was not read while the tape recorded"
+        why = f"the tape saw no read of the Variable {quoted_x}, or it is not trainable."
+        fixes.append(_manual(f"use {quoted_x} inside the tape's block, or `{tape_name}.watch({x})`"))
+    elif meaning == "unwatched":
+        head += f": {quoted_x} is not watched"
+        why = (
+            f"a tape watches Variables by itself, but a constant such as {quoted_x} only after "
+            f"`{tape_name}.watch({x})`."
+        )
+        fixes.append(_watch_fix(tape, tape_name, x))
+    elif meaning == "cut":
+        op = next(label["text"] for label in said["labels"] if label["role"] == "cut").split()[0]
+        head += f": it is cut at {op}"
+        why = f"{op} has no derivative, so nothing before it is reached."
+        fixes.append(_manual(f"replace {op} by something smooth, or leave it out of {quoted_y}"))
+    elif meaning == "numpy":
+        head += f": {quoted_y} was not computed from anything watched"
+        why = f"no recorded op leads to {quoted_y}: it was computed outside the tape, or through NumPy."
+        fixes.append(_manual(f"compute {quoted_y} with `tf` ops inside the tape's block, off `numpy`"))
+    else:
+        head += f": {quoted_y} does not depend on {quoted_x}"
+        why = f"{quoted_y} was computed under this tape, but not from {quoted_x}."
+        fixes.append(_manual(f"use {quoted_x} in the computation of {quoted_y}"))
+    return {
+        "code": "W0502",
+        "severity": "warning",
+        "headline": head,
+        "why": why,
+        "labels": labels,
+        "fixes": fixes,
+        "subject": _info(source, x),
+        "others": [_info(target, y)],
+        "op": "GradientTape.gradient",
+    }
+
+
+def _manual(title: str) -> dict[str, Any]:
+    return {"title": title, "applicability": "manual", "edits": []}
+
+
+def _tape_name(used: Mark | None) -> str:
+    if used is not None:
+        names = used.names()
+        if names.kind == "call" and names.receiver is not None:
+            return names.receiver.text
+    return "tape"
+
+
+def _watch_fix(tape: Any, tape_name: str, source: str) -> dict[str, Any]:
+    """Watching `source` as the first thing the tape's block does."""
+    fix = _manual("let the tape watch it")
+    if not source.isidentifier() or tape._opened is None:
+        fix["title"] = f"let the tape watch it: `{tape_name}.watch({source})`"
+        return fix
+    body = _with_body(tape._opened)
+    if body is None:
+        fix["title"] = f"let the tape watch it: `{tape_name}.watch({source})`"
+        return fix
+    file, line, col = body
+    text = " " * col + f"{tape_name}.watch({source})\n"
+    fix["applicability"] = "tested"
+    fix["edits"] = [{"file": file, "line": line, "col": col, "old": "", "new": text}]
+    return fix
+
+
+def with_node(opened: Mark) -> ast.With | None:
+    """The `with` statement whose context a call makes."""
+    words = opened.names()
+    if words.whole is None:
+        return None
+    tree = _source._parse("".join(_source._lines(opened.code.co_filename)))
+    place = (words.whole.line, words.whole.col)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.With) and any(
+            (item.context_expr.lineno, item.context_expr.col_offset) == place for item in node.items
+        ):
+            return node
+    return None
+
+
+def _with_body(opened: Mark) -> tuple[str, int, int] | None:
+    """Where the first statement of the `with` block stands that a call opened."""
+    node = with_node(opened)
+    if node is None or node.body[0].lineno <= node.items[-1].context_expr.lineno:
+        return None
+    first = node.body[0]
+    return opened.loc()["file"], first.lineno, first.col_offset
+
+
+def warn_none(tape: Any, targets: list[Any], sources: list[Any]) -> dict[str, Any]:
+    """W0502 for the first source: all gradients are None."""
+    single = len(targets) == 1 and len(sources) == 1
+    said = explained(tape, targets[0], sources[0], single)
+    warn(**said)
+    return said
+
+
+# A tensor under the name of a Variable.
+
+
+def _assigned(loc: dict[str, Any] | None) -> ast.Assign | None:
+    """The assignment on the line of a birth, if it gives its value to one target."""
+    if not loc or not loc.get("source"):
+        return None
+    try:
+        body = ast.parse(loc["source"].strip()).body
+    except SyntaxError:
+        return None
+    match body:
+        case [ast.Assign(targets=[ast.Name() | ast.Attribute()]) as assign]:
+            return assign
+    return None
+
+
+def refuse_rebound(tape: Any, target: Any, sources: list[Any]) -> None:
+    """E0404 if a source is an unwatched tensor that took over the name of a Variable."""
+    for source in sources:
+        if not isinstance(source, _holdfast.Tensor):
+            continue
+        variable, here = source._variable_born(), born_loc(source)
+        was, now = _assigned(variable), _assigned(here)
+        if was is None or now is None or here is None:
+            continue
+        name = ast.unparse(now.targets[0])
+        if ast.unparse(was.targets[0]) != name:
+            continue
+        if variable["file"] == here["file"] and variable["line"] == here["line"]:
+            continue
+        if _meaning(tape._explain(target, source), source) != "unwatched":
+            continue
+        labels = [
+            {
+                "role": "born",
+                "loc": variable,
+                "text": f"born here: Variable `{name}`, {_type_text(source)}",
+                "primary": False,
+            },
+            {
+                "role": "rebound",
+                "loc": _statement(here),
+                "text": f"rebound here: from now on `{name}` is a tensor",
+                "primary": False,
+            },
+            *used_here(f"used here: the gradient is asked for `{name}`"),
+        ]
+        fail(
+            "E0404",
+            f"`{name}` is a tensor that replaced a Variable; the tape does not watch it",
+            f"`{name} = ...` gave the name to a new tensor and left the Variable behind, so no "
+            "gradient can reach it.",
+            labels=labels,
+            fixes=[_assign_fix(name, now, here)],
+            subject=_info(source, name),
+            op="GradientTape.gradient",
+        )
+
+
+def _statement(loc: dict[str, Any]) -> dict[str, Any]:
+    """The whole statement on the line of `loc`."""
+    source = str(loc["source"])
+    begin = len(source) - len(source.lstrip())
+    code = source.split("#")[0].rstrip() if "'" not in source and '"' not in source else source.rstrip()
+    return loc | {"col_begin": len(source[:begin].encode()), "col_end": len(code.encode())}
+
+
+def _assign_fix(name: str, assign: ast.Assign, loc: dict[str, Any]) -> dict[str, Any]:
+    """The statement that changes the Variable in place."""
+    text = str(loc["source"]).strip()
+    old = ast.get_source_segment(text, assign) or ""
+    value = ast.get_source_segment(text, assign.value) or ""
+    new = f"{name}.assign({value})"
+    methods = {ast.Sub: "assign_sub", ast.Add: "assign_add"}
+    match assign.value:
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in methods:
+            delta = ast.get_source_segment(text, right)
+            if ast.unparse(left) == name and delta:
+                new = f"{name}.{methods[type(op)]}({delta})"
+    col = len(str(loc["source"]).encode()) - len(str(loc["source"]).lstrip().encode())
+    edit = {"file": loc["file"], "line": loc["line"], "col": col, "old": old, "new": new}
+    return {
+        "title": "change the Variable instead of the name",
+        "applicability": "tested",
+        "edits": [edit],
+    }
+
+
+# A tape used twice.
+
+
+def refuse_second(tape: Any, first: Mark | None) -> None:
+    """E0504: a tape that is not persistent gives one gradient."""
+    used = mark()
+    name = _tape_name(used)
+    labels: list[dict[str, Any]] = []
+    fixes: list[dict[str, Any]] = []
+    if tape._opened is not None:
+        loc = tape._opened.loc()
+        text = f"`{name}` was opened here, not persistent"
+        labels.append({"role": "placed", "loc": loc, "text": text, "primary": False})
+        fixes.append(_persistent_fix(tape._opened, loc))
+    if first is not None:
+        text = "first gradient here; what the tape recorded was freed"
+        labels.append({"role": "first_use", "loc": first.loc(), "text": text, "primary": False})
+    labels += used_here("used here a second time")
+    if used is not None and len(used.names().operands) == 2:
+        y, x = (text.text for text in used.names().operands)
+        fixes.append(_manual(f"or ask for both at once: `{name}.gradient({y}, [{x}, ...])`"))
+    fail(
+        "E0504",
+        f"`{name}` was already used for a gradient; it is not persistent",
+        "a tape that is not persistent frees its record with the first gradient, and this is the "
+        "second.",
+        labels=labels,
+        fixes=fixes,
+        op="GradientTape.gradient",
+    )
+
+
+def _persistent_fix(opened: Mark, loc: dict[str, Any]) -> dict[str, Any]:
+    title = "keep the record for more than one gradient"
+    whole = opened.names().whole
+    one_line = whole is not None and whole.line == whole.end_line
+    if whole is None or not one_line or not whole.text.endswith(")") or "persistent" in whole.text:
+        return _manual(title + ": `persistent=True`")
+    gap = "" if whole.text.endswith("()") else ", "
+    new = whole.text[:-1] + gap + "persistent=True)"
+    edit = {"file": loc["file"], "line": whole.line, "col": whole.col, "old": whole.text, "new": new}
+    return {"title": title, "applicability": "tested", "edits": [edit]}

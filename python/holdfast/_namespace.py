@@ -1,0 +1,143 @@
+"""The modules of the package: built from the registry, and honest about what is not there.
+
+`holdfast.math`, `holdfast.nn`, ... are real modules, so that `from holdfast.math import erf` works. A
+name that TensorFlow has and we have not raises E1105, which is an AttributeError too; any other
+unknown name is a plain AttributeError.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import sys
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+from . import _holdfast, _registry
+from .errors import unsupported, used_here
+
+PACKAGE = "holdfast"
+
+# What to do instead, for names that many programs ask for.
+_INSTEAD = {
+    "function": "call the Python function itself: it runs eagerly",
+    "lite": "export with `tf.saved_model.save` and convert the result elsewhere",
+    "experimental.numpy": "use NumPy for arrays, and `tf` functions for tensors",
+    "compat.v1": "use the TensorFlow 2 name",
+}
+
+
+class Namespace(types.ModuleType):
+    """A module without a file, filled from the registry."""
+
+    def __getattr__(self, name: str) -> Any:
+        return missing(self, name)
+
+
+def missing(module: types.ModuleType, name: str) -> NoReturn:
+    """Raises what an unknown attribute of one of our modules deserves."""
+    path = module.__name__.partition(".")[2]
+    if not name.startswith("_"):
+        full = f"{path}.{name}" if path else name
+        if name in _tensorflow_names().get(path, ()) or full in _tensorflow_names():
+            unsupported(
+                f"`tf.{full}` is not part of Holdfast",
+                "Holdfast knows the name from TensorFlow, and has nothing that does its work.",
+                fix=_INSTEAD.get(full, ""),
+                labels=used_here("used here"),
+            )
+    raise AttributeError(
+        f"module {module.__name__!r} has no attribute {name!r}{_meant(module, name)}",
+        name=name,
+        obj=module,
+    )
+
+
+def _meant(module: types.ModuleType, name: str) -> str:
+    if name.startswith("_"):
+        return ""
+    import difflib
+
+    public = [known for known in vars(module) if not known.startswith("_")]
+    close = difflib.get_close_matches(name, public, 1)
+    return f". Did you mean: {close[0]!r}?" if close else ""
+
+
+@functools.cache
+def _tensorflow_names() -> dict[str, frozenset[str]]:
+    from . import _tensorflow_names
+
+    return _tensorflow_names.namespaces()
+
+
+def module(path: str) -> types.ModuleType:
+    """The module at a dotted path below the package: a file of ours, or made on the spot."""
+    full = f"{PACKAGE}.{path}"
+    known = sys.modules.get(full)
+    if known is not None:
+        return known
+    parent, _, leaf = path.rpartition(".")
+    holder = module(parent) if parent else sys.modules[PACKAGE]
+    if not parent and importlib.util.find_spec(full) is not None:
+        made = importlib.import_module(full)
+        made.__dict__.setdefault("__getattr__", functools.partial(missing, made))
+    else:
+        made = Namespace(full, f"`tf.{path}`.")
+        made.__package__ = full
+        made.__path__ = []  # so that its own parts can be imported
+        sys.modules[full] = made
+    setattr(holder, leaf, made)
+    return made
+
+
+def put(path: str, value: Any) -> None:
+    """Gives `value` the dotted name `path`, unless something stands there already."""
+    parent, _, leaf = path.rpartition(".")
+    holder = module(parent) if parent else sys.modules[PACKAGE]
+    holder.__dict__.setdefault(leaf, value)
+
+
+def fill(names: Mapping[str, Any]) -> None:
+    """Puts many."""
+    for path, value in names.items():
+        put(path, value)
+
+
+class RawOp:
+    """One op of the registry, called with keywords as TensorFlow's raw ops are."""
+
+    __slots__ = ("__name__", "_record")
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        self._record: dict[str, Any] | None = None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the registry says of the op."""
+        if self._record is None:
+            self._record = _holdfast.raw_op_record(self.__name__)
+        return self._record
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return str(self.record["doc"])
+
+    def __call__(self, **arguments: Any) -> Any:
+        return _holdfast.raw_op(self.__name__, **arguments)
+
+    def __repr__(self) -> str:
+        return f"<raw op {self.__name__}>"
+
+
+def build(adaptors: Mapping[str, Any], python_only: Iterable[Mapping[str, Any]]) -> None:
+    """Fills the package: what is Python only, then adaptors, then the whole registry."""
+    for names in python_only:
+        fill(names)
+    for path, function in _registry.BY_PATH.items():
+        put(path, adaptors.get(path, function))
+    raw = module("raw_ops")
+    for name in _registry.RAW_OPS:
+        raw.__dict__[name] = RawOp(name)

@@ -1,0 +1,57 @@
+"""Functions whose TensorFlow signature the registry's generic call cannot say, each with the reason.
+
+An adaptor only moves arguments: what is computed is the registered function. One is made for each path
+that the registry has; a path without a registered function gets none.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from . import _registry
+
+_ADAPTORS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {}
+
+
+def _adapts(*paths: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def note(make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+        for path in paths:
+            _ADAPTORS[path] = make
+        return make
+
+    return note
+
+
+def adaptors() -> dict[str, Callable[..., Any]]:
+    """The adapted functions by path."""
+    made: dict[str, Callable[..., Any]] = {}
+    for path, make in _ADAPTORS.items():
+        function = _registry.BY_PATH.get(path)
+        if function is not None:
+            made[path] = functools.update_wrapper(
+                make(function), function, assigned=("__doc__", "__name__"), updated=()
+            )
+    return made
+
+
+@_adapts("einsum", "linalg.einsum")
+def _einsum(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes the operands one by one: `einsum(equation, *inputs)`."""
+
+    def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+        return function(equation, list(inputs), **kwargs)
+
+    return einsum
+
+
+@_adapts("meshgrid")
+def _meshgrid(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes the axes one by one: `meshgrid(*args, indexing="xy")`."""
+
+    def meshgrid(*args: Any, **kwargs: Any) -> Any:
+        return function(list(args), **kwargs)
+
+    return meshgrid
+

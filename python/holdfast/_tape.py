@@ -1,0 +1,311 @@
+"""`tf.GradientTape`: recording what was computed, and its gradients."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from . import _holdfast, _registry, nest
+from ._diagnostics import Diagnostic, Mark, mark
+from ._gradient_messages import explained, refuse_rebound, refuse_second, warn_none
+from ._tensor import IndexedSlices, Tensor, UnconnectedGradients, convert_to_tensor
+from ._variable import Variable
+from .errors import fail
+
+__all__ = ["GradientTape", "recording_tapes", "suspended"]
+
+
+class _Open(threading.local):
+    def __init__(self) -> None:
+        self.tapes: list[GradientTape] = []
+
+
+_open = _Open()
+
+
+def recording_tapes() -> list[GradientTape]:
+    """The tapes of this thread that record now, the outermost first."""
+    return [tape for tape in _open.tapes if tape.recording]
+
+
+@contextlib.contextmanager
+def suspended() -> Iterator[list[GradientTape]]:
+    """A context in which no tape that is open now records."""
+    tapes = recording_tapes()
+    for tape in tapes:
+        tape.stop()
+    try:
+        yield tapes
+    finally:
+        for tape in tapes:
+            tape.start()
+
+
+def _zero(unconnected_gradients: Any) -> bool:
+    """Whether missing gradients are to be zeros."""
+    try:
+        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
+
+
+class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
+    """Records the ops that run in its `with` block, so that gradients can be asked for.
+
+    Trainable variables are watched when they are read; tensors when `watch` says so.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        # The binding's tape keeps its record, so that a jacobian can take several gradients from any
+        # tape; one that is not persistent is emptied after its one use.
+        super().__init__(True, bool(watch_accessed_variables))
+        self._persistent = bool(persistent)
+        self._watch_accessed = bool(watch_accessed_variables)
+        self._opened: Mark | None = mark()
+        self._used: Mark | None = None
+        self._spent = False
+        self._seen: tuple[Variable, ...] = ()
+        self._explanations: dict[tuple[int, int], dict[str, Any]] = {}
+
+    def __enter__(self) -> GradientTape:
+        if self.recording:
+            raise ValueError(
+                "Tape is still recording, This can happen if you try to re-enter an "
+                "already-active tape."
+            )
+        _open.tapes.append(self)
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self in _open.tapes:
+            _open.tapes.remove(self)
+        if self.recording:
+            self.stop()
+
+    def reset(self) -> None:
+        """Forgets everything recorded, as if the tape had just been opened."""
+        super().reset()
+        self._spent, self._used, self._seen = False, None, ()
+        self._explanations.clear()
+
+    def watch(self, tensor: Any) -> None:
+        """Follows these tensors and variables, given alone or nested."""
+        for leaf in nest.flatten(tensor):
+            if not isinstance(leaf, (Tensor, _holdfast.VariableBase)):
+                raise ValueError(
+                    f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or "
+                    "tf.Variable or ExtensionType."
+                )
+            self._watch(leaf)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that were read while recording, in order."""
+        return self._seen if self._spent else tuple(self._watched_variables())
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """A context in which nothing is recorded."""
+        if not self.recording:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """d(sum of target)/d(each source), nested as `sources` are; None where there is none."""
+        zero = _zero(unconnected_gradients)
+        targets = [_differentiable(t) for t in nest.flatten(target)]
+        flat = nest.flatten(sources)
+        for source in flat:
+            if not isinstance(source, (Tensor, _holdfast.VariableBase)):
+                fail(
+                    "E1104",
+                    f"a gradient's source is a {type(source).__name__}, expected a tensor or a Variable",
+                    "a derivative is taken with respect to something that was computed with",
+                    op="GradientTape.gradient",
+                )
+        if not flat:
+            return sources
+        upstream = _upstream(output_gradients, targets)
+        self._begin_use()
+        try:
+            found = self._gradient(targets, flat, upstream, zero)
+            gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
+            lost = [x for x, g in zip(flat, gradients, strict=True) if g is None]
+            if lost and targets:
+                refuse_rebound(self, targets[0], lost)
+                if len(lost) == len(flat):
+                    said = warn_none(self, targets, flat)
+                    self._explanations[targets[0]._id, _key(flat[0])] = said
+        finally:
+            self._end_use()
+        return nest.pack_sequence_as(sources, gradients)
+
+    def _begin_use(self) -> None:
+        """Begins the one use of the record, or one of many if the tape is persistent."""
+        if self._spent:
+            refuse_second(self, self._used)
+        self._used = mark()
+        if self._persistent:
+            return
+        if self.recording:
+            self.__exit__(None, None, None)
+        self._spent = True
+
+    def _end_use(self) -> None:
+        """Lets go of the record, unless the tape is persistent."""
+        if not self._persistent:
+            self._seen = tuple(self._watched_variables())
+            super().reset()
+
+    def explain(self, target: Any, source: Any) -> Diagnostic:
+        """Why the gradient of `target` with respect to `source` is what it is, as data."""
+        target = _differentiable(target)
+        said = self._explanations.get((target._id, _key(source)))
+        if said is None:
+            said = explained(self, target, source)
+        return Diagnostic.from_dict(said, _holdfast.render(said))
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """d(each element of target)/d(each source): the target's shape followed by the source's.
+
+        Row after row, on this thread: how rows are spread over workers does not change the result,
+        so `parallel_iterations` and `experimental_use_pfor` have nothing to choose from.
+        """
+        target = _differentiable(target)
+        flat = nest.flatten(sources)
+        reshape, stack = _registry.function("reshape"), _registry.function("stack")
+        count = target.shape.num_elements()
+        if count == 0:
+            fail(
+                "E1102",
+                f"`jacobian` of an empty target of shape {target.shape}",
+                "there is no element to take a derivative of",
+                op="GradientTape.jacobian",
+            )
+        rows = self._rows(target, flat, _zero(unconnected_gradients), count)
+        out = []
+        for column in zip(*rows, strict=True):
+            if any(g is None for g in column):
+                out.append(None)
+            else:
+                shape = [*target.shape, *column[0].shape]
+                out.append(reshape(stack(list(column)), shape))
+        return nest.pack_sequence_as(sources, out)
+
+    def _rows(self, target: Any, flat: list[Any], zero: bool, count: int) -> list[list[Any]]:
+        """The gradients of each element of `target`, as dense tensors."""
+        reshape, one_hot = _registry.function("reshape"), _registry.function("one_hot")
+        rows = []
+        self._begin_use()
+        try:
+            for i in range(count):
+                unit = reshape(one_hot(i, count, dtype=target.dtype), list(target.shape))
+                found = self._gradient([target], flat, [unit], zero)
+                rows.append([_dense(g) for g in found])
+        finally:
+            self._end_use()
+        return rows
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The jacobian of each example: row `b` of `target` depends on row `b` of `source` only.
+
+        One backward pass for each element of an example gives all examples at once.
+        """
+        target = _differentiable(target)
+        target.shape.with_rank_at_least(2)
+        source.shape.with_rank_at_least(2)
+        batch, rest = target.shape[0], target.shape[1:]
+        if source.shape[0] != batch:
+            raise ValueError(
+                f"Need first dimension of target shape ({target.shape}) and source shape "
+                f"({source.shape}) to match."
+            )
+        reshape, stack = _registry.function("reshape"), _registry.function("stack")
+        one_hot, broadcast_to = _registry.function("one_hot"), _registry.function("broadcast_to")
+        width = rest.num_elements()
+        zero = _zero(unconnected_gradients)
+        rows = []
+        self._begin_use()
+        try:
+            for i in range(width):
+                unit = reshape(one_hot(i, width, dtype=target.dtype), [1, *rest])
+                ones = broadcast_to(unit, list(target.shape))
+                (found,) = self._gradient([target], [source], [ones], zero)
+                if found is None:
+                    return None
+                rows.append(_dense(found))
+        finally:
+            self._end_use()
+        if not rows:
+            return _registry.function("zeros")([batch, *rest, *source.shape[1:]], target.dtype)
+        return reshape(stack(rows, axis=1), [batch, *rest, *source.shape[1:]])
+
+
+def _key(source: Any) -> int:
+    number: int = source._id if isinstance(source, Tensor) else source.handle._id
+    return number
+
+
+def _dense(gradient: Any) -> Any:
+    return convert_to_tensor(IndexedSlices(*gradient)) if isinstance(gradient, tuple) else gradient
+
+
+def _differentiable(target: Any) -> Any:
+    if isinstance(target, Variable):
+        return target.read()
+    if isinstance(target, Tensor):
+        return target
+    return convert_to_tensor(target)
+
+
+def _upstream(output_gradients: Any, targets: list[Any]) -> list[Any]:
+    if output_gradients is None:
+        return []
+    if len(targets) == 1 and not isinstance(output_gradients, (list, tuple, dict)):
+        flat = [output_gradients]
+    else:
+        flat = nest.flatten(output_gradients)
+        if len(flat) != len(targets) and len(targets) == 1:
+            flat = [output_gradients]
+    if len(flat) != len(targets):
+        raise ValueError(
+            f"output_gradients has {len(flat)} tensors for {len(targets)} targets; expected one each"
+        )
+    return [
+        None if g is None else convert_to_tensor(g, t.dtype) if not isinstance(g, Tensor) else g
+        for g, t in zip(flat, targets, strict=True)
+    ]

@@ -1,0 +1,380 @@
+"""What Python adds to tensors: how they print, iterate, pickle and are made from other values."""
+
+from __future__ import annotations
+
+import enum
+import html
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _dtypes, _holdfast, _registry
+from ._dtypes import DType, as_dtype
+from ._shape import TensorShape, TensorSpec, as_shape
+from .errors import DiagnosticError, fail
+
+__all__ = [
+    "IndexedSlices",
+    "Reference",
+    "Tensor",
+    "UnconnectedGradients",
+    "constant",
+    "convert_to_tensor",
+    "get_static_value",
+    "is_tensor",
+    "numpy_text",
+    "type_spec_from_value",
+]
+
+Tensor = _holdfast.Tensor
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient of something the target does not depend on is."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class Reference:
+    """A hashable stand-in for a tensor or a Variable: equal when it is the same one."""
+
+    __slots__ = ("_key", "_wrapped")
+
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
+        self._key = wrapped._id if isinstance(wrapped, Tensor) else id(wrapped)
+
+    def deref(self) -> Any:
+        """What this refers to."""
+        return self._wrapped
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return NotImplemented
+        return type(self._wrapped) is type(other._wrapped) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
+# Printing.
+
+
+def numpy_text(tensor: Any, is_repr: bool = False) -> str:
+    """The value as NumPy would print it."""
+    if tensor.dtype.name == "resource":
+        return "<unprintable>"
+    value = tensor.numpy() if has_numpy(tensor.dtype) else as_float32(tensor)
+    if tensor.ndim == 0:  # NumPy's repr of a scalar names its type; TensorFlow's does not
+        return repr(value) if isinstance(value, (bytes, str)) else str(value)
+    text = repr(value) if is_repr else str(value)
+    return text if has_numpy(tensor.dtype) else text.replace("dtype=float32", "dtype=bfloat16")
+
+
+def has_numpy(dtype: DType) -> bool:
+    """Whether NumPy can hold such elements; bfloat16 only where ml_dtypes is installed."""
+    return dtype.name != "bfloat16" or _dtypes.numpy_type("bfloat16") is not None
+
+
+def as_float32(tensor: Any) -> Any:
+    return _registry.function("cast")(tensor, _dtypes.float32).numpy()
+
+
+def _repr(self: Any) -> str:
+    if self.dtype.name == "resource":
+        return "<tf.Tensor: shape=(), dtype=resource>"
+    text = numpy_text(self, is_repr=True)
+    gap = "\n" if "\n" in text else ""
+    return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={gap}{text}>"
+
+
+def _str(self: Any) -> str:
+    text = numpy_text(self)
+    gap = "\n" if "\n" in text else ""
+    return f"tf.Tensor({gap}{text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+def _format(self: Any, spec: str) -> str:
+    return format(self.numpy(), spec)
+
+
+def _repr_html(self: Any) -> str:
+    return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+# As a Python and a NumPy value.
+
+
+def _iter(self: Any) -> Iterator[Any]:
+    if self.ndim == 0:
+        raise TypeError("Cannot iterate over a scalar tensor.")
+    return (self[i] for i in range(len(self)))
+
+
+def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    value = np.asarray(self.numpy(), dtype=object if self.dtype.name == "string" else None)
+    return value if dtype is None else value.astype(dtype, copy=False)
+
+
+def _complex(self: Any) -> complex:
+    if self.ndim != 0:
+        raise TypeError("only 0-dimensional tensors can be converted to a Python complex")
+    return complex(self.numpy())
+
+
+def _round(self: Any, digits: int | None = None) -> Any:
+    if digits:
+        raise TypeError("round() of a tensor takes no number of digits")
+    return _registry.function("round")(self)
+
+
+def _reduce(self: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    value = self.numpy() if has_numpy(self.dtype) else as_float32(self)
+    return _restore, (value, self.dtype.name, tuple(self.shape))
+
+
+def _restore(value: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+    return constant(value, dtype, shape)
+
+
+def _self(self: Any, *_: Any) -> Any:
+    return self  # immutable, so a copy is itself
+
+
+# Methods.
+
+
+def _get_shape(self: Any) -> TensorShape:
+    """The shape."""
+    shape: TensorShape = self.shape
+    return shape
+
+
+def _set_shape(self: Any, shape: Any) -> None:
+    """ValueError unless the shape fits `shape`: an eager tensor's is known already."""
+    wanted = as_shape(shape)
+    if not self.shape.is_compatible_with(wanted):
+        raise ValueError(
+            f"Tensor's shape {self.shape} is not compatible with supplied shape {wanted}."
+        )
+
+
+def _ref(self: Any) -> Reference:
+    """A hashable reference to this tensor."""
+    return Reference(self)
+
+
+def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Any:
+    """Not for eager tensors."""
+    raise NotImplementedError(
+        "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+    )
+
+
+def _on(kind: str) -> Callable[..., Any]:
+    def move(self: Any, gpu_index: int = 0) -> Any:
+        """A copy of the tensor on that device."""
+        from .config import device
+
+        with device(f"/{kind}:{gpu_index}"):
+            return _registry.function("identity")(self)
+
+    return move
+
+
+class _Undefined:
+    """An attribute of graph tensors that eager ones do not have."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        if tensor is None:
+            return self
+        raise AttributeError(f"Tensor.{self.name} is undefined when eager execution is enabled.")
+
+
+class _NumPyOnly(_Undefined):
+    """An attribute of NumPy arrays that tensors do not have."""
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        if tensor is None:
+            return self
+        raise AttributeError(
+            f"EagerTensor object has no attribute '{self.name}'. \n"
+            "        If you are looking for numpy-related methods, please run the following:\n"
+            "        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
+        )
+
+
+def attach() -> None:
+    """Puts all of this onto the Tensor type."""
+    for name, value in {
+        "__repr__": _repr,
+        "__str__": _str,
+        "__format__": _format,
+        "_repr_html_": _repr_html,
+        "__iter__": _iter,
+        "__array__": _array,
+        "__array_priority__": 100,
+        "__complex__": _complex,
+        "__round__": _round,
+        "__reduce__": _reduce,
+        "__copy__": _self,
+        "__deepcopy__": _self,
+        "get_shape": _get_shape,
+        "set_shape": _set_shape,
+        "ref": _ref,
+        "experimental_ref": _ref,
+        "eval": _eval,
+        "cpu": _on("CPU"),
+        "gpu": _on("GPU"),
+        "backing_device": property(lambda self: self.device),
+    }.items():
+        setattr(Tensor, name, value)
+    for name in ("name", "op", "graph", "value_index", "consumers"):
+        setattr(Tensor, name, _Undefined(name))
+    for name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
+        setattr(Tensor, name, _NumPyOnly(name))
+
+
+# Making tensors.
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Any:
+    """`value` as a tensor: a number, a nested list, an array, a Variable or a tensor."""
+    if dtype is None and dtype_hint is not None and not isinstance(value, Tensor):
+        try:
+            return _holdfast.convert(value, as_dtype(dtype_hint))
+        except (DiagnosticError, TypeError, ValueError):
+            pass  # a hint is only a wish
+    return _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+    """A tensor that holds `value`, repeated to `shape` if it is a single number."""
+    made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
+    if shape is None:
+        return made
+    wanted = as_shape(shape)
+    if made.shape == wanted:
+        return made
+    count = wanted.num_elements()
+    if count is None:
+        fail("E1102", f"`constant` got the shape {wanted}, expected one that is fully known")
+    have = made.shape.num_elements()
+    if have == count:
+        return _registry.function("reshape")(made, wanted)
+    if have == 1:
+        return _registry.function("fill")(wanted, _registry.function("reshape")(made, []))
+    fail(
+        "E1102",
+        f"`constant` got {have} elements for the shape {wanted}, which has {count}",
+        "the values must fill the shape exactly, unless there is a single one to repeat",
+        op="Const",
+    )
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor, or a Variable or composite that stands for one."""
+    return isinstance(x, (Tensor, _holdfast.VariableBase, IndexedSlices))
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as NumPy has it; None of a Variable."""
+    if isinstance(tensor, Tensor):
+        return tensor.numpy()
+    return None if isinstance(tensor, _holdfast.VariableBase) else tensor
+
+
+def type_spec_from_value(value: Any) -> Any:
+    """The specification that exactly fits `value`."""
+    if isinstance(value, Tensor):
+        return TensorSpec(value.shape, value.dtype)
+    spec = getattr(value, "_type_spec", None)
+    if spec is not None:
+        return spec
+    try:
+        return type_spec_from_value(_holdfast.convert(value))
+    except DiagnosticError as error:
+        raise TypeError(
+            f"Could not build a TypeSpec for {value!r} of type {type(value).__name__}"
+        ) from error
+
+
+class IndexedSlices:
+    """Rows of a larger tensor: `values[i]` is row `indices[i]`. Rows that come twice add up."""
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self._values, self._indices, self._dense_shape = values, indices, dense_shape
+
+    @property
+    def values(self) -> Any:
+        """The rows."""
+        return self._values
+
+    @property
+    def indices(self) -> Any:
+        """Which rows they are."""
+        return self._indices
+
+    @property
+    def dense_shape(self) -> Any:
+        """The shape of the larger tensor, None if it is not known."""
+        return self._dense_shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The same as a TensorShape."""
+        if self._dense_shape is None:
+            return TensorShape(None)
+        return TensorShape([int(size) for size in self._dense_shape])
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the rows."""
+        dtype: DType = self._values.dtype
+        return dtype
+
+    @property
+    def device(self) -> str:
+        """The device of the rows."""
+        return str(self._values.device)
+
+    name = _Undefined("name")
+    op = _Undefined("op")
+    graph = _Undefined("graph")
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        if self._dense_shape is None:
+            raise ValueError(
+                f"Tensor conversion requested for IndexedSlices without dense_shape: {self}"
+            )
+        if dtype is not None and as_dtype(dtype) != self.dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {as_dtype(dtype).name} for IndexedSlices with "
+                f"dtype {self.dtype.name}"
+            )
+        rows = self.shape[0]
+        return _registry.function("math.unsorted_segment_sum")(self._values, self._indices, rows)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return _array(self.__tf_tensor__(), dtype)
+
+    def numpy(self) -> Any:
+        """The larger tensor as a NumPy array."""
+        return self.__tf_tensor__().numpy()
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+
+    def __repr__(self) -> str:
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"

@@ -1,0 +1,481 @@
+"""`tf.Variable`: a place that holds a tensor and can be given another."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from . import _holdfast, _operators, _registry, _slicing
+from ._dtypes import DType, as_dtype
+from ._name_scope import scoped
+from ._shape import TensorShape, as_shape
+from ._tensor import IndexedSlices, Reference, convert_to_tensor, numpy_text
+from .errors import fail, unsupported
+
+__all__ = ["Variable", "VariableAggregation", "VariableSpec", "VariableSynchronization"]
+
+
+class VariableSynchronization(enum.Enum):
+    """When copies of a distributed Variable are made equal."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How copies of a distributed Variable are put together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+@dataclasses.dataclass(frozen=True)
+class VariableSpec:
+    """What is known of a Variable."""
+
+    shape: TensorShape
+    dtype: DType
+    trainable: bool = True
+    alias_id: int | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"VariableSpec(shape={self.shape}, dtype={self.dtype!r}, trainable={self.trainable}, "
+            f"alias_id={self.alias_id})"
+        )
+
+
+def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
+    def refuse(self: Any, other: Any) -> NoReturn:
+        instead = f"variable.{method}(value)" if method else f"variable.assign(variable {symbol} value)"
+        raise RuntimeError(
+            f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `{instead}` to "
+            f"modify the variable, or `out = variable {symbol} value` if you need to get a new "
+            "output Tensor."
+        )
+
+    return refuse
+
+
+@_operators.overload
+class Variable(_holdfast.VariableBase):  # type: ignore[misc]
+    """A named, typed place for a tensor. Read it like a tensor, change it with `assign`."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: str | None = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        super().__init__()
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError(
+                    "The variable_def and initial_value args to `tf.Variable` are mutually "
+                    f"exclusive, but got both: variable_def={variable_def},\n"
+                    f"initial_value={initial_value}"
+                )
+            unsupported(
+                "`Variable` from a `variable_def` is not supported",
+                "a Variable is made from an initial value",
+                fix="give `initial_value`",
+            )
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
+                "not providing a `variable_def`. You provided neither."
+            )
+        if caching_device is not None:
+            unsupported(
+                "`Variable` with a `caching_device` is not supported",
+                "a Variable is read on the device that holds it",
+                fix="leave `caching_device` out, and place reads with `tf.device`",
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError(
+                "Argument `constraint` must be None or a callable. "
+                f"Got a {type(constraint)}: {constraint}"
+            )
+        if not isinstance(synchronization, VariableSynchronization):
+            raise ValueError(
+                f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
+            )
+        if not isinstance(aggregation, VariableAggregation):
+            aggregation = VariableAggregation(aggregation)
+        if trainable is None:
+            trainable = synchronization is not VariableSynchronization.ON_READ
+        value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype)
+        wanted = value.shape if shape is None else as_shape(shape)
+        if not wanted.is_compatible_with(value.shape):
+            raise ValueError(
+                "In this `tf.Variable` creation, the initial value's shape "
+                f"({value.shape}) is not compatible with the explicitly supplied `shape` argument "
+                f"({shape})."
+            )
+        self._full_name = scoped(name or "Variable")
+        self._synchronization, self._aggregation = synchronization, aggregation
+        self._constraint = constraint
+        self._static_shape: TensorShape = wanted
+        self._device: str = value.device
+        known = None if shape is None else None if wanted.rank is None else tuple(wanted)
+        if wanted.rank is None:
+            known = ()
+        self._make_with(value, bool(trainable), known)
+
+    def _make_with(self, value: Any, trainable: bool, shape: tuple[int | None, ...] | None) -> None:
+        if self._static_shape.rank is None:
+            unsupported(
+                "`Variable` of unknown rank is not supported",
+                "a Variable may leave sizes open, with None, but not their number",
+                fix="give `shape=[None, ...]` with one entry for each dimension",
+            )
+        self._make(value, trainable, self._full_name, shape)
+
+    # What it is.
+
+    @property
+    def name(self) -> str:
+        """The name, with the output's number that TensorFlow adds."""
+        return self._full_name + ":0"
+
+    @property
+    def _shared_name(self) -> str:
+        return self._full_name
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the value."""
+        dtype: DType = self._dtype
+        return dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape that every value has."""
+        return self._static_shape
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch it by themselves."""
+        return bool(self._trainable)
+
+    @property
+    def device(self) -> str:
+        """The device that holds the value."""
+        return self._device
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        """As given."""
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        """As given."""
+        return self._aggregation
+
+    @property
+    def constraint(self) -> Callable[[Any], Any] | None:
+        """The function that an optimizer applies to the value after an update."""
+        return self._constraint
+
+    @property
+    def _type_spec(self) -> VariableSpec:
+        return VariableSpec(self.shape, self.dtype, self.trainable)
+
+    def get_shape(self) -> TensorShape:
+        """The shape."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Narrows the shape to what `shape` knows as well."""
+        self._static_shape = self._static_shape.merge_with(shape)
+
+    def ref(self) -> Reference:
+        """A hashable reference to this Variable."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    # Its value.
+
+    def value(self) -> Any:
+        """The value now; tapes see the read."""
+        return self.read()
+
+    read_value = value
+    _as_operand = value
+
+    def numpy(self) -> Any:
+        """A NumPy copy of the value."""
+        return self.read().numpy()
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """True: a Variable is made with its value."""
+        return convert_to_tensor(True)
+
+    def initialized_value(self) -> Any:
+        """The value; a Variable is made with it."""
+        return self.read()
+
+    @property
+    def initializer(self) -> None:
+        """None: a Variable is made with its value."""
+        return None
+
+    def assign(
+        self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Variable | None:
+        """Gives it another value. Assignments are atomic, with or without `use_locking`."""
+        self._assign(self._fitting(value))
+        return self if read_value else None
+
+    def assign_add(
+        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Variable | None:
+        """Adds `delta` to the value."""
+        self._assign_add(self._fitting(delta))
+        return self if read_value else None
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Variable | None:
+        """Subtracts `delta` from the value."""
+        self._assign_sub(self._fitting(delta))
+        return self if read_value else None
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """The same as `assign`."""
+        self.assign(value)
+
+    def _fitting(self, value: Any) -> Any:
+        return _holdfast.convert(value, self.dtype)
+
+    # Parts of its value.
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """The rows `indices`."""
+        return _registry.function("gather")(self, indices)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """The parts that `indices` point at."""
+        return _registry.function("gather_nd")(self, indices)
+
+    def count_up_to(self, limit: int) -> Any:
+        """The value, which then goes up by one; OutOfRangeError at `limit`."""
+        return _registry.raw_op("ResourceCountUpTo", resource=self, limit=limit, T=self.dtype)
+
+    def _scatter(self, how: str, sparse_delta: Any) -> Variable:
+        if not isinstance(sparse_delta, IndexedSlices):
+            fail(
+                "E1104",
+                f"`scatter_{how.lower()}` got a {type(sparse_delta).__name__}, expected tf.IndexedSlices",
+                "the rows to change and their numbers come together, as an IndexedSlices",
+                fix="give `tf.IndexedSlices(values, indices)`",
+            )
+        _registry.raw_op(
+            f"ResourceScatter{how}",
+            resource=self,
+            indices=convert_to_tensor(sparse_delta.indices),
+            updates=self._fitting(sparse_delta.values),
+        )
+        return self
+
+    def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Variable:
+        _registry.raw_op(
+            f"ResourceScatterNd{how}",
+            ref=self,
+            indices=convert_to_tensor(indices),
+            updates=self._fitting(updates),
+        )
+        return self
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+        """Adds rows."""
+        return self._scatter("Add", sparse_delta)
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+        """Subtracts rows."""
+        return self._scatter("Sub", sparse_delta)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+        """Takes the greater of its own and the given rows."""
+        return self._scatter("Max", sparse_delta)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+        """Takes the lesser of its own and the given rows."""
+        return self._scatter("Min", sparse_delta)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+        """Multiplies rows."""
+        return self._scatter("Mul", sparse_delta)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+        """Divides rows."""
+        return self._scatter("Div", sparse_delta)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+        """Replaces rows."""
+        return self._scatter("Update", sparse_delta)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Adds to the parts that `indices` point at."""
+        return self._scatter_nd("Add", indices, updates)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Subtracts from the parts that `indices` point at."""
+        return self._scatter_nd("Sub", indices, updates)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Takes the greater of its own and the given parts."""
+        return self._scatter_nd("Max", indices, updates)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Takes the lesser of its own and the given parts."""
+        return self._scatter_nd("Min", indices, updates)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+        """Replaces the parts that `indices` point at."""
+        return self._scatter_nd("Update", indices, updates)
+
+    def batch_scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
+        """Not supported."""
+        unsupported(
+            "`Variable.batch_scatter_update` is not supported",
+            "rows are replaced along the first axis only",
+            fix="use `scatter_update`, or `scatter_nd_update` with full indices",
+        )
+
+    def __getitem__(self, key: Any) -> Any:
+        return _slicing.remember(self.read()[key], self, key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.read())
+
+    # As a Python value.
+
+    def __bool__(self) -> bool:
+        return bool(self.read())
+
+    def __int__(self) -> int:
+        return int(self.read())
+
+    def __float__(self) -> float:
+        return float(self.read())
+
+    def __complex__(self) -> complex:
+        return complex(self.read())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        value: np.ndarray[Any, Any] = np.asarray(self.numpy())
+        return value if dtype is None else value.astype(dtype, copy=False)
+
+    __array_priority__ = 100
+
+    def __eq__(self, other: object) -> Any:
+        if other is None:
+            return False
+        return self.read() == (other.read() if isinstance(other, Variable) else other)
+
+    def __ne__(self, other: object) -> Any:
+        if other is None:
+            return True
+        return self.read() != (other.read() if isinstance(other, Variable) else other)
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            "Variable is unhashable. Instead, use variable.ref() as the key. "
+            f"(Variable: {self!r})"
+        )
+
+    __iadd__ = _in_place("+", "assign_add")
+    __isub__ = _in_place("-", "assign_sub")
+    __imul__ = _in_place("*", "")
+    __itruediv__ = _in_place("/", "")
+    __ifloordiv__ = _in_place("//", "")
+    __imod__ = _in_place("%", "")
+    __ipow__ = _in_place("**", "")
+
+    def __repr__(self) -> str:
+        return (
+            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, "
+            f"numpy={numpy_text(self.read(), is_repr=True)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(repr(self))}</pre>"
+
+    # Copies and files.
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "trainable": self.trainable,
+            "constraint": self._constraint,
+            "synchronization": self._synchronization,
+            "aggregation": self._aggregation,
+            "shape": self._static_shape,
+        }
+
+    def __copy__(self) -> Variable:
+        return self  # two names of one place, as in TensorFlow
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Variable:
+        made = Variable(self.read(), name=self._full_name, **self._options())
+        memo[id(self)] = made
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.numpy(), self.dtype.name, self._full_name, self._options())
+
+    # Of graphs only.
+
+    @property
+    def op(self) -> NoReturn:
+        """Of graphs only."""
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    @property
+    def graph(self) -> NoReturn:
+        """Of graphs only."""
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    @property
+    def initial_value(self) -> NoReturn:
+        """Of graphs only."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    def eval(self, session: Any = None) -> NoReturn:
+        """Of graphs only."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    def to_proto(self, export_scope: str | None = None) -> NoReturn:
+        """Of graphs only."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+
+def _restore(value: Any, dtype: str, name: str, options: dict[str, Any]) -> Variable:
+    return Variable(value, name=name, dtype=as_dtype(dtype), **options)

@@ -1,0 +1,216 @@
+"""Nested structures: lists, tuples, dicts and attrs classes taken apart and put together again.
+
+Dicts are walked in the order of their sorted keys, whatever the order they were filled in.
+"""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
+from typing import Any
+
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+
+
+def _is_attrs(value: Any) -> bool:
+    return hasattr(type(value), "__attrs_attrs__")
+
+
+def _is_custom(value: Any) -> bool:
+    """Whether a class takes part through `__tf_flatten__` and `__tf_unflatten__`."""
+    return hasattr(type(value), "__tf_flatten__") and hasattr(type(value), "__tf_unflatten__")
+
+
+def _is_namedtuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(type(value), "_fields")
+
+
+def is_nested(seq: Any) -> bool:
+    """Whether `seq` is a structure that holds others: not a leaf."""
+    if isinstance(seq, (list, tuple, dict)):
+        return True
+    if isinstance(seq, (str, bytes, bytearray)):
+        return False
+    if isinstance(seq, (Mapping, Sequence, MappingView)):
+        return True
+    return _is_attrs(seq) or _is_custom(seq)
+
+
+def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys.") from None
+
+
+def _children(structure: Any) -> Iterator[Any]:
+    """What `structure` holds, in the order of flattening."""
+    if isinstance(structure, Mapping):
+        for key in _sorted_keys(structure):
+            yield structure[key]
+    elif _is_attrs(structure):
+        for field in type(structure).__attrs_attrs__:
+            yield getattr(structure, field.name)
+    elif _is_custom(structure):
+        yield from structure.__tf_flatten__()[1]
+    else:
+        yield from structure
+
+
+def _rebuild(structure: Any, children: list[Any]) -> Any:
+    """A structure of the same type with other children, given in the order of flattening."""
+    kind = type(structure)
+    if isinstance(structure, Mapping):
+        values = dict(zip(_sorted_keys(structure), children, strict=True))
+        pairs = [(key, values[key]) for key in structure]  # the order it was filled in
+        if isinstance(structure, collections.defaultdict):
+            return kind(structure.default_factory, pairs)
+        return kind(pairs)  # type: ignore[call-arg]
+    if _is_namedtuple(structure):
+        return kind(*children)
+    if _is_attrs(structure):
+        return kind(*children)
+    if _is_custom(structure):
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(children))
+    if isinstance(structure, (MappingView, range)):
+        return children
+    return kind(children)
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves of `structure`, in order; `[structure]` if it is a leaf itself."""
+    out: list[Any] = []
+
+    def walk(part: Any) -> None:
+        if is_nested(part):
+            for child in _children(part):
+                walk(child)
+        else:
+            out.append(part)
+
+    walk(structure)
+    return out
+
+
+def pack_sequence_as(
+    structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> Any:
+    """A structure like `structure` with the leaves `flat_sequence`."""
+    if not is_nested(flat_sequence):
+        raise TypeError(
+            f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found "
+            f"incompatible type `{type(flat_sequence)}` instead."
+        )
+    flat = list(flat_sequence)
+    if not is_nested(structure):
+        if len(flat) != 1:
+            raise ValueError(
+                f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the "
+                f"input is a sequence ({type(flat_sequence)}) of length {len(flat)}.\n  {flat}\n"
+                "nest cannot guarantee that it is safe to map one to the other."
+            )
+        return flat[0]
+    atoms = len(flatten(structure))
+    if atoms != len(flat):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {atoms} atoms, but flat_sequence had "
+            f"{len(flat)} items.  Structure: {structure}, flat_sequence: {flat}."
+        )
+    leaves = iter(flat)
+
+    def walk(part: Any) -> Any:
+        if not is_nested(part):
+            return next(leaves)
+        return _rebuild(part, [walk(child) for child in _children(part)])
+
+    return walk(structure)
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """A structure like the first, each leaf being `func` of the leaves in its place."""
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    check_types = kwargs.pop("check_types", True)
+    kwargs.pop("expand_composites", False)
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"`{'`, `'.join(kwargs)}`"
+        )
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types=check_types)
+    results = [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
+    return pack_sequence_as(structure[0], results)
+
+
+def _shown(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _dots(structure: Any) -> str:
+    if not is_nested(structure):
+        return "."
+    return str(pack_sequence_as(structure, [_Dot()] * len(flatten(structure))))
+
+
+class _Dot:
+    def __repr__(self) -> str:
+        return "."
+
+
+def _same_kind(a: Any, b: Any) -> bool:
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return True
+    if _is_namedtuple(a) and _is_namedtuple(b):
+        return type(a).__name__ == type(b).__name__ and type(a)._fields == type(b)._fields  # type: ignore[attr-defined]
+    return type(a) is type(b)
+
+
+def _difference(a: Any, b: Any, check_types: bool) -> Exception | None:
+    if is_nested(a) != is_nested(b):
+        nested, leaf = (a, b) if is_nested(a) else (b, a)
+        return ValueError(
+            f'Substructure "{_shown(nested)}" is a sequence, while substructure "{_shown(leaf)}" '
+            "is not"
+        )
+    if not is_nested(a):
+        return None
+    if check_types and not _same_kind(a, b):
+        return TypeError(
+            "The two namedtuples don't have the same sequence type. First structure "
+            f"{_shown(a)} has type {type(a).__name__}, while second structure {_shown(b)} has "
+            f"type {type(b).__name__}"
+        )
+    if check_types and isinstance(a, Mapping) and set(a) != set(b):
+        return ValueError(
+            "The two dictionaries don't have the same set of keys. First structure has keys "
+            f"{_shown(list(a))}, while second structure has keys {_shown(list(b))}"
+        )
+    mine, theirs = list(_children(a)), list(_children(b))
+    if len(mine) != len(theirs):
+        return ValueError(
+            "The two structures don't have the same number of elements. First structure: "
+            f"{_shown(a)}. Second structure: {_shown(b)}"
+        )
+    for x, y in zip(mine, theirs, strict=True):
+        found = _difference(x, y, check_types)
+        if found is not None:
+            return found
+    return None
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """ValueError or TypeError unless both are nested in the same way."""
+    found = _difference(nest1, nest2, check_types)
+    if found is not None:
+        raise type(found)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_shown(nest1)}\n\nSecond structure: {_shown(nest2)}\n\n"
+            f"More specifically: {found}\nEntire first structure:\n{_dots(nest1)}\n"
+            f"Entire second structure:\n{_dots(nest2)}"
+        )

@@ -1,0 +1,68 @@
+"""The installed C++ package serves a program outside the tree."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PRESET = os.environ.get("HOLDFAST_PRESET", "release")
+
+
+@pytest.mark.skipif(PRESET != "release", reason="the package is built without sanitizers")
+def test_a_program_outside_the_tree_finds_and_uses_the_package(tmp_path):
+    build = ROOT / "build" / PRESET
+    prefix = tmp_path / "prefix"
+
+    def run(*command, **options):
+        return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+
+    run("cmake", "--install", str(build), "--component", "library", "--prefix", str(prefix))
+    run("cmake", "-S", str(ROOT / "tests/package"), "-B", str(tmp_path / "build"), "-G", "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}")  # fmt: skip
+    run("cmake", "--build", str(tmp_path / "build"))
+    assert run(str(tmp_path / "build/consumer")).split() == ["4", "2", "10", "5"]
+    assert (prefix / "lib" / "pkgconfig" / "holdfast.pc").exists() or list(prefix.rglob("holdfast.pc"))
+
+
+def test_the_folders_include_only_what_the_design_allows():
+    """holdfast/X may include the folders it stands on, and theirs."""
+    below = {
+        "base": [],
+        "tensor": ["base"],
+        "device": ["tensor"],
+        "op": ["device"],
+        "expr": ["op"],
+        "io": ["tensor"],
+        "ops": ["expr", "io"],
+        "graph": ["ops"],
+        "autodiff": ["graph", "ops"],
+        "passes": ["graph"],
+        "exec": ["passes", "autodiff"],
+        "cuda": ["op", "expr"],
+    }
+
+    def allowed(folder):
+        found = {folder}
+        for other in below[folder]:
+            found |= allowed(other)
+        return found
+
+    wrong = []
+    for path in sorted((ROOT / "holdfast").rglob("*")):
+        if path.suffix not in (".h", ".cpp", ".cu", ".def") or path.parent == ROOT / "holdfast":
+            continue
+        folder = path.relative_to(ROOT / "holdfast").parts[0]
+        for line in path.read_text().splitlines():
+            if line.startswith('#include "holdfast/') and line.count("/") > 1:
+                other = line.split("/")[1]
+                if other not in allowed(folder):
+                    wrong.append(f"{path.relative_to(ROOT)} includes {line.split(chr(34))[1]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_importing_the_package_prints_nothing():
+    done = subprocess.run([sys.executable, "-c", "import holdfast"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
