@@ -36,7 +36,7 @@ Tensor scalar_of(const char* who, int value, DType d) {
 
 static const Op fill_op =
     OP(Fill, &fill).args("dims, value").doc("A tensor of shape `dims` that holds `value` everywhere.")
-        .inputs("dims: index_type!, value").infer(infer_fill).kernel("runs", run_fill)
+        .inputs("dims: index_type!, value~").infer(infer_fill).kernel("runs", run_fill)
         .gradient(+[](Grad& g) -> Tensors { return {Tensor(), reduce_sum(g.dy())}; }).keeps("")
         .samples("[2, 3], 7.5", "[], 2.5", "[2, 0], 1.5").reference("np.full(dims, value, np.float32)");
 Tensor fill(const Sizes& dims, const In& value) { return fill_op({dims.tensor(), value}); }

@@ -31,7 +31,7 @@ Status run_bitcast(Call& c) {
 }  // namespace
 
 static const Op identity_op =
-    OP(Identity, &identity).args("input").doc("The same value under a new identity.").view().same_as_input()
+    OP(Identity, &identity).args("input").doc("The same value under a new identity.").view().moves_between_devices().same_as_input()
         .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
         .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("")
         .samples("uniform(3, 4)", "strings(2)").reference("input");
