@@ -126,6 +126,7 @@ TEST(Conv, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({3, 3, 3, 4}), 1, "SAME"); }), Code::E1102);        // channels
   EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({3, 3, 2, 3}), 1, "SAME"); }), Code::E1102);        // groups
   EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({0, 3, 4, 4}), 1, "SAME"); }), Code::E1102);        // an empty filter
+  EXPECT_EQ(code_of([&] { nn::conv2d(noise({1, 4, 4, 0}), w, 1, "SAME"); }), Code::E1102);        // no channels
   EXPECT_EQ(code_of([&] { nn::conv2d(noise({4, 4, 4}), w, 1, "SAME"); }), Code::E1102);           // rank
   EXPECT_EQ(code_of([&] { nn::conv2d(noise({1, 2, 2, 4}), w, 1, "VALID"); }), Code::E1102);       // a window too large
   for (const Sizes& s : {Sizes(0), Sizes(-1), Sizes{1, 1, 1}, Sizes(int64_t{1} << 40)})
