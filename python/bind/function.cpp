@@ -266,7 +266,12 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     Tensors tensors;
     for (size_t i = 0; i < given.size(); ++i) {
       const Param& p = f.def->params[i];
-      parsed.push_back(given[i] ? to_arg(*f.def, p, given[i], given, groups) : p.default_value);
+      try {
+        parsed.push_back(given[i] ? to_arg(*f.def, p, given[i], given, groups) : p.default_value);
+      } catch (Error& e) {
+        e.name_op(cat("`", f.def->name, "`, argument `", p.name, "`"));
+        throw;
+      }
       if (auto* t = std::get_if<Tensor>(&parsed.back().value())) tensors.push_back(*t);
     }
     Unlocked unlocked(tensors);
@@ -299,7 +304,8 @@ Object texts(const std::vector<std::string>& list) {
 void put(PyObject* d, const char* key, const Object& v) { if (PyDict_SetItemString(d, key, v.get()) < 0) throw PythonError{}; }
 
 constexpr const char* kKinds[] = {"tensor", "tensor?", "tensors", "sizes", "axes", "bool", "int", "int?", "float", "float?", "string",
-                                  "dtype", "dtype?", "shape", "ints", "ints?", "floats", "strings"};
+                                  "dtype", "dtype?", "shape", "ints", "ints?", "floats", "strings", "string?", "any", "padding"};
+static_assert(std::size(kKinds) == static_cast<size_t>(Kind::kPadding) + 1, "a kind has no name");
 constexpr const char* kResults[] = {"tensor", "list", "tuple", "nothing"};
 
 PyObject* get_record(PyObject* o, void*) {

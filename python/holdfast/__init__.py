@@ -19,7 +19,16 @@ _holdfast.set_warning_sink(_diagnostics.show_warning)
 _holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias)
 _holdfast.init()
 
-from . import _namespace, _signatures, _slicing, _tensor, config, debugging, nest  # noqa: E402
+from . import (  # noqa: E402
+    _namespace,
+    _signatures,
+    _slicing,
+    _tensor,
+    config,
+    debugging,
+    nest,
+    random,
+)
 from ._alias import install_as_tensorflow  # noqa: E402
 from ._compat import NAMES as _COMPAT  # noqa: E402
 from ._custom_gradient import (  # noqa: E402
@@ -79,7 +88,8 @@ _namespace.build(
         {"dtypes.DType": DType, "dtypes.as_dtype": as_dtype},
         {"autodiff.GradientTape": GradientTape, "autodiff.ForwardAccumulator": _ForwardAccumulator},
         {"version.VERSION": __version__, "version.GIT_VERSION": __version__},
-        {f"{path}.{name}": f for path, names in config.NAMESPACES.items() for name, f in names.items()},
+        config.NAMES,
+        {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
         _COMPAT,
     ),
 )

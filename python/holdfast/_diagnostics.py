@@ -1,7 +1,7 @@
 """Diagnostics as Python sees them: frozen data, the names of operands, where warnings go.
 
-The binding asks this module three things: what the user calls an operand (`name_operand`), under which
-name the user's module knows us (`module_alias`), and where a warning's text goes (`show_warning`).
+The binding asks this module three things: what the user calls an operand (`name_operand`), under
+which name the user's module knows us (`module_alias`), and where a warning goes (`show_warning`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is said when a gradient is None: which of its meanings this is, with the program's own names."""
+"""What is said when a gradient is None: which of its meanings this is, in the program's words."""
 
 from __future__ import annotations
 
@@ -98,12 +98,13 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     fixes: list[dict[str, Any]] = []
     if meaning == "integer":
         head += f": {quoted_x} is {source.dtype.name}"
-        why = f"only floating and complex values have gradients, and {quoted_x} is {source.dtype.name}."
+        why = f"only floats and complex numbers have gradients, {quoted_x} is {source.dtype.name}."
         fixes.append(_manual(f"make {quoted_x} a float, such as `float32`"))
     elif meaning == "unwatched" and is_variable:
         head += f": {quoted_x} was not read while the tape recorded"
         why = f"the tape saw no read of the Variable {quoted_x}, or it is not trainable."
-        fixes.append(_manual(f"use {quoted_x} inside the tape's block, or `{tape_name}.watch({x})`"))
+        watch = f"`{tape_name}.watch({x})`"
+        fixes.append(_manual(f"use {quoted_x} inside the tape's block, or {watch}"))
     elif meaning == "unwatched":
         head += f": {quoted_x} is not watched"
         why = (
@@ -118,8 +119,8 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         fixes.append(_manual(f"replace {op} by something smooth, or leave it out of {quoted_y}"))
     elif meaning == "numpy":
         head += f": {quoted_y} was not computed from anything watched"
-        why = f"no recorded op leads to {quoted_y}: it was computed outside the tape, or through NumPy."
-        fixes.append(_manual(f"compute {quoted_y} with `tf` ops inside the tape's block, off `numpy`"))
+        why = f"no recorded op leads to {quoted_y}: it was computed off the tape, or by NumPy."
+        fixes.append(_manual(f"compute {quoted_y} by `tf` ops inside the tape's block, off `numpy`"))
     else:
         head += f": {quoted_y} does not depend on {quoted_x}"
         why = f"{quoted_y} was computed under this tape, but not from {quoted_x}."
@@ -262,7 +263,8 @@ def _statement(loc: dict[str, Any]) -> dict[str, Any]:
     """The whole statement on the line of `loc`."""
     source = str(loc["source"])
     begin = len(source) - len(source.lstrip())
-    code = source.split("#")[0].rstrip() if "'" not in source and '"' not in source else source.rstrip()
+    plain = "'" not in source and '"' not in source  # so that a # begins a comment
+    code = source.split("#")[0].rstrip() if plain else source.rstrip()
     return loc | {"col_begin": len(source[:begin].encode()), "col_end": len(code.encode())}
 
 
@@ -327,5 +329,6 @@ def _persistent_fix(opened: Mark, loc: dict[str, Any]) -> dict[str, Any]:
         return _manual(title + ": `persistent=True`")
     gap = "" if whole.text.endswith("()") else ", "
     new = whole.text[:-1] + gap + "persistent=True)"
-    edit = {"file": loc["file"], "line": whole.line, "col": whole.col, "old": whole.text, "new": new}
-    return {"title": title, "applicability": "tested", "edits": [edit]}
+    place = {"file": loc["file"], "line": whole.line, "col": whole.col}
+    edits = [place | {"old": whole.text, "new": new}]
+    return {"title": title, "applicability": "tested", "edits": edits}

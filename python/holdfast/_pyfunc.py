@@ -18,7 +18,9 @@ def _shaped(result: Any, Tout: Any, of_numpy: bool) -> Any:  # noqa: N803 (Tenso
     if not nest.is_nested(Tout) and not isinstance(Tout, (list, tuple)):
         return _one(result, Tout, of_numpy)
     wanted = list(Tout)
-    values = [] if result is None else list(result) if isinstance(result, (list, tuple)) else [result]
+    values = [] if result is None else [result]
+    if isinstance(result, (list, tuple)):
+        values = list(result)
     if len(values) != len(wanted):
         raise ValueError(
             f"the Python function returned {len(values)} values, expected {len(wanted)} (Tout)"

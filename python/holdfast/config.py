@@ -138,7 +138,9 @@ def set_logical_device_configuration(
         )
     if kind == "CPU":
         if any(p.memory_limit is not None for p in parts):
-            raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+            raise ValueError(
+                "Setting memory limit on CPU virtual devices is currently not supported"
+            )
         _holdfast.set_logical_cpus(len(parts))
     else:
         if len(parts) != 1:
@@ -342,7 +344,8 @@ def _set_experimental_options(options: dict[str, Any]) -> None:
     """Notes which passes over graphs may run."""
     for name, value in options.items():
         if name not in _PASSES:
-            fail("E1103", f"there is no optimizer option {name!r}", f"there are {', '.join(_PASSES)}")
+            known = ", ".join(_PASSES)
+            fail("E1103", f"there is no optimizer option {name!r}", f"there are {known}")
         if name == "auto_mixed_precision" and value:
             unsupported(
                 "the option `auto_mixed_precision` is not supported",
@@ -374,7 +377,7 @@ def _public(names: Iterable[str]) -> dict[str, Any]:
 
 
 # What stands under tf.config.experimental, .threading and .optimizer.
-NAMESPACES: dict[str, dict[str, Any]] = {
+_NAMESPACES: dict[str, dict[str, Any]] = {
     "config.experimental": {
         "VirtualDeviceConfiguration": LogicalDeviceConfiguration,
         "get_virtual_device_configuration": get_logical_device_configuration,
@@ -402,4 +405,8 @@ NAMESPACES: dict[str, dict[str, Any]] = {
     "config.optimizer": _public(
         ("set_experimental_options", "get_experimental_options", "set_jit", "get_jit")
     ),
+}
+
+NAMES: dict[str, Any] = {
+    f"{path}.{name}": value for path, names in _NAMESPACES.items() for name, value in names.items()
 }

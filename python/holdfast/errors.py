@@ -1,7 +1,7 @@
 """Exceptions: TensorFlow's classes, and one class per diagnostic code that is also one of them.
 
-Every exception of ours carries `diagnostic`, `code` and the whole message as its text; its bases are
-those that TensorFlow programs already catch.
+Every exception of ours carries `diagnostic`, `code` and the whole message as its text; its bases
+are those that TensorFlow programs already catch.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ class OpError(Exception):
     _op: Any = None
     _message: str = ""
 
-    def __init__(
-        self, node_def: Any, op: Any, message: str, error_code: int, *args: Any
-    ) -> None:
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *args: Any) -> None:
         super().__init__(message, *args)
         self._node_def, self._op, self._message = node_def, op, message
         self._error_code = error_code

@@ -165,7 +165,7 @@ def _same_kind(a: Any, b: Any) -> bool:
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return True
     if _is_namedtuple(a) and _is_namedtuple(b):
-        return type(a).__name__ == type(b).__name__ and type(a)._fields == type(b)._fields  # type: ignore[attr-defined]
+        return type(a).__name__ == type(b).__name__ and a._fields == b._fields
     return type(a) is type(b)
 
 
