@@ -200,6 +200,16 @@ def test_a_tensor_that_replaced_a_variable_is_an_error():
     assert edit.old.startswith("weight = weight - ") and edit.new.startswith("weight.assign_sub(0.1 * tape")
 
 
+def test_a_tensor_that_took_a_variables_name_is_told_without_an_error(capsys):
+    x = tf.Variable(2.0)
+    x = x + 1
+    with tf.GradientTape() as tape:
+        y = x * x
+    assert tape.gradient(y, x) is None
+    said = capsys.readouterr().err
+    assert "W0502" in said and "`x` replaced a Variable" in said and "x.assign_add(1)" in said
+
+
 # Custom gradients.
 
 
