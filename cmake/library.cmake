@@ -14,6 +14,18 @@ target_include_directories(holdfast PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DI
 target_compile_features(holdfast PUBLIC cxx_std_20)
 target_compile_definitions(holdfast PRIVATE HOLDFAST_BUILDING)
 target_compile_options(holdfast PRIVATE -fno-math-errno -fno-trapping-math)
+# What plugins compare before they speak C++ with the library.
+file(GLOB shared_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/holdfast/base/* ${PROJECT_SOURCE_DIR}/holdfast/tensor/*
+     ${PROJECT_SOURCE_DIR}/holdfast/device/* ${PROJECT_SOURCE_DIR}/holdfast/op/* ${PROJECT_SOURCE_DIR}/holdfast/expr/*)
+list(FILTER shared_headers INCLUDE REGEX "\\.(h|def)$")
+set(HOLDFAST_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
+add_custom_command(OUTPUT ${HOLDFAST_GENERATED_DIR}/holdfast/build_id.h
+  COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DOUTPUT=${HOLDFAST_GENERATED_DIR}/holdfast/build_id.h
+          -DVERSION=${PROJECT_VERSION} "-DCOMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}"
+          -P ${PROJECT_SOURCE_DIR}/cmake/build_id.cmake
+  DEPENDS ${shared_headers} ${PROJECT_SOURCE_DIR}/cmake/build_id.cmake VERBATIM)
+target_sources(holdfast PRIVATE ${HOLDFAST_GENERATED_DIR}/holdfast/build_id.h)
+target_include_directories(holdfast PRIVATE ${HOLDFAST_GENERATED_DIR})
 set_target_properties(holdfast PROPERTIES SOVERSION ${PROJECT_VERSION_MAJOR} VERSION ${PROJECT_VERSION})
 
 # Every op file includes op.h, and parsing it costs more than the file itself.

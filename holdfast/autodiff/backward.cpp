@@ -37,6 +37,7 @@ class Backward {
   }
 
   void seed(const Tensor& target, const Tensor& upstream) {
+    DeviceScope beside(target.device() ? target.device() : context().device);  // the first gradient is made where its target lives
     Tensor dy = upstream ? upstream : ones_like(target);
     if (dy.dtype() != target.dtype() || !broadcast(dy.shape(), target.shape()))
       fail(Code::E1102, cat("output_gradients: got ", type_text(dy), " for a target of ", type_text(target)));

@@ -61,6 +61,13 @@ Error::Error(Diagnostic d)
       diagnostic_(std::make_shared<Diagnostic>(std::move(d))),
       text_(std::make_shared<std::string>()) {}
 
+void Error::name_op(const std::string& op) {
+  if (!diagnostic_->op.empty()) return;
+  diagnostic_->op = op;
+  if (diagnostic_->headline.find(op) == std::string::npos) diagnostic_->headline = op + ": " + diagnostic_->headline;
+  refresh();
+}
+
 const char* Error::what() const noexcept {
   static std::mutex mutex;  // copies of one error share their text, also across threads
   try {

@@ -99,6 +99,8 @@ class HOLDFAST_API Error : public std::runtime_error {
   Diagnostic& diagnostic() { return *diagnostic_; }
   Code code() const { return diagnostic_->code; }
   const char* what() const noexcept override;
+  /// Says which op, layer or function refused, unless the diagnostic says so already.
+  void name_op(const std::string& op);
   /// Renders again after the diagnostic was added to; pointers from what() end here.
   void refresh() { text_->clear(); }
 

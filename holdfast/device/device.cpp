@@ -8,6 +8,7 @@
 #include "holdfast/base/checked.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/cpu/cpu_device.h"
+#include "holdfast/device/plugin.h"
 
 namespace holdfast {
 namespace {
@@ -60,7 +61,10 @@ std::string Device::short_name() const {
   return cat(kind_ == DeviceKind::kCpu ? "CPU:" : "GPU:", index_);
 }
 
-const std::vector<Device*>& devices() { return registry().list; }
+const std::vector<Device*>& devices() {
+  load_plugins();
+  return registry().list;
+}
 
 Device* find_device(DeviceKind kind, int index) {
   for (Device* d : devices()) if (d->kind() == kind && d->index() == index) return d;
@@ -68,7 +72,7 @@ Device* find_device(DeviceKind kind, int index) {
 }
 
 Device* cpu(int index) {
-  static Device* first = devices()[0];
+  static Device* first = registry().list[0];  // needs no plugin, and is asked for while one loads
   return index == 0 ? first : find_device(DeviceKind::kCpu, index);
 }
 
@@ -88,6 +92,7 @@ void set_logical_cpus(int n) {
 }
 
 Tensor empty(DType dtype, const Shape& shape, Device* device) {
+  if (dtype == DType::kString && device->kind() != DeviceKind::kCpu) device = cpu();
   auto n = shape.elements();
   auto bytes = n ? checked_mul(*n, size_of(dtype)) : std::nullopt;
   if (!bytes) {
@@ -111,6 +116,7 @@ Tensor empty(DType dtype, const Shape& shape, Device* device) {
 Tensor copy_to(const Tensor& t, Device* device) {
   Device* from = t.device();
   if (from == device) return t;
+  if (t.dtype() == DType::kString && device->kind() != DeviceKind::kCpu) return t;  // objects live on the host
   Tensor out = empty(t.dtype(), t.shape(), device);
   auto bytes = static_cast<size_t>(t.bytes());
   auto offset = static_cast<size_t>(t.rep()->offset);
@@ -127,6 +133,8 @@ Tensor copy_to(const Tensor& t, Device* device) {
   }
   out.rep()->born = t.born();
   out.rep()->op = t.rep()->op;
+  out.rep()->variable_born = t.rep()->variable_born;
+  out.rep()->from_variable = t.rep()->from_variable;
   return out;
 }
 

@@ -54,7 +54,7 @@ class HOLDFAST_API Device {
   int index_;
 };
 
-/// All devices of this process, CPUs first. Fixed once the first tensor exists.
+/// All devices of this process, CPUs first. The first call loads the plugins; fixed once the first op ran.
 HOLDFAST_API const std::vector<Device*>& devices();
 /// The device of that kind and index, or null.
 HOLDFAST_API Device* find_device(DeviceKind, int index);
@@ -64,7 +64,7 @@ HOLDFAST_API void add_device(Device*);
 /// Splits the CPU into `n` logical devices. Fails once more than one exists and tensors live there.
 HOLDFAST_API void set_logical_cpus(int n);
 
-/// A fresh tensor on `device`, elements not set (strings are empty). Throws E0702 when memory ends,
+/// A fresh tensor on `device`, elements not set (strings are empty, and on the host). Throws E0702 when memory ends,
 /// E1102 when the shape is too large for any memory.
 HOLDFAST_API Tensor empty(DType, const Shape&, Device* device);
 /// `t` on `device`; `t` itself if it is there already.

@@ -36,7 +36,7 @@ Tensor Tensor::scalar_of(DType dtype, double f, int64_t i) {
   return t;
 }
 
-void Tensor::check_read(DType want, int64_t size) const {
+Tensor Tensor::on_host(DType want, int64_t size) const {
   if (!*this) fail(Code::E1104, "a Tensor that refers to nothing was read");
   if (dtype() != want) {
     fail(Code::E1101, cat("a ", name(dtype()), " tensor was read as ", name(want)),
@@ -44,27 +44,26 @@ void Tensor::check_read(DType want, int64_t size) const {
   }
   if (size >= 0 && this->size() != size)
     fail(Code::E1102, cat("item(): got shape ", shape().text(), ", expected one element"));
-  if (device()->kind() != DeviceKind::kCpu)
-    fail(Code::E1105, cat("a tensor on ", device()->short_name(), " was read on the host"), "",
-         {manual_fix("copy_to(t, cpu()) first")});
+  if (!device()) fail(Code::E1104, cat("a ", name(dtype()), " tensor that holds no value was read"));
+  return device()->kind() == DeviceKind::kCpu ? *this : copy_to(*this, cpu());
 }
 
 double Tensor::to_double() const {
-  check_read(dtype(), 1);
+  Tensor host = on_host(dtype(), 1);
   double out = 0;
   visit_plain(dtype(), [&]<class T>(T) {
-    if constexpr (is_complex_v<T>) out = data<T>()->real();
-    else out = static_cast<double>(static_cast<float_of<T>>(*data<T>()));
+    if constexpr (is_complex_v<T>) out = host.data<T>()->real();
+    else out = static_cast<double>(static_cast<float_of<T>>(*host.data<T>()));
   });
   return out;
 }
 
 int64_t Tensor::to_int() const {
-  check_read(dtype(), 1);
+  Tensor host = on_host(dtype(), 1);
   int64_t out = 0;
   visit_plain(dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T>) out = static_cast<int64_t>(*data<T>());
-    else out = static_cast<int64_t>(to_double());
+    if constexpr (std::is_integral_v<T>) out = static_cast<int64_t>(*host.data<T>());
+    else out = static_cast<int64_t>(host.to_double());
   });
   return out;
 }

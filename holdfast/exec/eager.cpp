@@ -4,17 +4,37 @@
 #include "holdfast/op/context.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
 namespace {
 
-// The device an op runs on: the one asked for, else that of its first operand, else the default.
+const InputDef& def_of(const OpDef& op, size_t i) { return op.inputs[std::min(i, op.inputs.size() - 1)]; }
+
+// Where the variable behind a resource lives; null for other resources.
+Device* home_of(const Tensor& resource) {
+  auto* v = dynamic_cast<VariableState*>(resource.rep()->beyond.get());
+  Tensor now = v ? v->get() : Tensor();
+  return now ? now.device() : nullptr;
+}
+
+// The device an op runs on: where its variable lives, else the one asked for, else the accelerator an
+// operand lives on (a host number beside it follows), else that of its first operand, else the default.
 Device* place(const OpDef& op, std::span<const Tensor> in) {
-  if (op.traits.host) return cpu();
-  if (Device* asked = context().device) return asked;
-  for (size_t i = 0; i < in.size(); ++i)
-    if (in[i] && in[i].device() && !op.inputs[std::min(i, op.inputs.size() - 1)].host) return in[i].device();
-  return current_device();
+  if (op.traits.host || devices().size() == 1) return cpu();
+  Device* asked = context().device;
+  Device* first = nullptr;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i]) continue;
+    if (in[i].dtype() == DType::kString) return cpu();
+    if (in[i].dtype() == DType::kResource) {
+      if (Device* home = home_of(in[i])) return home;
+    }
+    Device* d = in[i].device();
+    if (!d || asked || def_of(op, i).host || def_of(op, i).value) continue;
+    if (!first || (first->kind() == DeviceKind::kCpu && d->kind() != DeviceKind::kCpu)) first = d;
+  }
+  return asked ? asked : first ? first : current_device();
 }
 
 [[noreturn]] void two_devices(const OpDef& op, std::span<const Tensor> in, size_t i, Device* device) {
@@ -38,22 +58,61 @@ void warn_copy(const OpDef& op, std::span<const Tensor> in, size_t i, Device* de
   warn(std::move(d));
 }
 
-// The inputs on `device`; copies are made visible. Small host inputs stay where they are.
+// The inputs on `device`; copies are made visible. Small host inputs stay where they are, and so do
+// numbers that a kernel takes by value.
 std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, Device* device, Tensors& moved) {
   for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i] || !in[i].device()) continue;
-    bool host = op.inputs[std::min(i, op.inputs.size() - 1)].host;
-    Device* want = host ? cpu() : device;
-    if (in[i].device() == want || (host && in[i].device()->kind() == DeviceKind::kCpu)) continue;
-    if (moved.empty()) moved = Tensors(in);
-    if (!host && in[i].size() > 1 && !op.traits.host) {
+    if (!in[i] || !in[i].device() || in[i].device() == device) continue;
+    bool on_cpu = in[i].device()->kind() == DeviceKind::kCpu, host = def_of(op, i).host;
+    if (on_cpu && (host || in[i].dtype() == DType::kString)) continue;
+    if (on_cpu && (op.elementwise || def_of(op, i).value) && in[i].size() == 1) continue;
+    if (!host && in[i].size() > 1 && !op.traits.host && !op.traits.moves) {
       if (device_policy() == DevicePolicy::kExplicit) two_devices(op, in, i, device);
       if (device_policy() == DevicePolicy::kWarn) warn_copy(op, in, i, device);
     }
-    moved[i] = copy_to(in[i], want);
+    if (moved.empty()) moved = Tensors(in);
+    moved[i] = copy_to(in[i], host ? cpu() : device);
   }
   return moved.empty() ? in : std::span<const Tensor>(moved);
 }
+
+void warn_fallback(const OpDef& op, std::span<const Tensor> in, Device* device, const std::string& refusals) {
+  auto d = about_call(Code::W0704, op, in, cat(op.name, " ran on CPU:0 instead of ", device->short_name(), ", with copies both ways"));
+  d.severity = Severity::kWarning;
+  d.why = refusals.empty() ? cat("no kernel of ", op.name, " is registered for ", device->short_name()) : refusals;
+  d.fixes.push_back(manual_fix(cat("say so, and keep its operands there: `with ", module_alias(), ".device(\"/CPU:0\"):`")));
+  warn(std::move(d));
+}
+
+// Brings variables to the host while a CPU kernel works on them, and home again afterwards.
+class VariablesOnHost {
+ public:
+  VariablesOnHost(std::span<const Tensor> in) {
+    for (const Tensor& t : in) {
+      Device* home = t && t.dtype() == DType::kResource ? home_of(t) : nullptr;
+      if (!home || home->kind() == DeviceKind::kCpu) continue;
+      variable_state(t)->set(copy_to(variable_state(t)->get(), cpu()));
+      away_.push_back({t, home});
+    }
+  }
+  ~VariablesOnHost() {
+    try {
+      restore();
+    } catch (const Error&) {
+      // Another failure is on its way to the user; the variable keeps its value on the host.
+    }
+  }
+  void restore() {
+    while (!away_.empty()) {
+      auto [t, home] = away_.back();
+      away_.pop_back();
+      if (Tensor now = variable_state(t)->get()) variable_state(t)->set(copy_to(now, home));
+    }
+  }
+
+ private:
+  InlineVector<std::pair<Tensor, Device*>, 2> away_;
+};
 
 // A kernel's failure, told as a failure of the op on the user's line.
 [[noreturn]] void raise_from(const Status& s, const OpDef& op, std::span<const Tensor> in) {
@@ -122,9 +181,18 @@ class Eager final : public Interpreter {
   Tensor admit(const Tensor& t) override { return t; }
 
   void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
-    if (!plainly_fits(op, in)) check_signature(op, in);
-    else if (op.elementwise && run_plain(op, in, out)) return stamp(op, in, out);
-    Device* device = place(op, in);
+    try {
+      if (!plainly_fits(op, in)) check_signature(op, in);
+      else if (op.elementwise && run_plain(op, in, out)) return stamp(op, in, out);
+      run_on(place(op, in), op, in, attrs, out);
+    } catch (Error& e) {
+      e.name_op(op.name);  // memory and attributes fail without knowing for whom
+      throw;
+    }
+  }
+
+ private:
+  void run_on(Device* device, const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
     Tensors moved;
     if (device->kind() != DeviceKind::kCpu || devices().size() > 1) in = gather_on(op, in, device, moved);
     Infer infer(op, in, attrs);
@@ -133,7 +201,7 @@ class Eager final : public Interpreter {
     Call call(op, in, attrs, infer, device, out);
     std::string refusals;
     const Kernel* kernel = pick(op, device->kind(), call, refusals);
-    if (!kernel && device->kind() != DeviceKind::kCpu) return on_cpu(op, in, attrs, out, device);
+    if (!kernel && device->kind() != DeviceKind::kCpu) return on_cpu(op, in, attrs, out, device, refusals);
     if (!kernel) {
       auto d = about_call(Code::E1105, op, in, cat(op.name, " has no kernel for this call on ", device->short_name()));
       d.why = refusals.empty() ? "no kernel is registered" : refusals;
@@ -143,14 +211,17 @@ class Eager final : public Interpreter {
     stamp(op, in, out);
   }
 
- private:
   // What a device cannot do, the CPU does; the results go where the program expects them.
-  void on_cpu(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out, Device* device) {
+  void on_cpu(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out, Device* device,
+              const std::string& refusals) {
+    if (device_policy() != DevicePolicy::kSilent) warn_fallback(op, in, device, refusals);
     Tensors host;
     for (const Tensor& t : in) host.push_back(t && t.device() ? copy_to(t, cpu()) : t);
+    VariablesOnHost variables(in);
     DeviceScope scope(cpu());
-    run(op, host, attrs, out);
-    for (Tensor& t : out) if (t && t.device() && t.dtype() != DType::kString) t = copy_to(t, device);
+    run_on(cpu(), op, host, attrs, out);
+    variables.restore();
+    for (Tensor& t : out) if (t && t.device()) t = copy_to(t, device);
   }
 };
 

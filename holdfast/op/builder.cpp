@@ -106,8 +106,9 @@ Builder& Builder::inputs(const char* names) {
     InputDef def;
     std::tie(def.name, def.group) = named_group(item);
     for (std::string* s : {&def.name, &def.group}) {
-      while (!s->empty() && std::string_view("*?!").find(s->back()) != std::string_view::npos) {
-        (s->back() == '*' ? def.list : s->back() == '?' ? def.optional : def.host) = true;
+      while (!s->empty() && std::string_view("*?!~").find(s->back()) != std::string_view::npos) {
+        char mark = s->back();
+        (mark == '*' ? def.list : mark == '?' ? def.optional : mark == '!' ? def.host : def.value) = true;
         s->pop_back();
       }
     }
@@ -173,6 +174,7 @@ Builder& Builder::commutative() { op_->traits.commutative = true; return *this; 
 Builder& Builder::stateful() { op_->traits.stateful = true; return *this; }
 Builder& Builder::view() { op_->traits.view = true; return *this; }
 Builder& Builder::on_host() { op_->traits.host = true; return *this; }
+Builder& Builder::moves_between_devices() { op_->traits.moves = true; return *this; }
 
 Builder::operator Op() {
   if (!raw_inputs_ && function_) dtypes(kAll, "");

@@ -7,9 +7,12 @@ namespace holdfast {
 namespace {
 
 Dims read_ints(const Tensor& t) {
+  // A gradient formula sees inputs as the program gave them, which may be on any device.
+  Tensor away = t.device()->kind() == DeviceKind::kCpu ? Tensor() : copy_to(t, cpu());
+  const Tensor& host = away ? away : t;
   Dims out;
   visit_indices(t.dtype(), [&]<class T>(T) {
-    const T* p = t.data<T>();
+    const T* p = host.data<T>();
     for (int64_t i = 0, n = t.size(); i < n; ++i) out.push_back(static_cast<int64_t>(p[i]));
   });
   return out;

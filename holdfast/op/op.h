@@ -63,7 +63,8 @@ class HOLDFAST_API Builder {
 
   // -- the op
   /// Inputs and attributes of the raw op where they differ from the function's: "input, axis: Tidx".
-  /// A trailing `*` marks a list, `?` an optional input, `!` small integers that live on the host.
+  /// A trailing `*` marks a list, `?` an optional input, `!` small integers that live on the host,
+  /// `~` one number that may live anywhere and does not say where the op runs.
   Builder& inputs(const char* names);
   /// An attribute of the raw op with its default; a `required` one has none.
   Builder& attr(const char* name, Arg default_value);
@@ -89,6 +90,7 @@ class HOLDFAST_API Builder {
   Builder& stateful();
   Builder& view();
   Builder& on_host();
+  Builder& moves_between_devices();
 
   operator Op();
   /// Registers a function that is a composition of ops.

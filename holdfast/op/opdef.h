@@ -25,6 +25,7 @@ struct InputDef {
   bool list = false;        // takes any number of tensors; only the last input may
   bool optional = false;    // may be an empty Tensor
   bool host = false;        // small integers that shape rules read: always on the host
+  bool value = false;       // one number, wherever it lives: it may stay on the host and does not say where the op runs
 };
 
 struct AttrDef {
@@ -127,6 +128,7 @@ struct Traits {
   bool view = false;          // output 0 shares input 0's memory
   bool host = false;          // runs on the host whatever the device (strings, shapes)
   bool no_gradient = false;   // says so: a gradient ends here on purpose
+  bool moves = false;         // is how a program copies between devices: no warning when it does
 };
 
 struct HOLDFAST_API OpDef {
@@ -140,7 +142,7 @@ struct HOLDFAST_API OpDef {
   std::vector<Kernel> kernels;
   Traits traits;
   Scalar scalar{};               // for elementwise ops: the scalar instruction
-  bool elementwise = false;
+  bool elementwise = false;      // one-element operands may stay on the host, whatever the device
   uint32_t keeps_inputs = ~0u;   // which inputs the gradient looks at, one bit each
   uint32_t keeps_outputs = ~0u;  // likewise outputs
 

@@ -5,7 +5,12 @@
 
 namespace holdfast::nn {
 
-/// exp(x) over its sum along the last axis.
-HOLDFAST_API Tensor softmax(const In& logits);
+struct SoftmaxOptions {
+  std::optional<int64_t> axis = {};  // none: the last
+};
+/// exp(x) over its sum along an axis.
+HOLDFAST_API Tensor softmax(const In& logits, const SoftmaxOptions& = {});
+/// log(softmax(x)) along an axis, without underflow.
+HOLDFAST_API Tensor log_softmax(const In& logits, const SoftmaxOptions& = {});
 
 }  // namespace holdfast::nn

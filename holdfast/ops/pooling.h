@@ -59,4 +59,11 @@ struct ArgmaxPoolOptions {
 HOLDFAST_API std::tuple<Tensor, Tensor> max_pool_with_argmax(const In& input, const Sizes& ksize, const Sizes& strides,
                                                              const Padding& padding, const ArgmaxPoolOptions& = {});
 
+struct LocalResponseOptions {
+  int64_t depth_radius = 5;
+  double bias = 1, alpha = 1, beta = 0.5;
+};
+/// input / (bias + alpha * the sum of squares over the channels within `depth_radius`) ** beta.
+HOLDFAST_API Tensor local_response_normalization(const In& input, const LocalResponseOptions& = {});
+
 }  // namespace holdfast::nn

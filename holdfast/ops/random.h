@@ -133,6 +133,13 @@ HOLDFAST_API Tensor stateless_poisson(const Sizes& shape, const In& seed, const 
 HOLDFAST_API Tensor stateless_binomial(const Sizes& shape, const In& seed, const In& counts,
                                        const In& probs, const StatelessCountOptions& = {});
 
+struct BoundedNormalOptions {
+  In means = 0.0, stddevs = 1.0, minvals = -2.0, maxvals = 2.0;
+};
+/// Normal between bounds, a pure function of `seed`; `shape` ends with that of the parameters.
+HOLDFAST_API Tensor stateless_parameterized_truncated_normal(const Sizes& shape, const In& seed,
+                                                             const BoundedNormalOptions& = {});
+
 struct AlgOptions {
   std::string alg = "auto_select";
 };

@@ -79,13 +79,13 @@ class HOLDFAST_API Tensor {
   /// A copy of the elements on the host. Checks the dtype.
   template <class T>
   std::vector<T> to_vector() const {
-    check_read(dtype_of<T>, -1);
-    const T* p = data<T>();
+    Tensor host = on_host(dtype_of<T>, -1);
+    const T* p = host.data<T>();
     return std::vector<T>(p, p + size());
   }
   /// The only element. Checks dtype and size.
   template <class T>
-  T item() const { check_read(dtype_of<T>, 1); return *data<T>(); }
+  T item() const { Tensor host = on_host(dtype_of<T>, 1); return *host.data<T>(); }
   /// The only element as a C++ number, whatever the dtype.
   double to_double() const;
   int64_t to_int() const;
@@ -96,7 +96,8 @@ class HOLDFAST_API Tensor {
  private:
   static Tensor from_bytes(DType, Shape, const void* values, size_t count);
   static Tensor scalar_of(DType, double f, int64_t i);
-  void check_read(DType, int64_t size) const;
+  /// Itself, or a copy if it lives on another device; refuses another dtype or size (-1: any).
+  Tensor on_host(DType, int64_t size) const;
 
   Ref<TensorRep> rep_;
 };

@@ -266,7 +266,12 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
     Tensors tensors;
     for (size_t i = 0; i < given.size(); ++i) {
       const Param& p = f.def->params[i];
-      parsed.push_back(given[i] ? to_arg(*f.def, p, given[i], given, groups) : p.default_value);
+      try {
+        parsed.push_back(given[i] ? to_arg(*f.def, p, given[i], given, groups) : p.default_value);
+      } catch (Error& e) {
+        e.name_op(cat("`", f.def->name, "`, argument `", p.name, "`"));
+        throw;
+      }
       if (auto* t = std::get_if<Tensor>(&parsed.back().value())) tensors.push_back(*t);
     }
     Unlocked unlocked(tensors);

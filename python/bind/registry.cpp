@@ -54,7 +54,12 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   for (auto& def : op.attrs) {
     PyObject* o = given(def.name);
     if (!o && def.required) type_error(cat("raw_ops.", op.name, " needs the attribute `", def.name, "`"));
-    attrs.push_back(o ? attribute(def, o) : def.default_value);
+    try {
+      attrs.push_back(o ? attribute(def, o) : def.default_value);
+    } catch (const PythonError&) {
+      PyErr_Clear();
+      type_error(cat("raw_ops.", op.name, ": attribute `", def.name, "` is ", repr_of(o), ", expected one like ", def.default_value.text()));
+    }
   }
   for (auto [key, value] : kwargs) {
     std::string name = nb::cast<std::string>(key);
@@ -118,7 +123,12 @@ void bind_registry(nb::module_& m) {
       mark();
       const OpDef* op = find_op(name);
       if (!op) fail(Code::E1105, cat("raw_ops.", name, " is not supported"));
-      return call(*op, kwargs);
+      try {
+        return call(*op, kwargs);
+      } catch (Error& e) {
+        e.name_op(op->name);
+        throw;
+      }
     });
   });
 }

@@ -89,7 +89,7 @@ _namespace.build(
         {"autodiff.GradientTape": GradientTape, "autodiff.ForwardAccumulator": _ForwardAccumulator},
         {"version.VERSION": __version__, "version.GIT_VERSION": __version__},
         config.NAMES,
-        {f"random.experimental.{name}": getattr(random, name) for name in random.__all__},
+        {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
         _COMPAT,
     ),
 )

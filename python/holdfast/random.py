@@ -193,3 +193,13 @@ def set_global_generator(generator: Generator) -> None:
     global _global
     _holdfast.set_global_generator(generator._base)
     _global = generator
+
+
+# Names that TensorFlow keeps under `tf.random.experimental` as well.
+EXPERIMENTAL = {
+    "Algorithm": Algorithm,
+    "Generator": Generator,
+    "create_rng_state": create_rng_state,
+    "get_global_generator": get_global_generator,
+    "set_global_generator": set_global_generator,
+}

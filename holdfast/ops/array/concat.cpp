@@ -20,7 +20,7 @@ void infer_concat(Infer& s) {
   if (!out.has_rank()) return s.output(s.dtype(1), Shape::unknown());
   if (!axes) return s.output(s.dtype(1), Shape::of_rank(out.rank()));
   if (out.rank() == 0) s.bad_shape(1, "rank 1 or more: scalars are joined by stack");
-  int axis = s.axis((*axes)[0], 1);
+  int axis = axis_of_rank(s, (*axes)[0], out.rank());
   int64_t total = 0;
   for (int i = 1; i < s.inputs(); ++i) {
     if (!s.shape(i).has_rank()) { total = kUnknown; continue; }
@@ -85,9 +85,7 @@ void infer_pack(Infer& s) {
     out = *both;
   }
   if (!out.has_rank()) return s.output(s.dtype(), out);
-  int64_t axis = s.attr(0).i(), rank = out.rank() + 1;
-  if (axis < -rank || axis >= rank) s.bad_value("axis", cat(axis), cat("a value in [", -rank, ", ", rank, ")"));
-  out.dims().insert(static_cast<size_t>(axis < 0 ? axis + rank : axis), s.inputs());
+  out.dims().insert(static_cast<size_t>(axis_of_rank(s, s.attr(0).i(), out.rank() + 1)), s.inputs());
   s.output(s.dtype(), out);
 }
 

@@ -36,7 +36,7 @@ Tensor scalar_of(const char* who, int value, DType d) {
 
 static const Op fill_op =
     OP(Fill, &fill).args("dims, value").doc("A tensor of shape `dims` that holds `value` everywhere.")
-        .inputs("dims: index_type!, value").infer(infer_fill).kernel("runs", run_fill)
+        .inputs("dims: index_type!, value~").infer(infer_fill).kernel("runs", run_fill)
         .gradient(+[](Grad& g) -> Tensors { return {Tensor(), reduce_sum(g.dy())}; }).keeps("")
         .samples("[2, 3], 7.5", "[], 2.5", "[2, 0], 1.5").reference("np.full(dims, value, np.float32)");
 Tensor fill(const Sizes& dims, const In& value) { return fill_op({dims.tensor(), value}); }
@@ -45,7 +45,7 @@ static const Op zeros_like_op =
     OP(ZerosLike, &zeros_like).args("input, dtype").doc("Zeros (or empty strings) of the same shape, and dtype where no other is given.")
         .inputs("x").same_as_input().no_gradient()
         .kernel("memset", +[](Call& c) -> Status { fill_zeros(c.out()); return {}; })
-        .samples("uniform(3, 4)", "ints(3)", "strings(3)", "uniform(3, 4), tf.int32").reference("np.zeros_like(input)");
+        .samples("uniform(3, 4)", "ints(3)", "uniform(3, 4), tf.int32").reference("np.zeros_like(input)");
 Tensor zeros_like(const In& x, std::optional<DType> dtype) {
   Tensor t = x;
   if (!dtype || *dtype == t.dtype()) return zeros_like_op(t);

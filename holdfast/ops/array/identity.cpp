@@ -31,7 +31,7 @@ Status run_bitcast(Call& c) {
 }  // namespace
 
 static const Op identity_op =
-    OP(Identity, &identity).args("input").doc("The same value under a new identity.").view().same_as_input()
+    OP(Identity, &identity).args("input").doc("The same value under a new identity.").view().moves_between_devices().same_as_input()
         .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
         .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("")
         .samples("uniform(3, 4)", "strings(2)").reference("input");
@@ -62,8 +62,9 @@ static const Op bitcast_op =
     OP(Bitcast, &bitcast).args("input, type").doc("The same bytes under another dtype.").inputs("input").attr("type")
         .dtypes(kNumbers).view().no_gradient().infer(infer_bitcast)
         .kernel("view", run_bitcast).kernel_for(DeviceKind::kCuda, "view", run_bitcast)
-        .samples("uniform(3, dtype=\"float32\"), tf.int32", "ints(3, dtype=\"int32\"), tf.uint8")
-        .reference("input.view(type.as_numpy_dtype) if type.size == input.itemsize else input.view(type.as_numpy_dtype).reshape(input.shape + (-1,))")
+        .samples("uniform(3, 2), tf.int32", "ints(3), tf.uint8")
+        .reference("(lambda v: v if v.itemsize == input.itemsize else v.reshape(input.shape + (-1,)) if v.itemsize < input.itemsize else "
+                   "v.reshape(input.shape[:-1]))(np.ascontiguousarray(input).view(type))")
         .checks({.gradient = false, .second_gradient = false});
 Tensor bitcast(const In& x, DType type) { return bitcast_op({x}, {type}); }
 

@@ -79,7 +79,7 @@ static const Op pad_op =
         .doc("Padded by paddings[i] = [before, after] along axis i, with a constant or by reflection.")
         .inputs("input, paddings: Tpaddings!").infer(infer_pad).kernel("strided", run_pad).gradient(pad_back).keeps("paddings")
         .samples("uniform(3, 4), [[1, 2], [0, 1]]", "uniform(3), [[2, 1]], mode='REFLECT'", "uniform(3, 2), [[3, 1], [1, 2]], mode='SYMMETRIC'",
-                 "uniform(3), [[1, 1]], constant_values=2.5", "strings(2), [[1, 0]]")
+                 "uniform(3), [[1, 1]], constant_values=2.5")
         .reference("np.pad(tensor, np.asarray(paddings), mode.lower(), **({'constant_values': constant_values} if constant_values is not None else {}))");
 
 static const Op pad_v2_op =

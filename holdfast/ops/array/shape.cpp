@@ -68,6 +68,8 @@ void infer_broadcast_args(Infer& s) {
 Tensor host_ints(DType d, const Dims& values, const Shape& shape) {
   Tensor t = empty(d, shape, cpu());
   visit_indices(d, [&]<class I>(I) {
+    for (int64_t v : values)
+      if (v != static_cast<I>(v)) fail(Code::E1103, cat("the size ", v, " does not fit ", name(d)), "sizes and indices of one call share a dtype", {manual_fix("use int64 indices")});
     for (size_t i = 0; i < values.size(); ++i) t.mutable_data<I>()[i] = static_cast<I>(values[i]);
   });
   return t;

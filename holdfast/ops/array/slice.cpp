@@ -75,8 +75,8 @@ static const Op op =
         .reference("input_[tuple(slice(int(b), None if n < 0 else int(b) + int(n)) for b, n in zip(begin, size))]");
 Tensor slice(const In& x, const Sizes& begin, const Sizes& size) {
   Tensor b = begin.tensor(), n = size.tensor();
-  if (b.dtype() != n.dtype() && !begin.is_tensor()) b = host_ints(n.dtype(), begin.ints(), b.shape());
-  else if (b.dtype() != n.dtype() && !size.is_tensor()) n = host_ints(b.dtype(), size.ints(), n.shape());
+  if (b.dtype() == int32 && n.dtype() == int64) b = cast(b, int64);
+  if (b.dtype() == int64 && n.dtype() == int32) n = cast(n, int64);
   return op({x, b, n});
 }
 

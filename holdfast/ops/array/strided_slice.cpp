@@ -154,7 +154,7 @@ static Tensors slice_back(Grad& g) {
                     : g.x().shape().is_full()                        ? Sizes(g.x().shape()).tensor()
                                                                      : shape(g.x(), like.dtype());
   // Sizes beyond int32 make an int64 vector; begin and the others follow.
-  auto same = [&](const Tensor& t) { return t.dtype() == shape_in.dtype() ? t : host_ints(int64, Sizes(t).ints(), t.shape()); };
+  auto same = [&](const Tensor& t) { return t.dtype() == shape_in.dtype() ? t : cast(t, int64); };
   return {slice_grad_op({shape_in, same(g.x(1)), same(g.x(2)), same(g.x(3)), g.dy()}, masks(g)), Tensor(), Tensor(), Tensor()};
 }
 

@@ -29,6 +29,12 @@ inline void need_sizes(const Infer& s, const char* argument, const Dims& d) {
   for (int64_t v : d) if (v < 0) s.bad_value(argument, sizes_text(d), "sizes of 0 or more");
 }
 
+/// An axis of a tensor of `rank` axes, made non-negative; refuses one out of range.
+inline int axis_of_rank(const Infer& s, int64_t axis, int64_t rank, const char* argument = "axis") {
+  if (axis < -rank || axis >= rank) s.bad_value(argument, cat(axis), cat("a value in [", -rank, ", ", rank, ")"));
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
 /// A host tensor of integers of dtype `d`.
 Tensor host_ints(DType d, const Dims& values, const Shape& shape);
 

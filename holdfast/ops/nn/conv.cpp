@@ -1,13 +1,28 @@
 // The public convolutions, over one, two and three axes.
 #include "holdfast/ops/conv.h"
 
+#include "holdfast/base/checked.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/nn/conv_call.h"
 #include "holdfast/ops/nn/conv_raw.h"
 
 namespace holdfast::nn {
 namespace {
+
+// The shape of `x` with its first `lead` axes as one.
+Dims flattened(const char* function, const Tensor& x, size_t lead) {
+  Dims flat{1};
+  for (size_t i = 0; i < static_cast<size_t>(x.rank()); ++i) {
+    int64_t d = x.shape().dims()[i];
+    if (i >= lead) { flat.push_back(d); continue; }
+    auto product = d < 0 || flat[0] < 0 ? std::optional(kUnknown) : checked_mul(flat[0], d);
+    if (!product) fail(Code::E1102, cat(function, ": `input` is ", type_text(x), ", too large a batch to count"));
+    flat[0] = *product;
+  }
+  return flat;
+}
 
 Tensor run(const char* function, int axes, const In& input, const In& filters, const Axes& strides, const Padding& padding,
            const std::optional<std::string>& data_format, const Axes& dilations) {
@@ -20,14 +35,7 @@ Tensor run(const char* function, int axes, const In& input, const In& filters, c
   // Leading axes beyond the batch are part of it.
   Dims lead(x.shape().begin(), x.shape().end() - (axes + 1));
   bool many = lead.size() > 1;
-  if (many) {
-    Dims flat{-1};
-    flat.append(x.shape().end() - (axes + 1), x.shape().end());
-    int64_t batch = 1;
-    for (int64_t d : lead) batch *= d;
-    flat[0] = batch;
-    x = reshape(x, flat);
-  }
+  if (many) x = reshape(x, flattened(function, x, lead.size()));
   if (axes == 1) {
     x = insert_axis(x, row_axis(x, first));
     w = insert_axis(w, 0);

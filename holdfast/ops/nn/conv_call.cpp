@@ -23,17 +23,8 @@ Attrs conv_attrs(const char* function, int axes, bool first, const Ints& strides
   return a;
 }
 
-Tensor insert_axis(const Tensor& t, int axis) {
-  Dims d = t.shape().dims();
-  d.insert(static_cast<size_t>(axis), 1);
-  return reshape(t, d);
-}
-
-Tensor remove_axis(const Tensor& t, int axis) {
-  Dims d = t.shape().dims();
-  d.erase(static_cast<size_t>(axis));
-  return reshape(t, d);
-}
+Tensor insert_axis(const Tensor& t, int axis) { return expand_dims(t, axis); }
+Tensor remove_axis(const Tensor& t, int axis) { return squeeze(t, {.axis = Sizes(axis)}); }
 
 void need_rank(const char* function, const char* argument, const Tensor& t, int low, int high) {
   if (!t.shape().has_rank() || (t.rank() >= low && (high < 0 || t.rank() <= high))) return;

@@ -1,6 +1,7 @@
 // Shape rules and gradients of convolutions. Each gradient op is linear in both of its operands, so
 // its own gradients are the other two ops of the family.
 #include "holdfast/base/text.h"
+#include "holdfast/ops/array.h"
 #include "holdfast/ops/nn/conv_raw.h"
 #include "holdfast/ops/nn/conv_shape.h"
 
@@ -75,7 +76,7 @@ void infer_conv_filter(Infer& s, bool depthwise) {
   s.output(s.dtype(), Shape(*sizes));
 }
 
-Tensor sizes_of(const Tensor& t) { return Sizes(t.shape()).tensor(); }
+Tensor sizes_of(const Tensor& t) { return t.shape().is_full() ? Sizes(t.shape()).tensor() : shape(t); }
 
 Tensors grad_conv(Grad& g, const ConvOps& f) {
   Tensor dy = g.dy();

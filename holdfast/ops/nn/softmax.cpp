@@ -1,44 +1,94 @@
-#include <cmath>
+#include <string_view>
 
+#include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
+#include "holdfast/expr/expr.h"
 #include "holdfast/op/op.h"
+#include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
-#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/nn.h"
-#include "holdfast/tensor/visit.h"
+#include "holdfast/ops/nn/cpu/row_table.h"
+#include "holdfast/ops/nn/last_axis.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 namespace {
 
+void infer_softmax(Infer& s) {
+  s.need_rank(0, 1);
+  s.output(s.dtype(), s.shape());
+}
+
+template <bool kLog>
 Status run_softmax(Call& c) {
   const Tensor& x = c.in();
   Tensor& y = c.out();
-  int64_t cols = x.dim(-1), rows = cols ? x.size() / cols : 0;
-  visit_floats(x.dtype(), [&]<class T>(T) {
-    using W = float_of<T>;
-    for (int64_t r = 0; r < rows; ++r) {
-      const T* from = x.data<T>() + r * cols;
-      T* to = y.mutable_data<T>() + r * cols;
-      W most = static_cast<W>(from[0]), sum = 0;
-      for (int64_t i = 1; i < cols; ++i) most = std::max(most, static_cast<W>(from[i]));
-      for (int64_t i = 0; i < cols; ++i) sum += std::exp(static_cast<W>(from[i]) - most);
-      for (int64_t i = 0; i < cols; ++i) to[i] = static_cast<T>(std::exp(static_cast<W>(from[i]) - most) / sum);
-    }
+  if (x.size() == 0) return {};
+  int64_t n = x.dim(-1), cell = size_of(x.dtype());
+  auto* from = static_cast<const char*>(x.raw());
+  auto* to = static_cast<char*>(y.mutable_raw());
+  auto loop = row_loops().rows[static_cast<int>(x.dtype())].softmax;
+  parallel_for(x.size() / n, std::max<int64_t>(1, 16384 / n), [&](int64_t begin, int64_t end) {
+    loop(from + begin * n * cell, to + begin * n * cell, end - begin, n, kLog);
   });
   return {};
 }
 
+struct Chosen {
+  RowTable table;
+  Chosen() {
+    std::string_view isa = instruction_set();
+    if (isa == "avx512") avx512::add_softmax_loops(table), avx512::add_norm_loops(table);
+    else if (isa == "avx2") avx2::add_softmax_loops(table), avx2::add_norm_loops(table);
+    else baseline::add_softmax_loops(table), baseline::add_norm_loops(table);
+  }
+};
+
+// Softmax along any axis: the op works on the last one.
+Tensor along(const Op& op, const In& logits, int64_t axis) {
+  Tensor x = logits;
+  if (axis == -1 || (x.rank() > 0 && axis == x.rank() - 1)) return op({x});
+  LastAxis last(op.def().name.c_str(), x, axis);
+  return last.back(op({last.there(x)}));
+}
+
 }  // namespace
 
-static const Op op =
-    OP(Softmax, &nn::softmax).args("logits").dtypes(kFloats)
-        .doc("exp(x) over its sum along the last axis.")
-        .infer(+[](Infer& s) { s.need_rank(0, 1); s.output(s.dtype(), s.shape()); })
-        .kernel("reference", run_softmax)
+const RowTable& row_loops() {
+  static const Chosen chosen;
+  return chosen.table;
+}
+
+LastAxis::LastAxis(const char* op, const Tensor& like, int64_t axis) {
+  int64_t rank = like.rank();
+  if (axis < -rank || axis >= rank)
+    fail(Code::E1103, cat(op, ": `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));
+  if (axis < 0) axis += rank;
+  moves_ = axis != rank - 1;
+  for (int64_t i = 0; i < rank; ++i) swap_.push_back(i == axis ? rank - 1 : i == rank - 1 ? axis : i);
+}
+Tensor LastAxis::there(const Tensor& t) const { return moves_ ? transpose(t, {.perm = Sizes(swap_)}) : t; }
+
+static const Op softmax_op =
+    OP(Softmax, &nn::softmax).args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
+        .python("nn.softmax, math.softmax").doc("exp(x) over its sum along an axis.")
+        .infer(infer_softmax).kernel("rows", run_softmax<false>)
         .gradient(+[](Grad& g) -> Tensors {
           Tensor dy = g.dy(), y = g.y();
           return {(dy - reduce_sum(dy * y, {.axis = Sizes(-1), .keepdims = true})) * y};
         }).keeps("output")
-        .samples("uniform(3, 4)").reference("scipy.special.softmax(logits, axis=-1)");
-Tensor nn::softmax(const In& x) { return op(x); }
+        .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1").reference("scipy.special.softmax(logits, axis=-1 if axis is None else axis)");
+Tensor nn::softmax(const In& x, const SoftmaxOptions& o) { return along(softmax_op, x, o.axis.value_or(-1)); }
+
+static const Op log_softmax_op =
+    OP(LogSoftmax, &nn::log_softmax).args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
+        .python("nn.log_softmax, math.log_softmax").doc("log(softmax(x)) along an axis, without underflow.")
+        .infer(infer_softmax).kernel("rows", run_softmax<true>)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor dy = g.dy();
+          return {dy - reduce_sum(dy, {.axis = Sizes(-1), .keepdims = true}) * exp(g.y())};
+        }).keeps("output")
+        .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1").reference("scipy.special.log_softmax(logits, axis=-1 if axis is None else axis)");
+Tensor nn::log_softmax(const In& x, const SoftmaxOptions& o) { return along(log_softmax_op, x, o.axis.value_or(-1)); }
 
 }  // namespace holdfast

@@ -170,7 +170,8 @@ static const Op uniform_op =
                    .args("true_classes, num_true, num_sampled, unique, range_max").options<&CandidateOptions::seed>("seed")
                    .python("random.uniform_candidate_sampler").returns(kReturns)
                    .doc("`num_sampled` classes of [0, range_max), each equally likely."))
-        .attr("range_max").infer(infer_candidates<true>).kernel("philox", run_candidates<uniform_sampler>);
+        .attr("range_max").infer(infer_candidates<true>).kernel("philox", run_candidates<uniform_sampler>)
+        .samples("[[1, 5], [0, 19]], 2, 7, True, 20");
 Candidates uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
                                      int64_t range_max, const CandidateOptions& o) {
   return call(uniform_op, true_classes, o, {num_true, num_sampled, unique, range_max});
@@ -181,7 +182,8 @@ static const Op log_uniform_op =
                    .args("true_classes, num_true, num_sampled, unique, range_max").options<&CandidateOptions::seed>("seed")
                    .python("random.log_uniform_candidate_sampler").returns(kReturns)
                    .doc("`num_sampled` classes of [0, range_max), likely as words sorted by frequency are (Zipf)."))
-        .attr("range_max").infer(infer_candidates<true>).kernel("philox", run_candidates<log_uniform_sampler>);
+        .attr("range_max").infer(infer_candidates<true>).kernel("philox", run_candidates<log_uniform_sampler>)
+        .samples("[[1, 5], [0, 19]], 2, 7, False, 20");
 Candidates log_uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
                                          int64_t range_max, const CandidateOptions& o) {
   return call(log_uniform_op, true_classes, o, {num_true, num_sampled, unique, range_max});
@@ -191,7 +193,8 @@ static const Op all_op =
     candidates(OP(AllCandidateSampler, &all_candidate_sampler).args("true_classes, num_true, num_sampled, unique")
                    .options<&CandidateOptions::seed>("seed").python("random.all_candidate_sampler, nn.all_candidate_sampler")
                    .returns(kReturns).doc("Every class of [0, num_sampled), in order: for testing."))
-        .infer(infer_candidates<false>).kernel("reference", run_all);
+        .infer(infer_candidates<false>).kernel("reference", run_all)
+        .samples("[[1, 5], [0, 6]], 2, 7, True").reference("(np.arange(7), np.ones((2, 2), np.float32), np.ones(7, np.float32))");
 Candidates all_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
                                  const CandidateOptions& o) {
   return call(all_op, true_classes, o, {num_true, num_sampled, unique});

@@ -64,7 +64,8 @@ static const Op multinomial_op =
         .doc("For each row of unnormalised log-probabilities, `num_samples` class numbers.")
         .inputs("logits, num_samples: N!").dtypes(kFloats)
         .attr("seed", 0).attr("seed2", 0).attr("output_dtype", int64).stateful().no_gradient()
-        .infer(infer_categorical<2>).kernel("philox", run_multinomial);
+        .infer(infer_categorical<2>).kernel("philox", run_multinomial)
+        .samples("uniform(2, 3), 5");
 Tensor categorical(const In& logits, const Sizes& num_samples, const CategoricalOptions& o) {
   CallSeeds seeds(o.seed);
   return multinomial_op({logits, num_samples.tensor()}, seeds.attrs(o.dtype.value_or(int64)));
@@ -75,7 +76,9 @@ static const Op stateless_op =
         .options<&StatelessCategoricalOptions::dtype>("dtype").python("random.stateless_categorical")
         .doc("Class numbers drawn by unnormalised log-probabilities, a pure function of `seed`.")
         .inputs("logits, num_samples: N!, seed: Tseed!").dtypes(kFloats).attr("output_dtype", int64).no_gradient()
-        .infer(infer_categorical<0>).kernel("philox", run_stateless);
+        .infer(infer_categorical<0>).kernel("philox", run_stateless)
+        .samples("[[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]], 5, [1, 2]")
+        .reference("np.array([[2, 2, 1, 2, 2], [0, 0, 0, 0, 0]])");
 Tensor stateless_categorical(const In& logits, const Sizes& num_samples, const In& seed,
                              const StatelessCategoricalOptions& o) {
   return stateless_op({logits, num_samples.tensor(), seed}, {o.dtype});

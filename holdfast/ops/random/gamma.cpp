@@ -154,7 +154,8 @@ static Tensor scaled(const In& alpha, const In& beta, DType dtype, Draw draw) {
 REGISTER(FUNCTION(&gamma).args("shape, alpha: dtype")
              .options<&GammaOptions::beta, &GammaOptions::dtype, &GammaOptions::seed>("beta: dtype, dtype, seed")
              .python("random.gamma")
-             .doc("Gamma with shape parameter `alpha` and inverse scale `beta`: `shape` samples of each; differentiable in both."));
+             .doc("Gamma with shape parameter `alpha` and inverse scale `beta`: `shape` samples of each; differentiable in both.")
+             .samples("[3], positive(2), positive(4, 1)"));
 Tensor gamma(const Sizes& shape, const In& alpha, const GammaOptions& o) {
   return scaled(alpha, o.beta, o.dtype, [&](const Tensor& a) {
     CallSeeds seeds(o.seed);
@@ -165,7 +166,9 @@ Tensor gamma(const Sizes& shape, const In& alpha, const GammaOptions& o) {
 REGISTER(FUNCTION(&stateless_gamma).args("shape, seed: S, alpha: dtype")
              .options<&StatelessGammaOptions::beta, &StatelessGammaOptions::dtype>("beta: dtype, dtype")
              .python("random.stateless_gamma")
-             .doc("Gamma, a pure function of `seed`; `shape` is that of the result and ends with that of the parameters."));
+             .doc("Gamma, a pure function of `seed`; `shape` is that of the result and ends with that of the parameters.")
+             .samples("[3, 2], [1, 2], [2.0, 3.0]")
+             .reference("np.array([[2.81727362, 3.35037541], [1.92413652, 3.40351486], [3.33600664, 2.44797111]], np.float32)"));
 Tensor stateless_gamma(const Sizes& shape, const In& seed, const In& alpha, const StatelessGammaOptions& o) {
   return scaled(alpha, o.beta, o.dtype, [&](const Tensor& a) {
     KeyCounter k(seed, "auto_select");

@@ -115,7 +115,8 @@ static const Op op =
         .infer(infer_index_shuffle).kernel("simon", run_index_shuffle);
 
 REGISTER(FUNCTION(&index_shuffle).args("index, seed: S, max_index").python("random.experimental.index_shuffle")
-             .doc("Where `index` goes in a permutation of [0, max_index] that is never laid out in memory."));
+             .doc("Where `index` goes in a permutation of [0, max_index] that is never laid out in memory.")
+             .samples("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2], 9").reference("np.array([5, 0, 1, 4, 3, 6, 9, 8, 7, 2], np.int32)"));
 Tensor index_shuffle(const In& index, const In& seed, const In& max_index) {
   Tensor s = seed.tensor();
   if (s.shape().has_rank() && s.rank() != 1)

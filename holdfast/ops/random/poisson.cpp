@@ -81,7 +81,7 @@ static const Op poisson_op =
         .inputs("shape: S!, rate: R").dtypes(kCountTypes, "R")
         .attr("seed", 0).attr("seed2", 0).attr("dtype", int64).stateful().no_gradient()
         .infer(+[](Infer& s) { s.output(dtype_attr(s, 2, kCountTypes), shape_before(s, 0, 1)); })
-        .kernel("philox", run_poisson);
+        .kernel("philox", run_poisson).samples("[3], positive(2)");
 Tensor poisson(const Sizes& shape, const In& lam, const PoissonOptions& o) {
   CallSeeds seeds(o.seed);
   return poisson_op({shape.tensor(), lam}, seeds.attrs(o.dtype));
@@ -96,7 +96,8 @@ static const Op stateless_poisson_op =
           need_seed(s, 1);
           s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 0, s.shape(2)));
         })
-        .kernel("philox", +[](Call& c) -> Status { return poisson_into(philox_of_seed(c.in(1)), c.in(2), c.out()); });
+        .kernel("philox", +[](Call& c) -> Status { return poisson_into(philox_of_seed(c.in(1)), c.in(2), c.out()); })
+        .samples("[3, 2], [1, 2], [2.0, 30.0]").reference("np.array([[3, 45], [4, 25], [3, 35]], np.int32)");
 Tensor stateless_poisson(const Sizes& shape, const In& seed, const In& lam, const StatelessCountOptions& o) {
   return stateless_poisson_op({shape.tensor(), seed, lam}, {o.dtype});
 }
@@ -106,7 +107,9 @@ static const Op binomial_op =
         .options<&StatelessCountOptions::dtype>("output_dtype").python("random.stateless_binomial")
         .doc("Successes among `counts` trials of probability `probs`, a pure function of `seed`; `shape` ends with theirs.")
         .inputs("shape: S!, seed: Tseed!, counts, probs").dtypes(kCountTypes).attr("dtype", int64).no_gradient()
-        .infer(infer_binomial).kernel("philox", run_binomial);
+        .infer(infer_binomial).kernel("philox", run_binomial)
+        .samples("[3, 2], [1, 2], [10.0, 100.0], 0.3", "[3, 2], [1, 2], [10, 100], 0.3")
+        .reference("np.array([[5, 42], [5, 26], [5, 34]], np.int32)");
 Tensor stateless_binomial(const Sizes& shape, const In& seed, const In& counts, const In& probs,
                           const StatelessCountOptions& o) {
   // Bare probabilities are float32, and bare or integer counts take the dtype of the probabilities.

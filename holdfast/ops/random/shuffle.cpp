@@ -53,7 +53,8 @@ Status run_stateless(Call& c) {
 static const Op shuffle_op =
     OP(RandomShuffle, &shuffle).args("value").options<&ShuffleOptions::seed>("seed").python("random.shuffle")
         .doc("The rows in a random order.").inputs("value").attr("seed", 0).attr("seed2", 0)
-        .stateful().no_gradient().same_as_input().kernel("philox", run_shuffle);
+        .stateful().no_gradient().same_as_input().kernel("philox", run_shuffle)
+        .samples("uniform(5, 2)", "strings(4)");
 Tensor shuffle(const In& value, const ShuffleOptions& o) {
   CallSeeds seeds(o.seed);
   return shuffle_op({value}, seeds.attrs());
@@ -65,7 +66,8 @@ static const Op stateless_op =
         .doc("The rows in an order that is a pure function of `seed`.")
         .inputs("value, key: K, counter: K, alg: A!").dtypes({uint64}, "K").no_gradient()
         .infer(+[](Infer& s) { need_key_counter(s, 1); s.output(s.dtype(), s.shape()); })
-        .kernel("philox", run_stateless);
+        .kernel("philox", run_stateless)
+        .samples("ints(6, 2), [1, 2]").reference("value[[4, 5, 0, 3, 1, 2]]");
 Tensor stateless_shuffle(const In& value, const In& seed, const AlgOptions& o) {
   Tensor rows = value.tensor();
   KeyCounter k(seed, o.alg);

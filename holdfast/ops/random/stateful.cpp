@@ -58,7 +58,8 @@ REGISTER(FUNCTION(&uniform).args("shape")
              .options<&UniformOptions::minval, &UniformOptions::maxval, &UniformOptions::dtype, &UniformOptions::seed>(
                  "minval: dtype, maxval: dtype, dtype, seed")
              .python("random.uniform")
-             .doc("Uniform in [minval, maxval). Floats in [0, 1) by default; integer dtypes need `maxval`."));
+             .doc("Uniform in [minval, maxval). Floats in [0, 1) by default; integer dtypes need `maxval`.")
+             .samples("[3, 2]", "[3, 2], uniform(2), uniform(3, 1, low=2, high=4)", "[4], maxval=5, dtype='int32'"));
 Tensor uniform(const Sizes& shape, const UniformOptions& o) {
   check_dtype("random.uniform", o.dtype, kFloats | kIndices);
   if (is_integer(o.dtype)) {
@@ -73,7 +74,8 @@ Tensor uniform(const Sizes& shape, const UniformOptions& o) {
 REGISTER(FUNCTION(&normal).args("shape")
              .options<&NormalOptions::mean, &NormalOptions::stddev, &NormalOptions::dtype, &NormalOptions::seed>(
                  "mean: dtype, stddev: dtype, dtype, seed")
-             .python("random.normal").doc("Normal with the given mean and standard deviation."));
+             .python("random.normal").doc("Normal with the given mean and standard deviation.")
+             .samples("[3, 2]", "[3, 2], uniform(2), positive(3, 1)"));
 Tensor normal(const Sizes& shape, const NormalOptions& o) {
   check_dtype("random.normal", o.dtype, kFloats);
   CallSeeds seeds(o.seed);
@@ -84,7 +86,8 @@ REGISTER(FUNCTION(&truncated_normal).args("shape")
              .options<&NormalOptions::mean, &NormalOptions::stddev, &NormalOptions::dtype, &NormalOptions::seed>(
                  "mean: dtype, stddev: dtype, dtype, seed")
              .python("random.truncated_normal")
-             .doc("Normal; values further than two standard deviations from the mean are drawn again."));
+             .doc("Normal; values further than two standard deviations from the mean are drawn again.")
+             .samples("[3, 2]", "[3, 2], uniform(2), positive(3, 1)"));
 Tensor truncated_normal(const Sizes& shape, const NormalOptions& o) {
   check_dtype("random.truncated_normal", o.dtype, kFloats);
   CallSeeds seeds(o.seed);

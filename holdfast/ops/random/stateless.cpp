@@ -150,7 +150,9 @@ REGISTER(FUNCTION(&stateless_uniform).args("shape, seed: S")
              .options<&StatelessUniformOptions::minval, &StatelessUniformOptions::maxval, &StatelessUniformOptions::dtype,
                       &StatelessUniformOptions::alg>("minval: dtype, maxval: dtype, dtype, alg")
              .python("random.stateless_uniform")
-             .doc("Uniform in [minval, maxval), a pure function of `seed`. An integer dtype without bounds takes any value."));
+             .doc("Uniform in [minval, maxval), a pure function of `seed`. An integer dtype without bounds takes any value.")
+             .samples("[3, 2], [1, 2], minval=uniform(2), maxval=uniform(3, 1, low=2, high=4)")
+             .reference("minval + (maxval - minval) * np.array([[0.84406042, 0.19204533], [0.99622321, 0.16038740], [0.27199018, 0.64934599]])"));
 Tensor stateless_uniform(const Sizes& shape, const In& seed, const StatelessUniformOptions& o) {
   check_dtype("random.stateless_uniform", o.dtype, kFloats | kFullInts);
   if (!is_integer(o.dtype)) {
@@ -172,7 +174,9 @@ REGISTER(FUNCTION(&stateless_normal).args("shape, seed: S")
              .options<&StatelessNormalOptions::mean, &StatelessNormalOptions::stddev, &StatelessNormalOptions::dtype,
                       &StatelessNormalOptions::alg>("mean: dtype, stddev: dtype, dtype, alg")
              .python("random.stateless_normal")
-             .doc("Normal with the given mean and standard deviation, a pure function of `seed`."));
+             .doc("Normal with the given mean and standard deviation, a pure function of `seed`.")
+             .samples("[3, 2], [1, 2], mean=uniform(2), stddev=positive(3, 1)")
+             .reference("mean + stddev * np.array([[0.54411012, 0.20738031], [0.07356432, 0.04643455], [-1.30158985, -0.95385653]])"));
 Tensor stateless_normal(const Sizes& shape, const In& seed, const StatelessNormalOptions& o) {
   check_dtype("random.stateless_normal", o.dtype, kFloats);
   KeyCounter k(seed, o.alg);
@@ -183,7 +187,9 @@ REGISTER(FUNCTION(&stateless_truncated_normal).args("shape, seed: S")
              .options<&StatelessNormalOptions::mean, &StatelessNormalOptions::stddev, &StatelessNormalOptions::dtype,
                       &StatelessNormalOptions::alg>("mean: dtype, stddev: dtype, dtype, alg")
              .python("random.stateless_truncated_normal")
-             .doc("Normal cut at two standard deviations from the mean, a pure function of `seed`."));
+             .doc("Normal cut at two standard deviations from the mean, a pure function of `seed`.")
+             .samples("[3, 2], [1, 2], mean=uniform(2), stddev=positive(3, 1)")
+             .reference("mean + stddev * np.array([[0.54411012, 0.20738031], [0.07356432, 0.04643455], [0.16820592, -1.68503332]])"));
 Tensor stateless_truncated_normal(const Sizes& shape, const In& seed, const StatelessNormalOptions& o) {
   check_dtype("random.stateless_truncated_normal", o.dtype, kFloats);
   KeyCounter k(seed, o.alg);
@@ -192,7 +198,8 @@ Tensor stateless_truncated_normal(const Sizes& shape, const In& seed, const Stat
 
 REGISTER(FUNCTION(&split).args("seed: S").options<&SplitOptions::num, &SplitOptions::alg>("num, alg")
              .python("random.split, random.experimental.stateless_split")
-             .doc("`num` seeds of shape [2], independent of each other and of `seed`."));
+             .doc("`num` seeds of shape [2], independent of each other and of `seed`.")
+             .samples("[1, 2]").reference("np.array([[1105988140, 1738052849], [-335576002, 370444179]], np.int32)"));
 Tensor split(const In& seed, const SplitOptions& o) {
   Tensor s = seed.tensor();
   check_dtype("random.split: seed", s.dtype(), kIndices);
@@ -201,7 +208,8 @@ Tensor split(const In& seed, const SplitOptions& o) {
 
 REGISTER(FUNCTION(&fold_in).args("seed: S, data").options<&AlgOptions::alg>("alg")
              .python("random.fold_in, random.experimental.stateless_fold_in")
-             .doc("A seed made of `seed` and an integer, such as the number of a step."));
+             .doc("A seed made of `seed` and an integer, such as the number of a step.")
+             .samples("[1, 2], 7").reference("np.array([1105988140, 7], np.int32)"));
 Tensor fold_in(const In& seed, const In& data, const AlgOptions& o) {
   Tensor d = data.tensor();
   check_dtype("random.fold_in: data", d.dtype(), kFullInts);

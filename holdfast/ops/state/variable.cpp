@@ -61,7 +61,8 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
     fail(Code::E1102, cat("Variable `", o.name, "`: the initial value is ", type_text(value), ", expected shape ", shape.text()));
   auto state = make_ref<VariableState>(o.name, value.dtype(), shape, o.trainable);
   state->born = site().where;
-  state->set(value);
+  // A variable lives where it was made, and assignments come to it.
+  state->set(copy_to(value, current_device()));
   auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
   rep->beyond = state;
   handle_ = Tensor(std::move(rep));

@@ -135,6 +135,19 @@ TEST(StatelessOps, ArePureFunctionsOfTheSeed) {
   }
 }
 
+TEST(StatelessOps, BoundedNormalsAreTensorFlows) {
+  Tensor seed = Tensor::of<int32_t>({3, -4});
+  const float inf = INFINITY;
+  Tensor mean = floats({0, 1, -3, 0, 0}), stddev = floats({1, 2, .5f, 1, 1}), low = floats({-2, 1.1f, -inf, 3, -.5f}),
+         high = floats({2, 1.6f, -4, inf, .5f});
+  expect_near("bounded/float32",
+              values<float>(stateless_parameterized_truncated_normal(
+                  {7, 5}, seed, {.means = mean, .stddevs = stddev, .minvals = low, .maxvals = high})), 8);
+  expect_code(Code::E1103, [&] { stateless_parameterized_truncated_normal({2}, seed, {.stddevs = -1.0}); });
+  expect_code(Code::E1103, [&] { stateless_parameterized_truncated_normal({2}, seed, {.minvals = 3.0}); });
+  expect_code(Code::E1103, [&] { stateless_parameterized_truncated_normal({2}, seed, {.means = mean}); });
+}
+
 TEST(StatelessOps, IndexShuffleIsTensorFlows) {
   for (int32_t most : {1, 9, 999, 65535, 1000000, INT32_MAX})
     expect_equal("index_shuffle/" + std::to_string(most),

@@ -228,6 +228,11 @@ def of_public():
                 for part, value in zip(["ids", "true", "sampled"], got):
                     record(f"{sampler}_candidates/{unique:d}/{turn}/{part}", value)
 
+    for d in [tf.float32, tf.float64]:
+        bounds = [tf.constant(x, d) for x in [[0., 1., -3., 0., 0.], [1., 2., .5, 1., 1.],
+                                              [-2., 1.1, -np.inf, 3., -.5], [2., 1.6, -4., np.inf, .5]]]
+        record(f"bounded/{d.name}", tf.random.stateless_parameterized_truncated_normal([7, 5], seed, *bounds))
+
     g = tf.random.Generator.from_key_counter(5, [2**63 - 1, 9], "philox")
     record("generator2/normal", g.normal([2, 2], [1., 2.], 3.0))
     record("generator2/uniform", g.uniform([2, 2], -1.0, [[1.], [2.]]))

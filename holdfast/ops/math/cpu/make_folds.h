@@ -104,6 +104,10 @@ template <class T> struct Squares {
     else return static_cast<T>(std::sqrt(c));
   }
 };
+template <class T> struct HalfSquares : Squares<T> {
+  using typename Squares<T>::Cell;
+  static T result(Cell c, int64_t) { return static_cast<T>(c / 2); }
+};
 
 constexpr int64_t kBlock = 4096;  // elements of a row folded without a join
 constexpr int kDeepest = 52;      // log2 of the most blocks in a row
@@ -183,7 +187,7 @@ struct Loops {
   using Join = typename F::Join;
   using C = Core<Join, Cell>;
   // Elements are cells as they lie in memory.
-  static constexpr bool kDirect = std::is_same_v<T, Cell> && !std::is_same_v<F, Squares<T>>;
+  static constexpr bool kDirect = std::is_same_v<T, Cell> && !std::is_base_of_v<Squares<T>, F>;
   static constexpr int64_t kConverted = 1024;
 
   static void convert(const T* x, int64_t n, Cell* to) {
@@ -282,6 +286,7 @@ void add_folds(FoldTable& t) {
     put<Mean, T>(t, Fold::kMean);
     put<Squares, T>(t, Fold::kSquares);
   }
+  if constexpr (kFloats.has(dtype_of<T>)) put<HalfSquares, T>(t, Fold::kHalfSquares);
 }
 
 }  // namespace holdfast::HOLDFAST_ISA

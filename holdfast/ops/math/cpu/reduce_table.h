@@ -7,8 +7,8 @@
 
 namespace holdfast {
 
-enum class Fold : uint8_t { kSum, kMean, kProd, kMax, kMin, kSquares };
-inline constexpr int kNumFolds = 6;
+enum class Fold : uint8_t { kSum, kMean, kProd, kMax, kMin, kSquares, kHalfSquares };
+inline constexpr int kNumFolds = 7;
 
 /// What a reduction does to a stretch of memory. Partial results ("cells") may be wider than the
 /// elements: 16-bit floats are folded in float, the mean of integers in 64 bits.

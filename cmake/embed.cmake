@@ -1,0 +1,10 @@
+# Writes the device headers that NVRTC compiles as C++ strings. Run as a script at build time.
+set(text "#pragma once\nnamespace holdfast::cuda {\n")
+foreach(pair ${PAIRS})
+  string(REPLACE "=" ";" pair ${pair})
+  list(GET pair 0 name)
+  list(GET pair 1 path)
+  file(READ ${SOURCE_DIR}/${path} body)
+  string(APPEND text "inline constexpr char ${name}[] = R\"holdfast(${body})holdfast\";\n")
+endforeach()
+file(WRITE ${OUTPUT} "${text}}\n")

@@ -1,0 +1,304 @@
+// The slice of ops on GPU:0 against the CPU: values, gradients of both orders, variables, placement, memory,
+// failures, threads. Arguments: the plugin's path, and "time" to see how fast it is. Returns non-zero on failure,
+// 77 where no GPU is.
+#include "slice.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+
+#include "holdfast/autodiff/tape.h"
+#include "holdfast/expr/expr.h"
+#include "holdfast/op/op.h"
+#include "holdfast/op/variable.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/linalg.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/nn.h"
+#include "holdfast/ops/reduce.h"
+
+using namespace slice;
+
+namespace {
+
+constexpr DType kFloatTypes[] = {float32, float64, float16, bfloat16};
+
+template <class F>
+std::string code_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return info(e.code()).name;
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+std::vector<std::string> warned;
+void keep_warning(const Diagnostic& d, const std::string&) { warned.push_back(cat(info(d.code).name, ": ", d.headline)); }
+
+Tensor run(const OpDef& op, const Tensors& in) {
+  Tensors out;
+  Attrs attrs;
+  for (const AttrDef& a : op.attrs) attrs.push_back(a.default_value);
+  apply(op, in, attrs, out);
+  return out[0];
+}
+
+void elementwise() {
+  int ops = 0, pairs = 0;
+  double worst = 0;
+  std::string where;
+  for (const OpDef* op : all_ops()) {
+    if (!op->elementwise || !op->attrs.empty()) continue;
+    ++ops;
+    for (DType d : {float32, float64, float16, bfloat16, int32, int64, boolean}) {
+      if (!op->inputs[0].dtypes.has(d) || !loop_for(op->scalar, d)) continue;
+      ++pairs;
+      auto arity = op->inputs.size();
+      Tensors host, device;
+      // Positive and away from 0 and 1: where all functions are defined and smooth.
+      for (size_t i = 0; i < arity; ++i) {
+        bool whole = is_integer(d);
+        host.push_back(numbers({1003}, d, whole ? 1 : 0.1, whole ? 9 : 0.9, i + 1));
+        device.push_back(there(host.back()));
+      }
+      // Unlike libraries differ in the last digits of steep functions.
+      double e = same(op->name, run(*op, device), run(*op, host), 20);
+      if (is_floating(d) && e / tolerance(d) > worst) worst = e / tolerance(d), where = cat(op->name, " ", name(d));
+      if (d != float32 || arity != 2) continue;
+      Tensor a = numbers({7, 1, 5}, d, 0.1, 0.9), b = numbers({11, 1}, d, 0.1, 0.9, 2), one = numbers({}, d, 0.1, 0.9, 3);
+      Tensor wide = numbers({3, 2048}, d, 0.1, 0.9, 4), row = numbers({2048}, d, 0.1, 0.9, 5);
+      for (auto [x, y] : {std::pair(a, b), {b, a}, {wide, row}, {row, wide}, {wide, one}, {one, wide}}) {
+        same(cat(op->name, " broadcast"), run(*op, {there(x), there(y)}), run(*op, {x, y}), 20);
+        if (y.size() == 1) same(cat(op->name, " by value"), run(*op, {there(x), y}), run(*op, {x, y}), 20);
+        if (x.size() == 1) same(cat(op->name, " by value"), run(*op, {x, there(y)}), run(*op, {x, y}), 20);
+      }
+    }
+  }
+  std::printf("elementwise: %d ops, %d op x dtype; worst error %.2g of the tolerance (%s)\n", ops, pairs, worst, where.c_str());
+
+  Tensor special = Tensor::of<float>({0.f, -0.f, INFINITY, -INFINITY, NAN, 1e-45f, 3e38f, -1e-45f});
+  for (auto* f : {&erf, &exp, &square, &negative}) same("special values", (*f)(there(special)), (*f)(special));
+  Tensor base = numbers({4099});
+  for (int64_t skip : {1, 2, 3, 4}) {  // views start at any element
+    Tensor view = view_of(base, {4000}, skip * 4), twin = view_of(there(base), {4000}, skip * 4);
+    same("a view", twin + twin, view + view);
+  }
+  Tensor none = numbers({0, 3});
+  same("no elements", there(none) + there(none), none + none);
+  Tensor deep = numbers({2, 1, 3, 1, 2, 1, 3, 1}), deeper = numbers({1, 2, 1, 3, 1, 2, 1, 3}, float32, -1, 1, 2);
+  same("eight axes", there(deep) * there(deeper), deep * deeper);
+}
+
+void products() {
+  double worst = 0;
+  for (DType d : kFloatTypes)
+    for (bool ta : {false, true})
+      for (bool tb : {false, true})
+        for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{64, 96, 128}, {33, 17, 65}, {1, 5, 7}, {5, 1, 300}, {3, 4, 0}}) {
+          Tensor a = numbers(ta ? Shape{k, m} : Shape{m, k}, d), b = numbers(tb ? Shape{n, k} : Shape{k, n}, d, -1, 1, 2);
+          double e = same(cat("MatMul ", ta, tb), matmul(there(a), there(b), {ta, tb}), matmul(a, b, {ta, tb}));
+          if (d == float32) worst = std::max(worst, e);
+        }
+  Tensor base = numbers({101}), twin = there(base);
+  Tensor a = view_of(base, {5, 10}, 4), b = view_of(base, {10, 5}, 8);
+  same("MatMul of views", matmul(view_of(twin, {5, 10}, 4), view_of(twin, {10, 5}, 8)), matmul(a, b));
+  std::printf("products: worst float32 error %.2g\n", worst);
+}
+
+void rows() {
+  double worst = 0;
+  for (DType d : kFloatTypes) {
+    for (const Shape& s : {Shape{3, 4}, Shape{5, 700}, Shape{2, 20000}, Shape{2, 3, 33}, Shape{0, 4}, Shape{1000, 1}}) {
+      Tensor x = numbers(s, d, -5, 5);
+      double e = same("Softmax", nn::softmax(there(x)), nn::softmax(x));
+      if (d == float32) worst = std::max(worst, e);
+    }
+    Tensor x = numbers({6, 5, 40, 7}, d, 0, 1);
+    for (const Axes& axes : {Axes(), Axes(Sizes(-1)), Axes(Sizes(0)), Axes(Sizes(2)), Axes(Sizes({1, 2})), Axes(Sizes({0, 2})), Axes(Sizes({1, 3})),
+                             Axes(Sizes(std::initializer_list<int64_t>{}))})
+      for (bool keep : {false, true}) same("Sum", reduce_sum(there(x), {axes, keep}), reduce_sum(x, {axes, keep}), 2);
+    Tensor wide = numbers({3, 70001}, d, 0, 0.01), tall = numbers({9001, 40}, d, 0, 0.01);
+    same("Sum of long rows", reduce_sum(there(wide), {.axis = Sizes(1)}), reduce_sum(wide, {.axis = Sizes(1)}), 4);
+    same("Sum of long columns", reduce_sum(there(tall), {.axis = Sizes(0)}), reduce_sum(tall, {.axis = Sizes(0)}), 4);
+    Tensor none = numbers({0, 3, 0}, d);
+    same("Sum of nothing", reduce_sum(there(none), {.axis = Sizes({0, 2})}), reduce_sum(none, {.axis = Sizes({0, 2})}));
+  }
+  for (DType d : {int32, int64}) {
+    Tensor x = numbers({50, 70}, d, -100, 100);
+    same("Sum", reduce_sum(there(x)), reduce_sum(x));
+    same("Sum", reduce_sum(there(x), {.axis = Sizes(0)}), reduce_sum(x, {.axis = Sizes(0)}));
+  }
+  std::printf("rows: worst float32 softmax error %.2g\n", worst);
+}
+
+void shapes() {
+  for (DType d : {float32, float64, float16, int8, int64, boolean, DType::kComplex64, DType::kComplex128}) {
+    Tensor x = numbers({3, 1, 5}, d, 0, 9);
+    same("BroadcastTo", broadcast_to(there(x), {2, 3, 4, 5}), broadcast_to(x, {2, 3, 4, 5}));
+    same("ZerosLike", zeros_like(there(x)), zeros_like(x));
+  }
+  Tensor x = numbers({3, 4});
+  same("Reshape", reshape(there(x), {2, 6}), reshape(x, {2, 6}));
+  same("Identity", identity(there(x)), x);
+  DeviceScope scope(gpu);
+  same("Fill", fill({1000, 3}, 2.5f), numbers({1000, 3}, float32, 2.5, 2.5));
+  same("OnesLike", ones_like(there(x)), numbers({3, 4}, float32, 1, 1));
+}
+
+Tensor model(const Tensor& x, const Tensor& w, const Tensor& b) {
+  Tensor h = erf(matmul(x, w) + b);
+  return reduce_sum(nn::softmax(h) * square(h) + exp(-square(h)) * 0.5f);
+}
+
+void gradients() {
+  Tensor x = numbers({5, 4}), w = numbers({4, 3}, float32, -1, 1, 2), b = numbers({3}, float32, -1, 1, 3);
+  auto both = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
+    GradientTape outer({.persistent = true});
+    outer.watch(w);
+    outer.watch(b);
+    Tensor dw, db;
+    {
+      GradientTape inner({.persistent = true});
+      inner.watch(w);
+      inner.watch(b);
+      Tensor y = model(x, w, b);
+      dw = inner.gradient(y, w);
+      db = inner.gradient(y, b);
+    }
+    Tensor length = reduce_sum(square(dw)) + reduce_sum(db * 2);
+    return std::vector<Tensor>{dw, db, outer.gradient(length, w), outer.gradient(length, b)};
+  };
+  auto want = both(x, w, b), got = both(there(x), there(w), there(b));
+  const char* names[] = {"dy/dw", "dy/db", "second order in w", "second order in b"};
+  for (size_t i = 0; i < want.size(); ++i) std::printf("gradients: %s error %.2g\n", names[i], same(names[i], got[i], want[i], 2));
+}
+
+void variables() {
+  DeviceScope scope(gpu);
+  Tensor x = numbers({3, 4});
+  Variable v(x, {.name = "v"});
+  check(v.read().device() == gpu, "a variable lives on the device it was made on");
+  v.assign(numbers({3, 4}, float32, -1, 1, 2));
+  check(v.read().device() == gpu, "and stays there when a host tensor is assigned");
+  v.assign_add(x);
+  same("assign_add", v.read(), numbers({3, 4}, float32, -1, 1, 2) + x);
+  v.assign_sub(0.5f);
+  GradientTape tape;
+  Tensor y = reduce_sum(square(v));
+  same("gradient of a variable", tape.gradient(y, v), copy_to(v.read(), cpu()) * 2);
+  {
+    DeviceScope host(cpu());
+    check(v.read().device() == gpu, "a scope for the CPU does not move it");
+  }
+}
+
+void placement() {
+  warned.clear();
+  Tensor x = numbers({4}), g = there(x);
+  same("x * 2", g * 2, x * 2);
+  same("2 * x", 2 * g, 2 * x);
+  same("number first", Tensor::scalar(3.f) - g, Tensor::scalar(3.f) - x);
+  check(warned.empty(), cat("numbers beside a GPU tensor are silent: ", warned.empty() ? "" : warned[0]));
+  check(g.to_vector<float>() == x.to_vector<float>(), "to_vector reads from the GPU");
+  check(reduce_sum(g).item<float>() == reduce_sum(g).to_double(), "item and to_double read from the GPU");
+  same("two devices", g + x, x + x);
+  check(warned.size() == 1 && warned[0].starts_with("W0701"), "a copied operand is told");
+  warned.clear();
+  same("fallback", concat({g, g}, 0), concat({x, x}, 0));
+  check(warned.size() == 1 && warned[0].starts_with("W0704"), cat("a fallback is told: ", warned.empty() ? "nothing" : warned[0]));
+  set_device_policy(DevicePolicy::kExplicit);
+  check(code_of([&] { g + x; }) == "E0701", "the explicit policy refuses");
+  {
+    DeviceScope scope(gpu);
+    same("Identity copies", identity(x), x);
+  }
+  set_device_policy(DevicePolicy::kWarn);
+  {
+    DeviceScope scope(cpu());
+    check((g + g).device() == cpu(), "a scope for the CPU is obeyed");
+  }
+  Tensor text = Tensor::of<std::string>({"a", "b"});
+  check(copy_to(text, gpu).device()->kind() == DeviceKind::kCpu, "strings stay on the host");
+  Tensor axis = there(Tensor::of<int32_t>({0}));
+  GradientTape tape;
+  tape.watch(g);
+  same("gradient of Sum with its axis on the GPU", tape.gradient(reduce_sum(g, {.axis = Sizes(axis)}), g), x * 0 + 1);
+}
+
+void memory() {
+  MemoryStats before = gpu->memory();
+  {
+    Tensor a = empty(float32, {1 << 20}, gpu);
+    check(gpu->memory().live >= before.live + (4 << 20), "live bytes count");
+  }
+  check(gpu->memory().live == before.live, "and go back");
+  check(gpu->memory().cached > 0, "freed blocks are kept");
+  check(code_of([] { empty(float32, {int64_t{1} << 42}, gpu); }) == "E0702", "too much is E0702");
+  check(code_of([] { empty(float32, {int64_t{1} << 62}, gpu); }) == "E1102", "uncountable is E1102");
+  gpu->set_memory_limit(gpu->memory().live + 1000);
+  check(code_of([] { empty(float32, {1000}, gpu); }) == "E0702", "the limit holds");
+  Tensor x = numbers({1000}), kept = numbers({200});
+  check(code_of([&] { there(x); }) == "E0702", "in a copy");
+  Tensor small = there(kept);
+  check(code_of([&] { small + small; }) == "E0702", "and in an op");
+  gpu->set_memory_limit(0);
+  same("after that all is well", small + small, kept + kept);
+  // Buffers die while the stream still works on them.
+  Tensor chain = numbers({1 << 16}), twin = there(chain);
+  for (int i = 0; i < 200; ++i) {
+    chain = erf(chain * 1.5f) + 0.01f;
+    twin = erf(twin * 1.5f) + 0.01f;
+  }
+  same("a long chain of temporaries", twin, chain, 10);
+}
+
+void threads() {
+  std::vector<std::thread> team;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    team.emplace_back([t, &wrong] {
+      Tensor x = numbers({3000 + t, 7}, float32, -1, 1, static_cast<uint64_t>(t + 1)), g = there(x);
+      Tensor want = reduce_sum(nn::softmax(x * 2) * x, {.axis = Sizes(0)});
+      for (int i = 0; i < 50; ++i)
+        if (error_of(reduce_sum(nn::softmax(g * 2) * g, {.axis = Sizes(0)}), want) > 1e-4) ++wrong;
+    });
+  for (auto& t : team) t.join();
+  check(wrong == 0, cat("four threads: ", wrong.load(), " wrong results"));
+}
+
+void forks() {
+  Tensor g = there(numbers({4}));
+  std::fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) _exit(code_of([&] { g + g; }) == "E0705" && code_of([&] { copy_to(g, cpu()); }) == "E0705" ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a forked child gets E0705");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  setvbuf(stdout, nullptr, _IOLBF, 0);
+  gpu = find_device(DeviceKind::kCuda, 0);
+  if (!gpu) {
+    std::printf("skipped: no GPU (%zu devices)\n", devices().size());
+    return 77;
+  }
+  std::printf("%s: %s\n", gpu->name().c_str(), gpu->description().c_str());
+  set_warning_sink(keep_warning);
+  try {
+    for (auto* part : {elementwise, products, rows, shapes, gradients, variables, placement, memory, threads, forks}) part();
+    check(gpu->synchronize().ok(), "nothing failed behind our back");
+    if (argc > 2 && !std::strcmp(argv[2], "time")) time_everything(argv[1]);
+  } catch (const std::exception& e) {
+    check(false, cat("an exception: ", e.what()));
+  }
+  std::printf("%d checks, %d failures\n", checks, failures);
+  return failures != 0;
+}
