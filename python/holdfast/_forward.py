@@ -8,7 +8,7 @@ only the gradient of its gradient.
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from . import _registry, nest
 from ._tape import GradientTape, dense, wants_zero
@@ -38,7 +38,7 @@ class ForwardAccumulator:
             tangent.shape.assert_is_compatible_with(primal.shape)
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
-    def __enter__(self) -> ForwardAccumulator:
+    def __enter__(self) -> Self:
         self._tape.__enter__()
         self._tape.watch(self._primals)
         return self

@@ -21,7 +21,7 @@ def _words(node: Any, used: Mark | None, position: int, keyword: str) -> str:
         if text is None and position < len(names.operands):
             text = names.operands[position]
         if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
-            return text.text
+            return str(text.text)
     return name_in_frame(node) if isinstance(node, _holdfast.Tensor) else ""
 
 
@@ -108,7 +108,9 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         fixes.append(_manual(f"use {quoted_x} inside the tape's block, or {watch}"))
     elif meaning == "unwatched" and rebinding is not None:
         head += f": {quoted_x} replaced a Variable"
-        why = f"`{rebinding.name} = ...` gave the Variable's name to a tensor, which no tape watches."
+        why = (
+            f"`{rebinding.name} = ...` gave the Variable's name to a tensor, which no tape watches."
+        )
         fixes.append(_assign_fix(rebinding.name, rebinding.statement, rebinding.here))
     elif meaning == "unwatched":
         head += f": {quoted_x} is not watched"
@@ -125,7 +127,9 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     elif meaning == "numpy":
         head += f": {quoted_y} was not computed from anything watched"
         why = f"no recorded op leads to {quoted_y}: it was computed off the tape, or by NumPy."
-        fixes.append(_manual(f"compute {quoted_y} by `tf` ops inside the tape's block, off `numpy`"))
+        fixes.append(
+            _manual(f"compute {quoted_y} by `tf` ops inside the tape's block, off `numpy`")
+        )
     else:
         head += f": {quoted_y} does not depend on {quoted_x}"
         why = f"{quoted_y} was computed under this tape, but not from {quoted_x}."
@@ -151,7 +155,7 @@ def _tape_name(used: Mark | None) -> str:
     if used is not None:
         names = used.names()
         if names.kind == "call" and names.receiver is not None:
-            return names.receiver.text
+            return str(names.receiver.text)
     return "tape"
 
 
@@ -236,7 +240,7 @@ def _rebinding(source: Any) -> _Rebinding | None:
         return None
     variable, here = source._variable_born(), born_loc(source)
     was, now = _assigned(variable), _assigned(here)
-    if was is None or now is None or here is None:
+    if was is None or now is None or here is None or variable is None:
         return None
     name = ast.unparse(now.targets[0])
     if ast.unparse(was.targets[0]) != name:

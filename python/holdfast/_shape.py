@@ -43,10 +43,10 @@ class Dimension:
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def __index__(self) -> int | None:  # type: ignore[override]
+    def __index__(self) -> int | None:
         return self.value
 
-    def __int__(self) -> int | None:  # type: ignore[override]
+    def __int__(self) -> int | None:
         return self.value
 
 
@@ -81,9 +81,11 @@ class TensorShape:
             self._dims = dims._dims
         elif isinstance(dims, (tuple, list)):
             self._dims = tuple(map(_dim, dims))
-        elif isinstance(dims, (int, Dimension)):
-            self._dims = (_dim(dims),)
-        elif isinstance(dims, str) or not isinstance(dims, Iterable):
+        elif (
+            isinstance(dims, (int, Dimension))
+            or isinstance(dims, str)
+            or not isinstance(dims, Iterable)
+        ):
             self._dims = (_dim(dims),)
         else:
             self._dims = tuple(map(_dim, dims))
@@ -259,7 +261,8 @@ class TensorShape:
         if self._dims is not None:
             if isinstance(key, slice):
                 return make_shape(self._dims[key])
-            return self._dims[key]
+            size: int | None = self._dims[key]
+            return size
         if not isinstance(key, slice):
             return None
         start, stop = key.start or 0, key.stop

@@ -70,7 +70,7 @@ def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
 
 
 @_operators.overload
-class Variable(_holdfast.VariableBase):  # type: ignore[misc]
+class Variable(_holdfast.VariableBase):
     """A named, typed place for a tensor. Read it like a tensor, change it with `assign`."""
 
     def __init__(
@@ -442,8 +442,7 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
 
     def __hash__(self) -> int:
         raise TypeError(
-            "Variable is unhashable. Instead, use variable.ref() as the key. "
-            f"(Variable: {self!r})"
+            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
         )
 
     __iadd__ = _in_place("+", "assign_add")

@@ -27,7 +27,7 @@ def _is_namedtuple(value: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=512)
-def _nests(kind: type) -> bool:
+def _nests(kind: Any) -> bool:
     if issubclass(kind, (list, tuple, dict)):
         return True
     if issubclass(kind, (str, bytes, bytearray)):
@@ -39,7 +39,7 @@ def _nests(kind: type) -> bool:
 
 def is_nested(seq: Any) -> bool:
     """Whether `seq` is a structure that holds others: not a leaf."""
-    return _nests(type(seq))
+    return _nests(type(seq))  # type: ignore[arg-type]
 
 
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
@@ -71,7 +71,7 @@ def _rebuild(structure: Any, children: list[Any]) -> Any:
         pairs = [(key, values[key]) for key in structure]  # the order it was filled in
         if isinstance(structure, collections.defaultdict):
             return kind(structure.default_factory, pairs)
-        return kind(pairs)  # type: ignore[call-arg]
+        return kind(pairs)
     if _is_namedtuple(structure):
         return kind(*children)
     if _is_attrs(structure):

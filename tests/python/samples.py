@@ -37,10 +37,14 @@ class Words:
     def _cast(self, values: np.ndarray, dtype: str | None, kind: str) -> Made:
         return _made(values.astype(numpy_dtype(dtype or self.dtypes[kind])))
 
-    def uniform(self, *shape: int, low: float = -1, high: float = 1, dtype: str | None = None) -> Made:
+    def uniform(
+        self, *shape: int, low: float = -1, high: float = 1, dtype: str | None = None
+    ) -> Made:
         return self._cast(self.rng.uniform(low, high, shape), dtype, "float")
 
-    def positive(self, *shape: int, low: float = 0.5, high: float = 2, dtype: str | None = None) -> Made:
+    def positive(
+        self, *shape: int, low: float = 0.5, high: float = 2, dtype: str | None = None
+    ) -> Made:
         return self.uniform(*shape, low=low, high=high, dtype=dtype)
 
     def ints(self, *shape: int, low: int = -5, high: int = 5, dtype: str | None = None) -> Made:
@@ -64,7 +68,9 @@ class Words:
 
     def space(self) -> dict[str, Any]:
         names = "uniform positive ints bools strings complexes permutation".split()
-        dtypes = {dtype.name: dtype for dtype in tf._dtypes.ALL[2:-1]}  # all but bool, which is Python's
+        dtypes = {
+            dtype.name: dtype for dtype in tf._dtypes.ALL[2:-1]
+        }  # all but bool, which is Python's
         generators = {name: getattr(self, name) for name in names}
         return dtypes | generators | {"tf": tf, "np": np, "math": math}
 

@@ -24,7 +24,11 @@ def as_arrays(expected, count):
 
 def check(result, expected, rtol, atol):
     got = tensors_of(result)
-    wanted = as_arrays(expected, len(got)) if isinstance(result, (list, tuple)) else [np.asarray(expected)]
+    wanted = (
+        as_arrays(expected, len(got))
+        if isinstance(result, (list, tuple))
+        else [np.asarray(expected)]
+    )
     assert len(got) == len(wanted)
     for tensor, value in zip(got, wanted, strict=True):
         assert tuple(tensor.shape) == value.shape
@@ -35,7 +39,9 @@ def check(result, expected, rtol, atol):
             wide = np.complex128 if tensor.dtype.is_complex else np.float64
             np.testing.assert_allclose(mine.astype(wide), value.astype(wide), rtol, atol)
         else:
-            np.testing.assert_array_equal(mine, value.astype(object if mine.dtype == object else value.dtype))
+            np.testing.assert_array_equal(
+                mine, value.astype(object if mine.dtype == object else value.dtype)
+            )
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
@@ -65,7 +71,11 @@ LOOSE = {"float16": 2e-2}
 
 def other_dtypes():
     for function, sample in REFERENCED:
-        for kind, word in (("float", "uniform|positive"), ("int", "ints"), ("complex", "complexes")):
+        for kind, word in (
+            ("float", "uniform|positive"),
+            ("int", "ints"),
+            ("complex", "complexes"),
+        ):
             if any(w + "(" in sample for w in word.split("|")):
                 for dtype in OTHER_DTYPES[kind]:
                     yield pytest.param(
@@ -177,7 +187,9 @@ def test_the_gradient_is_the_slope(function, sample):
         d = scalar.direction()
         up, down = (float(scalar.value(scalar.moved(d, s))) for s in (STEP, -STEP))
         here = scalar.moved(d, 0)
-        close(float(scalar.slope(here, d)), (up - down) / (2 * STEP), abs(float(scalar.value(here))))
+        close(
+            float(scalar.slope(here, d)), (up - down) / (2 * STEP), abs(float(scalar.value(here)))
+        )
 
 
 @pytest.mark.parametrize(("function", "sample"), list(differentiable()))
@@ -196,6 +208,7 @@ def test_the_gradient_of_the_gradient_is_its_slope(function, sample):
         s, [inputs[i] for i in order], unconnected_gradients=tf.UnconnectedGradients.ZERO
     )
     mine = sum(
-        float(tf.reduce_sum(tf.convert_to_tensor(g) * d[i])) for i, g in zip(order, found, strict=True)
+        float(tf.reduce_sum(tf.convert_to_tensor(g) * d[i]))
+        for i, g in zip(order, found, strict=True)
     )
     close(mine, (up - down) / (2 * STEP), abs(float(s)))
