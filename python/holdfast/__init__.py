@@ -20,6 +20,7 @@ _holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias)
 _holdfast.init()
 
 from . import (
+    _dlpack,
     _namespace,
     _signatures,
     _slicing,
@@ -80,6 +81,7 @@ Assert = debugging.Assert
 
 _tensor.attach()
 _slicing.attach()
+_dlpack.attach()
 _namespace.build(
     _signatures.adaptors(),
     (
@@ -90,6 +92,7 @@ _namespace.build(
         {"version.VERSION": __version__, "version.GIT_VERSION": __version__},
         config.NAMES,
         {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
+        _dlpack.NAMES,
         _COMPAT,
     ),
 )

@@ -81,11 +81,7 @@ class TensorShape:
             self._dims = dims._dims
         elif isinstance(dims, (tuple, list)):
             self._dims = tuple(map(_dim, dims))
-        elif (
-            isinstance(dims, (int, Dimension))
-            or isinstance(dims, str)
-            or not isinstance(dims, Iterable)
-        ):
+        elif isinstance(dims, (int, str, Dimension)) or not isinstance(dims, Iterable):
             self._dims = (_dim(dims),)
         else:
             self._dims = tuple(map(_dim, dims))

@@ -158,6 +158,15 @@ def test_indexed_slices():
         tf.convert_to_tensor(tf.IndexedSlices(A, tf.constant([0, 2])))
 
 
+def test_dlpack_goes_both_ways():
+    shared = np.from_dlpack(A)
+    assert shared.tolist() == [1, 2]
+    capsule = tf.experimental.dlpack.to_dlpack(A)
+    assert tf.experimental.dlpack.from_dlpack(capsule).numpy().tolist() == [1, 2]
+    assert tf.experimental.dlpack.from_dlpack(np.ones((2, 2))).dtype == tf.float64
+    assert A.__dlpack_device__() == (1, 0) and A.numpy().tolist() == [1, 2]
+
+
 def test_only_a_slice_of_a_variable_can_be_assigned():
     with pytest.raises(AttributeError, match="immutable"):
         A.assign([1.0, 2.0])
