@@ -45,11 +45,15 @@ from ._eager import (
     Operation,
     control_dependencies,
     executing_eagerly,
+    get_current_name_scope,
     get_logger,
     group,
     init_scope,
     inside_function,
+    is_symbolic_tensor,
     no_op,
+    timestamp,
+    tuple,
 )
 from ._explain import explain
 from ._forward import ForwardAccumulator as _ForwardAccumulator
@@ -57,7 +61,7 @@ from ._module import Module
 from ._name_scope import name_scope
 from ._print import print
 from ._pyfunc import numpy_function, py_function
-from ._shape import TensorShape, TensorSpec
+from ._shape import TensorShape, TensorSpec, broadcast_static_shape
 from ._tape import GradientTape
 from ._tensor import (
     IndexedSlices,
@@ -78,6 +82,10 @@ from ._variable import (
 __version__: str = _holdfast.VERSION
 newaxis = None
 Assert = debugging.Assert
+assert_equal = debugging.assert_equal
+assert_greater = debugging.assert_greater
+assert_less = debugging.assert_less
+assert_rank = debugging.assert_rank
 
 _tensor.attach()
 _slicing.attach()
@@ -119,6 +127,11 @@ __all__ = [
     "VariableAggregation",
     "VariableSynchronization",
     "as_dtype",
+    "assert_equal",
+    "assert_greater",
+    "assert_less",
+    "assert_rank",
+    "broadcast_static_shape",
     "config",
     "constant",
     "control_dependencies",
@@ -129,6 +142,7 @@ __all__ = [
     "errors",
     "executing_eagerly",
     "explain",
+    "get_current_name_scope",
     "get_logger",
     "get_static_value",
     "grad_pass_through",
@@ -138,6 +152,7 @@ __all__ = [
     "init_scope",
     "inside_function",
     "install_as_tensorflow",
+    "is_symbolic_tensor",
     "is_tensor",
     "name_scope",
     "nest",
@@ -148,6 +163,8 @@ __all__ = [
     "py_function",
     "random",
     "recompute_grad",
+    "timestamp",
+    "tuple",
     "type_spec_from_value",
 ]
 __all__.extend(

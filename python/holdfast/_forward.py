@@ -26,7 +26,7 @@ class ForwardAccumulator:
         self._primals = nest.flatten(primals)
         for primal in self._primals:
             if not isinstance(primal, (Tensor, Variable)):
-                raise ValueError(
+                raise ValueError(  # noqa: TRY004 (as TensorFlow)
                     f"Passed in object {primal!r} of type {type(primal).__name__!r}, not "
                     "tf.Tensor or tf.Variable."
                 )

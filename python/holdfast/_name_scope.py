@@ -28,7 +28,7 @@ class name_scope:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise ValueError("name for name_scope must be a string.")
+            raise ValueError("name for name_scope must be a string.")  # noqa: TRY004
         self._name = name
 
     @property

@@ -103,7 +103,7 @@ class GradientTape(_holdfast.TapeBase):
         """Follows these tensors and variables, given alone or nested."""
         for leaf in nest.flatten(tensor):
             if not isinstance(leaf, (Tensor, _holdfast.VariableBase)):
-                raise ValueError(
+                raise ValueError(  # noqa: TRY004 (as TensorFlow)
                     f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or "
                     "tf.Variable or ExtensionType."
                 )

@@ -69,6 +69,9 @@ def test_trivial_names_of_graph_programs():
     called = []
     with tf.control_dependencies([lambda: called.append(1)]), tf.init_scope():
         pass
+    assert tf.timestamp().dtype == tf.float64 and len(tf.tuple([tf.constant(1), None])) == 2
+    with tf.name_scope("a"):
+        assert tf.get_current_name_scope() == "a"
     assert called == [1] and tf.group(tf.constant(1)) is None and tf.no_op() is None
     assert (
         tf.compat.as_bytes("a") == b"a" and tf.compat.as_text(b"a") == tf.compat.as_str(b"a") == "a"

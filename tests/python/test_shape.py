@@ -77,6 +77,14 @@ def test_equality_and_hash():
     assert pickle.loads(pickle.dumps(S([1, None]))) == S([1, None])
 
 
+def test_broadcasting():
+    f = tf.broadcast_static_shape
+    assert f(S([2, 1]), S([3])) == [2, 3] and f(S([None, 1]), S([4, 5])) == [4, 5]
+    assert f(S([1]), S([None])) == [None] and f(S(None), S([1])).rank is None
+    with pytest.raises(ValueError, match="Incompatible"):
+        f(S([2]), S([3]))
+
+
 def test_specs():
     spec = tf.TensorSpec([1, None], tf.int32, "x")
     assert repr(spec) == "TensorSpec(shape=(1, None), dtype=tf.int32, name='x')"
