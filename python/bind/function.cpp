@@ -368,7 +368,7 @@ Object make(const FunctionDef& def) {
     PyTuple_SET_ITEM(f->names, static_cast<Py_ssize_t>(i), PyUnicode_InternFromString(def.params[i].name.c_str()));
   if (!def.result_names.empty()) {
     Object collections = Object::steal(PyImport_ImportModule("collections"));
-    std::string title = def.op ? def.op->name : def.name;
+    std::string title = def.op ? def.op->name : def.name.substr(def.name.rfind('.') + 1);
     f->result = Object::steal(PyObject_CallMethod(collections.get(), "namedtuple", "sO", title.c_str(), texts(def.result_names).get())).release();
   }
   return self;
