@@ -60,8 +60,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _later(arguments: argparse.Namespace) -> int:
     print(
-        f"error[E1105]: `holdfast {arguments.command}` is not supported yet; there are run, explain, "
-        "describe and doctor",
+        f"error[E1105]: `holdfast {arguments.command}` is not supported yet; there are run, "
+        "explain, describe and doctor",
         file=sys.stderr,
     )
     return 2
@@ -88,7 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     describe.add_argument("--stubs", metavar="DIR", help="write .pyi files there instead")
     describe.set_defaults(act=_describe)
 
-    commands.add_parser("doctor", help="print what this installation sees").set_defaults(act=_doctor)
+    doctor = commands.add_parser("doctor", help="print what this installation sees")
+    doctor.set_defaults(act=_doctor)
     for name in ("graph", "bench", "board"):
         later = commands.add_parser(name, help="not supported yet")
         later.add_argument("args", nargs=argparse.REMAINDER)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from . import _holdfast, _registry, nest
-from ._tape import GradientTape, suspended
-from ._tensor import IndexedSlices, Tensor, convert_to_tensor
+from ._tape import GradientTape, dense, suspended
+from ._tensor import Tensor, convert_to_tensor
 from ._variable import Variable
 
 __all__ = ["custom_gradient", "grad_pass_through", "gradients", "hessians", "recompute_grad"]
@@ -37,7 +37,8 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
     with suspended() as tapes, watcher:
         result, grad_fn = f(*args, **kwargs)
         # Outputs need identities of their own: `f` may hand an argument through.
-        flat_result = [_registry.function("identity")(convert_to_tensor(y)) for y in nest.flatten(result)]
+        identity = _registry.function("identity")
+        flat_result = [identity(convert_to_tensor(y)) for y in nest.flatten(result)]
     leaves = nest.flatten(args)
     given = [leaf for leaf in leaves + nest.flatten(kwargs) if isinstance(leaf, Variable)]
     variables = [v for v in watcher.watched_variables() if all(v is not other for other in given)]
@@ -55,17 +56,15 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
     def backward(upstream: Sequence[Any]) -> list[Any]:
         zeros_like = _registry.function("zeros_like")
-        dy = [
-            zeros_like(y) if g is None else g for g, y in zip(upstream, flat_result, strict=True)
-        ]
+        dy = [zeros_like(y) if g is None else g for g, y in zip(upstream, flat_result, strict=True)]
         found: Any
         if variables:
             found, for_variables = grad_fn(*dy, variables=variables)
             for_variables = nest.flatten(for_variables)
             if len(for_variables) != len(variables):
                 raise ValueError(
-                    f"Must return gradient for each variable from @custom_gradient grad_fn: expected "
-                    f"{len(variables)}, got {len(for_variables)}"
+                    "Must return gradient for each variable from @custom_gradient grad_fn: "
+                    f"expected {len(variables)}, got {len(for_variables)}"
                 )
         else:
             found, for_variables = grad_fn(*dy), []
@@ -73,10 +72,10 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         flat = [leaf for part in flat for leaf in ([None] if part is None else nest.flatten(part))]
         if len(flat) != len(leaves):
             raise ValueError(
-                f"custom_gradient function expected to return {len(leaves)} gradients, but returned "
-                f"{len(flat)} instead."
+                f"custom_gradient function expected to return {len(leaves)} gradients, but "
+                f"returned {len(flat)} instead."
             )
-        return [_dense(flat[i]) for i, _ in inputs] + [_dense(g) for g in for_variables]
+        return [dense(flat[i]) for i, _ in inputs] + [dense(g) for g in for_variables]
 
     _holdfast.record_custom(
         getattr(f, "__name__", "custom_gradient"),
@@ -85,14 +84,6 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         backward,
     )
     return nest.pack_sequence_as(result, flat_result)
-
-
-def _dense(gradient: Any) -> Any:
-    if gradient is None or isinstance(gradient, Tensor):
-        return gradient
-    if isinstance(gradient, (IndexedSlices, Variable)):
-        return convert_to_tensor(gradient)
-    return convert_to_tensor(gradient)
 
 
 class _WithGradient:
@@ -139,11 +130,10 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
                 tape.watch(variables or [])
                 result = f(*copies, **kwargs)
             flat = nest.flatten(result)
-            found = tape._gradient(
-                [convert_to_tensor(y) for y in flat], [*tensors, *(variables or [])], list(upstream), False
-            )
-            dense = [convert_to_tensor(IndexedSlices(*g)) if isinstance(g, tuple) else g for g in found]
-            by_leaf = iter(dense)
+            targets = [convert_to_tensor(y) for y in flat]
+            sources = [*tensors, *(variables or [])]
+            found = tape._gradient(targets, sources, list(upstream), False)
+            by_leaf = iter([dense(g) for g in found])
             grads = [
                 next(by_leaf) if isinstance(leaf, (Tensor, Variable)) else None for leaf in leaves
             ]
@@ -151,7 +141,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
         return f(*args, **kwargs), grad
 
-    return functools.update_wrapper(forgetting, f)  # type: ignore[no-any-return]
+    return functools.update_wrapper(forgetting, f)
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,7 +154,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
         return f(*args, **kwargs), grad
 
-    return functools.update_wrapper(passing, f)  # type: ignore[no-any-return]
+    return functools.update_wrapper(passing, f)
 
 
 def gradients(
@@ -179,7 +169,8 @@ def gradients(
 ) -> NoReturn:
     """Of graphs only."""
     raise RuntimeError(
-        "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        "tf.gradients is not supported when eager execution is enabled. "
+        "Use tf.GradientTape instead."
     )
 
 

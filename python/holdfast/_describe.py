@@ -37,6 +37,9 @@ _KINDS = {
     "ints?": "int | Sequence[int] | None",
     "floats": "Sequence[float]",
     "strings": "str | Sequence[str]",
+    "string?": "str | None",
+    "any": "Any",
+    "padding": "str | Sequence[Sequence[int]]",
 }
 _RESULTS = {"tensor": "Tensor", "list": "list[Tensor]", "nothing": "None"}
 
@@ -79,7 +82,8 @@ def markdown() -> str:
     for record in records():
         if record["python"]:
             first, *others = record["python"]
-            lines += [f"## tf.{first}", "", f"    tf.{first}({signature(record)})", "", record["doc"], ""]
+            call = f"    tf.{first}({signature(record)})"
+            lines += [f"## tf.{first}", "", call, "", record["doc"], ""]
             if others:
                 lines += ["Also " + ", ".join(f"`tf.{path}`" for path in others) + ".", ""]
     return "\n".join(lines)
@@ -96,11 +100,12 @@ def write_stubs(folder: str) -> None:
     inner = {space.partition(".")[0] for space in spaces if "." in space}
     for space, functions in spaces.items():
         parts = space.split(".") if space else ["_functions"]
-        is_folder = space in inner
-        file = root.joinpath(*parts) / "__init__.pyi" if is_folder else root.joinpath(*parts).with_suffix(".pyi")
+        file = root.joinpath(*parts)
+        file = file / "__init__.pyi" if space in inner else file.with_suffix(".pyi")
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = [
             "from collections.abc import Sequence",
+            "from typing import Any",
             "from holdfast._types import DTypeLike, ShapeLike, Sizes, Tensor, TensorLike",
             "",
         ]

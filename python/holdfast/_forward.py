@@ -1,18 +1,18 @@
 """`tf.autodiff.ForwardAccumulator`: Jacobian-vector products.
 
-A product J v is had from two backward passes. The gradient g(u) = Jᵀu is linear in the upstream u; so
-the gradient of <g(u), v> with respect to u is J v, whatever u is. No op needs a forward rule, only
-the gradient of its gradient.
+A product J v is had from two backward passes. The gradient g(u) = Jᵀu is linear in the upstream u;
+so the gradient of <g(u), v> with respect to u is J v, whatever u is. No op needs a forward rule,
+only the gradient of its gradient.
 """
 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from . import _registry, nest
-from ._tape import GradientTape, _zero
-from ._tensor import IndexedSlices, Tensor, UnconnectedGradients, convert_to_tensor
+from ._tape import GradientTape, dense, wants_zero
+from ._tensor import Tensor, UnconnectedGradients, convert_to_tensor
 from ._variable import Variable
 
 __all__ = ["ForwardAccumulator"]
@@ -26,9 +26,9 @@ class ForwardAccumulator:
         self._primals = nest.flatten(primals)
         for primal in self._primals:
             if not isinstance(primal, (Tensor, Variable)):
-                raise ValueError(
-                    f"Passed in object {primal!r} of type {type(primal).__name__!r}, not tf.Tensor or "
-                    "tf.Variable."
+                raise ValueError(  # noqa: TRY004 (as TensorFlow)
+                    f"Passed in object {primal!r} of type {type(primal).__name__!r}, not "
+                    "tf.Tensor or tf.Variable."
                 )
         self._tangents = [
             convert_to_tensor(t, p.dtype)
@@ -38,7 +38,7 @@ class ForwardAccumulator:
             tangent.shape.assert_is_compatible_with(primal.shape)
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
-    def __enter__(self) -> ForwardAccumulator:
+    def __enter__(self) -> Self:
         self._tape.__enter__()
         self._tape.watch(self._primals)
         return self
@@ -51,11 +51,9 @@ class ForwardAccumulator:
     ) -> None:
         self._tape.__exit__(kind, error, trace)
 
-    def jvp(
-        self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE
-    ) -> Any:
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The tangents of `primals`, nested as they are; None where they do not depend."""
-        zero = _zero(unconnected_gradients)
+        zero = wants_zero(unconnected_gradients)
         return nest.map_structure(lambda y: self._product(y, zero), primals)
 
     def _product(self, y: Any, zero: bool) -> Any:
@@ -73,15 +71,14 @@ class ForwardAccumulator:
                 second.watch(u)
                 found = self._tape._gradient([y], self._primals, [u], False)
                 pulled = [
-                    (convert_to_tensor(IndexedSlices(*g)) if isinstance(g, tuple) else g, t)
+                    (dense(g), t)
                     for g, t in zip(found, self._tangents, strict=True)
                     if g is not None
                 ]
             if not pulled:
                 return zeros_like(y) if zero else None
-            (product,) = second._gradient(
-                [g for g, _ in pulled], [u], [t for _, t in pulled], True
-            )
+            gradients, tangents = map(list, zip(*pulled, strict=True))
+            (product,) = second._gradient(gradients, [u], tangents, True)
             return product
         finally:
             if paused:

@@ -1,7 +1,7 @@
 """The modules of the package: built from the registry, and honest about what is not there.
 
-`holdfast.math`, `holdfast.nn`, ... are real modules, so that `from holdfast.math import erf` works. A
-name that TensorFlow has and we have not raises E1105, which is an AttributeError too; any other
+`holdfast.math`, `holdfast.nn`, ... are real modules, so that `from holdfast.math import erf` works.
+A name that TensorFlow has and we have not raises E1105, which is an AttributeError too; any other
 unknown name is a plain AttributeError.
 """
 
@@ -75,19 +75,19 @@ def _tensorflow_names() -> dict[str, frozenset[str]]:
 def module(path: str) -> types.ModuleType:
     """The module at a dotted path below the package: a file of ours, or made on the spot."""
     full = f"{PACKAGE}.{path}"
-    known = sys.modules.get(full)
-    if known is not None:
-        return known
     parent, _, leaf = path.rpartition(".")
+    known = sys.modules.get(full)
+    if known is None and not parent and importlib.util.find_spec(full) is not None:
+        known = importlib.import_module(full)
+    if known is not None:
+        if not isinstance(known, Namespace):
+            known.__dict__.setdefault("__getattr__", functools.partial(missing, known))
+        return known
     holder = module(parent) if parent else sys.modules[PACKAGE]
-    if not parent and importlib.util.find_spec(full) is not None:
-        made = importlib.import_module(full)
-        made.__dict__.setdefault("__getattr__", functools.partial(missing, made))
-    else:
-        made = Namespace(full, f"`tf.{path}`.")
-        made.__package__ = full
-        made.__path__ = []  # so that its own parts can be imported
-        sys.modules[full] = made
+    made = Namespace(full, f"`tf.{path}`.")
+    made.__package__ = full
+    made.__path__ = []  # so that its own parts can be imported
+    sys.modules[full] = made
     setattr(holder, leaf, made)
     return made
 
@@ -134,6 +134,8 @@ class RawOp:
 
 def build(adaptors: Mapping[str, Any], python_only: Iterable[Mapping[str, Any]]) -> None:
     """Fills the package: what is Python only, then adaptors, then the whole registry."""
+    for path in ("config", "debugging", "errors", "nest", "random"):
+        module(path)
     for names in python_only:
         fill(names)
     for path, function in _registry.BY_PATH.items():

@@ -30,7 +30,8 @@ def _element(value: Any, dtype: str) -> str:
     if dtype in ("float16", "bfloat16", "float32"):
         return _float(float(value), 6, np.float32)
     if dtype == "float64":
-        return format(value, ".15g") if float(format(value, ".15g")) == value else format(value, ".17g")
+        short = format(value, ".15g")
+        return short if float(short) == value else format(value, ".17g")
     if dtype.startswith("complex"):
         exact = np.float32 if dtype == "complex64" else np.float64
         return f"({_float(value.real, 6, exact)},{_float(value.imag, 6, exact)})"
@@ -84,27 +85,29 @@ def _nested(value: Any, summarize: int, top: bool) -> str:
     return value if top and isinstance(value, str) else repr(value)
 
 
+_STREAMS = (
+    "Supported streams are sys.stdout, sys.stderr. File needs to be in the form of "
+    "'file://<filepath>'."
+)
+
+
 def _write(stream: Any, text: str) -> None:
     if isinstance(stream, str):
         if not stream.startswith("file://"):
             raise ValueError(
-                f"Unsupported output stream, logging level, or file.{stream}. Supported streams are "
-                "sys.stdout, sys.stderr. File needs to be in the form of 'file://<filepath>'."
+                f"Unsupported output stream, logging level, or file.{stream}. {_STREAMS}"
             )
         with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text)
         return
     if not hasattr(stream, "write"):
-        raise ValueError(
-            f"Unsupported output stream, logging level, or file.{stream}. Supported streams are "
-            "sys.stdout, sys.stderr. File needs to be in the form of 'file://<filepath>'."
-        )
+        raise ValueError(f"Unsupported output stream, logging level, or file.{stream}. {_STREAMS}")
     stream.write(text)
     if hasattr(stream, "flush"):
         stream.flush()
 
 
-def print(*inputs: Any, **kwargs: Any) -> None:  # noqa: A001 (TensorFlow's name)
+def print(*inputs: Any, **kwargs: Any) -> None:
     """Prints values and tensors, to standard error unless `output_stream` says otherwise.
 
     `summarize` elements are shown at each end of an axis, all if it is negative.

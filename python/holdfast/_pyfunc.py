@@ -14,11 +14,13 @@ from ._tensor import convert_to_tensor
 __all__ = ["numpy_function", "py_function"]
 
 
-def _shaped(result: Any, Tout: Any, of_numpy: bool) -> Any:  # noqa: N803 (TensorFlow's name)
+def _shaped(result: Any, Tout: Any, of_numpy: bool) -> Any:
     if not nest.is_nested(Tout) and not isinstance(Tout, (list, tuple)):
         return _one(result, Tout, of_numpy)
     wanted = list(Tout)
-    values = [] if result is None else list(result) if isinstance(result, (list, tuple)) else [result]
+    values = [] if result is None else [result]
+    if isinstance(result, (list, tuple)):
+        values = list(result)
     if len(values) != len(wanted):
         raise ValueError(
             f"the Python function returned {len(values)} values, expected {len(wanted)} (Tout)"
@@ -37,7 +39,7 @@ def _one(value: Any, dtype: Any, of_numpy: bool) -> Any:
 def py_function(
     func: Callable[..., Any] | None = None,
     inp: Any = None,
-    Tout: Any = None,  # noqa: N803 (TensorFlow's name)
+    Tout: Any = None,
     name: str | None = None,
 ) -> Any:
     """Calls `func` with the tensors `inp`; gradients pass through what it computes."""
@@ -50,7 +52,7 @@ def py_function(
 def numpy_function(
     func: Callable[..., Any] | None = None,
     inp: Any = None,
-    Tout: Any = None,  # noqa: N803 (TensorFlow's name)
+    Tout: Any = None,
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:

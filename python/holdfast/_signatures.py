@@ -1,7 +1,7 @@
-"""Functions whose TensorFlow signature the registry's generic call cannot say, each with the reason.
+"""Functions whose TensorFlow signature the registry's generic call cannot say, and why.
 
-An adaptor only moves arguments: what is computed is the registered function. One is made for each path
-that the registry has; a path without a registered function gets none.
+An adaptor only moves arguments: what is computed is the registered function. One is made for each
+path that the registry has; a path without a registered function gets none.
 """
 
 from __future__ import annotations
@@ -54,4 +54,3 @@ def _meshgrid(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(list(args), **kwargs)
 
     return meshgrid
-

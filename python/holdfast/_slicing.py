@@ -68,8 +68,8 @@ class _Assign:
         found = _cut.get(tensor._id)
         if found is None:
             raise AttributeError(
-                "a Tensor is immutable and has no attribute 'assign'; a Variable, and a slice taken "
-                "of one, has"
+                "a Tensor is immutable and has no attribute 'assign'; a Variable has, and a slice "
+                "taken of one"
             )
         _, variable, key = found
 
@@ -90,4 +90,4 @@ class _Assign:
 
 def attach() -> None:
     """Puts `assign` onto the Tensor type."""
-    Tensor.assign = _Assign()
+    setattr(Tensor, "assign", _Assign())  # noqa: B010

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from . import _holdfast, _registry, nest
 from ._diagnostics import Diagnostic, Mark, mark
@@ -15,7 +15,7 @@ from ._tensor import IndexedSlices, Tensor, UnconnectedGradients, convert_to_ten
 from ._variable import Variable
 from .errors import fail
 
-__all__ = ["GradientTape", "recording_tapes", "suspended"]
+__all__ = ["GradientTape", "dense", "recording_tapes", "suspended"]
 
 
 class _Open(threading.local):
@@ -44,7 +44,7 @@ def suspended() -> Iterator[list[GradientTape]]:
             tape.start()
 
 
-def _zero(unconnected_gradients: Any) -> bool:
+def wants_zero(unconnected_gradients: Any) -> bool:
     """Whether missing gradients are to be zeros."""
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -54,15 +54,15 @@ def _zero(unconnected_gradients: Any) -> bool:
         ) from None
 
 
-class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
+class GradientTape(_holdfast.TapeBase):
     """Records the ops that run in its `with` block, so that gradients can be asked for.
 
     Trainable variables are watched when they are read; tensors when `watch` says so.
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        # The binding's tape keeps its record, so that a jacobian can take several gradients from any
-        # tape; one that is not persistent is emptied after its one use.
+        # The binding's tape keeps its record, so that a jacobian can take several gradients from
+        # any tape; one that is not persistent is emptied after its one use.
         super().__init__(True, bool(watch_accessed_variables))
         self._persistent = bool(persistent)
         self._watch_accessed = bool(watch_accessed_variables)
@@ -72,7 +72,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         self._seen: tuple[Variable, ...] = ()
         self._explanations: dict[tuple[int, int], dict[str, Any]] = {}
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Self:
         if self.recording:
             raise ValueError(
                 "Tape is still recording, This can happen if you try to re-enter an "
@@ -103,7 +103,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         """Follows these tensors and variables, given alone or nested."""
         for leaf in nest.flatten(tensor):
             if not isinstance(leaf, (Tensor, _holdfast.VariableBase)):
-                raise ValueError(
+                raise ValueError(  # noqa: TRY004 (as TensorFlow)
                     f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or "
                     "tf.Variable or ExtensionType."
                 )
@@ -132,14 +132,14 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:
         """d(sum of target)/d(each source), nested as `sources` are; None where there is none."""
-        zero = _zero(unconnected_gradients)
+        zero = wants_zero(unconnected_gradients)
         targets = [_differentiable(t) for t in nest.flatten(target)]
         flat = nest.flatten(sources)
         for source in flat:
             if not isinstance(source, (Tensor, _holdfast.VariableBase)):
                 fail(
                     "E1104",
-                    f"a gradient's source is a {type(source).__name__}, expected a tensor or a Variable",
+                    f"a gradient's source is a {type(source).__name__}, not a tensor or a Variable",
                     "a derivative is taken with respect to something that was computed with",
                     op="GradientTape.gradient",
                 )
@@ -209,8 +209,8 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
                 "there is no element to take a derivative of",
                 op="GradientTape.jacobian",
             )
-        rows = self._rows(target, flat, _zero(unconnected_gradients), count)
-        out = []
+        rows = self._rows(target, flat, wants_zero(unconnected_gradients), count)
+        out: list[Any] = []
         for column in zip(*rows, strict=True):
             if any(g is None for g in column):
                 out.append(None)
@@ -228,7 +228,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
             for i in range(count):
                 unit = reshape(one_hot(i, count, dtype=target.dtype), list(target.shape))
                 found = self._gradient([target], flat, [unit], zero)
-                rows.append([_dense(g) for g in found])
+                rows.append([dense(g) for g in found])
         finally:
             self._end_use()
         return rows
@@ -257,7 +257,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         reshape, stack = _registry.function("reshape"), _registry.function("stack")
         one_hot, broadcast_to = _registry.function("one_hot"), _registry.function("broadcast_to")
         width = rest.num_elements()
-        zero = _zero(unconnected_gradients)
+        zero = wants_zero(unconnected_gradients)
         rows = []
         self._begin_use()
         try:
@@ -267,7 +267,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
                 (found,) = self._gradient([target], [source], [ones], zero)
                 if found is None:
                     return None
-                rows.append(_dense(found))
+                rows.append(dense(found))
         finally:
             self._end_use()
         if not rows:
@@ -280,8 +280,11 @@ def _key(source: Any) -> int:
     return number
 
 
-def _dense(gradient: Any) -> Any:
-    return convert_to_tensor(IndexedSlices(*gradient)) if isinstance(gradient, tuple) else gradient
+def dense(gradient: Any) -> Any:
+    """A gradient as one tensor, None if there is none."""
+    if gradient is None or isinstance(gradient, Tensor):
+        return gradient
+    return convert_to_tensor(IndexedSlices(*gradient) if isinstance(gradient, tuple) else gradient)
 
 
 def _differentiable(target: Any) -> Any:
@@ -303,7 +306,7 @@ def _upstream(output_gradients: Any, targets: list[Any]) -> list[Any]:
             flat = [output_gradients]
     if len(flat) != len(targets):
         raise ValueError(
-            f"output_gradients has {len(flat)} tensors for {len(targets)} targets; expected one each"
+            f"output_gradients has {len(flat)} tensors for {len(targets)} targets, expected one each"
         )
     return [
         None if g is None else convert_to_tensor(g, t.dtype) if not isinstance(g, Tensor) else g

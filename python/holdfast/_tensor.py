@@ -172,14 +172,15 @@ def _ref(self: Any) -> Reference:
 def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Any:
     """Not for eager tensors."""
     raise NotImplementedError(
-        "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        "eval is not supported when eager execution is enabled, is .numpy() what you're looking "
+        "for?"
     )
 
 
 def _on(kind: str) -> Callable[..., Any]:
     def move(self: Any, gpu_index: int = 0) -> Any:
         """A copy of the tensor on that device."""
-        from .config import device
+        from ._device import device
 
         with device(f"/{kind}:{gpu_index}"):
             return _registry.function("identity")(self)
@@ -335,7 +336,7 @@ class IndexedSlices:
         """The same as a TensorShape."""
         if self._dense_shape is None:
             return TensorShape(None)
-        return TensorShape([int(size) for size in self._dense_shape])
+        return TensorShape(np.asarray(self._dense_shape).tolist())
 
     @property
     def dtype(self) -> DType:
@@ -376,5 +377,5 @@ class IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __repr__(self) -> str:
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"

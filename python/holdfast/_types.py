@@ -1,4 +1,4 @@
-"""What functions take, in the words of type checkers. The stubs of `holdfast describe` use these."""
+"""What functions take, in the words of type checkers, for the stubs of `holdfast describe`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ._variable import Variable
 
 __all__ = ["DTypeLike", "ShapeLike", "Sizes", "Tensor", "TensorLike"]
 
-TensorLike: TypeAlias = "Tensor | Variable | complex | str | bytes | np.ndarray[Any, Any] | Sequence[Any]"
+TensorLike: TypeAlias = (
+    "Tensor | Variable | complex | str | bytes | np.ndarray[Any, Any] | Sequence[Any]"
+)
 DTypeLike: TypeAlias = "DType | str | type[Any] | np.dtype[Any]"
 ShapeLike: TypeAlias = "TensorShape | Sequence[int | None] | None"
 Sizes: TypeAlias = "int | Sequence[int] | Tensor | np.ndarray[Any, Any] | TensorShape"

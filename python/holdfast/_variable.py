@@ -14,7 +14,7 @@ from ._dtypes import DType, as_dtype
 from ._name_scope import scoped
 from ._shape import TensorShape, as_shape
 from ._tensor import IndexedSlices, Reference, convert_to_tensor, numpy_text
-from .errors import fail, unsupported
+from .errors import OutOfRangeError, fail, unsupported
 
 __all__ = ["Variable", "VariableAggregation", "VariableSpec", "VariableSynchronization"]
 
@@ -58,7 +58,8 @@ class VariableSpec:
 
 def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
     def refuse(self: Any, other: Any) -> NoReturn:
-        instead = f"variable.{method}(value)" if method else f"variable.assign(variable {symbol} value)"
+        change = f"{method}(value)" if method else f"assign(variable {symbol} value)"
+        instead = f"variable.{change}"
         raise RuntimeError(
             f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `{instead}` to "
             f"modify the variable, or `out = variable {symbol} value` if you need to get a new "
@@ -69,7 +70,7 @@ def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
 
 
 @_operators.overload
-class Variable(_holdfast.VariableBase):  # type: ignore[misc]
+class Variable(_holdfast.VariableBase):
     """A named, typed place for a tensor. Read it like a tensor, change it with `assign`."""
 
     def __init__(
@@ -118,14 +119,16 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
                 f"Got a {type(constraint)}: {constraint}"
             )
         if not isinstance(synchronization, VariableSynchronization):
-            raise ValueError(
+            raise ValueError(  # noqa: TRY004 (as TensorFlow)
                 f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
             )
         if not isinstance(aggregation, VariableAggregation):
             aggregation = VariableAggregation(aggregation)
         if trainable is None:
             trainable = synchronization is not VariableSynchronization.ON_READ
-        value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype)
+        if callable(initial_value):
+            initial_value = initial_value()
+        value = convert_to_tensor(initial_value, dtype)
         wanted = value.shape if shape is None else as_shape(shape)
         if not wanted.is_compatible_with(value.shape):
             raise ValueError(
@@ -138,19 +141,14 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
         self._constraint = constraint
         self._static_shape: TensorShape = wanted
         self._device: str = value.device
-        known = None if shape is None else None if wanted.rank is None else tuple(wanted)
         if wanted.rank is None:
-            known = ()
-        self._make_with(value, bool(trainable), known)
-
-    def _make_with(self, value: Any, trainable: bool, shape: tuple[int | None, ...] | None) -> None:
-        if self._static_shape.rank is None:
             unsupported(
                 "`Variable` of unknown rank is not supported",
                 "a Variable may leave sizes open, with None, but not their number",
                 fix="give `shape=[None, ...]` with one entry for each dimension",
             )
-        self._make(value, trainable, self._full_name, shape)
+        loose = None if shape is None else tuple(wanted)
+        self._make(value, bool(trainable), self._full_name, loose)
 
     # What it is.
 
@@ -244,21 +242,33 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
         return None
 
     def assign(
-        self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        value: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable | None:
         """Gives it another value. Assignments are atomic, with or without `use_locking`."""
         self._assign(self._fitting(value))
         return self if read_value else None
 
     def assign_add(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable | None:
         """Adds `delta` to the value."""
         self._assign_add(self._fitting(delta))
         return self if read_value else None
 
     def assign_sub(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Variable | None:
         """Subtracts `delta` from the value."""
         self._assign_sub(self._fitting(delta))
@@ -283,80 +293,101 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
 
     def count_up_to(self, limit: int) -> Any:
         """The value, which then goes up by one; OutOfRangeError at `limit`."""
-        return _registry.raw_op("ResourceCountUpTo", resource=self, limit=limit, T=self.dtype)
+        if self.dtype.name not in ("int32", "int64"):
+            fail("E1101", f"`count_up_to` of a {self.dtype.name} Variable, expected int32 or int64")
+        now = self.read()
+        if int(now) >= limit:
+            raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+        self.assign_add(1)
+        return now
 
     def _scatter(self, how: str, sparse_delta: Any) -> Variable:
         if not isinstance(sparse_delta, IndexedSlices):
             fail(
                 "E1104",
-                f"`scatter_{how.lower()}` got a {type(sparse_delta).__name__}, expected tf.IndexedSlices",
+                f"`scatter_{how}` got a {type(sparse_delta).__name__}, expected tf.IndexedSlices",
                 "the rows to change and their numbers come together, as an IndexedSlices",
                 fix="give `tf.IndexedSlices(values, indices)`",
             )
-        _registry.raw_op(
-            f"ResourceScatter{how}",
-            resource=self,
-            indices=convert_to_tensor(sparse_delta.indices),
-            updates=self._fitting(sparse_delta.values),
-        )
-        return self
+        indices = _registry.function("expand_dims")(sparse_delta.indices, -1)
+        return self._scatter_nd(how, indices, sparse_delta.values)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Variable:
-        _registry.raw_op(
-            f"ResourceScatterNd{how}",
-            ref=self,
-            indices=convert_to_tensor(indices),
-            updates=self._fitting(updates),
-        )
+        old, new = self.read(), self._fitting(updates)
+        if how in ("mul", "div"):
+            rows = convert_to_tensor(indices).numpy().reshape(-1, indices.shape[-1])
+            if len(np.unique(rows, axis=0)) != len(rows):
+                unsupported(
+                    f"`scatter_{how}` with an index that comes twice is not supported",
+                    "each row is computed once, from its old value",
+                    fix="call it once for each time an index comes",
+                )
+            there = _registry.function("gather_nd")(old, indices)
+            how, new = "update", there * new if how == "mul" else there / new
+        self._assign(_registry.function(f"tensor_scatter_nd_{how}")(old, indices, new))
         return self
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_add(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Adds rows."""
-        return self._scatter("Add", sparse_delta)
+        return self._scatter("add", sparse_delta)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_sub(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Subtracts rows."""
-        return self._scatter("Sub", sparse_delta)
+        return self._scatter("sub", sparse_delta)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_max(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Takes the greater of its own and the given rows."""
-        return self._scatter("Max", sparse_delta)
+        return self._scatter("max", sparse_delta)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_min(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Takes the lesser of its own and the given rows."""
-        return self._scatter("Min", sparse_delta)
+        return self._scatter("min", sparse_delta)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_mul(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Multiplies rows."""
-        return self._scatter("Mul", sparse_delta)
+        return self._scatter("mul", sparse_delta)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_div(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Divides rows."""
-        return self._scatter("Div", sparse_delta)
+        return self._scatter("div", sparse_delta)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Variable:
         """Replaces rows."""
-        return self._scatter("Update", sparse_delta)
+        return self._scatter("update", sparse_delta)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Adds to the parts that `indices` point at."""
-        return self._scatter_nd("Add", indices, updates)
+        return self._scatter_nd("add", indices, updates)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Subtracts from the parts that `indices` point at."""
-        return self._scatter_nd("Sub", indices, updates)
+        return self._scatter_nd("sub", indices, updates)
 
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Takes the greater of its own and the given parts."""
-        return self._scatter_nd("Max", indices, updates)
+        return self._scatter_nd("max", indices, updates)
 
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Takes the lesser of its own and the given parts."""
-        return self._scatter_nd("Min", indices, updates)
+        return self._scatter_nd("min", indices, updates)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
         """Replaces the parts that `indices` point at."""
-        return self._scatter_nd("Update", indices, updates)
+        return self._scatter_nd("update", indices, updates)
 
     def batch_scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
@@ -406,8 +437,7 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
 
     def __hash__(self) -> int:
         raise TypeError(
-            "Variable is unhashable. Instead, use variable.ref() as the key. "
-            f"(Variable: {self!r})"
+            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
         )
 
     __iadd__ = _in_place("+", "assign_add")

@@ -62,7 +62,7 @@ def _name(value: Any, position: int, keyword: str) -> str:
         if text is None and position < len(names.operands):
             text = names.operands[position]
         if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
-            return text.text
+            return str(text.text)
     return (name_in_frame(value) if isinstance(value, Tensor) else "") or keyword
 
 
@@ -154,42 +154,66 @@ def _pair(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def assert_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: Any,
+    y: Any,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Stops unless `x == y` everywhere."""
     _compare("assert_equal", "equal", "equal", x, y, message, summarize)
 
 
 def assert_none_equal(
-    x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
+    x: Any,
+    y: Any,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> None:
     """Stops unless `x != y` everywhere."""
     _compare("assert_none_equal", "not_equal", "differ from", x, y, message, summarize)
 
 
 def assert_less(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: Any,
+    y: Any,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Stops unless `x < y` everywhere."""
     _compare("assert_less", "less", "be less than", x, y, message, summarize)
 
 
 def assert_less_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: Any,
+    y: Any,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Stops unless `x <= y` everywhere."""
     _compare("assert_less_equal", "less_equal", "be at most", x, y, message, summarize)
 
 
 def assert_greater(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: Any,
+    y: Any,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Stops unless `x > y` everywhere."""
     _compare("assert_greater", "greater", "be greater than", x, y, message, summarize)
 
 
 def assert_greater_equal(
-    x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    x: Any,
+    y: Any,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Stops unless `x >= y` everywhere."""
     _compare("assert_greater_equal", "greater_equal", "be at least", x, y, message, summarize)
@@ -275,11 +299,14 @@ def assert_non_positive(
     _sign("assert_non_positive", "less_equal", "at most 0", x, message)
 
 
-def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> None:  # noqa: N802
+def Assert(
+    condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
+) -> None:
     """Stops, showing `data`, unless `condition` is true."""
     if not bool(condition):
         shown = "; ".join(_shown(convert_to_tensor(part).numpy()) for part in data)
-        _refuse("Assert", _name(condition, 0, "condition") + " is false", f"the data is {shown}.", None)
+        what = _name(condition, 0, "condition")
+        _refuse("Assert", f"{what} is false", f"the data is {shown}.", None)
 
 
 # Finite numbers.
@@ -298,12 +325,13 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
 def _finite(check: str, x: Any, message: str, keyword: str) -> Any:
     a = convert_to_tensor(x)
     if not a.dtype.is_floating:
-        fail("E1101", f"`{check}` got {a.dtype.name}, expected a floating dtype", op="CheckNumerics")
+        fail("E1101", f"`{check}` got {a.dtype.name}, expected a floating dtype", op=check)
     value = np.asarray(a.numpy(), np.float64)
     where = np.argwhere(~np.isfinite(value))
     if not len(where):
         return a
-    kinds = [word for word, hit in (("Inf", np.isinf(value)), ("NaN", np.isnan(value))) if hit.any()]
+    found = {"Inf": np.isinf(value), "NaN": np.isnan(value)}
+    kinds = [word for word, hits in found.items() if hits.any()]
     words = _name(x, 0, keyword)
     _refuse(
         check,
@@ -331,7 +359,9 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         _wrong_type("assert_integer", words, f"an integer dtype, and is {a.dtype.name}", message, x)
 
 
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_type(
+    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
+) -> None:
     """TypeError unless `tensor` has the dtype `tf_type`."""
     a, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
     if a.dtype != wanted:
@@ -391,7 +421,7 @@ def _wrong_shape(check: str, name: str, rule: str, thing: Any, message: str | No
 
 
 def _scalar_rank(rank: Any) -> int:
-    if isinstance(rank, (list, tuple)) or getattr(rank, "ndim", 0):
+    if isinstance(rank, (list, tuple)) or bool(getattr(rank, "ndim", 0)):
         raise ValueError("Rank must be a scalar.")
     return int(rank)
 
@@ -409,7 +439,8 @@ def assert_rank_at_least(
     """Stops unless `x` has `rank` or more dimensions."""
     wanted = _scalar_rank(rank)
     if convert_to_tensor(x).ndim < wanted:
-        _wrong_shape("assert_rank_at_least", _name(x, 0, "x"), f"rank at least {wanted}", x, message)
+        rule = f"rank at least {wanted}"
+        _wrong_shape("assert_rank_at_least", _name(x, 0, "x"), rule, x, message)
 
 
 def assert_rank_in(
@@ -462,7 +493,10 @@ def assert_shapes(
             if symbol is None or symbol == ".":
                 continue
             fixed = isinstance(symbol, int) or (isinstance(symbol, str) and symbol.isdigit())
-            known = (int(symbol), "the check") if fixed else sizes.setdefault(symbol, (size, f"`{who}`"))
+            if fixed:
+                known = int(symbol), "the check"
+            else:
+                known = sizes.setdefault(symbol, (size, f"`{who}`"))
             if known[0] != size:
                 _refuse(
                     "assert_shapes",

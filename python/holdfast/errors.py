@@ -1,7 +1,7 @@
 """Exceptions: TensorFlow's classes, and one class per diagnostic code that is also one of them.
 
-Every exception of ours carries `diagnostic`, `code` and the whole message as its text; its bases are
-those that TensorFlow programs already catch.
+Every exception of ours carries `diagnostic`, `code` and the whole message as its text; its bases
+are those that TensorFlow programs already catch.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NoReturn
 
 from . import _holdfast
 from ._diagnostics import Diagnostic, user_frame
+from ._enrich import enrich
 
 OK = 0
 CANCELLED = 1
@@ -41,9 +42,7 @@ class OpError(Exception):
     _op: Any = None
     _message: str = ""
 
-    def __init__(
-        self, node_def: Any, op: Any, message: str, error_code: int, *args: Any
-    ) -> None:
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *args: Any) -> None:
         super().__init__(message, *args)
         self._node_def, self._op, self._message = node_def, op, message
         self._error_code = error_code
@@ -235,9 +234,11 @@ def _class_of(code: str, status: str, bases: str) -> type[DiagnosticError]:
 
 
 def from_diagnostic(
-    said: Mapping[str, Any], text: str, status: str, bases: str, code: str
+    said: dict[str, Any], text: str, status: str, bases: str, code: str
 ) -> DiagnosticError:
     """The exception for a diagnostic; every error of the binding is made here."""
+    if status and enrich(said):
+        text = _holdfast.render(said)
     kind = _class_of(code, status, bases)
     made = kind.__new__(kind, text)
     made._said, made._text, made._data = said, text, None

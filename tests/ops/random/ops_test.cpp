@@ -130,7 +130,7 @@ TEST(StatelessOps, ArePureFunctionsOfTheSeed) {
     const std::string name = "/i64/" + std::to_string(a) + "," + std::to_string(b);
     Tensor wide = Tensor::of<int64_t>({a, b});
     expect_equal("stateless_uniform" + name, values<float>(stateless_uniform({5}, wide)));
-    expect_equal("split" + name, values<int64_t>(split(wide, {.num = 3})));
+    expect_equal("split" + name, values<int64_t>(random::split(wide, {.num = 3})));
     expect_equal("fold_in" + name, values<int64_t>(fold_in(wide, Tensor::scalar(int64_t{99}))));
   }
 }
@@ -296,7 +296,7 @@ TEST(RandomOps, RefuseWhatTensorFlowRefuses) {
   expect_code(Code::E1103, [&] { stateless_poisson({2}, seed, floats({1, 2}), {.dtype = uint8}); });
   expect_code(Code::E1102, [&] { stateless_binomial({2, 3}, seed, floats({1, 2}), floats({1, 2, 3})); });
   expect_code(Code::E1102, [&] { fold_in(seed, Tensor::of<int32_t>({3, 4})); });
-  expect_code(Code::E1103, [&] { split(seed, {.num = -1}); });
+  expect_code(Code::E1103, [&] { random::split(seed, {.num = -1}); });
   expect_code(Code::E1103, [&] { index_shuffle(11, seed, 9); });
   expect_code(Code::E1103, [&] { index_shuffle(-1, seed, 9); });
 }

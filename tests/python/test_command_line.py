@@ -1,0 +1,54 @@
+"""`holdfast run | explain | describe | doctor`."""
+
+import json
+import subprocess
+import sys
+
+
+def holdfast(*args, **kwargs):
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast", *args], capture_output=True, text=True, **kwargs
+    )
+
+
+def test_run_gives_the_script_tensorflow_and_its_arguments(tmp_path):
+    (tmp_path / "beside.py").write_text("word = 'found'\n")
+    script = tmp_path / "app.py"
+    script.write_text(
+        "import sys, tensorflow as tf, beside\n"
+        "if __name__ == '__main__':\n"
+        "    print(tf.__version__, beside.word, sys.argv[1:], (tf.constant(1) + 1).numpy())\n"
+        "    sys.exit(3)\n"
+    )
+    done = holdfast("run", str(script), "-x", "y")
+    assert done.stdout == "2.21.0 found ['-x', 'y'] 2\n" and done.returncode == 3, done.stderr
+    assert holdfast("run", "nowhere.py").returncode == 2
+
+
+def test_explain():
+    assert holdfast("explain", "E1101").stdout.startswith("# E1101")
+    assert "W0703" in holdfast("explain").stdout
+    assert holdfast("explain", "E9999").returncode == 2
+
+
+def test_describe(tmp_path):
+    said = json.loads(holdfast("describe").stdout)
+    assert any("reduce_sum" in f["python"] for f in said["functions"]) and said["raw_ops"]
+    assert "## tf." in holdfast("describe", "--markdown").stdout
+    assert holdfast("describe", "--stubs", str(tmp_path)).returncode == 0
+    stubs = list(tmp_path.rglob("*.pyi"))
+    assert stubs
+    for stub in stubs:
+        compile(stub.read_text(), str(stub), "exec")
+
+
+def test_doctor():
+    said = holdfast("doctor").stdout
+    assert "holdfast " in said and "device       CPU:0" in said and "instructions" in said
+
+
+def test_what_is_not_there_yet_says_so():
+    for command in ("graph", "bench", "board"):
+        done = holdfast(command)
+        assert done.returncode == 2 and "E1105" in done.stderr
+    assert holdfast().returncode == 2

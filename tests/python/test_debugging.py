@@ -1,0 +1,101 @@
+"""Checks pass in silence, or stop with the name, the place and the values."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+d = tf.debugging
+
+
+def test_the_page_of_the_code_is_true():
+    rate = tf.constant([0.1, -0.2])
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.debugging.assert_positive(rate)
+    text = str(caught.value)
+    assert text.startswith("error[E1106]: `assert_positive` failed: `rate[1]` is -0.2")
+    assert "born here: `rate`, float32[2] from Const" in text and "checked here" in text
+    assert "why: every element of `rate` must be greater than 0, and 1 of 2 is not." in text
+    assert isinstance(caught.value, AssertionError) and isinstance(caught.value, ValueError)
+
+
+A = tf.constant([1.0, 2.0])
+
+PASSING = [
+    lambda: d.assert_equal(A, [1.0, 2.0]),
+    lambda: d.assert_none_equal(A, [3.0, 3.0]),
+    lambda: d.assert_less(A, 3.0),
+    lambda: d.assert_less_equal(A, [1.0, 2.0]),
+    lambda: d.assert_greater(A, 0.0),
+    lambda: d.assert_greater_equal(A, [1.0, 2.0]),
+    lambda: d.assert_near(A, [1.0, 2.0000001]),
+    lambda: d.assert_positive(A),
+    lambda: d.assert_negative(-A),
+    lambda: d.assert_non_negative(A),
+    lambda: d.assert_non_positive(-A),
+    lambda: d.assert_integer(tf.constant(1)),
+    lambda: d.assert_rank(A, 1),
+    lambda: d.assert_rank_at_least(A, 1),
+    lambda: d.assert_rank_in(A, [0, 1]),
+    lambda: d.assert_scalar(tf.constant(1)),
+    lambda: d.assert_type(A, tf.float32),
+    lambda: d.assert_all_finite(A, "m"),
+    lambda: d.Assert(True, [A]),
+    lambda: d.assert_shapes([(A, ("N",)), (tf.constant([[1.0, 2.0]]), (..., "N"))]),
+    lambda: d.assert_shapes([(A, (None,)), (A, (2,)), (tf.constant(1.0), ())]),
+    lambda: d.assert_proper_iterable([1]),
+]
+
+
+@pytest.mark.parametrize("check", PASSING)
+def test_what_holds_passes(check):
+    check()
+
+
+FAILING = [
+    (
+        lambda: d.assert_equal(A, [1.0, 3.0], message="sizes"),
+        ValueError,
+        r"is 2\.0[\s\S]*is 3\.0[\s\S]*sizes",
+    ),
+    (lambda: d.assert_none_equal(A, [1.0, 3.0]), ValueError, "differ"),
+    (lambda: d.assert_less(A, 2.0), ValueError, "less than"),
+    (lambda: d.assert_less_equal(A, 1.0), ValueError, "at most"),
+    (lambda: d.assert_greater(A, 5.0), ValueError, "greater than"),
+    (lambda: d.assert_greater_equal(A, 1.5), ValueError, "at least"),
+    (lambda: d.assert_near(A, [1.0, 2.1]), ValueError, "near"),
+    (lambda: d.assert_positive(-A), ValueError, "greater than 0"),
+    (lambda: d.assert_integer(A), TypeError, "integer dtype"),
+    (lambda: d.assert_rank(A, 2), ValueError, "rank 2"),
+    (lambda: d.assert_rank_at_least(A, 2), ValueError, "at least 2"),
+    (lambda: d.assert_rank_in(A, [2, 3]), ValueError, r"\(2, 3\)"),
+    (lambda: d.assert_scalar(A), ValueError, "no dimensions"),
+    (lambda: d.assert_type(A, tf.int32), TypeError, "int32, and is float32"),
+    (lambda: d.assert_shapes([(A, ("N",)), (tf.constant([1.0]), ("N",))]), ValueError, "size 2"),
+    (lambda: d.assert_shapes([(A, (3,))]), ValueError, "size 3"),
+    (lambda: d.assert_shapes([(A, ("N", "M"))]), ValueError, "rank 2"),
+    (lambda: d.assert_all_finite(tf.constant([1.0, np.nan]), "bad"), ValueError, r"NaN[\s\S]*bad"),
+    (
+        lambda: d.check_numerics(tf.constant([np.inf, np.nan]), "bad"),
+        ValueError,
+        "Inf and NaN values",
+    ),
+    (lambda: d.Assert(False, [A, 3]), ValueError, r"\[1\. 2\.\]; 3"),
+    (lambda: d.assert_proper_iterable(A), TypeError, "proper"),
+    (lambda: d.assert_same_float_dtype([A, tf.constant(1.0, tf.float16)]), ValueError, "same type"),
+]
+
+
+@pytest.mark.parametrize(("check", "kind", "text"), FAILING)
+def test_what_does_not_hold_stops(check, kind, text):
+    with pytest.raises(kind, match=text):
+        check()
+
+
+def test_answers():
+    assert d.assert_same_float_dtype() == tf.float32 and d.is_numeric_tensor(A)
+    assert not d.is_numeric_tensor(3) and not d.is_numeric_tensor(tf.constant("a"))
+    assert d.check_numerics(A, "m").numpy().tolist() == [1, 2]
+    assert not d.get_log_device_placement() and d.is_traceback_filtering_enabled()
+    with pytest.raises(NotImplementedError):
+        d.enable_check_numerics()

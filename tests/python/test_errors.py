@@ -1,0 +1,101 @@
+"""Exceptions are TensorFlow's classes and Python's at once, and carry their diagnostic as data."""
+
+import dataclasses
+import json
+import pickle
+
+import pytest
+
+import holdfast as tf
+from holdfast import _holdfast, errors
+
+
+def caught():
+    price = tf.constant([1.5, 2.5])
+    count = tf.constant([2, 3])
+    with pytest.raises(tf.errors.InvalidArgumentError) as info:
+        price * count
+    return info.value
+
+
+def test_every_code_has_its_bases():
+    import builtins
+
+    for code in _holdfast.codes():
+        kind = errors._classes[code["name"]]
+        assert issubclass(kind, errors.DiagnosticError)
+        if code["status"]:
+            assert issubclass(kind, getattr(tf.errors, code["status"]))
+        for base in filter(None, code["bases"].split(",")):
+            assert issubclass(kind, getattr(builtins, base))
+
+
+def test_an_error_carries_code_text_and_data():
+    e = caught()
+    assert isinstance(e, TypeError) and e.code == "E1101" and str(e) == e.message
+    assert str(e).startswith("error[E1101]: ") and len(str(e).splitlines()) <= 25
+    d = e.diagnostic
+    assert d.subject.py_name == "price" and d.others[0].py_name == "count"
+    assert sum(label.primary for label in d.labels) == 1 and d.why and d.fixes
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        d.code = "E0000"
+
+
+def test_the_fix_casts_what_the_user_typed():
+    (edit,) = caught().diagnostic.fixes[0].edits
+    assert (edit.old, edit.new) == ("count", "tf.cast(count, tf.float32)")
+
+
+def test_json_has_the_documented_keys():
+    said = json.loads(caught().diagnostic.to_json())
+    for key in "schema code level message op spans subject owner others path why fixes children hidden_frames thread docs rendered".split():
+        assert key in said
+    assert said["level"] == "error" and said["rendered"].startswith("error[E1101]")
+    span = next(s for s in said["spans"] if s["is_primary"])
+    assert span["role"] == "used" and len(span["col"]) == 2
+
+
+def test_errors_pickle():
+    e = pickle.loads(pickle.dumps(caught()))
+    assert e.code == "E1101" and e.diagnostic.headline == caught().diagnostic.headline
+
+
+def test_tensorflows_own_classes():
+    e = tf.errors.OutOfRangeError(None, None, "end")
+    assert (str(e), e.message, e.error_code, e.node_def, e.op) == ("end", "end", 11, None, None)
+    assert tf.errors.OpError(None, None, "x", 3).error_code == tf.errors.INVALID_ARGUMENT == 3
+    assert caught().error_code == 3 and caught().node_def is None
+    assert issubclass(tf.errors.OperatorNotAllowedInGraphError, TypeError)
+
+
+def test_operands_have_the_names_the_user_typed():
+    class Holder:
+        pass
+
+    net = Holder()
+    net.h = tf.constant([1.0, 2.0, 3.0])
+    rows = [tf.constant([1.0, 2.0])]
+    with pytest.raises(ValueError) as info:
+        net.h + rows[0]
+    assert "net.h" in str(info.value) and "rows[0]" in str(info.value)
+    counts = tf.Variable([1, 2, 3])
+    with pytest.raises(TypeError) as info:
+        counts * net.h
+    assert "`counts`" in str(info.value)
+
+
+def test_the_module_is_called_what_the_user_calls_it(tmp_path):
+    import subprocess
+    import sys
+
+    program = tmp_path / "app.py"
+    program.write_text("import holdfast as hf\na = hf.constant(1.0)\nb = hf.constant(1)\na + b\n")
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
+    assert "hf.cast(b, hf.float32)" in done.stderr and "app.py:4" in done.stderr
+
+
+def test_pages_of_codes():
+    assert tf.explain("E1101").startswith("# E1101") and tf.explain("w0502").startswith("# W0502")
+    assert "E1105" in tf.explain()
+    with pytest.raises(LookupError, match="E1101"):
+        tf.explain("E9999")
