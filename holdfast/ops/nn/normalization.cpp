@@ -27,8 +27,7 @@ REGISTER(FUNCTION(&nn::moments).args("x, axes")
 std::tuple<Tensor, Tensor> nn::moments(const In& input, const Sizes& axes, const MomentsOptions& o) {
   Tensor x = input, y = wide(x);
   Tensor mean = reduce_mean(y, {.axis = axes, .keepdims = true});
-  // The mean's own gradient through the squares is zero: their sum is flat there.
-  Tensor variance = reduce_mean(squared_difference(y, stop_gradient(mean)), {.axis = axes, .keepdims = true});
+  Tensor variance = reduce_mean(squared_difference(y, mean), {.axis = axes, .keepdims = true});
   return {as(without(mean, axes, o.keepdims), x.dtype()), as(without(variance, axes, o.keepdims), x.dtype())};
 }
 
