@@ -262,9 +262,15 @@ Object to_python(PyFunction& f, Tensors out) {
   if (f.def->result == ResultKind::kNothing) return Object::share(Py_None);
   auto n = static_cast<Py_ssize_t>(out.size());
   if (f.def->result == ResultKind::kList) {
-    Object list = Object::steal(PyList_New(n));
-    for (Py_ssize_t i = 0; i < n; ++i) PyList_SET_ITEM(list.get(), i, wrap(out[static_cast<size_t>(i)]));
-    return list;
+    // With named results the list is the first of them, and the others stand beside it.
+    auto named = static_cast<Py_ssize_t>(f.def->result_names.size()), rest = named ? named - 1 : 0;
+    Object list = Object::steal(PyList_New(n - rest));
+    for (Py_ssize_t i = 0; i < n - rest; ++i) PyList_SET_ITEM(list.get(), i, wrap(out[static_cast<size_t>(i)]));
+    if (!rest) return list;
+    Object both = Object::steal(PyTuple_New(named));
+    PyTuple_SET_ITEM(both.get(), 0, list.release());
+    for (Py_ssize_t i = 0; i < rest; ++i) PyTuple_SET_ITEM(both.get(), i + 1, wrap(out[static_cast<size_t>(n - rest + i)]));
+    return both;
   }
   Object tuple = Object::steal(PyTuple_New(n));
   for (Py_ssize_t i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, wrap(out[static_cast<size_t>(i)]));

@@ -76,6 +76,9 @@ def _result(record: dict[str, Any]) -> str:
     if record["result"] == "tuple":
         count = len(record["result_names"])
         return f"tuple[{', '.join(['Tensor'] * count)}]" if count else "tuple[Tensor, ...]"
+    if record["result"] == "list" and record["result_names"]:
+        rest = ["Tensor"] * (len(record["result_names"]) - 1)
+        return f"tuple[{', '.join([_RESULTS['list'], *rest])}]"
     return _RESULTS[record["result"]]
 
 
