@@ -17,6 +17,7 @@
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/losses.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/nn.h"
 #include "holdfast/ops/normalization.h"
 #include "holdfast/ops/padding.h"
 #include "holdfast/ops/pooling.h"
