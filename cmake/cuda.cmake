@@ -61,6 +61,7 @@ if(HOLDFAST_CUDA_TESTS)
     add_test(NAME cuda_${test} COMMAND cuda_${test}_test $<TARGET_FILE:holdfast_cuda>)
     set_tests_properties(cuda_${test} PROPERTIES SKIP_RETURN_CODE 77)
   endforeach()
+  add_test(NAME cuda_slice_fake COMMAND ${CMAKE_COMMAND} -E env HOLDFAST_CUDA_PLUGIN=off $<TARGET_FILE:cuda_slice_test> none fake)
   target_sources(cuda_slice_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda/slice_time.cpp)
   # The printer and the compiler of kernels need no GPU: their test has them inside.
   foreach(file source compile disk_cache libraries)

@@ -55,7 +55,7 @@ std::vector<Variable> GradientTape::watched_variables() const {
 }
 
 std::vector<Gradient> GradientTape::gradient(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
-                                             const std::vector<Tensor>& upstream, Unconnected unconnected) {
+                                             const std::vector<Tensor>& upstream, Unconnected unconnected, bool last) {
   Recorder& r = *recorder_;
   if (!r.options.persistent && r.first_use) {
     Diagnostic d;
@@ -72,7 +72,7 @@ std::vector<Gradient> GradientTape::gradient(const std::vector<Tensor>& targets,
   if (!r.options.persistent) stop();
   r.first_use = site().where;
   BackwardSite backward;
-  auto out = run_backward(r.records, targets, sources, upstream, unconnected, !r.options.persistent);
+  auto out = run_backward(r.records, targets, sources, upstream, unconnected, last || !r.options.persistent);
   if (was_on && r.options.persistent) start();
   return out;
 }

@@ -268,6 +268,8 @@ TEST(Partition, ThereAndBack) {
   Tensor back = dynamic_stitch({constant({1}), constant({0, 2, 3})}, parts);
   EXPECT_EQ(back.to_vector<float>(), x.to_vector<float>());
   EXPECT_EQ(code_of([&] { dynamic_partition(x, constant({1, 0, 2, 1}), 2); }), Code::E1103);
+  Op stitch(find_op("DynamicStitch"));
+  EXPECT_EQ(code_of([&] { stitch(constant({0, 1, 2}), x); }), Code::E1102) << "fewer indices than slices";
 }
 
 TEST(Space, ThereAndBack) {
