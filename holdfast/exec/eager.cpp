@@ -62,8 +62,10 @@ void warn_copy(const OpDef& op, std::span<const Tensor> in, size_t i, Device* de
 // numbers that a kernel takes by value.
 std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, Device* device, Tensors& moved) {
   for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i] || !in[i].device() || in[i].device() == device) continue;
+    if (!in[i] || !in[i].device()) continue;
     bool on_cpu = in[i].device()->kind() == DeviceKind::kCpu, host = def_of(op, i).host;
+    Device* want = host ? cpu() : device;
+    if (in[i].device() == want) continue;
     if (on_cpu && (host || in[i].dtype() == DType::kString)) continue;
     if (on_cpu && (op.elementwise || def_of(op, i).value) && in[i].size() == 1) continue;
     if (!host && in[i].size() > 1 && !op.traits.host && !op.traits.moves) {
@@ -71,7 +73,7 @@ std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, D
       if (device_policy() == DevicePolicy::kWarn) warn_copy(op, in, i, device);
     }
     if (moved.empty()) moved = Tensors(in);
-    moved[i] = copy_to(in[i], host ? cpu() : device);
+    moved[i] = copy_to(in[i], want);
   }
   return moved.empty() ? in : std::span<const Tensor>(moved);
 }
