@@ -126,9 +126,9 @@ struct Core {
       C lanes[kLanes];
       if constexpr (kVectors) {
         typedef C V __attribute__((vector_size(64)));
-        auto load = [&](int64_t at) -> V { V v; std::memcpy(&v, x + at, 64); return v; };
+        auto load = [&](int64_t at) __attribute__((always_inline)) -> V { V v; std::memcpy(&v, x + at, 64); return v; };
         constexpr int64_t kStep = 4 * kLanes, kRun = 16 * kStep;
-        auto run = [&](int64_t from, int64_t to) -> V {
+        auto run = [&](int64_t from, int64_t to) __attribute__((always_inline)) -> V {
           V a = load(from), b = load(from + kLanes), d = load(from + 2 * kLanes), e = load(from + 3 * kLanes);
           for (int64_t k = from + kStep; k < to; k += kStep) {
             a = J::join(a, load(k));
