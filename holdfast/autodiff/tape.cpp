@@ -54,7 +54,7 @@ std::vector<Variable> GradientTape::watched_variables() const {
   return out;
 }
 
-std::vector<Gradient> GradientTape::gradient(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
                                              const std::vector<Tensor>& upstream, Unconnected unconnected, bool last) {
   Recorder& r = *recorder_;
   if (!r.options.persistent && r.first_use) {
@@ -78,7 +78,7 @@ std::vector<Gradient> GradientTape::gradient(const std::vector<Tensor>& targets,
 }
 
 Tensor GradientTape::gradient(const Tensor& target, const Source& source) {
-  return gradient(std::vector<Tensor>{target}, std::vector<Source>{source})[0].tensor();
+  return gradients(std::vector<Tensor>{target}, std::vector<Source>{source})[0].tensor();
 }
 
 void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, Backward b) {

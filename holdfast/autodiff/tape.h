@@ -61,7 +61,7 @@ class HOLDFAST_API GradientTape {
 
   /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones. `last`: frees the
   /// record as it goes, as a tape that is not persistent always does.
-  std::vector<Gradient> gradient(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+  std::vector<Gradient> gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
                                  const std::vector<Tensor>& upstream = {}, Unconnected = Unconnected::kNone, bool last = false);
   Tensor gradient(const Tensor& target, const Source& source);
 

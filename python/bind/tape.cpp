@@ -73,7 +73,7 @@ void bind_tape(nb::module_& m) {
           for (auto& s : sources) from.push_back(source_of(s));
           std::vector<Tensor> dy;
           for (auto& u : upstream) dy.push_back(u.is_none() ? Tensor() : tensor_of(u.ptr()));
-          auto all = t.gradient(targets, from, dy, zero ? Unconnected::kZero : Unconnected::kNone, last);
+          auto all = t.gradients(targets, from, dy, zero ? Unconnected::kZero : Unconnected::kNone, last);
           nb::list out;
           for (auto& g : all) out.append(to_python(g));
           return out;

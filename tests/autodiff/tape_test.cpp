@@ -72,7 +72,7 @@ TEST(Tape, GatherOfAVariableGivesSlices) {
   Variable table(zeros({10, 4}));
   GradientTape tape;
   Tensor loss = reduce_sum(gather(table, Tensor::of({3, 3, 7})));
-  auto g = tape.gradient({loss}, {table});
+  auto g = tape.gradients({loss}, {table});
   ASSERT_TRUE(g[0].slices.has_value());
   EXPECT_EQ(g[0].slices->values.shape(), (Shape{3, 4}));
   EXPECT_FLOAT_EQ(at(g[0].tensor(), 12), 2);
@@ -96,7 +96,7 @@ TEST(Tape, UnconnectedSourcesCanBeZero) {
   GradientTape tape;
   tape.watch(x);
   tape.watch(y);
-  auto g = tape.gradient({y * y}, {x}, {}, Unconnected::kZero);
+  auto g = tape.gradients({y * y}, {x}, {}, Unconnected::kZero);
   EXPECT_EQ(g[0].dense.to_vector<float>(), (std::vector<float>{0, 0}));
 }
 

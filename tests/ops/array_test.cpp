@@ -168,7 +168,7 @@ TEST(Gather, GradientOfRowsIsSparse) {
   GradientTape tape;
   tape.start();
   Tensor y = gather(v, constant({1, 3, 1}));
-  auto g = tape.gradient(std::vector<Tensor>{y}, std::vector<Source>{v});
+  auto g = tape.gradients(std::vector<Tensor>{y}, std::vector<Source>{v});
   ASSERT_TRUE(g[0].slices);
   EXPECT_EQ(g[0].slices->indices.to_vector<int32_t>(), (VI{1, 3, 1}));
   EXPECT_EQ(g[0].tensor().to_vector<float>(), (V{0, 0, 2, 2, 0, 0, 1, 1}));

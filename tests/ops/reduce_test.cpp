@@ -260,11 +260,11 @@ void expect_same_derivatives(const Tensor& x, const Tensor& scale, const std::fu
       GradientTape inner;
       inner.watch(x);
       inner.watch(scale);
-      first = inner.gradient({f() * a}, {x, scale});
+      first = inner.gradients({f() * a}, {x, scale});
     }
     Tensor loss = reduce_sum(first[0].dense * b) + reduce_sum(first[1].dense * c);
     std::vector<V> out{values(first[0].dense), values(first[1].dense)};
-    for (const Gradient& g : outer.gradient({loss}, {x, scale})) out.push_back(values(g.dense));
+    for (const Gradient& g : outer.gradients({loss}, {x, scale})) out.push_back(values(g.dense));
     return out;
   };
   auto want = derivatives(plain), got = derivatives(fused);
