@@ -44,7 +44,6 @@ int main(int argc, char** argv) try {
     double total = 0;
     for (int64_t at = 0; at < kTrain; at += kBatch) {
       hf::GradientTape tape;
-      tape.start();
       Tensor logits = net(hf::slice(x, {at, 0}, {kBatch, -1}));
       Tensor loss = hf::reduce_mean(
           hf::nn::sparse_softmax_cross_entropy_with_logits(hf::slice(y, {at}, {kBatch}), logits));

@@ -45,6 +45,7 @@ class GradientTape::Recorder final : public Observer {
   std::vector<Cut> cuts;
   std::vector<Tensor> variables;  // handles, in the order they were read
   bool on = false;
+  Context* thread = nullptr;  // where it records
   Where opened = nullptr, first_use = nullptr;
 };
 

@@ -16,6 +16,7 @@ GradientTape::GradientTape(TapeOptions o, const std::source_location& at) : reco
   (void)at;
 #endif
   recorder_->opened = site().where;
+  if (!o.paused) start();
 }
 
 GradientTape::~GradientTape() { stop(); }
@@ -23,13 +24,14 @@ GradientTape::~GradientTape() { stop(); }
 void GradientTape::start() {
   if (recorder_->on) return;
   recorder_->on = true;
-  context().observers.push_back(recorder_.get());
+  recorder_->thread = &context();
+  recorder_->thread->observers.push_back(recorder_.get());
 }
 
 void GradientTape::stop() {
   if (!recorder_->on) return;
   recorder_->on = false;
-  auto& list = context().observers;
+  auto& list = recorder_->thread->observers;  // also when a tape dies on another thread than it ran on
   for (size_t i = list.size(); i-- > 0;) if (list[i] == recorder_.get()) { list.erase(i); break; }
 }
 

@@ -26,6 +26,7 @@ enum class Unconnected : uint8_t { kNone, kZero };
 struct TapeOptions {
   bool persistent = false;
   bool watch_accessed_variables = true;
+  bool paused = false;  // wait for `start`
 };
 
 /// What a gradient is asked for: a tensor, or a variable.
@@ -42,7 +43,7 @@ class HOLDFAST_API Source {
   Tensor type_, variable_;
 };
 
-/// Records while it is open (from construction to `stop`, or as a scope).
+/// Records what its thread computes, from construction until `stop`, a gradient, or the end of its scope.
 class HOLDFAST_API GradientTape {
  public:
   explicit GradientTape(TapeOptions = {}, const std::source_location& at = std::source_location::current());

@@ -113,7 +113,7 @@ HOLDFAST_API Tensor histogram_fixed_width(const In& values, const In& value_rang
 /// Which of the bins each value falls into.
 HOLDFAST_API Tensor histogram_fixed_width_bins(const In& values, const In& value_range, const HistogramOptions& = {});
 struct ConfusionOptions {
-  std::optional<int64_t> num_classes = {};
+  Axes num_classes = {};
   std::optional<In> weights = {};
   DType dtype = int32;
 };

@@ -44,7 +44,7 @@ void bind_tape(nb::module_& m) {
   nb::class_<GradientTape>(m, "TapeBase")
       .def("__init__", [](GradientTape* self, bool persistent, bool watch_accessed) {
         mark();
-        new (self) GradientTape({persistent, watch_accessed});
+        new (self) GradientTape({persistent, watch_accessed, true});
       }, "persistent"_a = false, "watch_accessed_variables"_a = true)
       .def("start", [](GradientTape& t) { t.start(); })
       .def("stop", [](GradientTape& t) { t.stop(); })

@@ -7,7 +7,7 @@ Functions come from the registry of the C++ library; this package adds what is P
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any as _Any
 
 from . import _diagnostics, _dtypes, _holdfast, _shape, errors
 
@@ -19,7 +19,8 @@ _holdfast.set_warning_sink(_diagnostics.show_warning)
 _holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias)
 _holdfast.init()
 
-from . import (  # noqa: E402
+from . import (
+    _dlpack,
     _namespace,
     _signatures,
     _slicing,
@@ -29,36 +30,40 @@ from . import (  # noqa: E402
     nest,
     random,
 )
-from ._alias import install_as_tensorflow  # noqa: E402
-from ._compat import NAMES as _COMPAT  # noqa: E402
-from ._custom_gradient import (  # noqa: E402
+from ._alias import install_as_tensorflow
+from ._compat import NAMES as _COMPAT
+from ._custom_gradient import (
     custom_gradient,
     grad_pass_through,
     gradients,
     hessians,
     recompute_grad,
 )
-from ._device import device  # noqa: E402
-from ._dtypes import DType, as_dtype  # noqa: E402
-from ._eager import (  # noqa: E402
+from ._device import device
+from ._dtypes import DType, as_dtype
+from ._eager import (
     Operation,
     control_dependencies,
     executing_eagerly,
+    get_current_name_scope,
     get_logger,
     group,
     init_scope,
     inside_function,
+    is_symbolic_tensor,
     no_op,
+    timestamp,
+    tuple,
 )
-from ._explain import explain  # noqa: E402
-from ._forward import ForwardAccumulator as _ForwardAccumulator  # noqa: E402
-from ._module import Module  # noqa: E402
-from ._name_scope import name_scope  # noqa: E402
-from ._print import print  # noqa: E402, A004
-from ._pyfunc import numpy_function, py_function  # noqa: E402
-from ._shape import TensorShape, TensorSpec  # noqa: E402
-from ._tape import GradientTape  # noqa: E402
-from ._tensor import (  # noqa: E402
+from ._explain import explain
+from ._forward import ForwardAccumulator as _ForwardAccumulator
+from ._module import Module
+from ._name_scope import name_scope
+from ._print import print
+from ._pyfunc import numpy_function, py_function
+from ._shape import TensorShape, TensorSpec, broadcast_static_shape
+from ._tape import GradientTape
+from ._tensor import (
     IndexedSlices,
     Tensor,
     UnconnectedGradients,
@@ -68,7 +73,7 @@ from ._tensor import (  # noqa: E402
     is_tensor,
     type_spec_from_value,
 )
-from ._variable import (  # noqa: E402
+from ._variable import (
     Variable,
     VariableAggregation,
     VariableSynchronization,
@@ -77,9 +82,14 @@ from ._variable import (  # noqa: E402
 __version__: str = _holdfast.VERSION
 newaxis = None
 Assert = debugging.Assert
+assert_equal = debugging.assert_equal
+assert_greater = debugging.assert_greater
+assert_less = debugging.assert_less
+assert_rank = debugging.assert_rank
 
 _tensor.attach()
 _slicing.attach()
+_dlpack.attach()
 _namespace.build(
     _signatures.adaptors(),
     (
@@ -90,17 +100,73 @@ _namespace.build(
         {"version.VERSION": __version__, "version.GIT_VERSION": __version__},
         config.NAMES,
         {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
+        _dlpack.NAMES,
         _COMPAT,
     ),
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     import sys
 
     return _namespace.missing(sys.modules[__name__], name)
 
 
-__all__ = sorted(
-    name for name in globals() if not name.startswith("_") and name not in ("Any", "annotations")
+__all__ = [
+    "Assert",
+    "DType",
+    "GradientTape",
+    "IndexedSlices",
+    "Module",
+    "Operation",
+    "Tensor",
+    "TensorShape",
+    "TensorSpec",
+    "UnconnectedGradients",
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
+    "as_dtype",
+    "assert_equal",
+    "assert_greater",
+    "assert_less",
+    "assert_rank",
+    "broadcast_static_shape",
+    "config",
+    "constant",
+    "control_dependencies",
+    "convert_to_tensor",
+    "custom_gradient",
+    "debugging",
+    "device",
+    "errors",
+    "executing_eagerly",
+    "explain",
+    "get_current_name_scope",
+    "get_logger",
+    "get_static_value",
+    "grad_pass_through",
+    "gradients",
+    "group",
+    "hessians",
+    "init_scope",
+    "inside_function",
+    "install_as_tensorflow",
+    "is_symbolic_tensor",
+    "is_tensor",
+    "name_scope",
+    "nest",
+    "newaxis",
+    "no_op",
+    "numpy_function",
+    "print",
+    "py_function",
+    "random",
+    "recompute_grad",
+    "timestamp",
+    "tuple",
+    "type_spec_from_value",
+]
+__all__.extend(
+    sorted(name for name in globals() if not name.startswith("_") and name not in __all__)
 )

@@ -56,9 +56,7 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
     def backward(upstream: Sequence[Any]) -> list[Any]:
         zeros_like = _registry.function("zeros_like")
-        dy = [
-            zeros_like(y) if g is None else g for g, y in zip(upstream, flat_result, strict=True)
-        ]
+        dy = [zeros_like(y) if g is None else g for g, y in zip(upstream, flat_result, strict=True)]
         found: Any
         if variables:
             found, for_variables = grad_fn(*dy, variables=variables)
@@ -143,7 +141,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
         return f(*args, **kwargs), grad
 
-    return functools.update_wrapper(forgetting, f)  # type: ignore[no-any-return]
+    return functools.update_wrapper(forgetting, f)
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -156,7 +154,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
         return f(*args, **kwargs), grad
 
-    return functools.update_wrapper(passing, f)  # type: ignore[no-any-return]
+    return functools.update_wrapper(passing, f)
 
 
 def gradients(

@@ -37,6 +37,9 @@ _KINDS = {
     "ints?": "int | Sequence[int] | None",
     "floats": "Sequence[float]",
     "strings": "str | Sequence[str]",
+    "string?": "str | None",
+    "any": "Any",
+    "padding": "str | Sequence[Sequence[int]]",
 }
 _RESULTS = {"tensor": "Tensor", "list": "list[Tensor]", "nothing": "None"}
 
@@ -102,6 +105,7 @@ def write_stubs(folder: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         lines = [
             "from collections.abc import Sequence",
+            "from typing import Any",
             "from holdfast._types import DTypeLike, ShapeLike, Sizes, Tensor, TensorLike",
             "",
         ]

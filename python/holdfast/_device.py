@@ -51,7 +51,7 @@ def parse_device(name: str) -> tuple[str | None, int]:
     return kind.upper() if kind else None, 0 if index == "*" else int(index)
 
 
-class device:  # noqa: N801 (TensorFlow's name)
+class device:
     """A context in which ops run, and tensors are made, on a device such as "/GPU:0"."""
 
     def __init__(self, device_name: Any) -> None:

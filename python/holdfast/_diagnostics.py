@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from . import _holdfast, _source
+from ._source import OperandNames
 
 __all__ = [
     "Diagnostic",
@@ -300,7 +301,7 @@ class Mark(NamedTuple):
             "source": place.source_line,
         }
 
-    def names(self) -> _source.OperandNames:
+    def names(self) -> OperandNames:
         """The words of the expression there."""
         return _source.operand_names(self.code, self.lasti)
 
@@ -379,7 +380,7 @@ def name_operand(tensor: Any, position: int) -> tuple[str, dict[str, Any] | None
     return name_in_frame(tensor), None
 
 
-def _by_position(frame: types.FrameType, names: _source.OperandNames, position: int) -> bool:
+def _by_position(frame: types.FrameType, names: OperandNames, position: int) -> bool:
     if names.kind in ("binary", "compare", "unary", "assign"):
         return True
     if names.kind != "call":

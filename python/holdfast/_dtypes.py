@@ -51,42 +51,42 @@ class DType:
         return self._size
 
     @property
-    def is_floating(self) -> bool:
+    def is_floating(self) -> builtins.bool:
         """Whether this is a real floating type."""
         return self._kind == "f"
 
     @property
-    def is_integer(self) -> bool:
+    def is_integer(self) -> builtins.bool:
         """Whether this is a signed or unsigned integer type."""
         return self._kind in ("i", "u")
 
     @property
-    def is_unsigned(self) -> bool:
+    def is_unsigned(self) -> builtins.bool:
         """Whether this is an unsigned integer type."""
         return self._kind == "u"
 
     @property
-    def is_complex(self) -> bool:
+    def is_complex(self) -> builtins.bool:
         """Whether this is a complex type."""
         return self._kind == "c"
 
     @property
-    def is_bool(self) -> bool:
+    def is_bool(self) -> builtins.bool:
         """Whether this is `tf.bool`."""
         return self._kind == "b"
 
     @property
-    def is_numeric(self) -> bool:
+    def is_numeric(self) -> builtins.bool:
         """Whether elements are numbers."""
         return self._kind in ("f", "i", "u", "c")
 
     @property
-    def is_quantized(self) -> bool:
+    def is_quantized(self) -> builtins.bool:
         """Whether this is a quantised type: never."""
         return False
 
     @property
-    def is_numpy_compatible(self) -> bool:
+    def is_numpy_compatible(self) -> builtins.bool:
         """Whether NumPy can hold such elements."""
         return self._name != "resource"
 
@@ -123,11 +123,11 @@ class DType:
             return 0, True
         raise ValueError(f"{self} does not have defined limits.")
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: Any) -> builtins.bool:
         """Whether a value of type `other` may stand for one of this type."""
         return self == as_dtype(other)
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: Any) -> builtins.bool:
         """Whether `other` is this type."""
         return isinstance(other, DType) and self == other
 
@@ -146,7 +146,7 @@ class DType:
             return getattr(np.iinfo(self.as_numpy_dtype), which)
         raise TypeError(f"Cannot find {word} value of {self}.")
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> builtins.bool:
         if self is other:
             return True
         if other is None:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any
 
 from . import nest
+from ._dtypes import float64
+from ._name_scope import scoped
+from ._tensor import convert_to_tensor
 
 __all__ = [
     "Operation",
     "control_dependencies",
     "executing_eagerly",
+    "get_current_name_scope",
     "get_logger",
     "group",
     "init_scope",
     "inside_function",
+    "is_symbolic_tensor",
     "no_op",
+    "timestamp",
+    "tuple",
 ]
 
 
@@ -31,6 +39,28 @@ class Operation:
 def executing_eagerly() -> bool:
     """Whether ops run as they are called."""
     return True
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether a tensor has no value yet: never, in eager code."""
+    return False
+
+
+def get_current_name_scope() -> str:
+    """The prefix that names have now, without its last slash."""
+    return scoped("").removesuffix("/")
+
+
+def timestamp(name: str | None = None) -> Any:
+    """Seconds since 1970, as float64."""
+    return convert_to_tensor(time.time(), float64)
+
+
+def tuple(
+    tensors: Any, control_inputs: Any = None, name: str | None = None
+) -> list[Any]:
+    """The tensors as a list: eager ones have been computed already."""
+    return [None if t is None else convert_to_tensor(t) for t in tensors]
 
 
 def inside_function() -> bool:

@@ -8,7 +8,7 @@ only the gradient of its gradient.
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from . import _registry, nest
 from ._tape import GradientTape, dense, wants_zero
@@ -26,7 +26,7 @@ class ForwardAccumulator:
         self._primals = nest.flatten(primals)
         for primal in self._primals:
             if not isinstance(primal, (Tensor, Variable)):
-                raise ValueError(
+                raise ValueError(  # noqa: TRY004 (as TensorFlow)
                     f"Passed in object {primal!r} of type {type(primal).__name__!r}, not "
                     "tf.Tensor or tf.Variable."
                 )
@@ -38,7 +38,7 @@ class ForwardAccumulator:
             tangent.shape.assert_is_compatible_with(primal.shape)
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
 
-    def __enter__(self) -> ForwardAccumulator:
+    def __enter__(self) -> Self:
         self._tape.__enter__()
         self._tape.watch(self._primals)
         return self

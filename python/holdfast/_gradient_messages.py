@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _holdfast, _source
 from ._diagnostics import Mark, born_loc, mark, name_in_frame, warn
@@ -21,7 +21,7 @@ def _words(node: Any, used: Mark | None, position: int, keyword: str) -> str:
         if text is None and position < len(names.operands):
             text = names.operands[position]
         if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
-            return text.text
+            return str(text.text)
     return name_in_frame(node) if isinstance(node, _holdfast.Tensor) else ""
 
 
@@ -83,7 +83,8 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     quoted_y = f"`{y}`" if y != "the target" else y
     quoted_x = f"`{x}`" if x != "the source" else x
     head = f"the gradient of {quoted_y} with respect to {quoted_x} is None"
-    labels = _born_label(source, x)
+    rebinding = _rebinding(source)
+    labels = _rebound_labels(rebinding, source) if rebinding else _born_label(source, x)
     if tape._opened is not None:
         labels.append(
             {
@@ -105,6 +106,12 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         why = f"the tape saw no read of the Variable {quoted_x}, or it is not trainable."
         watch = f"`{tape_name}.watch({x})`"
         fixes.append(_manual(f"use {quoted_x} inside the tape's block, or {watch}"))
+    elif meaning == "unwatched" and rebinding is not None:
+        head += f": {quoted_x} replaced a Variable"
+        why = (
+            f"`{rebinding.name} = ...` gave the Variable's name to a tensor, which no tape watches."
+        )
+        fixes.append(_assign_fix(rebinding.name, rebinding.statement, rebinding.here))
     elif meaning == "unwatched":
         head += f": {quoted_x} is not watched"
         why = (
@@ -120,7 +127,9 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     elif meaning == "numpy":
         head += f": {quoted_y} was not computed from anything watched"
         why = f"no recorded op leads to {quoted_y}: it was computed off the tape, or by NumPy."
-        fixes.append(_manual(f"compute {quoted_y} by `tf` ops inside the tape's block, off `numpy`"))
+        fixes.append(
+            _manual(f"compute {quoted_y} by `tf` ops inside the tape's block, off `numpy`")
+        )
     else:
         head += f": {quoted_y} does not depend on {quoted_x}"
         why = f"{quoted_y} was computed under this tape, but not from {quoted_x}."
@@ -146,7 +155,7 @@ def _tape_name(used: Mark | None) -> str:
     if used is not None:
         names = used.names()
         if names.kind == "call" and names.receiver is not None:
-            return names.receiver.text
+            return str(names.receiver.text)
     return "tape"
 
 
@@ -216,47 +225,73 @@ def _assigned(loc: dict[str, Any] | None) -> ast.Assign | None:
     return None
 
 
+class _Rebinding(NamedTuple):
+    """A tensor under the name that a Variable had."""
+
+    name: str
+    variable: dict[str, Any]  # where the Variable was made
+    here: dict[str, Any]  # where the tensor took its name
+    statement: ast.Assign
+
+
+def _rebinding(source: Any) -> _Rebinding | None:
+    """How `source` took over the name of a Variable it was computed from, if it did."""
+    if not isinstance(source, _holdfast.Tensor):
+        return None
+    variable, here = source._variable_born(), born_loc(source)
+    was, now = _assigned(variable), _assigned(here)
+    if was is None or now is None or here is None or variable is None:
+        return None
+    name = ast.unparse(now.targets[0])
+    if ast.unparse(was.targets[0]) != name:
+        return None
+    if variable["file"] == here["file"] and variable["line"] == here["line"]:
+        return None
+    return _Rebinding(name, variable, here, now)
+
+
+def _is_update(rebinding: _Rebinding, used: Mark | None) -> bool:
+    """Whether the new value was computed with a gradient: a training step that lost its Variable."""
+    grads = set(used.names().assigned_names) if used is not None else set()
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "gradient")
+        or (isinstance(node, ast.Name) and node.id in grads)
+        for node in ast.walk(rebinding.statement.value)
+    )
+
+
 def refuse_rebound(tape: Any, target: Any, sources: list[Any]) -> None:
-    """E0404 if a source is an unwatched tensor that took over the name of a Variable."""
+    """E0404 if a source is an unwatched tensor that a training step put in a Variable's place."""
+    used = mark()
     for source in sources:
-        if not isinstance(source, _holdfast.Tensor):
-            continue
-        variable, here = source._variable_born(), born_loc(source)
-        was, now = _assigned(variable), _assigned(here)
-        if was is None or now is None or here is None:
-            continue
-        name = ast.unparse(now.targets[0])
-        if ast.unparse(was.targets[0]) != name:
-            continue
-        if variable["file"] == here["file"] and variable["line"] == here["line"]:
+        found = _rebinding(source)
+        if found is None or not _is_update(found, used):
             continue
         if _meaning(tape._explain(target, source), source) != "unwatched":
             continue
-        labels = [
-            {
-                "role": "born",
-                "loc": variable,
-                "text": f"born here: Variable `{name}`, {_type_text(source)}",
-                "primary": False,
-            },
-            {
-                "role": "rebound",
-                "loc": _statement(here),
-                "text": f"rebound here: from now on `{name}` is a tensor",
-                "primary": False,
-            },
-            *used_here(f"used here: the gradient is asked for `{name}`"),
-        ]
+        name = found.name
         fail(
             "E0404",
             f"`{name}` is a tensor that replaced a Variable; the tape does not watch it",
             f"`{name} = ...` gave the name to a new tensor and left the Variable behind, so no "
             "gradient can reach it.",
-            labels=labels,
-            fixes=[_assign_fix(name, now, here)],
+            labels=[
+                *_rebound_labels(found, source),
+                *used_here(f"used here: the gradient is asked for `{name}`"),
+            ],
+            fixes=[_assign_fix(name, found.statement, found.here)],
             subject=_info(source, name),
             op="GradientTape.gradient",
         )
+
+
+def _rebound_labels(found: _Rebinding, source: Any) -> list[dict[str, Any]]:
+    born = f"born here: Variable `{found.name}`, {_type_text(source)}"
+    rebound = f"rebound here: from now on `{found.name}` is a tensor"
+    return [
+        {"role": "born", "loc": found.variable, "text": born, "primary": False},
+        {"role": "rebound", "loc": _statement(found.here), "text": rebound, "primary": False},
+    ]
 
 
 def _statement(loc: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class _Stack(threading.local):
 _stack = _Stack()
 
 
-class name_scope:  # noqa: N801 (TensorFlow's name)
+class name_scope:
     """A context in which names begin with `name/`.
 
     A name that ends with a slash is taken as it is; an empty one means no prefix.
@@ -28,7 +28,7 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise ValueError("name for name_scope must be a string.")
+            raise ValueError("name for name_scope must be a string.")  # noqa: TRY004
         self._name = name
 
     @property

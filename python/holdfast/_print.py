@@ -101,15 +101,13 @@ def _write(stream: Any, text: str) -> None:
             file.write(text)
         return
     if not hasattr(stream, "write"):
-        raise ValueError(
-            f"Unsupported output stream, logging level, or file.{stream}. {_STREAMS}"
-        )
+        raise ValueError(f"Unsupported output stream, logging level, or file.{stream}. {_STREAMS}")
     stream.write(text)
     if hasattr(stream, "flush"):
         stream.flush()
 
 
-def print(*inputs: Any, **kwargs: Any) -> None:  # noqa: A001 (TensorFlow's name)
+def print(*inputs: Any, **kwargs: Any) -> None:
     """Prints values and tensors, to standard error unless `output_stream` says otherwise.
 
     `summarize` elements are shown at each end of an axis, all if it is negative.

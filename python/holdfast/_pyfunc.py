@@ -14,7 +14,7 @@ from ._tensor import convert_to_tensor
 __all__ = ["numpy_function", "py_function"]
 
 
-def _shaped(result: Any, Tout: Any, of_numpy: bool) -> Any:  # noqa: N803 (TensorFlow's name)
+def _shaped(result: Any, Tout: Any, of_numpy: bool) -> Any:
     if not nest.is_nested(Tout) and not isinstance(Tout, (list, tuple)):
         return _one(result, Tout, of_numpy)
     wanted = list(Tout)
@@ -39,7 +39,7 @@ def _one(value: Any, dtype: Any, of_numpy: bool) -> Any:
 def py_function(
     func: Callable[..., Any] | None = None,
     inp: Any = None,
-    Tout: Any = None,  # noqa: N803 (TensorFlow's name)
+    Tout: Any = None,
     name: str | None = None,
 ) -> Any:
     """Calls `func` with the tensors `inp`; gradients pass through what it computes."""
@@ -52,7 +52,7 @@ def py_function(
 def numpy_function(
     func: Callable[..., Any] | None = None,
     inp: Any = None,
-    Tout: Any = None,  # noqa: N803 (TensorFlow's name)
+    Tout: Any = None,
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, overload
 
 from . import _dtypes
 
-__all__ = ["Dimension", "TensorShape", "TensorSpec"]
+__all__ = ["Dimension", "TensorShape", "TensorSpec", "broadcast_static_shape"]
 
 Dims: TypeAlias = "tuple[int | None, ...] | None"
 
@@ -43,10 +43,10 @@ class Dimension:
     def __hash__(self) -> int:
         return hash(self.value)
 
-    def __index__(self) -> int | None:  # type: ignore[override]
+    def __index__(self) -> int | None:
         return self.value
 
-    def __int__(self) -> int | None:  # type: ignore[override]
+    def __int__(self) -> int | None:
         return self.value
 
 
@@ -81,9 +81,7 @@ class TensorShape:
             self._dims = dims._dims
         elif isinstance(dims, (tuple, list)):
             self._dims = tuple(map(_dim, dims))
-        elif isinstance(dims, (int, Dimension)):
-            self._dims = (_dim(dims),)
-        elif isinstance(dims, str) or not isinstance(dims, Iterable):
+        elif isinstance(dims, (int, str, Dimension)) or not isinstance(dims, Iterable):
             self._dims = (_dim(dims),)
         else:
             self._dims = tuple(map(_dim, dims))
@@ -259,7 +257,8 @@ class TensorShape:
         if self._dims is not None:
             if isinstance(key, slice):
                 return make_shape(self._dims[key])
-            return self._dims[key]
+            size: int | None = self._dims[key]
+            return size
         if not isinstance(key, slice):
             return None
         start, stop = key.start or 0, key.stop
@@ -294,6 +293,27 @@ def as_shape(value: Any) -> TensorShape:
 def unknown_shape(rank: int | None = None) -> TensorShape:
     """A shape of `rank` unknown sizes."""
     return make_shape(None if rank is None else (None,) * rank)
+
+
+def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> TensorShape:
+    """The shape that two shapes have after broadcasting, as far as they are known."""
+    x, y = as_shape(shape_x)._dims, as_shape(shape_y)._dims
+    if x is None or y is None:
+        return TensorShape(None)
+    rank = max(len(x), len(y))
+    sizes: list[int | None] = []
+    for a, b in zip((1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y, strict=True):
+        if a == 1 or b == 1:
+            sizes.append(b if a == 1 else a)
+        elif a is None or b is None:
+            sizes.append(b if a is None else a)
+        elif a == b:
+            sizes.append(a)
+        else:
+            raise ValueError(
+                f"Incompatible shapes for broadcasting: {as_shape(shape_x)} and {as_shape(shape_y)}"
+            )
+    return make_shape(tuple(sizes))
 
 
 class TensorSpec:

@@ -54,4 +54,3 @@ def _meshgrid(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(list(args), **kwargs)
 
     return meshgrid
-

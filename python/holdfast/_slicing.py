@@ -90,4 +90,4 @@ class _Assign:
 
 def attach() -> None:
     """Puts `assign` onto the Tensor type."""
-    Tensor.assign = _Assign()
+    setattr(Tensor, "assign", _Assign())  # noqa: B010

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from . import _holdfast, _registry, nest
 from ._diagnostics import Diagnostic, Mark, mark
@@ -54,7 +54,7 @@ def wants_zero(unconnected_gradients: Any) -> bool:
         ) from None
 
 
-class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
+class GradientTape(_holdfast.TapeBase):
     """Records the ops that run in its `with` block, so that gradients can be asked for.
 
     Trainable variables are watched when they are read; tensors when `watch` says so.
@@ -72,7 +72,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         self._seen: tuple[Variable, ...] = ()
         self._explanations: dict[tuple[int, int], dict[str, Any]] = {}
 
-    def __enter__(self) -> GradientTape:
+    def __enter__(self) -> Self:
         if self.recording:
             raise ValueError(
                 "Tape is still recording, This can happen if you try to re-enter an "
@@ -103,7 +103,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
         """Follows these tensors and variables, given alone or nested."""
         for leaf in nest.flatten(tensor):
             if not isinstance(leaf, (Tensor, _holdfast.VariableBase)):
-                raise ValueError(
+                raise ValueError(  # noqa: TRY004 (as TensorFlow)
                     f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or "
                     "tf.Variable or ExtensionType."
                 )
@@ -210,7 +210,7 @@ class GradientTape(_holdfast.TapeBase):  # type: ignore[misc]
                 op="GradientTape.jacobian",
             )
         rows = self._rows(target, flat, wants_zero(unconnected_gradients), count)
-        out = []
+        out: list[Any] = []
         for column in zip(*rows, strict=True):
             if any(g is None for g in column):
                 out.append(None)

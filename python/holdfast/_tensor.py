@@ -180,7 +180,7 @@ def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Any:
 def _on(kind: str) -> Callable[..., Any]:
     def move(self: Any, gpu_index: int = 0) -> Any:
         """A copy of the tensor on that device."""
-        from .config import device
+        from ._device import device
 
         with device(f"/{kind}:{gpu_index}"):
             return _registry.function("identity")(self)

@@ -70,7 +70,7 @@ def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
 
 
 @_operators.overload
-class Variable(_holdfast.VariableBase):  # type: ignore[misc]
+class Variable(_holdfast.VariableBase):
     """A named, typed place for a tensor. Read it like a tensor, change it with `assign`."""
 
     def __init__(
@@ -119,7 +119,7 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
                 f"Got a {type(constraint)}: {constraint}"
             )
         if not isinstance(synchronization, VariableSynchronization):
-            raise ValueError(
+            raise ValueError(  # noqa: TRY004 (as TensorFlow)
                 f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
             )
         if not isinstance(aggregation, VariableAggregation):
@@ -141,19 +141,14 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
         self._constraint = constraint
         self._static_shape: TensorShape = wanted
         self._device: str = value.device
-        known = None if shape is None else None if wanted.rank is None else tuple(wanted)
         if wanted.rank is None:
-            known = ()
-        self._make_with(value, bool(trainable), known)
-
-    def _make_with(self, value: Any, trainable: bool, shape: tuple[int | None, ...] | None) -> None:
-        if self._static_shape.rank is None:
             unsupported(
                 "`Variable` of unknown rank is not supported",
                 "a Variable may leave sizes open, with None, but not their number",
                 fix="give `shape=[None, ...]` with one entry for each dimension",
             )
-        self._make(value, trainable, self._full_name, shape)
+        loose = None if shape is None else tuple(wanted)
+        self._make(value, bool(trainable), self._full_name, loose)
 
     # What it is.
 
@@ -442,8 +437,7 @@ class Variable(_holdfast.VariableBase):  # type: ignore[misc]
 
     def __hash__(self) -> int:
         raise TypeError(
-            "Variable is unhashable. Instead, use variable.ref() as the key. "
-            f"(Variable: {self!r})"
+            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
         )
 
     __iadd__ = _in_place("+", "assign_add")

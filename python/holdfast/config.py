@@ -1,4 +1,4 @@
-"""`tf.config`: devices, memory, threads. And `tf.device`."""
+"""`tf.config`: devices, memory, threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from . import _holdfast
-from ._device import device, parse_device, soft_placement
+from ._device import parse_device, soft_placement
 from .errors import fail, unsupported
 
 __all__ = [
@@ -27,8 +27,6 @@ __all__ = [
     "set_soft_device_placement",
     "set_visible_devices",
 ]
-
-_ = device  # `tf.device` lives beside this
 
 
 class PhysicalDevice(NamedTuple):
@@ -207,29 +205,28 @@ def _get_memory_growth(device: PhysicalDevice) -> bool:
     return True
 
 
-def _memory_info(device: str) -> dict[str, int]:
+def _present(device: str) -> tuple[str, int]:
+    """Kind and number of a device that exists."""
     kind, index = parse_device(device)
     if not any(d["kind"] == kind and d["index"] == index for d in _holdfast.devices()):
         raise ValueError(f"No matching devices found for {device!r}")
-    found: dict[str, int] = _holdfast.memory_info(kind, index)
-    return found
+    return kind or "CPU", index
 
 
 def _get_memory_info(device: str) -> dict[str, int]:
     """Bytes in use now, and the most there were."""
-    info = _memory_info(device)
+    info = _holdfast.memory_info(*_present(device))
     return {"current": info["current"], "peak": info["peak"]}
 
 
 def _get_memory_usage(device: str) -> int:
     """Bytes in use now."""
-    return _memory_info(device)["current"]
+    return _holdfast.memory_info(*_present(device))["current"]
 
 
 def _reset_memory_stats(device: str) -> None:
     """Lets the peak be what is in use now."""
-    _memory_info(device)
-    _holdfast.reset_peak(*parse_device(device))
+    _holdfast.reset_peak(*_present(device))
 
 
 def _get_device_details(device: PhysicalDevice) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _name(value: Any, position: int, keyword: str) -> str:
         if text is None and position < len(names.operands):
             text = names.operands[position]
         if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
-            return text.text
+            return str(text.text)
     return (name_in_frame(value) if isinstance(value, Tensor) else "") or keyword
 
 
@@ -299,7 +299,7 @@ def assert_non_positive(
     _sign("assert_non_positive", "less_equal", "at most 0", x, message)
 
 
-def Assert(  # noqa: N802
+def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> None:
     """Stops, showing `data`, unless `condition` is true."""
@@ -421,7 +421,7 @@ def _wrong_shape(check: str, name: str, rule: str, thing: Any, message: str | No
 
 
 def _scalar_rank(rank: Any) -> int:
-    if isinstance(rank, (list, tuple)) or getattr(rank, "ndim", 0):
+    if isinstance(rank, (list, tuple)) or bool(getattr(rank, "ndim", 0)):
         raise ValueError("Rank must be a scalar.")
     return int(rank)
 

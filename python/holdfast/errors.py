@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NoReturn
 
 from . import _holdfast
 from ._diagnostics import Diagnostic, user_frame
+from ._enrich import enrich
 
 OK = 0
 CANCELLED = 1
@@ -233,9 +234,11 @@ def _class_of(code: str, status: str, bases: str) -> type[DiagnosticError]:
 
 
 def from_diagnostic(
-    said: Mapping[str, Any], text: str, status: str, bases: str, code: str
+    said: dict[str, Any], text: str, status: str, bases: str, code: str
 ) -> DiagnosticError:
     """The exception for a diagnostic; every error of the binding is made here."""
+    if status and enrich(said):
+        text = _holdfast.render(said)
     kind = _class_of(code, status, bases)
     made = kind.__new__(kind, text)
     made._said, made._text, made._data = said, text, None

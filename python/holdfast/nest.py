@@ -6,7 +6,7 @@ Dicts are walked in the order of their sorted keys, whatever the order they were
 from __future__ import annotations
 
 import collections
-import collections.abc
+import functools
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
@@ -26,15 +26,20 @@ def _is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
 
+@functools.lru_cache(maxsize=512)
+def _nests(kind: Any) -> bool:
+    if issubclass(kind, (list, tuple, dict)):
+        return True
+    if issubclass(kind, (str, bytes, bytearray)):
+        return False
+    if issubclass(kind, (Mapping, Sequence, MappingView)) or hasattr(kind, "__attrs_attrs__"):
+        return True
+    return hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")
+
+
 def is_nested(seq: Any) -> bool:
     """Whether `seq` is a structure that holds others: not a leaf."""
-    if isinstance(seq, (list, tuple, dict)):
-        return True
-    if isinstance(seq, (str, bytes, bytearray)):
-        return False
-    if isinstance(seq, (Mapping, Sequence, MappingView)):
-        return True
-    return _is_attrs(seq) or _is_custom(seq)
+    return _nests(type(seq))  # type: ignore[arg-type]
 
 
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
@@ -66,7 +71,7 @@ def _rebuild(structure: Any, children: list[Any]) -> Any:
         pairs = [(key, values[key]) for key in structure]  # the order it was filled in
         if isinstance(structure, collections.defaultdict):
             return kind(structure.default_factory, pairs)
-        return kind(pairs)  # type: ignore[call-arg]
+        return kind(pairs)
     if _is_namedtuple(structure):
         return kind(*children)
     if _is_attrs(structure):

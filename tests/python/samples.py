@@ -37,10 +37,14 @@ class Words:
     def _cast(self, values: np.ndarray, dtype: str | None, kind: str) -> Made:
         return _made(values.astype(numpy_dtype(dtype or self.dtypes[kind])))
 
-    def uniform(self, *shape: int, low: float = -1, high: float = 1, dtype: str | None = None) -> Made:
+    def uniform(
+        self, *shape: int, low: float = -1, high: float = 1, dtype: str | None = None
+    ) -> Made:
         return self._cast(self.rng.uniform(low, high, shape), dtype, "float")
 
-    def positive(self, *shape: int, low: float = 0.5, high: float = 2, dtype: str | None = None) -> Made:
+    def positive(
+        self, *shape: int, low: float = 0.5, high: float = 2, dtype: str | None = None
+    ) -> Made:
         return self.uniform(*shape, low=low, high=high, dtype=dtype)
 
     def ints(self, *shape: int, low: int = -5, high: int = 5, dtype: str | None = None) -> Made:
@@ -64,7 +68,11 @@ class Words:
 
     def space(self) -> dict[str, Any]:
         names = "uniform positive ints bools strings complexes permutation".split()
-        return {name: getattr(self, name) for name in names} | {"tf": tf, "np": np, "math": math}
+        dtypes = {
+            dtype.name: dtype for dtype in tf._dtypes.ALL[2:-1]
+        }  # all but bool, which is Python's
+        generators = {name: getattr(self, name) for name in names}
+        return dtypes | generators | {"tf": tf, "np": np, "math": math}
 
 
 def numpy_dtype(dtype: Any) -> np.dtype:
@@ -137,12 +145,22 @@ class Call:
             return eval(self.record["reference"], space)
 
 
+class Both:
+    """A dtype that NumPy takes for one of its own, and that has the attributes of ours."""
+
+    def __init__(self, ours: Any) -> None:
+        self.ours, self.dtype = ours, numpy_dtype(ours)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.ours if hasattr(self.ours, name) else self.dtype, name)
+
+
 def _plain(value: Any, kind: str) -> Any:
     """An argument as NumPy would take it."""
     if isinstance(value, Made):
         return np.asarray(value)
     if isinstance(value, tf.DType):
-        return numpy_dtype(value)
+        return Both(value)
     if kind in ("tensor", "tensor?") and value is not None:
         array = np.asarray(value)
         narrow = {"f": "float32", "i": "int32"}.get(array.dtype.kind)
@@ -161,7 +179,7 @@ def _default(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         try:
-            return numpy_dtype(text)
+            return Both(tf.as_dtype(text))
         except TypeError:
             return None
 

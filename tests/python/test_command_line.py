@@ -6,7 +6,9 @@ import sys
 
 
 def holdfast(*args, **kwargs):
-    return subprocess.run([sys.executable, "-m", "holdfast", *args], capture_output=True, text=True, **kwargs)
+    return subprocess.run(
+        [sys.executable, "-m", "holdfast", *args], capture_output=True, text=True, **kwargs
+    )
 
 
 def test_run_gives_the_script_tensorflow_and_its_arguments(tmp_path):

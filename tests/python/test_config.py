@@ -10,14 +10,19 @@ import holdfast as tf
 
 
 def run(code):
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
 
 
 def test_devices_are_listed_as_tensorflow_lists_them():
     (cpu,) = tf.config.list_physical_devices("CPU")
     assert repr(cpu) == "PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')"
     assert tf.config.list_logical_devices("CPU")[0].name == "/device:CPU:0"
-    assert cpu in tf.config.get_visible_devices() and tf.config.experimental.get_device_details(cpu) == {}
+    assert (
+        cpu in tf.config.get_visible_devices()
+        and tf.config.experimental.get_device_details(cpu) == {}
+    )
 
 
 def test_a_cpu_is_divided():
@@ -35,7 +40,16 @@ def test_a_cpu_is_divided():
 
 
 @pytest.mark.parametrize(
-    "name", ["/CPU:0", "CPU", "cpu:0", "/device:CPU:0", "/job:localhost/replica:0/task:0/device:CPU:0", None, ""]
+    "name",
+    [
+        "/CPU:0",
+        "CPU",
+        "cpu:0",
+        "/device:CPU:0",
+        "/job:localhost/replica:0/task:0/device:CPU:0",
+        None,
+        "",
+    ],
 )
 def test_names_of_the_cpu(name):
     with tf.device(name):
@@ -59,7 +73,9 @@ def test_an_absent_device_is_replaced_and_named(capsys):
     with tf.device("/GPU:77"):
         y = tf.constant(1.0) + 1
     said = capsys.readouterr().err
-    assert float(y) == 2 and said.startswith("warning[W0703]: GPU:77 was asked for and is absent; CPU:0 was used")
+    assert float(y) == 2 and said.startswith(
+        "warning[W0703]: GPU:77 was asked for and is absent; CPU:0 was used"
+    )
     assert 'tf.device("/CPU:0")' in said and "runs on CPU:0 instead" in said
 
 

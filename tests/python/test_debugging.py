@@ -53,7 +53,11 @@ def test_what_holds_passes(check):
 
 
 FAILING = [
-    (lambda: d.assert_equal(A, [1.0, 3.0], message="sizes"), ValueError, r"is 2\.0[\s\S]*is 3\.0[\s\S]*sizes"),
+    (
+        lambda: d.assert_equal(A, [1.0, 3.0], message="sizes"),
+        ValueError,
+        r"is 2\.0[\s\S]*is 3\.0[\s\S]*sizes",
+    ),
     (lambda: d.assert_none_equal(A, [1.0, 3.0]), ValueError, "differ"),
     (lambda: d.assert_less(A, 2.0), ValueError, "less than"),
     (lambda: d.assert_less_equal(A, 1.0), ValueError, "at most"),
@@ -71,7 +75,11 @@ FAILING = [
     (lambda: d.assert_shapes([(A, (3,))]), ValueError, "size 3"),
     (lambda: d.assert_shapes([(A, ("N", "M"))]), ValueError, "rank 2"),
     (lambda: d.assert_all_finite(tf.constant([1.0, np.nan]), "bad"), ValueError, r"NaN[\s\S]*bad"),
-    (lambda: d.check_numerics(tf.constant([np.inf, np.nan]), "bad"), ValueError, "Inf and NaN values"),
+    (
+        lambda: d.check_numerics(tf.constant([np.inf, np.nan]), "bad"),
+        ValueError,
+        "Inf and NaN values",
+    ),
     (lambda: d.Assert(False, [A, 3]), ValueError, r"\[1\. 2\.\]; 3"),
     (lambda: d.assert_proper_iterable(A), TypeError, "proper"),
     (lambda: d.assert_same_float_dtype([A, tf.constant(1.0, tf.float16)]), ValueError, "same type"),

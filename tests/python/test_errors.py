@@ -14,7 +14,7 @@ def caught():
     price = tf.constant([1.5, 2.5])
     count = tf.constant([2, 3])
     with pytest.raises(tf.errors.InvalidArgumentError) as info:
-        price * count  # noqa: B018
+        price * count
     return info.value
 
 
@@ -76,11 +76,11 @@ def test_operands_have_the_names_the_user_typed():
     net.h = tf.constant([1.0, 2.0, 3.0])
     rows = [tf.constant([1.0, 2.0])]
     with pytest.raises(ValueError) as info:
-        net.h + rows[0]  # noqa: B018
+        net.h + rows[0]
     assert "net.h" in str(info.value) and "rows[0]" in str(info.value)
     counts = tf.Variable([1, 2, 3])
     with pytest.raises(TypeError) as info:
-        counts * net.h  # noqa: B018
+        counts * net.h
     assert "`counts`" in str(info.value)
 
 

@@ -1,6 +1,6 @@
 """No signature makes an op crash or hang: each is computed, or refused by a message that names the op.
 
-    pytest tests/python/test_fuzz.py --count 200        the full run
+pytest tests/python/test_fuzz.py --count 200        the full run
 """
 
 import json

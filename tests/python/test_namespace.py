@@ -40,7 +40,9 @@ def test_what_tensorflow_has_and_we_have_not_is_said(name):
     assert not hasattr(tf, name)
     with pytest.raises(NotImplementedError) as caught:
         getattr(tf, name)
-    assert caught.value.code == "E1105" and isinstance(caught.value, (AttributeError, tf.errors.UnimplementedError))
+    assert caught.value.code == "E1105" and isinstance(
+        caught.value, (AttributeError, tf.errors.UnimplementedError)
+    )
     assert f"`tf.{name}` is not part of Holdfast" in str(caught.value)
 
 
@@ -67,8 +69,13 @@ def test_trivial_names_of_graph_programs():
     called = []
     with tf.control_dependencies([lambda: called.append(1)]), tf.init_scope():
         pass
+    assert tf.timestamp().dtype == tf.float64 and len(tf.tuple([tf.constant(1), None])) == 2
+    with tf.name_scope("a"):
+        assert tf.get_current_name_scope() == "a"
     assert called == [1] and tf.group(tf.constant(1)) is None and tf.no_op() is None
-    assert tf.compat.as_bytes("a") == b"a" and tf.compat.as_text(b"a") == tf.compat.as_str(b"a") == "a"
+    assert (
+        tf.compat.as_bytes("a") == b"a" and tf.compat.as_text(b"a") == tf.compat.as_str(b"a") == "a"
+    )
     with pytest.raises(TypeError):
         tf.Operation()
 
@@ -78,7 +85,9 @@ def test_importing_is_silent_and_quick():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     took = {}
     for name in ("numpy", "holdfast"):
-        clock = "import time; t = time.perf_counter(); import %s; print(time.perf_counter() - t)" % name
+        clock = (
+            "import time; t = time.perf_counter(); import %s; print(time.perf_counter() - t)" % name
+        )
         took[name] = min(float(run(clock).stdout) for _ in range(3))
     assert took["holdfast"] <= 3 * took["numpy"] + 0.05
 

@@ -13,7 +13,11 @@ nest = tf.nest
 
 def test_flatten_sorts_dicts_and_keeps_leaves():
     assert nest.flatten({"b": 1, "a": [2, (3, 4)]}) == [2, 3, 4, 1]
-    assert nest.flatten(P(1, [2])) == [1, 2] and nest.flatten("abc") == ["abc"] and nest.flatten(None) == [None]
+    assert (
+        nest.flatten(P(1, [2])) == [1, 2]
+        and nest.flatten("abc") == ["abc"]
+        and nest.flatten(None) == [None]
+    )
     assert len(nest.flatten(np.ones(3))) == 1 and len(nest.flatten(tf.constant([1, 2]))) == 1
     with pytest.raises(TypeError):
         nest.flatten({1: 2, "a": 3})
@@ -50,7 +54,9 @@ def test_what_does_not_match_is_refused():
 
 def test_pack_sequence_as():
     assert nest.pack_sequence_as({"b": 0, "a": [0, 0]}, [1, 2, 3]) == {"b": 3, "a": [1, 2]}
-    assert nest.pack_sequence_as(P(0, [0]), [1, 2]) == P(1, [2]) and nest.pack_sequence_as(0, [1]) == 1
+    assert (
+        nest.pack_sequence_as(P(0, [0]), [1, 2]) == P(1, [2]) and nest.pack_sequence_as(0, [1]) == 1
+    )
     for structure, flat in (([0], [1, 2]), (0, [1, 2])):
         with pytest.raises(ValueError, match="sequence"):
             nest.pack_sequence_as(structure, flat)

@@ -39,8 +39,13 @@ def test_tensors(capsys, value, text):
 
 def test_other_values_and_structures(capsys):
     one = tf.constant(1)
-    assert printed(capsys, "a", 3, 2.5, None, [1, 2], {"a": one}) == "a 3 2.5 None [1, 2] {'a': 1}\n"
-    assert printed(capsys, (one, "a"), [tf.constant([1, 2]), 3], P(1, one)) == "(1, 'a') [[1 2], 3] P(x=1, y=1)\n"
+    assert (
+        printed(capsys, "a", 3, 2.5, None, [1, 2], {"a": one}) == "a 3 2.5 None [1, 2] {'a': 1}\n"
+    )
+    assert (
+        printed(capsys, (one, "a"), [tf.constant([1, 2]), 3], P(1, one))
+        == "(1, 'a') [[1 2], 3] P(x=1, y=1)\n"
+    )
     assert printed(capsys, tf.Variable([1.0, 2.0]), tf.float32) == "[1 2] tf.float32\n"
     assert printed(capsys) == "\n"
 

@@ -28,5 +28,7 @@ def test_what_does_not_fit_tout_is_refused():
 
 def test_numpy_function_gets_arrays():
     seen = []
-    y = tf.numpy_function(lambda a: (seen.append(type(a)), a * 2)[1], [tf.constant([1.0])], tf.float32)
+    y = tf.numpy_function(
+        lambda a: (seen.append(type(a)), a * 2)[1], [tf.constant([1.0])], tf.float32
+    )
     assert seen == [np.ndarray] and y.numpy().tolist() == [2]

@@ -6,6 +6,7 @@ import samples
 from samples import case_id, cases
 
 import holdfast as tf
+from holdfast import _holdfast
 
 CASES = cases()
 REFERENCED = [case for case in CASES if case[0].record["reference"]]
@@ -23,16 +24,24 @@ def as_arrays(expected, count):
 
 def check(result, expected, rtol, atol):
     got = tensors_of(result)
-    wanted = as_arrays(expected, len(got)) if isinstance(result, (list, tuple)) else [np.asarray(expected)]
+    wanted = (
+        as_arrays(expected, len(got))
+        if isinstance(result, (list, tuple))
+        else [np.asarray(expected)]
+    )
     assert len(got) == len(wanted)
     for tensor, value in zip(got, wanted, strict=True):
         assert tuple(tensor.shape) == value.shape
         mine = np.asarray(tensor.numpy())
+        if tensor.dtype == tf.string:  # NumPy's zero of an array of objects is the number
+            value = np.where(value == 0, b"", value) if value.dtype == object else value
         if tensor.dtype.is_floating or tensor.dtype.is_complex:
             wide = np.complex128 if tensor.dtype.is_complex else np.float64
             np.testing.assert_allclose(mine.astype(wide), value.astype(wide), rtol, atol)
         else:
-            np.testing.assert_array_equal(mine, value.astype(object if mine.dtype == object else value.dtype))
+            np.testing.assert_array_equal(
+                mine, value.astype(object if mine.dtype == object else value.dtype)
+            )
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
@@ -62,7 +71,11 @@ LOOSE = {"float16": 2e-2}
 
 def other_dtypes():
     for function, sample in REFERENCED:
-        for kind, word in (("float", "uniform|positive"), ("int", "ints"), ("complex", "complexes")):
+        for kind, word in (
+            ("float", "uniform|positive"),
+            ("int", "ints"),
+            ("complex", "complexes"),
+        ):
             if any(w + "(" in sample for w in word.split("|")):
                 for dtype in OTHER_DTYPES[kind]:
                     yield pytest.param(
@@ -76,7 +89,7 @@ def test_other_dtypes_give_what_the_reference_gives(function, sample, kind, dtyp
     try:
         result = call.run()
     except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError) as refused:
-        if refused.code in ("E1101", "E1105"):
+        if refused.code in ("E1101", "E1103", "E1105"):  # also numbers that the dtype cannot hold
             pytest.skip(f"does not take {dtype}")
         raise
     try:
@@ -91,9 +104,16 @@ def test_other_dtypes_give_what_the_reference_gives(function, sample, kind, dtyp
 # Gradients, along random directions, against central differences in float64.
 
 
+def ends_gradients(function):
+    op = function.record["op"]
+    return op is not None and _holdfast.raw_op_record(op)["no_gradient"]
+
+
 def differentiable():
     for function, sample in CASES:
-        if function.record["checks"]["gradient"] and ("uniform(" in sample or "positive(" in sample):
+        if ends_gradients(function) or not function.record["checks"]["gradient"]:
+            continue
+        if "uniform(" in sample or "positive(" in sample:
             yield pytest.param(function, sample, id=case_id((function, sample)))
 
 
@@ -115,7 +135,10 @@ class Scalar:
                 pytest.skip("does not take float64")
             raise
         self.weights = [
-            self.rng.uniform(0.5, 1.5, tuple(y.shape)) if y.dtype == tf.float64 else None
+            # An empty segment or an empty sum has the least float there is: no slope can be measured.
+            self.rng.uniform(0.5, 1.5, tuple(y.shape)) * (np.abs(y.numpy()) < 1e30)
+            if y.dtype == tf.float64
+            else None
             for y in outputs
         ]
         if all(w is None or not w.size for w in self.weights):
@@ -131,6 +154,7 @@ class Scalar:
         total = tf.constant(0.0, tf.float64)
         for y, w in zip(tensors_of(self.call.run(inputs)), self.weights, strict=True):
             if w is not None:
+                y = tf.where(w != 0, y, tf.zeros_like(y))
                 total = total + tf.reduce_sum(y * w)
         return total
 
@@ -163,7 +187,9 @@ def test_the_gradient_is_the_slope(function, sample):
         d = scalar.direction()
         up, down = (float(scalar.value(scalar.moved(d, s))) for s in (STEP, -STEP))
         here = scalar.moved(d, 0)
-        close(float(scalar.slope(here, d)), (up - down) / (2 * STEP), abs(float(scalar.value(here))))
+        close(
+            float(scalar.slope(here, d)), (up - down) / (2 * STEP), abs(float(scalar.value(here)))
+        )
 
 
 @pytest.mark.parametrize(("function", "sample"), list(differentiable()))
@@ -182,6 +208,7 @@ def test_the_gradient_of_the_gradient_is_its_slope(function, sample):
         s, [inputs[i] for i in order], unconnected_gradients=tf.UnconnectedGradients.ZERO
     )
     mine = sum(
-        float(tf.reduce_sum(tf.convert_to_tensor(g) * d[i])) for i, g in zip(order, found, strict=True)
+        float(tf.reduce_sum(tf.convert_to_tensor(g) * d[i]))
+        for i, g in zip(order, found, strict=True)
     )
     close(mine, (up - down) / (2 * STEP), abs(float(s)))

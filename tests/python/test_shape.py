@@ -29,7 +29,9 @@ def test_what_shapes_are_made_of():
 def test_what_is_known():
     s = S([2, None, 4])
     assert (s.rank, s.ndims, s.as_list(), s.num_elements()) == (3, 3, [2, None, 4], None)
-    assert not s.is_fully_defined() and S([2, 3]).is_fully_defined() and S([2, 3]).num_elements() == 6
+    assert (
+        not s.is_fully_defined() and S([2, 3]).is_fully_defined() and S([2, 3]).num_elements() == 6
+    )
     assert S(None).rank is None and [d.value for d in s.dims] == [2, None, 4]
     for broken in (S(None).as_list, lambda: len(S(None)), lambda: list(S(None))):
         with pytest.raises(ValueError, match="unknown"):
@@ -70,16 +72,28 @@ def test_checks():
 
 
 def test_equality_and_hash():
-    assert S([1, None]) == (1, None) and S([1]) != None and S(None) == None  # noqa: E711
+    assert S([1, None]) == (1, None) and S([1]) != None and S(None) == None
     assert S([1, 2]) != "ab" and hash(S([1, 2])) == hash((1, 2))
     assert pickle.loads(pickle.dumps(S([1, None]))) == S([1, None])
+
+
+def test_broadcasting():
+    f = tf.broadcast_static_shape
+    assert f(S([2, 1]), S([3])) == [2, 3] and f(S([None, 1]), S([4, 5])) == [4, 5]
+    assert f(S([1]), S([None])) == [None] and f(S(None), S([1])).rank is None
+    with pytest.raises(ValueError, match="Incompatible"):
+        f(S([2]), S([3]))
 
 
 def test_specs():
     spec = tf.TensorSpec([1, None], tf.int32, "x")
     assert repr(spec) == "TensorSpec(shape=(1, None), dtype=tf.int32, name='x')"
-    assert spec == tf.TensorSpec([1, None], "int32", "x") and hash(spec) == hash(pickle.loads(pickle.dumps(spec)))
-    assert spec.is_compatible_with(tf.constant([[1, 2]])) and not spec.is_compatible_with(tf.constant([[1.0]]))
+    assert spec == tf.TensorSpec([1, None], "int32", "x") and hash(spec) == hash(
+        pickle.loads(pickle.dumps(spec))
+    )
+    assert spec.is_compatible_with(tf.constant([[1, 2]])) and not spec.is_compatible_with(
+        tf.constant([[1.0]])
+    )
     assert tf.TensorSpec.from_tensor(tf.constant([1, 2])) == tf.type_spec_from_value([1, 2])
     merged = tf.TensorSpec([1, 2]).most_specific_compatible_type(tf.TensorSpec([2, 2]))
     assert merged == tf.TensorSpec([None, 2])

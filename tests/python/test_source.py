@@ -62,7 +62,7 @@ def run(tmp_path: pathlib.Path) -> typing.Callable[..., Probe]:
         path.write_text(textwrap.dedent(program), encoding="utf-8")
         probe = Probe()
         space = {"p": probe, "q": probe, "self": Holder(), "cache": [], "tf": probe, **names}
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), space)  # noqa: S102
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), space)
         return probe
 
     return run
@@ -121,7 +121,7 @@ def test_a_lambda_is_located(run: typing.Any) -> None:
 
 def test_a_string_without_source_has_an_empty_line() -> None:
     probe = Probe()
-    exec("x = p + p", {"p": probe})  # noqa: S102
+    exec("x = p + p", {"p": probe})
     place = source.locate(*probe.calls[0])
     assert (place.file, place.line, place.source_line) == ("<string>", 1, "")
     assert names_of(probe) == source.OperandNames()
@@ -131,7 +131,7 @@ def test_a_string_that_linecache_knows_is_read() -> None:
     text = "y = p + q\n"
     linecache.cache["<generated 1>"] = (len(text), None, [text], "<generated 1>")
     probe = Probe()
-    exec(compile(text, "<generated 1>", "exec"), {"p": probe, "q": probe})  # noqa: S102
+    exec(compile(text, "<generated 1>", "exec"), {"p": probe, "q": probe})
     assert source.locate(*probe.calls[0]).source_line == "y = p + q"
     assert texts(names_of(probe)) == ["p", "q"]
 
@@ -142,7 +142,7 @@ def test_a_notebook_cell_is_called_by_its_number(monkeypatch: pytest.MonkeyPatch
     shell = types.SimpleNamespace(compile=types.SimpleNamespace(_filename_map={name: 3}))
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
     probe = Probe()
-    exec(compile("p + q\n", name, "exec"), {"p": probe, "q": probe})  # noqa: S102
+    exec(compile("p + q\n", name, "exec"), {"p": probe, "q": probe})
     assert source.locate(*probe.calls[0])[:2] == ("In[3]", 1)
     code = compile("1", "<ipython-input-7-0abc12>", "eval")
     assert source.locate(code, 0).file == "In[7]"

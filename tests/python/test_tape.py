@@ -29,7 +29,10 @@ def test_output_gradients_weigh_the_target():
         y = x * x
     assert values(tape.gradient(y, x, output_gradients=tf.constant([1.0, 10.0]))) == [2, 40]
     assert values(tape.gradient(y, x, output_gradients=[1.0, 0.0])) == [2, 0]
-    assert values(tape.gradient([y, y], x, output_gradients=[tf.constant([1.0, 1.0]), None])) == [4, 8]
+    assert values(tape.gradient([y, y], x, output_gradients=[tf.constant([1.0, 1.0]), None])) == [
+        4,
+        8,
+    ]
 
 
 def test_second_order():
@@ -168,7 +171,9 @@ def test_an_unwatched_constant_is_named_with_its_fix(capsys):
     assert "`energy` with respect to `speed` is None: `speed` is not watched" in said
     assert "tape.watch(speed)" in said and "[tested]" in said
     explained = tape.explain(energy, speed)
-    assert explained.code == "W0502" and explained.fixes[0].edits[0].new.strip() == "tape.watch(speed)"
+    assert (
+        explained.code == "W0502" and explained.fixes[0].edits[0].new.strip() == "tape.watch(speed)"
+    )
 
 
 def test_integers_cuts_and_missing_paths_are_told_apart():
@@ -197,7 +202,19 @@ def test_a_tensor_that_replaced_a_variable_is_an_error():
         tape.gradient(loss, weight)
     assert caught.value.code == "E0404" and isinstance(caught.value, TypeError)
     (edit,) = caught.value.diagnostic.fixes[0].edits
-    assert edit.old.startswith("weight = weight - ") and edit.new.startswith("weight.assign_sub(0.1 * tape")
+    assert edit.old.startswith("weight = weight - ") and edit.new.startswith(
+        "weight.assign_sub(0.1 * tape"
+    )
+
+
+def test_a_tensor_that_took_a_variables_name_is_told_without_an_error(capsys):
+    x = tf.Variable(2.0)
+    x = x + 1
+    with tf.GradientTape() as tape:
+        y = x * x
+    assert tape.gradient(y, x) is None
+    said = capsys.readouterr().err
+    assert "W0502" in said and "`x` replaced a Variable" in said and "x.assign_add(1)" in said
 
 
 # Custom gradients.
@@ -215,7 +232,10 @@ def test_a_custom_gradient_is_used():
     with tf.GradientTape() as tape:
         tape.watch(a)
         z = f(a, b)
-    assert values(z) == [3, 8] and [values(g) for g in tape.gradient(z, [a, b])] == [[10, 10], [20, 20]]
+    assert values(z) == [3, 8] and [values(g) for g in tape.gradient(z, [a, b])] == [
+        [10, 10],
+        [20, 20],
+    ]
     assert f.__name__ == "f"
 
 
@@ -300,7 +320,11 @@ def test_recompute_grad_calls_again():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = f(x)
-    assert float(y) == 12 and [float(g) for g in tape.gradient(y, [x, v])] == [12, 4] and len(calls) == 2
+    assert (
+        float(y) == 12
+        and [float(g) for g in tape.gradient(y, [x, v])] == [12, 4]
+        and len(calls) == 2
+    )
 
 
 def test_grad_pass_through():

@@ -14,12 +14,18 @@ A = tf.constant([1.0, 2.0])
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ([1.0, 2.0], "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>"),
+        (
+            [1.0, 2.0],
+            "<tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>",
+        ),
         (1.0, "<tf.Tensor: shape=(), dtype=float32, numpy=1.0>"),
         (True, "<tf.Tensor: shape=(), dtype=bool, numpy=True>"),
         (1 + 2j, "<tf.Tensor: shape=(), dtype=complex128, numpy=(1+2j)>"),
         ("a", "<tf.Tensor: shape=(), dtype=string, numpy=b'a'>"),
-        (["a", "bc"], "<tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a', b'bc'], dtype=object)>"),
+        (
+            ["a", "bc"],
+            "<tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a', b'bc'], dtype=object)>",
+        ),
         (
             [[1, 2], [3, 4]],
             "<tf.Tensor: shape=(2, 2), dtype=int32, numpy=\narray([[1, 2],\n       [3, 4]], dtype=int32)>",
@@ -38,7 +44,9 @@ def test_str_and_format():
 
 
 def test_a_bfloat16_prints_even_where_numpy_has_none():
-    assert "1.5" in repr(tf.constant([1.5], tf.bfloat16)) and "bfloat16" in str(tf.constant(2, tf.bfloat16))
+    assert "1.5" in repr(tf.constant([1.5], tf.bfloat16)) and "bfloat16" in str(
+        tf.constant(2, tf.bfloat16)
+    )
 
 
 def test_a_tensor_is_hashed_by_reference_only():
@@ -54,7 +62,9 @@ def test_shapes_of_tensors():
         A.set_shape([3])
 
 
-@pytest.mark.parametrize("name", ["T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"])
+@pytest.mark.parametrize(
+    "name", ["T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"]
+)
 def test_numpys_attributes_are_refused_with_a_hint(name):
     assert not hasattr(A, name)
     with pytest.raises(AttributeError, match="experimental_enable_numpy_behavior"):
@@ -110,7 +120,10 @@ def test_constant():
 
 
 def test_convert_to_tensor():
-    assert tf.convert_to_tensor(A) is not None and tf.convert_to_tensor([1, 2], dtype_hint=tf.float32).dtype == tf.float32
+    assert (
+        tf.convert_to_tensor(A) is not None
+        and tf.convert_to_tensor([1, 2], dtype_hint=tf.float32).dtype == tf.float32
+    )
     assert tf.convert_to_tensor([1.5], dtype_hint=tf.int32).dtype == tf.float32
     assert tf.convert_to_tensor("x", dtype_hint=tf.int32).dtype == tf.string
     assert tf.convert_to_tensor(np.array([1, 2])).dtype == tf.int64
@@ -122,18 +135,36 @@ def test_convert_to_tensor():
 
 def test_what_is_a_tensor():
     v = tf.Variable(1.0)
-    assert tf.is_tensor(A) and tf.is_tensor(v) and not tf.is_tensor([1]) and not isinstance(v, tf.Tensor)
+    assert (
+        tf.is_tensor(A)
+        and tf.is_tensor(v)
+        and not tf.is_tensor([1])
+        and not isinstance(v, tf.Tensor)
+    )
     assert tf.get_static_value(A).tolist() == [1, 2] and tf.get_static_value(v) is None
     assert tf.get_static_value([1]) == [1]
 
 
 def test_indexed_slices():
     s = tf.IndexedSlices(A, tf.constant([0, 2]), tf.constant([4]))
-    assert s.shape == [4] and s.dtype == tf.float32 and str(s).startswith("IndexedSlices(indices=tf.Tensor([0 2]")
+    assert (
+        s.shape == [4]
+        and s.dtype == tf.float32
+        and str(s).startswith("IndexedSlices(indices=tf.Tensor([0 2]")
+    )
     assert tf.convert_to_tensor(s).numpy().tolist() == [1, 0, 2, 0]
     assert (-s).values.numpy().tolist() == [-1, -2]
     with pytest.raises(ValueError, match="dense_shape"):
         tf.convert_to_tensor(tf.IndexedSlices(A, tf.constant([0, 2])))
+
+
+def test_dlpack_goes_both_ways():
+    shared = np.from_dlpack(A)
+    assert shared.tolist() == [1, 2]
+    capsule = tf.experimental.dlpack.to_dlpack(A)
+    assert tf.experimental.dlpack.from_dlpack(capsule).numpy().tolist() == [1, 2]
+    assert tf.experimental.dlpack.from_dlpack(np.ones((2, 2))).dtype == tf.float64
+    assert A.__dlpack_device__() == (1, 0) and A.numpy().tolist() == [1, 2]
 
 
 def test_only_a_slice_of_a_variable_can_be_assigned():

@@ -15,7 +15,11 @@ def values(v):
 
 def test_a_variable_prints_as_tensorflows():
     v = tf.Variable([1.0, 2.0])
-    assert repr(v) == str(v) == "<tf.Variable 'Variable:0' shape=(2,) dtype=float32, numpy=array([1., 2.], dtype=float32)>"
+    assert (
+        repr(v)
+        == str(v)
+        == "<tf.Variable 'Variable:0' shape=(2,) dtype=float32, numpy=array([1., 2.], dtype=float32)>"
+    )
     assert repr(tf.Variable(1, name="n")) == "<tf.Variable 'n:0' shape=() dtype=int32, numpy=1>"
 
 
@@ -27,7 +31,10 @@ def test_names_take_the_scope():
 
 
 def test_initial_values():
-    assert tf.Variable(lambda: tf.constant(1.0)).shape == [] and tf.Variable(1, dtype=tf.float64).dtype == tf.float64
+    assert (
+        tf.Variable(lambda: tf.constant(1.0)).shape == []
+        and tf.Variable(1, dtype=tf.float64).dtype == tf.float64
+    )
     v = tf.Variable([1.0])
     w = tf.Variable(v)
     v.assign([2.0])
@@ -58,12 +65,17 @@ def test_operators_are_those_of_tensors():
     v = tf.Variable([4.0, 2.0])
     assert isinstance(v + 1, tf.Tensor) and values(1 + v) == [5, 3] and values(-v) == [-4, -2]
     assert values(v * v) == [16, 4] and values(8 / v) == [2, 4] and values(v**2) == [16, 4]
-    assert values(tf.constant([1.0, 1.0]) + v) == [5, 3] and values(np.ones(2, "float32") - v) == [-3, -1]
+    assert values(tf.constant([1.0, 1.0]) + v) == [5, 3] and values(np.ones(2, "float32") - v) == [
+        -3,
+        -1,
+    ]
     assert values(v == [4.0, 0.0]) == [True, False] and values(v > 3) == [True, False]
-    assert (v == None) is False and (v != None) is True  # noqa: E711
+    assert (v == None) is False and (v != None) is True
 
 
-@pytest.mark.parametrize("statement", ["v += 1", "v -= 1", "v *= 2", "v /= 2", "v //= 2", "v %= 2", "v **= 2"])
+@pytest.mark.parametrize(
+    "statement", ["v += 1", "v -= 1", "v *= 2", "v /= 2", "v //= 2", "v %= 2", "v **= 2"]
+)
 def test_in_place_operators_are_refused_as_in_tensorflow(statement):
     with pytest.raises(RuntimeError, match="is not supported. Use `variable.assign"):
         exec(statement, {"v": tf.Variable(1.0)})
@@ -71,7 +83,10 @@ def test_in_place_operators_are_refused_as_in_tensorflow(statement):
 
 def test_python_values():
     assert float(tf.Variable(2.0)) == 2.0 and int(tf.Variable(2)) == 2 and bool(tf.Variable(True))
-    assert complex(tf.Variable(2.0)) == 2 and [float(x) for x in tf.Variable([1.0, 2.0])] == [1.0, 2.0]
+    assert complex(tf.Variable(2.0)) == 2 and [float(x) for x in tf.Variable([1.0, 2.0])] == [
+        1.0,
+        2.0,
+    ]
     with pytest.raises(TypeError, match="len"):
         len(tf.Variable([1.0]))
 
@@ -98,11 +113,25 @@ def test_rows_are_scattered():
         return tf.IndexedSlices(tf.constant([x]), tf.constant([1]))
 
     v = tf.Variable([1.0, 2.0, 3.0])
-    assert values(v.scatter_add(rows(1.0))) == [1, 3, 3] and values(v.scatter_sub(rows(2.0))) == [1, 1, 3]
-    assert values(v.scatter_mul(rows(6.0))) == [1, 6, 3] and values(v.scatter_div(rows(2.0))) == [1, 3, 3]
-    assert values(v.scatter_max(rows(9.0))) == [1, 9, 3] and values(v.scatter_min(rows(4.0))) == [1, 4, 3]
+    assert values(v.scatter_add(rows(1.0))) == [1, 3, 3] and values(v.scatter_sub(rows(2.0))) == [
+        1,
+        1,
+        3,
+    ]
+    assert values(v.scatter_mul(rows(6.0))) == [1, 6, 3] and values(v.scatter_div(rows(2.0))) == [
+        1,
+        3,
+        3,
+    ]
+    assert values(v.scatter_max(rows(9.0))) == [1, 9, 3] and values(v.scatter_min(rows(4.0))) == [
+        1,
+        4,
+        3,
+    ]
     assert values(v.scatter_update(rows(0.0))) == [1, 0, 3]
-    assert values(v.scatter_nd_add([[0]], [5.0])) == [6, 0, 3] and values(v.scatter_nd_update([[2]], [7.0])) == [6, 0, 7]
+    assert values(v.scatter_nd_add([[0]], [5.0])) == [6, 0, 3] and values(
+        v.scatter_nd_update([[2]], [7.0])
+    ) == [6, 0, 7]
     assert values(v.sparse_read([2, 0])) == [7, 6] and values(v.gather_nd([[1]])) == [0]
     with pytest.raises(TypeError, match="IndexedSlices"):
         v.scatter_add(3)
@@ -112,13 +141,18 @@ def test_properties():
     v = tf.Variable(1.0, trainable=False, constraint=abs)
     assert not v.trainable and v.constraint is abs and v.device.endswith("CPU:0")
     assert v.handle.dtype == tf.resource and v.is_initialized().numpy() and v.initializer is None
-    assert v.synchronization is tf.VariableSynchronization.AUTO and v.aggregation is tf.VariableAggregation.NONE
+    assert (
+        v.synchronization is tf.VariableSynchronization.AUTO
+        and v.aggregation is tf.VariableAggregation.NONE
+    )
     assert not tf.Variable(1.0, synchronization=tf.VariableSynchronization.ON_READ).trainable
     with pytest.raises(RuntimeError):
         _ = v.initial_value
 
 
-@pytest.mark.parametrize("option", [{"variable_def": 1}, {"constraint": 3}, {"synchronization": "x"}])
+@pytest.mark.parametrize(
+    "option", [{"variable_def": 1}, {"constraint": 3}, {"synchronization": "x"}]
+)
 def test_bad_options_are_refused(option):
     with pytest.raises(ValueError):
         tf.Variable(1.0, **option)
@@ -133,7 +167,11 @@ def test_copies_and_pickles():
     v = tf.Variable([1.0, 2.0], name="w", trainable=False)
     assert copy.copy(v) is v
     for other in (copy.deepcopy(v), pickle.loads(pickle.dumps(v))):
-        assert other is not v and (other.name, other.trainable, values(other)) == ("w:0", False, [1, 2])
+        assert other is not v and (other.name, other.trainable, values(other)) == (
+            "w:0",
+            False,
+            [1, 2],
+        )
         other.assign([0.0, 0.0])
     assert values(v) == [1, 2]
 

@@ -54,6 +54,8 @@ void infer_stitch(Infer& s) {
   s.need_rank(1, 1);
   if (!s.shape(1).has_rank()) return s.output(s.dtype(1), Shape::unknown());
   Shape out = s.shape(1);
+  int64_t count = s.shape(0).has_rank() ? s.shape(0)[0] : kUnknown;
+  if (count >= 0 && out[0] >= 0 && out[0] != count) s.bad_shape(1, cat("a first axis of ", count, ", one slice for each index"));
   out.dims()[0] = kUnknown;
   s.output(s.dtype(1), out);
 }

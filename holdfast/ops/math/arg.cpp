@@ -119,7 +119,7 @@ Status run_arg(Call& c) {
   OP(Name, &fn).args("input").options<&ArgOptions::axis, &ArgOptions::output_type>("axis, output_type")     \
       .inputs("input, dimension: Tidx!").attr("output_type", int64).dtypes(kCompared).infer(infer_arg)      \
       .no_gradient().samples("permutation(12)", "uniform(3, 4), axis=1", "ints(3, 4, low=0, high=3), axis=-2", \
-                             "uniform(2, 3, 4), axis=1, output_type=int32")
+                             "uniform(2, 3, 4), axis=1, output_type=tf.int32")
 
 static const Op argmax_op =
     HOLDFAST_ARG(ArgMax, argmax).python("argmax, math.argmax").kernel("scan", run_arg<true>)

@@ -90,15 +90,16 @@ Status run_scan(Call& c) {
   return {};
 }
 
-CumulativeOptions against(const Grad& g) {
-  return {.axis = g.ints(1)[0], .exclusive = g.attr(0).b(), .reverse = !g.attr(1).b()};
-}
+// The scan `op` of `t` in the direction against that of `g`, along the same axis.
+Tensor against(const Op& op, const Tensor& t, const Grad& g) { return op({t, g.x(1)}, {g.attr(0).b(), !g.attr(1).b()}); }
+const Op& sums();
+const Op& log_sums();
 
 // TensorFlow's: exact unless a factor is zero, where the elements from it on get 0.
 Tensors cumprod_gradient(Grad& g) {
   Tensor x = g.x(), y = g.y();
   if (is_complex(x.dtype())) { x = conj(x); y = conj(y); }
-  return {divide_no_nan(cumsum(y * g.dy(), against(g)), x), Tensor()};
+  return {divide_no_nan(against(sums(), y * g.dy(), g), x), Tensor()};
 }
 
 // dx_j = sum over i of dy_i exp(x_j - y_i), each sign of dy summed in logarithms.
@@ -109,7 +110,7 @@ Tensors logsumexp_gradient(Grad& g) {
   auto side = [&](const Tensor& part) {
     Tensor counts = logical_and(greater(part, 0), greater(y, nothing));
     Tensor logs = where(counts, log(where(counts, part, ones_like(part))) - where(counts, y, zeros_like(y)), nothing);
-    return exp(cumulative_logsumexp(logs, against(g)) + x);
+    return exp(against(log_sums(), logs, g) + x);
   };
   return {side(dy) - side(-dy), Tensor()};
 }
@@ -133,7 +134,7 @@ static const Op cumsum_op =
     HOLDFAST_SCAN(Cumsum, cumsum).python("cumsum, math.cumsum").dtypes(kNumbers)
         .doc("Running sum along an axis; `exclusive` leaves the element itself out, `reverse` starts at the end.")
         .kernel("scan", run_scan<Plus>)
-        .gradient(+[](Grad& g) -> Tensors { return {cumsum(g.dy(), against(g)), Tensor()}; }).keeps("axis")
+        .gradient(+[](Grad& g) -> Tensors { return {against(sums(), g.dy(), g), Tensor()}; }).keeps("axis")
         .reference(HOLDFAST_SCAN_REFERENCE("np.cumsum", "0"));
 Tensor cumsum(const In& x, const CumulativeOptions& o) { return cumsum_op({x, Sizes(o.axis).tensor()}, {o.exclusive, o.reverse}); }
 
@@ -154,5 +155,10 @@ static const Op logsumexp_op =
 Tensor cumulative_logsumexp(const In& x, const CumulativeOptions& o) {
   return logsumexp_op({x, Sizes(o.axis).tensor()}, {o.exclusive, o.reverse});
 }
+
+namespace {
+const Op& sums() { return cumsum_op; }
+const Op& log_sums() { return logsumexp_op; }
+}  // namespace
 
 }  // namespace holdfast

@@ -84,6 +84,13 @@ Tensor sum_to(const Tensor& t, const Tensor& like) {
 Tensor unfold(const Tensor& t, const Grad& g) {
   const Tensor& x = g.x();
   if (g.attr(0).b()) return t;
+  if (g.x(1).is_symbolic()) {
+    // Only the running program knows which axes were folded.
+    Tensor sizes = shape(x), rank = size(sizes);
+    Tensor folded = floormod(reshape(cast(g.x(1), int32), {-1}) + rank, rank);
+    Tensor hits = unsorted_segment_sum(ones_like(folded), folded, Sizes(rank));
+    return reshape(t, Sizes(where(hits > 0, ones_like(sizes), sizes)));
+  }
   Dims axes = positive(g.ints(1), x.rank());
   if (axes.empty()) return t;
   if (x.shape().is_full()) {

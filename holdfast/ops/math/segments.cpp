@@ -67,17 +67,19 @@ Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const 
   int64_t rows = out.dim(0), count = ids.size(), width = 1;
   for (int i = 1; i < out.rank(); ++i) width *= out.dim(i);
   std::vector<int64_t> at(static_cast<size_t>(count));
-  std::vector<int64_t> members(static_cast<size_t>(rows), 0);
+  // Without elements there may be more rows than memory holds numbers for.
+  bool hollow_result = out.size() == 0;
+  std::vector<int64_t> members(hollow_result ? 0 : static_cast<size_t>(rows), 0);
   Status status;
   visit_indices(ids.dtype(), [&]<class I>(I) {
     for (int64_t i = 0; i < count && status.ok(); ++i) {
       auto row = static_cast<int64_t>(ids.data<I>()[i]);
       if (row >= rows) status = {Code::E1103, cat(op, ": `segment_ids` holds ", row, " at position ", i, ", expected less than ", rows)};
-      else if (row >= 0) ++members[static_cast<size_t>(row)];
+      else if (row >= 0 && !hollow_result) ++members[static_cast<size_t>(row)];
       at[static_cast<size_t>(i)] = row;
     }
   });
-  if (!status.ok() || out.size() == 0) return status;
+  if (!status.ok() || hollow_result) return status;
   visit_plain(data.dtype(), [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) {
       using W = float_of<T>;

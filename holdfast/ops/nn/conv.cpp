@@ -7,6 +7,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/nn/conv_call.h"
 #include "holdfast/ops/nn/conv_raw.h"
+#include "holdfast/ops/nn/numpy_reference.h"
 
 namespace holdfast::nn {
 namespace {
@@ -74,7 +75,8 @@ REGISTER(FUNCTION(&conv1d).args("input, filters, stride, padding")
     .options<&Conv1DOptions::data_format, &Conv1DOptions::dilations>("data_format, dilations").python("nn.conv1d")
     .doc("Convolution over one axis: input [..., width, channels], filters [width, channels, out].")
     .samples("uniform(2, 9, 3), uniform(3, 3, 4), 1, 'SAME'", "uniform(2, 9, 3), uniform(4, 3, 2), 2, 'VALID'",
-             "uniform(2, 3, 9), uniform(3, 3, 4), 1, 'SAME', 'NCW', 2", "uniform(2, 3, 9, 2), uniform(3, 2, 2), [1, 2, 1], 'SAME'"));
+             "uniform(2, 3, 9), uniform(3, 3, 4), 1, 'SAME', 'NCW', 2", "uniform(2, 3, 9, 2), uniform(3, 2, 2), [1, 2, 1], 'SAME'")
+    .reference(numpy_conv("input", "filters", "stride", "data_format", "dilations").c_str()));
 Tensor conv1d(const In& input, const In& filters, const Sizes& stride, const Padding& padding, const Conv1DOptions& o) {
   return run("conv1d", 1, input, filters, stride, padding, o.data_format, o.dilations);
 }
@@ -84,7 +86,8 @@ REGISTER(FUNCTION(&conv2d).args("input, filters, strides, padding")
     .doc("Convolution over two axes: input [..., height, width, channels], filters [height, width, channels, out].")
     .samples("uniform(2, 6, 7, 3), uniform(3, 3, 3, 4), 1, 'SAME'", "uniform(2, 6, 7, 3), uniform(2, 3, 3, 4), [2, 1], 'VALID'",
              "uniform(1, 6, 7, 4), uniform(3, 3, 2, 4), 1, [[0, 0], [1, 0], [2, 1], [0, 0]]",
-             "uniform(1, 3, 6, 7), uniform(3, 2, 3, 2), [1, 1, 2, 1], 'SAME', 'NCHW', [1, 1, 1, 2]"));
+             "uniform(1, 3, 6, 7), uniform(3, 2, 3, 2), [1, 1, 2, 1], 'SAME', 'NCHW', [1, 1, 1, 2]")
+    .reference(numpy_conv("input", "filters", "strides", "data_format", "dilations").c_str()));
 Tensor conv2d(const In& input, const In& filters, const Sizes& strides, const Padding& padding, const Conv2DOptions& o) {
   return run("conv2d", 2, input, filters, strides, padding, o.data_format, o.dilations);
 }
@@ -93,7 +96,8 @@ REGISTER(FUNCTION(&conv3d).args("input, filters, strides, padding")
     .options<&Conv3DOptions::data_format, &Conv3DOptions::dilations>("data_format, dilations").python("nn.conv3d")
     .doc("Convolution over three axes: input [batch, depth, height, width, channels].")
     .samples("uniform(1, 4, 5, 4, 2), uniform(2, 3, 2, 2, 3), [1, 1, 1, 1, 1], 'SAME'",
-             "uniform(1, 2, 4, 5, 4), uniform(2, 3, 2, 2, 3), [1, 1, 2, 1, 2], 'VALID', 'NCDHW'"));
+             "uniform(1, 2, 4, 5, 4), uniform(2, 3, 2, 2, 3), [1, 1, 2, 1, 2], 'VALID', 'NCDHW'")
+    .reference(numpy_conv("input", "filters", "strides", "data_format", "dilations").c_str()));
 Tensor conv3d(const In& input, const In& filters, const Sizes& strides, const Padding& padding, const Conv3DOptions& o) {
   return run("conv3d", 3, input, filters, strides, padding, o.data_format, o.dilations);
 }
@@ -103,7 +107,8 @@ REGISTER(FUNCTION(&convolution).args("input, filters")
              &ConvolutionOptions::dilations>("strides, padding, data_format, dilations").python("nn.convolution")
     .doc("Convolution over one, two or three axes, as many as the filters have.")
     .samples("uniform(2, 6, 7, 3), uniform(3, 3, 3, 4)", "uniform(2, 9, 3), uniform(3, 3, 4), 2, 'SAME'",
-             "uniform(1, 4, 5, 4, 2), uniform(2, 3, 2, 2, 3), padding='SAME', dilations=2"));
+             "uniform(1, 4, 5, 4, 2), uniform(2, 3, 2, 2, 3), padding='SAME', dilations=2")
+    .reference(numpy_conv("input", "filters", "strides", "data_format", "dilations").c_str()));
 Tensor convolution(const In& input, const In& filters, const ConvolutionOptions& o) {
   Tensor x = input, w = filters.tensor(x.dtype());
   need_rank("convolution", "filters", w, 3, 5);
@@ -150,7 +155,8 @@ Tensor conv_transpose(const In& input, const In& filters, const Sizes& shape, co
 
 REGISTER(FUNCTION(&atrous_conv2d).args("value, filters, rate, padding").python("nn.atrous_conv2d")
     .doc("conv2d whose filter has `rate` - 1 holes between its rows and columns.")
-    .samples("uniform(1, 7, 8, 2), uniform(3, 3, 2, 3), 2, 'SAME'", "uniform(1, 7, 8, 2), uniform(3, 3, 2, 3), 2, 'VALID'"));
+    .samples("uniform(1, 7, 8, 2), uniform(3, 3, 2, 3), 2, 'SAME'", "uniform(1, 7, 8, 2), uniform(3, 3, 2, 3), 2, 'VALID'")
+    .reference(numpy_conv("value", "filters", "1", "None", "rate").c_str()));
 Tensor atrous_conv2d(const In& value, const In& filters, int64_t rate, const Padding& padding) {
   return run("atrous_conv2d", 2, value, filters, Sizes(1), padding, std::nullopt, Sizes(rate));
 }

@@ -40,6 +40,7 @@ void add_row(const ConvShape& s, const float* sent, int64_t block_size, float* i
 }  // namespace
 
 const char* refuse_few_channels(const Call& c, Pass pass, bool depthwise) {
+  if (c.out_dtype() != float32) return "dtype";
   ConvShape s = conv_shape(c, pass, depthwise);
   if (s.channels_first) return "channels come first";
   if (s.groups != 1) return "groups";

@@ -44,10 +44,9 @@ ConvShape conv_shape(const Infer* s, const WindowArgs& a, bool depthwise, const 
   }
   c.out_channels = last;
   if (depth < 0 || c.channels < 0) return c;
-  if (c.channels % depth)
+  if (c.channels % depth || !c.channels)
     refuse_filter(s, filter, cat("a number of channels along axis ", axes, " that divides the input's ", c.channels));
-  // An input without channels sums nothing; one group of none keeps the divisions below defined.
-  c.groups = c.channels ? c.channels / depth : 1;
+  c.groups = c.channels / depth;
   if (last >= 0 && last % c.groups)
     refuse_filter(s, filter, cat("a multiple of ", c.groups, ", the number of groups, along axis ", axes + 1));
   return c;

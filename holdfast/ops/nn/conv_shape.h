@@ -43,14 +43,14 @@ const char* refuse_few_channels(const Call&, Pass, bool depthwise);
 Status run_few_channels(Call&, Pass, bool depthwise);
 Status run_reference(Call&, Pass, bool depthwise);
 
-/// Adds the kernels of one pass to an op.
+/// Adds the kernels of one pass to an op. They look at the dtype themselves: input 0 of a gradient may
+/// be a list of sizes.
 template <Pass P, bool Depthwise>
 Builder& conv_kernels(Builder& b) {
-  constexpr DTypes kLibrary{float32, float16, bfloat16};
   if constexpr (P == Pass::kInput)
-    b.kernel("few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, DTypes{float32},
+    b.kernel("few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, kAll,
              +[](const Call& c) { return refuse_few_channels(c, P, Depthwise); });
-  b.kernel("onednn", +[](Call& c) { return run_onednn(c, P, Depthwise); }, kLibrary,
+  b.kernel("onednn", +[](Call& c) { return run_onednn(c, P, Depthwise); }, kAll,
            +[](const Call& c) { return refuse_onednn(c, P, Depthwise); });
   return b.kernel("reference", +[](Call& c) { return run_reference(c, P, Depthwise); });
 }

@@ -3,6 +3,7 @@
 #include "holdfast/ops/conv.h"
 #include "holdfast/ops/nn/conv_call.h"
 #include "holdfast/ops/nn/conv_raw.h"
+#include "holdfast/ops/nn/numpy_reference.h"
 
 namespace holdfast::nn {
 namespace {
@@ -18,7 +19,8 @@ REGISTER(FUNCTION(&depthwise_conv2d).args("input, filter, strides, padding")
     .options<&DepthwiseOptions::data_format, &DepthwiseOptions::dilations>("data_format, dilations").python("nn.depthwise_conv2d")
     .doc("Each channel convolved with its own filters [height, width, channels, multiplier].")
     .samples("uniform(2, 5, 6, 3), uniform(3, 3, 3, 2), [1, 1, 1, 1], 'SAME'", "uniform(2, 5, 6, 3), uniform(2, 3, 3, 1), [1, 2, 2, 1], 'VALID'",
-             "uniform(2, 3, 5, 6), uniform(3, 3, 3, 2), [1, 1, 1, 1], 'SAME', 'NCHW', [2, 2]"));
+             "uniform(2, 3, 5, 6), uniform(3, 3, 3, 2), [1, 1, 1, 1], 'SAME', 'NCHW', [2, 2]")
+    .reference(numpy_depthwise("filter").c_str()));
 Tensor depthwise_conv2d(const In& input, const In& filter, const Sizes& strides, const Padding& padding, const DepthwiseOptions& o) {
   bool first = is_channels_first("depthwise_conv2d", o.data_format, 2);
   return (*kDepthwise.forward)({input, filter}, attrs("depthwise_conv2d", first, strides, padding, o.dilations));
@@ -27,7 +29,8 @@ Tensor depthwise_conv2d(const In& input, const In& filter, const Sizes& strides,
 REGISTER(FUNCTION(&separable_conv2d).args("input, depthwise_filter, pointwise_filter, strides, padding")
     .options<&DepthwiseOptions::data_format, &DepthwiseOptions::dilations>("data_format, dilations").python("nn.separable_conv2d")
     .doc("depthwise_conv2d, then a 1x1 convolution that mixes the channels.")
-    .samples("uniform(1, 5, 6, 2), uniform(3, 3, 2, 2), uniform(1, 1, 4, 3), [1, 1, 1, 1], 'SAME'"));
+    .samples("uniform(1, 5, 6, 2), uniform(3, 3, 2, 2), uniform(1, 1, 4, 3), [1, 1, 1, 1], 'SAME'")
+    .reference(cat(numpy_depthwise("depthwise_filter"), " @ pointwise_filter[0, 0]").c_str()));
 Tensor separable_conv2d(const In& input, const In& depthwise_filter, const In& pointwise_filter, const Sizes& strides,
                         const Padding& padding, const DepthwiseOptions& o) {
   Tensor point = pointwise_filter;

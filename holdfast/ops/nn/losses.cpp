@@ -71,7 +71,7 @@ Tensor nn::compute_average_loss(const In& per_example_loss, const AverageLossOpt
   if (o.global_batch_size) {
     batch = o.global_batch_size->tensor();
     if (batch.rank() != 0) fail(Code::E1102, cat("compute_average_loss: `global_batch_size` is ", batch.shape().text(), ", expected a scalar"));
-    if (batch.shape().is_full() && o.global_batch_size->ints()[0] <= 0)
+    if (!batch.is_symbolic() && o.global_batch_size->ints()[0] <= 0)
       fail(Code::E1103, cat("compute_average_loss: `global_batch_size` is ", o.global_batch_size->ints()[0], ", expected 1 or more"));
   } else {
     batch = gather(shape(loss), 0);  // one replica: the batch at hand is all of it

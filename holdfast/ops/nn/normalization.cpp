@@ -56,7 +56,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> nn::sufficient_statistics(const In& i
   Tensor x = input, shift = o.shift ? o.shift->tensor(x.dtype()) : Tensor();
   Tensor total;
   ReduceOptions over{.axis = axes, .keepdims = o.keepdims};
-  if (x.shape().is_full()) {
+  if (x.shape().is_full() && !(axes.is_tensor() && axes.tensor().is_symbolic())) {
     int64_t n = 1;
     for (int64_t a : axes.ints()) {
       int64_t at = a < 0 ? a + x.rank() : a;

@@ -2,6 +2,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/nn/conv_call.h"
+#include "holdfast/ops/nn/numpy_reference.h"
 #include "holdfast/ops/nn/pool_raw.h"
 #include "holdfast/ops/pooling.h"
 
@@ -38,27 +39,31 @@ int axes_of(const char* function, const Tensor& x, const std::optional<std::stri
 REGISTER(FUNCTION(&max_pool).args("input, ksize, strides, padding").options<&PoolOptions::data_format>("data_format").python("nn.max_pool")
     .doc("Largest element under each window, over as many axes as the input has beside batch and channels.")
     .samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'", "uniform(2, 5, 6, 3), [3, 2], [2, 1], 'SAME'", "uniform(2, 7, 3), 2, 2, 'SAME'",
-             "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'", "uniform(2, 5, 6, 3), 3, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]"));
+             "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'", "uniform(2, 5, 6, 3), 3, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]")
+    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
 Tensor max_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const PoolOptions& o) {
   Tensor x = input;
   return run("max_pool", Take::kMost, axes_of("max_pool", x, o.data_format), x, ksize, strides, padding, o.data_format);
 }
 
 REGISTER(FUNCTION(&max_pool1d).args("input, ksize, strides, padding").options<&Pool1DOptions::data_format>("data_format").python("nn.max_pool1d")
-    .doc("Largest element under each window of a line.").samples("uniform(2, 7, 3), 3, 2, 'SAME'", "uniform(2, 3, 7), 3, 2, 'VALID', 'NCW'"));
+    .doc("Largest element under each window of a line.").samples("uniform(2, 7, 3), 3, 2, 'SAME'", "uniform(2, 3, 7), 3, 2, 'VALID', 'NCW'")
+    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
 Tensor max_pool1d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool1DOptions& o) {
   return run("max_pool1d", Take::kMost, 1, input, ksize, strides, padding, o.data_format);
 }
 
 REGISTER(FUNCTION(&max_pool2d).args("input, ksize, strides, padding").options<&Pool2DOptions::data_format>("data_format").python("nn.max_pool2d")
-    .doc("Largest element under each window of an image.").samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'"));
+    .doc("Largest element under each window of an image.").samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'")
+    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
 Tensor max_pool2d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool2DOptions& o) {
   return run("max_pool2d", Take::kMost, 2, input, ksize, strides, padding, o.data_format);
 }
 
 REGISTER(FUNCTION(&max_pool3d).args("input, ksize, strides, padding").options<&Pool3DOptions::data_format>("data_format").python("nn.max_pool3d")
     .doc("Largest element under each window of a volume.")
-    .samples("uniform(1, 4, 5, 3, 2), 2, 2, 'SAME'", "uniform(1, 2, 4, 5, 3), 2, 1, 'VALID', 'NCDHW'"));
+    .samples("uniform(1, 4, 5, 3, 2), 2, 2, 'SAME'", "uniform(1, 2, 4, 5, 3), 2, 1, 'VALID', 'NCDHW'")
+    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
 Tensor max_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool3DOptions& o) {
   return run("max_pool3d", Take::kMost, 3, input, ksize, strides, padding, o.data_format);
 }
@@ -66,27 +71,31 @@ Tensor max_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, con
 REGISTER(FUNCTION(&avg_pool).args("input, ksize, strides, padding").options<&PoolOptions::data_format>("data_format").python("nn.avg_pool")
     .doc("Mean of the elements under each window, over as many axes as the input has beside batch and channels.")
     .samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'", "uniform(2, 5, 6, 3), [3, 2], [2, 1], 'SAME'", "uniform(2, 7, 3), 2, 2, 'SAME'",
-             "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'"));
+             "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'")
+    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
 Tensor avg_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const PoolOptions& o) {
   Tensor x = input;
   return run("avg_pool", Take::kMean, axes_of("avg_pool", x, o.data_format), x, ksize, strides, padding, o.data_format);
 }
 
 REGISTER(FUNCTION(&avg_pool1d).args("input, ksize, strides, padding").options<&Pool1DOptions::data_format>("data_format").python("nn.avg_pool1d")
-    .doc("Mean of the elements under each window of a line.").samples("uniform(2, 7, 3), 3, 2, 'SAME'", "uniform(2, 3, 7), 3, 2, 'VALID', 'NCW'"));
+    .doc("Mean of the elements under each window of a line.").samples("uniform(2, 7, 3), 3, 2, 'SAME'", "uniform(2, 3, 7), 3, 2, 'VALID', 'NCW'")
+    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
 Tensor avg_pool1d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool1DOptions& o) {
   return run("avg_pool1d", Take::kMean, 1, input, ksize, strides, padding, o.data_format);
 }
 
 REGISTER(FUNCTION(&avg_pool2d).args("input, ksize, strides, padding").options<&Pool2DOptions::data_format>("data_format").python("nn.avg_pool2d")
-    .doc("Mean of the elements under each window of an image.").samples("uniform(2, 5, 6, 3), 3, 1, 'SAME'"));
+    .doc("Mean of the elements under each window of an image.").samples("uniform(2, 5, 6, 3), 3, 1, 'SAME'")
+    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
 Tensor avg_pool2d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool2DOptions& o) {
   return run("avg_pool2d", Take::kMean, 2, input, ksize, strides, padding, o.data_format);
 }
 
 REGISTER(FUNCTION(&avg_pool3d).args("input, ksize, strides, padding").options<&Pool3DOptions::data_format>("data_format").python("nn.avg_pool3d")
     .doc("Mean of the elements under each window of a volume.")
-    .samples("uniform(1, 4, 5, 3, 2), 2, 2, 'SAME'", "uniform(1, 2, 4, 5, 3), 2, 1, 'VALID', 'NCDHW'"));
+    .samples("uniform(1, 4, 5, 3, 2), 2, 2, 'SAME'", "uniform(1, 2, 4, 5, 3), 2, 1, 'VALID', 'NCDHW'")
+    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
 Tensor avg_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool3DOptions& o) {
   return run("avg_pool3d", Take::kMean, 3, input, ksize, strides, padding, o.data_format);
 }
@@ -95,7 +104,8 @@ REGISTER(FUNCTION(&pool).args("input, window_shape, pooling_type")
     .options<&AnyPoolOptions::strides, &AnyPoolOptions::padding, &AnyPoolOptions::data_format, &AnyPoolOptions::dilations>(
         "strides, padding, data_format, dilations").python("nn.pool")
     .doc("max_pool or avg_pool, chosen by `pooling_type`: 'MAX' or 'AVG'.")
-    .samples("uniform(2, 5, 6, 3), [2, 2], 'MAX'", "uniform(2, 5, 6, 3), [2, 3], 'AVG', [2, 1], 'SAME'", "uniform(2, 7, 3), [2], 'AVG'"));
+    .samples("uniform(2, 5, 6, 3), [2, 2], 'MAX'", "uniform(2, 5, 6, 3), [2, 3], 'AVG', [2, 1], 'SAME'", "uniform(2, 7, 3), [2], 'AVG'")
+    .reference(numpy_pool("input.ndim - 2", "window_shape", "strides", "(np.nanmax if pooling_type == 'MAX' else np.nanmean)").c_str()));
 Tensor pool(const In& input, const Sizes& window_shape, const std::string& type, const AnyPoolOptions& o) {
   Tensor x = input;
   if (type != "MAX" && type != "AVG") fail(Code::E1103, cat("pool: `pooling_type` is '", type, "', expected 'MAX' or 'AVG'"));

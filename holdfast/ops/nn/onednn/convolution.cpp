@@ -207,6 +207,7 @@ Status execute(const Call& c, const Compiled& k, Pass pass, const void* image, c
 }  // namespace
 
 const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
+  if (!DTypes{float32, float16, bfloat16}.has(c.out_dtype())) return "dtype";
   ConvShape s = conv_shape(c, pass, depthwise);
   constexpr int64_t kMost = int64_t{1} << 30;  // its generated code counts in 32 bits
   if (!s.batch || !s.channels || !s.positions() || !s.in_positions()) return "an operand is empty";
