@@ -47,7 +47,7 @@ int main(int argc, char** argv) try {
       Tensor logits = net(hf::slice(x, {at, 0}, {kBatch, -1}));
       Tensor loss = hf::reduce_mean(
           hf::nn::sparse_softmax_cross_entropy_with_logits(hf::slice(y, {at}, {kBatch}), logits));
-      auto slopes = tape.gradient({loss}, {variables.begin(), variables.end()});
+      auto slopes = tape.gradients({loss}, {variables.begin(), variables.end()});
       for (size_t i = 0; i < variables.size(); ++i) variables[i].assign_sub(slopes[i].tensor() * kRate);
       total += loss.item<float>();
     }

@@ -54,8 +54,8 @@ std::vector<Variable> GradientTape::watched_variables() const {
   return out;
 }
 
-std::vector<Gradient> GradientTape::gradient(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
-                                             const std::vector<Tensor>& upstream, Unconnected unconnected) {
+std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+                                             const std::vector<Tensor>& upstream, Unconnected unconnected, bool last) {
   Recorder& r = *recorder_;
   if (!r.options.persistent && r.first_use) {
     Diagnostic d;
@@ -72,13 +72,13 @@ std::vector<Gradient> GradientTape::gradient(const std::vector<Tensor>& targets,
   if (!r.options.persistent) stop();
   r.first_use = site().where;
   BackwardSite backward;
-  auto out = run_backward(r.records, targets, sources, upstream, unconnected, !r.options.persistent);
+  auto out = run_backward(r.records, targets, sources, upstream, unconnected, last || !r.options.persistent);
   if (was_on && r.options.persistent) start();
   return out;
 }
 
 Tensor GradientTape::gradient(const Tensor& target, const Source& source) {
-  return gradient(std::vector<Tensor>{target}, std::vector<Source>{source})[0].tensor();
+  return gradients(std::vector<Tensor>{target}, std::vector<Source>{source})[0].tensor();
 }
 
 void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, Backward b) {

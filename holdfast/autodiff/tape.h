@@ -59,9 +59,10 @@ class HOLDFAST_API GradientTape {
   /// Variables that were read while recording, each once, in order.
   std::vector<Variable> watched_variables() const;
 
-  /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones.
-  std::vector<Gradient> gradient(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
-                                 const std::vector<Tensor>& upstream = {}, Unconnected = Unconnected::kNone);
+  /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones. `last`: frees the
+  /// record as it goes, as a tape that is not persistent always does.
+  std::vector<Gradient> gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+                                 const std::vector<Tensor>& upstream = {}, Unconnected = Unconnected::kNone, bool last = false);
   Tensor gradient(const Tensor& target, const Source& source);
 
   /// Records `outputs` as computed from `inputs` by something with a gradient of its own.

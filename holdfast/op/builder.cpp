@@ -57,6 +57,12 @@ Builder::Builder(const char* op, const char* function, detail::Signature s) {
                  k != Kind::kOptDType && k != Kind::kOptInts && k != Kind::kOptString;
     function_->params.push_back(std::move(p));
   }
+  // What stands before a required parameter must be given too, if only as nothing.
+  bool needed = false;
+  for (size_t i = function_->params.size(); i-- > 0;) {
+    needed = needed || function_->params[i].required;
+    function_->params[i].required = needed;
+  }
 }
 
 Builder& Builder::args(const char* names) {

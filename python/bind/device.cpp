@@ -69,6 +69,8 @@ void bind_device(nb::module_& m) {
   });
   m.def("set_num_threads", &set_num_threads);
   m.def("num_threads", &num_threads);
+  m.def("set_deterministic", &set_deterministic);
+  m.def("deterministic", &deterministic);
 }
 
 }  // namespace holdfast::py

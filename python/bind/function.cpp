@@ -30,6 +30,13 @@ struct PyFunction {
 
 using Given = InlineVector<PyObject*, 8>;
 
+Object text(const std::string& s) { return Object::steal(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()))); }
+Object texts(const std::vector<std::string>& list) {
+  Object out = Object::steal(PyList_New(0));
+  for (auto& s : list) if (PyList_Append(out.get(), text(s).get()) < 0) throw PythonError{};
+  return out;
+}
+
 [[noreturn]] void bad_argument(const FunctionDef& def, const Param& p, PyObject* got, const char* expected) {
   type_error(cat("`", def.name, "`: argument `", p.name, "` is ", repr_of(got), " of type ", Py_TYPE(got)->tp_name, ", expected ", expected));
 }
@@ -241,18 +248,34 @@ void place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* kwnam
     if (!given[i] && def.params[i].required) type_error(cat("`", def.name, "` needs the argument `", def.params[i].name, "`"));
 }
 
-Object to_python(const PyFunction& f, Tensors out) {
+// The namedtuple of a function with named results, made when it is first needed.
+PyObject* result_class(PyFunction& f) {
+  if (f.result || f.def->result_names.empty()) return f.result;
+  Object collections = Object::steal(PyImport_ImportModule("collections"));
+  std::string title = f.def->op ? f.def->op->name : f.def->name.substr(f.def->name.rfind('.') + 1);
+  f.result = Object::steal(PyObject_CallMethod(collections.get(), "namedtuple", "sO", title.c_str(), texts(f.def->result_names).get())).release();
+  return f.result;
+}
+
+Object to_python(PyFunction& f, Tensors out) {
   if (f.def->result == ResultKind::kTensor) return Object::steal(wrap(std::move(out[0])));
   if (f.def->result == ResultKind::kNothing) return Object::share(Py_None);
   auto n = static_cast<Py_ssize_t>(out.size());
   if (f.def->result == ResultKind::kList) {
-    Object list = Object::steal(PyList_New(n));
-    for (Py_ssize_t i = 0; i < n; ++i) PyList_SET_ITEM(list.get(), i, wrap(out[static_cast<size_t>(i)]));
-    return list;
+    // With named results the list is the first of them, and the others stand beside it.
+    auto named = static_cast<Py_ssize_t>(f.def->result_names.size()), rest = named ? named - 1 : 0;
+    Object list = Object::steal(PyList_New(n - rest));
+    for (Py_ssize_t i = 0; i < n - rest; ++i) PyList_SET_ITEM(list.get(), i, wrap(out[static_cast<size_t>(i)]));
+    if (!rest) return list;
+    Object both = Object::steal(PyTuple_New(named));
+    PyTuple_SET_ITEM(both.get(), 0, list.release());
+    for (Py_ssize_t i = 0; i < rest; ++i) PyTuple_SET_ITEM(both.get(), i + 1, wrap(out[static_cast<size_t>(n - rest + i)]));
+    return both;
   }
   Object tuple = Object::steal(PyTuple_New(n));
   for (Py_ssize_t i = 0; i < n; ++i) PyTuple_SET_ITEM(tuple.get(), i, wrap(out[static_cast<size_t>(i)]));
-  return f.result ? Object::steal(PyObject_CallObject(f.result, tuple.get())) : tuple;
+  PyObject* named = result_class(f);
+  return named ? Object::steal(PyObject_CallObject(named, tuple.get())) : tuple;
 }
 
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
@@ -295,12 +318,6 @@ void dealloc(PyObject* o) {
 PyObject* get_doc(PyObject* o, void*) { return PyUnicode_FromString(reinterpret_cast<PyFunction*>(o)->def->doc.c_str()); }
 PyObject* get_name(PyObject* o, void*) { PyObject* n = reinterpret_cast<PyFunction*>(o)->name; Py_INCREF(n); return n; }
 
-Object text(const std::string& s) { return Object::steal(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()))); }
-Object texts(const std::vector<std::string>& list) {
-  Object out = Object::steal(PyList_New(0));
-  for (auto& s : list) if (PyList_Append(out.get(), text(s).get()) < 0) throw PythonError{};
-  return out;
-}
 void put(PyObject* d, const char* key, const Object& v) { if (PyDict_SetItemString(d, key, v.get()) < 0) throw PythonError{}; }
 
 constexpr const char* kKinds[] = {"tensor", "tensor?", "tensors", "sizes", "axes", "bool", "int", "int?", "float", "float?", "string",
@@ -366,11 +383,6 @@ Object make(const FunctionDef& def) {
   f->names = PyTuple_New(static_cast<Py_ssize_t>(def.params.size()));
   for (size_t i = 0; i < def.params.size(); ++i)
     PyTuple_SET_ITEM(f->names, static_cast<Py_ssize_t>(i), PyUnicode_InternFromString(def.params[i].name.c_str()));
-  if (!def.result_names.empty()) {
-    Object collections = Object::steal(PyImport_ImportModule("collections"));
-    std::string title = def.op ? def.op->name : def.name;
-    f->result = Object::steal(PyObject_CallMethod(collections.get(), "namedtuple", "sO", title.c_str(), texts(def.result_names).get())).release();
-  }
   return self;
 }
 

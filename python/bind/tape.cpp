@@ -66,19 +66,19 @@ void bind_tape(nb::module_& m) {
         });
       })
       .def("_gradient", [](GradientTape& t, const std::vector<Tensor>& targets, const std::vector<nb::object>& sources,
-                           const std::vector<nb::object>& upstream, bool zero) {
+                           const std::vector<nb::object>& upstream, bool zero, bool last) {
         return run([&] {
           mark();
           std::vector<Source> from;
           for (auto& s : sources) from.push_back(source_of(s));
           std::vector<Tensor> dy;
           for (auto& u : upstream) dy.push_back(u.is_none() ? Tensor() : tensor_of(u.ptr()));
-          auto all = t.gradient(targets, from, dy, zero ? Unconnected::kZero : Unconnected::kNone);
+          auto all = t.gradients(targets, from, dy, zero ? Unconnected::kZero : Unconnected::kNone, last);
           nb::list out;
           for (auto& g : all) out.append(to_python(g));
           return out;
         });
-      }, "targets"_a, "sources"_a, "upstream"_a, "zero"_a)
+      }, "targets"_a, "sources"_a, "upstream"_a, "zero"_a, "last"_a = false)
       .def("_explain", [](GradientTape& t, const Tensor& target, nb::handle source) {
         return run([&] {
           mark();

@@ -60,11 +60,14 @@ def json_text() -> str:
 def signature(record: dict[str, Any], typed: bool = False) -> str:
     """The parameters of a function, as Python would write them."""
     parts = []
-    for p in record["params"]:
+    params = record["params"]
+    # One that may be left out, but stands before one that may not, is written without its default.
+    last_required = max((i for i, p in enumerate(params) if p["required"]), default=-1)
+    for i, p in enumerate(params):
         name = p["name"] + "_" * keyword.iskeyword(p["name"])
         kind = f": {_KINDS[p['kind']]}" if typed else ""
-        default = ("" if p["required"] else " = ...") if typed else f"={p['default']}"
-        parts.append(name + kind + ("" if p["required"] else default))
+        default = " = ..." if typed else f"={p['default']}"
+        parts.append(name + kind + (default if i > last_required else ""))
     parts.append("name: str | None = ..." if typed else "name=None")
     return ", ".join(parts)
 
@@ -73,6 +76,9 @@ def _result(record: dict[str, Any]) -> str:
     if record["result"] == "tuple":
         count = len(record["result_names"])
         return f"tuple[{', '.join(['Tensor'] * count)}]" if count else "tuple[Tensor, ...]"
+    if record["result"] == "list" and record["result_names"]:
+        rest = ["Tensor"] * (len(record["result_names"]) - 1)
+        return f"tuple[{', '.join([_RESULTS['list'], *rest])}]"
     return _RESULTS[record["result"]]
 
 

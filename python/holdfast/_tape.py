@@ -148,7 +148,7 @@ class GradientTape(_holdfast.TapeBase):
         upstream = _upstream(output_gradients, targets)
         self._begin_use()
         try:
-            found = self._gradient(targets, flat, upstream, zero)
+            found = self._gradient(targets, flat, upstream, zero, last=not self._persistent)
             gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
             lost = [x for x, g in zip(flat, gradients, strict=True) if g is None]
             if lost and targets:

@@ -70,7 +70,9 @@ class Generator:
     holds the generator restores the stream where it stood.
     """
 
-    def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
+    def __init__(
+        self, copy_from: Generator | None = None, state: Any = None, alg: Any = None
+    ) -> None:
         if copy_from is not None:
             if alg is not None or state is not None:
                 raise ValueError("`copy_from` excludes `alg` and `state`")
@@ -149,19 +151,34 @@ class Generator:
         return [Generator(state=state, alg=self._alg) for state in self._base.split(count)]
 
     def normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", name: str | None = None
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = "float32",
+        name: str | None = None,
     ) -> Any:
         """Normal with the given mean and standard deviation."""
         return self._base.normal(shape, mean, stddev, dtype)
 
     def truncated_normal(
-        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = "float32", name: str | None = None
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = "float32",
+        name: str | None = None,
     ) -> Any:
         """Normal, values further than two standard deviations from the mean drawn again."""
         return self._base.truncated_normal(shape, mean, stddev, dtype)
 
     def uniform(
-        self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = "float32", name: str | None = None
+        self,
+        shape: Any,
+        minval: Any = 0,
+        maxval: Any = None,
+        dtype: Any = "float32",
+        name: str | None = None,
     ) -> Any:
         """Uniform in [minval, maxval); an integer dtype with both None takes any value."""
         return self._base.uniform(shape, minval, maxval, dtype)

@@ -168,7 +168,7 @@ TEST(Gather, GradientOfRowsIsSparse) {
   GradientTape tape;
   tape.start();
   Tensor y = gather(v, constant({1, 3, 1}));
-  auto g = tape.gradient(std::vector<Tensor>{y}, std::vector<Source>{v});
+  auto g = tape.gradients(std::vector<Tensor>{y}, std::vector<Source>{v});
   ASSERT_TRUE(g[0].slices);
   EXPECT_EQ(g[0].slices->indices.to_vector<int32_t>(), (VI{1, 3, 1}));
   EXPECT_EQ(g[0].tensor().to_vector<float>(), (V{0, 0, 2, 2, 0, 0, 1, 1}));
@@ -268,6 +268,8 @@ TEST(Partition, ThereAndBack) {
   Tensor back = dynamic_stitch({constant({1}), constant({0, 2, 3})}, parts);
   EXPECT_EQ(back.to_vector<float>(), x.to_vector<float>());
   EXPECT_EQ(code_of([&] { dynamic_partition(x, constant({1, 0, 2, 1}), 2); }), Code::E1103);
+  Op stitch(find_op("DynamicStitch"));
+  EXPECT_EQ(code_of([&] { stitch(constant({0, 1, 2}), x); }), Code::E1102) << "fewer indices than slices";
 }
 
 TEST(Space, ThereAndBack) {

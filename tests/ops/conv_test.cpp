@@ -53,7 +53,7 @@ Gradients gradients(const Tensor& x, const Tensor& w, auto&& f) {
   tape.watch(w);
   Tensor y = f(x, w), loss = reduce_sum(y * cast(noise<double>(y.shape(), 9), y.dtype()));
   tape.stop();
-  auto g = tape.gradient({loss}, {x, w});
+  auto g = tape.gradients({loss}, {x, w});
   return {g[0].dense, g[1].dense};
 }
 

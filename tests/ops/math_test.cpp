@@ -171,7 +171,7 @@ TEST(Operators, NeedATensorAndKeepNumbersAlone) {
   expect<bool>((x > 0) & (x != 2), {true, false});
   expect<bool>(~(x > 1), {true, false});
   static_assert(std::is_same_v<decltype(1 + 2), int>);
-  static_assert(std::is_same_v<decltype(float32 == float32), bool>);
+  static_assert(std::is_same_v<decltype(float32 == int32), bool>);
   EXPECT_TRUE(!Tensor());
 }
 

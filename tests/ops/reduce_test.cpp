@@ -248,31 +248,74 @@ TEST(Normalization, FusedBatchNormGivesTensorFlowsNumbers) {
   EXPECT_EQ(code_of([&] { nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.is_training = false}); }), Code::E1103);
 }
 
-// Second derivatives of the fused backward ops against those of the same formula written with ops.
-TEST(Normalization, SecondDerivativesEqualThoseOfThePlainFormula) {
-  Tensor x = noise({4, 5}, 3), scale = noise({5}, 4), offset = noise({5}, 5), a = noise({4, 5}, 6), b = noise({4, 5}, 7);
-  auto plain = [&] {
-    Tensor mean = reduce_mean(x, {.axis = 1, .keepdims = true}), away = x - mean;
-    return away * rsqrt(reduce_mean(away * away, {.axis = 1, .keepdims = true}) + 0.1f) * scale + offset;
-  };
-  auto fused = [&] { return nn::layer_normalization(x, scale, offset, {.epsilon = 0.1}); };
-  auto second = [&](const std::function<Tensor()>& f) {
+// Derivatives of both orders of a fused op against those of the same formula written with ops.
+void expect_same_derivatives(const Tensor& x, const Tensor& scale, const std::function<Tensor()>& plain, const std::function<Tensor()>& fused) {
+  Tensor a = noise(x.shape(), 6), b = noise(x.shape(), 7), c = noise(scale.shape(), 8);
+  auto derivatives = [&](const std::function<Tensor()>& f) {
     GradientTape outer({.persistent = true});
     outer.watch(x);
     outer.watch(scale);
-    Tensor dx;
+    std::vector<Gradient> first;
     {
       GradientTape inner;
       inner.watch(x);
-      dx = inner.gradient(f() * a, x);
+      inner.watch(scale);
+      first = inner.gradients({f() * a}, {x, scale});
     }
-    Tensor loss = reduce_sum(dx * b);
-    return std::pair{values(outer.gradient(loss, x)), values(outer.gradient(loss, scale))};
+    Tensor loss = reduce_sum(first[0].dense * b) + reduce_sum(first[1].dense * c);
+    std::vector<V> out{values(first[0].dense), values(first[1].dense)};
+    for (const Gradient& g : outer.gradients({loss}, {x, scale})) out.push_back(values(g.dense));
+    return out;
   };
-  auto [px, ps] = second(plain);
-  auto [fx, fs] = second(fused);
-  for (size_t i = 0; i < px.size(); ++i) EXPECT_NEAR(px[i], fx[i], 1e-3) << i;
-  for (size_t i = 0; i < ps.size(); ++i) EXPECT_NEAR(ps[i], fs[i], 1e-3) << i;
+  auto want = derivatives(plain), got = derivatives(fused);
+  for (size_t k = 0; k < want.size(); ++k)
+    for (size_t i = 0; i < want[k].size(); ++i) EXPECT_NEAR(want[k][i], got[k][i], 2e-3) << "derivative " << k << " at " << i;
+}
+
+TEST(Normalization, LayerNormHasTheDerivativesOfItsFormula) {
+  Tensor x = noise({4, 5}, 3), scale = noise({5}, 4), offset = noise({5}, 5);
+  expect_same_derivatives(
+      x, scale,
+      [&] {
+        Tensor away = x - reduce_mean(x, {.axis = 1, .keepdims = true});
+        return away * rsqrt(reduce_mean(away * away, {.axis = 1, .keepdims = true}) + 0.1f) * scale + offset;
+      },
+      [&] { return nn::layer_normalization(x, scale, offset, {.epsilon = 0.1}); });
+}
+
+TEST(Normalization, FusedBatchNormHasTheDerivativesOfItsFormula) {
+  for (const char* format : {"NHWC", "NCHW"}) {
+    bool first = std::string(format) == "NCHW";
+    Tensor x = noise(first ? Shape{2, 4, 3, 2} : Shape{2, 3, 2, 4}, 3), scale = noise({4}, 4), offset = noise({4}, 5);
+    Sizes axes = first ? Sizes({0, 2, 3}) : Sizes({0, 1, 2}), across = first ? Sizes({1, 4, 1, 1}) : Sizes({1, 1, 1, 4});
+    expect_same_derivatives(
+        x, scale,
+        [&] {
+          Tensor away = x - reduce_mean(x, {.axis = axes, .keepdims = true});
+          return away * rsqrt(reduce_mean(away * away, {.axis = axes, .keepdims = true}) + 0.1f) * reshape(scale, across) + reshape(offset, across);
+        },
+        [&] { return std::get<0>(nn::fused_batch_norm(x, scale, offset, {.epsilon = 0.1, .data_format = format})); });
+    Tensor mean = noise({4}, 9), variance = square(noise({4}, 10));
+    expect_same_derivatives(
+        x, scale,
+        [&] { return (x - reshape(mean, across)) * reshape(rsqrt(variance + 0.1f) * scale, across) + reshape(offset, across); },
+        [&] {
+          return std::get<0>(nn::fused_batch_norm(x, scale, offset,
+                                                  {.mean = mean, .variance = variance, .epsilon = 0.1, .data_format = format, .is_training = false}));
+        });
+  }
+}
+
+TEST(Losses, CrossEntropiesHaveTheDerivativesOfTheirFormula) {
+  Tensor x = noise({4, 5}, 3), scale = noise({5}, 4), labels = nn::softmax(noise({4, 5}, 5));
+  // `a` weighs rows unevenly through the broadcast of the loss over columns.
+  expect_same_derivatives(
+      x, scale, [&] { return expand_dims(-reduce_sum(labels * nn::log_softmax(x * scale), {.axis = 1}), 1) + zeros_like(x); },
+      [&] { return expand_dims(nn::softmax_cross_entropy_with_logits(labels, x * scale), 1) + zeros_like(x); });
+  Tensor classes = ivec({0, 4, 2, 2});
+  expect_same_derivatives(
+      x, scale, [&] { return expand_dims(-reduce_sum(one_hot(classes, 5) * nn::log_softmax(x * scale), {.axis = 1}), 1) + zeros_like(x); },
+      [&] { return expand_dims(nn::sparse_softmax_cross_entropy_with_logits(classes, x * scale), 1) + zeros_like(x); });
 }
 
 TEST(Norms, ClippingScalesDownOnly) {

@@ -99,3 +99,33 @@ def test_pages_of_codes():
     assert "E1105" in tf.explain()
     with pytest.raises(LookupError, match="E1101"):
         tf.explain("E9999")
+
+
+def test_out_of_memory_names_who_holds_most():
+    cache = [tf.zeros((300, 300)) * 1.0 for _ in range(3)]
+    with pytest.raises(tf.errors.ResourceExhaustedError) as info:
+        tf.fill((1 << 23, 1 << 23), cache[0][0, 0])
+    text = str(info.value)
+    assert info.value.code == "E0702" and "held by `cache`" in text
+    assert "`cache.clear()`" in info.value.diagnostic.fixes[0].title
+
+
+def test_operands_on_two_devices_name_the_lines_that_placed_them(tmp_path):
+    import subprocess
+    import sys
+
+    program = tmp_path / "app.py"
+    program.write_text(
+        "import holdfast as tf\n"
+        "cpu = tf.config.list_physical_devices('CPU')[0]\n"
+        "two = [tf.config.LogicalDeviceConfiguration()] * 2\n"
+        "tf.config.set_logical_device_configuration(cpu, two)\n"
+        "tf.config.experimental.set_device_policy('explicit')\n"
+        "with tf.device('/CPU:1'):\n"
+        "    table = tf.ones((64, 64)) * 1\n"
+        "y = table * tf.ones((64,))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, check=False
+    )
+    assert "placed `table` on CPU:1" in done.stderr and "tf.identity(table)" in done.stderr

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -56,10 +57,9 @@ def test_the_folders_include_only_what_the_design_allows():
             continue
         folder = path.relative_to(ROOT / "holdfast").parts[0]
         for line in path.read_text().splitlines():
-            if line.startswith('#include "holdfast/') and line.count("/") > 1:
-                other = line.split("/")[1]
-                if other not in allowed(folder):
-                    wrong.append(f"{path.relative_to(ROOT)} includes {line.split(chr(34))[1]}")
+            found = re.match(r'#include [<"](holdfast/(\w+)/\S+)[">]', line)
+            if found and found[2] not in allowed(folder):
+                wrong.append(f"{path.relative_to(ROOT)} includes {found[1]}")
     assert not wrong, "\n".join(wrong)
 
 

@@ -91,7 +91,7 @@ static const Op clip_op =
           return {g.wants(0) ? select(logical_or(low, high), 0, g.dy()) : Tensor(),
                   g.wants(1) ? select(low, g.dy(), 0) : Tensor(), g.wants(2) ? select(high, g.dy(), 0) : Tensor()};
         }).keeps("t, clip_value_min, clip_value_max")
-        .samples("uniform(3, 4), -0.4, 0.5", "ints(5), -2, 2").reference("np.clip(t, clip_value_min, clip_value_max)");
+        .samples("uniform(3, 4), -0.4, 0.5", "ints(5), 1, 3").reference("np.clip(t, clip_value_min, clip_value_max)");
 Tensor clip_by_value(const In& t, const In& low, const In& high) { return clip_op({t, low, high}); }
 
 static const Op select_op =
@@ -105,9 +105,10 @@ static const Op select_op =
 Tensor select(const In& condition, const In& t, const In& e) { return select_op({condition, t, e}); }
 
 static const Op next_after_op =
-    OP(NextAfter, &nextafter).args("x1, x2").python("math.nextafter").dtypes({float32, float64}).no_gradient()
+    OP(NextAfter, &nextafter).args("x1, x2").python("math.nextafter").dtypes({float32, float64})
         .doc("The next number after x1 towards x2, element by element.")
         .elementwise(Scalar::kNextAfter)
+        .gradient(+[](Grad& g) -> Tensors { return {g.dy(), g.wants(1) ? zeros_like(g.dy()) : Tensor()}; }).keeps("")
         .samples("uniform(3, 4), uniform(4)").reference("np.nextafter(x1, x2)").checks({.rtol = 0, .atol = 0});
 Tensor nextafter(const In& x1, const In& x2) { return next_after_op(x1, x2); }
 

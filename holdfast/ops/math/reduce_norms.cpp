@@ -37,7 +37,7 @@ Tensor clip_by_norm(const In& t, const In& clip_norm, const Axes& axes) {
 }
 
 REGISTER(FUNCTION(&clip_by_global_norm).args("t_list, clip_norm").options<&ClipByGlobalNormOptions::use_norm>("use_norm")
-             .python("clip_by_global_norm")
+             .python("clip_by_global_norm").returns("list_clipped, global_norm")
              .doc("All tensors scaled by one factor so that their global norm is at most `clip_norm`; the norm comes last."));
 Tensors clip_by_global_norm(const Ins& t_list, const In& clip_norm, const ClipByGlobalNormOptions& o) {
   Tensors list = t_list.tensors();

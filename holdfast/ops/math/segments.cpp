@@ -19,13 +19,20 @@ using wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_un
 template <class T>
 T identity_of(SegmentFold f) {
   using Limits = std::numeric_limits<T>;
-  if (f == SegmentFold::kProd) return T(1);
+  if (f == SegmentFold::kProd) return T(float_of<T>(1));
   if constexpr (!is_complex_v<T>) {
     // TensorFlow's: the lowest finite number, not minus infinity.
-    if (f == SegmentFold::kMax) return Limits::lowest();
-    if (f == SegmentFold::kMin) return Limits::max();
+    constexpr bool is_half = std::is_same_v<T, half>, is_bfloat = std::is_same_v<T, bfloat>;
+    if constexpr (is_half || is_bfloat) {
+      uint16_t top = is_half ? 0x7bff : 0x7f7f;
+      if (f == SegmentFold::kMax) return T::from_bits(top | 0x8000);
+      if (f == SegmentFold::kMin) return T::from_bits(top);
+    } else {
+      if (f == SegmentFold::kMax) return Limits::lowest();
+      if (f == SegmentFold::kMin) return Limits::max();
+    }
   }
-  return T(0);
+  return T(float_of<T>(0));
 }
 
 // Signed arithmetic on W would be undefined where it overflows.

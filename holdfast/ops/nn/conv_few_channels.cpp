@@ -15,26 +15,28 @@ namespace {
 
 constexpr int64_t kMostSlots = 8 * kColumns;  // taps times channels
 
-// Adds what one row of outputs sends, `sent` [columns, blocks * 16 slots], to an image.
+// Adds what the outputs of one row send, `sent` [blocks, columns, 16 slots], to an image: tap by tap, so
+// that the inner loop runs along the row.
 void add_row(const ConvShape& s, const float* sent, int64_t block_size, float* image, int64_t d, int64_t h) {
   int64_t c = s.channels;
   auto [d0, d1] = s.inside(0, d);
   auto [h0, h1] = s.inside(1, h);
-  for (int64_t w = 0; w < s.out[2]; ++w) {
-    auto [w0, w1] = s.inside(2, w);
-    for (int64_t td = d0; td < d1; ++td)
-      for (int64_t th = h0; th < h1; ++th) {
-        int64_t z = d * s.stride[0] - s.before[0] + td * s.dilation[0];
-        int64_t y = h * s.stride[1] - s.before[1] + th * s.dilation[1];
-        float* line = image + (z * s.in[1] + y) * s.in[2] * c;
-        for (int64_t tw = w0; tw < w1; ++tw) {
-          int64_t x = w * s.stride[2] - s.before[2] + tw * s.dilation[2];
-          int64_t slot = ((td * s.size[1] + th) * s.size[2] + tw) * c;
-          for (int64_t i = 0; i < c; ++i, ++slot)
-            line[x * c + i] += sent[slot / kColumns * block_size + w * kColumns + slot % kColumns];
+  for (int64_t td = d0; td < d1; ++td)
+    for (int64_t th = h0; th < h1; ++th) {
+      int64_t z = d * s.stride[0] - s.before[0] + td * s.dilation[0], y = h * s.stride[1] - s.before[1] + th * s.dilation[1];
+      float* line = image + (z * s.in[1] + y) * s.in[2] * c;
+      for (int64_t tw = 0; tw < s.size[2]; ++tw) {
+        // The outputs whose tap falls inside the line: 0 <= w * step - start < in.
+        int64_t step = s.stride[2], start = s.before[2] - tw * s.dilation[2];
+        int64_t first = start > 0 ? (start + step - 1) / step : 0;
+        int64_t last = s.in[2] + start > 0 ? std::min(s.out[2], (s.in[2] + start - 1) / step + 1) : 0;
+        int64_t slot = ((td * s.size[1] + th) * s.size[2] + tw) * c;
+        for (int64_t i = 0; i < c; ++i, ++slot) {
+          const float* from = sent + slot / kColumns * block_size + slot % kColumns;
+          for (int64_t w = first; w < last; ++w) line[(w * step - start) * c + i] += from[w * kColumns];
         }
       }
-  }
+    }
 }
 
 }  // namespace

@@ -21,19 +21,18 @@ Tensor without(const Tensor& t, const Sizes& axes, bool keepdims) { return keepd
 
 REGISTER(FUNCTION(&nn::moments).args("x, axes")
              .options<&nn::MomentsOptions::shift, &nn::MomentsOptions::keepdims>("shift, keepdims")
-             .python("nn.moments").returns("mean, variance").doc("Mean and variance over axes. `shift` has no effect, as in TensorFlow.")
+             .python("nn.moments").doc("Mean and variance over axes. `shift` has no effect, as in TensorFlow.")
              .samples("uniform(3, 4), [0]", "uniform(2, 3, 4), [0, 2], keepdims=True")
              .reference("(np.mean(x, axis=tuple(axes), keepdims=keepdims), np.var(x, axis=tuple(axes), keepdims=keepdims))"));
 std::tuple<Tensor, Tensor> nn::moments(const In& input, const Sizes& axes, const MomentsOptions& o) {
   Tensor x = input, y = wide(x);
   Tensor mean = reduce_mean(y, {.axis = axes, .keepdims = true});
-  // The mean's own gradient through the squares is zero: their sum is flat there.
-  Tensor variance = reduce_mean(squared_difference(y, stop_gradient(mean)), {.axis = axes, .keepdims = true});
+  Tensor variance = reduce_mean(squared_difference(y, mean), {.axis = axes, .keepdims = true});
   return {as(without(mean, axes, o.keepdims), x.dtype()), as(without(variance, axes, o.keepdims), x.dtype())};
 }
 
 REGISTER(FUNCTION(&nn::weighted_moments).args("x, axes, frequency_weights: W")
-             .options<&nn::WeightedMomentsOptions::keepdims>("keepdims").python("nn.weighted_moments").returns("mean, variance")
+             .options<&nn::WeightedMomentsOptions::keepdims>("keepdims").python("nn.weighted_moments")
              .doc("Mean and variance over axes, each element counted with its weight.")
              .samples("uniform(3, 4), [0], positive(3, 4)", "uniform(3, 4), [1], positive(4), keepdims=True")
              .reference("(lambda w, a: (lambda m: (m if keepdims else m.squeeze(a), (lambda v: v if keepdims else v.squeeze(a))("
@@ -73,7 +72,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> nn::sufficient_statistics(const In& i
   return {total, reduce_sum(away, over), reduce_sum(shift ? squared_difference(x, shift) : square(x), over), shift};
 }
 
-REGISTER(FUNCTION(&nn::normalize_moments).args("counts, mean_ss, variance_ss, shift").python("nn.normalize_moments").returns("mean, variance")
+REGISTER(FUNCTION(&nn::normalize_moments).args("counts, mean_ss, variance_ss, shift").python("nn.normalize_moments")
              .doc("Mean and variance from sufficient statistics.")
              .samples("4.0, uniform(3), uniform(3, low=4, high=8), None")
              .reference("(mean_ss / counts, variance_ss / counts - (mean_ss / counts) ** 2)"));

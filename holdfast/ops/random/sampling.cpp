@@ -172,11 +172,7 @@ void categorical(Philox gen, std::span<const T> logits, int64_t classes, std::sp
 
 void fill_shuffle(Philox gen, std::span<int64_t> order) {
   std::iota(order.begin(), order.end(), int64_t{0});
-  Block block{};
-  for (size_t i = 0; i + 1 < order.size(); ++i) {
-    if (i % 4 == 0) block = gen();
-    std::swap(order[i], order[i + block[i % 4] % static_cast<uint32_t>(order.size() - i)]);
-  }
+  shuffle_in_place(gen, order);
 }
 uint64_t blocks_of_shuffle(int64_t rows) {
   return rows <= 1 ? 0 : static_cast<uint64_t>((rows - 1 + 3) / 4);

@@ -5,12 +5,22 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "holdfast/base/api.h"
 #include "holdfast/ops/random/philox.h"
 
 namespace holdfast::random {
 
+/// Puts the elements in the order that the generator says.
+template <class T>
+void shuffle_in_place(Philox gen, std::span<T> rows) {
+  Block block{};
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {
+    if (i % 4 == 0) block = gen();
+    std::swap(rows[i], rows[i + block[i % 4] % static_cast<uint32_t>(rows.size() - i)]);
+  }
+}
 /// A permutation: row i of the shuffled tensor is row order[i] of the given one.
 HOLDFAST_API void fill_shuffle(Philox gen, std::span<int64_t> order);
 /// Blocks a stateful shuffle of `rows` moves its generator by.

@@ -23,12 +23,17 @@ Status permute_rows(Call& c, const Philox& gen) {
     return {};
   }
   Tensor& y = c.out();
-  std::vector<int64_t> order(static_cast<size_t>(rows));
-  fill_shuffle(gen, order);
   const int64_t width = x.size() / rows;
   visit_cells(x.dtype(), [&]<class T>(T) {
     const T* from = x.data<T>();
     T* to = y.mutable_data<T>();
+    if (width == 1) {  // swapping elements is cheaper than gathering them
+      std::copy_n(from, rows, to);
+      shuffle_in_place(gen, std::span<T>(to, static_cast<size_t>(rows)));
+      return;
+    }
+    std::vector<int64_t> order(static_cast<size_t>(rows));
+    fill_shuffle(gen, order);
     parallel_for(rows, std::max<int64_t>(1, (1 << 14) / width), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         std::copy_n(from + order[static_cast<size_t>(i)] * width, width, to + i * width);

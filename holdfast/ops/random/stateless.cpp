@@ -2,6 +2,7 @@
 #include "holdfast/ops/random/stateless.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/fill.h"
@@ -136,11 +137,19 @@ Algorithm algorithm_of(const std::string& name) {
   fail(Code::E1103, cat("`alg` is '", name, "', expected 'philox', 'threefry' or 'auto_select'"));
 }
 
+Tensor checked_seed(const In& seed) {
+  Tensor s = seed.tensor();
+  if (!s) fail(Code::E1104, "`seed` is missing, expected two integers");
+  if (!kIndices.has(s.dtype())) fail(Code::E1101, cat("`seed` is ", type_text(s), ", expected two integers, int32 or int64"));
+  if (!s.shape().compatible(Shape{2})) fail(Code::E1102, cat("`seed` is ", type_text(s), ", expected shape [2]"));
+  return s;
+}
+
 KeyCounter::KeyCounter(const In& seed, const std::string& name) {
   const Algorithm which = algorithm_of(name);
   if (which == Algorithm::kThreefry)
     fail(Code::E1105, "alg='threefry' is not supported on the CPU", "supported: 'philox', 'auto_select'");
-  Tensors both = key_counter_op.many({seed});
+  Tensors both = key_counter_op.many({checked_seed(seed)});
   key = both[0];
   counter = both[1];
   alg = Tensor::scalar(static_cast<int32_t>(which));
@@ -201,8 +210,7 @@ REGISTER(FUNCTION(&split).args("seed: S").options<&SplitOptions::num, &SplitOpti
              .doc("`num` seeds of shape [2], independent of each other and of `seed`.")
              .samples("[1, 2]").reference("np.array([[1105988140, 1738052849], [-335576002, 370444179]], np.int32)"));
 Tensor split(const In& seed, const SplitOptions& o) {
-  Tensor s = seed.tensor();
-  check_dtype("random.split: seed", s.dtype(), kIndices);
+  Tensor s = checked_seed(seed);
   return stateless_uniform({o.num, 2}, s, {.minval = std::nullopt, .dtype = s.dtype(), .alg = o.alg});
 }
 
@@ -212,7 +220,7 @@ REGISTER(FUNCTION(&fold_in).args("seed: S, data").options<&AlgOptions::alg>("alg
              .samples("[1, 2], 7").reference("np.array([1105988140, 7], np.int32)"));
 Tensor fold_in(const In& seed, const In& data, const AlgOptions& o) {
   Tensor d = data.tensor();
-  check_dtype("random.fold_in: data", d.dtype(), kFullInts);
+  if (!kFullInts.has(d.dtype())) fail(Code::E1101, cat("random.fold_in: `data` is ", type_text(d), ", expected ", to_text(kFullInts)));
   if (d.rank() > 0) fail(Code::E1102, cat("random.fold_in: `data` has shape ", d.shape().text(), ", expected a scalar"));
   Tensor mixed = stateless_uniform(Sizes(), seed, {.minval = std::nullopt, .dtype = d.dtype(), .alg = o.alg});
   return concat({reshape(mixed, {1}), reshape(d, {1})}, 0);

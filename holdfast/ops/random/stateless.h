@@ -8,7 +8,10 @@
 
 namespace holdfast::random {
 
-/// Inputs `key`, `counter` and `alg` of the stateless ops. Refuses a seed that is not [2] integers.
+/// A seed as a tensor; refuses one that is not two integers.
+Tensor checked_seed(const In& seed);
+
+/// Inputs `key`, `counter` and `alg` of the stateless ops.
 struct KeyCounter {
   KeyCounter(const In& seed, const std::string& alg);
   Tensor key, counter, alg;

@@ -242,7 +242,7 @@ TEST(RandomOps, GradientsFlowToTheParameters) {
   Tensor n = stateless_normal({3, 2}, seed, {.mean = mean, .stddev = stddev});
   Tensor u = stateless_uniform({3, 2}, seed, {.minval = low, .maxval = 4.0});
   Tensor g = stateless_gamma({3, 2}, seed, alpha);
-  auto grads = tape.gradient({n, u, g}, {mean, stddev, low, alpha});
+  auto grads = tape.gradients({n, u, g}, {mean, stddev, low, alpha});
   EXPECT_EQ(values<float>(grads[0].dense), (std::vector<float>{3, 3}));
   EXPECT_EQ(grads[1].dense.shape(), stddev.shape());
   EXPECT_EQ(grads[2].dense.shape(), low.shape());

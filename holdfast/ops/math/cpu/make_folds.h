@@ -1,8 +1,8 @@
 // Turns folds into loops. Included by loops_fold_*.cpp, which are compiled once per instruction set.
 //
-// Rows: 4 vectors of 64 bytes run side by side, so that additions do not wait for each other; a
-// block of kBlock elements is folded so, and blocks are joined in pairs. No sum is longer than a
-// few dozen additions in a row, which keeps float32 sums accurate.
+// Rows: 4 vectors of 64 bytes run side by side, so that additions do not wait for each other; runs
+// of 16 steps make a block of kBlock elements, and blocks are joined in pairs. No sum is longer than
+// a few dozen additions in a row, which keeps float32 sums accurate.
 // Columns: eight rows at a time are folded as a tree before they meet the running cells.
 // Elements that are folded in another type are converted a block at a time, so that the vector
 // code exists once per (join, cell) and not once per dtype.
@@ -126,15 +126,22 @@ struct Core {
       C lanes[kLanes];
       if constexpr (kVectors) {
         typedef C V __attribute__((vector_size(64)));
-        auto load = [&](int64_t at) -> V { V v; std::memcpy(&v, x + at, 64); return v; };
-        V a = load(0), b = load(kLanes), d = load(2 * kLanes), e = load(3 * kLanes);
-        for (i = 4 * kLanes; i + 4 * kLanes <= n; i += 4 * kLanes) {
-          a = J::join(a, load(i));
-          b = J::join(b, load(i + kLanes));
-          d = J::join(d, load(i + 2 * kLanes));
-          e = J::join(e, load(i + 3 * kLanes));
-        }
-        V all = J::join(J::join(a, b), J::join(d, e));
+        auto load = [&](int64_t at) __attribute__((always_inline)) -> V { V v; std::memcpy(&v, x + at, 64); return v; };
+        constexpr int64_t kStep = 4 * kLanes, kRun = 16 * kStep;
+        auto run = [&](int64_t from, int64_t to) __attribute__((always_inline)) -> V {
+          V a = load(from), b = load(from + kLanes), d = load(from + 2 * kLanes), e = load(from + 3 * kLanes);
+          for (int64_t k = from + kStep; k < to; k += kStep) {
+            a = J::join(a, load(k));
+            b = J::join(b, load(k + kLanes));
+            d = J::join(d, load(k + 2 * kLanes));
+            e = J::join(e, load(k + 3 * kLanes));
+          }
+          return J::join(J::join(a, b), J::join(d, e));
+        };
+        int64_t whole = n / kStep * kStep;
+        V all = run(0, whole < kRun ? whole : kRun);
+        for (i = kRun; i < whole; i += kRun) all = J::join(all, run(i, whole - i < kRun ? whole : i + kRun));
+        i = whole;
         std::memcpy(lanes, &all, 64);
       } else {
         for (int64_t k = 0; k < kLanes; ++k) lanes[k] = x[k];

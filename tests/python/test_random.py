@@ -1,0 +1,117 @@
+"""`tf.random` in Python: a Generator's state, seeds of any form, and what is refused."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+# What TensorFlow answers.
+FIRST = [[0.43842274, -0.53439844, -0.07710262], [1.5658046, -0.1012345, -0.2744976]]
+
+
+@pytest.fixture(autouse=True)
+def no_global_seed():
+    yield
+    tf.random.set_seed(None)
+
+
+def test_a_generator_gives_tensorflows_numbers():
+    for g in (tf.random.Generator.from_seed(1), tf.random.Generator.from_seed(1, alg="philox")):
+        np.testing.assert_allclose(g.normal(shape=[2, 3]), FIRST, rtol=1e-6)
+
+
+def test_a_generator_starts_over_and_splits():
+    g = tf.random.Generator.from_seed(1)
+    first = g.normal([]).numpy()
+    assert g.normal([]).numpy() != first
+    parts = g.split(3)
+    assert len({float(p.normal([])) for p in parts}) == 3
+    g.reset_from_seed(1)
+    assert g.normal([]).numpy() == first
+
+
+def test_the_state_is_the_variable_that_was_given():
+    v = tf.Variable([1, 2, 3], dtype=tf.int64)
+    g = tf.random.Generator.from_state(v, tf.random.Algorithm.PHILOX)
+    copy = tf.random.Generator(copy_from=g)
+    g.normal([1])
+    assert g.state is v
+    assert v.numpy().tolist() == [257, 2, 3]
+    assert copy.state.numpy().tolist() == [1, 2, 3]
+    assert int(g.key) == 3
+
+
+def test_the_state_is_found_by_modules():
+    class Noisy(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.g = tf.random.Generator.from_seed(0)
+            self.state = self.g.state
+
+    assert [v.name for v in Noisy().variables] == ["StateVar:0"]
+
+
+def test_seeds_come_in_any_form():
+    assert tf.random.create_rng_state(2**130 + 7, "philox").numpy().tolist() == [7, 0, 4]
+    assert tf.random.create_rng_state(2**64 - 1, 1).numpy().tolist() == [-1, 0, 0]
+    assert tf.random.create_rng_state(-1, 1).numpy().tolist() == [-1, -1, -1]
+    assert tf.random.create_rng_state([1, 2], "philox").numpy().tolist() == [0, 1, 2]
+    g = tf.random.Generator.from_key_counter(2**64 - 1, [1, 2], "philox")
+    assert g.state.numpy().tolist() == [1, 2, -1]
+
+
+def test_set_seed_starts_every_stream_over():
+    tf.random.set_seed(1234)
+    story = [float(tf.random.uniform([1])[0]) for _ in range(2)] + [
+        float(tf.random.uniform([1], seed=1)[0]) for _ in range(2)
+    ]
+    assert len(set(story)) == 4
+    tf.random.set_seed(1234)
+    assert float(tf.random.uniform([1])[0]) == story[0]
+    assert float(tf.random.uniform([1], seed=1)[0]) == story[2]
+
+
+def test_numbers_take_the_dtype_that_was_asked_for():
+    assert tf.random.uniform([2], 0, 10, tf.int64).dtype == tf.int64
+    assert tf.random.uniform([2], 1, 2.5, "float64").dtype == tf.float64
+    assert tf.random.gamma([2], [1, 2], dtype=tf.float64).dtype == tf.float64
+    assert tf.random.stateless_uniform([2], [1, 2], None, None, tf.uint32).dtype == tf.uint32
+
+
+def test_gradients_flow_to_the_parameters():
+    mean, stddev = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = tf.random.normal([4, 2], mean, stddev)
+    by_mean, by_stddev = tape.gradient(y, [mean, stddev])
+    assert by_mean.numpy().tolist() == [4, 4]
+    np.testing.assert_allclose(by_stddev, np.sum((y - mean) / stddev), rtol=1e-5)
+
+
+def test_the_global_generator_can_be_set():
+    g = tf.random.Generator.from_seed(3)
+    tf.random.set_global_generator(g)
+    assert tf.random.get_global_generator() is g
+    assert tf.random.experimental.get_global_generator() is g
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: tf.random.uniform([2], dtype=tf.int32), ValueError),
+        (lambda: tf.random.uniform([2], dtype=tf.uint8), ValueError),
+        (lambda: tf.random.uniform(5), tf.errors.InvalidArgumentError),
+        (lambda: tf.random.normal([2], dtype=tf.int32), ValueError),
+        (lambda: tf.random.stateless_uniform([2], [1, 2, 3]), tf.errors.InvalidArgumentError),
+        (lambda: tf.random.stateless_uniform([2], [1.0, 2.0]), tf.errors.InvalidArgumentError),
+        (lambda: tf.random.stateless_uniform([2], [1, 2], alg="mt"), ValueError),
+        (lambda: tf.random.Generator.from_seed(1, "mt"), ValueError),
+        (lambda: tf.random.Generator.from_seed(1, 9), ValueError),
+        (lambda: tf.random.Generator.from_state([1, 2], 1), ValueError),
+        (lambda: tf.random.Generator.from_seed(1, 2).normal([2]), tf.errors.UnimplementedError),
+        (lambda: tf.random.Generator.from_seed(1).uniform([2], dtype=tf.int32), ValueError),
+        (lambda: tf.random.Generator(), ValueError),
+    ],
+)
+def test_what_tensorflow_refuses_is_refused(call, error):
+    with pytest.raises(error):
+        call()
