@@ -41,4 +41,14 @@ Status guarded(Call& c) {
   return guard([&] { return Fn(c); });
 }
 
+/// Likewise a function that refuses.
+template <RefuseFn Fn>
+const char* guarded_refusal(const Call& c) noexcept {
+  try {
+    return Fn(c);
+  } catch (...) {
+    return "the plugin failed while it was asked";
+  }
+}
+
 }  // namespace holdfast::cuda

@@ -103,14 +103,16 @@ void load(const std::string& code, Compiled& c) {
 }
 
 // The kernel of a spec on an architecture. Found once; failures are remembered too.
-const Compiled& compiled(const ExprSpec& spec, int architecture) {
+const Compiled& compiled(const ExprSpec& spec, CudaDevice& device) {
+  int architecture = device.architecture();
   static std::mutex mutex;
   static auto* cache = new std::unordered_map<std::pair<ExprSpec, int>, Compiled, SpecHash>;
   std::lock_guard lock(mutex);
   auto [it, fresh] = cache->try_emplace({spec, architecture});
   if (!fresh) return it->second;
   std::string code;
-  Status s = compile(print_source(spec), architecture, code);
+  Status s = device.enter();
+  if (s.ok()) s = compile(print_source(spec), architecture, code);
   if (s.ok()) load(code, it->second);
   else it->second.refusal = cat(s.headline(), s.why().empty() ? "" : ": ", s.why());
   return it->second;
@@ -146,24 +148,22 @@ void fill_axes(const Plan& p, Axes32& a, Axes64& b) {
   }
 }
 
-const char* refuse_plan(CudaDevice& device, const Plan& p) {
-  if (p.spec.axes > kMostAxes) return "more than 16 axes";
-  const Compiled& c = compiled(p.spec, device.architecture());
-  return c.kernel ? nullptr : c.refusal.c_str();
-}
-
 }  // namespace
 
 const char* refuse_expression(CudaDevice& device, const char* expression, std::span<const Tensor> in, DType out, const Shape& shape) {
-  Status entered = device.enter();
-  if (!entered.ok() || shape.size() == 0) return nullptr;  // `run` says so
-  return refuse_plan(device, make_plan(expression, in, out, shape, nullptr));
+  if (shape.size() == 0) return nullptr;
+  Plan p = make_plan(expression, in, out, shape, nullptr);
+  if (p.spec.axes > kMostAxes) return "more than 16 axes";
+  const Compiled& c = compiled(p.spec, device);
+  return c.kernel ? nullptr : c.refusal.c_str();
 }
 
 Status run_expression(CudaDevice& device, const char* expression, std::span<const Tensor> in, const Tensor& out) {
   if (out.size() == 0) return {};
   Plan p = make_plan(expression, in, out.dtype(), out.shape(), out.raw());
-  if (const char* why = refuse_plan(device, p)) return {Code::E0706, cat("an elementwise kernel can't run on ", device.short_name()), why};
+  if (p.spec.axes > kMostAxes) return {Code::E1105, cat("a broadcast over ", p.spec.axes, " axes on ", device.short_name()), "16 are supported"};
+  const Compiled& c = compiled(p.spec, device);
+  if (!c.kernel) return {Code::E0706, cat("an elementwise kernel can't run on ", device.short_name()), c.refusal};
   const void* pointers[kMostOperands];
   Value values[kMostOperands];
   void* arguments[kMostOperands + 3];
@@ -190,8 +190,7 @@ Status run_expression(CudaDevice& device, const char* expression, std::span<cons
   }
   int64_t tile = int64_t{kThreads} * p.spec.vector * p.spec.unroll, blocks = (p.n + tile - 1) / tile;
   if (blocks > INT32_MAX) return {Code::E1105, cat(p.n, " elements are more than one launch covers on ", device.short_name())};
-  cudaKernel_t kernel = compiled(p.spec, device.architecture()).kernel;
-  HOLDFAST_CUDA(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), arguments, 0, device.stream()));
+  HOLDFAST_CUDA(cudaLaunchKernel(c.kernel, dim3(static_cast<unsigned>(blocks)), dim3(kThreads), arguments, 0, device.stream()));
   return {};
 }
 

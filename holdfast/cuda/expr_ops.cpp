@@ -77,12 +77,12 @@ void add_expression_kernels() {
     if (!op->elementwise) continue;
     auto arity = static_cast<size_t>(info(op->scalar).arity);
     if (op->inputs.empty() || op->inputs.size() > arity || arity > kMostOperands || op->inputs.size() + op->attrs.size() < arity) continue;
-    add_kernel(op->name, {"expr", DeviceKind::kCuda, guarded<run_elementwise_op>, kComputed, refuse_elementwise});
+    add_kernel(op->name, {"expr", DeviceKind::kCuda, guarded<run_elementwise_op>, kComputed, guarded_refusal<refuse_elementwise>});
   }
-  add("BroadcastTo", 2, {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 0, 1>>, kPlain, refuse_misaligned});
-  add("Fill", 2, {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 1, 1>>, kIndices, refuse_fill});
-  add("Cast", 1, {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 0, 1>>, kComputed, refuse_cast});
-  add("SelectV2", 3, {"expr", DeviceKind::kCuda, guarded<run_one<kSelect, 0, 3>>, kBools, refuse_select});
+  add("BroadcastTo", 2, {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 0, 1>>, kPlain, guarded_refusal<refuse_misaligned>});
+  add("Fill", 2, {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 1, 1>>, kIndices, guarded_refusal<refuse_fill>});
+  add("Cast", 1, {"expr", DeviceKind::kCuda, guarded<run_one<kSame, 0, 1>>, kComputed, guarded_refusal<refuse_cast>});
+  add("SelectV2", 3, {"expr", DeviceKind::kCuda, guarded<run_one<kSelect, 0, 3>>, kBools, guarded_refusal<refuse_select>});
   add("ZerosLike", 1, {"memset", DeviceKind::kCuda, guarded<run_zeros>, kPlain, nullptr});
 }
 

@@ -213,10 +213,10 @@ const char* refuse_batches(const Call& c) {
 }  // namespace
 
 void add_matmul_kernels() {
-  Kernel k{"cublaslt", DeviceKind::kCuda, guarded<run_matmul>, kFloats, refuse_products};
+  Kernel k{"cublaslt", DeviceKind::kCuda, guarded<run_matmul>, kFloats, guarded_refusal<refuse_products>};
   if (find_op("MatMul")) add_kernel("MatMul", k);
   k.run = guarded<run_batch_matmul>;
-  k.refuse = refuse_batches;
+  k.refuse = guarded_refusal<refuse_batches>;
   for (const char* op : {"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"}) if (find_op(op)) add_kernel(op, k);
 }
 

@@ -100,13 +100,13 @@ void add(const char* op, Kernel k) {
 }  // namespace
 
 void add_row_kernels() {
-  add("Sum", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kSum>>, kReduced, refuse_reduce});
-  add("Prod", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kProd>>, kReduced, refuse_reduce});
-  add("Max", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMax>>, kReduced, refuse_reduce});
-  add("Min", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMin>>, kReduced, refuse_reduce});
-  add("Mean", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMean>>, kFloats, refuse_reduce});
-  add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats, refuse_misaligned});
-  add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats, refuse_misaligned});
+  add("Sum", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kSum>>, kReduced, guarded_refusal<refuse_reduce>});
+  add("Prod", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kProd>>, kReduced, guarded_refusal<refuse_reduce>});
+  add("Max", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMax>>, kReduced, guarded_refusal<refuse_reduce>});
+  add("Min", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMin>>, kReduced, guarded_refusal<refuse_reduce>});
+  add("Mean", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMean>>, kFloats, guarded_refusal<refuse_reduce>});
+  add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats, guarded_refusal<refuse_misaligned>});
+  add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats, guarded_refusal<refuse_misaligned>});
 }
 
 }  // namespace holdfast::cuda

@@ -66,23 +66,28 @@ std::string dense_body(const ExprSpec& s) {
   return t + ";\n    }\n";
 }
 
+// All loads come before the first store, so that they are in flight together.
 std::string strided_body(const ExprSpec& s) {
-  std::string t = cat("  constexpr int U = ", s.unroll, ";\n  #pragma unroll\n  for (int u = 0; u < U; ++u) {\n");
-  t += cat("    const Index at = Index(blockIdx.x) * (", kThreads, " * U) + u * ", kThreads, " + threadIdx.x;\n    if (at >= n) return;\n    Index left = at");
+  auto loads = [&](int i) { return s.access[i] == Access::kDense || s.access[i] == Access::kStrided; };
+  std::string t = cat("  constexpr int U = ", s.unroll, ";\n  const Index base = Index(blockIdx.x) * (", kThreads, " * U) + threadIdx.x;\n");
+  for (int i = 0; i < s.operands; ++i) if (loads(i)) t += cat("  A", i, " v", i, "[U];\n");
+  t += cat("  #pragma unroll\n  for (int u = 0; u < U; ++u) {\n    const Index at = base + u * ", kThreads, ";\n    if (at < n) {\n      Index left = at");
   for (int i = 0; i < s.operands; ++i) if (s.access[i] == Access::kStrided) t += cat(", at", i, " = 0");
   t += ";\n";
   for (int k = 0; k < s.axes; ++k) {
     bool last = k + 1 == s.axes;
-    if (!last && s.wide) t += cat("    { const Index q = left / axes.size[", k, "], r = left - q * axes.size[", k, "]; left = q;");
+    if (!last && s.wide) t += cat("      { const Index q = left / axes.size[", k, "], r = left - q * axes.size[", k, "]; left = q;");
     else if (!last)
-      t += cat("    { const Index q = (__umulhi(left, axes.multiply[", k, "]) + left) >> axes.shift[", k, "], r = left - q * axes.size[", k, "]; left = q;");
-    else t += "    { const Index r = left;";
+      t += cat("      { const Index q = (__umulhi(left, axes.multiply[", k, "]) + left) >> axes.shift[", k, "], r = left - q * axes.size[", k, "]; left = q;");
+    else t += "      { const Index r = left;";
     for (int i = 0; i < s.operands; ++i)
       if (s.access[i] == Access::kStrided) t += cat(" at", i, " += r * axes.stride[", i, "][", k, "];");
     t += " }\n";
   }
-  t += "    out[at] = ";
-  t += call(s, [&](int i) { return s.access[i] == Access::kStrided ? cat("a", i, "[at", i, "]") : element(s, i, "at"); });
+  for (int i = 0; i < s.operands; ++i)
+    if (loads(i)) t += cat("      v", i, "[u] = a", i, s.access[i] == Access::kDense ? "[at];\n" : cat("[at", i, "];\n"));
+  t += cat("    }\n  }\n  #pragma unroll\n  for (int u = 0; u < U; ++u) {\n    const Index at = base + u * ", kThreads, ";\n    if (at < n) out[at] = ");
+  t += call(s, [&](int i) { return loads(i) ? cat("v", i, "[u]") : element(s, i, "at"); });
   return t + ";\n  }\n";
 }
 

@@ -107,6 +107,12 @@ void products() {
           double e = same(cat("MatMul ", ta, tb), matmul(there(a), there(b), {ta, tb}), matmul(a, b, {ta, tb}));
           if (d == float32) worst = std::max(worst, e);
         }
+  for (DType d : kFloatTypes)
+    for (auto [left, right] : {std::pair(Shape{3, 2, 5, 7}, Shape{3, 2, 7, 4}), {Shape{6, 5, 7}, Shape{7, 4}}, {Shape{1, 5, 7}, Shape{4, 7, 3}},
+                               {Shape{2, 1, 5, 7}, Shape{1, 3, 7, 4}}, {Shape{0, 5, 7}, Shape{0, 7, 4}}}) {
+      Tensor a = numbers(left, d), b = numbers(right, d, -1, 1, 2);
+      same("batched product", matmul(there(a), there(b)), matmul(a, b));
+    }
   Tensor base = numbers({101}), twin = there(base);
   Tensor a = view_of(base, {5, 10}, 4), b = view_of(base, {10, 5}, 8);
   same("MatMul of views", matmul(view_of(twin, {5, 10}, 4), view_of(twin, {10, 5}, 8)), matmul(a, b));
@@ -119,12 +125,20 @@ void rows() {
     for (const Shape& s : {Shape{3, 4}, Shape{5, 700}, Shape{2, 20000}, Shape{2, 3, 33}, Shape{0, 4}, Shape{1000, 1}}) {
       Tensor x = numbers(s, d, -5, 5);
       double e = same("Softmax", nn::softmax(there(x)), nn::softmax(x));
+      same("LogSoftmax", nn::log_softmax(there(x)), nn::log_softmax(x));
       if (d == float32) worst = std::max(worst, e);
     }
     Tensor x = numbers({6, 5, 40, 7}, d, 0, 1);
     for (const Axes& axes : {Axes(), Axes(Sizes(-1)), Axes(Sizes(0)), Axes(Sizes(2)), Axes(Sizes({1, 2})), Axes(Sizes({0, 2})), Axes(Sizes({1, 3})),
                              Axes(Sizes(std::initializer_list<int64_t>{}))})
       for (bool keep : {false, true}) same("Sum", reduce_sum(there(x), {axes, keep}), reduce_sum(x, {axes, keep}), 2);
+    Tensor y = numbers({4, 30, 5}, d, 0.9, 1.1), with_nan = y * 1;
+    visit_floats(d, [&]<class T>(T) { with_nan.mutable_data<T>()[33] = T(static_cast<float_of<T>>(NAN)); });
+    for (auto* f : {&reduce_mean, &reduce_max, &reduce_min, &reduce_prod})
+      for (const Axes& axes : {Axes(), Axes(Sizes(1)), Axes(Sizes({0, 2}))}) {
+        same("a reduction", (*f)(there(y), {axes}), (*f)(y, {axes}), 20);
+        same("with a NaN", (*f)(there(with_nan), {axes}), (*f)(with_nan, {axes}), 20);
+      }
     Tensor wide = numbers({3, 70001}, d, 0, 0.01), tall = numbers({9001, 40}, d, 0, 0.01);
     same("Sum of long rows", reduce_sum(there(wide), {.axis = Sizes(1)}), reduce_sum(wide, {.axis = Sizes(1)}), 4);
     same("Sum of long columns", reduce_sum(there(tall), {.axis = Sizes(0)}), reduce_sum(tall, {.axis = Sizes(0)}), 4);
@@ -144,6 +158,15 @@ void shapes() {
     Tensor x = numbers({3, 1, 5}, d, 0, 9);
     same("BroadcastTo", broadcast_to(there(x), {2, 3, 4, 5}), broadcast_to(x, {2, 3, 4, 5}));
     same("ZerosLike", zeros_like(there(x)), zeros_like(x));
+  }
+  for (DType from : {float32, float16, int64, boolean, uint8})
+    for (DType to : {float64, bfloat16, int32, boolean, int8}) {
+      Tensor x = numbers({1001}, from, 0, 9);
+      same(cat("Cast ", name(from)), cast(there(x), to), cast(x, to));
+    }
+  for (DType d : {float32, bfloat16, int64}) {
+    Tensor pick = numbers({3, 1, 5}, boolean), a = numbers({3, 4, 5}, d, -9, 9), b = numbers({5}, d, -9, 9, 2);
+    same("SelectV2", run(*find_op("SelectV2"), {there(pick), there(a), there(b)}), run(*find_op("SelectV2"), {pick, a, b}));
   }
   Tensor x = numbers({3, 4});
   same("Reshape", reshape(there(x), {2, 6}), reshape(x, {2, 6}));

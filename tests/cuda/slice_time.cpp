@@ -60,8 +60,8 @@ void time_everything(const char* path) {
     bandwidth("Sum over axis 0, [8192,8192]", bytes, seconds(10, [&] { reduce_sum(m, {.axis = Sizes(0)}); }));
     Tensor s = view_of(m, {8192, 4096});
     bandwidth("Softmax [8192,4096]", bytes, seconds(10, [&] { nn::softmax(s); }));
-    Tensor b = random({n}, bfloat16);
-    bandwidth("Add, 64M bfloat16", 3 * bytes / 2, seconds(10, [&] { b + b; }));
+    Tensor a = random({n}, bfloat16), b = random({n}, bfloat16);
+    bandwidth("Add, 64M bfloat16", 3 * bytes / 2, seconds(10, [&] { a + b; }));
     Tensor host = copy_to(x, cpu());
     bandwidth("host to device, pageable, 256 MiB", bytes, seconds(1, [&] { copy_to(host, gpu); }));
     bandwidth("device to host, pageable, 256 MiB", bytes, seconds(1, [&] { copy_to(x, cpu()); }));
