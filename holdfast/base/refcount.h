@@ -19,8 +19,11 @@ class HOLDFAST_API RefCounted {
 
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept {
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+    // Whoever holds the last reference is alone with the object: no need to count down atomically.
+    if (unique() || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
+  /// Counts the first reference to a fresh object, which nobody else can see yet.
+  void retain_first() const noexcept { count_.store(1, std::memory_order_relaxed); }
   /// True when exactly one reference is left: its holder may change the object in place.
   bool unique() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
   int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
@@ -64,7 +67,10 @@ class Ref {
 
 template <class T, class... Args>
 Ref<T> make_ref(Args&&... args) {
-  return Ref<T>(new T(std::forward<Args>(args)...));
+  T* p = new T(std::forward<Args>(args)...);
+  if constexpr (std::is_base_of_v<RefCounted, T>) p->retain_first();
+  else p->retain();
+  return Ref<T>::take(p);
 }
 
 }  // namespace holdfast

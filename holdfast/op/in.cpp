@@ -9,12 +9,12 @@ namespace holdfast {
 
 DType In::dtype() const {
   if (variable_) return variable_->dtype();
-  return weak() || !tensor_ ? DType::kInvalid : tensor_.dtype();
+  return weak() || !held() ? DType::kInvalid : held().dtype();
 }
 
 Tensor In::tensor(DType hint) const {
   if (variable_) return variable_->read();
-  if (!weak()) return tensor_;  // may be empty: an optional input that is not there
+  if (!weak()) return held();  // may be empty: an optional input that is not there
   DType own = weak_ == Weak::kBool ? DType::kBool : weak_ == Weak::kInt ? int32 : float32;
   DType d = hint == DType::kInvalid ? own : hint;
   bool fits = d == own || (weak_ == Weak::kInt && kNumbers.has(d)) || (weak_ == Weak::kFloat && kDifferentiable.has(d));

@@ -33,8 +33,18 @@ class HOLDFAST_API In {
     requires std::is_arithmetic_v<T>
   [[gnu::always_inline]] In(T v, const std::source_location& at = std::source_location::current())
       : weak_(std::is_same_v<T, bool> ? Weak::kBool : std::is_integral_v<T> ? Weak::kInt : Weak::kFloat),
-        float_(static_cast<double>(v)), int_(static_cast<int64_t>(v)) { HOLDFAST_MARK(at); }
-#undef HOLDFAST_MARK
+        float_(static_cast<double>(v)), int_(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0) { HOLDFAST_MARK(at); }
+  // A copy owns what it refers to, even if the original only saw it.
+  In(const In& o) : tensor_(o.held()), variable_(o.variable_), weak_(o.weak_), float_(o.float_), int_(o.int_) {}
+  In& operator=(const In& o) {
+    tensor_ = o.held();
+    seen_ = nullptr;
+    variable_ = o.variable_;
+    weak_ = o.weak_;
+    float_ = o.float_;
+    int_ = o.int_;
+    return *this;
+  }
 
   /// A number that has no dtype of its own yet.
   bool weak() const { return weak_ != Weak::kNo; }
@@ -45,16 +55,24 @@ class HOLDFAST_API In {
   DType dtype() const;
   const Variable* variable() const { return variable_; }
   /// The tensor it was made from, not counted; null for a variable or a number.
-  const Tensor* borrowed() const { return variable_ || weak() ? nullptr : &tensor_; }
+  const Tensor* borrowed() const { return variable_ || weak() ? nullptr : &held(); }
   /// What other languages would write for it: a number stays a number.
   Arg arg() const;
   static In from(const Arg&);
   /// False for an optional one that is not there.
-  bool given() const { return weak() || variable_ || tensor_; }
+  bool given() const { return weak() || variable_ || held(); }
+
+ protected:
+  /// Sees a tensor without counting it: for operands that end with the expression they stand in.
+  struct Seen {};
+  [[gnu::always_inline]] In(Seen, const Tensor& t, const std::source_location& at) : seen_(&t) { HOLDFAST_MARK(at); }
+#undef HOLDFAST_MARK
 
  private:
+  const Tensor& held() const { return seen_ ? *seen_ : tensor_; }
   enum class Weak : uint8_t { kNo, kBool, kInt, kFloat };
   Tensor tensor_;
+  const Tensor* seen_ = nullptr;
   const Variable* variable_ = nullptr;
   Weak weak_ = Weak::kNo;
   double float_ = 0;

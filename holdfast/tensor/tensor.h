@@ -104,7 +104,11 @@ class HOLDFAST_API Tensor {
 
 template <class T>
   requires std::is_arithmetic_v<T>
-Tensor Tensor::scalar(T v, DType d) { return scalar_of(d, static_cast<double>(v), static_cast<int64_t>(v)); }
+Tensor Tensor::scalar(T v, DType d) {
+  if constexpr (std::is_integral_v<T>) return scalar_of(d, static_cast<double>(v), static_cast<int64_t>(v));
+  // A float that int64 does not hold: whoever asks for an integer then gets the lowest one.
+  else return scalar_of(d, static_cast<double>(v), v >= -0x1p63 && v < 0x1p63 ? static_cast<int64_t>(v) : INT64_MIN);
+}
 
 using Tensors = InlineVector<Tensor, 4>;
 

@@ -52,7 +52,9 @@ void fail_allocation(int64_t n) { g_fail_in = n; }
 Status CpuDevice::allocate(size_t bytes, Ref<Buffer>& out) {
   if (told_to_fail() || !Pool::get().admit(bytes)) return no_memory(bytes);
   if (bytes <= SmallBuffer::kMost) {
-    out = Ref<Buffer>(new (bytes) SmallBuffer(this, bytes));
+    Buffer* fresh = new (bytes) SmallBuffer(this, bytes);
+    fresh->retain_first();
+    out = Ref<Buffer>::take(fresh);
     return {};
   }
   size_t rounded = 0;
