@@ -128,7 +128,7 @@ static const Op eig_op =
           return {is_complex(g.x().dtype()) ? da : real(da)};
         }).keeps("input, e, v");
 
-REGISTER(FUNCTION(&linalg::eig).args("tensor").python("linalg.eig").returns("e, v").doc("Eigenvalues and eigenvectors, complex.")
+REGISTER(FUNCTION(&linalg::eig).args("tensor").python("linalg.eig, eig").returns("e, v").doc("Eigenvalues and eigenvectors, complex.")
              .samples("uniform(3, 3)").checks({.gradient = false}));
 std::tuple<Tensor, Tensor> linalg::eig(const In& x) {
   Tensor t = x;
@@ -136,7 +136,7 @@ std::tuple<Tensor, Tensor> linalg::eig(const In& x) {
   return {y[0], y[1]};
 }
 
-REGISTER(FUNCTION(&linalg::eigvals).args("tensor").python("linalg.eigvals").doc("Eigenvalues, complex.")
+REGISTER(FUNCTION(&linalg::eigvals).args("tensor").python("linalg.eigvals, eigvals").doc("Eigenvalues, complex.")
              .samples("uniform(3, 3)").checks({.gradient = false}));
 Tensor linalg::eigvals(const In& x) {
   Tensor t = x;

@@ -58,7 +58,7 @@ static const Op cross_op =
 Tensor linalg::cross(const In& a, const In& b) { return cross_op(a, b); }
 
 REGISTER(FUNCTION(&linalg::matrix_transpose).args("a").options<&linalg::MatrixTransposeOptions::conjugate>("conjugate")
-             .python("linalg.matrix_transpose, linalg.transpose").doc("The last two axes exchanged.")
+             .python("linalg.matrix_transpose").doc("The last two axes exchanged.")
              .samples("uniform(3, 4)", "uniform(2, 3, 4)", "complexes(2, 3), conjugate=True")
              .reference("np.conj(np.swapaxes(a, -1, -2)) if conjugate else np.swapaxes(a, -1, -2)"));
 Tensor linalg::matrix_transpose(const In& a, const MatrixTransposeOptions& o) {

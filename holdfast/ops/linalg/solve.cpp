@@ -124,8 +124,8 @@ static const Op solve_op =
           if (g.wants(0)) da = adjoint ? -matmul(g.y(), db, {.adjoint_b = true}) : -matmul(db, g.y(), {.adjoint_b = true});
           return {da, db};
         }).keeps("matrix, output")
-        .samples("uniform(3, 3) + 3 * np.eye(3), uniform(3, 2)", "uniform(2, 3, 3) + 3 * np.eye(3), uniform(2, 3, 1), adjoint=True",
-                 "complexes(3, 3) + 3 * np.eye(3), complexes(3, 2), adjoint=True")
+        .samples("uniform(3, 3) + 3 * np.eye(3, dtype='float32'), uniform(3, 2)", "uniform(2, 3, 3) + 3 * np.eye(3, dtype='float32'), uniform(2, 3, 1), adjoint=True",
+                 "complexes(3, 3) + 3 * np.eye(3, dtype='float32'), complexes(3, 2), adjoint=True")
         .reference("np.linalg.solve(np.conj(np.swapaxes(matrix, -1, -2)) if adjoint else matrix, rhs)").checks({.rtol = 1e-4, .atol = 1e-5});
 Tensor linalg::solve(const In& matrix, const In& rhs, const AdjointOptions& o) { return solve_op({matrix, rhs}, {o.adjoint}); }
 
@@ -145,8 +145,8 @@ static const Op triangular_op =
           }
           return {da, g.wants(1) ? sum_to(db, g.x(1)) : Tensor()};
         }).keeps("matrix, output")
-        .samples("np.tril(uniform(3, 3)) + 3 * np.eye(3), uniform(3, 2)",
-                 "np.triu(uniform(2, 3, 3)) + 3 * np.eye(3), uniform(3, 1), lower=False, adjoint=True")
+        .samples("np.tril(uniform(3, 3)) + 3 * np.eye(3, dtype='float32'), uniform(3, 2)",
+                 "np.triu(uniform(2, 3, 3)) + 3 * np.eye(3, dtype='float32'), uniform(3, 1), lower=False, adjoint=True")
         .reference("np.linalg.solve(np.conj(np.swapaxes(matrix, -1, -2)) if adjoint else matrix, "
                    "np.broadcast_to(rhs, matrix.shape[:-2] + rhs.shape[-2:]))").checks({.rtol = 1e-4, .atol = 1e-5});
 Tensor linalg::triangular_solve(const In& matrix, const In& rhs, const TriangularSolveOptions& o) {
@@ -171,7 +171,7 @@ Tensor linalg::cholesky(const In& x) { return cholesky_op(x); }
 
 REGISTER(FUNCTION(&linalg::cholesky_solve).args("chol, rhs").python("linalg.cholesky_solve")
              .doc("x of A x = rhs, given the Cholesky factor of A.")
-             .samples("np.tril(uniform(3, 3)) + 3 * np.eye(3), uniform(3, 2)")
+             .samples("np.tril(uniform(3, 3)) + 3 * np.eye(3, dtype='float32'), uniform(3, 2)")
              .reference("np.linalg.solve(chol @ np.swapaxes(chol, -1, -2), rhs)").checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::cholesky_solve(const In& chol, const In& rhs) {
   Tensor l = chol;

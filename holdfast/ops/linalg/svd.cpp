@@ -111,9 +111,10 @@ static const Op svd_op =
         .gradient(+[](Grad& g) -> Tensors {
           int64_t m = g.x().dim(-2), n = g.x().dim(-1);
           if (m < 0 || n < 0) fail(Code::E1105, "the gradient of Svd needs sizes that are known");
-          if (!g.attr(0).b() || (!g.has_dy(1) && !g.has_dy(2))) {
-            Tensors suv = linalg::svd(g.x());
-            return {matmul(suv[1], second_last(g.dy(0)) * suv[2], {.adjoint_b = true}) };
+          if (!g.has_dy(1) && !g.has_dy(2)) {
+            bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
+            Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
+            return {matmul(suv[1], second_last(g.dy(0)) * suv[2], {.adjoint_b = true})};
           }
           if (g.attr(1).b() && m != n) fail(Code::E1105, "Svd has no gradient where full_matrices is True and the matrix is not square");
           return {svd_gradient(g.y(0), g.y(1), g.y(2), g.dy(0), g.dy(1), g.dy(2), m, n)};

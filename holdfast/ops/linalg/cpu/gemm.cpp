@@ -1,21 +1,22 @@
 // Which library multiplies, and with how many threads.
 //
-// The rule, measured on a Sapphire Rapids core (AVX-512), GFLOP/s, best of many runs, one thread:
+// The rule, measured on one AVX-512 core of a Xeon (2023), GFLOP/s, the best of many runs at one thread. OpenBLAS
+// 0.3.21 does not know that processor and falls back to its SSE2 kernels; the second number is with
+// OPENBLAS_CORETYPE=SkylakeX.
 //
-//   float32, batch x m x k x n   oneDNN gemm   oneDNN matmul   OpenBLAS (SkylakeX core)   ours
-//   256 x 256 x 256                  169            168               152                  130
-//   32 x 128 x 128 x 128             162            153               114
-//   128 x 784 x 512                  172            155               138
-//   1 x 512 x 512                     30             12                 8   (its gemv)
-//   512 x 512 x 1                     45             10                 9   (its gemv)
-//   4096 x 16 x 16                   101            105                17
-//   16 x 16 x 16                      18              5                14
-//   256 x 16 x 16 x 16                18             80                16
+//   batch x m x k x n       float32: oneDNN gemm   oneDNN matmul   OpenBLAS   ours     float64: OpenBLAS   ours
+//   256 x 256 x 256                      169            168        33, 152    135               12, 68      67
+//   32 x 128 x 128 x 128                 162            153        24, 114    112               11, 40      45
+//   128 x 784 x 512                      172            155        28, 138    134               10, 54      62
+//   1 x 512 x 512                         43             12         7, 30      20                3, 10       9
+//   512 x 512 x 1                         45             10         5, 30      19                4, 16      11
+//   4096 x 16 x 16                       101            105        16, 50      29               10, 33      21
+//   16 x 16 x 16                          18              5        14, 56      23               10, 46      22
+//   256 x 16 x 16 x 16                    18             80        16, 60      20                8, 41      24
 //
 // So float32 goes to oneDNN's gemm, whose call costs least, vectors included, and only batches of small matrices
 // to its matmul primitive, which is one call for all. oneDNN has no float64, no complex numbers and no integers:
-// OpenBLAS takes the first two when it knows the processor (a release that is older than the processor falls back
-// to SSE2 kernels: 17 GFLOP/s in float64 where ours has 63), our own kernel the rest.
+// OpenBLAS takes the first two where it knows the processor, our own kernel the rest.
 //
 // OpenBLAS always runs at one thread: its pool and the OpenMP team would fight for the cores, and a change of its
 // thread count is global. Products are cut into tiles for the team instead. oneDNN shares the team and cuts for
