@@ -27,8 +27,8 @@ struct Arrived {
 
 class Backward {
  public:
-  Backward(std::vector<Record>& records, const std::vector<Source>& sources) : records_(records) {
-    for (const Source& s : sources) reaches_.set(s.id(), 1);
+  Backward(std::vector<Record>& records, const IdMap& watched, const std::vector<Source>& sources) : records_(records) {
+    for (const Source& s : sources) if (watched.has(s.id())) reaches_.set(s.id(), 1);
     for (const Record& r : records_) {
       bool leads = false;
       for (uint64_t id : r.in_ids) leads = leads || reaches_.has(id);
@@ -72,7 +72,7 @@ class Backward {
   }
 
   Gradient result(const Source& s, Unconnected unconnected) {
-    if (index_.has(s.id())) {
+    if (reaches_.has(s.id()) && index_.has(s.id())) {
       Gradient g = at(s.id()).total();
       if (!g.none()) return g;
     }
@@ -123,7 +123,7 @@ class Backward {
 
 }  // namespace
 
-std::vector<Gradient> run_backward(std::vector<Record>& records, const std::vector<Tensor>& targets,
+std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& watched, const std::vector<Tensor>& targets,
                                    const std::vector<Source>& sources, const std::vector<Tensor>& upstream,
                                    Unconnected unconnected, bool consume) {
   if (!upstream.empty() && upstream.size() != targets.size())
@@ -131,7 +131,7 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const std::vect
   Where asked = site().where;
   // A persistent tape may still record while its own gradient runs: walk what was there.
   size_t n = records.size();
-  Backward b(records, sources);
+  Backward b(records, watched, sources);
   for (size_t i = 0; i < targets.size(); ++i)
     if (is_differentiable(targets[i].dtype())) b.seed(targets[i], upstream.empty() ? Tensor() : upstream[i]);
   for (size_t i = n; i-- > 0;) {

@@ -72,7 +72,7 @@ std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets
   if (!r.options.persistent) stop();
   r.first_use = site().where;
   BackwardSite backward;
-  auto out = run_backward(r.records, targets, sources, upstream, unconnected, last || !r.options.persistent);
+  auto out = run_backward(r.records, r.watched, targets, sources, upstream, unconnected, last || !r.options.persistent);
   if (was_on && r.options.persistent) start();
   return out;
 }

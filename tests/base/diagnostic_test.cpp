@@ -358,6 +358,7 @@ TEST(Codes, AreUniqueAndTheirWordsFit) {
 }
 
 TEST(Raise, ThrowsTheClassOfTheCodesStatus) {
+  site() = {};
   EXPECT_THROW(fail(Code::E1101, "x"), InvalidArgumentError);
   EXPECT_THROW(fail(Code::E0702, "x"), ResourceExhaustedError);
   EXPECT_THROW(fail(Code::E1105, "x"), UnimplementedError);
