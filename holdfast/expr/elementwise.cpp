@@ -118,14 +118,13 @@ struct Reader {
     return scratch;
   }
 
+  // n copies of one element, doubled by memcpy, which is as wide as the machine allows.
   void repeat(char* to, const char* from, int64_t n) const {
-    auto fill = [&]<class T>(T) { T v; std::memcpy(&v, from, sizeof v); std::fill_n(reinterpret_cast<T*>(to), n, v); };
-    switch (cell) {
-      case 1: std::memset(to, *from, static_cast<size_t>(n)); break;
-      case 2: fill(uint16_t{}); break;
-      case 4: fill(uint32_t{}); break;
-      case 8: fill(uint64_t{}); break;
-      default: fill(Cell16{}); break;
+    int64_t bytes = n * cell, done = std::min(cell, bytes);
+    std::memcpy(to, from, static_cast<size_t>(done));
+    for (int64_t step; done < bytes; done += step) {
+      step = std::min(done, bytes - done);
+      std::memcpy(to + done, to, static_cast<size_t>(step));
     }
   }
 };

@@ -14,6 +14,46 @@ from . import _holdfast
 from ._diagnostics import Diagnostic, user_frame
 from ._enrich import enrich
 
+__all__ = [
+    "ABORTED",
+    "ALREADY_EXISTS",
+    "AbortedError",
+    "AlreadyExistsError",
+    "CANCELLED",
+    "CancelledError",
+    "DATA_LOSS",
+    "DEADLINE_EXCEEDED",
+    "DataLossError",
+    "DeadlineExceededError",
+    "Diagnostic",
+    "DiagnosticError",
+    "FAILED_PRECONDITION",
+    "FailedPreconditionError",
+    "INTERNAL",
+    "INVALID_ARGUMENT",
+    "InternalError",
+    "InvalidArgumentError",
+    "NOT_FOUND",
+    "NotFoundError",
+    "OK",
+    "OUT_OF_RANGE",
+    "OpError",
+    "OperatorNotAllowedInGraphError",
+    "OutOfRangeError",
+    "PERMISSION_DENIED",
+    "PermissionDeniedError",
+    "RESOURCE_EXHAUSTED",
+    "ResourceExhaustedError",
+    "UNAUTHENTICATED",
+    "UNAVAILABLE",
+    "UNIMPLEMENTED",
+    "UNKNOWN",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "UnknownError",
+]
+
 OK = 0
 CANCELLED = 1
 UNKNOWN = 2

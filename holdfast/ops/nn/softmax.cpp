@@ -34,6 +34,30 @@ Status run_softmax(Call& c) {
   return {};
 }
 
+// Inputs: dy, and what the forward op gave.
+void infer_gradient(Infer& s) {
+  s.need_rank(0, 1);
+  auto both = s.shape(0).merged(s.shape(1));
+  if (!both) s.bad_shape(0, cat("the shape of `output`, ", s.shape(1).text()));
+  s.output(s.dtype(), *both);
+}
+
+template <bool kLog>
+Status run_gradient(Call& c) {
+  const Tensor &dy = c.in(0), &y = c.in(1);
+  Tensor& dx = c.out();
+  if (dx.size() == 0) return {};
+  int64_t n = dx.dim(-1), cell = size_of(dx.dtype());
+  auto at = [&](const Tensor& t, int64_t row) { return static_cast<char*>(t.mutable_raw()) + row * n * cell; };
+  auto loop = row_loops().rows[static_cast<int>(dx.dtype())].softmax_gradient;
+  parallel_for(dx.size() / n, std::max<int64_t>(1, 16384 / n), [&](int64_t begin, int64_t end) {
+    loop(at(dy, begin), at(y, begin), at(dx, begin), end - begin, n, kLog);
+  });
+  return {};
+}
+
+Tensor row_sum(const Tensor& t) { return reduce_sum(t, {.axis = Sizes(-1), .keepdims = true}); }
+
 struct Chosen {
   RowTable table;
   Chosen() {
@@ -69,25 +93,35 @@ LastAxis::LastAxis(const char* op, const Tensor& like, int64_t axis) {
 }
 Tensor LastAxis::there(const Tensor& t) const { return moves_ ? transpose(t, {.perm = Sizes(swap_)}) : t; }
 
+static const Op softmax_gradient_op =
+    RAW_OP(SoftmaxGrad).inputs("dy, output").outputs("dx").dtypes(kFloats).doc("(dy - sum(dy * output)) * output along the last axis.")
+        .infer(infer_gradient).kernel("rows", run_gradient<false>)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor u = g.dy(), dy = g.x(0), y = g.x(1);
+          return {g.wants(0) ? (u - row_sum(u * y)) * y : Tensor(), g.wants(1) ? u * (dy - row_sum(dy * y)) - dy * row_sum(u * y) : Tensor()};
+        }).keeps("dy, output");
+
 static const Op softmax_op =
     OP(Softmax, &nn::softmax).args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
         .python("nn.softmax, math.softmax").doc("exp(x) over its sum along an axis.")
         .infer(infer_softmax).kernel("rows", run_softmax<false>)
-        .gradient(+[](Grad& g) -> Tensors {
-          Tensor dy = g.dy(), y = g.y();
-          return {(dy - reduce_sum(dy * y, {.axis = Sizes(-1), .keepdims = true})) * y};
-        }).keeps("output")
+        .gradient(+[](Grad& g) -> Tensors { return {softmax_gradient_op(g.dy(), g.y())}; }).keeps("output")
         .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1").reference("scipy.special.softmax(logits, axis=-1 if axis is None else axis)");
 Tensor nn::softmax(const In& x, const SoftmaxOptions& o) { return along(softmax_op, x, o.axis.value_or(-1)); }
+
+static const Op log_softmax_gradient_op =
+    RAW_OP(LogSoftmaxGrad).inputs("dy, output").outputs("dx").dtypes(kFloats).doc("dy - sum(dy) * exp(output) along the last axis.")
+        .infer(infer_gradient).kernel("rows", run_gradient<true>)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor u = g.dy(), soft = exp(g.x(1));
+          return {g.wants(0) ? u - row_sum(u * soft) : Tensor(), g.wants(1) ? -(u * soft * row_sum(g.x(0))) : Tensor()};
+        }).keeps("dy, output");
 
 static const Op log_softmax_op =
     OP(LogSoftmax, &nn::log_softmax).args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
         .python("nn.log_softmax, math.log_softmax").doc("log(softmax(x)) along an axis, without underflow.")
         .infer(infer_softmax).kernel("rows", run_softmax<true>)
-        .gradient(+[](Grad& g) -> Tensors {
-          Tensor dy = g.dy();
-          return {dy - reduce_sum(dy, {.axis = Sizes(-1), .keepdims = true}) * exp(g.y())};
-        }).keeps("output")
+        .gradient(+[](Grad& g) -> Tensors { return {log_softmax_gradient_op(g.dy(), g.y())}; }).keeps("output")
         .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1").reference("scipy.special.log_softmax(logits, axis=-1 if axis is None else axis)");
 Tensor nn::log_softmax(const In& x, const SoftmaxOptions& o) { return along(log_softmax_op, x, o.axis.value_or(-1)); }
 

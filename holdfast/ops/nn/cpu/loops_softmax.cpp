@@ -95,6 +95,48 @@ const W* row_of(const T* x, int64_t step, int64_t n, W* buffer) {
   return buffer;
 }
 
+template <class W>
+void gradient_row(const W* dy, const W* y, W* dx, int64_t n, bool log) {
+  W buffer[kExpBlock];
+  W sum = 0;
+  for (int64_t i = 0; i < n; i += kExpBlock) {
+    int64_t count = std::min(kExpBlock, n - i);
+    if (log) {
+      sum += Core<Add, W>::block(dy + i, count);
+      continue;
+    }
+#pragma GCC ivdep
+    for (int64_t k = 0; k < count; ++k) buffer[k] = dy[i + k] * y[i + k];
+    sum += Core<Add, W>::block(buffer, count);
+  }
+  if (log) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] - sum * scalar::exp(y[i]);
+  } else {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) dx[i] = (dy[i] - sum) * y[i];
+  }
+}
+
+template <class T>
+void softmax_gradient(const void* arrived, const void* result, void* out, int64_t rows, int64_t n, bool log) {
+  using W = float_of<T>;
+  auto* dy = static_cast<const T*>(arrived);
+  auto* y = static_cast<const T*>(result);
+  auto* dx = static_cast<T*>(out);
+  if constexpr (std::is_same_v<T, W>) {
+    for (int64_t r = 0; r < rows; ++r) gradient_row<W>(dy + r * n, y + r * n, dx + r * n, n, log);
+  } else {
+    std::vector<W> wide(static_cast<size_t>(2 * n));
+    for (int64_t r = 0; r < rows; ++r) {
+      widen(dy + r * n, n, wide.data());
+      widen(y + r * n, n, wide.data() + n);
+      gradient_row<W>(wide.data(), wide.data() + n, wide.data(), n, log);
+      narrow(wide.data(), n, dx + r * n);
+    }
+  }
+}
+
 // Returns log(sum(exp(x - most))) and turns `back` into softmax(x).
 template <class W>
 W soft_row(const W* x, W most, int64_t n, W* back) {
@@ -162,7 +204,7 @@ void sparse_cross_entropy(const void* from, const int64_t* labels, int64_t rows,
 
 template <class T>
 void add(RowTable& t) {
-  t.rows[static_cast<int>(dtype_of<T>)] = {softmax<T>, cross_entropy<T>, sparse_cross_entropy<T>};
+  t.rows[static_cast<int>(dtype_of<T>)] = {softmax<T>, softmax_gradient<T>, cross_entropy<T>, sparse_cross_entropy<T>};
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ namespace holdfast {
 struct RowLoops {
   /// y = exp(x) / sum(exp(x)), or its logarithm.
   void (*softmax)(const void* x, void* y, int64_t rows, int64_t n, bool log) = nullptr;
+  /// dx = (dy - sum(dy * y)) * y, or for the logarithm dy - sum(dy) * exp(y).
+  void (*softmax_gradient)(const void* dy, const void* y, void* dx, int64_t rows, int64_t n, bool log) = nullptr;
   /// loss[r] = -sum(labels * log_softmax(x)), back = softmax(x) - labels. A stride of 0 repeats.
   void (*cross_entropy)(const void* x, int64_t x_row, int64_t x_step, const void* labels, int64_t l_row, int64_t l_step,
                         int64_t rows, int64_t n, void* loss, void* back) = nullptr;

@@ -1,0 +1,61 @@
+"""Times Holdfast beside its peers, interleaved: run.py --python NAME=PYTHON ... [--threads N] [--rounds N]
+
+NAME is ours, torch, tf or numpy. Prints a table: the minimum of each, and ours as a ratio to the best peer.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Peer:
+    def __init__(self, name, python, threads):
+        env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+        self.name = name
+        self.process = subprocess.Popen([python, str(HERE / "rows.py"), name, str(threads)], env=env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
+        self.rows = self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"{self.name} ended early")
+        return json.loads(line)
+
+    def time(self, row):
+        print(json.dumps(row), file=self.process.stdin, flush=True)
+        return self.answer()
+
+
+def shown(seconds):
+    return f"{seconds * 1e9:.0f} ns" if seconds < 1e-5 else f"{seconds * 1e6:.0f} us" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", action="append", required=True, metavar="NAME=PYTHON")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    peers = [Peer(*p.split("=", 1), args.threads) for p in args.python]
+    names = [p.name for p in peers]
+    print(f"| {args.threads} thread(s) | " + " | ".join(names) + " | ours / best peer |")
+    print("|---" * (len(names) + 2) + "|")
+    for row in peers[0].rows:
+        best = {}
+        for _ in range(args.rounds):
+            for p in peers:
+                if row in p.rows:
+                    best[p.name] = min(best.get(p.name, 1e30), p.time(row))
+        others = [v for k, v in best.items() if k != "ours"]
+        ratio = f"{best['ours'] / min(others):.2f}x" if others and "ours" in best else ""
+        print(f"| {row} | " + " | ".join(shown(best[n]) if n in best else "" for n in names) + f" | {ratio} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
