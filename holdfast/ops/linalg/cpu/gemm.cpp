@@ -1,8 +1,9 @@
 // Which library multiplies, and with how many threads.
 //
-// The rule, measured on one AVX-512 core of a Xeon (2023), GFLOP/s, the best of many runs at one thread. OpenBLAS
-// 0.3.21 does not know that processor and falls back to its SSE2 kernels; the second number is with
-// OPENBLAS_CORETYPE=SkylakeX.
+// The rule, from measurements on one core of a Xeon with AVX-512 that other programs shared: GFLOP/s at one thread, the
+// best call of several runs, not all of one minute, so that differences of a tenth mean nothing. OpenBLAS 0.3.21 does
+// not know that processor and falls back to its SSE2 kernels; the second number is with OPENBLAS_CORETYPE=SkylakeX.
+// The thresholds below (work a thread, small sizes, tiles) are estimates, not measured.
 //
 //   batch x m x k x n       float32: oneDNN gemm   oneDNN matmul   OpenBLAS   ours     float64: OpenBLAS   ours
 //   256 x 256 x 256                      169            168        33, 152    135               12, 68      67
