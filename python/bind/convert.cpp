@@ -92,7 +92,9 @@ struct Scan {
 };
 
 [[noreturn]] void wrong_leaf(PyObject* o, DType d) {
-  fail(Code::E1101, cat("cannot convert ", repr_of(o), " to a tensor of dtype ", name(d)),
+  // A text among numbers is the wrong type of value; a number of the wrong kind is the wrong dtype.
+  bool text = (leaf_of(o) == Leaf::kText) != (d == DType::kString);
+  fail(text ? Code::E1104 : Code::E1101, cat("cannot convert ", repr_of(o), " to a tensor of dtype ", name(d)),
        cat("a Python ", leaf_name(leaf_of(o)), " does not become ", name(d), " on its own"),
        {manual_fix(is_integer(d) && leaf_of(o) == Leaf::kFloat ? cat("write an integer, or cast the tensor: `", "tf.cast(..., tf.float32)`")
                                                                 : cat("write a value that ", name(d), " holds"))});
