@@ -24,6 +24,7 @@ TWINS = {
     r"Variable": "class HOLDFAST_API Variable",
     r"device": "class HOLDFAST_API DeviceScope",
     r"einsum|linalg\.einsum": "Tensor einsum(",
+    r"linalg\.svd": "svd(",
     r"meshgrid": "meshgrid(",
     r"broadcast_static_shape": "broadcast_static_shape",
     r"custom_gradient": "record_custom",
