@@ -41,7 +41,7 @@ namespace holdfast::gemm {
 namespace {
 
 // Fewer multiplications than this are not worth waking a thread.
-constexpr double kWorthAThread = 96.0 * 96 * 96;
+constexpr double kWorthAThread = 64.0 * 64 * 64;
 // Below this a call of a library costs as much as the product.
 constexpr int64_t kSmall = 48;
 // Tiles of deterministic mode: large enough for the packing to pay, small enough for many threads.
