@@ -74,7 +74,9 @@ def of_tensorflow(tf):
     yield "mean axis 1 [4096,1024]", (lambda: tf.reduce_mean(m, axis=1)), 1
     yield "max axis 0 [4096,1024]", (lambda: tf.reduce_max(m, axis=0)), 1
     yield "softmax [4096,1024]", (lambda: tf.nn.softmax(m)), 1
-    yield "layer norm [4096,1024]", layer_norm, 1
+    yield "layer norm, op by op [4096,1024]", layer_norm, 1
+    if hasattr(tf.nn, "layer_normalization"):
+        yield "layer norm, one op [4096,1024]", (lambda: tf.nn.layer_normalization(m, g, b, epsilon=1e-5)), 1
     image, kernel, dy = tf.constant(data(IMAGE, 1)), tf.constant(data(FILTER, 2)), tf.constant(data(IMAGE, 3))
     yield "conv 3x3 forward", (lambda: tf.nn.conv2d(image, kernel, 1, "SAME")), 1
     yield "conv 3x3 input gradient", (lambda: tf.raw_ops.Conv2DBackpropInput(
@@ -108,7 +110,13 @@ def of_torch(torch):
     yield "mean axis 1 [4096,1024]", (lambda: m.mean(1)), 1
     yield "max axis 0 [4096,1024]", (lambda: m.amax(0)), 1
     yield "softmax [4096,1024]", (lambda: nn.softmax(m, -1)), 1
-    yield "layer norm [4096,1024]", (lambda: nn.layer_norm(m, (1024,), g, b, 1e-5)), 1
+    yield "layer norm, one op [4096,1024]", (lambda: nn.layer_norm(m, (1024,), g, b, 1e-5)), 1
+
+    def layer_norm():
+        d = m - m.mean(-1, keepdim=True)
+        return d * torch.rsqrt((d * d).mean(-1, keepdim=True) + 1e-5) * g + b
+
+    yield "layer norm, op by op [4096,1024]", layer_norm, 1
     last = torch.channels_last
     image = t(data(IMAGE, 1)).permute(0, 3, 1, 2).contiguous(memory_format=last)
     kernel = t(data(FILTER, 2)).permute(3, 2, 0, 1).contiguous(memory_format=last)
