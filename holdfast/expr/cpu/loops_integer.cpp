@@ -3,8 +3,13 @@
 
 namespace holdfast::HOLDFAST_ISA {
 
+namespace {
+
+// Unnamed: each file has its own, and what is instantiated with it must not be merged with another's.
 template <class T>
 struct Mine : std::bool_constant<std::is_integral_v<T>> {};
+
+}  // namespace
 
 void add_integer_loops(LoopTable& t) { fill_all<Mine>(t); }
 

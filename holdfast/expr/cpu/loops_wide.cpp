@@ -3,8 +3,13 @@
 
 namespace holdfast::HOLDFAST_ISA {
 
+namespace {
+
+// Unnamed: each file has its own, and what is instantiated with it must not be merged with another's.
 template <class T>
 struct Mine : std::bool_constant<std::is_same_v<T, double>> {};
+
+}  // namespace
 
 void add_wide_loops(LoopTable& t) { fill_all<Mine>(t); }
 
