@@ -6,8 +6,10 @@ namespace holdfast::HOLDFAST_ISA {
 namespace {
 
 // Unnamed: each file has its own, and what is instantiated with it must not be merged with another's.
-template <class T>
-struct Mine : std::bool_constant<std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat>> {};
+struct Mine {
+  template <class T>
+  static constexpr bool has = std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat>;
+};
 
 }  // namespace
 

@@ -6,8 +6,10 @@ namespace holdfast::HOLDFAST_ISA {
 namespace {
 
 // Unnamed: each file has its own, and what is instantiated with it must not be merged with another's.
-template <class T>
-struct Mine : std::bool_constant<std::is_integral_v<T>> {};
+struct Mine {
+  template <class T>
+  static constexpr bool has = std::is_integral_v<T>;
+};
 
 }  // namespace
 

@@ -60,15 +60,15 @@ void loop(const void* const* in, void* out, int64_t n) {
 #undef HOLDFAST_SCALAR
 
 // Fills the row of one instruction for those of its dtypes that this file is responsible for.
-template <template <class> class Mine, class Fn, int Arity, class Result, class... T>
+template <class Mine, class Fn, int Arity, class Result, class... T>
 void fill(LoopTable& t, Scalar s, Types<T...>) {
   auto one = [&]<class X>(X) {
-    if constexpr (Mine<X>::value) t.loops[static_cast<int>(s)][static_cast<int>(dtype_of<X>)] = &loop<Fn, Arity, X, Result>;
+    if constexpr (Mine::template has<X>) t.loops[static_cast<int>(s)][static_cast<int>(dtype_of<X>)] = &loop<Fn, Arity, X, Result>;
   };
   (one(T{}), ...);
 }
 
-template <template <class> class Mine>
+template <class Mine>
 void fill_all(LoopTable& t) {
 #define HOLDFAST_SCALAR(id, arity, types, result, ...) fill<Mine, Fn##id, arity, result>(t, Scalar::k##id, types{});
 #include "holdfast/expr/scalar_ops.def"
