@@ -8,16 +8,6 @@
 namespace holdfast::nn {
 namespace {
 
-int axes_of(const Infer& s) { return s.op().name.find("3D") == std::string::npos ? 2 : 3; }
-
-// Strides come from the caller: the number of axes is the op's, and they must agree.
-WindowArgs checked_args(const Infer& s) {
-  WindowArgs a = window_args(s, s.op());
-  int axes = axes_of(s);
-  spatial(&s, "strides", a.strides, axes, channels_first(&s, a.data_format, axes));
-  return a;
-}
-
 // Refuses `out_backprop` unless it has the shape that the forward pass would give.
 void check_maps(const Infer& s, const ConvShape& c) {
   Shape want = c.out_shape(c.out_channels);
@@ -27,19 +17,19 @@ void check_maps(const Infer& s, const ConvShape& c) {
 }  // namespace
 
 void infer_conv(Infer& s, bool depthwise) {
-  int rank = axes_of(s) + 2;
+  int rank = window_axes(s) + 2;
   s.need_rank(0, rank, rank);
   s.need_rank(1, rank, rank);
-  ConvShape c = conv_shape(&s, checked_args(s), depthwise, s.shape(0), s.shape(1));
+  ConvShape c = conv_shape(&s, checked_window_args(s), depthwise, s.shape(0), s.shape(1));
   s.output(s.dtype(), c.out_shape(c.out_channels));
 }
 
 void infer_conv_input(Infer& s, bool depthwise) {
-  int axes = axes_of(s), rank = axes + 2;
+  int axes = window_axes(s), rank = axes + 2;
   s.need_rank(0, 1, 1);
   s.need_rank(1, rank, rank);
   s.need_rank(2, rank, rank);
-  WindowArgs a = checked_args(s);
+  WindowArgs a = checked_window_args(s);
   auto sizes = s.ints(0);
   if (!sizes) return s.output(s.dtype(1), Shape::of_rank(rank));
   // Spatial sizes alone say enough, and a batch of -1 means that of `out_backprop`.
@@ -62,11 +52,11 @@ void infer_conv_input(Infer& s, bool depthwise) {
 }
 
 void infer_conv_filter(Infer& s, bool depthwise) {
-  int rank = axes_of(s) + 2;
+  int rank = window_axes(s) + 2;
   s.need_rank(0, rank, rank);
   s.need_rank(1, 1, 1);
   s.need_rank(2, rank, rank);
-  WindowArgs a = checked_args(s);
+  WindowArgs a = checked_window_args(s);
   auto sizes = s.ints(1);
   if (!sizes) return s.output(s.dtype(), Shape::of_rank(rank));
   if (sizes->size() != static_cast<size_t>(rank)) s.bad_value("filter_sizes", Shape(*sizes).text(), cat(rank, " sizes"));

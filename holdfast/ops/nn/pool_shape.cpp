@@ -5,15 +5,6 @@
 namespace holdfast::nn {
 namespace {
 
-int axes_of(const Infer& s) { return s.op().name.find("3D") == std::string::npos ? 2 : 3; }
-
-WindowArgs checked_args(const Infer& s) {
-  WindowArgs a = window_args(s, s.op());
-  int axes = axes_of(s);
-  spatial(&s, "strides", a.strides, axes, channels_first(&s, a.data_format, axes));
-  return a;
-}
-
 void same_shape(const Infer& s, int input, const Shape& want, const char* of) {
   if (!s.shape(input).compatible(want)) s.bad_shape(input, cat("shape ", want.text(), ", that of ", of));
 }
@@ -41,35 +32,35 @@ Window argmax_pool_shape(const Infer* s, const Ints& ksize, const Ints& strides,
 }
 
 void infer_pool(Infer& s) {
-  int rank = axes_of(s) + 2;
+  int rank = window_axes(s) + 2;
   s.need_rank(0, rank, rank);
-  Window w = pool_shape(&s, checked_args(s), s.shape());
+  Window w = pool_shape(&s, checked_window_args(s), s.shape());
   s.output(s.dtype(), w.out_shape(w.channels));
 }
 
 void infer_max_pool_grad(Infer& s) {
-  int rank = axes_of(s) + 2;
+  int rank = window_axes(s) + 2;
   for (int i = 0; i < 3; ++i) s.need_rank(i, rank, rank);
-  Window w = pool_shape(&s, checked_args(s), s.shape());
+  Window w = pool_shape(&s, checked_window_args(s), s.shape());
   same_shape(s, 1, w.out_shape(w.channels), "the pool's result");
   same_shape(s, 2, w.out_shape(w.channels), "the pool's result");
   s.output(s.dtype(2), s.shape());
 }
 
 void infer_max_pool_grad_grad(Infer& s) {
-  int rank = axes_of(s) + 2;
+  int rank = window_axes(s) + 2;
   for (int i = 0; i < 3; ++i) s.need_rank(i, rank, rank);
-  Window w = pool_shape(&s, checked_args(s), s.shape());
+  Window w = pool_shape(&s, checked_window_args(s), s.shape());
   same_shape(s, 1, w.out_shape(w.channels), "the pool's result");
   same_shape(s, 2, w.in_shape(w.channels), "the pool's input");
   s.output(s.dtype(2), w.out_shape(w.channels));
 }
 
 void infer_avg_pool_grad(Infer& s) {
-  int rank = axes_of(s) + 2;
+  int rank = window_axes(s) + 2;
   s.need_rank(0, 1, 1);
   s.need_rank(1, rank, rank);
-  WindowArgs a = checked_args(s);
+  WindowArgs a = checked_window_args(s);
   auto sizes = s.ints(0);
   if (!sizes) return s.output(s.dtype(1), Shape::of_rank(rank));
   if (sizes->size() != static_cast<size_t>(rank)) s.bad_value("orig_input_shape", Shape(*sizes).text(), cat(rank, " sizes"));

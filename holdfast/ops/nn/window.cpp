@@ -149,4 +149,13 @@ Ints per_axis(const char* function, const char* argument, const Axes& given, int
   return per_axis(function, argument, given ? *given : Sizes(1), axes, first);
 }
 
+int window_axes(const Infer& s) { return s.op().name.find("3D") == std::string::npos ? 2 : 3; }
+
+WindowArgs checked_window_args(const Infer& s) {
+  WindowArgs a = window_args(s, s.op());
+  int axes = window_axes(s);
+  spatial(&s, "strides", a.strides, axes, channels_first(&s, a.data_format, axes));
+  return a;
+}
+
 }  // namespace holdfast::nn

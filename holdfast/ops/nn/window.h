@@ -69,6 +69,10 @@ WindowArgs window_args(const C& c, const OpDef& op) {
 bool channels_first(const Infer* s, const std::string& data_format, int axes);
 /// The entries for the spatial axes of a list with one entry per axis; the others must be 1.
 Extent spatial(const Infer* s, const char* argument, const Ints& list, int axes, bool channels_first);
+/// How many spatial axes the op behind `s` has: its name says.
+int window_axes(const Infer& s);
+/// The arguments of the op behind `s`. Strides come from the caller: the number of axes is the op's, and they must agree.
+WindowArgs checked_window_args(const Infer& s);
 /// Places a window of `size` over `input`.
 Window place_window(const Infer* s, const WindowArgs&, int axes, const Shape& input, const Extent& size,
                     const Extent& dilation);
