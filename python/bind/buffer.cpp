@@ -58,7 +58,7 @@ const char* buffer_format(DType d) {
   }
 }
 
-Tensor from_buffer(PyObject* o, bool copy) {
+Tensor from_buffer(PyObject* o) {
   View view;
   if (PyObject_GetBuffer(o, &view.buffer, PyBUF_FORMAT | PyBUF_STRIDES) < 0) {
     view.buffer.obj = nullptr;
@@ -71,7 +71,6 @@ Tensor from_buffer(PyObject* o, bool copy) {
     PyErr_Format(PyExc_TypeError, "a buffer of format %s cannot become a tensor", b.format ? b.format : "?");
     throw PythonError{};
   }
-  (void)copy;
   Shape shape(std::span<const int64_t>(reinterpret_cast<const int64_t*>(b.shape), static_cast<size_t>(b.ndim)));
   Tensor t = empty(*dtype, shape, cpu());
   t.rep()->op = "Const";

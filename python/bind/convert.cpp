@@ -200,7 +200,7 @@ Tensor from_object_array(PyObject* array) {
 Tensor from_array(PyObject* o) {
   if (PyObject_CheckBuffer(o)) {
     try {
-      return from_buffer(o, true);
+      return from_buffer(o);
     } catch (const PythonError&) {
       PyErr_Clear();  // a format that is not ours: NumPy's own conversion is tried
     }
@@ -211,11 +211,11 @@ Tensor from_array(PyObject* o) {
   if (k == "O" || k == "U" || k == "S") return from_object_array(array.get());
   if (k == "V") {  // bfloat16 of ml_dtypes
     Object bits = Object::steal(PyObject_CallMethod(array.get(), "view", "s", "uint16"));
-    Tensor raw = from_buffer(bits.get(), true);
+    Tensor raw = from_buffer(bits.get());
     raw.rep()->dtype = dtype_of_object(Object::steal(PyObject_GetAttrString(array.get(), "dtype")).get());
     return raw;
   }
-  return from_buffer(array.get(), true);
+  return from_buffer(array.get());
 }
 
 }  // namespace

@@ -26,9 +26,6 @@ struct type_caster<holdfast::Tensor> {
 
 namespace holdfast::py {
 
-/// What Python's Variable subclasses.
-struct VariableBox { Variable variable; };
-
 /// Runs `f`, turning our exceptions into Python's.
 template <class F>
 auto run(F&& f) -> decltype(f()) {

@@ -81,7 +81,8 @@ DType dtype_of_object(PyObject* o);
 PyObject* dtype_object(DType d);  // borrowed
 /// The dtype an object has if it is a tensor or variable, else kInvalid.
 DType known_dtype(PyObject* o);
-Tensor from_buffer(PyObject* o, bool copy);
+/// A copy of what an object shares by the buffer protocol.
+Tensor from_buffer(PyObject* o);
 std::optional<Ints> ints_of(PyObject* o);  // an int or a sequence of ints
 std::string repr_of(PyObject* o);
 /// NumPy's array of a tensor: private memory, or read-only sharing.

@@ -1,5 +1,7 @@
 #include "holdfast/autodiff/tape.h"
 
+#include <set>
+
 #include "python/bind/nb.h"
 
 namespace nb = nanobind;
@@ -88,9 +90,8 @@ void bind_tape(nb::module_& m) {
   m.def("record_custom", [](const std::string& name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, nb::callable f) {
     run([&] {
       mark();
-      static std::vector<std::unique_ptr<std::string>> names;  // records point at their name
-      names.push_back(std::make_unique<std::string>(name));
-      GradientTape::record_custom(names.back()->c_str(), in, out, backward_of(f));
+      static std::set<std::string> names;  // records point at their name: each is kept once, for ever
+      GradientTape::record_custom(names.insert(name).first->c_str(), in, out, backward_of(f));
       return 0;
     });
   });

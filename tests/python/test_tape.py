@@ -369,3 +369,13 @@ def test_gradients_of_graphs_are_refused_as_in_tensorflow():
     for ask in (tf.gradients, tf.hessians):
         with pytest.raises(RuntimeError, match="Use tf.GradientTape instead"):
             ask([tf.constant(1.0)], [tf.constant(1.0)])
+
+
+def test_a_variable_that_only_the_tape_holds_can_still_be_read():
+    with tf.GradientTape() as tape:
+        v = tf.Variable(2.0)
+        y = v * v
+    del v
+    (held,) = tape.watched_variables()
+    assert float(held.read()) == 2.0
+    assert float(tape.gradient(y, held)) == 4.0
