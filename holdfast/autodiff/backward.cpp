@@ -25,9 +25,9 @@ struct Arrived {
   }
 };
 
-class Backward {
+class Sweep {
  public:
-  Backward(std::vector<Record>& records, const IdMap& watched, const std::vector<Source>& sources) : records_(records) {
+  Sweep(std::vector<Record>& records, const IdMap& watched, const std::vector<Source>& sources) : records_(records) {
     for (const Source& s : sources) if (watched.has(s.id())) reaches_.set(s.id(), 1);
     for (const Record& r : records_) {
       bool leads = false;
@@ -67,7 +67,7 @@ class Backward {
       Gradient g = id && index_.has(id) ? at(id).total() : Gradient{};
       upstream.push_back(g.none() ? Tensor() : g.tensor());
     }
-    site().where = r.where;
+    set_site(r.where);
     r.op ? run_formula(r, upstream, wanted) : run_custom(r, upstream);
   }
 
@@ -113,6 +113,8 @@ class Backward {
     std::vector<Tensor> dy;
     for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] ? upstream[i] : zeros_like(r.outputs[i]));
     std::vector<Tensor> dx = (*r.custom)(dy);
+    // In a graph the ops inside are there too; what arrived has been passed on.
+    for (uint64_t id : r.out_ids) if (id && index_.has(id)) at(id) = Arrived();
     for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) deliver(r, i, dx[i]);
   }
 
@@ -128,17 +130,17 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& wa
                                    Unconnected unconnected, bool consume) {
   if (!upstream.empty() && upstream.size() != targets.size())
     fail(Code::E1102, cat("output_gradients: got ", upstream.size(), " for ", targets.size(), " targets"));
-  Where asked = site().where;
+  Where asked = here();
   // A persistent tape may still record while its own gradient runs: walk what was there.
   size_t n = records.size();
-  Backward b(records, watched, sources);
+  Sweep b(records, watched, sources);
   for (size_t i = 0; i < targets.size(); ++i)
     if (is_differentiable(targets[i].dtype())) b.seed(targets[i], upstream.empty() ? Tensor() : upstream[i]);
   for (size_t i = n; i-- > 0;) {
     Record r = consume ? std::move(records[i]) : records[i];
     b.step(r);
   }
-  site().where = asked;
+  set_site(asked);
   if (consume) records.clear();
   std::vector<Gradient> out;
   for (const Source& s : sources) out.push_back(b.result(s, unconnected));

@@ -41,7 +41,7 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
   for (const Tensor& t : out) differentiable = differentiable || (t && is_differentiable(t.dtype()));
   if (!any || !op.gradient || !differentiable) {
     if (any) {
-      cuts.push_back({op.name.c_str(), site().where});
+      cuts.push_back({op.name.c_str(), here()});
       cut = static_cast<int32_t>(cuts.size()) - 1;
     }
     if (cut >= 0) for (const Tensor& t : out) if (t) dead.set(t.id(), cut);
@@ -54,7 +54,7 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
   r.inputs = kept(in, op.keeps_inputs);
   r.outputs = kept(out, op.keeps_outputs);
   for (const Tensor& t : in) r.in_ids.push_back(t ? t.id() : 0);
-  r.where = site().where;
+  r.where = here();
   records.push_back(std::move(r));
   auto index = static_cast<int32_t>(records.size());
   for (const Tensor& t : out) {
@@ -73,7 +73,7 @@ void GradientTape::Recorder::record_custom(const char* name, const std::vector<T
   r.custom = std::make_shared<Backward>(backward);
   r.inputs = kept(in, 0);
   r.outputs = kept(out, 0);
-  r.where = site().where;
+  r.where = here();
   for (const Tensor& t : in) r.in_ids.push_back(t ? t.id() : 0);
   for (const Tensor& t : out) r.out_ids.push_back(t ? t.id() : 0);
   records.push_back(std::move(r));

@@ -15,7 +15,7 @@ GradientTape::GradientTape(TapeOptions o, const std::source_location& at) : reco
 #else
   (void)at;
 #endif
-  recorder_->opened = site().where;
+  recorder_->opened = here();
   if (!o.paused) start();
 }
 
@@ -70,7 +70,7 @@ std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets
   }
   bool was_on = r.on;
   if (!r.options.persistent) stop();
-  r.first_use = site().where;
+  r.first_use = here();
   BackwardSite backward;
   auto out = run_backward(r.records, r.watched, targets, sources, upstream, unconnected, last || !r.options.persistent);
   if (was_on && r.options.persistent) start();
@@ -84,6 +84,13 @@ Tensor GradientTape::gradient(const Tensor& target, const Source& source) {
 void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, Backward b) {
   for (Observer* o : context().observers)
     if (auto* r = dynamic_cast<Recorder*>(o)) r->record_custom(name, in, out, b);
+  if (Interpreter* writer = context().interpreter) writer->custom(name, in, out, b);
+}
+
+void GradientTape::accessed(std::span<const Tensor> handles) {
+  for (Observer* o : context().observers)
+    if (auto* r = dynamic_cast<Recorder*>(o); r && r->options.watch_accessed_variables)
+      for (const Tensor& t : handles) if (variable_state(t)->trainable) r->watch_variable(t);
 }
 
 bool GradientTape::watched(std::span<const Tensor> inputs) {

@@ -66,8 +66,10 @@ class HOLDFAST_API GradientTape {
   Tensor gradient(const Tensor& target, const Source& source);
 
   /// Records `outputs` as computed from `inputs` by something with a gradient of its own.
-  using Backward = std::function<std::vector<Tensor>(const std::vector<Tensor>& upstream)>;
+  using Backward = holdfast::Backward;
   static void record_custom(const char* name, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, Backward);
+  /// Tells the open tapes of this thread that these variables are read.
+  static void accessed(std::span<const Tensor> handles);
   /// Whether some open tape of this thread watches one of these.
   static bool watched(std::span<const Tensor> inputs);
 

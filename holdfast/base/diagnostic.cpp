@@ -108,7 +108,7 @@ void fail(Code code, std::string headline, std::string why, std::vector<Fix> fix
 void bug(std::string what) { fail(Code::E1599, std::move(what)); }
 
 Label used_here(std::string text) {
-  return {Role::kUsed, locate(site().where), std::move(text), true};
+  return {Role::kUsed, locate(here()), std::move(text), true};
 }
 
 }  // namespace holdfast

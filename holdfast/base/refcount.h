@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -27,6 +28,9 @@ class HOLDFAST_API RefCounted {
   /// True when exactly one reference is left: its holder may change the object in place.
   bool unique() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
   int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+  /// What messages call it.
+  virtual std::string text() const { return "an object"; }
 
  protected:
   virtual ~RefCounted() = default;

@@ -25,7 +25,7 @@ std::atomic<Sink> g_sink{to_stderr};
 
 // The place a warning is about: its primary label, else the line that is executing.
 std::string warned_place(const Diagnostic& d) {
-  Loc at = locate(site().where);
+  Loc at = locate(here());
   for (const Label& l : d.labels)
     if (l.primary) at = l.loc;
   return cat(info(d.code).name, " ", at.file, ":", at.line, ":", at.col_begin);

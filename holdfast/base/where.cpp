@@ -70,12 +70,10 @@ Where intern(Origin origin, const void* pointer, uint32_t offset, bool backward)
   return t_cache[slot] = *it;
 }
 
-Where intern(const std::source_location& loc) {
-  // A source_location is one pointer to static data in GCC and in clang's libstdc++ mode.
-  static_assert(sizeof(std::source_location) == sizeof(void*));
-  const void* p;
-  __builtin_memcpy(&p, &loc, sizeof p);
-  return p ? intern(Origin::kCpp, p, 0, site().backward) : nullptr;
+Where settle(Site& s) {
+  s.where = intern(Origin::kCpp, s.noted, 0, s.backward);
+  s.noted = nullptr;
+  return s.where;
 }
 
 Loc locate(Where w) noexcept {

@@ -33,7 +33,6 @@ using Where = const WhereRecord*;
 
 /// The same record for the same place, for ever.
 HOLDFAST_API Where intern(Origin, const void* pointer, uint32_t offset, bool backward = false);
-HOLDFAST_API Where intern(const std::source_location&);
 
 /// Turns provenance into text; an empty file where it is not known. Never throws.
 HOLDFAST_API Loc locate(Where) noexcept;
@@ -45,15 +44,44 @@ struct OriginReader {
 };
 HOLDFAST_API void set_origin_reader(Origin, OriginReader);
 
-/// The user's line that is now executing on this thread.
+/// The user's line that is now executing on this thread. A C++ line is noted as an address and interned
+/// only when something is born there: most operands of a small op would intern the same line again.
 struct Site {
   Where where = nullptr;
-  bool backward = false;  // a gradient is being computed
+  const void* noted = nullptr;  // a std::source_location's data; newer than `where`
+  bool backward = false;        // a gradient is being computed
 };
 HOLDFAST_API Site& site() noexcept;
+HOLDFAST_API Where settle(Site&);
 
+/// The user's line that is now executing.
+inline Where here() {
+  Site& s = site();
+  return s.noted ? settle(s) : s.where;
+}
+/// What follows is done for the user's line `where`.
+inline void set_site(Where where) {
+  Site& s = site();
+  s.where = where;
+  s.noted = nullptr;
+}
 /// Notes that the user's code at `loc` is calling us.
-inline void mark_site(const std::source_location& loc) { site().where = intern(loc); }
+inline void mark_site(const std::source_location& loc) {
+  // A source_location is one pointer to static data in GCC and in clang's libstdc++ mode.
+  static_assert(sizeof loc == sizeof(void*));
+  __builtin_memcpy(&site().noted, &loc, sizeof loc);
+}
+
+/// Does what follows for another of the user's lines, while it lives.
+class AtSite {
+ public:
+  explicit AtSite(Where where) : was_(here()) { set_site(where); }
+  ~AtSite() { set_site(was_); }
+  AtSite(const AtSite&) = delete;
+
+ private:
+  Where was_;
+};
 
 /// Marks everything born in its lifetime as made by a gradient.
 class BackwardSite {

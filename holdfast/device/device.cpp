@@ -116,6 +116,16 @@ Tensor empty(DType dtype, const Shape& shape, Device* device) {
 Tensor copy_to(const Tensor& t, Device* device) {
   Device* from = t.device();
   if (from == device) return t;
+  if (!from) {
+    Diagnostic d;
+    d.code = t.is_symbolic() ? Code::E0203 : Code::E1104;
+    d.headline = cat("a ", name(t.dtype()), t.shape().text(), " that has no value yet was read");
+    d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here, from ", t.rep()->op), false});
+    d.labels.push_back(used_here("its numbers are needed here"));
+    d.why = "a graph is being written; its tensors have no values until it runs";
+    d.fixes.push_back(manual_fix("give the numbers as plain values, or run the code in a `py_function`"));
+    raise(std::move(d));
+  }
   if (t.dtype() == DType::kString && device->kind() != DeviceKind::kCpu) return t;  // objects live on the host
   Tensor out = empty(t.dtype(), t.shape(), device);
   auto bytes = static_cast<size_t>(t.bytes());

@@ -1,6 +1,8 @@
 // Runs one op now: check, place, infer, pick a kernel, run it.
 #include "holdfast/base/text.h"
+#include "holdfast/exec/kernel.h"
 #include "holdfast/expr/expr.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
@@ -116,24 +118,6 @@ class VariablesOnHost {
   InlineVector<std::pair<Tensor, Device*>, 2> away_;
 };
 
-// A kernel's failure, told as a failure of the op on the user's line.
-[[noreturn]] void raise_from(const Status& s, const OpDef& op, std::span<const Tensor> in) {
-  auto d = about_call(s.code(), op, in, s.headline());
-  d.why = s.why();
-  raise(std::move(d));
-}
-
-const Kernel* pick(const OpDef& op, DeviceKind kind, const Call& call, std::string& refusals) {
-  DType d = call.inputs() && call.has(0) ? call.in(0).dtype() : call.out_dtype(0);
-  for (const Kernel& k : op.kernels) {
-    if (k.device != kind) continue;
-    const char* reason = k.dtypes.has(d) || d == DType::kResource ? (k.refuse ? k.refuse(call) : nullptr) : "dtype";
-    if (!reason) return &k;
-    refusals += cat(refusals.empty() ? "" : "; ", k.name, ": ", reason);
-  }
-  return nullptr;
-}
-
 // Whether every input is there, of a dtype that is taken and that its group shares. A list of inputs is
 // left to check_signature, as are all refusals.
 bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
@@ -169,20 +153,20 @@ bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) {
   return true;
 }
 
-void stamp(const OpDef& op, std::span<const Tensor> in, Tensors& out) {
-  Where variable = !in.empty() && in[0] ? in[0].rep()->variable_born : nullptr;
-  for (Tensor& t : out) {
-    if (!t) continue;
-    t.rep()->op = op.name.c_str();
-    t.rep()->from_variable = variable;
-  }
+// Symbols of finished traces, read.
+std::span<const Tensor> values_of(const OpDef& op, std::span<const Tensor> in, Tensors& read) {
+  for (size_t i = 0; i < in.size(); ++i)
+    read.push_back(!in[i] || has_value(in[i]) ? (in[i] ? value(in[i]) : in[i])
+                                              : value(in[i], operand_source(op, in, static_cast<int>(i)).text));
+  return read;
 }
 
 class Eager final : public Interpreter {
  public:
-  Tensor admit(const Tensor& t) override { return t; }
-
   void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
+    Tensors read;
+    for (const Tensor& t : in)
+      if (t && t.is_symbolic()) { in = values_of(op, in, read); break; }
     try {
       if (!plainly_fits(op, in)) check_signature(op, in);
       else if (op.elementwise && run_plain(op, in, out)) return stamp(op, in, out);
@@ -202,13 +186,9 @@ class Eager final : public Interpreter {
     out.resize(infer.dtypes.size());
     Call call(op, in, attrs, infer, device, out);
     std::string refusals;
-    const Kernel* kernel = pick(op, device->kind(), call, refusals);
+    const Kernel* kernel = pick_kernel(op, device->kind(), call, refusals);
     if (!kernel && device->kind() != DeviceKind::kCpu) return on_cpu(op, in, attrs, out, device, refusals);
-    if (!kernel) {
-      auto d = about_call(Code::E1105, op, in, cat(op.name, " has no kernel for this call on ", device->short_name()));
-      d.why = refusals.empty() ? "no kernel is registered" : refusals;
-      raise(std::move(d));
-    }
+    if (!kernel) no_kernel(op, in, device, refusals);
     if (Status s = kernel->run(call); !s.ok()) raise_from(s, op, in);
     stamp(op, in, out);
   }

@@ -28,6 +28,7 @@ struct Printer {
   }
   std::string operator()(const Tensor& v) const { return v ? cat(name(v.dtype()), v.shape().text()) : "None"; }
   std::string operator()(const Tensors& v) const { return joined(v, *this); }
+  std::string operator()(const Ref<RefCounted>& v) const { return v ? v->text() : "None"; }
 };
 
 }  // namespace

@@ -12,11 +12,11 @@ namespace holdfast {
 
 using Ints = std::vector<int64_t>;
 
-/// Nothing, a number, a text, a dtype, a shape, a list, a tensor or several.
+/// Nothing, a number, a text, a dtype, a shape, a list, a tensor or several, or an object of the op's own.
 class HOLDFAST_API Arg {
  public:
   using Value = std::variant<std::monostate, bool, int64_t, double, std::string, DType, Shape, Ints,
-                             std::vector<double>, std::vector<std::string>, Tensor, Tensors>;
+                             std::vector<double>, std::vector<std::string>, Tensor, Tensors, Ref<RefCounted>>;
 
   Arg() = default;
   Arg(bool v) : value_(v) {}
@@ -32,6 +32,7 @@ class HOLDFAST_API Arg {
   Arg(std::vector<std::string> v) : value_(std::move(v)) {}
   Arg(Tensor v) : value_(std::move(v)) {}
   Arg(Tensors v) : value_(std::move(v)) {}
+  Arg(Ref<RefCounted> v) : value_(std::move(v)) {}
   template <class T>
   Arg(const std::optional<T>& v) { if (v) *this = Arg(*v); }
 
@@ -48,6 +49,9 @@ class HOLDFAST_API Arg {
   const std::vector<std::string>& strings() const { return get<std::vector<std::string>>("a list of strings"); }
   const Tensor& tensor() const { return get<Tensor>("a tensor"); }
   const Tensors& tensors() const { return get<Tensors>("a list of tensors"); }
+
+  /// What an op keeps that only it understands: a body of a loop, a fused expression.
+  RefCounted* object() const { return get<Ref<RefCounted>>("an object").get(); }
 
   /// As a person would write it; also what two equal arguments have in common.
   std::string text() const;

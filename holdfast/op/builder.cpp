@@ -79,7 +79,6 @@ void Builder::option(Kind kind, Arg default_value, OptionSetter setter) {
   p.kind = kind;
   p.required = false;
   p.default_value = std::move(default_value);
-  p.option = static_cast<int>(function_->setters.size());
   function_->setters.push_back(setter);
   function_->params.push_back(std::move(p));
 }
@@ -178,6 +177,8 @@ Builder& Builder::keeps(const char* names) {
 
 Builder& Builder::commutative() { op_->traits.commutative = true; return *this; }
 Builder& Builder::stateful() { op_->traits.stateful = true; return *this; }
+Builder& Builder::reads_state() { op_->traits.reads = true; return *this; }
+Builder& Builder::rearranges() { op_->traits.rearranges = true; return *this; }
 Builder& Builder::view() { op_->traits.view = true; return *this; }
 Builder& Builder::on_host() { op_->traits.host = true; return *this; }
 Builder& Builder::moves_between_devices() { op_->traits.moves = true; return *this; }

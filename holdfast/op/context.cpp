@@ -2,6 +2,10 @@
 
 #include <atomic>
 
+#include "holdfast/base/text.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/tensor/scope.h"
+
 namespace holdfast {
 namespace {
 
@@ -16,7 +20,35 @@ Device* default_device() {
   return d;
 }
 
+// Two scopes that are both being written, neither inside the other.
+[[noreturn]] void two_graphs(const OpDef& op, std::span<const Tensor> in, const Scope& a, const Scope& b) {
+  auto d = about_call(Code::E0110, op, in, cat(op.name, " takes tensors of two graphs, `", a.name, "` and `", b.name, "`"));
+  for (const Scope* s : {&a, &b})
+    d.labels.push_back({Role::kPlaced, locate(s->opened), cat("graph `", s->name, "` was made here"), false});
+  d.why = "an op belongs to one graph, and can use only what that graph computes";
+  d.fixes.push_back(manual_fix(cat("make both under the same graph: `with ", a.name, ".as_default():`")));
+  raise(std::move(d));
+}
+
+// The innermost open scope that owns a symbol among the inputs; else whoever was asked.
+Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* asked) {
+  const Scope* best = nullptr;
+  for (const Tensor& t : in) {
+    if (!t || !t.is_symbolic()) continue;
+    const Scope* s = symbol_of(t)->scope.get();
+    if (!s->open() || s == best) continue;
+    if (best && !s->inside(best) && !best->inside(s)) two_graphs(op, in, *best, *s);
+    if (!best || s->depth > best->depth) best = s;
+  }
+  // Inside a branch or a loop's body, what is captured from around it is used there.
+  if (best && asked && asked->scope() && asked->scope()->inside(best)) return asked;
+  return best ? best->interpreter : asked;
+}
+
 }  // namespace
+
+InterpreterScope::InterpreterScope(Interpreter* interpreter) : was_(context().interpreter) { context().interpreter = interpreter; }
+InterpreterScope::~InterpreterScope() { context().interpreter = was_; }
 
 Context& context() {
   static thread_local Context c;
@@ -35,7 +67,7 @@ Interpreter* eager() { return g_eager; }
 
 DeviceScope::DeviceScope(Device* device) : was_(context().device), placed_(context().placed) {
   context().device = device;
-  context().placed = site().where;
+  context().placed = here();
 }
 DeviceScope::~DeviceScope() {
   context().device = was_;
@@ -45,6 +77,7 @@ DeviceScope::~DeviceScope() {
 void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
   Context& c = context();
   Interpreter* who = c.interpreter ? c.interpreter : g_eager;
+  for (const Tensor& t : in) if (t && t.is_symbolic()) { who = owner_of(op, in, who); break; }
   who->run(op, in, attrs, out);
   for (Observer* o : c.observers) o->ran(op, in, attrs, out);
 }

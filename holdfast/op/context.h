@@ -1,19 +1,28 @@
 // All ambient state of a thread, in one struct.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "holdfast/op/opdef.h"
 
 namespace holdfast {
 
+class Scope;
+
+/// Something with a gradient of its own: what arrives for the outputs, turned into what leaves for the inputs.
+using Backward = std::function<std::vector<Tensor>(const std::vector<Tensor>& upstream)>;
+
 /// Runs ops: eagerly, or by writing them down.
 class HOLDFAST_API Interpreter {
  public:
   virtual ~Interpreter() = default;
-  /// Lets a tensor of another scope in, or throws the diagnostic that says why not.
-  virtual Tensor admit(const Tensor& t) = 0;
+  /// What it writes into; null when it runs ops at once.
+  virtual Scope* scope() const { return nullptr; }
   virtual void run(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out) = 0;
+  /// Is told that `out` was computed from `in` by something with a gradient of its own.
+  virtual void custom(const char*, const std::vector<Tensor>&, const std::vector<Tensor>&, const Backward&) {}
 };
 
 /// Sees each op after it ran: tape, profiler, debugger.
@@ -24,10 +33,24 @@ class HOLDFAST_API Observer {
 };
 
 struct Context {
-  Interpreter* interpreter = nullptr;      // null: eager
+  Interpreter* interpreter = nullptr;      // who runs ops whose operands all have values; null: eager
   InlineVector<Observer*, 4> observers;
   Device* device = nullptr;                // null: the default, the first GPU or else the CPU
   Where placed = nullptr;                  // the line that chose it
+  Where lifted = nullptr;                  // the line that left the trace for code that runs once
+  std::string name_scope;                  // what names of nodes begin with: "" or "outer/inner/"
+  std::string op_name;                     // what the user calls the op that is being called, if they do
+};
+
+/// Puts `interpreter` in force for ops on values while it lives; null: eager.
+class HOLDFAST_API InterpreterScope {
+ public:
+  explicit InterpreterScope(Interpreter* interpreter);
+  ~InterpreterScope();
+  InterpreterScope(const InterpreterScope&) = delete;
+
+ private:
+  Interpreter* was_;
 };
 
 /// This thread's.

@@ -26,7 +26,6 @@ struct Param {
   std::string group = "T";  // tensor parameters of one group share a dtype
   bool required = true;
   Arg default_value;
-  int option = -1;          // field of the options struct, or -1
 };
 
 enum class ResultKind : uint8_t { kTensor, kList, kTuple, kNothing };

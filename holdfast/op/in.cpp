@@ -4,6 +4,7 @@
 #include "holdfast/device/device.h"
 #include "holdfast/op/function.h"
 #include "holdfast/op/variable.h"
+#include "holdfast/tensor/scope.h"
 
 namespace holdfast {
 
@@ -71,7 +72,8 @@ Tensor Sizes::tensor() const {
 
 Dims Sizes::ints() const {
   if (!tensor_) return ints_;
-  Tensor host = copy_to(tensor_, cpu());
+  const Tensor& known = tensor_.is_symbolic() && !symbol_of(tensor_)->unknown ? symbol_of(tensor_)->known : tensor_;
+  Tensor host = copy_to(known ? known : tensor_, cpu());
   Dims out;
   if (host.dtype() == int32) for (int64_t i = 0; i < host.size(); ++i) out.push_back(host.data<int32_t>()[i]);
   else if (host.dtype() == int64) for (int64_t i = 0; i < host.size(); ++i) out.push_back(host.data<int64_t>()[i]);

@@ -1,12 +1,27 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/tensor/scope.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
 namespace {
 
-Dims read_ints(const Tensor& t) {
+// What a trace knows of a symbol, or the tensor itself.
+const Tensor& seen(const Tensor& t) { return t.is_symbolic() && symbol_of(t)->known ? symbol_of(t)->known : t; }
+
+Dims read_ints(const Tensor& asked) {
+  const Tensor& t = seen(asked);
+  if (!t.rep()->buffer || (asked.is_symbolic() && symbol_of(asked)->unknown)) {
+    auto d = Diagnostic{};
+    d.code = Code::E1105;
+    d.headline = cat("the numbers in a ", type_text(asked), " must be known while tracing");
+    d.labels.push_back({Role::kBorn, locate(asked.born()), cat("born here: ", type_text(asked), " from ", asked.rep()->op), false});
+    d.labels.push_back(used_here("needed here"));
+    d.why = "the gradient of this op reads them, and a graph that is being written has no values yet";
+    d.fixes.push_back(manual_fix("give them as plain numbers"));
+    raise(std::move(d));
+  }
   // A gradient formula sees inputs as the program gave them, which may be on any device.
   Tensor away = t.device()->kind() == DeviceKind::kCpu ? Tensor() : copy_to(t, cpu());
   const Tensor& host = away ? away : t;
@@ -22,6 +37,9 @@ bool readable(const Tensor& t) {
   return t && t.rep()->buffer && t.device()->kind() == DeviceKind::kCpu && kIndices.has(t.dtype());
 }
 
+// Whether a symbol holds numbers of which some are not known.
+bool partly_unknown(const Tensor& t) { return t && t.is_symbolic() && symbol_of(t)->unknown; }
+
 }  // namespace
 
 int OpDef::attr_index(const char* wanted) const {
@@ -30,8 +48,25 @@ int OpDef::attr_index(const char* wanted) const {
 }
 
 std::optional<Dims> Infer::ints(int i) const {
-  if (!readable(input(i))) return std::nullopt;
+  if (!input(i) || partly_unknown(input(i)) || !readable(seen(input(i)))) return std::nullopt;
   return read_ints(input(i));
+}
+
+std::optional<Dims> Infer::sizes(int i) const {
+  const Tensor& t = input(i);
+  if (!t) return std::nullopt;
+  if (!partly_unknown(t)) {
+    auto all = ints(i);
+    if (!all && t.rank() == 1 && t.dim(0) != kUnknown) return Dims(static_cast<size_t>(t.dim(0)), kUnknown);
+    return all;
+  }
+  const Tensor& known = symbol_of(t)->known;
+  Dims out;
+  visit_indices(known.dtype(), [&]<class T>(T) {
+    for (int64_t k = 0; k < known.size(); ++k)
+      out.push_back(symbol_of(t)->unknown >> k & 1 ? kUnknown : static_cast<int64_t>(known.data<T>()[k]));
+  });
+  return out;
 }
 
 Dims Call::ints(int i) const { return read_ints(in(i)); }

@@ -88,7 +88,9 @@ class HOLDFAST_API Builder {
   Builder& keeps(const char* names);
   Builder& commutative();
   Builder& stateful();
+  Builder& reads_state();
   Builder& view();
+  Builder& rearranges();
   Builder& on_host();
   Builder& moves_between_devices();
 

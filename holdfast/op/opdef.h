@@ -48,6 +48,8 @@ class HOLDFAST_API Infer {
   const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
   /// The numbers in an integer input, if they are known now.
   std::optional<Dims> ints(int i) const;
+  /// The same as far as they are known: kUnknown for the others; nothing if not even their number is.
+  std::optional<Dims> sizes(int i) const;
   /// Axis `a` of input `i`, made non-negative; refuses one out of range.
   int axis(int64_t a, int input, const char* argument = "axis", int extra = 0) const;
   /// Refuses input `i` unless its rank is in [low, high]; high -1: no upper bound.
@@ -128,6 +130,8 @@ struct Traits {
   bool view = false;          // output 0 shares input 0's memory
   bool host = false;          // runs on the host whatever the device (strings, shapes)
   bool no_gradient = false;   // says so: a gradient ends here on purpose
+  bool reads = false;         // reads state and changes none: may be dropped when nobody needs it
+  bool rearranges = false;    // each element of an output is one of an input's, whatever their values
   bool moves = false;         // is how a program copies between devices: no warning when it does
 };
 

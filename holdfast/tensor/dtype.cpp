@@ -11,6 +11,7 @@ constexpr DTypeInfo kInfo[kNumDTypes] = {
     {"uint32", 4, 22},   {"uint64", 8, 23},  {"float16", 2, 19},   {"bfloat16", 2, 14},
     {"float32", 4, 1},   {"float64", 8, 2},  {"complex64", 8, 8},  {"complex128", 16, 18},
     {"string", sizeof(std::string), 7},      {"resource", 0, 20},
+    {"variant", 0, 21},
 };
 
 }  // namespace

@@ -12,12 +12,14 @@
 
 namespace holdfast {
 
-/// An element type. `kResource` is a handle to a Variable; it holds no elements a user can see.
+/// An element type. `kResource` is a handle to a Variable, `kVariant` a list of tensors; they hold no
+/// elements a user can see.
 enum class DType : uint8_t {
   kInvalid, kBool, kInt8, kInt16, kInt32, kInt64, kUInt8, kUInt16, kUInt32, kUInt64,
   kFloat16, kBFloat16, kFloat32, kFloat64, kComplex64, kComplex128, kString, kResource,
+  kVariant,
 };
-inline constexpr int kNumDTypes = 18;
+inline constexpr int kNumDTypes = 19;
 
 using complex64 = std::complex<float>;
 using complex128 = std::complex<double>;

@@ -20,7 +20,7 @@ uint64_t next_id() {
 }  // namespace
 
 TensorRep::TensorRep(DType d, Shape s, Ref<Buffer> b, int64_t o)
-    : dtype(d), shape(std::move(s)), buffer(std::move(b)), offset(o), id(next_id()), born(site().where) {}
+    : dtype(d), shape(std::move(s)), buffer(std::move(b)), offset(o), id(next_id()), born(here()) {}
 
 Tensor view_of(const Tensor& base, Shape shape, int64_t offset_bytes) {
   return Tensor(make_ref<TensorRep>(base.dtype(), std::move(shape), base.rep()->buffer,

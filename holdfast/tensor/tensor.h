@@ -24,14 +24,15 @@ struct HOLDFAST_API TensorRep final : RefCounted {
 
   DType dtype;
   Shape shape;
-  Ref<Buffer> buffer;                // null for symbols and resources
+  Ref<Buffer> buffer;                // null for symbols, resources and lists
   int64_t offset = 0;                // bytes into the buffer
   uint64_t id;                       // never reused
   Where born = nullptr;              // the user's line that made it
   const char* op = "";               // the op that made it
+  bool symbolic = false;             // a value yet to be computed: `beyond` is its Symbol
   Where variable_born = nullptr;     // where the Variable was made that this was read from
   Where from_variable = nullptr;     // likewise, of the first operand it was computed from
-  Ref<RefCounted> beyond;            // the Symbol of a symbolic tensor, the state of a resource
+  Ref<RefCounted> beyond;            // the Symbol of a symbolic tensor, the state of a resource, a list
 };
 
 class HOLDFAST_API Tensor {
@@ -65,7 +66,9 @@ class HOLDFAST_API Tensor {
   int64_t bytes() const { return size() * size_of(dtype()); }
   uint64_t id() const { return rep_->id; }
   Where born() const { return rep_->born; }
-  bool is_symbolic() const { return !rep_->buffer && rep_->dtype != DType::kResource; }
+  bool is_symbolic() const { return rep_->symbolic; }
+  /// Dtype and shape are known, and nothing more: a symbol, or what is left of a value that was let go.
+  bool has_value() const { return rep_->buffer || (rep_->beyond && !rep_->symbolic); }
   Device* device() const { return rep_->buffer ? rep_->buffer->device() : nullptr; }
   TensorRep* rep() const { return rep_.get(); }
   const Ref<TensorRep>& ref() const { return rep_; }

@@ -80,7 +80,8 @@ Tensor from_buffer(PyObject* o) {
 
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  Tensor t = tensor_of(self);
+  Tensor t;
+  if (!guarded([&]() -> PyObject* { t = read(self, "buffer"); return Py_None; })) return -1;
   const char* format = buffer_format(t.dtype());
   if (!format || !t.rep()->buffer) {
     PyErr_Format(PyExc_BufferError, "a %s tensor has no buffer; use .numpy()", name(t.dtype()));
@@ -119,7 +120,9 @@ void tensor_releasebuffer(PyObject*, Py_buffer* view) { delete static_cast<Share
 
 PyObject* to_numpy(PyObject* o) {
   static Object& numpy = *new Object(Object::steal(PyImport_ImportModule("numpy")));  // outlives the interpreter
-  Tensor t = tensor_of(o);
+  Tensor t = read(o, "numpy");
+  Object held = Object::steal(wrap(t));
+  o = held.get();
   if (t.dtype() == DType::kString) {
     Tensor host = copy_to(t, cpu());
     const std::string* p = host.data<std::string>();

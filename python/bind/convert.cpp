@@ -291,7 +291,7 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
 std::optional<Ints> ints_of(PyObject* o) {
   auto one = [](PyObject* x, Ints& out) {
     if (x == Py_None) { out.push_back(-1); return true; }
-    if (PyBool_Check(x) || !PyIndex_Check(x)) return false;
+    if (PyBool_Check(x) || !PyIndex_Check(x) || (is_tensor(x) && tensor_of(x).is_symbolic())) return false;
     Object i = Object::steal(PyNumber_Index(x));
     long long v = PyLong_AsLongLong(i.get());
     if (v == -1 && PyErr_Occurred()) throw PythonError{};

@@ -104,6 +104,7 @@ NB_MODULE(_holdfast, m) {
     hooks().alias = shared(a);
     set_naming({&operand, &alias});
   });
+  m.def("set_symbol", [](nb::object f) { hooks().symbol = shared(f); }, "What is called when a symbol is asked for a value it does not have.");
   m.def("convert", [](nb::handle value, nb::handle dtype, bool strict) {
     return run([&] {
       mark();
@@ -116,7 +117,7 @@ NB_MODULE(_holdfast, m) {
   m.def("here", [] {
     return run([&] {
       mark();
-      return given(to_dict(locate(site().where)));
+      return given(to_dict(locate(here())));
     });
   });
   m.def("codes", [] {
@@ -136,5 +137,6 @@ NB_MODULE(_holdfast, m) {
   bind_tape(m);
   bind_device(m);
   bind_random(m);
+  bind_graph(m);
   bind_registry(m);
 }

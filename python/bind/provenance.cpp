@@ -81,7 +81,7 @@ void mark() {
     frame = back;
   }
   Py_XDECREF(frame);
-  site().where = where;
+  set_site(where);
 }
 
 void init_provenance() {

@@ -42,6 +42,9 @@ extern PyTypeObject* function_type;
 
 inline bool is_tensor(PyObject* o) { return Py_TYPE(o) == tensor_type; }
 bool is_variable(PyObject* o);
+/// The value of a tensor that is asked for its `what`: itself, or what a finished trace computed. Python decides
+/// how to refuse, or to trace again, where there is none.
+Tensor read(PyObject* tensor, const char* what);
 /// A new Python tensor.
 PyObject* wrap(Tensor t);
 inline Tensor tensor_of(PyObject* o) { return Tensor(Ref<TensorRep>(reinterpret_cast<PyTensor*>(o)->rep)); }
@@ -91,7 +94,7 @@ PyObject* to_numpy(PyObject* tensor);
 /// Callables and objects the Python side hands over at import.
 struct Hooks {
   Object dtypes[kNumDTypes];
-  Object as_dtype, shape_factory, error_factory, warning_sink, operand, alias;
+  Object as_dtype, shape_factory, error_factory, warning_sink, operand, alias, symbol;
 };
 Hooks& hooks();
 

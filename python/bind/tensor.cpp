@@ -5,6 +5,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
+#include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
 
@@ -19,6 +20,16 @@ PyObject* wrap(Tensor t) {
   self->rep = Ref<TensorRep>(t.ref()).leak();
   self->weakrefs = nullptr;
   return reinterpret_cast<PyObject*>(self);
+}
+
+Tensor read(PyObject* o, const char* what) {
+  Tensor t = tensor_of(o);
+  if (!t.is_symbolic()) return t;
+  if (has_value(t)) return value(t);
+  mark();
+  Object answer = Object::steal(PyObject_CallFunction(hooks().symbol.get(), "Os", o, what));
+  if (!is_tensor(answer.get())) type_error(cat("a symbol was asked for its ", what));
+  return tensor_of(answer.get());
 }
 
 namespace {
@@ -158,7 +169,7 @@ PyObject* compare(PyObject* a, PyObject* b, int which) {
 // -- reading values
 
 Tensor host_scalar(PyObject* o, const char* what) {
-  Tensor t = tensor_of(o);
+  Tensor t = read(o, what);
   if (t.size() != 1) {
     mark();
     fail(Code::E1102, cat(what, " of a tensor of shape ", t.shape().text(), ", expected one element"),
@@ -175,12 +186,12 @@ Tensor host_scalar(PyObject* o, const char* what) {
 int nb_bool(PyObject* o) {
   int answer = -1;
   PyObject* ok = guarded([&]() -> PyObject* {
-    Tensor t = tensor_of(o);
+    Tensor t = read(o, "bool");
     if (t.dtype() == DType::kString && t.size() == 1) {
       answer = !copy_to(t, cpu()).data<std::string>()->empty();
       return Py_None;
     }
-    t = host_scalar(o, "the truth");
+    t = host_scalar(o, "bool");
     if (t.dtype() == DType::kComplex64) answer = *t.data<complex64>() != complex64(0);
     else if (t.dtype() == DType::kComplex128) answer = *t.data<complex128>() != complex128(0);
     else answer = t.to_double() != 0;
@@ -190,7 +201,7 @@ int nb_bool(PyObject* o) {
 }
 PyObject* nb_int(PyObject* o) {
   return guarded([&] {
-    Tensor t = host_scalar(o, "int()");
+    Tensor t = host_scalar(o, "int");
     if (is_floating(t.dtype())) return PyLong_FromDouble(t.to_double());
     if (t.dtype() == DType::kUInt64) return PyLong_FromUnsignedLongLong(*t.data<uint64_t>());
     return PyLong_FromLongLong(t.to_int());
@@ -198,7 +209,7 @@ PyObject* nb_int(PyObject* o) {
 }
 PyObject* nb_index(PyObject* o) {
   return guarded([&]() -> PyObject* {
-    Tensor t = host_scalar(o, "an index");
+    Tensor t = host_scalar(o, "index");
     if (!is_integer(t.dtype())) {
       PyErr_Format(PyExc_TypeError, "only integer scalar tensors can be converted to an index, this one is %s", name(t.dtype()));
       return nullptr;
@@ -207,12 +218,17 @@ PyObject* nb_index(PyObject* o) {
   });
 }
 PyObject* nb_float(PyObject* o) {
-  return guarded([&] { return PyFloat_FromDouble(host_scalar(o, "float()").to_double()); });
+  return guarded([&] { return PyFloat_FromDouble(host_scalar(o, "float").to_double()); });
 }
 
 Py_ssize_t length(PyObject* o) {
   const Shape& s = reinterpret_cast<PyTensor*>(o)->rep->shape;
-  if (s.rank() > 0) return static_cast<Py_ssize_t>(s[0]);
+  if (s.rank() > 0 && s[0] >= 0) return static_cast<Py_ssize_t>(s[0]);
+  if (s.rank() != 0) {
+    Py_ssize_t n = -1;
+    PyObject* ok = guarded([&]() -> PyObject* { n = static_cast<Py_ssize_t>(read(o, "len").dim(0)); return Py_None; });
+    return ok ? n : -1;
+  }
   PyErr_SetString(PyExc_TypeError, "Scalar tensor has no `len()`");
   return -1;
 }
@@ -239,7 +255,12 @@ PyObject* get_dtype(PyObject* o, void*) {
 PyObject* get_shape(PyObject* o, void*) {
   return guarded([&] { return shape_object(reinterpret_cast<PyTensor*>(o)->rep->shape).release(); });
 }
-PyObject* get_ndim(PyObject* o, void*) { return PyLong_FromLong(reinterpret_cast<PyTensor*>(o)->rep->shape.rank()); }
+PyObject* get_ndim(PyObject* o, void*) {
+  const Shape& s = reinterpret_cast<PyTensor*>(o)->rep->shape;
+  if (!s.has_rank()) Py_RETURN_NONE;
+  return PyLong_FromLong(s.rank());
+}
+PyObject* get_symbolic(PyObject* o, void*) { return PyBool_FromLong(reinterpret_cast<PyTensor*>(o)->rep->symbolic); }
 PyObject* get_device(PyObject* o, void*) {
   Device* d = tensor_of(o).device();
   return PyUnicode_FromString(d ? d->name().c_str() : "");
@@ -269,6 +290,7 @@ PyGetSetDef getset[] = {
     {"shape", get_shape, nullptr, "The TensorShape.", nullptr},
     {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
     {"device", get_device, nullptr, "The full name of the device that holds it.", nullptr},
+    {"_symbolic", get_symbolic, nullptr, nullptr, nullptr},
     {"_id", get_id, nullptr, nullptr, nullptr},
     {"_op", get_op, nullptr, nullptr, nullptr},
     {"_buffer_id", get_buffer_id, nullptr, nullptr, nullptr},

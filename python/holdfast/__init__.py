@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from . import _diagnostics, _dtypes, _holdfast, _shape, errors
+from . import _diagnostics, _dtypes, _holdfast, _shape, _symbols, errors
 
 _holdfast.set_dtypes(list(_dtypes.ALL))
 _holdfast.set_as_dtype(_dtypes.as_dtype)
@@ -18,6 +18,7 @@ _holdfast.set_error_factory(errors.from_diagnostic)
 _holdfast.set_warning_sink(_diagnostics.show_warning)
 _holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias)
 _holdfast.init()
+_holdfast.set_symbol(_symbols.refuse)
 
 from . import (
     _dlpack,
@@ -56,6 +57,7 @@ from ._eager import (
     tuple,
 )
 from ._explain import explain
+from ._function import function
 from ._forward import ForwardAccumulator as _ForwardAccumulator
 from ._module import Module
 from ._name_scope import name_scope
@@ -142,6 +144,7 @@ __all__ = [
     "errors",
     "executing_eagerly",
     "explain",
+    "function",
     "get_current_name_scope",
     "get_logger",
     "get_static_value",

@@ -88,7 +88,7 @@ class DType:
     @property
     def is_numpy_compatible(self) -> builtins.bool:
         """Whether NumPy can hold such elements."""
-        return self._name != "resource"
+        return self._name not in ("resource", "variant")
 
     @property
     def base_dtype(self) -> DType:
@@ -204,11 +204,12 @@ complex64: Final = _new("complex64", 8, "c", 8)
 complex128: Final = _new("complex128", 18, "c", 16)
 string: Final = _new("string", 7, "s", 0)
 resource: Final = _new("resource", 20, "r", 0)
+variant: Final = _new("variant", 21, "v", 0)
 
 # In the order of the C++ enum.
 ALL: Final = (
     *(invalid, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64),
-    *(float16, bfloat16, float32, float64, complex64, complex128, string, resource),
+    *(float16, bfloat16, float32, float64, complex64, complex128, string, resource, variant),
 )
 PUBLIC: Final = {d.name: d for d in ALL[1:]} | {"half": float16, "double": float64}
 
@@ -233,7 +234,7 @@ def numpy_type(name: str) -> type[Any] | None:
             return None
         found: type[Any] = ml_dtypes.bfloat16
         return found
-    return None if name in ("resource", "invalid") else np.dtype(name).type
+    return None if name in ("resource", "variant", "invalid") else np.dtype(name).type
 
 
 def as_dtype(type_value: Any) -> DType:

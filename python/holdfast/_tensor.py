@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _dtypes, _holdfast, _registry
+from . import _dtypes, _holdfast, _registry, _symbols
 from ._dtypes import DType, as_dtype
 from ._shape import TensorShape, TensorSpec, as_shape
 from .errors import DiagnosticError, fail
@@ -86,6 +86,8 @@ def as_float32(tensor: Any) -> Any:
 
 
 def _repr(self: Any) -> str:
+    if self._symbolic and not _holdfast.has_value(self):
+        return f"<tf.Tensor {_symbols.describe_symbol(self)}>"
     if self.dtype.name == "resource":
         return "<tf.Tensor: shape=(), dtype=resource>"
     text = numpy_text(self, is_repr=True)
@@ -94,12 +96,16 @@ def _repr(self: Any) -> str:
 
 
 def _str(self: Any) -> str:
+    if self._symbolic and not _holdfast.has_value(self):
+        return _symbols.describe_symbol(self)
     text = numpy_text(self)
     gap = "\n" if "\n" in text else ""
     return f"tf.Tensor({gap}{text}, shape={self.shape}, dtype={self.dtype.name})"
 
 
 def _format(self: Any, spec: str) -> str:
+    if not spec and self._symbolic and not _holdfast.has_value(self):
+        return _str(self)
     return format(self.numpy(), spec)
 
 

@@ -224,6 +224,14 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A Python value was asked of a tensor that has none yet."""
 
 
+class InaccessibleTensorError(TypeError, ValueError):
+    """A traced value is used where it has no value."""
+
+
+class SymbolicAttributeError(AttributeError):
+    """An attribute that only tensors with a value have."""
+
+
 class DiagnosticError(Exception):
     """Every exception of ours: one cause, one code, the whole story as its text."""
 
@@ -266,7 +274,8 @@ def _class_of(code: str, status: str, bases: str) -> type[DiagnosticError]:
     parents: list[type] = [DiagnosticError]
     if status:
         parents.append(globals()[status])
-    parents += [getattr(builtins, base) for base in bases.split(",") if base]
+    for base in bases.split(",") if bases else ():
+        parents.append(globals().get(base) or getattr(builtins, base))
     name = parents[1].__name__ if len(parents) > 1 else "DiagnosticError"
     made = type(name, tuple(parents), {"__module__": __name__, "__doc__": f"Raised as {code}."})
     _classes[code] = made

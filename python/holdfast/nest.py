@@ -49,7 +49,7 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
         raise TypeError("nest only supports dicts with sortable keys.") from None
 
 
-def _children(structure: Any) -> Iterator[Any]:
+def children(structure: Any) -> Iterator[Any]:
     """What `structure` holds, in the order of flattening."""
     if isinstance(structure, Mapping):
         for key in _sorted_keys(structure):
@@ -63,7 +63,7 @@ def _children(structure: Any) -> Iterator[Any]:
         yield from structure
 
 
-def _rebuild(structure: Any, children: list[Any]) -> Any:
+def rebuild(structure: Any, children: list[Any]) -> Any:
     """A structure of the same type with other children, given in the order of flattening."""
     kind = type(structure)
     if isinstance(structure, Mapping):
@@ -89,7 +89,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
     def walk(part: Any) -> None:
         if is_nested(part):
-            for child in _children(part):
+            for child in children(part):
                 walk(child)
         else:
             out.append(part)
@@ -127,7 +127,7 @@ def pack_sequence_as(
     def walk(part: Any) -> Any:
         if not is_nested(part):
             return next(leaves)
-        return _rebuild(part, [walk(child) for child in _children(part)])
+        return rebuild(part, [walk(child) for child in children(part)])
 
     return walk(structure)
 
@@ -194,7 +194,7 @@ def _difference(a: Any, b: Any, check_types: bool) -> Exception | None:
             "The two dictionaries don't have the same set of keys. First structure has keys "
             f"{_shown(list(a))}, while second structure has keys {_shown(list(b))}"
         )
-    mine, theirs = list(_children(a)), list(_children(b))
+    mine, theirs = list(children(a)), list(children(b))
     if len(mine) != len(theirs):
         return ValueError(
             "The two structures don't have the same number of elements. First structure: "

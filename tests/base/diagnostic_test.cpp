@@ -397,7 +397,7 @@ TEST(Raise, FailNamesTheLineThatIsExecuting) {
     EXPECT_TRUE(has(text, "diagnostic_test.cpp:" + std::to_string(line) + "\n")) << text;
     EXPECT_TRUE(has(text, "used here, in eager code")) << text;
   }
-  site().where = nullptr;
+  set_site(nullptr);
 }
 
 TEST(ErrorText, IsRenderedAgainAfterRefresh) {

@@ -3,14 +3,13 @@
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/op/variable.h"
-#include "holdfast/ops/math.h"
 
 namespace holdfast {
 namespace {
 
 void infer_read(Infer& s) {
   VariableState* v = variable_state(s.input(0));
-  s.output(v->dtype, v->get().shape());
+  s.output(v->dtype, v->shape);
 }
 
 Status run_read(Call& c) {
@@ -39,7 +38,7 @@ Status run_assign(Call& c) {
 }  // namespace
 
 static const Op read_op =
-    RAW_OP(ReadVariableOp).doc("The value of a variable now.").inputs("resource: R").dtypes({DType::kResource}, "R").stateful()
+    RAW_OP(ReadVariableOp).doc("The value of a variable now.").inputs("resource: R").dtypes({DType::kResource}, "R").reads_state()
         .infer(infer_read).kernel("read", run_read).kernel_for(DeviceKind::kCuda, "read", run_read)
         .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("");
 
@@ -60,7 +59,7 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
   if (!shape.compatible(value.shape()))
     fail(Code::E1102, cat("Variable `", o.name, "`: the initial value is ", type_text(value), ", expected shape ", shape.text()));
   auto state = make_ref<VariableState>(o.name, value.dtype(), shape, o.trainable);
-  state->born = site().where;
+  state->born = here();
   // A variable lives where it was made, and assignments come to it.
   state->set(copy_to(value, current_device()));
   auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
@@ -74,7 +73,5 @@ const Variable& Variable::assign(const In& value) const {
   assign_op.many({handle_, value.tensor(dtype())});
   return *this;
 }
-const Variable& Variable::assign_add(const In& delta) const { return assign(add(state()->get(), delta.tensor(dtype()))); }
-const Variable& Variable::assign_sub(const In& delta) const { return assign(subtract(state()->get(), delta.tensor(dtype()))); }
 
 }  // namespace holdfast

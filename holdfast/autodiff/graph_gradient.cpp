@@ -1,0 +1,172 @@
+#include "holdfast/autodiff/graph_gradient.h"
+
+#include "holdfast/autodiff/backward.h"
+#include "holdfast/graph/trace.h"
+
+namespace holdfast {
+namespace {
+
+// Symbols of a graph's edges, the same one each time it is asked for.
+class Symbols {
+ public:
+  explicit Symbols(const Graph& g) : scope_(g.scope) {
+    for (const CustomGradient& c : g.customs)
+      for (auto* list : {&c.inputs, &c.outputs})
+        for (const Tensor& t : *list) if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(key(edge_of(t)), t);
+  }
+  Tensor operator()(const Edge& e) {
+    if (!e.node) return {};
+    if (is_constant(*e.node)) return constant_of(*e.node);
+    Tensor& t = made_[key(e)];
+    if (!t) t = symbol_for(e, scope_);
+    return t;
+  }
+
+ private:
+  using Key = std::pair<const Node*, int>;
+  struct Hash {
+    size_t operator()(const Key& k) const { return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second); }
+  };
+  static Key key(const Edge& e) { return {e.node.get(), e.output}; }
+  const Ref<Scope>& scope_;
+  std::unordered_map<Key, Tensor, Hash> made_;
+};
+
+Record record_of(const Node& n, Symbols& symbols) {
+  Record r;
+  r.op = n.op;
+  r.name = n.op->name.c_str();
+  r.attrs = n.attrs;
+  r.where = n.where;
+  for (const Edge& e : n.inputs) {
+    r.inputs.push_back(symbols(e));
+    r.in_ids.push_back(r.inputs.back() ? r.inputs.back().id() : 0);
+  }
+  for (size_t i = 0; i < n.outputs.size(); ++i) {
+    r.outputs.push_back(symbols({Ref<Node>(const_cast<Node*>(&n)), static_cast<int>(i)}));
+    r.out_ids.push_back(r.outputs.back().id());
+  }
+  return r;
+}
+
+Record record_of(const CustomGradient& c) {
+  Record r;
+  r.name = c.name.c_str();
+  r.custom = std::make_shared<Backward>(c.backward);
+  for (const Tensor& t : c.inputs) { r.inputs.push_back(t); r.in_ids.push_back(t ? t.id() : 0); }
+  for (const Tensor& t : c.outputs) { r.outputs.push_back(t); r.out_ids.push_back(t ? t.id() : 0); }
+  return r;
+}
+
+std::vector<Record> records_of(const Graph& g, Symbols& symbols) {
+  std::vector<Record> out;
+  size_t custom = 0;
+  for (size_t i = 0; i <= g.nodes.size(); ++i) {
+    for (; custom < g.customs.size() && g.customs[custom].position <= i; ++custom) out.push_back(record_of(g.customs[custom]));
+    if (i < g.nodes.size() && g.nodes[i]->op->gradient) out.push_back(record_of(*g.nodes[i], symbols));
+  }
+  return out;
+}
+
+// Copies nodes into a graph of their own; what they use of others becomes its first inputs, and further
+// outputs of `forward`.
+class Split {
+ public:
+  Split(const Ref<Graph>& forward, const Ref<Graph>& backward) : forward_(forward), backward_(backward) {}
+
+  // Its name for an edge of the whole graph.
+  Edge at(const Edge& e) {
+    if (!e.node) return {};
+    if (auto it = copies_.find(e.node.get()); it != copies_.end()) return {it->second, e.output};
+    if (is_constant(*e.node)) {
+      auto copy = make_ref<Node>(e.node->op, e.node->attrs);
+      copy->outputs = e.node->outputs;
+      copy->where = e.node->where;
+      backward_->add(copy, e.node->name);
+      copies_.emplace(e.node.get(), copy);
+      return {copy, 0};
+    }
+    for (auto& [from, to] : residuals_) if (from == e) return {to, 0};
+    auto given = make_ref<Node>(&placeholder_op(), Attrs{Arg(type_of(e).dtype), Arg(type_of(e).shape)});
+    given->outputs.push_back(type_of(e));
+    given->where = e.node->where;
+    backward_->add(given, "residual");
+    residuals_.push_back({e, given});
+    forward_->outputs.push_back(e);
+    return {given, 0};
+  }
+
+  void copy(const Ref<Node>& n) {
+    auto made = make_ref<Node>(n->op, n->attrs);
+    for (const Edge& e : n->inputs) made->inputs.push_back(at(e));
+    for (const Ref<Node>& before : n->after)
+      if (auto it = copies_.find(before.get()); it != copies_.end()) made->after.push_back(it->second);
+    made->outputs = n->outputs;
+    made->where = n->where;
+    made->device = n->device;
+    made->placed = n->placed;
+    backward_->add(made, n->name);
+    copies_.emplace(n.get(), made);
+  }
+
+  const std::vector<std::pair<Edge, Ref<Node>>>& residuals() const { return residuals_; }
+  Ref<Node> copied(const Node* n) const { return copies_.at(n); }
+
+ private:
+  Ref<Graph> forward_, backward_;
+  std::unordered_map<const Node*, Ref<Node>> copies_;
+  std::vector<std::pair<Edge, Ref<Node>>> residuals_;
+};
+
+}  // namespace
+
+GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources) {
+  GraphGradient out;
+  auto whole = g->continued();
+  size_t border = whole->nodes.size();
+  std::vector<Tensor> dy;
+  std::vector<Gradient> gradients;
+  {
+    Tracer tracer(whole);
+    Tracing tracing(tracer, true);
+    BackwardSite backward;
+    Symbols symbols(*g);
+    std::vector<Record> records = records_of(*g, symbols);
+    IdMap watched;
+    std::vector<Source> wanted;
+    std::vector<Tensor> targets;
+    for (const Ref<Node>& s : sources) {
+      Tensor t = symbols({s, 0});
+      wanted.push_back(t.dtype() == DType::kResource ? Source(Variable::from_handle(t)) : Source(t));
+      watched.set(t.id(), 0);
+    }
+    for (size_t i = 0; i < g->outputs.size(); ++i) {
+      const Edge& e = g->outputs[i];
+      if (!e.node || !is_differentiable(type_of(e).dtype)) continue;
+      out.targets.push_back(i);
+      targets.push_back(symbols(e));
+      dy.push_back(tracer.input(type_of(e).dtype, type_of(e).shape, "arriving"));
+    }
+    gradients = run_backward(records, watched, targets, wanted, dy, Unconnected::kNone, true);
+    std::vector<Edge> results;
+    for (const Gradient& gradient : gradients) {
+      Tensor t = gradient.none() ? Tensor() : gradient.tensor();
+      results.push_back(t ? tracer.resolve(t) : Edge{});
+    }
+    whole->outputs = std::move(results);
+  }
+  out.forward = make_ref<Graph>(g->scope);
+  out.forward->nodes.assign(whole->nodes.begin(), whole->nodes.begin() + static_cast<std::ptrdiff_t>(border));
+  out.forward->inputs = g->inputs;
+  out.forward->captures = g->captures;
+  out.forward->outputs = g->outputs;
+  out.backward = make_ref<Graph>(make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
+  Split split(out.forward, out.backward);
+  for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
+  for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
+  for (auto& [edge, node] : split.residuals()) out.backward->inputs.push_back(node);
+  for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));
+  return out;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,102 @@
+// `function`: C++ code that is traced once for each kind of arguments, and then runs as a graph.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <tuple>
+
+#include "holdfast/exec/concrete.h"
+
+namespace holdfast {
+
+struct FunctionOptions {
+  std::string name = "function";
+  size_t most_traces = 64;  // the oldest goes when there are more
+};
+
+/// What is behind a Function: the code and its traces.
+class HOLDFAST_API TracedCode {
+ public:
+  using Body = std::function<Tensors(std::span<const Tensor>)>;
+  TracedCode(Body body, FunctionOptions options) : body_(std::move(body)), options_(std::move(options)) {}
+
+  Tensors call(std::span<const Tensor> arguments);
+  /// The trace for arguments of these dtypes and shapes.
+  Ref<ConcreteFunction> concrete(const std::vector<Type>& signature);
+  size_t traces() const;
+
+ private:
+  struct Trace {
+    std::vector<Type> signature;
+    Ref<ConcreteFunction> function;
+  };
+  Ref<ConcreteFunction> find(std::span<const Tensor> arguments);
+  Ref<ConcreteFunction> trace(const std::vector<Type>& signature);
+
+  Body body_;
+  FunctionOptions options_;
+  mutable std::recursive_mutex mutex_;
+  std::list<Trace> traces_;  // the one used last comes first
+  int traced_ = 0;
+};
+
+namespace detail {
+
+template <class F> struct Callable : Callable<decltype(&F::operator())> {};
+template <class C, class R, class... A> struct Callable<R (C::*)(A...) const> { using Return = R; static constexpr size_t arity = sizeof...(A); };
+template <class C, class R, class... A> struct Callable<R (C::*)(A...)> { using Return = R; static constexpr size_t arity = sizeof...(A); };
+template <class R, class... A> struct Callable<R (*)(A...)> { using Return = R; static constexpr size_t arity = sizeof...(A); };
+
+/// From the list of a graph's outputs to what the code returns.
+template <class R> struct FromList;
+template <> struct FromList<void> { static void get(const Tensors&) {} };
+template <> struct FromList<Tensor> { static Tensor get(const Tensors& t) { return t[0]; } };
+template <> struct FromList<Tensors> { static Tensors get(const Tensors& t) { return t; } };
+template <> struct FromList<std::vector<Tensor>> {
+  static std::vector<Tensor> get(const Tensors& t) { return {t.begin(), t.end()}; }
+};
+template <class... T> struct FromList<std::tuple<T...>> {
+  static std::tuple<T...> get(const Tensors& t) {
+    return [&]<size_t... I>(std::index_sequence<I...>) { return std::tuple<T...>(t[I]...); }(std::index_sequence_for<T...>{});
+  }
+};
+
+}  // namespace detail
+
+/// C++ code over tensors that runs as a graph. Copies share their traces.
+template <class R, size_t N>
+class Function {
+ public:
+  Function(TracedCode::Body body, FunctionOptions options) : code_(std::make_shared<TracedCode>(std::move(body), std::move(options))) {}
+
+  template <class... A>
+    requires(sizeof...(A) == N)
+  R operator()(const A&... arguments) const {
+    const Tensor list[N + 1] = {Tensor(In(arguments))..., Tensor()};
+    return detail::FromList<R>::get(code_->call({list, N}));
+  }
+  Ref<ConcreteFunction> concrete(const std::vector<Type>& signature) const { return code_->concrete(signature); }
+  size_t traces() const { return code_->traces(); }
+
+ private:
+  std::shared_ptr<TracedCode> code_;
+};
+
+/// `auto f = function([](Tensor x) { return x * 2; });`
+template <class F>
+auto function(F f, FunctionOptions options = {}) {
+  using C = detail::Callable<F>;
+  using R = typename C::Return;
+  return Function<R, C::arity>(
+      [f = std::move(f)](std::span<const Tensor> arguments) mutable {
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+          if constexpr (std::is_void_v<R>) return f(arguments[I]...), Tensors{};
+          else return detail::Result<R>::list(f(arguments[I]...));
+        }(std::make_index_sequence<C::arity>{});
+      },
+      std::move(options));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,41 @@
+#include "holdfast/exec/kernel.h"
+
+#include "holdfast/base/text.h"
+#include "holdfast/op/refuse.h"
+
+namespace holdfast {
+
+const Kernel* pick_kernel(const OpDef& op, DeviceKind kind, const Call& call, std::string& refusals) {
+  DType d = call.inputs() && call.has(0) ? call.in(0).dtype() : call.outputs() ? call.out_dtype(0) : DType::kResource;
+  for (const Kernel& k : op.kernels) {
+    if (k.device != kind) continue;
+    bool takes = k.dtypes.has(d) || d == DType::kResource || d == DType::kVariant;
+    const char* reason = takes ? (k.refuse ? k.refuse(call) : nullptr) : "dtype";
+    if (!reason) return &k;
+    refusals += cat(refusals.empty() ? "" : "; ", k.name, ": ", reason);
+  }
+  return nullptr;
+}
+
+void raise_from(const Status& s, const OpDef& op, std::span<const Tensor> in) {
+  auto d = about_call(s.code(), op, in, s.headline());
+  d.why = s.why();
+  raise(std::move(d));
+}
+
+void no_kernel(const OpDef& op, std::span<const Tensor> in, Device* device, const std::string& refusals) {
+  auto d = about_call(Code::E1105, op, in, cat(op.name, " has no kernel for this call on ", device->short_name()));
+  d.why = refusals.empty() ? "no kernel is registered" : refusals;
+  raise(std::move(d));
+}
+
+void stamp(const OpDef& op, std::span<const Tensor> in, Tensors& out) {
+  Where variable = !in.empty() && in[0] ? in[0].rep()->variable_born : nullptr;
+  for (Tensor& t : out) {
+    if (!t) continue;
+    t.rep()->op = op.name.c_str();
+    t.rep()->from_variable = variable;
+  }
+}
+
+}  // namespace holdfast

@@ -1,0 +1,111 @@
+#include "holdfast/graph/graph.h"
+
+#include <algorithm>
+
+#include "holdfast/base/text.h"
+
+namespace holdfast {
+namespace {
+
+std::string lower(std::string s) {
+  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return s;
+}
+
+// The graph's own ops have no kernel: the plan puts their values in place before the first step.
+void infer_given(Infer& s) { s.output(s.attr(0).dtype(), s.attr(1).shape()); }
+void infer_constant(Infer& s) { s.output(s.attr(0).tensor().dtype(), s.attr(0).tensor().shape()); }
+
+const Op placeholder = RAW_OP(Placeholder).doc("A value that is given from outside.").inputs("").attr("dtype").attr("shape", Shape::unknown())
+                           .infer(infer_given).no_gradient();
+const Op constant = RAW_OP(Const).doc("A value that is part of the graph.").inputs("").attr("value").infer(infer_constant).no_gradient();
+const Op handle = RAW_OP(VarHandleOp).doc("A variable.").inputs("").attr("value").infer(infer_constant).no_gradient();
+
+}  // namespace
+
+const OpDef& placeholder_op() { return placeholder.def(); }
+const OpDef& const_op() { return constant.def(); }
+const OpDef& handle_op() { return handle.def(); }
+
+void Node::destroy() const noexcept {
+  static thread_local std::vector<const Node*>* pending = nullptr;
+  if (pending) return pending->push_back(this);
+  std::vector<const Node*> list{this};
+  pending = &list;
+  while (!list.empty()) {
+    const Node* next = list.back();
+    list.pop_back();
+    delete next;  // lets go of its inputs, which may join the list
+  }
+  pending = nullptr;
+}
+
+Graph::~Graph() {
+  outputs.clear();
+  while (!nodes.empty()) nodes.pop_back();
+}
+
+std::string Graph::unique_name(const std::string& base) {
+  auto [it, fresh] = names_.try_emplace(lower(base), 0);
+  if (fresh) return base;
+  std::string name;
+  do name = cat(base, "_", ++it->second);
+  while (names_.count(lower(name)));
+  names_.emplace(lower(name), 0);
+  return name;
+}
+
+void Graph::add(Ref<Node> node, const std::string& base) {
+  node->name = unique_name(base);
+  nodes.push_back(std::move(node));
+}
+
+Node* Graph::find(const std::string& name) const {
+  for (; indexed_ < nodes.size(); ++indexed_) by_name_.emplace(nodes[indexed_]->name, indexed_);
+  auto it = by_name_.find(name);
+  return it == by_name_.end() ? nullptr : nodes[it->second].get();
+}
+
+Ref<Graph> Graph::continued() const {
+  auto out = make_ref<Graph>(scope);
+  out->nodes = nodes;
+  out->inputs = inputs;
+  out->outputs = outputs;
+  out->captures = captures;
+  out->customs = customs;
+  out->names_ = names_;
+  return out;
+}
+
+Tensor symbol_for(const Edge& e, const Ref<Scope>& scope) {
+  const Type& type = type_of(e);
+  auto rep = make_ref<TensorRep>(type.dtype, type.shape, nullptr);
+  rep->symbolic = true;
+  rep->op = e.node->op->name.c_str();
+  rep->born = e.node->where;
+  rep->beyond = make_ref<Symbol>(scope, e.node, e.output);
+  return Tensor(std::move(rep));
+}
+
+Ref<Graph> clone(const Graph& g) {
+  auto out = make_ref<Graph>(g.scope);
+  std::unordered_map<const Node*, Ref<Node>> copies;
+  auto moved = [&](const Edge& e) { return e.node ? Edge{copies.at(e.node.get()), e.output} : Edge{}; };
+  for (const Ref<Node>& n : g.nodes) {
+    auto copy = make_ref<Node>(n->op, n->attrs);
+    for (const Edge& e : n->inputs) copy->inputs.push_back(moved(e));
+    for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
+    copy->outputs = n->outputs;
+    copy->where = n->where;
+    copy->device = n->device;
+    copy->placed = n->placed;
+    out->add(copy, n->name);
+    copies.emplace(n.get(), std::move(copy));
+  }
+  for (const Ref<Node>& n : g.inputs) out->inputs.push_back(copies.at(n.get()));
+  for (const Capture& c : g.captures) out->captures.push_back({c.outer, copies.at(c.inner.get())});
+  for (const Edge& e : g.outputs) out->outputs.push_back(moved(e));
+  return out;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,117 @@
+// Ops written down: nodes in an order in which they may run.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "holdfast/op/op.h"
+#include "holdfast/tensor/scope.h"
+
+namespace holdfast {
+
+class Node;
+
+/// One output of a node. An optional input that is not there has no node.
+struct Edge {
+  Ref<Node> node;
+  int output = 0;
+  bool operator==(const Edge& o) const { return node == o.node && output == o.output; }
+};
+
+/// What is known of an output before it is computed.
+struct Type {
+  DType dtype = DType::kInvalid;
+  Shape shape;
+  bool operator==(const Type&) const = default;
+};
+
+/// One op of a graph.
+class HOLDFAST_API Node final : public RefCounted {
+ public:
+  Node(const OpDef* op, Attrs attrs) : op(op), attrs(std::move(attrs)) {}
+
+  const OpDef* op;
+  Attrs attrs;
+  InlineVector<Edge, 3> inputs;
+  InlineVector<Type, 1> outputs;
+  std::vector<Ref<Node>> after;  // must have run before it, though it uses nothing of theirs
+  std::string name;              // unique in its graph
+  Where where = nullptr;         // the user's line
+  Device* device = nullptr;      // where it was asked to run; null: wherever its operands are
+  Where placed = nullptr;        // the line that asked
+
+  bool is(const char* op_name) const { return op->name == op_name; }
+  std::string text() const override { return name; }
+
+ protected:
+  void destroy() const noexcept override;  // a long chain of nodes must not be freed by recursion
+};
+
+/// What a graph uses of the scope around it.
+struct Capture {
+  Tensor outer;
+  Ref<Node> inner;  // a Placeholder
+};
+
+/// Something in the graph with a gradient of its own.
+struct CustomGradient {
+  std::string name;
+  size_t position;  // nodes that were there when it was recorded
+  std::vector<Tensor> inputs, outputs;
+  Backward backward;
+};
+
+class HOLDFAST_API Graph final : public RefCounted {
+ public:
+  explicit Graph(Ref<Scope> scope) : scope(std::move(scope)) {}
+  ~Graph() override;
+
+  const Ref<Scope> scope;
+  std::vector<Ref<Node>> nodes;
+  std::vector<Ref<Node>> inputs;   // Placeholders, in the order of the arguments
+  std::vector<Edge> outputs;
+  std::vector<Capture> captures;   // their inner nodes are further inputs, after the arguments
+  std::vector<CustomGradient> customs;
+  bool finalized = false;
+  Where finalized_at = nullptr;
+
+  /// `base`, or `base_1`, `base_2`, ... where that is taken. Case does not tell names apart.
+  std::string unique_name(const std::string& base);
+  /// The node of that name, or null.
+  Node* find(const std::string& name) const;
+  /// Appends a node and gives it a name.
+  void add(Ref<Node> node, const std::string& base);
+  /// Another graph with the same nodes, to which more can be added.
+  Ref<Graph> continued() const;
+  /// Number of distinct inputs: arguments and captures.
+  size_t arity() const { return inputs.size() + captures.size(); }
+  /// As text that `parse_graph` reads back.
+  std::string text() const override;
+
+ private:
+  std::unordered_map<std::string, int> names_;
+  mutable std::unordered_map<std::string, size_t> by_name_;  // of the first `indexed_` nodes
+  mutable size_t indexed_ = 0;
+};
+
+/// Ops that the graph itself gives meaning to.
+HOLDFAST_API const OpDef& placeholder_op();  // an input: attributes dtype, shape
+HOLDFAST_API const OpDef& const_op();        // a value: attribute value
+HOLDFAST_API const OpDef& handle_op();       // a variable's handle: attribute value
+
+/// The tensor that a Const or a variable's handle holds.
+inline const Tensor& constant_of(const Node& n) { return n.attrs[0].tensor(); }
+inline bool is_constant(const Node& n) { return n.op == &const_op() || n.op == &handle_op(); }
+inline const Type& type_of(const Edge& e) { return e.node->outputs[static_cast<size_t>(e.output)]; }
+
+/// A fresh symbol for an output, living in `scope`.
+HOLDFAST_API Tensor symbol_for(const Edge& e, const Ref<Scope>& scope);
+inline Node* node_of(const Tensor& symbol) { return static_cast<Node*>(symbol_of(symbol)->node.get()); }
+inline Edge edge_of(const Tensor& symbol) { return {Ref<Node>(node_of(symbol)), symbol_of(symbol)->output}; }
+
+/// A copy whose nodes may be changed. Bodies of loops and branches are shared until a pass replaces them.
+HOLDFAST_API Ref<Graph> clone(const Graph&);
+
+}  // namespace holdfast

@@ -1,0 +1,96 @@
+// Small integers that are known while tracing: sizes, and arithmetic on them. They let shape rules see
+// through `reshape(x, [shape(x)[0], 6])`.
+#include "holdfast/graph/trace.h"
+#include "holdfast/tensor/visit.h"
+
+namespace holdfast {
+namespace {
+
+// Which elements of `t` are not known; nothing if none is.
+std::optional<uint64_t> unknown_of(const Tensor& t) {
+  if (!kIndices.has(t.dtype()) || !t.shape().is_full() || t.size() > kMostKnown) return std::nullopt;
+  if (!t.is_symbolic()) return t.device() && t.device()->kind() == DeviceKind::kCpu ? std::optional<uint64_t>(0) : std::nullopt;
+  if (!symbol_of(t)->known) return std::nullopt;
+  return symbol_of(t)->unknown;
+}
+
+const Tensor& value_of(const Tensor& t) { return t.is_symbolic() ? symbol_of(t)->known : t; }
+
+// Runs an op on values that are known, outside of any trace and tape.
+Tensors run_known(const OpDef& op, const Tensors& in, const Attrs& attrs) {
+  Tensors out;
+  DeviceScope host(cpu());
+  eager()->run(op, in, attrs, out);
+  return out;
+}
+
+Tensor from_bits(DType dtype, const Shape& shape, uint64_t bits) {
+  Tensor t = empty(dtype, shape, cpu());
+  visit_indices(dtype, [&]<class T>(T) {
+    for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<T>()[i] = static_cast<T>(bits >> i & 1);
+  });
+  return t;
+}
+
+uint64_t to_bits(const Tensor& t) {
+  uint64_t bits = 0;
+  visit_indices(t.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < t.size(); ++i) bits |= static_cast<uint64_t>(t.data<T>()[i] != 0) << i;
+  });
+  return bits;
+}
+
+// `Shape` of a tensor: its dimensions, as far as they are known.
+void follow_shape(const Tensor& x, const Tensor& out) {
+  if (!x.shape().has_rank() || x.rank() > kMostKnown) return;
+  Tensor known = empty(out.dtype(), Shape{x.rank()}, cpu());
+  uint64_t unknown = 0;
+  visit_indices(out.dtype(), [&]<class T>(T) {
+    for (int i = 0; i < x.rank(); ++i) {
+      bool hidden = x.dim(i) == kUnknown;
+      known.mutable_data<T>()[i] = hidden ? 1 : static_cast<T>(x.dim(i));
+      if (hidden) unknown |= uint64_t{1} << i;
+    }
+  });
+  symbol_of(out)->known = known;
+  symbol_of(out)->unknown = unknown;
+}
+
+}  // namespace
+
+void Tracer::follow(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
+  if (out.size() != 1 || op.traits.stateful || op.traits.reads || !kIndices.has(out[0].dtype())) return;
+  if (op.name == "Shape") return follow_shape(in[0], out[0]);
+  if (in.empty() || !out[0].shape().is_full() || out[0].size() > kMostKnown) return;
+  bool all = true;
+  Tensors values;
+  for (const Tensor& t : in) {
+    if (!t) return;
+    auto unknown = unknown_of(t);
+    if (!unknown) return;
+    all = all && *unknown == 0;
+    values.push_back(value_of(t));
+  }
+  if (!all && !op.elementwise && !op.traits.rearranges) return;
+  auto index = [&](size_t i) { return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].host; };
+  for (size_t i = 0; i < in.size(); ++i) if (index(i) && *unknown_of(in[i]) != 0) return;
+  Tensor known = run_known(op, values, attrs)[0];
+  if (known.size() > kMostKnown) return;
+  symbol_of(out[0])->known = known;
+  if (all) return;
+  // The same op on the marks themselves tells where the unknown elements went; an elementwise result is
+  // unknown where any operand is.
+  Tensors marks;
+  for (size_t i = 0; i < in.size(); ++i)  // an index says where to look, not what is there
+    marks.push_back(index(i) ? values[i] : from_bits(values[i].dtype(), values[i].shape(), *unknown_of(in[i])));
+  if (op.elementwise) {
+    static const OpDef* either = find_op("Maximum");
+    Tensor any = marks[0];
+    for (size_t i = 1; i < marks.size(); ++i) any = run_known(*either, {any, marks[i]}, {})[0];
+    symbol_of(out[0])->unknown = to_bits(any);
+  } else {
+    symbol_of(out[0])->unknown = to_bits(run_known(op, marks, attrs)[0]);
+  }
+}
+
+}  // namespace holdfast

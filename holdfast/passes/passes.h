@@ -1,0 +1,23 @@
+// What makes a graph better without changing what it computes.
+#pragma once
+
+#include "holdfast/graph/graph.h"
+
+namespace holdfast {
+
+/// A pass changes the graph it is given and says whether it did.
+struct Pass {
+  const char* name;
+  const char* doc;
+  bool (*run)(Graph&);
+};
+
+/// Drops nodes that no output and no effect needs.
+HOLDFAST_API bool drop_dead(Graph&);
+
+/// All passes, in the order in which they run.
+HOLDFAST_API const std::vector<Pass>& all_passes();
+/// A copy of `g` after all passes.
+HOLDFAST_API Ref<Graph> optimised(const Graph& g);
+
+}  // namespace holdfast

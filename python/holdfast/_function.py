@@ -1,0 +1,222 @@
+"""`tf.function`: Python code that is traced once for each kind of arguments, then runs as a graph."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from . import _holdfast, _trace
+from ._signature import Signature
+from ._trace import Trace
+
+__all__ = ["ConcreteFunction", "Function", "function", "functions_run_eagerly", "run_functions_eagerly"]
+
+MOST_TRACES = 128  # the one unused longest goes when there are more
+
+_eagerly = False
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Whether traced functions run as plain Python from now on; for debugging."""
+    global _eagerly
+    _eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether traced functions run as plain Python."""
+    return _eagerly
+
+
+class Function:
+    """A Python function that runs as a graph. Made by `tf.function`."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str | None = None,
+        input_signature: Any = None,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
+    ) -> None:
+        self._python_function = python_function
+        self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
+        self._autograph = autograph
+        self._jit_compile = jit_compile
+        self._reduce_retracing = reduce_retracing
+        self._signature = Signature(python_function, input_signature, self._name)
+        self._traces: list[Trace] = []  # the one used last comes first
+        self._traced = 0
+        self._lock = threading.RLock()
+        self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
+        with contextlib.suppress(AttributeError):
+            functools.update_wrapper(self, python_function)
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The function as it was written."""
+        return self._python_function
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    @property
+    def input_signature(self) -> Any:
+        """The specifications of the arguments, None if none were given."""
+        return self._signature.specs
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+        if instance is None:
+            return self
+        try:
+            bound = self._bound.get(instance)
+        except TypeError:  # unhashable
+            bound = instance.__dict__.get(f"_holdfast_{self._name}")
+        if bound is None:
+            bound = Function(
+                self._python_function.__get__(instance, owner),
+                self._name,
+                self._signature.given,
+                self._autograph,
+                self._jit_compile,
+                self._reduce_retracing,
+            )
+            try:
+                self._bound[instance] = bound
+            except TypeError:
+                instance.__dict__[f"_holdfast_{self._name}"] = bound
+        return bound
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _eagerly:
+            return self._python_function(*args, **kwargs)
+        call = self._signature.bind(args, kwargs)
+        if _holdfast.is_tracing() or call.symbolic:
+            return _trace.inline(self, call)
+        with self._lock:
+            trace = self._find(call)
+            if trace is None:
+                return self._trace_and_run(call)
+        return trace.run(call)
+
+    def _find(self, call: Any) -> Trace | None:
+        for i, trace in enumerate(self._traces):
+            if trace.fits(call):
+                if i:
+                    self._traces.insert(0, self._traces.pop(i))
+                return trace
+        return None
+
+    def _trace_and_run(self, call: Any) -> Any:
+        trace = self._make(call)
+        return trace.run_first(call)
+
+    def _make(self, call: Any) -> Trace:
+        self._traced += 1
+        begun = time.perf_counter()
+        trace = _trace.make(self, call, self._traced)
+        trace.seconds = time.perf_counter() - begun
+        self._traces.insert(0, trace)
+        del self._traces[MOST_TRACES:]
+        return trace
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments, which may be `TensorSpec`s."""
+        call = self._signature.bind_specs(args, kwargs)
+        with self._lock:
+            trace = self._find(call) or self._make(call)
+        return ConcreteFunction(trace, call)
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often it was traced."""
+        return self._traced
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures it was traced for, one a paragraph."""
+        return "\n\n".join(t.signature_text(verbose) for t in reversed(self._traces))
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return [ConcreteFunction(t, t.call) for t in reversed(self._traces)]
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._name}>"
+
+
+class ConcreteFunction:
+    """One trace of a function: a graph with fixed kinds of arguments."""
+
+    def __init__(self, trace: Trace, call: Any) -> None:
+        self._trace, self._call = trace, call
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self._trace.name
+
+    @property
+    def structured_input_signature(self) -> Any:
+        """What it takes: specifications of positional arguments and of keywords."""
+        return self._trace.input_specs()
+
+    @property
+    def structured_outputs(self) -> Any:
+        """What it gives, as specifications."""
+        return self._trace.output_specs()
+
+    @property
+    def inputs(self) -> list[Any]:
+        """Its inputs as symbols: arguments, then captures."""
+        return self._trace.input_symbols()
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Its outputs as symbols."""
+        return self._trace.output_symbols()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = self._trace.bind_concrete(args, kwargs)
+        return self._trace.run(call)
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self._trace.signature_text(False)}>"
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Turns a Python function into one that runs as a graph; also a decorator.
+
+    `jit_compile` is accepted and changes nothing: what is traced is always compiled.
+    """
+
+    def decorate(f: Callable[..., Any]) -> Any:
+        from . import autograph as _autograph
+
+        _autograph.check_traceable(f)
+        return Function(
+            f,
+            None,
+            input_signature,
+            autograph,
+            jit_compile if jit_compile is not None else experimental_compile,
+            bool(reduce_retracing or experimental_relax_shapes),
+        )
+
+    return decorate if func is None else decorate(func)

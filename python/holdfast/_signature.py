@@ -1,0 +1,188 @@
+"""Arguments of a traced function: bound to its parameters, flattened, and keyed by kind."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _holdfast, nest
+from ._dtypes import DType
+from ._shape import TensorSpec
+from ._tensor import IndexedSlices
+from .errors import fail
+
+__all__ = ["Call", "Signature", "is_type"]
+
+_VALUES = (int, float, complex, str, bytes, bool, type(None))
+Tensor = _holdfast.Tensor
+
+
+class Call:
+    """One call: the structure of its arguments, their leaves, and what tells traces apart."""
+
+    __slots__ = ("args", "key", "kwargs", "leaves", "names", "symbolic", "tensors", "types")
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> None:
+        self.args, self.kwargs, self.names = args, kwargs, names
+        self.leaves: list[Any] = []
+        self.tensors: list[Any] = []
+        self.symbolic = False
+        key: list[Any] = []
+        self._flatten((args, kwargs), key)
+        self.key = tuple(key)
+        # What a trace sees of the tensors; an input signature may know less of them.
+        self.types: list[tuple[Any, Any]] = [(t.dtype, _dims(t.shape)) for t in self.tensors]
+
+    def _flatten(self, value: Any, key: list[Any]) -> None:
+        kind = type(value)
+        if kind is Tensor:
+            self._tensor(value, key)
+        elif kind is tuple or kind is list:
+            key.append((kind, len(value)))
+            for part in value:
+                self._flatten(part, key)
+        elif isinstance(value, _VALUES):
+            # 0 and False, 1 and 1.0 are equal, and mean different things to a trace.
+            key.append((kind, value if value == value else "nan"))
+            self.leaves.append(value)
+        elif isinstance(value, (np.ndarray, np.generic)):
+            self._tensor(_holdfast.convert(value), key)
+        elif isinstance(value, TensorSpec):
+            key.append((value.dtype, _dims(value.shape)))
+            self.leaves.append(value)
+            self.tensors.append(value)
+        elif isinstance(value, _holdfast.VariableBase):
+            key.append(("variable", _Identity(value)))
+            self.leaves.append(value)
+        elif isinstance(value, IndexedSlices):
+            key.append((IndexedSlices, value.dense_shape is None))
+            self.leaves.append(value)
+            for part in (value.values, value.indices, value.dense_shape):
+                if part is not None:
+                    self._tensor(_holdfast.convert(part), key, leaf=False)
+        elif hasattr(value, "__tf_tracing_type__"):
+            key.append(("traced as", value.__tf_tracing_type__(None)))
+            self.leaves.append(value)
+        elif nest.is_nested(value):
+            parts = list(nest.children(value))
+            key.append((kind, tuple(sorted(value)) if isinstance(value, Mapping) else len(parts)))
+            for part in parts:
+                self._flatten(part, key)
+        else:
+            key.append(("object", _Identity(value)))
+            self.leaves.append(value)
+
+    def _tensor(self, tensor: Any, key: list[Any], leaf: bool = True) -> None:
+        key.append((tensor.dtype, _dims(tensor.shape)))
+        self.symbolic = self.symbolic or (tensor._symbolic and not _holdfast.has_value(tensor))
+        self.tensors.append(tensor)
+        if leaf:
+            self.leaves.append(tensor)
+
+
+def _dims(shape: Any) -> Any:
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+class _Identity:
+    """An object as part of a key: equal to itself only, and not kept alive."""
+
+    __slots__ = ("_hash", "_ref")
+
+    def __init__(self, value: Any) -> None:
+        self._hash = id(value)
+        try:
+            self._ref = weakref.ref(value)
+        except TypeError:
+            self._ref = lambda: value
+
+    def get(self) -> Any:
+        return self._ref()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Identity):
+            return NotImplemented
+        mine = self._ref()
+        return mine is not None and mine is other._ref()
+
+
+class Signature:
+    """How the arguments of a Python function are bound."""
+
+    def __init__(self, function: Callable[..., Any], given: Any, name: str) -> None:
+        self.given = given
+        self.name = name
+        self.specs = None if given is None else tuple(given)
+        try:
+            self._parameters = inspect.signature(function)
+        except (TypeError, ValueError):
+            self._parameters = None
+        self._plain = self._parameters is not None and all(
+            p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty
+            for p in self._parameters.parameters.values()
+        )
+        self._count = len(self._parameters.parameters) if self._parameters else -1
+        self._names = list(self._parameters.parameters) if self._parameters else []
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """The call, with defaults filled in and keywords where they belong."""
+        if self._plain and not kwargs and len(args) == self._count:
+            bound_args, bound_kwargs = args, {}
+        elif self._parameters is None:
+            bound_args, bound_kwargs = args, kwargs
+        else:
+            bound = self._parameters.bind(*args, **kwargs)
+            bound.apply_defaults()
+            bound_args, bound_kwargs = bound.args, bound.kwargs
+        if self.specs is None:
+            return Call(bound_args, bound_kwargs, self._names)
+        call = Call(self._fitted(bound_args), bound_kwargs, self._names)
+        wanted = [(s.dtype, _dims(s.shape)) for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)]
+        call.types[: len(wanted)] = wanted
+        call.key = tuple(_without_tensors(call.key))
+        return call
+
+    def _fitted(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments as tensors of the dtypes and shapes that were asked for."""
+        assert self.specs is not None
+        if len(args) < len(self.specs):
+            fail("E1104", f"`{self.name}` got {len(args)} arguments, expected {len(self.specs)}")
+        out = list(args)
+        for i, spec in enumerate(self.specs):
+            fit = functools.partial(self._fit, i)
+            out[i] = nest.map_structure(fit, spec, args[i]) if nest.is_nested(spec) else fit(spec, args[i])
+        return tuple(out)
+
+    def _fit(self, position: int, spec: Any, value: Any) -> Any:
+        if not isinstance(spec, TensorSpec):
+            return value
+        given = isinstance(value, (Tensor, TensorSpec))
+        tensor = value if given else _holdfast.convert(value, spec.dtype)
+        if tensor.dtype == spec.dtype and spec.shape.is_compatible_with(tensor.shape):
+            return tensor
+        name = self._names[position] if position < len(self._names) else str(position)
+        fail(
+            "E1102" if tensor.dtype == spec.dtype else "E1101",
+            f"`{self.name}`: argument `{name}` is {tensor.dtype.name}{tensor.shape}, expected "
+            f"{spec.dtype.name}{spec.shape}",
+            "the input signature says which dtypes and shapes are taken",
+            op=self.name,
+        )
+
+
+def is_type(entry: Any) -> bool:
+    """Whether an entry of a key is a tensor's dtype and dimensions."""
+    return isinstance(entry[0], DType)
+
+
+def _without_tensors(key: tuple[Any, ...]) -> Iterator[Any]:
+    for entry in key:
+        yield ("tensor",) if is_type(entry) else entry

@@ -1,0 +1,222 @@
+"""One trace of a function: made by running its Python code on symbols, then run without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _holdfast, _places, autograph, nest
+from ._shape import TensorSpec, make_shape
+from ._signature import Call, is_type
+from ._tensor import IndexedSlices
+
+__all__ = ["Trace", "inline", "make"]
+
+Tensor = _holdfast.Tensor
+
+
+class Trace:
+    """A graph with the Python around it: which calls it serves, what it reads and leaves behind."""
+
+    def __init__(self, name: str, call: Call, number: int) -> None:
+        self.name, self.number = name, number
+        self.key, self.types = call.key, list(call.types)
+        self.names = call.names
+        self.seconds = 0.0
+        self.concrete: Any = None
+        self.leaked: list[Any] = []
+        self.guards: Any = None
+        self.captured: list[Any] = []  # tensors, or places that are read again at each call
+        self.late: list[tuple[int, Any]] = []
+        self.result: Any = None        # the structure that is returned, with slots for tensors
+        self.outputs = 0
+        self.stores: list[tuple[Any, Any, Any]] = []
+
+    def fits(self, call: Call) -> bool:
+        """Whether a call may run this trace: same kinds of arguments, and nothing it read has changed."""
+        if call.key != self.key and not self._covers(call.key):
+            return False
+        if self.guards and self.guards.check() is not None:
+            return False
+        return all(_same_type(place.read(), self.captured[i]) for i, place in self.late)
+
+    def _covers(self, key: tuple[Any, ...]) -> bool:
+        if len(key) != len(self.key):
+            return False
+        return all(a == b or _type_covers(a, b) for a, b in zip(self.key, key, strict=True))
+
+    def _inputs(self, call: Call) -> list[Any]:
+        captured = self.captured
+        if self.late:
+            captured = list(captured)
+            for i, place in self.late:
+                captured[i] = place.read()
+        return [*call.tensors, *captured]
+
+    def run(self, call: Call) -> Any:
+        """Runs the graph, performs the stores, gives what the Python code would have returned."""
+        return self._finish(self.concrete.call(self._inputs(call)), first=False)
+
+    def run_first(self, call: Call) -> Any:
+        """The same for the call that was traced: what left the trace gets its values."""
+        leaked, self.leaked = self.leaked, []
+        return self._finish(self.concrete.first_call(self._inputs(call), leaked), first=True)
+
+    def _finish(self, outputs: list[Any], first: bool) -> Any:
+        for store, shape, condition in self.stores:
+            if condition is None or bool(outputs[condition]):
+                value = _filled(shape, outputs)
+                store.settle(value) if first else store.perform(value)
+        return _filled(self.result, outputs)
+
+
+class _Slot:
+    """Where output `index` goes in a structure."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+def _filled(structure: Any, outputs: list[Any]) -> Any:
+    if type(structure) is _Slot:
+        return outputs[structure.index]
+    if not nest.is_nested(structure):
+        return structure
+    return nest.map_structure(lambda x: outputs[x.index] if type(x) is _Slot else x, structure)
+
+
+def _same_type(value: Any, like: Any) -> bool:
+    return isinstance(value, Tensor) and value.dtype == like.dtype and value.shape == like.shape
+
+
+def _type_covers(a: Any, b: Any) -> bool:
+    """Whether a trace for tensors of type `a`, which may have unknown dimensions, takes type `b`."""
+    if not is_type(a) or not is_type(b) or a[0] != b[0]:
+        return False
+    if a[1] is None:
+        return True
+    if b[1] is None or len(a[1]) != len(b[1]):
+        return False
+    return all(x is None or x == y for x, y in zip(a[1], b[1], strict=True))
+
+
+def inline(function: Any, call: Call) -> Any:
+    """Runs a function inside the trace that is being written: its ops join that one."""
+    code = function.python_function
+    if function._autograph:
+        code = autograph.convert(code)
+    return code(*call.args, **call.kwargs)
+
+
+def make(function: Any, call: Call, number: int) -> Trace:
+    """Traces `function` for calls like `call`."""
+    while True:
+        try:
+            return _make(function, call, number)
+        except autograph.Restart:
+            continue
+
+
+def _make(function: Any, call: Call, number: int) -> Trace:
+    trace = Trace(function.name, call, number)
+    code = function.python_function
+    if function._autograph:
+        code = autograph.convert(code)
+    writer = _holdfast.Writer(function.name, "function", False, number)
+    with _places.Recorder() as recorder:
+        writer.enter(True)
+        try:
+            args, kwargs = _symbolic(writer, call)
+            result = code(*args, **kwargs)
+            del args, kwargs
+            outputs: list[Any] = []
+            trace.result = _collect(result, outputs)
+            trace.outputs = len(outputs)
+            for store in recorder.stores:
+                shape = _collect(store.value, outputs)
+                condition = None
+                if store.condition is not None:
+                    condition = len(outputs)
+                    outputs.append(store.condition)
+                trace.stores.append((store, shape, condition))
+                store.value = store.condition = None
+            writer.set_outputs(outputs)
+            del result, outputs
+        finally:
+            writer.exit()
+            writer.close()
+    late = {}
+    for place in recorder.tensors.values():
+        tensor = place.read()
+        if writer.baked(tensor):
+            recorder.guard_identity(place, tensor)
+        elif writer.release(tensor):
+            late[tensor._id] = place
+    trace.captured = writer.captures()
+    trace.late = [(i, late[t._id]) for i, t in enumerate(trace.captured) if t._id in late]
+    trace.guards = recorder.finished_guards()
+    trace.leaked = writer.leaked()
+    trace.concrete = writer.function()
+    return trace
+
+
+def _symbolic(writer: Any, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with symbols for tensors."""
+    types = iter(call.types)
+    names = iter(call.names)
+
+    def given(name: str) -> Any:
+        dtype, dims = next(types)
+        return writer.input(dtype, dims, name)
+
+    def convert(value: Any, name: str) -> Any:
+        kind = type(value)
+        if kind is Tensor or isinstance(value, TensorSpec) or _is_array(value):
+            return given(getattr(value, "_name", None) or name)
+        if kind is tuple or kind is list:
+            return kind(convert(part, f"{name}_{i}") for i, part in enumerate(value))
+        if isinstance(value, IndexedSlices):
+            parts = [given(name), given(name)]
+            return IndexedSlices(*parts, None if value.dense_shape is None else given(name))
+        if nest.is_nested(value):
+            return nest.rebuild(value, [convert(part, name) for part in nest.children(value)])
+        return value
+
+    args = tuple(convert(a, next(names, "argument")) for a in call.args)
+    return args, {key: convert(a, key) for key, a in call.kwargs.items()}
+
+
+def _is_array(value: Any) -> bool:
+    import numpy as np
+
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def _collect(value: Any, outputs: list[Any]) -> Any:
+    """`value` with slots where it holds tensors, which are appended to `outputs`."""
+
+    def slot(leaf: Any) -> Any:
+        if leaf is None:
+            return None
+        if isinstance(leaf, IndexedSlices):
+            parts = [slot(leaf.values), slot(leaf.indices)]
+            return _Slices(*parts, None if leaf.dense_shape is None else slot(leaf.dense_shape))
+        if isinstance(leaf, _holdfast.VariableBase):
+            leaf = leaf.read()
+        elif not isinstance(leaf, Tensor):
+            if not _becomes_tensor(leaf):
+                return leaf
+            leaf = _holdfast.convert(leaf)
+        outputs.append(leaf)
+        return _Slot(len(outputs) - 1)
+
+    return nest.map_structure(slot, value) if nest.is_nested(value) else slot(value)
+
+
+def _becomes_tensor(leaf: Any) -> bool:
+    return isinstance(leaf, (bool, int, float, complex, str, bytes)) or _is_array(leaf)
+
+
+class _Slices(IndexedSlices):
+    """An IndexedSlices whose parts are slots."""
