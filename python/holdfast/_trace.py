@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+import numpy as np
+
 from . import _holdfast, _places, autograph, nest
-from ._shape import TensorSpec, make_shape
+from ._shape import TensorSpec
 from ._signature import Call, is_type
 from ._tensor import IndexedSlices
 
@@ -79,11 +82,18 @@ class _Slot:
 
 
 def _filled(structure: Any, outputs: list[Any]) -> Any:
-    if type(structure) is _Slot:
-        return outputs[structure.index]
-    if not nest.is_nested(structure):
-        return structure
-    return nest.map_structure(lambda x: outputs[x.index] if type(x) is _Slot else x, structure)
+    if nest.is_nested(structure):
+        return nest.map_structure(lambda x: _fill(x, outputs), structure)
+    return _fill(structure, outputs)
+
+
+def _fill(leaf: Any, outputs: list[Any]) -> Any:
+    if type(leaf) is _Slot:
+        return outputs[leaf.index]
+    if isinstance(leaf, IndexedSlices):
+        parts = (leaf.values, leaf.indices, leaf.dense_shape)
+        return IndexedSlices(*(_fill(part, outputs) for part in parts))
+    return leaf
 
 
 def _same_type(value: Any, like: Any) -> bool:
@@ -161,62 +171,66 @@ def _make(function: Any, call: Call, number: int) -> Trace:
     return trace
 
 
-def _symbolic(writer: Any, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments with symbols for tensors."""
-    types = iter(call.types)
-    names = iter(call.names)
+# No closures that call themselves below: they are cycles, and would keep symbols until the next collection.
 
-    def given(name: str) -> Any:
-        dtype, dims = next(types)
-        return writer.input(dtype, dims, name)
 
-    def convert(value: Any, name: str) -> Any:
+class _Arguments:
+    """Puts symbols where a call has tensors."""
+
+    def __init__(self, writer: Any, call: Call) -> None:
+        self._writer = writer
+        self._types = iter(call.types)
+
+    def _given(self, name: str) -> Any:
+        dtype, dims = next(self._types)
+        return self._writer.input(dtype, dims, name)
+
+    def convert(self, value: Any, name: str) -> Any:
         kind = type(value)
         if kind is Tensor or isinstance(value, TensorSpec) or _is_array(value):
-            return given(getattr(value, "_name", None) or name)
+            return self._given(getattr(value, "_name", None) or name)
         if kind is tuple or kind is list:
-            return kind(convert(part, f"{name}_{i}") for i, part in enumerate(value))
+            return kind(self.convert(part, f"{name}_{i}") for i, part in enumerate(value))
         if isinstance(value, IndexedSlices):
-            parts = [given(name), given(name)]
-            return IndexedSlices(*parts, None if value.dense_shape is None else given(name))
+            parts = [self._given(name), self._given(name)]
+            return IndexedSlices(*parts, None if value.dense_shape is None else self._given(name))
         if nest.is_nested(value):
-            return nest.rebuild(value, [convert(part, name) for part in nest.children(value)])
+            return nest.rebuild(value, [self.convert(part, name) for part in nest.children(value)])
         return value
 
-    args = tuple(convert(a, next(names, "argument")) for a in call.args)
-    return args, {key: convert(a, key) for key, a in call.kwargs.items()}
+
+def _symbolic(writer: Any, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with symbols for tensors."""
+    arguments, names = _Arguments(writer, call), iter(call.names)
+    args = tuple(arguments.convert(a, next(names, "argument")) for a in call.args)
+    return args, {key: arguments.convert(a, key) for key, a in call.kwargs.items()}
 
 
 def _is_array(value: Any) -> bool:
-    import numpy as np
-
     return isinstance(value, (np.ndarray, np.generic))
 
 
 def _collect(value: Any, outputs: list[Any]) -> Any:
     """`value` with slots where it holds tensors, which are appended to `outputs`."""
+    put = functools.partial(_put, outputs)
+    return nest.map_structure(put, value) if nest.is_nested(value) else put(value)
 
-    def slot(leaf: Any) -> Any:
-        if leaf is None:
-            return None
-        if isinstance(leaf, IndexedSlices):
-            parts = [slot(leaf.values), slot(leaf.indices)]
-            return _Slices(*parts, None if leaf.dense_shape is None else slot(leaf.dense_shape))
-        if isinstance(leaf, _holdfast.VariableBase):
-            leaf = leaf.read()
-        elif not isinstance(leaf, Tensor):
-            if not _becomes_tensor(leaf):
-                return leaf
-            leaf = _holdfast.convert(leaf)
-        outputs.append(leaf)
-        return _Slot(len(outputs) - 1)
 
-    return nest.map_structure(slot, value) if nest.is_nested(value) else slot(value)
+def _put(outputs: list[Any], leaf: Any) -> Any:
+    if leaf is None:
+        return None
+    if isinstance(leaf, IndexedSlices):
+        parts = (leaf.values, leaf.indices, leaf.dense_shape)
+        return IndexedSlices(*(_put(outputs, part) for part in parts))
+    if isinstance(leaf, _holdfast.VariableBase):
+        leaf = leaf.read()
+    elif not isinstance(leaf, Tensor):
+        if not _becomes_tensor(leaf):
+            return leaf
+        leaf = _holdfast.convert(leaf)
+    outputs.append(leaf)
+    return _Slot(len(outputs) - 1)
 
 
 def _becomes_tensor(leaf: Any) -> bool:
     return isinstance(leaf, (bool, int, float, complex, str, bytes)) or _is_array(leaf)
-
-
-class _Slices(IndexedSlices):
-    """An IndexedSlices whose parts are slots."""
