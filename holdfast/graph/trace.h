@@ -34,6 +34,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
 
  private:
   Edge constant(const Tensor& t);
+  bool from_around(const Tensor& t) const;
   Edge capture(const Tensor& t);
   void follow(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out);
 
@@ -41,6 +42,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
   std::unordered_map<uint64_t, Ref<Node>> constants_, captured_;
   std::unordered_set<uint64_t> baked_;
   std::vector<Tensor> made_;
+  uint64_t first_id_ = 0;  // what has a smaller one is older than the trace
 };
 
 /// Makes `tracer` the thread's interpreter while it lives; tapes outside do not see what is traced.
