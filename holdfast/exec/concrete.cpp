@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "holdfast/autodiff/tape.h"
+#include "holdfast/autodiff/recorder.h"
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/passes/passes.h"
@@ -34,7 +34,7 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
   auto out = std::make_shared<Gradient>();
   std::vector<Ref<Node>> sources;
   auto consider = [&](const Ref<Node>& n, size_t position) {
-    if (!is_differentiable(n->outputs[0].dtype)) return;
+    if (!flows(n->outputs[0].dtype)) return;
     sources.push_back(n);
     out->sources.push_back(position);
   };

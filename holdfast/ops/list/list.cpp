@@ -32,6 +32,10 @@ Status element(const Call& c, const std::vector<Tensor>& items, int64_t i, Tenso
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"), "an index counts from 0, and stays below the length"};
   out = items[static_cast<size_t>(i)];
   if (out) return {};
+  if (type.dtype == DType::kVariant) {
+    out = make_list({});  // an empty list adds up like zeros
+    return {};
+  }
   Shape shape = type.shape;
   for (const Tensor& t : items) if (!shape.is_full() && t) shape = t.shape();
   if (!shape.is_full())
@@ -74,7 +78,7 @@ Status run_resize(Call& c) {
 Status run_get(Call& c) {
   Tensor t;
   if (Status s = element(c, list_value(c.in()).items, index_of(c.in(1)), t); !s.ok()) return s;
-  c.set_out(0, view_of(t, t.shape()));
+  c.set_out(0, t.rep()->buffer ? view_of(t, t.shape()) : t);
   return {};
 }
 
