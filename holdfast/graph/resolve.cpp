@@ -126,7 +126,11 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
     return capture(t);
   }
   const Scope* owner = symbol_of(t)->scope.get();
-  if (owner == graph_->scope.get()) return edge_of(t);
+  if (owner == graph_->scope.get()) {
+    Edge e = edge_of(t);
+    if (copies_) if (auto it = copies_->find(e.node.get()); it != copies_->end()) e.node = it->second;
+    return e;
+  }
   if (!owner->open()) return constant(value(t, name));
   if (!graph_->scope->inside(owner)) {
     const Scope& here = *graph_->scope;
