@@ -43,6 +43,57 @@ class Writer {
   std::vector<std::unique_ptr<Tracing>> entered_;
 };
 
+// Ops run at once while it is entered, whatever is being traced.
+class Lifted {
+ public:
+  void enter() {
+    mark();
+    Context& c = context();
+    saved_.push_back({c.interpreter, c.lifted, {}});
+    if (c.interpreter) c.lifted = here();
+    c.interpreter = nullptr;
+    std::swap(saved_.back().observers, c.observers);
+  }
+  void exit() {
+    if (saved_.empty()) return;
+    Context& c = context();
+    c.interpreter = saved_.back().interpreter;
+    c.lifted = saved_.back().lifted;
+    std::swap(saved_.back().observers, c.observers);
+    saved_.pop_back();
+  }
+
+ private:
+  struct Saved {
+    Interpreter* interpreter;
+    Where lifted;
+    InlineVector<Observer*, 4> observers;
+  };
+  std::vector<Saved> saved_;
+};
+
+// What `t` is when the graph's first inputs are these, computed on its own: nothing else of the graph runs.
+Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& inputs) {
+  auto part = make_ref<Graph>(g.scope);
+  std::unordered_set<const Node*> needed{wanted.node.get()};
+  for (size_t i = g.nodes.size(); i-- > 0;)
+    if (needed.count(g.nodes[i].get()))
+      for (const Edge& e : g.nodes[i]->inputs) needed.insert(e.node.get());
+  for (const Ref<Node>& n : g.nodes) if (needed.count(n.get())) part->nodes.push_back(n);
+  Tensors given, out;
+  for (size_t i = 0; i < g.inputs.size(); ++i) {
+    if (!needed.count(g.inputs[i].get())) continue;
+    if (i >= inputs.size() || !inputs[i] || !has_value(inputs[i])) return {};
+    part->inputs.push_back(g.inputs[i]);
+    given.push_back(value(inputs[i]));
+  }
+  part->captures = g.captures;
+  for (const Capture& c : g.captures) given.push_back(c.outer);
+  part->outputs.push_back(wanted);
+  Plan::build(part)->run(given, out);
+  return out[0];
+}
+
 struct Concrete {
   Ref<ConcreteFunction> function;
 };
@@ -131,6 +182,14 @@ void bind_graph(nb::module_& m) {
       .def("leaked", [](Writer& w) { nb::list out = list_of(w.tracer().leaked); w.tracer().leaked.clear(); return out; })
       .def("baked", [](Writer& w, const Tensor& t) { return w.tracer().baked(t.id()); })
       .def("release", [](Writer& w, const Tensor& t) { return w.tracer().release(t); })
+      .def("evaluate", [](Writer& w, const Tensor& t, const std::vector<nb::object>& inputs) {
+        return run([&] { mark(); return evaluated(w.graph(), w.tracer().resolve(t), tensors_of(inputs)); });
+      })
+      .def("node_count", [](Writer& w) { return w.graph().nodes.size(); })
+      .def("remove_assignment", [](Writer& w, size_t index) {
+        auto& nodes = w.graph().nodes;
+        if (index < nodes.size() && nodes[index]->is("AssignVariableOp")) nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+      })
       .def("captures", [](Writer& w) {
         nb::list out;
         for (const Capture& c : w.graph().captures) out.append(c.outer);
@@ -138,6 +197,7 @@ void bind_graph(nb::module_& m) {
       })
       .def("function", [](Writer& w) { return Concrete{make_ref<ConcreteFunction>(w.tracer().graph())}; })
       .def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
+  nb::class_<Lifted>(m, "Lifted").def(nb::init<>()).def("enter", &Lifted::enter).def("exit", &Lifted::exit);
   m.def("is_tracing", [] { return current_trace() != nullptr; });
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
   m.def("value", [](const Tensor& t, const std::string& name) { return run([&] { mark(); return value(t, name); }); }, "tensor"_a, "name"_a = "");

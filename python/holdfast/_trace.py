@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from . import _holdfast, _places, autograph, nest
+from . import _creation, _holdfast, _places, autograph, nest
 from ._shape import TensorSpec
 from ._signature import Call, is_type
 from ._tensor import IndexedSlices
+from .errors import fail
 
 __all__ = ["Trace", "inline", "make"]
 
@@ -121,6 +122,16 @@ def inline(function: Any, call: Call) -> Any:
 
 def make(function: Any, call: Call, number: int) -> Trace:
     """Traces `function` for calls like `call`."""
+    trace, made = _make_settled(function, call, number)
+    if made:
+        # It makes variables that outlive it. If that is once and for all, a second trace finds them there.
+        trace, again = _make_settled(function, call, number)
+        if again:
+            _refuse_variables(function, again)
+    return trace
+
+
+def _make_settled(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     while True:
         try:
             return _make(function, call, number)
@@ -128,13 +139,27 @@ def make(function: Any, call: Call, number: int) -> Trace:
             continue
 
 
-def _make(function: Any, call: Call, number: int) -> Trace:
+def _refuse_variables(function: Any, made: list[Any]) -> None:
+    variable = made[0]
+    born = variable._born()
+    label = {"role": "born", "loc": born, "text": "made here, on each call", "primary": True}
+    fail(
+        "E0401",
+        f"`{function.name}` makes a Variable on each call, and something keeps it",
+        f"a graph is written once, so `{function.name}` can't make a new `{variable.name}` whenever it runs; "
+        "one that is kept must be made once",
+        fix=f"make it outside of `{function.name}`, or only when there is none yet",
+        labels=[label] if born else [],
+    )
+
+
+def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     trace = Trace(function.name, call, number)
     code = function.python_function
     if function._autograph:
         code = autograph.convert(code)
     writer = _holdfast.Writer(function.name, "function", False, number)
-    with _places.Recorder() as recorder:
+    with _places.Recorder() as recorder, _creation.Creations(writer, call.tensors) as creations:
         writer.enter(True)
         try:
             args, kwargs = _symbolic(writer, call)
@@ -156,6 +181,7 @@ def _make(function: Any, call: Call, number: int) -> Trace:
         finally:
             writer.exit()
             writer.close()
+    made = creations.survivors()
     late = {}
     for place in recorder.tensors.values():
         tensor = place.read()
@@ -168,7 +194,7 @@ def _make(function: Any, call: Call, number: int) -> Trace:
     trace.guards = recorder.finished_guards()
     trace.leaked = writer.leaked()
     trace.concrete = writer.function()
-    return trace
+    return trace, made
 
 
 # No closures that call themselves below: they are cycles, and would keep symbols until the next collection.
