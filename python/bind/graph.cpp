@@ -4,6 +4,7 @@
 #include "holdfast/passes/passes.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
+#include "python/bind/traced.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -139,6 +140,11 @@ nb::object scope_info(const Tensor& t) {
 }
 
 }  // namespace
+
+Ref<ConcreteFunction> concrete_of(PyObject* o) {
+  if (!nb::isinstance<Concrete>(nb::handle(o))) type_error("expected a ConcreteFunction, got " + repr_of(o));
+  return nb::inst_ptr<Concrete>(nb::handle(o))->function;
+}
 
 void bind_graph(nb::module_& m) {
   nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable())

@@ -4,6 +4,7 @@
 #include "holdfast/op/refuse.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
+#include "python/bind/traced.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -83,6 +84,7 @@ NB_MODULE(_holdfast, m) {
   try {
     init_tensor(m.ptr());
     init_function(m.ptr());
+    init_traced(m.ptr());
   } catch (const PythonError&) {
     throw nb::python_error();
   }

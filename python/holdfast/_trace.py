@@ -65,12 +65,48 @@ class Trace:
         leaked, self.leaked = self.leaked, []
         return self._finish(self.concrete.first_call(self._inputs(call), leaked), first=True)
 
+    def fast_form(self) -> tuple[Any, ...] | None:
+        """What the C call needs to run this without Python; None where it can't."""
+        tokens = _tokens(self.key[1:-1], self.types)  # without the pair around arguments and keywords
+        if self.stores or tokens is None:
+            return None
+        guards = [] if self.guards is None else self.guards.as_tuples()
+        late = [(i, place.as_tuple()) for i, place in self.late]
+        if guards is None or any(place is None for _, place in late):
+            return None
+        result = self.result
+        if type(result) is _Slot:
+            form, slots = "one", [result.index]
+        elif result is None:
+            form, slots = "nothing", []
+        elif type(result) in (tuple, list) and all(type(x) is _Slot for x in result):
+            form, slots = type(result).__name__, [x.index for x in result]
+        else:
+            return None
+        return self.concrete, tokens, self.captured, late, guards, form, slots
+
     def _finish(self, outputs: list[Any], first: bool) -> Any:
         for store, shape, condition in self.stores:
             if condition is None or bool(outputs[condition]):
                 value = _filled(shape, outputs)
                 store.settle(value) if first else store.perform(value)
         return _filled(self.result, outputs)
+
+
+def _tokens(key: tuple[Any, ...], types: list[tuple[Any, Any]]) -> list[tuple[str, Any, Any]] | None:
+    """A key as the C call reads it: tensors, lists, tuples and plain values; None if there is more."""
+    left = iter(types)
+    out: list[tuple[str, Any, Any]] = []
+    for entry in key:
+        if is_type(entry) or entry == ("tensor",):
+            out.append(("tensor", *next(left)))
+        elif entry[0] in (list, tuple):
+            out.append((entry[0].__name__, entry[1], None))
+        elif entry[0] in (int, float, bool, str, type(None)) and entry[1] != "nan":
+            out.append(("value", entry[1], None))
+        else:
+            return None
+    return out
 
 
 class _Slot:
