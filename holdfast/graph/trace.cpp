@@ -46,7 +46,7 @@ void Tracer::close() {
 
 Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
   auto node = make_ref<Node>(&placeholder_op(), Attrs{Arg(dtype), Arg(shape)});
-  node->where = here();
+  node->where = graph_->scope->defined ? graph_->scope->defined : here();
   node->outputs.push_back({dtype, std::move(shape)});
   graph_->add(node, name);
   graph_->inputs.push_back(node);

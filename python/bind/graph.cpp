@@ -23,14 +23,18 @@ ScopeKind kind_named(const std::string& name) {
   type_error("a scope's kind is '" + name + "'");
 }
 
+// Stands for a function's `def` where an instruction's offset is expected.
+constexpr uint32_t kDefinition = ~0u;
+
 // A graph that is being written. `enter` and `exit` nest.
 class Writer {
  public:
-  Writer(const std::string& name, const std::string& kind, bool inner, int trace_no) {
+  Writer(const std::string& name, const std::string& kind, bool inner, int trace_no, nb::handle code) {
     Ref<Scope> parent;
     if (Tracer* around = inner ? current_trace() : nullptr) parent = around->graph()->scope;
     auto scope = make_ref<Scope>(kind_named(kind), name, parent);
     scope->trace_no = trace_no;
+    if (PyCode_Check(code.ptr())) scope->defined = intern(Origin::kPython, code.ptr(), kDefinition);
     tracer_ = std::make_unique<Tracer>(make_ref<Graph>(scope));
   }
 
@@ -155,12 +159,44 @@ void bind_graph(nb::module_& m) {
       .def("first_call", [](Concrete& c, const std::vector<nb::object>& inputs, const std::vector<Tensor>& leaked) {
         return run([&] { mark(); return list_of(c.function->first_call(tensors_of(inputs), leaked)); });
       })
+      .def("input_names", [](Concrete& c) {
+        nb::list out;
+        for (const Ref<Node>& n : c.function->graph().inputs) out.append(n->name);
+        return out;
+      })
+      .def("output_types", [](Concrete& c) {
+        return run([&] {
+          nb::list out;
+          for (const Edge& e : c.function->graph().outputs) {
+            Type t = e.node ? type_of(e) : Type{};
+            out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)), nb::steal(shape_object(t.shape).release())));
+          }
+          return out;
+        });
+      })
+      .def("symbols", [](Concrete& c) {
+        const Graph& g = c.function->graph();
+        nb::list in, out;
+        for (const Ref<Node>& n : g.inputs) in.append(symbol_for({n, 0}, g.scope));
+        for (const Capture& x : g.captures) in.append(symbol_for({x.inner, 0}, g.scope));
+        for (const Edge& e : g.outputs) if (e.node) out.append(symbol_for(e, g.scope));
+        return nb::make_tuple(in, out);
+      })
+      .def("variables", [](Concrete& c) {
+        return run([&] {
+          nb::list out;
+          for (const Ref<Node>& n : c.function->graph().nodes)
+            if (n->op == &handle_op() && dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get()))
+              out.append(nb::steal(wrap_variable(Variable::from_handle(constant_of(*n))).release()));
+          return out;
+        });
+      })
       .def("text", [](Concrete& c) { return run([&] { return c.function->graph().text(); }); })
       .def("optimised_text", [](Concrete& c) { return run([&] { return c.function->plan().graph().text(); }); });
   nb::class_<Writer>(m, "Writer", nb::is_weak_referenceable())
-      .def("__init__", [](Writer* self, const std::string& name, const std::string& kind, bool inner, int trace_no) {
-        run([&] { mark(); new (self) Writer(name, kind, inner, trace_no); return 0; });
-      }, "name"_a, "kind"_a = "function", "inner"_a = false, "trace_no"_a = 0)
+      .def("__init__", [](Writer* self, const std::string& name, const std::string& kind, bool inner, int trace_no, nb::handle code) {
+        run([&] { mark(); new (self) Writer(name, kind, inner, trace_no, code); return 0; });
+      }, "name"_a, "kind"_a = "function", "inner"_a = false, "trace_no"_a = 0, "code"_a.none() = nb::none())
       .def("enter", &Writer::enter, "shut_out_tapes"_a = true)
       .def("exit", &Writer::exit)
       .def("input", [](Writer& w, nb::handle dtype, nb::handle shape, const std::string& name) {
@@ -208,6 +244,18 @@ void bind_graph(nb::module_& m) {
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
   m.def("value", [](const Tensor& t, const std::string& name) { return run([&] { mark(); return value(t, name); }); }, "tensor"_a, "name"_a = "");
   m.def("scope_of", &scope_info);
+  m.def("roots_of", [](const Tensor& t) {
+    // The inputs of its graph that a symbol depends on, nearest first.
+    nb::list out;
+    if (!t.is_symbolic()) return out;
+    std::unordered_set<const Node*> seen{node_of(t)};
+    std::vector<const Node*> queue{node_of(t)};
+    for (size_t i = 0; i < queue.size(); ++i) {
+      if (queue[i]->op == &placeholder_op()) out.append(queue[i]->name);
+      for (const Edge& e : queue[i]->inputs) if (e.node && seen.insert(e.node.get()).second) queue.push_back(e.node.get());
+    }
+    return out;
+  });
 }
 
 }  // namespace holdfast::py

@@ -183,12 +183,27 @@ class ConcreteFunction:
     @property
     def inputs(self) -> list[Any]:
         """Its inputs as symbols: arguments, then captures."""
-        return self._trace.input_symbols()
+        return self._trace.concrete.symbols()[0]
 
     @property
     def outputs(self) -> list[Any]:
         """Its outputs as symbols."""
-        return self._trace.output_symbols()
+        return self._trace.concrete.symbols()[1][: self._trace.outputs]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The Variables it uses."""
+        return tuple(self._trace.concrete.variables())
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """Those that tapes watch."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """Tensors that it uses and that are not arguments."""
+        return list(self._trace.captured)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = self._trace.bind_concrete(args, kwargs)
