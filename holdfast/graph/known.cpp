@@ -58,7 +58,7 @@ void follow_shape(const Tensor& x, const Tensor& out) {
 
 }  // namespace
 
-void Tracer::follow(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
+void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, std::span<const Tensor> out) {
   if (out.size() != 1 || op.traits.stateful || op.traits.reads || !kIndices.has(out[0].dtype())) return;
   if (op.name == "Shape") return follow_shape(in[0], out[0]);
   if (in.empty() || !out[0].shape().is_full() || out[0].size() > kMostKnown) return;

@@ -1,7 +1,7 @@
 // Tracing and traced functions, as the package's own Python code uses them.
-#include "holdfast/exec/concrete.h"
+#include "python/bind/graph.h"
+
 #include "holdfast/graph/trace.h"
-#include "holdfast/passes/passes.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 
@@ -41,10 +41,6 @@ class Writer {
  private:
   std::unique_ptr<Tracer> tracer_;
   std::vector<std::unique_ptr<Tracing>> entered_;
-};
-
-struct Concrete {
-  Ref<ConcreteFunction> function;
 };
 
 Tensor as_tensor(nb::handle o) {

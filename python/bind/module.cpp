@@ -138,5 +138,6 @@ NB_MODULE(_holdfast, m) {
   bind_device(m);
   bind_random(m);
   bind_graph(m);
+  bind_graph_text(m);
   bind_registry(m);
 }
