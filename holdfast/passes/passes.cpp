@@ -53,13 +53,13 @@ std::shared_ptr<const Chosen> chosen() {
   return g_chosen;
 }
 
-bool verifies() {
+std::atomic<bool>& verifying() {
 #ifdef NDEBUG
-  static const bool asked = std::getenv("HOLDFAST_VERIFY") != nullptr;
-  return asked;
+  static std::atomic<bool> on{std::getenv("HOLDFAST_VERIFY") != nullptr};
 #else
-  return true;
+  static std::atomic<bool> on{true};
 #endif
+  return on;
 }
 
 void record(const Graph& g, const char* pass) {
@@ -75,7 +75,8 @@ const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> list{
       {"fold", "Computes what constants and known sizes decide.", &fold},
       {"simplify", "Replaces ops that change nothing, or that something simpler gives.", &simplify},
-      {"transposes", "Removes transposes that cancel, and lets products read through others.", &transposes},
+      {"transposes", "Removes transposes that cancel or move nothing.", &transposes},
+      {"relax", "Lets products read through transposes, and squares by multiplying: what may change last bits.", &relax},
       {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
       {"cse", "Computes equal values once.", &cse},
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
@@ -87,7 +88,7 @@ Ref<Graph> optimised(const Graph& g) {
   Ref<Graph> out = clone(g);
   auto passes = chosen();
   record(*out, "");
-  if (verifies()) verify(*out, "before the passes");
+  if (verifying()) verify(*out, "before the passes");
   bool changed = true;
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;
@@ -95,7 +96,7 @@ Ref<Graph> optimised(const Graph& g) {
       if (!pass->run(*out)) continue;
       changed = true;
       record(*out, pass->name);
-      if (verifies()) verify(*out, cat("after ", pass->name));
+      if (verifying()) verify(*out, cat("after ", pass->name));
     }
   }
   return out;
@@ -107,6 +108,7 @@ void set_passes(const std::string& names) {
   g_chosen = std::move(wanted);
 }
 
+void verify_passes(bool on) { verifying() = on; }
 void record_passes(bool on) { g_recording = on; }
 
 std::vector<PassRecord> take_pass_records() {

@@ -17,8 +17,10 @@ struct Pass {
 HOLDFAST_API bool fold(Graph&);
 /// Replaces ops that change nothing, or that something simpler gives.
 HOLDFAST_API bool simplify(Graph&);
-/// Removes transposes that cancel, and lets products read through others.
+/// Removes transposes that cancel or move nothing.
 HOLDFAST_API bool transposes(Graph&);
+/// Lets products read through transposes, and squares by multiplying: what may change last bits.
+HOLDFAST_API bool relax(Graph&);
 /// Moves reshapes out from between elementwise ops.
 HOLDFAST_API bool reshapes(Graph&);
 /// Computes equal values once.
@@ -34,6 +36,10 @@ HOLDFAST_API Ref<Graph> optimised(const Graph& g);
 /// Which passes run from now on: "none", names with commas between them, or "" for all. Begins as HOLDFAST_PASSES.
 /// Throws E1103 for a name that no pass has.
 HOLDFAST_API void set_passes(const std::string& names);
+
+/// Whether graphs are verified before and after each pass: from the start in builds without NDEBUG, or if
+/// HOLDFAST_VERIFY is set.
+HOLDFAST_API void verify_passes(bool on);
 
 /// A graph as text when it came to the passes (`pass` is empty), and after each pass that changed it.
 struct PassRecord {

@@ -28,6 +28,8 @@ bool simplify(Graph& g) {
   return apply_rules(g, shape_rules()) || arithmetic;
 }
 
+bool relax(Graph& g) { return apply_rules(g, relaxed_rules()); }
+
 bool transposes(Graph& g) { return apply_rules(g, transpose_rules()); }
 
 }  // namespace holdfast

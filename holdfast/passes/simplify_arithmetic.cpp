@@ -1,37 +1,13 @@
-// Identities of arithmetic. Each keeps every bit of the result, signed zeros and NaNs included, or says why not.
+// Identities of arithmetic. Each keeps every bit of the result, signed zeros and NaNs included.
 #include <algorithm>
 #include <cmath>
 
+#include "holdfast/passes/constants.h"
 #include "holdfast/passes/simplify.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
 namespace {
-
-// Whether a constant has elements and `f` holds for all of them. Complex numbers are left alone: their products
-// mix the parts, so not even 1 is neutral where a part is infinite.
-template <class F>
-bool every(const Tensor* t, F&& f) {
-  if (!t || t->size() == 0 || !kReals.has(t->dtype())) return false;
-  bool all = true;
-  visit_plain(t->dtype(), [&]<class T>(T) {
-    if constexpr (!is_complex_v<T>) {
-      const T* p = t->data<T>();
-      all = std::all_of(p, p + t->size(), [&](T v) { return f(static_cast<double>(v)); });
-    }
-  });
-  return all;
-}
-
-// Whether broadcasting `small` against `x` leaves the shape of x as it is.
-bool keeps_shape(const Edge& x, const Edge& small) {
-  const Shape &a = type_of(x).shape, &b = type_of(small).shape;
-  if (!b.is_full()) return false;
-  if (b.rank() == 0) return true;
-  if (!a.has_rank() || b.rank() > a.rank()) return false;
-  for (int i = 1; i <= b.rank(); ++i) if (b[-i] != 1 && b[-i] != a[-i]) return false;
-  return true;
-}
 
 // Replaces a node by operand `kept` if the other is a constant whose elements all fulfil `f`.
 template <class F>
@@ -81,14 +57,6 @@ void rule_divide_whole(Rewriter& r, const Ref<Node>& n) {
   if (is_integer(n->outputs[0].dtype)) drop_neutral(r, n, 0, one);
 }
 
-// The square is the nearest float to the true one; Pow is within one unit in the last place of that, so this
-// alone may change a last bit, for the better.
-void rule_power(Rewriter& r, const Ref<Node>& n) {
-  if (drop_neutral(r, n, 0, one)) return;
-  bool square = every(value_of(n->inputs[1]), [](double v) { return v == 2; });
-  if (square && keeps_shape(n->inputs[0], n->inputs[1])) r.replace(r.add("Square", {n->inputs[0]}));
-}
-
 // f(f(x)) = x
 void rule_undoes_itself(Rewriter& r, const Ref<Node>& n) {
   const Edge& x = n->inputs[0];
@@ -133,7 +101,7 @@ void rule_passes_through(Rewriter& r, const Ref<Node>& n) {
 
 constexpr NamedRule kRules[] = {
     {"AddV2", rule_add}, {"Sub", rule_subtract}, {"Mul", rule_multiply}, {"RealDiv", rule_divide},
-    {"FloorDiv", rule_divide_whole}, {"TruncateDiv", rule_divide_whole}, {"Div", rule_divide_whole}, {"Pow", rule_power},
+    {"FloorDiv", rule_divide_whole}, {"TruncateDiv", rule_divide_whole}, {"Div", rule_divide_whole},
     {"Neg", rule_undoes_itself}, {"LogicalNot", rule_undoes_itself}, {"Invert", rule_undoes_itself}, {"Conj", rule_undoes_itself},
     {"Abs", rule_settles}, {"Relu", rule_settles}, {"Relu6", rule_settles}, {"Sign", rule_settles}, {"Floor", rule_settles},
     {"Ceil", rule_settles}, {"Round", rule_settles}, {"Rint", rule_settles},

@@ -35,6 +35,7 @@ void bind_graph_text(nb::module_& m) {
     for (const Pass& p : all_passes()) out.append(nb::make_tuple(p.name, p.doc));
     return out;
   });
+  m.def("verify_passes", &verify_passes, "on"_a);
   m.def("record_passes", &record_passes, "on"_a);
   m.def("take_pass_records", [] {
     nb::list out;
