@@ -116,7 +116,7 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
       out[i] = symbol_for({node, static_cast<int>(i)}, graph_->scope);
       made_.push_back(out[i]);
     }
-    follow(op, in, attrs, out);
+    follow_known(op, in, attrs, out);
   } catch (Error& e) {
     e.name_op(op.name);
     throw;

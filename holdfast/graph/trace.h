@@ -37,7 +37,6 @@ class HOLDFAST_API Tracer final : public Interpreter {
   Edge constant(const Tensor& t);
   bool from_around(const Tensor& t) const;
   Edge capture(const Tensor& t);
-  void follow(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out);
 
   Ref<Graph> graph_;
   const NodeMap* copies_;
@@ -60,6 +59,10 @@ class HOLDFAST_API Tracing {
   InlineVector<Observer*, 4> observers_;
   bool shut_out_;
 };
+
+/// Works out, as far as it can, the small integers that an op without state gives, from what is known of its
+/// inputs, and notes them in the symbol it gives.
+HOLDFAST_API void follow_known(const OpDef&, std::span<const Tensor> in, const Attrs&, std::span<const Tensor> out);
 
 /// The graph that is being written on this thread, or null.
 HOLDFAST_API Tracer* current_trace();

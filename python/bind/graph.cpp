@@ -1,10 +1,8 @@
 // Tracing and traced functions, as the package's own Python code uses them.
-#include "holdfast/exec/concrete.h"
-#include "holdfast/graph/trace.h"
-#include "holdfast/passes/passes.h"
-#include "python/bind/call.h"
-#include <nanobind/stl/pair.h>
+#include "python/bind/graph.h"
 
+#include "holdfast/graph/trace.h"
+#include "python/bind/call.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
 
@@ -137,10 +135,6 @@ Tensor peeked(const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>&
   Plan::build(part)->run(given, out);
   return out[0];
 }
-
-struct Concrete {
-  Ref<ConcreteFunction> function;
-};
 
 Tensor as_tensor(nb::handle o) {
   if (o.is_none()) return {};
