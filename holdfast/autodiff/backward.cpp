@@ -1,6 +1,8 @@
 #include "holdfast/autodiff/backward.h"
 
+#include "holdfast/autodiff/deferred_formula.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
@@ -96,8 +98,14 @@ class Sweep {
   }
 
   void run_formula(Record& r, const Tensors& upstream, uint32_t wanted) {
+    if (!r.op->elementwise && needs_ranks(r)) return run_later(r, upstream, wanted);
     Grad g(*r.op, r.inputs, r.outputs, r.attrs, upstream, wanted);
-    Tensors dx = r.op->gradient(g);
+    Tensors dx;
+    try {
+      dx = r.op->gradient(g);
+    } catch (const NotKnownYet&) {
+      return run_later(r, upstream, wanted);
+    }
     for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) {
       if (!dx[i] || !(wanted >> (i < 31 ? i : 31) & 1)) continue;
       // Elementwise formulas speak of the broadcast shape; what arrives has the operand's own.
@@ -107,6 +115,11 @@ class Sweep {
       uint64_t id = r.in_ids[static_cast<size_t>(i)];
       if (id && reaches_.has(id)) at(id).slices.push_back(slices);
     }
+  }
+
+  void run_later(const Record& r, const Tensors& upstream, uint32_t wanted) {
+    Tensors dx = deferred_formula(r, upstream, wanted);
+    for (size_t i = 0; i < dx.size(); ++i) deliver(r, i, dx[i]);
   }
 
   void run_custom(Record& r, const Tensors& upstream) {
