@@ -27,6 +27,12 @@ struct Arrived {
   }
 };
 
+// A gradient has the shape of what it is the gradient of, and either may know more of it.
+void learn_shape(const Tensor& dy, const Tensor& y) {
+  if (!dy || !y || !dy.is_symbolic()) return;
+  if (auto both = dy.shape().merged(y.shape())) dy.rep()->shape = *both;
+}
+
 class Sweep {
  public:
   Sweep(std::vector<Record>& records, const IdMap& watched, const std::vector<Source>& sources) : records_(records) {
@@ -69,6 +75,7 @@ class Sweep {
       Gradient g = id && index_.has(id) ? at(id).total() : Gradient{};
       upstream.push_back(g.none() ? Tensor() : g.tensor());
     }
+    for (size_t i = 0; i < upstream.size() && i < r.outputs.size(); ++i) learn_shape(upstream[i], r.outputs[i]);
     set_site(r.where);
     r.op ? run_formula(r, upstream, wanted) : run_custom(r, upstream);
   }

@@ -1,5 +1,7 @@
 #include "holdfast/op/deferred.h"
 
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 
@@ -93,6 +95,13 @@ const Op op = RAW_OP(Deferred).doc("Ops that can only be chosen once ranks and s
                   .infer(infer).kernel("ops", run).kernel_for(DeviceKind::kCuda, "ops", run).gradient(back).keeps("input");
 
 }  // namespace
+
+bool ranks_known(const Tensors& list) {
+  return std::all_of(list.begin(), list.end(), [](const Tensor& t) { return t.shape().has_rank(); });
+}
+bool sizes_known(const Tensors& list) {
+  return std::all_of(list.begin(), list.end(), [](const Tensor& t) { return t.shape().is_full(); });
+}
 
 void set_pullback(Pullback p) { g_pullback = p; }
 

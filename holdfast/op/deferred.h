@@ -23,6 +23,10 @@ HOLDFAST_API Tensors deferred(std::string name, const Tensors& inputs, Given out
 HOLDFAST_API Tensor deferred(std::string name, const Tensors& inputs, DType dtype, Shape shape,
                              std::function<Tensor(std::span<const Tensor>)> body);
 
+/// Whether all ranks are known, and whether all sizes are.
+HOLDFAST_API bool ranks_known(const Tensors&);
+HOLDFAST_API bool sizes_known(const Tensors&);
+
 /// Thrown by a gradient formula that reads what a trace does not know yet; the formula is then deferred.
 struct NotKnownYet {};
 

@@ -52,7 +52,7 @@ std::optional<Dims> Infer::sizes(int i) const {
   if (!t) return std::nullopt;
   if (!partly_unknown(t)) {
     auto all = ints(i);
-    if (!all && t.rank() == 1 && t.dim(0) != kUnknown) return Dims(static_cast<size_t>(t.dim(0)), kUnknown);
+    if (!all && t.rank() == 1 && t.dim(0) != kUnknown && t.dim(0) <= kMaxRank) return Dims(static_cast<size_t>(t.dim(0)), kUnknown);
     return all;
   }
   const Tensor& known = symbol_of(t)->known;
