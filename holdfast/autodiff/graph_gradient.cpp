@@ -10,6 +10,8 @@ namespace {
 class Symbols {
  public:
   explicit Symbols(const Graph& g) : scope_(g.scope) {
+    for (const Capture& c : g.captures)
+      if (c.outer.dtype() == DType::kResource) made_.emplace(key({c.inner, 0}), c.outer);
     for (const CustomGradient& c : g.customs)
       for (auto* list : {&c.inputs, &c.outputs})
         for (const Tensor& t : *list) if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(key(edge_of(t)), t);
@@ -105,6 +107,7 @@ class Split {
     made->where = n->where;
     made->device = n->device;
     made->placed = n->placed;
+    made->state = n->state;
     backward_->add(made, n->name);
     copies_.emplace(n.get(), made);
   }
@@ -120,10 +123,10 @@ class Split {
 
 }  // namespace
 
-GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources) {
+GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs) {
   GraphGradient out;
   auto whole = g->continued();
-  size_t border = whole->nodes.size();
+  const Node* last = whole->nodes.empty() ? nullptr : whole->nodes.back().get();
   std::vector<Tensor> dy;
   std::vector<Gradient> gradients;
   {
@@ -140,9 +143,9 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
       wanted.push_back(t.dtype() == DType::kResource ? Source(Variable::from_handle(t)) : Source(t));
       watched.set(t.id(), 0);
     }
-    for (size_t i = 0; i < g->outputs.size(); ++i) {
+    for (size_t i = 0; i < std::min(outputs, g->outputs.size()); ++i) {
       const Edge& e = g->outputs[i];
-      if (!e.node || !is_differentiable(type_of(e).dtype)) continue;
+      if (!e.node || !flows(type_of(e).dtype)) continue;
       out.targets.push_back(i);
       targets.push_back(symbols(e));
       dy.push_back(tracer.input(type_of(e).dtype, type_of(e).shape, "arriving"));
@@ -155,6 +158,9 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
     }
     whole->outputs = std::move(results);
   }
+  // Gradients of loops add to the nodes of the forward part too: it ends where it ended before.
+  size_t border = 0;
+  for (size_t i = 0; i < whole->nodes.size(); ++i) if (whole->nodes[i].get() == last) border = i + 1;
   out.forward = make_ref<Graph>(g->scope);
   out.forward->nodes.assign(whole->nodes.begin(), whole->nodes.begin() + static_cast<std::ptrdiff_t>(border));
   out.forward->inputs = g->inputs;

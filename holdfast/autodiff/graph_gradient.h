@@ -1,6 +1,8 @@
 // The gradient of a graph, as two graphs.
 #pragma once
 
+#include <cstdint>
+
 #include "holdfast/graph/graph.h"
 
 namespace holdfast {
@@ -11,8 +13,8 @@ struct GraphGradient {
   std::vector<size_t> targets;  // outputs that a gradient can arrive for
 };
 
-/// Of all outputs of `g` with respect to `sources`: placeholders of `g`, or handles of variables. A gradient that
-/// no path reaches is an empty edge.
-HOLDFAST_API GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources);
+/// Of the first `outputs` outputs of `g` with respect to `sources`: placeholders of `g`, or handles of variables. A
+/// gradient that no path reaches is an empty edge.
+HOLDFAST_API GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs = SIZE_MAX);
 
 }  // namespace holdfast

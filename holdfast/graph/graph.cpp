@@ -99,6 +99,7 @@ Ref<Graph> clone(const Graph& g) {
     copy->where = n->where;
     copy->device = n->device;
     copy->placed = n->placed;
+    copy->state = n->state;
     out->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }

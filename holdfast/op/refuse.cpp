@@ -100,8 +100,8 @@ Diagnostic about_call(Code code, const OpDef& op, std::span<const Tensor> in, st
   return d;
 }
 
-// The group of a list whose tensors share no dtype.
-constexpr std::string_view kMixed = "any";
+// A list of inputs that need not share a dtype: what goes into a branch or a loop.
+constexpr const char* kMixed = "any";
 
 void check_signature(const OpDef& op, std::span<const Tensor> in) {
   size_t declared = op.inputs.size();
