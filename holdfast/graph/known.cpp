@@ -62,6 +62,11 @@ void follow_shape(const Tensor& x, const Tensor& out) {
   symbol_of(out)->unknown = unknown;
 }
 
+void follow_number(int64_t n, const Tensor& out) {
+  if (out.dtype() == int32 && n != static_cast<int32_t>(n)) return;
+  symbol_of(out)->known = Tensor::scalar(n, out.dtype());
+}
+
 }  // namespace
 
 void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, std::span<const Tensor> out) {
@@ -80,9 +85,15 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
     values.push_back(value_of(t));
   }
   if (!all && !op.elementwise && !op.traits.rearranges) return;
-  auto index = [&](size_t i) { return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].host; };
+  // What is rearranged shares the op's own dtype; the others say where to.
+  auto index = [&](size_t i) { return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].group != "T"; };
   for (size_t i = 0; i < in.size(); ++i) if (index(i) && *unknown_of(in[i]) != 0) return;
-  Tensor known = run_known(op, values, attrs)[0];
+  Tensor known;
+  try {
+    known = run_known(op, values, attrs)[0];
+  } catch (const Error&) {
+    return;  // the step will say so, if it ever runs
+  }
   if (known.size() > kMostKnown) return;
   symbol_of(out[0])->known = known;
   if (all) return;
