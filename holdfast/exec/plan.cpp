@@ -1,12 +1,13 @@
 #include "holdfast/exec/plan.h"
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
 #include "holdfast/base/text.h"
+#include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/kernel.h"
-#include "holdfast/expr/expr.h"
+#include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {
@@ -31,7 +32,19 @@ bool full(const Node& n) {
   return true;
 }
 
+// Whether a kernel's refusal can only depend on types and on numbers that are part of the graph.
+bool fixed(const Node& n) {
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    const InputDef& def = n.op->inputs[std::min(i, n.op->inputs.size() - 1)];
+    if (def.host && n.inputs[i].node && !is_constant(*n.inputs[i].node)) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+Plan::Plan() = default;
+Plan::~Plan() = default;
 
 void set_interrupt(void (*check)()) { g_interrupt = check; }
 
@@ -77,6 +90,8 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
       s.in.push_back(slot(e));
       if (s.in.back() >= 0) last_use[static_cast<size_t>(s.in.back())] = static_cast<int>(p.steps_.size());
     }
+    for (const Edge& e : n->inputs) s.owns = s.owns || (e.node && type_of(e).dtype == DType::kVariant);
+    s.fixed = fixed(*n);
     if (full(*n)) {
       s.types = std::make_unique<Infer>(*n->op, std::span<const Tensor>(), n->attrs);
       for (const Type& t : n->outputs) {
@@ -100,7 +115,7 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
   return plan;
 }
 
-void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
+void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel, std::string* refusals) {
   const Node& n = *s.node;
   const OpDef& op = *n.op;
   // Tensors side by side that their slots hold for the time of the step.
@@ -108,7 +123,11 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
   alignas(Tensor) unsigned char few[kFew * sizeof(Tensor)];
   std::vector<Tensor> many;
   std::span<const Tensor> in;
-  if (s.in.size() <= kFew) {
+  if (s.owns) {
+    for (int i : s.in) many.push_back(i < 0 ? Tensor() : slots[static_cast<size_t>(i)]);
+    for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
+    in = many;
+  } else if (s.in.size() <= kFew) {
     std::memset(few, 0, sizeof few);
     for (size_t i = 0; i < s.in.size(); ++i)
       if (s.in[i] >= 0) std::memcpy(few + i * sizeof(Tensor), &slots[static_cast<size_t>(s.in[i])], sizeof(Tensor));
@@ -118,16 +137,16 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
     in = many;
   }
   set_site(n.where);
-  Tensors out;
   if (n.device || devices().size() > 1) {
     DeviceScope there(n.device);
     eager()->run(op, in, n.attrs, out);
   } else if (s.types) {
     out.resize(s.types->dtypes.size());
     Call call(op, in, n.attrs, *s.types, cpu(), out);
-    std::string refusals;
-    const Kernel* kernel = s.kernel ? s.kernel : pick_kernel(op, DeviceKind::kCpu, call, refusals);
-    if (!kernel) no_kernel(op, in, cpu(), refusals);
+    std::string reasons;
+    if (!kernel) kernel = pick_kernel(op, DeviceKind::kCpu, call, reasons);
+    if (!kernel) no_kernel(op, in, cpu(), reasons);
+    if (refusals) *refusals = reasons;
     if (Status st = kernel->run(call); !st.ok()) raise_from(st, op, in);
     stamp(op, in, out);
   } else {
@@ -137,23 +156,67 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
       at_run_time(e);
     }
   }
-  for (size_t i = 0; i < out.size() && i < n.outputs.size(); ++i) slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
-  for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
+  if (&op != &fused_op()) return;
+  const Expr& e = expr_of(n.attrs);
+  for (size_t i = 0; i < out.size(); ++i) out[i].rep()->op = e.maker(i).op->name.c_str();
 }
 
 void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {
   if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (const FastPlan* f = fast()) return f->run(inputs, nullptr, outputs);
   InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
   for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = inputs[i];
+  run_slots({slots.data(), slots.size()}, outputs);
+}
+
+void Plan::run(Tensors&& inputs, Tensors& outputs) const {
+  if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (const FastPlan* f = fast()) return f->run(inputs, &inputs, outputs);
+  InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = std::move(inputs[i]);
+  inputs = Tensors();
+  run_slots({slots.data(), slots.size()}, outputs);
+}
+
+bool Plan::may_be_fast() const {
+  if (devices().size() > 1) return false;
+  for (const Step& s : steps_) if (s.node->device && s.node->device != cpu()) return false;
+  return true;
+}
+
+void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
   InterpreterScope values(nullptr);
   Where asked = here();
+  bool learn = may_be_fast();
+  std::vector<StepSeen> seen(learn ? steps_.size() : 0);
   for (size_t k = 0; k < steps_.size(); ++k) {
-    run_step(steps_[k], slots);
+    const Step& s = steps_[k];
+    Tensors out;
+    const Kernel* kernel = nullptr;
+    std::vector<const Buffer*> read;
+    if (learn)
+      for (int i : s.in) read.push_back(i >= 0 && slots[static_cast<size_t>(i)] ? slots[static_cast<size_t>(i)].rep()->buffer.get() : nullptr);
+    run_step(s, slots, out, kernel, learn ? &seen[k].refusals : nullptr);
+    if (learn) {
+      seen[k].kernel = kernel;
+      for (const Tensor& t : out) {
+        const Buffer* b = t ? t.rep()->buffer.get() : nullptr;
+        auto same = b ? std::find(read.begin(), read.end(), b) : read.end();
+        seen[k].alias.push_back(same == read.end() ? -1 : static_cast<int>(same - read.begin()));
+      }
+    }
+    for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
+    for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if ((k & 15) == 15) check_interrupt();
   }
   set_site(asked);
   outputs.resize(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(outputs_[i])];
+  if (!learn) return;
+  std::lock_guard lock(mutex_);
+  if (fast_) return;
+  fast_ = std::make_unique<FastPlan>(*this, std::move(seen));
+  fast_ready_.store(fast_.get(), std::memory_order_release);
 }
 
 }  // namespace holdfast
