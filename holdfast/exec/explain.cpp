@@ -39,6 +39,7 @@ MemoryReport FastPlan::memory() const {
 }
 
 std::string FastPlan::explain() const {
+  std::lock_guard lock(mutex_);
   int64_t total = 0;
   for (size_t k = 0; k < plan_.steps_.size(); ++k) total += nanoseconds_[k];
   std::string out = cat("plan of `", plan_.graph().scope->name, "`: ", plan_.steps_.size(), " steps\n");
@@ -48,14 +49,15 @@ std::string FastPlan::explain() const {
     int64_t bytes = 0;
     for (const Type& t : n.outputs) bytes += bytes_of(t);
     std::string share = total ? cat(nanoseconds_[k] * 100 / total, "%") : "";
-    share.insert(0, share.size() < 5 ? 5 - share.size() : 0, ' ');
+    if (total && timed_runs_) share = cat(nanoseconds_[k] / 1000 / timed_runs_, " us ", share);
+    share.insert(0, share.size() < 14 ? 14 - share.size() : 0, ' ');
     out += cat(share, "  ", k, "  ", n.op->name, " -> ");
     for (size_t i = 0; i < n.outputs.size(); ++i) out += cat(i ? ", " : "", type_of_output(n.outputs[i]));
-    out += cat("  kernel ", seen_[k].kernel ? seen_[k].kernel->name : "chosen at each run", ", ", bytes, " bytes");
+    out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run", ", ", bytes, " bytes");
     Loc at = locate(n.where);
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     out += "\n";
-    if (!seen_[k].refusals.empty()) out += cat("         refused: ", seen_[k].refusals, "\n");
+    if (!refusals_[k].empty()) out += cat("         refused: ", refusals_[k], "\n");
     if (n.op == &fused_op()) out += cat("         fused: ", expr_of(n.attrs).text(), "\n");
   }
   return out;

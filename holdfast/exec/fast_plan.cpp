@@ -25,6 +25,17 @@ bool keeps_inputs(const Node& n) {
   return std::any_of(n.outputs.begin(), n.outputs.end(), [&](const Type& t) { return opaque(t.dtype); });
 }
 
+// Whether an element of the result comes from the same element of its operands and of nothing else.
+bool one_by_one(const Node& n) {
+  InlineVector<DType, 4> in;
+  for (const Edge& e : n.inputs) {
+    if (!e.node) return false;
+    in.push_back(type_of(e).dtype);
+  }
+  const char* why = nullptr;
+  return n.outputs.size() == 1 && fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why);
+}
+
 }  // namespace
 
 /// What one run at a time works on.
@@ -72,9 +83,14 @@ class FastPlan::Lease {
   std::unique_ptr<Frame> frame_;
 };
 
-FastPlan::FastPlan(const Plan& plan, std::vector<StepSeen> seen)
-    : plan_(plan), seen_(std::move(seen)), nanoseconds_(new std::atomic<int64_t>[plan.steps().size()]) {
-  for (size_t k = 0; k < plan.steps().size(); ++k) nanoseconds_[k] = 0;
+FastPlan::FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch)
+    : plan_(plan), seen_(std::move(seen)), kernels_(new std::atomic<const Kernel*>[plan.steps().size()]),
+      refusals_(plan.steps().size()), watch_(watch), nanoseconds_(new std::atomic<int64_t>[plan.steps().size()]) {
+  for (size_t k = 0; k < plan.steps().size(); ++k) {
+    nanoseconds_[k] = 0;
+    kernels_[k] = seen_[k].kernel;
+    refusals_[k] = seen_[k].refusals;
+  }
   find_storage();
 }
 FastPlan::~FastPlan() = default;
@@ -83,12 +99,8 @@ FastPlan::~FastPlan() = default;
 // elements before it writes there. -1 where there is none.
 int FastPlan::overwritten(const Step& s, size_t output) const {
   const Node& n = *s.node;
-  bool fused = n.op == &fused_op(), single = n.op->elementwise && !seen_.empty() && !fused;
-  if (single) {
-    const Kernel* k = seen_[static_cast<size_t>(&s - plan_.steps().data())].kernel;
-    single = k && k->run == run_elementwise;
-  }
-  if (!fused && !single) return -1;
+  bool fused = n.op == &fused_op();
+  if (!fused && !one_by_one(n)) return -1;
   const Type& out = n.outputs[output];
   auto now = static_cast<int>(&s - plan_.steps().data());
   for (size_t i = 0; i < s.in.size(); ++i) {
@@ -138,8 +150,8 @@ void FastPlan::find_storage() {
         continue;
       }
       const Type& t = s.node->outputs[i];
-      bool looks = i == 0 && s.node->op->traits.view;
-      if (!s.types || !seen_[k].kernel || looks || !kPlain.has(t.dtype) || retained_[slot] || !t.shape.size()) continue;
+      bool looks = (i == 0 && s.node->op->traits.view) || seen_[k].alias[i] == kElsewhere;
+      if (!s.types || looks || !kPlain.has(t.dtype) || retained_[slot] || !t.shape.size()) continue;
       int taken = overwritten(s, i);
       if (taken >= 0) {
         storages_[at(taken)].span.last = last_[slot];
@@ -175,7 +187,7 @@ std::unique_ptr<FastPlan::Frame> FastPlan::make_frame() const {
 }
 
 // Puts a step's results into their slots. Memory of the arena that nobody planned to look into is left behind.
-void FastPlan::settle(const Step& s, size_t, Tensors& out, Frame& f) const {
+void FastPlan::settle(const Step& s, Tensors& out, Frame& f) const {
   for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) {
     size_t slot = static_cast<size_t>(s.out) + i;
     Tensor& t = out[i];
@@ -195,6 +207,31 @@ void FastPlan::settle(const Step& s, size_t, Tensors& out, Frame& f) const {
   }
 }
 
+// Whether where a result lies changes the plan: numbers of a few bytes are not worth another one.
+bool FastPlan::matters(const Step& s, size_t output) const {
+  const Type& t = s.node->outputs[output];
+  return t.shape.is_full() && kPlain.has(t.dtype) && t.shape.size() * size_of(t.dtype) > 1024;
+}
+
+// What memory the results of a step look into.
+void FastPlan::watch(const Step& s, const Tensors& out, const Frame& f, StepSeen& seen) const {
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Tensor& own = f.placed[static_cast<size_t>(s.out) + i];
+    const TensorRep* t = out[i] ? out[i].rep() : nullptr;
+    int found = kFresh;
+    if (t && t->buffer && t != (own ? own.rep() : nullptr)) {
+      found = t->buffer->unique() ? kFresh : kElsewhere;
+      for (size_t k = 0; k < s.in.size() && !s.owns; ++k) {
+        const Tensor& in = s.in[k] >= 0 ? f.slots[static_cast<size_t>(s.in[k])] : Tensor();
+        if (!in || in.rep()->buffer.get() != t->buffer.get()) continue;
+        int64_t begin = in.rep()->offset, end = begin + in.bytes();
+        if (t->offset >= begin && t->offset + out[i].bytes() <= end) found = static_cast<int>(k);
+      }
+    }
+    seen.alias.push_back(found);
+  }
+}
+
 void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const {
   InterpreterScope values(nullptr);
   Where asked = here();
@@ -203,9 +240,12 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
   for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(plan_.inputs_[i])] = inputs[i];
   if (given) *given = Tensors();
   bool timed = timed_.load(std::memory_order_relaxed);
+  bool watching = watch_.load(std::memory_order_relaxed) && watch_.exchange(false);
+  std::vector<StepSeen> seen(watching ? plan_.steps_.size() : 0);
+  bool surprised = false;
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
     const Step& s = plan_.steps_[k];
-    auto begin = timed ? Clock::now() : Clock::time_point();
+    const auto begin = timed ? Clock::now() : Clock::time_point();
     Tensors out;
     for (size_t i = 0; i < s.node->outputs.size(); ++i) {
       const Tensor& own = frame->placed[static_cast<size_t>(s.out) + i];
@@ -213,16 +253,31 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
       out.resize(s.node->outputs.size());
       out[i] = own;
     }
-    const Kernel* kernel = s.fixed ? seen_[k].kernel : nullptr;
-    Plan::run_step(s, slots, out, kernel, nullptr);
-    settle(s, k, out, *frame);
+    const Kernel* kernel = s.fixed ? kernels_[k].load(std::memory_order_relaxed) : nullptr;
+    bool bound = kernel != nullptr;
+    Plan::run_step(s, slots, out, kernel, watching ? &seen[k].refusals : nullptr);
+    if (!bound && s.fixed) kernels_[k].store(kernel, std::memory_order_relaxed);
+    if (watching) {
+      watch(s, out, *frame, seen[k]);
+      seen[k].kernel = kernel;
+      for (size_t i = 0; i < seen[k].alias.size() && i < seen_[k].alias.size(); ++i)
+        surprised = surprised || (seen[k].alias[i] != seen_[k].alias[i] && matters(s, i));
+    }
+    settle(s, out, *frame);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if (timed) nanoseconds_[k] += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
     if ((k & 15) == 15) check_interrupt();
   }
+  if (timed) ++timed_runs_;
   set_site(asked);
   outputs.resize(plan_.outputs_.size());
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = plan_.outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(plan_.outputs_[i])];
+  if (!watching) return;
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t k = 0; k < seen.size(); ++k) refusals_[k] = seen[k].refusals;
+  }
+  if (surprised) plan_.learn(std::move(seen));
 }
 
 }  // namespace holdfast

@@ -22,7 +22,7 @@ struct Placement {
 };
 
 /// The largest first, each in the smallest gap that holds it. Offsets are multiples of a cache line.
-Placement place(const std::vector<Span>& spans);
+HOLDFAST_API Placement place(const std::vector<Span>& spans);
 
 /// One block of a plan's memory, for people.
 struct PlannedBuffer {
@@ -35,7 +35,7 @@ struct PlannedBuffer {
 };
 
 /// What a plan holds while it runs.
-struct MemoryReport {
+struct HOLDFAST_API MemoryReport {
   int64_t arena = 0;      // bytes of the one block
   int64_t separate = 0;   // bytes of all the values in it, had each its own
   int64_t results = 0;    // bytes of values that leave the plan, as far as they are known

@@ -137,7 +137,7 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
     in = many;
   }
   set_site(n.where);
-  if (n.device || devices().size() > 1) {
+  if ((n.device && n.device != cpu()) || devices().size() > 1) {
     DeviceScope there(n.device);
     eager()->run(op, in, n.attrs, out);
   } else if (s.types) {
@@ -178,33 +178,41 @@ void Plan::run(Tensors&& inputs, Tensors& outputs) const {
   run_slots({slots.data(), slots.size()}, outputs);
 }
 
-bool Plan::may_be_fast() const {
-  if (devices().size() > 1) return false;
-  for (const Step& s : steps_) if (s.node->device && s.node->device != cpu()) return false;
-  return true;
+const FastPlan* Plan::fast() const {
+  if (const FastPlan* f = ready_.load(std::memory_order_acquire)) return f;
+  if (devices().size() > 1) return nullptr;
+  std::lock_guard lock(mutex_);
+  if (fast_.empty()) fast_.push_back(std::make_unique<FastPlan>(*this, expected(), true));
+  ready_.store(fast_.back().get(), std::memory_order_release);
+  return fast_.back().get();
+}
+
+// What traits say of a step that has not run yet.
+std::vector<StepSeen> Plan::expected() const {
+  std::vector<StepSeen> out(steps_.size());
+  for (size_t k = 0; k < steps_.size(); ++k) {
+    const Traits& traits = steps_[k].node->op->traits;
+    for (size_t i = 0; i < steps_[k].node->outputs.size(); ++i)
+      out[k].alias.push_back(traits.reads ? kElsewhere : traits.view && i == 0 ? 0 : kFresh);
+  }
+  return out;
+}
+
+void Plan::learn(std::vector<StepSeen> seen) const {
+  std::lock_guard lock(mutex_);
+  if (fast_.size() > 1) return;
+  fast_.push_back(std::make_unique<FastPlan>(*this, std::move(seen), false));  // the old one may be running still
+  ready_.store(fast_.back().get(), std::memory_order_release);
 }
 
 void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
   InterpreterScope values(nullptr);
   Where asked = here();
-  bool learn = may_be_fast();
-  std::vector<StepSeen> seen(learn ? steps_.size() : 0);
   for (size_t k = 0; k < steps_.size(); ++k) {
     const Step& s = steps_[k];
     Tensors out;
     const Kernel* kernel = nullptr;
-    std::vector<const Buffer*> read;
-    if (learn)
-      for (int i : s.in) read.push_back(i >= 0 && slots[static_cast<size_t>(i)] ? slots[static_cast<size_t>(i)].rep()->buffer.get() : nullptr);
-    run_step(s, slots, out, kernel, learn ? &seen[k].refusals : nullptr);
-    if (learn) {
-      seen[k].kernel = kernel;
-      for (const Tensor& t : out) {
-        const Buffer* b = t ? t.rep()->buffer.get() : nullptr;
-        auto same = b ? std::find(read.begin(), read.end(), b) : read.end();
-        seen[k].alias.push_back(same == read.end() ? -1 : static_cast<int>(same - read.begin()));
-      }
-    }
+    run_step(s, slots, out, kernel, nullptr);
     for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if ((k & 15) == 15) check_interrupt();
@@ -212,11 +220,6 @@ void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
   set_site(asked);
   outputs.resize(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(outputs_[i])];
-  if (!learn) return;
-  std::lock_guard lock(mutex_);
-  if (fast_) return;
-  fast_ = std::make_unique<FastPlan>(*this, std::move(seen));
-  fast_ready_.store(fast_.get(), std::memory_order_release);
 }
 
 }  // namespace holdfast

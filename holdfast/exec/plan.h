@@ -23,14 +23,16 @@ struct Step {
 };
 
 /// What one run saw of a step.
+inline constexpr int kFresh = -1, kElsewhere = -2;
 struct StepSeen {
   const Kernel* kernel = nullptr;
   std::string refusals;          // of kernels before it
-  InlineVector<int, 2> alias;    // the input whose memory each output looks into; -1: none
+  InlineVector<int, 2> alias;    // the input whose memory each output looks into; kFresh: memory of its own;
+                                 // kElsewhere: that of somebody else, such as a variable
 };
 
-/// Fixed steps and order. Any number of threads may run it at once. The first run looks at what the kernels do;
-/// from then on they are bound, and values between steps have their places in one block of memory.
+/// Fixed steps and order. Any number of threads may run it at once. Values between steps have their places in one
+/// block of memory; the first run looks at what the kernels do with it, and binds them.
 class HOLDFAST_API Plan final : public RefCounted {
  public:
   Plan();
@@ -48,15 +50,17 @@ class HOLDFAST_API Plan final : public RefCounted {
   int slots() const { return static_cast<int>(initial_.size()); }
   /// Bytes that outputs of this plan's steps take, as far as they are known: what tells small plans from large.
   int64_t bytes() const { return bytes_; }
-  /// How it runs since its first run; null before that, and where several devices leave it open.
-  const FastPlan* fast() const { return fast_ready_.load(std::memory_order_acquire); }
+  /// How it runs where there is one device, made when first asked for; null where there are several.
+  const FastPlan* fast() const;
 
  private:
   friend class FastPlan;
   /// Runs one step on `slots`; `out` may hold tensors to write into. A kernel that is not given is chosen.
   static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel, std::string* refusals);
   void run_slots(std::span<Tensor> slots, Tensors& outputs) const;
-  bool may_be_fast() const;
+  std::vector<StepSeen> expected() const;
+  /// A run saw what was not expected: runs that begin from now on know.
+  void learn(std::vector<StepSeen> seen) const;
 
   Ref<Graph> graph_;
   std::vector<Step> steps_;
@@ -64,8 +68,8 @@ class HOLDFAST_API Plan final : public RefCounted {
   std::vector<int> inputs_, outputs_;
   int64_t bytes_ = 0;
   mutable std::mutex mutex_;
-  mutable std::unique_ptr<FastPlan> fast_;
-  mutable std::atomic<const FastPlan*> fast_ready_{nullptr};
+  mutable std::vector<std::unique_ptr<FastPlan>> fast_;  // as first expected, and as it was seen; the last is in force
+  mutable std::atomic<const FastPlan*> ready_{nullptr};
 };
 
 /// Called now and then while a plan runs; throws to stop it. Set by the language that owns the main thread.

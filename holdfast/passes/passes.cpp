@@ -5,6 +5,7 @@ namespace holdfast {
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> list{
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
+      {"early_updates", "Moves updates of variables to where their values are known.", &early_updates},
       {"fuse", "Joins elementwise nodes into one.", &fuse},
   };
   return list;

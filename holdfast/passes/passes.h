@@ -14,6 +14,8 @@ struct Pass {
 
 /// Drops nodes that no output and no effect needs.
 HOLDFAST_API bool drop_dead(Graph&);
+/// Moves updates of variables to where their values are known.
+HOLDFAST_API bool early_updates(Graph&);
 /// Joins elementwise nodes into Fused ones, so that what one gives the next never leaves the first cache.
 HOLDFAST_API bool fuse(Graph&);
 

@@ -98,6 +98,13 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     return out
 
 
+# No closure that calls itself: it would be a cycle, and keep the leaves until the next collection.
+def _packed(part: Any, leaves: Iterator[Any]) -> Any:
+    if not is_nested(part):
+        return next(leaves)
+    return rebuild(part, [_packed(child, leaves) for child in children(part)])
+
+
 def pack_sequence_as(
     structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
 ) -> Any:
@@ -122,14 +129,7 @@ def pack_sequence_as(
             f"Could not pack sequence. Structure had {atoms} atoms, but flat_sequence had "
             f"{len(flat)} items.  Structure: {structure}, flat_sequence: {flat}."
         )
-    leaves = iter(flat)
-
-    def walk(part: Any) -> Any:
-        if not is_nested(part):
-            return next(leaves)
-        return rebuild(part, [walk(child) for child in children(part)])
-
-    return walk(structure)
+    return _packed(structure, iter(flat))
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
