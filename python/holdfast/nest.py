@@ -83,22 +83,22 @@ def rebuild(structure: Any, children: list[Any]) -> Any:
     return kind(children)
 
 
+# No closures that call themselves: they would be cycles, and keep the leaves until the next collection.
+def _gather(part: Any, out: list[Any]) -> None:
+    if is_nested(part):
+        for child in children(part):
+            _gather(child, out)
+    else:
+        out.append(part)
+
+
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves of `structure`, in order; `[structure]` if it is a leaf itself."""
     out: list[Any] = []
-
-    def walk(part: Any) -> None:
-        if is_nested(part):
-            for child in children(part):
-                walk(child)
-        else:
-            out.append(part)
-
-    walk(structure)
+    _gather(structure, out)
     return out
 
 
-# No closure that calls itself: it would be a cycle, and keep the leaves until the next collection.
 def _packed(part: Any, leaves: Iterator[Any]) -> Any:
     if not is_nested(part):
         return next(leaves)
