@@ -57,7 +57,9 @@ bool early_updates(Graph& g) {
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& n = *g.nodes[i];
     const Node* handle = updated(n);
-    if (moves[i]) {
+    if (is_constant(n)) {
+      key[i] = -1;  // there from the beginning
+    } else if (moves[i]) {
       key[i] = handle ? std::max(barrier, touched.count(handle) ? touched[handle] : -1) : -1;
       for (const Edge& e : n.inputs) key[i] = std::max(key[i], key[at(position.at(e.node.get()))]);
       changed = changed || key[i] + 1 < static_cast<int>(i);
