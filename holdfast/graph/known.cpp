@@ -62,11 +62,6 @@ void follow_shape(const Tensor& x, const Tensor& out) {
   symbol_of(out)->unknown = unknown;
 }
 
-void follow_number(int64_t n, const Tensor& out) {
-  if (out.dtype() == int32 && n != static_cast<int32_t>(n)) return;
-  symbol_of(out)->known = Tensor::scalar(n, out.dtype());
-}
-
 }  // namespace
 
 void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, std::span<const Tensor> out) {

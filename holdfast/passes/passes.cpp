@@ -80,6 +80,8 @@ const std::vector<Pass>& all_passes() {
       {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
       {"cse", "Computes equal values once.", &cse},
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
+      {"early_updates", "Moves updates of variables to where their values are known.", &early_updates},
+      {"fuse", "Joins elementwise nodes into one.", &fuse},
   };
   return list;
 }

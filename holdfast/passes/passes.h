@@ -27,6 +27,10 @@ HOLDFAST_API bool reshapes(Graph&);
 HOLDFAST_API bool cse(Graph&);
 /// Drops nodes that no output and no effect needs.
 HOLDFAST_API bool drop_dead(Graph&);
+/// Moves updates of variables to where their values are known.
+HOLDFAST_API bool early_updates(Graph&);
+/// Joins elementwise nodes into Fused ones, so that what one gives the next never leaves the first cache.
+HOLDFAST_API bool fuse(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();
