@@ -29,7 +29,7 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
  private:
   struct Gradient;
   Tensors call_recorded(std::span<const Tensor> inputs);
-  Tensors replay(std::span<const Tensor> inputs) const;
+  Tensors written(std::span<const Tensor> inputs) const;
   std::shared_ptr<Gradient> gradient();
 
   Ref<Graph> graph_;

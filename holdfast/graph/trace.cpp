@@ -26,7 +26,8 @@ std::string base_name(const OpDef& op) {
 
 }  // namespace
 
-Tracer::Tracer(Ref<Graph> graph) : graph_(std::move(graph)) {
+Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies) : graph_(std::move(graph)), copies_(copies) {
+  first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
   graph_->scope->interpreter = this;
   for (const Ref<Node>& n : graph_->nodes) if (is_constant(*n)) constants_[constant_of(*n).id()] = n;
   for (const Capture& c : graph_->captures) captured_[c.outer.id()] = c.inner;

@@ -138,5 +138,6 @@ NB_MODULE(_holdfast, m) {
   bind_device(m);
   bind_random(m);
   bind_graph(m);
+  bind_control(m);
   bind_registry(m);
 }

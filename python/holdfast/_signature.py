@@ -150,6 +150,8 @@ class Signature:
         call.key = tuple(_without_tensors(call.key))
         return call
 
+    bind_specs = bind
+
     def _fitted(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments as tensors of the dtypes and shapes that were asked for."""
         assert self.specs is not None
