@@ -14,8 +14,8 @@ from typing import Any
 
 from ._holders import ItemPlace, Object, Place
 
-__all__ = ["Change", "Growth", "Journal", "Set", "journal", "mutate", "note_set", "open_journals", "put",
-           "was_stored"]
+__all__ = ["Change", "Growth", "Journal", "Set", "journal", "mutate", "note_read", "note_set", "open_journals",
+           "put", "raw_write", "was_stored"]
 
 Container = list | dict | set | deque  # type: ignore[type-arg]
 
@@ -27,7 +27,7 @@ class Set:
 
     def __init__(self, place: Place, old: Any, value: Any) -> None:
         self.place, self.old, self.value = place, old, value
-        self.inside = value  # what the place holds while tracing; the value may be an output of it
+        self.inside: Any = value  # what the place holds while tracing; the value may be an output of it
         self.condition: Any = None  # a tensor: performed where it is true
 
     def touches(self) -> tuple[Any, ...]:
@@ -43,7 +43,7 @@ class Growth:
     def __init__(self, container: Object, method: str, arguments: tuple[Any, ...]) -> None:
         self.container, self.method = container, method
         self.value: Any = arguments
-        self.inside = arguments
+        self.inside: Any = arguments
         self.condition: Any = None
 
     def touches(self) -> tuple[Any, ...]:
@@ -62,6 +62,8 @@ class Journal:
         self.keys: set[tuple[Any, ...]] = set()  # of the places that were set
         self._alive: list[Any] = []  # keys hold ids, which must not be given twice
         self._before: dict[int, tuple[Any, Any]] = {}
+        self._made: dict[int, Any] = {}
+        self.reads: set[tuple[Any, ...]] = set()  # places that were read before they were set
 
     def add(self, change: Change) -> None:
         """Writes a change down."""
@@ -84,6 +86,19 @@ class Journal:
         known = self._before.get(id(container))
         return container if known is None else known[1]
 
+    def made(self, thing: Any) -> bool:
+        """Whether an object was made while this was written."""
+        return id(thing) in self._made
+
+    def note_made(self, thing: Any) -> None:
+        """Remembers that an object was made just now."""
+        self._made[id(thing)] = thing
+
+    def adopt(self, inner: Journal) -> None:
+        """Takes over what was made while another journal was written inside this one."""
+        self._made.update(inner._made)
+        self.reads |= inner.reads - self.keys
+
     def undo(self) -> None:
         """Takes everything back."""
         for change in reversed(self.changes):
@@ -102,6 +117,8 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         _open.journals.remove(self)
+        if _open.journals:
+            _open.journals[-1].adopt(self)
 
 
 class _Open(threading.local):
@@ -126,6 +143,21 @@ def open_journals(outermost: Journal) -> list[Journal]:
 def was_stored(outermost: Journal, key: tuple[Any, ...]) -> bool:
     """Whether the place with this key got its value since `outermost` was opened."""
     return any(key in each.keys for each in open_journals(outermost))
+
+
+def note_read(key: tuple[Any, ...]) -> None:
+    """Writes down that a place is read."""
+    now = journal()
+    if now is not None and key not in now.keys:
+        now.reads.add(key)
+
+
+def raw_write(place: Place, value: Any) -> None:
+    """Puts a value into a place behind everybody's back."""
+    if isinstance(place, ItemPlace):
+        place.write(value)
+    else:
+        place.restore(value)
 
 
 def note_set(place: Place, value: Any) -> None:

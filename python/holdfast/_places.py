@@ -13,7 +13,7 @@ import math
 import random
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from ._holders import (
     item_of,
     weakly,
 )
-from ._journal import Journal, note_set, open_journals, was_stored
+from ._journal import Journal, note_read, note_set, open_journals, was_stored
 from ._stores import Store, stores
 
 __all__ = [
@@ -213,6 +213,7 @@ class Recorder:
         self.reads: list[tuple[Any, Place]] = []
         self.journal = Journal()
         self.random_calls: list[Mark] = []
+        self.endings: list[Callable[[Journal], None]] = []  # what is left to do before the stores
         self.restart = False  # whether the trace is void: some code has to be converted first
         self._seen: set[tuple[Any, ...]] = set()
         self._pending: dict[tuple[Any, ...], Guard] = {}
@@ -249,6 +250,8 @@ class Recorder:
     def stores(self) -> list[Store]:
         """The effects that hold symbols, in order."""
         if self._stores is None:
+            while self.endings:
+                self.endings.pop(0)(self.journal)
             self._stores = stores(self.journal)
         return self._stores
 
@@ -264,6 +267,7 @@ class Recorder:
         `n += 1` reads `n` to store it again: a counter that nothing else reads guards nothing.
         """
         key = place.key
+        note_read(key)
         if is_symbol(value) or key in self._seen:
             return
         if was_stored(self.journal, key):
@@ -319,7 +323,7 @@ class Recorder:
         known = self._outside.get(id(container))
         return None if known is None else known[1]
 
-    def note_item(self, container: Any, item: Any) -> None:
+    def note_item(self, container: Any, item: Any, pending: bool = False) -> None:
         """An item of a container was read, or found missing."""
         place = self._asks(container)
         if place is None:
@@ -327,7 +331,7 @@ class Recorder:
         here = ItemPlace(container, item, place)
         value = here.read()
         if item_of(self._original(container), item) is value:  # else the trace put it there
-            self.note(here, value)
+            self.note(here, value, pending)
 
     def note_length(self, container: Any) -> None:
         """The length of a container was asked for."""

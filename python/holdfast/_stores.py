@@ -32,7 +32,7 @@ class Store:
         self.method = "" if isinstance(change, Set) else change.method
         # Of a container that grew: a key in it, and the path to its new item in the value.
         self._spots: list[tuple[Any, tuple[int, ...]]] | None = None
-        if isinstance(change, Growth) and change.condition is None:
+        if isinstance(change, Growth) and change.condition is None and change.inside is not None:
             self._spots = list(_spots(change))
 
     def perform(self, value: Any) -> None:
@@ -140,6 +140,8 @@ def _take_back(change: Change) -> None:
             holder.pop(change.place.item, None)
         return
     container = change.container.read()
+    if change.inside is None:
+        return
     new = {id(item) for _, item in _items(change.inside)}
     if isinstance(container, list):
         container[:] = [item for item in container if id(item) not in new]

@@ -50,10 +50,14 @@ def if_(
 
 
 def staged_if(
-    predicate: Any, body: Callable[[], None], orelse: Callable[[], None], site: Site
+    predicate: Any,
+    body: Callable[[], None],
+    orelse: Callable[[], None],
+    site: Site,
+    cells: Cells | None = None,
 ) -> None:
     """The statement, with a condition that has no value yet."""
-    cells = Cells(body, orelse)
+    cells = cells or Cells(body, orelse)
     before = cells.read_all(site.modified)
 
     def side(block: Callable[[], None]) -> Outcome:
@@ -71,24 +75,28 @@ def staged_if(
             journal.undo()
         return Outcome(names, journal, raised)
 
-    outcomes: list[Outcome] = []
+    raised: dict[bool, str] = {}
 
     def first() -> Outcome:
-        outcomes.append(side(body))
-        return outcomes[-1]
+        outcome = side(body)
+        raised[True] = outcome.raised
+        return outcome
 
     def second() -> Outcome:
-        outcomes.append(side(orelse))
-        return outcomes[-1]
+        outcome = side(orelse)
+        raised[False] = outcome.raised
+        if raised[True] and outcome.raised:
+            raise RuntimeError(f"{raised[True]} / {outcome.raised}")
+        return outcome
 
     predicate = as_bool(predicate)
     cells.write_all(merge(predicate, first, second, site))
-    for taken, outcome in zip((True, False), outcomes, strict=True):
-        if outcome.raised:
+    for taken, said in raised.items():
+        if said:
             from .. import debugging
 
             allowed = _registry.function("logical_not")(predicate) if taken else predicate
-            debugging.Assert(allowed, [outcome.raised])
+            debugging.Assert(allowed, [said])
 
 
 def _said(error: Exception) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import random
+import sys
 import types
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from .._journal import journal, mutate
 from .._places import recording
 from . import _iterables
 from ._conversion import converted_callee
+from ._lists import StagedList, joined
 from ._reads import attribute, attribute_place, iterated
 
 __all__ = ["assert_", "call", "contains", "lacks", "method"]
@@ -39,10 +41,7 @@ _RANDOM = (getattr(random, "_inst", None), getattr(np.random.mtrand, "_rand", No
 
 def call(function: Any) -> Any:
     """What to call for `function`: itself, its converted form, or something that knows symbols."""
-    try:
-        known = _builtins.get(function)
-    except TypeError:  # unhashable
-        known = None
+    known = _builtins.get(id(function))
     if known is not None:
         return known
     if not _is_active():
@@ -70,7 +69,23 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls what is not converted: it may read all of the containers that it gets."""
     for value in (*args, *kwargs.values()):
         iterated(value)
-    return function(*args, **kwargs)
+    if args and isinstance(args[0], StagedList):
+        name = _joins().get(id(function))
+        if name is not None:
+            axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
+            return joined(name, args[0], axis)
+    given = function(*args, **kwargs)
+    if isinstance(function, type) and (now := journal()) is not None:
+        now.note_made(given)
+    return given
+
+
+@functools.cache
+def _joins() -> dict[int, str]:
+    """The functions that take a list of tensors and join them, by identity."""
+    package = sys.modules[__package__.partition(".")[0]]
+    names = {"stack": "stack", "concat": "concat", "add_n": "add_n"}
+    return {id(getattr(package, name)): kind for name, kind in names.items()}
 
 
 def method(holder: Any, name: str) -> Any:
@@ -171,17 +186,17 @@ def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     return choose
 
 
-_builtins: dict[Any, Any] = {
-    len: _len,
-    range: _iterables.range_,
-    enumerate: _iterables.enumerate_,
-    zip: _iterables.zip_,
-    getattr: _getattr,
-    hasattr: _hasattr,
-    setattr: _setattr,
-    delattr: _delattr,
-    max: _extreme(max, "maximum"),
-    min: _extreme(min, "minimum"),
+_builtins: dict[int, Any] = {
+    id(len): _len,
+    id(range): _iterables.range_,
+    id(enumerate): _iterables.enumerate_,
+    id(zip): _iterables.zip_,
+    id(getattr): _getattr,
+    id(hasattr): _hasattr,
+    id(setattr): _setattr,
+    id(delattr): _delattr,
+    id(max): _extreme(max, "maximum"),
+    id(min): _extreme(min, "minimum"),
 }
 
 

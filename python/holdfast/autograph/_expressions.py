@@ -237,9 +237,15 @@ class Expressions(ast.NodeTransformer):
         inner.own = [shadowed - inner.scope.local]
         free = _names.free_names(node)
         node.body = inner.visit(node.body)
-        if any(self.scope.kind(name) != "global" for name in free - shadowed):
-            return _nodes.call("made", [node], node)
+        if any(self.scope.kind(name) == "local" for name in free - shadowed):
+            mark = self.made_here(free - shadowed, node)
+            return _nodes.at(ast.Call(mark, [node], []), node)
         return node
+
+    def made_here(self, free: set[str], where: ast.AST) -> ast.expr:
+        """What marks the cells of a function that belong to the function being rewritten."""
+        names = sorted(name for name in free if self.scope.kind(name) == "local")
+        return _nodes.call("made", [_nodes.text(name) for name in names], where)
 
     def comprehension(self, node: Any, elements: tuple[str, ...]) -> Any:
         own: set[str] = set()

@@ -97,6 +97,10 @@ class _Liveness:
         flags = set(getattr(loop, "ag_exits", ()))
         own = {loop.test} if isinstance(loop, ast.While) else set()
         head = after | self.reads(*own) | flags
+        exposed = self.block(loop.body, set(), caught)
+        if isinstance(loop, ast.For):
+            exposed -= _names.bindings([loop.target]).names
+        loop.ag_exposed = exposed | self.reads(*own) | flags  # type: ignore[attr-defined]
         while True:
             inner = self.block(loop.body, head, caught)
             if isinstance(loop, ast.For):

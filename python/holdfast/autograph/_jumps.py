@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
-from . import _nodes
+from . import _names, _nodes
 
 __all__ = ["DONE", "VALUE", "CannotLower", "is_total", "leaves", "lower"]
 
@@ -229,6 +229,13 @@ class _Lowering:
 
     def loop(self, loop: _Loop) -> tuple[list[ast.stmt], set[str]]:
         """A loop whose body runs to its end, and which stops at a flag that is up."""
+        if isinstance(loop, ast.While) and _names.bindings([loop.test]).names:
+            # The test sets names that the body reads, so it belongs into the body.
+            refused = ast.UnaryOp(ast.Not(), loop.test)
+            end = _nodes.at(ast.Break(), loop.test)
+            out = _nodes.at(ast.If(refused, [*loop.orelse, end], []), loop.test)
+            always = _nodes.at(ast.Constant(True), loop.test)
+            loop.test, loop.body, loop.orelse = always, [out, *loop.body], []
         self.count += 1
         stop, skip = f"ag__break_{self.count}", f"ag__continue_{self.count}"
         self.around.append((stop, skip))

@@ -156,7 +156,7 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
         if isinstance(index, slice):
             recorder.note_whole(container)
         elif not is_symbol(index) and not isinstance(index, _holdfast.Tensor):
-            recorder.note_item(container, index)
+            recorder.note_item(container, index, pending)
     else:
         getter = getattr(type(container), "__getitem__", None)
         if isinstance(getter, types.FunctionType):

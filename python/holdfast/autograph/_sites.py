@@ -27,7 +27,7 @@ def spot(node: ast.AST) -> Spot:
     return Spot(line, col, getattr(node, "end_col_offset", -1))
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(slots=True, eq=False)
 class Home:
     """The function that staged statements stand in, and where it sets its names."""
 
@@ -50,13 +50,14 @@ class Home:
         }
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(slots=True, eq=False)  # a constant of code objects, which are hashed
 class Site:
     """One `if`, `while` or `for` that may be staged.
 
     modified: the names its blocks may set.  outputs: those of them that are read afterwards.
     carried: the names that an iteration hands to the next one, or to what follows the loop.
-    blocks: the first and the last line of each block.  raises: the lines of its own `raise`s.
+    exposed: those of them that an iteration may read before it sets them.
+    blocks: the first and the last line of each block.
     """
 
     kind: str
@@ -65,6 +66,7 @@ class Site:
     modified: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     carried: tuple[str, ...] = ()
+    exposed: tuple[str, ...] = ()
     blocks: tuple[tuple[int, int], ...] = ()
 
     @property

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import _holdfast, _registry, nest
+from .._dtypes import float32
 from .._holders import is_symbol
 from ._sites import Site
 
 __all__ = [
     "UNSET",
+    "Again",
     "Cells",
     "Maybe",
     "Spec",
@@ -58,6 +61,15 @@ class Maybe:
     ) -> None:
         self.name, self.site, self.block, self.kind = name, site, block, kind
         self.value, self.ran = value, ran
+
+
+class Again(Exception):
+    """An attempt to stage something found out what the next one has to know."""
+
+    def __init__(self, **found: Any) -> None:
+        self.dtypes: dict[Any, Any] = found.get("dtypes", {})
+        self.fillers: list[Any] | None = found.get("fillers")
+        self.found = found
 
 
 class Cells:
@@ -108,7 +120,8 @@ class Cells:
 # Values with tensors in them.
 
 
-class Spec(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Spec:
     """What a tensor is like."""
 
     dtype: Any
@@ -153,6 +166,8 @@ def spec_of(tensor: Any) -> Spec:
 
 def zeros(spec: Spec) -> Any:
     """A tensor to stand where no value is: nobody reads it."""
+    if spec.dtype.name == "variant":
+        return _holdfast.list_reserve(float32, None, _holdfast.convert(0))
     sizes = [] if spec.shape is None else [size or 0 for size in spec.shape]
     return _registry.function("zeros")(sizes, spec.dtype)
 

@@ -51,8 +51,11 @@ class Statements(Expressions):
         sides = [_names.bindings(side) for side in (node.body, node.orelse)]
         modified = sorted((sides[0].names | sides[1].names) & self.scope.local)
         after: set[str] = getattr(node, "ag_after", set())
-        blocks = [_lines(side) for side in (node.body, node.orelse)]
-        n, site = self.site("if", node.test, modified, blocks, after)
+        blocks = tuple(_lines(side) for side in (node.body, node.orelse))
+        outputs = tuple(name for name in modified if name in after)
+        n, site = self.note(
+            Site("if", self.home, spot(node.test), tuple(modified), outputs, blocks=blocks)
+        )
         test = self.visit(node.test)
         body, orelse = f"ag__if_{n}", f"ag__else_{n}"
         arguments = [test, _nodes.load(body), _nodes.load(orelse), _nodes.load(site)]
@@ -69,7 +72,7 @@ class Statements(Expressions):
             return node
         bound = _names.bindings([node.test, *node.body])
         modified = sorted(bound.names & self.scope.local)
-        n, site = self.site("while", node.test, modified, [_lines(node.body)], node.ag_head)  # type: ignore[attr-defined]
+        n, site = self.loop_site("while", node, node.test, modified)
         test, body = f"ag__test_{n}", f"ag__body_{n}"
         asked = ast.copy_location(ast.Return(node.test), node.test)
         arguments: list[ast.expr] = [_nodes.load(name) for name in (test, body, site)]
@@ -91,7 +94,7 @@ class Statements(Expressions):
         first = _nodes.at(ast.Assign([node.target], item), node.target)
         bound = _names.bindings([node.target, *node.body])
         modified = sorted(bound.names & self.scope.local)
-        n, site = self.site("for", node.iter, modified, [_lines(node.body)], node.ag_head)  # type: ignore[attr-defined]
+        n, site = self.loop_site("for", node, node.iter, modified)
         body = f"ag__body_{n}"
         go_on: ast.expr = ast.Constant(None)
         if flags:
@@ -101,22 +104,20 @@ class Statements(Expressions):
         made.args.args = [_nodes.at(ast.arg("ag__item"), node.target)]
         return [made, _nodes.at(ast.Expr(_nodes.call("for_", arguments, node.iter)), node.iter)]
 
-    def site(
-        self,
-        kind: str,
-        where: ast.expr,
-        modified: list[str],
-        blocks: list[tuple[int, int]],
-        needed: set[str],
+    def loop_site(
+        self, kind: str, node: Any, where: ast.expr, modified: list[str]
     ) -> tuple[int, str]:
+        """Notes a loop."""
+        carried = tuple(name for name in modified if name in node.ag_head)
+        exposed = tuple(name for name in carried if name in node.ag_exposed)
+        blocks = (_lines(node.body),)
+        return self.note(
+            Site(kind, self.home, spot(where), tuple(modified), (), carried, exposed, blocks)
+        )
+
+    def note(self, site: Site) -> tuple[int, str]:
         """Notes a staged statement; its number, and the name that stands for it."""
-        kept = tuple(name for name in modified if name in needed)
-        made = Site(kind, self.home, spot(where), tuple(modified), blocks=tuple(blocks))
-        if kind == "if":
-            made.outputs = kept
-        else:
-            made.carried = kept
-        self.made.append(made)
+        self.made.append(site)
         return len(self.made) - 1, f"ag__site_{len(self.made) - 1}"
 
     def function(
@@ -208,8 +209,8 @@ class Statements(Expressions):
         free = _names.free_names(node)
         name = f"{self.home.function}.<locals>.{node.name}"
         rewrite(node, Scope(node, self.scope), self.home.filename, name, self.made)
-        if any(self.scope.kind(name) != "global" for name in free):
-            node.decorator_list.append(_nodes.hook("made", node))
+        if any(self.scope.kind(name) == "local" for name in free):
+            node.decorator_list.append(self.made_here(free, node))
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
