@@ -8,6 +8,7 @@
 #include "holdfast/exec/kernel.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/random/streams.h"
 
 namespace holdfast {
 namespace {
@@ -30,6 +31,17 @@ bool full(const Node& n) {
   for (const Edge& e : n.inputs) if (e.node && !type_of(e).shape.is_full()) return false;
   return true;
 }
+
+// A random node's own generator, while it runs; an op inside another node's code has none.
+class DrawingFrom {
+ public:
+  explicit DrawingFrom(const Node& n) : was_(random::seed_scope().node) { random::seed_scope().node = static_cast<random::NodeGenerator*>(n.state.get()); }
+  ~DrawingFrom() { random::seed_scope().node = was_; }
+  DrawingFrom(const DrawingFrom&) = delete;
+
+ private:
+  random::NodeGenerator* was_;
+};
 
 }  // namespace
 
@@ -123,6 +135,7 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
     in = many;
   }
   set_site(n.where);
+  DrawingFrom node(n);
   Tensors out;
   if (n.device || devices().size() > 1) {
     DeviceScope there(n.device);
