@@ -6,6 +6,7 @@ dict, which it does not, is reached through the place it was read from, if that 
 
 from __future__ import annotations
 
+import gc
 import types
 import weakref
 from typing import Any
@@ -73,6 +74,13 @@ class Place:
         """The place in words, such as "global `K`"."""
         raise NotImplementedError
 
+    def as_tuple(self) -> tuple[str, Any, Any] | None:
+        """(kind, holder, key) for reading it without Python; None where that can't do.
+
+        kind: "dict", "cell", or "attr", whose holder is a weak reference to the object.
+        """
+        return None
+
 
 class GlobalPlace(Place):
     """A name of a module."""
@@ -97,6 +105,9 @@ class GlobalPlace(Place):
 
     def describe(self) -> str:
         return f"global `{self.name}`"
+
+    def as_tuple(self) -> tuple[str, Any, Any] | None:
+        return "dict", self.space, self.name
 
 
 class CellPlace(Place):
@@ -128,6 +139,9 @@ class CellPlace(Place):
 
     def describe(self) -> str:
         return f"enclosing name `{self.name}`"
+
+    def as_tuple(self) -> tuple[str, Any, Any] | None:
+        return "cell", self.cell, None
 
 
 class AttributePlace(Place):
@@ -170,6 +184,15 @@ class AttributePlace(Place):
     def describe(self) -> str:
         return f"attribute `{self.name}` of `{self.owner}`"
 
+    def as_tuple(self) -> tuple[str, Any, Any] | None:
+        holder = self._holder()
+        if not isinstance(getattr(holder, "__dict__", None), dict) or _slot(holder, self.name):
+            return None
+        try:
+            return "attr", weakref.ref(holder), self.name
+        except TypeError:  # the class allows none
+            return None
+
 
 class ClassPlace(Place):
     """An attribute of a class: a method, a property, a constant."""
@@ -189,6 +212,13 @@ class ClassPlace(Place):
 
     def describe(self) -> str:
         return f"attribute `{self.name}` of class `{self.owner}`"
+
+    def as_tuple(self) -> tuple[str, Any, Any] | None:
+        holder = self._holder()
+        if holder is MISSING:
+            return None
+        (space,) = gc.get_referents(holder.__dict__)  # the dict behind the read-only view
+        return "dict", space, self.name
 
 
 class ItemPlace(Place):
@@ -213,6 +243,10 @@ class ItemPlace(Place):
     def describe(self) -> str:
         inside = self.within.describe() if self.within is not None else "a container"
         return f"item {self.item!r} of {inside}"
+
+    def as_tuple(self) -> tuple[str, Any, Any] | None:
+        holder = self._holder()
+        return ("dict", holder, self.item) if type(holder) is dict else None
 
 
 class Object(Place):

@@ -9,7 +9,6 @@ at once, written down, and performed again by every later call with its own valu
 from __future__ import annotations
 
 import contextlib
-import math
 import random
 import threading
 from collections import deque
@@ -55,6 +54,7 @@ __all__ = [
 ]
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(...), range, np.generic)
+_EXACT = (int, bool, str, bytes, type(None))  # equal ones of the same type are the same
 _MUTABLE = (list, dict, set, deque)
 _MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
 
@@ -72,9 +72,7 @@ def same_value(was: Any, now: Any) -> bool:
         return False
     if isinstance(was, tuple):
         return len(was) == len(now) and all(map(same_value, was, now))
-    if was == now:
-        return not isinstance(was, float) or math.copysign(1.0, was) == math.copysign(1.0, now)
-    return bool(was != was and now != now)  # two NaNs
+    return bool(was == now or (was != was and now != now))  # two NaNs are alike
 
 
 class Guard:
@@ -114,25 +112,16 @@ class Guard:
             return isinstance(value, np.ndarray) and _same_array(self._was, value)
         return bool(_aspect(how, value) == self._was)
 
-    def as_tuple(self) -> tuple[Any, ...]:
-        """(kind, holder, key, expected, by identity) for comparisons without Python.
+    def as_tuple(self) -> tuple[Any, Any, bool] | None:
+        """(place, expected, by identity) for a comparison without Python; None where that can't do.
 
-        kind: "dict", "cell", "attr" (the holder is a function that gives the object or MISSING) or
-        "item" (likewise); ("python", the guard) where only `holds` can tell. With identity, expected
-        is a function that gives the object.
+        A tuple or float is compared by identity there: equal ones may differ, `1.0` from `1` inside
+        a tuple. Where that fails, `holds` still tells.
         """
-        place, identity = self.place, self.how == "identity"
-        if self.how not in ("identity", "value"):
-            return "python", self
-        if isinstance(place, GlobalPlace):
-            return "dict", place.space, place.name, self._was, identity
-        if isinstance(place, CellPlace):
-            return "cell", place.cell, None, self._was, identity
-        if isinstance(place, AttributePlace):
-            return "attr", place.holder, place.name, self._was, identity
-        if isinstance(place, ItemPlace):
-            return "item", place.holder, place.item, self._was, identity
-        return "python", self
+        where = self.place.as_tuple()
+        if where is None or self.how not in ("identity", "value") or self.was is MISSING:
+            return None
+        return where, self.was, self.how == "identity" or type(self.was) not in _EXACT
 
     def describe(self) -> str:
         """What is guarded, in words."""
@@ -179,6 +168,11 @@ class Guards:
             if not guard.holds():
                 return guard
         return None
+
+    def as_tuples(self) -> list[tuple[Any, Any, bool]] | None:
+        """All guards for comparisons without Python; None if one of them can't do without."""
+        found = [guard.as_tuple() for guard in self.all]
+        return None if None in found else found  # type: ignore[return-value]
 
     def __len__(self) -> int:
         return len(self.all)
@@ -231,7 +225,9 @@ class Recorder:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self.journal.__exit__()
         _active.recorders.remove(self)
-        if error is None:
+        if error is not None:
+            self.journal.undo()  # the call did not happen
+        else:
             # Code that we did not convert may have read all of a container that it was given.
             for container, place in list(self._outside.values()):
                 if id(container) not in self._asked:
@@ -240,11 +236,6 @@ class Recorder:
         self.journal = Journal()
         self._alive.clear()
         self._outside.clear()
-
-    def rollback(self) -> None:
-        """Takes back what the trace stored; for a trace that is dropped."""
-        self.journal.undo()
-        self.journal.changes.clear()
 
     @property
     def stores(self) -> list[Store]:

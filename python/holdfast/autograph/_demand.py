@@ -50,7 +50,6 @@ def on_demand(frame: types.FrameType) -> None:
     recorder = _places.recording()
     if recorder is not None:
         recorder.restart = True
-        recorder.rollback()
     raise Restart
 
 
