@@ -4,17 +4,23 @@
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/list.h"
 #include "holdfast/ops/math.h"
 
 namespace holdfast {
 namespace {
+
+Tensor zeros_of(const Tensor& t) { return t.dtype() == DType::kVariant ? list_zeros_like(t) : zeros_like(t); }
 
 // What has arrived for one tensor so far.
 struct Arrived {
   Tensor dense;
   std::vector<IndexedSlices> slices;
 
-  void add(const Tensor& t) { dense = dense ? holdfast::add(dense, t) : t; }
+  void add(const Tensor& t) {
+    if (!dense) dense = t;
+    else dense = t.dtype() == DType::kVariant ? list_add(dense, t) : holdfast::add(dense, t);
+  }
   bool any() const { return dense || !slices.empty(); }
   Gradient total() const {
     if (slices.empty()) return {dense};
@@ -111,7 +117,7 @@ class Sweep {
 
   void run_custom(Record& r, const Tensors& upstream) {
     std::vector<Tensor> dy;
-    for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] ? upstream[i] : zeros_like(r.outputs[i]));
+    for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] ? upstream[i] : zeros_of(r.outputs[i]));
     std::vector<Tensor> dx = (*r.custom)(dy);
     // In a graph the ops inside are there too; what arrived has been passed on.
     for (uint64_t id : r.out_ids) if (id && index_.has(id)) at(id) = Arrived();
@@ -135,7 +141,7 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& wa
   size_t n = records.size();
   Sweep b(records, watched, sources);
   for (size_t i = 0; i < targets.size(); ++i)
-    if (is_differentiable(targets[i].dtype())) b.seed(targets[i], upstream.empty() ? Tensor() : upstream[i]);
+    if (flows(targets[i].dtype())) b.seed(targets[i], upstream.empty() ? Tensor() : upstream[i]);
   for (size_t i = n; i-- > 0;) {
     Record r = consume ? std::move(records[i]) : records[i];
     b.step(r);
@@ -149,7 +155,7 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& wa
 
 Tensor Grad::dy(int i) const {
   const Tensor& t = upstream_[static_cast<size_t>(i)];
-  return t ? t : zeros_like(y(i));
+  return t ? t : zeros_of(y(i));
 }
 
 void Grad::sparse(int i, IndexedSlices s) { sparse_.emplace_back(i, std::move(s)); }

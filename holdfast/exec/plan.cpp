@@ -77,6 +77,7 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
       s.in.push_back(slot(e));
       if (s.in.back() >= 0) last_use[static_cast<size_t>(s.in.back())] = static_cast<int>(p.steps_.size());
     }
+    for (const Edge& e : n->inputs) s.owns = s.owns || (e.node && type_of(e).dtype == DType::kVariant);
     if (full(*n)) {
       s.types = std::make_unique<Infer>(*n->op, std::span<const Tensor>(), n->attrs);
       for (const Type& t : n->outputs) {
@@ -108,7 +109,11 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
   alignas(Tensor) unsigned char few[kFew * sizeof(Tensor)];
   std::vector<Tensor> many;
   std::span<const Tensor> in;
-  if (s.in.size() <= kFew) {
+  if (s.owns) {
+    for (int i : s.in) many.push_back(i < 0 ? Tensor() : slots[static_cast<size_t>(i)]);
+    for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
+    in = many;
+  } else if (s.in.size() <= kFew) {
     std::memset(few, 0, sizeof few);
     for (size_t i = 0; i < s.in.size(); ++i)
       if (s.in[i] >= 0) std::memcpy(few + i * sizeof(Tensor), &slots[static_cast<size_t>(s.in[i])], sizeof(Tensor));
@@ -145,6 +150,18 @@ void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {
   if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
   InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
   for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = inputs[i];
+  run_slots(slots, outputs);
+}
+
+void Plan::run(Tensors&& inputs, Tensors& outputs) const {
+  if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = std::move(inputs[i]);
+  inputs = Tensors();
+  run_slots(slots, outputs);
+}
+
+void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
   InterpreterScope values(nullptr);
   Where asked = here();
   for (size_t k = 0; k < steps_.size(); ++k) {

@@ -14,6 +14,7 @@ struct Step {
   int out = 0;                   // the first of its outputs' slots
   InlineVector<int, 4> done;     // slots that nobody reads after this step
   const Kernel* kernel = nullptr;  // chosen when the plan was made; null: chosen at each run
+  bool owns = false;             // its inputs are handed over with their count, so that a list can change in place
   std::unique_ptr<Infer> types;  // what it gives, where every size is known beforehand
 };
 
@@ -25,6 +26,8 @@ class HOLDFAST_API Plan final : public RefCounted {
 
   /// Inputs are the graph's arguments and then its captures.
   void run(std::span<const Tensor> inputs, Tensors& outputs) const;
+  /// The same; the plan may let go of an input, or change it in place, once nobody needs it.
+  void run(Tensors&& inputs, Tensors& outputs) const;
 
   const Graph& graph() const { return *graph_; }
   const std::vector<Step>& steps() const { return steps_; }
@@ -34,6 +37,7 @@ class HOLDFAST_API Plan final : public RefCounted {
 
  private:
   void run_step(const Step&, std::span<Tensor> slots) const;
+  void run_slots(std::span<Tensor> slots, Tensors& outputs) const;
 
   Ref<Graph> graph_;
   std::vector<Step> steps_;

@@ -26,7 +26,8 @@ std::string base_name(const OpDef& op) {
 
 }  // namespace
 
-Tracer::Tracer(Ref<Graph> graph) : graph_(std::move(graph)) {
+Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies) : graph_(std::move(graph)), copies_(copies) {
+  first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
   graph_->scope->interpreter = this;
   for (const Ref<Node>& n : graph_->nodes) if (is_constant(*n)) constants_[constant_of(*n).id()] = n;
   for (const Capture& c : graph_->captures) captured_[c.outer.id()] = c.inner;
@@ -45,7 +46,7 @@ void Tracer::close() {
 
 Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
   auto node = make_ref<Node>(&placeholder_op(), Attrs{Arg(dtype), Arg(shape)});
-  node->where = here();
+  node->where = graph_->scope->defined ? graph_->scope->defined : here();
   node->outputs.push_back({dtype, std::move(shape)});
   graph_->add(node, name);
   graph_->inputs.push_back(node);

@@ -9,7 +9,8 @@ namespace holdfast {
 /// `entered`, ops on plain values are written down too, and no tape from outside looks on.
 class HOLDFAST_API Tracer final : public Interpreter {
  public:
-  explicit Tracer(Ref<Graph> graph);
+  /// `copies`: for a graph that is a copy, what symbols of the original stand for.
+  explicit Tracer(Ref<Graph> graph, const NodeMap* copies = nullptr);
   ~Tracer() override;
 
   Scope* scope() const override { return graph_->scope.get(); }
@@ -34,12 +35,15 @@ class HOLDFAST_API Tracer final : public Interpreter {
 
  private:
   Edge constant(const Tensor& t);
+  bool from_around(const Tensor& t) const;
   Edge capture(const Tensor& t);
 
   Ref<Graph> graph_;
+  const NodeMap* copies_;
   std::unordered_map<uint64_t, Ref<Node>> constants_, captured_;
   std::unordered_set<uint64_t> baked_;
   std::vector<Tensor> made_;
+  uint64_t first_id_ = 0;  // what has a smaller one is older than the trace
 };
 
 /// Makes `tracer` the thread's interpreter while it lives; tapes outside do not see what is traced.

@@ -25,6 +25,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     """Whether traced functions run as plain Python from now on; for debugging."""
     global _eagerly
     _eagerly = bool(run_eagerly)
+    _holdfast.set_functions_eager(_eagerly)
 
 
 def functions_run_eagerly() -> bool:
@@ -32,7 +33,7 @@ def functions_run_eagerly() -> bool:
     return _eagerly
 
 
-class Function:
+class Function(_holdfast.TracedBase):
     """A Python function that runs as a graph. Made by `tf.function`."""
 
     def __init__(
@@ -94,7 +95,8 @@ class Function:
                 instance.__dict__[f"_holdfast_{self._name}"] = bound
         return bound
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    # The base's call runs traces that need no Python; what it does not know comes here.
+    def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
         if _eagerly:
             return self._python_function(*args, **kwargs)
         call = self._signature.bind(args, kwargs)
@@ -116,7 +118,15 @@ class Function:
 
     def _trace_and_run(self, call: Any) -> Any:
         trace = self._make(call)
-        return trace.run_first(call)
+        result = trace.run_first(call)
+        self._offer(trace)
+        return result
+
+    def _offer(self, trace: Trace) -> None:
+        """Lets the base call a trace by itself, if it can."""
+        fast = trace.fast_form() if self._signature.positional else None
+        if fast is not None:
+            self._add_fast(*fast)
 
     def _make(self, call: Any) -> Trace:
         self._traced += 1
@@ -173,12 +183,27 @@ class ConcreteFunction:
     @property
     def inputs(self) -> list[Any]:
         """Its inputs as symbols: arguments, then captures."""
-        return self._trace.input_symbols()
+        return self._trace.concrete.symbols()[0]
 
     @property
     def outputs(self) -> list[Any]:
         """Its outputs as symbols."""
-        return self._trace.output_symbols()
+        return self._trace.concrete.symbols()[1][: self._trace.outputs]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The Variables it uses."""
+        return tuple(self._trace.concrete.variables())
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """Those that tapes watch."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """Tensors that it uses and that are not arguments."""
+        return list(self._trace.captured)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = self._trace.bind_concrete(args, kwargs)

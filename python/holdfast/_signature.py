@@ -130,6 +130,8 @@ class Signature:
             for p in self._parameters.parameters.values()
         )
         self._count = len(self._parameters.parameters) if self._parameters else -1
+        # Whether positional arguments alone say everything.
+        self.positional = self._plain and (given is None or len(self.specs or ()) == self._count)
         self._names = list(self._parameters.parameters) if self._parameters else []
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -149,6 +151,8 @@ class Signature:
         call.types[: len(wanted)] = wanted
         call.key = tuple(_without_tensors(call.key))
         return call
+
+    bind_specs = bind
 
     def _fitted(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments as tensors of the dtypes and shapes that were asked for."""
