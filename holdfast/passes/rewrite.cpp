@@ -48,7 +48,7 @@ void Rewriter::finish() {
     for (size_t k = 0; k < i; ++k) taken = taken || (graph_.outputs[k] == by && !(before[k] == before[i]));
     if (given || taken) {
       bool apart = out.node->op == identity && out.node->inputs[0] == by;
-      if (apart) continue;
+      if (apart || !kAll.has(type_of(by).dtype)) continue;
       now_ = out.node;
       by = add(*identity, {by});
       by.node->device = nullptr;

@@ -114,6 +114,7 @@ TEST(GraphText, SaysWhereItIsWrong) {
   expect_refused(with_body("  a = Const() {value=float32[](1)}\n  return a:1\n"), "line 4", "no number 1");
   expect_refused(with_body("  a = Const() {value=\"open}\n  return\n"), "line 3", "does not end on its line");
   expect_refused(with_body("  a = Const() {value=float32[9999999999999](1)}\n  return\n"), "line 3", "fewer elements");
+  expect_refused(with_body("  none = Const() {value=float32[](1)}\n  return\n"), "line 3, column 3", "in quotes only");
   expect_refused("holdfast graph 1\nfunction f(x) {\n  return\n}\n", "line 2, column 12", "no node `x`");
   expect_refused("holdfast graph 1\nfunction f() {\n", "line 3", "the end");
 }
