@@ -1,5 +1,8 @@
 """Graphs as text: what is written reads back as the same graph, which computes the same."""
 
+import pathlib
+import re
+
 import numpy as np
 import pytest
 import samples
@@ -115,3 +118,11 @@ def test_a_graph_written_by_hand_runs():
         }"""
     )
     assert function.call([tf.constant([1.0, 2.0])])[0].numpy().tolist() == [2.0, 4.0]
+
+
+def test_the_page_on_graphs_shows_a_graph_and_lists_the_passes():
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "graphs.md").read_text()
+    shown = re.search(r"```\n(holdfast graph 1\n.*?)```", page, re.DOTALL).group(1)
+    assert _holdfast.parse_graph(shown).text() == shown
+    rows = [f"| `{name}` | {doc} |" for name, doc in _holdfast.passes()]
+    assert "\n".join(rows) in page
