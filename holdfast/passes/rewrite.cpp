@@ -24,7 +24,9 @@ Edge Rewriter::redirected(const Edge& e) const {
 }
 
 void Rewriter::redirect(Node& n) {
-  if (replaced_.empty()) return;
+  if (replaced_.empty() && moved_.empty()) return;
+  for (Ref<Node>& before : n.after)
+    if (auto it = moved_.find(before.get()); it != moved_.end()) before = it->second.second;
   for (Edge& e : n.inputs) {
     Edge by = redirected(e);
     if (by == e) continue;
