@@ -7,6 +7,7 @@ const std::vector<Pass>& all_passes() {
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
       {"early_updates", "Moves updates of variables to where their values are known.", &early_updates},
       {"fuse", "Joins elementwise nodes into one.", &fuse},
+      {"fuse_updates", "Adds to variables inside the loop that computes what is added.", &fuse_updates},
   };
   return list;
 }

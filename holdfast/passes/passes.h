@@ -18,6 +18,8 @@ HOLDFAST_API bool drop_dead(Graph&);
 HOLDFAST_API bool early_updates(Graph&);
 /// Joins elementwise nodes into Fused ones, so that what one gives the next never leaves the first cache.
 HOLDFAST_API bool fuse(Graph&);
+/// Adds to variables inside the loop that computes what is added.
+HOLDFAST_API bool fuse_updates(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();

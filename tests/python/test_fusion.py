@@ -142,3 +142,45 @@ def test_effects_keep_their_order():
 
     assert f(tf.constant([1.0, 1.0])).numpy().tolist() == [7.0, 10.0]
     assert v.numpy().tolist() == [9.0, 13.0]
+
+
+def test_updates_are_part_of_the_loop_and_bit_equal():
+    start = np.random.default_rng(5).normal(size=(40, 33)).astype(np.float32)
+    g = floats(40, 33)
+
+    def run(step):
+        v = tf.Variable(start)
+        for _ in range(3):
+            step(v, g)
+        return bits(v.read_value())
+
+    def step(v, g):
+        v.assign_sub(0.1 * (g + 0.01 * v))
+
+    traced = tf.function(step)
+    assert run(step) == run(traced)
+    assert "FusedUpdate" in nodes(traced)
+
+
+def test_a_value_read_before_an_update_stays():
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def f(x):
+        before = v.read_value()
+        v.assign_add(x * 2.0)
+        return before, v.read_value()
+
+    kept = v.read_value()
+    before, after = f(tf.constant([1.0, 1.0]))
+    assert before.numpy().tolist() == [1.0, 2.0] and after.numpy().tolist() == [3.0, 4.0]
+    assert kept.numpy().tolist() == [1.0, 2.0]
+
+
+def test_gradients_of_a_tape_around_a_call_use_the_values_it_saw():
+    v = tf.Variable([3.0])
+    f = tf.function(lambda x: v * v * x)
+    with tf.GradientTape() as tape:
+        y = f(tf.constant([2.0]))
+        v.assign_sub([1.0])
+    assert tape.gradient(y, v).numpy().tolist() == [12.0]
