@@ -1,6 +1,8 @@
 #include "holdfast/autodiff/backward.h"
 
+#include "holdfast/autodiff/deferred_formula.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
@@ -30,6 +32,12 @@ struct Arrived {
     return {holdfast::add(dense, g.tensor())};
   }
 };
+
+// A gradient has the shape of what it is the gradient of, and either may know more of it.
+void learn_shape(const Tensor& dy, const Tensor& y) {
+  if (!dy || !y || !dy.is_symbolic()) return;
+  if (auto both = dy.shape().merged(y.shape())) dy.rep()->shape = *both;
+}
 
 class Sweep {
  public:
@@ -73,6 +81,7 @@ class Sweep {
       Gradient g = id && index_.has(id) ? at(id).total() : Gradient{};
       upstream.push_back(g.none() ? Tensor() : g.tensor());
     }
+    for (size_t i = 0; i < upstream.size() && i < r.outputs.size(); ++i) learn_shape(upstream[i], r.outputs[i]);
     set_site(r.where);
     r.op ? run_formula(r, upstream, wanted) : run_custom(r, upstream);
   }
@@ -102,8 +111,14 @@ class Sweep {
   }
 
   void run_formula(Record& r, const Tensors& upstream, uint32_t wanted) {
+    if (!r.op->elementwise && needs_ranks(r)) return run_later(r, upstream, wanted);
     Grad g(*r.op, r.inputs, r.outputs, r.attrs, upstream, wanted);
-    Tensors dx = r.op->gradient(g);
+    Tensors dx;
+    try {
+      dx = r.op->gradient(g);
+    } catch (const NotKnownYet&) {
+      return run_later(r, upstream, wanted);
+    }
     for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) {
       if (!dx[i] || !(wanted >> (i < 31 ? i : 31) & 1)) continue;
       // Elementwise formulas speak of the broadcast shape; what arrives has the operand's own.
@@ -113,6 +128,11 @@ class Sweep {
       uint64_t id = r.in_ids[static_cast<size_t>(i)];
       if (id && reaches_.has(id)) at(id).slices.push_back(slices);
     }
+  }
+
+  void run_later(const Record& r, const Tensors& upstream, uint32_t wanted) {
+    Tensors dx = deferred_formula(r, upstream, wanted);
+    for (size_t i = 0; i < dx.size(); ++i) deliver(r, i, dx[i]);
   }
 
   void run_custom(Record& r, const Tensors& upstream) {

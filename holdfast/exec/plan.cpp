@@ -9,6 +9,7 @@
 #include "holdfast/exec/kernel.h"
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/random/streams.h"
 
 namespace holdfast {
 namespace {
@@ -31,6 +32,17 @@ bool full(const Node& n) {
   for (const Edge& e : n.inputs) if (e.node && !type_of(e).shape.is_full()) return false;
   return true;
 }
+
+// A random node's own generator, while it runs; an op inside another node's code has none.
+class DrawingFrom {
+ public:
+  explicit DrawingFrom(const Node& n) : was_(random::seed_scope().node) { random::seed_scope().node = static_cast<random::NodeGenerator*>(n.state.get()); }
+  ~DrawingFrom() { random::seed_scope().node = was_; }
+  DrawingFrom(const DrawingFrom&) = delete;
+
+ private:
+  random::NodeGenerator* was_;
+};
 
 // Whether a kernel's refusal can only depend on types and on numbers that are part of the graph.
 bool fixed(const Node& n) {
@@ -137,6 +149,7 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
     in = many;
   }
   set_site(n.where);
+  DrawingFrom node(n);
   if ((n.device && n.device != cpu()) || devices().size() > 1) {
     DeviceScope there(n.device);
     eager()->run(op, in, n.attrs, out);

@@ -1,8 +1,8 @@
 // Tracing and traced functions, as the package's own Python code uses them.
-#include "holdfast/exec/concrete.h"
+#include "python/bind/graph.h"
+
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/graph/trace.h"
-#include "holdfast/passes/passes.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
@@ -100,9 +100,42 @@ Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& 
   return out[0];
 }
 
-struct Concrete {
-  Ref<ConcreteFunction> function;
-};
+// The value of a symbol for given values of its graph's inputs, each named or given as a symbol.
+Tensor peeked(const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
+  if (!t.is_symbolic()) return t;
+  auto part = make_ref<Graph>(symbol_of(t)->scope);
+  std::unordered_set<const Node*> seen;
+  std::vector<std::pair<Node*, size_t>> stack{{node_of(t), 0}};  // a node and how many of its inputs are done
+  seen.insert(node_of(t));
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (next == node->inputs.size()) {
+      part->nodes.emplace_back(node);
+      stack.pop_back();
+      continue;
+    }
+    Node* input = node->inputs[next++].node.get();
+    if (input && seen.insert(input).second) stack.push_back({input, 0});
+  }
+  Tensors given, out;
+  for (const Ref<Node>& n : part->nodes) {
+    if (n->op != &placeholder_op()) continue;
+    const Tensor* found = nullptr;
+    for (auto& [key, value] : feed) {
+      bool same = is_tensor(key.ptr()) ? tensor_of(key.ptr()).is_symbolic() && node_of(tensor_of(key.ptr())) == n.get()
+                                       : nb::isinstance<nb::str>(key) && nb::cast<std::string>(key) == n->name;
+      if (same) found = &value;
+    }
+    if (!found)
+      fail(Code::E0801, "peek: the input `" + n->name + "` is needed and was not given", "the value depends on it",
+           {manual_fix("add it: `feed={\"" + n->name + "\": ...}`")});
+    part->inputs.push_back(n);
+    given.push_back(*found);
+  }
+  part->outputs.push_back(edge_of(t));
+  Plan::build(part)->run(given, out);
+  return out[0];
+}
 
 Tensor as_tensor(nb::handle o) {
   if (o.is_none()) return {};
@@ -253,6 +286,13 @@ void bind_graph(nb::module_& m) {
   m.def("is_tracing", [] { return current_trace() != nullptr; });
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
   m.def("value", [](const Tensor& t, const std::string& name) { return run([&] { mark(); return value(t, name); }); }, "tensor"_a, "name"_a = "");
+  m.def("keep_value", [](const Tensor& symbol, const Tensor& value) {
+    symbol_of(symbol)->first = value;
+    symbol_of(symbol)->kept = true;
+  });
+  m.def("peek", [](const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
+    return run([&] { mark(); return peeked(t, feed); });
+  });
   m.def("scope_of", &scope_info);
   m.def("roots_of", [](const Tensor& t) {
     // The inputs of its graph that a symbol depends on, nearest first.

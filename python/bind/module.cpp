@@ -145,5 +145,6 @@ NB_MODULE(_holdfast, m) {
   bind_random(m);
   bind_graph(m);
   bind_control(m);
+  bind_graph_text(m);
   bind_registry(m);
 }
