@@ -139,5 +139,6 @@ NB_MODULE(_holdfast, m) {
   bind_random(m);
   bind_graph(m);
   bind_control(m);
+  bind_pycall(m);
   bind_registry(m);
 }
