@@ -9,7 +9,8 @@ namespace holdfast {
 
 struct GraphGradient {
   Ref<Graph> forward;           // the graph's outputs, then what the gradient needs of its inside
-  Ref<Graph> backward;          // takes those and then what arrives for each of `targets`; gives one gradient a source
+  Ref<Graph> backward;          // takes those and then what arrives for each of `targets`; gives one gradient a source.
+                                // That of a branch or a body may capture more of what is around it.
   std::vector<size_t> targets;  // outputs that a gradient can arrive for
 };
 

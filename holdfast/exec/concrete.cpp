@@ -28,6 +28,15 @@ const Plan& ConcreteFunction::plan() {
   return *plan_;
 }
 
+bool ConcreteFunction::worth_unlocking() {
+  constexpr int64_t kBytes = 1 << 18;
+  constexpr size_t kSteps = 16;
+  const Plan& p = plan();
+  if (p.bytes() >= kBytes || p.steps().size() >= kSteps) return true;
+  for (const Step& s : p.steps()) if (!s.types) return true;  // sizes that nobody knows yet, loops
+  return false;
+}
+
 std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
   std::lock_guard lock(mutex_);
   if (gradient_) return gradient_;

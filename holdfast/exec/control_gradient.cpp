@@ -61,6 +61,11 @@ std::vector<Ref<Node>> sources_of(const Graph& g, std::vector<size_t>& positions
   return out;
 }
 
+Tensors replay_inside(const Graph& g, Tensors in) {
+  for (const Capture& c : g.captures) in.push_back(c.outer);
+  return replay(g, in);
+}
+
 // -- branches
 
 struct Side {
@@ -107,7 +112,7 @@ Tensors if_gradient(Grad& g) {
       int i = static_cast<int>(t);
       in.push_back(g.has_dy(i) ? g.dy(i) : zeros_for(symbol_for({Ref<Node>(&node), i}, scope)));
     }
-    Tensors gradients = replay(*s.gradient.backward, in), out;
+    Tensors gradients = replay_inside(*s.gradient.backward, in), out;
     for (size_t input = 1; input < static_cast<size_t>(g.inputs()); ++input) {
       if (!wanted(input)) continue;
       Tensor dx;
@@ -201,7 +206,7 @@ std::shared_ptr<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
     for (const Edge& e : residuals) {
       Kept::Residual r;
       r.type = type_of(e);
-      for (size_t i = 0; i < body.captures.size(); ++i) if (body.captures[i].inner == e.node) r.capture = static_cast<int>(i);
+      for (size_t i = 0; i < forward.captures.size(); ++i) if (forward.captures[i].inner == e.node) r.capture = static_cast<int>(i);
       if (r.capture < 0) {
         Tensor value = symbol_for(e, body.scope);
         r.output = extend.add({DType::kVariant, Shape{}}, make_list({}), [&](const Tensor& list) { return list_push(list, value); });
@@ -252,7 +257,7 @@ Tensors while_gradient(Grad& g) {
           size_t at = static_cast<size_t>(std::find(kept->var_sources.begin(), kept->var_sources.end(), t) - kept->var_sources.begin());
           in.push_back(s[1 + at]);
         }
-        Tensors gradients = replay(*kept->gradient.backward, in);
+        Tensors gradients = replay_inside(*kept->gradient.backward, in);
         size_t vars = kept->var_sources.size();
         for (size_t k = 0; k < vars; ++k) next.push_back(gradients[k] ? gradients[k] : zeros_for(s[1 + k]));
         for (size_t k = 0; k < kept->capture_sources.size(); ++k) {

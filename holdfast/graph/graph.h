@@ -119,7 +119,9 @@ inline Edge edge_of(const Tensor& symbol) { return {Ref<Node>(node_of(symbol)), 
 /// its own. Gives its outputs.
 HOLDFAST_API Tensors replay(const Graph& g, std::span<const Tensor> inputs);
 
+/// From a graph's nodes to those of a copy.
+using NodeMap = std::unordered_map<const Node*, Ref<Node>>;
 /// A copy whose nodes may be changed. Bodies of loops and branches are shared until a pass replaces them.
-HOLDFAST_API Ref<Graph> clone(const Graph&);
+HOLDFAST_API Ref<Graph> clone(const Graph&, NodeMap* copies = nullptr);
 
 }  // namespace holdfast

@@ -85,7 +85,7 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
 bool has_value(const Tensor& t) {
   if (!t.is_symbolic()) return true;
   const Symbol& s = *symbol_of(t);
-  return s.first && s.scope->runs <= 1;
+  return s.first && (s.kept || s.scope->runs <= 1);
 }
 
 Tensor value(const Tensor& t, const std::string& name) {
@@ -126,7 +126,11 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
     return capture(t);
   }
   const Scope* owner = symbol_of(t)->scope.get();
-  if (owner == graph_->scope.get()) return edge_of(t);
+  if (owner == graph_->scope.get()) {
+    Edge e = edge_of(t);
+    if (copies_) if (auto it = copies_->find(e.node.get()); it != copies_->end()) e.node = it->second;
+    return e;
+  }
   if (!owner->open()) return constant(value(t, name));
   if (!graph_->scope->inside(owner)) {
     const Scope& here = *graph_->scope;

@@ -30,7 +30,8 @@ bool draws(const OpDef& op) { return op.traits.stateful && op.attrs.size() >= 2 
 
 }  // namespace
 
-Tracer::Tracer(Ref<Graph> graph) : graph_(std::move(graph)), seeds_(random::seed_state().global_seed()) {
+Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies)
+    : graph_(std::move(graph)), copies_(copies), seeds_(random::seed_state().global_seed()) {
   first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
   graph_->scope->interpreter = this;
   for (const Ref<Node>& n : graph_->nodes) if (is_constant(*n)) constants_[constant_of(*n).id()] = n;
@@ -50,7 +51,7 @@ void Tracer::close() {
 
 Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
   auto node = make_ref<Node>(&placeholder_op(), Attrs{Arg(dtype), Arg(shape)});
-  node->where = here();
+  node->where = graph_->scope->defined ? graph_->scope->defined : here();
   node->outputs.push_back({dtype, std::move(shape)});
   graph_->add(node, name);
   graph_->inputs.push_back(node);
@@ -121,7 +122,7 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
       out[i] = symbol_for({node, static_cast<int>(i)}, graph_->scope);
       made_.push_back(out[i]);
     }
-    follow(op, in, attrs, out);
+    follow_known(op, in, attrs, out);
   } catch (Error& e) {
     e.name_op(op.name);
     throw;

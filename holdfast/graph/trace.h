@@ -10,7 +10,8 @@ namespace holdfast {
 /// `entered`, ops on plain values are written down too, and no tape from outside looks on.
 class HOLDFAST_API Tracer final : public Interpreter {
  public:
-  explicit Tracer(Ref<Graph> graph);
+  /// `copies`: for a graph that is a copy, what symbols of the original stand for.
+  explicit Tracer(Ref<Graph> graph, const NodeMap* copies = nullptr);
   ~Tracer() override;
 
   Scope* scope() const override { return graph_->scope.get(); }
@@ -39,9 +40,9 @@ class HOLDFAST_API Tracer final : public Interpreter {
   Edge constant(const Tensor& t);
   bool from_around(const Tensor& t) const;
   Edge capture(const Tensor& t);
-  void follow(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out);
 
   Ref<Graph> graph_;
+  const NodeMap* copies_;
   std::unordered_map<uint64_t, Ref<Node>> constants_, captured_;
   std::unordered_set<uint64_t> baked_;
   std::vector<Tensor> made_;
@@ -63,6 +64,10 @@ class HOLDFAST_API Tracing {
   InlineVector<Observer*, 4> observers_;
   bool shut_out_;
 };
+
+/// Works out, as far as it can, the small integers that an op without state gives, from what is known of its
+/// inputs, and notes them in the symbol it gives.
+HOLDFAST_API void follow_known(const OpDef&, std::span<const Tensor> in, const Attrs&, std::span<const Tensor> out);
 
 /// The graph that is being written on this thread, or null.
 HOLDFAST_API Tracer* current_trace();

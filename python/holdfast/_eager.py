@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from . import nest
+from . import _holdfast, nest
+from ._control import is_symbol
 from ._dtypes import float64
 from ._name_scope import scoped
 from ._tensor import convert_to_tensor
@@ -37,13 +38,13 @@ class Operation:
 
 
 def executing_eagerly() -> bool:
-    """Whether ops run as they are called."""
-    return True
+    """Whether ops run as they are called: not while a function is traced or a graph is written."""
+    return not _holdfast.is_tracing()
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """Whether a tensor has no value yet: never, in eager code."""
-    return False
+    """Whether a tensor has no value yet."""
+    return is_symbol(tensor)
 
 
 def get_current_name_scope() -> str:
@@ -65,13 +66,20 @@ def tuple(
 
 def inside_function() -> bool:
     """Whether a function is being traced."""
-    return False
+    return _holdfast.is_tracing()
 
 
-@contextlib.contextmanager
-def init_scope() -> Iterator[None]:
-    """Leaves whatever is being traced; eager code has nothing to leave."""
-    yield
+class init_scope:
+    """Leaves whatever is being traced: ops inside run at once, and once only."""
+
+    def __init__(self) -> None:
+        self._lifted = _holdfast.Lifted()
+
+    def __enter__(self) -> None:
+        self._lifted.enter()
+
+    def __exit__(self, *_: object) -> None:
+        self._lifted.exit()
 
 
 @contextlib.contextmanager
