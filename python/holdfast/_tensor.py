@@ -123,8 +123,18 @@ def _iter(self: Any) -> Iterator[Any]:
 
 
 def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    if self._symbolic and not _holdfast.has_value(self) and _holdfast.scope_of(self)["open"]:
+        from . import _numpy_calls
+
+        _numpy_calls.refuse(self)
     value = np.asarray(self.numpy(), dtype=object if self.dtype.name == "string" else None)
     return value if dtype is None else value.astype(dtype, copy=False)
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    from . import _numpy_calls
+
+    return _numpy_calls.array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
 
 def _complex(self: Any) -> complex:
@@ -233,6 +243,7 @@ def attach() -> None:
         "_repr_html_": _repr_html,
         "__iter__": _iter,
         "__array__": _array,
+        "__array_ufunc__": _array_ufunc,
         "__array_priority__": 100,
         "__complex__": _complex,
         "__round__": _round,
