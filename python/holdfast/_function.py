@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import _holdfast, _trace
+from . import _holdfast, _plan_report, _trace
 from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
@@ -159,6 +159,24 @@ class Function(_holdfast.TracedBase):
     def experimental_get_tracing_count(self) -> int:
         """How often it was traced."""
         return self._traced
+
+    def memory_plan(self, *args: Any, **kwargs: Any) -> str:
+        """Where the values of a call lie in memory: each buffer, its bytes, its steps, the line that fills it.
+
+        Of the trace for these arguments; of the one used last where none are given.
+        """
+        return _plan_report.memory_plan(self, args, kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What a call does: kernel per step, why others refused, bytes, what was fused.
+
+        With the share of the time, if calls were made after `time_steps()`.
+        """
+        return _plan_report.explain(self, args, kwargs)
+
+    def time_steps(self, on: bool = True) -> None:
+        """Whether calls from now on note the time of each step for `explain`."""
+        _plan_report.time_steps(self, on)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures it was traced for, one a paragraph."""

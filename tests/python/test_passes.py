@@ -234,3 +234,34 @@ def test_relaxed_rewrites_stay_close(data):
     plain, relaxed = run_with("none", program, x, y), run_with("", program, x, y)
     for a, b in zip(plain, relaxed, strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-4, 1e-4)
+
+
+def chosen(x, y):
+    """Of three results of a branch and a loop, one each is used."""
+
+    def body(i, a, b):
+        seen.assign_add(tf.ones([]))
+        return i + 1, a * 2.0 + y, b + a
+
+    first, _, third = tf.cond(
+        tf.reduce_sum(x) > 0,
+        lambda: (x * 2.0, seen.assign_add(tf.ones([])), y),
+        lambda: (x, y, -x),
+    )
+    return first, tf.while_loop(lambda i, *_: i < 3, body, [tf.constant(0), first, third])[1]
+
+
+seen = tf.Variable(0.0)
+
+
+@pytest.mark.parametrize("pick", [0, 1])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_unused_results_of_bodies_go_and_effects_stay(pick, sign):
+    x, y = tf.constant(X * sign), tf.constant(Y)
+    found = []
+    for passes in ("none", EXACT):
+        seen.assign(0.0)
+        result = run_with(passes, lambda x, y: chosen(x, y)[pick], x, y)
+        found.append((result.numpy().tolist(), seen.numpy().tolist()))
+    assert found[0] == found[1]
+    assert found[0][1] == (4.0 if sign * X.sum() > 0 else 3.0)
