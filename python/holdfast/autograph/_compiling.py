@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import types
 from typing import Any, NamedTuple
 
@@ -54,7 +55,7 @@ class _Private(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         for field in ("id", "attr", "arg", "name", "asname"):
             value = getattr(node, field, None)
-            if isinstance(value, str) and not isinstance(node, (ast.ClassDef, ast.alias)):
+            if isinstance(value, str) and not isinstance(node, (ast.ClassDef, ast.alias, ast.keyword)):
                 setattr(node, field, self.spell(value))
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             node.names = [self.spell(name) for name in node.names]
@@ -113,6 +114,8 @@ def _rewritten(
 
 def _compile(node: Any, code: types.CodeType) -> types.CodeType:
     """The code of `node`, compiled inside a function that owns its free variables."""
+    if not isinstance(node, ast.Lambda):
+        node.name = "ag__function"  # its own name is the module's, or a free variable
     inside: list[ast.stmt] = [ast.Return(node) if isinstance(node, ast.Lambda) else node]
     if code.co_freevars:
         targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in code.co_freevars]
@@ -129,28 +132,33 @@ def _inner(code: types.CodeType) -> types.CodeType:
 
 
 def _finish(
-    code: types.CodeType, qualname: str, name: str, objects: dict[str, Any]
+    code: types.CodeType, qualname: str, name: str, objects: dict[str, Any], ours: bool = True
 ) -> types.CodeType:
-    """`code` under its user's name, with `objects` for the marks in it and in what it holds."""
+    """`code` under its user's name, with `objects` for the marks in it and in what it holds.
+
+    The methods of a class in it are as the user wrote them, and not `ours`.
+    """
+    ours = ours and bool(code.co_flags & inspect.CO_OPTIMIZED)
     consts: list[Any] = []
     for part in code.co_consts:
         if isinstance(part, types.CodeType):
             if _is_block(part):
-                part = _finish(part, qualname, name, objects)
+                part = _finish(part, qualname, name, objects, ours)
             else:
                 inner = qualname + part.co_qualname[len(code.co_qualname) :]
-                part = _finish(part, inner, part.co_name, objects)
+                part = _finish(part, inner, part.co_name, objects, ours)
         elif isinstance(part, str):
             # A class's body holds its own long name.
             part = qualname if part == code.co_qualname else objects.get(part, part)
         consts.append(part)
     new = code.replace(co_consts=tuple(consts), co_qualname=qualname, co_name=name)
-    _ours[new] = True
+    if ours:
+        _ours[new] = True
     return new
 
 
 def _is_block(code: types.CodeType) -> bool:
     """Whether `code` is a piece of the function around it, made a function by us."""
-    return code.co_name.startswith("ag__") or any(
-        each.startswith("ag__") for each in code.co_varnames[: code.co_argcount + 1]
-    )
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]
+    return code.co_name.startswith("ag__") or any(each.startswith("ag__") for each in arguments)
