@@ -121,11 +121,16 @@ class Program:
                 st.booleans(),
             ),
             st.tuples(
-                st.just("reduce"), st.sampled_from(sorted(REDUCE)), st.integers(0, 99), st.booleans()
+                st.just("reduce"),
+                st.sampled_from(sorted(REDUCE)),
+                st.integers(0, 99),
+                st.booleans(),
             ),
             st.tuples(st.just("reshape"), st.sampled_from(HOW), st.integers(0, 99)),
             st.tuples(st.just("matmul"), st.integers(0, 99), st.booleans(), st.booleans()),
-            st.tuples(st.just("assign"), st.sampled_from(["assign", "assign_add"]), st.integers(0, 99)),
+            st.tuples(
+                st.just("assign"), st.sampled_from(["assign", "assign_add"]), st.integers(0, 99)
+            ),
             st.tuples(st.just("read")),
         )
         self.steps = data.draw(st.lists(step, min_size=8, max_size=30))
