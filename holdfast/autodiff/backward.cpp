@@ -1,6 +1,8 @@
 #include "holdfast/autodiff/backward.h"
 
+#include "holdfast/autodiff/deferred_formula.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
@@ -30,6 +32,13 @@ struct Arrived {
     return {holdfast::add(dense, g.tensor())};
   }
 };
+
+// A gradient has the shape of what it is the gradient of, which may know more of it.
+Tensor with_shape_of(const Tensor& y, const Tensor& dy) {
+  if (!dy || !y || !dy.is_symbolic() || dy.dtype() == DType::kVariant) return dy;
+  auto both = dy.shape().merged(y.shape());
+  return !both || *both == dy.shape() ? dy : ensure_shape(dy, y.shape());
+}
 
 class Sweep {
  public:
@@ -73,6 +82,7 @@ class Sweep {
       Gradient g = id && index_.has(id) ? at(id).total() : Gradient{};
       upstream.push_back(g.none() ? Tensor() : g.tensor());
     }
+    for (size_t i = 0; i < upstream.size() && i < r.outputs.size(); ++i) upstream[i] = with_shape_of(r.outputs[i], upstream[i]);
     set_site(r.where);
     r.op ? run_formula(r, upstream, wanted) : run_custom(r, upstream);
   }
@@ -102,8 +112,14 @@ class Sweep {
   }
 
   void run_formula(Record& r, const Tensors& upstream, uint32_t wanted) {
+    if (!r.op->elementwise && needs_ranks(r)) return run_later(r, upstream, wanted);
     Grad g(*r.op, r.inputs, r.outputs, r.attrs, upstream, wanted);
-    Tensors dx = r.op->gradient(g);
+    Tensors dx;
+    try {
+      dx = r.op->gradient(g);
+    } catch (const NotKnownYet&) {
+      return run_later(r, upstream, wanted);
+    }
     for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) {
       if (!dx[i] || !(wanted >> (i < 31 ? i : 31) & 1)) continue;
       // Elementwise formulas speak of the broadcast shape; what arrives has the operand's own.
@@ -113,6 +129,11 @@ class Sweep {
       uint64_t id = r.in_ids[static_cast<size_t>(i)];
       if (id && reaches_.has(id)) at(id).slices.push_back(slices);
     }
+  }
+
+  void run_later(const Record& r, const Tensors& upstream, uint32_t wanted) {
+    Tensors dx = deferred_formula(r, upstream, wanted);
+    for (size_t i = 0; i < dx.size(); ++i) deliver(r, i, dx[i]);
   }
 
   void run_custom(Record& r, const Tensors& upstream) {

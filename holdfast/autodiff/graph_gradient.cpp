@@ -109,6 +109,7 @@ class Split {
     made->where = n->where;
     made->device = n->device;
     made->placed = n->placed;
+    made->state = n->state;
     backward_->add(made, n->name);
     copies_.emplace(n.get(), made);
   }

@@ -100,6 +100,7 @@ Ref<Graph> clone(const Graph& g, NodeMap* map) {
     copy->where = n->where;
     copy->device = n->device;
     copy->placed = n->placed;
+    copy->state = n->state;
     out->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }

@@ -2,6 +2,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/random/streams.h"
 
 namespace holdfast {
 namespace {
@@ -11,6 +12,9 @@ std::string base_name(const OpDef& op) {
   const Context& c = context();
   return c.name_scope + (c.op_name.empty() ? op.name : c.op_name);
 }
+
+// Whether it draws from a stream that its first two attributes choose.
+bool draws(const OpDef& op) { return op.traits.stateful && op.attrs.size() >= 2 && op.attrs[0].name == "seed" && op.attrs[1].name == "seed2"; }
 
 [[noreturn]] void finalized(const Graph& g, const OpDef& op) {
   Diagnostic d;
@@ -26,7 +30,8 @@ std::string base_name(const OpDef& op) {
 
 }  // namespace
 
-Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies) : graph_(std::move(graph)), copies_(copies) {
+Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies)
+    : graph_(std::move(graph)), copies_(copies), seeds_(random::seed_state().global_seed()) {
   first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
   graph_->scope->interpreter = this;
   for (const Ref<Node>& n : graph_->nodes) if (is_constant(*n)) constants_[constant_of(*n).id()] = n;
@@ -109,6 +114,7 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
     node->where = here();
     node->device = c.device;
     node->placed = c.placed;
+    if (draws(op)) node->state = make_ref<random::NodeGenerator>(random::OpSeeds{attrs[0].i(), attrs[1].i()});
     for (size_t i = 0; i < infer.dtypes.size(); ++i) node->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
     graph_->add(node, base_name(op));
     out.resize(node->outputs.size());
@@ -127,9 +133,10 @@ void Tracer::custom(const char* name, const std::vector<Tensor>& in, const std::
   graph_->customs.push_back({name, graph_->nodes.size(), in, out, backward});
 }
 
-Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpreter), lifted_(context().lifted), shut_out_(shut_out_tapes) {
+Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpreter), seeds_(random::seed_scope().graph), lifted_(context().lifted), shut_out_(shut_out_tapes) {
   Context& c = context();
   c.interpreter = &tracer;
+  random::seed_scope().graph = &tracer.seeds();
   c.lifted = nullptr;
   if (shut_out_) std::swap(observers_, c.observers);
 }
@@ -137,6 +144,7 @@ Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpret
 Tracing::~Tracing() {
   Context& c = context();
   c.interpreter = was_;
+  random::seed_scope().graph = seeds_;
   c.lifted = lifted_;
   if (shut_out_) std::swap(observers_, c.observers);
 }

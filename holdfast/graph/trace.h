@@ -2,6 +2,7 @@
 #pragma once
 
 #include "holdfast/graph/graph.h"
+#include "holdfast/ops/random/seeds.h"
 
 namespace holdfast {
 
@@ -18,6 +19,8 @@ class HOLDFAST_API Tracer final : public Interpreter {
   void custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, const Backward&) override;
 
   const Ref<Graph>& graph() const { return graph_; }
+  /// Numbers the graph's random ops.
+  random::GraphSeeds& seeds() { return seeds_; }
   /// A new argument of the graph.
   Tensor input(DType, Shape, const std::string& name);
   /// What `t` is inside: itself, a capture, or a constant. Throws where it can't be had; `name` is what the
@@ -43,6 +46,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
   std::unordered_map<uint64_t, Ref<Node>> constants_, captured_;
   std::unordered_set<uint64_t> baked_;
   std::vector<Tensor> made_;
+  random::GraphSeeds seeds_;
   uint64_t first_id_ = 0;  // what has a smaller one is older than the trace
 };
 
@@ -55,6 +59,7 @@ class HOLDFAST_API Tracing {
 
  private:
   Interpreter* was_;
+  random::GraphSeeds* seeds_;
   Where lifted_;
   InlineVector<Observer*, 4> observers_;
   bool shut_out_;

@@ -1,6 +1,7 @@
 // Tracing and traced functions, as the package's own Python code uses them.
 #include "python/bind/graph.h"
 
+#include "holdfast/exec/fast_plan.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
@@ -99,6 +100,43 @@ Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& 
   return out[0];
 }
 
+// The value of a symbol for given values of its graph's inputs, each named or given as a symbol.
+Tensor peeked(const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
+  if (!t.is_symbolic()) return t;
+  auto part = make_ref<Graph>(symbol_of(t)->scope);
+  std::unordered_set<const Node*> seen;
+  std::vector<std::pair<Node*, size_t>> stack{{node_of(t), 0}};  // a node and how many of its inputs are done
+  seen.insert(node_of(t));
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (next == node->inputs.size()) {
+      part->nodes.emplace_back(node);
+      stack.pop_back();
+      continue;
+    }
+    Node* input = node->inputs[next++].node.get();
+    if (input && seen.insert(input).second) stack.push_back({input, 0});
+  }
+  Tensors given, out;
+  for (const Ref<Node>& n : part->nodes) {
+    if (n->op != &placeholder_op()) continue;
+    const Tensor* found = nullptr;
+    for (auto& [key, value] : feed) {
+      bool same = is_tensor(key.ptr()) ? tensor_of(key.ptr()).is_symbolic() && node_of(tensor_of(key.ptr())) == n.get()
+                                       : nb::isinstance<nb::str>(key) && nb::cast<std::string>(key) == n->name;
+      if (same) found = &value;
+    }
+    if (!found)
+      fail(Code::E0801, "peek: the input `" + n->name + "` is needed and was not given", "the value depends on it",
+           {manual_fix("add it: `feed={\"" + n->name + "\": ...}`")});
+    part->inputs.push_back(n);
+    given.push_back(*found);
+  }
+  part->outputs.push_back(edge_of(t));
+  Plan::build(part)->run(given, out);
+  return out[0];
+}
+
 Tensor as_tensor(nb::handle o) {
   if (o.is_none()) return {};
   if (is_tensor(o.ptr())) return tensor_of(o.ptr());
@@ -137,6 +175,30 @@ nb::object scope_info(const Tensor& t) {
   d["node"] = node_of(t)->name;
   d["output"] = symbol_of(t)->output;
   return d;
+}
+
+// Gives a symbol a narrower shape from here on: what the graph computes for it is checked when it runs.
+void set_shape(const Tensor& t, const Shape& shape) {
+  Scope& scope = *symbol_of(t)->scope;
+  if (!scope.open()) return;
+  const OpDef& op = *find_op("EnsureShape");
+  Tensors out;
+  scope.interpreter->run(op, std::span<const Tensor>(&t, 1), Attrs{Arg(shape)}, out);
+  t.rep()->shape = out[0].shape();
+  t.rep()->beyond = out[0].rep()->beyond;
+}
+
+// The integers that a trace knows a symbol to hold, None for those it does not; None if it knows none.
+nb::object known_numbers(const Tensor& t) {
+  if (!t.is_symbolic() || !symbol_of(t)->known) return nb::none();
+  const Symbol& s = *symbol_of(t);
+  nb::list out;
+  for (int64_t i = 0; i < s.known.size(); ++i) {
+    bool hidden = s.unknown >> i & 1;
+    if (hidden) out.append(nb::none());
+    else out.append(s.known.dtype() == int32 ? int64_t{s.known.data<int32_t>()[i]} : s.known.data<int64_t>()[i]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -188,6 +250,15 @@ void bind_graph(nb::module_& m) {
         });
       })
       .def("text", [](Concrete& c) { return run([&] { return c.function->graph().text(); }); })
+      .def("memory_plan", [](Concrete& c) {
+        return run([&] { const FastPlan* f = c.function->plan().fast(); return f ? nb::cast(f->memory().text()) : nb::none(); });
+      })
+      .def("explain", [](Concrete& c) {
+        return run([&] { const FastPlan* f = c.function->plan().fast(); return f ? nb::cast(f->explain()) : nb::none(); });
+      })
+      .def("time_steps", [](Concrete& c, bool on) {
+        run([&] { if (const FastPlan* f = c.function->plan().fast()) f->set_timed(on); return 0; });
+      })
       .def("optimised_text", [](Concrete& c) { return run([&] { return c.function->plan().graph().text(); }); });
   nb::class_<Writer>(m, "Writer", nb::is_weak_referenceable())
       .def("__init__", [](Writer* self, const std::string& name, const std::string& kind, bool inner, int trace_no, nb::handle code) {
@@ -239,7 +310,24 @@ void bind_graph(nb::module_& m) {
   m.def("is_tracing", [] { return current_trace() != nullptr; });
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
   m.def("value", [](const Tensor& t, const std::string& name) { return run([&] { mark(); return value(t, name); }); }, "tensor"_a, "name"_a = "");
+  m.def("keep_value", [](const Tensor& symbol, const Tensor& value) {
+    symbol_of(symbol)->first = value;
+    symbol_of(symbol)->kept = true;
+  });
+  m.def("peek", [](const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
+    return run([&] { mark(); return peeked(t, feed); });
+  });
   m.def("scope_of", &scope_info);
+  m.def("set_shape", [](const Tensor& t, nb::handle shape) {
+    run([&] {
+      mark();
+      auto dims = ints_of(shape.ptr());
+      if (!dims) type_error("a shape is " + repr_of(shape.ptr()));
+      set_shape(t, Shape(*dims));
+      return 0;
+    });
+  });
+  m.def("known_numbers", &known_numbers);
   m.def("roots_of", [](const Tensor& t) {
     // The inputs of its graph that a symbol depends on, nearest first.
     nb::list out;

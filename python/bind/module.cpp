@@ -144,7 +144,8 @@ NB_MODULE(_holdfast, m) {
   bind_device(m);
   bind_random(m);
   bind_graph(m);
-  bind_graph_text(m);
   bind_control(m);
+  bind_pycall(m);
+  bind_graph_text(m);
   bind_registry(m);
 }

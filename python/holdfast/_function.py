@@ -10,7 +10,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import _holdfast, _trace
+from . import _holdfast, _plan_report, _trace
+from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
 
@@ -54,6 +55,7 @@ class Function(_holdfast.TracedBase):
         self._traces: list[Trace] = []  # the one used last comes first
         self._traced = 0
         self._lock = threading.RLock()
+        self._history = History(self._name, reduce_retracing)
         self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
         with contextlib.suppress(AttributeError):
             functools.update_wrapper(self, python_function)
@@ -129,13 +131,23 @@ class Function(_holdfast.TracedBase):
             self._add_fast(*fast)
 
     def _make(self, call: Any) -> Trace:
+        before = [t.key for t in self._traces]
+        guard = next((t.broken_guard() for t in self._traces if t.takes(call)), None)
+        if not before:
+            remade.note(self, getattr(self._python_function, "__code__", None))
+        seen = call.key
+        relaxed = self._history.relax(call, before) if guard is None else ()
         self._traced += 1
         begun = time.perf_counter()
         trace = _trace.make(self, call, self._traced)
-        trace.seconds = time.perf_counter() - begun
+        self._history.note(call, seen, before, guard, time.perf_counter() - begun, relaxed)
         self._traces.insert(0, trace)
         del self._traces[MOST_TRACES:]
         return trace
+
+    def trace_report(self) -> str:
+        """Why it was traced, each time: which part of the arguments was not as before, and the cost."""
+        return self._history.report()
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, which may be `TensorSpec`s."""
@@ -147,6 +159,24 @@ class Function(_holdfast.TracedBase):
     def experimental_get_tracing_count(self) -> int:
         """How often it was traced."""
         return self._traced
+
+    def memory_plan(self, *args: Any, **kwargs: Any) -> str:
+        """Where the values of a call lie in memory: each buffer, its bytes, its steps, the line that fills it.
+
+        Of the trace for these arguments; of the one used last where none are given.
+        """
+        return _plan_report.memory_plan(self, args, kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What a call does: kernel per step, why others refused, bytes, what was fused.
+
+        With the share of the time, if calls were made after `time_steps()`.
+        """
+        return _plan_report.explain(self, args, kwargs)
+
+    def time_steps(self, on: bool = True) -> None:
+        """Whether calls from now on note the time of each step for `explain`."""
+        _plan_report.time_steps(self, on)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures it was traced for, one a paragraph."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _creation, _holdfast, _places, autograph, nest
+from . import _creation, _holdfast, _keep, _places, autograph, nest
 from ._shape import TensorShape, TensorSpec
 from ._signature import Call, is_type
 from ._symbols import type_text
@@ -27,7 +27,6 @@ class Trace:
         self.key, self.types = call.key, list(call.types)
         self.names = call.names
         self.arguments = nest.map_structure(_without_tensor, call.args)
-        self.seconds = 0.0
         self.concrete: Any = None
         self.leaked: list[Any] = []
         self.guards: Any = None
@@ -39,11 +38,17 @@ class Trace:
 
     def fits(self, call: Call) -> bool:
         """Whether a call may run this trace: same kinds of arguments, and nothing it read has changed."""
-        if call.key != self.key and not self._covers(call.key):
-            return False
-        if self.guards and self.guards.check() is not None:
+        if not self.takes(call) or self.broken_guard() is not None:
             return False
         return all(_same_type(place.read(), self.captured[i]) for i, place in self.late)
+
+    def takes(self, call: Call) -> bool:
+        """Whether the arguments are of the kinds it was traced for."""
+        return bool(call.key == self.key) or self._covers(call.key)
+
+    def broken_guard(self) -> Any:
+        """The first thing it read from the program around it that is not as it was; None if all is."""
+        return self.guards.check() if self.guards else None
 
     def _covers(self, key: tuple[Any, ...]) -> bool:
         if len(key) != len(self.key):
@@ -279,7 +284,8 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     plain = getattr(function.python_function, "__func__", function.python_function)
     written = getattr(plain, "__code__", None)
     writer = _holdfast.Writer(function.name, "function", False, number, written)
-    with _places.Recorder() as recorder, _creation.Creations(writer, call.tensors) as creations:
+    creations = _creation.Creations(writer, call.tensors)
+    with _places.Recorder() as recorder, creations, _keep.keeping() as keeping:
         writer.enter(True)
         try:
             args, kwargs = _symbolic(writer, call)
@@ -288,7 +294,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
             outputs: list[Any] = []
             trace.result = _collect(result, outputs)
             trace.outputs = len(outputs)
-            for store in recorder.stores:
+            for store in [*recorder.stores, *keeping.kept]:
                 shape = _collect(store.value, outputs)
                 condition = None
                 if store.condition is not None:
