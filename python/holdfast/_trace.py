@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _creation, _holdfast, _keep, _places, autograph, nest
+from . import _creation, _holdfast, _inside, _keep, _places, autograph, nest
 from ._shape import TensorShape, TensorSpec
 from ._signature import Call, is_type
 from ._symbols import type_text
@@ -158,6 +158,7 @@ class Trace:
             if condition is None or bool(outputs[condition]):
                 value = _filled(shape, outputs)
                 store.settle(value) if first else store.perform(value)
+                _inside.note(value, self.name)
         return _filled(self.result, outputs)
 
 
