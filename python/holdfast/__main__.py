@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     graph = commands.add_parser("graph", help="run a script and print the graphs of its functions")
     graph.add_argument("script")
     graph.add_argument("--function", metavar="NAME", help="only of this one, and of its gradient")
-    graph.add_argument("args", nargs="*", help="what the script is given; after -- if it begins with -")
+    graph.add_argument("args", nargs="*", help="what the script is given, after a --")
     graph.set_defaults(act=_graph)
 
     doctor = commands.add_parser("doctor", help="print what this installation sees")

@@ -1,4 +1,4 @@
-"""`holdfast graph`: the graphs that a script runs, before the passes and after each that changed them."""
+"""`holdfast graph`: the graphs that a script runs, before and after the passes."""
 
 from __future__ import annotations
 

@@ -72,7 +72,8 @@ def test_graph_prints_graphs_as_traced_and_after_each_pass_that_changed_them(tmp
     script.write_text(GRAPHS)
     done = holdfast("graph", str(script), "a", "--", "-b")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("[2. 2.] [0.5 1. ] ['a', '-b']\n# double, as traced\n"), done.stdout
+    said = "[2. 2.] [0.5 1. ] ['a', '-b']\n# double, as traced\n"
+    assert done.stdout.startswith(said), done.stdout
     heads = [line for line in done.stdout.splitlines() if line.startswith("# ")]
     assert "# double, after simplify" in heads and "# halve, as traced" in heads
     assert "# gradient of double, as traced" in heads
