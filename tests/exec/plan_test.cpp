@@ -6,6 +6,7 @@
 
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/function.h"
+#include "holdfast/exec/specialise.h"
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/array.h"
@@ -90,6 +91,23 @@ TEST(Plan, UpdatesComeEarlyButInOrder) {
     EXPECT_EQ(got[100 + i], between);
     EXPECT_EQ(got[200 + i], between - step[i] * 3.0f);
   }
+}
+
+TEST(Plan, SizesThatComeAgainGetAPlanOfTheirOwn) {
+  auto f = function([](Tensor x) { return reshape(cumsum(x) * 2.0f + 1.0f, {shape_of(x)}) - x; });
+  const Plan& general = f.concrete({{float32, Shape{kUnknown}}})->plan();
+  SizePlans plans;
+  Tensor x = numbers(50), y = numbers(60);
+  EXPECT_FALSE(plans.find(general.graph(), {&x, 1}));
+  EXPECT_FALSE(plans.find(general.graph(), {&y, 1}));
+  Ref<Plan> sized = plans.find(general.graph(), {&x, 1});
+  ASSERT_TRUE(sized);
+  for (const Step& s : sized->steps()) EXPECT_TRUE(s.types) << s.node->name;
+  EXPECT_EQ(plans.find(general.graph(), {&x, 1}).get(), sized.get());
+  Tensors of_sized, of_general;
+  sized->run({&x, 1}, of_sized);
+  general.run({&x, 1}, of_general);
+  EXPECT_EQ(of_sized[0].to_vector<float>(), of_general[0].to_vector<float>());
 }
 
 TEST(Plan, TellsWhatItHolds) {

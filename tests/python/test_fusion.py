@@ -285,3 +285,38 @@ def test_a_variable_that_takes_a_planned_value_keeps_it():
     kept = v.numpy()
     f(tf.ones([300]))
     assert (kept == np.arange(1, 301)).all() and (v.numpy() == kept).all()
+
+
+def test_unknown_sizes_are_planned_for_when_they_come_again():
+    @tf.function(input_signature=[tf.TensorSpec([None, 8], tf.float32)])
+    def f(x):
+        n = tf.shape(x)[0]
+        h = tf.reshape(tf.cumsum(x) * 2.0 + 1.0, [n * 4, 2])
+        return tf.reduce_sum(h, 1) + tf.cast(n, tf.float32)
+
+    for _ in range(4):
+        for n in (3, 5, 3, 700):
+            x = floats(n, 8, seed=n)
+            assert bits(f(x)) == bits(f.python_function(x))
+    for n in range(1, 40):  # more sizes than are kept
+        x = floats(n, 8, seed=n)
+        assert f(x).shape == [n * 4]
+
+
+def test_random_numbers_go_on_when_sizes_come_again():
+    tf.random.set_seed(5)
+    f = tf.function(lambda x: x * 0.0 + tf.random.uniform(tf.shape(x)), input_signature=[tf.TensorSpec([None], tf.float32)])
+    drawn = [bits(f(floats(4))) for _ in range(5)]
+    assert len(set(drawn)) == 5
+
+
+def test_states_are_shared_between_plans_of_one_graph():
+    v = tf.Variable(0.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def f(x):
+        v.assign_add(tf.reduce_sum(x))
+        return v + x
+
+    for k in range(1, 6):
+        assert f(tf.ones([3])).numpy().tolist() == [3.0 * k + 1] * 3
