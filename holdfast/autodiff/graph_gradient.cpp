@@ -2,6 +2,7 @@
 
 #include "holdfast/autodiff/backward.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/ops/array.h"
 
 namespace holdfast {
 namespace {
@@ -166,6 +167,41 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
   for (auto& [edge, node] : split.residuals()) out.backward->inputs.push_back(node);
   for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));
+  return out;
+}
+
+std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
+                                   const GradientsOptions& options) {
+  Tracing tracing(tracer, true);
+  BackwardSite backward;
+  const Graph& g = *tracer.graph();
+  Symbols symbols(g);
+  auto inside = [&](const Tensor& t) { return symbols(tracer.resolve(t)); };
+  std::vector<Tensor> ys;
+  std::vector<Source> xs;
+  IdMap watched, stop;
+  for (const Tensor& t : targets) ys.push_back(inside(t));
+  for (const Tensor& t : sources) {
+    xs.emplace_back(inside(t));
+    watched.set(xs.back().id(), 0);
+  }
+  for (const Tensor& t : options.stop) stop.set(inside(t).id(), 0);
+  std::vector<Record> records = records_of(g, symbols);
+  for (Record& r : records)  // nothing goes on from what counts as a constant to what it was computed from
+    for (uint64_t& id : r.out_ids) if (id && stop.has(id)) id = 0;
+  std::vector<Gradient> out = run_backward(records, watched, ys, xs, options.upstream, Unconnected::kNone, true);
+  auto lasting = [&](Tensor& t) { if (t) t = tracer.symbol(tracer.resolve(t)); };
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i].none() && options.unconnected == Unconnected::kZero) {
+      const Tensor& x = sources[i];
+      out[i].dense = zeros_like(x.dtype() == DType::kResource ? Variable::from_handle(x).read() : symbols(tracer.resolve(x)));
+    }
+    lasting(out[i].dense);
+    if (!out[i].slices) continue;
+    lasting(out[i].slices->values);
+    lasting(out[i].slices->indices);
+    lasting(out[i].slices->dense_shape);
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -44,6 +45,7 @@ void bind_tape(nanobind::module_& m);
 void bind_device(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
+void bind_session(nanobind::module_& m);
 void bind_registry(nanobind::module_& m);
 
 }  // namespace holdfast::py

@@ -36,8 +36,6 @@ from ._compat import NAMES as _COMPAT
 from ._custom_gradient import (
     custom_gradient,
     grad_pass_through,
-    gradients,
-    hessians,
     recompute_grad,
 )
 from ._device import device
@@ -58,6 +56,8 @@ from ._eager import (
 )
 from ._explain import explain
 from ._function import function
+from ._graph import Graph
+from ._graph_gradients import gradients, hessians
 from ._forward import ForwardAccumulator as _ForwardAccumulator
 from ._module import Module
 from ._name_scope import name_scope
@@ -75,6 +75,7 @@ from ._tensor import (
     is_tensor,
     type_spec_from_value,
 )
+from ._v1_names import NAMES as _V1
 from ._variable import (
     Variable,
     VariableAggregation,
@@ -104,6 +105,7 @@ _namespace.build(
         {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
         _dlpack.NAMES,
         _COMPAT,
+        _V1,
     ),
 )
 
@@ -118,6 +120,7 @@ __all__ = [
     "Assert",
     "DType",
     "GradientTape",
+    "Graph",
     "IndexedSlices",
     "Module",
     "Operation",
