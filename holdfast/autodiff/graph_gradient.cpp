@@ -50,11 +50,20 @@ Record record_of(const Node& n, Symbols& symbols) {
   return r;
 }
 
-Record record_of(const CustomGradient& c) {
+// A constant that is a node of its own stands for its value, as it does in the records of ops.
+Tensor known_as(const Tensor& t, Symbols& symbols) {
+  return t && t.is_symbolic() && is_constant(*node_of(t)) ? symbols(edge_of(t)) : t;
+}
+
+Record record_of(const CustomGradient& c, Symbols& symbols) {
   Record r;
   r.name = c.name.c_str();
   r.custom = std::make_shared<Backward>(c.backward);
-  for (const Tensor& t : c.inputs) { r.inputs.push_back(t); r.in_ids.push_back(t ? t.id() : 0); }
+  for (const Tensor& given : c.inputs) {
+    Tensor t = known_as(given, symbols);
+    r.inputs.push_back(t);
+    r.in_ids.push_back(t ? t.id() : 0);
+  }
   for (const Tensor& t : c.outputs) { r.outputs.push_back(t); r.out_ids.push_back(t ? t.id() : 0); }
   return r;
 }
@@ -63,7 +72,7 @@ std::vector<Record> records_of(const Graph& g, Symbols& symbols) {
   std::vector<Record> out;
   size_t custom = 0;
   for (size_t i = 0; i <= g.nodes.size(); ++i) {
-    for (; custom < g.customs.size() && g.customs[custom].position <= i; ++custom) out.push_back(record_of(g.customs[custom]));
+    for (; custom < g.customs.size() && g.customs[custom].position <= i; ++custom) out.push_back(record_of(g.customs[custom], symbols));
     if (i < g.nodes.size() && g.nodes[i]->op->gradient) out.push_back(record_of(*g.nodes[i], symbols));
   }
   return out;

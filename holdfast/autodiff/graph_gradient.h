@@ -17,8 +17,8 @@ struct GraphGradient {
 HOLDFAST_API GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources);
 
 struct GradientsOptions {
-  std::vector<Tensor> upstream;        // weighs the targets; empty: ones
-  std::vector<Tensor> stop;            // tensors that count as constants
+  std::vector<Tensor> upstream = {};   // weighs the targets; empty: ones
+  std::vector<Tensor> stop = {};       // tensors that count as constants
   Unconnected unconnected = Unconnected::kNone;
 };
 /// d(sum of targets)/d(each source), written into the graph that holds them. A source is a tensor of the graph, or a

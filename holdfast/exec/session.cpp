@@ -201,10 +201,11 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
   want(of.reads);
   for (size_t i = 0; i < waiting.size(); ++i) want(std::vector<OpenGraph::Held>(waiting[i].second->reads));
   while (!waiting.empty()) {
+    std::unordered_set<uint64_t> without;  // a value
+    for (const auto& one : waiting) without.insert(one.first.variable.handle().id());
     auto blocked = [&](const auto& one) {
-      return std::any_of(one.second->reads.begin(), one.second->reads.end(), [&](const OpenGraph::Held& read) {
-        return std::any_of(waiting.begin(), waiting.end(), [&](const auto& w) { return w.first.variable == read.variable; });
-      });
+      return std::any_of(one.second->reads.begin(), one.second->reads.end(),
+                         [&](const OpenGraph::Held& read) { return without.count(read.variable.handle().id()) != 0; });
     };
     auto later = std::stable_partition(waiting.begin(), waiting.end(), [&](const auto& one) { return !blocked(one); });
     if (later == waiting.begin()) bug("initial values of variables need each other");

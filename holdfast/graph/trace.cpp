@@ -46,6 +46,7 @@ void Tracer::close() {
 }
 
 Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
+  if (graph_->finalized) finalized(*graph_, placeholder_op());
   auto node = make_ref<Node>(&placeholder_op(), Attrs{Arg(dtype), Arg(shape)});
   node->where = here();
   node->outputs.push_back({dtype, std::move(shape)});
@@ -57,6 +58,10 @@ Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
 Tensor Tracer::symbol(const Edge& e) const {
   Tensor t = symbol_for(e, graph_->scope);
   if (home_) symbol_of(t)->keeps = Ref<RefCounted>(home_);
+  if (e.node->op == &const_op() && kIndices.has(t.dtype()) && t.size() <= kMostKnown) {
+    const Tensor& value = constant_of(*e.node);
+    if (value.device() && value.device()->kind() == DeviceKind::kCpu) symbol_of(t)->known = value;
+  }
   return t;
 }
 
@@ -75,9 +80,7 @@ Tensor Tracer::constant_node(const Tensor& t, const std::string& name) {
   node->after = control();
   graph_->add(node, context().name_scope + name);
   constants_[constant_of(*node).id()] = node;
-  Tensor out = made({node, 0});
-  if (kIndices.has(t.dtype()) && t.size() <= kMostKnown && t.device() && t.device()->kind() == DeviceKind::kCpu) symbol_of(out)->known = t;
-  return out;
+  return made({node, 0});
 }
 
 void Tracer::push_control(std::vector<Ref<Node>> nodes, bool clear) {

@@ -27,6 +27,7 @@ Device* default_device() {
   auto d = about_call(Code::E0110, op, in, cat(op.name, " takes tensors of two graphs, `", a.name, "` and `", b.name, "`"));
   for (const Scope* s : {&a, &b})
     d.labels.push_back({Role::kPlaced, locate(s->opened), cat("graph `", s->name, "` was made here"), false});
+  for (Label& l : d.labels) if (l.primary) l.text = "used here, both in one op";
   d.why = "an op belongs to one graph, and can use only what that graph computes";
   d.fixes.push_back(manual_fix(cat("make both under the same graph: `with ", a.name, ".as_default():`")));
   raise(std::move(d));

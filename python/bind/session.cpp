@@ -197,6 +197,12 @@ void bind_open_graph(nb::module_& m) {
     OpenGraph* g = graph_of(t);
     return g ? nb::cast(NodeBox{edge_of(t).node, Ref<OpenGraph>(g)}) : nb::none();
   });
+  m.def("known_value", [](const Tensor& t) -> nb::object {
+    if (!t.is_symbolic()) return nb::cast(t);
+    const Symbol& s = *symbol_of(t);
+    if (is_constant(*node_of(t)) && t.dtype() != DType::kResource) return nb::cast(constant_of(*node_of(t)));
+    return s.known && !s.unknown ? nb::cast(s.known) : nb::none();
+  }, "The value of a tensor, where it is known before it is computed; else None.");
   m.def("get_name_scope", [] { return context().name_scope; });
   m.def("set_name_scope", [](const std::string& s) { context().name_scope = s; });
   m.def("unique_scope", [](const std::string& name) {

@@ -271,7 +271,12 @@ Py_hash_t hash(PyObject* o) {
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     mark();
-    return wrap(index_with(tensor_of(self), key));
+    Tensor t = tensor_of(self);
+    if (!t.is_symbolic()) return wrap(index_with(t, key));
+    NamedCall named("strided_slice", {&t, 1});
+    Tensor out = index_with(t, key);
+    named.finish(out);
+    return wrap(std::move(out));
   });
 }
 

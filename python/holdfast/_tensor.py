@@ -362,9 +362,10 @@ def is_tensor(x: Any) -> bool:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as NumPy has it; None of a Variable."""
+    """The value of a tensor as NumPy has it; None where it is not known yet, and of a Variable."""
     if isinstance(tensor, Tensor):
-        return tensor.numpy()
+        known = _holdfast.known_value(tensor)
+        return None if known is None else known.numpy()
     return None if isinstance(tensor, _holdfast.VariableBase) else tensor
 
 
@@ -407,9 +408,10 @@ class IndexedSlices:
     @property
     def shape(self) -> TensorShape:
         """The same as a TensorShape."""
-        if self._dense_shape is None:
-            return TensorShape(None)
-        return TensorShape(np.asarray(self._dense_shape).tolist())
+        known = self._dense_shape
+        if isinstance(known, Tensor):
+            known = _holdfast.known_value(known)
+        return TensorShape(None if known is None else np.asarray(known).tolist())
 
     @property
     def dtype(self) -> DType:
@@ -436,7 +438,7 @@ class IndexedSlices:
                 f"Tensor conversion requested dtype {as_dtype(dtype).name} for IndexedSlices with "
                 f"dtype {self.dtype.name}"
             )
-        rows = self.shape[0]
+        rows = self._dense_shape[0] if self.shape.rank is None else self.shape[0]
         return _registry.function("math.unsorted_segment_sum")(self._values, self._indices, rows)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
