@@ -1,20 +1,28 @@
 #include "holdfast/autodiff/backward.h"
 
+#include "holdfast/autodiff/deferred_formula.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/list.h"
 #include "holdfast/ops/math.h"
 
 namespace holdfast {
 namespace {
+
+Tensor zeros_of(const Tensor& t) { return t.dtype() == DType::kVariant ? list_zeros_like(t) : zeros_like(t); }
 
 // What has arrived for one tensor so far.
 struct Arrived {
   Tensor dense;
   std::vector<IndexedSlices> slices;
 
-  void add(const Tensor& t) { dense = dense ? holdfast::add(dense, t) : t; }
+  void add(const Tensor& t) {
+    if (!dense) dense = t;
+    else dense = t.dtype() == DType::kVariant ? list_add(dense, t) : holdfast::add(dense, t);
+  }
   bool any() const { return dense || !slices.empty(); }
   Gradient total() const {
     if (slices.empty()) return {dense};
@@ -24,6 +32,12 @@ struct Arrived {
     return {holdfast::add(dense, g.tensor())};
   }
 };
+
+// A gradient has the shape of what it is the gradient of, and either may know more of it.
+void learn_shape(const Tensor& dy, const Tensor& y) {
+  if (!dy || !y || !dy.is_symbolic()) return;
+  if (auto both = dy.shape().merged(y.shape())) dy.rep()->shape = *both;
+}
 
 class Sweep {
  public:
@@ -67,6 +81,7 @@ class Sweep {
       Gradient g = id && index_.has(id) ? at(id).total() : Gradient{};
       upstream.push_back(g.none() ? Tensor() : g.tensor());
     }
+    for (size_t i = 0; i < upstream.size() && i < r.outputs.size(); ++i) learn_shape(upstream[i], r.outputs[i]);
     set_site(r.where);
     r.op ? run_formula(r, upstream, wanted) : run_custom(r, upstream);
   }
@@ -96,8 +111,14 @@ class Sweep {
   }
 
   void run_formula(Record& r, const Tensors& upstream, uint32_t wanted) {
+    if (!r.op->elementwise && needs_ranks(r)) return run_later(r, upstream, wanted);
     Grad g(*r.op, r.inputs, r.outputs, r.attrs, upstream, wanted);
-    Tensors dx = r.op->gradient(g);
+    Tensors dx;
+    try {
+      dx = r.op->gradient(g);
+    } catch (const NotKnownYet&) {
+      return run_later(r, upstream, wanted);
+    }
     for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) {
       if (!dx[i] || !(wanted >> (i < 31 ? i : 31) & 1)) continue;
       // Elementwise formulas speak of the broadcast shape; what arrives has the operand's own.
@@ -109,9 +130,14 @@ class Sweep {
     }
   }
 
+  void run_later(const Record& r, const Tensors& upstream, uint32_t wanted) {
+    Tensors dx = deferred_formula(r, upstream, wanted);
+    for (size_t i = 0; i < dx.size(); ++i) deliver(r, i, dx[i]);
+  }
+
   void run_custom(Record& r, const Tensors& upstream) {
     std::vector<Tensor> dy;
-    for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] ? upstream[i] : zeros_like(r.outputs[i]));
+    for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] ? upstream[i] : zeros_of(r.outputs[i]));
     std::vector<Tensor> dx = (*r.custom)(dy);
     // In a graph the ops inside are there too; what arrived has been passed on.
     for (uint64_t id : r.out_ids) if (id && index_.has(id)) at(id) = Arrived();
@@ -135,7 +161,7 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& wa
   size_t n = records.size();
   Sweep b(records, watched, sources);
   for (size_t i = 0; i < targets.size(); ++i)
-    if (is_differentiable(targets[i].dtype())) b.seed(targets[i], upstream.empty() ? Tensor() : upstream[i]);
+    if (flows(targets[i].dtype())) b.seed(targets[i], upstream.empty() ? Tensor() : upstream[i]);
   for (size_t i = n; i-- > 0;) {
     Record r = consume ? std::move(records[i]) : records[i];
     b.step(r);
@@ -149,7 +175,7 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& wa
 
 Tensor Grad::dy(int i) const {
   const Tensor& t = upstream_[static_cast<size_t>(i)];
-  return t ? t : zeros_like(y(i));
+  return t ? t : zeros_of(y(i));
 }
 
 void Grad::sparse(int i, IndexedSlices s) { sparse_.emplace_back(i, std::move(s)); }

@@ -10,10 +10,14 @@ namespace {
 // Symbols of a graph's edges, the same one each time it is asked for.
 class Symbols {
  public:
-  explicit Symbols(const Graph& g) : scope_(g.scope) {
-    for (const CustomGradient& c : g.customs)
+  // `copies`: what nodes that customs speak of are called in `g`; null: themselves.
+  Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap* copies) : scope_(g.scope) {
+    for (const Capture& c : g.captures)
+      if (c.outer.dtype() == DType::kResource) made_.emplace(key({c.inner, 0}), c.outer);
+    for (const CustomGradient& c : customs)
       for (auto* list : {&c.inputs, &c.outputs})
-        for (const Tensor& t : *list) if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(key(edge_of(t)), t);
+        for (const Tensor& t : *list)
+          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(Key(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output), t);
   }
   Tensor operator()(const Edge& e) {
     if (!e.node) return {};
@@ -68,11 +72,11 @@ Record record_of(const CustomGradient& c, Symbols& symbols) {
   return r;
 }
 
-std::vector<Record> records_of(const Graph& g, Symbols& symbols) {
+std::vector<Record> records_of(const Graph& g, const std::vector<CustomGradient>& customs, Symbols& symbols) {
   std::vector<Record> out;
   size_t custom = 0;
   for (size_t i = 0; i <= g.nodes.size(); ++i) {
-    for (; custom < g.customs.size() && g.customs[custom].position <= i; ++custom) out.push_back(record_of(g.customs[custom], symbols));
+    for (; custom < customs.size() && customs[custom].position <= i; ++custom) out.push_back(record_of(customs[custom], symbols));
     if (i < g.nodes.size() && g.nodes[i]->op->gradient) out.push_back(record_of(*g.nodes[i], symbols));
   }
   return out;
@@ -115,6 +119,7 @@ class Split {
     made->where = n->where;
     made->device = n->device;
     made->placed = n->placed;
+    made->state = n->state;
     backward_->add(made, n->name);
     copies_.emplace(n.get(), made);
   }
@@ -130,52 +135,60 @@ class Split {
 
 }  // namespace
 
-GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources) {
+GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs) {
   GraphGradient out;
-  auto whole = g->continued();
-  size_t border = whole->nodes.size();
+  // A copy: gradients of loops add to the ops they are asked of, and `g` itself stays as it is.
+  NodeMap copies;
+  Ref<Graph> whole = clone(*g, &copies);
+  std::vector<Edge> results = whole->outputs;
+  const Node* last = whole->nodes.empty() ? nullptr : whole->nodes.back().get();
   std::vector<Tensor> dy;
   std::vector<Gradient> gradients;
   {
-    Tracer tracer(whole);
+    Tracer tracer(whole, &copies);
     Tracing tracing(tracer, true);
     BackwardSite backward;
-    Symbols symbols(*g);
-    std::vector<Record> records = records_of(*g, symbols);
+    Symbols symbols(*whole, g->customs, &copies);
+    std::vector<Record> records = records_of(*whole, g->customs, symbols);
     IdMap watched;
     std::vector<Source> wanted;
     std::vector<Tensor> targets;
     for (const Ref<Node>& s : sources) {
-      Tensor t = symbols({s, 0});
+      Tensor t = symbols({copies.at(s.get()), 0});
       wanted.push_back(t.dtype() == DType::kResource ? Source(Variable::from_handle(t)) : Source(t));
       watched.set(t.id(), 0);
     }
-    for (size_t i = 0; i < g->outputs.size(); ++i) {
-      const Edge& e = g->outputs[i];
-      if (!e.node || !is_differentiable(type_of(e).dtype)) continue;
+    for (size_t i = 0; i < std::min(outputs, results.size()); ++i) {
+      const Edge& e = results[i];
+      if (!e.node || !flows(type_of(e).dtype)) continue;
       out.targets.push_back(i);
       targets.push_back(symbols(e));
       dy.push_back(tracer.input(type_of(e).dtype, type_of(e).shape, "arriving"));
     }
     gradients = run_backward(records, watched, targets, wanted, dy, Unconnected::kNone, true);
-    std::vector<Edge> results;
+    whole->outputs.clear();
     for (const Gradient& gradient : gradients) {
       Tensor t = gradient.none() ? Tensor() : gradient.tensor();
-      results.push_back(t ? tracer.resolve(t) : Edge{});
+      whole->outputs.push_back(t ? tracer.resolve(t) : Edge{});
     }
-    whole->outputs = std::move(results);
   }
+  // Gradients of loops add to the nodes of the forward part too: it ends where it ended before.
+  size_t border = 0;
+  for (size_t i = 0; i < whole->nodes.size(); ++i) if (whole->nodes[i].get() == last) border = i + 1;
   out.forward = make_ref<Graph>(g->scope);
   out.forward->nodes.assign(whole->nodes.begin(), whole->nodes.begin() + static_cast<std::ptrdiff_t>(border));
-  out.forward->inputs = g->inputs;
-  out.forward->captures = g->captures;
-  out.forward->outputs = g->outputs;
+  for (const Ref<Node>& n : g->inputs) out.forward->inputs.push_back(copies.at(n.get()));
+  out.forward->captures = whole->captures;
+  out.forward->captures.resize(g->captures.size());
+  out.forward->outputs = std::move(results);
   out.backward = make_ref<Graph>(make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
   Split split(out.forward, out.backward);
   for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
   for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
   for (auto& [edge, node] : split.residuals()) out.backward->inputs.push_back(node);
   for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));
+  for (size_t i = g->captures.size(); i < whole->captures.size(); ++i)
+    out.backward->captures.push_back({whole->captures[i].outer, split.copied(whole->captures[i].inner.get())});
   return out;
 }
 
@@ -184,7 +197,7 @@ std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& ta
   Tracing tracing(tracer, true);
   BackwardSite backward;
   const Graph& g = *tracer.graph();
-  Symbols symbols(g);
+  Symbols symbols(g, g.customs, nullptr);
   auto inside = [&](const Tensor& t) { return symbols(tracer.resolve(t)); };
   std::vector<Tensor> ys;
   std::vector<Source> xs;
@@ -195,7 +208,7 @@ std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& ta
     watched.set(xs.back().id(), 0);
   }
   for (const Tensor& t : options.stop) stop.set(inside(t).id(), 0);
-  std::vector<Record> records = records_of(g, symbols);
+  std::vector<Record> records = records_of(g, g.customs, symbols);
   for (Record& r : records)  // nothing goes on from what counts as a constant to what it was computed from
     for (uint64_t& id : r.out_ids) if (id && stop.has(id)) id = 0;
   std::vector<Gradient> out = run_backward(records, watched, ys, xs, options.upstream, Unconnected::kNone, true);

@@ -38,7 +38,7 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
     if (cut < 0) cut = dead.find(t.id());
   }
   bool differentiable = false;
-  for (const Tensor& t : out) differentiable = differentiable || (t && is_differentiable(t.dtype()));
+  for (const Tensor& t : out) differentiable = differentiable || (t && flows(t.dtype()));
   if (!any || !op.gradient || !differentiable) {
     if (any) {
       cuts.push_back({op.name.c_str(), here()});
@@ -59,7 +59,7 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
   auto index = static_cast<int32_t>(records.size());
   for (const Tensor& t : out) {
     records.back().out_ids.push_back(t ? t.id() : 0);
-    if (t && is_differentiable(t.dtype())) watched.set(t.id(), index);
+    if (t && flows(t.dtype())) watched.set(t.id(), index);
   }
 }
 

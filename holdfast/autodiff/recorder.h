@@ -9,6 +9,9 @@
 
 namespace holdfast {
 
+/// What a gradient flows through: floats, complex numbers and lists of them.
+inline bool flows(DType d) { return is_differentiable(d) || d == DType::kVariant; }
+
 /// One op that was run on something watched.
 struct Record {
   const OpDef* op = nullptr;  // null: a custom gradient

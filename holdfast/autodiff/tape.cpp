@@ -87,6 +87,28 @@ void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in
   if (Interpreter* writer = context().interpreter) writer->custom(name, in, out, b);
 }
 
+// A tape's gradient is seen by the tapes around it, and by itself if it is persistent.
+size_t GradientTape::orders(std::span<const Tensor> inputs) {
+  size_t n = 0;
+  for (Observer* o : context().observers) {
+    auto* r = dynamic_cast<Recorder*>(o);
+    if (r && std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return r->watches(t); })) n += r->options.persistent ? 2 : 1;
+  }
+  return n;
+}
+
+void GradientTape::record_call(const char* name, const std::vector<Tensor>& in, const std::vector<Level>& levels) {
+  size_t level = 0;
+  auto& all = context().observers;
+  for (size_t i = all.size(); i-- > 0;) {
+    auto* r = dynamic_cast<Recorder*>(all[i]);
+    if (!r || std::none_of(in.begin(), in.end(), [&](const Tensor& t) { return r->watches(t); })) continue;
+    level += r->options.persistent ? 2 : 1;
+    const Level& seen = levels[std::min(level, levels.size()) - 1];
+    r->record_custom(name, in, seen.outputs, seen.backward);
+  }
+}
+
 void GradientTape::accessed(std::span<const Tensor> handles) {
   for (Observer* o : context().observers)
     if (auto* r = dynamic_cast<Recorder*>(o); r && r->options.watch_accessed_variables)

@@ -68,6 +68,16 @@ class HOLDFAST_API GradientTape {
   /// Records `outputs` as computed from `inputs` by something with a gradient of its own.
   using Backward = holdfast::Backward;
   static void record_custom(const char* name, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, Backward);
+  /// What one order of gradients needs of a call: everything that is computed from the inputs, as far as that
+  /// order looks at it.
+  struct Level {
+    std::vector<Tensor> outputs;
+    Backward backward;
+  };
+  /// How many orders the open tapes of this thread may ask of something computed from `inputs`.
+  static size_t orders(std::span<const Tensor> inputs);
+  /// Records a call for each open tape that watches its inputs: the innermost sees the first level.
+  static void record_call(const char* name, const std::vector<Tensor>& inputs, const std::vector<Level>& levels);
   /// Tells the open tapes of this thread that these variables are read.
   static void accessed(std::span<const Tensor> handles);
   /// Whether some open tape of this thread watches one of these.

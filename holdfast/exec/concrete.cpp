@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "holdfast/autodiff/tape.h"
+#include "holdfast/autodiff/recorder.h"
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/passes/passes.h"
@@ -10,12 +10,16 @@
 namespace holdfast {
 
 /// Forward and backward as functions of their own, so that gradients of gradients come for free.
-struct ConcreteFunction::Gradient {
+struct ConcreteFunction::Gradient : std::enable_shared_from_this<ConcreteFunction::Gradient> {
   Ref<ConcreteFunction> forward, backward;
   std::vector<size_t> targets;
   size_t outputs = 0;             // of the function itself; residuals follow
+  size_t residuals = 0;
   std::vector<size_t> sources;    // inputs that a gradient is computed for
   std::vector<Tensor> variables;  // handles that one is computed for, after the inputs
+
+  /// The gradient of one call, of which it keeps the residuals. `given`: how many inputs there were.
+  Backward bound(std::vector<Tensor> residuals, size_t given);
 };
 
 const Plan& ConcreteFunction::plan() {
@@ -24,13 +28,22 @@ const Plan& ConcreteFunction::plan() {
   return *plan_;
 }
 
+bool ConcreteFunction::worth_unlocking() {
+  constexpr int64_t kBytes = 1 << 18;
+  constexpr size_t kSteps = 16;
+  const Plan& p = plan();
+  if (p.bytes() >= kBytes || p.steps().size() >= kSteps) return true;
+  for (const Step& s : p.steps()) if (!s.types) return true;  // sizes that nobody knows yet, loops
+  return false;
+}
+
 std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
   std::lock_guard lock(mutex_);
   if (gradient_) return gradient_;
   auto out = std::make_shared<Gradient>();
   std::vector<Ref<Node>> sources;
   auto consider = [&](const Ref<Node>& n, size_t position) {
-    if (!is_differentiable(n->outputs[0].dtype)) return;
+    if (!flows(n->outputs[0].dtype)) return;
     sources.push_back(n);
     out->sources.push_back(position);
   };
@@ -47,7 +60,15 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
   out->backward = make_ref<ConcreteFunction>(both.backward);
   out->targets = both.targets;
   out->outputs = graph_->outputs.size();
+  out->residuals = both.forward->outputs.size() - out->outputs;
   return gradient_ = out;
+}
+
+Tensors ConcreteFunction::written(std::span<const Tensor> inputs) const {
+  if (!graph_->customs.empty())
+    fail(Code::E1105, cat("`", name(), "` has a custom gradient inside, and a concrete function with one can't be called inside a trace"),
+         "its gradient is code that belongs to the trace it was made in", {manual_fix("call the function itself instead")});
+  return replay(*graph_, inputs);
 }
 
 Tensors ConcreteFunction::call_as_traced(std::span<const Tensor> arguments) {
@@ -57,8 +78,8 @@ Tensors ConcreteFunction::call_as_traced(std::span<const Tensor> arguments) {
 }
 
 Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
-  if (context().interpreter) return replay(inputs);
-  for (const Tensor& t : inputs) if (t && t.is_symbolic()) return replay(inputs);
+  if (context().interpreter) return written(inputs);
+  for (const Tensor& t : inputs) if (t && t.is_symbolic()) return written(inputs);
   graph_->scope->runs.fetch_add(1, std::memory_order_relaxed);
   if (!context().observers.empty()) return call_recorded(inputs);
   Tensors out;
@@ -71,38 +92,51 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
   for (const Ref<Node>& n : graph_->nodes)
     if (n->op == &handle_op() && dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get())) variables.push_back(constant_of(*n));
   GradientTape::accessed(variables);
-  Tensors out;
-  if (!GradientTape::watched(inputs) && !GradientTape::watched(variables)) {
-    plan().run(inputs, out);
-    return out;
-  }
-  auto g = gradient();
+  std::vector<Tensor> from(inputs.begin(), inputs.end());
+  from.insert(from.end(), variables.begin(), variables.end());
+  size_t orders = GradientTape::orders(from);
   Tensors all;
+  if (orders == 0) {
+    plan().run(inputs, all);
+    return all;
+  }
+  // The gradient of each order needs residuals, which are results that the next order looks at.
+  std::vector<std::shared_ptr<Gradient>> chain{gradient()};
+  while (chain.size() < orders) chain.push_back(chain.back()->forward->gradient());
   {
     // The tapes see the call as one op; its inside is not theirs.
     InlineVector<Observer*, 4> tapes;
     std::swap(tapes, context().observers);
     try {
-      g->forward->plan().run(inputs, all);
+      chain.back()->forward->plan().run(inputs, all);
     } catch (...) {
       std::swap(tapes, context().observers);
       throw;
     }
     std::swap(tapes, context().observers);
   }
-  out = Tensors(std::span<const Tensor>(all.begin(), g->outputs));
   // To a tape a tensor is its id: one that goes in and out, or comes out twice, needs another.
-  for (size_t i = 0; i < out.size(); ++i) {
-    auto same = [&](const Tensor& t) { return t && t.id() == out[i].id(); };
-    if (out[i] && out[i].rep()->buffer && (std::any_of(inputs.begin(), inputs.end(), same) || std::any_of(out.begin(), out.begin() + i, same)))
-      out[i] = view_of(out[i], out[i].shape());
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i] || !all[i].rep()->buffer) continue;
+    auto same = [&](const Tensor& t) { return t && t.id() == all[i].id(); };
+    bool in = i < graph_->outputs.size() && std::any_of(inputs.begin(), inputs.end(), same);
+    if (in || std::any_of(all.begin(), all.begin() + i, same)) all[i] = view_of(all[i], all[i].shape());
   }
-  std::vector<Tensor> residuals(all.begin() + g->outputs, all.end());
-  std::vector<Tensor> from(inputs.begin(), inputs.end());
-  from.insert(from.end(), g->variables.begin(), g->variables.end());
-  size_t given = inputs.size();
-  std::vector<Tensor> results(out.begin(), out.end());
-  GradientTape::record_custom(graph_->scope->name.c_str(), from, results, [g, residuals, given](const std::vector<Tensor>& upstream) {
+  from.assign(inputs.begin(), inputs.end());
+  from.insert(from.end(), chain[0]->variables.begin(), chain[0]->variables.end());
+  std::vector<GradientTape::Level> levels;
+  for (const auto& g : chain) {
+    size_t seen = g->outputs, end = seen + g->residuals;
+    std::vector<Tensor> residuals(all.begin() + seen, all.begin() + end);
+    levels.push_back({{all.begin(), all.begin() + seen}, g->bound(std::move(residuals), inputs.size())});
+  }
+  GradientTape::record_call(graph_->scope->name.c_str(), from, levels);
+  all.resize(graph_->outputs.size());
+  return all;
+}
+
+Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> residuals, size_t given) {
+  return [g = shared_from_this(), residuals = std::move(residuals), given](const std::vector<Tensor>& upstream) {
     Tensors in(residuals.begin(), residuals.end());
     for (size_t t : g->targets) in.push_back(upstream[t]);
     Tensors gradients = g->backward->call(in);
@@ -110,8 +144,7 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
     for (size_t i = 0; i < g->sources.size(); ++i) dx[g->sources[i]] = gradients[i];
     for (size_t i = 0; i < g->variables.size(); ++i) dx[given + i] = gradients[g->sources.size() + i];
     return dx;
-  });
-  return out;
+  };
 }
 
 Tensors ConcreteFunction::first_call(std::span<const Tensor> inputs, const std::vector<Tensor>& leaked) {
@@ -124,30 +157,6 @@ Tensors ConcreteFunction::first_call(std::span<const Tensor> inputs, const std::
   for (size_t i = 0; i < leaked.size(); ++i) symbol_of(leaked[i])->first = all[own + i];
   all.resize(own);
   return all;
-}
-
-Tensors ConcreteFunction::replay(std::span<const Tensor> inputs) const {
-  if (!graph_->customs.empty())
-    fail(Code::E1105, cat("`", name(), "` has a custom gradient inside, and a concrete function with one can't be called inside a trace"),
-         "its gradient is Python code that belongs to the trace it was made in", {manual_fix("call the function itself instead")});
-  std::unordered_map<const Node*, Tensors> values;
-  auto at = [&](const Edge& e) { return e.node ? values.at(e.node.get())[static_cast<size_t>(e.output)] : Tensor(); };
-  for (size_t i = 0; i < graph_->inputs.size(); ++i) values[graph_->inputs[i].get()] = {inputs[i]};
-  for (size_t i = 0; i < graph_->captures.size(); ++i) values[graph_->captures[i].inner.get()] = {inputs[graph_->inputs.size() + i]};
-  Where asked = here();
-  for (const Ref<Node>& n : graph_->nodes) {
-    if (n->op == &placeholder_op()) continue;
-    if (is_constant(*n)) { values[n.get()] = {constant_of(*n)}; continue; }
-    Tensors in, out;
-    for (const Edge& e : n->inputs) in.push_back(at(e));
-    set_site(n->where);
-    apply(*n->op, in, n->attrs, out);
-    values[n.get()] = std::move(out);
-  }
-  set_site(asked);
-  Tensors out;
-  for (const Edge& e : graph_->outputs) out.push_back(at(e));
-  return out;
 }
 
 }  // namespace holdfast

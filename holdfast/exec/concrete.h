@@ -18,6 +18,9 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   /// The graph as it runs, and its plan; made when first needed.
   const Plan& plan();
 
+  /// Whether a call takes long enough for other threads to be let in.
+  bool worth_unlocking();
+
   /// Runs it on its arguments and captures. Tapes see one op with a gradient of its own; inside a trace the
   /// graph is written into that one.
   Tensors call(std::span<const Tensor> inputs);
@@ -29,7 +32,7 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
  private:
   struct Gradient;
   Tensors call_recorded(std::span<const Tensor> inputs);
-  Tensors replay(std::span<const Tensor> inputs) const;
+  Tensors written(std::span<const Tensor> inputs) const;
   std::shared_ptr<Gradient> gradient();
 
   Ref<Graph> graph_;

@@ -5,6 +5,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/exec/session_plan.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/random/seeds.h"
 #include "holdfast/passes/passes.h"
 
 namespace holdfast {
@@ -51,6 +52,7 @@ void Session::close(bool at_end_of_block) {
   closed_at_ = here();
   plans_.clear();
   handles_.clear();
+  states_.clear();
 }
 
 bool Session::closed() const {
@@ -145,6 +147,13 @@ Tensor& Session::handle_here(const OpenGraph::Held& held) {
   return handle;
 }
 
+Ref<RefCounted> Session::state_here(const Node& n) {
+  if (!dynamic_cast<random::NodeGenerator*>(n.state.get())) return n.state;
+  Ref<RefCounted>& state = states_[&n];
+  if (!state) state = make_ref<random::NodeGenerator>(random::OpSeeds{n.attrs[0].i(), n.attrs[1].i()});
+  return state;
+}
+
 Tensor Session::value(const Variable& v) {
   need_open();
   const OpenGraph::Held* held = graph_->find_variable(v.handle());
@@ -173,7 +182,7 @@ std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, 
   auto& planned = plans_[key];
   if (planned) return planned;
   try {
-    Pruned pruned = prune(*graph_, {edges, ops, fed, names}, [this](const OpenGraph::Held& held) { return handle_here(held); });
+    Pruned pruned = prune(*graph_, {edges, ops, fed, names}, {[this](const OpenGraph::Held& held) { return handle_here(held); }, [this](const Node& n) { return state_here(n); }});
     auto made = std::make_shared<Planned>();
     for (const OpenGraph::Held* held : pruned.reads) made->reads.push_back(*held);
     made->plan = Plan::build(optimised(*pruned.graph));

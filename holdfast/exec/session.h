@@ -58,6 +58,7 @@ class HOLDFAST_API Session {
                                 const std::vector<std::string>& names);
   void initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed);
   Tensor& handle_here(const OpenGraph::Held& held);
+  Ref<RefCounted> state_here(const Node& n);
   Edge edge_of_fetch(const Fetch& f) const;
   Edge edge_of_feed(const Tensor& key, const Tensor& value) const;
   [[noreturn]] void other_graph(const Tensor& t, const std::string& name, bool fed) const;
@@ -71,6 +72,7 @@ class HOLDFAST_API Session {
   std::mutex initialising_;    // one thread at a time gives variables their first values
   std::map<Key, std::shared_ptr<Planned>> plans_;
   std::unordered_map<uint64_t, Tensor> handles_;  // by the id of the graph's own handle
+  std::unordered_map<const Node*, Ref<RefCounted>> states_;  // where the generators of random ops stand
 };
 
 }  // namespace holdfast

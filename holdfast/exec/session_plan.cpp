@@ -92,34 +92,9 @@ class Walk {
   std::vector<const Node*> todo_;
 };
 
-// Reads and writes of one variable happen in the order in which they were written down.
-class Effects {
- public:
-  void order(Node& n, const Ref<Node>& self) {
-    for (const Edge& e : n.inputs) {
-      if (!e.node || type_of(e).dtype != DType::kResource) continue;
-      auto& [writer, readers] = last_[e.node.get()];
-      if (writer) after(n, writer);
-      if (n.op->traits.stateful) {
-        for (const Ref<Node>& r : readers) after(n, r);
-        readers.clear();
-        writer = self;
-      } else {
-        readers.push_back(self);
-      }
-    }
-  }
-
- private:
-  static void after(Node& n, const Ref<Node>& before) {
-    if (before.get() != &n && std::find(n.after.begin(), n.after.end(), before) == n.after.end()) n.after.push_back(before);
-  }
-  std::unordered_map<const Node*, std::pair<Ref<Node>, std::vector<Ref<Node>>>> last_;
-};
-
 }  // namespace
 
-Pruned prune(const OpenGraph& from, const Asked& asked, const std::function<Tensor(const OpenGraph::Held&)>& handle) {
+Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   Walk walk(from, asked);
   Pruned out;
   out.graph = make_ref<Graph>(from.scope());
@@ -139,12 +114,11 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const std::function<Tens
     return {copies.at(e.node.get()), e.output};
   };
   std::unordered_set<const OpenGraph::Held*> reads;
-  Effects effects;
   for (const Ref<Node>& n : from.graph()->nodes) {
     if (!walk.needs(n.get())) continue;
     Attrs attrs = n->attrs;
     if (n->op == &handle_op())
-      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n))) attrs = Attrs{Arg(handle(*held))};
+      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n))) attrs = Attrs{Arg(own.handle(*held))};
     auto copy = make_ref<Node>(n->op, std::move(attrs));
     for (const Edge& e : n->inputs) {
       copy->inputs.push_back(at(e));
@@ -156,7 +130,7 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const std::function<Tens
     copy->where = n->where;
     copy->device = n->device;
     copy->placed = n->placed;
-    effects.order(*copy, copy);
+    if (n->state) copy->state = own.state(*n);
     out.graph->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }

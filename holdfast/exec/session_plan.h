@@ -20,7 +20,13 @@ struct Asked {
   std::vector<std::string> names;   // what the user calls the outputs, if known
 };
 
-/// `handle` gives the variable that stands for one of the graph's. A placeholder that is not given raises E0801.
-Pruned prune(const OpenGraph& graph, const Asked& asked, const std::function<Tensor(const OpenGraph::Held&)>& handle);
+/// What a session has of its own: the variable that stands for one of the graph's, and what a node keeps from run to run.
+struct Own {
+  std::function<Tensor(const OpenGraph::Held&)> handle;
+  std::function<Ref<RefCounted>(const Node&)> state;
+};
+
+/// A placeholder that is not given raises E0801.
+Pruned prune(const OpenGraph& graph, const Asked& asked, const Own& own);
 
 }  // namespace holdfast

@@ -96,9 +96,10 @@ Tensor symbol_for(const Edge& e, const Ref<Scope>& scope) {
   return Tensor(std::move(rep));
 }
 
-Ref<Graph> clone(const Graph& g) {
+Ref<Graph> clone(const Graph& g, NodeMap* map) {
   auto out = make_ref<Graph>(g.scope);
-  std::unordered_map<const Node*, Ref<Node>> copies;
+  NodeMap own;
+  NodeMap& copies = map ? *map : own;
   auto moved = [&](const Edge& e) { return e.node ? Edge{copies.at(e.node.get()), e.output} : Edge{}; };
   for (const Ref<Node>& n : g.nodes) {
     auto copy = make_ref<Node>(n->op, n->attrs);
@@ -108,6 +109,7 @@ Ref<Graph> clone(const Graph& g) {
     copy->where = n->where;
     copy->device = n->device;
     copy->placed = n->placed;
+    copy->state = n->state;
     out->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }

@@ -1,6 +1,7 @@
 // Ops written down: nodes in an order in which they may run.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -41,6 +42,8 @@ class HOLDFAST_API Node final : public RefCounted {
   Where where = nullptr;         // the user's line
   Device* device = nullptr;      // where it was asked to run; null: wherever its operands are
   Where placed = nullptr;        // the line that asked
+  Ref<RefCounted> state;         // what it keeps from run to run, as its copies do: a generator
+  std::shared_ptr<void> gradient;  // what its gradient made it keep, so that a second one need not do it again
 
   bool is(const char* op_name) const { return op->name == op_name; }
   std::string text() const override { return name; }
@@ -75,6 +78,7 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::vector<Capture> captures;   // their inner nodes are further inputs, after the arguments
   std::vector<CustomGradient> customs;
   bool finalized = false;
+  mutable Ref<RefCounted> compiled;  // how it runs as a branch or a body, once it has
   Where finalized_at = nullptr;
 
   /// `base`, or `base_1`, `base_2`, ... where that is taken. Case does not tell names apart.
@@ -115,7 +119,13 @@ HOLDFAST_API Tensor symbol_for(const Edge& e, const Ref<Scope>& scope);
 inline Node* node_of(const Tensor& symbol) { return static_cast<Node*>(symbol_of(symbol)->node.get()); }
 inline Edge edge_of(const Tensor& symbol) { return {Ref<Node>(node_of(symbol)), symbol_of(symbol)->output}; }
 
+/// Writes the nodes of `g` again where ops are written now, with `inputs` (arguments, then captures) in place of
+/// its own. Gives its outputs.
+HOLDFAST_API Tensors replay(const Graph& g, std::span<const Tensor> inputs);
+
+/// From a graph's nodes to those of a copy.
+using NodeMap = std::unordered_map<const Node*, Ref<Node>>;
 /// A copy whose nodes may be changed. Bodies of loops and branches are shared until a pass replaces them.
-HOLDFAST_API Ref<Graph> clone(const Graph&);
+HOLDFAST_API Ref<Graph> clone(const Graph&, NodeMap* copies = nullptr);
 
 }  // namespace holdfast

@@ -40,6 +40,12 @@ uint64_t to_bits(const Tensor& t) {
   return bits;
 }
 
+// One number that the shape of a tensor tells.
+void follow_number(int64_t n, const Tensor& out) {
+  if (out.dtype() == int32 && n != static_cast<int32_t>(n)) return;  // refused when it runs
+  symbol_of(out)->known = Tensor::scalar(n, out.dtype());
+}
+
 // `Shape` of a tensor: its dimensions, as far as they are known.
 void follow_shape(const Tensor& x, const Tensor& out) {
   if (!x.shape().has_rank() || x.rank() > kMostKnown) return;
@@ -58,9 +64,11 @@ void follow_shape(const Tensor& x, const Tensor& out) {
 
 }  // namespace
 
-void Tracer::follow(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
+void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, std::span<const Tensor> out) {
   if (out.size() != 1 || op.traits.stateful || op.traits.reads || !kIndices.has(out[0].dtype())) return;
   if (op.name == "Shape") return follow_shape(in[0], out[0]);
+  if (op.name == "Size" && in[0].shape().elements()) return follow_number(*in[0].shape().elements(), out[0]);
+  if (op.name == "Rank" && in[0].shape().has_rank()) return follow_number(in[0].rank(), out[0]);
   if (in.empty() || !out[0].shape().is_full() || out[0].size() > kMostKnown) return;
   bool all = true;
   Tensors values;
@@ -72,9 +80,15 @@ void Tracer::follow(const OpDef& op, std::span<const Tensor> in, const Attrs& at
     values.push_back(value_of(t));
   }
   if (!all && !op.elementwise && !op.traits.rearranges) return;
-  auto index = [&](size_t i) { return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].host; };
+  // What is rearranged shares the op's own dtype; the others say where to.
+  auto index = [&](size_t i) { return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].group != "T"; };
   for (size_t i = 0; i < in.size(); ++i) if (index(i) && *unknown_of(in[i]) != 0) return;
-  Tensor known = run_known(op, values, attrs)[0];
+  Tensor known;
+  try {
+    known = run_known(op, values, attrs)[0];
+  } catch (const Error&) {
+    return;  // the step will say so, if it ever runs
+  }
   if (known.size() > kMostKnown) return;
   symbol_of(out[0])->known = known;
   if (all) return;

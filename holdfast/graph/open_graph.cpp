@@ -31,7 +31,7 @@ const OpDef& no_op() { return nothing.def(); }
 
 OpenGraph::OpenGraph(const std::string& name) {
   auto graph = make_ref<Graph>(make_ref<Scope>(ScopeKind::kGraph, name, nullptr));
-  tracer_ = std::make_unique<Tracer>(std::move(graph), this);
+  tracer_ = std::make_unique<Tracer>(std::move(graph), nullptr, this);
 }
 
 Ref<OpenGraph> make_graph(const std::string& name, [[maybe_unused]] const std::source_location& at) {

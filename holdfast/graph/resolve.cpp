@@ -91,7 +91,7 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
 bool has_value(const Tensor& t) {
   if (!t.is_symbolic()) return true;
   const Symbol& s = *symbol_of(t);
-  return s.first && s.scope->runs <= 1;
+  return s.first && (s.kept || s.scope->runs <= 1);
 }
 
 Tensor value(const Tensor& t, const std::string& name) {
@@ -116,10 +116,27 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
   return d;
 }
 
+// A branch or a body gets variables, and values older than itself, from the graph around it: there a gradient
+// sees them, and a function can give others in their place.
+bool Tracer::from_around(const Tensor& t) const {
+  const Scope& s = *graph_->scope;
+  bool part = s.kind == ScopeKind::kBranch || s.kind == ScopeKind::kLoop;
+  if (!part || !s.parent || !s.parent->open()) return false;
+  return t.dtype() == DType::kResource || t.id() < first_id_;
+}
+
 Edge Tracer::resolve(const Tensor& t, const std::string& name) {
-  if (!t.is_symbolic()) return constant(t);
+  if (!t.is_symbolic()) {
+    if (!from_around(t)) return constant(t);
+    dynamic_cast<Tracer*>(graph_->scope->parent->interpreter)->resolve(t, name);
+    return capture(t);
+  }
   const Scope* owner = symbol_of(t)->scope.get();
-  if (owner == graph_->scope.get()) return edge_of(t);
+  if (owner == graph_->scope.get()) {
+    Edge e = edge_of(t);
+    if (copies_) if (auto it = copies_->find(e.node.get()); it != copies_->end()) e.node = it->second;
+    return e;
+  }
   if (!owner->open()) return constant(value(t, name));
   if (!graph_->scope->inside(owner)) {
     const Scope& here = *graph_->scope;

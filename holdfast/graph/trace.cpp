@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/random/streams.h"
 
 namespace holdfast {
 namespace {
@@ -13,6 +14,9 @@ std::string base_name(const OpDef& op) {
   const Context& c = context();
   return c.name_scope + (c.op_name.empty() ? op.name : c.op_name);
 }
+
+// Whether it draws from a stream that its first two attributes choose.
+bool draws(const OpDef& op) { return op.traits.stateful && op.attrs.size() >= 2 && op.attrs[0].name == "seed" && op.attrs[1].name == "seed2"; }
 
 [[noreturn]] void finalized(const Graph& g, const OpDef& op) {
   Diagnostic d;
@@ -28,7 +32,9 @@ std::string base_name(const OpDef& op) {
 
 }  // namespace
 
-Tracer::Tracer(Ref<Graph> graph, RefCounted* home) : graph_(std::move(graph)), home_(home) {
+Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies, RefCounted* home)
+    : graph_(std::move(graph)), copies_(copies), seeds_(random::seed_state().global_seed()), home_(home) {
+  first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
   graph_->scope->interpreter = this;
   for (const Ref<Node>& n : graph_->nodes) if (is_constant(*n)) constants_[constant_of(*n).id()] = n;
   for (const Capture& c : graph_->captures) captured_[c.outer.id()] = c.inner;
@@ -48,7 +54,7 @@ void Tracer::close() {
 Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
   if (graph_->finalized) finalized(*graph_, placeholder_op());
   auto node = make_ref<Node>(&placeholder_op(), Attrs{Arg(dtype), Arg(shape)});
-  node->where = here();
+  node->where = graph_->scope->defined ? graph_->scope->defined : here();
   node->outputs.push_back({dtype, std::move(shape)});
   graph_->add(node, name);
   graph_->inputs.push_back(node);
@@ -163,12 +169,13 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
     node->where = here();
     node->device = c.device;
     node->placed = c.placed;
+    if (draws(op)) node->state = make_ref<random::NodeGenerator>(random::OpSeeds{attrs[0].i(), attrs[1].i()});
     for (size_t i = 0; i < infer.dtypes.size(); ++i) node->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
     node->after = control();
     graph_->append(node);
     out.resize(node->outputs.size());
     for (size_t i = 0; i < out.size(); ++i) out[i] = made({node, static_cast<int>(i)});
-    follow(op, in, attrs, out);
+    follow_known(op, in, attrs, out);
   } catch (Error& e) {
     operand_.clear();
     e.name_op(op.name);
@@ -191,9 +198,10 @@ void Tracer::custom(const char* name, const std::vector<Tensor>& in, const std::
   graph_->customs.push_back(std::move(custom));
 }
 
-Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpreter), lifted_(context().lifted), shut_out_(shut_out_tapes) {
+Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpreter), seeds_(random::seed_scope().graph), lifted_(context().lifted), shut_out_(shut_out_tapes) {
   Context& c = context();
   c.interpreter = &tracer;
+  random::seed_scope().graph = &tracer.seeds();
   c.lifted = nullptr;
   if (shut_out_) std::swap(observers_, c.observers);
 }
@@ -201,6 +209,7 @@ Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpret
 Tracing::~Tracing() {
   Context& c = context();
   c.interpreter = was_;
+  random::seed_scope().graph = seeds_;
   c.lifted = lifted_;
   if (shut_out_) std::swap(observers_, c.observers);
 }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "holdfast/graph/graph.h"
+#include "holdfast/ops/random/seeds.h"
 
 namespace holdfast {
 
@@ -12,8 +13,9 @@ namespace holdfast {
 /// `entered`, ops on plain values are written down too, and no tape from outside looks on.
 class HOLDFAST_API Tracer final : public Interpreter {
  public:
-  /// `home`: what its symbols keep alive, for a graph that is never closed; not owned.
-  explicit Tracer(Ref<Graph> graph, RefCounted* home = nullptr);
+  /// `copies`: for a graph that is a copy, what symbols of the original stand for. `home`: for a graph that is never
+  /// closed, what its symbols keep alive; not owned.
+  explicit Tracer(Ref<Graph> graph, const NodeMap* copies = nullptr, RefCounted* home = nullptr);
   ~Tracer() override;
 
   Scope* scope() const override { return graph_->scope.get(); }
@@ -22,6 +24,8 @@ class HOLDFAST_API Tracer final : public Interpreter {
 
   const Ref<Graph>& graph() const { return graph_; }
   RefCounted* home() const { return home_; }
+  /// Numbers the graph's random ops.
+  random::GraphSeeds& seeds() { return seeds_; }
   /// A new argument of the graph.
   Tensor input(DType, Shape, const std::string& name);
   /// A symbol for one of the graph's edges.
@@ -49,13 +53,16 @@ class HOLDFAST_API Tracer final : public Interpreter {
  private:
   Edge constant(const Tensor& t);
   Tensor made(const Edge& e);
+  bool from_around(const Tensor& t) const;
   Edge capture(const Tensor& t);
-  void follow(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out);
 
   Ref<Graph> graph_;
+  const NodeMap* copies_;
   std::unordered_map<uint64_t, Ref<Node>> constants_, captured_;
   std::unordered_set<uint64_t> baked_;
   std::vector<Tensor> made_;
+  random::GraphSeeds seeds_;
+  uint64_t first_id_ = 0;  // what has a smaller one is older than the trace
   std::string operand_;  // what a constant is called that an op is given as an operand
   RefCounted* home_;
   std::unordered_map<const Node*, std::vector<Tensor>> plain_;  // symbols that custom gradients hold, which keep nothing
@@ -74,6 +81,7 @@ class HOLDFAST_API Tracing {
 
  private:
   Interpreter* was_;
+  random::GraphSeeds* seeds_;
   Where lifted_;
   InlineVector<Observer*, 4> observers_;
   bool shut_out_;
@@ -94,6 +102,10 @@ class HOLDFAST_API NamedCall {
   size_t before_ = 0;
   std::string name_, scope_;
 };
+
+/// Works out, as far as it can, the small integers that an op without state gives, from what is known of its
+/// inputs, and notes them in the symbol it gives.
+HOLDFAST_API void follow_known(const OpDef&, std::span<const Tensor> in, const Attrs&, std::span<const Tensor> out);
 
 /// The graph that is being written on this thread, or null.
 HOLDFAST_API Tracer* current_trace();

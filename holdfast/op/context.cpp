@@ -51,6 +51,7 @@ Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* 
     if (best && !s->inside(best) && !best->inside(s)) two_graphs(op, in, *best, *s);
     if (!best || s->depth > best->depth) best = s;
   }
+  if (context().lifted) return asked;  // it says why not
   // Inside a branch or a loop's body, what is captured from around it is used there.
   if (best && asked && asked->scope() && asked->scope()->inside(best)) return asked;
   return best ? best->interpreter : asked;

@@ -1,4 +1,5 @@
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/scope.h"
@@ -13,14 +14,8 @@ const Tensor& seen(const Tensor& t) { return t.is_symbolic() && symbol_of(t)->kn
 Dims read_ints(const Tensor& asked) {
   const Tensor& t = seen(asked);
   if (!t.rep()->buffer || (asked.is_symbolic() && symbol_of(asked)->unknown)) {
-    auto d = Diagnostic{};
-    d.code = Code::E1105;
-    d.headline = cat("the numbers in a ", type_text(asked), " must be known while tracing");
-    d.labels.push_back({Role::kBorn, locate(asked.born()), cat("born here: ", type_text(asked), " from ", asked.rep()->op), false});
-    d.labels.push_back(used_here("needed here"));
-    d.why = "the gradient of this op reads them, and a graph that is being written has no values yet";
-    d.fixes.push_back(manual_fix("give them as plain numbers"));
-    raise(std::move(d));
+    if (asked.is_symbolic()) throw NotKnownYet{};
+    bug("a gradient reads an input that was not kept");
   }
   // A gradient formula sees inputs as the program gave them, which may be on any device.
   Tensor away = t.device()->kind() == DeviceKind::kCpu ? Tensor() : copy_to(t, cpu());
@@ -57,7 +52,7 @@ std::optional<Dims> Infer::sizes(int i) const {
   if (!t) return std::nullopt;
   if (!partly_unknown(t)) {
     auto all = ints(i);
-    if (!all && t.rank() == 1 && t.dim(0) != kUnknown) return Dims(static_cast<size_t>(t.dim(0)), kUnknown);
+    if (!all && t.rank() == 1 && t.dim(0) != kUnknown && t.dim(0) <= kMaxRank) return Dims(static_cast<size_t>(t.dim(0)), kUnknown);
     return all;
   }
   const Tensor& known = symbol_of(t)->known;

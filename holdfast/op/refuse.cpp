@@ -100,6 +100,9 @@ Diagnostic about_call(Code code, const OpDef& op, std::span<const Tensor> in, st
   return d;
 }
 
+// A list of inputs that need not share a dtype: what goes into a branch or a loop.
+constexpr const char* kMixed = "any";
+
 void check_signature(const OpDef& op, std::span<const Tensor> in) {
   size_t declared = op.inputs.size();
   bool list = declared && op.inputs.back().list;
@@ -128,7 +131,7 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
       raise(std::move(diag));
     }
     for (size_t k = 0; k < i; ++k) {
-      if (in[k] && input_def(op, k).group == def.group && in[k].dtype() != d) dtypes_differ(op, in, k, i);
+      if (in[k] && def.group != kMixed && input_def(op, k).group == def.group && in[k].dtype() != d) dtypes_differ(op, in, k, i);
     }
   }
 }

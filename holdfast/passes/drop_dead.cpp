@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "holdfast/passes/effects.h"
 #include "holdfast/passes/passes.h"
 
 namespace holdfast {
@@ -12,7 +13,7 @@ bool drop_dead(Graph& g) {
   for (const Capture& c : g.captures) need(c.inner.get());
   for (size_t i = g.nodes.size(); i-- > 0;) {
     const Node& n = *g.nodes[i];
-    if (n.op->traits.stateful) need(&n);
+    if (has_effects(n)) need(&n);
     if (!needed.count(&n)) continue;
     for (const Edge& e : n.inputs) if (e.node) need(e.node.get());
     for (const Ref<Node>& before : n.after) need(before.get());

@@ -1,18 +1,121 @@
 #include "holdfast/passes/passes.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/graph/verify.h"
+
 namespace holdfast {
+namespace {
+
+// A round finds what the one before it laid open; real programs need two or three.
+constexpr int kMostRounds = 8;
+
+using Chosen = std::vector<const Pass*>;
+
+Chosen chosen_by(const std::string& names, const char* who) {
+  Chosen out;
+  if (names == "none") return out;
+  for (const Pass& p : all_passes()) if (names.empty()) out.push_back(&p);
+  std::vector<std::string> wanted;
+  for (size_t at = 0; at < names.size();) {
+    size_t comma = std::min(names.find(',', at), names.size());
+    wanted.push_back(names.substr(at, comma - at));
+    at = comma + 1;
+  }
+  for (const std::string& w : wanted) {
+    auto is = [&](const Pass& p) { return w == p.name; };
+    if (std::any_of(all_passes().begin(), all_passes().end(), is)) continue;
+    std::string known;
+    for (const Pass& p : all_passes()) known += cat(known.empty() ? "" : ", ", p.name);
+    fail(Code::E1103, cat(who, ": there is no pass `", w, "`"), cat("passes: ", known, "; `none` for none of them"));
+  }
+  for (const Pass& p : all_passes()) if (std::find(wanted.begin(), wanted.end(), p.name) != wanted.end()) out.push_back(&p);
+  return out;
+}
+
+std::mutex g_mutex;
+std::shared_ptr<const Chosen> g_chosen;
+std::atomic<bool> g_recording{false};
+std::vector<PassRecord> g_records;
+
+std::shared_ptr<const Chosen> chosen() {
+  std::lock_guard lock(g_mutex);
+  if (!g_chosen) {
+    const char* names = std::getenv("HOLDFAST_PASSES");
+    g_chosen = std::make_shared<const Chosen>(chosen_by(names ? names : "", "HOLDFAST_PASSES"));
+  }
+  return g_chosen;
+}
+
+std::atomic<bool>& verifying() {
+#ifdef NDEBUG
+  static std::atomic<bool> on{std::getenv("HOLDFAST_VERIFY") != nullptr};
+#else
+  static std::atomic<bool> on{true};
+#endif
+  return on;
+}
+
+void record(const Graph& g, const char* pass) {
+  if (!g_recording) return;
+  PassRecord r{g.scope->name, pass, g.text()};
+  std::lock_guard lock(g_mutex);
+  g_records.push_back(std::move(r));
+}
+
+}  // namespace
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> list{
+      {"fold", "Computes what constants and known sizes decide.", &fold},
+      {"simplify", "Replaces ops that change nothing, or that something simpler gives.", &simplify},
+      {"transposes", "Removes transposes that cancel or move nothing.", &transposes},
+      {"relax", "Lets products read through transposes, and squares by multiplying: what may change last bits.", &relax},
+      {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
+      {"cse", "Computes equal values once.", &cse},
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
+      {"early_updates", "Moves updates of variables to where their values are known.", &early_updates},
+      {"fuse", "Joins elementwise nodes into one.", &fuse},
   };
   return list;
 }
 
 Ref<Graph> optimised(const Graph& g) {
   Ref<Graph> out = clone(g);
-  for (const Pass& pass : all_passes()) pass.run(*out);
+  auto passes = chosen();
+  record(*out, "");
+  if (verifying()) verify(*out, "before the passes");
+  bool changed = true;
+  for (int round = 0; changed && round < kMostRounds; ++round) {
+    changed = false;
+    for (const Pass* pass : *passes) {
+      if (!pass->run(*out)) continue;
+      changed = true;
+      record(*out, pass->name);
+      if (verifying()) verify(*out, cat("after ", pass->name));
+    }
+  }
   return out;
+}
+
+void set_passes(const std::string& names) {
+  auto wanted = std::make_shared<const Chosen>(chosen_by(names, "passes"));
+  std::lock_guard lock(g_mutex);
+  g_chosen = std::move(wanted);
+}
+
+void verify_passes(bool on) { verifying() = on; }
+void record_passes(bool on) { g_recording = on; }
+
+std::vector<PassRecord> take_pass_records() {
+  std::lock_guard lock(g_mutex);
+  return std::exchange(g_records, {});
 }
 
 }  // namespace holdfast

@@ -5,19 +5,53 @@
 
 namespace holdfast {
 
-/// A pass changes the graph it is given and says whether it did.
+/// A pass changes the graph it is given and says whether it did. Results keep their bits unless the pass says
+/// otherwise; nodes with effects keep their order.
 struct Pass {
   const char* name;
   const char* doc;
   bool (*run)(Graph&);
 };
 
+/// Computes what constants and known sizes decide.
+HOLDFAST_API bool fold(Graph&);
+/// Replaces ops that change nothing, or that something simpler gives.
+HOLDFAST_API bool simplify(Graph&);
+/// Removes transposes that cancel or move nothing.
+HOLDFAST_API bool transposes(Graph&);
+/// Lets products read through transposes, and squares by multiplying: what may change last bits.
+HOLDFAST_API bool relax(Graph&);
+/// Moves reshapes out from between elementwise ops.
+HOLDFAST_API bool reshapes(Graph&);
+/// Computes equal values once.
+HOLDFAST_API bool cse(Graph&);
 /// Drops nodes that no output and no effect needs.
 HOLDFAST_API bool drop_dead(Graph&);
+/// Moves updates of variables to where their values are known.
+HOLDFAST_API bool early_updates(Graph&);
+/// Joins elementwise nodes into Fused ones, so that what one gives the next never leaves the first cache.
+HOLDFAST_API bool fuse(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();
-/// A copy of `g` after all passes.
+/// A copy of `g` after all passes, which run until none changes anything.
 HOLDFAST_API Ref<Graph> optimised(const Graph& g);
+
+/// Which passes run from now on: "none", names with commas between them, or "" for all. Begins as HOLDFAST_PASSES.
+/// Throws E1103 for a name that no pass has.
+HOLDFAST_API void set_passes(const std::string& names);
+
+/// Whether graphs are verified before and after each pass: from the start in builds without NDEBUG, or if
+/// HOLDFAST_VERIFY is set.
+HOLDFAST_API void verify_passes(bool on);
+
+/// A graph as text when it came to the passes (`pass` is empty), and after each pass that changed it.
+struct PassRecord {
+  std::string graph, pass, text;
+};
+/// Keeps records from now on, or stops; for tools.
+HOLDFAST_API void record_passes(bool on);
+/// Those kept so far, which are handed over.
+HOLDFAST_API std::vector<PassRecord> take_pass_records();
 
 }  // namespace holdfast

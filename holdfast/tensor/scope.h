@@ -47,6 +47,7 @@ class HOLDFAST_API Symbol final : public RefCounted {
   const Ref<RefCounted> node;  // the graph's Node
   const int output;
   Tensor first;                // what the call that traced it computed
+  bool kept = false;           // each call of its function puts a new value there
   Tensor known;                // small integers that are known while tracing, on the host
   uint64_t unknown = 0;        // which elements of `known` are not, one bit each
   Ref<RefCounted> keeps;       // a graph written by hand, which lives as long as its tensors do

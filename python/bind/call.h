@@ -19,7 +19,7 @@ void assign_with(const Variable& v, PyObject* key, const Tensor& value);
 /// Lets other Python threads run while a kernel works on enough data to be worth it.
 class Unlocked {
  public:
-  explicit Unlocked(std::span<const Tensor> inputs);
+  explicit Unlocked(std::span<const Tensor> inputs, bool worth = false);
   ~Unlocked() { relock(); }
   Unlocked(const Unlocked&) = delete;
   void relock() { if (state_) PyEval_RestoreThread(std::exchange(state_, nullptr)); }

@@ -416,8 +416,8 @@ PyMethodDef module_methods[] = {{"functions", functions, METH_NOARGS, "Every reg
 
 }  // namespace
 
-Unlocked::Unlocked(std::span<const Tensor> inputs) {
-  int64_t bytes = 0;
+Unlocked::Unlocked(std::span<const Tensor> inputs, bool worth) {
+  int64_t bytes = worth ? kWorthUnlocking : 0;
   for (const Tensor& t : inputs) if (t && t.rep()->buffer) bytes += t.bytes();
   if (bytes >= kWorthUnlocking) state_ = PyEval_SaveThread();
 }

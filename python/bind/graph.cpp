@@ -1,9 +1,11 @@
 // Tracing and traced functions, as the package's own Python code uses them.
-#include "holdfast/exec/concrete.h"
+#include "python/bind/graph.h"
+
+#include "holdfast/exec/fast_plan.h"
 #include "holdfast/graph/trace.h"
-#include "holdfast/passes/passes.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
+#include "python/bind/traced.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,14 +24,18 @@ ScopeKind kind_named(const std::string& name) {
   type_error("a scope's kind is '" + name + "'");
 }
 
+// Stands for a function's `def` where an instruction's offset is expected.
+constexpr uint32_t kDefinition = ~0u;
+
 // A graph that is being written. `enter` and `exit` nest.
 class Writer {
  public:
-  Writer(const std::string& name, const std::string& kind, bool inner, int trace_no) {
+  Writer(const std::string& name, const std::string& kind, bool inner, int trace_no, nb::handle code) {
     Ref<Scope> parent;
     if (Tracer* around = inner ? current_trace() : nullptr) parent = around->graph()->scope;
     auto scope = make_ref<Scope>(kind_named(kind), name, parent);
     scope->trace_no = trace_no;
+    if (PyCode_Check(code.ptr())) scope->defined = intern(Origin::kPython, code.ptr(), kDefinition);
     tracer_ = std::make_unique<Tracer>(make_ref<Graph>(scope));
   }
 
@@ -43,9 +49,93 @@ class Writer {
   std::vector<std::unique_ptr<Tracing>> entered_;
 };
 
-struct Concrete {
-  Ref<ConcreteFunction> function;
+// Ops run at once while it is entered, whatever is being traced.
+class Lifted {
+ public:
+  void enter() {
+    mark();
+    Context& c = context();
+    saved_.push_back({c.interpreter, c.lifted, {}});
+    if (c.interpreter) c.lifted = here();
+    c.interpreter = nullptr;
+    std::swap(saved_.back().observers, c.observers);
+  }
+  void exit() {
+    if (saved_.empty()) return;
+    Context& c = context();
+    c.interpreter = saved_.back().interpreter;
+    c.lifted = saved_.back().lifted;
+    std::swap(saved_.back().observers, c.observers);
+    saved_.pop_back();
+  }
+
+ private:
+  struct Saved {
+    Interpreter* interpreter;
+    Where lifted;
+    InlineVector<Observer*, 4> observers;
+  };
+  std::vector<Saved> saved_;
 };
+
+// What `t` is when the graph's first inputs are these, computed on its own: nothing else of the graph runs.
+Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& inputs) {
+  auto part = make_ref<Graph>(g.scope);
+  std::unordered_set<const Node*> needed{wanted.node.get()};
+  for (size_t i = g.nodes.size(); i-- > 0;)
+    if (needed.count(g.nodes[i].get()))
+      for (const Edge& e : g.nodes[i]->inputs) needed.insert(e.node.get());
+  for (const Ref<Node>& n : g.nodes) if (needed.count(n.get())) part->nodes.push_back(n);
+  Tensors given, out;
+  for (size_t i = 0; i < g.inputs.size(); ++i) {
+    if (!needed.count(g.inputs[i].get())) continue;
+    if (i >= inputs.size() || !inputs[i] || !has_value(inputs[i])) return {};
+    part->inputs.push_back(g.inputs[i]);
+    given.push_back(value(inputs[i]));
+  }
+  part->captures = g.captures;
+  for (const Capture& c : g.captures) given.push_back(c.outer);
+  part->outputs.push_back(wanted);
+  Plan::build(part)->run(given, out);
+  return out[0];
+}
+
+// The value of a symbol for given values of its graph's inputs, each named or given as a symbol.
+Tensor peeked(const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
+  if (!t.is_symbolic()) return t;
+  auto part = make_ref<Graph>(symbol_of(t)->scope);
+  std::unordered_set<const Node*> seen;
+  std::vector<std::pair<Node*, size_t>> stack{{node_of(t), 0}};  // a node and how many of its inputs are done
+  seen.insert(node_of(t));
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (next == node->inputs.size()) {
+      part->nodes.emplace_back(node);
+      stack.pop_back();
+      continue;
+    }
+    Node* input = node->inputs[next++].node.get();
+    if (input && seen.insert(input).second) stack.push_back({input, 0});
+  }
+  Tensors given, out;
+  for (const Ref<Node>& n : part->nodes) {
+    if (n->op != &placeholder_op()) continue;
+    const Tensor* found = nullptr;
+    for (auto& [key, value] : feed) {
+      bool same = is_tensor(key.ptr()) ? tensor_of(key.ptr()).is_symbolic() && node_of(tensor_of(key.ptr())) == n.get()
+                                       : nb::isinstance<nb::str>(key) && nb::cast<std::string>(key) == n->name;
+      if (same) found = &value;
+    }
+    if (!found)
+      fail(Code::E0801, "peek: the input `" + n->name + "` is needed and was not given", "the value depends on it",
+           {manual_fix("add it: `feed={\"" + n->name + "\": ...}`")});
+    part->inputs.push_back(n);
+    given.push_back(*found);
+  }
+  part->outputs.push_back(edge_of(t));
+  Plan::build(part)->run(given, out);
+  return out[0];
+}
 
 Tensor as_tensor(nb::handle o) {
   if (o.is_none()) return {};
@@ -89,6 +179,11 @@ nb::object scope_info(const Tensor& t) {
 
 }  // namespace
 
+Ref<ConcreteFunction> concrete_of(PyObject* o) {
+  if (!nb::isinstance<Concrete>(nb::handle(o))) type_error("expected a ConcreteFunction, got " + repr_of(o));
+  return nb::inst_ptr<Concrete>(nb::handle(o))->function;
+}
+
 void bind_graph(nb::module_& m) {
   nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable())
       .def_prop_ro("name", [](Concrete& c) { return c.function->name(); })
@@ -98,12 +193,53 @@ void bind_graph(nb::module_& m) {
       .def("first_call", [](Concrete& c, const std::vector<nb::object>& inputs, const std::vector<Tensor>& leaked) {
         return run([&] { mark(); return list_of(c.function->first_call(tensors_of(inputs), leaked)); });
       })
+      .def("input_names", [](Concrete& c) {
+        nb::list out;
+        for (const Ref<Node>& n : c.function->graph().inputs) out.append(n->name);
+        return out;
+      })
+      .def("output_types", [](Concrete& c) {
+        return run([&] {
+          nb::list out;
+          for (const Edge& e : c.function->graph().outputs) {
+            Type t = e.node ? type_of(e) : Type{};
+            out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)), nb::steal(shape_object(t.shape).release())));
+          }
+          return out;
+        });
+      })
+      .def("symbols", [](Concrete& c) {
+        const Graph& g = c.function->graph();
+        nb::list in, out;
+        for (const Ref<Node>& n : g.inputs) in.append(symbol_for({n, 0}, g.scope));
+        for (const Capture& x : g.captures) in.append(symbol_for({x.inner, 0}, g.scope));
+        for (const Edge& e : g.outputs) if (e.node) out.append(symbol_for(e, g.scope));
+        return nb::make_tuple(in, out);
+      })
+      .def("variables", [](Concrete& c) {
+        return run([&] {
+          nb::list out;
+          for (const Ref<Node>& n : c.function->graph().nodes)
+            if (n->op == &handle_op() && dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get()))
+              out.append(nb::steal(wrap_variable(Variable::from_handle(constant_of(*n))).release()));
+          return out;
+        });
+      })
       .def("text", [](Concrete& c) { return run([&] { return c.function->graph().text(); }); })
+      .def("memory_plan", [](Concrete& c) {
+        return run([&] { const FastPlan* f = c.function->plan().fast(); return f ? nb::cast(f->memory().text()) : nb::none(); });
+      })
+      .def("explain", [](Concrete& c) {
+        return run([&] { const FastPlan* f = c.function->plan().fast(); return f ? nb::cast(f->explain()) : nb::none(); });
+      })
+      .def("time_steps", [](Concrete& c, bool on) {
+        run([&] { if (const FastPlan* f = c.function->plan().fast()) f->set_timed(on); return 0; });
+      })
       .def("optimised_text", [](Concrete& c) { return run([&] { return c.function->plan().graph().text(); }); });
   nb::class_<Writer>(m, "Writer", nb::is_weak_referenceable())
-      .def("__init__", [](Writer* self, const std::string& name, const std::string& kind, bool inner, int trace_no) {
-        run([&] { mark(); new (self) Writer(name, kind, inner, trace_no); return 0; });
-      }, "name"_a, "kind"_a = "function", "inner"_a = false, "trace_no"_a = 0)
+      .def("__init__", [](Writer* self, const std::string& name, const std::string& kind, bool inner, int trace_no, nb::handle code) {
+        run([&] { mark(); new (self) Writer(name, kind, inner, trace_no, code); return 0; });
+      }, "name"_a, "kind"_a = "function", "inner"_a = false, "trace_no"_a = 0, "code"_a.none() = nb::none())
       .def("enter", &Writer::enter, "shut_out_tapes"_a = true)
       .def("exit", &Writer::exit)
       .def("input", [](Writer& w, nb::handle dtype, nb::handle shape, const std::string& name) {
@@ -131,6 +267,14 @@ void bind_graph(nb::module_& m) {
       .def("leaked", [](Writer& w) { nb::list out = list_of(w.tracer().leaked); w.tracer().leaked.clear(); return out; })
       .def("baked", [](Writer& w, const Tensor& t) { return w.tracer().baked(t.id()); })
       .def("release", [](Writer& w, const Tensor& t) { return w.tracer().release(t); })
+      .def("evaluate", [](Writer& w, const Tensor& t, const std::vector<nb::object>& inputs) {
+        return run([&] { mark(); return evaluated(w.graph(), w.tracer().resolve(t), tensors_of(inputs)); });
+      })
+      .def("node_count", [](Writer& w) { return w.graph().nodes.size(); })
+      .def("remove_assignment", [](Writer& w, size_t index) {
+        auto& nodes = w.graph().nodes;
+        if (index < nodes.size() && nodes[index]->is("AssignVariableOp")) nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+      })
       .def("captures", [](Writer& w) {
         nb::list out;
         for (const Capture& c : w.graph().captures) out.append(c.outer);
@@ -138,10 +282,30 @@ void bind_graph(nb::module_& m) {
       })
       .def("function", [](Writer& w) { return Concrete{make_ref<ConcreteFunction>(w.tracer().graph())}; })
       .def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
+  nb::class_<Lifted>(m, "Lifted").def(nb::init<>()).def("enter", &Lifted::enter).def("exit", &Lifted::exit);
   m.def("is_tracing", [] { return current_trace() != nullptr; });
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
   m.def("value", [](const Tensor& t, const std::string& name) { return run([&] { mark(); return value(t, name); }); }, "tensor"_a, "name"_a = "");
+  m.def("keep_value", [](const Tensor& symbol, const Tensor& value) {
+    symbol_of(symbol)->first = value;
+    symbol_of(symbol)->kept = true;
+  });
+  m.def("peek", [](const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
+    return run([&] { mark(); return peeked(t, feed); });
+  });
   m.def("scope_of", &scope_info);
+  m.def("roots_of", [](const Tensor& t) {
+    // The inputs of its graph that a symbol depends on, nearest first.
+    nb::list out;
+    if (!t.is_symbolic()) return out;
+    std::unordered_set<const Node*> seen{node_of(t)};
+    std::vector<const Node*> queue{node_of(t)};
+    for (size_t i = 0; i < queue.size(); ++i) {
+      if (queue[i]->op == &placeholder_op()) out.append(queue[i]->name);
+      for (const Edge& e : queue[i]->inputs) if (e.node && seen.insert(e.node.get()).second) queue.push_back(e.node.get());
+    }
+    return out;
+  });
 }
 
 }  // namespace holdfast::py

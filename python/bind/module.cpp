@@ -4,6 +4,7 @@
 #include "holdfast/op/refuse.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
+#include "python/bind/traced.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -34,7 +35,11 @@ OperandSource operand(const Tensor& t, int position) noexcept {
   quietly([&] {
     if (!hooks().operand) return;
     Object tensor = Object::steal(wrap(t));
-    Object result = Object::steal(PyObject_CallFunction(hooks().operand.get(), "Oi", tensor.get(), position));
+    Where at = here();  // in a plan, the line that was traced, not the one that calls
+    bool python = at && at->origin == Origin::kPython;
+    Object code = Object::share(python ? static_cast<PyObject*>(const_cast<void*>(at->pointer)) : Py_None);
+    Object result = Object::steal(PyObject_CallFunction(hooks().operand.get(), "OiOi", tensor.get(), position, code.get(),
+                                                        python ? static_cast<int>(at->offset) : 0));
     if (!PyTuple_Check(result.get()) || PyTuple_GET_SIZE(result.get()) != 2) return;
     PyObject* text = PyTuple_GET_ITEM(result.get(), 0);
     if (PyUnicode_Check(text)) out.text = PyUnicode_AsUTF8(text);
@@ -83,6 +88,7 @@ NB_MODULE(_holdfast, m) {
   try {
     init_tensor(m.ptr());
     init_function(m.ptr());
+    init_traced(m.ptr());
   } catch (const PythonError&) {
     throw nb::python_error();
   }
@@ -146,5 +152,7 @@ NB_MODULE(_holdfast, m) {
   bind_random(m);
   bind_graph(m);
   bind_session(m);
+  bind_control(m);
+  bind_graph_text(m);
   bind_registry(m);
 }

@@ -46,6 +46,8 @@ void bind_device(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_session(nanobind::module_& m);
+void bind_control(nanobind::module_& m);
+void bind_graph_text(nanobind::module_& m);
 void bind_registry(nanobind::module_& m);
 
 }  // namespace holdfast::py

@@ -183,6 +183,7 @@ void bind_open_graph(nb::module_& m) {
         return held ? nb::cast(NodeBox{held->handle, g.graph}) : nb::none();
       })
       .def("_unique_name", [](GraphBox& g, const std::string& name) { return g.graph->graph()->unique_name(name); })
+      .def("_set_seed", [](GraphBox& g, int64_t seed) { g.graph->tracer().seeds() = random::GraphSeeds(seed); })
       .def("_finalize", [](GraphBox& g) { mark(); g.graph->finalize(); })
       .def_prop_ro("_finalized", [](GraphBox& g) { return g.graph->graph()->finalized; })
       .def_prop_ro("_scope_name", [](GraphBox& g) { return g.graph->scope()->name; })

@@ -33,6 +33,7 @@ from . import (
 )
 from ._alias import install_as_tensorflow
 from ._compat import NAMES as _COMPAT
+from ._control import case, cond, switch_case, while_loop
 from ._custom_gradient import (
     custom_gradient,
     grad_pass_through,
@@ -58,8 +59,10 @@ from ._explain import explain
 from ._function import function
 from ._graph import Graph
 from ._graph_gradients import gradients, hessians
+from ._functional import foldl, foldr, map_fn, scan, vectorized_map
 from ._forward import ForwardAccumulator as _ForwardAccumulator
 from ._module import Module
+from ._keep import keep, peek
 from ._name_scope import name_scope
 from ._print import print
 from ._pyfunc import numpy_function, py_function
@@ -75,6 +78,7 @@ from ._tensor import (
     is_tensor,
     type_spec_from_value,
 )
+from ._tensor_array import TensorArray
 from ._v1_names import NAMES as _V1
 from ._variable import (
     Variable,

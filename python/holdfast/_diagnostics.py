@@ -362,9 +362,17 @@ def _text_loc(frame: types.FrameType, text: _source.Text) -> dict[str, Any]:
     }
 
 
-def name_operand(tensor: Any, position: int) -> tuple[str, dict[str, Any] | None]:
-    """What the user typed for operand `position` of the executing expression, and where."""
+def name_operand(
+    tensor: Any, position: int, code: types.CodeType | None = None, lasti: int = 0
+) -> tuple[str, dict[str, Any] | None]:
+    """What the user typed for operand `position` of the executing expression, and where.
+
+    `code` and `lasti` say which expression, where it is not the one that Python is executing: a
+    graph runs long after its lines did.
+    """
     frame = user_frame()
+    if code is not None and (frame is None or frame.f_code is not code or frame.f_lasti != lasti):
+        return _name_written(code, lasti, position)
     if frame is None:
         return "", None
     names = _source.operand_names(frame.f_code, frame.f_lasti)
@@ -378,6 +386,13 @@ def name_operand(tensor: Any, position: int) -> tuple[str, dict[str, Any] | None
         text = names.operands[position]
         return " ".join(text.text.split()), _text_loc(frame, text)
     return name_in_frame(tensor), None
+
+
+def _name_written(code: types.CodeType, lasti: int, position: int) -> tuple[str, None]:
+    names = _source.operand_names(code, lasti)
+    if names.kind in ("binary", "compare", "unary", "assign", "call") and 0 <= position < len(names.operands):
+        return " ".join(names.operands[position].text.split()), None
+    return "", None
 
 
 def _by_position(frame: types.FrameType, names: OperandNames, position: int) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import _holdfast, _registry, nest
+from ._control import is_symbol
 from ._dtypes import float64
 from ._graph import Operation
 from ._graph_control import graph_for, grouped, ordered
@@ -32,13 +33,13 @@ __all__ = [
 
 
 def executing_eagerly() -> bool:
-    """Whether ops run as they are called."""
+    """Whether ops run as they are called: not while a function is traced or a graph is written."""
     return not _holdfast.is_tracing()
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """Whether a tensor has no value yet: never, in eager code."""
-    return isinstance(tensor, _holdfast.Tensor) and bool(tensor._symbolic)
+    """Whether a tensor has no value yet."""
+    return is_symbol(tensor)
 
 
 def get_current_name_scope() -> str:
@@ -69,10 +70,17 @@ def inside_function() -> bool:
     return _holdfast.is_tracing() and _holdfast.current_graph() is None
 
 
-@contextlib.contextmanager
-def init_scope() -> Iterator[None]:
-    """Leaves whatever is being traced; eager code has nothing to leave."""
-    yield
+class init_scope:
+    """Leaves whatever is being traced: ops inside run at once, and once only."""
+
+    def __init__(self) -> None:
+        self._lifted = _holdfast.Lifted()
+
+    def __enter__(self) -> None:
+        self._lifted.enter()
+
+    def __exit__(self, *_: object) -> None:
+        self._lifted.exit()
 
 
 @contextlib.contextmanager

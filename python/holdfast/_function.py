@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _holdfast, _trace
+from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
 
@@ -25,6 +26,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     """Whether traced functions run as plain Python from now on; for debugging."""
     global _eagerly
     _eagerly = bool(run_eagerly)
+    _holdfast.set_functions_eager(_eagerly)
 
 
 def functions_run_eagerly() -> bool:
@@ -32,7 +34,7 @@ def functions_run_eagerly() -> bool:
     return _eagerly
 
 
-class Function:
+class Function(_holdfast.TracedBase):
     """A Python function that runs as a graph. Made by `tf.function`."""
 
     def __init__(
@@ -53,6 +55,7 @@ class Function:
         self._traces: list[Trace] = []  # the one used last comes first
         self._traced = 0
         self._lock = threading.RLock()
+        self._history = History(self._name, reduce_retracing)
         self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
         with contextlib.suppress(AttributeError):
             functools.update_wrapper(self, python_function)
@@ -94,7 +97,8 @@ class Function:
                 instance.__dict__[f"_holdfast_{self._name}"] = bound
         return bound
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    # The base's call runs traces that need no Python; what it does not know comes here.
+    def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
         if _eagerly:
             return self._python_function(*args, **kwargs)
         call = self._signature.bind(args, kwargs)
@@ -116,16 +120,34 @@ class Function:
 
     def _trace_and_run(self, call: Any) -> Any:
         trace = self._make(call)
-        return trace.run_first(call)
+        result = trace.run_first(call)
+        self._offer(trace)
+        return result
+
+    def _offer(self, trace: Trace) -> None:
+        """Lets the base call a trace by itself, if it can."""
+        fast = trace.fast_form() if self._signature.positional else None
+        if fast is not None:
+            self._add_fast(*fast)
 
     def _make(self, call: Any) -> Trace:
+        before = [t.key for t in self._traces]
+        guard = next((t.broken_guard() for t in self._traces if t.takes(call)), None)
+        if not before:
+            remade.note(self, getattr(self._python_function, "__code__", None))
+        seen = call.key
+        relaxed = self._history.relax(call, before) if guard is None else ()
         self._traced += 1
         begun = time.perf_counter()
         trace = _trace.make(self, call, self._traced)
-        trace.seconds = time.perf_counter() - begun
+        self._history.note(call, seen, before, guard, time.perf_counter() - begun, relaxed)
         self._traces.insert(0, trace)
         del self._traces[MOST_TRACES:]
         return trace
+
+    def trace_report(self) -> str:
+        """Why it was traced, each time: which part of the arguments was not as before, and the cost."""
+        return self._history.report()
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, which may be `TensorSpec`s."""
@@ -173,12 +195,27 @@ class ConcreteFunction:
     @property
     def inputs(self) -> list[Any]:
         """Its inputs as symbols: arguments, then captures."""
-        return self._trace.input_symbols()
+        return self._trace.concrete.symbols()[0]
 
     @property
     def outputs(self) -> list[Any]:
         """Its outputs as symbols."""
-        return self._trace.output_symbols()
+        return self._trace.concrete.symbols()[1][: self._trace.outputs]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The Variables it uses."""
+        return tuple(self._trace.concrete.variables())
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """Those that tapes watch."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """Tensors that it uses and that are not arguments."""
+        return list(self._trace.captured)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = self._trace.bind_concrete(args, kwargs)

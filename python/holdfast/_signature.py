@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import functools
 import inspect
 import weakref
@@ -50,6 +51,8 @@ class Call:
             # 0 and False, 1 and 1.0 are equal, and mean different things to a trace.
             key.append((kind, value if value == value else "nan"))
             self.leaves.append(value)
+        elif isinstance(value, concurrent.futures.Future):
+            self._flatten(value.result(), key)
         elif isinstance(value, (np.ndarray, np.generic)):
             self._tensor(_holdfast.convert(value), key)
         elif isinstance(value, TensorSpec):
@@ -83,6 +86,32 @@ class Call:
         self.tensors.append(tensor)
         if leaf:
             self.leaves.append(tensor)
+
+
+    def path(self, index: int) -> str:
+        """What the user calls the part of the arguments that an entry of the key is about."""
+        found = _paths((self.args, self.kwargs), self.names)
+        return found[index] if index < len(found) else "arguments"
+
+
+def _paths(structure: tuple[tuple[Any, ...], dict[str, Any]], names: list[str]) -> list[str]:
+    args, kwargs = structure
+    out = ["arguments", "arguments"]
+    for i, value in enumerate(args):
+        _walk_paths(value, names[i] if i < len(names) else f"argument {i}", out)
+    out.append("keywords")
+    for key in sorted(kwargs):
+        _walk_paths(kwargs[key], key, out)
+    return out
+
+
+def _walk_paths(value: Any, path: str, out: list[str]) -> None:
+    out.append(path)
+    if type(value) is Tensor or not nest.is_nested(value):
+        return
+    keys = sorted(value) if isinstance(value, Mapping) else range(len(list(nest.children(value))))
+    for key, child in zip(keys, nest.children(value), strict=False):
+        _walk_paths(child, f"{path}[{key!r}]", out)
 
 
 def _dims(shape: Any) -> Any:
@@ -130,6 +159,8 @@ class Signature:
             for p in self._parameters.parameters.values()
         )
         self._count = len(self._parameters.parameters) if self._parameters else -1
+        # Whether positional arguments alone say everything.
+        self.positional = self._plain and (given is None or len(self.specs or ()) == self._count)
         self._names = list(self._parameters.parameters) if self._parameters else []
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
@@ -149,6 +180,8 @@ class Signature:
         call.types[: len(wanted)] = wanted
         call.key = tuple(_without_tensors(call.key))
         return call
+
+    bind_specs = bind
 
     def _fitted(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments as tensors of the dtypes and shapes that were asked for."""

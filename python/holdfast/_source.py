@@ -195,8 +195,19 @@ def _position(code: types.CodeType, lasti: int) -> tuple[int | None, ...]:
     """Line, end line, column, end column of an instruction; None where unknown."""
     here = next(itertools.islice(code.co_positions(), max(lasti, 0) // 2, None), None)
     if here is None or lasti < 0:
-        return code.co_firstlineno, None, None, None
+        return _definition(code), None, None, None
     return here
+
+
+def _definition(code: types.CodeType) -> int:
+    """The line of a function's `def`, which may stand below its decorators."""
+    lines = _lines(code.co_filename)
+    for number in range(code.co_firstlineno, min(code.co_firstlineno + 50, len(lines) + 1)):
+        if lines[number - 1].lstrip().startswith(("def ", "async def ", "class ")):
+            return number
+        if not lines[number - 1].lstrip().startswith(("@", ")", "#")) and "lambda" in lines[number - 1]:
+            break
+    return code.co_firstlineno
 
 
 def _opname(code: types.CodeType, lasti: int) -> str:
@@ -251,6 +262,23 @@ def operand_names(code: types.CodeType, lasti: int) -> OperandNames:
     file = _file(code.co_filename)
     nodes = file.nodes.get(_Span(line, col, end_line, end_col))
     return _Reader(file, code, lasti).read(nodes[0]) if nodes else OperandNames()
+
+
+def enclosing(code: types.CodeType, lasti: int) -> list[ast.AST]:
+    """The expressions and the statement around an instruction, innermost first."""
+    line, end_line, col, end_col = _position(code, lasti)
+    tree = _parse("\n".join(text.rstrip("\r\n") for text in _lines(code.co_filename)))
+    if tree is None or line is None or end_line is None or col is None or end_col is None:
+        return []
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.expr, ast.stmt)):
+            continue
+        begins = (node.lineno, node.col_offset) <= (line, col)
+        ends = (node.end_lineno or 0, node.end_col_offset or 0) >= (end_line, end_col)
+        if begins and ends:
+            found.append(node)
+    return sorted(found, key=lambda n: (n.lineno, n.col_offset), reverse=True)
 
 
 class _Reader:

@@ -5,21 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import _holdfast
+from ._diagnostics import user_frame
 
 __all__ = ["describe_symbol", "refuse", "type_text"]
-
-# What Python asks for, as the user would say it.
-_ASKED = {
-    "bool": "its truth",
-    "int": "an int",
-    "float": "a float",
-    "index": "an index",
-    "len": "its length",
-    "iter": "its elements one by one",
-    "numpy": "its `.numpy()`",
-    "buffer": "its memory",
-}
-
 
 def type_text(tensor: Any) -> str:
     """`float32[?,2]`, as messages have it."""
@@ -55,4 +43,9 @@ def _short(loc: dict[str, Any]) -> str:
 
 def refuse(tensor: Any, asked: str) -> Any:
     """Called by the binding when a symbol is asked for a value that it does not have."""
-    return _holdfast.value(tensor, "")
+    from . import _symbol_messages, autograph
+
+    scope = _holdfast.scope_of(tensor)
+    if scope["open"] and asked in ("bool", "len", "iter"):
+        autograph.on_demand(user_frame())
+    return _symbol_messages.refuse(tensor, asked, scope)

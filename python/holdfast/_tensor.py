@@ -274,6 +274,7 @@ def attach() -> None:
         "get_shape": _get_shape,
         "set_shape": _set_shape,
         "ref": _ref,
+        "result": _self,
         "experimental_ref": _ref,
         "eval": _eval,
         "cpu": _on("CPU"),

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _holdfast, _places, autograph, nest
-from ._shape import TensorSpec
+from . import _creation, _holdfast, _keep, _places, autograph, nest
+from ._shape import TensorShape, TensorSpec
 from ._signature import Call, is_type
+from ._symbols import type_text
 from ._tensor import IndexedSlices
+from .errors import fail
 
 __all__ = ["Trace", "inline", "make"]
 
@@ -24,7 +26,7 @@ class Trace:
         self.name, self.number = name, number
         self.key, self.types = call.key, list(call.types)
         self.names = call.names
-        self.seconds = 0.0
+        self.arguments = nest.map_structure(_without_tensor, call.args)
         self.concrete: Any = None
         self.leaked: list[Any] = []
         self.guards: Any = None
@@ -36,11 +38,17 @@ class Trace:
 
     def fits(self, call: Call) -> bool:
         """Whether a call may run this trace: same kinds of arguments, and nothing it read has changed."""
-        if call.key != self.key and not self._covers(call.key):
-            return False
-        if self.guards and self.guards.check() is not None:
+        if not self.takes(call) or self.broken_guard() is not None:
             return False
         return all(_same_type(place.read(), self.captured[i]) for i, place in self.late)
+
+    def takes(self, call: Call) -> bool:
+        """Whether the arguments are of the kinds it was traced for."""
+        return bool(call.key == self.key) or self._covers(call.key)
+
+    def broken_guard(self) -> Any:
+        """The first thing it read from the program around it that is not as it was; None if all is."""
+        return self.guards.check() if self.guards else None
 
     def _covers(self, key: tuple[Any, ...]) -> bool:
         if len(key) != len(self.key):
@@ -64,12 +72,128 @@ class Trace:
         leaked, self.leaked = self.leaked, []
         return self._finish(self.concrete.first_call(self._inputs(call), leaked), first=True)
 
+    def fast_form(self) -> tuple[Any, ...] | None:
+        """What the C call needs to run this without Python; None where it can't."""
+        tokens = _tokens(self.key[1:-1], self.types)  # without the pair around arguments and keywords
+        if self.stores or tokens is None:
+            return None
+        guards = [] if self.guards is None else self.guards.as_tuples()
+        late = [(i, place.as_tuple()) for i, place in self.late]
+        if guards is None or any(place is None for _, place in late):
+            return None
+        result = self.result
+        if type(result) is _Slot:
+            form, slots = "one", [result.index]
+        elif result is None:
+            form, slots = "nothing", []
+        elif type(result) in (tuple, list) and all(type(x) is _Slot for x in result):
+            form, slots = type(result).__name__, [x.index for x in result]
+        else:
+            return None
+        return self.concrete, tokens, self.captured, late, guards, form, slots
+
+    # As a concrete function.
+
+    def bind_concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """A call with tensors for the arguments that were tensors; the others may be left out."""
+        given: list[Any] = []
+        for value in nest.flatten([args, [kwargs[k] for k in kwargs]]):
+            if isinstance(value, (Tensor, _holdfast.VariableBase)) or _becomes_tensor(value):
+                given.append(value)
+        if len(given) > len(self.types):  # plain values that were part of the trace may be repeated
+            given = [v for v in given if isinstance(v, (Tensor, _holdfast.VariableBase)) or _is_array(v)]
+        if len(given) != len(self.types):
+            fail("E1104", f"`{self.name}` takes {len(self.types)} tensors, got {len(given)}", op=self.name)
+        names = self.input_names()
+        tensors = []
+        for value, (dtype, dims), name in zip(given, self.types, names, strict=True):
+            tensor = _holdfast.convert(value, None if isinstance(value, Tensor) else dtype)
+            if tensor.dtype != dtype or not TensorShape(dims).is_compatible_with(tensor.shape):
+                fail(
+                    "E1101" if tensor.dtype != dtype else "E1102",
+                    f"`{self.name}`: argument `{name}` is {type_text(tensor)}, expected {dtype.name}{TensorShape(dims)}",
+                    "a concrete function is one graph, for one kind of arguments",
+                    op=self.name,
+                )
+            tensors.append(tensor)
+        return Call(tuple(tensors), {}, names)
+
+    def input_names(self) -> list[str]:
+        """Names of the arguments that are tensors."""
+        return [str(name) for name in self.concrete.input_names()[: len(self.types)]]
+
+    def signature_text(self, verbose: bool) -> str:
+        """`f(x, y=2)`, and if `verbose` what each argument and the result is."""
+        shown = []
+        specs = iter(self.specs())
+        for name, entry in zip(self.names, self.arguments, strict=False):
+            is_tensor = nest.is_nested(entry) or entry is TENSOR
+            shown.append(name if is_tensor else f"{name}={entry!r}")
+        head = f"{self.name}({', '.join(shown)})"
+        if not verbose:
+            return head
+        lines = [head, "  Args:"]
+        lines += [f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)]
+        lines += ["  Returns:", f"    {nest.map_structure(_spec_text, self.output_specs())}"]
+        return "\n".join(lines)
+
+    def specs(self) -> list[TensorSpec]:
+        """What is known of the tensors among the arguments."""
+        names = self.input_names()
+        return [TensorSpec(dims, dtype, name) for (dtype, dims), name in zip(self.types, names, strict=True)]
+
+    def output_specs(self) -> Any:
+        """The result, with specifications for tensors."""
+        known = self.concrete.output_types()
+        make = functools.partial(_spec_of, known)
+        return nest.map_structure(make, self.result) if nest.is_nested(self.result) else make(self.result)
+
+    def input_specs(self) -> tuple[Any, dict[str, Any]]:
+        """The arguments, with specifications for tensors: positional ones, and keywords."""
+        specs = iter(self.specs())
+        return nest.map_structure(lambda x: next(specs) if x is TENSOR else x, self.arguments), {}
+
     def _finish(self, outputs: list[Any], first: bool) -> Any:
         for store, shape, condition in self.stores:
             if condition is None or bool(outputs[condition]):
                 value = _filled(shape, outputs)
                 store.settle(value) if first else store.perform(value)
         return _filled(self.result, outputs)
+
+
+def _tokens(key: tuple[Any, ...], types: list[tuple[Any, Any]]) -> list[tuple[str, Any, Any]] | None:
+    """A key as the C call reads it: tensors, lists, tuples and plain values; None if there is more."""
+    left = iter(types)
+    out: list[tuple[str, Any, Any]] = []
+    for entry in key:
+        if is_type(entry) or entry == ("tensor",):
+            out.append(("tensor", *next(left)))
+        elif entry[0] in (list, tuple):
+            out.append((entry[0].__name__, entry[1], None))
+        elif entry[0] in (int, float, bool, str, type(None)) and entry[1] != "nan":
+            out.append(("value", entry[1], None))
+        else:
+            return None
+    return out
+
+
+class _Tensor:
+    def __repr__(self) -> str:
+        return "tensor"
+
+
+TENSOR = _Tensor()  # stands for an argument that is a tensor
+
+
+def _spec_text(spec: Any) -> str:
+    return f"{spec.dtype.name} Tensor, shape={spec.shape}" if isinstance(spec, TensorSpec) else repr(spec)
+
+
+def _spec_of(known: list[tuple[Any, Any]], leaf: Any) -> Any:
+    if type(leaf) is not _Slot:
+        return leaf
+    dtype, shape = known[leaf.index]
+    return TensorSpec(shape, dtype)
 
 
 class _Slot:
@@ -121,6 +245,16 @@ def inline(function: Any, call: Call) -> Any:
 
 def make(function: Any, call: Call, number: int) -> Trace:
     """Traces `function` for calls like `call`."""
+    trace, made = _make_settled(function, call, number)
+    if made:
+        # It makes variables that outlive it. If that is once and for all, a second trace finds them there.
+        trace, again = _make_settled(function, call, number)
+        if again:
+            _refuse_variables(function, again)
+    return trace
+
+
+def _make_settled(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     while True:
         try:
             return _make(function, call, number)
@@ -128,13 +262,30 @@ def make(function: Any, call: Call, number: int) -> Trace:
             continue
 
 
-def _make(function: Any, call: Call, number: int) -> Trace:
+def _refuse_variables(function: Any, made: list[Any]) -> None:
+    variable = made[0]
+    born = variable._born()
+    label = {"role": "born", "loc": born, "text": "made here, on each call", "primary": True}
+    fail(
+        "E0401",
+        f"`{function.name}` makes a Variable on each call, and something keeps it",
+        f"a graph is written once, so `{function.name}` can't make a new `{variable.name}` whenever it runs; "
+        "one that is kept must be made once",
+        fix=f"make it outside of `{function.name}`, or only when there is none yet",
+        labels=[label] if born else [],
+    )
+
+
+def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     trace = Trace(function.name, call, number)
     code = function.python_function
     if function._autograph:
         code = autograph.convert(code)
-    writer = _holdfast.Writer(function.name, "function", False, number)
-    with _places.Recorder() as recorder:
+    plain = getattr(function.python_function, "__func__", function.python_function)
+    written = getattr(plain, "__code__", None)
+    writer = _holdfast.Writer(function.name, "function", False, number, written)
+    creations = _creation.Creations(writer, call.tensors)
+    with _places.Recorder() as recorder, creations, _keep.keeping() as keeping:
         writer.enter(True)
         try:
             args, kwargs = _symbolic(writer, call)
@@ -143,7 +294,7 @@ def _make(function: Any, call: Call, number: int) -> Trace:
             outputs: list[Any] = []
             trace.result = _collect(result, outputs)
             trace.outputs = len(outputs)
-            for store in recorder.stores:
+            for store in [*recorder.stores, *keeping.kept]:
                 shape = _collect(store.value, outputs)
                 condition = None
                 if store.condition is not None:
@@ -156,6 +307,7 @@ def _make(function: Any, call: Call, number: int) -> Trace:
         finally:
             writer.exit()
             writer.close()
+    made = creations.survivors()
     late = {}
     for place in recorder.tensors.values():
         tensor = place.read()
@@ -168,7 +320,7 @@ def _make(function: Any, call: Call, number: int) -> Trace:
     trace.guards = recorder.finished_guards()
     trace.leaked = writer.leaked()
     trace.concrete = writer.function()
-    return trace
+    return trace, made
 
 
 # No closures that call themselves below: they are cycles, and would keep symbols until the next collection.
@@ -204,6 +356,10 @@ def _symbolic(writer: Any, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]
     arguments, names = _Arguments(writer, call), iter(call.names)
     args = tuple(arguments.convert(a, next(names, "argument")) for a in call.args)
     return args, {key: arguments.convert(a, key) for key, a in call.kwargs.items()}
+
+
+def _without_tensor(leaf: Any) -> Any:
+    return TENSOR if isinstance(leaf, (Tensor, TensorSpec)) or _is_array(leaf) else leaf
 
 
 def _is_array(value: Any) -> bool:

@@ -142,7 +142,12 @@ def get_collection_ref(key: Any) -> list[Any]:
 
 
 def set_random_seed(seed: int) -> None:
-    """The seed of ops that name none."""
+    """The seed of ops that name none: of the default graph's from now on, or of eager ones."""
+    graph = _holdfast.current_graph()
+    if graph is not None:
+        graph.seed = seed
+        graph._set_seed(seed)
+        return
     from . import random
 
     random.set_seed(seed)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import _holdfast, _operators, _registry, _slicing
+from . import _creation, _holdfast, _operators, _registry, _slicing
 from ._dtypes import DType, as_dtype
 from ._name_scope import scoped
 from ._shape import TensorShape, as_shape
@@ -140,8 +140,10 @@ class Variable(_holdfast.VariableBase):
 
     def _set_up(self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str) -> None:
         if callable(initial_value):
-            initial_value = initial_value()
-        value = convert_to_tensor(initial_value, dtype)
+            with _creation.scope():
+                initial_value = initial_value()
+        given = convert_to_tensor(initial_value, dtype)
+        value = _creation.starting_value(given)
         wanted = value.shape if shape is None else as_shape(shape)
         if not wanted.is_compatible_with(value.shape):
             raise ValueError(
@@ -160,6 +162,7 @@ class Variable(_holdfast.VariableBase):
             )
         loose = None if shape is None else tuple(wanted)
         self._make(value, trainable, self._full_name, loose)
+        _creation.created(self, given)
 
     # What it is.
 

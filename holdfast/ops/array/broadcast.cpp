@@ -7,10 +7,7 @@ namespace {
 
 void infer_broadcast_to(Infer& s) {
   s.need_rank(1, 1, 1);
-  auto want = s.ints(1);
-  if (!want) return s.output(s.dtype(), Shape::unknown());
-  need_sizes(s, "shape", *want);
-  Shape target(*want);
+  Shape target = shape_held(s, 1, "shape");
   auto both = broadcast(s.shape(), target);
   if (!both || !both->compatible(target)) s.bad_shape(0, cat("a shape that broadcasts to ", target.text()));
   s.output(s.dtype(), target);
@@ -35,7 +32,7 @@ Status run_broadcast_to(Call& c) {
 static const Op op =
     OP(BroadcastTo, &broadcast_to).args("input, shape").doc("The input repeated until it has `shape`.")
         .inputs("input, shape: Tidx!").infer(infer_broadcast_to).kernel("strided", run_broadcast_to)
-        .gradient(+[](Grad& g) -> Tensors { return {sum_to(g.dy(), g.x()), Tensor()}; }).keeps("")
+        .gradient(+[](Grad& g) -> Tensors { return {sum_to(g.dy(), g.x()), Tensor()}; }).keeps("").rearranges()
         .samples("uniform(3, 1), [3, 4]", "uniform(4), [2, 3, 4]", "uniform(), [2, 3]", "strings(1), [3]", "uniform(1, 2, 1), [3, 2, 4]")
         .reference("np.broadcast_to(input, shape)");
 Tensor broadcast_to(const In& x, const Sizes& shape) { return op({x, shape.tensor()}); }

@@ -55,10 +55,8 @@ Status run_concat(Call& c) {
 Tensors concat_back(Grad& g) {
   Tensors out(static_cast<size_t>(g.inputs()));
   Tensor dy = g.dy();
-  bool known = !g.x(0).is_symbolic();
-  for (int i = 1; i < g.inputs(); ++i) known = known && g.x(i).shape().has_rank();
-  if (!known) fail(Code::E1105, "the gradient of ConcatV2 needs a known axis and ranks");
-  auto axis = static_cast<int>(g.ints(0)[0] < 0 ? g.ints(0)[0] + dy.rank() : g.ints(0)[0]);
+  int64_t given = g.ints(0)[0];
+  auto axis = static_cast<int>(given < 0 ? given + g.x(1).rank() : given);
   bool sized = true;
   for (int i = 1; i < g.inputs(); ++i) sized = sized && g.x(i).shape()[axis] >= 0;
   Sizes sizes;
@@ -103,7 +101,7 @@ Status run_pack(Call& c) {
 
 static const Op concat_op =
     OP(ConcatV2, &concat).args("values, axis").doc("The values one after another along `axis`.")
-        .inputs("axis: Tidx!, values*").infer(infer_concat).kernel("runs", run_concat).gradient(concat_back).keeps("axis")
+        .inputs("axis: Tidx!, values*").infer(infer_concat).kernel("runs", run_concat).gradient(concat_back).keeps("axis").rearranges()
         .samples("[uniform(2, 3), uniform(4, 3)], 0", "[uniform(2, 3), uniform(2, 1), uniform(2, 0)], -1", "[strings(2), strings(3)], 0")
         .reference("np.concatenate(values, axis)");
 Tensor concat(const Ins& values, const Sizes& axis) {
@@ -116,7 +114,7 @@ Tensor concat(const Ins& values, const Sizes& axis) {
 static const Op pack_op =
     OP(Pack, &stack).args("values").options<&AxisOptions::axis>("axis").doc("The values side by side along a new axis.")
         .inputs("values*").attr("axis", 0).infer(infer_pack).kernel("runs", run_pack)
-        .gradient(+[](Grad& g) -> Tensors { return unstack(g.dy(), {.num = g.inputs(), .axis = g.attr(0).i()}); }).keeps("")
+        .gradient(+[](Grad& g) -> Tensors { return unstack(g.dy(), {.num = g.inputs(), .axis = g.attr(0).i()}); }).keeps("").rearranges()
         .samples("[uniform(2, 3), uniform(2, 3)]", "[uniform(2, 3), uniform(2, 3)], axis=-1", "[uniform(), uniform()]", "[strings(2), strings(2)], 1")
         .reference("np.stack(values, axis)");
 Tensor stack(const Ins& values, const AxisOptions& o) { return pack_op.list(values.tensors(), {o.axis})[0]; }

@@ -15,9 +15,7 @@ namespace {
 void infer_fill(Infer& s) {
   s.need_rank(0, 0, 1);  // a bare number stands for one size
   s.need_rank(1, 0, 0);
-  auto dims = s.ints(0);
-  if (dims) need_sizes(s, "dims", *dims);
-  s.output(s.dtype(1), dims ? Shape(*dims) : Shape::unknown());
+  s.output(s.dtype(1), shape_held(s, 0, "dims"));
 }
 
 Status run_fill(Call& c) {

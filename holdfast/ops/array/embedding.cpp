@@ -1,6 +1,7 @@
 #include "holdfast/ops/embedding.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
@@ -16,6 +17,9 @@ Tensor nn::embedding_lookup(const In& params, const In& ids, const EmbeddingLook
   Tensor rows = gather(params, ids);
   if (!o.max_norm) return rows;
   Tensor id = ids;
+  if (!ranks_known({rows, id}))
+    return deferred("embedding_lookup", {Tensor(params), id}, rows.dtype(), Shape::unknown(),
+                    [o](std::span<const Tensor> in) { return embedding_lookup(in[0], in[1], o); });
   Ints axes;
   for (int i = id.rank(); i < rows.rank(); ++i) axes.push_back(i);
   Tensor most = Tensor::scalar(*o.max_norm, rows.dtype());

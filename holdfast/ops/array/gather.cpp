@@ -87,11 +87,8 @@ Status run_gather(Call& c) {
 }
 
 void infer_gather_grad(Infer& s) {
-  auto shape = s.ints(0);
-  if (!shape) return s.output(s.dtype(2), Shape::unknown());
-  need_sizes(s, "shape", *shape);
-  Shape params(*shape);
-  if (s.shape(1).has_rank()) {
+  Shape params = shape_held(s, 0, "shape");
+  if (params.has_rank() && s.shape(1).has_rank()) {
     Axis a = axis_in(s, params, s.shape(1), s.attr(0).i(), s.attr(1).i());
     Shape dy = gathered(params, s.shape(1), a);
     if (!dy.compatible(s.shape(2))) s.bad_shape(2, cat("shape ", dy.text()));
@@ -161,7 +158,7 @@ static const Op gather_op =
         .options<&GatherOptions::validate_indices, &GatherOptions::axis, &GatherOptions::batch_dims>("validate_indices, axis, batch_dims")
         .doc("Slices of `params` along `axis`, by number.")
         .inputs("params, indices: I, axis: Taxis!").attr("batch_dims", 0).dtypes(kAll).dtypes(kIndices, "I")
-        .infer(infer_gather).kernel("rows", run_gather).gradient(gather_back).keeps("indices, axis")
+        .infer(infer_gather).kernel("rows", run_gather).gradient(gather_back).keeps("indices, axis").rearranges()
         .samples("uniform(5, 3), [0, 4, 0]", "uniform(3, 4), [[0, 1], [3, 3]], axis=1", "uniform(4), 2", "strings(4), [1, 3]", "uniform(3, 2), np.zeros([0], np.int32)")
         .reference("np.take(params, np.asarray(indices), axis or 0)");
 Tensor gather(const In& params, const In& indices, const GatherOptions& o) {

@@ -1,5 +1,6 @@
 // Slices at positions.
 #include "holdfast/base/parallel.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/scatter_loops.h"
 #include "holdfast/ops/array/view.h"
@@ -52,7 +53,6 @@ Tensors gather_nd_back(Grad& g) {
 
 // Coordinates of the batch axes in front of those that were given.
 Tensor with_batch(const Tensor& indices, int64_t batch_dims) {
-  if (!indices.shape().is_full()) fail(Code::E1105, "gather_nd: batch_dims needs `indices` of a known shape");
   std::vector<Tensor> list;
   Dims lead(indices.shape().begin(), indices.shape().end());
   lead.back() = 1;
@@ -78,6 +78,8 @@ static const Op op =
 Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& o) {
   Tensor ids = indices, p = params;
   if (o.batch_dims == 0) return op({p, ids});
+  if (!ranks_known({p, ids}) || !sizes_known({ids}))
+    return deferred("gather_nd", {p, ids}, p.dtype(), Shape::unknown(), [o](std::span<const Tensor> in) { return gather_nd(in[0], in[1], o); });
   if (o.batch_dims < 0 || o.batch_dims >= ids.rank() || o.batch_dims > p.rank())
     fail(Code::E1103, cat("gather_nd: `batch_dims` is ", o.batch_dims, ", expected less than the rank of `indices`, ", ids.rank(),
                           ", and at most that of `params`, ", p.rank()));

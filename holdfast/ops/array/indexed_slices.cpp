@@ -4,10 +4,12 @@
 #include "holdfast/device/device.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/reduce.h"
+#include "holdfast/ops/slicing.h"
 
 namespace holdfast {
 
 Tensor to_dense(const IndexedSlices& s) {
+  if (s.dense_shape.is_symbolic()) return unsorted_segment_sum(s.values, s.indices, Sizes(index(s.dense_shape, {{.kind = IndexItem::kInt, .start = 0}})));
   Dims shape = Sizes(s.dense_shape).ints();
   if (shape.empty()) fail(Code::E1102, "IndexedSlices: dense_shape is empty, expected one dimension or more");
   return unsorted_segment_sum(s.values, s.indices, shape[0]);

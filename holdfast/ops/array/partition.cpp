@@ -1,4 +1,5 @@
 // Sorting slices into several tensors by number, and joining them again.
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/scatter_loops.h"
 #include "holdfast/ops/array/strided_copy.h"
@@ -77,6 +78,17 @@ Status run_stitch(Call& c) {
   return {};
 }
 
+// Whether the pieces can be made flat with at most one size left open.
+bool stitched_now(const Tensors& ids, const Tensors& values) {
+  if (!ranks_known(ids) || !ranks_known(values)) return false;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    int open = !ids[i].shape().is_full();
+    for (int k = ids[i].rank(); k < values[i].rank(); ++k) open += values[i].dim(k) < 0;
+    if (open > 1) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 static const Op partition_op =
@@ -111,6 +123,13 @@ Tensor dynamic_stitch(const Ins& indices, const Ins& data) {
   if (!indices.size() || indices.size() != data.size())
     fail(Code::E1103, cat("dynamic_stitch: got ", indices.size(), " tensors of indices and ", data.size(), " of data, expected as many of each"));
   Tensors ids = indices.tensors(), values = data.tensors();
+  if (!stitched_now(ids, values)) {
+    Tensors all = ids;
+    for (const Tensor& t : values) all.push_back(t);
+    return deferred("dynamic_stitch", all, values[0].dtype(), Shape::unknown(), [n = ids.size()](std::span<const Tensor> in) {
+      return dynamic_stitch(Tensors(in.first(n)), Tensors(in.subspan(n)));
+    });
+  }
   std::vector<Tensor> flat_ids, flat;
   for (size_t i = 0; i < ids.size(); ++i) {
     const Shape &a = ids[i].shape(), &b = values[i].shape();

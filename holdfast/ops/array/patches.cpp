@@ -54,11 +54,10 @@ void infer_patches(Infer& s) {
 }
 
 void infer_patches_grad(Infer& s) {
-  auto shape = s.ints(0);
-  if (!shape) return s.output(s.dtype(1), Shape::of_rank(4));
-  need_sizes(s, "shape", *shape);
-  if (shape->size() != 4) s.bad_value("shape", sizes_text(*shape), "four sizes");
-  Shape images(*shape), want = patches_shape(s, images);
+  Shape images = shape_held(s, 0, "shape");
+  if (!images.has_rank()) return s.output(s.dtype(1), Shape::of_rank(4));
+  if (images.rank() != 4) s.bad_value("shape", images.text(), "four sizes");
+  Shape want = patches_shape(s, images);
   if (!want.compatible(s.shape(1))) s.bad_shape(1, cat("shape ", want.text()));
   s.output(s.dtype(1), images);
 }

@@ -6,6 +6,7 @@
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
+#include "holdfast/tensor/scope.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
@@ -13,7 +14,11 @@ namespace {
 
 constexpr DTypes kRange{int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64};
 
-bool known(const Tensor& t) { return t.rep()->buffer && t.device()->kind() == DeviceKind::kCpu; }
+// The number, if it is known now; empty if it is not.
+Tensor known(const Tensor& t) {
+  Tensor seen = t.is_symbolic() && !symbol_of(t)->unknown ? symbol_of(t)->known : t;
+  return seen && seen.rep()->buffer && seen.device()->kind() == DeviceKind::kCpu ? seen : Tensor();
+}
 
 // How many numbers there are; -1 with the reason where the arguments make no sense.
 int64_t count_of(const Tensor& start, const Tensor& limit, const Tensor& delta, const char*& wrong) {
@@ -44,12 +49,11 @@ int64_t count_of(const Tensor& start, const Tensor& limit, const Tensor& delta, 
 void infer_range(Infer& s) {
   for (int i = 0; i < 3; ++i) s.need_rank(i, 0, 0);
   int64_t n = kUnknown;
-  if (known(s.input(0)) && known(s.input(1)) && known(s.input(2))) {
+  Tensor start = known(s.input(0)), limit = known(s.input(1)), delta = known(s.input(2));
+  if (start && limit && delta) {
     const char* wrong = nullptr;
-    n = count_of(s.input(0), s.input(1), s.input(2), wrong);
-    if (wrong) {
-      s.bad_value("start, limit, delta", cat(s.input(0).to_double(), ", ", s.input(1).to_double(), ", ", s.input(2).to_double()), wrong);
-    }
+    n = count_of(start, limit, delta, wrong);
+    if (wrong) s.bad_value("start, limit, delta", cat(start.to_double(), ", ", limit.to_double(), ", ", delta.to_double()), wrong);
   }
   s.output(s.dtype(), Shape{n});
 }
@@ -146,8 +150,8 @@ Tensor range(const In& start, const std::optional<In>& limit, const std::optiona
 static Tensors linspace_back(Grad& g) {
   // y_i = start + w_i * (stop - start), w running from 0 to 1 along the axis.
   Tensor dy = g.dy();
-  int64_t axis = g.attr(0).i() < 0 ? g.attr(0).i() + dy.rank() : g.attr(0).i();
-  Dims along(static_cast<size_t>(dy.rank()), 1);
+  int64_t axis = g.attr(0).i() < 0 ? g.attr(0).i() + g.x().rank() + 1 : g.attr(0).i();
+  Dims along(static_cast<size_t>(g.x().rank() + 1), 1);
   along[static_cast<size_t>(axis)] = -1;
   Tensor w = reshape(linspace(Tensor::scalar(0.0, dy.dtype()), Tensor::scalar(1.0, dy.dtype()), g.x(2)), along);
   Tensor stop = reduce_sum(dy * w, {.axis = Sizes(axis)});
@@ -167,7 +171,7 @@ Tensor linspace(const In& start, const In& stop, const Sizes& num, const Linspac
   Tensor a = start.tensor(d), b = stop.tensor(d);
   if (is_integer(a.dtype())) a = cast(a, float64);
   if (is_integer(b.dtype())) b = cast(b, float64);
-  if (!(a.shape() == b.shape())) {
+  if (!(a.shape() == b.shape()) || !a.shape().is_full()) {
     auto both = broadcast(a.shape(), b.shape());
     if (!both) fail(Code::E1102, cat("linspace: `start` ", a.shape().text(), " and `stop` ", b.shape().text(), " do not broadcast"));
     Sizes to = both->is_full() ? Sizes(*both) : Sizes(broadcast_dynamic_shape(shape(a), shape(b)));

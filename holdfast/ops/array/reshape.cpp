@@ -9,13 +9,26 @@
 namespace holdfast {
 namespace {
 
+// Some sizes are numbers that only the running program knows; a single one of them follows from the others.
+Shape partly_known(const Infer& s) {
+  if (s.shape(1).rank() == 0) return Shape{kUnknown};
+  auto sizes = s.sizes(1);
+  if (!sizes) return Shape::unknown();
+  int64_t known = 1, open = 0, at = 0;
+  for (size_t i = 0; i < sizes->size(); ++i) {
+    int64_t d = (*sizes)[i];
+    if (d < 0) { ++open; at = static_cast<int64_t>(i); (*sizes)[i] = kUnknown; }
+    else if (__builtin_mul_overflow(known, d, &known)) return Shape(*sizes);
+  }
+  auto have = s.shape().elements();
+  if (have && open == 1 && known > 0 && *have % known == 0) (*sizes)[static_cast<size_t>(at)] = *have / known;
+  return Shape(*sizes);
+}
+
 void infer_reshape(Infer& s) {
   s.need_rank(1, 0, 1);  // a bare number stands for one size
   auto want = s.ints(1);
-  if (!want) {
-    int64_t n = !s.shape(1).has_rank() ? kUnknown : s.shape(1).rank() ? s.shape(1)[0] : 1;
-    return s.output(s.dtype(), n < 0 || n > kMaxRank ? Shape::unknown() : Shape::of_rank(static_cast<int>(n)));
-  }
+  if (!want) return s.output(s.dtype(), partly_known(s));
   int64_t known = 1, open = -1;
   bool zero = false;
   for (size_t i = 0; i < want->size(); ++i) {
@@ -75,7 +88,7 @@ static const Op reshape_op =
     OP(Reshape, &reshape).args("tensor, shape").doc("The same elements in another shape; one dimension may be -1.")
         .inputs("tensor, shape: Tshape!").view().infer(infer_reshape)
         .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
-        .gradient(reshape_back).keeps("")
+        .gradient(reshape_back).keeps("").rearranges()
         .samples("uniform(3, 4), [4, 3]", "uniform(2, 6), [-1, 3]", "uniform(1), []", "strings(4), [2, 2]", "uniform(0, 3), [3, 0]")
         .reference("np.reshape(tensor, shape)");
 Tensor reshape(const In& t, const Sizes& shape) { return reshape_op({t, shape.tensor()}); }
@@ -84,11 +97,11 @@ static const Op squeeze_op =
     OP(Squeeze, &squeeze).args("input").options<&SqueezeOptions::axis>("axis").doc("Without axes of size 1.")
         .inputs("input").attr("squeeze_dims", Ints{}).view().infer(infer_squeeze)
         .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
-        .gradient(+[](Grad& g) -> Tensors { return {reshape(g.dy(), shape_of(g.x()))}; }).keeps("")
+        .gradient(+[](Grad& g) -> Tensors { return {reshape(g.dy(), shape_of(g.x()))}; }).keeps("").rearranges()
         .samples("uniform(1, 3, 1)", "uniform(1, 3, 1), axis=[0]", "uniform(1, 3, 1), axis=-1")
         .reference("np.squeeze(input, axis=None if axis is None else tuple(np.atleast_1d(axis)))");
 Tensor squeeze(const In& x, const SqueezeOptions& o) {
-  Dims axes = o.axis ? o.axis->ints() : Dims();
+  Dims axes = o.axis ? known_numbers(*o.axis, "squeeze", "axis") : Dims();
   return squeeze_op({x}, {Ints(axes.begin(), axes.end())});
 }
 
@@ -96,7 +109,7 @@ static const Op expand_op =
     OP(ExpandDims, &expand_dims).args("input, axis").doc("With a new axis of size 1 at `axis`.")
         .inputs("input, axis: Tdim!").view().infer(infer_expand_dims)
         .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
-        .gradient(reshape_back).keeps("")
+        .gradient(reshape_back).keeps("").rearranges()
         .samples("uniform(3, 4), 0", "uniform(3, 4), -1", "uniform(3, 4), 1").reference("np.expand_dims(input, axis)");
 Tensor expand_dims(const In& x, const Sizes& axis) { return expand_op({x, axis.tensor()}); }
 

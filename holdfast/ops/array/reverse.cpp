@@ -154,7 +154,6 @@ static const Op roll_op =
     OP(Roll, &roll).args("input, shift, axis").doc("Moved along axes by `shift`; what falls off at one end comes back at the other.")
         .inputs("input, shift: Tshift!, axis: Taxis!").infer(infer_roll).kernel("boxes", run_roll)
         .gradient(+[](Grad& g) -> Tensors {
-          if (g.x(1).is_symbolic()) fail(Code::E1105, "the gradient of Roll needs a shift that is known while tracing");
           Dims back = g.ints(1);
           for (int64_t& v : back) v = -std::max(v, -INT64_MAX);
           return {roll(g.dy(), g.x(1).rank() ? Sizes(back) : Sizes(back[0]), g.x(2)), Tensor(), Tensor()};

@@ -22,10 +22,7 @@ void need_updates(const Infer& s, int indices, int updates, const Shape& shape) 
 
 void infer_scatter(Infer& s) {
   s.need_rank(2, 1, 1);
-  auto shape = s.ints(2);
-  if (shape) need_sizes(s, "shape", *shape);
-  int64_t n = s.shape(2).has_rank() ? s.shape(2)[0] : kUnknown;
-  Shape out = shape ? Shape(*shape) : n < 0 ? Shape::unknown() : Shape::of_rank(static_cast<int>(n));
+  Shape out = shape_held(s, 2, "shape");
   if (!out.is_full() || out.elements()) need_updates(s, 0, 1, out);
   s.output(s.dtype(1), out);
 }

@@ -11,7 +11,7 @@ namespace {
 void infer_slice(Infer& s) {
   s.need_rank(1, 1, 1);
   s.need_rank(2, 1, 1);
-  auto begin = s.ints(1), size = s.ints(2);
+  auto begin = slice_numbers(s, 1), size = slice_numbers(s, 2);
   const Shape& in = s.shape();
   if (!in.has_rank()) return s.output(s.dtype(), Shape::unknown());
   if ((begin && static_cast<int>(begin->size()) != in.rank()) || (size && static_cast<int>(size->size()) != in.rank()))
@@ -21,15 +21,16 @@ void infer_slice(Infer& s) {
   Dims out;
   for (int i = 0; i < in.rank(); ++i) {
     auto at = static_cast<size_t>(i);
-    int64_t d = in[i], n = size ? (*size)[at] : kUnknown;
-    if (size && n < -1) s.bad_value(cat("size[", i, "]"), cat(n), "0 or more, or -1 for all the rest");
-    if (begin && d >= 0) {
+    int64_t d = in[i], n = size ? (*size)[at] : kNotYet;
+    bool known = n != kNotYet;
+    if (known && n < -1) s.bad_value(cat("size[", i, "]"), cat(n), "0 or more, or -1 for all the rest");
+    if (begin && (*begin)[at] != kNotYet && d >= 0) {
       int64_t b = (*begin)[at];
       if (b < 0 || b > d) s.bad_value(cat("begin[", i, "]"), cat(b), cat("a value in [0, ", d, "]"));
-      if (size && n == -1) n = d - b;
-      if (size && n > d - b) s.bad_value(cat("size[", i, "]"), cat(n), cat("a value in [0, ", d - b, "]: axis ", i, " has size ", d));
+      if (known && n == -1) n = d - b;
+      if (known && n > d - b) s.bad_value(cat("size[", i, "]"), cat(n), cat("a value in [0, ", d - b, "]: axis ", i, " has size ", d));
     }
-    out.push_back(n);
+    out.push_back(known ? n : kUnknown);
   }
   s.output(s.dtype(), Shape(out));
 }
@@ -70,7 +71,7 @@ Tensors slice_back(Grad& g) {
 static const Op op =
     OP(Slice, &slice).args("input_, begin, size").doc("The box of `size` elements at `begin`; -1 means up to the end.")
         .inputs("input, begin: Index!, size: Index!").infer(infer_slice).kernel("strided", run_slice)
-        .gradient(slice_back).keeps("begin")
+        .gradient(slice_back).keeps("begin").rearranges()
         .samples("uniform(5, 4), [1, 0], [2, 3]", "uniform(5, 4), [3, 1], [-1, 2]", "uniform(3, 4), [1, 0], [0, 4]", "strings(5), [2], [2]")
         .reference("input_[tuple(slice(int(b), None if n < 0 else int(b) + int(n)) for b, n in zip(begin, size))]");
 Tensor slice(const In& x, const Sizes& begin, const Sizes& size) {

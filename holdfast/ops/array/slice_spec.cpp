@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/ops/array/view.h"
+#include "holdfast/tensor/scope.h"
 
 namespace holdfast {
 namespace {
@@ -23,6 +24,15 @@ int64_t count_steps(int64_t begin, int64_t end, int64_t stride) {
 }
 
 }  // namespace
+
+std::optional<Dims> slice_numbers(const Infer& s, int i) {
+  if (auto all = s.ints(i)) return all;
+  const Tensor& t = s.input(i);
+  if (!t.is_symbolic() || !symbol_of(t)->known) return std::nullopt;
+  Dims out = *s.sizes(i);
+  for (size_t k = 0; k < out.size(); ++k) if (symbol_of(t)->unknown >> k & 1) out[k] = kNotYet;
+  return out;
+}
 
 SliceMasks SliceMasks::from(const Attrs& a, int first) {
   auto at = [&](int i) { return a[static_cast<size_t>(first + i)].i(); };
@@ -62,21 +72,24 @@ SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Di
       continue;
     }
     auto at = static_cast<size_t>(i);
-    int64_t dim = sliced[axis], stride = strides ? (*strides)[at] : 1;
+    auto number = [&](const std::optional<Dims>& list) { return list ? (*list)[at] : kNotYet; };
+    int64_t dim = sliced[axis], first = number(begin), last = number(end), stride = number(strides);
+    bool stepped = stride != kNotYet;
+    if (!stepped) stride = 1;
     bool shrink = bit(m.shrink, i);
     if (stride == 0) s.bad_value(cat("strides[", i, "]"), "0", "a step other than 0");
     if (shrink && stride < 0) s.bad_value(cat("strides[", i, "]"), cat(stride), "1 where one index is taken");
     AxisRange r{0, stride, shrink ? 1 : kUnknown};
-    if (shrink && begin && dim >= 0) {
-      int64_t x = (*begin)[at];
+    if (shrink && first != kNotYet && dim >= 0) {
+      int64_t x = first;
       r.begin = x < 0 ? x + dim : x;
       r.stride = 1;
       if (r.begin < 0 || r.begin >= dim)
         s.bad_value("index", cat(x), dim ? cat("a value in [", -dim, ", ", dim, ") on axis ", axis, " of size ", dim)
                                          : cat("none: axis ", axis, " has size 0"));
-    } else if (!shrink && strides && dim >= 0 && (begin || bit(m.begin, i)) && (end || bit(m.end, i))) {
-      r.begin = bound(begin ? (*begin)[at] : 0, bit(m.begin, i), false, dim, stride);
-      r.size = count_steps(r.begin, bound(end ? (*end)[at] : 0, bit(m.end, i), true, dim, stride), stride);
+    } else if (!shrink && stepped && dim >= 0 && (first != kNotYet || bit(m.begin, i)) && (last != kNotYet || bit(m.end, i))) {
+      r.begin = bound(first, bit(m.begin, i), false, dim, stride);
+      r.size = count_steps(r.begin, bound(last, bit(m.end, i), true, dim, stride), stride);
       if (r.size == 0) r.begin = 0;
     }
     if (!shrink) {

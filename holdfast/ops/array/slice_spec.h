@@ -31,6 +31,11 @@ struct SliceSpec {
   bool contiguous(const Shape& sliced) const;
 };
 
+/// Stands for a number that only the running program knows: -1 is a number like others here.
+inline constexpr int64_t kNotYet = INT64_MIN;
+/// The numbers in input `i`, as far as they are known; nothing if none is.
+std::optional<Dims> slice_numbers(const Infer& s, int i);
+
 /// Refuses bad specifications through `s`. Numbers that are not known yet may be missing; `count` is how many
 /// items there are.
 SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Dims>& begin, const std::optional<Dims>& end,

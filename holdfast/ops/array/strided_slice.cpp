@@ -20,7 +20,13 @@ SliceSpec spec_of(const Infer& s, const Shape& sliced, int first, const SliceMas
     if (n >= 0) count = n;
   }
   if (count < 0) s.unsupported("a slice whose number of items is not known", "begin, end and strides of a known length");
-  return slice_spec(s, sliced, s.ints(first), s.ints(first + 1), s.ints(first + 2), count, masks);
+  return slice_spec(s, sliced, slice_numbers(s, first), slice_numbers(s, first + 1), slice_numbers(s, first + 2), count, masks);
+}
+
+// Whether the number of items of a slice is known.
+bool counted(const Infer& s, int first) {
+  for (int i = first; i < first + 3; ++i) if (s.shape(i).has_rank() && s.shape(i).rank() == 1 && s.shape(i)[0] >= 0) return true;
+  return false;
 }
 
 // Kernels see concrete arguments that `infer` let pass; the same code reads them again.
@@ -38,7 +44,7 @@ SliceMasks masks_of(const Infer& s) {
 }
 
 void infer_slice(Infer& s) {
-  if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
+  if (!s.shape().has_rank() || !counted(s, 1)) return s.output(s.dtype(), Shape::unknown());
   s.output(s.dtype(), Shape(spec_of(s, s.shape(), 1, masks_of(s)).result));
 }
 
@@ -69,13 +75,9 @@ Status run_slice_grad(Call& c) {
 
 void infer_slice_grad(Infer& s) {
   s.need_rank(0, 1, 1);
-  auto shape = s.ints(0);
-  if (!shape) {
-    int64_t n = s.shape(0).has_rank() ? s.shape(0)[0] : kUnknown;
-    return s.output(s.dtype(4), n < 0 ? Shape::unknown() : Shape::of_rank(static_cast<int>(n)));
-  }
-  need_sizes(s, "shape", *shape);
-  Shape sliced(*shape), result(spec_of(s, sliced, 1, masks_of(s)).result);
+  Shape sliced = shape_held(s, 0, "shape");
+  if (!sliced.has_rank() || !counted(s, 1)) return s.output(s.dtype(4), sliced);
+  Shape result(spec_of(s, sliced, 1, masks_of(s)).result);
   if (!result.compatible(s.shape(4))) s.bad_shape(4, cat("shape ", result.text(), ", that of the slice"));
   s.output(s.dtype(4), sliced);
 }
@@ -87,7 +89,7 @@ void need_value(const Infer& s, const SliceSpec& spec, int i) {
 }
 
 void infer_update(Infer& s) {
-  if (s.shape().has_rank()) need_value(s, spec_of(s, s.shape(), 1, masks_of(s)), 4);
+  if (s.shape().has_rank() && counted(s, 1)) need_value(s, spec_of(s, s.shape(), 1, masks_of(s)), 4);
   s.output(s.dtype(), s.shape());
 }
 
@@ -128,7 +130,7 @@ static const Op slice_op =
             "strides: Index, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask")
         .doc("input_[begin:end:strides], with bits of the masks for what NumPy writes as `:`, `...`, `None` and integers.")
         .inputs("input, begin: Index!, end: Index!, strides: Index!") SLICE_ATTRS
-        .infer(infer_slice).kernel("strided", run_slice).gradient(slice_back).keeps("begin, end, strides")
+        .infer(infer_slice).kernel("strided", run_slice).gradient(slice_back).keeps("begin, end, strides").rearranges()
         .samples("uniform(5, 4), [1, 0], [4, 3], [2, 1]", "uniform(5, 4), [3, 3], [0, 0], [-1, -2]", "uniform(5), [-3], [-1]",
                  "uniform(5, 4), [0, 0], [2, 0], end_mask=2", "strings(5), [1], [3]")
         .reference("input_[tuple(slice(None if begin_mask >> i & 1 else int(begin[i]), None if end_mask >> i & 1 else int(end[i]), "

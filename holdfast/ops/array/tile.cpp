@@ -3,6 +3,7 @@
 
 #include "holdfast/base/checked.h"
 #include "holdfast/device/device.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
@@ -15,16 +16,19 @@ namespace {
 
 void infer_tile(Infer& s) {
   s.need_rank(1, 1, 1);
-  auto n = s.ints(1);
+  auto n = s.sizes(1);
   if (!s.shape().has_rank()) return s.output(s.dtype(), n ? Shape::of_rank(static_cast<int>(n->size())) : Shape::unknown());
   if (!n) return s.output(s.dtype(), Shape::of_rank(s.shape().rank()));
   if (static_cast<int>(n->size()) != s.shape().rank())
     s.bad_value("multiples", sizes_text(*n), cat("one number for each axis of ", s.shape().text()));
-  need_sizes(s, "multiples", *n);
+  if (auto all = s.ints(1)) need_sizes(s, "multiples", *all);
   Shape out = s.shape();
   for (size_t i = 0; i < n->size(); ++i) {
     int64_t& d = out.dims()[i];
-    if (d < 0) continue;
+    if (d < 0 || (*n)[i] < 0) {
+      d = kUnknown;
+      continue;
+    }
     auto product = checked_mul(d, (*n)[i]);
     if (!product) s.bad_value("multiples", sizes_text(*n), "a size that can be counted");
     d = *product;
@@ -51,7 +55,6 @@ Status run_tile(Call& c) {
 Tensors tile_back(Grad& g) {
   Tensor dy = g.dy();
   const Shape& in = g.x().shape();
-  if (!in.has_rank()) fail(Code::E1105, "the gradient of Tile needs an input of known rank");
   Ints axes;
   for (int i = 0; i < in.rank(); ++i) axes.push_back(2 * i);
   Sizes folded;
@@ -73,11 +76,15 @@ Tensor host_rows(const Dims& repeats, int64_t total) {
   return t;
 }
 
+Tensor repeat_later(const Tensor& t, const Tensor& repeats, const RepeatOptions& o, const Shape& shape) {
+  return deferred("repeat", {t, repeats}, t.dtype(), shape, [o](std::span<const Tensor> in) { return repeat(in[0], Sizes(in[1]), o); });
+}
+
 }  // namespace
 
 static const Op op =
     OP(Tile, &tile).args("input, multiples").doc("The input repeated `multiples[i]` times along axis i.")
-        .inputs("input, multiples: Tmultiples!").infer(infer_tile).kernel("strided", run_tile).gradient(tile_back).keeps("multiples")
+        .inputs("input, multiples: Tmultiples!").infer(infer_tile).kernel("strided", run_tile).gradient(tile_back).keeps("multiples").rearranges()
         .samples("uniform(2, 3), [2, 1]", "uniform(3), [3]", "uniform(2, 2, 2), [1, 2, 3]", "strings(2), [2]", "uniform(2), [0]")
         .reference("np.tile(input, multiples)");
 Tensor tile(const In& x, const Sizes& multiples) { return op({x, multiples.tensor()}); }
@@ -87,14 +94,17 @@ REGISTER(FUNCTION(&repeat).args("input, repeats").options<&RepeatOptions::axis>(
              .samples("uniform(3, 2), 2", "uniform(3, 2), 2, axis=1", "uniform(3, 2), [1, 0, 3], axis=0", "strings(2), 3", "uniform(2, 3), [2], axis=-1")
              .reference("np.repeat(input, repeats, axis)"));
 Tensor repeat(const In& input, const Sizes& repeats, const RepeatOptions& o) {
-  Tensor t = o.axis ? input.tensor() : reshape(input, {-1});
-  if (!t.shape().is_full()) fail(Code::E1105, cat("repeat: the input's shape ", t.shape().text(), " is not known, and must be"));
+  Tensor t = o.axis ? input.tensor() : reshape(input, {-1}), asked = repeats.tensor();
   int64_t axis = o.axis.value_or(0);
+  if (!t.shape().has_rank()) return repeat_later(t, asked, o, Shape::unknown());
   if (axis < -t.rank() || axis >= t.rank())
     fail(Code::E1103, cat("repeat: `axis` is ", axis, ", expected a value in [", -t.rank(), ", ", t.rank(), ")"));
   if (axis < 0) axis += t.rank();
-  Tensor asked = repeats.tensor();
-  if (asked.is_symbolic()) fail(Code::E1105, "repeat: `repeats` must be known while tracing");
+  if (!t.shape().is_full() || !is_known(asked)) {
+    Shape longer = t.shape();
+    longer.dims()[static_cast<size_t>(axis)] = kUnknown;
+    return repeat_later(t, asked, o, longer);
+  }
   Dims n = Sizes(asked).ints();
   Around a = around(t.shape(), static_cast<int>(axis));
   if (asked.rank() > 1 || (n.size() != 1 && static_cast<int64_t>(n.size()) != a.size))

@@ -1,6 +1,7 @@
 // Where something is true, and what is there.
 #include <algorithm>
 
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"
@@ -61,8 +62,9 @@ REGISTER(FUNCTION(&boolean_mask).args("tensor, mask: M").options<&BooleanMaskOpt
 Tensor boolean_mask(const In& tensor, const In& mask, const BooleanMaskOptions& o) {
   Tensor t = tensor, m = mask;
   if (!is_bool(m.dtype())) fail(Code::E1101, cat("boolean_mask: `mask` is ", name(m.dtype()), ", expected bool"));
-  if (!t.shape().has_rank() || m.rank() < 1)
-    fail(Code::E1102, cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected rank 1 or more that is known"));
+  if (!ranks_known({t, m}))
+    return deferred("boolean_mask", {t, m}, t.dtype(), Shape::unknown(), [o](std::span<const Tensor> in) { return boolean_mask(in[0], in[1], o); });
+  if (m.rank() < 1) fail(Code::E1102, cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected rank 1 or more"));
   int64_t axis = o.axis.value_or(0), rank = t.rank();
   if (axis < -rank || axis >= std::max<int64_t>(rank, 1))
     fail(Code::E1103, cat("boolean_mask: `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));

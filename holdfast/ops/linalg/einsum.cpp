@@ -4,6 +4,7 @@
 #include <map>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
@@ -195,7 +196,6 @@ std::vector<Term> read_operands(const std::string& text, const Equation& e, cons
   std::vector<Term> out;
   std::map<int, int64_t> sizes;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i].shape().has_rank()) fail(Code::E1105, cat("einsum: the rank of input ", i, " is not known"));
     const std::string& term = e.terms[i];
     int dots = static_cast<int>(std::count(term.begin(), term.end(), '.'));
     int named = static_cast<int>(term.size()) - dots, covered = in[i].rank() - named;
@@ -283,8 +283,14 @@ Tensor einsum(const std::string& equation, const Ins& inputs) {
   if (e.terms.size() != inputs.size())
     refuse(equation, cat("it has ", e.terms.size(), " terms, but there are ", inputs.size(), " inputs"));
   int widest = -1;
-  auto operands = read_operands(equation, e, inputs.tensors(), widest);
+  Tensors given = inputs.tensors();
+  auto later = [equation](std::span<const Tensor> in) { return einsum(equation, Tensors(in)); };
+  if (!ranks_known(given)) return deferred("einsum", given, given[0].dtype(), Shape::unknown(), later);
+  auto operands = read_operands(equation, e, given, widest);
   Labels output = output_labels(equation, e, operands, widest);
+  // Under the ellipsis a size of 1 broadcasts, and one that is not known may be 1.
+  if (widest > 0 && given.size() > 1 && !sizes_known(given))
+    return deferred("einsum", given, given[0].dtype(), Shape::of_rank(static_cast<int>(output.size())), later);
   for (Term& x : operands) x = without_repeats(x);
   while (operands.size() > 1) {
     auto [i, j] = cheapest(operands, output);

@@ -1,6 +1,7 @@
 // LU and QR factorisations.
 #include <numeric>
 
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/linalg.h"
@@ -128,7 +129,7 @@ static const Op qr_op =
         .infer(infer_qr).kernel("lapack", run_qr, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
           int64_t m = g.x().dim(-2), n = g.x().dim(-1);
-          if (m < 0 || n < 0) fail(Code::E1105, "the gradient of Qr needs sizes that are known");
+          if (m < 0 || n < 0) throw NotKnownYet{};
           if (m > n && g.attr(0).b()) fail(Code::E1105, "Qr has no gradient where full_matrices is True and there are more rows than columns");
           if (m >= n) return {qr_gradient(g.y(0), g.y(1), g.dy(0), g.dy(1))};
           Tensor dr = g.dy(1), rest = columns(dr, m, -1);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/linalg/cpu/gemm.h"
@@ -192,7 +193,7 @@ static const Op expm_op =
           Tensor a = linalg::adjoint(g.x()), zero = zeros_like(a);
           Tensor block = concat({concat({a, g.dy()}, -1), concat({zero, a}, -1)}, -2);
           int64_t n = a.dim(-1);
-          if (n < 0) fail(Code::E1105, "the gradient of MatrixExponential needs sizes that are known");
+          if (n < 0) throw NotKnownYet{};
           Dims from(static_cast<size_t>(a.rank()), 0), size(static_cast<size_t>(a.rank()), -1);
           from[from.size() - 1] = n;
           size[size.size() - 2] = size[size.size() - 1] = n;
@@ -208,7 +209,7 @@ static const Op sqrtm_op =
         .gradient(+[](Grad& g) -> Tensors {
           Tensor s = g.y();
           int64_t n = s.dim(-1);
-          if (n < 0 || !s.shape().is_full()) fail(Code::E1105, "the gradient of MatrixSquareRoot needs sizes that are known");
+          if (n < 0 || !s.shape().is_full()) throw NotKnownYet{};
           Tensor one = eye(n, {.dtype = s.dtype()}), sh = linalg::adjoint(s);
           Dims big(s.shape().begin(), s.shape().end() - 2), column = big;
           big.push_back(n * n);

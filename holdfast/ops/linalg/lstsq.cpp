@@ -1,5 +1,6 @@
 // Least squares.
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/linalg.h"
@@ -54,7 +55,14 @@ Status run_lstsq(Call& c) {
 
 // (A^H A + l I)^-1 A^H b, or for wide matrices A^H (A A^H + l I)^-1 b.
 Tensor by_normal_equations(const Tensor& a, const Tensor& b, const Tensor& regularizer) {
-  if (!a.shape().has_rank() || a.dim(-1) < 0 || a.dim(-2) < 0) fail(Code::E1105, "lstsq: the sizes of `matrix` are not known");
+  if (!ranks_known({a, b}) || a.dim(-1) < 0 || a.dim(-2) < 0) {
+    Shape shape = Shape::unknown();
+    if (ranks_known({a, b}) && a.rank() >= 2 && b.rank() == a.rank()) {
+      shape = b.shape();
+      shape.dims()[shape.dims().size() - 2] = a.dim(-1);
+    }
+    return deferred("lstsq", {a, b, regularizer}, a.dtype(), shape, [](std::span<const Tensor> in) { return by_normal_equations(in[0], in[1], in[2]); });
+  }
   bool tall = a.dim(-2) >= a.dim(-1);
   Tensor gram = matmul(a, a, {.adjoint_a = tall, .adjoint_b = !tall});
   gram = linalg::set_diag(gram, linalg::diag_part(gram) + cast(regularizer, a.dtype()));

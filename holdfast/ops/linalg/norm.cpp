@@ -1,8 +1,10 @@
 #include <cmath>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/view.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -32,7 +34,8 @@ double order(const Arg& ord, bool of_matrix) {
 
 // The largest singular value over two axes, those axes kept as 1.
 Tensor spectral(const Tensor& t, const Dims& axes) {
-  if (!t.shape().has_rank()) fail(Code::E1105, "norm: the rank of the tensor is not known");
+  if (!t.shape().has_rank())
+    return deferred("norm", {t}, t.dtype(), Shape::unknown(), [axes](std::span<const Tensor> in) { return spectral(in[0], axes); });
   Dims at, perm, back(static_cast<size_t>(t.rank()), 0);
   for (int64_t a : axes) {
     if (a < -t.rank() || a >= t.rank()) fail(Code::E1103, cat("norm: axis ", a, " is out of range for ", t.shape().text()));
@@ -51,7 +54,7 @@ Tensor kept(const Tensor& t, double p, const Axes& axis, bool of_matrix) {
   if (p == kEuclidean || p == kFrobenius || (p == 2 && !of_matrix))
     return sqrt(reduce_sum(t * conj(t), {.axis = axis, .keepdims = true}));
   if (of_matrix) {
-    Dims axes = axis->ints();
+    Dims axes = known_numbers(*axis, "norm", "axis");
     if (p == 2) return spectral(t, axes);
     // Largest column sum for 1, largest row sum for infinity.
     int64_t sum = p == 1 ? axes[0] : axes[1], most = p == 1 ? axes[1] : axes[0];
@@ -64,7 +67,7 @@ Tensor kept(const Tensor& t, double p, const Axes& axis, bool of_matrix) {
 
 bool is_matrix_norm(const Axes& axis) {
   if (!axis || axis->single()) return false;
-  Dims axes = axis->ints();
+  Dims axes = known_numbers(*axis, "norm", "axis");
   if (axis->is_tensor() && axes.size() == 1) return false;
   if (axes.size() != 2 || axes[0] == axes[1])
     fail(Code::E1103, cat("norm: `axis` is ", Shape(axes).text(), ", expected none, an integer, or two different integers"));

@@ -1,5 +1,6 @@
 // Products and rearrangements that are written with other ops, and the cross product.
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
@@ -65,7 +66,8 @@ Tensor linalg::matrix_transpose(const In& a, const MatrixTransposeOptions& o) {
   Tensor t = a;
   if (t.shape().has_rank() && t.rank() < 2)
     fail(Code::E1102, cat("matrix_transpose: `a` is of shape ", t.shape().text(), ", expected rank 2 or more"));
-  if (!t.shape().has_rank()) fail(Code::E1105, "matrix_transpose: the rank of `a` is not known");
+  if (!t.shape().has_rank())
+    return deferred("matrix_transpose", {t}, t.dtype(), Shape::unknown(), [o](std::span<const Tensor> in) { return matrix_transpose(in[0], o); });
   return transpose(t, {.perm = Sizes(exchanged(t)), .conjugate = o.conjugate});
 }
 

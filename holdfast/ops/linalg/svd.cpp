@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/linalg.h"
@@ -95,10 +96,12 @@ Tensor svd_gradient(const Tensor& s, const Tensor& u, const Tensor& v, const Ten
 double epsilon(DType d) {
   return real_of(d) == float64 ? std::numeric_limits<double>::epsilon() : static_cast<double>(std::numeric_limits<float>::epsilon());
 }
+// Whether the sizes of each matrix are known.
+bool matrix_known(const Tensor& t) { return t.shape().has_rank() && (t.rank() < 2 || (t.dim(-1) >= 0 && t.dim(-2) >= 0)); }
+
 int64_t longer_side(const Tensor& t, const char* function) {
   if (t.shape().has_rank() && t.rank() < 2) fail(Code::E1102, cat(function, ": `a` is of shape ", t.shape().text(), ", expected rank 2 or more"));
   if (!kFloats.has(t.dtype())) fail(Code::E1101, cat(function, ": `a` is ", name(t.dtype()), ", expected a float dtype"));
-  if (!t.shape().has_rank() || t.dim(-1) < 0 || t.dim(-2) < 0) fail(Code::E1105, cat(function, ": the sizes of `a` are not known"));
   return std::max(t.dim(-1), t.dim(-2));
 }
 
@@ -110,7 +113,7 @@ static const Op svd_op =
         .infer(infer_svd).kernel("lapack", run_svd, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
           int64_t m = g.x().dim(-2), n = g.x().dim(-1);
-          if (m < 0 || n < 0) fail(Code::E1105, "the gradient of Svd needs sizes that are known");
+          if (m < 0 || n < 0) throw NotKnownYet{};
           if (!g.has_dy(1) && !g.has_dy(2)) {
             bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
             Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
@@ -135,6 +138,17 @@ REGISTER(FUNCTION(&linalg::pinv).args("a").options<&linalg::PinvOptions::rcond, 
              .samples("uniform(4, 3)", "uniform(2, 3, 4)").reference("np.linalg.pinv(a)").checks({.rtol = 1e-3, .atol = 1e-4}));
 Tensor linalg::pinv(const In& a, const PinvOptions& o) {
   Tensor x = a;
+  if (!matrix_known(x)) {
+    Shape shape = x.shape();
+    if (shape.has_rank() && shape.rank() >= 2) std::swap(shape.dims()[shape.dims().size() - 1], shape.dims()[shape.dims().size() - 2]);
+    Tensors in{x};
+    if (o.rcond) in.push_back(o.rcond->tensor(x.dtype()));
+    return deferred("pinv", in, x.dtype(), shape, [o](std::span<const Tensor> in) {
+      PinvOptions now = o;
+      if (in.size() > 1) now.rcond.emplace(in[1]);
+      return pinv(in[0], now);
+    });
+  }
   double cut = 10 * static_cast<double>(longer_side(x, "pinv")) * epsilon(x.dtype());
   Tensor rcond = o.rcond ? o.rcond->tensor(x.dtype()) : Tensor::scalar(cut, x.dtype());
   Tensors suv = svd(x);
@@ -151,6 +165,17 @@ REGISTER(FUNCTION(&linalg::matrix_rank).args("a").options<&linalg::MatrixRankOpt
              .samples("uniform(4, 3)", "np.ones((2, 3, 4), np.float32)").reference("np.linalg.matrix_rank(a).astype(np.int32)").checks({.gradient = false}));
 Tensor linalg::matrix_rank(const In& a, const MatrixRankOptions& o) {
   Tensor x = a;
+  if (!matrix_known(x)) {
+    Shape shape = x.shape();
+    for (int i = 0; i < 2 && shape.rank() > 0; ++i) shape.dims().pop_back();
+    Tensors in{x};
+    if (o.tol) in.push_back(o.tol->tensor(x.dtype()));
+    return deferred("matrix_rank", in, int32, shape, [o](std::span<const Tensor> in) {
+      MatrixRankOptions now = o;
+      if (in.size() > 1) now.tol.emplace(in[1]);
+      return matrix_rank(in[0], now);
+    });
+  }
   double share = static_cast<double>(longer_side(x, "matrix_rank")) * epsilon(x.dtype());
   Tensor s = svd(x, {.compute_uv = false})[0];
   if (x.dim(-1) == 0 || x.dim(-2) == 0) return reduce_sum(cast(s, int32), {.axis = Sizes(-1)});

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
@@ -13,8 +14,8 @@ using linalg::Extent;
 
 // The axes of `a` and `b` to sum over: the first half of the numbers and the second, or the last and the first few.
 std::pair<Dims, Dims> read_axes(const Tensor& axes, const Tensor& a, const Tensor& b) {
-  if (!kIndices.has(axes.dtype()) || axes.is_symbolic())
-    fail(Code::E1103, cat("tensordot: `axes` is ", name(axes.dtype()), axes.shape().text(), ", expected integers that are known"));
+  if (!kIndices.has(axes.dtype()))
+    fail(Code::E1103, cat("tensordot: `axes` is ", name(axes.dtype()), axes.shape().text(), ", expected integers"));
   Dims numbers = Sizes(axes).ints(), of_a, of_b;
   if (axes.rank() == 0) {
     int64_t n = numbers[0];
@@ -64,8 +65,10 @@ REGISTER(FUNCTION(&tensordot).args("a, b, axes: I").python("tensordot, linalg.te
              .reference("np.tensordot(a, b, axes)"));
 Tensor tensordot(const In& a, const In& b, const In& axes) {
   Tensor x = a.weak() ? a.tensor(b.dtype()) : a.tensor(), y = b.tensor(x.dtype());
-  if (!x.shape().has_rank() || !y.shape().has_rank()) fail(Code::E1105, "tensordot: the rank of an operand is not known");
-  auto [of_x, of_y] = read_axes(axes.tensor(), x, y);
+  Tensor over = axes;
+  if (!ranks_known({x, y}) || over.is_symbolic())
+    return deferred("tensordot", {x, y, over}, x.dtype(), Shape::unknown(), [](std::span<const Tensor> in) { return tensordot(in[0], in[1], in[2]); });
+  auto [of_x, of_y] = read_axes(over, x, y);
   for (size_t i = 0; i < of_x.size(); ++i) {
     int64_t m = x.dim(static_cast<int>(of_x[i])), n = y.dim(static_cast<int>(of_y[i]));
     if (m >= 0 && n >= 0 && m != n)

@@ -4,8 +4,11 @@
 #include "holdfast/base/text.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/op.h"
+#include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/math/rows.h"
+#include "holdfast/ops/reduce.h"
+#include "holdfast/ops/slicing.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
@@ -71,7 +74,13 @@ Tensor in_order(const char* function, const In& in) {
   Tensor t = in;
   if (!t) fail(Code::E1104, cat(function, ": `x` is missing"));
   if (!kReals.has(t.dtype())) fail(Code::E1101, cat(function, ": `x` is ", name(t.dtype()), ", expected ", to_text(kReals)));
-  if (t.is_symbolic()) fail(Code::E1105, cat(function, " needs the values of `x`"));
+  if (t.is_symbolic()) {
+    IndexItem before, after;
+    before.stop = -1;
+    after.start = 1;
+    Tensor flat = reshape(t, {-1}), a = index(flat, {before}), b = index(flat, {after});
+    return reduce_all(kStrict ? less(a, b) : less_equal(a, b));
+  }
   Tensor host = copy_to(t, cpu());
   bool ok = true;
   visit_plain(host.dtype(), [&]<class T>(T) {

@@ -13,6 +13,11 @@ namespace {
 
 template <Fold F>
 Status run_fold(Call& c) {
+  // Nothing is folded: also a zero keeps its sign.
+  if (F == Fold::kSum && c.ints(1).empty()) {
+    c.set_out(0, view_of(c.in(), c.in().shape()));
+    return {};
+  }
   fold(F, c.in(), fold_axes(c), c.out());
   return {};
 }
@@ -43,8 +48,6 @@ Tensors extreme_gradient(Grad& g) {
 // no special case.
 Tensors prod_gradient(Grad& g) {
   const Tensor& x = g.x();
-  if (g.x(1).is_symbolic())
-    fail(Code::E1105, "the gradient of Prod over axes that only the running program knows is not supported", "supported: axes known when the program is traced");
   RowsOf rows(x, g.ints(1));
   Tensor flat = rows.to_rows(x);
   Tensor others = cumprod(flat, {.axis = 1, .exclusive = true}) * cumprod(flat, {.axis = 1, .exclusive = true, .reverse = true});

@@ -1,5 +1,6 @@
 // Segments in any order; the caller says how many there are.
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/math/segments.h"
@@ -99,6 +100,9 @@ REGISTER(FUNCTION(&unsorted_segment_mean).args("data, segment_ids: Tindices, num
              .reference(HOLDFAST_UNSORTED_REFERENCE("np.mean", "0")));
 Tensor unsorted_segment_mean(const In& data, const In& segment_ids, const Sizes& n) {
   Tensor x = data, ids = segment_ids;
+  if (!ranks_known({x, ids}))
+    return deferred("unsorted_segment_mean", {x, ids, n.tensor()}, x.dtype(), Shape::unknown(),
+                    [](std::span<const Tensor> in) { return unsorted_segment_mean(in[0], in[1], Sizes(in[2])); });
   return truediv(unsorted_segment_sum(x, ids, n), members(x, ids, n, x.dtype()));
 }
 
@@ -108,6 +112,9 @@ REGISTER(FUNCTION(&unsorted_segment_sqrt_n).args("data, segment_ids: Tindices, n
              .reference(HOLDFAST_UNSORTED_REFERENCE("(lambda r, axis: np.sum(r, axis=axis) / np.sqrt(len(r)))", "0")));
 Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_ids, const Sizes& n) {
   Tensor x = data, ids = segment_ids;
+  if (!ranks_known({x, ids}))
+    return deferred("unsorted_segment_sqrt_n", {x, ids, n.tensor()}, x.dtype(), Shape::unknown(),
+                    [](std::span<const Tensor> in) { return unsorted_segment_sqrt_n(in[0], in[1], Sizes(in[2])); });
   return unsorted_segment_sum(x, ids, n) / sqrt(members(x, ids, n, x.dtype()));
 }
 

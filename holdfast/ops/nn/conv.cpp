@@ -3,8 +3,10 @@
 
 #include "holdfast/base/checked.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/view.h"
 #include "holdfast/ops/nn/conv_call.h"
 #include "holdfast/ops/nn/conv_raw.h"
 #include "holdfast/ops/nn/numpy_reference.h"
@@ -25,6 +27,27 @@ Dims flattened(const char* function, const Tensor& x, size_t lead) {
   return flat;
 }
 
+Tensor forward(const char* function, int axes, bool first, Tensor x, Tensor w, const Attrs& attrs) {
+  need_rank(function, "input", x, axes + 2);
+  need_rank(function, "filters", w, axes + 2, axes + 2);
+  // Leading axes beyond the batch are part of it.
+  Dims lead(x.shape().begin(), x.shape().end() - (axes + 1));
+  bool many = lead.size() > 1;
+  if (many) x = reshape(x, flattened(function, x, lead.size()));
+  if (axes == 1) {
+    x = insert_axis(x, first ? 2 : 1);
+    w = insert_axis(w, 0);
+  }
+  Tensor y = (*(axes == 3 ? kConv3D : kConv2D).forward)({x, w}, attrs);
+  if (axes == 1) y = remove_axis(y, first ? 2 : 1);
+  if (many) {
+    Dims full = lead;
+    full.append(y.shape().begin() + 1, y.shape().end());
+    y = reshape(y, full);
+  }
+  return y;
+}
+
 Tensor run(const char* function, int axes, const In& input, const In& filters, const Axes& strides, const Padding& padding,
            const std::optional<std::string>& data_format, const Axes& dilations) {
   Tensor x = input, w = filters.tensor(x.dtype());
@@ -33,22 +56,10 @@ Tensor run(const char* function, int axes, const In& input, const In& filters, c
                            per_axis(function, "dilations", dilations, axes, first));
   need_rank(function, "input", x, axes + 2);
   need_rank(function, "filters", w, axes + 2, axes + 2);
-  // Leading axes beyond the batch are part of it.
-  Dims lead(x.shape().begin(), x.shape().end() - (axes + 1));
-  bool many = lead.size() > 1;
-  if (many) x = reshape(x, flattened(function, x, lead.size()));
-  if (axes == 1) {
-    x = insert_axis(x, row_axis(x, first));
-    w = insert_axis(w, 0);
-  }
-  Tensor y = (*(axes == 3 ? kConv3D : kConv2D).forward)({x, w}, std::move(attrs));
-  if (axes == 1) y = remove_axis(y, first ? 2 : 1);
-  if (many) {
-    Dims full = lead;
-    full.append(y.shape().begin() + 1, y.shape().end());
-    y = reshape(y, full);
-  }
-  return y;
+  Shape result = x.shape().has_rank() ? Shape::of_rank(x.rank()) : Shape::unknown();
+  if (!ranks_known({x, w}) || (x.rank() > axes + 2 && !sizes_known({x})))
+    return deferred(function, {x, w}, x.dtype(), result, [=](std::span<const Tensor> in) { return forward(function, axes, first, in[0], in[1], attrs); });
+  return forward(function, axes, first, x, w, attrs);
 }
 
 Tensor run_transpose(const char* function, int axes, const In& input, const In& filters, const Sizes& output_shape,
@@ -61,11 +72,11 @@ Tensor run_transpose(const char* function, int axes, const In& input, const In& 
   need_rank(function, "input", x, axes + 2, axes + 2);
   need_rank(function, "filters", w, axes + 2, axes + 2);
   if (axes != 1) return (*(axes == 3 ? kConv3D : kConv2D).input)({output_shape.tensor(), w, x}, std::move(attrs));
-  Dims sizes = output_shape.ints();
+  Dims sizes = known_numbers(output_shape, function, "output_shape");
   if (sizes.size() != 3 && sizes.size() != 1)
     fail(Code::E1103, cat(function, ": `output_shape` holds ", sizes.size(), " sizes, expected 3"));
   sizes.insert(sizes.size() == 1 ? 0 : first ? 2 : 1, 1);
-  Tensor y = (*kConv2D.input)({Sizes(sizes).tensor(), insert_axis(w, 0), insert_axis(x, row_axis(x, first))}, std::move(attrs));
+  Tensor y = (*kConv2D.input)({Sizes(sizes).tensor(), insert_axis(w, 0), insert_axis(x, first ? 2 : 1)}, std::move(attrs));
   return remove_axis(y, first ? 2 : 1);
 }
 
@@ -111,6 +122,8 @@ REGISTER(FUNCTION(&convolution).args("input, filters")
     .reference(numpy_conv("input", "filters", "strides", "data_format", "dilations").c_str()));
 Tensor convolution(const In& input, const In& filters, const ConvolutionOptions& o) {
   Tensor x = input, w = filters.tensor(x.dtype());
+  if (!w.shape().has_rank())
+    return deferred("convolution", {x, w}, x.dtype(), Shape::unknown(), [o](std::span<const Tensor> in) { return convolution(in[0], in[1], o); });
   need_rank("convolution", "filters", w, 3, 5);
   return run("convolution", w.rank() - 2, x, w, o.strides, o.padding, o.data_format, o.dilations);
 }
@@ -149,6 +162,10 @@ REGISTER(FUNCTION(&conv_transpose).args("input, filters, output_shape, strides")
     .samples("uniform(1, 3, 4, 3), uniform(3, 3, 2, 3), [1, 6, 8, 2], 2", "uniform(2, 5, 3), uniform(3, 4, 3), [2, 10, 4], 2"));
 Tensor conv_transpose(const In& input, const In& filters, const Sizes& shape, const Sizes& strides, const ConvTransposeOptions& o) {
   Tensor x = input, w = filters.tensor(x.dtype());
+  if (!w.shape().has_rank())
+    return deferred("conv_transpose", {x, w, shape.tensor(), strides.tensor()}, x.dtype(), Shape::unknown(), [o](std::span<const Tensor> in) {
+      return conv_transpose(in[0], in[1], Sizes(in[2]), Sizes(in[3]), o);
+    });
   need_rank("conv_transpose", "filters", w, 3, 5);
   return run_transpose("conv_transpose", w.rank() - 2, x, w, shape, strides, o.padding, o.data_format, o.dilations);
 }

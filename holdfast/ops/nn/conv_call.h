@@ -12,8 +12,6 @@ Attrs conv_attrs(const char* function, int axes, bool channels_first, const Ints
 /// `t` with an axis of size 1 put in, or taken out.
 Tensor insert_axis(const Tensor& t, int axis);
 Tensor remove_axis(const Tensor& t, int axis);
-/// The place of the axis that makes a line an image of one row.
-inline int row_axis(const Tensor& t, bool channels_first) { return t.rank() - (channels_first ? 1 : 2); }
 /// Refuses tensors of too small a rank before axes are counted from their end.
 void need_rank(const char* function, const char* argument, const Tensor& t, int low, int high = -1);
 

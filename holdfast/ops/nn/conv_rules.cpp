@@ -14,6 +14,12 @@ void check_maps(const Infer& s, const ConvShape& c) {
   if (!s.shape(2).compatible(want)) s.bad_shape(2, cat("shape ", want.text(), ", that of the convolution's result"));
 }
 
+// The sizes in input `i` as far as they are known, where they are one for each axis.
+Shape partly_known(const Infer& s, int i, int rank) {
+  auto part = s.sizes(i);
+  return part && part->size() == static_cast<size_t>(rank) ? Shape(*part) : Shape::of_rank(rank);
+}
+
 }  // namespace
 
 void infer_conv(Infer& s, bool depthwise) {
@@ -31,7 +37,7 @@ void infer_conv_input(Infer& s, bool depthwise) {
   s.need_rank(2, rank, rank);
   WindowArgs a = checked_window_args(s);
   auto sizes = s.ints(0);
-  if (!sizes) return s.output(s.dtype(1), Shape::of_rank(rank));
+  if (!sizes) return s.output(s.dtype(1), partly_known(s, 0, rank));
   // Spatial sizes alone say enough, and a batch of -1 means that of `out_backprop`.
   bool first = channels_first(&s, a.data_format, axes);
   int64_t batch = s.shape(2).has_rank() ? s.shape(2)[0] : kUnknown;
@@ -58,7 +64,7 @@ void infer_conv_filter(Infer& s, bool depthwise) {
   s.need_rank(2, rank, rank);
   WindowArgs a = checked_window_args(s);
   auto sizes = s.ints(1);
-  if (!sizes) return s.output(s.dtype(), Shape::of_rank(rank));
+  if (!sizes) return s.output(s.dtype(), partly_known(s, 1, rank));
   if (sizes->size() != static_cast<size_t>(rank)) s.bad_value("filter_sizes", Shape(*sizes).text(), cat(rank, " sizes"));
   for (int64_t d : *sizes) if (d < 0) s.bad_value("filter_sizes", Shape(*sizes).text(), "sizes of 0 or more");
   ConvShape c = conv_shape(&s, a, depthwise, s.shape(0), Shape(*sizes));

@@ -35,7 +35,7 @@ Tensor separable_conv2d(const In& input, const In& depthwise_filter, const In& p
                         const Padding& padding, const DepthwiseOptions& o) {
   Tensor point = pointwise_filter;
   need_rank("separable_conv2d", "pointwise_filter", point, 4, 4);
-  if (point.shape().has_rank() && (point.dim(0) != 1 || point.dim(1) != 1))
+  if (point.shape().has_rank() && !point.shape().merged(Shape{1, 1, kUnknown, kUnknown}))
     fail(Code::E1102, cat("separable_conv2d: `pointwise_filter` has shape ", point.shape().text(), ", expected [1, 1, channels, out]"));
   Tensor apart = depthwise_conv2d(input, depthwise_filter, strides, padding, o);
   return conv2d(apart, point, 1, "VALID", {.data_format = o.data_format.value_or("NHWC")});

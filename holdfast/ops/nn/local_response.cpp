@@ -4,6 +4,7 @@
 
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
@@ -42,6 +43,7 @@ Status run_lrn(Call& c) {
 // Ones within `radius` of the diagonal: multiplied by it, a row holds sums over neighbouring channels.
 Tensor band(const Tensor& x, int64_t radius) {
   int64_t n = x.dim(-1);
+  if (n < 0) throw NotKnownYet{};
   std::vector<float> ones(static_cast<size_t>(n * n));
   for (int64_t i = 0; i < n; ++i)
     for (int64_t k = 0; k < n; ++k) ones[static_cast<size_t>(i * n + k)] = std::abs(i - k) <= radius ? 1.0f : 0.0f;

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/losses.h"
@@ -136,6 +137,9 @@ REGISTER(FUNCTION(&nn::softmax_cross_entropy_with_logits).args("labels: L, logit
              .reference("-np.sum(np.asarray(labels) * scipy.special.log_softmax(logits, axis=axis), axis=axis)"));
 Tensor nn::softmax_cross_entropy_with_logits(const In& labels, const In& logits, const CrossEntropyOptions& o) {
   Tensor x = logits, l = labels.tensor(x.dtype());
+  if (!ranks_known({x, l}))
+    return deferred("softmax_cross_entropy_with_logits", {l, x}, x.dtype(), Shape::unknown(),
+                    [o](std::span<const Tensor> in) { return softmax_cross_entropy_with_logits(in[0], in[1], o); });
   if (x.rank() == 0) fail(Code::E1102, "softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");
   if (l.rank() != x.rank())
     fail(Code::E1102, cat("softmax_cross_entropy_with_logits: `labels` ", l.shape().text(), " and `logits` ", x.shape().text(), " differ in rank"));
@@ -171,6 +175,9 @@ REGISTER(FUNCTION(&nn::sparse_softmax_cross_entropy_with_logits).args("labels: L
              .reference("-np.take_along_axis(scipy.special.log_softmax(logits, axis=-1), np.asarray(labels)[..., None], -1)[..., 0]"));
 Tensor nn::sparse_softmax_cross_entropy_with_logits(const In& labels, const In& logits) {
   Tensor x = logits, l = labels;
+  if (!ranks_known({x, l}))
+    return deferred("sparse_softmax_cross_entropy_with_logits", {l, x}, x.dtype(), l.shape(),
+                    [](std::span<const Tensor> in) { return sparse_softmax_cross_entropy_with_logits(in[0], in[1]); });
   if (x.rank() == 0) fail(Code::E1102, "sparse_softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");
   bool fits = l.rank() == x.rank() - 1;
   for (int i = 0; fits && i < l.rank(); ++i) fits = l.dim(i) < 0 || x.dim(i) < 0 || l.dim(i) == x.dim(i);

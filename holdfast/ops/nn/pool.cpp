@@ -1,6 +1,8 @@
 // The public pools.
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/array/view.h"
 #include "holdfast/ops/nn/conv_call.h"
 #include "holdfast/ops/nn/numpy_reference.h"
 #include "holdfast/ops/nn/pool_raw.h"
@@ -21,17 +23,21 @@ Tensor run(const char* function, Take take, int axes, const In& input, const Siz
                            per_axis(function, "ksize", ksize, axes, first));
   if (take == Take::kMean && axes < 3) attrs.pop_back();
   need_rank(function, "input", x, axes + 2, axes + 2);
-  if (axes == 1) x = insert_axis(x, row_axis(x, first));
+  if (axes == 1) x = insert_axis(x, first ? 2 : 1);
   const Op& op = axes == 3 ? (take == Take::kMost ? max_pool3d_op : avg_pool3d_op) : (take == Take::kMost ? max_pool_op : avg_pool_op);
   Tensor y = op({x}, std::move(attrs));
   return axes == 1 ? remove_axis(y, first ? 2 : 1) : y;
+}
+
+bool axes_known(const Tensor& x, const std::optional<std::string>& format) {
+  return x.shape().has_rank() || (format && format->size() >= 3 && format->size() <= 5);
 }
 
 // As many axes as the data format names, or as the input has.
 int axes_of(const char* function, const Tensor& x, const std::optional<std::string>& format) {
   if (format && format->size() >= 3 && format->size() <= 5) return static_cast<int>(format->size()) - 2;
   need_rank(function, "input", x, 3, 5);
-  return x.shape().has_rank() ? x.rank() - 2 : 2;
+  return x.rank() - 2;
 }
 
 }  // namespace
@@ -43,6 +49,8 @@ REGISTER(FUNCTION(&max_pool).args("input, ksize, strides, padding").options<&Poo
     .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
 Tensor max_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const PoolOptions& o) {
   Tensor x = input;
+  if (!axes_known(x, o.data_format))
+    return deferred("max_pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) { return max_pool(in[0], ksize, strides, padding, o); });
   return run("max_pool", Take::kMost, axes_of("max_pool", x, o.data_format), x, ksize, strides, padding, o.data_format);
 }
 
@@ -75,6 +83,8 @@ REGISTER(FUNCTION(&avg_pool).args("input, ksize, strides, padding").options<&Poo
     .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
 Tensor avg_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const PoolOptions& o) {
   Tensor x = input;
+  if (!axes_known(x, o.data_format))
+    return deferred("avg_pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) { return avg_pool(in[0], ksize, strides, padding, o); });
   return run("avg_pool", Take::kMean, axes_of("avg_pool", x, o.data_format), x, ksize, strides, padding, o.data_format);
 }
 
@@ -110,8 +120,10 @@ Tensor pool(const In& input, const Sizes& window_shape, const std::string& type,
   Tensor x = input;
   if (type != "MAX" && type != "AVG") fail(Code::E1103, cat("pool: `pooling_type` is '", type, "', expected 'MAX' or 'AVG'"));
   if (o.dilations)
-    for (int64_t d : o.dilations->ints())
+    for (int64_t d : known_numbers(*o.dilations, "pool", "dilations"))
       if (d != 1) fail(Code::E1105, cat("pool: `dilations` holds ", d, ", which is not supported"), "supported: dilations of 1");
+  if (!axes_known(x, o.data_format))
+    return deferred("pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) { return pool(in[0], window_shape, type, o); });
   return run("pool", type == "MAX" ? Take::kMost : Take::kMean, axes_of("pool", x, o.data_format), x, window_shape,
              o.strides ? *o.strides : Sizes(1), o.padding, o.data_format);
 }

@@ -62,7 +62,10 @@ void infer_avg_pool_grad(Infer& s) {
   s.need_rank(1, rank, rank);
   WindowArgs a = checked_window_args(s);
   auto sizes = s.ints(0);
-  if (!sizes) return s.output(s.dtype(1), Shape::of_rank(rank));
+  if (!sizes) {
+    auto part = s.sizes(0);
+    return s.output(s.dtype(1), part && part->size() == static_cast<size_t>(rank) ? Shape(*part) : Shape::of_rank(rank));
+  }
   if (sizes->size() != static_cast<size_t>(rank)) s.bad_value("orig_input_shape", Shape(*sizes).text(), cat(rank, " sizes"));
   for (int64_t d : *sizes) if (d < 0) s.bad_value("orig_input_shape", Shape(*sizes).text(), "sizes of 0 or more");
   Window w = pool_shape(&s, a, Shape(*sizes));

@@ -3,6 +3,7 @@
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/expr/expr.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
@@ -72,6 +73,8 @@ struct Chosen {
 Tensor along(const Op& op, const In& logits, int64_t axis) {
   Tensor x = logits;
   if (axis == -1 || (x.rank() > 0 && axis == x.rank() - 1)) return op({x});
+  if (!x.shape().has_rank())
+    return deferred(op.def().name, {x}, x.dtype(), x.shape(), [&op, axis](std::span<const Tensor> in) { return along(op, in[0], axis); });
   LastAxis last(op.def().name.c_str(), x, axis);
   return last.back(op({last.there(x)}));
 }

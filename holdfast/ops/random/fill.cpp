@@ -107,7 +107,10 @@ Shape named_shape(const Infer& s, int i) {
   const char* argument = s.op().inputs[static_cast<size_t>(i)].name.c_str();
   const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : s.shape(i).rank() == 1 ? s.shape(i)[0] : -1;
   if (rank > kMaxRank) s.bad_value(argument, cat(rank, " dimensions"), cat("at most ", kMaxRank));
-  if (!dims) return rank < 0 ? Shape::unknown() : Shape::of_rank(static_cast<int>(rank));
+  if (!dims) {
+    auto part = s.sizes(i);
+    return part ? Shape(*part) : Shape::unknown();
+  }
   Shape shape(*dims);
   for (int64_t d : *dims) if (d < 0) s.bad_value(argument, shape.text(), "sizes of 0 or more");
   if (!shape.elements()) s.bad_value(argument, shape.text(), "a product that can be counted");

@@ -146,8 +146,9 @@ static Tensor scaled(const In& alpha, const In& beta, DType dtype, Draw draw) {
   auto both = broadcast(a.shape(), b.shape());
   if (!both) fail(Code::E1102, cat("gamma: `alpha` has shape ", a.shape().text(), " and `beta` ", b.shape().text(),
                                    ", expected shapes that broadcast"));
+  Sizes to = both->is_full() ? Sizes(*both) : Sizes(broadcast_dynamic_shape(holdfast::shape(a), holdfast::shape(b)));
   const double tiny = dtype == float16 ? 0x1p-14 : dtype == float32 ? 0x1p-126 : 0x1p-1022;
-  Tensor drawn = draw(a.shape() == *both ? a : broadcast_to(a, *both));
+  Tensor drawn = draw(a.shape() == *both && both->is_full() ? a : broadcast_to(a, to));
   return maximum(Tensor::scalar(tiny, dtype), is_number(beta, 1) || !beta.given() ? drawn : divide(drawn, b));
 }
 

@@ -93,6 +93,7 @@ Philox first_position(const OpSeeds& seeds) {
 void SeedState::set_seed(std::optional<int64_t> seed) {
   std::scoped_lock lock(mutex_);
   global_ = seed;
+  begun_.fetch_add(1, std::memory_order_relaxed);
   drawing_.reset();
   if (seed) drawing_.emplace(*seed);
   positions_.clear();
@@ -126,8 +127,10 @@ OpSeeds GraphSeeds::op_seeds(std::optional<int64_t> op_seed) {
   return combine(global_, op_seed, [&] { return unseeded_++; });
 }
 
-Philox NodeGenerator::reserve(uint64_t blocks) {
+Philox NodeGenerator::reserve(uint64_t blocks, uint64_t begun) {
   std::scoped_lock lock(mutex_);
+  if (begun_ && *begun_ != begun) position_ = first_position(seeds_);
+  begun_ = begun;
   return advance(position_, blocks);
 }
 

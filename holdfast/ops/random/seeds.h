@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 
 #include "holdfast/base/api.h"
+#include "holdfast/base/refcount.h"
 #include "holdfast/ops/random/philox.h"
 
 namespace holdfast::random {
@@ -49,6 +51,8 @@ class HOLDFAST_API SeedState {
   /// seed.
   void set_seed(std::optional<int64_t> seed);
   std::optional<int64_t> global_seed() const;
+  /// How often `set_seed` was called.
+  uint64_t begun() const { return begun_.load(std::memory_order_relaxed); }
 
   /// `random_seed.get_seed` when executing eagerly.
   OpSeeds op_seeds(std::optional<int64_t> op_seed);
@@ -62,6 +66,7 @@ class HOLDFAST_API SeedState {
   mutable std::mutex mutex_;
   std::optional<int64_t> global_;
   std::optional<PythonRandom> drawing_;
+  std::atomic<uint64_t> begun_{0};
   std::unordered_map<std::string, Philox> positions_;
 };
 
@@ -77,16 +82,19 @@ class HOLDFAST_API GraphSeeds {
   int64_t unseeded_ = 0;
 };
 
-/// The generator of one random node of a graph, which all calls of the function share.
-class HOLDFAST_API NodeGenerator {
+/// The generator of one random node of a graph, which all calls of the function share. `set_seed` starts it
+/// over, from the seeds that the node has had since it was traced.
+class HOLDFAST_API NodeGenerator final : public RefCounted {
  public:
-  explicit NodeGenerator(const OpSeeds& seeds) : position_(first_position(seeds)) {}
-  /// The generator for one run of the node that may use `blocks`.
-  Philox reserve(uint64_t blocks);
+  explicit NodeGenerator(const OpSeeds& seeds) : seeds_(seeds), position_(first_position(seeds)) {}
+  /// The generator for one run of the node that may use `blocks`; `begun` counts calls of `set_seed`.
+  Philox reserve(uint64_t blocks, uint64_t begun = 0);
 
  private:
   std::mutex mutex_;
+  const OpSeeds seeds_;
   Philox position_;
+  std::optional<uint64_t> begun_;
 };
 
 }  // namespace holdfast::random

@@ -43,7 +43,7 @@ void refuse_if_deterministic(const char* what) {
 }
 
 CallSeeds::CallSeeds(std::optional<int64_t> op_seed) {
-  GraphSeeds* graph = seed_scope().graph;
+  GraphSeeds* graph = context().interpreter ? seed_scope().graph : nullptr;
   seeds_ = graph ? graph->op_seeds(op_seed) : seed_state().op_seeds(op_seed);
   if (seeds_.nondeterministic()) refuse_if_deterministic("a random op");
   t_drawn = seeds_.drawn ? &seeds_ : nullptr;
@@ -52,7 +52,7 @@ CallSeeds::CallSeeds(std::optional<int64_t> op_seed) {
 CallSeeds::~CallSeeds() { t_drawn = nullptr; }
 
 Philox stream(const Call& c, uint64_t blocks) {
-  if (NodeGenerator* node = seed_scope().node) return node->reserve(blocks);
+  if (NodeGenerator* node = seed_scope().node) return node->reserve(blocks, seed_state().begun());
   OpSeeds seeds{.seed = c.attr(0).i(), .seed2 = c.attr(1).i()};
   seeds.drawn = t_drawn && t_drawn->seed == seeds.seed && t_drawn->seed2 == seeds.seed2;
   return seed_state().reserve(seeds.drawn ? std::string() : stream_name(c), seeds, blocks);

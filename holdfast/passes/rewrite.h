@@ -1,0 +1,69 @@
+// A walk over a graph in which values are replaced by others.
+#pragma once
+
+#include <map>
+
+#include "holdfast/graph/graph.h"
+
+namespace holdfast {
+
+/// Visits the nodes of a graph in order. What a pass adds stands before the node it looks at, so order, and with
+/// it every effect, is kept; what is no longer used is left for drop_dead.
+class Rewriter {
+ public:
+  explicit Rewriter(Graph& graph);
+
+  /// Calls `f(node)` for each node, its inputs already redirected. True if anything changed.
+  template <class F>
+  bool walk(F&& f) {
+    std::vector<Ref<Node>> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (Ref<Node>& n : nodes) {
+      redirect(*n);
+      now_ = n;
+      f(n);
+      graph_.nodes.push_back(std::move(n));
+    }
+    finish();
+    return changed_;
+  }
+
+  /// From here on, `by` is used where output `output` of the node in hand was. Not done, and false, where the
+  /// node was told when to run.
+  bool replace(Edge by, int output = 0);
+  /// A node before the one in hand, of the same line and device; attributes that are not given take their defaults.
+  Edge add(const OpDef& op, InlineVector<Edge, 3> inputs, Attrs attrs = {});
+  Edge add(const char* op, InlineVector<Edge, 3> inputs, Attrs attrs = {});
+  Edge constant(Tensor value);
+  /// A constant vector of integers on the host, or one integer.
+  Edge ints(const Dims& values, DType dtype = int32);
+  Edge number(int64_t value, DType dtype = int32);
+  /// Whether output 0 of the node in hand was replaced.
+  bool replaced(const Node& n) const { return replaced_.count({&n, 0}) != 0; }
+  /// Says that the pass changed the node in hand itself.
+  void touched() { changed_ = true; }
+  /// How often a node's outputs were used when the walk began.
+  int uses(const Node& n) const { auto it = uses_.find(&n); return it == uses_.end() ? 0 : it->second; }
+
+ private:
+  void redirect(Node& n);
+  Edge redirected(const Edge& e) const;
+  void finish();
+
+  Graph& graph_;
+  Ref<Node> now_;
+  bool changed_ = false;
+  std::map<std::pair<const Node*, int>, Edge> replaced_;
+  std::unordered_map<const Node*, int> uses_;
+};
+
+/// What an edge is to shape rules: its value where it is a constant, else a symbol.
+Tensor operand_of(const Edge& e, const Ref<Scope>& scope);
+/// The value of a constant on the host; null where there is none.
+const Tensor* value_of(const Edge& e);
+/// The integers of a constant; nothing where it is none.
+std::optional<Dims> ints_of(const Edge& e);
+/// Both have the same dtype, and shapes that are known and the same.
+bool same_known_type(const Edge& a, const Edge& b);
+
+}  // namespace holdfast

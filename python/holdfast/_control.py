@@ -1,0 +1,248 @@
+"""Branches and loops over tensors: at once on values, one op of the graph inside a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _holdfast, nest
+from ._dtypes import bool as bool_dtype
+from ._dtypes import int32
+from ._shape import TensorShape
+from .errors import fail
+
+__all__ = ["case", "cond", "is_symbol", "stage_cond", "stage_while", "switch_case", "while_loop"]
+
+Tensor = _holdfast.Tensor
+
+
+def is_symbol(value: Any) -> bool:
+    """Whether `value` is a tensor that has no value now."""
+    return isinstance(value, Tensor) and value._symbolic and not _holdfast.has_value(value)
+
+
+def name_of(function: Callable[..., Any], otherwise: str) -> str:
+    """What messages call a branch or a body: the user's own name for it."""
+    name = getattr(function, "__name__", "")
+    return name or otherwise
+
+
+def stage_cond(
+    pred: Any,
+    true_fn: Callable[[], Sequence[Any]],
+    false_fn: Callable[[], Sequence[Any]],
+    names: tuple[str, str] = ("true branch", "false branch"),
+) -> list[Any]:
+    """Flat results of one of two functions, each of which gives a list of tensors."""
+    return _holdfast.cond(pred, true_fn, false_fn, *names)
+
+
+def stage_while(
+    condition: Callable[..., Any],
+    body: Callable[..., Sequence[Any]],
+    variables: Sequence[Any],
+    maximum_iterations: int | None = None,
+    shape_invariants: Sequence[Any] | None = None,
+    names: tuple[str, str] = ("condition", "body"),
+) -> list[Any]:
+    """Flat variables after a loop over flat variables."""
+    return _holdfast.while_loop(
+        lambda *v: [condition(*v)],
+        body,
+        list(variables),
+        maximum_iterations,
+        None if shape_invariants is None else [None if s is None else TensorShape(s) for s in shape_invariants],
+        *names,
+    )
+
+
+def to_tensors(structure: Any) -> list[Any]:
+    """The leaves of a structure as tensors."""
+    return [leaf if leaf is None else _holdfast.convert(leaf) for leaf in nest.flatten(structure)]
+
+
+def hollow(structure: Any) -> Any:
+    """The structure without its leaves."""
+    return nest.map_structure(lambda _: None, structure)
+
+
+class _Shaped:
+    """Runs a function for its flat tensors, and remembers the structure they came in."""
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        self._function, self._name = function, name
+        self.structure: Any = None
+
+    def __call__(self, *args: Any) -> list[Any]:
+        result = self._function(*args)
+        self.structure = hollow(result)
+        return to_tensors(result)
+
+
+def _pack(structure: Any, flat: Sequence[Any]) -> Any:
+    return nest.pack_sequence_as(structure, list(flat))
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """What `true_fn()` gives if `pred` holds, else what `false_fn()` gives."""
+    for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError(f"'{argument}' must be callable, got {type(function).__name__}")
+    if not is_symbol(pred):
+        return true_fn() if bool(pred) else false_fn()  # type: ignore[misc]
+    first, second = _Shaped(true_fn, "true_fn"), _Shaped(false_fn, "false_fn")  # type: ignore[arg-type]
+    names = (name_of(true_fn, "true_fn"), name_of(false_fn, "false_fn"))  # type: ignore[arg-type]
+    flat = stage_cond(pred, first, second, names)
+    nest.assert_same_structure(first.structure, second.structure)
+    return _pack(first.structure, flat)
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """What the function beside the first true predicate gives, else `default()`."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    if not pairs:
+        raise ValueError("`pred_fn_pairs` is empty")
+    if exclusive:
+        from .debugging import Assert
+
+        found = [_holdfast.convert(p, bool_dtype) for p, _ in pairs]
+        from ._registry import function
+
+        count = function("reduce_sum")(function("cast")(function("stack")(found), int32))
+        Assert(count <= 1, ["case: more than one of the exclusive predicates holds", count])
+    if default is None:
+        *pairs, (_, default) = pairs
+    result = default
+    for pred, function_ in reversed(pairs):
+        result = _Choice(pred, function_, result)
+    return result()
+
+
+class _Choice:
+    """One step of a case, as a function."""
+
+    def __init__(self, pred: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> None:
+        self._pred, self._then, self._otherwise = pred, then, otherwise
+        self.__name__ = "case"
+
+    def __call__(self) -> Any:
+        return cond(self._pred, self._then, self._otherwise)
+
+
+def switch_case(
+    branch_index: Any,
+    branch_fns: Any,
+    default: Callable[[], Any] | None = None,
+    name: str = "switch_case",
+) -> Any:
+    """What the function with that number gives; `default`, or the last one, for any other number."""
+    if isinstance(branch_fns, dict):
+        functions = sorted(branch_fns.items())
+    elif branch_fns and isinstance(branch_fns[0], (tuple, list)):
+        functions = sorted(branch_fns, key=lambda pair: pair[0])
+    else:
+        functions = list(enumerate(branch_fns))
+    if not functions:
+        raise ValueError("`branch_fns` is empty")
+    index = _holdfast.convert(branch_index)
+    if default is None:
+        *functions, (_, default) = functions
+    result: Callable[[], Any] = default
+    for number, function in reversed(functions):
+        result = _Choice(index == number, function, result)
+    return result()
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Runs `body` on the variables while `cond` holds of them; gives the variables after the last time.
+
+    `parallel_iterations` and `swap_memory` are hints that change no result, and nothing here.
+    """
+    if not callable(cond) or not callable(body):
+        raise TypeError("'cond' and 'body' must be callable")
+    if not back_prop:
+        fail("E1105", "`while_loop` with `back_prop=False` is not supported", "gradients end with `tf.stop_gradient`",
+             fix="leave it out, and put `tf.stop_gradient` around the results")
+    loop_vars = list(loop_vars) if isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields") else loop_vars
+    structure = after = hollow(loop_vars)
+    start = to_tensors(loop_vars)
+    if maximum_iterations is not None and isinstance(maximum_iterations, Tensor):
+        if is_symbol(maximum_iterations):
+            return _bounded(cond, body, loop_vars, maximum_iterations)
+        maximum_iterations = int(maximum_iterations)
+    invariants = None
+    if shape_invariants is not None:
+        invariants = [getattr(s, "shape", s) for s in _flat_shapes(shape_invariants)]
+
+    def test(*flat: Any) -> Any:
+        return _holdfast.convert(_call(cond, _pack(structure, flat)), bool_dtype)
+
+    def step(*flat: Any) -> list[Any]:
+        result = _call(body, _pack(structure, flat))
+        if len(start) == 1 and not nest.is_nested(result):
+            result = [result]
+        if isinstance(result, tuple) and not hasattr(result, "_fields"):
+            result = list(result)
+        out = to_tensors(result)
+        if len(out) != len(start):
+            fail("E1104", f"the body of a loop over {len(start)} tensors gave {len(out)}")
+        nonlocal after
+        after = hollow(result)  # an array knows more of its elements once one is written
+        return out
+
+    names = (name_of(cond, "cond"), name_of(body, "body"))
+    final = stage_while(test, step, start, maximum_iterations, invariants, names)
+    return _pack(after, final)
+
+
+def _bounded(cond: Any, body: Any, loop_vars: Any, most: Any) -> Any:
+    """A loop whose bound is itself a symbol: a counter beside the variables."""
+    from ._registry import function
+
+    both = function("logical_and")
+    zero = _holdfast.convert(0, most.dtype)
+    result = while_loop(
+        lambda n, v: both(n < most, _call(cond, v)),
+        lambda n, v: (n + 1, _as_list(_call(body, v), v)),
+        [zero, loop_vars],
+    )
+    return result[1]
+
+
+def _as_list(result: Any, like: Any) -> Any:
+    if isinstance(like, list) and not isinstance(result, (list, tuple)):
+        return [result]
+    return list(result) if isinstance(like, list) else result
+
+
+def _call(function: Callable[..., Any], variables: Any) -> Any:
+    if isinstance(variables, (list, tuple)) and not hasattr(variables, "_fields"):
+        return function(*variables)
+    return function(variables)
+
+
+def _flat_shapes(shapes: Any) -> list[Any]:
+    if isinstance(shapes, (list, tuple)) and not isinstance(shapes, TensorShape):
+        return [s for part in shapes for s in _flat_shapes(part)]
+    return [shapes]

@@ -1,0 +1,104 @@
+"""Variables that are made while a function is traced.
+
+One that dies with the trace is a local value: each call makes it anew, so its first assignment is part of the
+graph. One that outlives it was meant to be made once: it has its value already, and the graph only uses it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from typing import Any
+
+from . import _holdfast
+from .errors import fail
+
+__all__ = ["Creations", "created", "scope", "starting_value"]
+
+
+class _Now(threading.local):
+    def __init__(self) -> None:
+        self.making: list[Creations] = []
+
+
+_now = _Now()
+
+
+class Creations:
+    """What one trace creates. `inputs`: the arguments of the call that is traced."""
+
+    def __init__(self, writer: Any, inputs: list[Any]) -> None:
+        self._writer, self._inputs = writer, inputs
+        self._made: list[tuple[weakref.ref[Any], int, dict[str, Any] | None]] = []
+
+    def __enter__(self) -> Creations:
+        _now.making.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _now.making.pop()
+
+    def value(self, tensor: Any) -> Any:
+        """The value that a symbol has in the call that is traced."""
+        with _Outside():
+            found = self._writer.evaluate(tensor, [t if _is_tensor(t) else None for t in self._inputs])
+        if found is None:
+            fail(
+                "E0401",
+                "a Variable's initial value depends on an argument that has no value",
+                "the function is traced for specifications only, so nothing can compute it",
+                fix="make the Variable outside of the function, or call the function with tensors",
+            )
+        return found
+
+    def note(self, variable: Any, given: Any) -> None:
+        """Lets each call begin with the initial value, for the time being."""
+        at = self._writer.node_count()
+        variable._assign(given)
+        for index in range(at, self._writer.node_count()):
+            self._made.append((weakref.ref(variable), index, variable._born()))
+
+    def survivors(self) -> list[Any]:
+        """Variables that something still holds; the graph no longer begins with their assignment."""
+        alive = []
+        for ref, index, _ in reversed(self._made):
+            variable = ref()
+            if variable is None:
+                continue
+            alive.append(variable)
+            self._writer.remove_assignment(index)
+        return alive[::-1]
+
+
+class _Outside:
+    def __init__(self) -> None:
+        self._lifted = _holdfast.Lifted()
+
+    def __enter__(self) -> None:
+        self._lifted.enter()
+
+    def __exit__(self, *_: object) -> None:
+        self._lifted.exit()
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, _holdfast.Tensor)
+
+
+def scope() -> Any:
+    """Where a callable initial value runs: outside of a trace, so that it has a value."""
+    return _Outside() if _now.making else contextlib.nullcontext()
+
+
+def starting_value(given: Any) -> Any:
+    """The value of an initial value, which may be a symbol."""
+    if given._symbolic and not _holdfast.has_value(given) and _now.making:
+        return _now.making[-1].value(given)
+    return given
+
+
+def created(variable: Any, given: Any) -> None:
+    """Called for each new Variable."""
+    if _now.making and _holdfast.is_tracing():
+        _now.making[-1].note(variable, given)
