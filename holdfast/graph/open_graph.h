@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <source_location>
+#include <string_view>
 
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/variable.h"
@@ -54,6 +55,8 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   void* wrapper = nullptr;  // the Python Graph, while there is one; not owned
 
  private:
+  friend HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view, const std::string&);
+  class Reader;
   std::unique_ptr<Tracer> tracer_;
   std::vector<Held> variables_;
   std::unordered_map<uint64_t, size_t> index_;  // of each variable, by its handle's id
@@ -62,6 +65,10 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
 /// A new graph. `name` is what messages call it.
 HOLDFAST_API Ref<OpenGraph> make_graph(const std::string& name = "graph",
                                        const std::source_location& at = std::source_location::current());
+
+/// The graph as text that `graph_from_text` reads; docs/graphs.md describes the form.
+HOLDFAST_API std::string graph_text(const OpenGraph& graph);
+HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view text, const std::string& name = "graph");
 
 /// Makes a graph the thread's default while it lives: `GraphScope in(graph);`
 class HOLDFAST_API GraphScope {

@@ -187,7 +187,10 @@ void bind_open_graph(nb::module_& m) {
       .def("_finalize", [](GraphBox& g) { mark(); g.graph->finalize(); })
       .def_prop_ro("_finalized", [](GraphBox& g) { return g.graph->graph()->finalized; })
       .def_prop_ro("_scope_name", [](GraphBox& g) { return g.graph->scope()->name; })
-      .def("_text", [](GraphBox& g) { return run([&] { return g.graph->graph()->text(); }); })
+      .def("_text", [](GraphBox& g) { return run([&] { return graph_text(*g.graph); }); })
+      .def("_read", [](nb::handle self, const std::string& text, const std::string& name) {
+        run([&] { mark(); nb::inst_ptr<GraphBox>(self)->hook(graph_from_text(text, name), self.ptr()); return 0; });
+      })
       .def("_graph_def", [](GraphBox& g) {
         return run([&] { std::string s = graph_def(*g.graph->graph()); return nb::bytes(s.data(), s.size()); });
       });

@@ -12,7 +12,16 @@ from ._diagnostics import mark
 from ._graph_def import GraphDef
 from .errors import unsupported
 
-__all__ = ["Graph", "GraphKeys", "Operation", "get_default_graph", "operation_of", "reset_default_graph"]
+__all__ = [
+    "Graph",
+    "GraphKeys",
+    "Operation",
+    "eager_outside_functions",
+    "get_default_graph",
+    "operation_of",
+    "reset_default_graph",
+    "set_eager_execution",
+]
 
 
 class GraphKeys:
@@ -55,7 +64,7 @@ class Operation:
 
     def __init__(self, node: Any) -> None:
         if not isinstance(node, _holdfast.Node):
-            raise TypeError("an Operation is a node of a graph: call an op while a graph is the default")
+            raise TypeError("an Operation is a node of a graph: call an op under `as_default`")
         self._node = node
 
     @property
@@ -210,8 +219,8 @@ class Graph(_holdfast.GraphBase):
         op, colon, output = name.rpartition(":")
         if not colon or not output.isdigit():
             raise ValueError(
-                f"The name {name!r} looks like the name of an Operation, not a Tensor. Tensor names "
-                'are like "<op_name>:<output_index>".'
+                f"The name {name!r} looks like the name of an Operation, not a Tensor. Tensor "
+                'names are like "<op_name>:<output_index>".'
             )
         node = self._find(op)
         if node is None:
@@ -222,14 +231,16 @@ class Graph(_holdfast.GraphBase):
             raise KeyError(f"The name {name!r}: the operation {op!r} has {len(outputs)} outputs.")
         return outputs[int(output)]
 
-    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Any:
         """A tensor or an operation of this graph, given as itself or by its name."""
         if isinstance(obj, str):
             if ":" in obj and allow_tensor:
                 return self.get_tensor_by_name(obj)
             if allow_operation:
                 return self.get_operation_by_name(obj)
-            raise ValueError(f"The name {obj!r} looks like an (invalid) Operation name, not a Tensor.")
+            raise ValueError(f"The name {obj!r} looks like an Operation name, not a Tensor.")
         element = getattr(obj, "_as_graph_element", None)
         obj = element() if element is not None else obj
         kinds = ((_holdfast.Tensor, allow_tensor), (Operation, allow_operation))
@@ -318,6 +329,17 @@ class Graph(_holdfast.GraphBase):
                 fix="leave `from_version` out",
             )
         return GraphDef(self._graph_def())
+
+    def as_text(self) -> str:
+        """The graph as text that `from_text` reads; values of variables are no part of it."""
+        return str(self._text())
+
+    @classmethod
+    def from_text(cls, text: str) -> Graph:
+        """The graph that a text of `as_text` describes. Its collections are empty."""
+        made = cls._revived()
+        made._read(text, "graph")
+        return made
 
     def __repr__(self) -> str:
         return f"<tf.Graph {self._scope_name}: {self._size()} operations>"

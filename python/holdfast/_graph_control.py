@@ -18,9 +18,11 @@ def graph_for(values: Any) -> Graph | None:
     if current is not None or _holdfast.is_tracing():
         return current
     for value in values:
-        if isinstance(value, Operation) or (isinstance(value, _holdfast.Tensor) and value._symbolic):
-            found = value.graph
-            if isinstance(found, Graph):
+        if isinstance(value, Operation):
+            return value.graph
+        if isinstance(value, _holdfast.Tensor):
+            found: Graph | None = _holdfast.graph_of(value)
+            if found is not None:
                 return found
     return None
 

@@ -35,8 +35,8 @@ def gradients(
 ) -> list[Any]:
     """The gradient of the sum of `ys` with respect to each of `xs`, None where no path leads.
 
-    A Variable that is read by rows has an `IndexedSlices`. `gate_gradients` and `aggregation_method` say
-    how TensorFlow 1 orders and adds; they change no result.
+    A Variable that is read by rows has an `IndexedSlices`. `gate_gradients` and
+    `aggregation_method` say how TensorFlow 1 orders and adds; they change no result.
     """
     targets = [_tensor(y) for y in nest.flatten(_listed(ys))]
     if not _holdfast.is_tracing() and not any(y._symbolic for y in targets):
@@ -46,9 +46,10 @@ def gradients(
         )
     sources = nest.flatten(_listed(xs))
     sources = [x if isinstance(x, (Tensor, Variable)) else _tensor(x) for x in sources]
-    upstream = [] if grad_ys is None else [None if g is None else _tensor(g) for g in _listed(grad_ys)]
+    given = [] if grad_ys is None else _listed(grad_ys)
+    upstream = [None if g is None else _tensor(g) for g in given]
     if upstream and len(upstream) != len(targets):
-        raise ValueError("Passed {} grad_ys for {} ys".format(len(upstream), len(targets)))
+        raise ValueError(f"Passed {len(upstream)} grad_ys for {len(targets)} ys")
     stop = [_tensor(t) for t in _listed(stop_gradients)] if stop_gradients is not None else []
     zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     owner = next((y.graph for y in targets if y._symbolic and _holdfast.graph_of(y)), None)
@@ -91,6 +92,7 @@ def hessians(
                 fix="give the tensor a full shape",
             )
         flat = reshape(_tensor(slope), [-1])
-        rows = [gradients(flat[i], x, unconnected_gradients="zero")[0] for i in range(shape.num_elements())]
+        count = shape.num_elements()
+        rows = [gradients(flat[i], x, unconnected_gradients="zero")[0] for i in range(count)]
         found.append(reshape(stack(rows), [*shape.as_list(), *shape.as_list()]))
     return found

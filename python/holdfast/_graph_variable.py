@@ -1,4 +1,4 @@
-"""Variables of a graph: each session has a value of its own, initialised when it is first needed."""
+"""Variables of a graph: each session has a value of its own, set when it is first needed."""
 
 from __future__ import annotations
 
@@ -39,13 +39,15 @@ class GraphVariable(Variable):
             )
         super().__init__(initial_value, trainable, validate_shape, *rest, shape=shape, **options)
 
-    def _set_up(self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str) -> None:
+    def _set_up(
+        self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
+    ) -> None:
         self._python_graph: Graph = _holdfast.current_graph()
         graph = self._python_graph
         around = _holdfast.get_name_scope()
         graph._push_control([], True)
         try:
-            # Numbers become a constant called `name/initial_value`; a function's ops go below the name too.
+            # Numbers become a constant `name/initial_value`; a function's ops go below the name.
             if callable(initial_value):
                 _holdfast.set_name_scope(f"{around}{name}/Initializer/")
                 initial_value = initial_value()
@@ -129,7 +131,8 @@ class GraphVariable(Variable):
 
         given = _holdfast.convert_value(value, self.dtype, False)
         if not self.shape.is_compatible_with(given.shape):
-            fail("E1102", f"`{self._full_name}` is given shape {given.shape}, expected {self.shape}")
+            shapes = f"shape {given.shape}, expected {self.shape}"
+            fail("E1102", f"`{self._full_name}` is given {shapes}")
         session_for(session, "load", self.name)._load(self, given)
 
     # Changing it: ops of the graph.
@@ -159,7 +162,7 @@ class GraphVariable(Variable):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """The value after it was given another; with `read_value=False` the operation that does it."""
+        """The value after it was given another; `read_value=False`: the operation that does it."""
         return self._after(self._assign, value, name, read_value, "Assign")
 
     def assign_add(
@@ -227,4 +230,4 @@ class GraphVariable(Variable):
         )
 
     def __reduce__(self) -> NoReturn:
-        raise NotImplementedError("a variable of a graph can not be pickled: its values are in sessions")
+        raise NotImplementedError("a graph's variable has its values in sessions: no pickle")

@@ -1,4 +1,4 @@
-"""`tf.compat.v1.Session`: runs what a graph's tensors and operations need, and holds its variables' values."""
+"""`tf.compat.v1.Session`: runs parts of a graph, and holds its variables' values."""
 
 from __future__ import annotations
 
@@ -16,10 +16,19 @@ from ._tensor import IndexedSlices
 from ._v1_config import ConfigProto
 from .errors import DiagnosticError, fail, unsupported
 
-__all__ = ["IndexedSlicesValue", "InteractiveSession", "Session", "get_default_session", "session_for"]
+__all__ = [
+    "IndexedSlicesValue",
+    "InteractiveSession",
+    "Session",
+    "get_default_session",
+    "session_for",
+    "value_of",
+]
 
 Tensor = _holdfast.Tensor
-IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
+IndexedSlicesValue = collections.namedtuple(
+    "IndexedSlicesValue", ["values", "indices", "dense_shape"]
+)
 
 _NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)*$")
 
@@ -72,7 +81,8 @@ class _Fetches:
             return lambda values: tuple(part(values) for part in parts)
         if isinstance(fetches, IndexedSlices):
             parts = [self._plan(fetches.values), self._plan(fetches.indices)]
-            parts.append(self._none if fetches.dense_shape is None else self._plan(fetches.dense_shape))
+            shape = fetches.dense_shape
+            parts.append(self._none if shape is None else self._plan(shape))
             return lambda values: IndexedSlicesValue(*(part(values) for part in parts))
         return self._leaf(fetches)
 
@@ -81,8 +91,10 @@ class _Fetches:
         return None
 
     def _leaf(self, fetch: Any) -> Callable[[list[Any]], Any]:
-        if isinstance(fetch, (str, bytes)):
-            fetch = self._graph.as_graph_element(fetch if isinstance(fetch, str) else fetch.decode())
+        if isinstance(fetch, bytes):
+            fetch = fetch.decode()
+        if isinstance(fetch, str):
+            fetch = self._graph.as_graph_element(fetch)
         element = getattr(fetch, "_as_graph_element", None)
         if element is not None:
             fetch = element()
@@ -97,8 +109,8 @@ class _Fetches:
             fetch = fetch._node
         elif not isinstance(fetch, Tensor):
             raise TypeError(
-                f"Argument `fetch` = {fetch!r} has invalid type \"{type(fetch).__name__}\" must be a "
-                "string or Tensor, an Operation, a Variable, or a list, tuple or dict of these."
+                f'Argument `fetch` = {fetch!r} has invalid type "{type(fetch).__name__}" must be '
+                "a string or Tensor, an Operation, a Variable, or a list, tuple or dict of these."
             )
         at = len(self.wanted)
         self.wanted.append(fetch)
@@ -132,7 +144,8 @@ def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
             "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the "
-            f"tensor object was {value} which was passed to the argument `feed_dict` with key {key}."
+            f"tensor object was {value} which was passed to the argument `feed_dict` with key "
+            f"{key}."
         )
     if isinstance(value, Tensor) and not value._symbolic:
         return key, value
@@ -159,7 +172,8 @@ class Session(_holdfast.SessionBase):
                 fix="leave `target` out",
             )
         if graph is not None and not isinstance(graph, Graph):
-            raise TypeError(f"Argument `graph` must be a tf.Graph, but got {type(graph).__name__!r}")
+            kind = type(graph).__name__
+            raise TypeError(f"Argument `graph` must be a tf.Graph, but got {kind!r}")
         if config is not None and not isinstance(config, ConfigProto):
             raise TypeError(
                 f"Argument `config` must be a tf.ConfigProto, but got {type(config).__name__!r}"

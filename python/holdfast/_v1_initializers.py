@@ -81,7 +81,11 @@ class RandomUniform(_Initializer):
     """Numbers of a uniform distribution."""
 
     def __init__(
-        self, minval: float = 0.0, maxval: float | None = None, seed: Any = None, dtype: Any = float32
+        self,
+        minval: float = 0.0,
+        maxval: float | None = None,
+        seed: Any = None,
+        dtype: Any = float32,
     ) -> None:
         self._minval, self._maxval, self._seed, self.dtype = minval, maxval, seed, dtype
 
@@ -114,11 +118,13 @@ class VarianceScaling(_Initializer):
     ) -> None:
         if scale <= 0.0:
             raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
-        if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ValueError(f"Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'), got {mode}")
+        modes = ("fan_in", "fan_out", "fan_avg")
+        if mode not in modes:
+            raise ValueError(f"Argument `mode` should be one of {modes}, got {mode}")
         kinds = ("normal", "uniform", "truncated_normal", "untruncated_normal")
         if distribution.lower() not in kinds:
-            raise ValueError(f"Argument `distribution` should be one of {kinds}, got {distribution}")
+            wanted = f"Argument `distribution` should be one of {kinds}"
+            raise ValueError(f"{wanted}, got {distribution}")
         self._scale, self._mode, self._seed, self.dtype = scale, mode, seed, dtype
         self._distribution = distribution.lower()
 
@@ -131,8 +137,8 @@ class VarianceScaling(_Initializer):
             return RandomUniform(-limit, limit, self._seed)(shape, dtype)
         if self._distribution == "untruncated_normal":
             return RandomNormal(0.0, math.sqrt(scale), self._seed)(shape, dtype)
-        # Cutting at two deviations takes some of the spread away.
-        return TruncatedNormal(0.0, math.sqrt(scale) / 0.87962566103423978, self._seed)(shape, dtype)
+        spread = math.sqrt(scale) / 0.87962566103423978  # cutting at two deviations takes some away
+        return TruncatedNormal(0.0, spread, self._seed)(shape, dtype)
 
 
 class GlorotUniform(VarianceScaling):

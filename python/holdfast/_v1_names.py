@@ -1,4 +1,4 @@
-"""The names of `tf.compat.v1` that version 2 has under another name, another signature, or not at all.
+"""The names of `tf.compat.v1` that version 2 has under another name or signature, or not at all.
 
 All other names of `tf.compat.v1` are those of version 2; see `_namespace`.
 """
@@ -9,8 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _graph, _holdfast, _registry, _v1_config, _v1_initializers, _v1_train, _v1_variables
-from ._dtypes import as_dtype
-from ._dtypes import bfloat16, complex64, complex128, float32, float64, int32, int64
+from ._dtypes import (
+    as_dtype,
+    bfloat16,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int32,
+    int64,
+)
 from ._graph import GraphKeys, get_default_graph
 from ._graph_control import graph_for, grouped
 from ._graph_def import GraphDef, NodeDef
@@ -28,7 +36,7 @@ __all__ = ["NAMES"]
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
-    """A tensor whose value each run of a session is given. In eager code it joins the default graph."""
+    """A tensor whose value each run is given. In eager code it joins the default graph."""
     return get_default_graph()._placeholder(as_dtype(dtype), _dims(shape), name or "Placeholder")
 
 
@@ -37,7 +45,8 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     graph = get_default_graph()
     with graph.as_default():
         given = convert_to_tensor(input)
-        return graph._placeholder_with_default(given, _dims(shape), name or "PlaceholderWithDefault")
+        title = name or "PlaceholderWithDefault"
+        return graph._placeholder_with_default(given, _dims(shape), title)
 
 
 def _dims(shape: Any) -> Any:
@@ -109,7 +118,11 @@ def is_variable_initialized(variable: Any) -> Any:
 
 def _change(method: str) -> Callable[..., Any]:
     def change(
-        ref: Any, value: Any, validate_shape: bool | None = None, use_locking: Any = None, name: Any = None
+        ref: Any,
+        value: Any,
+        validate_shape: bool | None = None,
+        use_locking: Any = None,
+        name: str | None = None,
     ) -> Any:
         """The value of `ref` after the change."""
         return getattr(ref, method)(value, name=name)
@@ -154,9 +167,11 @@ def set_random_seed(seed: int) -> None:
 
 
 class v1_name_scope:
-    """`tf.compat.v1.name_scope`: the scope, with a default name and values that choose the graph."""
+    """`tf.compat.v1.name_scope`: a scope that may have a default name."""
 
-    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None) -> None:
+    def __init__(
+        self, name: str | None, default_name: str | None = None, values: Any = None
+    ) -> None:
         self._scope = name_scope((default_name if name is None else name) or "")
 
     def __enter__(self) -> str:
@@ -192,7 +207,11 @@ def _arg(name: str) -> Callable[..., Any]:
     find = _registry.function(name)
 
     def found(
-        input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = int64
+        input: Any,
+        axis: Any = None,
+        name: str | None = None,
+        dimension: Any = None,
+        output_type: Any = int64,
     ) -> Any:
         axis = axis if axis is not None else dimension
         return find(input, 0 if axis is None else axis, output_type, name=name)
@@ -248,29 +267,55 @@ def _refused(path: str, why: str, fix: str) -> Callable[..., Any]:
     return refuse
 
 
-_REDUCTIONS = "reduce_sum reduce_mean reduce_max reduce_min reduce_prod reduce_all reduce_any reduce_logsumexp"
-_OLD = {
-    "log": "math.log", "log1p": "math.log1p", "div": "divide", "mod": "math.floormod", "floordiv": "math.floordiv",
-    "floor_div": "math.floordiv", "erf": "math.erf", "lgamma": "math.lgamma", "digamma": "math.digamma",
-    "is_nan": "math.is_nan", "is_inf": "math.is_inf", "is_finite": "math.is_finite", "rsqrt": "math.rsqrt",
-    "reciprocal": "math.reciprocal", "cumprod": "math.cumprod", "diag": "linalg.tensor_diag", "diag_part": "linalg.tensor_diag_part",
-    "matrix_inverse": "linalg.inv", "matrix_determinant": "linalg.det", "cholesky": "linalg.cholesky", "trace": "linalg.trace",
-    "matrix_band_part": "linalg.band_part", "self_adjoint_eig": "linalg.eigh", "svd": "linalg.svd", "matrix_transpose": "linalg.matrix_transpose",
-    "segment_sum": "math.segment_sum", "unsorted_segment_sum": "math.unsorted_segment_sum", "squared_difference": "math.squared_difference",
-    "invert_permutation": "math.invert_permutation", "ceil": "math.ceil", "conj": "math.conj", "real": "math.real", "imag": "math.imag",
-    "angle": "math.angle", "polyval": "math.polyval", "bincount": "math.bincount", "top_k": "math.top_k", "count_nonzero": "math.count_nonzero",
-    "logical_xor": "math.logical_xor", "igamma": "math.igamma", "lbeta": "math.lbeta", "expm1": "math.expm1", "accumulate_n": "math.accumulate_n",
-    "space_to_depth": "nn.space_to_depth", "depth_to_space": "nn.depth_to_space", "manip.roll": "roll",
-    "string_join": "strings.join", "string_to_number": "strings.to_number", "regex_replace": "strings.regex_replace",
-}  # fmt: skip
+_REDUCTIONS = "sum mean max min prod all any logsumexp"
+
+# What version 2 has under another name.
+_OLD = """
+log=math.log log1p=math.log1p div=divide mod=math.floormod floordiv=math.floordiv
+floor_div=math.floordiv erf=math.erf lgamma=math.lgamma digamma=math.digamma is_nan=math.is_nan
+is_inf=math.is_inf is_finite=math.is_finite rsqrt=math.rsqrt reciprocal=math.reciprocal
+cumprod=math.cumprod diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part
+matrix_inverse=linalg.inv matrix_determinant=linalg.det cholesky=linalg.cholesky
+trace=linalg.trace matrix_band_part=linalg.band_part self_adjoint_eig=linalg.eigh svd=linalg.svd
+matrix_transpose=linalg.matrix_transpose segment_sum=math.segment_sum
+unsorted_segment_sum=math.unsorted_segment_sum squared_difference=math.squared_difference
+invert_permutation=math.invert_permutation ceil=math.ceil conj=math.conj real=math.real
+imag=math.imag angle=math.angle polyval=math.polyval bincount=math.bincount top_k=math.top_k
+count_nonzero=math.count_nonzero logical_xor=math.logical_xor igamma=math.igamma lbeta=math.lbeta
+expm1=math.expm1 accumulate_n=math.accumulate_n space_to_depth=nn.space_to_depth
+depth_to_space=nn.depth_to_space manip.roll=roll string_join=strings.join
+string_to_number=strings.to_number regex_replace=strings.regex_replace
+"""
+
+# What is to come.
 _LATER = {
-    "layers.dense": "there are no Keras layers yet", "layers.conv2d": "there are no Keras layers yet",
-    "layers.flatten": "there are no Keras layers yet", "layers.max_pooling2d": "there are no Keras layers yet",
-    "layers.dropout": "there are no Keras layers yet", "layers.batch_normalization": "there are no Keras layers yet",
-    "summary.scalar": "there are no summaries yet", "summary.histogram": "there are no summaries yet",
-    "summary.merge_all": "there are no summaries yet", "summary.merge": "there are no summaries yet",
-    "summary.FileWriter": "there are no summaries yet", "summary.image": "there are no summaries yet",
-}  # fmt: skip
+    "layers": "dense conv2d flatten max_pooling2d dropout batch_normalization",
+    "summary": "scalar histogram merge_all merge FileWriter image",
+}
+
+
+def _old() -> dict[str, Any]:
+    pairs = (pair.partition("=") for pair in _OLD.split())
+    return {name: _registry.BY_PATH[path] for name, _, path in pairs if path in _registry.BY_PATH}
+
+
+def _later() -> dict[str, Any]:
+    paths = [f"{holder}.{name}" for holder, names in _LATER.items() for name in names.split()]
+    why = {"layers": "there are no Keras layers yet", "summary": "there are no summaries yet"}
+    return {p: _refused(p, why[p.partition(".")[0]], "use the TensorFlow 2 way") for p in paths}
+
+
+def _casts() -> dict[str, Any]:
+    kinds = {"float": float32, "double": float64, "int32": int32, "int64": int64}
+    kinds |= {"bfloat16": bfloat16, "complex64": complex64, "complex128": complex128}
+    return {f"to_{name}": _to(dtype) for name, dtype in kinds.items()}
+
+
+def _draws() -> dict[str, Any]:
+    paths = {f"random_{name}": f"random.{name}" for name in ("normal", "uniform", "shuffle")}
+    paths["truncated_normal"] = "random.truncated_normal"
+    return {name: _random(path) for name, path in paths.items() if path in _registry.BY_PATH}
+
 
 NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "placeholder": placeholder,
@@ -298,9 +343,7 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "Session": Session,
     "InteractiveSession": InteractiveSession,
     "get_default_session": get_default_session,
-    **{kind.__name__: kind for kind in (
-        _v1_config.ConfigProto, _v1_config.GPUOptions, _v1_config.GraphOptions, _v1_config.OptimizerOptions,
-        _v1_config.RunOptions, _v1_config.RunMetadata)},
+    **{name: getattr(_v1_config, name) for name in _v1_config.__all__},
     "AUTO_REUSE": _v1_variables.AUTO_REUSE,
     "VariableScope": _v1_variables.VariableScope,
     "get_variable": _v1_variables.get_variable,
@@ -331,16 +374,11 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "name_scope": v1_name_scope,
     "global_norm": global_norm,
     "nn.dropout": dropout,
-    **{name: _reduction(name) for name in _REDUCTIONS.split() if name in _registry.BY_PATH},
-    **{name: _arg(name) for name in ("argmax", "argmin") if name in _registry.BY_PATH},
-    **{name: _registry.BY_PATH[path] for name, path in _OLD.items() if path in _registry.BY_PATH},
-    **{f"to_{name}": _to(dtype) for name, dtype in {
-        "float": float32, "double": float64, "int32": int32, "int64": int64, "bfloat16": bfloat16,
-        "complex64": complex64, "complex128": complex128}.items()},
-    **{name: _random(path) for name, path in {
-        "random_normal": "random.normal", "random_uniform": "random.uniform",
-        "truncated_normal": "random.truncated_normal", "random_shuffle": "random.shuffle"}.items()
-       if path in _registry.BY_PATH},
-    **{path: _refused(path, why, "use the TensorFlow 2 way") for path, why in _LATER.items()},
+    **{f"reduce_{name}": _reduction(f"reduce_{name}") for name in _REDUCTIONS.split()},
+    **{name: _arg(name) for name in ("argmax", "argmin")},
+    **_old(),
+    **_casts(),
+    **_draws(),
+    **_later(),
 }.items()}  # fmt: skip
 NAMES |= _v1_initializers.NAMES | _v1_train.NAMES

@@ -52,8 +52,8 @@ class Optimizer:
         pairs = self.compute_gradients(loss, var_list, gate_gradients, grad_loss=grad_loss)
         if all(gradient is None for gradient, _ in pairs):
             raise ValueError(
-                "No gradients provided for any variable, check your graph for ops that do not support "
-                f"gradients, between variables {[str(v) for _, v in pairs]} and loss {loss}."
+                "No gradients provided for any variable, check your graph for ops that do not "
+                f"support gradients, between variables {[str(v) for _, v in pairs]} and loss {loss}."
             )
         return self.apply_gradients(pairs, global_step, name)
 
@@ -74,7 +74,8 @@ class Optimizer:
                 fix="build the program under `tf.Graph().as_default()`, and run it in a session",
             )
         graph: Graph = loss.graph
-        variables = list(var_list) if var_list is not None else graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        trainable = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        variables = trainable if var_list is None else list(var_list)
         if not variables:
             raise ValueError("No variables to optimize.")
         with graph.as_default():
@@ -85,7 +86,7 @@ class Optimizer:
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Any:
         """An operation that moves each variable along its gradient."""
-        pairs = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
+        pairs = [(g, variable) for g, variable in grads_and_vars if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
         graph = pairs[0][1].graph
@@ -97,11 +98,7 @@ class Optimizer:
                 updates: list[Any] = []
                 for gradient, variable in pairs:
                     if isinstance(gradient, IndexedSlices) and not self._sparse:
-                        unsupported(
-                            f"`{type(self).__name__}` with a sparse gradient is not supported",
-                            f"`{variable.name}` is read by rows, and rows without a gradient would move too",
-                            fix="use `GradientDescentOptimizer`, `AdagradOptimizer` or `AdamOptimizer`",
-                        )
+                        self._refuse_rows(variable)
                     dense = convert_to_tensor(_dense(gradient), variable.dtype)
                     updates += self._update(dense, variable)
                 updates += self._finish(updates)
@@ -111,6 +108,13 @@ class Optimizer:
             done = grouped(graph, updates, name or self._name)
         graph.add_to_collection(GraphKeys.TRAIN_OP, done)
         return done
+
+    def _refuse_rows(self, variable: Any) -> None:
+        unsupported(
+            f"`{type(self).__name__}` with a sparse gradient is not supported",
+            f"`{variable.name}` is read by rows, and rows without a gradient would move too",
+            fix="use `GradientDescentOptimizer`, `AdagradOptimizer` or `AdamOptimizer`",
+        )
 
     # What subclasses say.
 
@@ -158,7 +162,8 @@ def _symbolic(value: Any) -> bool:
 
 
 def _rate(rate: Any, variable: Any) -> Any:
-    rate = rate() if callable(rate) and not _symbolic(rate) and not isinstance(rate, Variable) else rate
+    if callable(rate) and not isinstance(rate, (_holdfast.Tensor, Variable)):
+        rate = rate()
     cast = _registry.function("cast")
     return cast(convert_to_tensor(rate), variable.dtype)
 
@@ -216,7 +221,8 @@ class AdagradOptimizer(Optimizer):
         name: str = "Adagrad",
     ) -> None:
         if initial_accumulator_value <= 0.0:
-            raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
+            given = initial_accumulator_value
+            raise ValueError(f"initial_accumulator_value must be positive: {given}")
         super().__init__(use_locking, name)
         self._learning_rate, self._initial = learning_rate, initial_accumulator_value
 
@@ -232,7 +238,11 @@ class AdagradOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """`s = decay * s + (1 - decay) * g * g; m = momentum * m + rate * g / sqrt(s + epsilon); v -= m`."""
+    """`s = decay * s + (1 - decay) * g * g`, a mean of squares; `v -= rate * g / sqrt(s + epsilon)`.
+
+    With momentum the step is added to what is left of the last one; `centered` takes the square of the mean
+    gradient off the mean of squares.
+    """
 
     _sparse = False
 
@@ -365,7 +375,8 @@ def exponential_decay(
 
     cast, floor = _registry.function("cast"), _registry.function("floor")
     rate = convert_to_tensor(learning_rate)
-    past = cast(convert_to_tensor(global_step), float32) / cast(convert_to_tensor(decay_steps), float32)
+    past = cast(convert_to_tensor(global_step), float32)
+    past = past / cast(convert_to_tensor(decay_steps), float32)
     past = floor(past) if staircase else past
     return rate * cast(convert_to_tensor(decay_rate), rate.dtype) ** cast(past, rate.dtype)
 

@@ -70,13 +70,11 @@ class VariableScope:
 
     def global_variables(self) -> list[Any]:
         """The variables below it."""
-        return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES, self._name and self._name + "/")
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
     def trainable_variables(self) -> list[Any]:
         """The trainable ones below it."""
-        return get_default_graph().get_collection(
-            GraphKeys.TRAINABLE_VARIABLES, self._name and self._name + "/"
-        )
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
     def get_collection(self, name: Any) -> list[Any]:
         """What a collection holds below it."""
@@ -138,10 +136,13 @@ class variable_scope:
             entered.__enter__()
         given = self._given
         if isinstance(given, VariableScope):
-            name, base, leaf = given.name, given, given.original_name_scope or given.name.rpartition("/")[2]
+            name, base = given.name, given
+            leaf = given.original_name_scope or given.name.rpartition("/")[2]
         else:
-            leaf = given if given is not None else self._unique(graph, around.name, self._default_name)
-            name, base = f"{around.name}/{leaf}" if around.name and leaf else around.name or leaf, around
+            leaf = given
+            if given is None:
+                leaf = self._unique(graph, around.name, self._default_name)
+            name, base = "/".join(part for part in (around.name, leaf) if part), around
         self._scope = None
         shown = _holdfast.get_name_scope()
         if self._auxiliary and leaf:
@@ -204,7 +205,7 @@ def get_variable(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
-    """The variable called `name` in the scope in force: found, or made, as the scope's `reuse` says."""
+    """The variable called `name` in the scope in force: found or made, as its `reuse` says."""
     for option, value in (("partitioner", partitioner), ("custom_getter", custom_getter)):
         if value is not None:
             unsupported(
@@ -236,7 +237,8 @@ def get_variable(
         )
     if not given and not as_shape(shape).is_fully_defined():
         raise ValueError(
-            f"Shape of a new variable ({full}) must be fully defined, but instead was {as_shape(shape)}."
+            f"Shape of a new variable ({full}) must be fully defined, but instead was "
+            f"{as_shape(shape)}."
         )
     options: dict[str, Any] = {"caching_device": caching_device, "synchronization": synchronization}
     if _holdfast.current_graph() is not None:
@@ -246,7 +248,7 @@ def get_variable(
             _initial(initializer, shape, dtype),
             trainable,
             name=full,
-            dtype=None if isinstance(initializer, _holdfast.Tensor) else _dtype_for(initializer, dtype, given),
+            dtype=_dtype_for(initializer, dtype, given),
             constraint=constraint if constraint is not None else scope.constraint,
             aggregation=aggregation,
             **options,
@@ -262,7 +264,7 @@ def get_variable(
 
 
 def _dtype_for(initializer: Any, dtype: Any, given: bool) -> Any:
-    """Numbers take the scope's dtype where they are floats, and keep their own where they are arrays."""
+    """Floats take the scope's dtype; arrays, tensors and other numbers keep their own."""
     if given and hasattr(initializer, "dtype"):
         return None
     if given and isinstance(initializer, (bool, int, str, bytes)):
@@ -278,8 +280,8 @@ def _reused(found: Any, full: str, scope: VariableScope, shape: Any, dtype: Any)
         )
     if shape is not None and not as_shape(shape).is_compatible_with(found.shape):
         raise ValueError(
-            f"Trying to share variable {full}, but specified shape {as_shape(shape)} and found shape "
-            f"{found.shape}."
+            f"Trying to share variable {full}, but specified shape {as_shape(shape)} and found "
+            f"shape {found.shape}."
         )
     if dtype != found.dtype:
         raise ValueError(

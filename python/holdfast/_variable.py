@@ -138,7 +138,9 @@ class Variable(_holdfast.VariableBase):
         self._constraint = constraint
         self._set_up(initial_value, dtype, shape, bool(trainable), name or "Variable")
 
-    def _set_up(self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str) -> None:
+    def _set_up(
+        self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
+    ) -> None:
         if callable(initial_value):
             with _creation.scope():
                 initial_value = initial_value()

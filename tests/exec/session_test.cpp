@@ -208,6 +208,25 @@ TEST(GradientsInTest, ReachVariablesPlaceholdersAndConstants) {
   EXPECT_EQ(session.run(zero[0].dense).item<float>(), 0);
 }
 
+TEST(GraphTextTest, ReadsBackWithItsVariables) {
+  auto graph = make_graph();
+  {
+    GraphScope in(graph);
+    Tensor x = graph->placeholder(float32, {}, "x");
+    Variable v = graph->variable(graph->constant(3.0f, "start") * 2.0f, {.name = "v"});
+    graph->constant(x * v.read() + 1.0f);
+    v.assign_add(1.0f);
+  }
+  std::string text = graph_text(*graph);
+  auto again = graph_from_text(text);
+  EXPECT_EQ(graph_text(*again), text);
+  Session session(again);
+  Tensor y = again->tensor("AddV2:0");
+  EXPECT_EQ(session.run(y, {{again->tensor("x:0"), Tensor::scalar(2.0f)}}).item<float>(), 13);
+  session.run({again->find("AssignAddVariableOp")});
+  EXPECT_EQ(session.run(y, {{again->tensor("x:0"), Tensor::scalar(2.0f)}}).item<float>(), 15);
+}
+
 TEST(GraphDefTest, HoldsNodesInputsAndAttributes) {
   auto graph = make_graph();
   GraphScope in(graph);
