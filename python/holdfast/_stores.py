@@ -2,8 +2,8 @@
 
 Made from the outermost journal when the trace ends. On the call that was traced the symbols sit in
 their places already, and `settle` puts values there; any later call does what the code did, with its
-own values: `perform`. A store under a condition is taken back when the trace ends, and happens where
-the condition turns out true.
+own values: `perform`. What can't stay is taken back when the trace ends: a store under a condition,
+which happens where the condition turns out true, and one that hides what the call itself has to read.
 """
 
 from __future__ import annotations
@@ -131,8 +131,12 @@ def _spots(change: Growth) -> Iterator[tuple[Any, tuple[int, ...]]]:
             yield held[id(item)], path
 
 
-def stores(journal: Journal) -> list[Store]:
-    """The effects in a journal that hold symbols, in order."""
+def stores(journal: Journal, read: set[tuple[Any, ...]]) -> list[Store]:
+    """The effects in a journal that hold symbols, in order.
+
+    `read` are the places that calls read tensors from: they get their tensors back, which the call
+    that is being traced reads like any other.
+    """
     last: dict[tuple[Any, ...], int] = {}
     for i, change in enumerate(journal.changes):
         if isinstance(change, Set) and change.condition is None:
@@ -147,7 +151,8 @@ def stores(journal: Journal) -> list[Store]:
     ]
     found = [Store(change) for change in kept]
     for change in reversed(journal.changes):
-        if change.condition is not None:
+        again = isinstance(change, Set) and change.place.key in read
+        if again or change.condition is not None:
             _take_back(change)
     return found
 

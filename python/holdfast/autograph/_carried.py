@@ -294,6 +294,9 @@ class Carried:
             value = self.cells.read(name)
             if name not in known and value is not UNSET and not isinstance(value, Maybe):
                 samples[name] = _sample(value)
+        for key, place in self.places.items():
+            if key not in known and place.read() is not MISSING:
+                samples[key] = _sample(place.read())
         if samples:
             raise Again(samples=samples)
         if self.wanted != self.options:
