@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ._holders import ItemPlace, Object, Place
+from ._holders import ItemPlace, Object, Place, holds_symbol
 
 __all__ = ["Change", "Growth", "Journal", "Set", "journal", "mutate", "note_read", "note_set", "open_journals",
-           "put", "raw_write", "was_stored"]
+           "put", "raw_write", "uncertain", "was_stored"]
 
 Container = list | dict | set | deque  # type: ignore[type-arg]
 
@@ -60,6 +60,8 @@ class Journal:
     def __init__(self) -> None:
         self.changes: list[Change] = []
         self.keys: set[tuple[Any, ...]] = set()  # of the places that were set
+        # Places that hold a Python value which only one side of a staged branch put there.
+        self.uncertain: dict[tuple[Any, ...], Set] = {}
         self._alive: list[Any] = []  # keys hold ids, which must not be given twice
         self._before: dict[int, tuple[Any, Any]] = {}
         self._made: dict[int, Any] = {}
@@ -69,7 +71,11 @@ class Journal:
         """Writes a change down."""
         self.changes.append(change)
         if isinstance(change, Set):
-            self.keys.add(change.place.key)
+            key = change.place.key
+            self.keys.add(key)
+            self.uncertain.pop(key, None)
+            if change.condition is not None and not holds_symbol(change.inside):
+                self.uncertain[key] = change
             self._alive.append(change.place.holder())
 
     def keep(self, container: Any) -> None:
@@ -143,6 +149,16 @@ def open_journals(outermost: Journal) -> list[Journal]:
 def was_stored(outermost: Journal, key: tuple[Any, ...]) -> bool:
     """Whether the place with this key got its value since `outermost` was opened."""
     return any(key in each.keys for each in open_journals(outermost))
+
+
+def uncertain(key: tuple[Any, ...]) -> Set | None:
+    """The store that may or may not have put a Python value into a place."""
+    for each in reversed(_open.journals):
+        if key in each.uncertain:
+            return each.uncertain[key]
+        if key in each.keys:
+            return None
+    return None
 
 
 def note_read(key: tuple[Any, ...]) -> None:

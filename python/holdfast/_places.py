@@ -32,8 +32,9 @@ from ._holders import (
     item_of,
     weakly,
 )
-from ._journal import Journal, note_read, note_set, open_journals, was_stored
+from ._journal import Journal, note_read, note_set, open_journals, uncertain, was_stored
 from ._stores import Store, stores
+from .errors import fail, used_here
 
 __all__ = [
     "MISSING",
@@ -243,7 +244,7 @@ class Recorder:
         if self._stores is None:
             while self.endings:
                 self.endings.pop(0)(self.journal)
-            self._stores = stores(self.journal)
+            self._stores = stores(self.journal, {place.key for _, place in self.reads})
         return self._stores
 
     def finished_guards(self) -> Guards:
@@ -259,6 +260,8 @@ class Recorder:
         """
         key = place.key
         note_read(key)
+        if uncertain(key) is not None:
+            _refuse_uncertain(place)
         if is_symbol(value) or key in self._seen:
             return
         if was_stored(self.journal, key):
@@ -380,6 +383,16 @@ class Recorder:
             if tensor._id not in self.tensors:
                 self.tensors[tensor._id] = place
                 self.reads.append((tensor, place))
+
+
+def _refuse_uncertain(place: Place) -> None:
+    fail(
+        "E0104",
+        f"{place.describe()} was set on one side of a staged branch, and is read after it",
+        "which side is taken is known when the graph runs, and a Python value is needed now.",
+        fix="set it to tensors, on both branches or before",
+        labels=used_here("read here, while tracing"),
+    )
 
 
 def note_attribute_store(obj: Any, name: str, value: Any) -> None:

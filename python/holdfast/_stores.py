@@ -2,32 +2,73 @@
 
 Made from the outermost journal when the trace ends. On the call that was traced the symbols sit in
 their places already, and `settle` puts values there; any later call does what the code did, with its
-own values: `perform`. A store under a condition is taken back when the trace ends, and happens where
-the condition turns out true.
+own values: `perform`. What can't stay is taken back when the trace ends: a store under a condition,
+which happens where the condition turns out true, and one that hides what the call itself has to read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ._holders import MISSING, ItemPlace, Place, holds_symbol
+from . import nest
+from ._holders import MISSING, ItemPlace, Place, holds_symbol, is_symbol
 from ._journal import Change, Growth, Journal, Set, mutate, put
 
 __all__ = ["Store", "stores"]
 
 
+class _Slot:
+    """Stands for a symbol in what was stored."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+def _hollow(value: Any, symbols: list[Any]) -> Any:
+    """A nested value with slots in place of its symbols, which are appended to `symbols`."""
+    if is_symbol(value):
+        symbols.append(value)
+        return _Slot(len(symbols) - 1)
+    return _rebuilt(value, _hollow, symbols)
+
+
+def _filled(value: Any, tensors: list[Any]) -> Any:
+    if type(value) is _Slot:
+        return tensors[value.index]
+    return _rebuilt(value, _filled, tensors)
+
+
+def _rebuilt(value: Any, change: Callable[[Any, list[Any]], Any], tensors: list[Any]) -> Any:
+    """A copy of what holds symbols or slots, with its parts changed; anything else itself."""
+    if isinstance(value, dict):
+        parts = {key: change(part, tensors) for key, part in value.items()}
+        same = all(parts[key] is part for key, part in value.items())
+        if same or type(value) is dict:
+            return value if same else parts
+    if not nest.is_nested(value) or isinstance(value, range):
+        return value
+    before = list(nest.children(value))
+    after = [change(part, tensors) for part in before]
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return value
+    return nest.rebuild(value, after)
+
+
 class Store:
     """One effect on a Python object.
 
-    value: what was stored, with symbols in it.  condition: a symbol, or None; where it is false the
-    store does not happen. Both may be dropped once their symbols are outputs of the graph.
+    value: the symbols in what was stored.  condition: a symbol, or None; where it is false the store
+    does not happen. Both may be dropped once they are outputs of the graph.
     """
 
-    __slots__ = ("_spots", "condition", "method", "place", "value")
+    __slots__ = ("_hollow", "_spots", "condition", "method", "place", "value")
 
     def __init__(self, change: Change) -> None:
-        self.value, self.condition = change.value, change.condition
+        self.value: list[Any] | None = []
+        self._hollow, self.condition = _hollow(change.value, self.value), change.condition
         self.place: Place = change.place if isinstance(change, Set) else change.container
         self.method = "" if isinstance(change, Set) else change.method
         # Of a container that grew: a key in it, and the path to its new item in the value.
@@ -35,11 +76,12 @@ class Store:
         if isinstance(change, Growth) and change.condition is None and change.inside is not None:
             self._spots = list(_spots(change))
 
-    def perform(self, value: Any) -> None:
-        """Does it again with the values of another call."""
+    def perform(self, tensors: list[Any]) -> None:
+        """Does it again with the values of another call, in the order of `value`."""
         holder = self.place.holder()
         if holder is MISSING:
             return
+        value = _filled(self._hollow, tensors)
         if not self.method:
             put(self.place, value)
             return
@@ -47,12 +89,12 @@ class Store:
         if call is not None:
             mutate(holder, self.place, self.method, call, *value)
 
-    def settle(self, value: Any) -> None:
+    def settle(self, tensors: list[Any]) -> None:
         """Puts values where the call that was traced left symbols."""
         if self._spots is None:
-            self.perform(value)
+            self.perform(tensors)
             return
-        holder = self.place.holder()
+        holder, value = self.place.holder(), _filled(self._hollow, tensors)
         for key, path in self._spots:
             item = value
             for step in path:
@@ -89,8 +131,12 @@ def _spots(change: Growth) -> Iterator[tuple[Any, tuple[int, ...]]]:
             yield held[id(item)], path
 
 
-def stores(journal: Journal) -> list[Store]:
-    """The effects in a journal that hold symbols, in order."""
+def stores(journal: Journal, read: set[tuple[Any, ...]]) -> list[Store]:
+    """The effects in a journal that hold symbols, in order.
+
+    `read` are the places that calls read tensors from: they get their tensors back, which the call
+    that is being traced reads like any other.
+    """
     last: dict[tuple[Any, ...], int] = {}
     for i, change in enumerate(journal.changes):
         if isinstance(change, Set) and change.condition is None:
@@ -105,7 +151,8 @@ def stores(journal: Journal) -> list[Store]:
     ]
     found = [Store(change) for change in kept]
     for change in reversed(journal.changes):
-        if change.condition is not None:
+        again = isinstance(change, Set) and change.place.key in read
+        if again or change.condition is not None:
             _take_back(change)
     return found
 
@@ -126,7 +173,7 @@ def _is_kept(change: Change, i: int, last: dict[tuple[Any, ...], int], grown: se
         return False  # overwritten
     if isinstance(change.place, ItemPlace) and id(change.place.holder()) in grown:
         return True
-    return holds_symbol(change.value)
+    return change.condition is not None or holds_symbol(change.value)
 
 
 def _take_back(change: Change) -> None:

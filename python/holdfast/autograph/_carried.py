@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _control, _registry
-from .._dtypes import int32
+from .._dtypes import as_dtype, int32
 from .._holders import MISSING, Place
 from .._journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
 from .._places import recording
+from ..errors import DiagnosticError
 from . import _messages
 from ._growing import Growing
 from ._sites import Site
@@ -92,6 +93,7 @@ class Carried:
         self.options: dict[str, Any] = {}
         self.wanted: dict[str, Any] = {}  # options that the body asks for
         self.effects: list[Change] = []
+        self.ran = False  # whether it has to be known if the body ran at all
         self.growing = Growing(cells)
         self.entries: list[_Entry] = []
         self.before: dict[str, Any] = {}
@@ -142,7 +144,15 @@ class Carried:
             try:
                 outputs = loop(variables)
             except Again as again:
+                if again.found.get("loop", self) is not self:
+                    raise  # for a loop around this one
                 self._learn(again)
+                continue
+            except DiagnosticError as error:
+                found = self._dtypes_in(error)
+                if not found:
+                    raise
+                self.dtypes |= found
                 continue
             finally:
                 self.cells.write_all(self.before)
@@ -150,11 +160,37 @@ class Carried:
             return
         raise AssertionError(f"the loop in line {self.site.line} never settles")
 
+    def _dtypes_in(self, error: DiagnosticError) -> dict[tuple[Any, int], Any]:
+        """Dtypes for numbers that clashed as tensors: as Python numbers they would have followed.
+
+        `i = 0` before a loop that compares it with an int64 tensor is an int64 inside.
+        """
+        if error.code != "E1101":
+            return {}
+        said = error.diagnostic
+        operands = [info for info in (said.subject, *said.others) if info is not None]
+        names = {info.py_name for info in operands}
+        found: dict[tuple[Any, int], Any] = {}
+        for entry in self.entries:
+            for i, leaf in enumerate(leaves_of(entry.start)):
+                if not is_number(leaf) or (entry.key, i) in self.dtypes or entry.name not in names:
+                    continue
+                others = [as_dtype(x.dtype) for x in operands if x.py_name != entry.name]
+                for dtype in others:
+                    if _messages.fits(leaf, dtype):
+                        found[entry.key, i] = dtype
+                    elif dtype.is_floating and not isinstance(leaf, complex):
+                        _messages.refuse_iterations(
+                            self.site, entry.name, leaf, zeros(Spec(dtype, ()))
+                        )
+        return found
+
     def _learn(self, again: Again) -> None:
         found = again.found
         self.dtypes |= again.dtypes
         self.samples |= found.get("samples", {})
         self.options |= found.get("options", {})
+        self.ran = self.ran or bool(found.get("ran"))
         for place in found.get("places", ()):
             self.places[place.key] = place
         for container, element in found.get("lists", ()):
@@ -177,9 +213,12 @@ class Carried:
                 recorder.note(place, value)
             before = UNSET if value is MISSING else value
             self._enter_entry(place.describe(), place, before, variables)
-        if any(not entry.was_set for entry in self.entries):
+        if self._asks_ran():
             variables.append(as_tensor(False))  # whether the body ran
         return variables
+
+    def _asks_ran(self) -> bool:
+        return self.ran or any(not entry.was_set for entry in self.entries)
 
     def _enter_entry(
         self, name: str, place: Place | None, before: Any, variables: list[Any]
@@ -255,6 +294,9 @@ class Carried:
             value = self.cells.read(name)
             if name not in known and value is not UNSET and not isinstance(value, Maybe):
                 samples[name] = _sample(value)
+        for key, place in self.places.items():
+            if key not in known and place.read() is not MISSING:
+                samples[key] = _sample(place.read())
         if samples:
             raise Again(samples=samples)
         if self.wanted != self.options:
@@ -264,7 +306,7 @@ class Carried:
             out[0] = self.counter + 1
         for entry in self.entries:
             self._collect_entry(entry, out)
-        if any(not entry.was_set for entry in self.entries):
+        if self._asks_ran():
             out[-1] = as_tensor(True)
         return out
 
@@ -328,8 +370,18 @@ class Carried:
                     lists.append((container, element))
                 elif self.growing.is_outside(container):
                     self.effects.append(change)
-        if places or lists:
-            raise Again(places=places, lists=lists)
+        if lists:
+            # The outermost loop that knows the list is where it has to become one of the graph.
+            outside = [
+                loop
+                for loop in _loops.active
+                if all(loop.growing.is_outside(container) for container, _ in lists)
+            ]
+            raise Again(lists=lists, loop=outside[0] if outside else self)
+        if places:
+            raise Again(places=places)
+        if any(isinstance(effect, Set) for effect in self.effects) and not self._asks_ran():
+            raise Again(ran=True)
 
     def slot_of(self, value: Any) -> int | None:
         """Which variable a value is, if it is one of the loop's."""
@@ -343,7 +395,7 @@ class Carried:
         if not given:
             return None
         count = 1 + max([-1, *(s for e in self.entries for s in e.slots if s is not None)])
-        count += any(not entry.was_set for entry in self.entries)
+        count += self._asks_ran()
         return [given.get(i) for i in range(max(count, int(self.counted)))]
 
     # Afterwards.
@@ -372,7 +424,10 @@ class Carried:
             if name not in known:
                 self.cells.write(name, self.before[name])
         for effect in self.effects:
-            _perform(effect)
+            if isinstance(effect, Set):
+                self._store(effect.place, effect.value, outputs[-1])
+            else:
+                _perform(effect)
 
     def _store(self, place: Place, value: Any, condition: Any) -> None:
         if condition is None:
@@ -387,10 +442,7 @@ class Carried:
         now.add(made)
 
 
-def _perform(effect: Change) -> None:
-    if isinstance(effect, Set):
-        put(effect.place, effect.value)
-        return
+def _perform(effect: Growth) -> None:
     container = effect.container.read()
     call = getattr(container, effect.method)
     mutate(container, effect.container.within, effect.method, call, *effect.value)

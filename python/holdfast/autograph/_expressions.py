@@ -120,7 +120,7 @@ class Expressions(ast.NodeTransformer):
         node.value = self.visit(node.value)
         arguments = [node.value, _nodes.text(node.attr)]
         if isinstance(node.ctx, ast.Load):
-            return _nodes.call("attribute", arguments, node)
+            return _nodes.call("attribute", arguments, _attribute_place(node, node))
         return _value_of(_nodes.call("attribute_place", arguments, node), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -285,12 +285,15 @@ def _value_of(place: ast.expr, node: ast.expr) -> ast.Attribute:
 
 def _method_place(node: ast.Call) -> ast.expr:
     """Where the compiler says that a call stands: at its method's name, if that is lines below."""
-    func = node.func
-    if not isinstance(func, ast.Attribute) or func.end_lineno in (None, node.lineno):
-        return node
-    moved = ast.copy_location(ast.Constant(None), node)
-    moved.lineno = func.end_lineno or node.lineno
-    moved.col_offset = (func.end_col_offset or 0) - len(func.attr)
+    return _attribute_place(node.func, node) if isinstance(node.func, ast.Attribute) else node
+
+
+def _attribute_place(attribute: ast.Attribute, whole: ast.expr) -> ast.expr:
+    if attribute.end_lineno in (None, whole.lineno):
+        return whole
+    moved = ast.copy_location(ast.Constant(None), whole)
+    moved.lineno = attribute.end_lineno or whole.lineno
+    moved.col_offset = (attribute.end_col_offset or 0) - len(attribute.attr)
     return moved
 
 

@@ -50,9 +50,9 @@ class Growing:
 
     def stage(self, container: Any, spec: Spec) -> None:
         """Puts a list of the graph wherever the list is."""
-        staged = StagedList(container, zeros(spec))
         recorder = recording()
         outside = recorder.place_of(container) if recorder is not None else None
+        staged = StagedList(container, zeros(spec), outside is not None)
         places = list(self._places.get(id(container), (None, []))[1])
         if recorder is not None and outside is not None:
             places.append(outside)
@@ -66,14 +66,12 @@ class _Ending:
 
     def __init__(self, container: Any, place: Place, staged: StagedList) -> None:
         self.container, self.place, self.staged = container, place, staged
-        self.count = len(container)
 
     def __call__(self, journal: Journal) -> None:
         if self.place.read() is not self.staged:
             return
         raw_write(self.place, self.container)
-        new = self.staged.stack()[self.count :]
-        change = Growth(Object(self.container, self.place), "extend", (new,))
+        change = Growth(Object(self.container, self.place), "extend", (self.staged.new(),))
         change.inside = None  # the list itself has none of them yet
         journal.keep(self.container)
         journal.add(change)

@@ -72,9 +72,8 @@ class _Range(Staged):
     def length(self) -> Any:
         if self.simple:
             return self.stop
-        return _registry.function("size")(
-            _registry.function("range")(self.start, self.stop, self.step)
-        )
+        count = -((self.start - self.stop) // self.step)  # rounded up
+        return _registry.function("maximum")(count, _as(0, count.dtype))
 
     def element(self, index: Any) -> Any:
         index = _registry.function("cast")(index, self.start.dtype)

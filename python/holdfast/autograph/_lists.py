@@ -9,6 +9,7 @@ from .. import _holdfast, _registry
 from .._dtypes import int32
 from .._holders import AttributePlace, is_symbol
 from .._journal import put
+from .._places import recording
 from .._shape import TensorShape
 from ..errors import fail, unsupported
 from ._iterables import Staged
@@ -21,11 +22,15 @@ __all__ = ["StagedList", "joined"]
 class StagedList(Staged):
     """Does what a list does as far as a graph can: append, index, walk through, stack."""
 
-    def __init__(self, values: list[Any], first: Any) -> None:
-        """`first` is a tensor like those that will be appended; numbers among `values` follow it."""
+    def __init__(self, values: list[Any], first: Any, outside: bool = False) -> None:
+        """`first` is a tensor like those that will be appended; numbers among `values` follow it.
+
+        A list from outside the trace is not looked into before somebody asks for its elements.
+        """
         self._dtype, self._shape = first.dtype, first.shape
         self._list = _holdfast.list_reserve(self._dtype, None, _holdfast.convert(0, int32))
-        for value in values:
+        self._before = values if outside else []
+        for value in values if not outside else ():
             self.append(value)
 
     def _element(self, value: Any) -> Any:
@@ -56,13 +61,29 @@ class StagedList(Staged):
     def _dims(self) -> list[int | None] | None:
         return None if self._shape.rank is None else self._shape.as_list()
 
+    def new(self) -> Any:
+        """What was appended since, along a new first axis."""
+        return _holdfast.list_stack(self._list, self._dtype, self._dims())
+
+    def _earlier(self) -> list[Any]:
+        """The elements of a list from outside, which the trace reads herewith."""
+        recorder = recording()
+        if self._before and recorder is not None:
+            recorder.note_whole(self._before)
+        return [self._element(value) for value in self._before]
+
     def stack(self) -> Any:
         """All elements along a new first axis."""
-        return _holdfast.list_stack(self._list, self._dtype, self._dims())
+        earlier = self._earlier()
+        if not earlier:
+            return self.new()
+        return _registry.function("concat")([_registry.function("stack")(earlier), self.new()], 0)
 
     def concat(self) -> Any:
         """All elements joined along their first axis."""
-        return _holdfast.list_concat(self._list, self._dtype, self._dims())
+        joined = _holdfast.list_concat(self._list, self._dtype, self._dims())
+        earlier = self._earlier()
+        return _registry.function("concat")([*earlier, joined], 0) if earlier else joined
 
     __holdfast_stack__ = stack
 
@@ -73,9 +94,12 @@ class StagedList(Staged):
     # As something to walk through.
 
     def length(self) -> Any:
-        return _holdfast.list_length(self._list)
+        count = len(self._earlier())
+        return _holdfast.list_length(self._list) + count
 
     def element(self, index: Any) -> Any:
+        if self._before:
+            return _registry.function("gather")(self.stack(), index)
         return _holdfast.list_get(self._list, index, self._dtype, self._dims())
 
     def python(self) -> Any:

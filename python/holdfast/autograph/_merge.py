@@ -210,11 +210,14 @@ class _Pairing:
             leaves.append(leaf)
         return _filled(y, leaves)
 
-    def one(self, side: int, key: Key, value: Any) -> Made:
-        """A nested value of one side; the other gives zeros, which nobody reads."""
+    def one(self, side: int, key: Key, value: Any, numbers: bool = True) -> Made:
+        """A nested value of one side; the other gives zeros, which nobody reads.
+
+        Without `numbers`, only what is a tensor already becomes one.
+        """
         leaves: list[Any] = []
         for i, leaf in enumerate(leaves_of(value)):
-            if not is_tensorish(leaf):
+            if not (is_tensorish(leaf) if numbers else is_tensor(leaf)):
                 leaves.append(leaf)
             elif side == 0:
                 leaves.append(_Output(self.at[key, i]))
@@ -253,8 +256,7 @@ class _Pairing:
         """What performs a change after the branch."""
         mine, other = self.a.changes.get(key), self.b.changes.get(key)
         if mine is not None and other is not None and mine.condition is None:
-            strict = isinstance(mine, Set)
-            made = self.both(_label(mine), key, mine.value, other.value, strict)
+            made = self.both(_label(mine), key, mine.value, other.value, False)
             if made is not None:
                 return lambda outputs: _perform(mine, made(outputs))
         if mine is None and isinstance(other, Set) and other.condition is None:
@@ -277,7 +279,7 @@ class _Pairing:
         """A store of one side: the other gives what was there before, if it can stand for it."""
         value, before = change.value, change.place.read()
         if (self.a, self.b)[1 - side].raised:
-            alone = self.one(side, key, value)
+            alone = self.one(side, key, value, numbers=False)
             return lambda outputs: _perform(change, alone(outputs))
         recorder = recording()
         if recorder is not None and before is not MISSING:
@@ -289,15 +291,13 @@ class _Pairing:
             made = self.both(_label(change), None, before, value, False)
         if made is not None:
             return lambda outputs: _perform(change, made(outputs))
-        if not any(map(is_tensorish, leaves_of(value))):
-            _messages.refuse_object(self.site, _label(change), value)
         return self.under_condition(side, key, change)
 
     def under_condition(
         self, side: int, key: Key, change: Change
     ) -> Callable[[list[Any]], None]:
         """A change that happens only where its side is taken."""
-        made = self.one(side, key, change.value)
+        made = self.one(side, key, change.value, numbers=False)
         if change.condition is not None:
             taken = self.one(side, ("taken", *key), change.condition)
             return lambda outputs: _perform(change, made(outputs), taken(outputs))

@@ -16,7 +16,8 @@ __all__ = [
     "fits",
     "refuse_dtypes",
     "refuse_iterations",
-    "refuse_object",
+    "refuse_carried",
+    "refuse_function",
     "refuse_objects",
     "refuse_unset",
 ]
@@ -222,18 +223,6 @@ def _what(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"a {type(value).__name__} of {len(value)}"
     return f"a Python {type(value).__name__}"
-
-
-def refuse_object(site: Site, name: str, value: Any) -> NoReturn:
-    """A side of a branch stores something that is no tensor: nothing in a graph could do that."""
-    fail(
-        "E1105",
-        f"{name} is set to {_what(value)} on one side of a staged `if`",
-        "which side is taken is known when the graph runs, and a graph can store tensors only.",
-        fix="store a tensor, or decide by a Python value",
-        labels=[_label("used", site.loc(), "this condition has no value while tracing", True)],
-        op=site.kind,
-    )
 
 
 def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:

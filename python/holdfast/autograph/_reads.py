@@ -135,6 +135,8 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
             return value
     if owner is not None and is_user_class(owner):
         recorder.note(ClassPlace(owner, name), defined)
+        if not hasattr(defined, "__get__"):
+            recorder.note(AttributePlace(holder, name), MISSING)  # the object may get its own
         if isinstance(defined, property) and defined.fget is not None:
             return converted_callee(defined.fget)(holder)
     return getattr(holder, name)

@@ -63,8 +63,11 @@ class Maybe:
         self.value, self.ran = value, ran
 
 
-class Again(Exception):
-    """An attempt to stage something found out what the next one has to know."""
+class Again(BaseException):
+    """An attempt to stage something found out what the next one has to know.
+
+    No Exception, so that a handler of the user's around the statement does not take it for one.
+    """
 
     def __init__(self, **found: Any) -> None:
         self.dtypes: dict[Any, Any] = found.get("dtypes", {})

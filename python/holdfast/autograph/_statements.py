@@ -232,6 +232,9 @@ def rewrite(
     their conditions have to be Python values.
     """
     home = Home(filename, name, sets(node))
+    start = [node.body.pop(0)] if ast.get_docstring(node, clean=False) is not None else []
+    if not node.body:
+        node.body = [_nodes.at(ast.Pass(), node)]
     staged = not scope.yields
     if staged:
         before = copy.deepcopy(node.body)
@@ -244,8 +247,6 @@ def rewrite(
         scope.local |= flags
         analyse(node, scope.local)
     body = Statements(scope, home, made, staged).block(node.body)
-    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    start = [body.pop(0)] if documented else []
     node.body = [*start, *_opening(node, scope), *body]
 
 

@@ -39,7 +39,11 @@ def is_user_module(module: types.ModuleType) -> bool:
     """Whether a module is the user's."""
     file = getattr(module, "__file__", None)
     if file is None:
-        return module.__name__ == "__main__"
+        paths = list(getattr(module, "__path__", ()))
+        file = os.path.join(paths[0], "") if paths else ""
+    root = module.__name__.partition(".")[0]
+    if root in sys.builtin_module_names or root == __name__.partition(".")[0]:
+        return False
     return is_user_file(file)
 
 
