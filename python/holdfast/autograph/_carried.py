@@ -35,6 +35,7 @@ from ._state import (
     spec_of,
     zeros,
 )
+from ._unset import settled
 
 __all__ = ["Carried", "innermost"]
 
@@ -413,12 +414,7 @@ class Carried:
             elif isinstance(entry.after, Maybe):
                 self.cells.write(entry.name, entry.after)
             else:
-                ran = outputs[-1]
-                if isinstance(entry.before, Maybe) and entry.before.kind == "loop":
-                    ran = _either(entry.before.ran, ran)
-                self.cells.write(
-                    entry.name, Maybe(entry.name, self.site, 0, "loop", value, ran)
-                )
+                self.cells.write(entry.name, self._first_set(entry, value, outputs[-1]))
         known = {entry.name for entry in self.entries if entry.place is None}
         for name in self.site.carried:
             if name not in known:
@@ -428,6 +424,14 @@ class Carried:
                 self._store(effect.place, effect.value, outputs[-1])
             else:
                 _perform(effect)
+
+    def _first_set(self, entry: _Entry, value: Any, ran: Any) -> Any:
+        """The value of a name that had none before the loop, or none that a graph could keep."""
+        if isinstance(entry.before, Maybe) and entry.before.kind == "loop":
+            ran = _registry.function("logical_or")(entry.before.ran, ran)
+        maybe = Maybe(entry.name, self.site, 0, "loop", value, ran)
+        # Reads of a name that was never unset are not looked at, so it is settled at once.
+        return maybe if entry.before is UNSET or isinstance(entry.before, Maybe) else settled(maybe)
 
     def _store(self, place: Place, value: Any, condition: Any) -> None:
         if condition is None:
@@ -460,10 +464,6 @@ def _from_sample(sample: Any) -> Any:
     """The value to begin with: zeros that nobody reads."""
     leaves = [zeros(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves_of(sample)]
     return packed(sample, leaves)
-
-
-def _either(a: Any, b: Any) -> Any:
-    return _registry.function("logical_or")(a, b)
 
 
 def _same(x: Any, y: Any) -> bool:
