@@ -16,7 +16,7 @@ from .._dtypes import as_dtype, int32
 from .._holders import MISSING, Place
 from .._journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
 from .._places import recording
-from ..errors import DiagnosticError
+from ..errors import DiagnosticError, fail
 from . import _messages
 from ._growing import Growing
 from ._sites import Site
@@ -31,6 +31,7 @@ from ._state import (
     is_tensorish,
     leaves_of,
     packed,
+    same_object,
     same_structure,
     spec_of,
     zeros,
@@ -159,7 +160,7 @@ class Carried:
                 self.cells.write_all(self.before)
             self._finish(outputs)
             return
-        raise AssertionError(f"the loop in line {self.site.line} never settles")
+        fail("E1599", f"the state of the loop in line {self.site.line} never settles")
 
     def _dtypes_in(self, error: DiagnosticError) -> dict[tuple[Any, int], Any]:
         """Dtypes for numbers that clashed as tensors: as Python numbers they would have followed.
@@ -323,7 +324,7 @@ class Carried:
         pairs = zip(leaves_of(entry.start), leaves_of(value), entry.slots, strict=True)
         for i, (old, new, slot) in enumerate(pairs):
             if slot is None:
-                if old is not new and not _same(old, new):
+                if not same_object(old, new):
                     self._refuse(entry, old, new)
                 continue
             dtype = out[slot].dtype
@@ -464,11 +465,3 @@ def _from_sample(sample: Any) -> Any:
     """The value to begin with: zeros that nobody reads."""
     leaves = [zeros(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves_of(sample)]
     return packed(sample, leaves)
-
-
-def _same(x: Any, y: Any) -> bool:
-    if is_tensorish(x) or is_tensorish(y) or type(x) is not type(y):
-        return False
-    same = x == y
-    return same if isinstance(same, bool) else False
-
