@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 // Whether the step may keep one of its inputs for later: a variable, a list, somebody else's code.
 bool keeps_inputs(const Node& n) {
   static const OpDef &add = *find_op("AssignAddVariableOp"), &sub = *find_op("AssignSubVariableOp");
-  if (n.op == &add || n.op == &sub) return false;  // they take numbers, never the tensor
+  if (n.op == &add || n.op == &sub || n.op == &fused_update_op()) return false;  // they take numbers, never the tensor
   if (n.op->traits.stateful || n.op->traits.reads) return true;
   auto opaque = [](DType d) { return d == DType::kResource || d == DType::kVariant; };
   for (const Edge& e : n.inputs) if (e.node && opaque(type_of(e).dtype)) return true;

@@ -7,6 +7,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/kernel.h"
+#include "holdfast/exec/specialise.h"
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/streams.h"
@@ -32,6 +33,9 @@ bool full(const Node& n) {
   for (const Edge& e : n.inputs) if (e.node && !type_of(e).shape.is_full()) return false;
   return true;
 }
+
+// An input of numbers whose sizes are not all known. What has values of its own kind is left alone.
+bool is_open(const Node& input) { return kPlain.has(input.outputs[0].dtype) && !input.outputs[0].shape.is_full(); }
 
 // A random node's own generator, while it runs; an op inside another node's code has none.
 class DrawingFrom {
@@ -113,6 +117,9 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
     }
     p.steps_.push_back(std::move(s));
   }
+  for (const Ref<Node>& n : graph->inputs) p.open_ = p.open_ || is_open(*n);
+  for (const Capture& c : graph->captures) p.open_ = p.open_ || is_open(*c.inner);
+  if (p.open_) p.sized_ = std::make_unique<SizePlans>();
   for (const Edge& e : graph->outputs) {
     p.outputs_.push_back(slot(e));
     if (p.outputs_.back() >= 0) last_use[static_cast<size_t>(p.outputs_.back())] = INT32_MAX;
@@ -176,6 +183,8 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
 
 void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {
   if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (open_)
+    if (Ref<Plan> sized = for_sizes_of(inputs)) return sized->run(inputs, outputs);
   if (const FastPlan* f = fast()) return f->run(inputs, nullptr, outputs);
   InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
   for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = inputs[i];
@@ -184,11 +193,17 @@ void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {
 
 void Plan::run(Tensors&& inputs, Tensors& outputs) const {
   if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (open_)
+    if (Ref<Plan> sized = for_sizes_of(inputs)) return sized->run(std::move(inputs), outputs);
   if (const FastPlan* f = fast()) return f->run(inputs, &inputs, outputs);
   InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
   for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = std::move(inputs[i]);
   inputs = Tensors();
   run_slots({slots.data(), slots.size()}, outputs);
+}
+
+Ref<Plan> Plan::for_sizes_of(std::span<const Tensor> inputs) const {
+  return devices().size() == 1 ? sized_->find(*graph_, inputs) : nullptr;
 }
 
 const FastPlan* Plan::fast() const {

@@ -10,6 +10,7 @@
 namespace holdfast {
 
 class FastPlan;
+class SizePlans;
 
 /// One node, ready to run.
 struct Step {
@@ -59,6 +60,7 @@ class HOLDFAST_API Plan final : public RefCounted {
   static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel, std::string* refusals);
   void run_slots(std::span<Tensor> slots, Tensors& outputs) const;
   std::vector<StepSeen> expected() const;
+  Ref<Plan> for_sizes_of(std::span<const Tensor> inputs) const;
   /// A run saw what was not expected: runs that begin from now on know.
   void learn(std::vector<StepSeen> seen) const;
 
@@ -67,6 +69,8 @@ class HOLDFAST_API Plan final : public RefCounted {
   std::vector<Tensor> initial_;     // constants in their slots
   std::vector<int> inputs_, outputs_;
   int64_t bytes_ = 0;
+  bool open_ = false;               // sizes of some inputs are not known
+  mutable std::unique_ptr<SizePlans> sized_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<FastPlan>> fast_;  // as first expected, and as it was seen; the last is in force
   mutable std::atomic<const FastPlan*> ready_{nullptr};

@@ -120,6 +120,20 @@ int Expr::add(const OpDef& op, const Attrs& attrs, Where where, const FusedForm&
   return code_.back().result;
 }
 
+Ref<Expr> Expr::applied(const OpDef& op, Where where) const {
+  auto out = make_ref<Expr>();
+  out->values_ = values_;
+  for (Value& v : out->values_) v.slot = -1;
+  out->code_ = code_;
+  out->inputs_ = inputs_;
+  DType d = dtype(stores_[0]);
+  int operands[2] = {out->input(d), stores_[0]};
+  FusedForm form{loop_for(op.scalar, d), {}};
+  out->store(out->add(op, {}, where, form, operands, d));
+  out->finish();
+  return out;
+}
+
 int Expr::slot_for(int64_t cell) {
   auto& free = free_[static_cast<size_t>(cell)];
   if (!free.empty()) {

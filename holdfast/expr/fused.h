@@ -40,6 +40,8 @@ class HOLDFAST_API Expr final : public RefCounted {
   int add(const OpDef& op, const Attrs&, Where, const FusedForm&, std::span<const int> operands, DType out);
   /// Makes a value the next output.
   void store(int value) { stores_.push_back(value); }
+  /// The same with one more input `x` and one more instruction, `op(x, its only output)`, which is stored instead.
+  Ref<Expr> applied(const OpDef& op, Where) const;
   /// Decides which values share scratch memory. Nothing can be added afterwards.
   void finish();
 
@@ -81,7 +83,10 @@ class HOLDFAST_API Expr final : public RefCounted {
 
 /// The op whose attribute is an Expr.
 HOLDFAST_API const OpDef& fused_op();
-/// The expression of a node of that op.
+/// The op that changes a variable by an Expr: resource, then the inputs of the expression but for its last, which is
+/// the variable's value.
+HOLDFAST_API const OpDef& fused_update_op();
+/// The expression of a node of these ops.
 HOLDFAST_API const Expr& expr_of(const Attrs&);
 
 /// out[i] = in[0][i] ? in[1][i] : in[2][i] for elements of `dtype`; null unless it is plain.

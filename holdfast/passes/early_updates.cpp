@@ -53,7 +53,6 @@ bool early_updates(Graph& g) {
   std::unordered_map<const Node*, int> touched;  // by handle: the key of the last node that looks at its value
   std::unordered_map<const Node*, const Node*> read_of;
   int barrier = -1;
-  bool changed = false;
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& n = *g.nodes[i];
     const Node* handle = updated(n);
@@ -62,7 +61,6 @@ bool early_updates(Graph& g) {
     } else if (moves[i]) {
       key[i] = handle ? std::max(barrier, touched.count(handle) ? touched[handle] : -1) : -1;
       for (const Edge& e : n.inputs) key[i] = std::max(key[i], key[at(position.at(e.node.get()))]);
-      changed = changed || key[i] + 1 < static_cast<int>(i);
     } else if (n.op->traits.stateful) {
       barrier = static_cast<int>(i);
     }
@@ -75,12 +73,12 @@ bool early_updates(Graph& g) {
       if (n.op->traits.reads || n.op->traits.view) read_of[&n] = of;
     }
   }
-  if (!changed) return false;
   std::vector<size_t> order(g.nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return key[a] != key[b] ? key[a] < key[b] : moves[a] != moves[b] ? !moves[a] : a < b;
   });
+  if (std::is_sorted(order.begin(), order.end())) return false;
   std::vector<Ref<Node>> nodes;
   for (size_t i : order) nodes.push_back(g.nodes[i]);
   g.nodes = std::move(nodes);

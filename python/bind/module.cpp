@@ -153,6 +153,7 @@ NB_MODULE(_holdfast, m) {
   bind_graph(m);
   bind_session(m);
   bind_control(m);
+  bind_pycall(m);
   bind_graph_text(m);
   bind_registry(m);
 }

@@ -79,6 +79,7 @@ from ._tensor import (
     type_spec_from_value,
 )
 from ._tensor_array import TensorArray
+from ._trace_types import NAMES as _TRACE_TYPES
 from ._v1_names import NAMES as _V1
 from ._variable import (
     Variable,
@@ -109,6 +110,7 @@ _namespace.build(
         {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
         _dlpack.NAMES,
         _COMPAT,
+        _TRACE_TYPES,
         _V1,
     ),
 )

@@ -22,7 +22,6 @@ PACKAGE = "holdfast"
 
 # What to do instead, for names that many programs ask for.
 _INSTEAD = {
-    "function": "call the Python function itself: it runs eagerly",
     "lite": "export with `tf.saved_model.save` and convert the result elsewhere",
     "experimental.numpy": "use NumPy for arrays, and `tf` functions for tensors",
     "compat.v1": "use the TensorFlow 2 name",

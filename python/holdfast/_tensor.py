@@ -117,14 +117,24 @@ def _repr_html(self: Any) -> str:
 
 
 def _iter(self: Any) -> Iterator[Any]:
-    if self.ndim == 0:
+    if self.shape.rank == 0:
         raise TypeError("Cannot iterate over a scalar tensor.")
     return (self[i] for i in range(len(self)))
 
 
 def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    if self._symbolic and not _holdfast.has_value(self) and _holdfast.scope_of(self)["open"]:
+        from . import _numpy_calls
+
+        _numpy_calls.refuse(self)
     value = np.asarray(self.numpy(), dtype=object if self.dtype.name == "string" else None)
     return value if dtype is None else value.astype(dtype, copy=False)
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    from . import _numpy_calls
+
+    return _numpy_calls.array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
 
 def _complex(self: Any) -> complex:
@@ -162,12 +172,17 @@ def _get_shape(self: Any) -> TensorShape:
 
 
 def _set_shape(self: Any, shape: Any) -> None:
-    """ValueError unless the shape fits `shape`: an eager tensor's is known already."""
+    """Says what is known of the shape; ValueError where it does not fit what is known already.
+
+    A symbol has the narrower shape from here on, and its value is checked when it runs.
+    """
     wanted = as_shape(shape)
     if not self.shape.is_compatible_with(wanted):
         raise ValueError(
             f"Tensor's shape {self.shape} is not compatible with supplied shape {wanted}."
         )
+    if self._symbolic and wanted.rank is not None and self.shape.merge_with(wanted) != self.shape:
+        _holdfast.set_shape(self, [-1 if size is None else size for size in wanted.as_list()])
 
 
 def _ref(self: Any) -> Reference:
@@ -265,6 +280,7 @@ def attach() -> None:
         "_repr_html_": _repr_html,
         "__iter__": _iter,
         "__array__": _array,
+        "__array_ufunc__": _array_ufunc,
         "__array_priority__": 100,
         "__complex__": _complex,
         "__round__": _round,
@@ -363,11 +379,21 @@ def is_tensor(x: Any) -> bool:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as NumPy has it; None where it is not known yet, and of a Variable."""
-    if isinstance(tensor, Tensor):
-        known = _holdfast.known_value(tensor)
-        return None if known is None else known.numpy()
-    return None if isinstance(tensor, _holdfast.VariableBase) else tensor
+    """The value of a tensor as NumPy has it; None of a Variable.
+
+    Of a symbol what the trace knows: small integers that come from shapes. With `partial`, None stands
+    for elements that it does not know.
+    """
+    if not isinstance(tensor, Tensor):
+        return None if isinstance(tensor, _holdfast.VariableBase) else tensor
+    if not tensor._symbolic or _holdfast.has_value(tensor):
+        return tensor.numpy()
+    numbers = _holdfast.known_numbers(tensor)
+    if numbers is None or (None in numbers and not partial):
+        return None
+    dtype = object if None in numbers else tensor.dtype.as_numpy_dtype
+    found = np.array(numbers, dtype).reshape(tuple(tensor.shape))
+    return found if tensor.shape.rank else found[()]
 
 
 def type_spec_from_value(value: Any) -> Any:
@@ -409,10 +435,12 @@ class IndexedSlices:
     @property
     def shape(self) -> TensorShape:
         """The same as a TensorShape."""
-        known = self._dense_shape
-        if isinstance(known, Tensor):
-            known = _holdfast.known_value(known)
-        return TensorShape(None if known is None else np.asarray(known).tolist())
+        if self._dense_shape is None:
+            return TensorShape(None)
+        if isinstance(self._dense_shape, Tensor):
+            known = get_static_value(self._dense_shape, partial=True)
+            return TensorShape(None if known is None else list(known))
+        return TensorShape(np.asarray(self._dense_shape).tolist())
 
     @property
     def dtype(self) -> DType:
@@ -439,7 +467,9 @@ class IndexedSlices:
                 f"Tensor conversion requested dtype {as_dtype(dtype).name} for IndexedSlices with "
                 f"dtype {self.dtype.name}"
             )
-        rows = self._dense_shape[0] if self.shape.rank is None else self.shape[0]
+        rows = self.shape[0] if self.shape.rank else None
+        if rows is None:
+            rows = self._dense_shape[0]
         return _registry.function("math.unsorted_segment_sum")(self._values, self._indices, rows)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

@@ -142,3 +142,181 @@ def test_effects_keep_their_order():
 
     assert f(tf.constant([1.0, 1.0])).numpy().tolist() == [7.0, 10.0]
     assert v.numpy().tolist() == [9.0, 13.0]
+
+
+def test_updates_are_part_of_the_loop_and_bit_equal():
+    start = np.random.default_rng(5).normal(size=(40, 33)).astype(np.float32)
+    g = floats(40, 33)
+
+    def run(step):
+        v = tf.Variable(start)
+        for _ in range(3):
+            step(v, g)
+        return bits(v.read_value())
+
+    def step(v, g):
+        v.assign_sub(0.1 * (g + 0.01 * v))
+
+    traced = tf.function(step)
+    assert run(step) == run(traced)
+    assert "FusedUpdate" in nodes(traced)
+
+
+def test_a_value_read_before_an_update_stays():
+    v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def f(x):
+        before = v.read_value()
+        v.assign_add(x * 2.0)
+        return before, v.read_value()
+
+    kept = v.read_value()
+    before, after = f(tf.constant([1.0, 1.0]))
+    assert before.numpy().tolist() == [1.0, 2.0] and after.numpy().tolist() == [3.0, 4.0]
+    assert kept.numpy().tolist() == [1.0, 2.0]
+
+
+def test_gradients_of_a_tape_around_a_call_use_the_values_it_saw():
+    v = tf.Variable([3.0])
+    f = tf.function(lambda x: v * v * x)
+    with tf.GradientTape() as tape:
+        y = f(tf.constant([2.0]))
+        v.assign_sub([1.0])
+    assert tape.gradient(y, v).numpy().tolist() == [12.0]
+
+
+def test_a_function_shows_its_plan():
+    @tf.function
+    def f(x):
+        h = tf.nn.relu(x @ x + 1.0)
+        return tf.reduce_sum(h @ h)
+
+    with pytest.raises(TypeError):
+        f.explain()
+    x = floats(64, 64)
+    f(x)
+    f.time_steps()
+    f(x)
+    text = f.explain()
+    assert "MatMul" in text and "kernel" in text and "fused: " in text and "Relu" in text and "%" in text
+    memory = f.memory_plan(x)
+    assert "float32[64,64] MatMul" in memory and "test_fusion.py" in memory
+
+
+def test_a_plan_holds_less_than_its_values_apart():
+    @tf.function
+    def f(x):
+        for _ in range(20):
+            x = tf.cumsum(x)
+        return x
+
+    x = floats(100_000)
+    assert bits(f(x)) == bits(f(x))
+    head = f.memory_plan().splitlines()[0]
+    assert head.startswith("memory plan: 781 KiB in one block for 19 buffers"), head
+
+
+def test_threads_share_a_plan():
+    import threading
+
+    f = tf.function(lambda x: tf.cumsum(tf.tanh(x * 2.0) + 1.0) @ x)
+    inputs = [floats(40, 40, seed=i) for i in range(8)]
+    want = [bits(f(x)) for x in inputs]
+    wrong = []
+
+    def work(i):
+        for _ in range(200):
+            if bits(f(inputs[i])) != want[i]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_a_call_that_fails_leaves_the_plan_whole():
+    f = tf.function(lambda x, i: tf.gather(tf.tanh(x * 2.0), i) * 3.0)
+    x = floats(50)
+    want = bits(f(x, tf.constant([1, 2])))
+    for _ in range(3):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            f(x, tf.constant([1, 70]))
+        assert bits(f(x, tf.constant([1, 2]))) == want
+
+
+def test_results_of_two_calls_are_two_tensors():
+    f = tf.function(lambda x: (tf.cumsum(x), tf.reshape(tf.cumsum(x) * 2.0, [-1])))
+    first = f(tf.ones([4, 4]))
+    kept = [bits(t) for t in first]
+    f(tf.zeros([4, 4]))
+    assert [bits(t) for t in first] == kept
+
+
+def test_views_of_planned_memory_outlive_its_reuse():
+    def f(x):
+        a = tf.cumsum(x)
+        top = a[:2]  # looks into the memory of `a`
+        parts = tf.split(a + 1.0, 2)
+        for _ in range(6):
+            x = tf.cumsum(x)
+        return top + x[:2] * 0.0, parts[1] + 0.0, top
+
+    same(f, floats(4, 300))
+    g = tf.function(f)
+    x = floats(4, 300)
+    want = [bits(t) for t in f(x)]
+    for _ in range(4):
+        assert [bits(t) for t in g(x)] == want
+
+
+def test_a_variable_that_takes_a_planned_value_keeps_it():
+    v = tf.Variable(tf.zeros([300]))
+
+    @tf.function
+    def f(x):
+        v.assign(tf.cumsum(x))
+        return tf.cumsum(tf.cumsum(x) + v)
+
+    f(tf.ones([300]))
+    kept = v.numpy()
+    f(tf.ones([300]))
+    assert (kept == np.arange(1, 301)).all() and (v.numpy() == kept).all()
+
+
+def test_unknown_sizes_are_planned_for_when_they_come_again():
+    @tf.function(input_signature=[tf.TensorSpec([None, 8], tf.float32)])
+    def f(x):
+        n = tf.shape(x)[0]
+        h = tf.reshape(tf.cumsum(x) * 2.0 + 1.0, [n * 4, 2])
+        return tf.reduce_sum(h, 1) + tf.cast(n, tf.float32)
+
+    for _ in range(4):
+        for n in (3, 5, 3, 700):
+            x = floats(n, 8, seed=n)
+            assert bits(f(x)) == bits(f.python_function(x))
+    for n in range(1, 40):  # more sizes than are kept
+        x = floats(n, 8, seed=n)
+        assert f(x).shape == [n * 4]
+
+
+def test_random_numbers_go_on_when_sizes_come_again():
+    tf.random.set_seed(5)
+    f = tf.function(lambda x: x * 0.0 + tf.random.uniform(tf.shape(x)), input_signature=[tf.TensorSpec([None], tf.float32)])
+    drawn = [bits(f(floats(4))) for _ in range(5)]
+    assert len(set(drawn)) == 5
+
+
+def test_states_are_shared_between_plans_of_one_graph():
+    v = tf.Variable(0.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def f(x):
+        v.assign_add(tf.reduce_sum(x))
+        return v + x
+
+    for k in range(1, 6):
+        assert f(tf.ones([3])).numpy().tolist() == [3.0 * k + 1] * 3
