@@ -1,4 +1,4 @@
-"""Every registered function gives in a traced function what it gives eagerly, whatever is known of shapes."""
+"""Every registered function gives when traced what it gives eagerly, for all that is known."""
 
 import dataclasses
 
@@ -145,12 +145,12 @@ KINDS = {"tensor", "tensor?", "sizes", "axes"}
 
 
 def with_numbers(call):
-    """The call with its numbers and lists as generated arrays, which become tensors; and their names."""
+    """The call with its numbers as generated arrays, which become tensors; and their names."""
     kinds = {p["name"]: p["kind"] for p in call.record["params"]}
     names = []
 
     def convert(name, value):
-        plain = isinstance(value, (int, float, list)) and not isinstance(value, (bool, samples.Made))
+        plain = isinstance(value, (int, float, list)) and not isinstance(value, bool)
         if kinds.get(name) not in KINDS or not plain or value == []:
             return value
         names.append(name)
@@ -178,7 +178,8 @@ def test_numbers_may_be_tensors_or_are_asked_for_by_name(case, known):
         got = tensors_of(f(*map(tf.constant, arrays)))
     except tf.errors.UnimplementedError as refused:
         assert refused.code == "E1105"
-        named = [n for n in [*names, "axis"] if f"`{n}` must be known while tracing" in str(refused)]
+        said = str(refused)
+        named = [n for n in [*names, "axis"] if f"`{n}` must be known while tracing" in said]
         assert named and BY_NATURE.issuperset(named)
         return
     except tf.errors.InvalidArgumentError as refused:

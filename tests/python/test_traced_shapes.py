@@ -121,7 +121,8 @@ def test_python_and_symbols_of_a_known_size():
     def f(x):
         first, second = x
         rows = [row * 2 for row in x]
-        return len(x), first + second, tf.stack(rows), tf.convert_to_tensor([x[0, 0], 1.0]), [x[1, 1], 2.0] + x[0, :2]
+        pair = tf.convert_to_tensor([x[0, 0], 1.0])
+        return len(x), first + second, tf.stack(rows), pair, [x[1, 1], 2.0] + x[0, :2]
 
     n, total, rows, pair, added = f(X)
     assert n == 2 and pair.numpy().tolist() == [0, 1] and added.numpy().tolist() == [4, 3]
@@ -130,9 +131,13 @@ def test_python_and_symbols_of_a_known_size():
 
 
 UFUNCS = (
-    "sin cos exp sqrt square floor ceil absolute negative rint expm1 log1p tanh isnan arctan sign logical_not"
+    "sin cos exp sqrt square floor ceil absolute negative rint expm1 log1p tanh isnan arctan sign "
+    "logical_not"
 ).split()
-PAIRS = "add subtract multiply divide maximum minimum power arctan2 greater less_equal not_equal floor_divide".split()
+PAIRS = (
+    "add subtract multiply divide maximum minimum power arctan2 greater less_equal not_equal "
+    "floor_divide"
+).split()
 
 
 @pytest.mark.parametrize("name", UFUNCS)
