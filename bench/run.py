@@ -1,6 +1,7 @@
 """Times Holdfast beside its peers, interleaved: run.py --python NAME=PYTHON ... [--threads N] [--rounds N]
 
-NAME is ours, torch, tf or numpy. Prints a table: the minimum of each, and ours as a ratio to the best peer.
+NAME is ours, torch, tf or numpy; with --functions ours, tf, xla or jax, and the rows are traced functions. Prints a
+table: the minimum of each, and ours as a ratio to the best peer.
 """
 
 import argparse
@@ -14,10 +15,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Peer:
-    def __init__(self, name, python, threads):
+    def __init__(self, name, python, threads, rows):
         env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
         self.name = name
-        self.process = subprocess.Popen([python, str(HERE / "rows.py"), name, str(threads)], env=env, text=True,
+        self.process = subprocess.Popen([python, str(HERE / "rows.py"), name, str(threads), *rows], env=env, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
         self.rows = self.answer()
 
@@ -41,8 +42,10 @@ def main():
     parser.add_argument("--python", action="append", required=True, metavar="NAME=PYTHON")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--functions", action="store_true")
     args = parser.parse_args()
-    peers = [Peer(*p.split("=", 1), args.threads) for p in args.python]
+    rows = ["functions"] if args.functions else []
+    peers = [Peer(*p.split("=", 1), args.threads, rows) for p in args.python]
     names = [p.name for p in peers]
     print(f"| {args.threads} thread(s) | " + " | ".join(names) + " | ours / best peer |")
     print("|---" * (len(names) + 2) + "|")

@@ -1,12 +1,14 @@
 #include "holdfast/exec/plan.h"
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
 #include "holdfast/base/text.h"
+#include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/kernel.h"
-#include "holdfast/expr/expr.h"
+#include "holdfast/exec/specialise.h"
+#include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/streams.h"
 
@@ -32,6 +34,9 @@ bool full(const Node& n) {
   return true;
 }
 
+// An input of numbers whose sizes are not all known. What has values of its own kind is left alone.
+bool is_open(const Node& input) { return kPlain.has(input.outputs[0].dtype) && !input.outputs[0].shape.is_full(); }
+
 // A random node's own generator, while it runs; an op inside another node's code has none.
 class DrawingFrom {
  public:
@@ -43,7 +48,19 @@ class DrawingFrom {
   random::NodeGenerator* was_;
 };
 
+// Whether a kernel's refusal can only depend on types and on numbers that are part of the graph.
+bool fixed(const Node& n) {
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    const InputDef& def = n.op->inputs[std::min(i, n.op->inputs.size() - 1)];
+    if (def.host && n.inputs[i].node && !is_constant(*n.inputs[i].node)) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+Plan::Plan() = default;
+Plan::~Plan() = default;
 
 void set_interrupt(void (*check)()) { g_interrupt = check; }
 
@@ -90,6 +107,7 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
       if (s.in.back() >= 0) last_use[static_cast<size_t>(s.in.back())] = static_cast<int>(p.steps_.size());
     }
     for (const Edge& e : n->inputs) s.owns = s.owns || (e.node && type_of(e).dtype == DType::kVariant);
+    s.fixed = fixed(*n);
     if (full(*n)) {
       s.types = std::make_unique<Infer>(*n->op, std::span<const Tensor>(), n->attrs);
       for (const Type& t : n->outputs) {
@@ -99,6 +117,9 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
     }
     p.steps_.push_back(std::move(s));
   }
+  for (const Ref<Node>& n : graph->inputs) p.open_ = p.open_ || is_open(*n);
+  for (const Capture& c : graph->captures) p.open_ = p.open_ || is_open(*c.inner);
+  if (p.open_) p.sized_ = std::make_unique<SizePlans>();
   for (const Edge& e : graph->outputs) {
     p.outputs_.push_back(slot(e));
     if (p.outputs_.back() >= 0) last_use[static_cast<size_t>(p.outputs_.back())] = INT32_MAX;
@@ -113,7 +134,7 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
   return plan;
 }
 
-void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
+void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel, std::string* refusals) {
   const Node& n = *s.node;
   const OpDef& op = *n.op;
   // Tensors side by side that their slots hold for the time of the step.
@@ -136,16 +157,16 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
   }
   set_site(n.where);
   DrawingFrom node(n);
-  Tensors out;
-  if (n.device || devices().size() > 1) {
+  if ((n.device && n.device != cpu()) || devices().size() > 1) {
     DeviceScope there(n.device);
     eager()->run(op, in, n.attrs, out);
   } else if (s.types) {
     out.resize(s.types->dtypes.size());
     Call call(op, in, n.attrs, *s.types, cpu(), out);
-    std::string refusals;
-    const Kernel* kernel = s.kernel ? s.kernel : pick_kernel(op, DeviceKind::kCpu, call, refusals);
-    if (!kernel) no_kernel(op, in, cpu(), refusals);
+    std::string reasons;
+    if (!kernel) kernel = pick_kernel(op, DeviceKind::kCpu, call, reasons);
+    if (!kernel) no_kernel(op, in, cpu(), reasons);
+    if (refusals) *refusals = reasons;
     if (Status st = kernel->run(call); !st.ok()) raise_from(st, op, in);
     stamp(op, in, out);
   } else {
@@ -155,30 +176,73 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots) const {
       at_run_time(e);
     }
   }
-  for (size_t i = 0; i < out.size() && i < n.outputs.size(); ++i) slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
-  for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
+  if (&op != &fused_op()) return;
+  const Expr& e = expr_of(n.attrs);
+  for (size_t i = 0; i < out.size(); ++i) out[i].rep()->op = e.maker(i).op->name.c_str();
 }
 
 void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {
   if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (open_)
+    if (Ref<Plan> sized = for_sizes_of(inputs)) return sized->run(inputs, outputs);
+  if (const FastPlan* f = fast()) return f->run(inputs, nullptr, outputs);
   InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
   for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = inputs[i];
-  run_slots(slots, outputs);
+  run_slots({slots.data(), slots.size()}, outputs);
 }
 
 void Plan::run(Tensors&& inputs, Tensors& outputs) const {
   if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (open_)
+    if (Ref<Plan> sized = for_sizes_of(inputs)) return sized->run(std::move(inputs), outputs);
+  if (const FastPlan* f = fast()) return f->run(inputs, &inputs, outputs);
   InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
   for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = std::move(inputs[i]);
   inputs = Tensors();
-  run_slots(slots, outputs);
+  run_slots({slots.data(), slots.size()}, outputs);
+}
+
+Ref<Plan> Plan::for_sizes_of(std::span<const Tensor> inputs) const {
+  return devices().size() == 1 ? sized_->find(*graph_, inputs) : nullptr;
+}
+
+const FastPlan* Plan::fast() const {
+  if (const FastPlan* f = ready_.load(std::memory_order_acquire)) return f;
+  if (devices().size() > 1) return nullptr;
+  std::lock_guard lock(mutex_);
+  if (fast_.empty()) fast_.push_back(std::make_unique<FastPlan>(*this, expected(), true));
+  ready_.store(fast_.back().get(), std::memory_order_release);
+  return fast_.back().get();
+}
+
+// What traits say of a step that has not run yet.
+std::vector<StepSeen> Plan::expected() const {
+  std::vector<StepSeen> out(steps_.size());
+  for (size_t k = 0; k < steps_.size(); ++k) {
+    const Traits& traits = steps_[k].node->op->traits;
+    for (size_t i = 0; i < steps_[k].node->outputs.size(); ++i)
+      out[k].alias.push_back(traits.reads ? kElsewhere : traits.view && i == 0 ? 0 : kFresh);
+  }
+  return out;
+}
+
+void Plan::learn(std::vector<StepSeen> seen) const {
+  std::lock_guard lock(mutex_);
+  if (fast_.size() > 1) return;
+  fast_.push_back(std::make_unique<FastPlan>(*this, std::move(seen), false));  // the old one may be running still
+  ready_.store(fast_.back().get(), std::memory_order_release);
 }
 
 void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
   InterpreterScope values(nullptr);
   Where asked = here();
   for (size_t k = 0; k < steps_.size(); ++k) {
-    run_step(steps_[k], slots);
+    const Step& s = steps_[k];
+    Tensors out;
+    const Kernel* kernel = nullptr;
+    run_step(s, slots, out, kernel, nullptr);
+    for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
+    for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if ((k & 15) == 15) check_interrupt();
   }
   set_site(asked);

@@ -1,11 +1,16 @@
 // What actually runs: the steps of a graph with their kernels, over slots that hold tensors.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "holdfast/graph/graph.h"
 
 namespace holdfast {
+
+class FastPlan;
+class SizePlans;
 
 /// One node, ready to run.
 struct Step {
@@ -13,14 +18,26 @@ struct Step {
   InlineVector<int, 4> in;       // slots; -1: an optional input that is not there
   int out = 0;                   // the first of its outputs' slots
   InlineVector<int, 4> done;     // slots that nobody reads after this step
-  const Kernel* kernel = nullptr;  // chosen when the plan was made; null: chosen at each run
   bool owns = false;             // its inputs are handed over with their count, so that a list can change in place
+  bool fixed = false;            // what its kernel is chosen by is known beforehand
   std::unique_ptr<Infer> types;  // what it gives, where every size is known beforehand
 };
 
-/// Fixed steps and order. Immutable, so that any number of threads may run it at once.
+/// What one run saw of a step.
+inline constexpr int kFresh = -1, kElsewhere = -2;
+struct StepSeen {
+  const Kernel* kernel = nullptr;
+  std::string refusals;          // of kernels before it
+  InlineVector<int, 2> alias;    // the input whose memory each output looks into; kFresh: memory of its own;
+                                 // kElsewhere: that of somebody else, such as a variable
+};
+
+/// Fixed steps and order. Any number of threads may run it at once. Values between steps have their places in one
+/// block of memory; the first run looks at what the kernels do with it, and binds them.
 class HOLDFAST_API Plan final : public RefCounted {
  public:
+  Plan();
+  ~Plan() override;
   /// All nodes of `graph`, in its order.
   static Ref<Plan> build(Ref<Graph> graph);
 
@@ -34,17 +51,29 @@ class HOLDFAST_API Plan final : public RefCounted {
   int slots() const { return static_cast<int>(initial_.size()); }
   /// Bytes that outputs of this plan's steps take, as far as they are known: what tells small plans from large.
   int64_t bytes() const { return bytes_; }
+  /// How it runs where there is one device, made when first asked for; null where there are several.
+  const FastPlan* fast() const;
 
  private:
-  void run_step(const Step&, std::span<Tensor> slots) const;
+  friend class FastPlan;
+  /// Runs one step on `slots`; `out` may hold tensors to write into. A kernel that is not given is chosen.
+  static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel, std::string* refusals);
   void run_slots(std::span<Tensor> slots, Tensors& outputs) const;
+  std::vector<StepSeen> expected() const;
+  Ref<Plan> for_sizes_of(std::span<const Tensor> inputs) const;
+  /// A run saw what was not expected: runs that begin from now on know.
+  void learn(std::vector<StepSeen> seen) const;
 
   Ref<Graph> graph_;
   std::vector<Step> steps_;
   std::vector<Tensor> initial_;     // constants in their slots
   std::vector<int> inputs_, outputs_;
-  std::vector<bool> input_used_;
   int64_t bytes_ = 0;
+  bool open_ = false;               // sizes of some inputs are not known
+  mutable std::unique_ptr<SizePlans> sized_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<FastPlan>> fast_;  // as first expected, and as it was seen; the last is in force
+  mutable std::atomic<const FastPlan*> ready_{nullptr};
 };
 
 /// Called now and then while a plan runs; throws to stop it. Set by the language that owns the main thread.

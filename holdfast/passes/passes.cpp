@@ -69,6 +69,13 @@ void record(const Graph& g, const char* pass) {
   g_records.push_back(std::move(r));
 }
 
+bool apply_pass(const Pass& pass, Graph& g) {
+  if (!pass.run(g)) return false;
+  record(g, pass.name);
+  if (verifying()) verify(g, cat("after ", pass.name));
+  return true;
+}
+
 }  // namespace
 
 const std::vector<Pass>& all_passes() {
@@ -79,7 +86,11 @@ const std::vector<Pass>& all_passes() {
       {"relax", "Lets products read through transposes, and squares by multiplying: what may change last bits.", &relax},
       {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
       {"cse", "Computes equal values once.", &cse},
+      {"bodies", "Takes results that nobody uses out of branches and loops.", &bodies},
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
+      {"early_updates", "Moves updates of variables to where their values are known.", &early_updates, true},
+      {"fuse", "Joins elementwise nodes into one.", &fuse, true},
+      {"fuse_updates", "Adds to variables inside the loop that computes what is added.", &fuse_updates, true},
   };
   return list;
 }
@@ -92,13 +103,9 @@ Ref<Graph> optimised(const Graph& g) {
   bool changed = true;
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;
-    for (const Pass* pass : *passes) {
-      if (!pass->run(*out)) continue;
-      changed = true;
-      record(*out, pass->name);
-      if (verifying()) verify(*out, cat("after ", pass->name));
-    }
+    for (const Pass* pass : *passes) if (!pass->last) changed = apply_pass(*pass, *out) || changed;
   }
+  for (const Pass* pass : *passes) if (pass->last) apply_pass(*pass, *out);
   return out;
 }
 

@@ -11,6 +11,7 @@ struct Pass {
   const char* name;
   const char* doc;
   bool (*run)(Graph&);
+  bool last = false;  // once, after the others have nothing left to do: it hides what they look for
 };
 
 /// Computes what constants and known sizes decide.
@@ -25,8 +26,16 @@ HOLDFAST_API bool relax(Graph&);
 HOLDFAST_API bool reshapes(Graph&);
 /// Computes equal values once.
 HOLDFAST_API bool cse(Graph&);
+/// Takes results that nobody uses out of branches and loops.
+HOLDFAST_API bool bodies(Graph&);
 /// Drops nodes that no output and no effect needs.
 HOLDFAST_API bool drop_dead(Graph&);
+/// Moves updates of variables to where their values are known.
+HOLDFAST_API bool early_updates(Graph&);
+/// Joins elementwise nodes into Fused ones, so that what one gives the next never leaves the first cache.
+HOLDFAST_API bool fuse(Graph&);
+/// Adds to variables inside the loop that computes what is added.
+HOLDFAST_API bool fuse_updates(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();

@@ -1,6 +1,7 @@
 // Tracing and traced functions, as the package's own Python code uses them.
 #include "python/bind/graph.h"
 
+#include "holdfast/exec/fast_plan.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
@@ -249,6 +250,15 @@ void bind_graph(nb::module_& m) {
         });
       })
       .def("text", [](Concrete& c) { return run([&] { return c.function->graph().text(); }); })
+      .def("memory_plan", [](Concrete& c) {
+        return run([&] { const FastPlan* f = c.function->plan().fast(); return f ? nb::cast(f->memory().text()) : nb::none(); });
+      })
+      .def("explain", [](Concrete& c) {
+        return run([&] { const FastPlan* f = c.function->plan().fast(); return f ? nb::cast(f->explain()) : nb::none(); });
+      })
+      .def("time_steps", [](Concrete& c, bool on) {
+        run([&] { if (const FastPlan* f = c.function->plan().fast()) f->set_timed(on); return 0; });
+      })
       .def("optimised_text", [](Concrete& c) { return run([&] { return c.function->plan().graph().text(); }); });
   nb::class_<Writer>(m, "Writer", nb::is_weak_referenceable())
       .def("__init__", [](Writer* self, const std::string& name, const std::string& kind, bool inner, int trace_no, nb::handle code) {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import threading
 import time
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import _holdfast, _trace
+from . import _holdfast, _plan_report, _trace
 from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
@@ -160,6 +161,24 @@ class Function(_holdfast.TracedBase):
         """How often it was traced."""
         return self._traced
 
+    def memory_plan(self, *args: Any, **kwargs: Any) -> str:
+        """Where the values of a call lie in memory: each buffer, its bytes, its steps, the line that fills it.
+
+        Of the trace for these arguments; of the one used last where none are given.
+        """
+        return _plan_report.memory_plan(self, args, kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What a call does: kernel per step, why others refused, bytes, what was fused.
+
+        With the share of the time, if calls were made after `time_steps()`.
+        """
+        return _plan_report.explain(self, args, kwargs)
+
+    def time_steps(self, on: bool = True) -> None:
+        """Whether calls from now on note the time of each step for `explain`."""
+        _plan_report.time_steps(self, on)
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures it was traced for, one a paragraph."""
         return "\n\n".join(t.signature_text(verbose) for t in reversed(self._traces))
@@ -201,6 +220,22 @@ class ConcreteFunction:
     def outputs(self) -> list[Any]:
         """Its outputs as symbols."""
         return self._trace.concrete.symbols()[1][: self._trace.outputs]
+
+    @property
+    def function_type(self) -> inspect.Signature:
+        """Its arguments and its result, with what is known of them."""
+        return self._trace.function_type()
+
+    @property
+    def graph(self) -> Any:
+        """The graph, as `tf.Graph` shows it."""
+        from ._graph import Graph
+
+        return Graph.of_function(self._trace.concrete)
+
+    def inference_fn(self, *tensors: Any) -> list[Any]:
+        """Runs the graph on flat tensors; gives flat tensors."""
+        return self._trace.concrete.call([*tensors, *self._trace.captured])[: self._trace.outputs]
 
     @property
     def variables(self) -> tuple[Any, ...]:

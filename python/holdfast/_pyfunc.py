@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -98,6 +99,16 @@ def _dims(wanted: Any) -> Any:
     return [-1 if size is None else size for size in wanted.shape.as_list()]
 
 
+def _decorated(func: Callable[..., Any], call: Callable[[list[Any]], Any]) -> Callable[..., Any]:
+    """`func` as a function of tensors that runs as Python, whoever calls it."""
+
+    @functools.wraps(func)
+    def wrapper(*args: Any) -> Any:
+        return call(list(args))
+
+    return wrapper
+
+
 def py_function(
     func: Callable[..., Any] | None = None,
     inp: Any = None,
@@ -110,7 +121,9 @@ def py_function(
     it with `set_shape`.
     """
     if func is None:
-        raise TypeError("py_function needs `func`")
+        if Tout is None:
+            raise TypeError("py_function needs `func`, or as a decorator `Tout`")
+        return lambda f: _decorated(f, lambda args: py_function(f, args, Tout))
     return _call("EagerPyFunc", _Code(func, Tout, of_numpy=False), inp, gradient=True)
 
 
@@ -127,6 +140,8 @@ def numpy_function(
     results are used.
     """
     if func is None:
-        raise TypeError("numpy_function needs `func`")
+        if Tout is None:
+            raise TypeError("numpy_function needs `func`, or as a decorator `Tout`")
+        return lambda f: _decorated(f, lambda args: numpy_function(f, args, Tout, stateful))
     op = "PyFunc" if stateful else "PyFuncStateless"
     return _call(op, _Code(func, Tout, of_numpy=True), inp, gradient=False)

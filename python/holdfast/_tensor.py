@@ -191,7 +191,11 @@ def _ref(self: Any) -> Reference:
 
 
 def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Any:
-    """Not for eager tensors."""
+    """The value in `session`, else in the default one. Not for eager tensors."""
+    if self._symbolic:
+        from ._session import value_of
+
+        return value_of(self, feed_dict, session)
     raise NotImplementedError(
         "eval is not supported when eager execution is enabled, is .numpy() what you're looking "
         "for?"
@@ -219,6 +223,39 @@ class _Undefined:
         if tensor is None:
             return self
         raise AttributeError(f"Tensor.{self.name} is undefined when eager execution is enabled.")
+
+
+class _OfGraphs(_Undefined):
+    """An attribute that only tensors of graphs have: what `find` finds there."""
+
+    def __init__(self, name: str, find: Callable[[Any], Any]) -> None:
+        super().__init__(name)
+        self.find = find
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        if tensor is None or not tensor._symbolic:
+            return super().__get__(tensor, kind)
+        found = self.find(tensor)
+        return super().__get__(tensor, kind) if found is None else found
+
+
+def _op(tensor: Any) -> Any:
+    from ._graph import operation_of
+
+    node = _holdfast.node_of(tensor)
+    return None if node is None else operation_of(node)
+
+
+def _consumers(self: Any) -> list[Any]:
+    """The operations that take it."""
+    op = _op(self)
+    if op is None:
+        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+    return [other for other in op.graph.get_operations() if any(t == self for t in other.inputs)]
+
+
+def _place(tensor: Any, part: str) -> Any:
+    return _holdfast.scope_of(tensor)[part]
 
 
 class _NumPyOnly(_Undefined):
@@ -261,8 +298,14 @@ def attach() -> None:
         "backing_device": property(lambda self: self.device),
     }.items():
         setattr(Tensor, name, value)
-    for name in ("name", "op", "graph", "value_index", "consumers"):
-        setattr(Tensor, name, _Undefined(name))
+    for name, find in {
+        "name": lambda t: f"{_place(t, 'node')}:{_place(t, 'output')}",
+        "op": _op,
+        "graph": _holdfast.graph_of,
+        "value_index": lambda t: _place(t, "output"),
+    }.items():
+        setattr(Tensor, name, _OfGraphs(name, find))
+    Tensor.consumers = _consumers
     for name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
         setattr(Tensor, name, _NumPyOnly(name))
 
@@ -276,14 +319,38 @@ def convert_to_tensor(
     """`value` as a tensor: a number, a nested list, an array, a Variable or a tensor."""
     if dtype is None and dtype_hint is not None and not isinstance(value, Tensor):
         try:
-            return _holdfast.convert(value, as_dtype(dtype_hint))
+            return _as_node(_holdfast.convert(value, as_dtype(dtype_hint)), value, name)
         except (DiagnosticError, TypeError, ValueError):
             pass  # a hint is only a wish
-    return _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
+    made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
+    return _as_node(made, value, name)
+
+
+def _as_node(made: Any, value: Any, name: str | None) -> Any:
+    """In a graph that is written by hand, a constant is a node with a name."""
+    if made is value or made._symbolic:
+        return made
+    graph = _holdfast.current_graph()
+    return made if graph is None else graph._constant(made, name or "Const")
+
+
+class graph_outside:
+    """Leaves the graph that is being written: what follows is computed at once."""
+
+    def __enter__(self) -> None:
+        self._entered = _holdfast.enter_eager()
+
+    def __exit__(self, *_: Any) -> None:
+        self._entered.close()
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
     """A tensor that holds `value`, repeated to `shape` if it is a single number."""
+    graph = _holdfast.current_graph()
+    if graph is not None:
+        with graph_outside():
+            made = constant(value, dtype, shape)
+        return graph._constant(made, name)
     made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
     if shape is None:
         return made

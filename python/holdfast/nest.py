@@ -83,19 +83,26 @@ def rebuild(structure: Any, children: list[Any]) -> Any:
     return kind(children)
 
 
+# No closures that call themselves: they would be cycles, and keep the leaves until the next collection.
+def _gather(part: Any, out: list[Any]) -> None:
+    if is_nested(part):
+        for child in children(part):
+            _gather(child, out)
+    else:
+        out.append(part)
+
+
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The leaves of `structure`, in order; `[structure]` if it is a leaf itself."""
     out: list[Any] = []
-
-    def walk(part: Any) -> None:
-        if is_nested(part):
-            for child in children(part):
-                walk(child)
-        else:
-            out.append(part)
-
-    walk(structure)
+    _gather(structure, out)
     return out
+
+
+def _packed(part: Any, leaves: Iterator[Any]) -> Any:
+    if not is_nested(part):
+        return next(leaves)
+    return rebuild(part, [_packed(child, leaves) for child in children(part)])
 
 
 def pack_sequence_as(
@@ -122,14 +129,7 @@ def pack_sequence_as(
             f"Could not pack sequence. Structure had {atoms} atoms, but flat_sequence had "
             f"{len(flat)} items.  Structure: {structure}, flat_sequence: {flat}."
         )
-    leaves = iter(flat)
-
-    def walk(part: Any) -> Any:
-        if not is_nested(part):
-            return next(leaves)
-        return rebuild(part, [walk(child) for child in children(part)])
-
-    return walk(structure)
+    return _packed(structure, iter(flat))
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:

@@ -61,11 +61,13 @@ void* Pool::allocate(size_t bytes, size_t* rounded) {
   *rounded = want;
   if (want >= kCacheFrom) {
     std::lock_guard lock(bins_->mutex);
-    auto it = bins_->free.find(want);
-    if (it != bins_->free.end() && !it->second.empty()) {
+    // A block that is a quarter larger serves too: the memory of plans comes in sizes of its own.
+    for (auto it = bins_->free.lower_bound(want); it != bins_->free.end() && it->first <= want + want / 4; ++it) {
+      if (it->second.empty()) continue;
       void* p = it->second.back();
       it->second.pop_back();
-      bins_->cached -= want;
+      bins_->cached -= it->first;
+      *rounded = it->first;
       return p;
     }
   }

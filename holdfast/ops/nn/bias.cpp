@@ -8,6 +8,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/conv.h"
+#include "holdfast/ops/math/fold.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::nn {
@@ -87,6 +88,11 @@ Status run_sum(Call& c) {
   int axis = channel_axis(nullptr, c.attr(0).s(), x.rank());
   int64_t outer = 1, inner = 1;
   for (int i = 0; i < x.rank(); ++i) if (i != axis) (i < axis ? outer : inner) *= x.dim(i);
+  if (inner == 1 && !is_complex(x.dtype()) && outer > 0) {  // columns side by side
+    int64_t first = 0;
+    fold(Fold::kSum, view_of(x, Shape{outer, y.size()}), {&first, 1}, y);
+    return {};
+  }
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) sum_channels(x.data<T>(), outer, y.size(), inner, y.mutable_data<T>());
   });

@@ -27,6 +27,17 @@ void most_at(const T* x, int32_t tap, T* best, int32_t* at, int64_t n) {
 }
 
 template <class T>
+void add_where(const T* x, const int32_t* at, int32_t tap, float_of<T>* sum, int64_t n) {
+  using W = float_of<T>;
+#pragma GCC ivdep
+  for (int64_t c = 0; c < n; ++c) {
+    W more = at[c] == tap ? static_cast<W>(x[c]) : W(0);
+    if constexpr (std::is_integral_v<W>) sum[c] = static_cast<W>(static_cast<uint64_t>(sum[c]) + static_cast<uint64_t>(more));
+    else sum[c] += more;
+  }
+}
+
+template <class T>
 void add(const T* x, float_of<T> scale, float_of<T>* sum, int64_t n) {
 #pragma GCC ivdep
   for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<float_of<T>>(static_cast<float_of<T>>(x[c]) * scale);
@@ -38,6 +49,7 @@ template <class T>
 void fill_loops(PoolLoops<T>& t) {
   t.most = &most<T>;
   t.most_at = &most_at<T>;
+  t.add_where = &add_where<T>;
   t.add = &add<T>;
 }
 #define HOLDFAST_FILL(T) template void fill_loops(PoolLoops<T>&);

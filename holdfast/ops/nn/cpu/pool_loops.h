@@ -12,6 +12,8 @@ struct PoolLoops {
   void (*most)(const T* x, T* best, int64_t n);
   /// Likewise, and at[c] = tap where x[c] won. Ties stay with the earlier tap.
   void (*most_at)(const T* x, int32_t tap, T* best, int32_t* at, int64_t n);
+  /// sum[c] += x[c] where at[c] is `tap`. Integers wrap around.
+  void (*add_where)(const T* x, const int32_t* at, int32_t tap, W* sum, int64_t n);
   /// sum[c] += x[c] * scale.
   void (*add)(const T* x, W scale, W* sum, int64_t n);
 };

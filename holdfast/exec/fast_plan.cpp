@@ -1,0 +1,283 @@
+#include "holdfast/exec/fast_plan.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "holdfast/expr/fused.h"
+#include "holdfast/op/refuse.h"
+
+namespace holdfast {
+namespace {
+
+constexpr int64_t kKeptArena = 256 << 10;  // larger ones go back to the pool between calls, where all functions share
+constexpr size_t kMostIdle = 4;            // frames that wait for the next call
+
+using Clock = std::chrono::steady_clock;
+
+// Whether the step may keep one of its inputs for later: a variable, a list, somebody else's code.
+bool keeps_inputs(const Node& n) {
+  static const OpDef &add = *find_op("AssignAddVariableOp"), &sub = *find_op("AssignSubVariableOp");
+  if (n.op == &add || n.op == &sub || n.op == &fused_update_op()) return false;  // they take numbers, never the tensor
+  if (n.op->traits.stateful || n.op->traits.reads) return true;
+  auto opaque = [](DType d) { return d == DType::kResource || d == DType::kVariant; };
+  for (const Edge& e : n.inputs) if (e.node && opaque(type_of(e).dtype)) return true;
+  return std::any_of(n.outputs.begin(), n.outputs.end(), [&](const Type& t) { return opaque(t.dtype); });
+}
+
+// Whether an element of the result comes from the same element of its operands and of nothing else.
+bool one_by_one(const Node& n) {
+  InlineVector<DType, 4> in;
+  for (const Edge& e : n.inputs) {
+    if (!e.node) return false;
+    in.push_back(type_of(e).dtype);
+  }
+  const char* why = nullptr;
+  return n.outputs.size() == 1 && fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why);
+}
+
+}  // namespace
+
+/// What one run at a time works on.
+struct FastPlan::Frame {
+  std::vector<Tensor> slots;   // as they are now; constants stay
+  std::vector<Tensor> placed;  // the tensors of slots that have their place in the arena
+  Tensor arena;
+};
+
+/// A frame for the time of a run; left as it was found, whatever happens.
+class FastPlan::Lease {
+ public:
+  explicit Lease(const FastPlan& p) : p_(p) {
+    {
+      std::lock_guard lock(p_.mutex_);
+      if (!p_.idle_.empty()) {
+        frame_ = std::move(p_.idle_.back());
+        p_.idle_.pop_back();
+      }
+    }
+    if (!frame_) frame_ = p_.make_frame();
+    if (frame_->arena || !p_.placement_.bytes) return;
+    frame_->arena = empty(DType::kUInt8, Shape{p_.placement_.bytes}, cpu());
+    for (Tensor& t : frame_->placed) if (t) t.rep()->buffer = frame_->arena.rep()->buffer;
+  }
+  ~Lease() {
+    const Plan& plan = p_.plan_;
+    for (size_t i = 0; i < frame_->slots.size(); ++i)
+      if (!plan.initial_[i]) frame_->slots[i] = Tensor();
+    // A tensor that somebody kept after all goes on living in this frame's memory, and nobody writes there again.
+    for (const Tensor& t : frame_->placed) if (t && !t.rep()->unique()) return;
+    if (p_.placement_.bytes > kKeptArena) {
+      for (Tensor& t : frame_->placed) if (t) t.rep()->buffer = Ref<Buffer>();
+      frame_->arena = Tensor();
+    }
+    std::lock_guard lock(p_.mutex_);
+    if (p_.idle_.size() < kMostIdle) p_.idle_.push_back(std::move(frame_));
+  }
+  Lease(const Lease&) = delete;
+  Frame& operator*() const { return *frame_; }
+  Frame* operator->() const { return frame_.get(); }
+
+ private:
+  const FastPlan& p_;
+  std::unique_ptr<Frame> frame_;
+};
+
+FastPlan::FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch)
+    : plan_(plan), seen_(std::move(seen)), kernels_(new std::atomic<const Kernel*>[plan.steps().size()]),
+      refusals_(plan.steps().size()), watch_(watch), nanoseconds_(new std::atomic<int64_t>[plan.steps().size()]) {
+  for (size_t k = 0; k < plan.steps().size(); ++k) {
+    nanoseconds_[k] = 0;
+    kernels_[k] = seen_[k].kernel;
+    refusals_[k] = seen_[k].refusals;
+  }
+  find_storage();
+}
+FastPlan::~FastPlan() = default;
+
+// An input whose memory the output may take: it has that shape, this step reads it last, and reads each of its
+// elements before it writes there. -1 where there is none.
+int FastPlan::overwritten(const Step& s, size_t output) const {
+  const Node& n = *s.node;
+  bool fused = n.op == &fused_op();
+  if (!fused && !one_by_one(n)) return -1;
+  const Type& out = n.outputs[output];
+  auto now = static_cast<int>(&s - plan_.steps().data());
+  for (size_t i = 0; i < s.in.size(); ++i) {
+    const Type& in = type_of(n.inputs[i]);
+    int storage = s.in[i] < 0 ? -1 : storage_of_[static_cast<size_t>(s.in[i])];
+    if (storage < 0 || in.shape != out.shape || size_of(in.dtype) != size_of(out.dtype)) continue;
+    if (storages_[static_cast<size_t>(storage)].span.last != now) continue;
+    auto there = [&](int slot) { return slot >= 0 && slot != s.in[i] && storage_of_[static_cast<size_t>(slot)] == storage; };
+    if (std::any_of(s.in.begin(), s.in.end(), there)) continue;  // two views of one memory may lie crosswise
+    if (fused && !expr_of(n.attrs).may_overwrite(output, i)) continue;
+    return storage;
+  }
+  return -1;
+}
+
+void FastPlan::find_storage() {
+  const auto& steps = plan_.steps_;
+  size_t slots = plan_.initial_.size();
+  storage_of_.assign(slots, -1);
+  placed_.assign(slots, false);
+  retained_.assign(slots, false);
+  first_.assign(slots, -1);
+  last_.assign(slots, -1);
+  std::vector<int> root(slots);  // the slot whose memory a slot looks into
+  for (size_t i = 0; i < slots; ++i) root[i] = static_cast<int>(i);
+  for (size_t k = 0; k < steps.size(); ++k) {
+    for (size_t i = 0; i < steps[k].node->outputs.size(); ++i) {
+      auto slot = static_cast<size_t>(steps[k].out) + i;
+      first_[slot] = last_[slot] = static_cast<int>(k);
+      int from = i < seen_[k].alias.size() ? seen_[k].alias[i] : -1;
+      if (from >= 0) root[slot] = root[static_cast<size_t>(steps[k].in[static_cast<size_t>(from)])];
+    }
+    for (int i : steps[k].in) if (i >= 0) last_[static_cast<size_t>(i)] = static_cast<int>(k);
+  }
+  auto at = [](int i) { return static_cast<size_t>(i); };
+  for (int o : plan_.outputs_) if (o >= 0) retained_[at(root[at(o)])] = true;
+  for (const Step& s : steps)
+    if (keeps_inputs(*s.node))
+      for (int i : s.in) if (i >= 0) retained_[at(root[at(i)])] = true;
+  for (size_t i = 0; i < slots; ++i) last_[at(root[i])] = std::max(last_[at(root[i])], last_[i]);
+  for (size_t k = 0; k < steps.size(); ++k) {
+    const Step& s = steps[k];
+    for (size_t i = 0; i < s.node->outputs.size(); ++i) {
+      size_t slot = at(s.out) + i;
+      if (root[slot] != static_cast<int>(slot)) {
+        storage_of_[slot] = storage_of_[at(root[slot])];
+        continue;
+      }
+      const Type& t = s.node->outputs[i];
+      bool looks = (i == 0 && s.node->op->traits.view) || seen_[k].alias[i] == kElsewhere;
+      if (!s.types || looks || !kPlain.has(t.dtype) || retained_[slot] || !t.shape.size()) continue;
+      int taken = overwritten(s, i);
+      if (taken >= 0) {
+        storages_[at(taken)].span.last = last_[slot];
+        ++storages_[at(taken)].shared;
+      } else {
+        taken = static_cast<int>(storages_.size());
+        storages_.push_back({{t.shape.size() * size_of(t.dtype), static_cast<int>(k), last_[slot]}, static_cast<int>(slot)});
+      }
+      storage_of_[slot] = taken;
+      placed_[slot] = true;
+    }
+  }
+  std::vector<Span> spans;
+  for (const Storage& s : storages_) spans.push_back(s.span);
+  placement_ = place(spans);
+}
+
+std::unique_ptr<FastPlan::Frame> FastPlan::make_frame() const {
+  auto f = std::make_unique<Frame>();
+  f->slots = plan_.initial_;
+  f->placed.resize(f->slots.size());
+  for (const Step& s : plan_.steps_) {
+    for (size_t i = 0; i < s.node->outputs.size(); ++i) {
+      size_t slot = static_cast<size_t>(s.out) + i;
+      if (!placed_[slot]) continue;
+      const Type& t = s.node->outputs[i];
+      auto rep = make_ref<TensorRep>(t.dtype, t.shape, Ref<Buffer>(), placement_.offsets[static_cast<size_t>(storage_of_[slot])]);
+      rep->born = s.node->where;
+      f->placed[slot] = Tensor(std::move(rep));
+    }
+  }
+  return f;
+}
+
+// Puts a step's results into their slots. Memory of the arena that nobody planned to look into is left behind.
+void FastPlan::settle(const Step& s, Tensors& out, Frame& f) const {
+  for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) {
+    size_t slot = static_cast<size_t>(s.out) + i;
+    Tensor& t = out[i];
+    const Tensor& own = f.placed[slot];
+    bool foreign = t && f.arena && t.rep()->buffer.get() == f.arena.rep()->buffer.get() && t.rep() != own.rep();
+    if (foreign) {
+      int storage = storage_of_[slot];
+      int64_t begin = storage < 0 ? 0 : placement_.offsets[static_cast<size_t>(storage)];
+      int64_t end = storage < 0 ? 0 : begin + storages_[static_cast<size_t>(storage)].span.bytes;
+      if (own || t.rep()->offset < begin || t.rep()->offset + t.bytes() > end) {
+        Tensor copy = empty(t.dtype(), t.shape(), cpu());
+        std::memcpy(copy.mutable_raw(), t.raw(), static_cast<size_t>(t.bytes()));
+        t = std::move(copy);
+      }
+    }
+    f.slots[slot] = std::move(t);
+  }
+}
+
+// Whether where a result lies changes the plan: numbers of a few bytes are not worth another one.
+bool FastPlan::matters(const Step& s, size_t output) const {
+  const Type& t = s.node->outputs[output];
+  return t.shape.is_full() && kPlain.has(t.dtype) && t.shape.size() * size_of(t.dtype) > 1024;
+}
+
+// What memory the results of a step look into.
+void FastPlan::watch(const Step& s, const Tensors& out, const Frame& f, StepSeen& seen) const {
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Tensor& own = f.placed[static_cast<size_t>(s.out) + i];
+    const TensorRep* t = out[i] ? out[i].rep() : nullptr;
+    int found = kFresh;
+    if (t && t->buffer && t != (own ? own.rep() : nullptr)) {
+      found = t->buffer->unique() ? kFresh : kElsewhere;
+      for (size_t k = 0; k < s.in.size() && !s.owns; ++k) {
+        const Tensor& in = s.in[k] >= 0 ? f.slots[static_cast<size_t>(s.in[k])] : Tensor();
+        if (!in || in.rep()->buffer.get() != t->buffer.get()) continue;
+        int64_t begin = in.rep()->offset, end = begin + in.bytes();
+        if (t->offset >= begin && t->offset + out[i].bytes() <= end) found = static_cast<int>(k);
+      }
+    }
+    seen.alias.push_back(found);
+  }
+}
+
+void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const {
+  InterpreterScope values(nullptr);
+  Where asked = here();
+  Lease frame(*this);
+  std::span<Tensor> slots(frame->slots);
+  for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(plan_.inputs_[i])] = inputs[i];
+  if (given) *given = Tensors();
+  bool timed = timed_.load(std::memory_order_relaxed);
+  bool watching = watch_.load(std::memory_order_relaxed) && watch_.exchange(false);
+  std::vector<StepSeen> seen(watching ? plan_.steps_.size() : 0);
+  bool surprised = false;
+  for (size_t k = 0; k < plan_.steps_.size(); ++k) {
+    const Step& s = plan_.steps_[k];
+    const auto begin = timed ? Clock::now() : Clock::time_point();
+    Tensors out;
+    for (size_t i = 0; i < s.node->outputs.size(); ++i) {
+      const Tensor& own = frame->placed[static_cast<size_t>(s.out) + i];
+      if (!own) continue;
+      out.resize(s.node->outputs.size());
+      out[i] = own;
+    }
+    const Kernel* kernel = s.fixed ? kernels_[k].load(std::memory_order_relaxed) : nullptr;
+    bool bound = kernel != nullptr;
+    Plan::run_step(s, slots, out, kernel, watching ? &seen[k].refusals : nullptr);
+    if (!bound && s.fixed) kernels_[k].store(kernel, std::memory_order_relaxed);
+    if (watching) {
+      watch(s, out, *frame, seen[k]);
+      seen[k].kernel = kernel;
+      for (size_t i = 0; i < seen[k].alias.size() && i < seen_[k].alias.size(); ++i)
+        surprised = surprised || (seen[k].alias[i] != seen_[k].alias[i] && matters(s, i));
+    }
+    settle(s, out, *frame);
+    for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
+    if (timed) nanoseconds_[k] += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+    if ((k & 15) == 15) check_interrupt();
+  }
+  if (timed) ++timed_runs_;
+  set_site(asked);
+  outputs.resize(plan_.outputs_.size());
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = plan_.outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(plan_.outputs_[i])];
+  if (!watching) return;
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t k = 0; k < seen.size(); ++k) refusals_[k] = seen[k].refusals;
+  }
+  if (surprised) plan_.learn(std::move(seen));
+}
+
+}  // namespace holdfast

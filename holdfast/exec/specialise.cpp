@@ -1,0 +1,68 @@
+#include "holdfast/exec/specialise.h"
+
+#include <algorithm>
+
+#include "holdfast/graph/trace.h"
+#include "holdfast/passes/passes.h"
+
+namespace holdfast {
+
+Ref<Graph> specialised(const Graph& g, std::span<const Tensor> inputs) {
+  auto out = make_ref<Graph>(make_ref<Scope>(g.scope->kind, g.scope->name, nullptr));
+  Tracer tracer(out);
+  Tracing tracing(tracer, true);
+  std::unordered_map<const Node*, Tensors> values;
+  std::unordered_map<const Node*, Ref<Node>> copies;
+  auto given = [&](const Node* n, const Tensor& t) {
+    values[n] = {tracer.input(t.dtype(), t.shape(), n->name)};
+    copies[n] = Ref<Node>(node_of(values[n][0]));
+  };
+  for (size_t i = 0; i < g.inputs.size(); ++i) given(g.inputs[i].get(), inputs[i]);
+  for (size_t i = 0; i < g.captures.size(); ++i) given(g.captures[i].inner.get(), inputs[g.inputs.size() + i]);
+  for (const Ref<Node>& n : g.nodes) {
+    if (n->op == &placeholder_op()) continue;
+    if (is_constant(*n)) { values[n.get()] = {constant_of(*n)}; continue; }
+    Tensors in, results;
+    for (const Edge& e : n->inputs) in.push_back(e.node ? values.at(e.node.get())[static_cast<size_t>(e.output)] : Tensor());
+    AtSite line(n->where);
+    tracer.run(*n->op, in, n->attrs, results);
+    Ref<Node> made = out->nodes.back();
+    made->device = n->device;
+    made->placed = n->placed;
+    made->state = n->state;
+    for (const Ref<Node>& b : n->after) if (auto it = copies.find(b.get()); it != copies.end()) made->after.push_back(it->second);
+    copies.emplace(n.get(), made);
+    values[n.get()] = std::move(results);
+  }
+  for (const Edge& e : g.outputs)
+    out->outputs.push_back(e.node ? tracer.resolve(values.at(e.node.get())[static_cast<size_t>(e.output)]) : Edge{});
+  return out;
+}
+
+Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs) {
+  auto same = [&](const Entry& e) {
+    for (size_t i = 0; i < inputs.size(); ++i) if (inputs[i] && !(e.shapes[i] == inputs[i].shape())) return false;
+    return true;
+  };
+  std::lock_guard lock(mutex_);
+  auto it = std::find_if(entries_.begin(), entries_.end(), same);
+  if (it == entries_.end()) {
+    if (entries_.size() == kMost) entries_.pop_back();
+    Entry fresh;
+    for (const Tensor& t : inputs) fresh.shapes.push_back(t ? t.shape() : Shape());
+    entries_.insert(entries_.begin(), std::move(fresh));
+    return nullptr;
+  }
+  std::rotate(entries_.begin(), it, it + 1);
+  Entry& now = entries_.front();
+  if (now.plan || now.hopeless || made_ >= kMostMade) return now.plan;
+  ++made_;
+  try {
+    now.plan = Plan::build(optimised(*specialised(g, inputs)));
+  } catch (const Error&) {
+    now.hopeless = true;  // what is wrong with this call, the general plan says on the user's line
+  }
+  return now.plan;
+}
+
+}  // namespace holdfast

@@ -1,0 +1,72 @@
+// Adds to variables inside the loop that computes what is added.
+#include <algorithm>
+
+#include "holdfast/expr/fused.h"
+#include "holdfast/passes/passes.h"
+#include "holdfast/tensor/variable_state.h"
+
+namespace holdfast {
+namespace {
+
+// The expression of a node that gives one value: its own, or made of its one op. Null where there is none.
+Ref<Expr> expression_of(const Node& n) {
+  if (n.outputs.size() != 1) return nullptr;
+  if (n.op == &fused_op()) return Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)));
+  InlineVector<DType, 4> in;
+  for (const Edge& e : n.inputs) {
+    if (!e.node) return nullptr;
+    in.push_back(type_of(e).dtype);
+  }
+  const char* why = nullptr;
+  auto form = fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why);
+  if (!form) return nullptr;
+  auto out = make_ref<Expr>();
+  InlineVector<int, 4> operands;
+  for (DType d : in) operands.push_back(out->input(d));
+  out->store(out->add(*n.op, n.attrs, n.where, *form, operands, n.outputs[0].dtype));
+  return out;
+}
+
+// The elementwise op behind an update, null for other nodes.
+const OpDef* operation(const Node& n) {
+  static const OpDef *add = find_op("AssignAddVariableOp"), *sub = find_op("AssignSubVariableOp"), *plus = find_op("AddV2"), *minus = find_op("Sub");
+  return n.op == add ? plus : n.op == sub ? minus : nullptr;
+}
+
+bool has_shape(const Node& handle, const Type& t) {
+  auto* v = handle.op == &handle_op() ? dynamic_cast<VariableState*>(constant_of(handle).rep()->beyond.get()) : nullptr;
+  return v && v->dtype == t.dtype && t.shape.is_full() && v->shape == t.shape && loop_for(Scalar::kAdd, t.dtype);
+}
+
+}  // namespace
+
+bool fuse_updates(Graph& g) {
+  std::unordered_map<const Node*, int> uses;
+  for (const Ref<Node>& n : g.nodes) {
+    for (const Edge& e : n->inputs) if (e.node) ++uses[e.node.get()];
+    for (const Ref<Node>& b : n->after) ++uses[b.get()];
+  }
+  for (const Edge& e : g.outputs) if (e.node) ++uses[e.node.get()];
+  std::unordered_set<const Node*> gone;
+  for (Ref<Node>& n : g.nodes) {
+    const OpDef* op = operation(*n);
+    if (!op || !n->inputs[1].node || uses[n->inputs[1].node.get()] != 1) continue;
+    const Node& value = *n->inputs[1].node;
+    if (!value.after.empty() || value.device != n->device || !has_shape(*n->inputs[0].node, type_of(n->inputs[1]))) continue;
+    Ref<Expr> expr = expression_of(value);
+    if (!expr) continue;
+    // Changed as it stands, so that whoever runs after it still does.
+    Edge handle = n->inputs[0];
+    InlineVector<Edge, 3> inputs{handle};
+    inputs.append(value.inputs.begin(), value.inputs.end());
+    gone.insert(&value);
+    n->attrs = Attrs{Arg(Ref<RefCounted>(expr->applied(*op, n->where)))};
+    n->op = &fused_update_op();
+    n->inputs = std::move(inputs);
+  }
+  if (gone.empty()) return false;
+  g.nodes.erase(std::remove_if(g.nodes.begin(), g.nodes.end(), [&](const Ref<Node>& n) { return gone.count(n.get()); }), g.nodes.end());
+  return true;
+}
+
+}  // namespace holdfast
