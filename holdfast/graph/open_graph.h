@@ -55,7 +55,7 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   void* wrapper = nullptr;  // the Python Graph, while there is one; not owned
 
  private:
-  friend HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view, const std::string&);
+  friend Ref<OpenGraph> graph_from_text(std::string_view, const std::string&);
   class Reader;
   std::unique_ptr<Tracer> tracer_;
   std::vector<Held> variables_;
