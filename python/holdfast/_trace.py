@@ -275,7 +275,8 @@ def inline(function: Any, call: Call) -> Any:
     code = function.python_function
     if function._autograph:
         code = autograph.convert(code)
-    return code(*call.args, **call.kwargs)
+    with _holdfast.OwnSeeds():
+        return code(*call.args, **call.kwargs)
 
 
 def make(function: Any, call: Call, number: int) -> Trace:
