@@ -33,10 +33,11 @@ struct Arrived {
   }
 };
 
-// A gradient has the shape of what it is the gradient of, and either may know more of it.
-void learn_shape(const Tensor& dy, const Tensor& y) {
-  if (!dy || !y || !dy.is_symbolic()) return;
-  if (auto both = dy.shape().merged(y.shape())) dy.rep()->shape = *both;
+// A gradient has the shape of what it is the gradient of, which may know more of it.
+Tensor with_shape_of(const Tensor& y, const Tensor& dy) {
+  if (!dy || !y || !dy.is_symbolic() || dy.dtype() == DType::kVariant) return dy;
+  auto both = dy.shape().merged(y.shape());
+  return !both || *both == dy.shape() ? dy : ensure_shape(dy, y.shape());
 }
 
 class Sweep {
@@ -81,7 +82,7 @@ class Sweep {
       Gradient g = id && index_.has(id) ? at(id).total() : Gradient{};
       upstream.push_back(g.none() ? Tensor() : g.tensor());
     }
-    for (size_t i = 0; i < upstream.size() && i < r.outputs.size(); ++i) learn_shape(upstream[i], r.outputs[i]);
+    for (size_t i = 0; i < upstream.size() && i < r.outputs.size(); ++i) upstream[i] = with_shape_of(r.outputs[i], upstream[i]);
     set_site(r.where);
     r.op ? run_formula(r, upstream, wanted) : run_custom(r, upstream);
   }

@@ -2,6 +2,7 @@
 
 #include "holdfast/autodiff/backward.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/ops/array.h"
 
 namespace holdfast {
 namespace {
@@ -9,14 +10,14 @@ namespace {
 // Symbols of a graph's edges, the same one each time it is asked for.
 class Symbols {
  public:
-  // `copies`: what nodes that customs speak of are called in `g`.
-  Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap& copies) : scope_(g.scope) {
+  // `copies`: what nodes that customs speak of are called in `g`; null: themselves.
+  Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap* copies) : scope_(g.scope) {
     for (const Capture& c : g.captures)
       if (c.outer.dtype() == DType::kResource) made_.emplace(key({c.inner, 0}), c.outer);
     for (const CustomGradient& c : customs)
       for (auto* list : {&c.inputs, &c.outputs})
         for (const Tensor& t : *list)
-          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(Key(copies.at(node_of(t)).get(), symbol_of(t)->output), t);
+          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(Key(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output), t);
   }
   Tensor operator()(const Edge& e) {
     if (!e.node) return {};
@@ -53,11 +54,20 @@ Record record_of(const Node& n, Symbols& symbols) {
   return r;
 }
 
-Record record_of(const CustomGradient& c) {
+// A constant that is a node of its own stands for its value, as it does in the records of ops.
+Tensor known_as(const Tensor& t, Symbols& symbols) {
+  return t && t.is_symbolic() && is_constant(*node_of(t)) ? symbols(edge_of(t)) : t;
+}
+
+Record record_of(const CustomGradient& c, Symbols& symbols) {
   Record r;
   r.name = c.name.c_str();
   r.custom = std::make_shared<Backward>(c.backward);
-  for (const Tensor& t : c.inputs) { r.inputs.push_back(t); r.in_ids.push_back(t ? t.id() : 0); }
+  for (const Tensor& given : c.inputs) {
+    Tensor t = known_as(given, symbols);
+    r.inputs.push_back(t);
+    r.in_ids.push_back(t ? t.id() : 0);
+  }
   for (const Tensor& t : c.outputs) { r.outputs.push_back(t); r.out_ids.push_back(t ? t.id() : 0); }
   return r;
 }
@@ -66,7 +76,7 @@ std::vector<Record> records_of(const Graph& g, const std::vector<CustomGradient>
   std::vector<Record> out;
   size_t custom = 0;
   for (size_t i = 0; i <= g.nodes.size(); ++i) {
-    for (; custom < customs.size() && customs[custom].position <= i; ++custom) out.push_back(record_of(customs[custom]));
+    for (; custom < customs.size() && customs[custom].position <= i; ++custom) out.push_back(record_of(customs[custom], symbols));
     if (i < g.nodes.size() && g.nodes[i]->op->gradient) out.push_back(record_of(*g.nodes[i], symbols));
   }
   return out;
@@ -138,7 +148,7 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
     Tracer tracer(whole, &copies);
     Tracing tracing(tracer, true);
     BackwardSite backward;
-    Symbols symbols(*whole, g->customs, copies);
+    Symbols symbols(*whole, g->customs, &copies);
     std::vector<Record> records = records_of(*whole, g->customs, symbols);
     IdMap watched;
     std::vector<Source> wanted;
@@ -179,6 +189,41 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));
   for (size_t i = g->captures.size(); i < whole->captures.size(); ++i)
     out.backward->captures.push_back({whole->captures[i].outer, split.copied(whole->captures[i].inner.get())});
+  return out;
+}
+
+std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
+                                   const GradientsOptions& options) {
+  Tracing tracing(tracer, true);
+  BackwardSite backward;
+  const Graph& g = *tracer.graph();
+  Symbols symbols(g, g.customs, nullptr);
+  auto inside = [&](const Tensor& t) { return symbols(tracer.resolve(t)); };
+  std::vector<Tensor> ys;
+  std::vector<Source> xs;
+  IdMap watched, stop;
+  for (const Tensor& t : targets) ys.push_back(inside(t));
+  for (const Tensor& t : sources) {
+    xs.emplace_back(inside(t));
+    watched.set(xs.back().id(), 0);
+  }
+  for (const Tensor& t : options.stop) stop.set(inside(t).id(), 0);
+  std::vector<Record> records = records_of(g, g.customs, symbols);
+  for (Record& r : records)  // nothing goes on from what counts as a constant to what it was computed from
+    for (uint64_t& id : r.out_ids) if (id && stop.has(id)) id = 0;
+  std::vector<Gradient> out = run_backward(records, watched, ys, xs, options.upstream, Unconnected::kNone, true);
+  auto lasting = [&](Tensor& t) { if (t) t = tracer.symbol(tracer.resolve(t)); };
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out[i].none() && options.unconnected == Unconnected::kZero) {
+      const Tensor& x = sources[i];
+      out[i].dense = zeros_like(x.dtype() == DType::kResource ? Variable::from_handle(x).read() : symbols(tracer.resolve(x)));
+    }
+    lasting(out[i].dense);
+    if (!out[i].slices) continue;
+    lasting(out[i].slices->values);
+    lasting(out[i].slices->indices);
+    lasting(out[i].slices->dense_shape);
+  }
   return out;
 }
 

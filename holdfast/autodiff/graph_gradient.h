@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "holdfast/graph/graph.h"
+#include "holdfast/autodiff/tape.h"
+#include "holdfast/graph/trace.h"
 
 namespace holdfast {
 
@@ -17,5 +18,15 @@ struct GraphGradient {
 /// Of the first `outputs` outputs of `g` with respect to `sources`: placeholders of `g`, or handles of variables. A
 /// gradient that no path reaches is an empty edge.
 HOLDFAST_API GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs = SIZE_MAX);
+
+struct GradientsOptions {
+  std::vector<Tensor> upstream = {};   // weighs the targets; empty: ones
+  std::vector<Tensor> stop = {};       // tensors that count as constants
+  Unconnected unconnected = Unconnected::kNone;
+};
+/// d(sum of targets)/d(each source), written into the graph that holds them. A source is a tensor of the graph, or a
+/// variable's handle.
+HOLDFAST_API std::vector<Gradient> gradients_in(Tracer&, const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
+                                               const GradientsOptions& = {});
 
 }  // namespace holdfast

@@ -120,7 +120,10 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
     if (!all[i] || !all[i].rep()->buffer) continue;
     auto same = [&](const Tensor& t) { return t && t.id() == all[i].id(); };
     bool in = i < graph_->outputs.size() && std::any_of(inputs.begin(), inputs.end(), same);
-    if (in || std::any_of(all.begin(), all.begin() + i, same)) all[i] = view_of(all[i], all[i].shape());
+    if (!in && std::none_of(all.begin(), all.begin() + i, same)) continue;
+    Tensor again = view_of(all[i], all[i].shape());
+    again.rep()->beyond = all[i].rep()->beyond;  // what a number carries to the gradient goes along
+    all[i] = again;
   }
   from.assign(inputs.begin(), inputs.end());
   from.insert(from.end(), chain[0]->variables.begin(), chain[0]->variables.end());

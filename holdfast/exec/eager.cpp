@@ -161,12 +161,31 @@ std::span<const Tensor> values_of(const OpDef& op, std::span<const Tensor> in, T
   return read;
 }
 
+// A variable of a graph has values in sessions only; ops on it are written into the graph while that is there.
+void refuse_variable_of_graph(const OpDef& op, const Tensor& t) {
+  auto* v = dynamic_cast<VariableState*>(t.rep()->beyond.get());
+  if (!v || !v->graph) return;
+  const auto& scope = static_cast<const Scope&>(*v->graph);
+  Diagnostic d;
+  d.code = Code::E0101;
+  d.op = op.name;
+  d.headline = cat("variable `", v->name, "` belongs to the graph `", scope.name, "`, which is gone");
+  d.labels.push_back({Role::kBorn, locate(v->born), cat("variable `", v->name, "` was made here"), false});
+  d.labels.push_back({Role::kPlaced, locate(scope.opened), cat("graph `", scope.name, "` was made here"), false});
+  d.labels.push_back(used_here("used here"));
+  d.why = "a variable of a graph has a value in each session that runs the graph, and none outside";
+  d.fixes.push_back(manual_fix(cat("keep `", scope.name, "` for as long as its variables are used")));
+  raise(std::move(d));
+}
+
 class Eager final : public Interpreter {
  public:
   void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
     Tensors read;
-    for (const Tensor& t : in)
+    for (const Tensor& t : in) {
       if (t && t.is_symbolic()) { in = values_of(op, in, read); break; }
+      if (t && t.dtype() == DType::kResource) refuse_variable_of_graph(op, t);
+    }
     try {
       if (!plainly_fits(op, in)) check_signature(op, in);
       else if (op.elementwise && run_plain(op, in, out)) return stamp(op, in, out);

@@ -60,6 +60,15 @@ void Graph::add(Ref<Node> node, const std::string& base) {
   nodes.push_back(std::move(node));
 }
 
+void Graph::rename(Node& node, const std::string& name) {
+  auto it = by_name_.find(node.name);
+  if (it != by_name_.end()) {
+    by_name_[name] = it->second;
+    by_name_.erase(it);
+  }
+  node.name = name;
+}
+
 Node* Graph::find(const std::string& name) const {
   for (; indexed_ < nodes.size(); ++indexed_) by_name_.emplace(nodes[indexed_]->name, indexed_);
   auto it = by_name_.find(name);

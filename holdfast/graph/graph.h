@@ -85,8 +85,12 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::string unique_name(const std::string& base);
   /// The node of that name, or null.
   Node* find(const std::string& name) const;
+  /// Gives a node of the graph another name, which `unique_name` has given out.
+  void rename(Node& node, const std::string& name);
   /// Appends a node and gives it a name.
   void add(Ref<Node> node, const std::string& base);
+  /// Appends a node that has a name of `unique_name` already.
+  void append(Ref<Node> node) { nodes.push_back(std::move(node)); }
   /// Another graph with the same nodes, to which more can be added.
   Ref<Graph> continued() const;
   /// Number of distinct inputs: arguments and captures.

@@ -32,6 +32,8 @@ Tensor from_bits(DType dtype, const Shape& shape, uint64_t bits) {
   return t;
 }
 
+uint64_t all_bits(int64_t n) { return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1; }
+
 uint64_t to_bits(const Tensor& t) {
   uint64_t bits = 0;
   visit_indices(t.dtype(), [&]<class T>(T) {
@@ -62,6 +64,25 @@ void follow_shape(const Tensor& x, const Tensor& out) {
   symbol_of(out)->unknown = unknown;
 }
 
+// An operand as far as it is known: where it is not, any number stands in.
+struct Partly {
+  Tensor value;
+  uint64_t unknown = 0;
+};
+
+std::optional<Partly> partly(const Tensor& t) {
+  if (!t) return std::nullopt;
+  if (auto unknown = unknown_of(t)) return Partly{value_of(t), *unknown};
+  if (!t.is_symbolic() || !kIndices.has(t.dtype()) || !t.shape().is_full() || t.size() > kMostKnown) return std::nullopt;
+  return Partly{from_bits(t.dtype(), t.shape(), ~uint64_t{0}), all_bits(t.size())};
+}
+
+// The group of what an op rearranges; inputs of other groups say where to.
+const std::string& data_group(const OpDef& op) {
+  for (const InputDef& def : op.inputs) if (!def.host) return def.group;
+  return op.inputs[0].group;
+}
+
 }  // namespace
 
 void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, std::span<const Tensor> out) {
@@ -70,19 +91,18 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
   if (op.name == "Size" && in[0].shape().elements()) return follow_number(*in[0].shape().elements(), out[0]);
   if (op.name == "Rank" && in[0].shape().has_rank()) return follow_number(in[0].rank(), out[0]);
   if (in.empty() || !out[0].shape().is_full() || out[0].size() > kMostKnown) return;
+  auto index = [&](size_t i) { return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].group != data_group(op); };
   bool all = true;
   Tensors values;
-  for (const Tensor& t : in) {
-    if (!t) return;
-    auto unknown = unknown_of(t);
-    if (!unknown) return;
-    all = all && *unknown == 0;
-    values.push_back(value_of(t));
+  std::vector<uint64_t> unknown;
+  for (size_t i = 0; i < in.size(); ++i) {
+    auto operand = partly(in[i]);
+    if (!operand || (index(i) && operand->unknown)) return;
+    all = all && !operand->unknown;
+    values.push_back(operand->value);
+    unknown.push_back(operand->unknown);
   }
   if (!all && !op.elementwise && !op.traits.rearranges) return;
-  // What is rearranged shares the op's own dtype; the others say where to.
-  auto index = [&](size_t i) { return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].group != "T"; };
-  for (size_t i = 0; i < in.size(); ++i) if (index(i) && *unknown_of(in[i]) != 0) return;
   Tensor known;
   try {
     known = run_known(op, values, attrs)[0];
@@ -90,21 +110,27 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
     return;  // the step will say so, if it ever runs
   }
   if (known.size() > kMostKnown) return;
-  symbol_of(out[0])->known = known;
-  if (all) return;
+  if (all) {
+    symbol_of(out[0])->known = known;
+    return;
+  }
   // The same op on the marks themselves tells where the unknown elements went; an elementwise result is
   // unknown where any operand is.
   Tensors marks;
   for (size_t i = 0; i < in.size(); ++i)  // an index says where to look, not what is there
-    marks.push_back(index(i) ? values[i] : from_bits(values[i].dtype(), values[i].shape(), *unknown_of(in[i])));
+    marks.push_back(index(i) ? values[i] : from_bits(values[i].dtype(), values[i].shape(), unknown[i]));
+  uint64_t hidden = 0;
   if (op.elementwise) {
     static const OpDef* either = find_op("Maximum");
     Tensor any = marks[0];
     for (size_t i = 1; i < marks.size(); ++i) any = run_known(*either, {any, marks[i]}, {})[0];
-    symbol_of(out[0])->unknown = to_bits(any);
+    hidden = to_bits(any);
   } else {
-    symbol_of(out[0])->unknown = to_bits(run_known(op, marks, attrs)[0]);
+    hidden = to_bits(run_known(op, marks, attrs)[0]);
   }
+  if (hidden == all_bits(known.size())) return;
+  symbol_of(out[0])->known = known;
+  symbol_of(out[0])->unknown = hidden;
 }
 
 }  // namespace holdfast

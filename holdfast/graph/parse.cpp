@@ -89,6 +89,7 @@ std::vector<Edge> Parser::edges(const Names& names, std::string_view end) {
 void Parser::node(Graph& g, Names& names) {
   Token at = in_.peek();
   std::string name = in_.name("a node or `return`");
+  if (at.kind == TokenKind::kWord && name == kNone) Lexer::refuse(at, cat("a node can be called `", kNone, "` in quotes only"));
   if (names.count(name)) Lexer::refuse(at, cat("two nodes are called `", name, "`"));
   in_.expect("=");
   Token op_at = in_.peek();

@@ -43,7 +43,6 @@ Arg Parser::value(const Ref<Scope>& scope) {
   }
   if (in_.at(kVariable) || in_.at("tensor")) return Arg(tensor_or_none());
   if (in_.take(kObject)) {
-    if (in_.take("None")) return Arg(Ref<RefCounted>());
     size_t i = index(payload_ ? payload_->objects.size() : 0, "object");
     in_.name("the object in words");
     return Arg(payload_->objects[i]);

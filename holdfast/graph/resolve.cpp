@@ -75,6 +75,12 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
     return;
   }
   d.code = Code::E0203;
+  if (f->kind == ScopeKind::kGraph) {
+    d.headline = cat("`", name, "` has no value: it is part of the graph `", f->name, "`");
+    d.why = cat("a graph writes ops down, and a session computes them; `", name, "` is a recipe and not a number");
+    d.fixes.push_back(manual_fix(cat("run it in a session: `sess.run(", name, ")`")));
+    return;
+  }
   d.headline = cat("`", name, "` has no value yet: `", f->name, "` is being traced");
   d.why = cat("this runs once, while tracing `", f->name, "`, when `", name, "` is a recipe and not a number");
   d.fixes.push_back(manual_fix(cat("run the code that needs the number in a `py_function`, with the dtypes of its results")));

@@ -1,5 +1,7 @@
 #include "holdfast/graph/trace.h"
 
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/streams.h"
@@ -30,8 +32,8 @@ bool draws(const OpDef& op) { return op.traits.stateful && op.attrs.size() >= 2 
 
 }  // namespace
 
-Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies)
-    : graph_(std::move(graph)), copies_(copies), seeds_(random::seed_state().global_seed()) {
+Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies, RefCounted* home)
+    : graph_(std::move(graph)), copies_(copies), seeds_(random::seed_state().global_seed()), home_(home) {
   first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
   graph_->scope->interpreter = this;
   for (const Ref<Node>& n : graph_->nodes) if (is_constant(*n)) constants_[constant_of(*n).id()] = n;
@@ -50,14 +52,64 @@ void Tracer::close() {
 }
 
 Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
+  if (graph_->finalized) finalized(*graph_, placeholder_op());
   auto node = make_ref<Node>(&placeholder_op(), Attrs{Arg(dtype), Arg(shape)});
   node->where = graph_->scope->defined ? graph_->scope->defined : here();
   node->outputs.push_back({dtype, std::move(shape)});
   graph_->add(node, name);
   graph_->inputs.push_back(node);
-  Tensor t = symbol_for({node, 0}, graph_->scope);
-  made_.push_back(t);
+  return made({node, 0});
+}
+
+Tensor Tracer::symbol(const Edge& e) const {
+  Tensor t = symbol_for(e, graph_->scope);
+  if (home_) symbol_of(t)->keeps = Ref<RefCounted>(home_);
+  if (e.node->op == &const_op() && kIndices.has(t.dtype()) && t.size() <= kMostKnown) {
+    const Tensor& value = constant_of(*e.node);
+    if (value.device() && value.device()->kind() == DeviceKind::kCpu) symbol_of(t)->known = value;
+  }
   return t;
+}
+
+Tensor Tracer::made(const Edge& e) {
+  Tensor t = symbol(e);
+  if (!home_) made_.push_back(t);  // a graph that never closes has no leaks to look for
+  return t;
+}
+
+Tensor Tracer::constant_node(const Tensor& t, const std::string& name) {
+  if (graph_->finalized) finalized(*graph_, const_op());
+  // Another identity: to a gradient a constant is its id.
+  auto node = make_ref<Node>(&const_op(), Attrs{Arg(t.rep()->buffer ? view_of(t, t.shape()) : t)});
+  node->where = here();
+  node->outputs.push_back({t.dtype(), t.shape()});
+  node->after = control();
+  graph_->add(node, context().name_scope + name);
+  constants_[constant_of(*node).id()] = node;
+  return made({node, 0});
+}
+
+void Tracer::push_control(std::vector<Ref<Node>> nodes, bool clear) {
+  std::lock_guard lock(control_mutex_);
+  auto& stack = control_[std::this_thread::get_id()];
+  std::vector<Ref<Node>> all;
+  if (!clear && !stack.empty()) all = stack.back();
+  for (Ref<Node>& n : nodes) if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(std::move(n));
+  stack.push_back(std::move(all));
+}
+
+void Tracer::pop_control() {
+  std::lock_guard lock(control_mutex_);
+  auto it = control_.find(std::this_thread::get_id());
+  if (it == control_.end() || it->second.empty()) bug("control dependencies end that never began");
+  it->second.pop_back();
+  if (it->second.empty()) control_.erase(it);
+}
+
+std::vector<Ref<Node>> Tracer::control() const {
+  std::lock_guard lock(control_mutex_);
+  auto it = control_.find(std::this_thread::get_id());
+  return it == control_.end() ? std::vector<Ref<Node>>() : it->second.back();
 }
 
 Edge Tracer::constant(const Tensor& t) {
@@ -67,7 +119,7 @@ Edge Tracer::constant(const Tensor& t) {
     node = make_ref<Node>(handle ? &handle_op() : &const_op(), Attrs{Arg(t)});
     node->where = t.born();
     node->outputs.push_back({t.dtype(), t.shape()});
-    graph_->add(node, context().name_scope + (handle ? "VarHandleOp" : "Const"));
+    graph_->add(node, operand_.empty() ? context().name_scope + (handle ? "VarHandleOp" : "Const") : operand_);
   }
   return {node, 0};
 }
@@ -99,11 +151,14 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
   try {
     check_signature(op, in);
     auto node = make_ref<Node>(&op, attrs);
+    node->name = graph_->unique_name(base_name(op));
     for (size_t i = 0; i < in.size(); ++i) {
       const Tensor& t = in[i];
+      if (home_) operand_ = cat(node->name, "/", op.inputs[std::min(i, op.inputs.size() - 1)].name);
       bool stranger = t && t.is_symbolic() && symbol_of(t)->scope != graph_->scope && !symbol_of(t)->scope->open();
       node->inputs.push_back(!t ? Edge{} : resolve(t, stranger ? operand_source(op, in, static_cast<int>(i)).text : ""));
     }
+    operand_.clear();
     Infer infer(op, in, attrs);
     op.infer(infer);
     for (size_t i = 0; i < in.size(); ++i) {
@@ -116,21 +171,31 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
     node->placed = c.placed;
     if (draws(op)) node->state = make_ref<random::NodeGenerator>(random::OpSeeds{attrs[0].i(), attrs[1].i()});
     for (size_t i = 0; i < infer.dtypes.size(); ++i) node->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
-    graph_->add(node, base_name(op));
+    node->after = control();
+    graph_->append(node);
     out.resize(node->outputs.size());
-    for (size_t i = 0; i < out.size(); ++i) {
-      out[i] = symbol_for({node, static_cast<int>(i)}, graph_->scope);
-      made_.push_back(out[i]);
-    }
+    for (size_t i = 0; i < out.size(); ++i) out[i] = made({node, static_cast<int>(i)});
     follow_known(op, in, attrs, out);
   } catch (Error& e) {
+    operand_.clear();
     e.name_op(op.name);
     throw;
   }
 }
 
 void Tracer::custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, const Backward& backward) {
-  graph_->customs.push_back({name, graph_->nodes.size(), in, out, backward});
+  CustomGradient custom{name, graph_->nodes.size(), in, out, backward};
+  // What the graph holds must not hold the graph; and one edge is one symbol, whichever gradient speaks of it.
+  for (auto* list : {&custom.inputs, &custom.outputs})
+    for (Tensor& t : *list) {
+      if (!home_ || !t || !t.is_symbolic() || symbol_of(t)->scope != graph_->scope) continue;
+      auto& known = plain_[node_of(t)];
+      known.resize(node_of(t)->outputs.size());
+      Tensor& plain = known[static_cast<size_t>(symbol_of(t)->output)];
+      if (!plain) plain = symbol_for(edge_of(t), graph_->scope);
+      t = plain;
+    }
+  graph_->customs.push_back(std::move(custom));
 }
 
 Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpreter), seeds_(random::seed_scope().graph), lifted_(context().lifted), shut_out_(shut_out_tapes) {
@@ -147,6 +212,44 @@ Tracing::~Tracing() {
   random::seed_scope().graph = seeds_;
   c.lifted = lifted_;
   if (shut_out_) std::swap(observers_, c.observers);
+}
+
+namespace {
+
+// Who will write down an op on these operands: the owner of the first symbol, else whoever is asked now.
+Tracer* writer_for(std::span<const Tensor> operands) {
+  for (const Tensor& t : operands)
+    if (t && t.is_symbolic() && symbol_of(t)->scope->open() && !context().interpreter)
+      return dynamic_cast<Tracer*>(symbol_of(t)->scope->interpreter);
+  return current_trace();
+}
+
+}  // namespace
+
+NamedCall::NamedCall(const std::string& name, std::span<const Tensor> operands) : tracer_(writer_for(operands)) {
+  if (!tracer_) return;
+  Context& c = context();
+  before_ = tracer_->graph()->nodes.size();
+  // A name that ends with a slash is a whole path, to be taken as it is.
+  if (!name.empty() && name.back() == '/') name_ = name.substr(0, name.size() - 1);
+  else name_ = tracer_->graph()->unique_name(c.name_scope + name);
+  scope_ = std::exchange(c.name_scope, name_ + "/");
+}
+
+NamedCall::~NamedCall() {
+  if (tracer_) context().name_scope = scope_;
+}
+
+void NamedCall::finish(const Tensor& result) {
+  if (!tracer_ || !result || !result.is_symbolic()) return;
+  Graph& g = *tracer_->graph();
+  Node* node = node_of(result);
+  auto first = g.nodes.begin() + static_cast<std::ptrdiff_t>(before_);
+  if (std::none_of(first, g.nodes.end(), [&](const Ref<Node>& n) { return n.get() == node; })) return;
+  std::string was = node->name + "/";
+  g.rename(*node, name_);
+  for (auto it = first; it != g.nodes.end(); ++it)  // its own constants follow it
+    if ((*it)->name.compare(0, was.size(), was) == 0) g.rename(**it, g.unique_name(name_ + "/" + (*it)->name.substr(was.size())));
 }
 
 Tracer* current_trace() { return dynamic_cast<Tracer*>(context().interpreter); }

@@ -1,6 +1,9 @@
 // The interpreter that writes ops down.
 #pragma once
 
+#include <mutex>
+#include <thread>
+
 #include "holdfast/graph/graph.h"
 #include "holdfast/ops/random/seeds.h"
 
@@ -10,8 +13,9 @@ namespace holdfast {
 /// `entered`, ops on plain values are written down too, and no tape from outside looks on.
 class HOLDFAST_API Tracer final : public Interpreter {
  public:
-  /// `copies`: for a graph that is a copy, what symbols of the original stand for.
-  explicit Tracer(Ref<Graph> graph, const NodeMap* copies = nullptr);
+  /// `copies`: for a graph that is a copy, what symbols of the original stand for. `home`: for a graph that is never
+  /// closed, what its symbols keep alive; not owned.
+  explicit Tracer(Ref<Graph> graph, const NodeMap* copies = nullptr, RefCounted* home = nullptr);
   ~Tracer() override;
 
   Scope* scope() const override { return graph_->scope.get(); }
@@ -19,10 +23,20 @@ class HOLDFAST_API Tracer final : public Interpreter {
   void custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, const Backward&) override;
 
   const Ref<Graph>& graph() const { return graph_; }
+  RefCounted* home() const { return home_; }
   /// Numbers the graph's random ops.
   random::GraphSeeds& seeds() { return seeds_; }
   /// A new argument of the graph.
   Tensor input(DType, Shape, const std::string& name);
+  /// A symbol for one of the graph's edges.
+  Tensor symbol(const Edge& e) const;
+  /// A node that holds `t`, a new one each time.
+  Tensor constant_node(const Tensor& t, const std::string& name);
+  /// What this thread adds from now on runs after `nodes` too; `clear`: after these alone. Undone by `pop_control`.
+  void push_control(std::vector<Ref<Node>> nodes, bool clear = false);
+  void pop_control();
+  /// What is added now must run after these.
+  std::vector<Ref<Node>> control() const;
   /// What `t` is inside: itself, a capture, or a constant. Throws where it can't be had; `name` is what the
   /// user calls it.
   Edge resolve(const Tensor& t, const std::string& name = {});
@@ -38,6 +52,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
 
  private:
   Edge constant(const Tensor& t);
+  Tensor made(const Edge& e);
   bool from_around(const Tensor& t) const;
   Edge capture(const Tensor& t);
 
@@ -48,6 +63,11 @@ class HOLDFAST_API Tracer final : public Interpreter {
   std::vector<Tensor> made_;
   random::GraphSeeds seeds_;
   uint64_t first_id_ = 0;  // what has a smaller one is older than the trace
+  std::string operand_;  // what a constant is called that an op is given as an operand
+  RefCounted* home_;
+  std::unordered_map<const Node*, std::vector<Tensor>> plain_;  // symbols that custom gradients hold, which keep nothing
+  mutable std::mutex control_mutex_;
+  std::unordered_map<std::thread::id, std::vector<std::vector<Ref<Node>>>> control_;
 };
 
 /// Makes `tracer` the thread's interpreter while it lives; tapes outside do not see what is traced.
@@ -56,6 +76,8 @@ class HOLDFAST_API Tracing {
   explicit Tracing(Tracer& tracer, bool shut_out_tapes);
   ~Tracing();
   Tracing(const Tracing&) = delete;
+  /// Who was in force before.
+  Interpreter* was() const { return was_; }
 
  private:
   Interpreter* was_;
@@ -63,6 +85,22 @@ class HOLDFAST_API Tracing {
   Where lifted_;
   InlineVector<Observer*, 4> observers_;
   bool shut_out_;
+};
+
+/// Names what one call makes: its result `name`, whatever it takes on the way `name/...`. Does nothing where the
+/// call is not written down.
+class HOLDFAST_API NamedCall {
+ public:
+  NamedCall(const std::string& name, std::span<const Tensor> operands);
+  ~NamedCall();
+  NamedCall(const NamedCall&) = delete;
+  /// Gives the name to what was made last of `result`.
+  void finish(const Tensor& result);
+
+ private:
+  Tracer* tracer_ = nullptr;
+  size_t before_ = 0;
+  std::string name_, scope_;
 };
 
 /// Works out, as far as it can, the small integers that an op without state gives, from what is known of its

@@ -83,7 +83,7 @@ std::string ValueWriter::resource(const Tensor& t) {
 }
 
 std::string ValueWriter::object(const Ref<RefCounted>& o, int indent) {
-  if (!o) return cat(kObject, " None");
+  if (!o) return "None";
   if (auto* g = dynamic_cast<const Graph*>(o.get())) return body_text(*g, *this, indent);
   size_t i = 0;
   while (i < own_.objects.size() && own_.objects[i] != o) ++i;

@@ -5,12 +5,14 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/scope.h"
+#include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
 namespace {
 
 Interpreter* g_eager = nullptr;
 std::atomic<DevicePolicy> g_policy{DevicePolicy::kWarn};
+std::atomic<Interpreter*> g_first{nullptr};
 
 Device* default_device() {
   static Device* d = [] {
@@ -25,18 +27,27 @@ Device* default_device() {
   auto d = about_call(Code::E0110, op, in, cat(op.name, " takes tensors of two graphs, `", a.name, "` and `", b.name, "`"));
   for (const Scope* s : {&a, &b})
     d.labels.push_back({Role::kPlaced, locate(s->opened), cat("graph `", s->name, "` was made here"), false});
+  for (Label& l : d.labels) if (l.primary) l.text = "used here, both in one op";
   d.why = "an op belongs to one graph, and can use only what that graph computes";
   d.fixes.push_back(manual_fix(cat("make both under the same graph: `with ", a.name, ".as_default():`")));
   raise(std::move(d));
+}
+
+// The graph that a tensor is part of: a symbol's, or that of a variable which lives in a graph; else null.
+const Scope* scope_of(const Tensor& t) {
+  if (!t) return nullptr;
+  if (t.is_symbolic()) return symbol_of(t)->scope.get();
+  if (t.dtype() != DType::kResource) return nullptr;
+  auto* v = dynamic_cast<VariableState*>(t.rep()->beyond.get());
+  return v ? static_cast<const Scope*>(v->graph.get()) : nullptr;
 }
 
 // The innermost open scope that owns a symbol among the inputs; else whoever was asked.
 Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* asked) {
   const Scope* best = nullptr;
   for (const Tensor& t : in) {
-    if (!t || !t.is_symbolic()) continue;
-    const Scope* s = symbol_of(t)->scope.get();
-    if (!s->open() || s == best) continue;
+    const Scope* s = scope_of(t);
+    if (!s || !s->open() || s == best) continue;
     if (best && !s->inside(best) && !best->inside(s)) two_graphs(op, in, *best, *s);
     if (!best || s->depth > best->depth) best = s;
   }
@@ -52,7 +63,11 @@ InterpreterScope::InterpreterScope(Interpreter* interpreter) : was_(context().in
 InterpreterScope::~InterpreterScope() { context().interpreter = was_; }
 
 Context& context() {
-  static thread_local Context c;
+  static thread_local Context c = [] {
+    Context fresh;
+    fresh.interpreter = g_first;
+    return fresh;
+  }();
   return c;
 }
 
@@ -65,6 +80,7 @@ void set_device_policy(DevicePolicy p) { g_policy = p; }
 DevicePolicy device_policy() { return g_policy; }
 void set_eager(Interpreter* i) { g_eager = i; }
 Interpreter* eager() { return g_eager; }
+void set_first_interpreter(Interpreter* i) { g_first = i; }
 
 DeviceScope::DeviceScope(Device* device) : was_(context().device), placed_(context().placed) {
   context().device = device;
@@ -78,7 +94,7 @@ DeviceScope::~DeviceScope() {
 void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
   Context& c = context();
   Interpreter* who = c.interpreter ? c.interpreter : g_eager;
-  for (const Tensor& t : in) if (t && t.is_symbolic()) { who = owner_of(op, in, who); break; }
+  for (const Tensor& t : in) if (scope_of(t)) { who = owner_of(op, in, who); break; }
   who->run(op, in, attrs, out);
   for (Observer* o : c.observers) o->ran(op, in, attrs, out);
 }

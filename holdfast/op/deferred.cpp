@@ -55,6 +55,8 @@ Status run(Call& c) {
   if (out.size() != code.outputs.size()) bug(cat(code.name, " gave ", out.size(), " results, not ", code.outputs.size()));
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i].dtype() != c.out_dtype(static_cast<int>(i))) bug(cat(code.name, " gave a ", name(out[i].dtype()), ", not a ", name(c.out_dtype(static_cast<int>(i)))));
+    if (!out[i].shape().compatible(code.outputs[i].second))
+      return {Code::E1102, cat(code.name, " gave shape ", out[i].shape().text(), ", expected ", code.outputs[i].second.text())};
     c.set_out(static_cast<int>(i), out[i]);
   }
   return {};

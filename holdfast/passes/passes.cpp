@@ -86,6 +86,7 @@ const std::vector<Pass>& all_passes() {
       {"relax", "Lets products read through transposes, and squares by multiplying: what may change last bits.", &relax},
       {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
       {"cse", "Computes equal values once.", &cse},
+      {"bodies", "Takes results that nobody uses out of branches and loops.", &bodies},
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
       {"early_updates", "Moves updates of variables to where their values are known.", &early_updates, true},
       {"fuse", "Joins elementwise nodes into one.", &fuse, true},

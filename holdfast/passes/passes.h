@@ -26,6 +26,8 @@ HOLDFAST_API bool relax(Graph&);
 HOLDFAST_API bool reshapes(Graph&);
 /// Computes equal values once.
 HOLDFAST_API bool cse(Graph&);
+/// Takes results that nobody uses out of branches and loops.
+HOLDFAST_API bool bodies(Graph&);
 /// Drops nodes that no output and no effect needs.
 HOLDFAST_API bool drop_dead(Graph&);
 /// Moves updates of variables to where their values are known.

@@ -24,7 +24,9 @@ Edge Rewriter::redirected(const Edge& e) const {
 }
 
 void Rewriter::redirect(Node& n) {
-  if (replaced_.empty()) return;
+  if (replaced_.empty() && moved_.empty()) return;
+  for (Ref<Node>& before : n.after)
+    if (auto it = moved_.find(before.get()); it != moved_.end()) before = it->second.second;
   for (Edge& e : n.inputs) {
     Edge by = redirected(e);
     if (by == e) continue;
@@ -48,7 +50,7 @@ void Rewriter::finish() {
     for (size_t k = 0; k < i; ++k) taken = taken || (graph_.outputs[k] == by && !(before[k] == before[i]));
     if (given || taken) {
       bool apart = out.node->op == identity && out.node->inputs[0] == by;
-      if (apart) continue;
+      if (apart || !kAll.has(type_of(by).dtype)) continue;
       now_ = out.node;
       by = add(*identity, {by});
       by.node->device = nullptr;

@@ -22,7 +22,7 @@ class Rewriter {
       redirect(*n);
       now_ = n;
       f(n);
-      graph_.nodes.push_back(std::move(n));
+      if (!moved_.count(n.get())) graph_.nodes.push_back(std::move(n));
     }
     finish();
     return changed_;
@@ -31,6 +31,8 @@ class Rewriter {
   /// From here on, `by` is used where output `output` of the node in hand was. Not done, and false, where the
   /// node was told when to run.
   bool replace(Edge by, int output = 0);
+  /// Takes the node in hand out of the graph; `by` runs in its place. All that is used of it must have been replaced.
+  void leave(Ref<Node> by) { moved_.emplace(now_.get(), std::pair(now_, std::move(by))); changed_ = true; }
   /// A node before the one in hand, of the same line and device; attributes that are not given take their defaults.
   Edge add(const OpDef& op, InlineVector<Edge, 3> inputs, Attrs attrs = {});
   Edge add(const char* op, InlineVector<Edge, 3> inputs, Attrs attrs = {});
@@ -40,8 +42,6 @@ class Rewriter {
   Edge number(int64_t value, DType dtype = int32);
   /// Whether output 0 of the node in hand was replaced.
   bool replaced(const Node& n) const { return replaced_.count({&n, 0}) != 0; }
-  /// Says that the pass changed the node in hand itself.
-  void touched() { changed_ = true; }
   /// How often a node's outputs were used when the walk began.
   int uses(const Node& n) const { auto it = uses_.find(&n); return it == uses_.end() ? 0 : it->second; }
 
@@ -54,6 +54,7 @@ class Rewriter {
   Ref<Node> now_;
   bool changed_ = false;
   std::map<std::pair<const Node*, int>, Edge> replaced_;
+  std::unordered_map<const Node*, std::pair<Ref<Node>, Ref<Node>>> moved_;  // who left, kept alive, and who came
   std::unordered_map<const Node*, int> uses_;
 };
 

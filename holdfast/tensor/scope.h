@@ -50,10 +50,14 @@ class HOLDFAST_API Symbol final : public RefCounted {
   bool kept = false;           // each call of its function puts a new value there
   Tensor known;                // small integers that are known while tracing, on the host
   uint64_t unknown = 0;        // which elements of `known` are not, one bit each
+  Ref<RefCounted> keeps;       // a graph written by hand, which lives as long as its tensors do
 };
 
 /// The most elements that are followed through a trace.
 inline constexpr int64_t kMostKnown = 64;
+
+/// Who runs ops on threads that have not begun yet, in place of eager execution; null: eager.
+HOLDFAST_API void set_first_interpreter(Interpreter*);
 
 inline Symbol* symbol_of(const Tensor& t) { return static_cast<Symbol*>(t.rep()->beyond.get()); }
 

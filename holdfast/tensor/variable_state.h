@@ -31,6 +31,7 @@ class HOLDFAST_API VariableState final : public RefCounted {
   const Shape shape;  // may have unknown dimensions
   const bool trainable;
   Where born = nullptr;
+  Ref<RefCounted> graph;    // the Scope of the graph it is part of: each session has a value of its own; else null
   void* wrapper = nullptr;  // the Python Variable, while there is one; not owned
 
  private:

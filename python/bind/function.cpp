@@ -7,6 +7,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
+#include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
 
@@ -216,15 +217,16 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
   return {};
 }
 
-// Puts positional and keyword arguments in their places. `name`, which every function takes, names
+// Puts positional and keyword arguments in their places. Gives back `name`, which every function takes: it names
 // the op in a graph; an eager call has none to name.
-void place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* kwnames, Given& given) {
+PyObject* place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* kwnames, Given& given) {
   const FunctionDef& def = *f.def;
   size_t count = def.params.size();
   given.resize(count, nullptr);
   if (n > count + 1 || (n == count + 1 && args[count] != Py_None && !PyUnicode_Check(args[count])))
     type_error(cat("`", def.name, "` got ", n, " arguments, expected at most ", count));
   for (size_t i = 0; i < n && i < count; ++i) given[i] = args[i];
+  PyObject* name = n == count + 1 ? args[count] : nullptr;
   Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
   for (Py_ssize_t k = 0; k < keywords; ++k) {
     PyObject* key = PyTuple_GET_ITEM(kwnames, k);
@@ -236,7 +238,7 @@ void place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* kwnam
       while (i < count && PyUnicode_Compare(PyTuple_GET_ITEM(f.names, static_cast<Py_ssize_t>(i)), key) != 0) ++i;
     }
     if (i == count) {
-      if (PyUnicode_CompareWithASCIIString(key, "name") == 0) continue;
+      if (PyUnicode_CompareWithASCIIString(key, "name") == 0) { name = value; continue; }
       std::string names;
       for (auto& p : def.params) names += (names.empty() ? "`" : ", `") + p.name + "`";
       type_error(cat("`", def.name, "` has no argument `", PyUnicode_AsUTF8(key), "`"), cat("its arguments are ", names, " and `name`"));
@@ -246,6 +248,19 @@ void place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* kwnam
   }
   for (size_t i = 0; i < count; ++i)
     if (!given[i] && def.params[i].required) type_error(cat("`", def.name, "` needs the argument `", def.params[i].name, "`"));
+  return name;
+}
+
+// The call of `f`, whose result has a name if it is written down.
+Tensors call_named(const FunctionDef& def, std::span<const Arg> args, const Tensors& operands, PyObject* name) {
+  if (!PyUnicode_Check(name)) type_error(cat("`", def.name, "`: `name` is ", repr_of(name), ", expected a string"));
+  const char* text = PyUnicode_AsUTF8(name);
+  if (!text) throw PythonError{};
+  if (!*text) return def.call(args);
+  NamedCall named(text, operands);
+  Tensors out = def.call(args);
+  if (!out.empty()) named.finish(out[0]);
+  return out;
 }
 
 // The namedtuple of a function with named results, made when it is first needed.
@@ -283,7 +298,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
   return guarded([&] {
     mark();
     Given given;
-    place(f, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)), kwnames, given);
+    PyObject* name = place(f, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)), kwnames, given);
     Groups groups;
     InlineVector<Arg, 6> parsed;
     Tensors tensors;
@@ -296,7 +311,9 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
         throw;
       }
       if (auto* t = std::get_if<Tensor>(&parsed.back().value())) tensors.push_back(*t);
+      else if (auto* list = std::get_if<Tensors>(&parsed.back().value()); list && name) for (const Tensor& x : *list) tensors.push_back(x);
     }
+    if (name && name != Py_None) return to_python(f, call_named(*f.def, {parsed.data(), parsed.size()}, tensors, name)).release();
     Unlocked unlocked(tensors);
     Tensors out = f.def->call({parsed.data(), parsed.size()});
     unlocked.relock();

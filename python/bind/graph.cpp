@@ -177,6 +177,30 @@ nb::object scope_info(const Tensor& t) {
   return d;
 }
 
+// Gives a symbol a narrower shape from here on: what the graph computes for it is checked when it runs.
+void set_shape(const Tensor& t, const Shape& shape) {
+  Scope& scope = *symbol_of(t)->scope;
+  if (!scope.open()) return;
+  const OpDef& op = *find_op("EnsureShape");
+  Tensors out;
+  scope.interpreter->run(op, std::span<const Tensor>(&t, 1), Attrs{Arg(shape)}, out);
+  t.rep()->shape = out[0].shape();
+  t.rep()->beyond = out[0].rep()->beyond;
+}
+
+// The integers that a trace knows a symbol to hold, None for those it does not; None if it knows none.
+nb::object known_numbers(const Tensor& t) {
+  if (!t.is_symbolic() || !symbol_of(t)->known) return nb::none();
+  const Symbol& s = *symbol_of(t);
+  nb::list out;
+  for (int64_t i = 0; i < s.known.size(); ++i) {
+    bool hidden = s.unknown >> i & 1;
+    if (hidden) out.append(nb::none());
+    else out.append(s.known.dtype() == int32 ? int64_t{s.known.data<int32_t>()[i]} : s.known.data<int64_t>()[i]);
+  }
+  return out;
+}
+
 }  // namespace
 
 Ref<ConcreteFunction> concrete_of(PyObject* o) {
@@ -294,6 +318,16 @@ void bind_graph(nb::module_& m) {
     return run([&] { mark(); return peeked(t, feed); });
   });
   m.def("scope_of", &scope_info);
+  m.def("set_shape", [](const Tensor& t, nb::handle shape) {
+    run([&] {
+      mark();
+      auto dims = ints_of(shape.ptr());
+      if (!dims) type_error("a shape is " + repr_of(shape.ptr()));
+      set_shape(t, Shape(*dims));
+      return 0;
+    });
+  });
+  m.def("known_numbers", &known_numbers);
   m.def("roots_of", [](const Tensor& t) {
     // The inputs of its graph that a symbol depends on, nearest first.
     nb::list out;

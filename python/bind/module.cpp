@@ -117,6 +117,13 @@ NB_MODULE(_holdfast, m) {
       return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
     });
   }, "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true);
+  m.def("convert_value", [](nb::handle value, nb::handle dtype, bool strict) {
+    return run([&] {
+      mark();
+      InterpreterScope values(nullptr);
+      return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
+    });
+  }, "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true, "The same, and eagerly: a graph that is being written sees nothing of it.");
   m.def("raise_diagnostic", [](nb::handle d) { run([&]() -> int { raise(from_dict(d.ptr())); }); });
   m.def("warn_diagnostic", [](nb::handle d) { run([&] { warn(from_dict(d.ptr())); return 0; }); });
   m.def("render", [](nb::handle d) { return run([&] { return render(from_dict(d.ptr())); }); });
@@ -144,7 +151,9 @@ NB_MODULE(_holdfast, m) {
   bind_device(m);
   bind_random(m);
   bind_graph(m);
+  bind_session(m);
   bind_control(m);
+  bind_pycall(m);
   bind_graph_text(m);
   bind_registry(m);
 }

@@ -45,7 +45,9 @@ void bind_tape(nanobind::module_& m);
 void bind_device(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
+void bind_session(nanobind::module_& m);
 void bind_control(nanobind::module_& m);
+void bind_pycall(nanobind::module_& m);
 void bind_graph_text(nanobind::module_& m);
 void bind_registry(nanobind::module_& m);
 

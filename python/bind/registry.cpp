@@ -1,5 +1,6 @@
 // The raw ops: called by name, inputs and attributes as the op declares them.
 #include "holdfast/base/text.h"
+#include "holdfast/graph/trace.h"
 #include "python/bind/nb.h"
 
 namespace nb = nanobind;
@@ -68,7 +69,14 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
     if (!known) type_error(cat("raw_ops.", op.name, " has no argument `", name, "`"));
   }
   Tensors out;
-  apply(op, in, attrs, out);
+  PyObject* title = given("name");
+  if (title && PyUnicode_Check(title) && PyUnicode_GetLength(title) > 0) {
+    NamedCall named(PyUnicode_AsUTF8(title), in);
+    apply(op, in, attrs, out);
+    if (!out.empty()) named.finish(out[0]);
+  } else {
+    apply(op, in, attrs, out);
+  }
   if (op.outputs.empty()) return nb::none();
   if (op.outputs.size() == 1 && out.size() == 1) return nb::cast(out[0]);
   nb::list list;

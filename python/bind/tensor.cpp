@@ -5,7 +5,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
-#include "holdfast/graph/trace.h"
+#include "holdfast/graph/open_graph.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
 
@@ -74,12 +74,26 @@ bool operands(PyObject* a, PyObject* b, Tensor out[2]) {
 // The op behind an operator: looked up once, by the path Python users know it under.
 struct Operator {
   const char* path;
+  const char* name = nullptr;  // of the node in a graph; null: the op's
   const FunctionDef* def = nullptr;
   const FunctionDef* get() {
     if (!def) def = find_function(path);
     if (!def) fail(Code::E1105, cat("the operator `", path, "` is not supported"));
     return def;
   }
+};
+
+// Names the node that an operator makes: `x + y` is "add", whatever the op is called.
+class OperatorName {
+ public:
+  OperatorName(const char* name, const Tensor& a, const Tensor& b) : set_(name && (context().interpreter || a.is_symbolic() || b.is_symbolic())) {
+    if (set_) context().op_name = name;
+  }
+  ~OperatorName() { if (set_) context().op_name.clear(); }
+  OperatorName(const OperatorName&) = delete;
+
+ private:
+  bool set_;
 };
 
 PyObject* run_operator(Operator& op, PyObject* a, PyObject* b) {
@@ -91,13 +105,19 @@ PyObject* run_operator(Operator& op, PyObject* a, PyObject* b) {
     if (def->op && def->op->attrs.empty() && def->op->inputs.size() == 2) {
       static const Attrs none{};
       Tensors out;
+      OperatorName named(op.name, in[0], in[1]);
       Unlocked unlocked(in);
       apply(*def->op, in, none, out);
       unlocked.relock();
       return wrap(std::move(out[0]));
     }
-    Arg args[2] = {std::move(in[0]), std::move(in[1])};
-    return wrap(call_with_defaults(*def, args)[0]);
+    bool written = op.name && (context().interpreter || in[0].is_symbolic() || in[1].is_symbolic());
+    std::optional<NamedCall> named;
+    if (written) named.emplace(op.name, in);
+    Arg args[2] = {in[0], in[1]};
+    Tensor out = call_with_defaults(*def, args)[0];
+    if (named) named->finish(out);
+    return wrap(std::move(out));
   });
 }
 
@@ -109,22 +129,22 @@ PyObject* run_unary(Operator& op, PyObject* a) {
   });
 }
 
-#define HOLDFAST_BINARY(slot, path)                                   \
+#define HOLDFAST_BINARY(slot, path, name)                             \
   PyObject* slot(PyObject* a, PyObject* b) {                          \
-    static Operator op{path};                                         \
+    static Operator op{path, name};                                   \
     return run_operator(op, a, b);                                    \
   }
-HOLDFAST_BINARY(nb_add, "add")
-HOLDFAST_BINARY(nb_subtract, "subtract")
-HOLDFAST_BINARY(nb_multiply, "multiply")
-HOLDFAST_BINARY(nb_true_divide, "truediv")
-HOLDFAST_BINARY(nb_floor_divide, "math.floordiv")
-HOLDFAST_BINARY(nb_remainder, "math.floormod")
-HOLDFAST_BINARY(nb_matmul, "matmul")
+HOLDFAST_BINARY(nb_add, "add", "add")
+HOLDFAST_BINARY(nb_subtract, "subtract", "sub")
+HOLDFAST_BINARY(nb_multiply, "multiply", "mul")
+HOLDFAST_BINARY(nb_true_divide, "truediv", "truediv")
+HOLDFAST_BINARY(nb_floor_divide, "math.floordiv", "floordiv")
+HOLDFAST_BINARY(nb_remainder, "math.floormod", "mod")
+HOLDFAST_BINARY(nb_matmul, "matmul", "matmul")
 #undef HOLDFAST_BINARY
 
 PyObject* nb_power(PyObject* a, PyObject* b, PyObject*) {
-  static Operator op{"pow"};
+  static Operator op{"pow", "pow"};
   return run_operator(op, a, b);
 }
 
@@ -151,10 +171,16 @@ PyObject* nb_invert(PyObject* a) {
   return run_unary(tensor_of(a).dtype() == DType::kBool ? on_bools : on_ints, a);
 }
 
+// Tensors of a graph that is written by hand are compared by identity, as in TensorFlow, so that they can be keys of
+// a `feed_dict`.
+bool is_key(PyObject* o) { return reinterpret_cast<PyTensor*>(o)->rep->symbolic && graph_of(tensor_of(o)); }
+
 PyObject* compare(PyObject* a, PyObject* b, int which) {
   static Operator ops[] = {{"less"}, {"less_equal"}, {"equal"}, {"not_equal"}, {"greater"}, {"greater_equal"}};
   if (which != Py_EQ && which != Py_NE) return run_operator(ops[which], a, b);
   if (b == Py_None) return PyBool_FromLong(which == Py_NE);
+  if (is_key(a) || (is_tensor(b) && is_key(b)))
+    return PyBool_FromLong((is_key(a) && is_tensor(b) && is_key(b) && edge_of(tensor_of(a)) == edge_of(tensor_of(b))) == (which == Py_EQ));
   return guarded([&]() -> PyObject* {
     mark();
     Tensor in[2];
@@ -233,7 +259,11 @@ Py_ssize_t length(PyObject* o) {
   return -1;
 }
 
-Py_hash_t unhashable(PyObject*) {
+Py_hash_t hash(PyObject* o) {
+  if (is_key(o)) {
+    Edge e = edge_of(tensor_of(o));
+    return static_cast<Py_hash_t>(reinterpret_cast<size_t>(e.node.get()) >> 4) + e.output;
+  }
   PyErr_SetString(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
   return -1;
 }
@@ -241,7 +271,12 @@ Py_hash_t unhashable(PyObject*) {
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     mark();
-    return wrap(index_with(tensor_of(self), key));
+    Tensor t = tensor_of(self);
+    if (!t.is_symbolic()) return wrap(index_with(t, key));
+    NamedCall named("strided_slice", {&t, 1});
+    Tensor out = index_with(t, key);
+    named.finish(out);
+    return wrap(std::move(out));
   });
 }
 
@@ -308,7 +343,7 @@ PyMemberDef members[] = {
 
 #define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
 PyType_Slot slots[] = {
-    SLOT(Py_tp_dealloc, dealloc), SLOT(Py_tp_new, no_new), SLOT(Py_tp_hash, unhashable), SLOT(Py_tp_richcompare, compare),
+    SLOT(Py_tp_dealloc, dealloc), SLOT(Py_tp_new, no_new), SLOT(Py_tp_hash, hash), SLOT(Py_tp_richcompare, compare),
     SLOT(Py_tp_getset, getset), SLOT(Py_tp_methods, methods), SLOT(Py_tp_members, members),
     SLOT(Py_nb_add, nb_add), SLOT(Py_nb_subtract, nb_subtract), SLOT(Py_nb_multiply, nb_multiply),
     SLOT(Py_nb_true_divide, nb_true_divide), SLOT(Py_nb_floor_divide, nb_floor_divide), SLOT(Py_nb_remainder, nb_remainder),

@@ -1,3 +1,4 @@
+#include "holdfast/graph/open_graph.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 
@@ -41,7 +42,7 @@ Object wrap_variable(const Variable& v) {
 void bind_variable(nb::module_& m) {
   auto c = nb::class_<VariableBox>(m, "VariableBase", nb::is_weak_referenceable());
   c.def(nb::init<>());
-  c.def("_make", [](nb::handle self, const Tensor& initial, bool trainable, const std::string& name, nb::handle shape) {
+  c.def("_make", [](nb::handle self, const Tensor& initial, bool trainable, const std::string& name, nb::handle shape, bool in_graph) {
     run([&] {
       mark();
       VariableOptions o;
@@ -52,10 +53,11 @@ void bind_variable(nb::module_& m) {
         if (!dims) type_error("Variable: `shape` is no shape");
         o.shape = Shape(*dims);
       }
-      nb::inst_ptr<VariableBox>(self)->hook(Variable(initial, o), self.ptr());
+      OpenGraph* graph = in_graph ? current_graph() : nullptr;
+      nb::inst_ptr<VariableBox>(self)->hook(graph ? graph->variable(initial, o) : Variable(initial, o), self.ptr());
       return 0;
     });
-  }, "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none());
+  }, "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false);
   c.def("read", [](VariableBox& v) { return run([&] { mark(); return v.variable.read(); }); });
   c.def("_assign", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign(t); return 0; }); });
   c.def("_assign_add", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign_add(t); return 0; }); });

@@ -37,8 +37,6 @@ from ._control import case, cond, switch_case, while_loop
 from ._custom_gradient import (
     custom_gradient,
     grad_pass_through,
-    gradients,
-    hessians,
     recompute_grad,
 )
 from ._device import device
@@ -59,6 +57,8 @@ from ._eager import (
 )
 from ._explain import explain
 from ._function import function
+from ._graph import Graph
+from ._graph_gradients import gradients, hessians
 from ._functional import foldl, foldr, map_fn, scan, vectorized_map
 from ._forward import ForwardAccumulator as _ForwardAccumulator
 from ._module import Module
@@ -79,6 +79,8 @@ from ._tensor import (
     type_spec_from_value,
 )
 from ._tensor_array import TensorArray
+from ._trace_types import NAMES as _TRACE_TYPES
+from ._v1_names import NAMES as _V1
 from ._variable import (
     Variable,
     VariableAggregation,
@@ -108,6 +110,8 @@ _namespace.build(
         {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
         _dlpack.NAMES,
         _COMPAT,
+        _TRACE_TYPES,
+        _V1,
     ),
 )
 
@@ -122,6 +126,7 @@ __all__ = [
     "Assert",
     "DType",
     "GradientTape",
+    "Graph",
     "IndexedSlices",
     "Module",
     "Operation",

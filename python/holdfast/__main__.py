@@ -1,4 +1,4 @@
-"""The command line: `holdfast run | explain | describe | doctor`."""
+"""The command line: `holdfast run | explain | graph | describe | doctor`."""
 
 from __future__ import annotations
 
@@ -58,10 +58,17 @@ def _doctor(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _graph(arguments: argparse.Namespace) -> int:
+    """Runs a script and prints the graphs it ran."""
+    from . import _graph_cli
+
+    return _graph_cli.main(arguments.script, arguments.function, arguments.args)
+
+
 def _later(arguments: argparse.Namespace) -> int:
     print(
         f"error[E1105]: `holdfast {arguments.command}` is not supported yet; there are run, "
-        "explain, describe and doctor",
+        "explain, graph, describe and doctor",
         file=sys.stderr,
     )
     return 2
@@ -88,9 +95,15 @@ def _parser() -> argparse.ArgumentParser:
     describe.add_argument("--stubs", metavar="DIR", help="write .pyi files there instead")
     describe.set_defaults(act=_describe)
 
+    graph = commands.add_parser("graph", help="run a script and print the graphs of its functions")
+    graph.add_argument("script")
+    graph.add_argument("--function", metavar="NAME", help="only of this one, and of its gradient")
+    graph.add_argument("args", nargs="*", help="what the script is given, after a --")
+    graph.set_defaults(act=_graph)
+
     doctor = commands.add_parser("doctor", help="print what this installation sees")
     doctor.set_defaults(act=_doctor)
-    for name in ("graph", "bench", "board"):
+    for name in ("bench", "board"):
         later = commands.add_parser(name, help="not supported yet")
         later.add_argument("args", nargs=argparse.REMAINDER)
         later.set_defaults(act=_later)

@@ -52,8 +52,6 @@ NAMES: dict[str, Any] = {
     "compat.as_str_any": as_str_any,
     "compat.path_to_str": path_to_str,
     "compat.v1.Dimension": Dimension,
-    "compat.v1.enable_eager_execution": _already,
-    "compat.v1.enable_v2_behavior": _already,
     "compat.v1.enable_v2_tensorshape": _already,
     "compat.v1.enable_resource_variables": _already,
     "compat.v1.executing_eagerly": _eager.executing_eagerly,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from . import _holdfast, _registry, nest
 from ._tape import GradientTape, dense, suspended
 from ._tensor import Tensor, convert_to_tensor
 from ._variable import Variable
 
-__all__ = ["custom_gradient", "grad_pass_through", "gradients", "hessians", "recompute_grad"]
+__all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]
 
 
 def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
@@ -155,31 +155,3 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
         return f(*args, **kwargs), grad
 
     return functools.update_wrapper(passing, f)
-
-
-def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
-    name: str = "gradients",
-    gate_gradients: bool = False,
-    aggregation_method: Any = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = None,
-) -> NoReturn:
-    """Of graphs only."""
-    raise RuntimeError(
-        "tf.gradients is not supported when eager execution is enabled. "
-        "Use tf.GradientTape instead."
-    )
-
-
-def hessians(
-    ys: Any,
-    xs: Any,
-    gate_gradients: bool = False,
-    aggregation_method: Any = None,
-    name: str = "hessians",
-) -> NoReturn:
-    """Of graphs only."""
-    gradients(ys, xs)

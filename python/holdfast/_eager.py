@@ -8,9 +8,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from . import _holdfast, nest
+from . import _holdfast, _registry, nest
 from ._control import is_symbol
 from ._dtypes import float64
+from ._graph import Operation
+from ._graph_control import graph_for, grouped, ordered
 from ._name_scope import scoped
 from ._tensor import convert_to_tensor
 
@@ -28,13 +30,6 @@ __all__ = [
     "timestamp",
     "tuple",
 ]
-
-
-class Operation:
-    """A node of a graph. Eager code makes none."""
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        raise TypeError("an Operation is a node of a graph; eager code makes none")
 
 
 def executing_eagerly() -> bool:
@@ -60,13 +55,19 @@ def timestamp(name: str | None = None) -> Any:
 def tuple(
     tensors: Any, control_inputs: Any = None, name: str | None = None
 ) -> list[Any]:
-    """The tensors as a list: eager ones have been computed already."""
+    """The tensors as a list, each computed when all are: eager ones have been already."""
+    graph = graph_for(t for t in tensors if t is not None)
+    if graph is not None:
+        identity = _registry.function("identity")
+        gate = [t for t in tensors if t is not None] + list(control_inputs or ())
+        with graph.as_default(), ordered(graph, gate):
+            return [None if t is None else identity(t) for t in tensors]
     return [None if t is None else convert_to_tensor(t) for t in tensors]
 
 
 def inside_function() -> bool:
     """Whether a function is being traced."""
-    return _holdfast.is_tracing()
+    return _holdfast.is_tracing() and _holdfast.current_graph() is None
 
 
 class init_scope:
@@ -85,21 +86,31 @@ class init_scope:
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
     """Orders ops of a graph; eager ops run in order. Callables among the inputs are called."""
+    graph = graph_for(() if control_inputs is None else nest.flatten(control_inputs))
+    if graph is not None:
+        with ordered(graph, control_inputs):
+            yield
+        return
     for part in () if control_inputs is None else nest.flatten(control_inputs):
         if callable(part):
             part()
     yield
 
 
-def group(*inputs: Any, **kwargs: Any) -> None:
-    """Joins ops of a graph; eager ops have run already."""
-    kwargs.pop("name", None)
+def group(*inputs: Any, **kwargs: Any) -> Any:
+    """Joins ops of a graph into one; eager ops have run already."""
+    name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    flat = nest.flatten(list(inputs))
+    graph = graph_for(flat)
+    return None if graph is None else grouped(graph, flat, name or "group_deps")
 
 
-def no_op(name: str | None = None) -> None:
-    """Does nothing."""
+def no_op(name: str | None = None) -> Any:
+    """Does nothing; in a graph, an operation that does nothing."""
+    graph = graph_for(())
+    return None if graph is None else grouped(graph, (), name or "NoOp")
 
 
 def get_logger() -> logging.Logger:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import threading
 import time
 import weakref
@@ -219,6 +220,22 @@ class ConcreteFunction:
     def outputs(self) -> list[Any]:
         """Its outputs as symbols."""
         return self._trace.concrete.symbols()[1][: self._trace.outputs]
+
+    @property
+    def function_type(self) -> inspect.Signature:
+        """Its arguments and its result, with what is known of them."""
+        return self._trace.function_type()
+
+    @property
+    def graph(self) -> Any:
+        """The graph, as `tf.Graph` shows it."""
+        from ._graph import Graph
+
+        return Graph.of_function(self._trace.concrete)
+
+    def inference_fn(self, *tensors: Any) -> list[Any]:
+        """Runs the graph on flat tensors; gives flat tensors."""
+        return self._trace.concrete.call([*tensors, *self._trace.captured])[: self._trace.outputs]
 
     @property
     def variables(self) -> tuple[Any, ...]:

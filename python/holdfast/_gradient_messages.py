@@ -6,11 +6,18 @@ import ast
 import re
 from typing import Any, NamedTuple
 
-from . import _holdfast, _source
+from . import _holdfast, _inside, _source
 from ._diagnostics import Mark, born_loc, mark, name_in_frame, warn
 from .errors import fail, used_here
 
-__all__ = ["explained", "refuse_rebound", "refuse_second", "warn_none", "with_node"]
+__all__ = [
+    "explained",
+    "refuse_inside",
+    "refuse_rebound",
+    "refuse_second",
+    "warn_none",
+    "with_node",
+]
 
 
 def _words(node: Any, used: Mark | None, position: int, keyword: str) -> str:
@@ -206,6 +213,28 @@ def warn_none(tape: Any, targets: list[Any], sources: list[Any]) -> dict[str, An
     said = explained(tape, targets[0], sources[0], single)
     warn(**said)
     return said
+
+
+def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
+    """E0503: a source is a value from inside a traced function, of which the tape saw one op."""
+    used = mark()
+    for source in sources:
+        function = _inside.function_of(source)
+        if not function:
+            continue
+        name = _source_name(source, used, len(sources) == 1)
+        fail(
+            "E0503",
+            f"the gradient with respect to `{name}`, a value inside the traced function `{function}`",
+            f"to the tape a call of `{function}` is one op: it knows what goes in and what comes out, not "
+            f"how the result depends on `{name}`",
+            fix=f"take the gradient inside `{function}`, or return `{name}` from `{function}` and compute the rest from it",
+            labels=[
+                *_born_label(source, name),
+                *used_here("gradient asked for here"),
+            ],
+            subject=_info(source, name),
+        )
 
 
 # A tensor under the name of a Variable.

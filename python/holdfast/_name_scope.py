@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import threading
 from types import TracebackType
 
+from . import _holdfast
+
 __all__ = ["name_scope", "scoped"]
-
-
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.scopes: list[str] = []
-
-    @property
-    def now(self) -> str:
-        return self.scopes[-1] if self.scopes else ""
-
-
-_stack = _Stack()
 
 
 class name_scope:
     """A context in which names begin with `name/`.
 
-    A name that ends with a slash is taken as it is; an empty one means no prefix.
+    A name that ends with a slash is taken as it is; an empty one means no prefix. In a graph a name that is
+    taken gets a number.
     """
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
             raise ValueError("name for name_scope must be a string.")  # noqa: TRY004
         self._name = name
+        self._before: list[str] = []
 
     @property
     def name(self) -> str:
@@ -39,8 +30,9 @@ class name_scope:
     def __enter__(self) -> str:
         scope = self._name
         if scope and not scope.endswith("/"):
-            scope = scoped(scope) + "/"
-        _stack.scopes.append(scope)
+            scope = _holdfast.unique_scope(scoped(scope)) + "/"
+        self._before.append(_holdfast.get_name_scope())
+        _holdfast.set_name_scope(scope)
         return scope
 
     def __exit__(
@@ -49,9 +41,10 @@ class name_scope:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _stack.scopes.pop()
+        _holdfast.set_name_scope(self._before.pop())
 
 
 def scoped(name: str) -> str:
     """`name` with the prefix in force."""
-    return _stack.now + name
+    now: str = _holdfast.get_name_scope()
+    return now + name

@@ -13,7 +13,7 @@ import importlib.util
 import sys
 import types
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from . import _holdfast, _registry
 from .errors import unsupported, used_here
@@ -22,7 +22,6 @@ PACKAGE = "holdfast"
 
 # What to do instead, for names that many programs ask for.
 _INSTEAD = {
-    "function": "call the Python function itself: it runs eagerly",
     "lite": "export with `tf.saved_model.save` and convert the result elsewhere",
     "experimental.numpy": "use NumPy for arrays, and `tf` functions for tensors",
     "compat.v1": "use the TensorFlow 2 name",
@@ -36,10 +35,24 @@ class Namespace(types.ModuleType):
         return missing(self, name)
 
 
-def missing(module: types.ModuleType, name: str) -> NoReturn:
-    """Raises what an unknown attribute of one of our modules deserves."""
+def _of_version_2(path: str, name: str) -> Any:
+    """What a name of `tf.compat.v1` means where version 2 has the same one; None if it has none."""
+    holder: Any = sys.modules[PACKAGE]
+    for part in path.split(".") if path else ():
+        holder = vars(holder).get(part)
+        if not isinstance(holder, types.ModuleType):
+            return None
+    return vars(holder).get(name)
+
+
+def missing(module: types.ModuleType, name: str) -> Any:
+    """What an unknown attribute of one of our modules means, or the error that it deserves."""
     path = module.__name__.partition(".")[2]
     if not name.startswith("_"):
+        if path == "compat.v1" or path.startswith("compat.v1."):
+            found = _of_version_2(path.removeprefix("compat.v1").lstrip("."), name)
+            if found is not None:
+                return found
         full = f"{path}.{name}" if path else name
         if name in _tensorflow_names().get(path, ()) or full in _tensorflow_names():
             unsupported(

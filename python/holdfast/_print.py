@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _tensor
+from ._staging import is_staged, stage, with_slots
 from ._tensor import Tensor
 from ._variable import Variable
 
@@ -110,13 +111,23 @@ def _write(stream: Any, text: str) -> None:
 def print(*inputs: Any, **kwargs: Any) -> None:
     """Prints values and tensors, to standard error unless `output_stream` says otherwise.
 
-    `summarize` elements are shown at each end of an axis, all if it is negative.
+    `summarize` elements are shown at each end of an axis, all if it is negative. In a traced function
+    it prints each time that runs.
     """
-    stream = kwargs.pop("output_stream", sys.stderr)
-    kwargs.pop("name", None)  # names the op in a graph; an eager call has none
+    stream = kwargs.pop("output_stream", None)
+    name = kwargs.pop("name", None)  # names the op in a graph; an eager call has none
     summarize = kwargs.pop("summarize", 3)
     separator, end = kwargs.pop("sep", " "), kwargs.pop("end", "\n")
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     summarize = 3 if summarize is None else int(summarize)
-    _write(stream, separator.join(_nested(value, summarize, True) for value in inputs) + end)
+    tensors, fill = with_slots(inputs)
+
+    def run(*values: Any) -> None:
+        shown = separator.join(_nested(value, summarize, True) for value in fill(values))
+        _write(sys.stderr if stream is None else stream, shown + end)
+
+    if is_staged(tensors):
+        stage("PrintV2", name or "print", run, tensors)
+    else:
+        run(*tensors)

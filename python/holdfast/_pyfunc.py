@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import nest
+from . import _holdfast, nest
 from ._dtypes import as_dtype
-from ._tensor import convert_to_tensor
+from ._shape import TensorSpec
+from ._staging import is_staged
+from ._tape import GradientTape
+from ._tensor import UnconnectedGradients, convert_to_tensor
 
 __all__ = ["numpy_function", "py_function"]
 
@@ -36,17 +40,91 @@ def _one(value: Any, dtype: Any, of_numpy: bool) -> Any:
     return convert_to_tensor(value, wanted)
 
 
+class _Code:
+    """A user's function as a node of a graph calls it."""
+
+    def __init__(self, func: Callable[..., Any], Tout: Any, of_numpy: bool) -> None:
+        self.func, self.Tout, self.of_numpy = func, Tout, of_numpy
+        self.single = not isinstance(Tout, (list, tuple))
+
+    def results(self, inputs: list[Any]) -> list[Any]:
+        """What the function gives, as a list of tensors."""
+        args = [t.numpy() for t in inputs] if self.of_numpy else inputs
+        result = _shaped(self.func(*args), self.Tout, self.of_numpy)
+        return [result] if self.single else list(result)
+
+    def forward(self, inputs: list[Any], record: bool) -> tuple[list[Any], Any]:
+        if not record:
+            return self.results(inputs), None
+        with GradientTape() as tape:
+            sources = [t for t in inputs if t.dtype.is_floating or t.dtype.is_complex]
+            tape.watch(sources)
+            results = self.results(inputs)
+        return results, (tape, sources, results)
+
+    def backward(self, recorded: Any, arrived: list[Any]) -> list[Any]:
+        """What arrived for the results, turned into what leaves for the inputs."""
+        tape, sources, results = recorded
+        pairs = [
+            (result, dy)
+            for result, dy in zip(results, arrived, strict=True)
+            if result.dtype.is_floating or result.dtype.is_complex
+        ]
+        found = tape.gradient(
+            [result for result, _ in pairs],
+            sources,
+            output_gradients=[dy for _, dy in pairs],
+            unconnected_gradients=UnconnectedGradients.ZERO,
+        )
+        return [convert_to_tensor(g) for g in found]
+
+
+def _call(op: str, code: _Code, inp: Any, gradient: bool) -> Any:
+    args = [convert_to_tensor(value) for value in (() if inp is None else inp)]
+    if not is_staged(args):
+        results = code.results(args)
+        return results[0] if code.single else results
+    wanted = [code.Tout] if code.single else list(code.Tout)
+    dtypes = [as_dtype(getattr(t, "dtype", t)) for t in wanted]
+    shapes = [_dims(t) for t in wanted]
+    name = getattr(code.func, "__name__", type(code.func).__name__)
+    backward = code.backward if gradient else None
+    results = _holdfast.call_python(op, name, code.forward, backward, args, dtypes, shapes)
+    return results[0] if code.single else results
+
+
+def _dims(wanted: Any) -> Any:
+    if not isinstance(wanted, TensorSpec) or wanted.shape.rank is None:
+        return None
+    return [-1 if size is None else size for size in wanted.shape.as_list()]
+
+
+def _decorated(func: Callable[..., Any], call: Callable[[list[Any]], Any]) -> Callable[..., Any]:
+    """`func` as a function of tensors that runs as Python, whoever calls it."""
+
+    @functools.wraps(func)
+    def wrapper(*args: Any) -> Any:
+        return call(list(args))
+
+    return wrapper
+
+
 def py_function(
     func: Callable[..., Any] | None = None,
     inp: Any = None,
     Tout: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Calls `func` with the tensors `inp`; gradients pass through what it computes."""
+    """Calls `func` with the tensors `inp`; gradients pass through what it computes.
+
+    In a traced function it is called each time that runs, and its results have no known shape: say it
+    with `set_shape`.
+    """
     if func is None:
-        raise TypeError("py_function needs `func`")
-    args = [convert_to_tensor(value) for value in (() if inp is None else inp)]
-    return _shaped(func(*args), Tout, of_numpy=False)
+        if Tout is None:
+            raise TypeError("py_function needs `func`, or as a decorator `Tout`")
+        return lambda f: _decorated(f, lambda args: py_function(f, args, Tout))
+    return _call("EagerPyFunc", _Code(func, Tout, of_numpy=False), inp, gradient=True)
 
 
 def numpy_function(
@@ -56,8 +134,14 @@ def numpy_function(
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:
-    """Calls `func` with `inp` as NumPy arrays; no gradient passes."""
+    """Calls `func` with `inp` as NumPy arrays; no gradient passes.
+
+    In a traced function it is called each time that runs; one that is not `stateful` only where its
+    results are used.
+    """
     if func is None:
-        raise TypeError("numpy_function needs `func`")
-    args = [convert_to_tensor(value).numpy() for value in (() if inp is None else inp)]
-    return _shaped(func(*args), Tout, of_numpy=True)
+        if Tout is None:
+            raise TypeError("numpy_function needs `func`, or as a decorator `Tout`")
+        return lambda f: _decorated(f, lambda args: numpy_function(f, args, Tout, stateful))
+    op = "PyFunc" if stateful else "PyFuncStateless"
+    return _call(op, _Code(func, Tout, of_numpy=True), inp, gradient=False)

@@ -203,7 +203,7 @@ class Signature:
             return tensor
         name = self._names[position] if position < len(self._names) else str(position)
         fail(
-            "E1102" if tensor.dtype == spec.dtype else "E1101",
+            "E1104",
             f"`{self.name}`: argument `{name}` is {tensor.dtype.name}{tensor.shape}, expected "
             f"{spec.dtype.name}{spec.shape}",
             "the input signature says which dtypes and shapes are taken",

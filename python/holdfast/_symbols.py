@@ -23,8 +23,9 @@ def describe_symbol(tensor: Any) -> str:
     scope = _holdfast.scope_of(tensor)
     born = tensor._born()
     place = f", {_short(born)}" if born else ""
+    role = "placeholder" if scope["kind"] == "graph" else "argument"
     origin = (
-        f"argument of {scope['name']}"
+        f"{role} of {scope['name']}"
         if tensor._op == "Placeholder"
         else f"{tensor._op} in {scope['name']}"
     )

@@ -10,7 +10,13 @@ from typing import Any, Self
 
 from . import _holdfast, _registry, nest
 from ._diagnostics import Diagnostic, Mark, mark
-from ._gradient_messages import explained, refuse_rebound, refuse_second, warn_none
+from ._gradient_messages import (
+    explained,
+    refuse_inside,
+    refuse_rebound,
+    refuse_second,
+    warn_none,
+)
 from ._tensor import IndexedSlices, Tensor, UnconnectedGradients, convert_to_tensor
 from ._variable import Variable
 from .errors import fail
@@ -153,6 +159,7 @@ class GradientTape(_holdfast.TapeBase):
             lost = [x for x, g in zip(flat, gradients, strict=True) if g is None]
             if lost and targets:
                 refuse_rebound(self, targets[0], lost)
+                refuse_inside(targets, lost)
                 if len(lost) == len(flat):
                     said = warn_none(self, targets, flat)
                     self._explanations[targets[0]._id, _key(flat[0])] = said

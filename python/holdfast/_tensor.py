@@ -117,14 +117,24 @@ def _repr_html(self: Any) -> str:
 
 
 def _iter(self: Any) -> Iterator[Any]:
-    if self.ndim == 0:
+    if self.shape.rank == 0:
         raise TypeError("Cannot iterate over a scalar tensor.")
     return (self[i] for i in range(len(self)))
 
 
 def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    if self._symbolic and not _holdfast.has_value(self) and _holdfast.scope_of(self)["open"]:
+        from . import _numpy_calls
+
+        _numpy_calls.refuse(self)
     value = np.asarray(self.numpy(), dtype=object if self.dtype.name == "string" else None)
     return value if dtype is None else value.astype(dtype, copy=False)
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    from . import _numpy_calls
+
+    return _numpy_calls.array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
 
 def _complex(self: Any) -> complex:
@@ -162,12 +172,17 @@ def _get_shape(self: Any) -> TensorShape:
 
 
 def _set_shape(self: Any, shape: Any) -> None:
-    """ValueError unless the shape fits `shape`: an eager tensor's is known already."""
+    """Says what is known of the shape; ValueError where it does not fit what is known already.
+
+    A symbol has the narrower shape from here on, and its value is checked when it runs.
+    """
     wanted = as_shape(shape)
     if not self.shape.is_compatible_with(wanted):
         raise ValueError(
             f"Tensor's shape {self.shape} is not compatible with supplied shape {wanted}."
         )
+    if self._symbolic and wanted.rank is not None and self.shape.merge_with(wanted) != self.shape:
+        _holdfast.set_shape(self, [-1 if size is None else size for size in wanted.as_list()])
 
 
 def _ref(self: Any) -> Reference:
@@ -176,7 +191,11 @@ def _ref(self: Any) -> Reference:
 
 
 def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Any:
-    """Not for eager tensors."""
+    """The value in `session`, else in the default one. Not for eager tensors."""
+    if self._symbolic:
+        from ._session import value_of
+
+        return value_of(self, feed_dict, session)
     raise NotImplementedError(
         "eval is not supported when eager execution is enabled, is .numpy() what you're looking "
         "for?"
@@ -206,6 +225,39 @@ class _Undefined:
         raise AttributeError(f"Tensor.{self.name} is undefined when eager execution is enabled.")
 
 
+class _OfGraphs(_Undefined):
+    """An attribute that only tensors of graphs have: what `find` finds there."""
+
+    def __init__(self, name: str, find: Callable[[Any], Any]) -> None:
+        super().__init__(name)
+        self.find = find
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        if tensor is None or not tensor._symbolic:
+            return super().__get__(tensor, kind)
+        found = self.find(tensor)
+        return super().__get__(tensor, kind) if found is None else found
+
+
+def _op(tensor: Any) -> Any:
+    from ._graph import operation_of
+
+    node = _holdfast.node_of(tensor)
+    return None if node is None else operation_of(node)
+
+
+def _consumers(self: Any) -> list[Any]:
+    """The operations that take it."""
+    op = _op(self)
+    if op is None:
+        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+    return [other for other in op.graph.get_operations() if any(t == self for t in other.inputs)]
+
+
+def _place(tensor: Any, part: str) -> Any:
+    return _holdfast.scope_of(tensor)[part]
+
+
 class _NumPyOnly(_Undefined):
     """An attribute of NumPy arrays that tensors do not have."""
 
@@ -228,6 +280,7 @@ def attach() -> None:
         "_repr_html_": _repr_html,
         "__iter__": _iter,
         "__array__": _array,
+        "__array_ufunc__": _array_ufunc,
         "__array_priority__": 100,
         "__complex__": _complex,
         "__round__": _round,
@@ -245,8 +298,14 @@ def attach() -> None:
         "backing_device": property(lambda self: self.device),
     }.items():
         setattr(Tensor, name, value)
-    for name in ("name", "op", "graph", "value_index", "consumers"):
-        setattr(Tensor, name, _Undefined(name))
+    for name, find in {
+        "name": lambda t: f"{_place(t, 'node')}:{_place(t, 'output')}",
+        "op": _op,
+        "graph": _holdfast.graph_of,
+        "value_index": lambda t: _place(t, "output"),
+    }.items():
+        setattr(Tensor, name, _OfGraphs(name, find))
+    Tensor.consumers = _consumers
     for name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
         setattr(Tensor, name, _NumPyOnly(name))
 
@@ -260,14 +319,38 @@ def convert_to_tensor(
     """`value` as a tensor: a number, a nested list, an array, a Variable or a tensor."""
     if dtype is None and dtype_hint is not None and not isinstance(value, Tensor):
         try:
-            return _holdfast.convert(value, as_dtype(dtype_hint))
+            return _as_node(_holdfast.convert(value, as_dtype(dtype_hint)), value, name)
         except (DiagnosticError, TypeError, ValueError):
             pass  # a hint is only a wish
-    return _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
+    made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
+    return _as_node(made, value, name)
+
+
+def _as_node(made: Any, value: Any, name: str | None) -> Any:
+    """In a graph that is written by hand, a constant is a node with a name."""
+    if made is value or made._symbolic:
+        return made
+    graph = _holdfast.current_graph()
+    return made if graph is None else graph._constant(made, name or "Const")
+
+
+class graph_outside:
+    """Leaves the graph that is being written: what follows is computed at once."""
+
+    def __enter__(self) -> None:
+        self._entered = _holdfast.enter_eager()
+
+    def __exit__(self, *_: Any) -> None:
+        self._entered.close()
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
     """A tensor that holds `value`, repeated to `shape` if it is a single number."""
+    graph = _holdfast.current_graph()
+    if graph is not None:
+        with graph_outside():
+            made = constant(value, dtype, shape)
+        return graph._constant(made, name)
     made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
     if shape is None:
         return made
@@ -296,10 +379,21 @@ def is_tensor(x: Any) -> bool:
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as NumPy has it; None of a Variable."""
-    if isinstance(tensor, Tensor):
+    """The value of a tensor as NumPy has it; None of a Variable.
+
+    Of a symbol what the trace knows: small integers that come from shapes. With `partial`, None stands
+    for elements that it does not know.
+    """
+    if not isinstance(tensor, Tensor):
+        return None if isinstance(tensor, _holdfast.VariableBase) else tensor
+    if not tensor._symbolic or _holdfast.has_value(tensor):
         return tensor.numpy()
-    return None if isinstance(tensor, _holdfast.VariableBase) else tensor
+    numbers = _holdfast.known_numbers(tensor)
+    if numbers is None or (None in numbers and not partial):
+        return None
+    dtype = object if None in numbers else tensor.dtype.as_numpy_dtype
+    found = np.array(numbers, dtype).reshape(tuple(tensor.shape))
+    return found if tensor.shape.rank else found[()]
 
 
 def type_spec_from_value(value: Any) -> Any:
@@ -343,6 +437,9 @@ class IndexedSlices:
         """The same as a TensorShape."""
         if self._dense_shape is None:
             return TensorShape(None)
+        if isinstance(self._dense_shape, Tensor):
+            known = get_static_value(self._dense_shape, partial=True)
+            return TensorShape(None if known is None else list(known))
         return TensorShape(np.asarray(self._dense_shape).tolist())
 
     @property
@@ -370,7 +467,9 @@ class IndexedSlices:
                 f"Tensor conversion requested dtype {as_dtype(dtype).name} for IndexedSlices with "
                 f"dtype {self.dtype.name}"
             )
-        rows = self.shape[0]
+        rows = self.shape[0] if self.shape.rank else None
+        if rows is None:
+            rows = self._dense_shape[0]
         return _registry.function("math.unsorted_segment_sum")(self._values, self._indices, rows)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

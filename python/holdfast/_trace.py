@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+import inspect
+from typing import Any, NoReturn
 
 import numpy as np
 
-from . import _creation, _holdfast, _keep, _places, autograph, nest
+from . import _creation, _holdfast, _inside, _keep, _places, autograph, nest
 from ._shape import TensorShape, TensorSpec
 from ._signature import Call, is_type
 from ._symbols import type_text
@@ -96,12 +97,7 @@ class Trace:
 
     def bind_concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """A call with tensors for the arguments that were tensors; the others may be left out."""
-        given: list[Any] = []
-        for value in nest.flatten([args, [kwargs[k] for k in kwargs]]):
-            if isinstance(value, (Tensor, _holdfast.VariableBase)) or _becomes_tensor(value):
-                given.append(value)
-        if len(given) > len(self.types):  # plain values that were part of the trace may be repeated
-            given = [v for v in given if isinstance(v, (Tensor, _holdfast.VariableBase)) or _is_array(v)]
+        given = self._tensors_among(args, kwargs)
         if len(given) != len(self.types):
             fail("E1104", f"`{self.name}` takes {len(self.types)} tensors, got {len(given)}", op=self.name)
         names = self.input_names()
@@ -117,6 +113,35 @@ class Trace:
                 )
             tensors.append(tensor)
         return Call(tuple(tensors), {}, names)
+
+    def _tensors_among(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """What is given for the tensors of the trace. Plain values that it was made for may be repeated."""
+        order = dict(zip(self.names, self.arguments, strict=False))
+        open_names = [n for n, was in order.items() if any(x is TENSOR for x in nest.flatten(was))]
+        # Positional arguments are all of them, or those that the trace left open.
+        positional = order if len(args) + len(kwargs) >= len(order) else open_names
+        by_name = {**dict(zip(positional, args, strict=False)), **kwargs}
+        if not set(by_name) <= set(order) or len(args) > len(order):
+            return nest.flatten([args, kwargs])  # called by the tensors alone, in order
+        given: list[Any] = []
+        for name, was in order.items():
+            if name not in by_name:
+                if name in open_names:
+                    fail("E1104", f"`{self.name}` needs the argument `{name}`", op=self.name)
+                continue
+            now = by_name[name]
+            if name in open_names:
+                both = zip(nest.flatten(was), nest.flatten(now), strict=False)
+                given += [value for leaf, value in both if leaf is TENSOR]
+            elif type(now) is not type(was) or now != was:
+                fail(
+                    "E1104",
+                    f"`{self.name}` was traced for `{name}={was!r}`, and can't be called with {now!r}",
+                    "a concrete function is one graph, and plain values are part of it",
+                    fix="call the function itself, or make another concrete function",
+                    op=self.name,
+                )
+        return given
 
     def input_names(self) -> list[str]:
         """Names of the arguments that are tensors."""
@@ -136,6 +161,15 @@ class Trace:
         lines += [f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)]
         lines += ["  Returns:", f"    {nest.map_structure(_spec_text, self.output_specs())}"]
         return "\n".join(lines)
+
+    def function_type(self) -> inspect.Signature:
+        """The arguments as parameters annotated with what is known of them."""
+        positional, _ = self.input_specs()
+        parameters = [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=spec)
+            for name, spec in zip(self.names, positional, strict=False)
+        ]
+        return inspect.Signature(parameters, return_annotation=self.output_specs())
 
     def specs(self) -> list[TensorSpec]:
         """What is known of the tensors among the arguments."""
@@ -158,6 +192,7 @@ class Trace:
             if condition is None or bool(outputs[condition]):
                 value = _filled(shape, outputs)
                 store.settle(value) if first else store.perform(value)
+                _inside.note(value, self.name)
         return _filled(self.result, outputs)
 
 
@@ -245,7 +280,10 @@ def inline(function: Any, call: Call) -> Any:
 
 def make(function: Any, call: Call, number: int) -> Trace:
     """Traces `function` for calls like `call`."""
-    trace, made = _make_settled(function, call, number)
+    try:
+        trace, made = _make_settled(function, call, number)
+    except RecursionError:
+        _refuse_recursion(function)
     if made:
         # It makes variables that outlive it. If that is once and for all, a second trace finds them there.
         trace, again = _make_settled(function, call, number)
@@ -260,6 +298,17 @@ def _make_settled(function: Any, call: Call, number: int) -> tuple[Trace, list[A
             return _make(function, call, number)
         except autograph.Restart:
             continue
+
+
+def _refuse_recursion(function: Any) -> NoReturn:
+    fail(
+        "E1105",
+        f"`{function.name}` calls itself without end while it is traced",
+        "a call inside a trace is written out, and of a condition on a tensor both branches are written, "
+        "so the recursion never comes to its end",
+        fix="write it as a loop: `tf.while_loop`, or `while` on a tensor",
+        op=function.name,
+    )
 
 
 def _refuse_variables(function: Any, made: list[Any]) -> None:
@@ -346,6 +395,8 @@ class _Arguments:
         if isinstance(value, IndexedSlices):
             parts = [self._given(name), self._given(name)]
             return IndexedSlices(*parts, None if value.dense_shape is None else self._given(name))
+        if hasattr(value, "__tf_tracing_type__"):
+            return value.__tf_tracing_type__(None).placeholder_value(None)
         if nest.is_nested(value):
             return nest.rebuild(value, [self.convert(part, name) for part in nest.children(value)])
         return value

@@ -73,6 +73,14 @@ def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
 class Variable(_holdfast.VariableBase):
     """A named, typed place for a tensor. Read it like a tensor, change it with `assign`."""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """While a graph is the default, a variable of that graph."""
+        if cls is Variable and _holdfast.current_graph() is not None:
+            from ._graph_variable import GraphVariable
+
+            return super().__new__(GraphVariable)
+        return super().__new__(cls)
+
     def __init__(
         self,
         initial_value: Any = None,
@@ -126,6 +134,13 @@ class Variable(_holdfast.VariableBase):
             aggregation = VariableAggregation(aggregation)
         if trainable is None:
             trainable = synchronization is not VariableSynchronization.ON_READ
+        self._synchronization, self._aggregation = synchronization, aggregation
+        self._constraint = constraint
+        self._set_up(initial_value, dtype, shape, bool(trainable), name or "Variable")
+
+    def _set_up(
+        self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
+    ) -> None:
         if callable(initial_value):
             with _creation.scope():
                 initial_value = initial_value()
@@ -138,9 +153,7 @@ class Variable(_holdfast.VariableBase):
                 f"({value.shape}) is not compatible with the explicitly supplied `shape` argument "
                 f"({shape})."
             )
-        self._full_name = scoped(name or "Variable")
-        self._synchronization, self._aggregation = synchronization, aggregation
-        self._constraint = constraint
+        self._full_name = scoped(name)
         self._static_shape: TensorShape = wanted
         self._device: str = value.device
         if wanted.rank is None:
@@ -150,7 +163,7 @@ class Variable(_holdfast.VariableBase):
                 fix="give `shape=[None, ...]` with one entry for each dimension",
             )
         loose = None if shape is None else tuple(wanted)
-        self._make(value, bool(trainable), self._full_name, loose)
+        self._make(value, trainable, self._full_name, loose)
         _creation.created(self, given)
 
     # What it is.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from . import _holdfast
 from ._device import parse_device, soft_placement
+from ._function import functions_run_eagerly, run_functions_eagerly
 from .errors import fail, unsupported
 
 __all__ = [
@@ -161,20 +162,6 @@ def get_soft_device_placement() -> bool:
 def set_soft_device_placement(enabled: bool) -> None:
     """Off: an absent device is an error."""
     soft_placement.on = bool(enabled)
-
-
-def run_functions_eagerly(run_eagerly: bool) -> NoReturn:
-    """Not supported: there is no `tf.function` yet."""
-    unsupported(
-        "`config.run_functions_eagerly` is not supported",
-        "`tf.function` is not part of Holdfast yet; all code runs eagerly",
-        fix="leave the call out",
-    )
-
-
-def functions_run_eagerly() -> bool:
-    """Whether `tf.function` is switched off; it never is."""
-    return False
 
 
 experimental_run_functions_eagerly = run_functions_eagerly

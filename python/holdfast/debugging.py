@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from . import _holdfast, _registry
-from ._diagnostics import born_loc, mark, name_in_frame
+from ._checks import Place, births, name_of, run_check
+from ._diagnostics import name_in_frame
 from ._dtypes import DType, as_dtype, float32
 from ._tensor import Tensor, convert_to_tensor
 from ._variable import Variable
@@ -50,51 +50,6 @@ __all__ = [
 ]
 
 
-# What failed, in the program's own words.
-
-
-def _name(value: Any, position: int, keyword: str) -> str:
-    """What the user typed for an argument of the executing check, if it is short."""
-    used = mark()
-    if used is not None:
-        names = used.names()
-        text = names.keywords.get(keyword)
-        if text is None and position < len(names.operands):
-            text = names.operands[position]
-        if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
-            return str(text.text)
-    return (name_in_frame(value) if isinstance(value, Tensor) else "") or keyword
-
-
-def _births(*things: tuple[Any, str]) -> list[dict[str, Any]]:
-    labels = []
-    for thing, name in things:
-        loc = born_loc(thing) if isinstance(thing, (Tensor, Variable)) else None
-        if loc is not None:
-            sizes = ",".join("?" if size is None else str(size) for size in thing.shape)
-            made = f" from {thing._op}" if isinstance(thing, Tensor) and thing._op else ""
-            kind = "" if isinstance(thing, Tensor) else "Variable "
-            text = f"born here: {kind}`{name}`, {thing.dtype.name}[{sizes}]{made}"
-            labels.append({"role": "born", "loc": loc, "text": text, "primary": False})
-    return labels
-
-
-def _refuse(
-    check: str, found: str, why: str, message: str | None, *things: tuple[Any, str]
-) -> NoReturn:
-    labels = _births(*things)
-    where = f", in line {labels[0]['loc']['line']}" if labels else ""
-    first = things[0][1] if things else ""
-    fail(
-        "E1106",
-        f"`{check}` failed: {found}",
-        f"{message}: {why}" if message else why,
-        fix=f"check where `{first}` comes from{where}" if first else "",
-        labels=[*labels, *used_here("checked here")],
-        op=check,
-    )
-
-
 def _element(name: str, index: Sequence[int]) -> str:
     return f"{name}[{', '.join(map(str, index))}]" if len(index) else name
 
@@ -119,28 +74,28 @@ def _of(count: int, total: int) -> str:
 def _compare(
     check: str, path: str, words: str, x: Any, y: Any, message: str | None, summarize: int | None
 ) -> None:
-    a, b = _pair(x, y)
-    holds = _registry.function(path)(a, b)
-    where, total = _failed(holds)
-    if not len(where):
-        return
-    names = _name(x, 0, "x"), _name(y, 1, "y")
-    shape = tuple(holds.shape)
-    mine, theirs = (np.broadcast_to(np.asarray(t.numpy()), shape) for t in (a, b))
-    more = [
-        f"`{_element(names[0], i)}` is {_shown(mine[tuple(i)])} and `{_element(names[1], i)}` is "
-        f"{_shown(theirs[tuple(i)])}"
-        for i in where[: max(1, 3 if summarize is None else summarize)]
-    ]
-    _refuse(
-        check,
-        more[0],
-        f"every element of `{names[0]}` must {words} that of `{names[1]}`, and "
-        f"{_of(len(where), total)}" + (": " + "; ".join(more) if len(more) > 1 else "") + ".",
-        message,
-        (x, names[0]),
-        (y, names[1]),
-    )
+    place = Place(check, (x, "x"), (y, "y"))
+
+    def run(a: Any, b: Any) -> None:
+        holds = _registry.function(path)(a, b)
+        where, total = _failed(holds)
+        if not len(where):
+            return
+        names, shape = place.names, tuple(holds.shape)
+        mine, theirs = (np.broadcast_to(np.asarray(t.numpy()), shape) for t in (a, b))
+        more = [
+            f"`{_element(names[0], i)}` is {_shown(mine[tuple(i)])} and `{_element(names[1], i)}` "
+            f"is {_shown(theirs[tuple(i)])}"
+            for i in where[: max(1, 3 if summarize is None else summarize)]
+        ]
+        place.refuse(
+            more[0],
+            f"every element of `{names[0]}` must {words} that of `{names[1]}`, and "
+            f"{_of(len(where), total)}" + (": " + "; ".join(more) if len(more) > 1 else "") + ".",
+            message,
+        )
+
+    run_check(place, run, *_pair(x, y))
 
 
 def _pair(x: Any, y: Any) -> tuple[Any, Any]:
@@ -229,46 +184,49 @@ def assert_near(
     name: str | None = None,
 ) -> None:
     """Stops unless `|x - y| <= atol + rtol * |y|` everywhere; 10 epsilons by default."""
-    a, b = _pair(x, y)
-    real = a.dtype.real_dtype
+    first, second = _pair(x, y)
+    real = first.dtype.real_dtype
     eps = float.fromhex("0x1p-7") if real.name == "bfloat16" else np.finfo(real.as_numpy_dtype).eps
     near = 10 * float(eps)
-    bound = (near if rtol is None else rtol) * abs(b) + (near if atol is None else atol)
-    where, total = _failed(_registry.function("less_equal")(abs(a - b), bound))
-    if not len(where):
-        return
-    names = _name(x, 0, "x"), _name(y, 1, "y")
-    index = tuple(where[0])
-    mine, theirs = np.broadcast_arrays(a.numpy(), b.numpy())
-    _refuse(
-        "assert_near",
-        f"`{_element(names[0], index)}` is {mine[index]} and `{_element(names[1], index)}` is "
-        f"{theirs[index]}",
-        f"`{names[0]}` and `{names[1]}` must be near each other everywhere, and "
-        f"{_of(len(where), total)}.",
-        message,
-        (x, names[0]),
-        (y, names[1]),
-    )
+    place = Place("assert_near", (x, "x"), (y, "y"))
+
+    def run(a: Any, b: Any, *bounds: Any) -> None:
+        bound = bounds[0] * abs(b) + bounds[1]
+        where, total = _failed(_registry.function("less_equal")(abs(a - b), bound))
+        if not len(where):
+            return
+        names, index = place.names, tuple(where[0])
+        mine, theirs = np.broadcast_arrays(a.numpy(), b.numpy())
+        place.refuse(
+            f"`{_element(names[0], index)}` is {mine[index]} and `{_element(names[1], index)}` is "
+            f"{theirs[index]}",
+            f"`{names[0]}` and `{names[1]}` must be near each other everywhere, and "
+            f"{_of(len(where), total)}.",
+            message,
+        )
+
+    bounds = (_holdfast.convert(near if v is None else v, real, False) for v in (rtol, atol))
+    run_check(place, run, first, second, *bounds)
 
 
 # Elements against zero.
 
 
 def _sign(check: str, path: str, words: str, x: Any, message: str | None) -> None:
-    a = convert_to_tensor(x)
-    where, total = _failed(_registry.function(path)(a, 0))
-    if not len(where):
-        return
-    name = _name(x, 0, "x")
-    value = np.asarray(a.numpy())[tuple(where[0])]
-    _refuse(
-        check,
-        f"`{_element(name, where[0])}` is {_shown(value)}",
-        f"every element of `{name}` must be {words}, and {_of(len(where), total)}.",
-        message,
-        (x, name),
-    )
+    place = Place(check, (x, "x"))
+
+    def run(a: Any) -> None:
+        where, total = _failed(_registry.function(path)(a, 0))
+        if not len(where):
+            return
+        name, value = place.names[0], np.asarray(a.numpy())[tuple(where[0])]
+        place.refuse(
+            f"`{_element(name, where[0])}` is {_shown(value)}",
+            f"every element of `{name}` must be {words}, and {_of(len(where), total)}.",
+            message,
+        )
+
+    run_check(place, run, x)
 
 
 def assert_positive(
@@ -303,10 +261,14 @@ def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> None:
     """Stops, showing `data`, unless `condition` is true."""
-    if not bool(condition):
-        shown = "; ".join(_shown(convert_to_tensor(part).numpy()) for part in data)
-        what = _name(condition, 0, "condition")
-        _refuse("Assert", f"{what} is false", f"the data is {shown}.", None)
+    place = Place("Assert", (condition, "condition"))
+
+    def run(holds: Any, *shown: Any) -> None:
+        if not bool(holds):
+            values = "; ".join(_shown(part.numpy()) for part in shown)
+            place.refuse(f"{place.names[0]} is false", f"the data is {values}.", None)
+
+    run_check(place, run, condition, *data)
 
 
 # Finite numbers.
@@ -323,24 +285,28 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
 
 
 def _finite(check: str, x: Any, message: str, keyword: str) -> Any:
-    a = convert_to_tensor(x)
-    if not a.dtype.is_floating:
-        fail("E1101", f"`{check}` got {a.dtype.name}, expected a floating dtype", op=check)
-    value = np.asarray(a.numpy(), np.float64)
-    where = np.argwhere(~np.isfinite(value))
-    if not len(where):
-        return a
-    found = {"Inf": np.isinf(value), "NaN": np.isnan(value)}
-    kinds = [word for word, hits in found.items() if hits.any()]
-    words = _name(x, 0, keyword)
-    _refuse(
-        check,
-        f"Tensor had {' and '.join(kinds)} values: `{_element(words, where[0])}` is "
-        f"{value[tuple(where[0])]}",
-        f"every element of `{words}` must be finite, and {_of(len(where), value.size)}.",
-        message,
-        (x, words),
-    )
+    given = convert_to_tensor(x)
+    if not given.dtype.is_floating:
+        fail("E1101", f"`{check}` got {given.dtype.name}, expected a floating dtype", op=check)
+    place = Place(check, (x, keyword))
+
+    def run(a: Any) -> None:
+        value = np.asarray(a.numpy(), np.float64)
+        where = np.argwhere(~np.isfinite(value))
+        if not len(where):
+            return
+        found = {"Inf": np.isinf(value), "NaN": np.isnan(value)}
+        kinds = [word for word, hits in found.items() if hits.any()]
+        words = place.names[0]
+        place.refuse(
+            f"Tensor had {' and '.join(kinds)} values: `{_element(words, where[0])}` is "
+            f"{value[tuple(where[0])]}",
+            f"every element of `{words}` must be finite, and {_of(len(where), value.size)}.",
+            message,
+        )
+
+    run_check(place, run, given)
+    return given
 
 
 # Dtypes.
@@ -355,7 +321,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     """TypeError unless `x` has an integer dtype."""
     a = convert_to_tensor(x)
     if not a.dtype.is_integer:
-        words = _name(x, 0, "x")
+        words = name_of(x, 0, "x")
         _wrong_type("assert_integer", words, f"an integer dtype, and is {a.dtype.name}", message, x)
 
 
@@ -365,7 +331,7 @@ def assert_type(
     """TypeError unless `tensor` has the dtype `tf_type`."""
     a, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
     if a.dtype != wanted:
-        words = _name(tensor, 0, "tensor")
+        words = name_of(tensor, 0, "tensor")
         _wrong_type("assert_type", words, f"{wanted.name}, and is {a.dtype.name}", message, tensor)
 
 
@@ -375,7 +341,7 @@ def _wrong_type(check: str, name: str, said: str, message: str | None, thing: An
         "E1104",
         f"`{check}` failed: `{name}` must have {said}",
         f"{prefix}the check asks for the dtype of `{name}`.",
-        labels=[*_births((thing, name)), *used_here("checked here")],
+        labels=[*births((thing, name)), *used_here("checked here")],
         op=check,
     )
 
@@ -408,39 +374,41 @@ def assert_proper_iterable(values: Any) -> None:
 # Ranks and shapes.
 
 
-def _wrong_shape(check: str, name: str, rule: str, thing: Any, message: str | None) -> NoReturn:
-    shape = convert_to_tensor(thing).shape
-    prefix = f"{message}: " if message else ""
-    fail(
-        "E1106",
-        f"`{check}` failed: `{name}` has shape {shape}",
-        f"{prefix}`{name}` must have {rule}, and has rank {shape.rank}.",
-        labels=[*_births((thing, name)), *used_here("checked here")],
-        op=check,
-    )
-
-
 def _scalar_rank(rank: Any) -> int:
     if isinstance(rank, (list, tuple)) or bool(getattr(rank, "ndim", 0)):
         raise ValueError("Rank must be a scalar.")
     return int(rank)
 
 
+def _ranked(
+    check: str, x: Any, keyword: str, fits: Callable[[int], bool], rule: str, message: str | None
+) -> Any:
+    """A rule for a rank: checked now where the rank is known, else when the program runs."""
+    place, given = Place(check, (x, keyword)), convert_to_tensor(x)
+
+    def run(a: Any) -> None:
+        if not fits(a.shape.rank):
+            place.wrong_shape(0, rule, a.shape, message)
+
+    if given.shape.rank is None:
+        run_check(place, run, given)
+    else:
+        run(given)
+    return given
+
+
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Stops unless `x` has `rank` dimensions."""
     wanted = _scalar_rank(rank)
-    if convert_to_tensor(x).ndim != wanted:
-        _wrong_shape("assert_rank", _name(x, 0, "x"), f"rank {wanted}", x, message)
+    _ranked("assert_rank", x, "x", lambda n: n == wanted, f"rank {wanted}", message)
 
 
 def assert_rank_at_least(
     x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> None:
     """Stops unless `x` has `rank` or more dimensions."""
-    wanted = _scalar_rank(rank)
-    if convert_to_tensor(x).ndim < wanted:
-        rule = f"rank at least {wanted}"
-        _wrong_shape("assert_rank_at_least", _name(x, 0, "x"), rule, x, message)
+    wanted, check = _scalar_rank(rank), "assert_rank_at_least"
+    _ranked(check, x, "x", lambda n: n >= wanted, f"rank at least {wanted}", message)
 
 
 def assert_rank_in(
@@ -448,17 +416,13 @@ def assert_rank_in(
 ) -> None:
     """Stops unless the number of dimensions of `x` is one of `ranks`."""
     wanted = [_scalar_rank(rank) for rank in ranks]
-    if convert_to_tensor(x).ndim not in wanted:
-        rule = f"a rank in {tuple(wanted)}"
-        _wrong_shape("assert_rank_in", _name(x, 0, "x"), rule, x, message)
+    rule = f"a rank in {tuple(wanted)}"
+    _ranked("assert_rank_in", x, "x", lambda n: n in wanted, rule, message)
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """`tensor`; stops unless it is a single value."""
-    a = convert_to_tensor(tensor)
-    if a.ndim != 0:
-        _wrong_shape("assert_scalar", _name(tensor, 0, "tensor"), "no dimensions", tensor, message)
-    return a
+    return _ranked("assert_scalar", tensor, "tensor", lambda n: n == 0, "no dimensions", message)
 
 
 def assert_shapes(
@@ -473,22 +437,36 @@ def assert_shapes(
     `shapes` pairs tensors with shapes such as `("N", 3)`; `...` or "*" first stands for any number
     of leading dimensions.
     """
-    sizes: dict[Any, tuple[int, str]] = {}
-    pairs = shapes.items() if isinstance(shapes, dict) else shapes
-    for number, (thing, wanted) in enumerate(pairs):
-        if hasattr(thing, "deref"):
-            thing = thing.deref()
+    things, rules, words = [], [], []
+    for number, (thing, rule) in enumerate(shapes.items() if isinstance(shapes, dict) else shapes):
+        thing = thing.deref() if hasattr(thing, "deref") else thing
         a = convert_to_tensor(thing)
-        who = (name_in_frame(a) if isinstance(thing, Tensor) else "") or f"tensor {number}"
-        symbols = list(wanted) if isinstance(wanted, (list, tuple, str)) else [wanted]
-        have = list(a.shape)
+        words.append((name_in_frame(a) if isinstance(thing, Tensor) else "") or f"tensor {number}")
+        rules.append(list(rule) if isinstance(rule, (list, tuple, str)) else [rule])
+        things.append(thing)
+    place = Place("assert_shapes", *((thing, "shapes") for thing in things), words=words)
+
+    def run(*tensors: Any) -> None:
+        _fit(place, tensors, rules, message)
+
+    given = [convert_to_tensor(thing) for thing in things]
+    if all(t.shape.is_fully_defined() for t in given):
+        run(*given)
+    else:
+        run_check(place, run, *given)
+
+
+def _fit(place: Place, tensors: Sequence[Any], rules: list[list[Any]], message: str | None) -> None:
+    sizes: dict[Any, tuple[int, str]] = {}
+    for number, (a, rule) in enumerate(zip(tensors, rules, strict=True)):
+        symbols, who, have = rule, place.names[number], list(a.shape)
         if symbols and symbols[0] in (..., "*"):
             symbols = symbols[1:]
             if len(have) < len(symbols):
-                _wrong_shape("assert_shapes", who, f"rank at least {len(symbols)}", thing, message)
+                place.wrong_shape(number, f"rank at least {len(symbols)}", a.shape, message)
             have = have[len(have) - len(symbols) :]
         elif len(have) != len(symbols):
-            _wrong_shape("assert_shapes", who, f"rank {len(symbols)}", thing, message)
+            place.wrong_shape(number, f"rank {len(symbols)}", a.shape, message)
         for axis, (symbol, size) in enumerate(zip(symbols, have, strict=True)):
             if symbol is None or symbol == ".":
                 continue
@@ -498,13 +476,12 @@ def assert_shapes(
             else:
                 known = sizes.setdefault(symbol, (size, f"`{who}`"))
             if known[0] != size:
-                _refuse(
-                    "assert_shapes",
+                place.refuse(
                     f"dimension {axis} of `{who}` has size {size}",
                     f"it must have size {known[0]}, as {known[1]} says"
                     + ("." if fixed else f" for {symbol!r}."),
                     message,
-                    (thing, who),
+                    number,
                 )
 
 

@@ -114,6 +114,7 @@ TEST(GraphText, SaysWhereItIsWrong) {
   expect_refused(with_body("  a = Const() {value=float32[](1)}\n  return a:1\n"), "line 4", "no number 1");
   expect_refused(with_body("  a = Const() {value=\"open}\n  return\n"), "line 3", "does not end on its line");
   expect_refused(with_body("  a = Const() {value=float32[9999999999999](1)}\n  return\n"), "line 3", "fewer elements");
+  expect_refused(with_body("  none = Const() {value=float32[](1)}\n  return\n"), "line 3, column 3", "in quotes only");
   expect_refused("holdfast graph 1\nfunction f(x) {\n  return\n}\n", "line 2, column 12", "no node `x`");
   expect_refused("holdfast graph 1\nfunction f() {\n", "line 3", "the end");
 }
@@ -122,6 +123,36 @@ TEST(GraphText, IsRefusedNotFollowedWhenItNeverEndsNesting) {
   std::string text = "holdfast graph 1\n";
   for (int i = 0; i < 100000; ++i) text += "function f() {\n  a = Const() {value=";
   expect_refused(text, "line", "graphs inside one another");
+}
+
+TEST(GraphText, OfAnyKindIsReadOrRefused) {
+  const std::string good =
+      "holdfast graph 1\nfunction f(x) captures(c) {\n  x = Placeholder() : float32[2,?]\n  c = Placeholder() : float32[]\n"
+      "  v = VarHandleOp() {value=variable 0 \"v\" float32[2] frozen}\n  k = Const() {value=complex64[2](all (1, -2.5e3))}\n"
+      "  s = Const() {value=string[1](\"a\\x00\")}\n  m = MatMul(x, x) {transpose_b=True} : float32[2,2] after(v) on \"CPU:0\"\n"
+      "  r = ReadVariableOp(v) : float32[2]\n  y = Squeeze(m) {squeeze_dims=[]} : float32[?...]\n  return m:0, none, y\n}\n";
+  parse_graph(good);
+  const std::string pieces = "(){}[]=:,?.\"\\#-0129xef \nnoneallTrue";
+  uint32_t state = 1;
+  auto random = [&](size_t n) { state = state * 1664525 + 1013904223; return (state >> 8) % n; };
+  int read = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = good;
+    for (size_t k = 0, changes = 1 + random(3); k < changes; ++k) {
+      size_t at = random(text.size());
+      switch (random(3)) {
+        case 0: text.erase(at, 1 + random(8)); break;
+        case 1: text.insert(at, 1, pieces[random(pieces.size())]); break;
+        default: text[at] = pieces[random(pieces.size())];
+      }
+    }
+    try {
+      to_text(*parse_graph(text));
+      ++read;
+    } catch (const Error&) {
+    }
+  }
+  EXPECT_GT(read, 100);  // else the changes are too rough to reach far
 }
 
 }  // namespace

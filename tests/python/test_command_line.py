@@ -1,4 +1,4 @@
-"""`holdfast run | explain | describe | doctor`."""
+"""`holdfast run | explain | graph | describe | doctor`."""
 
 import json
 import subprocess
@@ -47,8 +47,52 @@ def test_doctor():
     assert "holdfast " in said and "device       CPU:0" in said and "instructions" in said
 
 
+GRAPHS = """
+import sys
+import tensorflow as tf
+
+@tf.function
+def double(x):
+    return -(-(x * 2.0)) + tf.constant(1.0) * tf.constant(3.0)
+
+@tf.function
+def halve(x):
+    return x / 2.0
+
+x = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = double(x)
+print(tape.gradient(y, x).numpy(), halve(x).numpy(), sys.argv[1:])
+"""
+
+
+def test_graph_prints_graphs_as_traced_and_after_each_pass_that_changed_them(tmp_path):
+    script = tmp_path / "app.py"
+    script.write_text(GRAPHS)
+    done = holdfast("graph", str(script), "a", "--", "-b")
+    assert done.returncode == 0, done.stderr
+    said = "[2. 2.] [0.5 1. ] ['a', '-b']\n# double, as traced\n"
+    assert done.stdout.startswith(said), done.stdout
+    heads = [line for line in done.stdout.splitlines() if line.startswith("# ")]
+    assert "# double, after simplify" in heads and "# halve, as traced" in heads
+    assert "# gradient of double, as traced" in heads
+    for text in done.stdout.split("# ")[1:]:
+        assert "holdfast graph 1\nfunction " in text
+
+
+def test_graph_of_one_function(tmp_path):
+    script = tmp_path / "app.py"
+    script.write_text(GRAPHS)
+    done = holdfast("graph", str(script), "--function", "double")
+    assert "# gradient of double" in done.stdout and "halve" not in done.stdout
+    done = holdfast("graph", str(script), "--function", "nobody")
+    assert done.returncode == 1 and "no graph of nobody ran; graphs: double" in done.stderr
+    assert holdfast("graph", "nowhere.py").returncode == 2
+
+
 def test_what_is_not_there_yet_says_so():
-    for command in ("graph", "bench", "board"):
+    for command in ("bench", "board"):
         done = holdfast(command)
         assert done.returncode == 2 and "E1105" in done.stderr
     assert holdfast().returncode == 2

@@ -1,5 +1,8 @@
 """Graphs as text: what is written reads back as the same graph, which computes the same."""
 
+import pathlib
+import re
+
 import numpy as np
 import pytest
 import samples
@@ -50,3 +53,76 @@ def test_a_samples_graph_reads_back(case):
         return
     for a, b in zip(graph.call(args), again.call(args), strict=True):
         assert_same_bits(a, b)
+
+
+def branches(x):
+    scale = tf.reduce_sum(x)
+    return tf.cond(scale > 0, lambda: x * scale, lambda: x - scale)
+
+
+def loop(x):
+    def body(i, total):
+        return i + 1, tf.cond(i % 2 == 0, lambda: total + x, lambda: total * 2.0)
+
+    return tf.while_loop(lambda i, _: i < 5, body, [tf.constant(0), x])[1]
+
+
+def with_state(x):
+    total.assign_add(x)
+    return tf.cond(x[0] > 0, lambda: total.read_value() * 2.0, lambda: total.assign(x * 3.0) + 1.0)
+
+
+total = tf.Variable([0.0, 0.0], name="total")
+
+
+@pytest.mark.parametrize("code", [branches, loop, with_state])
+def test_graphs_inside_graphs_read_back(code):
+    x = tf.constant([1.0, -0.5])
+    total.assign([1.0, 2.0])
+    _, graph = traced(code, x)
+    again = _holdfast.through_text(graph)
+    assert again.text() == graph.text()
+    assert "{\n    " in graph.text()
+    for value in ([1.0, -0.5], [-1.0, 0.5]):
+        results = []
+        for function in (graph, again):
+            total.assign([1.0, 2.0])
+            results.append([t.numpy().tolist() for t in function.call([tf.constant(value)])])
+            results[-1].append(total.numpy().tolist())
+        assert results[0] == results[1]
+
+
+def test_large_values_are_left_out():
+    large = np.arange(1000, dtype=np.float32)
+    _, graph = traced(lambda x: x + tf.constant(large), tf.constant(large))
+    text = graph.text()
+    assert "left_out 0" in text
+    assert len(text) < 1000
+    again = _holdfast.through_text(graph)
+    assert_same_bits(again.call([tf.constant(large)])[0], tf.constant(large + large))
+
+
+def test_a_text_that_is_no_graph_is_refused_with_its_place():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="line 3, column 7"):
+        _holdfast.parse_graph("holdfast graph 1\nfunction f() {\n  a = Nothing()\n  return a\n}\n")
+
+
+def test_a_graph_written_by_hand_runs():
+    function = _holdfast.parse_graph(
+        """holdfast graph 1
+        function f(x) {
+          x = Placeholder() : float32[2]
+          two = Const() {value=float32[](2)}  # a comment
+          y = Mul(x, two) : float32[2]
+          return y
+        }"""
+    )
+    assert function.call([tf.constant([1.0, 2.0])])[0].numpy().tolist() == [2.0, 4.0]
+
+
+def test_the_page_on_graphs_shows_a_graph_and_lists_the_passes():
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "graphs.md").read_text()
+    shown = re.search(r"```\n(holdfast graph 1\n.*?)```", page, re.DOTALL).group(1)
+    assert _holdfast.parse_graph(shown).text() == shown
+    rows = [f"| `{name}` | {doc} |" for name, doc in _holdfast.passes()]
+    assert "\n".join(rows) in page

@@ -10,7 +10,10 @@ import pytest
 PAGES = pathlib.Path(__file__).parents[2] / "docs" / "errors"
 
 # Not: E0702, whose text holds the machine's memory; codes of a GPU; codes that nothing raises yet.
-CODES = "E0404 E0504 E0701 E1101 E1102 E1103 E1104 E1105 E1106 W0502 W0701 W0703".split()
+CODES = (
+    "E0110 E0111 E0113 E0204 E0404 E0504 E0701 E0801 E0802 E0803 "
+    "E1101 E1102 E1103 E1104 E1105 E1106 W0502 W0701 W0703"
+).split()
 
 
 def block(text, head):

@@ -107,7 +107,7 @@ static const Op ensure_op =
     OP(EnsureShape, &ensure_shape).args("x, shape").doc("The input, which must have `shape`; None stands for any size.")
         .inputs("input").attr("shape").view().infer(infer_ensure)
         .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
-        .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("")
+        .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("").rearranges()
         .samples("uniform(3, 4), [3, None]").reference("x");
 Tensor ensure_shape(const In& x, const Shape& shape) { return ensure_op({x}, {shape}); }
 

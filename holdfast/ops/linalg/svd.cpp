@@ -114,7 +114,7 @@ static const Op svd_op =
         .gradient(+[](Grad& g) -> Tensors {
           int64_t m = g.x().dim(-2), n = g.x().dim(-1);
           if (m < 0 || n < 0) throw NotKnownYet{};
-          if (!g.has_dy(1) && !g.has_dy(2)) {
+          if (!g.attr(0).b() || (!g.has_dy(1) && !g.has_dy(2))) {
             bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
             Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
             return {matmul(suv[1], second_last(g.dy(0)) * suv[2], {.adjoint_b = true})};

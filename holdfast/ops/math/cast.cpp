@@ -80,7 +80,7 @@ static const Op cast_op =
     OP(Cast, &cast).args("x: SrcT, dtype").python("cast, dtypes.cast")
         .inputs("x: SrcT").attr("DstT").attr("Truncate", false).dtypes(kAll, "SrcT")
         .doc("x as another dtype: floats lose their fraction, complex numbers their imaginary part.")
-        .infer(infer_cast).kernel("loops", run_cast)
+        .infer(infer_cast).rearranges().kernel("loops", run_cast)
         .gradient(+[](Grad& g) -> Tensors {
           DType d = g.x().dtype();
           return {is_differentiable(d) ? cast(g.dy(), d) : Tensor()};

@@ -1,0 +1,284 @@
+#include "holdfast/exec/session.h"
+
+#include <algorithm>
+
+#include "holdfast/base/text.h"
+#include "holdfast/exec/session_plan.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/ops/random/seeds.h"
+#include "holdfast/passes/passes.h"
+
+namespace holdfast {
+namespace {
+
+constexpr size_t kMostPlans = 1024;  // a program that builds a new op for each run must not fill the memory
+
+}  // namespace
+
+struct Session::Planned {
+  Ref<Plan> plan;
+  std::vector<OpenGraph::Held> reads;
+};
+
+// One run: what comes first, what is computed, and where each result comes from.
+class Session::Ready {
+ public:
+  struct Stage {
+    std::shared_ptr<Planned> planned;
+    std::vector<Tensor> handles;  // of the variables that get its outputs
+  };
+  std::vector<Stage> first;  // initial values, those that others need before them
+  std::shared_ptr<Planned> planned;
+  std::vector<Tensor> given;
+  std::vector<int> from;     // of each fetch: which output of the plan; -1: `known`
+  std::vector<Tensor> known;
+};
+
+Session::Session(Ref<OpenGraph> graph, std::string name, [[maybe_unused]] const std::source_location& at)
+    : graph_(std::move(graph)), name_(std::move(name)) {
+#ifndef HOLDFAST_BUILDING
+  mark_site(at);
+#endif
+  opened_ = here();
+}
+
+Session::~Session() = default;
+
+void Session::close(bool at_end_of_block) {
+  std::lock_guard lock(mutex_);
+  if (closed_) return;
+  closed_ = true;
+  closed_by_block_ = at_end_of_block;
+  closed_at_ = here();
+  plans_.clear();
+  handles_.clear();
+  states_.clear();
+}
+
+bool Session::closed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+size_t Session::plans() const {
+  std::lock_guard lock(mutex_);
+  return plans_.size();
+}
+
+void Session::need_open() const {
+  if (!closed()) return;
+  Diagnostic d;
+  d.code = Code::E0802;
+  d.headline = cat("`", name_, "` is closed, and can't run anything");
+  d.labels.push_back({Role::kPlaced, locate(opened_), "opened here", false});
+  d.labels.push_back({Role::kClosed, locate(closed_at_), closed_by_block_ ? "closed at the end of this `with`" : "closed here", false});
+  d.labels.push_back(used_here("used here, after it was closed"));
+  d.why = "a closed session has let go of its variables' values, so there is nothing left to run with";
+  d.fixes.push_back(manual_fix(closed_by_block_ ? "move the run into the `with`" : cat("move the run before `", name_, ".close()`")));
+  raise(std::move(d));
+}
+
+void Session::other_graph(const Tensor& t, const std::string& given, bool fed) const {
+  const Scope& theirs = *symbol_of(t)->scope;
+  const Scope& ours = *graph_->scope();
+  std::string name = given.empty() ? node_of(t)->name : given;
+  Diagnostic d;
+  d.code = Code::E0111;
+  d.subject = describe(t, name);
+  d.subject.owner = {"session_graph", theirs.name, locate(theirs.opened), 0, theirs.open() ? "open" : "closed", {}};
+  d.headline = cat("`", name, "` belongs to the graph `", theirs.name, "`, and `", name_, "` runs `", ours.name, "`");
+  d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), " from ", t.rep()->op, ", in `", theirs.name, "`"), false});
+  d.labels.push_back({Role::kPlaced, locate(theirs.opened), cat("graph `", theirs.name, "` was made here"), false});
+  d.labels.push_back({Role::kPlaced, locate(ours.opened), cat("graph `", ours.name, "` was made here"), false});
+  d.labels.push_back({Role::kPlaced, locate(opened_), cat("`", name_, "` was opened here, for `", ours.name, "`"), false});
+  d.labels.push_back(used_here(fed ? "fed here" : "run here"));
+  d.why = "a session runs one graph, and knows nothing of another's tensors";
+  d.fixes.push_back(manual_fix(cat("open a session for it: `", module_alias(), ".compat.v1.Session(graph=", theirs.name, ")`")));
+  raise(std::move(d));
+}
+
+Edge Session::edge_of_fetch(const Fetch& f) const {
+  const Scope& owner = *symbol_of(f.tensor)->scope;
+  if (&owner == graph_->scope().get()) return edge_of(f.tensor);
+  if (owner.kind == ScopeKind::kGraph) other_graph(f.tensor, f.name, false);
+  if (owner.kind == ScopeKind::kLoop) {
+    std::string name = f.name.empty() ? node_of(f.tensor)->name : f.name;
+    Diagnostic d = lost(f.tensor, name);
+    d.code = Code::E0113;
+    d.headline = cat("`", name, "` is made in the loop's body `", owner.name, "`; a session can't fetch it");
+    d.labels.clear();
+    d.labels.push_back({Role::kBorn, locate(f.tensor.born()), cat("born here: ", type_text(f.tensor), " from ", f.tensor.rep()->op, ", in ", owner.name), false});
+    d.labels.push_back({Role::kPlaced, locate(owner.opened), cat("the loop; its body is `", owner.name, "`"), false});
+    d.labels.push_back(used_here("fetched here"));
+    d.why = cat("the body `", owner.name, "` gives one value per iteration, and none of them is left after the loop");
+    d.fixes = {manual_fix(cat("collect the values in a `TensorArray` that the loop carries: `ta.write(i, ", name, ")`, and fetch `ta.stack()`"))};
+    raise(std::move(d));
+  }
+  raise(lost(f.tensor, f.name));
+}
+
+Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
+  if (!key.is_symbolic())
+    fail(Code::E1104, "a tensor that has a value can't be fed", "only what a graph computes can be given another value for a run",
+         {manual_fix("feed a placeholder, or another tensor of the graph")});
+  if (symbol_of(key)->scope != graph_->scope()) other_graph(key, "", true);
+  Edge e = holdfast::edge_of(key);
+  const Type& type = type_of(e);
+  if (type.dtype == DType::kResource) fail(Code::E1104, cat("`", e.node->name, "` is a variable, and can't be fed"), "a run gives values to tensors",
+                                           {manual_fix("assign to the variable, or feed a tensor that is computed from it")});
+  if (value.dtype() != type.dtype)
+    fail(Code::E1101, cat("`", e.node->name, "` is fed with ", type_text(value), ", expected dtype ", name(type.dtype)));
+  if (!type.shape.compatible(value.shape()))
+    fail(Code::E1102, cat("`", e.node->name, "` is fed with a value of shape ", value.shape().text(), ", expected ", type.shape.text()),
+         cat("the placeholder says which shapes it takes: ", type.shape.text()));
+  return e;
+}
+
+Tensor& Session::handle_here(const OpenGraph::Held& held) {
+  Tensor& handle = handles_[held.variable.handle().id()];
+  if (!handle) {
+    const VariableState& of = *held.variable.state();
+    auto state = make_ref<VariableState>(of.name, of.dtype, of.shape, of.trainable);
+    state->born = of.born;
+    auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
+    rep->beyond = state;
+    handle = Tensor(std::move(rep));
+  }
+  return handle;
+}
+
+Ref<RefCounted> Session::state_here(const Node& n) {
+  if (!dynamic_cast<random::NodeGenerator*>(n.state.get())) return n.state;
+  Ref<RefCounted>& state = states_[&n];
+  if (!state) state = make_ref<random::NodeGenerator>(random::OpSeeds{n.attrs[0].i(), n.attrs[1].i()});
+  return state;
+}
+
+Tensor Session::value(const Variable& v) {
+  need_open();
+  const OpenGraph::Held* held = graph_->find_variable(v.handle());
+  if (!held) bug("a session is asked for a variable of another graph");
+  std::lock_guard lock(mutex_);
+  return variable_state(handle_here(*held))->get();
+}
+
+void Session::set_value(const Variable& v, Tensor value) {
+  need_open();
+  const OpenGraph::Held* held = graph_->find_variable(v.handle());
+  if (!held) bug("a session is given a variable of another graph");
+  std::lock_guard lock(mutex_);
+  variable_state(handle_here(*held))->set(std::move(value));
+}
+
+std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops, const std::vector<Edge>& fed,
+                                                const std::vector<std::string>& names) {
+  Key key;
+  for (const Edge& e : edges) key.push_back({e.node.get(), e.output});
+  key.push_back({nullptr, 0});
+  for (const Ref<Node>& n : ops) key.push_back({n.get(), -1});
+  key.push_back({nullptr, 1});
+  for (const Edge& e : fed) key.push_back({e.node.get(), e.output});
+  std::lock_guard lock(mutex_);
+  auto& planned = plans_[key];
+  if (planned) return planned;
+  try {
+    Pruned pruned = prune(*graph_, {edges, ops, fed, names}, {[this](const OpenGraph::Held& held) { return handle_here(held); }, [this](const Node& n) { return state_here(n); }});
+    auto made = std::make_shared<Planned>();
+    for (const OpenGraph::Held* held : pruned.reads) made->reads.push_back(*held);
+    made->plan = Plan::build(optimised(*pruned.graph));
+    if (plans_.size() > kMostPlans) plans_.clear();
+    return plans_[key] = made;
+  } catch (...) {
+    plans_.erase(key);
+    throw;
+  }
+}
+
+// Initial values of all variables that `of` reads and nobody has initialised, in stages: each needs only those before.
+void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed) {
+  std::vector<std::pair<OpenGraph::Held, std::shared_ptr<Planned>>> waiting;
+  auto empty = [&](const OpenGraph::Held& held) {
+    std::lock_guard lock(mutex_);
+    return !variable_state(handle_here(held))->get();
+  };
+  std::unordered_set<uint64_t> seen;
+  auto want = [&](const std::vector<OpenGraph::Held>& reads) {
+    for (const OpenGraph::Held& held : reads)
+      if (seen.insert(held.variable.handle().id()).second && empty(held))
+        waiting.push_back({held, plan({held.initial}, {}, fed, {"the initial value of " + held.variable.name()})});
+  };
+  want(of.reads);
+  for (size_t i = 0; i < waiting.size(); ++i) want(std::vector<OpenGraph::Held>(waiting[i].second->reads));
+  while (!waiting.empty()) {
+    std::unordered_set<uint64_t> without;  // a value
+    for (const auto& one : waiting) without.insert(one.first.variable.handle().id());
+    auto blocked = [&](const auto& one) {
+      return std::any_of(one.second->reads.begin(), one.second->reads.end(),
+                         [&](const OpenGraph::Held& read) { return without.count(read.variable.handle().id()) != 0; });
+    };
+    auto later = std::stable_partition(waiting.begin(), waiting.end(), [&](const auto& one) { return !blocked(one); });
+    if (later == waiting.begin()) bug("initial values of variables need each other");
+    // Together, so that a random number which two of them use is drawn once.
+    std::vector<Edge> edges;
+    std::vector<std::string> names;
+    Ready::Stage stage;
+    for (auto it = waiting.begin(); it != later; ++it) {
+      edges.push_back(it->first.initial);
+      names.push_back("the initial value of " + it->first.variable.name());
+      std::lock_guard lock(mutex_);
+      stage.handles.push_back(handle_here(it->first));
+    }
+    stage.planned = plan(edges, {}, fed, names);
+    ready.first.push_back(std::move(stage));
+    waiting.erase(waiting.begin(), later);
+  }
+}
+
+std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetches, const Feeds& feeds) {
+  need_open();
+  auto ready = std::make_shared<Ready>();
+  std::vector<Edge> edges, fed;
+  std::vector<Ref<Node>> ops;
+  std::vector<std::string> names;
+  for (const auto& [key, value] : feeds) {
+    fed.push_back(edge_of_feed(key, value));
+    ready->given.push_back(value);
+  }
+  for (const Fetch& f : fetches) {
+    bool symbol = f.tensor && f.tensor.is_symbolic() && !has_value(f.tensor);
+    ready->from.push_back(symbol ? static_cast<int>(edges.size()) : -1);
+    ready->known.push_back(symbol || !f.tensor ? Tensor() : holdfast::value(f.tensor));
+    if (f.node) ops.push_back(f.node);
+    if (!symbol) continue;
+    edges.push_back(edge_of_fetch(f));
+    names.push_back(f.name);
+  }
+  ready->planned = plan(edges, ops, fed, names);
+  initialise(*ready, *ready->planned, fed);
+  return ready;
+}
+
+Tensors Session::finish(Ready& ready) {
+  if (!ready.first.empty()) {
+    std::lock_guard lock(initialising_);
+    for (Ready::Stage& stage : ready.first) {
+      auto done = [](const Tensor& handle) { return static_cast<bool>(variable_state(handle)->get()); };
+      if (std::all_of(stage.handles.begin(), stage.handles.end(), done)) continue;  // another thread was faster
+      Tensors values;
+      stage.planned->plan->run(ready.given, values);
+      for (size_t i = 0; i < stage.handles.size(); ++i)
+        if (!done(stage.handles[i])) variable_state(stage.handles[i])->set(values[i]);
+    }
+  }
+  Tensors computed, out;
+  ready.planned->plan->run(ready.given, computed);
+  for (size_t i = 0; i < ready.from.size(); ++i) out.push_back(ready.from[i] < 0 ? ready.known[i] : computed[static_cast<size_t>(ready.from[i])]);
+  return out;
+}
+
+Tensors Session::run(const std::vector<Fetch>& fetches, const Feeds& feeds) {
+  auto ready = prepare(fetches, feeds);
+  return finish(*ready);
+}
+
+}  // namespace holdfast

@@ -1,0 +1,78 @@
+// Running a graph that was written by hand.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "holdfast/exec/plan.h"
+#include "holdfast/graph/open_graph.h"
+
+namespace holdfast {
+
+/// What a run is asked for: a tensor's value, or that an op has run.
+struct Fetch {
+  Fetch(Tensor t, std::string name = {}) : tensor(std::move(t)), name(std::move(name)) {}
+  Fetch(Ref<Node> n) : node(std::move(n)) {}
+  Tensor tensor;     // a symbol of the graph, or any tensor that has a value
+  Ref<Node> node;    // an op of the graph, if there is no tensor
+  std::string name;  // what the user calls it, if known
+};
+
+/// Values of a graph's variables, and the runs that use them. Any number of threads may run at once.
+class HOLDFAST_API Session {
+ public:
+  using Feeds = std::vector<std::pair<Tensor, Tensor>>;  // a tensor of the graph, and the value it has in this run
+
+  /// `name` is what messages call it.
+  explicit Session(Ref<OpenGraph> graph, std::string name = "session",
+                   const std::source_location& at = std::source_location::current());
+  Session(const Session&) = delete;
+  ~Session();
+
+  /// The values of `fetches`, computed from `feeds`; an op's is empty. Runs what they need and nothing else.
+  /// Variables that nobody has initialised get their initial values first.
+  Tensors run(const std::vector<Fetch>& fetches, const Feeds& feeds = {});
+  Tensor run(const Tensor& fetch, const Feeds& feeds = {}) { return run(std::vector<Fetch>{Fetch(fetch)}, feeds)[0]; }
+
+  /// The first half of a run, which looks at the graph: nobody may write to it meanwhile.
+  class Ready;
+  std::shared_ptr<Ready> prepare(const std::vector<Fetch>& fetches, const Feeds& feeds);
+  /// The second half, which only computes.
+  Tensors finish(Ready& ready);
+
+  /// Lets go of the variables' values; a later run is refused. `at_end_of_block`: a block that owned it has ended.
+  void close(bool at_end_of_block = false);
+  bool closed() const;
+  const Ref<OpenGraph>& graph() const { return graph_; }
+  /// The value that a variable of the graph has here; empty: nobody has initialised it.
+  Tensor value(const Variable& v);
+  void set_value(const Variable& v, Tensor value);
+  /// Plans that are kept for runs with the same fetches and feeds.
+  size_t plans() const;
+
+ private:
+  struct Planned;
+  using Key = std::vector<std::pair<const Node*, int>>;
+  std::shared_ptr<Planned> plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops, const std::vector<Edge>& fed,
+                                const std::vector<std::string>& names);
+  void initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed);
+  Tensor& handle_here(const OpenGraph::Held& held);
+  Ref<RefCounted> state_here(const Node& n);
+  Edge edge_of_fetch(const Fetch& f) const;
+  Edge edge_of_feed(const Tensor& key, const Tensor& value) const;
+  [[noreturn]] void other_graph(const Tensor& t, const std::string& name, bool fed) const;
+  void need_open() const;
+
+  Ref<OpenGraph> graph_;
+  std::string name_;
+  Where opened_ = nullptr, closed_at_ = nullptr;
+  bool closed_ = false, closed_by_block_ = false;
+  mutable std::mutex mutex_;   // guards what follows; held for short
+  std::mutex initialising_;    // one thread at a time gives variables their first values
+  std::map<Key, std::shared_ptr<Planned>> plans_;
+  std::unordered_map<uint64_t, Tensor> handles_;  // by the id of the graph's own handle
+  std::unordered_map<const Node*, Ref<RefCounted>> states_;  // where the generators of random ops stand
+};
+
+}  // namespace holdfast

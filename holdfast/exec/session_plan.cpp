@@ -1,0 +1,141 @@
+#include "holdfast/exec/session_plan.h"
+
+#include <algorithm>
+
+#include "holdfast/base/text.h"
+#include "holdfast/op/refuse.h"
+
+namespace holdfast {
+namespace {
+
+constexpr size_t kShownPath = 4;  // nodes of a path that get a label
+
+using EdgeKey = std::pair<const Node*, int>;
+struct EdgeHash {
+  size_t operator()(const EdgeKey& k) const { return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second); }
+};
+
+std::string quoted(const std::vector<std::string>& names) {
+  std::string out;
+  for (auto& n : names) out += cat(out.empty() ? "`" : ", `", n, "`");
+  return out;
+}
+
+// What is needed, and for each node the one that asked for it first.
+class Walk {
+ public:
+  Walk(const OpenGraph& graph, const Asked& asked) : graph_(graph), asked_(asked) {
+    for (const Edge& e : asked.given) given_.insert({e.node.get(), e.output});
+    for (const Edge& e : asked.edges) visit(e, nullptr);
+    for (const Ref<Node>& n : asked.ops) visit(n.get(), nullptr);
+    while (!todo_.empty()) {
+      const Node* n = todo_.back();
+      todo_.pop_back();
+      if (n->op == &placeholder_op()) not_fed(*n);
+      for (const Edge& e : n->inputs) if (e.node) visit(e, n);
+      for (const Ref<Node>& before : n->after) visit(before.get(), n);
+    }
+  }
+  bool needs(const Node* n) const { return asked_by_.count(n) != 0; }
+  bool given(const Edge& e) const { return given_.count({e.node.get(), e.output}) != 0; }
+
+ private:
+  void visit(const Edge& e, const Node* by) { if (!given(e)) visit(e.node.get(), by); }
+  void visit(const Node* n, const Node* by) { if (asked_by_.emplace(n, by).second) todo_.push_back(n); }
+
+  std::string fetch_name(const Node* n) const {
+    for (size_t i = 0; i < asked_.edges.size(); ++i)
+      if (asked_.edges[i].node.get() == n && i < asked_.names.size() && !asked_.names[i].empty()) return asked_.names[i];
+    return n->name;
+  }
+
+  [[noreturn]] void not_fed(const Node& placeholder) const {
+    std::vector<const Node*> path{&placeholder};
+    while (const Node* by = asked_by_.at(path.back())) path.push_back(by);
+    std::reverse(path.begin(), path.end());
+    std::string top = fetch_name(path.front());
+    Diagnostic d;
+    d.code = Code::E0801;
+    d.op = placeholder.name;
+    d.headline = path.size() == 1 ? cat("placeholder `", placeholder.name, "` is fetched and not fed")
+                                  : cat("placeholder `", placeholder.name, "` is not fed, and `", top, "` needs it");
+    for (const Node* n : path) {
+      Tensor t = n->outputs.empty() ? Tensor() : symbol_for({Ref<Node>(const_cast<Node*>(n)), 0}, graph_.scope());
+      TensorInfo info = t ? describe(t, n == path.front() ? top : n->name) : TensorInfo{};
+      if (!t) info.name = n->name, info.op = n->op->name, info.born = locate(n->where);
+      info.owner = {"session_graph", graph_.scope()->name, locate(graph_.scope()->opened), 0, "open", {}};
+      d.path.push_back(info);
+    }
+    d.subject = d.path.back();
+    d.labels.push_back({Role::kBorn, locate(placeholder.where),
+                        cat("placeholder `", placeholder.name, "`: ", name(placeholder.outputs[0].dtype), placeholder.outputs[0].shape.text()), false});
+    for (size_t i = 0; i + 1 < path.size() && i < kShownPath; ++i)
+      if (path[i]->where) d.labels.push_back({Role::kPlaced, locate(path[i]->where), cat(i ? "which needs this " : "the way to it begins here: ", path[i]->op->name), false});
+    d.labels.push_back(used_here("run here, without a value for it"));
+    std::vector<std::string> fed, unfed;
+    for (const Edge& e : asked_.given) fed.push_back(e.node->name);
+    for (const Ref<Node>& n : graph_.graph()->inputs) {
+      if (given({n, 0})) continue;
+      if (n.get() == &placeholder || unfed.size() < 3) unfed.push_back(n->name);
+    }
+    d.why = cat(fed.empty() ? "nothing is fed" : cat("fed: ", quoted(fed)), "; not fed: ", quoted(unfed), "; ", "a placeholder has no value of its own");
+    std::string entries;
+    for (const Edge& e : asked_.given) entries += cat(e.node->name, ": ..., ");
+    d.fixes.push_back(manual_fix(cat("feed it: `feed_dict={", entries, placeholder.name, ": ...}`")));
+    raise(std::move(d));
+  }
+
+  const OpenGraph& graph_;
+  const Asked& asked_;
+  std::unordered_set<EdgeKey, EdgeHash> given_;
+  std::unordered_map<const Node*, const Node*> asked_by_;
+  std::vector<const Node*> todo_;
+};
+
+}  // namespace
+
+Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
+  Walk walk(from, asked);
+  Pruned out;
+  out.graph = make_ref<Graph>(from.scope());
+  std::unordered_map<const Node*, Ref<Node>> copies;
+  std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> inputs;
+  for (const Edge& e : asked.given) {
+    auto input = make_ref<Node>(&placeholder_op(), Attrs{Arg(type_of(e).dtype), Arg(type_of(e).shape)});
+    input->where = e.node->where;
+    input->outputs.push_back(type_of(e));
+    out.graph->add(input, e.node->name);
+    out.graph->inputs.push_back(input);
+    inputs.emplace(EdgeKey{e.node.get(), e.output}, input);
+  }
+  auto at = [&](const Edge& e) -> Edge {
+    if (!e.node) return {};
+    if (auto it = inputs.find({e.node.get(), e.output}); it != inputs.end()) return {it->second, 0};
+    return {copies.at(e.node.get()), e.output};
+  };
+  std::unordered_set<const OpenGraph::Held*> reads;
+  for (const Ref<Node>& n : from.graph()->nodes) {
+    if (!walk.needs(n.get())) continue;
+    Attrs attrs = n->attrs;
+    if (n->op == &handle_op())
+      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n))) attrs = Attrs{Arg(own.handle(*held))};
+    auto copy = make_ref<Node>(n->op, std::move(attrs));
+    for (const Edge& e : n->inputs) {
+      copy->inputs.push_back(at(e));
+      if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp")) continue;
+      if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node)); held && reads.insert(held).second) out.reads.push_back(held);
+    }
+    for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
+    copy->outputs = n->outputs;
+    copy->where = n->where;
+    copy->device = n->device;
+    copy->placed = n->placed;
+    if (n->state) copy->state = own.state(*n);
+    out.graph->add(copy, n->name);
+    copies.emplace(n.get(), std::move(copy));
+  }
+  for (const Edge& e : asked.edges) out.graph->outputs.push_back(at(e));
+  return out;
+}
+
+}  // namespace holdfast

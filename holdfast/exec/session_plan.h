@@ -1,0 +1,32 @@
+// From what a run is asked for to what must be computed.
+#pragma once
+
+#include <functional>
+
+#include "holdfast/graph/open_graph.h"
+
+namespace holdfast {
+
+/// The part of a graph that some outputs need, once others are given.
+struct Pruned {
+  Ref<Graph> graph;                             // a copy: its inputs are what is given, its outputs what was asked for
+  std::vector<const OpenGraph::Held*> reads;    // variables whose values it uses
+};
+
+struct Asked {
+  std::vector<Edge> edges;          // outputs
+  std::vector<Ref<Node>> ops;       // must run too
+  std::vector<Edge> given;          // have values already
+  std::vector<std::string> names;   // what the user calls the outputs, if known
+};
+
+/// What a session has of its own: the variable that stands for one of the graph's, and what a node keeps from run to run.
+struct Own {
+  std::function<Tensor(const OpenGraph::Held&)> handle;
+  std::function<Ref<RefCounted>(const Node&)> state;
+};
+
+/// A placeholder that is not given raises E0801.
+Pruned prune(const OpenGraph& graph, const Asked& asked, const Own& own);
+
+}  // namespace holdfast

@@ -1,0 +1,157 @@
+#include "holdfast/graph/open_graph.h"
+
+#include "holdfast/base/text.h"
+#include "holdfast/ops/array/view.h"
+
+namespace holdfast {
+namespace {
+
+void infer_nothing(Infer&) {}
+Status run_nothing(Call&) { return {}; }
+
+void infer_default(Infer& s) {
+  if (!s.attr(0).shape().compatible(s.shape())) s.bad_shape(0, cat("one that fits the placeholder's, ", s.attr(0).shape().text()));
+  s.output(s.dtype(), s.attr(0).shape());
+}
+Status run_default(Call& c) {
+  c.set_out(0, view_of(c.in(), c.in().shape()));
+  return {};
+}
+
+const Op nothing = RAW_OP(NoOp).doc("Does nothing; runs after what it was told to wait for.").inputs("").outputs("").infer(infer_nothing)
+                       .kernel("nothing", run_nothing).kernel_for(DeviceKind::kCuda, "nothing", run_nothing).no_gradient();
+const Op with_default =
+    RAW_OP(PlaceholderWithDefault).doc("A value that may be given from outside; else the input.").inputs("input").attr("shape", Shape::unknown())
+        .infer(infer_default).kernel("view", run_default).kernel_for(DeviceKind::kCuda, "view", run_default)
+        .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("");
+
+}  // namespace
+
+const OpDef& no_op() { return nothing.def(); }
+
+OpenGraph::OpenGraph(const std::string& name) {
+  auto graph = make_ref<Graph>(make_ref<Scope>(ScopeKind::kGraph, name, nullptr));
+  tracer_ = std::make_unique<Tracer>(std::move(graph), nullptr, this);
+}
+
+Ref<OpenGraph> make_graph(const std::string& name, [[maybe_unused]] const std::source_location& at) {
+#ifndef HOLDFAST_BUILDING
+  mark_site(at);
+#endif
+  return make_ref<OpenGraph>(name);
+}
+
+Tensor OpenGraph::placeholder(DType dtype, Shape shape, const std::string& name) {
+  return tracer_->input(dtype, std::move(shape), context().name_scope + name);
+}
+
+Tensor OpenGraph::placeholder_with_default(const Tensor& input, Shape shape, const std::string& name) {
+  InterpreterScope here(tracer_.get());
+  NamedCall named(name, {});
+  Tensor out = with_default({input}, {Arg(std::move(shape))});
+  named.finish(out);
+  return out;
+}
+
+Tensor OpenGraph::constant(const In& value, const std::string& name) {
+  Tensor t = value.tensor();
+  return t.is_symbolic() ? t : tracer_->constant_node(t, name);
+}
+
+Variable OpenGraph::variable(const In& initial, VariableOptions o) {
+  InterpreterScope here_too(tracer_.get());
+  Context& c = context();
+  std::string name = graph()->unique_name(c.name_scope + o.name), around = std::exchange(c.name_scope, name + "/");
+  tracer_->push_control({}, true);  // what a variable begins with depends on nothing that is computed
+  struct Undo {
+    Tracer& tracer;
+    std::string& scope;
+    std::string was;
+    ~Undo() { scope = was; tracer.pop_control(); }
+  } undo{*tracer_, c.name_scope, around};
+  Tensor value = initial.tensor(o.dtype);
+  if (!value.is_symbolic()) value = tracer_->constant_node(value, "initial_value");
+  if (o.dtype != DType::kInvalid && value.dtype() != o.dtype)
+    fail(Code::E1101, cat("Variable `", name, "`: the initial value is of dtype ", holdfast::name(value.dtype()), ", expected ", holdfast::name(o.dtype)));
+  Shape shape = o.shape.value_or(value.shape());
+  if (!shape.compatible(value.shape()))
+    fail(Code::E1102, cat("Variable `", name, "`: the initial value's shape is ", value.shape().text(), ", expected ", shape.text()));
+  auto state = make_ref<VariableState>(name, value.dtype(), shape, o.trainable);
+  state->born = here();
+  state->graph = scope();
+  state->set(symbol_for(tracer_->resolve(value), scope()));  // of its dtype and shape, and without a value
+  auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
+  rep->beyond = state;
+  rep->born = here();
+  Held held{Variable::from_handle(Tensor(std::move(rep))), tracer_->resolve(value), nullptr, nullptr};
+  held.handle = tracer_->resolve(held.variable.handle()).node;
+  graph()->rename(*held.handle, name);
+  c.op_name = "Assign";
+  held.variable.assign(value);
+  c.op_name.clear();
+  held.assign = graph()->nodes.back();
+  index_.emplace(held.variable.handle().id(), variables_.size());
+  variables_.push_back(held);
+  return held.variable;
+}
+
+const OpenGraph::Held* OpenGraph::find_variable(const Tensor& handle) const {
+  auto it = index_.find(handle.id());
+  return it == index_.end() ? nullptr : &variables_[it->second];
+}
+
+Ref<Node> OpenGraph::group(std::vector<Ref<Node>> nodes, const std::string& name) {
+  InterpreterScope here(tracer_.get());
+  tracer_->push_control(std::move(nodes));
+  struct Undo {
+    Tracer& tracer;
+    ~Undo() { tracer.pop_control(); context().op_name.clear(); }
+  } undo{*tracer_};
+  context().op_name = name;
+  Tensors none;
+  tracer_->run(no_op(), {}, {}, none);
+  return graph()->nodes.back();
+}
+
+Ref<Node> OpenGraph::initializer(const std::string& name) {
+  std::vector<Ref<Node>> all;
+  for (const Held& h : variables_) all.push_back(h.assign);
+  return group(std::move(all), name);
+}
+
+Tensor OpenGraph::tensor(const std::string& name) const {
+  size_t colon = name.rfind(':');
+  Node* node = graph()->find(name.substr(0, colon));
+  size_t output = 0;
+  if (colon != std::string::npos) {
+    for (char digit : name.substr(colon + 1)) {
+      if (digit < '0' || digit > '9' || output > 9999) return {};
+      output = output * 10 + static_cast<size_t>(digit - '0');
+    }
+  }
+  if (!node || output >= node->outputs.size()) return {};
+  return tensor(Edge{Ref<Node>(node), static_cast<int>(output)});
+}
+
+void OpenGraph::finalize() {
+  graph()->finalized = true;
+  if (!graph()->finalized_at) graph()->finalized_at = here();
+}
+
+GraphScope::GraphScope(const Ref<OpenGraph>& graph)
+    : graph_(graph), name_scope_(context().name_scope), tracing_(graph->tracer(), false) {
+  // Names of one graph do not begin with the scopes of another.
+  if (tracing_.was() != &graph->tracer()) context().name_scope.clear();
+}
+GraphScope::~GraphScope() { context().name_scope = name_scope_; }
+
+OpenGraph* graph_of(const Tensor& t) {
+  return t && t.is_symbolic() ? dynamic_cast<OpenGraph*>(symbol_of(t)->keeps.get()) : nullptr;
+}
+
+OpenGraph* current_graph() {
+  Tracer* t = current_trace();
+  return t ? dynamic_cast<OpenGraph*>(t->home()) : nullptr;
+}
+
+}  // namespace holdfast

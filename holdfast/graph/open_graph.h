@@ -1,0 +1,93 @@
+// A graph that is written by hand and stays open, for sessions to run.
+#pragma once
+
+#include <memory>
+#include <source_location>
+#include <string_view>
+
+#include "holdfast/graph/trace.h"
+#include "holdfast/op/variable.h"
+
+namespace holdfast {
+
+/// What `tf.Graph` is. Ops that are called while it is the thread's default become its nodes; its tensors and sessions
+/// keep it alive. One thread writes at a time.
+class HOLDFAST_API OpenGraph final : public RefCounted {
+ public:
+  /// Use `make_graph`.
+  explicit OpenGraph(const std::string& name);
+
+  const Ref<Graph>& graph() const { return tracer_->graph(); }
+  const Ref<Scope>& scope() const { return graph()->scope; }
+  Tracer& tracer() const { return *tracer_; }
+
+  /// A value that each run is given.
+  Tensor placeholder(DType, Shape shape = Shape::unknown(), const std::string& name = "Placeholder");
+  /// A value that a run may be given; else `input`.
+  Tensor placeholder_with_default(const Tensor& input, Shape shape, const std::string& name = "PlaceholderWithDefault");
+  /// A value that is part of the graph, as a node of its own.
+  Tensor constant(const In& value, const std::string& name = "Const");
+  /// A variable of which each session has its own value, `initial` to begin with.
+  Variable variable(const In& initial, VariableOptions options = {});
+  /// An op that does nothing, after `nodes` have run.
+  Ref<Node> group(std::vector<Ref<Node>> nodes, const std::string& name = "group_deps");
+  /// One that gives all variables their initial values.
+  Ref<Node> initializer(const std::string& name = "init");
+
+  /// A variable of the graph, the value it begins with, and the op that gives it that value.
+  struct Held {
+    Variable variable;
+    Edge initial;
+    Ref<Node> assign, handle;
+  };
+  const std::vector<Held>& variables() const { return variables_; }
+  /// The one that `handle` belongs to; null where it is none of this graph.
+  const Held* find_variable(const Tensor& handle) const;
+
+  /// The node of that name, or null.
+  Ref<Node> find(const std::string& name) const { return Ref<Node>(graph()->find(name)); }
+  /// The tensor "name:0", or an empty one.
+  Tensor tensor(const std::string& name) const;
+  Tensor tensor(const Edge& e) const { return tracer_->symbol(e); }
+  /// No more ops: each further one is refused with the user's line that called this.
+  void finalize();
+
+  void* wrapper = nullptr;  // the Python Graph, while there is one; not owned
+
+ private:
+  friend HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view, const std::string&);
+  class Reader;
+  std::unique_ptr<Tracer> tracer_;
+  std::vector<Held> variables_;
+  std::unordered_map<uint64_t, size_t> index_;  // of each variable, by its handle's id
+};
+
+/// A new graph. `name` is what messages call it.
+HOLDFAST_API Ref<OpenGraph> make_graph(const std::string& name = "graph",
+                                       const std::source_location& at = std::source_location::current());
+
+/// The graph as text that `graph_from_text` reads; docs/graphs.md describes the form.
+HOLDFAST_API std::string graph_text(const OpenGraph& graph);
+HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view text, const std::string& name = "graph");
+
+/// Makes a graph the thread's default while it lives: `GraphScope in(graph);`
+class HOLDFAST_API GraphScope {
+ public:
+  explicit GraphScope(const Ref<OpenGraph>& graph);
+  ~GraphScope();
+  GraphScope(const GraphScope&) = delete;
+
+ private:
+  Ref<OpenGraph> graph_;
+  std::string name_scope_;
+  Tracing tracing_;
+};
+
+/// The hand-written graph that the thread's ops go to, or null: eager code, or a traced function.
+HOLDFAST_API OpenGraph* current_graph();
+/// The hand-written graph that a symbol belongs to, or null.
+HOLDFAST_API OpenGraph* graph_of(const Tensor& symbol);
+
+HOLDFAST_API const OpDef& no_op();  // does nothing; what must run before it gives it its meaning
+
+}  // namespace holdfast

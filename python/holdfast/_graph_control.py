@@ -1,0 +1,69 @@
+"""What runs before what in a graph: control dependencies, groups, ops that do nothing."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from . import _holdfast, nest
+from ._graph import Graph, Operation, operation_of
+
+__all__ = ["graph_for", "grouped", "nodes_of", "ordered"]
+
+
+def graph_for(values: Any) -> Graph | None:
+    """The graph that is the default, else the one that some of `values` belong to."""
+    current: Graph | None = _holdfast.current_graph()
+    if current is not None or _holdfast.is_tracing():
+        return current
+    for value in values:
+        if isinstance(value, Operation):
+            return value.graph
+        if isinstance(value, _holdfast.Tensor):
+            found: Graph | None = _holdfast.graph_of(value)
+            if found is not None:
+                return found
+    return None
+
+
+def nodes_of(values: Any) -> list[Any]:
+    """The nodes of operations, tensors and variables. What has a value already needs none."""
+    found = []
+    for value in values:
+        element = getattr(value, "_as_graph_element", None)
+        value = element() if element is not None else value
+        if isinstance(value, Operation):
+            found.append(value._node)
+        elif isinstance(value, _holdfast.Tensor):
+            node = _holdfast.node_of(value)
+            if node is not None:
+                found.append(node)
+        elif hasattr(value, "values") and hasattr(value, "indices"):
+            found += nodes_of([value.values, value.indices])
+        elif value is not None and not isinstance(value, _holdfast.VariableBase):
+            raise TypeError(
+                f"Control input must be an Operation, a Tensor, or IndexedSlices, not {value!r}"
+            )
+    return found
+
+
+@contextlib.contextmanager
+def ordered(graph: Graph, control_inputs: Any) -> Iterator[None]:
+    """What is added to `graph` in here runs after `control_inputs`; None: after nothing."""
+    inputs = [] if control_inputs is None else nest.flatten(control_inputs)
+    inputs = [part() if callable(part) and not _is_value(part) else part for part in inputs]
+    graph._push_control(nodes_of(inputs), control_inputs is None)
+    try:
+        yield
+    finally:
+        graph._pop_control()
+
+
+def _is_value(part: Any) -> bool:
+    return isinstance(part, (_holdfast.Tensor, _holdfast.VariableBase, Operation))
+
+
+def grouped(graph: Graph, inputs: Any, name: str) -> Operation:
+    """An operation that has run when all of `inputs` have."""
+    return operation_of(graph._group(nodes_of(inputs), name))

@@ -1,0 +1,233 @@
+"""Variables of a graph: each session has a value of its own, set when it is first needed."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from . import _holdfast, _registry
+from ._graph import Graph, GraphKeys, Operation, operation_of
+from ._shape import as_shape
+from ._tensor import convert_to_tensor
+from ._variable import Variable
+from .errors import fail, unsupported
+
+__all__ = ["GraphVariable"]
+
+
+class GraphVariable(Variable):
+    """What `tf.Variable` makes while a graph is the default."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        *rest: Any,
+        collections: Any = None,
+        use_resource: bool | None = None,
+        expected_shape: Any = None,
+        shape: Any = None,
+        **options: Any,
+    ) -> None:
+        self._wanted_collections = collections
+        shape = shape if shape is not None else expected_shape
+        if not validate_shape and shape is None:
+            unsupported(
+                "`Variable(validate_shape=False)` without a shape is not supported",
+                "a Variable keeps the number of its dimensions",
+                fix="give `shape=[None, ...]` with one entry for each dimension",
+            )
+        super().__init__(initial_value, trainable, validate_shape, *rest, shape=shape, **options)
+
+    def _set_up(
+        self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
+    ) -> None:
+        self._python_graph: Graph = _holdfast.current_graph()
+        graph = self._python_graph
+        around = _holdfast.get_name_scope()
+        graph._push_control([], True)
+        try:
+            # Numbers become a constant `name/initial_value`; a function's ops go below the name.
+            if callable(initial_value):
+                _holdfast.set_name_scope(f"{around}{name}/Initializer/")
+                initial_value = initial_value()
+                _holdfast.set_name_scope(around)
+            value = initial_value
+            if not isinstance(value, (_holdfast.Tensor, _holdfast.VariableBase)):
+                value = _holdfast.convert_value(value, dtype, False)
+            elif isinstance(value, _holdfast.VariableBase):
+                value = value.read()
+            loose = None if shape is None else tuple(as_shape(shape))
+            self._make(value, trainable, name, loose, True)
+            self._full_name = self._name
+            self._static_shape = self._shape
+            self._device = ""
+            _holdfast.set_name_scope(f"{self._full_name}/Read/")
+            self._snapshot = self.read()
+        finally:
+            _holdfast.set_name_scope(around)
+            graph._pop_control()
+        self._register(trainable)
+
+    def _register(self, trainable: bool) -> None:
+        names = self._wanted_collections
+        names = [GraphKeys.GLOBAL_VARIABLES] if names is None else list(names)
+        if trainable and GraphKeys.TRAINABLE_VARIABLES not in names:
+            names.append(GraphKeys.TRAINABLE_VARIABLES)
+        self._python_graph.add_to_collections(names, self)
+
+    # What it is.
+
+    def _as_graph_element(self) -> Any:
+        return self._snapshot
+
+    @property
+    def graph(self) -> Graph:  # type: ignore[override]
+        """The graph it is part of."""
+        return self._python_graph
+
+    @property
+    def op(self) -> Operation:  # type: ignore[override]
+        """The operation that stands for it."""
+        return operation_of(self.graph._handle_of(self.handle))
+
+    @property
+    def initializer(self) -> Operation:  # type: ignore[override]
+        """The operation that gives it its initial value."""
+        return operation_of(self.graph._initializer_of(self.handle))
+
+    @property
+    def initial_value(self) -> Any:
+        """The tensor that it begins with."""
+        return self.graph._initial_of(self.handle)
+
+    def initialized_value(self) -> Any:
+        """Its value: reading it is enough to initialise it."""
+        return self.read()
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """True: reading it is enough to initialise it."""
+        return convert_to_tensor(True)
+
+    def numpy(self) -> NoReturn:
+        """Of eager variables only."""
+        fail(
+            "E0203",
+            f"`{self._full_name}` is a variable of a graph, and has no value outside of a session",
+            "each session that runs the graph has a value of its own",
+            fix="ask a session: `sess.run(variable)`",
+            subject={"name": self._full_name, "born": self._born()},
+        )
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in `session`, else in the default one."""
+        from ._session import session_for
+
+        return session_for(session, "eval", self.name).run(self)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Gives it another value in `session`, else in the default one."""
+        from ._session import session_for
+
+        given = _holdfast.convert_value(value, self.dtype, False)
+        if not self.shape.is_compatible_with(given.shape):
+            shapes = f"shape {given.shape}, expected {self.shape}"
+            fail("E1102", f"`{self._full_name}` is given {shapes}")
+        session_for(session, "load", self.name)._load(self, given)
+
+    # Changing it: ops of the graph.
+
+    def _after(self, change: Any, value: Any, name: str | None, read_value: bool, kind: str) -> Any:
+        """Adds an op that changes it; the value after that, or the op."""
+        graph = self.graph
+        title = name or kind
+        with graph.as_default():
+            scope = _holdfast.get_name_scope()
+            change(self._fitting(value))
+            node = graph._nodes()[-1]
+            if not read_value:
+                return operation_of(node)
+            graph._push_control([node], False)
+            try:
+                _holdfast.set_name_scope(f"{scope}{title}/")
+                return self.read()
+            finally:
+                _holdfast.set_name_scope(scope)
+                graph._pop_control()
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """The value after it was given another; `read_value=False`: the operation that does it."""
+        return self._after(self._assign, value, name, read_value, "Assign")
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """The same for adding `delta`."""
+        return self._after(self._assign_add, delta, name, read_value, "AssignAdd")
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """The same for subtracting `delta`."""
+        return self._after(self._assign_sub, delta, name, read_value, "AssignSub")
+
+    def _fitting(self, value: Any) -> Any:
+        return _holdfast.convert(value, self.dtype)
+
+    def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
+        if how in ("mul", "div"):
+            unsupported(
+                f"`scatter_{how}` of a graph's Variable is not supported",
+                "rows are added, subtracted, replaced, or compared",
+                fix="gather the rows, compute, and use `scatter_update`",
+            )
+        change = _registry.function(f"tensor_scatter_nd_{how}")
+        with self.graph.as_default():
+            return self.assign(change(self.read(), indices, self._fitting(updates)))
+
+    def count_up_to(self, limit: int) -> NoReturn:
+        """Not supported."""
+        unsupported(
+            "`count_up_to` of a graph's Variable is not supported",
+            "a run cannot end in the middle of a graph",
+            fix="count in Python, and use `assign_add`",
+        )
+
+    # As a Python value: an identity, so that it can be a key.
+
+    def __eq__(self, other: object) -> Any:
+        return self is other
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("'Variable' object is not iterable.")
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        raise NotImplementedError(
+            "__deepcopy__() is only available when eager execution is enabled."
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise NotImplementedError("a graph's variable has its values in sessions: no pickle")

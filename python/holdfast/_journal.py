@@ -1,0 +1,209 @@
+"""What Python code changed while it was traced: kept in order, so that it can be taken back.
+
+A staged `if` runs both of its sides, a loop's body may have to be traced again, a whole trace may be
+dropped: each time, what was stored in objects and containers goes back to what it was. The outermost
+journal of a trace becomes the list of stores that every call performs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ._holders import ItemPlace, Object, Place, holds_symbol
+
+__all__ = ["Change", "Growth", "Journal", "Set", "journal", "mutate", "note_read", "note_set", "open_journals",
+           "put", "raw_write", "uncertain", "was_stored"]
+
+Container = list | dict | set | deque  # type: ignore[type-arg]
+
+
+class Set:
+    """A value that was put into a place. `old` was there before."""
+
+    __slots__ = ("condition", "inside", "old", "place", "value")
+
+    def __init__(self, place: Place, old: Any, value: Any) -> None:
+        self.place, self.old, self.value = place, old, value
+        self.inside: Any = value  # what the place holds while tracing; the value may be an output of it
+        self.condition: Any = None  # a tensor: performed where it is true
+
+    def touches(self) -> tuple[Any, ...]:
+        """What tells changes of the same thing apart from others."""
+        return self.place.key
+
+
+class Growth:
+    """A method of a container that was called to change it, such as `append`."""
+
+    __slots__ = ("condition", "container", "inside", "method", "value")
+
+    def __init__(self, container: Object, method: str, arguments: tuple[Any, ...]) -> None:
+        self.container, self.method = container, method
+        self.value: Any = arguments
+        self.inside: Any = arguments
+        self.condition: Any = None
+
+    def touches(self) -> tuple[Any, ...]:
+        """What tells changes of the same thing apart from others."""
+        return self.container.key
+
+
+Change = Set | Growth
+
+
+class Journal:
+    """Changes in order, and how containers looked before the first of theirs."""
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self.keys: set[tuple[Any, ...]] = set()  # of the places that were set
+        # Places that hold a Python value which only one side of a staged branch put there.
+        self.uncertain: dict[tuple[Any, ...], Set] = {}
+        self._alive: list[Any] = []  # keys hold ids, which must not be given twice
+        self._before: dict[int, tuple[Any, Any]] = {}
+        self._made: dict[int, Any] = {}
+        self.reads: set[tuple[Any, ...]] = set()  # places that were read before they were set
+
+    def add(self, change: Change) -> None:
+        """Writes a change down."""
+        self.changes.append(change)
+        if isinstance(change, Set):
+            key = change.place.key
+            self.keys.add(key)
+            self.uncertain.pop(key, None)
+            if change.condition is not None and not holds_symbol(change.inside):
+                self.uncertain[key] = change
+            self._alive.append(change.place.holder())
+
+    def keep(self, container: Any) -> None:
+        """Remembers a container as it is now, unless it was changed before."""
+        if id(container) not in self._before:
+            self._before[id(container)] = (container, container.copy())
+
+    def changed(self, container: Any) -> bool:
+        """Whether the container was changed."""
+        return id(container) in self._before
+
+    def before(self, container: Any) -> Any:
+        """How a container looked, itself if it was not changed."""
+        known = self._before.get(id(container))
+        return container if known is None else known[1]
+
+    def made(self, thing: Any) -> bool:
+        """Whether an object was made while this was written."""
+        return id(thing) in self._made
+
+    def note_made(self, thing: Any) -> None:
+        """Remembers that an object was made just now."""
+        self._made[id(thing)] = thing
+
+    def adopt(self, inner: Journal) -> None:
+        """Takes over what was made while another journal was written inside this one."""
+        self._made.update(inner._made)
+        self.reads |= inner.reads - self.keys
+
+    def undo(self) -> None:
+        """Takes everything back."""
+        for change in reversed(self.changes):
+            if isinstance(change, Set) and not isinstance(change.place, ItemPlace):
+                change.place.restore(change.old)
+        for container, before in self._before.values():
+            if isinstance(container, list):
+                container[:] = before
+            else:
+                container.clear()
+                (container.extend if isinstance(container, deque) else container.update)(before)
+
+    def __enter__(self) -> Journal:
+        _open.journals.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _open.journals.remove(self)
+        if _open.journals:
+            _open.journals[-1].adopt(self)
+
+
+class _Open(threading.local):
+    def __init__(self) -> None:
+        self.journals: list[Journal] = []
+
+
+_open = _Open()
+
+
+def journal() -> Journal | None:
+    """The journal of this thread that is being written, if any."""
+    return _open.journals[-1] if _open.journals else None
+
+
+def open_journals(outermost: Journal) -> list[Journal]:
+    """The journals that are being written from `outermost` on."""
+    journals = _open.journals
+    return journals[journals.index(outermost) :] if outermost in journals else []
+
+
+def was_stored(outermost: Journal, key: tuple[Any, ...]) -> bool:
+    """Whether the place with this key got its value since `outermost` was opened."""
+    return any(key in each.keys for each in open_journals(outermost))
+
+
+def uncertain(key: tuple[Any, ...]) -> Set | None:
+    """The store that may or may not have put a Python value into a place."""
+    for each in reversed(_open.journals):
+        if key in each.uncertain:
+            return each.uncertain[key]
+        if key in each.keys:
+            return None
+    return None
+
+
+def note_read(key: tuple[Any, ...]) -> None:
+    """Writes down that a place is read."""
+    now = journal()
+    if now is not None and key not in now.keys:
+        now.reads.add(key)
+
+
+def raw_write(place: Place, value: Any) -> None:
+    """Puts a value into a place behind everybody's back."""
+    if isinstance(place, ItemPlace):
+        place.write(value)
+    else:
+        place.restore(value)
+
+
+def note_set(place: Place, value: Any) -> None:
+    """Writes down that `value` is about to be put into a place."""
+    now = journal()
+    if now is not None:
+        if isinstance(place, ItemPlace):
+            now.keep(place.holder())
+        now.add(Set(place, place.read(), value))
+
+
+def put(place: Place, value: Any) -> None:
+    """Puts a value into a place and writes it down."""
+    old = place.read()
+    now = journal()
+    if now is not None and isinstance(place, ItemPlace):
+        now.keep(place.holder())
+    place.write(value)
+    if now is not None:
+        now.add(Set(place, old, value))
+
+
+def mutate(
+    container: Any, within: Place | None, method: str, call: Callable[..., Any], *args: Any
+) -> Any:
+    """Calls a method that changes a container, and writes it down."""
+    now = journal()
+    if now is None:
+        return call(*args)
+    now.keep(container)
+    given = call(*args)
+    now.add(Growth(Object(container, within), method, args))
+    return given

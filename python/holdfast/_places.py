@@ -1,0 +1,449 @@
+"""Late binding: what a traced function read from its surroundings, and what it leaves in them.
+
+While a function is traced, converted code tells the active `Recorder` what it reads and where. A
+tensor read from a place becomes an input that each call reads from there anew; any other value
+becomes a guard, and the trace serves only while its guards hold. What the code stores is performed
+at once, written down, and performed again by every later call with its own values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _holdfast
+from ._diagnostics import Mark, mark, warn
+from ._holders import (
+    MISSING,
+    AttributePlace,
+    CellPlace,
+    ClassPlace,
+    GlobalPlace,
+    ItemPlace,
+    Object,
+    Place,
+    is_symbol,
+    item_of,
+    weakly,
+)
+from ._journal import Journal, note_read, note_set, open_journals, uncertain, was_stored
+from ._stores import Store, stores
+from .errors import fail, used_here
+
+__all__ = [
+    "MISSING",
+    "AttributePlace",
+    "CellPlace",
+    "ClassPlace",
+    "GlobalPlace",
+    "Guard",
+    "Guards",
+    "ItemPlace",
+    "Object",
+    "Place",
+    "Recorder",
+    "Store",
+    "note_attribute_store",
+    "recording",
+    "watch_random",
+]
+
+_PLAIN = (int, float, complex, str, bytes, bool, type(None), type(...), range, np.generic)
+_EXACT = (int, bool, str, bytes, type(None))  # equal ones of the same type are the same
+_MUTABLE = (list, dict, set, deque)
+_MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is compared by what it says: numbers, strings, and tuples of them."""
+    if isinstance(value, (tuple, frozenset)):
+        return type(value) in (tuple, frozenset) and all(map(is_plain, value))
+    return isinstance(value, _PLAIN)
+
+
+def same_value(was: Any, now: Any) -> bool:
+    """Whether two plain values are the same for code that reads them."""
+    if type(was) is not type(now):
+        return False
+    if isinstance(was, tuple):
+        return len(was) == len(now) and all(map(same_value, was, now))
+    return bool(was == now or (was != was and now != now))  # two NaNs are alike
+
+
+class Guard:
+    """A condition under which a trace may be used again: a place still holds what was read there.
+
+    how: "identity" or "value"; of a container, "length", "keys", "type" (and length) or "array";
+    "same" where two places have to hold one tensor. `at` is where the user's code read it.
+    """
+
+    __slots__ = ("_was", "at", "how", "place")
+
+    def __init__(self, place: Place, was: Any, how: str, at: Mark | None = None) -> None:
+        self.place, self.how, self.at = place, how, at
+        self._was = weakly(was) if how == "identity" else was
+
+    @property
+    def was(self) -> Any:
+        """What the trace saw; MISSING if it is gone."""
+        return self._was() if self.how == "identity" else self._was
+
+    def now(self) -> Any:
+        """What it would see now."""
+        value = self.place.read()
+        return value if self.how in ("identity", "value", "same") else _aspect(self.how, value)
+
+    def holds(self) -> bool:
+        """Whether the trace would see the same."""
+        value, how = self.place.read(), self.how
+        if how == "identity":
+            return value is self._was() and value is not MISSING
+        if how == "value":
+            return value is self._was or same_value(self._was, value)
+        if how == "same":
+            other = self._was.read()
+            return isinstance(value, _holdfast.Tensor) and getattr(other, "_id", 0) == value._id
+        if how == "array":
+            return isinstance(value, np.ndarray) and _same_array(self._was, value)
+        return bool(_aspect(how, value) == self._was)
+
+    def as_tuple(self) -> tuple[Any, Any, bool] | None:
+        """(place, expected, by identity) for a comparison without Python; None where that can't do.
+
+        A tuple or float is compared by identity there: equal ones may differ, `1.0` from `1` inside
+        a tuple. Where that fails, `holds` still tells.
+        """
+        where = self.place.as_tuple()
+        if where is None or self.how not in ("identity", "value") or self.was is MISSING:
+            return None
+        return where, self.was, self.how == "identity" or type(self.was) not in _EXACT
+
+    def describe(self) -> str:
+        """What is guarded, in words."""
+        return self.place.describe()
+
+    def __repr__(self) -> str:
+        return f"<guard: {self.how} of {self.place.describe()}>"
+
+
+def _aspect(how: str, value: Any) -> Any:
+    """What a guard compares of a container."""
+    if value is MISSING:
+        return MISSING
+    if how == "length":
+        return len(value) if hasattr(value, "__len__") else MISSING
+    if how == "type":
+        return (type(value), len(value)) if isinstance(value, tuple) else MISSING
+    if how == "keys":
+        return list(value) if isinstance(value, (dict, set)) else MISSING
+    return value
+
+
+def _same_array(was: Any, now: Any) -> bool:
+    """`was` holds the array itself, weakly, and a copy if it is small enough to compare."""
+    array, copy = was
+    if array() is not now:
+        return False
+    return copy is None or (
+        copy.dtype == now.dtype and copy.shape == now.shape and copy.tobytes() == now.tobytes()
+    )
+
+
+class Guards:
+    """All guards of a trace."""
+
+    __slots__ = ("all",)
+
+    def __init__(self, guards: list[Guard]) -> None:
+        self.all = guards
+
+    def check(self) -> Guard | None:
+        """The first guard that does not hold."""
+        for guard in self.all:
+            if not guard.holds():
+                return guard
+        return None
+
+    def as_tuples(self) -> list[tuple[Any, Any, bool]] | None:
+        """All guards for comparisons without Python; None if one of them can't do without."""
+        found = [guard.as_tuple() for guard in self.all]
+        return None if None in found else found  # type: ignore[return-value]
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def __iter__(self) -> Iterator[Guard]:
+        return iter(self.all)
+
+
+class _Active(threading.local):
+    def __init__(self) -> None:
+        self.recorders: list[Recorder] = []
+
+
+_active = _Active()
+
+
+def recording() -> Recorder | None:
+    """The recorder of the trace that this thread is making, if any."""
+    return _active.recorders[-1] if _active.recorders else None
+
+
+class Recorder:
+    """What one trace reads from its surroundings, and what it stores there.
+
+    tensors: the place of each tensor that was read, by the tensor's `_id`.
+    reads: the same as pairs (tensor, place); a place may hold something else by now.
+    """
+
+    def __init__(self) -> None:
+        self.guards: list[Guard] = []
+        self.tensors: dict[int, Place] = {}
+        self.reads: list[tuple[Any, Place]] = []
+        self.journal = Journal()
+        self.random_calls: list[Mark] = []
+        self.endings: list[Callable[[Journal], None]] = []  # what is left to do before the stores
+        self.restart = False  # whether the trace is void: some code has to be converted first
+        self._seen: set[tuple[Any, ...]] = set()
+        self._pending: dict[tuple[Any, ...], Guard] = {}
+        self._outside: dict[int, tuple[Any, Place]] = {}
+        self._asked: set[int] = set()
+        self._made: set[int] = set()
+        self._alive: list[Any] = []  # so that no id is given twice while tracing
+        self._stores: list[Store] | None = None
+
+    def __enter__(self) -> Recorder:
+        _active.recorders.append(self)
+        self.journal.__enter__()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.journal.__exit__()
+        _active.recorders.remove(self)
+        if error is not None:
+            self.journal.undo()  # the call did not happen
+        else:
+            # Code that we did not convert may have read all of a container that it was given.
+            for container, place in list(self._outside.values()):
+                if id(container) not in self._asked:
+                    self.note_whole(container, place)
+            _ = self.stores
+        self.journal = Journal()
+        self._alive.clear()
+        self._outside.clear()
+
+    @property
+    def stores(self) -> list[Store]:
+        """The effects that hold symbols, in order."""
+        if self._stores is None:
+            while self.endings:
+                self.endings.pop(0)(self.journal)
+            self._stores = stores(self.journal, {place.key for _, place in self.reads})
+        return self._stores
+
+    def finished_guards(self) -> Guards:
+        """The guards over what still exists: objects made by the trace itself went with it."""
+        return Guards([guard for guard in self.guards if guard.place.holder() is not MISSING])
+
+    # What is read.
+
+    def note(self, place: Place, value: Any, pending: bool = False) -> None:
+        """`value` was read from a place. A pending read matters only if the place is read again.
+
+        `n += 1` reads `n` to store it again: a counter that nothing else reads guards nothing.
+        """
+        key = place.key
+        note_read(key)
+        if uncertain(key) is not None:
+            _refuse_uncertain(place)
+        if is_symbol(value) or key in self._seen:
+            return
+        if was_stored(self.journal, key):
+            guard = self._pending.pop(key, None)
+            if guard is not None:
+                self.guards.append(guard)
+            return
+        if place.holder() is not MISSING and id(place.holder()) in self._made:
+            return
+        self._alive.append(place.holder())
+        if pending:
+            if is_plain(value):
+                self._pending[key] = Guard(place, value, "value", mark())
+                return
+        self._seen.add(key)
+        self._bind(place, value)
+
+    def _bind(self, place: Place, value: Any) -> None:
+        if isinstance(value, _holdfast.Tensor):
+            known = self.tensors.setdefault(value._id, place)
+            if known is place:
+                self.reads.append((value, place))
+            else:
+                self._add(place, known, "same")
+        elif value is MISSING or is_plain(value):
+            self._add(place, value, "value")
+        elif isinstance(value, tuple):
+            self._add(place, (type(value), len(value)), "type")
+            for i, part in enumerate(value):
+                self.note(ItemPlace(value, i, place), part)
+        elif isinstance(value, np.ndarray):
+            copy = value.copy() if value.nbytes <= _MOST_COMPARED else None
+            self._add(place, (weakly(value), copy), "array")
+        else:
+            self._add(place, value, "identity")
+            if isinstance(value, _MUTABLE):
+                self._outside[id(value)] = (value, place)
+
+    def _add(self, place: Place, was: Any, how: str) -> None:
+        self.guards.append(Guard(place, was, how, mark()))
+
+    def guard_identity(self, place: Place, value: Any) -> None:
+        """The trace serves only while the place holds this very object."""
+        self._add(place, value, "identity")
+
+    def note_made(self, holder: Any) -> None:
+        """`holder` was made by the trace itself; nothing read from it is guarded."""
+        self._made.add(id(holder))
+        self._alive.append(holder)
+
+    def place_of(self, container: Any) -> Place | None:
+        """Where a container from outside the trace was read; None for one that it made."""
+        known = self._outside.get(id(container))
+        return None if known is None else known[1]
+
+    def note_item(self, container: Any, item: Any, pending: bool = False) -> None:
+        """An item of a container was read, or found missing."""
+        place = self._asks(container)
+        if place is None:
+            return
+        here = ItemPlace(container, item, place)
+        value = here.read()
+        if item_of(self._original(container), item) is value:  # else the trace put it there
+            self.note(here, value, pending)
+
+    def note_length(self, container: Any) -> None:
+        """The length of a container was asked for."""
+        self._note_aspect(container, "length", len)
+
+    def note_keys(self, container: Any) -> None:
+        """The keys of a dict, or the members of a set, were walked through."""
+        self._note_aspect(container, "keys", list)
+
+    def _note_aspect(self, container: Any, how: str, ask: Any) -> None:
+        place = self._asks(container)
+        if place is None or (how, id(container)) in self._seen:
+            return
+        self._seen.add((how, id(container)))
+        self._add(Object(container, place), ask(self._original(container)), how)
+
+    def _asks(self, container: Any) -> Place | None:
+        self._asked.add(id(container))
+        return self.place_of(container)
+
+    def _original(self, container: Any) -> Any:
+        """A container as the trace found it."""
+        for each in open_journals(self.journal):
+            if each.changed(container):
+                return each.before(container)
+        return container
+
+    def note_whole(self, container: Any, place: Place | None = None) -> None:
+        """All of a container was read, or may have been."""
+        place = place or self.place_of(container)
+        if place is None:
+            return
+        self._asked.add(id(container))
+        if isinstance(container, (dict, set)):
+            self.note_keys(container)
+            items = list(container) if isinstance(container, dict) else []
+        else:
+            self.note_length(container)
+            items = list(range(len(container)))
+        for item in items:
+            here = ItemPlace(container, item, place)
+            self.note(here, here.read())
+            inner = here.read()
+            if isinstance(inner, _MUTABLE) and id(inner) not in self._asked:
+                self.note_whole(inner)
+
+    def note_growth(self, container: Any) -> None:
+        """A container is changed; nothing is asked of it."""
+        self._asked.add(id(container))
+
+    def absorb(self, other: Recorder) -> None:
+        """Takes over what a trace inside this one read."""
+        self.guards += other.guards
+        for tensor, place in other.reads:
+            if tensor._id not in self.tensors:
+                self.tensors[tensor._id] = place
+                self.reads.append((tensor, place))
+
+
+def _refuse_uncertain(place: Place) -> None:
+    fail(
+        "E0104",
+        f"{place.describe()} was set on one side of a staged branch, and is read after it",
+        "which side is taken is known when the graph runs, and a Python value is needed now.",
+        fix="set it to tensors, on both branches or before",
+        labels=used_here("read here, while tracing"),
+    )
+
+
+def note_attribute_store(obj: Any, name: str, value: Any) -> None:
+    """Says that `obj.name = value` is about to happen; for `__setattr__` of our own classes."""
+    if recording() is not None:
+        note_set(AttributePlace(obj, name), value)
+
+
+@contextlib.contextmanager
+def watch_random(function: str) -> Iterator[None]:
+    """Warns with W0604 if Python's or NumPy's random numbers move while `function` is traced."""
+    before = random.getstate(), _numpy_state()
+    recorder = recording()
+    yield
+    moved = [
+        name
+        for name, was, now in (
+            ("random", before[0], random.getstate()),
+            ("numpy.random", before[1], _numpy_state()),
+        )
+        if was != now
+    ]
+    if not moved:
+        return
+    calls = recorder.random_calls if recorder is not None else []
+    labels = [
+        {
+            "role": "used",
+            "loc": calls[0].loc(),
+            "text": "drawn here, once, while tracing",
+            "primary": True,
+        }
+    ] if calls else []
+    words = calls[0].names().function if calls else ""
+    drawn = f"`{words}`" if words else f"`{moved[0]}`"
+    warn(
+        "W0604",
+        f"{drawn} was drawn while tracing `{function}`; every call sees this one number",
+        why=f"`{function}` ran as Python once, to be traced; later calls run its graph, in which "
+        "the number is a constant.",
+        labels=labels,
+        fixes=[
+            {
+                "title": "draw it in the graph: `tf.random.uniform`, `tf.random.normal`, ...",
+                "applicability": "manual",
+                "edits": [],
+            }
+        ],
+    )
+
+
+def _numpy_state() -> tuple[Any, ...]:
+    name, keys, *rest = np.random.get_state(legacy=True)
+    return name, np.asarray(keys).tobytes(), *rest

@@ -1,0 +1,310 @@
+"""`tf.compat.v1.Session`: runs parts of a graph, and holds its variables' values."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from . import _holdfast
+from ._diagnostics import mark
+from ._graph import Graph, Operation, get_default_graph
+from ._tensor import IndexedSlices
+from ._v1_config import ConfigProto
+from .errors import DiagnosticError, fail, unsupported
+
+__all__ = [
+    "IndexedSlicesValue",
+    "InteractiveSession",
+    "Session",
+    "get_default_session",
+    "session_for",
+    "value_of",
+]
+
+Tensor = _holdfast.Tensor
+IndexedSlicesValue = collections.namedtuple(
+    "IndexedSlicesValue", ["values", "indices", "dense_shape"]
+)
+
+_NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)*$")
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.sessions: list[Session] = []
+
+
+_stack = _Stack()
+
+
+def get_default_session() -> Session | None:
+    """The session of the innermost `with` on this thread, None if there is none."""
+    return _stack.sessions[-1] if _stack.sessions else None
+
+
+def session_for(session: Session | None, method: str, name: str) -> Session:
+    """`session`, or the default one; an error that says how to give one if there is none."""
+    found = session if session is not None else get_default_session()
+    if found is None:
+        raise ValueError(
+            f"Cannot run `{name}.{method}()`: No default session is registered. Use "
+            "`with sess.as_default()` or pass an explicit session to "
+            f"`{method}(session=sess)`"
+        )
+    return found
+
+
+class _Fetches:
+    """What a run is asked for, in any structure: flattened for the run, and put together again."""
+
+    def __init__(self, graph: Graph, fetches: Any) -> None:
+        self._graph = graph
+        self.wanted: list[Any] = []
+        self._rebuild = self._plan(fetches)
+
+    def _plan(self, fetches: Any) -> Callable[[list[Any]], Any]:
+        if isinstance(fetches, Mapping):
+            keys, parts = list(fetches), [self._plan(value) for value in fetches.values()]
+            kind = type(fetches) if isinstance(fetches, (dict, collections.OrderedDict)) else dict
+            made = dict if kind is collections.defaultdict else kind
+            return lambda values: made(zip(keys, (part(values) for part in parts), strict=True))
+        if isinstance(fetches, (list, tuple)):
+            parts = [self._plan(part) for part in fetches]
+            if isinstance(fetches, list):
+                return lambda values: [part(values) for part in parts]
+            if hasattr(fetches, "_fields"):
+                return lambda values: type(fetches)(*(part(values) for part in parts))
+            return lambda values: tuple(part(values) for part in parts)
+        if isinstance(fetches, IndexedSlices):
+            parts = [self._plan(fetches.values), self._plan(fetches.indices)]
+            shape = fetches.dense_shape
+            parts.append(self._none if shape is None else self._plan(shape))
+            return lambda values: IndexedSlicesValue(*(part(values) for part in parts))
+        return self._leaf(fetches)
+
+    @staticmethod
+    def _none(values: list[Any]) -> None:
+        return None
+
+    def _leaf(self, fetch: Any) -> Callable[[list[Any]], Any]:
+        if isinstance(fetch, bytes):
+            fetch = fetch.decode()
+        if isinstance(fetch, str):
+            fetch = self._graph.as_graph_element(fetch)
+        element = getattr(fetch, "_as_graph_element", None)
+        if element is not None:
+            fetch = element()
+        elif isinstance(fetch, _holdfast.VariableBase):
+            fetch = fetch.read()
+        if isinstance(fetch, Operation):
+            if fetch.graph is not self._graph:
+                raise ValueError(
+                    f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. (Operation "
+                    f"{fetch.name!r} is not an element of this graph.)"
+                )
+            fetch = fetch._node
+        elif not isinstance(fetch, Tensor):
+            raise TypeError(
+                f'Argument `fetch` = {fetch!r} has invalid type "{type(fetch).__name__}" must be '
+                "a string or Tensor, an Operation, a Variable, or a list, tuple or dict of these."
+            )
+        at = len(self.wanted)
+        self.wanted.append(fetch)
+        return lambda values: values[at]
+
+    def result(self, values: list[Any]) -> Any:
+        """The values in the structure that was asked for."""
+        return self._rebuild(values)
+
+
+def _feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> list[tuple[Any, Any]]:
+    feeds: list[tuple[Any, Any]] = []
+    for key, value in (feed_dict or {}).items():
+        pairs = zip(key, value, strict=True) if isinstance(key, tuple) else [(key, value)]
+        for tensor, given in pairs:
+            feeds.append(_feed(graph, tensor, given))
+    return feeds
+
+
+def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
+    if isinstance(key, str):
+        key = graph.as_graph_element(key, allow_operation=False)
+    if not isinstance(key, Tensor):
+        fail(
+            "E1104",
+            f"`feed_dict` has a key of type {type(key).__name__}, expected a tensor of the graph",
+            "a run gives values to tensors",
+            fix="feed a placeholder, or another tensor of the graph",
+        )
+    if isinstance(value, Tensor) and value._symbolic and not _holdfast.has_value(value):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
+            "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the "
+            f"tensor object was {value} which was passed to the argument `feed_dict` with key "
+            f"{key}."
+        )
+    if isinstance(value, Tensor) and not value._symbolic:
+        return key, value
+    return key, _holdfast.convert_value(value, key.dtype, False)
+
+
+def _user_names(count: int) -> list[str]:
+    """What the user calls the only fetch of the run that is executing."""
+    at = mark() if count == 1 else None
+    operands = at.names().operands if at else ()
+    if operands and _NAME.match(operands[0].text):
+        return [operands[0].text]
+    return []
+
+
+class Session(_holdfast.SessionBase):
+    """Runs a graph. Each session has its own values of the graph's variables."""
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        if target:
+            unsupported(
+                f"a Session with the target {target!r} is not supported",
+                "a session runs in this process",
+                fix="leave `target` out",
+            )
+        if graph is not None and not isinstance(graph, Graph):
+            kind = type(graph).__name__
+            raise TypeError(f"Argument `graph` must be a tf.Graph, but got {kind!r}")
+        if config is not None and not isinstance(config, ConfigProto):
+            raise TypeError(
+                f"Argument `config` must be a tf.ConfigProto, but got {type(config).__name__!r}"
+            )
+        self._python_graph = graph if graph is not None else get_default_graph()
+        self._config = config
+        if config is not None:
+            config.apply()
+        at = mark()
+        names = at.names().assigned_names if at else ()
+        super().__init__(self._python_graph, names[0] if names else "sess")
+        self._contexts: list[contextlib.ExitStack] = []
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it runs."""
+        return self._python_graph
+
+    @property
+    def graph_def(self) -> Any:
+        """The graph in TensorFlow's format."""
+        return self.graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> bytes:
+        """The target: always empty."""
+        return b""
+
+    def run(
+        self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None
+    ) -> Any:
+        """Computes `fetches`: tensors, operations, names, in any nested structure.
+
+        `feed_dict` gives tensors the values they have in this run. An operation's result is None.
+        """
+        if options is not None or run_metadata is not None:
+            unsupported(
+                "`Session.run` with `options` or `run_metadata` is not supported",
+                "a run is measured with the profiler",
+                fix="leave `options` and `run_metadata` out",
+            )
+        asked = _Fetches(self.graph, fetches)
+        feeds = _feeds(self.graph, feed_dict)
+        try:
+            values = self._run(asked.wanted, [], feeds)
+        except DiagnosticError as error:
+            names = _user_names(len(asked.wanted))
+            if not names or error.code not in ("E0801", "E0111", "E0113"):
+                raise
+            values = self._run(asked.wanted, names, feeds)  # fails again, in the user's words
+        return asked.result([None if v is None else v.numpy() for v in values])
+
+    def make_callable(
+        self, fetches: Any, feed_list: Any = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """A function of the values for `feed_list` that runs `fetches`."""
+        if accept_options:
+            unsupported(
+                "`make_callable(accept_options=True)` is not supported",
+                "a run is measured with the profiler",
+                fix="leave `accept_options` out",
+            )
+        keys = list(feed_list or ())
+
+        def call(*values: Any) -> Any:
+            return self.run(fetches, dict(zip(keys, values, strict=True)))
+
+        return call
+
+    def partial_run(self, *_: Any, **__: Any) -> Any:
+        """Not supported: any tensor can be fetched by `run`."""
+        self.partial_run_setup()
+
+    def partial_run_setup(self, *_: Any, **__: Any) -> Any:
+        """Not supported."""
+        unsupported(
+            "`Session.partial_run` is not supported",
+            "each run computes what its fetches need, from its feeds",
+            fix="fetch all you need with one `run`",
+        )
+
+    def list_devices(self) -> list[Any]:
+        """The devices it can run on."""
+        from .config import list_logical_devices
+
+        return list(list_logical_devices())
+
+    def close(self) -> None:
+        """Lets go of the variables' values. Nothing can be run any more."""
+        self._close(False)
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[Session]:
+        """Makes it the session that `eval` and `run` of tensors and operations use."""
+        _stack.sessions.append(self)
+        try:
+            yield self
+        finally:
+            _stack.sessions.remove(self)
+
+    def __enter__(self) -> Session:
+        stack = contextlib.ExitStack()
+        stack.enter_context(self.graph.as_default())
+        stack.enter_context(self.as_default())
+        self._contexts.append(stack)
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._contexts.pop().close()
+        if not self._contexts:
+            self._close(True)
+
+
+class InteractiveSession(Session):
+    """A session that is the default one as soon as it is made, for notebooks."""
+
+    def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        self._explicit = contextlib.ExitStack()
+        if graph is not None:
+            self._explicit.enter_context(graph.as_default())
+        _stack.sessions.append(self)
+
+    def close(self) -> None:
+        """Closes it, and makes it the default one no more."""
+        if self in _stack.sessions:
+            _stack.sessions.remove(self)
+            self._explicit.close()
+        self._close(False)
+
+
+def value_of(tensor: Any, feed_dict: Any, session: Any) -> Any:
+    """What `tensor.eval()` gives."""
+    return session_for(session, "eval", "tensor").run(tensor, feed_dict)

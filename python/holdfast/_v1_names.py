@@ -1,0 +1,384 @@
+"""The names of `tf.compat.v1` that version 2 has under another name or signature, or not at all.
+
+All other names of `tf.compat.v1` are those of version 2; see `_namespace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _graph, _holdfast, _registry, _v1_config, _v1_initializers, _v1_train, _v1_variables
+from ._dtypes import (
+    as_dtype,
+    bfloat16,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int32,
+    int64,
+)
+from ._graph import GraphKeys, get_default_graph
+from ._graph_control import graph_for, grouped
+from ._graph_def import GraphDef, NodeDef
+from ._name_scope import name_scope
+from ._session import InteractiveSession, Session, get_default_session
+from ._shape import as_shape
+from ._tensor import constant, convert_to_tensor
+from ._variable import Variable
+from .errors import unsupported
+
+__all__ = ["NAMES"]
+
+
+# Placeholders.
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+    """A tensor whose value each run is given. In eager code it joins the default graph."""
+    return get_default_graph()._placeholder(as_dtype(dtype), _dims(shape), name or "Placeholder")
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
+    """A tensor whose value a run may be given; `input` where it is not."""
+    graph = get_default_graph()
+    with graph.as_default():
+        given = convert_to_tensor(input)
+        title = name or "PlaceholderWithDefault"
+        return graph._placeholder_with_default(given, _dims(shape), title)
+
+
+def _dims(shape: Any) -> Any:
+    known = as_shape(shape)
+    return None if known.rank is None else tuple(known.as_list())
+
+
+# Switches.
+
+
+def disable_eager_execution() -> None:
+    """From now on ops go to the program's own graph, and a session runs them."""
+    _graph.set_eager_execution(False)
+
+
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
+    """From now on ops run as they are called, as they do when a program begins."""
+    _graph.set_eager_execution(True)
+
+
+def _kept() -> None:
+    """Accepted: what this switches has one setting here."""
+
+
+# Variables by collection.
+
+
+def _collection(key: str) -> Callable[..., list[Any]]:
+    def held(scope: str | None = None) -> list[Any]:
+        """The variables of that kind, in the order they were made."""
+        return get_default_graph().get_collection(key, scope)
+
+    return held
+
+
+def variables_initializer(var_list: Any, name: str = "init") -> Any:
+    """An operation that gives variables their initial values."""
+    flat = list(var_list)
+    graph = graph_for([v.initializer for v in flat if v.initializer is not None])
+    if graph is None:
+        return None  # eager variables are made with their values
+    return grouped(graph, [v.initializer for v in flat], name)
+
+
+def _initializer(key: str) -> Callable[..., Any]:
+    def initialise(name: str = "init") -> Any:
+        """An operation that gives all variables of that kind their initial values."""
+        if _holdfast.current_graph() is None and not get_default_graph().version:
+            return None
+        graph = get_default_graph()
+        return grouped(graph, [v.initializer for v in graph.get_collection(key)], name)
+
+    return initialise
+
+
+def report_uninitialized_variables(
+    var_list: Any = None, name: str = "report_uninitialized_variables"
+) -> Any:
+    """No names: a variable is initialised when it is first read."""
+    return constant([], "string", name=name)
+
+
+def is_variable_initialized(variable: Any) -> Any:
+    """True: a variable is initialised when it is first read."""
+    return variable.is_initialized()
+
+
+def _change(method: str) -> Callable[..., Any]:
+    def change(
+        ref: Any,
+        value: Any,
+        validate_shape: bool | None = None,
+        use_locking: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """The value of `ref` after the change."""
+        return getattr(ref, method)(value, name=name)
+
+    change.__name__ = method
+    return change
+
+
+# Collections of the default graph.
+
+
+def add_to_collection(name: Any, value: Any) -> None:
+    """Appends to a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    """Appends to several."""
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+    """What a collection of the default graph holds."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: Any) -> list[Any]:
+    """The collection itself."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def set_random_seed(seed: int) -> None:
+    """The seed of ops that name none: of the default graph's from now on, or of eager ones."""
+    graph = _holdfast.current_graph()
+    if graph is not None:
+        graph.seed = seed
+        graph._set_seed(seed)
+        return
+    from . import random
+
+    random.set_seed(seed)
+
+
+class v1_name_scope:
+    """`tf.compat.v1.name_scope`: a scope that may have a default name."""
+
+    def __init__(
+        self, name: str | None, default_name: str | None = None, values: Any = None
+    ) -> None:
+        self._scope = name_scope((default_name if name is None else name) or "")
+
+    def __enter__(self) -> str:
+        return self._scope.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._scope.__exit__(*error)
+
+
+# Functions under their old names.
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    reduce = _registry.function(name)
+
+    def reduced(
+        input_tensor: Any,
+        axis: Any = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: Any = None,
+        keep_dims: bool | None = None,
+    ) -> Any:
+        axis = axis if axis is not None else reduction_indices
+        keep = keepdims if keepdims is not None else bool(keep_dims)
+        return reduce(input_tensor, axis, bool(keep), name=name)
+
+    reduced.__name__, reduced.__doc__ = name, reduce.__doc__
+    return reduced
+
+
+def _arg(name: str) -> Callable[..., Any]:
+    find = _registry.function(name)
+
+    def found(
+        input: Any,
+        axis: Any = None,
+        name: str | None = None,
+        dimension: Any = None,
+        output_type: Any = int64,
+    ) -> Any:
+        axis = axis if axis is not None else dimension
+        return find(input, 0 if axis is None else axis, output_type, name=name)
+
+    found.__name__, found.__doc__ = name, find.__doc__
+    return found
+
+
+def _to(dtype: Any) -> Callable[..., Any]:
+    def cast(x: Any, name: str | None = None) -> Any:
+        """`x` of another dtype."""
+        return _registry.function("cast")(x, dtype, name=name)
+
+    return cast
+
+
+def _random(path: str) -> Callable[..., Any]:
+    def draw(shape: Any, *args: Any, **kwargs: Any) -> Any:
+        return _registry.function(path)(shape, *args, **kwargs)
+
+    draw.__doc__ = f"`tf.{path}`."
+    return draw
+
+
+def dropout(
+    x: Any,
+    keep_prob: Any = None,
+    noise_shape: Any = None,
+    seed: Any = None,
+    name: str | None = None,
+    rate: Any = None,
+) -> Any:
+    """Sets elements to zero at random; `rate` of them, or all but `keep_prob`."""
+    if (keep_prob is None) == (rate is None):
+        raise ValueError("Exactly one of `keep_prob` and `rate` must be given.")
+    rate = 1 - keep_prob if rate is None else rate
+    return _registry.function("nn.dropout")(x, rate, noise_shape, seed, name=name)
+
+
+def global_norm(t_list: Any, name: str | None = None) -> Any:
+    """The square root of the sum of all squares."""
+    square, total = _registry.function("square"), _registry.function("reduce_sum")
+    sums = [total(square(convert_to_tensor(t))) for t in t_list if t is not None]
+    return _registry.function("sqrt")(_registry.function("add_n")(sums), name=name)
+
+
+def _refused(path: str, why: str, fix: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        unsupported(f"`tf.compat.v1.{path}` is not supported", why, fix=fix)
+
+    refuse.__name__ = path.rpartition(".")[2]
+    refuse.__doc__ = "Not supported."
+    return refuse
+
+
+_REDUCTIONS = "sum mean max min prod all any logsumexp"
+
+# What version 2 has under another name.
+_OLD = """
+log=math.log log1p=math.log1p div=divide mod=math.floormod floordiv=math.floordiv
+floor_div=math.floordiv erf=math.erf lgamma=math.lgamma digamma=math.digamma is_nan=math.is_nan
+is_inf=math.is_inf is_finite=math.is_finite rsqrt=math.rsqrt reciprocal=math.reciprocal
+cumprod=math.cumprod diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part
+matrix_inverse=linalg.inv matrix_determinant=linalg.det cholesky=linalg.cholesky
+trace=linalg.trace matrix_band_part=linalg.band_part self_adjoint_eig=linalg.eigh svd=linalg.svd
+matrix_transpose=linalg.matrix_transpose segment_sum=math.segment_sum
+unsorted_segment_sum=math.unsorted_segment_sum squared_difference=math.squared_difference
+invert_permutation=math.invert_permutation ceil=math.ceil conj=math.conj real=math.real
+imag=math.imag angle=math.angle polyval=math.polyval bincount=math.bincount top_k=math.top_k
+count_nonzero=math.count_nonzero logical_xor=math.logical_xor igamma=math.igamma lbeta=math.lbeta
+expm1=math.expm1 accumulate_n=math.accumulate_n space_to_depth=nn.space_to_depth
+depth_to_space=nn.depth_to_space manip.roll=roll string_join=strings.join
+string_to_number=strings.to_number regex_replace=strings.regex_replace
+"""
+
+# What is to come.
+_LATER = {
+    "layers": "dense conv2d flatten max_pooling2d dropout batch_normalization",
+    "summary": "scalar histogram merge_all merge FileWriter image",
+}
+
+
+def _old() -> dict[str, Any]:
+    pairs = (pair.partition("=") for pair in _OLD.split())
+    return {name: _registry.BY_PATH[path] for name, _, path in pairs if path in _registry.BY_PATH}
+
+
+def _later() -> dict[str, Any]:
+    paths = [f"{holder}.{name}" for holder, names in _LATER.items() for name in names.split()]
+    why = {"layers": "there are no Keras layers yet", "summary": "there are no summaries yet"}
+    return {p: _refused(p, why[p.partition(".")[0]], "use the TensorFlow 2 way") for p in paths}
+
+
+def _casts() -> dict[str, Any]:
+    kinds = {"float": float32, "double": float64, "int32": int32, "int64": int64}
+    kinds |= {"bfloat16": bfloat16, "complex64": complex64, "complex128": complex128}
+    return {f"to_{name}": _to(dtype) for name, dtype in kinds.items()}
+
+
+def _draws() -> dict[str, Any]:
+    paths = {f"random_{name}": f"random.{name}" for name in ("normal", "uniform", "shuffle")}
+    paths["truncated_normal"] = "random.truncated_normal"
+    return {name: _random(path) for name, path in paths.items() if path in _registry.BY_PATH}
+
+
+NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
+    "placeholder": placeholder,
+    "placeholder_with_default": placeholder_with_default,
+    "disable_eager_execution": disable_eager_execution,
+    "disable_v2_behavior": disable_eager_execution,
+    "enable_eager_execution": enable_eager_execution,
+    "enable_v2_behavior": enable_eager_execution,
+    "disable_resource_variables": _kept,
+    "disable_v2_tensorshape": _kept,
+    "disable_tensor_equality": _kept,
+    "enable_tensor_equality": _kept,
+    "disable_control_flow_v2": _kept,
+    "enable_control_flow_v2": _kept,
+    "resource_variables_enabled": lambda: True,
+    "executing_eagerly_outside_functions": _graph.eager_outside_functions,
+    "Graph": _graph.Graph,
+    "GraphKeys": GraphKeys,
+    "GraphDef": GraphDef,
+    "NodeDef": NodeDef,
+    "Operation": _graph.Operation,
+    "Variable": Variable,
+    "get_default_graph": get_default_graph,
+    "reset_default_graph": _graph.reset_default_graph,
+    "Session": Session,
+    "InteractiveSession": InteractiveSession,
+    "get_default_session": get_default_session,
+    **{name: getattr(_v1_config, name) for name in _v1_config.__all__},
+    "AUTO_REUSE": _v1_variables.AUTO_REUSE,
+    "VariableScope": _v1_variables.VariableScope,
+    "get_variable": _v1_variables.get_variable,
+    "get_variable_scope": _v1_variables.get_variable_scope,
+    "variable_scope": _v1_variables.variable_scope,
+    "global_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
+    "all_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
+    "trainable_variables": _collection(GraphKeys.TRAINABLE_VARIABLES),
+    "local_variables": _collection(GraphKeys.LOCAL_VARIABLES),
+    "model_variables": _collection(GraphKeys.MODEL_VARIABLES),
+    "moving_average_variables": _collection(GraphKeys.MOVING_AVERAGE_VARIABLES),
+    "global_variables_initializer": _initializer(GraphKeys.GLOBAL_VARIABLES),
+    "initialize_all_variables": _initializer(GraphKeys.GLOBAL_VARIABLES),
+    "local_variables_initializer": _initializer(GraphKeys.LOCAL_VARIABLES),
+    "tables_initializer": _initializer(GraphKeys.TABLE_INITIALIZERS),
+    "variables_initializer": variables_initializer,
+    "report_uninitialized_variables": report_uninitialized_variables,
+    "is_variable_initialized": is_variable_initialized,
+    "assign": _change("assign"),
+    "assign_add": _change("assign_add"),
+    "assign_sub": _change("assign_sub"),
+    "add_to_collection": add_to_collection,
+    "add_to_collections": add_to_collections,
+    "get_collection": get_collection,
+    "get_collection_ref": get_collection_ref,
+    "set_random_seed": set_random_seed,
+    "random.set_random_seed": set_random_seed,
+    "name_scope": v1_name_scope,
+    "global_norm": global_norm,
+    "nn.dropout": dropout,
+    **{f"reduce_{name}": _reduction(f"reduce_{name}") for name in _REDUCTIONS.split()},
+    **{name: _arg(name) for name in ("argmax", "argmin")},
+    **_old(),
+    **_casts(),
+    **_draws(),
+    **_later(),
+}.items()}  # fmt: skip
+NAMES |= _v1_initializers.NAMES | _v1_train.NAMES

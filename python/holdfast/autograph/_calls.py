@@ -1,0 +1,236 @@
+"""The hooks of calls: the user's own functions are converted, builtins meet symbols, lists grow."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import random
+import sys
+import types
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _holdfast, _registry
+from .._diagnostics import mark
+from .._holders import AttributePlace, is_symbol
+from .._journal import journal, mutate
+from .._places import recording
+from . import _iterables
+from ._conversion import converted_callee
+from ._lists import StagedList, joined
+from ._reads import attribute, attribute_place, iterated
+
+__all__ = ["assert_", "call", "contains", "lacks", "method"]
+
+_CONTAINERS = (list, dict, set, deque)
+_CHANGE = {
+    *("append", "appendleft", "extend", "extendleft", "insert", "add", "update", "setdefault"),
+    *("pop", "popleft", "popitem", "remove", "discard", "clear", "sort", "reverse"),
+    *("difference_update", "intersection_update", "symmetric_difference_update"),
+}
+_ASK_ALL = {
+    *("items", "keys", "values", "copy", "index", "count", "sort", "remove", "union"),
+    *("intersection", "difference", "issubset", "issuperset", "popitem"),
+}
+_FRAME = (locals, globals, vars, dir, eval, exec, builtins.super)  # they look at their caller
+_RANDOM = (getattr(random, "_inst", None), getattr(np.random.mtrand, "_rand", None))
+
+
+def call(function: Any) -> Any:
+    """What to call for `function`: itself, its converted form, or something that knows symbols."""
+    known = _builtins.get(id(function))
+    if known is not None:
+        return known
+    if not _is_active():
+        return function
+    converted = converted_callee(function)
+    if converted is not function:
+        return converted
+    recorder = recording()
+    if recorder is None or any(function is each for each in _FRAME):
+        return function
+    owner = getattr(function, "__self__", None)
+    if owner is not None and any(owner is each for each in _RANDOM):
+        here = mark()
+        if here is not None:
+            recorder.random_calls.append(here)
+    return functools.partial(_foreign, function)
+
+
+def _is_active() -> bool:
+    """Whether ops are being written down: only then does it matter whose code runs."""
+    return journal() is not None or bool(_holdfast.is_tracing())
+
+
+def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls what is not converted: it may read all of the containers that it gets."""
+    for value in (*args, *kwargs.values()):
+        iterated(value)
+    if args and isinstance(args[0], StagedList):
+        name = _joins().get(id(function))
+        if name is not None:
+            axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
+            return joined(name, args[0], axis)
+    given = function(*args, **kwargs)
+    if isinstance(function, type) and (now := journal()) is not None:
+        now.note_made(given)
+    return given
+
+
+@functools.cache
+def _joins() -> dict[int, str]:
+    """The functions that take a list of tensors and join them, by identity."""
+    package = sys.modules[__package__.partition(".")[0]]
+    names = {"stack": "stack", "concat": "concat", "add_n": "add_n"}
+    return {id(getattr(package, name)): kind for name, kind in names.items()}
+
+
+def method(holder: Any, name: str) -> Any:
+    """What to call for `holder.name(...)`."""
+    if isinstance(holder, _CONTAINERS) and journal() is not None:
+        kind = type(holder)
+        inherited = getattr(kind, name, None)
+        if not isinstance(inherited, types.FunctionType):
+            if name in _CHANGE:
+                return functools.partial(_change, holder, name)
+            if name in _ASK_ALL:
+                iterated(holder)
+            elif name in ("get", "__getitem__"):
+                return functools.partial(_get, holder, name)
+    return call(attribute(holder, name))
+
+
+def _get(container: Any, name: str, key: Any, *default: Any) -> Any:
+    recorder = recording()
+    if recorder is not None and not is_symbol(key):
+        recorder.note_item(container, key)
+    return getattr(container, name)(key, *default)
+
+
+def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Calls a method that changes a container."""
+    recorder = recording()
+    within = recorder.place_of(container) if recorder is not None else None
+    if recorder is not None:
+        recorder.note_growth(container)
+        if name in _ASK_ALL or name in ("pop", "popleft"):
+            recorder.note_whole(container)
+        elif name == "setdefault":
+            recorder.note_item(container, args[0])
+    if name in ("extend", "extendleft", "update") and args:
+        first = args[0] if isinstance(args[0], dict) else list(iterated(args[0]))
+        args = (first, *args[1:])
+    bound = getattr(container, name)
+    if kwargs:
+        if isinstance(container, dict) and name == "update":
+            args, kwargs = ({**dict(*args), **kwargs},), {}
+        else:
+            bound = functools.partial(bound, **kwargs)
+    return mutate(container, within, name, bound, *args)
+
+
+# Builtins that meet symbols.
+
+
+def _len(value: Any) -> Any:
+    if is_symbol(value):
+        size = value.shape[0] if value.shape.rank else None
+        if size is not None:
+            return size
+        return _registry.function("shape")(value)[0]
+    recorder = recording()
+    if recorder is not None and isinstance(value, _CONTAINERS):
+        recorder.note_length(value)
+    if isinstance(value, _iterables.Staged):
+        return value.length()
+    return len(value)
+
+
+def _getattr(holder: Any, name: str, *default: Any) -> Any:
+    try:
+        return attribute(holder, name)
+    except AttributeError:
+        if not default:
+            raise
+    recorder = recording()
+    if recorder is not None and not isinstance(holder, (types.ModuleType, type)):
+        place = AttributePlace(holder, name)
+        recorder.note(place, place.read())
+    return default[0]
+
+
+def _hasattr(holder: Any, name: str) -> bool:
+    missing = object()
+    return _getattr(holder, name, missing) is not missing
+
+
+def _setattr(holder: Any, name: str, value: Any) -> None:
+    attribute_place(holder, name).value = value
+
+
+def _delattr(holder: Any, name: str) -> None:
+    del attribute_place(holder, name).value
+
+
+def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
+    def choose(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and not kwargs and any(map(is_symbol, args)):
+            return functools.reduce(_registry.function(path), args)
+        for value in args:
+            iterated(value)
+        return python(*args, **kwargs)
+
+    return choose
+
+
+_builtins: dict[int, Any] = {
+    id(len): _len,
+    id(range): _iterables.range_,
+    id(enumerate): _iterables.enumerate_,
+    id(zip): _iterables.zip_,
+    id(getattr): _getattr,
+    id(hasattr): _hasattr,
+    id(setattr): _setattr,
+    id(delattr): _delattr,
+    id(max): _extreme(max, "maximum"),
+    id(min): _extreme(min, "minimum"),
+}
+
+
+# `in` and `assert`.
+
+
+def contains(value: Any, container: Any) -> Any:
+    """`value in container`."""
+    recorder = recording()
+    if recorder is not None and isinstance(container, _CONTAINERS):
+        if isinstance(container, (dict, set)) and not is_symbol(value):
+            recorder.note_item(container, value)
+        else:
+            recorder.note_whole(container)
+    return value in container
+
+
+def lacks(value: Any, container: Any) -> Any:
+    """`value not in container`."""
+    return not contains(value, container)
+
+
+def assert_(condition: Any, message: Callable[[], Any]) -> None:
+    """The statement."""
+    from ._branch import decided
+
+    taken = decided(condition)
+    if isinstance(taken, bool):
+        if not taken:
+            text = message()
+            raise AssertionError if text is None else AssertionError(text)
+        return
+    from .. import debugging
+
+    said = message()
+    debugging.Assert(taken, [] if said is None else [said])
+

@@ -1,0 +1,428 @@
+"""The hooks of names, attributes and items: what is read is noted, what is stored is written down."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from .. import _holdfast
+from .._holders import (
+    MISSING,
+    AttributePlace,
+    CellPlace,
+    ClassPlace,
+    GlobalPlace,
+    ItemPlace,
+    Place,
+    is_symbol,
+    own_attribute,
+)
+from .._journal import Growth, journal, mutate, put
+from .._places import Object, recording
+from ._conversion import converted_callee
+from ._state import Maybe
+from ._unset import settled
+from ._user_code import is_user_class, is_user_module
+
+__all__ = [
+    "add_in_place",
+    "assign",
+    "attribute",
+    "attribute_place",
+    "cell_place",
+    "free",
+    "global_",
+    "global_place",
+    "item",
+    "item_place",
+    "iterated",
+    "join_in_place",
+    "local",
+    "made",
+    "slice_",
+    "spread",
+]
+
+_CONTAINERS = (list, dict, set, deque)
+
+slice_ = slice
+
+
+# Names.
+
+
+def local(value: Any, name: str) -> Any:
+    """A name of the function itself that some path may leave unset."""
+    return settled(value) if isinstance(value, Maybe) else value
+
+
+def global_(name: str, value: Any) -> Any:
+    """A name of the module."""
+    recorder = recording()
+    if recorder is not None and not isinstance(value, types.ModuleType):
+        space = sys._getframe(1).f_globals
+        if name in space:
+            recorder.note(GlobalPlace(space, name), value)
+    return value
+
+
+def free(name: str, inside: Callable[[], Any]) -> Any:
+    """A name of a function around this one. `inside` is a function that reads it."""
+    value = inside()
+    recorder = recording()
+    if recorder is not None and not isinstance(value, types.ModuleType):
+        cell = inside.__closure__[0]  # type: ignore[attr-defined]
+        recorder.note(CellPlace(cell, name), value)
+    return settled(value) if isinstance(value, Maybe) else value
+
+
+def made(*names: str) -> Callable[[Any], Any]:
+    """Marks a function's cells of these names as made by the trace itself."""
+
+    def mark(function: Any) -> Any:
+        recorder = recording()
+        if recorder is not None:
+            free_names = function.__code__.co_freevars
+            for name, cell in zip(free_names, function.__closure__ or (), strict=True):
+                if name in names:
+                    recorder.note_made(cell)
+        return function
+
+    return mark
+
+
+# Attributes.
+
+
+def _class_attribute(kind: type[Any], name: str) -> tuple[type[Any] | None, Any]:
+    """The class that defines an attribute, and what it defines."""
+    for owner in kind.__mro__:
+        if name in owner.__dict__:
+            return owner, owner.__dict__[name]
+    return None, MISSING
+
+
+def _is_data(descriptor: Any) -> bool:
+    return hasattr(type(descriptor), "__set__") or hasattr(type(descriptor), "__delete__")
+
+
+def attribute(holder: Any, name: str, pending: bool = False) -> Any:
+    """`holder.name`."""
+    recorder = recording()
+    if recorder is None or isinstance(holder, (_holdfast.Tensor, _holdfast.VariableBase)):
+        return getattr(holder, name)
+    if isinstance(holder, types.ModuleType):
+        value = getattr(holder, name)
+        if is_user_module(holder) and not isinstance(value, types.ModuleType):
+            recorder.note(GlobalPlace(vars(holder), name), value)
+        return value
+    if isinstance(holder, type):
+        owner, defined = _class_attribute(holder, name)
+        if owner is not None and is_user_class(owner):
+            recorder.note(ClassPlace(owner, name), defined)
+        return getattr(holder, name)
+    kind = type(holder)
+    owner, defined = _class_attribute(kind, name)
+    if kind.__getattribute__ is object.__getattribute__ and not (
+        defined is not MISSING and _is_data(defined) and not _is_slot(defined)
+    ):
+        value = own_attribute(holder, name)
+        if value is not MISSING:
+            recorder.note(AttributePlace(holder, name), value, pending)
+            return value
+    if owner is not None and is_user_class(owner):
+        recorder.note(ClassPlace(owner, name), defined)
+        if not hasattr(defined, "__get__"):
+            recorder.note(AttributePlace(holder, name), MISSING)  # the object may get its own
+        if isinstance(defined, property) and defined.fget is not None:
+            return converted_callee(defined.fget)(holder)
+    return getattr(holder, name)
+
+
+def _is_slot(descriptor: Any) -> bool:
+    return isinstance(descriptor, types.MemberDescriptorType)
+
+
+# Items.
+
+
+def item(container: Any, index: Any, pending: bool = False) -> Any:
+    """`container[index]`."""
+    recorder = recording()
+    if recorder is None or isinstance(container, _holdfast.Tensor):
+        return container[index]
+    if isinstance(container, _CONTAINERS):
+        if isinstance(index, slice):
+            recorder.note_whole(container)
+        elif not is_symbol(index) and not isinstance(index, _holdfast.Tensor):
+            recorder.note_item(container, index, pending)
+    else:
+        getter = getattr(type(container), "__getitem__", None)
+        if isinstance(getter, types.FunctionType):
+            return converted_callee(getter)(container, index)
+    return container[index]
+
+
+def iterated(values: Any) -> Any:
+    """What is about to be walked through."""
+    recorder = recording()
+    if recorder is not None and isinstance(values, _CONTAINERS):
+        recorder.note_whole(values)
+    return values
+
+
+spread = iterated
+
+
+# Places that are assigned to.
+
+
+class _Target:
+    """Something on the left of an assignment. Only `target.value op= x` reads `value`."""
+
+    __slots__ = ("_grew", "place")
+
+    def __init__(self, place: Place) -> None:
+        self.place: Place | None = place
+        self._grew: Any = None
+
+    def _read(self) -> Any:
+        raise NotImplementedError
+
+    def _write(self, value: Any) -> None:
+        assert self.place is not None
+        put(self.place, value)
+
+    def _delete(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def value(self) -> Any:
+        now, value = journal(), self._read()
+        if now is not None and isinstance(value, _CONTAINERS):
+            now.keep(value)  # `+=` may change it where it is
+            self._grew = value.copy()
+        return value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        grew, self._grew = self._grew, None
+        now = journal()
+        if grew is not None and now is not None and value is self.place_value():
+            _note_growth(value, grew)
+        else:
+            self._write(value)
+
+    @value.deleter
+    def value(self) -> None:
+        self._delete()
+
+    def place_value(self) -> Any:
+        """What the place holds itself."""
+        return self.place.read() if self.place is not None else MISSING
+
+
+def _note_growth(container: Any, before: Any) -> None:
+    """Writes down that `op=` changed a container where it is."""
+    now, recorder = journal(), recording()
+    if now is None:
+        return
+    within = recorder.place_of(container) if recorder is not None else None
+    if recorder is not None:
+        recorder.note_growth(container)
+    if isinstance(container, (list, deque)):
+        new: Any = list(container)[len(before) :]
+        now.add(Growth(Object(container, within), "extend", (new,)))
+    elif isinstance(container, set):
+        now.add(Growth(Object(container, within), "update", (container - before,)))
+    else:
+        new = {key: value for key, value in container.items() if before.get(key, now) is not value}
+        now.add(Growth(Object(container, within), "update", (new,)))
+
+
+class _Attribute(_Target):
+    __slots__ = ("holder", "name")
+
+    def __init__(self, holder: Any, name: str) -> None:
+        self.holder, self.name = holder, name
+        if isinstance(holder, types.ModuleType):
+            super().__init__(GlobalPlace(vars(holder), name))
+        else:
+            super().__init__(AttributePlace(holder, name))
+
+    def _read(self) -> Any:
+        return attribute(self.holder, self.name, pending=True)
+
+    def _write(self, value: Any) -> None:
+        _, defined = _class_attribute(type(self.holder), self.name)
+        if isinstance(defined, property) and defined.fset is not None and recording() is not None:
+            converted_callee(defined.fset)(self.holder, value)
+        elif defined is not MISSING and _is_data(defined) and not _is_slot(defined):
+            setattr(self.holder, self.name, value)
+        else:
+            super()._write(value)
+
+    def _delete(self) -> None:
+        if self.place is not None and self.place.read() is not MISSING:
+            _forget(self.place)
+        delattr(self.holder, self.name)
+
+
+class _Item(_Target):
+    __slots__ = ("container", "index")
+
+    def __init__(self, container: Any, index: Any) -> None:
+        self.container, self.index = container, index
+        recorder = recording()
+        within = recorder.place_of(container) if recorder is not None else None
+        self._grew = None
+        self.place = None
+        if isinstance(container, (list, dict)) and _is_key(index):
+            self.place = ItemPlace(container, index, within)
+            if recorder is not None:
+                recorder.note_growth(container)
+
+    def _read(self) -> Any:
+        return item(self.container, self.index, pending=True)
+
+    def _write(self, value: Any) -> None:
+        setter = getattr(type(self.container), "__setitem__", None)
+        if self.place is not None and not isinstance(setter, types.FunctionType):
+            if isinstance(self.container, list) and self.place.read() is MISSING:
+                self.container[self.index] = value  # out of range: Python says so
+            super()._write(value)
+        elif isinstance(setter, types.FunctionType) and recording() is not None:
+            converted_callee(setter)(self.container, self.index, value)
+        else:
+            self.container[self.index] = value
+
+    def _delete(self) -> None:
+        now = journal()
+        if now is not None and isinstance(self.container, _CONTAINERS):
+            now.keep(self.container)
+        del self.container[self.index]
+
+
+def _is_key(index: Any) -> bool:
+    if isinstance(index, _holdfast.Tensor) or is_symbol(index):
+        return False
+    try:
+        hash(index)
+    except TypeError:
+        return False
+    return True
+
+
+class _Global(_Target):
+    __slots__ = ("name", "space")
+
+    def __init__(self, space: dict[str, Any], name: str) -> None:
+        self.space, self.name = space, name
+        super().__init__(GlobalPlace(space, name))
+
+    def _read(self) -> Any:
+        value = self.place_value()
+        if value is MISSING:
+            raise NameError(f"name {self.name!r} is not defined", name=self.name)
+        recorder = recording()
+        if recorder is not None and self.place is not None:
+            recorder.note(self.place, value, pending=True)
+        return value
+
+    def _delete(self) -> None:
+        if self.place_value() is MISSING:
+            raise NameError(f"name {self.name!r} is not defined", name=self.name)
+        assert self.place is not None
+        _forget(self.place)
+        self.space.pop(self.name, None)
+
+
+class _Cell(_Target):
+    __slots__ = ("name",)
+
+    def __init__(self, cell: types.CellType, name: str) -> None:
+        self.name = name
+        super().__init__(CellPlace(cell, name))
+
+    def _read(self) -> Any:
+        value = self.place_value()
+        if value is MISSING:
+            raise NameError(
+                f"cannot access free variable {self.name!r} where it is not associated with a "
+                "value in enclosing scope",
+                name=self.name,
+            )
+        recorder = recording()
+        if recorder is not None and self.place is not None:
+            recorder.note(self.place, value, pending=True)
+        return settled(value) if isinstance(value, Maybe) else value
+
+    def _delete(self) -> None:
+        self._read()
+        assert self.place is not None
+        _forget(self.place)
+        self.place.restore(MISSING)
+
+
+def _forget(place: Place) -> None:
+    """Writes down that a place is about to become empty."""
+    from .._journal import note_set
+
+    note_set(place, MISSING)
+
+
+def attribute_place(holder: Any, name: str) -> _Target:
+    """`holder.name = ...`."""
+    return _Attribute(holder, name)
+
+
+def item_place(container: Any, index: Any) -> _Target:
+    """`container[index] = ...`."""
+    return _Item(container, index)
+
+
+def global_place(name: str) -> _Target:
+    """`name = ...` of a global."""
+    return _Global(sys._getframe(1).f_globals, name)
+
+
+def cell_place(name: str, inside: Callable[[], Any]) -> _Target:
+    """`name = ...` of a function around this one."""
+    return _Cell(inside.__closure__[0], name)  # type: ignore[attr-defined]
+
+
+def assign(target: _Target, value: Any) -> Any:
+    """`(name := value)` of a name that belongs elsewhere."""
+    target.value = value
+    return value
+
+
+# `+=` of a name that may be a container.
+
+
+def add_in_place(value: Any, other: Any) -> Any:
+    """`value += other`."""
+    if isinstance(value, list) and journal() is not None:
+        return _grown(value, "extend", list(iterated(other)))
+    value += other
+    return value
+
+
+def join_in_place(value: Any, other: Any) -> Any:
+    """`value |= other`."""
+    if isinstance(value, (set, dict)) and journal() is not None:
+        return _grown(value, "update", other)
+    value |= other
+    return value
+
+
+def _grown(container: Any, method: str, other: Any) -> Any:
+    recorder = recording()
+    within = recorder.place_of(container) if recorder is not None else None
+    if recorder is not None:
+        recorder.note_growth(container)
+    mutate(container, within, method, getattr(container, method), other)
+    return container

@@ -1,0 +1,23 @@
+"""Reading a name that only one path through staged code sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _messages
+from ._state import Maybe
+
+__all__ = ["settled"]
+
+
+def settled(maybe: Maybe) -> Any:
+    """Its value, if the loop that sets it ran; E0901 if it is one side of a branch that sets it."""
+    if maybe.kind == "if":
+        _messages.refuse_unset(maybe)
+    from .. import debugging
+
+    debugging.Assert(
+        maybe.ran,
+        [f"`{maybe.name}` is read, but the loop in line {maybe.site.line} that sets it did not run"],
+    )
+    return maybe.value

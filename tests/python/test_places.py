@@ -1,0 +1,759 @@
+"""A trace serves as long as what it read is as it was; each call leaves behind what eager code leaves."""
+
+from __future__ import annotations
+
+import gc
+import random
+import types
+import weakref
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+from holdfast import _places
+
+K = 4
+TENSOR = tf.constant(2.0)
+OTHER = TENSOR
+PAIR = (1, 2.0)
+STATE = (tf.constant(1.0), tf.constant(2.0))
+NAMES = ["a", "b"]
+TABLE = {"rate": 0.5, "deep": {"n": 1}}
+ARRAY = np.ones(2, np.float32)
+KEPT: list = []
+LATEST = None
+CALLS = 0
+
+
+class Config:
+    scale = 2.0
+
+    def __init__(self):
+        self.rate = 0.5
+        self.layers = [1.0, 2.0]
+
+    def apply(self, x):
+        return x * self.scale * self.rate
+
+    @property
+    def double(self):
+        return self.rate * 2
+
+
+class Slotted:
+    __slots__ = ("__weakref__", "value")
+
+
+@pytest.fixture(autouse=True)
+def same_globals():
+    """Whatever a test does to the module, the next one finds it as it was written."""
+    space = globals()
+    before = {k: v for k, v in space.items() if k.isupper()}
+    copies = {k: v.copy() for k, v in before.items() if isinstance(v, (list, dict))}
+    deep = dict(TABLE["deep"])
+    scale, apply = Config.scale, Config.apply
+    yield
+    space.update(before)
+    for name, copy in copies.items():
+        thing = space[name]
+        thing.clear()
+        thing.extend(copy) if isinstance(thing, list) else thing.update(copy)
+    TABLE["deep"] = deep
+    ARRAY[:] = 1
+    Config.scale, Config.apply = scale, apply
+
+
+def traces(function):
+    return function.experimental_get_tracing_count()
+
+
+def check(function, *changes, expect):
+    """Calls `function(1.0)` before and after each change; (values, traces) must be as expected."""
+    x = tf.constant(1.0)
+    found = [(float(function(x)), traces(function))]
+    found[0] = (float(function(x)), traces(function))
+    for change in changes:
+        change()
+        found.append((float(function(x)), traces(function)))
+    assert found == expect
+
+
+def set_global(name, value):
+    return lambda: globals().__setitem__(name, value)
+
+
+# Guards.
+
+
+def test_a_number_is_a_guard():
+    check(
+        tf.function(lambda x: x + K),
+        set_global("K", 10),
+        set_global("K", 4),
+        set_global("K", 4.5),
+        expect=[(5.0, 1), (11.0, 2), (5.0, 2), (5.5, 3)],
+    )
+
+
+def test_true_is_not_one():
+    check(
+        tf.function(lambda x: x + (1.0 if K is True else 2.0)),
+        set_global("K", True),
+        set_global("K", 1),
+        expect=[(3.0, 1), (2.0, 2), (3.0, 3)],
+    )
+
+
+def test_a_tuple_is_compared_by_value_and_type():
+    def f(x):
+        return x * PAIR[0] + PAIR[1]
+
+    check(
+        tf.function(f),
+        set_global("PAIR", tuple([1, 2.0])),
+        set_global("PAIR", (2, 2.0)),
+        expect=[(3.0, 1), (3.0, 1), (4.0, 2)],
+    )
+
+
+def test_a_tensor_is_read_at_each_call():
+    check(
+        tf.function(lambda x: x * TENSOR),
+        set_global("TENSOR", tf.constant(3.0)),
+        set_global("TENSOR", tf.constant(5.0)),
+        expect=[(2.0, 1), (3.0, 1), (5.0, 1)],
+    )
+
+
+def test_a_tensor_of_another_kind_is_another_trace():
+    def f(x):
+        return tf.reduce_sum(x * tf.cast(TENSOR, tf.float32))
+
+    check(
+        tf.function(f),
+        set_global("TENSOR", tf.constant([3.0, 1.0])),
+        set_global("TENSOR", tf.constant(7)),
+        set_global("TENSOR", 2.5),
+        expect=[(2.0, 1), (4.0, 2), (7.0, 3), (2.5, 4)],
+    )
+
+
+def test_one_tensor_in_two_places_may_become_two():
+    check(
+        tf.function(lambda x: x * TENSOR - OTHER),
+        set_global("TENSOR", tf.constant(3.0)),
+        set_global("OTHER", tf.constant(4.0)),
+        expect=[(0.0, 1), (1.0, 2), (-1.0, 2)],
+    )
+
+
+def test_tensors_in_a_tuple_are_read_at_each_call():
+    def f(x):
+        a, b = STATE
+        return x * a + b
+
+    traced, x = tf.function(f), tf.constant(1.0)
+    assert float(traced(x)) == 3.0
+    set_global("STATE", (tf.constant(5.0), tf.constant(7.0)))()
+    assert float(traced(x)) == 12.0
+    assert traces(traced) == 1
+
+
+def test_attributes_of_objects_and_classes():
+    config = Config()
+    check(
+        tf.function(lambda x: config.apply(x) + config.double),
+        lambda: setattr(config, "rate", 1.0),
+        lambda: setattr(Config, "scale", 3.0),
+        lambda: setattr(config, "scale", 10.0),
+        lambda: setattr(Config, "apply", lambda self, x: x),
+        expect=[(2.0, 1), (4.0, 2), (5.0, 3), (12.0, 4), (3.0, 5)],
+    )
+
+
+def test_an_attribute_that_holds_a_tensor():
+    config = Config()
+    config.rate = tf.constant(0.5)
+    check(
+        tf.function(lambda x: config.apply(x)),
+        lambda: setattr(config, "rate", tf.constant(4.0)),
+        expect=[(1.0, 1), (8.0, 1)],
+    )
+
+
+def test_a_slot():
+    thing = Slotted()
+    thing.value = 2.0
+    check(
+        tf.function(lambda x: x * thing.value),
+        lambda: setattr(thing, "value", 3.0),
+        lambda: setattr(thing, "value", tf.constant(5.0)),
+        lambda: setattr(thing, "value", tf.constant(6.0)),
+        expect=[(2.0, 1), (3.0, 2), (5.0, 3), (6.0, 3)],
+    )
+
+
+def test_another_object_under_the_same_name():
+    holder = types.SimpleNamespace(config=Config())
+    other = Config()
+    other.rate = 3.0
+    check(
+        tf.function(lambda x: holder.config.apply(x)),
+        lambda: setattr(holder, "config", other),
+        expect=[(1.0, 1), (6.0, 2)],
+    )
+
+
+def test_a_cell():
+    n = 2.0
+
+    def f(x):
+        return x * n
+
+    def change():
+        nonlocal n
+        n = 3.0
+
+    check(tf.function(f), change, expect=[(2.0, 1), (3.0, 2)])
+
+
+def test_a_function_that_is_defined_again():
+    space = types.ModuleType("space")
+    space.helper = lambda x: x + 1
+    check(
+        tf.function(lambda x: space.helper(x)),
+        lambda: setattr(space, "helper", lambda x: x + 2),
+        expect=[(2.0, 1), (3.0, 2)],
+    )
+
+
+def test_entries_of_a_dict_that_were_read():
+    check(
+        tf.function(lambda x: x * TABLE["rate"]),
+        lambda: TABLE.__setitem__("other", 1),
+        lambda: TABLE.__setitem__("rate", 2.0),
+        lambda: TABLE["deep"].__setitem__("n", 5),
+        expect=[(0.5, 1), (0.5, 1), (2.0, 2), (2.0, 2)],
+    )
+
+
+def test_entries_that_were_looked_for():
+    def f(x):
+        if "extra" in TABLE:
+            return x * 100
+        return x * TABLE.get("bonus", 1.0) * TABLE["deep"]["n"]
+
+    check(
+        tf.function(f),
+        lambda: TABLE.__setitem__("unrelated", 1),
+        lambda: TABLE.__setitem__("bonus", 3.0),
+        lambda: TABLE["deep"].__setitem__("n", 2),
+        lambda: TABLE.__setitem__("extra", 0),
+        expect=[(1.0, 1), (1.0, 1), (3.0, 2), (6.0, 3), (100.0, 4)],
+    )
+
+
+def test_the_length_of_a_list_only_where_it_was_asked():
+    check(
+        tf.function(lambda x: x + (1.0 if NAMES[0] == "a" else 0.0)),
+        lambda: NAMES.append("c"),
+        lambda: NAMES.__setitem__(0, "z"),
+        expect=[(2.0, 1), (2.0, 1), (1.0, 2)],
+    )
+    check(
+        tf.function(lambda x: x * len(NAMES)),
+        lambda: NAMES.append("d"),
+        expect=[(3.0, 1), (4.0, 2)],
+    )
+
+
+def test_walking_through_a_list_asks_for_all_of_it():
+    config = Config()
+
+    def f(x):
+        for factor in config.layers:
+            x = x * factor
+        return x
+
+    check(
+        tf.function(f),
+        lambda: config.layers.append(5.0),
+        lambda: config.layers.__setitem__(0, 2.0),
+        expect=[(2.0, 1), (10.0, 2), (20.0, 3)],
+    )
+
+
+def test_a_list_of_tensors_given_to_an_op():
+    values = [tf.constant(1.0), tf.constant(2.0)]
+    check(
+        tf.function(lambda x: x * tf.add_n(values)),
+        lambda: values.__setitem__(0, tf.constant(5.0)),
+        lambda: values.append(tf.constant(1.0)),
+        expect=[(3.0, 1), (7.0, 1), (8.0, 2)],
+    )
+
+
+def test_an_alias_of_a_list_is_the_list():
+    config = Config()
+
+    def f(x):
+        layers = config.layers
+        return x * (layers + [1.0])[1]
+
+    check(tf.function(f), lambda: config.layers.__setitem__(1, 9.0), expect=[(2.0, 1), (9.0, 2)])
+
+
+def test_an_array_that_changes_where_it_is():
+    check(
+        tf.function(lambda x: x * tf.reduce_sum(ARRAY)),
+        lambda: ARRAY.__setitem__(0, 5.0),
+        expect=[(2.0, 1), (6.0, 2)],
+    )
+
+
+def test_what_the_trace_made_itself_is_no_guard():
+    def f(x):
+        config = Config()
+        config.rate = 2.0
+        table = {"n": 1.0}
+        table["n"] += config.rate
+        scale = 3.0
+
+        def inner(y):
+            return y * scale * table["n"]
+
+        return config.apply(inner(x))
+
+    traced = tf.function(f)
+    for _ in range(3):
+        assert float(traced(tf.constant(1.0))) == 36.0
+        gc.collect()
+    assert traces(traced) == 1
+
+
+def test_names_of_builtins_and_installed_modules_are_no_guards():
+    with _places.Recorder() as recorder:
+        tf.autograph.convert(lambda x: np.sqrt(len([x])) + tf.constant(1.0))(1)
+    assert recorder.guards == []
+
+
+def test_a_guard_tells_what_changed():
+    with _places.Recorder() as recorder:
+        tf.autograph.convert(lambda: K)()
+    (guard,) = recorder.finished_guards()
+    assert guard.place.describe() == "global `K`"
+    assert (guard.was, guard.now(), guard.holds()) == (4, 4, True)
+    set_global("K", 5)()
+    assert (guard.was, guard.now(), guard.holds()) == (4, 5, False)
+    assert recorder.finished_guards().check() is guard
+    assert guard.at.loc()["line"] > 0
+    assert guard.as_tuple() == (("dict", globals(), "K"), 4, False)
+
+
+def test_guards_keep_nothing_alive():
+    config, other = Config(), Config()
+    other.config = config
+    traced = tf.function(lambda x, holder=weakref.ref(other): holder().config.apply(x))
+    assert float(traced(tf.constant(1.0))) == 1.0
+    gone = weakref.ref(config), weakref.ref(other)
+    del config, other
+    gc.collect()
+    assert gone[1]() is None
+
+
+# Counters and flags.
+
+
+def test_a_counter_that_nothing_reads_counts_traces():
+    def f(x):
+        global CALLS
+        CALLS += 1
+        return x
+
+    traced = tf.function(f)
+    for _ in range(4):
+        traced(tf.constant(1.0))
+    assert (CALLS, traces(traced)) == (1, 1)
+    traced(tf.constant([1.0]))
+    assert (CALLS, traces(traced)) == (2, 2)
+
+
+def test_a_counter_that_is_read_is_a_guard():
+    def f(x):
+        global CALLS
+        CALLS += 1
+        return x * CALLS
+
+    traced = tf.function(f)
+    assert [float(traced(tf.constant(1.0))) for _ in range(3)] == [1.0, 2.0, 3.0]
+
+
+def test_a_flag_that_a_trace_sets_is_seen_by_the_next_call():
+    config = Config()
+    config.built = False
+
+    @tf.function
+    def f(x):
+        if not config.built:
+            config.built = True
+            return x * 0
+        return x
+
+    assert [float(f(tf.constant(1.0))) for _ in range(3)] == [0.0, 1.0, 1.0]
+    assert traces(f) == 2
+
+
+# Stores.
+
+
+def test_an_attribute_is_stored_by_each_call():
+    config = Config()
+
+    @tf.function
+    def f(x):
+        config.h = x * 2
+        config.pair = (x, "name", 3, {"deep": [x + 1]})
+        return x
+
+    for value in (1.0, 5.0):
+        f(tf.constant(value))
+        assert float(config.h) == value * 2
+        assert config.pair[1:3] == ("name", 3)
+        assert float(config.pair[3]["deep"][0]) == value + 1
+    assert traces(f) == 1
+
+
+def test_globals_cells_and_items_are_stored_by_each_call():
+    cell = None
+    table = {}
+
+    @tf.function
+    def f(x):
+        global LATEST
+        nonlocal cell
+        LATEST = x + 1
+        cell = x + 2
+        table["a"] = x + 3
+        table["a"] += x
+        setattr(table_holder, "t", x + 4)
+        return x
+
+    table_holder = types.SimpleNamespace()
+    for value in (1.0, 5.0):
+        f(tf.constant(value))
+        found = [float(v) for v in (LATEST, cell, table["a"], table_holder.t)]
+        assert found == [value + 1, value + 2, 2 * value + 3, value + 4]
+
+
+def test_lists_grow_by_each_call():
+    values, others = [], []
+
+    @tf.function
+    def f(x):
+        KEPT.append(x * 2)
+        values.extend([x, x + 1])
+        others.insert(0, ("name", x))
+        return x
+
+    for value in (1.0, 2.0, 3.0):
+        f(tf.constant(value))
+    assert [float(v) for v in KEPT] == [2.0, 4.0, 6.0]
+    assert [float(v) for v in values] == [1.0, 2.0, 2.0, 3.0, 3.0, 4.0]
+    assert [(n, float(v)) for n, v in others] == [("name", 3.0), ("name", 2.0), ("name", 1.0)]
+    assert traces(f) == 1
+
+
+def test_plus_equals_grows_a_list():
+    config = Config()
+    config.values = []
+
+    @tf.function
+    def f(x):
+        config.values += [x]
+        alias = KEPT
+        alias += [x * 10]
+        return x
+
+    for value in (1.0, 2.0):
+        f(tf.constant(value))
+    assert [float(v) for v in config.values] == [1.0, 2.0]
+    assert [float(v) for v in KEPT] == [10.0, 20.0]
+
+
+def test_a_list_that_is_cleared_first():
+    @tf.function
+    def f(x):
+        KEPT.clear()
+        KEPT.append(x)
+        KEPT.append(x + 1)
+        KEPT.pop()
+        return KEPT[0] * 2
+
+    for value in (1.0, 2.0, 3.0):
+        assert float(f(tf.constant(value))) == value * 2
+        assert [float(v) for v in KEPT] == [value]
+
+
+def test_a_list_that_is_made_anew():
+    config = Config()
+
+    @tf.function
+    def f(x):
+        config.values = []
+        config.values.append(x)
+        config.values.append(x + 1)
+        return x
+
+    for value in (1.0, 2.0):
+        f(tf.constant(value))
+        assert [float(v) for v in config.values] == [value, value + 1]
+
+
+def test_update_and_setdefault():
+    table = {}
+
+    @tf.function
+    def f(x):
+        table.update({"a": x}, b=x + 1)
+        table.setdefault("c", x + 2)
+        return x
+
+    for value in (1.0, 2.0):
+        f(tf.constant(value))
+        assert (float(table["a"]), float(table["b"])) == (value, value + 1)
+    assert float(table["c"]) == 3.0
+
+
+def test_a_list_that_is_local_is_left_alone():
+    def f(x):
+        values = []
+        values.append(x)
+        return values[0]
+
+    with _places.Recorder() as recorder:
+        tf.autograph.convert(f)(1)
+        assert recorder.stores == []
+
+
+def test_state_that_each_call_reads_and_stores():
+    config = Config()
+    config.state = tf.constant(0.0)
+
+    @tf.function
+    def f(x):
+        config.state = config.state + x
+        return config.state
+
+    assert [float(f(tf.constant(1.0))) for _ in range(3)] == [1.0, 2.0, 3.0]
+    assert float(config.state) == 3.0
+    assert traces(f) == 1
+
+
+def test_a_store_in_a_branch_keeps_the_old_value_on_the_other_side():
+    config = Config()
+    config.h = tf.constant(-1.0)
+
+    @tf.function
+    def f(x):
+        if x > 1:
+            config.h = x * 2
+        return config.h + 1
+
+    results = [(float(f(tf.constant(v))), float(config.h)) for v in (0.5, 2.0, 0.5, 3.0)]
+    assert results == [(0.0, -1.0), (5.0, 4.0), (5.0, 4.0), (7.0, 6.0)]
+
+
+def test_a_store_in_a_branch_where_nothing_was():
+    config = Config()
+
+    @tf.function
+    def f(x):
+        if x > 1:
+            config.h = x * 2
+            config.mode = "hot"
+            KEPT.append(x)
+        else:
+            config.mode = "cold"
+        return x
+
+    f(tf.constant(0.5))
+    assert not hasattr(config, "h") and config.mode == "cold" and KEPT == []
+    f(tf.constant(2.0))
+    f(tf.constant(0.5))
+    assert (float(config.h), config.mode) == (4.0, "cold")
+    f(tf.constant(3.0))
+    assert (float(config.h), config.mode) == (6.0, "hot")
+    assert [float(v) for v in KEPT] == [2.0, 3.0]
+    assert traces(f) == 1
+
+
+def test_a_store_in_nested_branches():
+    config = Config()
+
+    @tf.function
+    def f(x):
+        if x > 0:
+            if x > 2:
+                config.h = x
+            else:
+                KEPT.append(x)
+        else:
+            config.h = -x
+        return x
+
+    seen = []
+    for value in (1.0, 3.0, 1.5, -2.0):
+        f(tf.constant(value))
+        seen.append(float(getattr(config, "h", 0.0)))
+    assert seen == [0.0, 3.0, 3.0, 2.0]
+    assert [float(v) for v in KEPT] == [1.0, 1.5]
+
+
+def test_a_python_value_that_only_one_side_stored_is_not_read():
+    config = Config()
+    config.mode = "cold"
+
+    @tf.function
+    def f(x):
+        if x > 1:
+            config.mode = "hot"
+        return x if config.mode == "hot" else -x
+
+    with pytest.raises(tf.errors.DiagnosticError) as caught:
+        f(tf.constant(2.0))
+    assert caught.value.code == "E0104"
+    assert config.mode == "cold"
+
+
+def test_stores_in_a_loop():
+    config = Config()
+    config.total = tf.constant(10.0)
+
+    @tf.function
+    def f(n):
+        for i in tf.range(n):
+            config.total = config.total + tf.cast(i, tf.float32)
+            config.last = i
+            TABLE["count"] = i
+        return config.total
+
+    assert float(f(tf.constant(4))) == 16.0
+    assert (float(config.total), int(config.last), int(TABLE["count"])) == (16.0, 3, 3)
+    assert float(f(tf.constant(0))) == 16.0
+    assert (float(config.total), int(config.last)) == (16.0, 3)
+    assert traces(f) == 1
+
+
+def test_a_store_through_a_method_in_a_loop():
+    class Meter:
+        def __init__(self):
+            self.sum = tf.constant(0.0)
+
+        def update(self, x):
+            self.sum = self.sum + x
+
+    meter = Meter()
+
+    @tf.function
+    def f(xs):
+        for x in xs:
+            if x > 1:
+                meter.update(x)
+        return meter.sum
+
+    assert float(f(tf.constant([1.0, 2.0, 3.0]))) == 5.0
+    assert float(f(tf.constant([1.0, 2.0, 4.0]))) == 11.0
+    assert float(meter.sum) == 11.0
+
+
+def test_a_list_from_outside_grows_in_a_staged_loop():
+    config = Config()
+    config.values = [tf.constant(0.0)]
+
+    @tf.function
+    def f(n):
+        for i in tf.range(n):
+            config.values.append(tf.cast(i, tf.float32))
+        return len(config.values), config.values[-1]
+
+    assert [int(f(tf.constant(3))[0])] == [4]
+    assert [float(v) for v in config.values] == [0.0, 0.0, 1.0, 2.0]
+    count, last = f(tf.constant(2))
+    assert (int(count), float(last)) == (6, 1.0)
+    assert [float(v) for v in config.values] == [0.0, 0.0, 1.0, 2.0, 0.0, 1.0]
+
+
+def test_a_call_that_fails_leaves_nothing_behind():
+    config = Config()
+    config.h = "before"
+
+    @tf.function
+    def f(x):
+        config.h = x
+        KEPT.append(x)
+        config.new = x
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        f(tf.constant(1.0))
+    assert config.h == "before" and KEPT == [] and not hasattr(config, "new")
+
+
+def test_stores_hold_their_holders_weakly():
+    class Holder:
+        pass
+
+    @tf.function
+    def f(x, holder):
+        holder().h = x
+        return x
+
+    holder = Holder()
+    f(tf.constant(1.0), weakref.ref(holder))
+    gone = weakref.ref(holder)
+    del holder
+    gc.collect()
+    assert gone() is None
+
+
+def test_unconverted_code_can_note_its_stores():
+    class Noting:
+        def __setattr__(self, name, value):
+            _places.note_attribute_store(self, name, value)
+            object.__setattr__(self, name, value)
+
+    thing = Noting()
+
+    @tf.autograph.experimental.do_not_convert
+    def plain(x):
+        thing.h = x * 2
+
+    @tf.function
+    def f(x):
+        plain(x)
+        return x
+
+    for value in (1.0, 4.0):
+        f(tf.constant(value))
+        assert float(thing.h) == value * 2
+
+
+# Random numbers.
+
+
+@pytest.mark.parametrize(
+    "draw", [lambda: random.random(), lambda: np.random.rand()], ids=["python", "numpy"]
+)
+def test_a_random_number_drawn_while_tracing_warns(draw, capsys):
+    with _places.Recorder(), _places.watch_random("noisy"):
+        tf.autograph.convert(draw)()
+    text = capsys.readouterr().err
+    assert "W0604" in text and "noisy" in text and "tf.random" in text
+    assert "test_places.py" in text
+
+
+def test_no_random_number_no_warning(capsys):
+    with _places.Recorder(), _places.watch_random("quiet"):
+        tf.autograph.convert(lambda: K)()
+    assert capsys.readouterr().err == ""
