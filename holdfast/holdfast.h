@@ -7,6 +7,7 @@
 #include "holdfast/device/device.h"
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/function.h"
+#include "holdfast/exec/functional.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/activations.h"

@@ -2,6 +2,7 @@
 #include "python/bind/graph.h"
 
 #include "holdfast/exec/fast_plan.h"
+#include "holdfast/exec/functional.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
@@ -96,43 +97,6 @@ Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& 
   part->captures = g.captures;
   for (const Capture& c : g.captures) given.push_back(c.outer);
   part->outputs.push_back(wanted);
-  Plan::build(part)->run(given, out);
-  return out[0];
-}
-
-// The value of a symbol for given values of its graph's inputs, each named or given as a symbol.
-Tensor peeked(const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
-  if (!t.is_symbolic()) return t;
-  auto part = make_ref<Graph>(symbol_of(t)->scope);
-  std::unordered_set<const Node*> seen;
-  std::vector<std::pair<Node*, size_t>> stack{{node_of(t), 0}};  // a node and how many of its inputs are done
-  seen.insert(node_of(t));
-  while (!stack.empty()) {
-    auto& [node, next] = stack.back();
-    if (next == node->inputs.size()) {
-      part->nodes.emplace_back(node);
-      stack.pop_back();
-      continue;
-    }
-    Node* input = node->inputs[next++].node.get();
-    if (input && seen.insert(input).second) stack.push_back({input, 0});
-  }
-  Tensors given, out;
-  for (const Ref<Node>& n : part->nodes) {
-    if (n->op != &placeholder_op()) continue;
-    const Tensor* found = nullptr;
-    for (auto& [key, value] : feed) {
-      bool same = is_tensor(key.ptr()) ? tensor_of(key.ptr()).is_symbolic() && node_of(tensor_of(key.ptr())) == n.get()
-                                       : nb::isinstance<nb::str>(key) && nb::cast<std::string>(key) == n->name;
-      if (same) found = &value;
-    }
-    if (!found)
-      fail(Code::E0801, "peek: the input `" + n->name + "` is needed and was not given", "the value depends on it",
-           {manual_fix("add it: `feed={\"" + n->name + "\": ...}`")});
-    part->inputs.push_back(n);
-    given.push_back(*found);
-  }
-  part->outputs.push_back(edge_of(t));
   Plan::build(part)->run(given, out);
   return out[0];
 }
@@ -314,8 +278,8 @@ void bind_graph(nb::module_& m) {
     symbol_of(symbol)->first = value;
     symbol_of(symbol)->kept = true;
   });
-  m.def("peek", [](const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
-    return run([&] { mark(); return peeked(t, feed); });
+  m.def("peek", [](const Tensor& t, const std::vector<std::pair<std::string, Tensor>>& feed) {
+    return run([&] { mark(); return peek(t, feed); });
   });
   m.def("scope_of", &scope_info);
   m.def("set_shape", [](const Tensor& t, nb::handle shape) {
