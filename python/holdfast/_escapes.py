@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from ._diagnostics import Mark, born_loc, mark
+from ._diagnostics import Mark, born_loc, mark, module_alias
 from ._holders import is_symbol
 from .errors import fail, used_here
 
@@ -81,14 +81,21 @@ class Containers:
             for name, value in found
             if isinstance(value, (list, dict, set, deque))
         ]
-        self._objects = [(name, value) for name, value in found if isinstance(getattr(value, "__dict__", None), dict)]
+        self._objects = [
+            (name, value, dict(vars(value)))
+            for name, value in found
+            if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, (type, types.ModuleType))
+        ]
 
     def check(self, function: str) -> None:
         """Refuses the trace if one of them grew by a symbol, or if it reads an attribute that it then sets."""
-        for name, owner in self._objects:
-            for attribute, value in list(vars(owner).items()) if self._code is not None else ():
-                if is_symbol(value):
-                    self._check_state(f"{name}.{attribute}", attribute, owner, function)
+        for name, owner, before in self._objects:
+            for attribute, value in list(vars(owner).items()):
+                found = self._state(attribute) if is_symbol(value) else None
+                if found is not None:
+                    vars(owner).pop(attribute)  # the call does not happen
+                    vars(owner).update(before)
+                    _refuse_state(f"{name}.{attribute}", *found, function)
         for name, container, length in self._known:
             items = list(container.values() if isinstance(container, dict) else container)
             symbols = [item for item in items if is_symbol(item)]
@@ -97,24 +104,24 @@ class Containers:
                 _refuse(name, symbols[-1], function)
 
 
-    def _check_state(self, name: str, attribute: str, owner: Any, function: str) -> None:
-        steps = [step for step in dis.get_instructions(self._code) if step.argval == attribute]
+    def _state(self, attribute: str) -> tuple[Mark, Mark] | None:
+        """Where the code reads an attribute before it stores it, and where it stores it."""
+        steps = [step for step in dis.get_instructions(self._code) if step.argval == attribute] if self._code else []
         read = next((step.offset for step in steps if step.opname.startswith("LOAD")), None)
         stored = next((step.offset for step in steps if step.opname.startswith("STORE")), None)
-        if read is None or stored is None or stored < read:
-            return
-        delattr(owner, attribute)  # the call does not happen
-        _refuse_state(name, Mark(self._code, read), Mark(self._code, stored), function)
+        if self._code is None or read is None or stored is None or stored < read:
+            return None
+        return Mark(self._code, read), Mark(self._code, stored)
 
 
 def _refuse_state(name: str, read: Mark, stored: Mark, function: str) -> NoReturn:
-    short = name.rpartition(".")[2]
+    tf = module_alias()
     fail(
         "E0106",
         f"`{name}` is state: `{function}` reads what an earlier call of it stored",
         f"`{function}` is not converted, so its trace keeps what line {read.loc()['line']} read while tracing; "
         "later calls would not see the new value",
-        fix=f"keep it in a Variable: `{name} = tf.Variable(...)` once, and `{name}.assign(...)` for each {short}",
+        fix=f"keep it in a Variable: `{name} = {tf}.Variable(...)` once, then `{name}.assign(...)` at each call",
         labels=[
             {"role": "first_use", "loc": read.loc(), "text": "read here, once, while tracing", "primary": True},
             {"role": "stored", "loc": stored.loc(), "text": "stored here, for the next call", "primary": False},
