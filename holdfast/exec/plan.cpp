@@ -25,6 +25,11 @@ std::atomic<void (*)()> g_interrupt{nullptr};
   Diagnostic d = e.diagnostic();
   if (d.code != Code::E1102) throw;
   d.code = Code::E0904;
+  for (Label& label : d.labels) {
+    if (!label.primary) continue;
+    const std::string& who = label.loc.qualname;
+    label.text = who.empty() ? "used here" : cat("used here, in ", who.substr(who.rfind('.') + 1));
+  }
   raise(std::move(d));
 }
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import _creation, _holdfast, _inside, _keep, _places, autograph, nest
+from . import _creation, _escapes, _holdfast, _inside, _keep, _places, _variable_messages, autograph, nest
 from ._shape import TensorShape, TensorSpec
 from ._signature import Call, is_type
 from ._symbols import type_text
@@ -312,18 +312,8 @@ def _refuse_recursion(function: Any) -> NoReturn:
     )
 
 
-def _refuse_variables(function: Any, made: list[Any]) -> None:
-    variable = made[0]
-    born = variable._born()
-    label = {"role": "born", "loc": born, "text": "made here, on each call", "primary": True}
-    fail(
-        "E0401",
-        f"`{function.name}` makes a Variable on each call, and something keeps it",
-        f"a graph is written once, so `{function.name}` can't make a new `{variable.name}` whenever it runs; "
-        "one that is kept must be made once",
-        fix=f"make it outside of `{function.name}`, or only when there is none yet",
-        labels=[label] if born else [],
-    )
+def _refuse_variables(function: Any, made: list[Any]) -> NoReturn:
+    _variable_messages.refuse(function.name, function.python_function, made[0])
 
 
 def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
@@ -335,7 +325,14 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     written = getattr(plain, "__code__", None)
     writer = _holdfast.Writer(function.name, "function", False, number, written)
     creations = _creation.Creations(writer, call.tensors)
-    with _places.Recorder() as recorder, creations, _keep.keeping() as keeping:
+    # Code that was not converted writes no appends down.
+    silent = _escapes.Containers(code) if code is function.python_function else None
+    with (
+        _places.Recorder() as recorder,
+        creations,
+        _keep.keeping() as keeping,
+        _places.watch_random(function.name),
+    ):
         writer.enter(True)
         try:
             args, kwargs = _symbolic(writer, call)
@@ -357,6 +354,8 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
         finally:
             writer.exit()
             writer.close()
+    if silent is not None:
+        silent.check(function.name)
     made = creations.survivors()
     late = {}
     for place in recorder.tensors.values():
