@@ -373,6 +373,8 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     trace.guards = recorder.finished_guards()
     trace.leaked = writer.leaked()
     trace.concrete = writer.function()
+    if creations.locals():
+        trace.concrete.run_alone()
     return trace, made
 
 
