@@ -31,3 +31,4 @@
 #include "holdfast/ops/slicing.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/spatial.h"
+#include "holdfast/tensor/live.h"

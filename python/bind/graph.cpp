@@ -36,7 +36,7 @@ class Writer {
     if (Tracer* around = inner ? current_trace() : nullptr) parent = around->graph()->scope;
     auto scope = make_ref<Scope>(kind_named(kind), name, parent);
     scope->trace_no = trace_no;
-    if (PyCode_Check(code.ptr())) scope->defined = intern(Origin::kPython, code.ptr(), kDefinition);
+    if (PyCode_Check(code.ptr())) scope->defined = intern(Origin::kPython, lasting(reinterpret_cast<PyCodeObject*>(code.ptr())), kDefinition);
     tracer_ = std::make_unique<Tracer>(make_ref<Graph>(scope));
   }
 
@@ -121,7 +121,7 @@ std::vector<Tensor> tensors_of(const std::vector<nb::object>& list) {
 
 // Lets other threads run while a plan works.
 Tensors unlocked(Tensors (ConcreteFunction::*call)(std::span<const Tensor>), ConcreteFunction& f, const std::vector<Tensor>& inputs) {
-  Unlocked unlocked(inputs);
+  Unlocked unlocked(inputs, f.worth_unlocking());
   return (f.*call)(inputs);
 }
 
@@ -179,8 +179,18 @@ void bind_graph(nb::module_& m) {
         return run([&] { mark(); return list_of(unlocked(&ConcreteFunction::call, *c.function, tensors_of(inputs))); });
       })
       .def("first_call", [](Concrete& c, const std::vector<nb::object>& inputs, const std::vector<Tensor>& leaked) {
-        return run([&] { mark(); return list_of(c.function->first_call(tensors_of(inputs), leaked)); });
+        return run([&] {
+          mark();
+          std::vector<Tensor> in = tensors_of(inputs);
+          Tensors out;
+          {
+            Unlocked unlocked(in, true);
+            out = c.function->first_call(in, leaked);
+          }
+          return list_of(out);
+        });
       })
+      .def("run_alone", [](Concrete& c) { c.function->run_alone(); })
       .def("input_names", [](Concrete& c) {
         nb::list out;
         for (const Ref<Node>& n : c.function->graph().inputs) out.append(n->name);
