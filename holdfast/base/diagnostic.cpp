@@ -64,7 +64,9 @@ Error::Error(Diagnostic d)
 void Error::name_op(const std::string& op) {
   if (!diagnostic_->op.empty()) return;
   diagnostic_->op = op;
-  if (diagnostic_->headline.find(op) == std::string::npos) diagnostic_->headline = op + ": " + diagnostic_->headline;
+  // A value that is out of reach is the story, whichever op asked for it.
+  bool lost = !diagnostic_->subject.owner.name.empty();
+  if (!lost && diagnostic_->headline.find(op) == std::string::npos) diagnostic_->headline = op + ": " + diagnostic_->headline;
   refresh();
 }
 

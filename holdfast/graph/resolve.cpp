@@ -1,4 +1,6 @@
 // Decides every use of a tensor: in the graph that is being written, or as a value.
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/refuse.h"
@@ -25,20 +27,35 @@ const Scope* function_around(const Scope* s) {
   return s;
 }
 
-void tell_branch(Diagnostic& d, const Scope& s, const std::string& name) {
+// A value of the same kind for the side that computes none.
+std::string other_value(const TensorInfo& t, const Tensor& like) {
+  std::string tf = module_alias();
+  if (!like.shape().is_full()) return cat("a ", t.dtype, t.shape, " of its own");
+  return cat("`", tf, ".zeros(", like.shape().text(), ", ", tf, ".", t.dtype, ")`");
+}
+
+void tell_branch(Diagnostic& d, const Scope& s, const std::string& name, const Tensor& t) {
   d.code = Code::E0104;
   d.headline = cat("`", name, "` was made in a branch, and is used after it");
-  d.labels.push_back({Role::kPlaced, locate(s.opened), cat("the branch: only one side of it runs"), false});
-  d.why = cat("only the branch `", s.name, "` computes `", name, "`; after it, nobody knows which branch ran");
-  d.fixes.push_back(manual_fix(cat("return `", name, "` from both branches, the other one giving e.g. `", module_alias(), ".zeros(...)`")));
+  d.labels.push_back({Role::kPlaced, locate(s.opened), "the branch: when it runs, only one side is taken", false});
+  d.why = cat("only the side `", s.name, "` computes `", name, "`, and after the branch nobody knows which side was taken");
+  d.fixes.push_back(manual_fix(cat("return it from both branches; the other side gives ", other_value(d.subject, t))));
 }
 
 void tell_loop(Diagnostic& d, const Scope& s, const std::string& name) {
   d.code = Code::E0103;
   d.headline = cat("`", name, "` was made in a loop's body, and is used after the loop");
   d.labels.push_back({Role::kPlaced, locate(s.opened), "the loop", false});
-  d.why = cat("the body gives one value per iteration, so after the loop `", name, "` is not one tensor");
-  d.fixes.push_back(manual_fix(cat("collect them: `ta = ta.write(i, ", name, ")` in the body, `ta.stack()` after the loop")));
+  d.why = cat("the body makes one value per iteration, so after the loop `", name, "` is not one tensor");
+  d.fixes.push_back(manual_fix(cat("carry a `", module_alias(), ".TensorArray`: `ta = ta.write(i, ...)` in the body, `ta.stack()` after it")));
+}
+
+// Where it is used, seen from the scope that owns it.
+std::string used_text(const Scope& s) {
+  if (s.open()) return "used here";
+  if (s.kind == ScopeKind::kBranch) return "used here, after the branch";
+  if (s.kind == ScopeKind::kLoop) return "used here, after the loop";
+  return context().interpreter ? "used here, in another trace" : "used here, in eager code";
 }
 
 void tell_map(Diagnostic& d, const Scope& s, const std::string& name) {
@@ -49,18 +66,31 @@ void tell_map(Diagnostic& d, const Scope& s, const std::string& name) {
   d.fixes.push_back(manual_fix(cat("return it from `", s.name, "`")));
 }
 
+// Hands the value out where it is made, with the edit where its text is on one line.
+Fix keep_fix(const Scope& s, const Loc& born) {
+  std::string tf = module_alias();
+  auto begin = static_cast<size_t>(std::max(born.col_begin, 0)), end = static_cast<size_t>(std::max(born.col_end, 0));
+  if (born.col_begin < 0 || end <= begin || end > born.source.size())
+    return manual_fix(cat("hand it out on each call: wrap it in `", tf, ".keep(...)` inside `", s.name, "`"));
+  std::string text = born.source.substr(begin, end - begin), wrapped = cat(tf, ".keep(", text, ")");
+  return {"hand it out where it is made; each call refreshes it", Applicability::kMaybe, {{born.file, born.line, born.col_begin, text, wrapped}}};
+}
+
 void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
   d.code = Code::E0101;
-  d.headline = cat("`", name, "` belongs to the finished ", kind_text(s.kind), " `", s.name, "`; it has no value here");
-  if (s.closed) d.labels.push_back({Role::kClosed, locate(s.closed), cat("traced here", s.trace_no ? cat(" (trace ", s.trace_no, ")") : ""), false});
+  std::string trace = s.trace_no ? cat(" (trace ", s.trace_no, ")") : "";
   if (s.runs == 0) {
+    d.headline = cat("`", name, "` belongs to the ", kind_text(s.kind), " `", s.name, "`, which never ran; it has no value");
+    if (s.closed) d.labels.push_back({Role::kClosed, locate(s.closed), cat("traced here", trace, ", not called"), false});
     d.why = cat("`", s.name, "` was traced but never called, so nothing has computed `", name, "`");
     d.fixes.push_back(manual_fix(cat("call `", s.name, "(...)` first")));
   } else {
-    d.why = cat("`", name, "` left `", s.name, "` on a way that its later calls do not repeat; its value is that of the first call");
-    d.fixes.push_back(manual_fix(cat("hand it out on each call: `", module_alias(), ".keep(", name, ")`")));
+    d.headline = cat("`", name, "` belongs to the finished ", kind_text(s.kind), " `", s.name, "`; it has no value here");
+    if (s.closed) d.labels.push_back({Role::kClosed, locate(s.closed), cat("traced here", trace), false});
+    d.why = cat("it left `", s.name, "` in a way that calls can't repeat, so it knows its first value only; there were ", s.runs.load(), " calls");
+    d.fixes.push_back(keep_fix(s, d.subject.born));
   }
-  d.fixes.push_back(manual_fix(cat("return it from `", s.name, "`")));
+  d.fixes.push_back(manual_fix(cat("or return it from `", s.name, "`")));
 }
 
 // Asked for a value while its trace is still being written.
@@ -68,10 +98,10 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
   const Scope* f = function_around(&s);
   if (context().lifted) {
     d.code = Code::E0109;
-    d.headline = cat("`", name, "` belongs to `", f->name, "`, and this runs outside of it");
+    d.headline = cat("`", name, "` is computed by `", f->name, "`; code of an `init_scope` runs before that");
     d.labels.push_back({Role::kPlaced, locate(context().lifted), "code in here runs once, at build time", false});
-    d.why = cat("`init_scope` runs once, at build time, when `", name, "` has no value");
-    d.fixes.push_back(manual_fix(cat("move `", name, "` into the scope, or the use out of it")));
+    d.why = cat("the code in here runs once, at build time, and `", name, "` gets a value whenever `", f->name, "` runs");
+    d.fixes.push_back(manual_fix(cat("make `", name, "` inside the scope too, or move its use below the scope")));
     return;
   }
   d.code = Code::E0203;
@@ -106,10 +136,12 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
   Diagnostic d;
   d.subject = describe(t, name);
   d.subject.owner = {kind_text(s.kind), s.name, locate(s.defined ? s.defined : s.opened), s.trace_no, s.open() ? "open" : "closed", locate(s.closed)};
-  d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), " from ", t.rep()->op, ", in ", function_around(&s)->name), false});
-  d.labels.push_back(used_here(s.open() ? "used here" : "used here, after it was finished"));
+  const Scope* f = function_around(&s);
+  std::string whose = f == &s ? s.name : cat(s.name, ", a ", kind_text(s.kind), " of ", f->name);
+  d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), " from ", t.rep()->op, ", in ", whose), false});
+  d.labels.push_back(used_here(used_text(s)));
   if (s.open()) tell_open(d, s, name);
-  else if (s.kind == ScopeKind::kBranch) tell_branch(d, s, name);
+  else if (s.kind == ScopeKind::kBranch) tell_branch(d, s, name, t);
   else if (s.kind == ScopeKind::kLoop) tell_loop(d, s, name);
   else if (s.kind == ScopeKind::kMap) tell_map(d, s, name);
   else tell_function(d, s, name);

@@ -1,6 +1,7 @@
 #include "holdfast/op/refuse.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/context.h"
 #include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
@@ -82,7 +83,7 @@ Diagnostic about_call(Code code, const OpDef& op, std::span<const Tensor> in, st
   d.code = code;
   d.op = op.name;
   d.headline = std::move(headline);
-  Label used = used_here();
+  Label used = context().interpreter ? used_here("used here") : used_here();
   for (size_t i = 0; i < in.size() && i < 4; ++i) {
     if (!in[i]) continue;
     TensorInfo info = describe(in[i], operand_source(op, in, static_cast<int>(i)).text);

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import _holdfast
-from ._diagnostics import Mark, mark, warn
+from ._diagnostics import Mark, mark, module_alias, warn
 from ._holders import (
     MISSING,
     AttributePlace,
@@ -58,6 +58,7 @@ _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(...), range, n
 _EXACT = (int, bool, str, bytes, type(None))  # equal ones of the same type are the same
 _MUTABLE = (list, dict, set, deque)
 _MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
+_SAMPLED = 1 << 12  # elements that are compared of a larger one
 
 
 def is_plain(value: Any) -> bool:
@@ -124,6 +125,10 @@ class Guard:
             return None
         return where, self.was, self.how == "identity" or type(self.was) not in _EXACT
 
+    def is_partial(self) -> bool:
+        """Whether it may miss a change: an array that is too large to be compared as a whole."""
+        return self.how == "array" and not self._was[1]
+
     def describe(self) -> str:
         """What is guarded, in words."""
         return self.place.describe()
@@ -145,14 +150,24 @@ def _aspect(how: str, value: Any) -> Any:
     return value
 
 
+def _remembered(array: Any) -> tuple[Any, bool, Any]:
+    """The array itself, weakly, and a copy to compare it with: of all of it, or of some of its elements."""
+    whole = array.nbytes <= _MOST_COMPARED
+    return weakly(array), whole, array.copy() if whole else _sample(array)
+
+
+def _sample(array: Any) -> Any:
+    return array.ravel()[:: max(array.size // _SAMPLED, 1)].copy() if array.flags.c_contiguous else None
+
+
 def _same_array(was: Any, now: Any) -> bool:
-    """`was` holds the array itself, weakly, and a copy if it is small enough to compare."""
-    array, copy = was
+    array, whole, copy = was
     if array() is not now:
         return False
-    return copy is None or (
-        copy.dtype == now.dtype and copy.shape == now.shape and copy.tobytes() == now.tobytes()
-    )
+    seen = now if whole else _sample(now)
+    if copy is None or seen is None:
+        return copy is seen
+    return bool(copy.dtype == seen.dtype and copy.shape == seen.shape and copy.tobytes() == seen.tobytes())
 
 
 class Guards:
@@ -293,8 +308,7 @@ class Recorder:
             for i, part in enumerate(value):
                 self.note(ItemPlace(value, i, place), part)
         elif isinstance(value, np.ndarray):
-            copy = value.copy() if value.nbytes <= _MOST_COMPARED else None
-            self._add(place, (weakly(value), copy), "array")
+            self._add(place, _remembered(value), "array")
         else:
             self._add(place, value, "identity")
             if isinstance(value, _MUTABLE):
@@ -406,41 +420,41 @@ def watch_random(function: str) -> Iterator[None]:
     before = random.getstate(), _numpy_state()
     recorder = recording()
     yield
-    moved = [
-        name
-        for name, was, now in (
-            ("random", before[0], random.getstate()),
-            ("numpy.random", before[1], _numpy_state()),
-        )
-        if was != now
-    ]
-    if not moved:
-        return
     calls = recorder.random_calls if recorder is not None else []
-    labels = [
-        {
-            "role": "used",
-            "loc": calls[0].loc(),
-            "text": "drawn here, once, while tracing",
-            "primary": True,
-        }
-    ] if calls else []
-    words = calls[0].names().function if calls else ""
-    drawn = f"`{words}`" if words else f"`{moved[0]}`"
+    moved = "random" if random.getstate() != before[0] else "numpy.random"
+    if not calls and (random.getstate(), _numpy_state()) == before:
+        return
+    label = {"role": "used", "text": "drawn here, once, while tracing", "primary": True}
+    words = _drawn(calls[0]) if calls else ""
+    drawn = f"`{words}()`" if words else f"a number of `{moved}`"
+    tf = module_alias()
+    same = _same_draw(words.rpartition(".")[2])
     warn(
         "W0604",
-        f"{drawn} was drawn while tracing `{function}`; every call sees this one number",
-        why=f"`{function}` ran as Python once, to be traced; later calls run its graph, in which "
-        "the number is a constant.",
-        labels=labels,
+        f"{drawn} was drawn while tracing `{function}`; all calls get that number",
+        why=f"Python ran `{function}` once, to trace it; later calls run its graph, in which the number "
+        "is a constant",
+        labels=[label | {"loc": calls[0].loc()}] if calls else used_here("traced here"),
         fixes=[
             {
-                "title": "draw it in the graph: `tf.random.uniform`, `tf.random.normal`, ...",
+                "title": f"let the graph draw, at each call anew: `{tf}.random.{same}(...)`",
                 "applicability": "manual",
                 "edits": [],
             }
         ],
     )
+
+
+def _drawn(call: Mark) -> str:
+    names = call.names()
+    return f"{names.receiver.text}.{names.function}" if names.receiver else names.function
+
+
+def _same_draw(name: str) -> str:
+    """Our function for one of Python's or NumPy's."""
+    if name in ("normal", "randn", "gauss", "normalvariate", "standard_normal"):
+        return "normal"
+    return name if name in ("shuffle", "gamma", "poisson") else "uniform"
 
 
 def _numpy_state() -> tuple[Any, ...]:

@@ -6,7 +6,15 @@ import ast
 from typing import Any, NoReturn
 
 from . import _holdfast
-from ._diagnostics import born_loc, mark, module_alias, name_in_frame, name_operand
+from ._diagnostics import (
+    born_loc,
+    mark,
+    module_alias,
+    name_in_frame,
+    name_operand,
+    resolve,
+    user_frame,
+)
 from ._source import enclosing
 from ._symbols import type_text
 from .errors import fail, used_here
@@ -17,7 +25,8 @@ __all__ = ["refuse"]
 def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     """Raises the diagnostic: whose the symbol is, why it has no value, and what to write instead."""
     name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or scope["node"]
-    if not scope["open"]:
+    by_hand = scope["kind"] == "graph" and asked in ("numpy", "buffer")
+    if not scope["open"] or by_hand:
         _holdfast.value(tensor, name)  # it says why not
     if asked in ("numpy", "buffer"):
         _numpy(tensor, name, scope)
@@ -52,46 +61,73 @@ def _subject(tensor: Any, name: str, scope: dict[str, Any]) -> dict[str, Any]:
 
 
 def _numpy(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
-    tf, dtype = module_alias(), tensor.dtype.name
+    tf, dtype, function = module_alias(), tensor.dtype.name, scope["name"]
+    new = f"{tf}.py_function(lambda value: value.numpy(), [{name}], {tf}.{dtype})"
+    fixes = [_edited("have Python called whenever it runs: `py_function`", f"{name}.numpy()", new)]
+    if any(isinstance(node, ast.Return) for node in _around()):
+        title = f"or return `{name}` as it is, and call `.numpy()` on what `{function}` gives"
+        fixes.append({"title": title, "applicability": "manual", "edits": []})
     fail(
         "E0203",
-        f"`{name}.numpy()`: `{name}` has no value while `{scope['name']}` is traced",
-        f"this runs once, while tracing `{scope['name']}`, when `{name}` is a recipe and not a number",
-        fix=f"run what needs the number at each call: `{tf}.py_function(func, [{name}], {tf}.{dtype})`",
+        f"`{name}.numpy()`: `{name}` has no value while `{function}` is traced",
+        f"this runs once, while tracing `{function}`, when `{name}` is a recipe and not a number",
+        fixes=fixes,
         labels=_labels(tensor, _born_text(tensor, scope), "asked for its value here"),
         subject=_subject(tensor, name, scope),
     )
 
 
-def _origin(tensor: Any, scope: dict[str, Any]) -> str:
+def _edited(title: str, old: str, new: str) -> dict[str, Any]:
+    """A fix that writes `new` for `old` in the expression that is executing, where that stands there."""
+    here = mark()
+    loc = here.loc() if here is not None else {}
+    line = loc.get("source", "").encode()
+    at = line.find(old.encode(), max(loc.get("col_begin", 0), 0))
+    if at < 0 or line.count(old.encode()) != 1:
+        return {"title": f"{title}: `{new}`", "applicability": "manual", "edits": []}
+    edit = {"file": loc["file"], "line": loc["line"], "col": at, "old": old, "new": new}
+    return {"title": title, "applicability": "maybe", "edits": [edit]}
+
+
+def _around() -> list[ast.AST]:
+    here = mark()
+    return enclosing(here.code, here.lasti) if here is not None else []
+
+
+def _origin(tensor: Any, name: str, scope: dict[str, Any]) -> str:
     roots = _holdfast.roots_of(tensor)
+    if roots == [name]:
+        return f"`{name}` is an argument of `{scope['name']}`"
     if not roots:
-        return f"is computed when `{scope['name']}` runs"
+        return f"`{name}` is computed when `{scope['name']}` runs"
     names = ", ".join(f"`{r}`" for r in roots[:3])
-    return f"depends on the argument{'s' if len(roots) > 1 else ''} {names} of `{scope['name']}`"
+    return f"`{name}` depends on the argument{'s' if len(roots) > 1 else ''} {names} of `{scope['name']}`"
 
 
 def _iterate(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
     tf = module_alias()
-    what = "iterated over" if asked == "iter" else "asked for its length"
+    loops = (ast.For, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Starred)
+    iterated = asked == "iter" or any(isinstance(node, loops) for node in _around())
+    what = "iterated over" if iterated else "asked for its length"
+    instead = f"`{tf}.map_fn(lambda row: ..., {name})` runs a function for each row"
     fail(
         "E0202",
-        f"`{name}` is {what}, and its first dimension is not known while tracing",
-        f"`{name}` {_origin(tensor, scope)}, and {type_text(tensor)} says not how many rows there are",
-        fix=f"`{tf}.map_fn(lambda row: ..., {name})`, or `for` in the traced function itself",
+        f"`{name}` is {what} while `{scope['name']}` is traced; its number of rows is unknown",
+        f"{_origin(tensor, name, scope)} and is {type_text(tensor)}: `?` is a size that each call decides",
+        fix=instead if iterated else f"the length as a tensor: `{tf}.shape({name})[0]`; {instead}",
         labels=_labels(tensor, _born_text(tensor, scope), f"{what} here"),
         subject=_subject(tensor, name, scope),
     )
 
 
-_ASKED = {"bool": "its truth", "int": "an int", "float": "a float", "index": "an index"}
+_ASKED = {"bool": "its truth", "int": "an int", "float": "a float", "index": "an int"}
 
 
 def _python_value(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
     fail(
         "E0201",
         f"`{name}` is asked for {_ASKED[asked]} while `{scope['name']}` is traced",
-        f"`{name}` {_origin(tensor, scope)}, so Python can't know its value while the graph is written",
+        f"{_origin(tensor, name, scope)}: it gets a value when the graph runs, and Python wants one now",
         fix=_way_out(name, asked),
         labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_ASKED[asked]} here"),
         subject=_subject(tensor, name, scope),
@@ -100,19 +136,43 @@ def _python_value(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> 
 
 def _way_out(name: str, asked: str) -> str:
     """The function of ours that does what the statement around means."""
-    tf, here = module_alias(), mark()
-    around = enclosing(here.code, here.lasti) if here is not None else []
-    for node in around:
-        if isinstance(node, ast.Subscript):
-            return f"choose in the graph: `{tf}.switch_case({name}, [...])`, or `{tf}.gather` for tensors"
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-            return f"count in the graph: `{tf}.range({name})`"
-        if isinstance(node, (ast.If, ast.While)):
-            return f"branch in the graph: `{tf}.cond({name}, lambda: ..., lambda: ...)`"
-        if isinstance(node, (ast.IfExp, ast.BoolOp)):
-            return f"choose in the graph: `{tf}.where({name}, ..., ...)`"
+    tf = module_alias()
+    for node in _around():
+        match node:
+            case ast.Subscript(value=value):
+                return _choice(ast.unparse(value), name)
+            case ast.Call(func=ast.Name(id="range")):
+                return f"count in the graph: `{tf}.range({name})`"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=attr)) if attr in _MATH:
+                return f"compute it in the graph: `{tf}.math.{_MATH[attr]}({name})`"
+            case ast.If() | ast.While():
+                return f"branch in the graph: `{tf}.cond({name}, lambda: ..., lambda: ...)`"
+            case ast.IfExp() | ast.BoolOp():
+                return f"choose in the graph: `{tf}.where({name}, ..., ...)`"
     if asked == "bool":
         return f"`{tf}.where({name}, ..., ...)` for values, `{tf}.cond({name}, ...)` for code"
     if asked == "index":
         return f"`{tf}.gather(..., {name})`, or `{tf}.switch_case({name}, [...])`"
-    return f"stay in the graph: `{tf}.cast({name}, ...)`"
+    dtype = "float32" if asked == "float" else "int32"
+    return f"stay in the graph: `{tf}.cast({name}, {tf}.{dtype})` is a tensor of that kind"
+
+
+def _choice(container: str, name: str) -> str:
+    """One of the things in a Python container, picked when the graph runs."""
+    tf, frame = module_alias(), user_frame()
+    found = resolve(frame, container) if frame is not None else None
+    items = list(found.values()) if isinstance(found, dict) else found
+    if isinstance(items, (list, tuple)) and items and all(map(callable, items)):
+        keys = list(found) if isinstance(found, dict) else [0, 1]
+        sides = ", ".join(f"lambda: {container}[{key!r}](...)" for key in keys[:2])
+        return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{', ...' if len(items) > 2 else ''}])`"
+    if isinstance(items, (list, tuple)):
+        return f"let the graph choose: `{tf}.gather({tf}.stack({container}), {name})`"
+    return f"let the graph choose: `{tf}.switch_case({name}, [...])`, or `{tf}.gather` from a tensor"
+
+
+# Functions of Python's `math`, and their counterparts.
+_MATH = {
+    each: each
+    for each in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "floor", "ceil", "pow", "atan2", "erf")
+} | {"fabs": "abs"}

@@ -25,6 +25,20 @@ Shape partly_known(const Infer& s) {
   return Shape(*sizes);
 }
 
+// The shape with its first size left open that then follows from the others.
+std::vector<Fix> open_size(Dims want, int64_t have) {
+  for (size_t i = 0; i < want.size(); ++i) {
+    int64_t others = 1;
+    bool plain = true;
+    for (size_t j = 0; j < want.size(); ++j)
+      if (j != i) plain = plain && want[j] > 0 && !__builtin_mul_overflow(others, want[j], &others);
+    if (!plain || want[i] <= 0 || have % others != 0) continue;
+    want[i] = -1;
+    return {manual_fix(cat("`", sizes_text(want), "` fits: the -1 becomes ", have / others))};
+  }
+  return {};
+}
+
 void infer_reshape(Infer& s) {
   s.need_rank(1, 0, 1);  // a bare number stands for one size
   auto want = s.ints(1);
@@ -46,8 +60,7 @@ void infer_reshape(Infer& s) {
   int64_t have = *elements;
   bool fits = open < 0 ? known == have : known == 0 ? have == 0 : have % known == 0;
   if (!fits)
-    s.bad_shape(0, cat("as many elements as shape ", sizes_text(*want), " holds: it has ", have,
-                       open < 0 ? cat(", not ", known) : cat(", no multiple of ", known)));
+    s.bad_shape(0, cat(open < 0 ? "" : "a multiple of ", known, " elements for shape ", sizes_text(*want)), open_size(*want, have));
   if (open >= 0) (*want)[static_cast<size_t>(open)] = known ? have / known : 0;
   s.output(s.dtype(), Shape(*want));
 }

@@ -1,10 +1,12 @@
 // Matrix products: the raw ops, and the function that picks among them.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/linalg/cpu/gemm.h"
@@ -21,7 +23,8 @@ Shape product_of(Infer& s, bool ta, bool tb, const char* flag_b) {
   if (k >= 0 && k2 >= 0 && k != k2) {
     std::vector<Fix> fixes;
     if (n == k) fixes.push_back(manual_fix(cat("`", flag_b, tb ? "=False" : "=True", "`: then the inner sizes are equal")));
-    s.bad_shape(1, cat("an inner size of ", k, " to match `a` ", s.shape(0).text(), ta ? " transposed" : ""), std::move(fixes));
+    std::string first = operand_source(s.op(), std::array{s.input(0), s.input(1)}, 0).text;
+    s.bad_shape(1, cat("an inner size of ", k, " to match `", first, "` ", s.shape(0).text(), ta ? " transposed" : ""), std::move(fixes));
   }
   return Shape{m, n};
 }

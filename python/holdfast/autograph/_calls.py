@@ -36,7 +36,7 @@ _ASK_ALL = {
     *("intersection", "difference", "issubset", "issuperset", "popitem"),
 }
 _FRAME = (locals, globals, vars, dir, eval, exec, builtins.super)  # they look at their caller
-_RANDOM = (getattr(random, "_inst", None), getattr(np.random.mtrand, "_rand", None))
+_RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
 
 
 def call(function: Any) -> Any:
@@ -53,7 +53,7 @@ def call(function: Any) -> Any:
     if recorder is None or any(function is each for each in _FRAME):
         return function
     owner = getattr(function, "__self__", None)
-    if owner is not None and any(owner is each for each in _RANDOM):
+    if isinstance(owner, _RANDOM):
         here = mark()
         if here is not None:
             recorder.random_calls.append(here)

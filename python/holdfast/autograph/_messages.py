@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._diagnostics import born_loc, module_alias, user_frame
-from ..errors import fail, used_here
+from ..errors import DiagnosticError, fail, used_here
 from ._sites import Home, Site, Spot, spot
 from ._state import Maybe, is_tensor
 
@@ -77,7 +77,7 @@ def refuse_unset(maybe: Maybe) -> NoReturn:
         "E0901",
         f"`{name}` is set on one side of a staged `if` only, and read after it",
         f"the graph has both sides and must know `{name}` after either; the `{other}` side of line "
-        f"{site.line} gives it no value.",
+        f"{site.line} gives it no value",
         fix=f"set `{name}` in the `{other}` too, or before the `if`",
         labels=labels,
         subject={"name": name},
@@ -135,16 +135,20 @@ def _refuse_two(
     types = _named_dtype(x), _named_dtype(y)
     # Towards the wider kind: an int becomes a float, not the other way round.
     narrow = 0 if types[0] == "bool" or (types[0].startswith(("int", "uint"))) else 1
-    fail(
-        "E0902",
-        f"{who} {_quoted(name)} two dtypes: {types[0]} and {types[1]}",
-        f"a tensor of a graph has one dtype, whichever way line {site.line} goes.",
-        labels=labels,
-        fixes=[_cast_fix(site, name, (x, y)[narrow], spots[narrow], types[1 - narrow])],
-        subject={"name": "" if name == "return" else name, "dtype": types[0]},
-        others=[{"name": "" if name == "return" else name, "dtype": types[1]}],
-        op=site.kind,
-    )
+    when = f"whichever way line {site.line} goes" if site.kind == "if" else "however often the loop runs"
+    try:
+        fail(
+            "E0902",
+            f"{who} {_quoted(name)} two dtypes: {types[0]} and {types[1]}",
+            f"a tensor of a graph has one dtype, {when}",
+            labels=labels,
+            fixes=[_cast_fix(site, name, (x, y)[narrow], spots[narrow], types[1 - narrow])],
+            subject={"name": "" if name == "return" else name, "dtype": types[0]},
+            others=[{"name": "" if name == "return" else name, "dtype": types[1]}],
+            op=site.kind,
+        )
+    except DiagnosticError as error:
+        raise error from None  # the op in the body that met the other dtype is not the story
 
 
 def _cast_fix(
@@ -259,10 +263,10 @@ def refuse_function(function: Any, construct: str, loc: dict[str, Any] | None) -
         labels.append(_label("cut", loc, f"`{construct}` here"))
     alias = module_alias()
     if construct == "yield":
-        why = f"`{name}` is a generator: each `yield` hands over control, which a graph cannot."
+        why = f"`{name}` is a generator: each `yield` hands over control, which a graph cannot"
         fix = f"collect the values in a `{alias}.TensorArray` and `return` its `stack()`"
     else:
-        why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot."
+        why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot"
         fix = f"no `{construct}`: make `{name}` a plain function and call it from the coroutine"
     fail("E0603", f"`{name}` can't be traced: it has a `{construct}`", why, fix=fix, labels=labels)
 

@@ -1,0 +1,161 @@
+"""What left a trace: who holds it, and which containers grew where nobody wrote it down."""
+
+from __future__ import annotations
+
+import dis
+import types
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from ._diagnostics import Mark, born_loc, mark, module_alias
+from ._holders import is_symbol
+from .errors import fail, used_here
+
+__all__ = ["Containers", "held_as"]
+
+_DEPTH = 3            # attributes and items that are looked through
+_LOOKED_AT = 20_000   # values, after which a search ends
+
+Named = tuple[str, Any]
+
+
+def _roots(function: Callable[..., Any]) -> Iterator[Named]:
+    """What a function can reach by name: its object, its closure, the globals that it speaks of."""
+    plain = getattr(function, "__func__", function)
+    code = getattr(plain, "__code__", None)
+    if code is None:
+        return
+    owner = getattr(function, "__self__", None)
+    if owner is not None:
+        yield code.co_varnames[0] if code.co_varnames else "self", owner
+    for name, cell in zip(code.co_freevars, plain.__closure__ or (), strict=False):
+        if cell != types.CellType():  # an empty one has no contents yet
+            yield name, cell.cell_contents
+    for name in code.co_names:
+        if name in plain.__globals__:
+            yield name, plain.__globals__[name]
+
+
+def _parts(name: str, value: Any) -> Iterator[Named]:
+    if isinstance(value, dict):
+        yield from ((f"{name}[{key!r}]", part) for key, part in list(value.items()) if isinstance(key, (str, int)))
+    elif isinstance(value, (list, tuple, deque)):
+        yield from ((f"{name}[{i}]", part) for i, part in enumerate(list(value)))
+    elif not isinstance(value, (type, types.ModuleType, types.FunctionType)):
+        space = getattr(value, "__dict__", None)
+        if isinstance(space, dict) and type(value).__module__.partition(".")[0] != "holdfast":
+            yield from ((f"{name}.{key}", part) for key, part in list(space.items()) if isinstance(key, str))
+
+
+def _reachable(function: Callable[..., Any]) -> Iterator[Named]:
+    """Everything within reach, the nearest first, each object once."""
+    left, seen = deque((named, 0) for named in _roots(function)), set[int]()
+    while left and len(seen) < _LOOKED_AT:
+        (name, value), depth = left.popleft()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        yield name, value
+        if depth < _DEPTH:
+            left.extend((part, depth + 1) for part in _parts(name, value))
+
+
+def held_as(thing: Any, function: Callable[..., Any]) -> str:
+    """How code of `function` could reach `thing`: `kept[0]`, `self.total`; "" if it can't."""
+    return next((name for name, value in _reachable(function) if value is thing), "")
+
+
+class Containers:
+    """The containers within reach of a function that is traced as it was written.
+
+    Converted code writes down what it appends; code that is not converted does not, and its appends
+    would happen at the first call only.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        found = list(_reachable(function))
+        self._code = getattr(getattr(function, "__func__", function), "__code__", None)
+        self._known = [
+            (name, value, len(value))
+            for name, value in found
+            if isinstance(value, (list, dict, set, deque))
+        ]
+        self._objects = [
+            (name, value, dict(vars(value)))
+            for name, value in found
+            if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, (type, types.ModuleType))
+        ]
+
+    def check(self, function: str) -> None:
+        """Refuses the trace if one of them grew by a symbol, or if it reads an attribute that it then sets."""
+        for name, owner, before in self._objects:
+            for attribute, value in list(vars(owner).items()):
+                found = self._state(attribute) if is_symbol(value) else None
+                if found is not None:
+                    vars(owner).pop(attribute)  # the call does not happen
+                    vars(owner).update(before)
+                    _refuse_state(f"{name}.{attribute}", *found, function)
+        for name, container, length in self._known:
+            items = list(container.values() if isinstance(container, dict) else container)
+            symbols = [item for item in items if is_symbol(item)]
+            if len(items) > length and symbols:
+                _take_out(container, symbols)
+                _refuse(name, symbols[-1], function)
+
+
+    def _state(self, attribute: str) -> tuple[Mark, Mark] | None:
+        """Where the code reads an attribute before it stores it, and where it stores it."""
+        steps = [step for step in dis.get_instructions(self._code) if step.argval == attribute] if self._code else []
+        read = next((step.offset for step in steps if step.opname.startswith("LOAD")), None)
+        stored = next((step.offset for step in steps if step.opname.startswith("STORE")), None)
+        if self._code is None or read is None or stored is None or stored < read:
+            return None
+        return Mark(self._code, read), Mark(self._code, stored)
+
+
+def _refuse_state(name: str, read: Mark, stored: Mark, function: str) -> NoReturn:
+    tf = module_alias()
+    fail(
+        "E0106",
+        f"`{name}` is state: `{function}` reads what an earlier call of it stored",
+        f"`{function}` is not converted, so its trace keeps what line {read.loc()['line']} read while tracing; "
+        "later calls would not see the new value",
+        fix=f"keep it in a Variable: `{name} = {tf}.Variable(...)` once, then `{name}.assign(...)` at each call",
+        labels=[
+            {"role": "first_use", "loc": read.loc(), "text": "read here, once, while tracing", "primary": True},
+            {"role": "stored", "loc": stored.loc(), "text": "stored here, for the next call", "primary": False},
+        ],
+        subject={"name": name, "owner": {"kind": "function", "name": function}},
+    )
+
+
+def _take_out(container: Any, symbols: list[Any]) -> None:
+    """The call does not happen: what it put there goes."""
+    gone = {id(each) for each in symbols}
+    if isinstance(container, dict):
+        for key in [key for key, item in container.items() if id(item) in gone]:
+            del container[key]
+    elif isinstance(container, set):
+        container.difference_update([item for item in container if id(item) in gone])
+    else:
+        kept = [item for item in container if id(item) not in gone]
+        container.clear()
+        container.extend(kept)
+
+
+def _refuse(name: str, symbol: Any, function: str) -> NoReturn:
+    born = born_loc(symbol)
+    text = f"put into `{name}` here, while tracing"
+    labels = [{"role": "stored", "loc": born, "text": text, "primary": True}] if born else []
+    here = mark()
+    if here is not None:
+        labels += [label | {"role": "closed", "primary": not labels} for label in used_here("traced here")]
+    fail(
+        "E0102",
+        f"`{name}` grew while `{function}` was traced, and later calls could not repeat it",
+        f"`{function}` is not converted (`autograph=False`, or its source is not there), so nothing knows "
+        f"how `{name}` grew; it would grow at the first call and at no other",
+        fix=f"`return` the value from `{function}`, and add it to `{name}` where you call it",
+        labels=labels,
+    )
