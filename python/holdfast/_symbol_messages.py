@@ -24,7 +24,7 @@ __all__ = ["refuse"]
 
 def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     """Raises the diagnostic: whose the symbol is, why it has no value, and what to write instead."""
-    name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or scope["node"]
+    name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked) or scope["node"]
     if not scope["open"]:
         _holdfast.value(tensor, name)  # it says why not
     if asked in ("numpy", "buffer"):
@@ -32,6 +32,13 @@ def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     if asked in ("iter", "len"):
         _iterate(tensor, name, asked, scope)
     _python_value(tensor, name, asked, scope)
+
+
+def _receiver(asked: str) -> str:
+    """What stands before the `.numpy` that is executing."""
+    here = mark()
+    names = here.names() if here is not None and asked == "numpy" else None
+    return " ".join(names.receiver.text.split()) if names is not None and names.receiver else ""
 
 
 def _labels(tensor: Any, text: str, used: str) -> list[dict[str, Any]]:
