@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, NoReturn
 
 from . import _holdfast
@@ -69,13 +70,14 @@ def _subject(tensor: Any, name: str, scope: dict[str, Any]) -> dict[str, Any]:
 def _numpy(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
     tf, dtype, function = module_alias(), tensor.dtype.name, scope["name"]
     new = f"{tf}.py_function(lambda value: value.numpy(), [{name}], {tf}.{dtype})"
-    fixes = [_edited("have Python called whenever it runs: `py_function`", f"{name}.numpy()", new)]
+    asked = f"{name}.numpy()" if re.fullmatch(r"[\w.\[\]]+", name) else f"({name}).numpy()"
+    fixes = [_edited("have Python called whenever it runs: `py_function`", asked, new)]
     if any(isinstance(node, ast.Return) for node in _around()):
         title = f"or return `{name}` as it is, and call `.numpy()` on what `{function}` gives"
         fixes.append({"title": title, "applicability": "manual", "edits": []})
     fail(
         "E0203",
-        f"`{name}.numpy()`: `{name}` has no value while `{function}` is traced",
+        f"`{asked}`: `{name}` has no value while `{function}` is traced",
         f"this runs once, while tracing `{function}`, when `{name}` is a recipe and not a number",
         fixes=fixes,
         labels=_labels(tensor, _born_text(tensor, scope), "asked for its value here"),

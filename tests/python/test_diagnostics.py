@@ -14,13 +14,25 @@ PROGRAMS = sorted((pathlib.Path(__file__).parents[1] / "diagnostics").glob("*.py
 NAMES = [path.stem for path in PROGRAMS]
 
 
+# Runs a program as it stands; the error that ends it goes to a file, in its JSON form.
+LAUNCH = """
+import os, runpy, sys
+def ended(kind, error, trace):
+    with open(os.environ["HOLDFAST_DIAG_JSON"], "a") as log:
+        print(error.diagnostic.to_json(), file=log)
+    sys.__excepthook__(kind, error, trace)
+sys.excepthook = ended
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
 def run(source, name, folder):
     """What a program writes to stderr, and the diagnostics it leaves as JSON."""
     (folder / name).write_text(source)
     log = folder / "said.json"
     log.unlink(missing_ok=True)
     done = subprocess.run(
-        [sys.executable, name],
+        [sys.executable, "-c", LAUNCH, name],
         cwd=folder,
         env={**os.environ, "HOLDFAST_DIAG_JSON": str(log)},
         capture_output=True,
