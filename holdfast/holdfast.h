@@ -7,6 +7,7 @@
 #include "holdfast/device/device.h"
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/function.h"
+#include "holdfast/exec/functional.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/activations.h"
@@ -30,3 +31,4 @@
 #include "holdfast/ops/slicing.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/spatial.h"
+#include "holdfast/tensor/live.h"

@@ -138,7 +138,7 @@ class Sweep {
 
   void run_custom(Record& r, const Tensors& upstream) {
     std::vector<Tensor> dy;
-    for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] ? upstream[i] : zeros_of(r.outputs[i]));
+    for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] || !r.outputs[i] ? upstream[i] : zeros_of(r.outputs[i]));
     std::vector<Tensor> dx = (*r.custom)(dy);
     // In a graph the ops inside are there too; what arrived has been passed on.
     for (uint64_t id : r.out_ids) if (id && index_.has(id)) at(id) = Arrived();

@@ -24,17 +24,19 @@ struct ConcreteFunction::Gradient : std::enable_shared_from_this<ConcreteFunctio
 
 const Plan& ConcreteFunction::plan() {
   std::lock_guard lock(mutex_);
-  if (!plan_) plan_ = Plan::build(optimised(*graph_));
+  if (plan_) return *plan_;
+  plan_ = Plan::build(optimised(*graph_));
+  constexpr int64_t kBytes = 1 << 18;
+  constexpr size_t kSteps = 16;
+  bool small = plan_->bytes() < kBytes && plan_->steps().size() < kSteps;
+  for (const Step& s : plan_->steps()) small = small && s.types;  // else sizes that nobody knows yet, loops
+  small_ = small;
   return *plan_;
 }
 
-bool ConcreteFunction::worth_unlocking() {
-  constexpr int64_t kBytes = 1 << 18;
-  constexpr size_t kSteps = 16;
-  const Plan& p = plan();
-  if (p.bytes() >= kBytes || p.steps().size() >= kSteps) return true;
-  for (const Step& s : p.steps()) if (!s.types) return true;  // sizes that nobody knows yet, loops
-  return false;
+bool ConcreteFunction::worth_unlocking() const {
+  // A call that tapes see may have to wait for another thread that writes the gradient down, in Python.
+  return alone_ || !small_.load(std::memory_order_relaxed) || !context().observers.empty();
 }
 
 std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
@@ -58,6 +60,7 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
   GraphGradient both = differentiate(graph_, sources);
   out->forward = make_ref<ConcreteFunction>(both.forward);
   out->backward = make_ref<ConcreteFunction>(both.backward);
+  out->forward->alone_ = alone_;
   out->targets = both.targets;
   out->outputs = graph_->outputs.size();
   out->residuals = both.forward->outputs.size() - out->outputs;
@@ -81,6 +84,8 @@ Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
   if (context().interpreter) return written(inputs);
   for (const Tensor& t : inputs) if (t && t.is_symbolic()) return written(inputs);
   graph_->scope->runs.fetch_add(1, std::memory_order_relaxed);
+  std::unique_lock<std::recursive_mutex> alone;
+  if (alone_) alone = std::unique_lock(*alone_);
   if (!context().observers.empty()) return call_recorded(inputs);
   Tensors out;
   plan().run(inputs, out);
@@ -155,7 +160,9 @@ Tensors ConcreteFunction::first_call(std::span<const Tensor> inputs, const std::
   // The same run must compute both: a second one would draw other random numbers and assign twice.
   auto whole = graph_->continued();
   for (const Tensor& t : leaked) whole->outputs.push_back(edge_of(t));
-  Tensors all = make_ref<ConcreteFunction>(whole)->call(inputs);
+  auto function = make_ref<ConcreteFunction>(whole);
+  function->alone_ = alone_;
+  Tensors all = function->call(inputs);
   size_t own = graph_->outputs.size();
   for (size_t i = 0; i < leaked.size(); ++i) symbol_of(leaked[i])->first = all[own + i];
   all.resize(own);

@@ -1,6 +1,8 @@
 // A function that has been traced: its graph, its plan, its gradient.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "holdfast/autodiff/graph_gradient.h"
@@ -18,8 +20,11 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   /// The graph as it runs, and its plan; made when first needed.
   const Plan& plan();
 
-  /// Whether a call takes long enough for other threads to be let in.
-  bool worth_unlocking();
+  /// Whether other threads are to be let in during a call: it takes long, or may have to wait. Never waits itself.
+  bool worth_unlocking() const;
+
+  /// From now on calls run one after the other: it has state of its own that each call begins anew.
+  void run_alone() { alone_ = std::make_shared<std::recursive_mutex>(); }
 
   /// Runs it on its arguments and captures. Tapes see one op with a gradient of its own; inside a trace the
   /// graph is written into that one.
@@ -37,6 +42,8 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
 
   Ref<Graph> graph_;
   std::mutex mutex_;
+  std::shared_ptr<std::recursive_mutex> alone_;  // shared with what stands for it in gradients
+  std::atomic<bool> small_{false};               // it is planned, and takes no time
   Ref<Plan> plan_;
   std::shared_ptr<Gradient> gradient_;
 };

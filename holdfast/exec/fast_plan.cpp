@@ -107,7 +107,11 @@ int FastPlan::overwritten(const Step& s, size_t output) const {
     const Type& in = type_of(n.inputs[i]);
     int storage = s.in[i] < 0 ? -1 : storage_of_[static_cast<size_t>(s.in[i])];
     if (storage < 0 || in.shape != out.shape || size_of(in.dtype) != size_of(out.dtype)) continue;
-    if (storages_[static_cast<size_t>(storage)].span.last != now) continue;
+    const Span& span = storages_[static_cast<size_t>(storage)].span;
+    if (span.last != now || span.bytes != in.shape.size() * size_of(in.dtype)) continue;  // a view of a part would lie crosswise
+    bool taken = false;  // by another output of this step
+    for (size_t k = 0; k < output; ++k) taken = taken || storage_of_[static_cast<size_t>(s.out) + k] == storage;
+    if (taken) continue;
     auto there = [&](int slot) { return slot >= 0 && slot != s.in[i] && storage_of_[static_cast<size_t>(slot)] == storage; };
     if (std::any_of(s.in.begin(), s.in.end(), there)) continue;  // two views of one memory may lie crosswise
     if (fused && !expr_of(n.attrs).may_overwrite(output, i)) continue;

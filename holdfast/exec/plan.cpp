@@ -39,7 +39,7 @@ bool full(const Node& n) {
   return true;
 }
 
-// An input of numbers whose sizes are not all known. What has values of its own kind is left alone.
+// An input of numbers whose sizes are not all known.
 bool is_open(const Node& input) { return kPlain.has(input.outputs[0].dtype) && !input.outputs[0].shape.is_full(); }
 
 // A random node's own generator, while it runs; an op inside another node's code has none.
@@ -122,8 +122,14 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
     }
     p.steps_.push_back(std::move(s));
   }
-  for (const Ref<Node>& n : graph->inputs) p.open_ = p.open_ || is_open(*n);
-  for (const Capture& c : graph->captures) p.open_ = p.open_ || is_open(*c.inner);
+  bool plain = true;  // lists and handles carry more than a shape
+  auto look = [&](const Node& n) {
+    p.open_ = p.open_ || is_open(n);
+    plain = plain && n.outputs[0].dtype != DType::kResource && n.outputs[0].dtype != DType::kVariant;
+  };
+  for (const Ref<Node>& n : graph->inputs) look(*n);
+  for (const Capture& c : graph->captures) look(*c.inner);
+  p.open_ = p.open_ && plain;
   if (p.open_) p.sized_ = std::make_unique<SizePlans>();
   for (const Edge& e : graph->outputs) {
     p.outputs_.push_back(slot(e));
@@ -183,7 +189,7 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
   }
   if (&op != &fused_op()) return;
   const Expr& e = expr_of(n.attrs);
-  for (size_t i = 0; i < out.size(); ++i) out[i].rep()->op = e.maker(i).op->name.c_str();
+  for (size_t i = 0; i < out.size(); ++i) out[i].rep()->op = e.op_of(i).name.c_str();
 }
 
 void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {

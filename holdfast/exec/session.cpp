@@ -78,10 +78,9 @@ void Session::need_open() const {
   raise(std::move(d));
 }
 
-void Session::other_graph(const Tensor& t, const std::string& given, bool fed) const {
+void Session::other_graph(const Tensor& t, const std::string& name, bool fed) const {
   const Scope& theirs = *symbol_of(t)->scope;
   const Scope& ours = *graph_->scope();
-  std::string name = given.empty() ? node_of(t)->name : given;
   Diagnostic d;
   d.code = Code::E0111;
   d.subject = describe(t, name);
@@ -97,31 +96,29 @@ void Session::other_graph(const Tensor& t, const std::string& given, bool fed) c
   raise(std::move(d));
 }
 
-Edge Session::edge_of_fetch(const Fetch& f) const {
-  const Scope& owner = *symbol_of(f.tensor)->scope;
-  if (&owner == graph_->scope().get()) return edge_of(f.tensor);
-  if (owner.kind == ScopeKind::kGraph) other_graph(f.tensor, f.name, false);
-  if (owner.kind == ScopeKind::kLoop) {
-    std::string name = f.name.empty() ? node_of(f.tensor)->name : f.name;
-    Diagnostic d = lost(f.tensor, name);
-    d.code = Code::E0113;
-    d.headline = cat("`", name, "` is made in the loop's body `", owner.name, "`; a session can't fetch it");
-    d.labels.clear();
-    d.labels.push_back({Role::kBorn, locate(f.tensor.born()), cat("born here: ", type_text(f.tensor), " from ", f.tensor.rep()->op, ", in ", owner.name), false});
-    d.labels.push_back({Role::kPlaced, locate(owner.opened), cat("the loop; its body is `", owner.name, "`"), false});
-    d.labels.push_back(used_here("fetched here"));
-    d.why = cat("the body `", owner.name, "` gives one value per iteration, and none of them is left after the loop");
-    d.fixes = {manual_fix(cat("collect the values in a `TensorArray` that the loop carries: `ta.write(i, ", name, ")`, and fetch `ta.stack()`"))};
-    raise(std::move(d));
-  }
-  raise(lost(f.tensor, f.name));
+Edge Session::edge_of_fetch(const Tensor& t, bool only) const {
+  const Scope& owner = *symbol_of(t)->scope;
+  if (&owner == graph_->scope().get()) return edge_of(t);
+  std::string said = only ? name_in_line(t) : "", name = said.empty() ? node_of(t)->name : said;
+  if (owner.kind == ScopeKind::kGraph) other_graph(t, name, false);
+  if (owner.kind != ScopeKind::kLoop) raise(lost(t, said));
+  Diagnostic d = lost(t, name);
+  d.code = Code::E0113;
+  d.headline = cat("`", name, "` is made in the loop's body `", owner.name, "`; a session can't fetch it");
+  d.labels.clear();
+  d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), " from ", t.rep()->op, ", in ", owner.name), false});
+  d.labels.push_back({Role::kPlaced, locate(owner.opened), cat("the loop; its body is `", owner.name, "`"), false});
+  d.labels.push_back(used_here("fetched here"));
+  d.why = cat("the body `", owner.name, "` gives one value per iteration, and none of them is left after the loop");
+  d.fixes = {manual_fix(cat("collect them in a `TensorArray`: `ta.write(i, ...)` in `", owner.name, "`, and fetch `ta.stack()`"))};
+  raise(std::move(d));
 }
 
 Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
   if (!key.is_symbolic())
     fail(Code::E1104, "a tensor that has a value can't be fed", "only what a graph computes can be given another value for a run",
          {manual_fix("feed a placeholder, or another tensor of the graph")});
-  if (symbol_of(key)->scope != graph_->scope()) other_graph(key, "", true);
+  if (symbol_of(key)->scope != graph_->scope()) other_graph(key, node_of(key)->name, true);
   Edge e = holdfast::edge_of(key);
   const Type& type = type_of(e);
   if (type.dtype == DType::kResource) fail(Code::E1104, cat("`", e.node->name, "` is a variable, and can't be fed"), "a run gives values to tensors",
@@ -171,7 +168,7 @@ void Session::set_value(const Variable& v, Tensor value) {
 }
 
 std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops, const std::vector<Edge>& fed,
-                                                const std::vector<std::string>& names) {
+                                                const std::vector<std::string>& names, const Tensor& only) {
   Key key;
   for (const Edge& e : edges) key.push_back({e.node.get(), e.output});
   key.push_back({nullptr, 0});
@@ -182,7 +179,7 @@ std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, 
   auto& planned = plans_[key];
   if (planned) return planned;
   try {
-    Pruned pruned = prune(*graph_, {edges, ops, fed, names}, {[this](const OpenGraph::Held& held) { return handle_here(held); }, [this](const Node& n) { return state_here(n); }});
+    Pruned pruned = prune(*graph_, {edges, ops, fed, names, only}, {[this](const OpenGraph::Held& held) { return handle_here(held); }, [this](const Node& n) { return state_here(n); }});
     auto made = std::make_shared<Planned>();
     for (const OpenGraph::Held* held : pruned.reads) made->reads.push_back(*held);
     made->plan = Plan::build(optimised(*pruned.graph));
@@ -239,7 +236,6 @@ std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetch
   auto ready = std::make_shared<Ready>();
   std::vector<Edge> edges, fed;
   std::vector<Ref<Node>> ops;
-  std::vector<std::string> names;
   for (const auto& [key, value] : feeds) {
     fed.push_back(edge_of_feed(key, value));
     ready->given.push_back(value);
@@ -250,10 +246,9 @@ std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetch
     ready->known.push_back(symbol || !f.tensor ? Tensor() : holdfast::value(f.tensor));
     if (f.node) ops.push_back(f.node);
     if (!symbol) continue;
-    edges.push_back(edge_of_fetch(f));
-    names.push_back(f.name);
+    edges.push_back(edge_of_fetch(f.tensor, fetches.size() == 1));
   }
-  ready->planned = plan(edges, ops, fed, names);
+  ready->planned = plan(edges, ops, fed, {}, fetches.size() == 1 ? fetches[0].tensor : Tensor());
   initialise(*ready, *ready->planned, fed);
   return ready;
 }

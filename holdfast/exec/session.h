@@ -12,11 +12,10 @@ namespace holdfast {
 
 /// What a run is asked for: a tensor's value, or that an op has run.
 struct Fetch {
-  Fetch(Tensor t, std::string name = {}) : tensor(std::move(t)), name(std::move(name)) {}
+  Fetch(Tensor t) : tensor(std::move(t)) {}
   Fetch(Ref<Node> n) : node(std::move(n)) {}
-  Tensor tensor;     // a symbol of the graph, or any tensor that has a value
-  Ref<Node> node;    // an op of the graph, if there is no tensor
-  std::string name;  // what the user calls it, if known
+  Tensor tensor;   // a symbol of the graph, or any tensor that has a value
+  Ref<Node> node;  // an op of the graph, if there is no tensor
 };
 
 /// Values of a graph's variables, and the runs that use them. Any number of threads may run at once.
@@ -55,11 +54,11 @@ class HOLDFAST_API Session {
   struct Planned;
   using Key = std::vector<std::pair<const Node*, int>>;
   std::shared_ptr<Planned> plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops, const std::vector<Edge>& fed,
-                                const std::vector<std::string>& names);
+                                const std::vector<std::string>& names, const Tensor& only = {});
   void initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed);
   Tensor& handle_here(const OpenGraph::Held& held);
   Ref<RefCounted> state_here(const Node& n);
-  Edge edge_of_fetch(const Fetch& f) const;
+  Edge edge_of_fetch(const Tensor& t, bool only) const;
   Edge edge_of_feed(const Tensor& key, const Tensor& value) const;
   [[noreturn]] void other_graph(const Tensor& t, const std::string& name, bool fed) const;
   void need_open() const;

@@ -46,7 +46,8 @@ class Walk {
   std::string fetch_name(const Node* n) const {
     for (size_t i = 0; i < asked_.edges.size(); ++i)
       if (asked_.edges[i].node.get() == n && i < asked_.names.size() && !asked_.names[i].empty()) return asked_.names[i];
-    return n->name;
+    std::string said = asked_.only && node_of(asked_.only) == n ? name_in_line(asked_.only) : "";
+    return said.empty() ? n->name : said;
   }
 
   [[noreturn]] void not_fed(const Node& placeholder) const {
@@ -93,6 +94,13 @@ class Walk {
 };
 
 }  // namespace
+
+std::string name_in_line(const Tensor& t) {
+  static const OpDef& any = *find_op("Identity");
+  std::string said = operand_source(any, {&t, 1}, 0).text;
+  bool plain = !said.empty() && said != any.inputs[0].name && said.find_first_of(" ,(){}") == std::string::npos && said[0] != '[';
+  return plain ? said : "";
+}
 
 Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   Walk walk(from, asked);

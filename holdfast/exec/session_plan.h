@@ -17,8 +17,12 @@ struct Asked {
   std::vector<Edge> edges;          // outputs
   std::vector<Ref<Node>> ops;       // must run too
   std::vector<Edge> given;          // have values already
-  std::vector<std::string> names;   // what the user calls the outputs, if known
+  std::vector<std::string> names;   // what messages call the outputs, if not by their nodes
+  Tensor only = {};                 // the tensor that the user asked for, if it is one
 };
+
+/// What the user's line calls the tensor it asks for; empty if that is not clear.
+std::string name_in_line(const Tensor& t);
 
 /// What a session has of its own: the variable that stands for one of the graph's, and what a node keeps from run to run.
 struct Own {

@@ -42,7 +42,8 @@ Status run_fused(Call& c) {
   const Expr& e = expr_of({c.attr(0)});
   bool blocks = true;
   for (int i = 0; i < c.inputs(); ++i) blocks = blocks && c.in(i).device()->kind() == DeviceKind::kCpu;
-  for (int i = 1; i < c.outputs(); ++i) blocks = blocks && c.out_shape(i) == c.out_shape(0);
+  const Shape& shape = e.row() ? e.domain() : c.out_shape(0);
+  for (int i = 0; i < c.outputs(); ++i) blocks = blocks && (e.folds(static_cast<size_t>(i)) || c.out_shape(i) == shape);
   std::span<const Tensor> in(c.inputs() ? &c.in(0) : nullptr, static_cast<size_t>(c.inputs()));
   if (!blocks) {
     Tensors out;
@@ -53,11 +54,11 @@ Status run_fused(Call& c) {
   InlineVector<Tensor, 4> out;
   Where asked = here();
   for (int i = 0; i < c.outputs(); ++i) {
-    set_site(e.maker(static_cast<size_t>(i)).where);
+    set_site(e.where_of(static_cast<size_t>(i)));
     out.push_back(c.out(i));
   }
   set_site(asked);
-  e.run(in, out);
+  e.run(in, out, shape);
   return {};
 }
 
@@ -120,6 +121,26 @@ int Expr::add(const OpDef& op, const Attrs& attrs, Where where, const FusedForm&
   return code_.back().result;
 }
 
+void Expr::fold(int value, Folded f, const Shape& shape, int64_t row) {
+  domain_ = shape;
+  row_ = row;
+  stores_.push_back(value);
+  folds_.push_back(std::move(f));
+}
+
+Ref<Expr> Expr::keeping(const std::vector<size_t>& outputs) const {
+  auto out = make_ref<Expr>();
+  out->values_ = values_;
+  for (Value& v : out->values_) v.slot = -1;
+  out->code_ = code_;
+  out->inputs_ = inputs_;
+  for (size_t i : outputs) {
+    if (folds_[i].op) out->fold(stores_[i], folds_[i], domain_, row_);
+    else out->store(stores_[i]);
+  }
+  return out;
+}
+
 Ref<Expr> Expr::applied(const OpDef& op, Where where) const {
   auto out = make_ref<Expr>();
   out->values_ = values_;
@@ -147,6 +168,8 @@ int Expr::slot_for(int64_t cell) {
 
 void Expr::finish() {
   free_.resize(17);
+  for (size_t i = 0; i < stores_.size(); ++i)  // folds read their values when the block is done
+    if (folds_[i].op) values_[static_cast<size_t>(stores_[i])].last = static_cast<int>(code_.size());
   for (Value& v : values_)
     if (v.number) v.slot = slot_for(size_of(v.dtype));  // filled once, so shared with nobody
   for (size_t k = 0; k < code_.size(); ++k) {
@@ -188,8 +211,16 @@ void Expr::run_each(std::span<const Tensor> in, Tensors& out) const {
     for (int o : n.operands)
       if (values_[static_cast<size_t>(o)].last == static_cast<int>(k) && !kept[static_cast<size_t>(o)]) values[static_cast<size_t>(o)] = Tensor();
   }
+  for (size_t i = 0; i < stores_.size(); ++i) {
+    const Folded& f = folds_[i];
+    out.push_back(values[static_cast<size_t>(stores_[i])]);
+    if (!f.op) continue;
+    Tensors operands{out.back(), f.axes}, result;
+    set_site(f.where);
+    eager()->run(*f.op, operands, f.attrs, result);
+    out.back() = result[0];
+  }
   set_site(asked);
-  for (int s : stores_) out.push_back(values[static_cast<size_t>(s)]);
 }
 
 void Expr::infer(Infer& s) const {
@@ -212,8 +243,17 @@ void Expr::infer(Infer& s) const {
     rep->op = n.op->name.c_str();
     values[static_cast<size_t>(n.result)] = Tensor(std::move(rep));
   }
+  for (size_t i = 0; i < stores_.size(); ++i) {
+    const Folded& f = folds_[i];
+    const Tensor& v = values[static_cast<size_t>(stores_[i])];
+    if (!f.op) { s.output(v.dtype(), v.shape()); continue; }
+    Tensors operands{v, f.axes};
+    set_site(f.where);
+    Infer one(*f.op, operands, f.attrs);
+    f.op->infer(one);
+    s.output(one.dtypes[0], one.shapes[0]);
+  }
   set_site(asked);
-  for (int v : stores_) s.output(values[static_cast<size_t>(v)].dtype(), values[static_cast<size_t>(v)].shape());
 }
 
 std::string Expr::text() const {
@@ -228,7 +268,7 @@ std::string Expr::text() const {
     out += ")";
   }
   out += " ->";
-  for (int v : stores_) out += cat(" ", named(v));
+  for (size_t i = 0; i < stores_.size(); ++i) out += folds_[i].op ? cat(" ", folds_[i].op->name, "(", named(stores_[i]), ")") : cat(" ", named(stores_[i]));
   return out;
 }
 

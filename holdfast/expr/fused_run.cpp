@@ -22,8 +22,30 @@ struct Source {
 
 }  // namespace
 
-void Expr::run(std::span<const Tensor> in, std::span<const Tensor> out) const {
-  const Shape& shape = out[0].shape();
+// The folds of one block, which holds whole rows.
+void Expr::fold_rows(int64_t begin, int64_t count, std::span<const void* const> at, std::span<const Tensor> out) const {
+  constexpr int64_t kCells = 64;
+  alignas(64) char cells[kCells * 16];
+  for (size_t k = 0; k < stores_.size(); ++k) {
+    if (!folds_[k].op) continue;
+    int64_t first = begin / row_, rows = count / row_, size = size_of(out[k].dtype()), cell = size_of(dtype(stores_[k]));
+    auto* from = static_cast<const char*>(at[static_cast<size_t>(stores_[k])]);
+    auto* to = static_cast<char*>(out[k].mutable_raw());
+    for (int64_t r = 0; r < rows; r += kCells) {
+      int64_t some = std::min(kCells, rows - r);
+      folds_[k].loops.rows(from + r * row_ * cell, some, row_, row_, cells);
+      folds_[k].loops.finish(cells, some, row_, to + (first + r) * size);
+    }
+  }
+}
+
+bool Expr::holds_rows(int64_t row) const {
+  int64_t per_element = 0;  // as if no two values shared
+  for (const Value& v : values_) per_element += size_of(v.dtype);
+  return row * per_element + static_cast<int64_t>(values_.size()) * kLeast <= kScratch;
+}
+
+void Expr::run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape) const {
   int64_t n = shape.size();
   if (n == 0) return;
   InlineVector<Source, 32> sources(values_.size());
@@ -50,6 +72,7 @@ void Expr::run(std::span<const Tensor> in, std::span<const Tensor> out) const {
     s.scratch = slot;
   }
   for (size_t k = 0; k < stores_.size(); ++k) {
+    if (folds_[k].op) continue;
     Source& s = sources[static_cast<size_t>(stores_[k])];
     s.to = static_cast<char*>(out[k].mutable_raw());
     s.streamed = n * s.cell >= kStreamFrom && reinterpret_cast<uintptr_t>(s.to) % 16 == 0;
@@ -58,14 +81,17 @@ void Expr::run(std::span<const Tensor> in, std::span<const Tensor> out) const {
   int64_t per_element = 0;
   for (int64_t c : cells) per_element += c;
   int64_t block = std::clamp(kComfortable / std::max<int64_t>(per_element, 1), kLeast, kBlock) / kLeast * kLeast;
+  if (row_) block = std::max<int64_t>(1, block / row_) * row_;  // whole rows
   InlineVector<int64_t, 16> offsets;
   int64_t used = 0;
   for (int64_t c : cells) {
     offsets.push_back(used);
-    used += c * block;
+    used += (c * block + kLeast - 1) / kLeast * kLeast;
   }
+  if (block % kLeast) for (Source& s : sources) s.streamed = false;  // blocks would not begin on a boundary
   for (Source& s : sources) s.scratch = s.scratch >= 0 ? offsets[static_cast<size_t>(s.scratch)] : -1;
   int64_t grain = std::max(8 * block, kGrain / static_cast<int64_t>(code_.size()) * 2);
+  if (row_) grain = (grain + block - 1) / block * block;
   parallel_for(n, grain, [&](int64_t begin, int64_t end) {
     alignas(64) char scratch[kScratch];
     InlineVector<const void*, 32> at(values_.size(), nullptr);
@@ -92,6 +118,7 @@ void Expr::run(std::span<const Tensor> in, std::span<const Tensor> out) const {
         at[static_cast<size_t>(k.result)] = to;
         if (past_caches) stream(s.to + b * s.cell, to, count * s.cell);
       }
+      if (row_) fold_rows(b, count, at, out);
     }
     if (streams) end_stream();
   });

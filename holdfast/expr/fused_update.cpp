@@ -32,7 +32,7 @@ Status run_update(Call& c) {
       return {};
     }
     Tensor fresh = in_place ? now : empty(now.dtype(), now.shape(), now.device());
-    e.run(in, {&fresh, 1});
+    e.run(in, {&fresh, 1}, fresh.shape());
     now = fresh;
     return {};
   });

@@ -53,10 +53,9 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   void finalize();
 
   void* wrapper = nullptr;  // the Python Graph, while there is one; not owned
+  class Reader;             // fills one from text
 
  private:
-  friend HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view, const std::string&);
-  class Reader;
   std::unique_ptr<Tracer> tracer_;
   std::vector<Held> variables_;
   std::unordered_map<uint64_t, size_t> index_;  // of each variable, by its handle's id
@@ -68,7 +67,8 @@ HOLDFAST_API Ref<OpenGraph> make_graph(const std::string& name = "graph",
 
 /// The graph as text that `graph_from_text` reads; docs/graphs.md describes the form.
 HOLDFAST_API std::string graph_text(const OpenGraph& graph);
-HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view text, const std::string& name = "graph");
+/// `name`: what messages call it; empty: as in the text.
+HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view text, const std::string& name = {});
 
 /// Makes a graph the thread's default while it lives: `GraphScope in(graph);`
 class HOLDFAST_API GraphScope {

@@ -79,7 +79,7 @@ Ref<OpenGraph> graph_from_text(std::string_view text, const std::string& name) {
   Ref<Graph> parsed = parse_graph(text);
   verify(*parsed);
   if (!parsed->captures.empty()) fail(Code::E1103, "the graph's text has captures, which only a part of another graph has");
-  auto out = make_ref<OpenGraph>(name);
+  auto out = make_ref<OpenGraph>(name.empty() ? parsed->scope->name : name);
   GraphScope in(out);
   context().name_scope.clear();
   OpenGraph::Reader(*out, *parsed);

@@ -50,12 +50,12 @@ HOLDFAST_API Tensor ones_like(const In& input, std::optional<DType> dtype = {});
 /// `value` everywhere.
 HOLDFAST_API Tensor fill(const Sizes& dims, const In& value);
 struct EyeOptions {
-  std::optional<int64_t> num_columns = {};
+  Axes num_columns = {};
   Axes batch_shape = {};
   DType dtype = float32;
 };
 /// Identity matrices.
-HOLDFAST_API Tensor eye(int64_t num_rows, const EyeOptions& = {});
+HOLDFAST_API Tensor eye(const Sizes& num_rows, const EyeOptions& = {});
 /// start, start + delta, ... up to but without `limit`; `range(n)` counts from 0.
 HOLDFAST_API Tensor range(const In& start, const std::optional<In>& limit = {}, const std::optional<In>& delta = {},
                           std::optional<DType> dtype = {});

@@ -14,7 +14,7 @@ namespace linalg {
 
 struct DiagOptions {
   Sizes k = 0;
-  int64_t num_rows = -1, num_cols = -1;  // -1: as small as can be
+  Sizes num_rows = -1, num_cols = -1;    // -1: as small as can be
   std::optional<In> padding_value = {};  // zero where none is given
   std::string align = "RIGHT_LEFT";
 };

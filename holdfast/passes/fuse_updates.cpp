@@ -11,6 +11,7 @@ namespace {
 // The expression of a node that gives one value: its own, or made of its one op. Null where there is none.
 Ref<Expr> expression_of(const Node& n) {
   if (n.outputs.size() != 1) return nullptr;
+  if (n.op == &fused_op() && expr_of(n.attrs).row()) return nullptr;
   if (n.op == &fused_op()) return Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)));
   InlineVector<DType, 4> in;
   for (const Edge& e : n.inputs) {

@@ -90,6 +90,7 @@ const std::vector<Pass>& all_passes() {
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
       {"early_updates", "Moves updates of variables to where their values are known.", &early_updates, true},
       {"fuse", "Joins elementwise nodes into one.", &fuse, true},
+      {"fuse_reductions", "Reduces trailing axes inside the loop that computes what is reduced.", &fuse_reductions, true},
       {"fuse_updates", "Adds to variables inside the loop that computes what is added.", &fuse_updates, true},
   };
   return list;

@@ -34,6 +34,8 @@ HOLDFAST_API bool drop_dead(Graph&);
 HOLDFAST_API bool early_updates(Graph&);
 /// Joins elementwise nodes into Fused ones, so that what one gives the next never leaves the first cache.
 HOLDFAST_API bool fuse(Graph&);
+/// Lets reductions over trailing axes read what they reduce while it is in the first cache.
+HOLDFAST_API bool fuse_reductions(Graph&);
 /// Adds to variables inside the loop that computes what is added.
 HOLDFAST_API bool fuse_updates(Graph&);
 

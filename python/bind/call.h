@@ -16,13 +16,19 @@ Tensor index_with(const Tensor& t, PyObject* key);
 /// `v[key].assign(value)`.
 void assign_with(const Variable& v, PyObject* key, const Tensor& value);
 
+/// Runs `take`, which waits for the GIL. Python ends a thread that waits for it after the interpreter has ended, by
+/// unwinding it, which our callers' frames don't allow: such a thread waits for the end of the process instead.
+void wait_for_gil(void (*take)(void*), void* argument) noexcept;
+
 /// Lets other Python threads run while a kernel works on enough data to be worth it.
 class Unlocked {
  public:
   explicit Unlocked(std::span<const Tensor> inputs, bool worth = false);
   ~Unlocked() { relock(); }
   Unlocked(const Unlocked&) = delete;
-  void relock() { if (state_) PyEval_RestoreThread(std::exchange(state_, nullptr)); }
+  void relock() {
+    if (state_) wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); }, std::exchange(state_, nullptr));
+  }
 
  private:
   PyThreadState* state_ = nullptr;

@@ -8,6 +8,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/tensor/scope.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
 
@@ -114,7 +115,18 @@ double float_of_object(const FunctionDef& def, const Param& p, PyObject* o) {
   return v;
 }
 
+// A symbol whose number the trace knows, as those that come from shapes.
+std::optional<int64_t> int_of_symbol(const FunctionDef& def, const Param& p, const Tensor& t) {
+  if (!t.is_symbolic() || !symbol_of(t)->scope->open()) return std::nullopt;
+  const Symbol& s = *symbol_of(t);
+  if (s.known && s.known.size() == 1 && !s.unknown) return s.known.to_int();
+  fail(Code::E1105, cat(def.name, ": `", p.name, "` must be known while tracing"), "what it is decides which ops the graph has",
+       {manual_fix("give it as a plain number")});
+}
+
 int64_t int_of_object(const FunctionDef& def, const Param& p, PyObject* o) {
+  if (is_tensor(o))
+    if (auto known = int_of_symbol(def, p, tensor_of(o))) return *known;
   if (!PyIndex_Check(o) || PyBool_Check(o)) bad_argument(def, p, o, "an int");
   Object i = Object::steal(PyNumber_Index(o));
   long long v = PyLong_AsLongLong(i.get());

@@ -2,6 +2,7 @@
 #include "python/bind/graph.h"
 
 #include "holdfast/exec/fast_plan.h"
+#include "holdfast/exec/functional.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
@@ -35,7 +36,7 @@ class Writer {
     if (Tracer* around = inner ? current_trace() : nullptr) parent = around->graph()->scope;
     auto scope = make_ref<Scope>(kind_named(kind), name, parent);
     scope->trace_no = trace_no;
-    if (PyCode_Check(code.ptr())) scope->defined = intern(Origin::kPython, code.ptr(), kDefinition);
+    if (PyCode_Check(code.ptr())) scope->defined = intern(Origin::kPython, lasting(reinterpret_cast<PyCodeObject*>(code.ptr())), kDefinition);
     tracer_ = std::make_unique<Tracer>(make_ref<Graph>(scope));
   }
 
@@ -100,43 +101,6 @@ Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& 
   return out[0];
 }
 
-// The value of a symbol for given values of its graph's inputs, each named or given as a symbol.
-Tensor peeked(const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
-  if (!t.is_symbolic()) return t;
-  auto part = make_ref<Graph>(symbol_of(t)->scope);
-  std::unordered_set<const Node*> seen;
-  std::vector<std::pair<Node*, size_t>> stack{{node_of(t), 0}};  // a node and how many of its inputs are done
-  seen.insert(node_of(t));
-  while (!stack.empty()) {
-    auto& [node, next] = stack.back();
-    if (next == node->inputs.size()) {
-      part->nodes.emplace_back(node);
-      stack.pop_back();
-      continue;
-    }
-    Node* input = node->inputs[next++].node.get();
-    if (input && seen.insert(input).second) stack.push_back({input, 0});
-  }
-  Tensors given, out;
-  for (const Ref<Node>& n : part->nodes) {
-    if (n->op != &placeholder_op()) continue;
-    const Tensor* found = nullptr;
-    for (auto& [key, value] : feed) {
-      bool same = is_tensor(key.ptr()) ? tensor_of(key.ptr()).is_symbolic() && node_of(tensor_of(key.ptr())) == n.get()
-                                       : nb::isinstance<nb::str>(key) && nb::cast<std::string>(key) == n->name;
-      if (same) found = &value;
-    }
-    if (!found)
-      fail(Code::E0801, "peek: the input `" + n->name + "` is needed and was not given", "the value depends on it",
-           {manual_fix("add it: `feed={\"" + n->name + "\": ...}`")});
-    part->inputs.push_back(n);
-    given.push_back(*found);
-  }
-  part->outputs.push_back(edge_of(t));
-  Plan::build(part)->run(given, out);
-  return out[0];
-}
-
 Tensor as_tensor(nb::handle o) {
   if (o.is_none()) return {};
   if (is_tensor(o.ptr())) return tensor_of(o.ptr());
@@ -157,7 +121,7 @@ std::vector<Tensor> tensors_of(const std::vector<nb::object>& list) {
 
 // Lets other threads run while a plan works.
 Tensors unlocked(Tensors (ConcreteFunction::*call)(std::span<const Tensor>), ConcreteFunction& f, const std::vector<Tensor>& inputs) {
-  Unlocked unlocked(inputs);
+  Unlocked unlocked(inputs, f.worth_unlocking());
   return (f.*call)(inputs);
 }
 
@@ -215,8 +179,18 @@ void bind_graph(nb::module_& m) {
         return run([&] { mark(); return list_of(unlocked(&ConcreteFunction::call, *c.function, tensors_of(inputs))); });
       })
       .def("first_call", [](Concrete& c, const std::vector<nb::object>& inputs, const std::vector<Tensor>& leaked) {
-        return run([&] { mark(); return list_of(c.function->first_call(tensors_of(inputs), leaked)); });
+        return run([&] {
+          mark();
+          std::vector<Tensor> in = tensors_of(inputs);
+          Tensors out;
+          {
+            Unlocked unlocked(in, true);
+            out = c.function->first_call(in, leaked);
+          }
+          return list_of(out);
+        });
       })
+      .def("run_alone", [](Concrete& c) { c.function->run_alone(); })
       .def("input_names", [](Concrete& c) {
         nb::list out;
         for (const Ref<Node>& n : c.function->graph().inputs) out.append(n->name);
@@ -314,8 +288,8 @@ void bind_graph(nb::module_& m) {
     symbol_of(symbol)->first = value;
     symbol_of(symbol)->kept = true;
   });
-  m.def("peek", [](const Tensor& t, const std::vector<std::pair<nb::object, Tensor>>& feed) {
-    return run([&] { mark(); return peeked(t, feed); });
+  m.def("peek", [](const Tensor& t, const std::vector<std::pair<std::string, Tensor>>& feed) {
+    return run([&] { mark(); return peek(t, feed); });
   });
   m.def("scope_of", &scope_info);
   m.def("set_shape", [](const Tensor& t, nb::handle shape) {

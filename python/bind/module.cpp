@@ -156,4 +156,6 @@ NB_MODULE(_holdfast, m) {
   bind_pycall(m);
   bind_graph_text(m);
   bind_registry(m);
+  bind_live(m);
+  init_interrupt();
 }

@@ -50,5 +50,6 @@ void bind_control(nanobind::module_& m);
 void bind_pycall(nanobind::module_& m);
 void bind_graph_text(nanobind::module_& m);
 void bind_registry(nanobind::module_& m);
+void bind_live(nanobind::module_& m);
 
 }  // namespace holdfast::py

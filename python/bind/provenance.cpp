@@ -9,22 +9,24 @@ namespace {
 // Whether a code object is part of this package. Asked for every op, so remembered per code object.
 struct OwnCode {
   PyCodeObject* code = nullptr;
+  PyCodeObject* lasting = nullptr;  // what stands for it in records
   bool ours = false;
 };
-constexpr size_t kCached = 128;
+constexpr size_t kCached = 512;
 OwnCode own_cache[kCached];
 std::string package_dir;
 
-bool is_ours(PyCodeObject* code) {
+OwnCode known(PyCodeObject* code) {
   OwnCode& slot = own_cache[(reinterpret_cast<size_t>(code) >> 5) % kCached];
-  if (slot.code == code) return slot.ours;
+  if (slot.code == code) return slot;
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   if (!file) PyErr_Clear();
   bool ours = file && !package_dir.empty() && std::strncmp(file, package_dir.c_str(), package_dir.size()) == 0;
+  OwnCode found{code, ours ? code : lasting(code), ours};
   Py_INCREF(code);  // a remembered address must not be given to another code object
-  Py_XDECREF(slot.code);
-  slot = {code, ours};
-  return ours;
+  PyCodeObject* old = std::exchange(slot, found).code;
+  Py_XDECREF(old);
+  return found;
 }
 
 Object source_module() {
@@ -67,15 +69,26 @@ Loc locate_python(const WhereRecord& w) noexcept {
 
 }  // namespace
 
+// A program that compiles the same text again and again (`exec`, `timeit`, a notebook's cell) makes a code object each
+// time. Records would keep each of them; they speak of the first instead.
+PyCodeObject* lasting(PyCodeObject* code) {
+  static PyObject* all = PyDict_New();
+  PyObject* key = PyTuple_Pack(3, code->co_filename, code->co_linetable, code);
+  PyObject* found = all && key ? PyDict_SetDefault(all, key, reinterpret_cast<PyObject*>(code)) : nullptr;
+  Py_XDECREF(key);
+  if (!found) PyErr_Clear();  // constants that can't be hashed: `intern` keeps the code itself
+  return found ? reinterpret_cast<PyCodeObject*>(found) : code;
+}
+
 void mark() {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   Where where = nullptr;
   while (frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);
-    bool ours = is_ours(code);
-    if (!ours) where = intern(Origin::kPython, code, static_cast<uint32_t>(PyFrame_GetLasti(frame)));
+    OwnCode of = known(code);
+    if (!of.ours) where = intern(Origin::kPython, of.lasting, static_cast<uint32_t>(PyFrame_GetLasti(frame)));
     Py_DECREF(code);
-    if (!ours) break;
+    if (!of.ours) break;
     PyFrameObject* back = PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = back;

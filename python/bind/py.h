@@ -56,6 +56,8 @@ Object wrap_variable(const Variable& v);
 /// Notes the user's executing Python line as the site of what follows.
 void mark();
 void init_provenance();
+/// The first code object that is equal to this one and of the same file; lives for ever.
+PyCodeObject* lasting(PyCodeObject* code);
 
 // -- errors: everything called from Python runs inside `guarded`
 void set_python_error(const std::exception& e);
@@ -101,6 +103,7 @@ Hooks& hooks();
 // -- parts of the module
 void init_tensor(PyObject* module);
 void init_function(PyObject* module);
+void init_interrupt();
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags);
 void tensor_releasebuffer(PyObject* self, Py_buffer* view);
 const char* buffer_format(DType d);

@@ -3,6 +3,7 @@
 #include "holdfast/ops/random.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/ops/random/streams.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 
@@ -59,9 +60,27 @@ auto called(F&& f) {
   });
 }
 
+class OwnSeeds {
+ public:
+  void enter() {
+    was_ = random::seed_scope().graph;
+    seeds_.emplace(random::seed_state().global_seed());
+    random::seed_scope().graph = &*seeds_;
+  }
+  void exit() { random::seed_scope().graph = was_; }
+
+ private:
+  std::optional<random::GraphSeeds> seeds_;
+  random::GraphSeeds* was_ = nullptr;
+};
+
 }  // namespace
 
 void bind_random(nb::module_& m) {
+  nb::class_<OwnSeeds>(m, "OwnSeeds", "While entered, random ops are numbered from 0 again, as those of a function inside another are.")
+      .def(nb::init<>())
+      .def("__enter__", &OwnSeeds::enter)
+      .def("__exit__", [](OwnSeeds& s, nb::args) { s.exit(); });
   m.def("rng_algorithm", [](nb::handle alg) { return called([&] { return number_of(alg); }); });
   m.def("rng_state", [](nb::handle seed, nb::handle alg) {
     return called([&] { return random::rng_state(In(convert(seed.ptr(), DType::kInvalid)), algorithm_of(alg)); });

@@ -240,12 +240,11 @@ nb::list gradients(const std::vector<Tensor>& ys, const std::vector<nb::object>&
   return out;
 }
 
-nb::list run_session(Session& s, const std::vector<nb::object>& fetches, const std::vector<std::string>& names,
-                     const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+nb::list run_session(Session& s, const std::vector<nb::object>& fetches, const std::vector<std::pair<Tensor, Tensor>>& feeds) {
   std::vector<Fetch> wanted;
-  for (size_t i = 0; i < fetches.size(); ++i) {
-    if (is_tensor(fetches[i].ptr())) wanted.emplace_back(tensor_of(fetches[i].ptr()), i < names.size() ? names[i] : "");
-    else wanted.emplace_back(nb::cast<NodeBox&>(fetches[i]).node);
+  for (const nb::object& f : fetches) {
+    if (is_tensor(f.ptr())) wanted.emplace_back(tensor_of(f.ptr()));
+    else wanted.emplace_back(nb::cast<NodeBox&>(f).node);
   }
   auto ready = s.prepare(wanted, feeds);
   Tensors out;
@@ -271,9 +270,8 @@ void bind_session(nb::module_& m) {
       .def("__init__", [](Session* self, GraphBox& graph, const std::string& name) {
         run([&] { mark(); new (self) Session(graph.graph, name); return 0; });
       })
-      .def("_run", [](Session& s, const std::vector<nb::object>& fetches, const std::vector<std::string>& names,
-                      const std::vector<std::pair<Tensor, Tensor>>& feeds) {
-        return run([&] { mark(); return run_session(s, fetches, names, feeds); });
+      .def("_run", [](Session& s, const std::vector<nb::object>& fetches, const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+        return run([&] { mark(); return run_session(s, fetches, feeds); });
       })
       .def("_close", [](Session& s, bool at_end_of_block) { mark(); s.close(at_end_of_block); })
       .def_prop_ro("_closed", [](Session& s) { return s.closed(); })

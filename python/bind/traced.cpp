@@ -67,7 +67,7 @@ struct Token {
 enum class Form : uint8_t { kNothing, kOne, kTuple, kList };
 
 // One trace that can be called without Python.
-struct Entry {
+struct Entry final : RefCounted {
   Ref<ConcreteFunction> function;
   std::vector<Token> arguments;  // what the arguments must be, beginning with the tuple of them
   std::vector<Tensor> captured;
@@ -79,15 +79,17 @@ struct Entry {
 
 constexpr size_t kMost = 8;
 
+using Entries = std::vector<Ref<Entry>>;
+
 struct PyTraced {
   PyObject_HEAD
-  std::vector<std::unique_ptr<Entry>>* entries;
+  Entries* entries;
   PyObject* weakrefs;
 };
 
-std::vector<std::unique_ptr<Entry>>& entries_of(PyObject* o) {
+Entries& entries_of(PyObject* o) {
   auto* self = reinterpret_cast<PyTraced*>(o);
-  if (!self->entries) self->entries = new std::vector<std::unique_ptr<Entry>>;
+  if (!self->entries) self->entries = new Entries;
   return *self->entries;
 }
 
@@ -172,9 +174,9 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     auto& list = entries_of(self);
     for (size_t i = 0; i < list.size(); ++i) {
       Inputs in;
-      if (!fits(*list[i], args, in)) continue;
-      if (i) std::swap(list[i], list[0]);
-      Entry* e = list[0].get();
+      Ref<Entry> e = list[i];  // another thread may take it off the list while this one runs it
+      if (!fits(*e, args, in)) continue;
+      if (i && i < list.size() && list[i] == e) std::swap(list[i], list[0]);
       return guarded([&]() -> PyObject* {
         try {
           return run_entry(*e, in);
@@ -208,7 +210,7 @@ PyObject* add_fast(PyObject* self, PyObject* args) {
     const char* form;
     if (!PyArg_ParseTuple(args, "OO!O!O!O!sO!", &function, &PyList_Type, &types, &PyList_Type, &captured, &PyList_Type, &late,
                           &PyList_Type, &guards, &form, &PyList_Type, &results)) throw PythonError{};
-    auto e = std::make_unique<Entry>();
+    auto e = make_ref<Entry>();
     e->function = concrete_of(function);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types); ++i) {
       const char* kind;

@@ -63,6 +63,7 @@ from ._functional import foldl, foldr, map_fn, scan, vectorized_map
 from ._forward import ForwardAccumulator as _ForwardAccumulator
 from ._module import Module
 from ._keep import keep, peek
+from ._live import LiveTensors, live_tensors
 from ._name_scope import name_scope
 from ._print import print
 from ._pyfunc import numpy_function, py_function

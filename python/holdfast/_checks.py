@@ -1,4 +1,4 @@
-"""What a failed check says: the program's own words for what it checked, and the line it stands on."""
+"""What a failed check says: the program's own words for what it checked, and its line."""
 
 from __future__ import annotations
 

@@ -59,6 +59,10 @@ class Creations:
         for index in range(at, self._writer.node_count()):
             self._made.append((weakref.ref(variable), index, variable._born()))
 
+    def locals(self) -> bool:
+        """Whether some variable went with the trace: state that belongs to each call."""
+        return any(ref() is None for ref, _, _ in self._made)
+
     def survivors(self) -> list[Any]:
         """Variables that something still holds; the graph no longer begins with their assignment."""
         alive = []

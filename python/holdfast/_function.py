@@ -7,11 +7,11 @@ import functools
 import inspect
 import threading
 import time
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from . import _holdfast, _plan_report, _trace
+from ._bound import bound
 from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
@@ -57,7 +57,6 @@ class Function(_holdfast.TracedBase):
         self._traced = 0
         self._lock = threading.RLock()
         self._history = History(self._name, reduce_retracing)
-        self._bound: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
         with contextlib.suppress(AttributeError):
             functools.update_wrapper(self, python_function)
 
@@ -79,24 +78,18 @@ class Function(_holdfast.TracedBase):
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
         if instance is None:
             return self
-        try:
-            bound = self._bound.get(instance)
-        except TypeError:  # unhashable
-            bound = instance.__dict__.get(f"_holdfast_{self._name}")
-        if bound is None:
-            bound = Function(
+        return bound(
+            self,
+            instance,
+            lambda: Function(
                 self._python_function.__get__(instance, owner),
                 self._name,
                 self._signature.given,
                 self._autograph,
                 self._jit_compile,
                 self._reduce_retracing,
-            )
-            try:
-                self._bound[instance] = bound
-            except TypeError:
-                instance.__dict__[f"_holdfast_{self._name}"] = bound
-        return bound
+            ),
+        )
 
     # The base's call runs traces that need no Python; what it does not know comes here.
     def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
@@ -107,9 +100,13 @@ class Function(_holdfast.TracedBase):
             return _trace.inline(self, call)
         with self._lock:
             trace = self._find(call)
-            if trace is None:
-                return self._trace_and_run(call)
-        return trace.run(call)
+            new = self._make(call) if trace is None else None
+        if trace is not None:
+            return trace.run(call)
+        assert new is not None
+        result = new.run_first(call)  # other calls need not wait for it
+        self._offer(new)
+        return result
 
     def _find(self, call: Any) -> Trace | None:
         for i, trace in enumerate(self._traces):
@@ -118,12 +115,6 @@ class Function(_holdfast.TracedBase):
                     self._traces.insert(0, self._traces.pop(i))
                 return trace
         return None
-
-    def _trace_and_run(self, call: Any) -> Any:
-        trace = self._make(call)
-        result = trace.run_first(call)
-        self._offer(trace)
-        return result
 
     def _offer(self, trace: Trace) -> None:
         """Lets the base call a trace by itself, if it can."""
@@ -142,7 +133,7 @@ class Function(_holdfast.TracedBase):
         begun = time.perf_counter()
         trace = _trace.make(self, call, self._traced)
         self._history.note(call, seen, before, guard, time.perf_counter() - begun, relaxed)
-        self._traces.insert(0, trace)
+        self._traces = [trace, *(t for t in self._traces if not t.orphaned())]
         del self._traces[MOST_TRACES:]
         return trace
 

@@ -338,7 +338,7 @@ class Graph(_holdfast.GraphBase):
     def from_text(cls, text: str) -> Graph:
         """The graph that a text of `as_text` describes. Its collections are empty."""
         made = cls._revived()
-        made._read(text, "graph")
+        made._read(text, "")
         return made
 
     def __repr__(self) -> str:

@@ -14,6 +14,11 @@ from .errors import fail, unsupported
 __all__ = ["GraphVariable"]
 
 
+def _in_a_part() -> bool:
+    """Whether a branch, a loop's body or a function is being written, and not a graph itself."""
+    return _holdfast.is_tracing() and _holdfast.current_graph() is None
+
+
 class GraphVariable(Variable):
     """What `tf.Variable` makes while a graph is the default."""
 
@@ -139,6 +144,9 @@ class GraphVariable(Variable):
 
     def _after(self, change: Any, value: Any, name: str | None, read_value: bool, kind: str) -> Any:
         """Adds an op that changes it; the value after that, or the op."""
+        if _in_a_part():
+            change(self._fitting(value))
+            return self.read()  # a branch or a body runs in the order in which it is written
         graph = self.graph
         title = name or kind
         with graph.as_default():
@@ -196,8 +204,7 @@ class GraphVariable(Variable):
                 fix="gather the rows, compute, and use `scatter_update`",
             )
         change = _registry.function(f"tensor_scatter_nd_{how}")
-        with self.graph.as_default():
-            return self.assign(change(self.read(), indices, self._fitting(updates)))
+        return self.assign(change(self.read(), indices, self._fitting(updates)))
 
     def count_up_to(self, limit: int) -> NoReturn:
         """Not supported."""

@@ -65,5 +65,8 @@ def peek(tensor: Any, feed: Mapping[Any, Any] | None = None) -> Any:
 
     `feed` maps inputs, by name or as symbols, to values.
     """
-    given = [(key, _holdfast.convert(value)) for key, value in (feed or {}).items()]
+    given = [
+        (key if isinstance(key, str) else _holdfast.scope_of(key)["node"], _holdfast.convert(value))
+        for key, value in (feed or {}).items()
+    ]
     return _holdfast.peek(_holdfast.convert(tensor), given)

@@ -57,8 +57,9 @@ _OURS = {
     "rint": "round",
 }
 _SAME = (
-    "add subtract multiply negative sign exp sqrt square sin cos tan sinh cosh tanh maximum minimum "
-    "greater greater_equal less less_equal equal not_equal logical_and logical_or logical_not floor matmul"
+    "add subtract multiply negative sign exp sqrt square sin cos tan sinh cosh tanh maximum "
+    "minimum greater greater_equal less less_equal equal not_equal logical_and logical_or "
+    "logical_not floor matmul"
 ).split()
 
 # What an operator between an array and a tensor means: the tensor's method for it.
@@ -161,13 +162,10 @@ def refuse(tensor: Any, function: str = "") -> NoReturn:
     called = _called(frame) or f"np.{function or 'asarray'}"
     function = function or called.rsplit(".", 1)[-1]
     scope, tf = _holdfast.scope_of(tensor), module_alias()
-    name = _name(tensor, frame) or scope["node"]
+    name, traced = _name(tensor, frame) or scope["node"], scope["name"]
     known = _INSTEAD.get(function) or _ours_for(function)
-    fix = (
-        f"`{tf}.{known}` is part of the graph"
-        if known
-        else f"run it at each call: `{tf}.py_function({called}, [{name}], {tf}.{tensor.dtype.name})`"
-    )
+    call = f"{tf}.py_function({called}, [{name}], {tf}.{tensor.dtype.name})"
+    fix = f"`{tf}.{known}` is part of the graph" if known else f"run it at each call: `{call}`"
     labels = []
     if born := born_loc(tensor):
         text = f"born here: {type_text(tensor)} from {tensor._op}, in {scope['name']}"
@@ -186,8 +184,8 @@ def refuse(tensor: Any, function: str = "") -> NoReturn:
         labels.append(used)
     fail(
         "E0204",
-        f"`{called}` needs the value of `{name}`, which has none while `{scope['name']}` is traced",
-        f"NumPy works on numbers, and while tracing `{scope['name']}` the symbol `{name}` is a recipe",
+        f"`{called}` needs the value of `{name}`, which has none while `{traced}` is traced",
+        f"NumPy works on numbers, and while tracing `{traced}` the symbol `{name}` is a recipe",
         fix=fix,
         labels=labels,
     )

@@ -229,7 +229,6 @@ class Recorder:
         self._pending: dict[tuple[Any, ...], Guard] = {}
         self._outside: dict[int, tuple[Any, Place]] = {}
         self._asked: set[int] = set()
-        self._made: set[int] = set()
         self._alive: list[Any] = []  # so that no id is given twice while tracing
         self._stores: list[Store] | None = None
 
@@ -284,9 +283,10 @@ class Recorder:
             if guard is not None:
                 self.guards.append(guard)
             return
-        if place.holder() is not MISSING and id(place.holder()) in self._made:
+        holder = place.holder()
+        if any(each.made(holder) for each in open_journals(self.journal)):
             return
-        self._alive.append(place.holder())
+        self._alive.append(holder)
         if pending:
             if is_plain(value):
                 self._pending[key] = Guard(place, value, "value", mark())
@@ -323,8 +323,7 @@ class Recorder:
 
     def note_made(self, holder: Any) -> None:
         """`holder` was made by the trace itself; nothing read from it is guarded."""
-        self._made.add(id(holder))
-        self._alive.append(holder)
+        self.journal.note_made(holder)
 
     def place_of(self, container: Any) -> Place | None:
         """Where a container from outside the trace was read; None for one that it made."""

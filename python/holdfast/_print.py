@@ -111,8 +111,8 @@ def _write(stream: Any, text: str) -> None:
 def print(*inputs: Any, **kwargs: Any) -> None:
     """Prints values and tensors, to standard error unless `output_stream` says otherwise.
 
-    `summarize` elements are shown at each end of an axis, all if it is negative. In a traced function
-    it prints each time that runs.
+    `summarize` elements are shown at each end of an axis, all if it is negative. In a traced
+    function it prints each time that runs.
     """
     stream = kwargs.pop("output_stream", None)
     name = kwargs.pop("name", None)  # names the op in a graph; an eager call has none

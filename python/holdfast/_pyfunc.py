@@ -117,8 +117,8 @@ def py_function(
 ) -> Any:
     """Calls `func` with the tensors `inp`; gradients pass through what it computes.
 
-    In a traced function it is called each time that runs, and its results have no known shape: say it
-    with `set_shape`.
+    In a traced function it is called each time that runs, and its results have no known shape: say
+    it with `set_shape`.
     """
     if func is None:
         if Tout is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import weakref
+from collections import deque
 from typing import Any
 
 from ._diagnostics import mark, module_alias, warn
@@ -14,6 +15,7 @@ from .errors import used_here
 __all__ = ["History", "Miss"]
 
 _IN_A_ROW = 3  # new traces at one call site before it is worth a warning
+_MOST_SHOWN = 128  # traces that a report tells of, the last ones
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,7 +61,9 @@ class History:
         self._name = name
         self._needed = 1 if eager_to_relax else 2  # misses on a dimension before it is relaxed
         self._dims: dict[tuple[int, int], int] = {}
-        self.misses: list[Miss] = []
+        self.misses: deque[Miss] = deque(maxlen=_MOST_SHOWN)
+        self.count = 0
+        self._milliseconds = 0.0
         self._site: Any = None
         self._in_a_row = 0
 
@@ -95,6 +99,8 @@ class History:
         """Records a trace for arguments with `key`; warns when one call site makes a new one again and again."""
         miss = self._explain(call, key, before, guard, seconds, relaxed)
         self.misses.append(miss)
+        self.count += 1
+        self._milliseconds += miss.milliseconds
         here = mark()
         site = None if here is None else (here.code, here.lasti)
         self._in_a_row = self._in_a_row + 1 if site == self._site else 1
@@ -120,7 +126,6 @@ class History:
         return Miss("arguments", f"{len(was)} parts", f"{len(key)} parts", "structure", cost, relaxed)
 
     def _warn(self, miss: Miss, call: Call) -> None:
-        total = sum(m.milliseconds for m in self.misses)
         relaxed = f"; {', '.join(miss.relaxed)} is unknown from now on" if miss.relaxed else ""
         what = {"value": "a Python value is part of its trace", "shape": "each shape needs a trace"}.get(
             miss.kind, "each change needs a trace"
@@ -129,8 +134,8 @@ class History:
             "W0601",
             f"`{self._name}` is traced again and again: `{miss.leaf}` was {miss.was}, now {miss.now}",
             labels=used_here("traced here, again"),
-            why=f"`{miss.leaf}` changes from call to call, and {what}: {len(self.misses)} traces so far,"
-            f" which took {_rounded(total)}{relaxed}",
+            why=f"`{miss.leaf}` changes from call to call, and {what}: {self.count} traces so far,"
+            f" which took {_rounded(self._milliseconds)}{relaxed}",
             fixes=[self._as_tensor(miss, call) or {"title": self._cure(miss), "applicability": "manual", "edits": []}],
         )
 
@@ -178,8 +183,11 @@ class History:
 
     def report(self) -> str:
         """One line a trace."""
-        lines = [f"{self._name}: {len(self.misses)} traces"]
-        lines += [f"  {i}. {miss}" for i, miss in enumerate(self.misses, 1)]
+        earlier = self.count - len(self.misses)
+        lines = [f"{self._name}: {self.count} traces"]
+        if earlier:
+            lines.append(f"  ... {earlier} earlier ones")
+        lines += [f"  {i}. {miss}" for i, miss in enumerate(self.misses, earlier + 1)]
         return "\n".join(lines)
 
 

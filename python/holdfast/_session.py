@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -14,7 +13,7 @@ from ._diagnostics import mark
 from ._graph import Graph, Operation, get_default_graph
 from ._tensor import IndexedSlices
 from ._v1_config import ConfigProto
-from .errors import DiagnosticError, fail, unsupported
+from .errors import fail, unsupported
 
 __all__ = [
     "IndexedSlicesValue",
@@ -29,8 +28,6 @@ Tensor = _holdfast.Tensor
 IndexedSlicesValue = collections.namedtuple(
     "IndexedSlicesValue", ["values", "indices", "dense_shape"]
 )
-
-_NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)*$")
 
 
 class _Stack(threading.local):
@@ -152,15 +149,6 @@ def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
     return key, _holdfast.convert_value(value, key.dtype, False)
 
 
-def _user_names(count: int) -> list[str]:
-    """What the user calls the only fetch of the run that is executing."""
-    at = mark() if count == 1 else None
-    operands = at.names().operands if at else ()
-    if operands and _NAME.match(operands[0].text):
-        return [operands[0].text]
-    return []
-
-
 class Session(_holdfast.SessionBase):
     """Runs a graph. Each session has its own values of the graph's variables."""
 
@@ -216,14 +204,7 @@ class Session(_holdfast.SessionBase):
                 fix="leave `options` and `run_metadata` out",
             )
         asked = _Fetches(self.graph, fetches)
-        feeds = _feeds(self.graph, feed_dict)
-        try:
-            values = self._run(asked.wanted, [], feeds)
-        except DiagnosticError as error:
-            names = _user_names(len(asked.wanted))
-            if not names or error.code not in ("E0801", "E0111", "E0113"):
-                raise
-            values = self._run(asked.wanted, names, feeds)  # fails again, in the user's words
+        values = self._run(asked.wanted, _feeds(self.graph, feed_dict))
         return asked.result([None if v is None else v.numpy() for v in values])
 
     def make_callable(

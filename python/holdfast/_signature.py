@@ -17,7 +17,7 @@ from ._shape import TensorSpec
 from ._tensor import IndexedSlices
 from .errors import fail
 
-__all__ = ["Call", "Signature", "is_type"]
+__all__ = ["Call", "Identity", "Signature", "is_plain", "is_type"]
 
 _VALUES = (int, float, complex, str, bytes, bool, type(None))
 Tensor = _holdfast.Tensor
@@ -60,7 +60,7 @@ class Call:
             self.leaves.append(value)
             self.tensors.append(value)
         elif isinstance(value, _holdfast.VariableBase):
-            key.append(("variable", _Identity(value)))
+            key.append(("variable", Identity(value)))
             self.leaves.append(value)
         elif isinstance(value, IndexedSlices):
             key.append((IndexedSlices, value.dense_shape is None))
@@ -77,7 +77,7 @@ class Call:
             for part in parts:
                 self._flatten(part, key)
         else:
-            key.append(("object", _Identity(value)))
+            key.append(("object", Identity(value)))
             self.leaves.append(value)
 
     def _tensor(self, tensor: Any, key: list[Any], leaf: bool = True) -> None:
@@ -118,7 +118,7 @@ def _dims(shape: Any) -> Any:
     return None if shape.rank is None else tuple(shape.as_list())
 
 
-class _Identity:
+class Identity:
     """An object as part of a key: equal to itself only, and not kept alive."""
 
     __slots__ = ("_hash", "_ref")
@@ -131,13 +131,14 @@ class _Identity:
             self._ref = lambda: value
 
     def get(self) -> Any:
+        """The object; None if it is gone."""
         return self._ref()
 
     def __hash__(self) -> int:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Identity):
+        if not isinstance(other, Identity):
             return NotImplemented
         mine = self._ref()
         return mine is not None and mine is other._ref()
@@ -209,6 +210,11 @@ class Signature:
             "the input signature says which dtypes and shapes are taken",
             op=self.name,
         )
+
+
+def is_plain(leaf: Any) -> bool:
+    """Whether an argument is part of a key by its value."""
+    return isinstance(leaf, _VALUES)
 
 
 def is_type(entry: Any) -> bool:

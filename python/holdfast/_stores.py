@@ -66,7 +66,7 @@ class Store:
 
     __slots__ = ("_hollow", "_spots", "condition", "method", "place", "value")
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: Change, taken: set[tuple[int, Any]]) -> None:
         self.value: list[Any] | None = []
         self._hollow, self.condition = _hollow(change.value, self.value), change.condition
         self.place: Place = change.place if isinstance(change, Set) else change.container
@@ -74,7 +74,7 @@ class Store:
         # Of a container that grew: a key in it, and the path to its new item in the value.
         self._spots: list[tuple[Any, tuple[int, ...]]] | None = None
         if isinstance(change, Growth) and change.condition is None and change.inside is not None:
-            self._spots = list(_spots(change))
+            self._spots = list(_spots(change, taken))
 
     def perform(self, tensors: list[Any]) -> None:
         """Does it again with the values of another call, in the order of `value`."""
@@ -119,16 +119,23 @@ def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
                 yield (i, key), part
 
 
-def _spots(change: Growth) -> Iterator[tuple[Any, tuple[int, ...]]]:
-    """Where in its container a change left symbols."""
+def _spots(
+    change: Growth, taken: set[tuple[int, Any]]
+) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Where in its container a change left symbols; one that is there twice was put there twice."""
     container = change.container.read()
     if isinstance(container, (set, frozenset)) or container is MISSING:
         return
     pairs = container.items() if isinstance(container, dict) else enumerate(container)
-    held = {id(item): key for key, item in pairs}
+    held: dict[int, list[Any]] = {}
+    for key, item in pairs:
+        held.setdefault(id(item), []).append(key)
     for path, item in _items(change.inside):
-        if id(item) in held and holds_symbol(item):
-            yield held[id(item)], path
+        for key in held.get(id(item), ()) if holds_symbol(item) else ():
+            if (id(container), key) not in taken:
+                taken.add((id(container), key))
+                yield key, path
+                break
 
 
 def stores(journal: Journal, read: set[tuple[Any, ...]]) -> list[Store]:
@@ -149,7 +156,8 @@ def stores(journal: Journal, read: set[tuple[Any, ...]]) -> list[Store]:
     kept = [
         change for i, change in enumerate(journal.changes) if _is_kept(change, i, last, grown)
     ]
-    found = [Store(change) for change in kept]
+    taken: set[tuple[int, Any]] = set()
+    found = [Store(change, taken) for change in kept]
     for change in reversed(journal.changes):
         again = isinstance(change, Set) and change.place.key in read
         if again or change.condition is not None:

@@ -26,7 +26,8 @@ __all__ = ["refuse"]
 def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     """Raises the diagnostic: whose the symbol is, why it has no value, and what to write instead."""
     name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked) or scope["node"]
-    if not scope["open"]:
+    by_hand = scope["kind"] == "graph" and asked in ("numpy", "buffer")
+    if not scope["open"] or by_hand:
         _holdfast.value(tensor, name)  # it says why not
     if asked in ("numpy", "buffer"):
         _numpy(tensor, name, scope)

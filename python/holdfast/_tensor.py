@@ -381,8 +381,8 @@ def is_tensor(x: Any) -> bool:
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor as NumPy has it; None of a Variable.
 
-    Of a symbol what the trace knows: small integers that come from shapes. With `partial`, None stands
-    for elements that it does not know.
+    Of a symbol what the trace knows: small integers that come from shapes. With `partial`, None
+    stands for elements that it does not know.
     """
     if not isinstance(tensor, Tensor):
         return None if isinstance(tensor, _holdfast.VariableBase) else tensor

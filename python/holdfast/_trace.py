@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _creation, _escapes, _holdfast, _inside, _keep, _places, _variable_messages, autograph, nest
 from ._shape import TensorShape, TensorSpec
-from ._signature import Call, is_type
+from ._signature import Call, Identity, is_plain, is_type
 from ._symbols import type_text
 from ._tensor import IndexedSlices
 from .errors import fail
@@ -46,6 +46,10 @@ class Trace:
     def takes(self, call: Call) -> bool:
         """Whether the arguments are of the kinds it was traced for."""
         return bool(call.key == self.key) or self._covers(call.key)
+
+    def orphaned(self) -> bool:
+        """Whether an object that it was traced for is gone, so that no call will ever be for it again."""
+        return any(isinstance(e[-1], Identity) and e[-1].get() is None for e in self.key)
 
     def broken_guard(self) -> Any:
         """The first thing it read from the program around it that is not as it was; None if all is."""
@@ -133,10 +137,10 @@ class Trace:
             if name in open_names:
                 both = zip(nest.flatten(was), nest.flatten(now), strict=False)
                 given += [value for leaf, value in both if leaf is TENSOR]
-            elif type(now) is not type(was) or now != was:
+            elif not _same_argument(was, now):
                 fail(
                     "E1104",
-                    f"`{self.name}` was traced for `{name}={was!r}`, and can't be called with {now!r}",
+                    f"`{self.name}` was traced for `{name}={_unwrapped(was)!r}`, and can't be called with {now!r}",
                     "a concrete function is one graph, and plain values are part of it",
                     fix="call the function itself, or make another concrete function",
                     op=self.name,
@@ -153,7 +157,7 @@ class Trace:
         specs = iter(self.specs())
         for name, entry in zip(self.names, self.arguments, strict=False):
             is_tensor = nest.is_nested(entry) or entry is TENSOR
-            shown.append(name if is_tensor else f"{name}={entry!r}")
+            shown.append(name if is_tensor else f"{name}={_unwrapped(entry)!r}")
         head = f"{self.name}({', '.join(shown)})"
         if not verbose:
             return head
@@ -185,7 +189,7 @@ class Trace:
     def input_specs(self) -> tuple[Any, dict[str, Any]]:
         """The arguments, with specifications for tensors: positional ones, and keywords."""
         specs = iter(self.specs())
-        return nest.map_structure(lambda x: next(specs) if x is TENSOR else x, self.arguments), {}
+        return nest.map_structure(lambda x: next(specs) if x is TENSOR else _live(x), self.arguments), {}
 
     def _finish(self, outputs: list[Any], first: bool) -> Any:
         for store, shape, condition in self.stores:
@@ -275,7 +279,8 @@ def inline(function: Any, call: Call) -> Any:
     code = function.python_function
     if function._autograph:
         code = autograph.convert(code)
-    return code(*call.args, **call.kwargs)
+    with _holdfast.OwnSeeds():
+        return code(*call.args, **call.kwargs)
 
 
 def make(function: Any, call: Call, number: int) -> Trace:
@@ -368,6 +373,8 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     trace.guards = recorder.finished_guards()
     trace.leaked = writer.leaked()
     trace.concrete = writer.function()
+    if creations.locals():
+        trace.concrete.run_alone()
     return trace, made
 
 
@@ -409,7 +416,23 @@ def _symbolic(writer: Any, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def _without_tensor(leaf: Any) -> Any:
-    return TENSOR if isinstance(leaf, (Tensor, TensorSpec)) or _is_array(leaf) else leaf
+    if isinstance(leaf, (Tensor, TensorSpec)) or _is_array(leaf):
+        return TENSOR
+    return leaf if is_plain(leaf) else Identity(leaf)  # a trace does not keep the user's objects alive
+
+
+def _live(leaf: Any) -> Any:
+    return leaf.get() if isinstance(leaf, Identity) else leaf
+
+
+def _unwrapped(argument: Any) -> Any:
+    """An argument with the user's objects in place; None for those that are gone."""
+    return nest.map_structure(_live, argument) if nest.is_nested(argument) else _live(argument)
+
+
+def _same_argument(was: Any, now: Any) -> bool:
+    was = _unwrapped(was)
+    return type(now) is type(was) and bool(now == was)
 
 
 def _is_array(value: Any) -> bool:

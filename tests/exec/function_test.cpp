@@ -167,6 +167,23 @@ TEST(Control, BranchesOfTwoDtypesAreRefused) {
   }
 }
 
+TEST(Functional, RowsAndChoices) {
+  Tensor x = Tensor::of<float>(std::vector<float>{1, 2, 3, 4, 5, 6}, Shape{3, 2});
+  auto sum = [](const Tensor& a, const Tensor& row) { return a + row; };
+  for (bool traced : {false, true}) {
+    auto run = [&](const std::function<Tensor(Tensor)>& f) { return traced ? function([f](Tensor t) { return f(t); })(x) : f(x); };
+    EXPECT_EQ(run([](Tensor t) { return map_fn([](const Tensor& row) { return row * 2; }, t); }).to_vector<float>(), (std::vector<float>{2, 4, 6, 8, 10, 12}));
+    EXPECT_EQ(run([&](Tensor t) { return foldl(sum, t); }).to_vector<float>(), (std::vector<float>{9, 12}));
+    EXPECT_EQ(run([&](Tensor t) { return foldr(sum, t); }).to_vector<float>(), (std::vector<float>{9, 12}));
+    EXPECT_EQ(run([&](Tensor t) { return scan(sum, t); }).to_vector<float>(), (std::vector<float>{1, 2, 4, 6, 9, 12}));
+  }
+  auto pick = function([](Tensor i) {
+    return switch_case(i, {[] { return Tensors{Tensor::scalar(10)}; }, [] { return Tensors{Tensor::scalar(20)}; }, [] { return Tensors{Tensor::scalar(-1)}; }})[0];
+  });
+  EXPECT_EQ(pick(Tensor::scalar(1)).item<int32_t>(), 20);
+  EXPECT_EQ(pick(Tensor::scalar(7)).item<int32_t>(), -1);
+}
+
 TEST(Lists, AreValues) {
   Tensor a = list_reserve({float32, Shape{}}, 2);
   Tensor b = list_set(a, 0, Tensor::scalar(5.f));

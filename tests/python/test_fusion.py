@@ -320,3 +320,47 @@ def test_states_are_shared_between_plans_of_one_graph():
 
     for k in range(1, 6):
         assert f(tf.ones([3])).numpy().tolist() == [3.0 * k + 1] * 3
+
+
+def test_a_part_of_planned_memory_is_not_written_over_while_it_is_read():
+    def f(x):
+        a = tf.cumsum(x)
+        part = a[1:3] * 2.0 + 1.0  # begins inside the memory of `a`
+        return tf.cumsum(part)
+
+    g = tf.function(f)
+    x = floats(4, 50_000)
+    want = bits(f(x))
+    for _ in range(4):
+        assert bits(g(x)) == want
+
+
+@pytest.mark.parametrize("shape", [(7, 300), (64, 1024), (3, 5, 16), (1, 4000), (500, 9)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "float16"])
+def test_reductions_of_rows_join_the_loop(shape, dtype):
+    def f(x):
+        d = x - 1
+        return (
+            tf.reduce_sum(d * d, -1),
+            tf.reduce_max(d + x, -1, keepdims=True),
+            d,
+            tf.reduce_min(x * 2, list(range(1, x.shape.rank))),
+        )
+
+    ops = same(f, tf.cast(floats(*shape) * 10.0, dtype))
+    fits = shape[-1] * tf.as_dtype(dtype).size <= 8192  # longer rows do not fit beside each other into a thread's scratch
+    assert fits == ("Sum" not in ops) and fits == ("Max" not in ops)
+
+
+def test_normalising_rows():
+    def f(x, g):
+        d = x - tf.reduce_mean(x, -1, keepdims=True)
+        return d * tf.math.rsqrt(tf.reduce_mean(d * d, -1, keepdims=True) + 1e-5) * g + g
+
+    ops = same(f, floats(70, 1000), floats(1000, seed=2))
+    assert ops.count("Mean") == 1  # that of the input itself
+
+
+def test_reductions_of_other_axes_stay_alone():
+    ops = same(lambda x: tf.reduce_sum(x * 2.0, 0) + tf.reduce_mean(x + 1.0), floats(40, 50))
+    assert "Sum" in ops and "Mean" not in ops

@@ -454,6 +454,20 @@ def test_variable_scopes_carry_defaults(graph):
         assert sess.run(loss) == 24.5
 
 
+def test_branches_and_loops_change_variables_where_they_run(graph):
+    x = v1.placeholder(tf.float32, [])
+    v = tf.Variable(2.0)
+    bump = tf.cond(x > 0, lambda: v.assign_add(1.0), lambda: v.read_value())
+    _, power = tf.while_loop(lambda i, z: i < 3, lambda i, z: (i + 1, z * v), [0, x])
+    slopes = tf.gradients(power, [x, v])
+    with v1.Session() as sess:
+        assert sess.run(bump, {x: -1.0}) == 2.0
+        assert sess.run(power, {x: 3.0}) == 24.0
+        assert sess.run(slopes, {x: 3.0}) == [8.0, 36.0]
+        assert sess.run(bump, {x: 1.0}) == 3.0
+        assert sess.run(v) == 3.0
+
+
 # Gradients and training.
 
 

@@ -49,8 +49,8 @@ def test_what_tensorflow_has_and_we_have_not_is_said(name):
 def test_missing_members_of_namespaces_are_said_too():
     with pytest.raises(NotImplementedError, match=r"tf\.experimental\.numpy"):
         _ = tf.experimental.numpy
-    with pytest.raises(NotImplementedError, match="run_functions_eagerly"):
-        tf.config.run_functions_eagerly(True)
+    with pytest.raises(NotImplementedError, match=r"tf\.linalg\.LinearOperator"):
+        _ = tf.linalg.LinearOperator
 
 
 def test_a_name_nobody_has_is_a_plain_error_with_a_guess():
@@ -80,16 +80,12 @@ def test_trivial_names_of_graph_programs():
         tf.Operation()
 
 
-def test_importing_is_silent_and_quick():
+def test_importing_is_silent_and_brings_nothing_heavy():
     done = run("import holdfast")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    took = {}
-    for name in ("numpy", "holdfast"):
-        clock = (
-            "import time; t = time.perf_counter(); import %s; print(time.perf_counter() - t)" % name
-        )
-        took[name] = min(float(run(clock).stdout) for _ in range(3))
-    assert took["holdfast"] <= 3 * took["numpy"] + 0.05
+    done = run("import sys, holdfast; print(*sorted({m.partition('.')[0] for m in sys.modules}))")
+    heavy = {"scipy", "pandas", "matplotlib", "IPython", "sklearn", "tensorflow", "torch", "jax"}
+    assert not heavy & set(done.stdout.split())
 
 
 def test_posing_as_tensorflow():

@@ -74,12 +74,20 @@ REGISTER(FUNCTION(&eye).args("num_rows")
              .python("eye, linalg.eye").doc("Identity matrices, one for each entry of a batch.")
              .samples("3", "2, 4", "2, batch_shape=[3]")
              .reference("np.broadcast_to(np.eye(num_rows, num_columns), tuple(batch_shape or ()) + (num_rows, num_columns or num_rows))"));
-Tensor eye(int64_t rows, const EyeOptions& o) {
-  int64_t columns = o.num_columns.value_or(rows);
-  if (rows < 0 || columns < 0) fail(Code::E1103, cat("eye: the sizes are ", rows, " and ", columns, ", expected 0 or more"));
-  Dims shape = o.batch_shape ? o.batch_shape->ints() : Dims();
-  shape.push_back(std::min(rows, columns));
-  return linalg::diag(ones(shape, o.dtype), {.num_rows = rows, .num_cols = columns});
+Tensor eye(const Sizes& num_rows, const EyeOptions& o) {
+  Sizes num_columns = o.num_columns.value_or(num_rows), batch = o.batch_shape.value_or(Sizes());
+  auto known = [](const Sizes& s) { return !s.is_tensor() || is_known(s.tensor()); };
+  if (!known(num_rows) || !known(num_columns) || !known(batch)) {
+    auto number = [](const Sizes& s) { return reshape(cast(s.tensor(), int32), Shape{}); };
+    Tensor rows = number(num_rows), columns = number(num_columns);
+    Tensor shape = concat({reshape(cast(batch.tensor(), int32), {-1}), reshape(minimum(rows, columns), {1})}, 0);
+    return linalg::diag(ones(Sizes(shape), o.dtype), {.num_rows = Sizes(rows), .num_cols = Sizes(columns)});
+  }
+  Dims rows = num_rows.ints(), columns = num_columns.ints(), shape = batch.ints();
+  if (rows.size() != 1 || columns.size() != 1) fail(Code::E1102, "eye: the sizes are lists, expected a number each");
+  if (rows[0] < 0 || columns[0] < 0) fail(Code::E1103, cat("eye: the sizes are ", rows[0], " and ", columns[0], ", expected 0 or more"));
+  shape.push_back(std::min(rows[0], columns[0]));
+  return linalg::diag(ones(shape, o.dtype), {.num_rows = rows[0], .num_cols = columns[0]});
 }
 
 }  // namespace holdfast

@@ -100,16 +100,15 @@ void infer_diag(Infer& s) {
   s.need_rank(4, 0, 0);
   auto rows = s.ints(2), cols = s.ints(3);
   if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
-  if (!band || !rows || !cols) return s.output(s.dtype(), Shape::unknown());
+  if (!band) return s.output(s.dtype(), Shape::unknown());
   bool several = band->count() > 1;
   if (several) s.need_rank(0, 2);
   int64_t width = s.shape()[-1];
   if (several && s.shape()[-2] >= 0 && s.shape()[-2] != band->count())
     s.bad_shape(0, cat("a second last axis of ", band->count(), ", the number of diagonals"));
   Dims out(s.shape().begin(), s.shape().end() - (several ? 2 : 1));
-  if (width < 0) {
-    out.push_back(only(*rows));
-    out.push_back(only(*cols));
+  if (width < 0 || !rows || !cols) {
+    for (auto* side : {&rows, &cols}) out.push_back(*side ? std::max(only(**side), kUnknown) : kUnknown);
     return s.output(s.dtype(), Shape(out));
   }
   int64_t least_rows = width - std::min<int64_t>(band->high, 0), least_cols = width + std::max<int64_t>(band->low, 0);
@@ -202,7 +201,7 @@ static const Op diag_op =
         .reference("np.apply_along_axis(lambda v: np.diag(v, k), -1, diagonal) if diagonal.ndim == 1 else np.stack([np.diag(v, k) for v in diagonal])");
 Tensor linalg::diag(const In& diagonal, const DiagOptions& o) {
   Tensor t = diagonal;
-  return diag_op({t, o.k.tensor(), Sizes(o.num_rows).tensor(), Sizes(o.num_cols).tensor(), padding(o.padding_value, t.dtype())}, {o.align});
+  return diag_op({t, o.k.tensor(), o.num_rows.tensor(), o.num_cols.tensor(), padding(o.padding_value, t.dtype())}, {o.align});
 }
 
 static const Op part_op =

@@ -26,7 +26,10 @@ int64_t count_steps(int64_t begin, int64_t end, int64_t stride) {
 }  // namespace
 
 std::optional<Dims> slice_numbers(const Infer& s, int i) {
-  if (auto all = s.ints(i)) return all;
+  if (auto all = s.ints(i)) {
+    for (int64_t& n : *all) n = std::max(n, kNotYet + 1);  // as far out of range as what it stands for
+    return all;
+  }
   const Tensor& t = s.input(i);
   if (!t.is_symbolic() || !symbol_of(t)->known) return std::nullopt;
   Dims out = *s.sizes(i);

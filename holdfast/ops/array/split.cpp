@@ -113,9 +113,12 @@ static const Op split_v_op =
                    "sum(x for x in num_or_size_splits if x >= 0)) if x < 0 else x for x in num_or_size_splits])[:-1], axis)");
 Tensors split(const In& value, const Sizes& pieces, const SplitOptions& o) {
   bool count = pieces.is_tensor() ? pieces.tensor().rank() == 0 : pieces.single();
-  if (count) return split_op.many({o.axis.tensor(), value}, {only(pieces.ints())});
+  if (count) return split_op.many({o.axis.tensor(), value}, {only(known_numbers(pieces, "split", "num_or_size_splits"))});
   Tensor sizes = pieces.tensor();
   int64_t n = sizes.rank() == 1 && sizes.dim(0) >= 0 ? sizes.dim(0) : o.num.value_or(-1);
+  if (n < 0)
+    fail(Code::E1105, "split: the length of `num_or_size_splits` must be known while tracing", "it says how many results there are",
+         {manual_fix("give it as `num`")});
   if (o.num && *o.num != n) fail(Code::E1103, cat("split: `num` is ", *o.num, " but there are ", n, " sizes"));
   return split_v_op.many({value, sizes, o.axis.tensor()}, {n});
 }

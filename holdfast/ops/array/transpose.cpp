@@ -74,7 +74,9 @@ Dims inverse(const Dims& perm) {
 
 // The permutation that undoes input 1: worked out now, or by an op where it is not known yet.
 Axes undone(Grad& g) {
-  if (g.x(1).is_symbolic()) return Axes(Sizes(invert_permutation(g.x(1))));
+  const Tensor& perm = g.x(1);
+  // Axes may be counted from the end.
+  if (perm.is_symbolic()) return Axes(Sizes(invert_permutation(floormod(perm, size(perm, perm.dtype())))));
   return Axes(Sizes(inverse(g.ints(1))));
 }
 

@@ -1,6 +1,8 @@
 // The public convolutions, over one, two and three axes.
 #include "holdfast/ops/conv.h"
 
+#include <string_view>
+
 #include "holdfast/base/checked.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/deferred.h"
@@ -52,7 +54,8 @@ Tensor run(const char* function, int axes, const In& input, const In& filters, c
            const std::optional<std::string>& data_format, const Axes& dilations) {
   Tensor x = input, w = filters.tensor(x.dtype());
   bool first = is_channels_first(function, data_format, axes);
-  Attrs attrs = conv_attrs(function, axes, first, per_axis(function, "strides", strides, axes, first), padding,
+  const char* steps = std::string_view(function) == "conv1d" ? "stride" : "strides";
+  Attrs attrs = conv_attrs(function, axes, first, per_axis(function, steps, strides, axes, first), padding,
                            per_axis(function, "dilations", dilations, axes, first));
   need_rank(function, "input", x, axes + 2);
   need_rank(function, "filters", w, axes + 2, axes + 2);

@@ -20,7 +20,7 @@ Tensor run(const char* function, Take take, int axes, const In& input, const Siz
   if (padding.is_explicit() && take == Take::kMean)
     fail(Code::E1105, cat(function, ": padding as a list of pairs is not supported"), "supported: 'SAME' and 'VALID'; or pad the input first");
   Attrs attrs = conv_attrs(function, axes, first, per_axis(function, "strides", strides, axes, first), padding,
-                           per_axis(function, "ksize", ksize, axes, first));
+                           per_axis(function, std::string_view(function) == "pool" ? "window_shape" : "ksize", ksize, axes, first));
   if (take == Take::kMean && axes < 3) attrs.pop_back();
   need_rank(function, "input", x, axes + 2, axes + 2);
   if (axes == 1) x = insert_axis(x, first ? 2 : 1);

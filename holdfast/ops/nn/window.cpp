@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "holdfast/base/text.h"
+#include "holdfast/ops/array/view.h"
 
 namespace holdfast::nn {
 namespace {
@@ -135,7 +136,7 @@ bool is_channels_first(const char* function, const std::optional<std::string>& f
 }
 
 Ints per_axis(const char* function, const char* argument, const Sizes& given, int axes, bool first) {
-  Dims v = given.ints();
+  Dims v = known_numbers(given, function, argument);
   auto n = static_cast<size_t>(axes);
   if (v.size() == n + 2) return Ints(v.begin(), v.end());
   if (v.size() != 1 && v.size() != n)

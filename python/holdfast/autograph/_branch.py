@@ -60,6 +60,8 @@ def staged_if(
     cells = cells or Cells(body, orelse)
     before = cells.read_all(site.modified)
 
+    errors: list[Exception] = []
+
     def side(block: Callable[[], None]) -> Outcome:
         journal, raised = Journal(), ""
         try:
@@ -67,8 +69,9 @@ def staged_if(
                 block()
         except Exception as error:
             raised = _said(error)
-            if not raised:
+            if not raised or errors:  # nothing to stage, or both sides raise: then Python does
                 raise
+            errors.append(error)
         finally:
             names = cells.read_all(site.outputs)
             cells.write_all(before)
@@ -78,6 +81,7 @@ def staged_if(
     raised: dict[bool, str] = {}
 
     def first() -> Outcome:
+        errors.clear()
         outcome = side(body)
         raised[True] = outcome.raised
         return outcome
@@ -85,12 +89,13 @@ def staged_if(
     def second() -> Outcome:
         outcome = side(orelse)
         raised[False] = outcome.raised
-        if raised[True] and outcome.raised:
-            raise RuntimeError(f"{raised[True]} / {outcome.raised}")
         return outcome
 
     predicate = as_bool(predicate)
-    cells.write_all(merge(predicate, first, second, site))
+    try:
+        cells.write_all(merge(predicate, first, second, site))
+    finally:
+        errors.clear()  # they hold frames, and these hold symbols
     for taken, said in raised.items():
         if said:
             from .. import debugging

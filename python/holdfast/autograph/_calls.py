@@ -75,7 +75,8 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
             axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
             return joined(name, args[0], axis)
     given = function(*args, **kwargs)
-    if isinstance(function, type) and (now := journal()) is not None:
+    now = journal()
+    if now is not None and sys.getrefcount(given) == 2:  # nobody else knows it: it is new
         now.note_made(given)
     return given
 

@@ -16,7 +16,7 @@ from .._dtypes import as_dtype, int32
 from .._holders import MISSING, Place
 from .._journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
 from .._places import recording
-from ..errors import DiagnosticError
+from ..errors import DiagnosticError, fail
 from . import _messages
 from ._growing import Growing
 from ._sites import Site
@@ -31,10 +31,12 @@ from ._state import (
     is_tensorish,
     leaves_of,
     packed,
+    same_object,
     same_structure,
     spec_of,
     zeros,
 )
+from ._unset import settled
 
 __all__ = ["Carried", "innermost"]
 
@@ -158,7 +160,7 @@ class Carried:
                 self.cells.write_all(self.before)
             self._finish(outputs)
             return
-        raise AssertionError(f"the loop in line {self.site.line} never settles")
+        fail("E1599", f"the state of the loop in line {self.site.line} never settles")
 
     def _dtypes_in(self, error: DiagnosticError) -> dict[tuple[Any, int], Any]:
         """Dtypes for numbers that clashed as tensors: as Python numbers they would have followed.
@@ -322,7 +324,7 @@ class Carried:
         pairs = zip(leaves_of(entry.start), leaves_of(value), entry.slots, strict=True)
         for i, (old, new, slot) in enumerate(pairs):
             if slot is None:
-                if old is not new and not _same(old, new):
+                if not same_object(old, new):
                     self._refuse(entry, old, new)
                 continue
             dtype = out[slot].dtype
@@ -413,12 +415,7 @@ class Carried:
             elif isinstance(entry.after, Maybe):
                 self.cells.write(entry.name, entry.after)
             else:
-                ran = outputs[-1]
-                if isinstance(entry.before, Maybe) and entry.before.kind == "loop":
-                    ran = _either(entry.before.ran, ran)
-                self.cells.write(
-                    entry.name, Maybe(entry.name, self.site, 0, "loop", value, ran)
-                )
+                self.cells.write(entry.name, self._first_set(entry, value, outputs[-1]))
         known = {entry.name for entry in self.entries if entry.place is None}
         for name in self.site.carried:
             if name not in known:
@@ -428,6 +425,14 @@ class Carried:
                 self._store(effect.place, effect.value, outputs[-1])
             else:
                 _perform(effect)
+
+    def _first_set(self, entry: _Entry, value: Any, ran: Any) -> Any:
+        """The value of a name that had none before the loop, or none that a graph could keep."""
+        if isinstance(entry.before, Maybe) and entry.before.kind == "loop":
+            ran = _registry.function("logical_or")(entry.before.ran, ran)
+        maybe = Maybe(entry.name, self.site, 0, "loop", value, ran)
+        # Reads of a name that was never unset are not looked at, so it is settled at once.
+        return maybe if entry.before is UNSET or isinstance(entry.before, Maybe) else settled(maybe)
 
     def _store(self, place: Place, value: Any, condition: Any) -> None:
         if condition is None:
@@ -460,15 +465,3 @@ def _from_sample(sample: Any) -> Any:
     """The value to begin with: zeros that nobody reads."""
     leaves = [zeros(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves_of(sample)]
     return packed(sample, leaves)
-
-
-def _either(a: Any, b: Any) -> Any:
-    return _registry.function("logical_or")(a, b)
-
-
-def _same(x: Any, y: Any) -> bool:
-    if is_tensorish(x) or is_tensorish(y) or type(x) is not type(y):
-        return False
-    same = x == y
-    return same if isinstance(same, bool) else False
-

@@ -18,6 +18,7 @@ from .. import _control, _registry
 from .._holders import MISSING, ItemPlace, Object, Place
 from .._journal import Change, Growth, Journal, Set, journal, mutate, put
 from .._places import recording
+from ..errors import fail
 from . import _messages
 from ._jumps import VALUE
 from ._sites import Site
@@ -32,6 +33,7 @@ from ._state import (
     is_tensorish,
     leaves_of,
     packed,
+    same_object,
     same_structure,
     spec_of,
     zeros,
@@ -81,18 +83,14 @@ def merge(
 
     Changes of places are performed, so that the journal around sees them.
     """
-    names = (f"if in line {site.line}", f"else of line {site.line}")
     pairing = _Pairing(predicate, first, second, site)
-    for _ in range(_ATTEMPTS):
-        try:
-            outputs = _control.stage_cond(predicate, pairing.first, pairing.second, names)
-        except Again as again:
-            pairing.learn(again)
-            continue
+    try:
+        outputs = pairing.staged()
         for perform in pairing.changes:
             perform(outputs)
         return {name: made(outputs) for name, made in pairing.names.items()}
-    raise AssertionError(f"the sides of the branch in line {site.line} never settle")
+    finally:
+        vars(pairing).clear()  # it holds functions that hold it, and all of them hold symbols
 
 
 class _Filler:
@@ -118,11 +116,20 @@ class _Pairing:
         self.names: dict[str, Made] = {}
         self.changes: list[Callable[[list[Any]], None]] = []
 
-    def learn(self, again: Again) -> None:
-        """Takes over what an attempt found out."""
-        self.dtypes |= again.dtypes
-        if again.fillers is not None:
-            self.fillers = again.fillers
+    def staged(self) -> list[Any]:
+        """The joined outputs."""
+        line = self.site.line
+        names = (f"if in line {line}", f"else of line {line}")
+        for _ in range(_ATTEMPTS):
+            try:
+                return _control.stage_cond(self.predicate, self.first, self.second, names)
+            except Again as again:
+                if again.dtypes or again.fillers is not None:
+                    self.dtypes |= again.dtypes
+                    self.fillers = again.fillers if again.fillers is not None else self.fillers
+                else:
+                    raise  # for a loop around
+        fail("E1599", f"the sides of the branch in line {line} never settle")
 
     def first(self) -> list[Any]:
         """The first side's outputs."""
@@ -165,7 +172,7 @@ class _Pairing:
 
         `at` tells where the first side put `x` out; None if `x` is from before the branch.
         """
-        if x is y or _equal(x, y):
+        if same_object(x, y):
             return x
         if not (is_tensorish(x) and is_tensorish(y)):
             if strict:
@@ -328,14 +335,6 @@ def _filled(like: Any, leaves: list[Any]) -> Made:
 
 def _is_unset(value: Any) -> bool:
     return value is UNSET or isinstance(value, Maybe)
-
-
-def _equal(x: Any, y: Any) -> bool:
-    """Whether two values that are no tensors say the same."""
-    if is_tensor(x) or is_tensor(y) or type(x) is not type(y):
-        return False
-    same = x == y
-    return bool(same) if isinstance(same, bool) else bool(getattr(same, "all", bool)())
 
 
 def _label(change: Change) -> str:

@@ -1,0 +1,155 @@
+// Lets reductions over trailing axes read what they reduce while it is in the first cache.
+#include <algorithm>
+
+#include "holdfast/expr/fused.h"
+#include "holdfast/ops/math/fold.h"
+#include "holdfast/passes/passes.h"
+
+namespace holdfast {
+namespace {
+
+constexpr int64_t kLeastRow = 8;  // shorter ones cost more calls than they save memory
+
+std::optional<Fold> fold_of(const OpDef& op) {
+  static const std::pair<const OpDef*, Fold> folds[] = {
+      {find_op("Sum"), Fold::kSum}, {find_op("Mean"), Fold::kMean}, {find_op("Max"), Fold::kMax}, {find_op("Min"), Fold::kMin}, {find_op("Prod"), Fold::kProd}};
+  for (auto& [known, fold] : folds) if (known == &op) return fold;
+  return std::nullopt;
+}
+
+// The elements of one row, where `n` reduces the last axes and nothing else; 0 otherwise.
+int64_t row_of(const Node& n) {
+  if (!n.inputs[0].node || !n.inputs[1].node || n.inputs[1].node->op != &const_op()) return 0;
+  const Shape& shape = type_of(n.inputs[0]).shape;
+  if (!shape.is_full() || !n.after.empty()) return 0;
+  const Tensor& axes = constant_of(*n.inputs[1].node);
+  Dims list;
+  for (int64_t i = 0; i < axes.size(); ++i) {
+    int64_t a = axes.dtype() == int64 ? axes.data<int64_t>()[i] : axes.data<int32_t>()[i];
+    list.push_back(a < 0 ? a + shape.rank() : a);
+  }
+  std::sort(list.begin(), list.end());
+  int64_t row = 1;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i] != shape.rank() - static_cast<int64_t>(list.size() - i)) return 0;
+    row *= shape[static_cast<int>(list[i])];
+  }
+  return shape.size() > 0 ? row : 0;
+}
+
+// The expression of a node of one elementwise op, not finished; null for other nodes.
+Ref<Expr> expression_of(const Node& n) {
+  InlineVector<DType, 4> in;
+  for (const Edge& e : n.inputs) {
+    if (!e.node) return nullptr;
+    in.push_back(type_of(e).dtype);
+  }
+  const char* why = nullptr;
+  auto form = n.outputs.size() == 1 ? fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why) : std::nullopt;
+  if (!form) return nullptr;
+  auto out = make_ref<Expr>();
+  InlineVector<int, 4> operands;
+  for (DType d : in) operands.push_back(out->input(d));
+  out->store(out->add(*n.op, n.attrs, n.where, *form, operands, n.outputs[0].dtype));
+  return out;
+}
+
+class Reductions {
+ public:
+  explicit Reductions(Graph& g) : g_(g) {}
+
+  bool run() {
+    bool any = false;
+    for (size_t i = 0; i < g_.nodes.size(); ++i) any = join(*g_.nodes[i]) || any;
+    if (!any) return false;
+    for (const Ref<Node>& n : g_.nodes) for (Edge& e : n->inputs) redirect(e);
+    for (Edge& e : g_.outputs) redirect(e);
+    auto gone = [&](const Ref<Node>& n) { return moved_.count(n.get()) != 0; };
+    g_.nodes.erase(std::remove_if(g_.nodes.begin(), g_.nodes.end(), gone), g_.nodes.end());
+    drop_unread();
+    return true;
+  }
+
+ private:
+  void redirect(Edge& e) const {
+    if (auto it = moved_.find(e.node.get()); it != moved_.end()) e = it->second;
+  }
+
+  // Makes a reduction one more output of what computes its operand.
+  bool join(Node& n) {
+    auto fold = fold_of(*n.op);
+    if (!fold) return false;
+    int64_t row = row_of(n);
+    if (row < kLeastRow) return false;
+    Ref<Node> from = n.inputs[0].node;
+    DType dtype = type_of(n.inputs[0]).dtype;
+    const Shape& shape = type_of(n.inputs[0]).shape;
+    if (dtype == DType::kBool || from->device != n.device) return false;
+    const FoldLoops& loops = fold_loops(*fold, dtype);
+    if (!loops.rows) return false;
+    Ref<Expr> expr;
+    int value = 0;
+    if (from->op == &fused_op()) {
+      const Expr& old = expr_of(from->attrs);
+      if (old.folds(static_cast<size_t>(n.inputs[0].output)) || (old.row() && old.row() != row)) return false;
+      std::vector<size_t> all;
+      for (size_t i = 0; i < old.stores().size(); ++i) all.push_back(i);
+      expr = old.keeping(all);
+      value = old.stores()[static_cast<size_t>(n.inputs[0].output)];
+    } else if (!(expr = expression_of(*from))) {
+      return false;
+    } else {
+      value = expr->stores()[0];
+    }
+    if (!expr->holds_rows(row)) return false;
+    Folded f{n.op, n.attrs, n.where, constant_of(*n.inputs[1].node), {loops.rows, loops.finish}};
+    expr->fold(value, std::move(f), shape, row);
+    expr->finish();
+    from->op = &fused_op();
+    from->attrs = Attrs{Arg(Ref<RefCounted>(expr))};
+    from->outputs.push_back(n.outputs[0]);
+    moved_[&n] = Edge{from, static_cast<int>(from->outputs.size()) - 1};
+    touched_.push_back(from);
+    return true;
+  }
+
+  // Values that only reductions read need no memory.
+  void drop_unread() {
+    std::unordered_map<const Node*, std::vector<bool>> read;
+    for (const Ref<Node>& n : touched_) read[n.get()].assign(n->outputs.size(), false);
+    auto see = [&](const Edge& e) { if (auto it = read.find(e.node.get()); it != read.end()) it->second[static_cast<size_t>(e.output)] = true; };
+    for (const Ref<Node>& n : g_.nodes) for (const Edge& e : n->inputs) see(e);
+    for (const Edge& e : g_.outputs) see(e);
+    std::unordered_map<const Node*, std::vector<int>> now;
+    for (auto& [n, list] : read) {
+      std::vector<size_t> kept;
+      std::vector<int>& index = now[n];
+      InlineVector<Type, 1> types;
+      for (size_t i = 0; i < list.size(); ++i) {
+        index.push_back(static_cast<int>(kept.size()));
+        if (!list[i]) continue;
+        kept.push_back(i);
+        types.push_back(n->outputs[i]);
+      }
+      if (kept.empty() || kept.size() == list.size()) { now.erase(n); continue; }
+      Ref<Expr> less = expr_of(n->attrs).keeping(kept);
+      less->finish();
+      auto* node = const_cast<Node*>(n);
+      node->attrs = Attrs{Arg(Ref<RefCounted>(less))};
+      node->outputs = std::move(types);
+    }
+    auto shift = [&](Edge& e) { if (auto it = now.find(e.node.get()); it != now.end()) e.output = it->second[static_cast<size_t>(e.output)]; };
+    for (const Ref<Node>& n : g_.nodes) for (Edge& e : n->inputs) shift(e);
+    for (Edge& e : g_.outputs) shift(e);
+  }
+
+  Graph& g_;
+  std::unordered_map<const Node*, Edge> moved_;
+  std::vector<Ref<Node>> touched_;
+};
+
+}  // namespace
+
+bool fuse_reductions(Graph& g) { return Reductions(g).run(); }
+
+}  // namespace holdfast

@@ -1,0 +1,197 @@
+"""What a trace knows of shapes, and symbols where Python meets them."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+ANY = tf.TensorSpec([None, None])
+ROWS = tf.TensorSpec([None, 3])
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def shapes_of(body, signature=ROWS):
+    """The static shapes of what `body` gives, which must also run."""
+    seen = []
+
+    def note(x):
+        result = body(x)
+        seen.extend(r.shape.as_list() if r.shape.rank is not None else None for r in result)
+        return result
+
+    f = tf.function(note, input_signature=[signature], autograph=False)
+    for symbol, value in zip(seen, f(X), strict=False):
+        assert symbol is None or tf.TensorShape(symbol).is_compatible_with(value.shape)
+    return seen
+
+
+def test_sizes_are_followed_through_arithmetic_and_rearranging():
+    found = shapes_of(
+        lambda x: [
+            tf.reshape(x, [tf.shape(x)[0], 3, 1]),
+            tf.reshape(x, tf.concat([tf.shape(x)[:1], [1, 3]], 0)),
+            tf.reshape(x, [-1, tf.shape(x)[1] // 3]),
+            tf.zeros([tf.shape(x)[0], tf.shape(x)[1] * 2 + 1]),
+            tf.zeros(tf.stack([tf.cast(tf.shape(x)[0], tf.int64), 5])),
+            tf.fill(tf.gather(tf.shape(x), [1, 0]), 2.0),
+            tf.broadcast_to(x[:1, :1], [tf.shape(x)[0], 4]),
+            tf.range(tf.shape(x)[1]),
+            tf.random.normal([tf.shape(x)[0], 7]),
+            tf.tile(x, [tf.shape(x)[0], 2]),
+            x[: tf.shape(x)[0], 1:],
+            tf.eye(tf.shape(x)[1]),
+            tf.eye(tf.shape(x)[0], 4),
+        ]
+    )
+    assert found == [
+        [None, 3, 1], [None, 1, 3], [None, 1], [None, 7], [None, 5], [3, None], [None, 4], [3],
+        [None, 7], [None, 6], [None, 2], [3, 3], [None, 4],
+    ]  # fmt: skip
+
+
+def test_an_unknown_index_leaves_the_other_axes_known():
+    def body(x):
+        i = tf.cast(tf.reduce_sum(x) * 0.0, tf.int32)
+        return [x[i], x[i:, 1:3], x[..., tf.newaxis, i], tf.slice(x, [i, 0], [1, 2])]
+
+    assert shapes_of(body) == [[3], [None, 2], [None, 1], [1, 2]]
+
+
+def test_sizes_that_hang_on_values_are_unknown():
+    def body(x):
+        flat = tf.reshape(x, [-1])
+        return [tf.where(x > 2.0), tf.boolean_mask(x, x > 2.0), tf.unique(flat)[0]]
+
+    assert shapes_of(body) == [[None, 2], [None], [None]]
+
+
+def test_static_values():
+    seen = []
+
+    def body(x):
+        shape = tf.shape(x)
+        for t in (shape, shape[1] * 3, tf.rank(x), tf.size(x), x, tf.size(x[0])):
+            seen.append(tf.get_static_value(t))
+        seen.append(tf.get_static_value(shape, partial=True).tolist())
+        return x
+
+    tf.function(body, input_signature=[ROWS], autograph=False)(X)
+    assert seen == [None, 9, 2, None, None, 3, [None, 3]]
+
+
+def test_set_shape_and_ensure_shape_narrow_and_are_checked():
+    @tf.function(input_signature=[ANY], autograph=False)
+    def f(x):
+        x.set_shape([None, 3])
+        assert x.shape.as_list() == [None, 3]
+        y = tf.ensure_shape(x, [2, None])
+        assert y.shape.as_list() == [2, 3]
+        with pytest.raises(ValueError, match="not compatible"):
+            y.set_shape([4, 4])
+        return -(-y)
+
+    np.testing.assert_array_equal(f(X), X)
+    for wrong in (np.ones((2, 4), "f"), np.ones((1, 3), "f")):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            f(wrong)
+
+
+def test_a_gradient_flows_through_a_narrowed_symbol():
+    @tf.function(input_signature=[ANY], autograph=False)
+    def f(x):
+        y = x * x
+        y.set_shape([2, 3])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            z = x * x
+            z.set_shape([2, 3])
+            w = tf.reduce_sum(z * 3.0)
+        return tf.reduce_sum(y), tape.gradient(w, x)
+
+    x = tf.constant(X)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        total, inside = f(x)
+    np.testing.assert_array_equal(tape.gradient(total, x), 2 * X)
+    np.testing.assert_array_equal(inside, 6 * X)
+
+
+def test_python_and_symbols_of_a_known_size():
+    @tf.function(autograph=False)
+    def f(x):
+        first, second = x
+        rows = [row * 2 for row in x]
+        pair = tf.convert_to_tensor([x[0, 0], 1.0])
+        return len(x), first + second, tf.stack(rows), pair, [x[1, 1], 2.0] + x[0, :2]
+
+    n, total, rows, pair, added = f(X)
+    assert n == 2 and pair.numpy().tolist() == [0, 1] and added.numpy().tolist() == [4, 3]
+    np.testing.assert_array_equal(total, X.sum(0))
+    np.testing.assert_array_equal(rows, X * 2)
+
+
+UFUNCS = (
+    "sin cos exp sqrt square floor ceil absolute negative rint expm1 log1p tanh isnan arctan sign "
+    "logical_not"
+).split()
+PAIRS = (
+    "add subtract multiply divide maximum minimum power arctan2 greater less_equal not_equal "
+    "floor_divide"
+).split()
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_numpy_ufuncs_of_one_symbol(name):
+    x = X > 2 if name == "logical_not" else X
+    f = tf.function(lambda x: getattr(np, name)(x), autograph=False)
+    np.testing.assert_allclose(f(tf.constant(x)), getattr(np, name)(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_numpy_ufuncs_of_symbols_and_arrays(name):
+    f = tf.function(lambda x: getattr(np, name)(x, X + 1), autograph=False)
+    np.testing.assert_allclose(f(tf.constant(X)), getattr(np, name)(X, X + 1), rtol=1e-6)
+    g = tf.function(lambda x: getattr(np, name)(X + 1, x + 1), autograph=False)
+    np.testing.assert_allclose(g(tf.constant(X)), getattr(np, name)(X + 1, X + 1), rtol=1e-6)
+
+
+def test_ufuncs_on_values_are_numpys_and_operators_ours():
+    x = tf.constant(X)
+    assert isinstance(np.add(X, x), np.ndarray) and isinstance(np.sin(x), np.ndarray)
+    assert isinstance(X + x, tf.Tensor) and isinstance(X > x, tf.Tensor)
+    assert isinstance(np.float32(2) * x, tf.Tensor)
+    out = X.copy()
+    out += x
+    assert isinstance(out, np.ndarray) and (out == 2 * X).all()
+    assert np.add.reduce(x).tolist() == X.sum(0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("call", "fix"),
+    [
+        (lambda x: np.mean(x), "tf.reduce_mean"),
+        (lambda x: np.concatenate([x, x]), "tf.concat"),
+        (lambda x: np.hypot(x, x), "py_function"),
+        (lambda x: np.add.reduce(x), "tf.reduce_sum"),
+        (lambda x: np.asarray(x), "tf.convert_to_tensor"),
+    ],
+)
+def test_other_numpy_calls_say_what_to_write(call, fix):
+    with pytest.raises(TypeError) as caught:
+        tf.function(call, autograph=False)(tf.constant(X))
+    assert caught.value.code == "E0204" and fix in str(caught.value)
+
+
+def test_an_int_argument_may_come_from_a_known_size():
+    @tf.function(input_signature=[ROWS], autograph=False)
+    def f(x):
+        return tf.stack([x, x], axis=tf.rank(x) - 1)
+
+    assert f(X).shape == (2, 2, 3)
+
+    @tf.function(input_signature=[ROWS], autograph=False)
+    def g(x):
+        return tf.stack([x, x], axis=tf.shape(x)[0])
+
+    with pytest.raises(tf.errors.UnimplementedError, match="`axis` must be known while tracing"):
+        g(X)
