@@ -228,7 +228,8 @@ def test_residuals_go_with_the_tape():
         during = live_bytes()
         return during, tape.gradient(y, weight)
 
-    run()
+    for _ in range(3):  # plans settle: one for the sizes, its memory kept for the next call
+        run()
     gc.collect()
     before = live_bytes()
     during, gradient = run()
@@ -262,10 +263,15 @@ def test_a_failed_run_leaves_nothing_and_the_function_works():
     f = tf.function(lambda x, i: tf.gather(x * 2.0, i))
     x = tf.ones((SIDE, SIDE))
     f(x, tf.constant(0))
-    before = live_bytes()
-    for _ in range(10):
+
+    def fail():
         with pytest.raises(tf.errors.InvalidArgumentError):
             f(x, tf.constant(SIDE))
+
+    fail()  # an interrupted run gives its memory up, and the next one keeps its own
+    before = live_bytes()
+    for _ in range(10):
+        fail()
     assert live_bytes() == before
     assert float(f(x, tf.constant(1))[0]) == 2.0
 
