@@ -324,7 +324,7 @@ class Carried:
         pairs = zip(leaves_of(entry.start), leaves_of(value), entry.slots, strict=True)
         for i, (old, new, slot) in enumerate(pairs):
             if slot is None:
-                if not same_object(old, new):
+                if entry.was_set and not same_object(old, new):
                     self._refuse(entry, old, new)
                 continue
             dtype = out[slot].dtype

@@ -58,9 +58,7 @@ class _Liveness:
                 return self.loop(statement, after, caught)
             case ast.With(items=items, body=body):
                 inner = self.block(body, after, caught)
-                bound = _names.bindings(items).names
-                # The context may end an exception, so what was live before stays so.
-                return (inner - bound) | self.reads(*items) | (after & bound)
+                return (inner - _names.bindings(items).names) | self.reads(*items)
             case ast.Try() | ast.TryStar():
                 return self.attempt(statement, after, caught)
             case ast.Match(subject=subject, cases=cases):
