@@ -39,13 +39,17 @@ def _roots(function: Callable[..., Any]) -> Iterator[Named]:
 
 def _parts(name: str, value: Any) -> Iterator[Named]:
     if isinstance(value, dict):
-        yield from ((f"{name}[{key!r}]", part) for key, part in list(value.items()) if isinstance(key, (str, int)))
+        for key, part in list(value.items()):
+            if isinstance(key, (str, int)):
+                yield f"{name}[{key!r}]", part
     elif isinstance(value, (list, tuple, deque)):
         yield from ((f"{name}[{i}]", part) for i, part in enumerate(list(value)))
     elif not isinstance(value, (type, types.ModuleType, types.FunctionType)):
         space = getattr(value, "__dict__", None)
         if isinstance(space, dict) and type(value).__module__.partition(".")[0] != "holdfast":
-            yield from ((f"{name}.{key}", part) for key, part in list(space.items()) if isinstance(key, str))
+            for key, part in list(space.items()):
+                if isinstance(key, str):
+                    yield f"{name}.{key}", part
 
 
 def _reachable(function: Callable[..., Any]) -> Iterator[Named]:
@@ -79,16 +83,17 @@ class Containers:
         self._known = [
             (name, value, len(value))
             for name, value in found
-            if isinstance(value, (list, set, deque))  # a dict's key is set again, under its own rules
+            if isinstance(value, (list, set, deque))  # a dict gets the same key again
         ]
         self._objects = [
             (name, value, dict(vars(value)))
             for name, value in found
-            if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, (type, types.ModuleType))
+            if isinstance(getattr(value, "__dict__", None), dict)
+            and not isinstance(value, (type, types.ModuleType))
         ]
 
     def check(self, function: str) -> None:
-        """Refuses the trace if one of them grew by a symbol, or if it reads an attribute that it then sets."""
+        """Refuses the trace if one of them grew by a symbol, or if it reads state that it sets."""
         for name, owner, before in self._objects:
             for attribute, value in list(vars(owner).items()):
                 found = self._state(attribute) if is_symbol(value) else None
@@ -106,7 +111,8 @@ class Containers:
 
     def _state(self, attribute: str) -> tuple[Mark, Mark] | None:
         """Where the code reads an attribute before it stores it, and where it stores it."""
-        steps = [step for step in dis.get_instructions(self._code) if step.argval == attribute] if self._code else []
+        every = dis.get_instructions(self._code) if self._code else ()
+        steps = [step for step in every if step.argval == attribute]
         read = next((step.offset for step in steps if step.opname.startswith("LOAD")), None)
         stored = next((step.offset for step in steps if step.opname.startswith("STORE")), None)
         if self._code is None or read is None or stored is None or stored < read:
@@ -114,17 +120,22 @@ class Containers:
         return Mark(self._code, read), Mark(self._code, stored)
 
 
+def _label(role: str, loc: dict[str, Any], text: str, primary: bool) -> dict[str, Any]:
+    return {"role": role, "loc": loc, "text": text, "primary": primary}
+
+
 def _refuse_state(name: str, read: Mark, stored: Mark, function: str) -> NoReturn:
     tf = module_alias()
     fail(
         "E0106",
         f"`{name}` is state: `{function}` reads what an earlier call of it stored",
-        f"`{function}` is not converted, so its trace keeps what line {read.loc()['line']} read while tracing; "
-        "later calls would not see the new value",
-        fix=f"keep it in a Variable: `{name} = {tf}.Variable(...)` once, then `{name}.assign(...)` at each call",
+        f"`{function}` is not converted, so its trace keeps what line {read.loc()['line']} read while "
+        "tracing; later calls would not see the new value",
+        fix=f"keep it in a Variable: `{name} = {tf}.Variable(...)` once, then `{name}.assign(...)` "
+        "at each call",
         labels=[
-            {"role": "first_use", "loc": read.loc(), "text": "read here, once, while tracing", "primary": True},
-            {"role": "stored", "loc": stored.loc(), "text": "stored here, for the next call", "primary": False},
+            _label("first_use", read.loc(), "read here, once, while tracing", True),
+            _label("stored", stored.loc(), "stored here, for the next call", False),
         ],
         subject={"name": name, "owner": {"kind": "function", "name": function}},
     )
@@ -144,15 +155,16 @@ def _take_out(container: Any, symbols: list[Any]) -> None:
 def _refuse(name: str, symbol: Any, function: str) -> NoReturn:
     born = born_loc(symbol)
     text = f"put into `{name}` here, while tracing"
-    labels = [{"role": "stored", "loc": born, "text": text, "primary": True}] if born else []
+    labels = [_label("stored", born, text, True)] if born else []
     here = mark()
     if here is not None:
-        labels += [label | {"role": "closed", "primary": not labels} for label in used_here("traced here")]
+        traced = {"role": "closed", "primary": not labels}
+        labels += [label | traced for label in used_here("traced here")]
     fail(
         "E0102",
         f"`{name}` grew while `{function}` was traced, and later calls could not repeat it",
-        f"`{function}` is not converted (`autograph=False`, or its source is not there), so nothing knows "
-        f"how `{name}` grew; it would grow at the first call and at no other",
+        f"`{function}` is not converted (`autograph=False`, or its source is not there), so nothing "
+        f"knows how `{name}` grew; it would grow at the first call and at no other",
         fix=f"`return` the value from `{function}`, and add it to `{name}` where you call it",
         labels=labels,
     )

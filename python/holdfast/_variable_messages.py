@@ -18,7 +18,8 @@ def refuse(name: str, function: Callable[..., Any], variable: Any) -> NoReturn:
     born = variable._born()
     called = _target(born) or "the Variable"
     holder = held_as(variable, function)
-    holder = holder.rpartition("[")[0] if holder.endswith("]") else holder  # the list rather than its item
+    if holder.endswith("]"):
+        holder = holder.rpartition("[")[0]  # the list rather than its item
     kept = f"`{holder}` keeps it" if holder and holder != called else "it stays"
     labels = [] if born is None else [
         {"role": "born", "loc": born, "text": "made here, on each call", "primary": True}
@@ -28,11 +29,16 @@ def refuse(name: str, function: Callable[..., Any], variable: Any) -> NoReturn:
     fail(
         "E0401",
         f"`{name}` makes {quoted} on each call, and {kept}",
-        f"a graph is written once: whether {quoted} is to be made once or anew at each call of `{name}`, "
-        "the program does not say",
+        f"a graph is written once: whether {quoted} is to be made once or anew at each call of "
+        f"`{name}`, the program does not say",
         fixes=[_moved(name, function, born, quoted)],
         labels=labels,
-        subject={"name": called, "dtype": variable.dtype.name, "shape": str(variable.shape), "born": born or {}},
+        subject={
+            "name": called,
+            "dtype": variable.dtype.name,
+            "shape": str(variable.shape),
+            "born": born or {},
+        },
     )
 
 
@@ -52,15 +58,19 @@ def _target(born: dict[str, Any] | None) -> str:
     return ast.unparse(statement.targets[0]) if statement else ""
 
 
-def _moved(name: str, function: Callable[..., Any], born: dict[str, Any] | None, quoted: str) -> dict[str, Any]:
-    """The edit that moves the line in front of a function of a module; words where it is not so plain."""
+def _moved(
+    name: str, function: Callable[..., Any], born: dict[str, Any] | None, quoted: str
+) -> dict[str, Any]:
+    """The edit that moves the line in front of a module's function; words where it can't be so."""
     statement, attribute = _parsed(born), False
     if statement is not None:
         attribute = isinstance(statement.targets[0], ast.Attribute)
     title = f"make {quoted} once, outside of `{name}`"
     if attribute:
         title = f"make {quoted} in `__init__`, outside of `{name}`, or only `if` there is none yet"
-    first = None if born is None or statement is None or attribute else _first_line(function, born, statement)
+    first = None
+    if born is not None and statement is not None and not attribute:
+        first = _first_line(function, born, statement)
     if first is None or born is None:
         return {"title": title, "applicability": "manual", "edits": []}
     line = born["source"]
@@ -71,7 +81,9 @@ def _moved(name: str, function: Callable[..., Any], born: dict[str, Any] | None,
     return {"title": title, "applicability": "tested", "edits": edits}
 
 
-def _first_line(function: Callable[..., Any], born: dict[str, Any], statement: ast.Assign) -> int | None:
+def _first_line(
+    function: Callable[..., Any], born: dict[str, Any], statement: ast.Assign
+) -> int | None:
     """The line of the function's first decorator, if the statement may stand before it."""
     code = getattr(function, "__code__", None)
     tree = _source._parse("".join(_source._lines(born["file"])))

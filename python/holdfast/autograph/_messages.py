@@ -268,7 +268,7 @@ def refuse_function(function: Any, construct: str, loc: dict[str, Any] | None) -
     else:
         why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot"
         fix = f"no `{construct}`: make `{name}` a plain function and call it from the coroutine"
-    what = "it has a `yield`" if construct == "yield" else "it is a coroutine"
+    what = {"yield": "it has a `yield`", "async": "it is `async`"}.get(construct, f"it has an `{construct}`")
     fail("E0603", f"`{name}` can't be traced: {what}", why, fix=fix, labels=labels)
 
 
