@@ -11,6 +11,8 @@
 #include <omp.h>
 #endif
 
+#include "holdfast/base/signals.h"
+
 namespace holdfast {
 namespace {
 
@@ -88,7 +90,9 @@ void parallel_pieces(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_
   }
   GiveBack at_end;
   Failure failure;
+  const auto caller = std::this_thread::get_id();
   auto work = [&](std::atomic<int64_t>& next) {
+    if (std::this_thread::get_id() != caller) take_no_signals();
     t_inside = true;
     try {
       for (int64_t p; !failure.set && (p = next.fetch_add(1)) < pieces;) piece(p);

@@ -26,15 +26,17 @@ Tensor = _holdfast.Tensor
 class Call:
     """One call: the structure of its arguments, their leaves, and what tells traces apart."""
 
-    __slots__ = ("args", "key", "kwargs", "leaves", "names", "symbolic", "tensors", "types")
+    __slots__ = ("args", "awaited", "key", "kwargs", "leaves", "names", "symbolic", "tensors", "types")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> None:
         self.args, self.kwargs, self.names = args, kwargs, names
         self.leaves: list[Any] = []
         self.tensors: list[Any] = []
-        self.symbolic = False
+        self.symbolic = self.awaited = False
         key: list[Any] = []
         self._flatten((args, kwargs), key)
+        if self.awaited:
+            self.args, self.kwargs = nest.map_structure(_awaited, (args, kwargs))
         self.key = tuple(key)
         # What a trace sees of the tensors; an input signature may know less of them.
         self.types: list[tuple[Any, Any]] = [(t.dtype, _dims(t.shape)) for t in self.tensors]
@@ -52,6 +54,7 @@ class Call:
             key.append((kind, value if value == value else "nan"))
             self.leaves.append(value)
         elif isinstance(value, concurrent.futures.Future):
+            self.awaited = True
             self._flatten(value.result(), key)
         elif isinstance(value, (np.ndarray, np.generic)):
             self._tensor(_holdfast.convert(value), key)
@@ -116,6 +119,11 @@ def _walk_paths(value: Any, path: str, out: list[str]) -> None:
 
 def _dims(shape: Any) -> Any:
     return None if shape.rank is None else tuple(shape.as_list())
+
+
+def _awaited(leaf: Any) -> Any:
+    """What an argument is when it has come."""
+    return _awaited(leaf.result()) if isinstance(leaf, concurrent.futures.Future) else leaf
 
 
 class Identity:

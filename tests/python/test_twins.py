@@ -46,6 +46,7 @@ TWINS = {
     r"broadcast_static_shape": "broadcast_static_shape",
     r"custom_gradient": "record_custom",
     r"explain": "const std::vector<CodeInfo>& all_codes()",
+    r"live_tensors|LiveTensors": "live_tensors(GroupBy",
     r"random\.(experimental\.)?(Generator|Algorithm|create_rng_state|[gs]et_global_generator)": "class HOLDFAST_API Generator",
     r"config\.(experimental\.)?list_(logical|physical)_devices": "const std::vector<Device*>& devices()",
     r"config\.(experimental\.)?(set|get)_(logical|virtual)_device_configuration": "set_logical_cpus",

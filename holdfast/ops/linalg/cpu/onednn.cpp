@@ -13,6 +13,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "holdfast/base/signals.h"
+
 namespace holdfast::gemm {
 namespace {
 
@@ -93,6 +95,7 @@ class Cache {
 
 bool onednn_gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* b,
                  int64_t ldb, float* c, int64_t ldc) {
+  SignalsWait wait;
   return dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a, lda, b, ldb, 0, c, ldc) == dnnl_success;
 }
 
@@ -119,6 +122,7 @@ bool onednn_batch(const Product& p, const Batch& batch, const void* a, const voi
         {DNNL_ARG_WEIGHTS, {prepared->b, engine(), const_cast<void*>(b)}},
         {DNNL_ARG_DST, {prepared->c, engine(), c}}};
     if (prepared->scratch) args.insert({DNNL_ARG_SCRATCHPAD, {pad, engine(), aligned}});
+    SignalsWait wait;
     prepared->run.execute(stream, args);
     return true;
   } catch (const dnnl::error&) {

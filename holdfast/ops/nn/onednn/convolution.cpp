@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "holdfast/base/parallel.h"
+#include "holdfast/base/signals.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/nn/onednn/engine.h"
 
@@ -190,6 +191,7 @@ Status execute(const Call& c, const Compiled& k, Pass pass, const void* image, c
   auto reorder = [&](const memory& from, const memory& to) {
     k.reorder.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, pad}});
   };
+  SignalsWait wait;
   try {
     if (k.reorder && pass != Pass::kFilter) reorder(outer, inner);
     k.primitive.execute(stream, {{pass == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, at(k.image, image)},
