@@ -79,7 +79,7 @@ class Containers:
         self._known = [
             (name, value, len(value))
             for name, value in found
-            if isinstance(value, (list, dict, set, deque))
+            if isinstance(value, (list, set, deque))  # a dict's key is set again, under its own rules
         ]
         self._objects = [
             (name, value, dict(vars(value)))
@@ -97,7 +97,7 @@ class Containers:
                     vars(owner).update(before)
                     _refuse_state(f"{name}.{attribute}", *found, function)
         for name, container, length in self._known:
-            items = list(container.values() if isinstance(container, dict) else container)
+            items = list(container)
             symbols = [item for item in items if is_symbol(item)]
             if len(items) > length and symbols:
                 _take_out(container, symbols)
@@ -133,10 +133,7 @@ def _refuse_state(name: str, read: Mark, stored: Mark, function: str) -> NoRetur
 def _take_out(container: Any, symbols: list[Any]) -> None:
     """The call does not happen: what it put there goes."""
     gone = {id(each) for each in symbols}
-    if isinstance(container, dict):
-        for key in [key for key, item in container.items() if id(item) in gone]:
-            del container[key]
-    elif isinstance(container, set):
+    if isinstance(container, set):
         container.difference_update([item for item in container if id(item) in gone])
     else:
         kept = [item for item in container if id(item) not in gone]

@@ -404,9 +404,9 @@ class Recorder:
 def _refuse_uncertain(place: Place) -> None:
     fail(
         "E0104",
-        f"{place.describe()} was set on one side of a staged branch, and is read after it",
-        "which side is taken is known when the graph runs, and a Python value is needed now.",
-        fix="set it to tensors, on both branches or before",
+        f"{place.describe()} was set on one side of a branch, and is read after it",
+        "which side is taken is known when the graph runs, and Python needs its value now",
+        fix="give it tensors, in both branches or before them; a graph can choose between tensors",
         labels=used_here("read here, while tracing"),
     )
 

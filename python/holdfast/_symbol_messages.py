@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, NoReturn
 
 from . import _holdfast
@@ -24,7 +25,7 @@ __all__ = ["refuse"]
 
 def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     """Raises the diagnostic: whose the symbol is, why it has no value, and what to write instead."""
-    name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or scope["node"]
+    name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked) or scope["node"]
     by_hand = scope["kind"] == "graph" and asked in ("numpy", "buffer")
     if not scope["open"] or by_hand:
         _holdfast.value(tensor, name)  # it says why not
@@ -33,6 +34,13 @@ def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     if asked in ("iter", "len"):
         _iterate(tensor, name, asked, scope)
     _python_value(tensor, name, asked, scope)
+
+
+def _receiver(asked: str) -> str:
+    """What stands before the `.numpy` that is executing."""
+    here = mark()
+    names = here.names() if here is not None and asked == "numpy" else None
+    return " ".join(names.receiver.text.split()) if names is not None and names.receiver else ""
 
 
 def _labels(tensor: Any, text: str, used: str) -> list[dict[str, Any]]:
@@ -63,13 +71,14 @@ def _subject(tensor: Any, name: str, scope: dict[str, Any]) -> dict[str, Any]:
 def _numpy(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
     tf, dtype, function = module_alias(), tensor.dtype.name, scope["name"]
     new = f"{tf}.py_function(lambda value: value.numpy(), [{name}], {tf}.{dtype})"
-    fixes = [_edited("have Python called whenever it runs: `py_function`", f"{name}.numpy()", new)]
+    asked = f"{name}.numpy()" if re.fullmatch(r"[\w.\[\]]+", name) else f"({name}).numpy()"
+    fixes = [_edited("have Python called whenever it runs: `py_function`", asked, new)]
     if any(isinstance(node, ast.Return) for node in _around()):
         title = f"or return `{name}` as it is, and call `.numpy()` on what `{function}` gives"
         fixes.append({"title": title, "applicability": "manual", "edits": []})
     fail(
         "E0203",
-        f"`{name}.numpy()`: `{name}` has no value while `{function}` is traced",
+        f"`{asked}`: `{name}` has no value while `{function}` is traced",
         f"this runs once, while tracing `{function}`, when `{name}` is a recipe and not a number",
         fixes=fixes,
         labels=_labels(tensor, _born_text(tensor, scope), "asked for its value here"),

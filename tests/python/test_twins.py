@@ -39,6 +39,7 @@ TWINS = {
     r"scan": "Tensor scan(",
     r"peek": "Tensor peek(",
     r"TensorArray": "Tensor list_reserve(",
+    r"live_tensors|LiveTensors": "largest_live(",
     r"einsum|linalg\.einsum": "Tensor einsum(",
     r"linalg\.svd": "svd(",
     r"meshgrid": "meshgrid(",

@@ -291,7 +291,8 @@ def refuse_function(function: Any, construct: str, loc: dict[str, Any] | None) -
     else:
         why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot"
         fix = f"no `{construct}`: make `{name}` a plain function and call it from the coroutine"
-    fail("E0603", f"`{name}` can't be traced: it has a `{construct}`", why, fix=fix, labels=labels)
+    what = "it has a `yield`" if construct == "yield" else "it is a coroutine"
+    fail("E0603", f"`{name}` can't be traced: {what}", why, fix=fix, labels=labels)
 
 
 def construct_loc(filename: str, qualname: str, node: ast.AST) -> dict[str, Any]:

@@ -1,0 +1,6 @@
+import holdfast as tf
+
+
+@tf.function
+async def fetch(x):
+    return x
