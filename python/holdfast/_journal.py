@@ -1,8 +1,8 @@
 """What Python code changed while it was traced: kept in order, so that it can be taken back.
 
-A staged `if` runs both of its sides, a loop's body may have to be traced again, a whole trace may be
-dropped: each time, what was stored in objects and containers goes back to what it was. The outermost
-journal of a trace becomes the list of stores that every call performs.
+A staged `if` runs both of its sides, a loop's body may have to be traced again, a whole trace may
+be dropped: each time, what was stored in objects and containers goes back to what it was. The
+outermost journal of a trace becomes the list of stores that every call performs.
 """
 
 from __future__ import annotations
@@ -14,10 +14,21 @@ from typing import Any
 
 from ._holders import ItemPlace, Object, Place, holds_symbol
 
-__all__ = ["Change", "Growth", "Journal", "Set", "journal", "mutate", "note_read", "note_set", "open_journals",
-           "put", "raw_write", "uncertain", "was_stored"]
-
-Container = list | dict | set | deque  # type: ignore[type-arg]
+__all__ = [
+    "Change",
+    "Growth",
+    "Journal",
+    "Set",
+    "journal",
+    "mutate",
+    "note_read",
+    "note_set",
+    "open_journals",
+    "put",
+    "raw_write",
+    "uncertain",
+    "was_stored",
+]
 
 
 class Set:
@@ -27,7 +38,7 @@ class Set:
 
     def __init__(self, place: Place, old: Any, value: Any) -> None:
         self.place, self.old, self.value = place, old, value
-        self.inside: Any = value  # what the place holds while tracing; the value may be an output of it
+        self.inside: Any = value  # what the place holds while tracing; `value` may come from it
         self.condition: Any = None  # a tensor: performed where it is true
 
     def touches(self) -> tuple[Any, ...]:

@@ -151,13 +151,15 @@ def _aspect(how: str, value: Any) -> Any:
 
 
 def _remembered(array: Any) -> tuple[Any, bool, Any]:
-    """The array itself, weakly, and a copy to compare it with: of all of it, or of some of its elements."""
+    """The array itself, weakly, and a copy of all or some of its elements to compare it with."""
     whole = array.nbytes <= _MOST_COMPARED
     return weakly(array), whole, array.copy() if whole else _sample(array)
 
 
 def _sample(array: Any) -> Any:
-    return array.ravel()[:: max(array.size // _SAMPLED, 1)].copy() if array.flags.c_contiguous else None
+    if not array.flags.c_contiguous:
+        return None
+    return array.ravel()[:: max(array.size // _SAMPLED, 1)].copy()
 
 
 def _same_array(was: Any, now: Any) -> bool:
@@ -167,7 +169,8 @@ def _same_array(was: Any, now: Any) -> bool:
     seen = now if whole else _sample(now)
     if copy is None or seen is None:
         return copy is seen
-    return bool(copy.dtype == seen.dtype and copy.shape == seen.shape and copy.tobytes() == seen.tobytes())
+    alike = copy.dtype == seen.dtype and copy.shape == seen.shape
+    return bool(alike and copy.tobytes() == seen.tobytes())
 
 
 class Guards:
@@ -432,8 +435,8 @@ def watch_random(function: str) -> Iterator[None]:
     warn(
         "W0604",
         f"{drawn} was drawn while tracing `{function}`; all calls get that number",
-        why=f"Python ran `{function}` once, to trace it; later calls run its graph, in which the number "
-        "is a constant",
+        why=f"Python ran `{function}` once, to trace it; later calls run its graph, in which the "
+        "number is a constant",
         labels=[label | {"loc": calls[0].loc()}] if calls else used_here("traced here"),
         fixes=[
             {

@@ -1,9 +1,9 @@
 """The stores of a trace: what every call of a function leaves behind in Python objects.
 
 Made from the outermost journal when the trace ends. On the call that was traced the symbols sit in
-their places already, and `settle` puts values there; any later call does what the code did, with its
-own values: `perform`. What can't stay is taken back when the trace ends: a store under a condition,
-which happens where the condition turns out true, and one that hides what the call itself has to read.
+their places already, and `settle` puts values there; any later call does what the code did, with
+its own values: `perform`. What can't stay is taken back when the trace ends: a store under a
+condition, which happens where that turns out true, and one that hides what the call has to read.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _rebuilt(value: Any, change: Callable[[Any, list[Any]], Any], tensors: list[
 class Store:
     """One effect on a Python object.
 
-    value: the symbols in what was stored.  condition: a symbol, or None; where it is false the store
-    does not happen. Both may be dropped once they are outputs of the graph.
+    value: the symbols in what was stored.  condition: a symbol, or None; where it is false the
+    store does not happen. Both may be dropped once they are outputs of the graph.
     """
 
     __slots__ = ("_hollow", "_spots", "condition", "method", "place", "value")

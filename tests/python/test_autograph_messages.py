@@ -163,6 +163,26 @@ def test_a_name_of_a_loop_is_asked_for_only_where_it_is_read():
     assert [int(f(tf.constant(n))) for n in (3, 0)] == [20, -1]
 
 
+def test_what_only_an_earlier_iteration_sets():
+    said = Said(
+        """
+        @tf.function
+        def f(x):
+            total = x
+            for i in tf.range(3):          #@loop
+                if i > 0:
+                    total = total + last   #@read
+                last = total               #@set
+            return total
+        """,
+        "<earlier iteration>",
+        ONE,
+    )
+    assert said.error.code == "E0901" and isinstance(said.error, NameError)
+    assert said.at("loop") and said.at("read") == {"used"} and said.at("set") == {"born"}
+    assert "before the loop" in said.diagnostic.fixes[0].title
+
+
 # E0902.
 
 

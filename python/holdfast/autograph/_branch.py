@@ -1,4 +1,4 @@
-"""`if` and conditional expressions: Python's own where the condition has a value, staged where not."""
+"""`if`, `and` and the like: Python's own where the condition has a value, staged where not."""
 
 from __future__ import annotations
 

@@ -246,14 +246,24 @@ class Carried:
         """Gives names and places the values of an iteration."""
         if self.counted:
             self.counter = variables[0]
+        known = {entry.name for entry in self.entries}
+        for name in self.site.exposed:
+            if name not in known and self.before[name] is UNSET:
+                self.cells.write(name, Maybe(name, self.site, 0, "first"))
         for entry in self.entries:
-            if not entry.was_set and not isinstance(entry.before, Maybe):
-                continue  # the body sets it before it reads it, or says that it is unset
             value = entry.filled(entry.start, variables)
             if entry.place is None:
-                self.cells.write(entry.name, value)
-            else:
+                self.cells.write(entry.name, self._entering(entry, value, variables))
+            elif entry.was_set:
                 raw_write(entry.place, value)
+
+    def _entering(self, entry: _Entry, value: Any, variables: Any) -> Any:
+        """The value of a name as an iteration begins."""
+        if entry.was_set or entry.name.startswith("ag__"):
+            return value
+        if isinstance(entry.before, Maybe) or entry.name in self.site.exposed:
+            return self._first_set(entry, value, variables[-1])
+        return entry.before  # the body sets it before it reads it
 
     def _leave(self) -> None:
         self.cells.write_all(self.before)
@@ -415,7 +425,10 @@ class Carried:
             elif isinstance(entry.after, Maybe):
                 self.cells.write(entry.name, entry.after)
             else:
-                self.cells.write(entry.name, self._first_set(entry, value, outputs[-1]))
+                maybe = self._first_set(entry, value, outputs[-1])
+                # Reads of a name that is never unset are not looked at: it is settled at once.
+                looked_at = entry.before is UNSET or isinstance(entry.before, Maybe)
+                self.cells.write(entry.name, maybe if looked_at else settled(maybe))
         known = {entry.name for entry in self.entries if entry.place is None}
         for name in self.site.carried:
             if name not in known:
@@ -430,9 +443,7 @@ class Carried:
         """The value of a name that had none before the loop, or none that a graph could keep."""
         if isinstance(entry.before, Maybe) and entry.before.kind == "loop":
             ran = _registry.function("logical_or")(entry.before.ran, ran)
-        maybe = Maybe(entry.name, self.site, 0, "loop", value, ran)
-        # Reads of a name that was never unset are not looked at, so it is settled at once.
-        return maybe if entry.before is UNSET or isinstance(entry.before, Maybe) else settled(maybe)
+        return Maybe(entry.name, self.site, 0, "loop", value, ran)
 
     def _store(self, place: Place, value: Any, condition: Any) -> None:
         if condition is None:

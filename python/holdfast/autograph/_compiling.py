@@ -42,6 +42,9 @@ class _Marks(ast.NodeTransformer):
         return node
 
 
+_NOT_PRIVATE = (ast.ClassDef, ast.alias, ast.keyword)
+
+
 class _Private(ast.NodeTransformer):
     """Private names as the class around them spells them: the class is not compiled with us."""
 
@@ -55,7 +58,7 @@ class _Private(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         for field in ("id", "attr", "arg", "name", "asname"):
             value = getattr(node, field, None)
-            if isinstance(value, str) and not isinstance(node, (ast.ClassDef, ast.alias, ast.keyword)):
+            if isinstance(value, str) and not isinstance(node, _NOT_PRIVATE):
                 setattr(node, field, self.spell(value))
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             node.names = [self.spell(name) for name in node.names]

@@ -38,8 +38,5 @@ class ByIdentity(Generic[_V]):
         known = self._entries.get(id(key))
         return known is not None and known[0]() is key
 
-    def __iter__(self) -> Any:
-        return (key for key in [ref() for ref, _ in list(self._entries.values())] if key is not None)
-
     def __len__(self) -> int:
         return len(self._entries)

@@ -157,18 +157,14 @@ def enumerate_(iterable: Any, start: Any = 0) -> Any:
 
 def zip_(*iterables: Any, strict: bool = False) -> Any:
     """`zip(...)`: staged if every part is; a list beside a tensor makes Python unroll both."""
-    parts = [stageable(each) for each in iterables]
-    if not strict and parts and any(part is not None for part in parts):
-        whole = [part if part is not None else _rows(each) for part, each in _both(parts, iterables)]
-        if all(part is not None for part in whole):
-            return _Zipped([part for part in whole if part is not None])
+    if not strict and any(stageable(each) is not None for each in iterables):
+        parts = [stageable(each) or _rows(each) for each in iterables]
+        staged = [part for part in parts if part is not None]
+        if len(staged) == len(parts):
+            return _Zipped(staged)
     return zip(*map(_noted, iterables), strict=strict)
 
 
-def _both(parts: list[Any], iterables: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
-    return zip(parts, iterables, strict=True)
-
-
 def _rows(values: Any) -> Staged | None:
-    """A tensor with a value beside symbols."""
+    """A tensor with a value, beside symbols."""
     return Items(values) if isinstance(values, _holdfast.Tensor) else None

@@ -125,8 +125,8 @@ class StagedList(Staged):
         if not name.startswith("_") and hasattr(list, name):
             unsupported(
                 f"`list.{name}` of a list that grows in a staged loop",
-                "in the graph it is a list of tensors, to which elements can be appended, and which "
-                "can be indexed, walked through and stacked.",
+                "in the graph it is a list of tensors: it can be appended to, indexed, walked "
+                "through and stacked.",
                 fix="append only, and work on the result of `tf.stack`",
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

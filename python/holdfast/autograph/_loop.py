@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -77,7 +78,7 @@ def _unrolled(
         if again is True:
             body(element)
         else:
-            staged_if(again, lambda e=element: body(e), lambda: None, step, cells)  # type: ignore[misc]
+            staged_if(again, functools.partial(body, element), lambda: None, step, cells)
 
 
 def _staged_for(

@@ -108,7 +108,11 @@ class _Pairing:
     """Runs both sides and pairs their outputs. What it prepares is made from the joined ones."""
 
     def __init__(
-        self, predicate: Any, first: Callable[[], Outcome], second: Callable[[], Outcome], site: Site
+        self,
+        predicate: Any,
+        first: Callable[[], Outcome],
+        second: Callable[[], Outcome],
+        site: Site,
     ) -> None:
         self.predicate, self.sides, self.site = predicate, (first, second), site
         self.dtypes: dict[tuple[Key, int], Any] = {}  # of numbers of the first side

@@ -15,6 +15,7 @@ from ._state import Maybe, is_tensor
 __all__ = [
     "fits",
     "refuse_dtypes",
+    "refuse_first",
     "refuse_iterations",
     "refuse_carried",
     "refuse_function",
@@ -85,6 +86,26 @@ def refuse_unset(maybe: Maybe) -> NoReturn:
     )
 
 
+def refuse_first(maybe: Maybe) -> NoReturn:
+    """E0901: an iteration reads what only the one before it sets."""
+    site, name = maybe.site, maybe.name
+    labels = [_label("placed", site.loc(), "this loop is staged")]
+    spot = site.set_in(0, name)
+    if spot is not None:
+        labels.append(_label("born", site.home.loc(spot), f"`{name}` is first set here"))
+    labels += used_here(f"`{name}` is read here")
+    fail(
+        "E0901",
+        f"`{name}` is read in a staged {_statement(site)} before anything has set it",
+        f"the body is written once for all iterations, and the first one has no `{name}`; what it "
+        "is like is not known yet.",
+        fix=f"set `{name}` before the loop, to a tensor like those it gets inside",
+        labels=labels,
+        subject={"name": name},
+        op=site.kind,
+    )
+
+
 # Two dtypes under one name.
 
 
@@ -135,7 +156,9 @@ def _refuse_two(
     types = _named_dtype(x), _named_dtype(y)
     # Towards the wider kind: an int becomes a float, not the other way round.
     narrow = 0 if types[0] == "bool" or (types[0].startswith(("int", "uint"))) else 1
-    when = f"whichever way line {site.line} goes" if site.kind == "if" else "however often the loop runs"
+    when = "however often the loop runs"
+    if site.kind == "if":
+        when = f"whichever way line {site.line} goes"
     try:
         fail(
             "E0902",
@@ -242,8 +265,8 @@ def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
         "E0902",
         f"a staged {_statement(site)} turns {_quoted(name)} from {_what(before)} into "
         f"{_what(after)}",
-        "how often the body runs is known when the graph runs; what it hands on must be a tensor of "
-        "the same dtype from the start.",
+        "how often the body runs is known when the graph runs; what it hands on must be a tensor "
+        "of the same dtype from the start.",
         fix=f"give {_quoted(name)} a tensor of that dtype before the loop, by `tf.zeros` or "
         "`tf.cast`",
         labels=labels,

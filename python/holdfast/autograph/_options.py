@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._holders import is_symbol
 from .._shape import as_shape
 from ..errors import unsupported
 from ._carried import innermost
@@ -27,11 +28,17 @@ def set_loop_options(
     loop = innermost()
     if loop is None:
         return
+    if is_symbol(maximum_iterations):
+        unsupported(
+            "`maximum_iterations` is a symbol",
+            "the bound of a loop is a number that is known while tracing.",
+            fix="count in the loop, and `break`",
+        )
     if maximum_iterations is not None:
-        loop.wanted["maximum_iterations"] = maximum_iterations
+        loop.wanted["maximum_iterations"] = int(maximum_iterations)
     for value, shape in shape_invariants or ():
         invariants = loop.wanted.setdefault("shape_invariants", {})
-        shapes = leaves_of(shape) if isinstance(shape, (list, tuple)) and _nested(value) else [shape]
+        shapes = leaves_of(shape) if _nested(value) else [shape]
         for leaf, wanted in zip(leaves_of(value), shapes, strict=True):
             slot = loop.slot_of(leaf)
             if slot is None:

@@ -18,6 +18,9 @@ __all__ = ["check_traceable", "set_verbosity", "to_code", "to_graph", "trace"]
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _COROUTINE = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
+_AWAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
+_YIELDS = (ast.Yield, ast.YieldFrom)
+
 
 def _inner(function: Any) -> types.FunctionType | None:
     """The Python function in a method, a partial or an object with a `__call__`."""
@@ -45,8 +48,7 @@ def check_traceable(function: Any) -> None:
     construct, loc = ("async" if coroutine else "yield"), None
     found = find(code, inner.__globals__)
     if found is not None:
-        wanted = (ast.Await, ast.AsyncFor, ast.AsyncWith) if coroutine else (ast.Yield, ast.YieldFrom)
-        node = _first(found.node, wanted)
+        node = _first(found.node, _AWAITS if coroutine else _YIELDS)
         if isinstance(node, ast.Await):
             construct = "await"
         loc = _messages.construct_loc(code.co_filename, code.co_qualname, node or found.node)
@@ -81,7 +83,7 @@ def to_graph(
 def to_code(
     entity: Any, recursive: bool = True, experimental_optional_features: Any = None
 ) -> str:
-    """The source of `entity`, converted. It is what runs, except that `ag__` stands for the hooks."""
+    """The source of `entity`, converted: what runs, with `ag__` standing for the hooks."""
     inner = _inner(entity)
     form = None if inner is None else converted_form(inner.__code__, inner.__globals__)
     if form is None:

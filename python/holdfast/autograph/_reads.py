@@ -1,4 +1,4 @@
-"""The hooks of names, attributes and items: what is read is noted, what is stored is written down."""
+"""The hooks of names, attributes and items: reads are noted, stores are written down."""
 
 from __future__ import annotations
 

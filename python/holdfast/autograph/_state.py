@@ -1,4 +1,4 @@
-"""The state of staged code: cells of names, values with tensors in them, names that may be unset."""
+"""The state of staged code: cells of names, values with tensors, names that may be unset."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ UNSET: Any = _Unset()
 class Maybe:
     """The value of a name that only one path through staged code sets.
 
-    kind: "if", where there is no value to go on with, or "loop", where `value` is there if the body
-    ran, which the tensor `ran` tells.
+    kind: "if", where there is no value to go on with; "loop", where `value` is there if the body
+    ran, which the tensor `ran` tells; "first", where only an iteration before the first could tell.
     """
 
     __slots__ = ("block", "kind", "name", "ran", "site", "value")

@@ -14,10 +14,12 @@ def settled(maybe: Maybe) -> Any:
     """Its value, if the loop that sets it ran; E0901 if it is one side of a branch that sets it."""
     if maybe.kind == "if":
         _messages.refuse_unset(maybe)
+    if maybe.kind == "first":
+        _messages.refuse_first(maybe)
     from .. import debugging
 
     debugging.Assert(
         maybe.ran,
-        [f"`{maybe.name}` is read, but the loop in line {maybe.site.line} that sets it did not run"],
+        [f"`{maybe.name}` is read, but the loop in line {maybe.site.line} did not run to set it"],
     )
     return maybe.value
