@@ -12,6 +12,7 @@ import weakref
 from typing import Any
 
 from . import _holdfast
+from ._lifting import init_scope
 from .errors import fail
 
 __all__ = ["Creations", "created", "scope", "starting_value"]
@@ -41,7 +42,7 @@ class Creations:
 
     def value(self, tensor: Any) -> Any:
         """The value that a symbol has in the call that is traced."""
-        with _Outside():
+        with init_scope():
             found = self._writer.evaluate(tensor, [t if _is_tensor(t) else None for t in self._inputs])
         if found is None:
             fail(
@@ -75,24 +76,13 @@ class Creations:
         return alive[::-1]
 
 
-class _Outside:
-    def __init__(self) -> None:
-        self._lifted = _holdfast.Lifted()
-
-    def __enter__(self) -> None:
-        self._lifted.enter()
-
-    def __exit__(self, *_: object) -> None:
-        self._lifted.exit()
-
-
 def _is_tensor(value: Any) -> bool:
     return isinstance(value, _holdfast.Tensor)
 
 
 def scope() -> Any:
     """Where a callable initial value runs: outside of a trace, so that it has a value."""
-    return _Outside() if _now.making else contextlib.nullcontext()
+    return init_scope() if _now.making else contextlib.nullcontext()
 
 
 def starting_value(given: Any) -> Any:

@@ -13,6 +13,7 @@ from ._control import is_symbol
 from ._dtypes import float64
 from ._graph import Operation
 from ._graph_control import graph_for, grouped, ordered
+from ._lifting import init_scope
 from ._name_scope import scoped
 from ._tensor import convert_to_tensor
 
@@ -68,19 +69,6 @@ def tuple(
 def inside_function() -> bool:
     """Whether a function is being traced."""
     return _holdfast.is_tracing() and _holdfast.current_graph() is None
-
-
-class init_scope:
-    """Leaves whatever is being traced: ops inside run at once, and once only."""
-
-    def __init__(self) -> None:
-        self._lifted = _holdfast.Lifted()
-
-    def __enter__(self) -> None:
-        self._lifted.enter()
-
-    def __exit__(self, *_: object) -> None:
-        self._lifted.exit()
 
 
 @contextlib.contextmanager

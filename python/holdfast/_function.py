@@ -15,6 +15,7 @@ from ._bound import bound
 from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
+from .errors import unsupported
 
 __all__ = ["ConcreteFunction", "Function", "function", "functions_run_eagerly", "run_functions_eagerly"]
 
@@ -266,8 +267,20 @@ def function(
 ) -> Any:
     """Turns a Python function into one that runs as a graph; also a decorator.
 
-    `jit_compile` is accepted and changes nothing: what is traced is always compiled.
+    `jit_compile` and `experimental_autograph_options` are accepted and change nothing: what is traced is
+    always compiled, and AutoGraph always knows all it knows.
     """
+    for option, given in (
+        ("experimental_implements", experimental_implements),
+        ("experimental_attributes", experimental_attributes),
+        ("experimental_follow_type_hints", experimental_follow_type_hints),
+    ):
+        if given:
+            unsupported(
+                f"`tf.function` with `{option}` is not supported",
+                "a function is known by its Python code and its arguments alone",
+                fix=f"leave `{option}` out",
+            )
 
     def decorate(f: Callable[..., Any]) -> Any:
         from . import autograph as _autograph
