@@ -209,7 +209,7 @@ def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """`fn` of each row of `elems`, stacked. `fn` is traced once, for one row."""
-    flat, n = _rows(elems)
+    flat, _ = _rows(elems)
     structure = hollow(elems)
     writer = _holdfast.Writer(_control.name_of(fn, "fn"), "map", True)
     writer.enter(False)

@@ -8,7 +8,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import _creation, _escapes, _holdfast, _inside, _keep, _places, _variable_messages, autograph, nest
+from . import (
+    _creation,
+    _escapes,
+    _holdfast,
+    _inside,
+    _keep,
+    _places,
+    _variable_messages,
+    autograph,
+    nest,
+)
 from ._shape import TensorShape, TensorSpec
 from ._signature import Call, Identity, is_plain, is_type
 from ._symbols import type_text
