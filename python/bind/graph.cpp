@@ -3,6 +3,7 @@
 
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/functional.h"
+#include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
@@ -222,6 +223,9 @@ void bind_graph(nb::module_& m) {
               out.append(nb::steal(wrap_variable(Variable::from_handle(constant_of(*n))).release()));
           return out;
         });
+      })
+      .def("graph_def", [](Concrete& c) {
+        return run([&] { std::string s = graph_def(c.function->graph()); return nb::bytes(s.data(), s.size()); });
       })
       .def("text", [](Concrete& c) { return run([&] { return c.function->graph().text(); }); })
       .def("memory_plan", [](Concrete& c) {

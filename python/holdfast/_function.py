@@ -220,10 +220,8 @@ class ConcreteFunction:
 
     @property
     def graph(self) -> Any:
-        """The graph, as `tf.Graph` shows it."""
-        from ._graph import Graph
-
-        return Graph.of_function(self._trace.concrete)
+        """The graph, to look at."""
+        return FunctionGraph(self)
 
     def inference_fn(self, *tensors: Any) -> list[Any]:
         """Runs the graph on flat tensors; gives flat tensors."""
@@ -250,6 +248,41 @@ class ConcreteFunction:
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self._trace.signature_text(False)}>"
+
+
+class FunctionGraph:
+    """The graph of a traced function. It is finished: nothing can be added."""
+
+    def __init__(self, function: ConcreteFunction) -> None:
+        self._function = function
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self._function.name
+
+    @property
+    def inputs(self) -> list[Any]:
+        """Its inputs as symbols: arguments, then captures."""
+        return self._function.inputs
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Its outputs as symbols."""
+        return self._function.outputs
+
+    def as_graph_def(self) -> Any:
+        """The graph in TensorFlow's format."""
+        from ._graph_def import GraphDef
+
+        return GraphDef(self._function._trace.concrete.graph_def())
+
+    def as_text(self) -> str:
+        """The graph as text."""
+        return str(self._function._trace.concrete.text())
+
+    def __repr__(self) -> str:
+        return f"<graph of {self.name}>"
 
 
 def function(

@@ -341,33 +341,35 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     creations = _creation.Creations(writer, call.tensors)
     # Code that was not converted writes no appends down.
     silent = _escapes.Containers(code) if code is function.python_function else None
-    with (
-        _places.Recorder() as recorder,
-        creations,
-        _keep.keeping() as keeping,
-        _places.watch_random(function.name),
-    ):
-        writer.enter(True)
-        try:
-            args, kwargs = _symbolic(writer, call)
-            result = code(*args, **kwargs)
-            del args, kwargs
-            outputs: list[Any] = []
-            trace.result = _collect(result, outputs)
-            trace.outputs = len(outputs)
-            for store in [*recorder.stores, *keeping.kept]:
-                shape = _collect(store.value, outputs)
-                condition = None
-                if store.condition is not None:
-                    condition = len(outputs)
-                    outputs.append(store.condition)
-                trace.stores.append((store, shape, condition))
-                store.value = store.condition = None
-            writer.set_outputs(outputs)
-            del result, outputs
-        finally:
-            writer.exit()
-            writer.close()
+    try:
+        with (
+            _places.Recorder() as recorder,
+            creations,
+            _keep.keeping() as keeping,
+            _places.watch_random(function.name),
+        ):
+            writer.enter(True)
+            try:
+                args, kwargs = _symbolic(writer, call)
+                result = code(*args, **kwargs)
+                del args, kwargs
+                outputs: list[Any] = []
+                trace.result = _collect(result, outputs)
+                trace.outputs = len(outputs)
+                for store in [*recorder.stores, *keeping.kept]:
+                    shape = _collect(store.value, outputs)
+                    condition = None
+                    if store.condition is not None:
+                        condition = len(outputs)
+                        outputs.append(store.condition)
+                    trace.stores.append((store, shape, condition))
+                    store.value = store.condition = None
+                writer.set_outputs(outputs)
+                del result, outputs
+            finally:
+                writer.exit()
+    finally:
+        writer.close()  # after the recorder let go of what it saw: whoever still holds a symbol now is the user
     if silent is not None:
         silent.check(function.name)
     made = creations.survivors()
