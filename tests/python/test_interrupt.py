@@ -17,6 +17,9 @@ import threading
 import time
 import holdfast as tf
 
+# Started in the background, a program inherits that Ctrl-C is ignored; here it is not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 @tf.function
 def count(n):
     i = tf.constant(0)
@@ -88,6 +91,8 @@ def start(tmp_path, text):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_ctrl_c_ends_it_and_functions_work_afterwards(tmp_path, name):
     child = start(tmp_path, PROGRAMS[name])
+    patience = threading.Timer(60, child.kill)  # one that does not end is ended, and seen
+    patience.start()
     try:
         assert child.stdout.readline() == "ready\n"
         threading.Event().wait(0.5)
@@ -95,6 +100,7 @@ def test_ctrl_c_ends_it_and_functions_work_afterwards(tmp_path, name):
         assert child.stdout.readline() == "interrupted 5\n"
         assert child.wait(60) == 0, child.stderr.read()
     finally:
+        patience.cancel()
         child.kill()
         child.communicate()
 
