@@ -1,4 +1,4 @@
-"""Staged code and what is not a tensor: variables, tapes, inner functions, things that walk themselves."""
+"""Staged code beside what is no tensor: variables, tapes, inner functions, other walkers."""
 
 from __future__ import annotations
 

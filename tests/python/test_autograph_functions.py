@@ -62,7 +62,8 @@ def starred(x):
     parts = [x, x + 1]
     extra = {"key": 5, "other": x}
     first, *others = [*parts, 9]
-    return take(*parts, 7, **extra), take(x, key=1), [*parts, *parts], {**extra, "x": 1}, first, others
+    taken = take(*parts, 7, **extra), take(x, key=1)
+    return taken, [*parts, *parts], {**extra, "x": 1}, first, others
 
 
 def slices(x):

@@ -216,18 +216,19 @@ def list_with_a_beginning(x):
     return tf.stack(values), len(values), values[1]
 
 
-def list_concatenated(x):
+def list_of_lists_that_nobody_reads(x):
     values = []
     for i in tf.range(3):
         values.append([x, tf.cast(i, tf.float32)])
-    return tf.concat([tf.reshape(v, [-1]) for v in [x]], 0)
+    return x
 
 
 def list_of_rows_joined(x):
     values = []
     for i in tf.range(3):
         values.append(tf.stack([x, tf.cast(i, tf.float32)]))
-    return tf.concat(values, 0), tf.stack(values, axis=1), tf.add_n(values), tf.concat(values, axis=-1)
+    joined = tf.concat(values, 0), tf.concat(values, axis=-1)
+    return joined, tf.stack(values, axis=1), tf.add_n(values)
 
 
 def list_in_a_branch_of_a_loop(x):

@@ -1,4 +1,4 @@
-"""Programs made at random, with jumps out of nested loops and branches: eager = converted = staged."""
+"""Programs made at random, with jumps out of nested blocks: eager = converted = staged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace serves as long as what it read is as it was; each call leaves behind what eager code leaves."""
+"""A trace serves as long as what it read is as it was, and tensors are read at each call."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ STATE = (tf.constant(1.0), tf.constant(2.0))
 NAMES = ["a", "b"]
 TABLE = {"rate": 0.5, "deep": {"n": 1}}
 ARRAY = np.ones(2, np.float32)
-KEPT: list = []
-LATEST = None
 CALLS = 0
 
 

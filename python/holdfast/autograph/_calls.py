@@ -65,10 +65,15 @@ def _is_active() -> bool:
     return journal() is not None or bool(_holdfast.is_tracing())
 
 
+# They look at what they get, not into it.
+_INCURIOUS = {id(each) for each in (isinstance, issubclass, type, id, callable, print, repr)}
+
+
 def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls what is not converted: it may read all of the containers that it gets."""
-    for value in (*args, *kwargs.values()):
-        iterated(value)
+    if id(function) not in _INCURIOUS:
+        for value in (*args, *kwargs.values()):
+            iterated(value)
     if args and isinstance(args[0], StagedList):
         name = _joins().get(id(function))
         if name is not None:
@@ -122,8 +127,9 @@ def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         elif name == "setdefault":
             recorder.note_item(container, args[0])
     if name in ("extend", "extendleft", "update") and args:
-        first = args[0] if isinstance(args[0], dict) else list(iterated(args[0]))
-        args = (first, *args[1:])
+        # What is walked through once has to last for every later call.
+        given = iterated(args[0])
+        args = (dict(given) if hasattr(given, "keys") else list(given), *args[1:])
     bound = getattr(container, name)
     if kwargs:
         if isinstance(container, dict) and name == "update":

@@ -32,13 +32,16 @@ def is_plain(function: Any) -> bool:
 
 
 def converted_form(code: types.CodeType, space: dict[str, Any]) -> Converted | None:
-    """The converted form of `code`, made once; None without source."""
+    """The converted form of `code`, made once; None without source, or nested beyond measure."""
     known = _forms.get(code)
     if known is None:
         from . import _hooks
 
-        known = (compile_converted(code, space, _hooks),)
-        _forms[code] = known
+        try:
+            form = compile_converted(code, space, _hooks)
+        except RecursionError:  # hundreds of nested statements
+            form = None
+        known = _forms[code] = (form,)
     return known[0]
 
 

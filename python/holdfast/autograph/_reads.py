@@ -137,9 +137,19 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
         recorder.note(ClassPlace(owner, name), defined)
         if not hasattr(defined, "__get__"):
             recorder.note(AttributePlace(holder, name), MISSING)  # the object may get its own
-        if isinstance(defined, property) and defined.fget is not None:
-            return converted_callee(defined.fget)(holder)
+        if type(defined) is property and defined.fget is not None:
+            return _property(holder, name, defined.fget)
     return getattr(holder, name)
+
+
+def _property(holder: Any, name: str, getter: Any) -> Any:
+    """What a property gives. Where it raises AttributeError, Python asks `__getattr__`."""
+    try:
+        return converted_callee(getter)(holder)
+    except AttributeError:
+        if not hasattr(type(holder), "__getattr__"):
+            raise
+    return type(holder).__getattr__(holder, name)
 
 
 def _is_slot(descriptor: Any) -> bool:
@@ -258,7 +268,7 @@ class _Attribute(_Target):
 
     def _write(self, value: Any) -> None:
         _, defined = _class_attribute(type(self.holder), self.name)
-        if isinstance(defined, property) and defined.fset is not None and recording() is not None:
+        if type(defined) is property and defined.fset is not None and recording() is not None:
             converted_callee(defined.fset)(self.holder, value)
         elif defined is not MISSING and _is_data(defined) and not _is_slot(defined):
             setattr(self.holder, self.name, value)
@@ -405,7 +415,7 @@ def assign(target: _Target, value: Any) -> Any:
 
 def add_in_place(value: Any, other: Any) -> Any:
     """`value += other`."""
-    if isinstance(value, list) and journal() is not None:
+    if isinstance(value, list) and journal() is not None and not _is_own(value, "__iadd__"):
         return _grown(value, "extend", list(iterated(other)))
     value += other
     return value
@@ -413,10 +423,16 @@ def add_in_place(value: Any, other: Any) -> Any:
 
 def join_in_place(value: Any, other: Any) -> Any:
     """`value |= other`."""
-    if isinstance(value, (set, dict)) and journal() is not None:
-        return _grown(value, "update", other)
+    if isinstance(value, (set, dict)) and journal() is not None and not _is_own(value, "__ior__"):
+        if hasattr(other, "keys") or isinstance(value, set):
+            return _grown(value, "update", other)
     value |= other
     return value
+
+
+def _is_own(container: Any, name: str) -> bool:
+    """Whether the user wrote this method of a container."""
+    return isinstance(getattr(type(container), name, None), types.FunctionType)
 
 
 def _grown(container: Any, method: str, other: Any) -> Any:
