@@ -14,6 +14,10 @@ constexpr DTypes kAnything = kAll | DTypes{DType::kResource, DType::kVariant};
 
 void infer_if(Infer& s) {
   const Graph &a = body_of(s.attr(0)), &b = body_of(s.attr(1));
+  if (a.outputs.size() != b.outputs.size())
+    s.bad_value("else_branch", cat("a graph of ", b.outputs.size(), " results"), cat("one of ", a.outputs.size(), ", as then_branch"));
+  if (static_cast<size_t>(s.inputs()) != 1 + a.captures.size() + b.captures.size())
+    s.bad_value("input", cat(s.inputs() - 1, " tensors"), cat(a.captures.size() + b.captures.size(), ", one for each capture of the branches"));
   for (size_t i = 0; i < a.outputs.size(); ++i) {
     // What one side does not give, only that side's own gradient looks at.
     const Edge& given = a.outputs[i].node ? a.outputs[i] : b.outputs[i];
@@ -25,7 +29,11 @@ void infer_if(Infer& s) {
 }
 
 void infer_while(Infer& s) {
-  const Graph& body = body_of(s.attr(1));
+  const Graph &test = body_of(s.attr(0)), &body = body_of(s.attr(1));
+  size_t needed = body.inputs.size() + test.captures.size() + body.captures.size();
+  if (test.inputs.size() != body.inputs.size() || body.outputs.size() != body.inputs.size() || test.outputs.size() != 1)
+    s.bad_value("body", "a graph of other variables", "a condition and a body over the same variables");
+  if (static_cast<size_t>(s.inputs()) != needed) s.bad_value("input", cat(s.inputs(), " tensors"), cat(needed));
   for (const Ref<Node>& n : body.inputs) s.output(n->outputs[0].dtype, n->outputs[0].shape);
 }
 
