@@ -436,7 +436,7 @@ def test_a_coroutine_is_refused_at_the_decorator():
         async def later(x):
             return await x
 
-    assert caught.value.code == "E0603" and "coroutine" in caught.value.diagnostic.headline
+    assert caught.value.code == "E0603" and "`later` is a coroutine" in caught.value.diagnostic.why
     assert "`await`" in str(caught.value)
 
 
