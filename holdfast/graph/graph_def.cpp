@@ -141,7 +141,7 @@ class NodeWriter {
 
   void variable() {
     const Tensor& handle = constant_of(node_);
-    auto* state = dynamic_cast<VariableState*>(handle.rep()->beyond.get());
+    auto* state = variable_behind(handle);
     if (!state) return;
     attr("dtype", ToAttr()(state->dtype));
     attr("shape", ToAttr()(state->shape));
