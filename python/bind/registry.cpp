@@ -17,7 +17,10 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   if (PyUnicode_Check(o)) {
     // A dtype may be given by name where the default is one.
     if (std::holds_alternative<DType>(def.default_value.value())) return Arg(dtype_of_object(o));
-    return Arg(std::string(PyUnicode_AsUTF8(o)));
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(o, &size);
+    if (!text) throw PythonError{};
+    return Arg(std::string(text, static_cast<size_t>(size)));
   }
   if (auto ints = ints_of(o)) {
     if (std::holds_alternative<Shape>(def.default_value.value())) return Arg(Shape(*ints));
