@@ -46,12 +46,14 @@ std::vector<std::string> written(const std::string& check) {
   return out;
 }
 
-// Where an operand comes from, unless that is the line of the check itself.
+bool same_place(const Loc& a, const Loc& b) { return a.file == b.file && a.line == b.line && a.col_begin == b.col_begin && a.col_end == b.col_end; }
+
+// Where an operand comes from, unless the check itself made it, of a list or a number.
 void add_birth(Diagnostic& d, const Tensor& t, const std::string& name, const Label& used) {
   if (!t) return;
   TensorInfo info = describe(t, name);
   (d.subject.dtype.empty() ? d.subject : d.others.emplace_back()) = info;
-  if (info.born.line <= 0 || (info.born.file == used.loc.file && info.born.line == used.loc.line)) return;
+  if (info.born.line <= 0 || same_place(info.born, used.loc)) return;
   bool variable = t.rep()->variable_born;
   d.labels.push_back({Role::kBorn, info.born,
                       cat("born here: ", variable ? "Variable " : "", "`", name, "`, ", type_text(t),

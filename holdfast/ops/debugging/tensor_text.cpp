@@ -151,9 +151,9 @@ Tensor on_cpu(const Tensor& t) { return t.device() && t.device()->kind() != Devi
 
 std::string right(const std::string& s, size_t width) { return std::string(width > s.size() ? width - s.size() : 0, ' ') + s; }
 
-// Floats of one array in columns: the points stand below each other.
+// Floats of one array in columns: the points stand below each other. `plus`: a sign before each.
 template <class T>
-std::vector<std::string> in_columns(const std::vector<T>& values) {
+std::vector<std::string> in_columns(const std::vector<T>& values, bool plus = false) {
   double high = 0, low = INFINITY;
   for (T v : values)
     if (double a = std::fabs(static_cast<double>(v)); std::isfinite(a) && a > 0) high = std::max(high, a), low = std::min(low, a);
@@ -177,6 +177,7 @@ std::vector<std::string> in_columns(const std::vector<T>& values) {
         while (s.back() == '0') s.pop_back();
       }
     }
+    if (plus && s[0] != '-') s.insert(0, "+");
     if (size_t point = s.find('.'); point != std::string::npos) left = std::max(left, point), after = std::max(after, s.size() - point);
     else odd = std::max(odd, s.size());
     out.push_back(std::move(s));
@@ -186,6 +187,19 @@ std::vector<std::string> in_columns(const std::vector<T>& values) {
     size_t point = s.find('.');
     if (point == std::string::npos) s = right(s, left + after);
     else s = std::string(left - point, ' ') + s + std::string(after - (s.size() - point), ' ');
+  }
+  return out;
+}
+
+// Both parts in columns, the j right after its number.
+template <class T>
+std::vector<std::string> complex_columns(const std::vector<T>& values) {
+  std::vector<typename T::value_type> real, imag;
+  for (const T& v : values) real.push_back(v.real()), imag.push_back(v.imag());
+  std::vector<std::string> out = in_columns(real), second = in_columns(imag, true);
+  for (size_t i = 0; i < out.size(); ++i) {
+    second[i].insert(second[i].find_last_not_of(' ') + 1, "j");
+    out[i] += second[i];
   }
   return out;
 }
@@ -206,10 +220,13 @@ std::string array_text(const Tensor& given, int64_t ends) {
   Walk walk(t.shape(), ends < 0 && t.size() > kManyElements ? kEnds : ends);
   std::vector<int64_t> places = walk.places();
   std::vector<std::string> shown;
-  visit_floats(t.dtype(), [&]<class T>(T) {
-    std::vector<T> values;
-    for (int64_t i : places) values.push_back(t.data<T>()[i]);
-    shown = in_columns(values);
+  visit_plain(t.dtype(), [&]<class T>(T) {
+    if constexpr (!std::is_integral_v<T>) {
+      std::vector<T> values;
+      for (int64_t i : places) values.push_back(t.data<T>()[i]);
+      if constexpr (is_complex_v<T>) shown = complex_columns(values);
+      else shown = in_columns(values);
+    }
   });
   if (shown.empty()) {
     for (int64_t i : places) shown.push_back(scalar_at(t, i));
