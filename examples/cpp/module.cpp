@@ -9,7 +9,9 @@ using namespace holdfast;
 
 struct Dense : Module {
   Dense(int64_t in, int64_t out, int seed)
-      : Module("dense"), w(variable("w", random::stateless_normal({in, out}, Tensor::of({seed, 0})))), b(variable("b", zeros({out}))) {}
+      : Module("dense"),
+        w(variable("w", random::stateless_normal({in, out}, Tensor::of({seed, 0})))),
+        b(variable("b", zeros({out}))) {}
   Tensor operator()(const Tensor& x) const { return matmul(x, w) + b; }
   Variable w, b;
 };

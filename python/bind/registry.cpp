@@ -34,6 +34,14 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   return Arg(dtype_of_object(o));
 }
 
+// What the next node is called, for an op that has no result to carry the name.
+class NodeName {
+ public:
+  explicit NodeName(const char* name) { context().op_name = name; }
+  ~NodeName() { context().op_name.clear(); }
+  NodeName(const NodeName&) = delete;
+};
+
 nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   Tensors in;
   auto given = [&](const std::string& name) -> PyObject* { return PyDict_GetItemString(kwargs.ptr(), name.c_str()); };
@@ -73,7 +81,11 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   }
   Tensors out;
   PyObject* title = given("name");
-  if (title && PyUnicode_Check(title) && PyUnicode_GetLength(title) > 0) {
+  bool titled = title && PyUnicode_Check(title) && PyUnicode_GetLength(title) > 0;
+  if (titled && op.outputs.empty()) {
+    NodeName named(PyUnicode_AsUTF8(title));
+    apply(op, in, attrs, out);
+  } else if (titled) {
     NamedCall named(PyUnicode_AsUTF8(title), in);
     apply(op, in, attrs, out);
     if (!out.empty()) named.finish(out[0]);

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _registry
 from ._diagnostics import born_loc, mark, name_in_frame
+from ._graph_control import newest
 from ._staging import is_staged
 from ._tensor import Tensor
 from ._variable import Variable
@@ -14,16 +15,17 @@ from ._variable import Variable
 __all__ = ["births", "name_of", "require"]
 
 
-def require(op: str, condition: Any, *operands: tuple[Any, str], **arguments: Any) -> None:
+def require(op: str, condition: Any, *operands: tuple[Any, str], **arguments: Any) -> Any:
     """Runs a check's op where `condition` does not hold; in a graph, each time that runs.
 
     `operands` are what the user gave, with the names of the arguments. An eager check that passes
-    has no need to know what the user calls things.
+    has no need to know what the user calls things. In a graph by hand the operation is returned.
     """
     if not is_staged([condition]) and bool(condition.numpy().all()):
-        return
+        return None
     words = [name_of(value, i, keyword) for i, (value, keyword) in enumerate(operands)]
     _registry.raw_op(op, condition=condition, words=words, **arguments)
+    return newest([condition])
 
 
 def name_of(value: Any, position: int, keyword: str) -> str:

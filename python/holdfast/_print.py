@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _holdfast, _registry
 from ._dtypes import string
+from ._graph_control import newest
 from ._staging import is_staged, stage
 from ._tensor import Tensor, convert_to_tensor
 from ._variable import Variable
@@ -101,11 +102,11 @@ def show_printed(to_stdout: bool, text: bytes) -> None:
         _write(stream, text)
 
 
-def print(*inputs: Any, **kwargs: Any) -> None:
+def print(*inputs: Any, **kwargs: Any) -> Any:
     """Prints values and tensors, to standard error unless `output_stream` says otherwise.
 
     `summarize` elements are shown at each end of an axis, all if it is negative. In a traced
-    function it prints each time that runs.
+    function it prints each time that runs; in a graph by hand the operation that prints is returned.
     """
     stream = kwargs.pop("output_stream", None)
     name = kwargs.pop("name", None)  # names the op in a graph; an eager call has none
@@ -118,7 +119,7 @@ def print(*inputs: Any, **kwargs: Any) -> None:
     if known is not None:
         title = {"name": name} if name else {}
         _registry.raw_op("PrintV2", input=text, output_stream=known, end=end, **title)
-        return
+        return newest([text])
 
     # An object with a `write` of its own is Python's: the op can't know it.
     def run(whole: Any) -> None:
@@ -126,8 +127,9 @@ def print(*inputs: Any, **kwargs: Any) -> None:
 
     if is_staged([text]):
         stage("PyFunc", name or "print", run, [text])
-    else:
-        run(text)
+        return newest([text])
+    run(text)
+    return None
 
 
 _holdfast.set_print_sink(show_printed)

@@ -55,9 +55,9 @@ __all__ = [
 
 def _compare(
     check: str, path: str, x: Any, y: Any, message: str | None, summarize: int | None
-) -> None:
+) -> Any:
     a, b = _pair(x, y)
-    require(
+    return require(
         "AssertPairs",
         _registry.function(path)(a, b),
         (x, "x"),
@@ -86,9 +86,9 @@ def assert_equal(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x == y` everywhere."""
-    _compare("assert_equal", "equal", x, y, message, summarize)
+    return _compare("assert_equal", "equal", x, y, message, summarize)
 
 
 def assert_none_equal(
@@ -97,9 +97,9 @@ def assert_none_equal(
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x != y` everywhere."""
-    _compare("assert_none_equal", "not_equal", x, y, message, summarize)
+    return _compare("assert_none_equal", "not_equal", x, y, message, summarize)
 
 
 def assert_less(
@@ -108,9 +108,9 @@ def assert_less(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x < y` everywhere."""
-    _compare("assert_less", "less", x, y, message, summarize)
+    return _compare("assert_less", "less", x, y, message, summarize)
 
 
 def assert_less_equal(
@@ -119,9 +119,9 @@ def assert_less_equal(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x <= y` everywhere."""
-    _compare("assert_less_equal", "less_equal", x, y, message, summarize)
+    return _compare("assert_less_equal", "less_equal", x, y, message, summarize)
 
 
 def assert_greater(
@@ -130,9 +130,9 @@ def assert_greater(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x > y` everywhere."""
-    _compare("assert_greater", "greater", x, y, message, summarize)
+    return _compare("assert_greater", "greater", x, y, message, summarize)
 
 
 def assert_greater_equal(
@@ -141,9 +141,9 @@ def assert_greater_equal(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x >= y` everywhere."""
-    _compare("assert_greater_equal", "greater_equal", x, y, message, summarize)
+    return _compare("assert_greater_equal", "greater_equal", x, y, message, summarize)
 
 
 def assert_near(
@@ -154,14 +154,14 @@ def assert_near(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `|x - y| <= atol + rtol * |y|` everywhere; 10 epsilons by default."""
     first, second = _pair(x, y)
     real = first.dtype.real_dtype
     eps = float.fromhex("0x1p-7") if real.name == "bfloat16" else np.finfo(real.as_numpy_dtype).eps
     near = 10 * float(eps)
     bounds = [_holdfast.convert(near if v is None else v, real, False) for v in (rtol, atol)]
-    require(
+    return require(
         "AssertPairs",
         _registry.function("less_equal")(abs(first - second), bounds[0] * abs(second) + bounds[1]),
         (x, "x"),
@@ -179,8 +179,8 @@ def assert_near(
 
 def _each(
     check: str, holds: Any, x: Any, keyword: str, given: Any, message: str | None, summarize: Any
-) -> None:
-    require(
+) -> Any:
+    return require(
         "AssertElements",
         holds,
         (x, keyword),
@@ -191,45 +191,45 @@ def _each(
     )
 
 
-def _sign(check: str, path: str, x: Any, message: str | None, summarize: int | None) -> None:
+def _sign(check: str, path: str, x: Any, message: str | None, summarize: int | None) -> Any:
     given = convert_to_tensor(x)
-    _each(check, _registry.function(path)(given, 0), x, "x", given, message, summarize)
+    return _each(check, _registry.function(path)(given, 0), x, "x", given, message, summarize)
 
 
 def assert_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x > 0` everywhere."""
-    _sign("assert_positive", "greater", x, message, summarize)
+    return _sign("assert_positive", "greater", x, message, summarize)
 
 
 def assert_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x < 0` everywhere."""
-    _sign("assert_negative", "less", x, message, summarize)
+    return _sign("assert_negative", "less", x, message, summarize)
 
 
 def assert_non_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x >= 0` everywhere."""
-    _sign("assert_non_negative", "greater_equal", x, message, summarize)
+    return _sign("assert_non_negative", "greater_equal", x, message, summarize)
 
 
 def assert_non_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x <= 0` everywhere."""
-    _sign("assert_non_positive", "less_equal", x, message, summarize)
+    return _sign("assert_non_positive", "less_equal", x, message, summarize)
 
 
 def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops, showing `data`, unless `condition` is true."""
     holds = convert_to_tensor(condition)
-    require(
+    return require(
         "Assert",
         holds if holds.dtype.name == "bool" else _registry.function("cast")(holds, "bool"),
         (condition, "condition"),
