@@ -28,9 +28,7 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        scope = self._name
-        if scope and not scope.endswith("/"):
-            scope = _holdfast.unique_scope(scoped(scope)) + "/"
+        scope: str = _holdfast.name_scope_prefix(self._name)
         self._before.append(_holdfast.get_name_scope())
         _holdfast.set_name_scope(scope)
         return scope

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _holdfast, nest
-from ._variable import Variable
+from . import _holdfast
 
-__all__ = ["is_staged", "stage", "with_slots"]
-
-Tensor = _holdfast.Tensor
+__all__ = ["is_staged", "stage"]
 
 
 def is_staged(tensors: Sequence[Any]) -> bool:
@@ -28,32 +25,3 @@ def stage(op: str, name: str, run: Callable[..., None], inputs: Sequence[Any]) -
         return [], None
 
     _holdfast.call_python(op, name, forward, None, list(inputs), [], [])
-
-
-class _Slot:
-    """Where a tensor goes in a structure."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
-def with_slots(structure: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
-    """The tensors in a structure, and what puts others in their places."""
-    tensors: list[Any] = []
-
-    def take(leaf: Any) -> Any:
-        if not isinstance(leaf, (Tensor, Variable)):
-            return leaf
-        tensors.append(leaf.read() if isinstance(leaf, Variable) else leaf)
-        return _Slot(len(tensors) - 1)
-
-    hollow = nest.map_structure(take, structure)
-
-    def fill(values: Sequence[Any]) -> Any:
-        return nest.map_structure(
-            lambda leaf: values[leaf.index] if isinstance(leaf, _Slot) else leaf, hollow
-        )
-
-    return tensors, fill

@@ -701,3 +701,21 @@ def test_a_value_asked_of_a_graphs_tensor_is_refused(graph):
     x = tf.constant(1.0)
     with pytest.raises(AttributeError, match=r"sess.run\(x\)|sess.run\(Const\)"):
         x.numpy()
+
+
+def test_prints_and_checks_are_operations_of_the_graph(capsys):
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [None], name="x")
+        say = tf.print("x is", x, output_stream=sys.stdout, name="say")
+        check = tf.debugging.assert_positive(x, message="no way")
+        assert say.name == "say" and say.type == "PrintV2" and check.type == "AssertElements"
+        with tf.control_dependencies([say, check]):
+            y = x * 2
+        with v1.Session() as sess:
+            assert sess.run(y, {x: [1.5]}).tolist() == [3]
+            assert capsys.readouterr().out == "x is [1.5]\n"
+            with pytest.raises(tf.errors.InvalidArgumentError, match="no way"):
+                sess.run(y, {x: [-1.0]})
+            capsys.readouterr()
+            sess.run(x + 1, {x: [-1.0]})  # nobody asked for the print or the check
+            assert capsys.readouterr().out == ""

@@ -1,6 +1,7 @@
 """`tf.print` writes what TensorFlow's writes."""
 
 import collections
+import io
 import sys
 
 import numpy as np
@@ -63,3 +64,33 @@ def test_options(capsys, tmp_path):
         tf.print(1, output_stream="x")
     with pytest.raises(ValueError, match="Unrecognized"):
         tf.print(1, foo=2)
+
+
+def test_a_text_may_look_like_a_placeholder(capsys):
+    assert printed(capsys, {"{}": tf.constant(1)}, "{_}", tf.constant(2)) == "{'{}': 1} {_} 2\n"
+    assert printed(capsys, "{", "}", tf.constant("\xe9"), sep="") == '{}"\xe9"\n'
+    assert printed(capsys, tf.constant(b"a\xff")) == '"a\\xff"\n'
+
+
+def test_a_stream_of_the_program_is_written_to_at_each_run():
+    stream = io.StringIO()
+
+    @tf.function(autograph=False)
+    def f(x):
+        tf.print("x", x, output_stream=stream, end=";")
+        return x
+
+    for n in (1, 2):
+        f(tf.constant(n))
+    tf.print("eager", output_stream=stream)
+    assert stream.getvalue() == "x 1;x 2;eager\n"
+
+
+def test_what_a_stream_raises_comes_out(monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise OSError("gone")
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(OSError, match="gone"):
+        tf.function(lambda: tf.print("x", output_stream=sys.stdout), autograph=False)()
