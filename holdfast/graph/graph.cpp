@@ -82,6 +82,7 @@ Ref<Graph> Graph::continued() const {
   out->outputs = outputs;
   out->captures = captures;
   out->customs = customs;
+  out->originals = originals;
   out->names_ = names_;
   return out;
 }
