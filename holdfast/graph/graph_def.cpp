@@ -144,7 +144,7 @@ class NodesWriter {
     if (n.device) m.bytes(4, n.device->name());
     auto attr = [&](const std::string& name, const Message& value) { m.message(5, Message().bytes(1, name).message(2, value)); };
     if (n.op == &handle_op()) of_variable(n, attr);
-    else if (std::any_of(n.attrs.begin(), n.attrs.end(), [](const Arg& a) { return body_in(a) != nullptr; })) of_control(n, attr);
+    else if (std::any_of(n.attrs.begin(), n.attrs.end(), [](const Arg& a) { return body_in(a) != nullptr; })) return of_control(n, attr), m;
     else of_op(n, attr);
     attr("_output_shapes", shape_list(n.outputs));
     return m;
@@ -224,6 +224,7 @@ void NodesWriter::of_control(const Node& n, F&& attr) {
   bool branches = n.op->inputs.size() == 2;  // the first decides, and is not passed on
   std::vector<Type> in;
   for (size_t i = branches; i < n.inputs.size(); ++i) in.push_back(n.inputs[i].node ? type_of(n.inputs[i]) : Type{});
+  if (!branches) std::copy(n.outputs.begin(), n.outputs.end(), in.begin());  // a variable's shape may be wider than what it begins with
   size_t before = 0;
   for (size_t i = 0; i < n.attrs.size(); ++i) {
     const Graph* body = body_in(n.attrs[i]);
@@ -236,11 +237,10 @@ void NodesWriter::of_control(const Node& n, F&& attr) {
     attr("Tcond", ToAttr()(type_of(n.inputs[0]).dtype));
     attr("Tin", type_list(in));
     attr("Tout", type_list(n.outputs));
-    attr("output_shapes", shape_list(n.outputs));
   } else {
     attr("T", type_list(in));
-    attr("output_shapes", shape_list(in));
   }
+  for (const char* name : {"output_shapes", "_output_shapes"}) attr(name, branches ? shape_list(n.outputs) : shape_list(in));
 }
 
 // FunctionDef: signature = 1 {name = 1, input_arg = 2, output_arg = 3 {name = 1, type = 3}, is_stateful = 17}, node_def = 3,
