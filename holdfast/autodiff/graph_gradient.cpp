@@ -1,6 +1,10 @@
 #include "holdfast/autodiff/graph_gradient.h"
 
+#include <algorithm>
+
 #include "holdfast/autodiff/backward.h"
+#include "holdfast/base/patient_lock.h"
+#include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/ops/array.h"
 
@@ -81,7 +85,7 @@ std::vector<Record> records_of(const Graph& g, const std::vector<CustomGradient>
 // outputs of `forward`.
 class Split {
  public:
-  Split(const Ref<Graph>& forward, const Ref<Graph>& backward) : forward_(forward), backward_(backward) {}
+  Split(const Ref<Graph>& forward, const Ref<Graph>& backward, bool share) : forward_(forward), backward_(backward), share_(share) {}
 
   // Its name for an edge of the whole graph.
   Edge at(const Edge& e) {
@@ -96,7 +100,10 @@ class Split {
       given = placeholder_for(type_of(e), e.node->where);
       backward_->add(given, "residual");
       residuals_.push_back(given);
-      forward_->outputs.push_back(e);
+      auto& out = forward_->outputs;
+      auto there = share_ ? std::find(out.begin(), out.end(), e) : out.end();
+      positions_.push_back(static_cast<size_t>(there - out.begin()));
+      if (there == out.end()) out.push_back(e);
     }
     return {given, 0};
   }
@@ -110,8 +117,9 @@ class Split {
     copies_.emplace(n.get(), made);
   }
 
-  // The inputs that stand for results of `forward`, in the order of those.
+  // The inputs that stand for results of `forward`, and which of its outputs they are.
   const std::vector<Ref<Node>>& residuals() const { return residuals_; }
+  const std::vector<size_t>& positions() const { return positions_; }
   Ref<Node> copied(const Node* n) const { return copies_.at(n); }
 
  private:
@@ -119,15 +127,36 @@ class Split {
   NodeMap copies_;
   std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> given_;
   std::vector<Ref<Node>> residuals_;
+  std::vector<size_t> positions_;
+  bool share_;
 };
+
+// The gradients of their own that parts of `g` have, for a graph that begins with copies of its nodes.
+void keep_customs(const Graph& g, const NodeMap& copies, Graph& forward) {
+  if (g.customs.empty()) return;
+  forward.customs = g.customs;
+  forward.originals = std::make_shared<const NodeMap>(copies);
+  size_t at = 0;  // gradients of loops put nodes before the loops
+  for (CustomGradient& c : forward.customs) {
+    const Node* last = c.position ? copies.at(g.nodes[c.position - 1].get()).get() : nullptr;
+    while (last && (at == 0 || forward.nodes[at - 1].get() != last)) ++at;
+    c.position = at;
+  }
+}
 
 }  // namespace
 
-GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs) {
+GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs, bool share) {
+  PatientLock one_at_a_time(g->scope->reopening());  // custom gradients are the user's code, which may take its time
+  if (g->scope->open())
+    fail(Code::E1105, cat("the gradient of `", g->scope->name, "` is asked for while it is being written"),
+         "the code of a custom gradient inside it asks for it", {manual_fix("use only what the custom gradient is given")});
   GraphGradient out;
   // A copy: gradients of loops add to the ops they are asked of, and `g` itself stays as it is.
   NodeMap copies;
   Ref<Graph> whole = clone(*g, &copies);
+  if (g->originals)
+    for (const auto& [original, here] : *g->originals) copies.emplace(original, copies.at(here.get()));
   std::vector<Edge> results = whole->outputs;
   const Node* last = whole->nodes.empty() ? nullptr : whole->nodes.back().get();
   std::vector<Tensor> dy;
@@ -170,10 +199,12 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   out.forward->captures.resize(g->captures.size());
   out.forward->outputs = std::move(results);
   out.backward = make_ref<Graph>(make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
-  Split split(out.forward, out.backward);
+  keep_customs(*g, copies, *out.forward);
+  Split split(out.forward, out.backward, share);
   for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
   for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
   out.backward->inputs = split.residuals();
+  out.residuals = split.positions();
   for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));
   for (size_t i = g->captures.size(); i < whole->captures.size(); ++i)
     out.backward->captures.push_back({whole->captures[i].outer, split.copied(whole->captures[i].inner.get())});

@@ -16,6 +16,19 @@ std::string quoted(const std::vector<std::string>& names) {
   return out;
 }
 
+// What the program calls a node: the name it gave, else the variable that the node's line assigns it to.
+std::string called(const Node& n) {
+  if (n.name != n.op->name && n.name.compare(0, n.op->name.size() + 1, n.op->name + "_") != 0) return n.name;
+  Loc at = locate(n.where);
+  const std::string& line = at.source;
+  auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  size_t begin = std::min(line.find_first_not_of(" \t"), line.size()), end = begin;
+  while (end < line.size() && in_name(line[end])) ++end;
+  size_t equals = line.find_first_not_of(' ', end);
+  if (end == begin || equals == std::string::npos || line[equals] != '=') return n.name;
+  return line.find_first_not_of(' ', equals + 1) == static_cast<size_t>(at.col_begin) ? line.substr(begin, end - begin) : n.name;
+}
+
 // What is needed, and for each node the one that asked for it first.
 class Walk {
  public:
@@ -53,31 +66,31 @@ class Walk {
     Diagnostic d;
     d.code = Code::E0801;
     d.op = placeholder.name;
-    d.headline = path.size() == 1 ? cat("placeholder `", placeholder.name, "` is fetched and not fed")
-                                  : cat("placeholder `", placeholder.name, "` is not fed, and `", top, "` needs it");
+    d.headline = path.size() == 1 ? cat("placeholder `", called(placeholder), "` is fetched and not fed")
+                                  : cat("placeholder `", called(placeholder), "` is not fed, and `", top, "` needs it");
     for (const Node* n : path) {
       Tensor t = n->outputs.empty() ? Tensor() : symbol_for({Ref<Node>(const_cast<Node*>(n)), 0}, graph_.scope());
-      TensorInfo info = t ? describe(t, n == path.front() ? top : n->name) : TensorInfo{};
+      TensorInfo info = t ? describe(t, n == path.front() ? top : called(*n)) : TensorInfo{};
       if (!t) info.name = n->name, info.op = n->op->name, info.born = locate(n->where);
       info.owner = {"session_graph", graph_.scope()->name, locate(graph_.scope()->opened), 0, "open", {}};
       d.path.push_back(info);
     }
     d.subject = d.path.back();
     d.labels.push_back({Role::kBorn, locate(placeholder.where),
-                        cat("placeholder `", placeholder.name, "`: ", name(placeholder.outputs[0].dtype), placeholder.outputs[0].shape.text()), false});
+                        cat("placeholder `", called(placeholder), "`: ", name(placeholder.outputs[0].dtype), placeholder.outputs[0].shape.text()), false});
     for (size_t i = 0; i + 1 < path.size() && i < kShownPath; ++i)
       if (path[i]->where) d.labels.push_back({Role::kPlaced, locate(path[i]->where), cat(i ? "which needs this " : "the way to it begins here: ", path[i]->op->name), false});
     d.labels.push_back(used_here("run here, without a value for it"));
     std::vector<std::string> fed, unfed;
-    for (const Edge& e : asked_.given) fed.push_back(e.node->name);
+    for (const Edge& e : asked_.given) fed.push_back(called(*e.node));
     for (const Ref<Node>& n : graph_.graph()->inputs) {
       if (given({n, 0})) continue;
-      if (n.get() == &placeholder || unfed.size() < 3) unfed.push_back(n->name);
+      if (n.get() == &placeholder || unfed.size() < 3) unfed.push_back(called(*n));
     }
     d.why = cat(fed.empty() ? "nothing is fed" : cat("fed: ", quoted(fed)), "; not fed: ", quoted(unfed), "; ", "a placeholder has no value of its own");
     std::string entries;
-    for (const Edge& e : asked_.given) entries += cat(e.node->name, ": ..., ");
-    d.fixes.push_back(manual_fix(cat("feed it: `feed_dict={", entries, placeholder.name, ": ...}`")));
+    for (const Edge& e : asked_.given) entries += cat(called(*e.node), ": ..., ");
+    d.fixes.push_back(manual_fix(cat("feed it: `feed_dict={", entries, called(placeholder), ": ...}`")));
     raise(std::move(d));
   }
 

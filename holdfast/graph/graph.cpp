@@ -19,7 +19,7 @@ void infer_constant(Infer& s) { s.output(s.attr(0).tensor().dtype(), s.attr(0).t
 const Op placeholder = RAW_OP(Placeholder).doc("A value that is given from outside.").inputs("").attr("dtype").attr("shape", Shape::unknown())
                            .infer(infer_given).no_gradient();
 const Op constant = RAW_OP(Const).doc("A value that is part of the graph.").inputs("").attr("value").infer(infer_constant).no_gradient();
-const Op handle = RAW_OP(VarHandleOp).doc("A variable.").inputs("").attr("value").infer(infer_constant).no_gradient();
+const Op handle = RAW_OP(VarHandleOp).outputs("resource").doc("A variable.").inputs("").attr("value").infer(infer_constant).no_gradient();
 
 }  // namespace
 
@@ -82,6 +82,7 @@ Ref<Graph> Graph::continued() const {
   out->outputs = outputs;
   out->captures = captures;
   out->customs = customs;
+  out->originals = originals;
   out->names_ = names_;
   return out;
 }

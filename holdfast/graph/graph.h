@@ -73,6 +73,9 @@ struct CustomGradient {
   Backward backward;
 };
 
+/// From a graph's nodes to those of a copy.
+using NodeMap = std::unordered_map<const Node*, Ref<Node>>;
+
 class HOLDFAST_API Graph final : public RefCounted {
  public:
   explicit Graph(Ref<Scope> scope) : scope(std::move(scope)) {}
@@ -84,6 +87,7 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::vector<Edge> outputs;
   std::vector<Capture> captures;   // their inner nodes are further inputs, after the arguments
   std::vector<CustomGradient> customs;
+  std::shared_ptr<const NodeMap> originals;  // in a copy: what its customs speak of, and what stands for that here; else null
   bool finalized = false;
   mutable Ref<RefCounted> compiled;  // how it runs as a branch or a body, once it has
   Where finalized_at = nullptr;
@@ -138,8 +142,6 @@ HOLDFAST_API std::vector<Ref<Node>> needed_for(const Edge& e);
 /// its own. Gives its outputs.
 HOLDFAST_API Tensors replay(const Graph& g, std::span<const Tensor> inputs);
 
-/// From a graph's nodes to those of a copy.
-using NodeMap = std::unordered_map<const Node*, Ref<Node>>;
 /// A copy whose nodes may be changed. Bodies of loops and branches are shared until a pass replaces them.
 HOLDFAST_API Ref<Graph> clone(const Graph&, NodeMap* copies = nullptr);
 

@@ -6,6 +6,7 @@
 #include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
+#include "python/bind/held.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
 
@@ -118,6 +119,33 @@ std::vector<Tensor> tensors_of(const std::vector<nb::object>& list) {
   return out;
 }
 
+Concrete concrete_for(Ref<Graph> graph) {
+  Concrete c{make_ref<ConcreteFunction>(graph), lend_code(*graph)};
+  if (c.code) c.function->set_lease(lease_on(c.code.get()));
+  return c;
+}
+
+int traverse_concrete(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Concrete>(self)->code.get());
+  return 0;
+}
+
+int clear_concrete(PyObject* self) {
+  nb::inst_ptr<Concrete>(self)->code = Object();
+  return 0;
+}
+
+PyType_Slot concrete_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_concrete)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_concrete)}, {0, nullptr}};
+
+// A call inside a trace writes the graph's nodes into another one, which holds the code until it is finished itself.
+void lend_to_trace(const Concrete& c, const std::vector<Tensor>& inputs) {
+  bool written = context().interpreter != nullptr;
+  for (const Tensor& t : inputs) written = written || (t && t.is_symbolic());
+  if (c.code && written) take_back_code(c.function->graph());
+}
+
 // Lets other threads run while a plan works.
 Tensors unlocked(Tensors (ConcreteFunction::*call)(std::span<const Tensor>), ConcreteFunction& f, const std::vector<Tensor>& inputs) {
   Unlocked unlocked(inputs, f.worth_unlocking());
@@ -166,16 +194,21 @@ nb::object known_numbers(const Tensor& t) {
 
 }  // namespace
 
-Ref<ConcreteFunction> concrete_of(PyObject* o) {
+const Concrete& concrete_of(PyObject* o) {
   if (!nb::isinstance<Concrete>(nb::handle(o))) type_error("expected a ConcreteFunction, got " + repr_of(o));
-  return nb::inst_ptr<Concrete>(nb::handle(o))->function;
+  return *nb::inst_ptr<Concrete>(nb::handle(o));
 }
 
 void bind_graph(nb::module_& m) {
-  nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable())
+  nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable(), nb::type_slots(concrete_slots))
       .def_prop_ro("name", [](Concrete& c) { return c.function->name(); })
       .def("call", [](Concrete& c, const std::vector<nb::object>& inputs) {
-        return run([&] { mark(); return list_of(unlocked(&ConcreteFunction::call, *c.function, tensors_of(inputs))); });
+        return run([&] {
+          mark();
+          std::vector<Tensor> in = tensors_of(inputs);
+          lend_to_trace(c, in);
+          return list_of(unlocked(&ConcreteFunction::call, *c.function, in));
+        });
       })
       .def("first_call", [](Concrete& c, const std::vector<nb::object>& inputs, const std::vector<Tensor>& leaked) {
         return run([&] {
@@ -271,14 +304,16 @@ void bind_graph(nb::module_& m) {
       .def("node_count", [](Writer& w) { return w.graph().nodes.size(); })
       .def("remove_assignment", [](Writer& w, size_t index) {
         auto& nodes = w.graph().nodes;
-        if (index < nodes.size() && nodes[index]->is("AssignVariableOp")) nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+        if (index >= nodes.size() || !nodes[index]->is("AssignVariableOp")) return;
+        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+        for (CustomGradient& c : w.graph().customs) if (c.position > index) --c.position;
       })
       .def("captures", [](Writer& w) {
         nb::list out;
         for (const Capture& c : w.graph().captures) out.append(c.outer);
         return out;
       })
-      .def("function", [](Writer& w) { return Concrete{make_ref<ConcreteFunction>(w.tracer().graph())}; })
+      .def("function", [](Writer& w) { return run([&] { return concrete_for(w.tracer().graph()); }); })
       .def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
   nb::class_<Lifted>(m, "Lifted").def(nb::init<>()).def("enter", &Lifted::enter).def("exit", &Lifted::exit);
   m.def("is_tracing", [] { return current_trace() != nullptr; });

@@ -158,4 +158,5 @@ NB_MODULE(_holdfast, m) {
   bind_registry(m);
   bind_live(m);
   init_interrupt();
+  init_patience();
 }

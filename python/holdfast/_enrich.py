@@ -36,11 +36,11 @@ def _placed(said: dict[str, Any]) -> bool:
     tree = _source._parse("".join(_source._lines(frame.f_code.co_filename)))
     if tree is None:
         return False
-    lines = _source._lines(frame.f_code.co_filename)
+    lines, file = _source._lines(frame.f_code.co_filename), _source._shown_name(frame.f_code.co_filename)
     added = []
     for info in (said["subject"], *said["others"]):
         place = _device_call(tree, info["born"]["line"])
-        if info["name"] and place is not None and info["born"]["file"] == frame.f_code.co_filename:
+        if info["name"] and place is not None and info["born"]["file"] == file:
             loc = dict(info["born"]) | {
                 "line": place.lineno,
                 "col_begin": place.col_offset,

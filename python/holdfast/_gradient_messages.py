@@ -78,6 +78,12 @@ def _meaning(said: dict[str, Any], source: Any) -> str:
     return "numpy" if "numpy" in said["why"] else "no path"
 
 
+def _fitting(head: str, reason: str, shorter: str) -> str:
+    """A headline that is complete on its line, also where names are long."""
+    columns = 100 - len("warning[W0502]: ")
+    return f"{head}: {reason if len(head) + 2 + len(reason) <= columns else shorter}"
+
+
 def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[str, Any]:
     """Why d(target)/d(source) is None, as the dict form of a Diagnostic."""
     used = mark()
@@ -109,7 +115,7 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         why = f"only floats and complex numbers have gradients, {quoted_x} is {source.dtype.name}."
         fixes.append(_manual(f"make {quoted_x} a float, such as `float32`"))
     elif meaning == "unwatched" and is_variable:
-        head += f": {quoted_x} was not read while the tape recorded"
+        head = _fitting(head, f"{quoted_x} was not read while the tape recorded", "the tape saw no read")
         why = f"the tape saw no read of the Variable {quoted_x}, or it is not trainable."
         watch = f"`{tape_name}.watch({x})`"
         fixes.append(_manual(f"use {quoted_x} inside the tape's block, or {watch}"))
@@ -132,13 +138,13 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         why = f"{op} has no derivative, so nothing before it is reached."
         fixes.append(_manual(f"replace {op} by something smooth, or leave it out of {quoted_y}"))
     elif meaning == "numpy":
-        head += f": {quoted_y} was not computed from anything watched"
+        head = _fitting(head, f"{quoted_y} was not computed from anything watched", "the tape did not see it")
         why = f"no recorded op leads to {quoted_y}: it was computed off the tape, or by NumPy."
         fixes.append(
             _manual(f"compute {quoted_y} by `tf` ops inside the tape's block, off `numpy`")
         )
     else:
-        head += f": {quoted_y} does not depend on {quoted_x}"
+        head = _fitting(head, f"{quoted_y} does not depend on {quoted_x}", "no path leads there")
         why = f"{quoted_y} was computed under this tape, but not from {quoted_x}."
         fixes.append(_manual(f"use {quoted_x} in the computation of {quoted_y}"))
     return {

@@ -6,7 +6,7 @@ import collections
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _holdfast
 from ._diagnostics import mark
@@ -28,6 +28,14 @@ Tensor = _holdfast.Tensor
 IndexedSlicesValue = collections.namedtuple(
     "IndexedSlicesValue", ["values", "indices", "dense_shape"]
 )
+
+
+def _refuse_parts(method: str) -> NoReturn:
+    unsupported(
+        f"`tf.compat.v1.Session.{method}` is not supported",
+        "a run computes what its fetches need from all its feeds at once, and keeps nothing for a next part",
+        fix="fetch the first results with `sess.run`, and feed them to a second `sess.run`",
+    )
 
 
 class _Stack(threading.local):
@@ -225,16 +233,12 @@ class Session(_holdfast.SessionBase):
         return call
 
     def partial_run(self, *_: Any, **__: Any) -> Any:
-        """Not supported: any tensor can be fetched by `run`."""
-        self.partial_run_setup()
+        """Not supported: a run gets all its feeds at once."""
+        _refuse_parts("partial_run")
 
     def partial_run_setup(self, *_: Any, **__: Any) -> Any:
-        """Not supported."""
-        unsupported(
-            "`Session.partial_run` is not supported",
-            "each run computes what its fetches need, from its feeds",
-            fix="fetch all you need with one `run`",
-        )
+        """Not supported: a run gets all its feeds at once."""
+        _refuse_parts("partial_run_setup")
 
     def list_devices(self) -> list[Any]:
         """The devices it can run on."""

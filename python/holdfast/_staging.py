@@ -20,7 +20,7 @@ def is_staged(tensors: Sequence[Any]) -> bool:
 def stage(op: str, name: str, run: Callable[..., None], inputs: Sequence[Any]) -> None:
     """Calls `run(*inputs)` each time the graph that is being written runs, in its place there."""
 
-    def forward(values: list[Any], record: bool) -> tuple[list[Any], None]:
+    def forward(values: list[Any], orders: int) -> tuple[list[Any], None]:
         run(*values)
         return [], None
 

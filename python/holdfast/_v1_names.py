@@ -287,10 +287,20 @@ depth_to_space=nn.depth_to_space manip.roll=roll string_join=strings.join
 string_to_number=strings.to_number regex_replace=strings.regex_replace
 """
 
-# What is to come.
+# What is to come: names, why they are not there, and what does their work meanwhile.
 _LATER = {
-    "layers": "dense conv2d flatten max_pooling2d dropout batch_normalization",
-    "summary": "scalar histogram merge_all merge FileWriter image",
+    "layers": (
+        "dense conv2d flatten max_pooling2d dropout batch_normalization",
+        "there are no Keras layers yet",
+        "write it with `tf.compat.v1.get_variable` and ops of `tf.nn`",
+    ),
+    "summary": (
+        "scalar histogram image audio text tensor_summary merge merge_all initialize FileWriter "
+        "FileWriterCache Summary SummaryDescription Event SessionLog TaggedRunMetadata "
+        "all_v2_summary_ops get_summary_description",
+        "there are no event files yet",
+        "fetch the value with `sess.run`, and write it down with `csv` or `logging`",
+    ),
 }
 
 
@@ -300,9 +310,11 @@ def _old() -> dict[str, Any]:
 
 
 def _later() -> dict[str, Any]:
-    paths = [f"{holder}.{name}" for holder, names in _LATER.items() for name in names.split()]
-    why = {"layers": "there are no Keras layers yet", "summary": "there are no summaries yet"}
-    return {p: _refused(p, why[p.partition(".")[0]], "use the TensorFlow 2 way") for p in paths}
+    return {
+        f"{holder}.{name}": _refused(f"{holder}.{name}", why, fix)
+        for holder, (names, why, fix) in _LATER.items()
+        for name in names.split()
+    }
 
 
 def _casts() -> dict[str, Any]:
