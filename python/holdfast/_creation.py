@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from typing import Any
+from typing import Any, Self
 
 from . import _holdfast
 from ._lifting import init_scope
+from ._symbols import is_symbol
 from .errors import fail
 
 __all__ = ["Creations", "created", "scope", "starting_value"]
@@ -33,7 +34,7 @@ class Creations:
         self._writer, self._inputs = writer, inputs
         self._made: list[tuple[weakref.ref[Any], int, dict[str, Any] | None]] = []
 
-    def __enter__(self) -> Creations:
+    def __enter__(self) -> Self:
         _now.making.append(self)
         return self
 
@@ -64,6 +65,10 @@ class Creations:
         """Whether some variable went with the trace: state that belongs to each call."""
         return any(ref() is None for ref, _, _ in self._made)
 
+    def made_any(self) -> bool:
+        """Whether there are variables at all."""
+        return bool(self._made)
+
     def survivors(self) -> list[Any]:
         """Variables that something still holds; the graph no longer begins with their assignment."""
         alive = []
@@ -87,7 +92,7 @@ def scope() -> Any:
 
 def starting_value(given: Any) -> Any:
     """The value of an initial value, which may be a symbol."""
-    if given._symbolic and not _holdfast.has_value(given) and _now.making:
+    if _now.making and is_symbol(given):
         return _now.making[-1].value(given)
     return given
 

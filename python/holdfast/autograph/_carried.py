@@ -453,7 +453,7 @@ class Carried:
         if now is None:
             return
         made = Set(place, place.read(), value)
-        made.condition = condition
+        made.condition, made.site = condition, self.site
         raw_write(place, value)
         now.add(made)
 
