@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from ._diagnostics import born_loc, mark, name_in_frame
+from ._births import born_label
+from ._diagnostics import argument_name
 from ._staging import is_staged, stage
-from ._tensor import Tensor, convert_to_tensor
-from ._variable import Variable
+from ._tensor import convert_to_tensor
 from .errors import fail, used_here
 
 __all__ = ["Place", "births", "name_of", "run_check"]
@@ -87,27 +86,10 @@ def run_check(place: Place, check: Callable[..., None], *operands: Any) -> None:
 
 
 def name_of(value: Any, position: int, keyword: str) -> str:
-    """What the user typed for an argument of the executing check, if it is short."""
-    used = mark()
-    if used is not None:
-        names = used.names()
-        text = names.keywords.get(keyword)
-        if text is None and position < len(names.operands):
-            text = names.operands[position]
-        if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
-            return str(text.text)
-    return (name_in_frame(value) if isinstance(value, Tensor) else "") or keyword
+    """What the user typed for an argument of the executing check; else what the check calls it."""
+    return argument_name(value, position, keyword) or keyword
 
 
 def births(*things: tuple[Any, str]) -> list[dict[str, Any]]:
-    labels = []
-    for thing, name in things:
-        loc = born_loc(thing) if isinstance(thing, (Tensor, Variable)) else None
-        if loc is not None:
-            sizes = thing.shape.as_list() if thing.shape.rank is not None else ["?..."]
-            known = ",".join("?" if size is None else str(size) for size in sizes)
-            made = f" from {thing._op}" if isinstance(thing, Tensor) and thing._op else ""
-            kind = "" if isinstance(thing, Tensor) else "Variable "
-            text = f"born here: {kind}`{name}`, {thing.dtype.name}[{known}]{made}"
-            labels.append({"role": "born", "loc": loc, "text": text, "primary": False})
-    return labels
+    """The labels for where things were made."""
+    return [label for thing, name in things for label in born_label(thing, name)]

@@ -9,17 +9,10 @@ from . import _holdfast, nest
 from ._dtypes import bool as bool_dtype
 from ._dtypes import int32
 from ._shape import TensorShape
+from ._symbols import is_symbol
 from .errors import fail
 
-__all__ = ["case", "cond", "is_symbol", "stage_cond", "stage_while", "switch_case", "while_loop"]
-
-Tensor = _holdfast.Tensor
-
-
-def is_symbol(value: Any) -> bool:
-    """Whether `value` is a tensor that has no value now."""
-    return isinstance(value, Tensor) and value._symbolic and not _holdfast.has_value(value)
-
+__all__ = ["case", "cond", "stage_cond", "stage_while", "switch_case", "while_loop"]
 
 def name_of(function: Callable[..., Any], otherwise: str) -> str:
     """What messages call a branch or a body: the user's own name for it."""
@@ -187,7 +180,7 @@ def while_loop(
     loop_vars = list(loop_vars) if isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields") else loop_vars
     structure = after = hollow(loop_vars)
     start = to_tensors(loop_vars)
-    if maximum_iterations is not None and isinstance(maximum_iterations, Tensor):
+    if maximum_iterations is not None and isinstance(maximum_iterations, _holdfast.Tensor):
         if is_symbol(maximum_iterations):
             return _bounded(cond, body, loop_vars, maximum_iterations)
         maximum_iterations = int(maximum_iterations)

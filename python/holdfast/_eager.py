@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import _holdfast, _registry, nest
-from ._control import is_symbol
 from ._dtypes import float64
 from ._graph import Operation
 from ._graph_control import graph_for, grouped, ordered
 from ._lifting import init_scope
 from ._name_scope import scoped
+from ._symbols import is_symbol
 from ._tensor import convert_to_tensor
 
 __all__ = [

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-from . import _holdfast, _source
+from . import _holdfast
 from ._diagnostics import born_loc, module_alias, user_frame
+from ._source_text import line_at, tree_of
 
 __all__ = ["enrich"]
 
@@ -33,19 +34,19 @@ def _placed(said: dict[str, Any]) -> bool:
     frame = user_frame()
     if frame is None:
         return False
-    tree = _source._parse("".join(_source._lines(frame.f_code.co_filename)))
+    filename = frame.f_code.co_filename
+    tree = tree_of(filename)
     if tree is None:
         return False
-    lines = _source._lines(frame.f_code.co_filename)
     added = []
     for info in (said["subject"], *said["others"]):
         place = _device_call(tree, info["born"]["line"])
-        if info["name"] and place is not None and info["born"]["file"] == frame.f_code.co_filename:
+        if info["name"] and place is not None and info["born"]["file"] == filename:
             loc = dict(info["born"]) | {
                 "line": place.lineno,
                 "col_begin": place.col_offset,
                 "col_end": place.end_col_offset,
-                "source": lines[place.lineno - 1].rstrip("\r\n"),
+                "source": line_at(filename, place.lineno),
             }
             text = f"placed `{info['name']}` on {info['device']}"
             added.append({"role": "placed", "loc": loc, "text": text, "primary": False})

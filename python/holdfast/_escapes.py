@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from ._diagnostics import Mark, born_loc, mark, module_alias
-from ._holders import is_symbol
+from ._symbols import is_symbol
 from .errors import fail, used_here
 
 __all__ = ["Containers", "held_as"]
@@ -98,8 +98,8 @@ class Containers:
             for attribute, value in list(vars(owner).items()):
                 found = self._state(attribute) if is_symbol(value) else None
                 if found is not None:
-                    vars(owner).pop(attribute)  # the call does not happen
-                    vars(owner).update(before)
+                    owner.__dict__.pop(attribute)  # the call does not happen
+                    owner.__dict__.update(before)
                     _refuse_state(f"{name}.{attribute}", *found, function)
         for name, container, length in self._known:
             items = list(container)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _control, _holdfast, _registry, nest
-from ._control import hollow, is_symbol, to_tensors
+from ._control import hollow, to_tensors
 from ._shape import TensorShape, TensorSpec
+from ._symbols import is_symbol
 from ._tensor_array import TensorArray
 from .errors import fail
 
@@ -56,7 +57,7 @@ def map_fn(
     arrays = _arrays_for(wanted, n, infer_shape)
     if arrays is None:
         arrays, shape = _probe(fn, flat, structure, n, infer_shape)
-    out_structure = shape if shape is not None else hollow(_specs(wanted))
+    out_structure = shape if shape is not None else hollow(wanted)
 
     def body(i: Any, written: list[Any]) -> tuple[Any, list[Any]]:
         values = to_tensors(fn(_row(flat, structure, i)))
@@ -70,10 +71,6 @@ def _with_rows(tensor: Any, n: Any) -> Any:
     if isinstance(n, int) and tensor.shape.rank is not None:
         tensor.set_shape([n, *tensor.shape.as_list()[1:]])
     return tensor
-
-
-def _specs(wanted: Any) -> Any:
-    return nest.map_structure(lambda s: s, wanted)
 
 
 def _arrays_for(wanted: Any, n: Any, infer_shape: bool) -> list[TensorArray] | None:
@@ -128,10 +125,15 @@ def _hints(back_prop: bool) -> None:
         fail("E1105", "`back_prop=False` is not supported", "gradients end with `tf.stop_gradient`")
 
 
+def _walk(n: Any, backwards: bool) -> Callable[[Any], Any]:
+    """Which of `n` rows is met in step `i`."""
+    return (lambda i: n - 1 - i) if backwards else (lambda i: i)
+
+
 def _fold(fn: Any, elems: Any, initializer: Any, backwards: bool) -> Any:
     flat, n = _rows(elems)
     structure = hollow(elems)
-    at = (lambda i: n - 1 - i) if backwards else (lambda i: i)
+    at = _walk(n, backwards)
     first = 0
     if initializer is None:
         initializer, first = _row(flat, structure, at(0)), 1
@@ -185,7 +187,7 @@ def scan(
     _hints(back_prop)
     flat, n = _rows(elems)
     structure = hollow(elems)
-    at = (lambda i: n - 1 - i) if reverse else (lambda i: i)
+    at = _walk(n, reverse)
     first = 0
     value = initializer
     if initializer is None:
@@ -227,7 +229,7 @@ def vectorized_map(
     around = writer.captures()
 
     def each(row: list[Any]) -> list[Any]:
-        return one.call([*row, *around])
+        return list(one.call([*row, *around]))
 
     stacked = map_fn(each, flat, fn_output_signature=types)
     return nest.pack_sequence_as(shape, stacked)

@@ -13,7 +13,9 @@ import numpy as np
 
 from . import _holdfast, nest
 from ._dtypes import DType
+from ._places import is_nan
 from ._shape import TensorSpec
+from ._symbols import is_symbol
 from ._tensor import IndexedSlices
 from .errors import fail
 
@@ -51,7 +53,7 @@ class Call:
                 self._flatten(part, key)
         elif isinstance(value, _VALUES):
             # 0 and False, 1 and 1.0 are equal, and mean different things to a trace.
-            key.append((kind, value if value == value else "nan"))
+            key.append((kind, "nan" if is_nan(value) else value))
             self.leaves.append(value)
         elif isinstance(value, concurrent.futures.Future):
             self.awaited = True
@@ -85,7 +87,7 @@ class Call:
 
     def _tensor(self, tensor: Any, key: list[Any], leaf: bool = True) -> None:
         key.append((tensor.dtype, _dims(tensor.shape)))
-        self.symbolic = self.symbolic or (tensor._symbolic and not _holdfast.has_value(tensor))
+        self.symbolic = self.symbolic or is_symbol(tensor)
         self.tensors.append(tensor)
         if leaf:
             self.leaves.append(tensor)
@@ -134,7 +136,7 @@ class Identity:
     def __init__(self, value: Any) -> None:
         self._hash = id(value)
         try:
-            self._ref = weakref.ref(value)
+            self._ref: Callable[[], Any] = weakref.ref(value)
         except TypeError:
             self._ref = lambda: value
 
@@ -159,6 +161,7 @@ class Signature:
         self.given = given
         self.name = name
         self.specs = None if given is None else tuple(given)
+        self._parameters: inspect.Signature | None
         try:
             self._parameters = inspect.signature(function)
         except (TypeError, ValueError):
@@ -189,8 +192,6 @@ class Signature:
         call.types[: len(wanted)] = wanted
         call.key = tuple(_without_tensors(call.key))
         return call
-
-    bind_specs = bind
 
     def _fitted(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments as tensors of the dtypes and shapes that were asked for."""

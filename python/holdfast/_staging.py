@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import _holdfast, nest
+from . import _holdfast
+from ._slots import filled, hollowed
+from ._symbols import is_symbol
 from ._variable import Variable
 
 __all__ = ["is_staged", "stage", "with_slots"]
 
-Tensor = _holdfast.Tensor
-
 
 def is_staged(tensors: Sequence[Any]) -> bool:
     """Whether what is done with these tensors now is written down, not done."""
-    return _holdfast.is_tracing() or any(
-        t._symbolic and not _holdfast.has_value(t) for t in tensors
-    )
+    return _holdfast.is_tracing() or any(map(is_symbol, tensors))
 
 
 def stage(op: str, name: str, run: Callable[..., None], inputs: Sequence[Any]) -> None:
@@ -30,30 +29,14 @@ def stage(op: str, name: str, run: Callable[..., None], inputs: Sequence[Any]) -
     _holdfast.call_python(op, name, forward, None, list(inputs), [], [])
 
 
-class _Slot:
-    """Where a tensor goes in a structure."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
 def with_slots(structure: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     """The tensors in a structure, and what puts others in their places."""
     tensors: list[Any] = []
+    hollow = hollowed(structure, tensors, _tensor_in)
+    return tensors, functools.partial(filled, hollow)
 
-    def take(leaf: Any) -> Any:
-        if not isinstance(leaf, (Tensor, Variable)):
-            return leaf
-        tensors.append(leaf.read() if isinstance(leaf, Variable) else leaf)
-        return _Slot(len(tensors) - 1)
 
-    hollow = nest.map_structure(take, structure)
-
-    def fill(values: Sequence[Any]) -> Any:
-        return nest.map_structure(
-            lambda leaf: values[leaf.index] if isinstance(leaf, _Slot) else leaf, hollow
-        )
-
-    return tensors, fill
+def _tensor_in(leaf: Any) -> Any:
+    if isinstance(leaf, Variable):
+        return leaf.read()
+    return leaf if isinstance(leaf, _holdfast.Tensor) else None

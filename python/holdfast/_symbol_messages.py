@@ -7,6 +7,7 @@ import re
 from typing import Any, NoReturn
 
 from . import _holdfast
+from ._births import type_text
 from ._diagnostics import (
     born_loc,
     mark,
@@ -17,7 +18,6 @@ from ._diagnostics import (
     user_frame,
 )
 from ._source import enclosing
-from ._symbols import type_text
 from .errors import fail, used_here
 
 __all__ = ["refuse"]
@@ -98,7 +98,7 @@ def _edited(title: str, old: str, new: str) -> dict[str, Any]:
     return {"title": title, "applicability": "maybe", "edits": [edit]}
 
 
-def _around() -> list[ast.AST]:
+def _around() -> list[ast.expr | ast.stmt]:
     here = mark()
     return enclosing(here.code, here.lasti) if here is not None else []
 

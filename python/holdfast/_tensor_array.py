@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import _holdfast, _registry
-from ._control import is_symbol
 from ._dtypes import as_dtype, int32
 from ._shape import TensorShape, as_shape
+from ._symbols import is_symbol
 from .errors import fail
 
 __all__ = ["TensorArray"]

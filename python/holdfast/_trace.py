@@ -16,12 +16,16 @@ from . import (
     _keep,
     _places,
     _variable_messages,
-    autograph,
     nest,
 )
+from ._births import type_text
+from ._draws import watch_random
+from ._keep import Kept
+from ._restart import Restart
 from ._shape import TensorShape, TensorSpec
 from ._signature import Call, Identity, is_plain, is_type
-from ._symbols import type_text
+from ._slots import Slot, filled, hollowed
+from ._stores import Store
 from ._tensor import IndexedSlices
 from .errors import fail
 
@@ -97,11 +101,11 @@ class Trace:
         if guards is None or any(place is None for _, place in late):
             return None
         result = self.result
-        if type(result) is _Slot:
+        if type(result) is Slot:
             form, slots = "one", [result.index]
         elif result is None:
             form, slots = "nothing", []
-        elif type(result) in (tuple, list) and all(type(x) is _Slot for x in result):
+        elif type(result) in (tuple, list) and all(type(x) is Slot for x in result):
             form, slots = type(result).__name__, [x.index for x in result]
         else:
             return None
@@ -204,10 +208,10 @@ class Trace:
     def _finish(self, outputs: list[Any], first: bool) -> Any:
         for store, shape, condition in self.stores:
             if condition is None or bool(outputs[condition]):
-                value = _filled(shape, outputs)
+                value = filled(shape, outputs)
                 store.settle(value) if first else store.perform(value)
                 _inside.note(value, self.name)
-        return _filled(self.result, outputs)
+        return filled(self.result, outputs)
 
 
 def _tokens(key: tuple[Any, ...], types: list[tuple[Any, Any]]) -> list[tuple[str, Any, Any]] | None:
@@ -239,34 +243,10 @@ def _spec_text(spec: Any) -> str:
 
 
 def _spec_of(known: list[tuple[Any, Any]], leaf: Any) -> Any:
-    if type(leaf) is not _Slot:
+    if type(leaf) is not Slot:
         return leaf
     dtype, shape = known[leaf.index]
     return TensorSpec(shape, dtype)
-
-
-class _Slot:
-    """Where output `index` goes in a structure."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
-def _filled(structure: Any, outputs: list[Any]) -> Any:
-    if nest.is_nested(structure):
-        return nest.map_structure(lambda x: _fill(x, outputs), structure)
-    return _fill(structure, outputs)
-
-
-def _fill(leaf: Any, outputs: list[Any]) -> Any:
-    if type(leaf) is _Slot:
-        return outputs[leaf.index]
-    if isinstance(leaf, IndexedSlices):
-        parts = (leaf.values, leaf.indices, leaf.dense_shape)
-        return IndexedSlices(*(_fill(part, outputs) for part in parts))
-    return leaf
 
 
 def _same_type(value: Any, like: Any) -> bool:
@@ -284,11 +264,16 @@ def _type_covers(a: Any, b: Any) -> bool:
     return all(x is None or x == y for x, y in zip(a[1], b[1], strict=True))
 
 
+def _converted(function: Any) -> Any:
+    """The Python code of a function as it is traced."""
+    from . import autograph  # not before there is something to trace: it is large
+
+    return autograph.convert(function.python_function) if function._autograph else function.python_function
+
+
 def inline(function: Any, call: Call) -> Any:
     """Runs a function inside the trace that is being written: its ops join that one."""
-    code = function.python_function
-    if function._autograph:
-        code = autograph.convert(code)
+    code = _converted(function)
     with _holdfast.OwnSeeds():
         return code(*call.args, **call.kwargs)
 
@@ -311,7 +296,7 @@ def _make_settled(function: Any, call: Call, number: int) -> tuple[Trace, list[A
     while True:
         try:
             return _make(function, call, number)
-        except autograph.Restart:
+        except Restart:
             continue
 
 
@@ -332,9 +317,7 @@ def _refuse_variables(function: Any, made: list[Any]) -> NoReturn:
 
 def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     trace = Trace(function.name, call, number)
-    code = function.python_function
-    if function._autograph:
-        code = autograph.convert(code)
+    code = _converted(function)
     plain = getattr(function.python_function, "__func__", function.python_function)
     written = getattr(plain, "__code__", None)
     writer = _holdfast.Writer(function.name, "function", False, number, written)
@@ -346,18 +329,17 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
             _places.Recorder() as recorder,
             creations,
             _keep.keeping() as keeping,
-            _places.watch_random(function.name),
+            watch_random(function.name, creations.made_any) as draws,
         ):
             writer.enter(True)
             try:
-                args, kwargs = _symbolic(writer, call)
-                result = code(*args, **kwargs)
-                del args, kwargs
+                result = _run(code, writer, call, recorder)
                 outputs: list[Any] = []
-                trace.result = _collect(result, outputs)
+                trace.result = hollowed(result, outputs, _output)
                 trace.outputs = len(outputs)
-                for store in [*recorder.stores, *keeping.kept]:
-                    shape = _collect(store.value, outputs)
+                effects: list[Store | Kept] = [*recorder.stores, *keeping.kept]
+                for store in effects:
+                    shape = hollowed(store.value, outputs, _output)
                     condition = None
                     if store.condition is not None:
                         condition = len(outputs)
@@ -365,7 +347,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
                     trace.stores.append((store, shape, condition))
                     store.value = store.condition = None
                 writer.set_outputs(outputs)
-                del result, outputs
+                del result, outputs, effects
             finally:
                 writer.exit()
     finally:
@@ -373,6 +355,8 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     if silent is not None:
         silent.check(function.name)
     made = creations.survivors()
+    if not made:  # else it is traced again, and what was drawn for variables is not
+        draws.warn()
     late = {}
     for place in recorder.tensors.values():
         tensor = place.read()
@@ -390,7 +374,17 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     return trace, made
 
 
-# No closures that call themselves below: they are cycles, and would keep symbols until the next collection.
+def _run(code: Any, writer: Any, call: Call, recorder: _places.Recorder) -> Any:
+    """What the Python code gives for symbols in place of the call's tensors."""
+    args, kwargs = _symbolic(writer, call)
+    try:
+        result = code(*args, **kwargs)
+    except Exception:
+        if not recorder.restart:
+            raise
+    if recorder.restart:  # the program may have caught what was raised to tell us
+        raise Restart
+    return result
 
 
 class _Arguments:
@@ -411,8 +405,9 @@ class _Arguments:
         if kind is tuple or kind is list:
             return kind(self.convert(part, f"{name}_{i}") for i, part in enumerate(value))
         if isinstance(value, IndexedSlices):
-            parts = [self._given(name), self._given(name)]
-            return IndexedSlices(*parts, None if value.dense_shape is None else self._given(name))
+            values, indices = self._given(name), self._given(name)
+            shape = None if value.dense_shape is None else self._given(name)
+            return IndexedSlices(values, indices, shape)
         if hasattr(value, "__tf_tracing_type__"):
             return value.__tf_tracing_type__(None).placeholder_value(None)
         if nest.is_nested(value):
@@ -451,27 +446,11 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def _collect(value: Any, outputs: list[Any]) -> Any:
-    """`value` with slots where it holds tensors, which are appended to `outputs`."""
-    put = functools.partial(_put, outputs)
-    return nest.map_structure(put, value) if nest.is_nested(value) else put(value)
-
-
-def _put(outputs: list[Any], leaf: Any) -> Any:
-    if leaf is None:
-        return None
-    if isinstance(leaf, IndexedSlices):
-        parts = (leaf.values, leaf.indices, leaf.dense_shape)
-        return IndexedSlices(*(_put(outputs, part) for part in parts))
+def _output(leaf: Any) -> Any:
+    """The tensor that a result is as an output of a graph; None for what a graph can't hand out."""
     if isinstance(leaf, _holdfast.VariableBase):
-        leaf = leaf.read()
-    elif not isinstance(leaf, Tensor):
-        if not _becomes_tensor(leaf):
-            return leaf
-        leaf = _holdfast.convert(leaf)
-    outputs.append(leaf)
-    return _Slot(len(outputs) - 1)
-
-
-def _becomes_tensor(leaf: Any) -> bool:
-    return isinstance(leaf, (bool, int, float, complex, str, bytes)) or _is_array(leaf)
+        return leaf.read()
+    if isinstance(leaf, Tensor):
+        return leaf
+    given = isinstance(leaf, (bool, int, float, complex, str, bytes)) or _is_array(leaf)
+    return _holdfast.convert(leaf) if given else None

@@ -9,6 +9,7 @@ from . import _holdfast, _registry
 from ._graph import Graph, GraphKeys, get_default_graph
 from ._graph_control import grouped, ordered
 from ._graph_gradients import gradients
+from ._graph_variable import GraphVariable
 from ._name_scope import name_scope
 from ._tensor import IndexedSlices, convert_to_tensor
 from ._variable import Variable
@@ -137,7 +138,7 @@ class Optimizer:
         if variable not in slots:
             shape = variable.shape.as_list()
             fill = _registry.function("fill")
-            start = lambda: fill(shape, convert_to_tensor(value, variable.dtype))  # noqa: E731
+            start = lambda: fill(shape, convert_to_tensor(value, variable.dtype))
             with name_scope(""):
                 slots[variable] = Variable(
                     start, False, name=f"{variable._full_name}/{self._name}", dtype=variable.dtype
@@ -347,7 +348,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
 
     with graph.as_default(), name_scope(""):
         names = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
-        made = Variable(0, False, name="global_step", dtype=int64, collections=names)
+        made: Any = GraphVariable(0, False, name="global_step", dtype=int64, collections=names)
     return made
 
 
