@@ -1,5 +1,7 @@
 """Rows of traced functions: the same steps as a graph of ours, of TensorFlow (with and without XLA) and of JAX."""
 
+import itertools
+
 from rows import chain, data
 
 RATE, DENSE, DEEP = 0.05, (784, 512, 512, 10), (3, 3, 32, 64)
@@ -7,7 +9,7 @@ RATE, DENSE, DEEP = 0.05, (784, 512, 512, 10), (3, 3, 32, 64)
 
 def mlp_weights():
     out = []
-    for i, (a, b) in enumerate(zip(DENSE, DENSE[1:], strict=False)):
+    for i, (a, b) in enumerate(itertools.pairwise(DENSE)):
         out += [data((a, b), 10 + i, a**-0.5), data((b,), 20 + i, 0.0)]
     return out
 

@@ -7,6 +7,7 @@ import argparse
 import sys
 
 import numpy as np
+
 import holdfast as tf
 
 EPOCHS, BATCH, RATE = 20, 50, 0.2

@@ -107,7 +107,7 @@ def golden(path):
     """Code, headline and cited lines of the program where it stands, by its golden text."""
     text = path.with_suffix(".txt").read_text()
     head = re.match(r"\w+\[(\w+)\]: (.*)", text)
-    lines = [int(line) for line in re.findall(r"^ *(\d+) \|", text.split(" why:")[0], re.M)]
+    lines = [int(line) for line in re.findall(r"^ *(\d+) \|", text.split(" why:")[0], re.MULTILINE)]
     return head[1], head[2], lines
 
 

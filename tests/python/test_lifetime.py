@@ -57,7 +57,7 @@ def test_a_function_goes_with_its_last_reference_without_a_collection():
     gc.disable()
     try:
         constant, variable = tf.ones((SIDE, SIDE)), tf.Variable(tf.ones((SIDE, SIDE)))
-        f = tf.function(lambda x: x * constant + variable)
+        f = tf.function(lambda x: x * constant + variable)  # noqa: F821 (deleted below)
         f(tf.ones((SIDE, SIDE)))
         f(tf.ones((1, SIDE)))
         kept = [f, f._traces[0], f._traces[0].concrete, constant, variable]

@@ -42,7 +42,7 @@ def of_key_counter():
     """The V2 kernels, which take the generator's key and counter as they are."""
     states = {"a": (0x123456789ABCDEF0, [5, 77]), "b": (42, [2**64 - 2, 2**64 - 1])}
     for s, (key, counter) in states.items():
-        at = dict(key=tf.constant([key], tf.uint64), counter=tf.constant(counter, tf.uint64), alg=PHILOX)
+        at = {"key": tf.constant([key], tf.uint64), "counter": tf.constant(counter, tf.uint64), "alg": PHILOX}
         for n in SIZES:
             if s == "b" and n > 5:
                 continue
@@ -103,7 +103,7 @@ def of_stateless():
 def of_stateful():
     """Each op called three times with the same seeds, so that what a call reserves shows."""
     logits = tf.constant([[0.1, -0.2, np.inf, 0.4], [2.0, 1.0, -np.inf, 1.0]])
-    seeds = dict(seed=87654321, seed2=-5)
+    seeds = {"seed": 87654321, "seed2": -5}
     calls = {"uniform/f32": lambda n: raw.RandomUniform(shape=[n], dtype=tf.float32, **seeds),
              "uniform/f64": lambda n: raw.RandomUniform(shape=[n], dtype=tf.float64, **seeds),
              "normal/f32": lambda n: raw.RandomStandardNormal(shape=[n], dtype=tf.float32, **seeds),
