@@ -14,6 +14,7 @@ from .errors import fail
 
 __all__ = ["case", "cond", "stage_cond", "stage_while", "switch_case", "while_loop"]
 
+
 def name_of(function: Callable[..., Any], otherwise: str) -> str:
     """What messages call a branch or a body: the user's own name for it."""
     name = getattr(function, "__name__", "")
@@ -44,7 +45,9 @@ def stage_while(
         body,
         list(variables),
         maximum_iterations,
-        None if shape_invariants is None else [None if s is None else TensorShape(s) for s in shape_invariants],
+        None
+        if shape_invariants is None
+        else [None if s is None else TensorShape(s) for s in shape_invariants],
         *names,
     )
 
@@ -175,9 +178,17 @@ def while_loop(
     if not callable(cond) or not callable(body):
         raise TypeError("'cond' and 'body' must be callable")
     if not back_prop:
-        fail("E1105", "`while_loop` with `back_prop=False` is not supported", "gradients end with `tf.stop_gradient`",
-             fix="leave it out, and put `tf.stop_gradient` around the results")
-    loop_vars = list(loop_vars) if isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields") else loop_vars
+        fail(
+            "E1105",
+            "`while_loop` with `back_prop=False` is not supported",
+            "gradients end with `tf.stop_gradient`",
+            fix="leave it out, and put `tf.stop_gradient` around the results",
+        )
+    loop_vars = (
+        list(loop_vars)
+        if isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields")
+        else loop_vars
+    )
     structure = after = hollow(loop_vars)
     start = to_tensors(loop_vars)
     if maximum_iterations is not None and isinstance(maximum_iterations, _holdfast.Tensor):

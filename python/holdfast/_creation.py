@@ -44,7 +44,9 @@ class Creations:
     def value(self, tensor: Any) -> Any:
         """The value that a symbol has in the call that is traced."""
         with init_scope():
-            found = self._writer.evaluate(tensor, [t if _is_tensor(t) else None for t in self._inputs])
+            found = self._writer.evaluate(
+                tensor, [t if _is_tensor(t) else None for t in self._inputs]
+            )
         if found is None:
             fail(
                 "E0401",

@@ -411,7 +411,9 @@ def name_operand(
 
 def _name_written(code: types.CodeType, lasti: int, position: int) -> tuple[str, None]:
     names = _source.operand_names(code, lasti)
-    if names.kind in ("binary", "compare", "unary", "assign", "call") and 0 <= position < len(names.operands):
+    if names.kind in ("binary", "compare", "unary", "assign", "call") and 0 <= position < len(
+        names.operands
+    ):
         return " ".join(names.operands[position].text.split()), None
     return "", None
 

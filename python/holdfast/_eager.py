@@ -53,9 +53,7 @@ def timestamp(name: str | None = None) -> Any:
     return convert_to_tensor(time.time(), float64)
 
 
-def tuple(
-    tensors: Any, control_inputs: Any = None, name: str | None = None
-) -> list[Any]:
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
     """The tensors as a list, each computed when all are: eager ones have been already."""
     graph = graph_for(t for t in tensors if t is not None)
     if graph is not None:

@@ -188,7 +188,9 @@ def _transposed(said: dict[str, Any]) -> bool:
 
 
 def _clash(said: dict[str, Any]) -> bool:
-    infos = [i for i in (said["subject"], *said["others"]) if i and i.get("name") and i.get("shape")]
+    infos = [
+        i for i in (said["subject"], *said["others"]) if i and i.get("name") and i.get("shape")
+    ]
     if said["fixes"] or not infos:
         return _transposed(said)
     both = " and ".join(f"`{info['name']}` {info['shape']}" for info in infos[:2])

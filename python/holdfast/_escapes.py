@@ -14,8 +14,8 @@ from .errors import fail, used_here
 
 __all__ = ["Containers", "held_as"]
 
-_DEPTH = 3            # attributes and items that are looked through
-_LOOKED_AT = 20_000   # values, after which a search ends
+_DEPTH = 3  # attributes and items that are looked through
+_LOOKED_AT = 20_000  # values, after which a search ends
 
 Named = tuple[str, Any]
 
@@ -107,7 +107,6 @@ class Containers:
             if len(items) > length and symbols:
                 _take_out(container, symbols)
                 _refuse(name, symbols[-1], function)
-
 
     def _state(self, attribute: str) -> tuple[Mark, Mark] | None:
         """Where the code reads an attribute before it stores it, and where it stores it."""

@@ -18,7 +18,13 @@ from ._trace import Trace
 from ._traceable import check_traceable
 from .errors import unsupported
 
-__all__ = ["ConcreteFunction", "Function", "function", "functions_run_eagerly", "run_functions_eagerly"]
+__all__ = [
+    "ConcreteFunction",
+    "Function",
+    "function",
+    "functions_run_eagerly",
+    "run_functions_eagerly",
+]
 
 MOST_TRACES = 128  # the one unused longest goes when there are more
 

@@ -31,7 +31,9 @@ def _rows(elems: Any) -> tuple[list[Any], Any]:
 
 def _row(flat: list[Any], structure: Any, i: Any) -> Any:
     gather = _registry.function("gather")
-    return nest.pack_sequence_as(structure, [t[i] if isinstance(i, int) else gather(t, i) for t in flat])
+    return nest.pack_sequence_as(
+        structure, [t[i] if isinstance(i, int) else gather(t, i) for t in flat]
+    )
 
 
 def map_fn(
@@ -79,11 +81,17 @@ def _arrays_for(wanted: Any, n: Any, infer_shape: bool) -> list[TensorArray] | N
     made = []
     for spec in nest.flatten(wanted):
         shape = spec.shape if isinstance(spec, TensorSpec) else None
-        made.append(TensorArray(getattr(spec, "dtype", spec), size=n, element_shape=shape, infer_shape=infer_shape))
+        made.append(
+            TensorArray(
+                getattr(spec, "dtype", spec), size=n, element_shape=shape, infer_shape=infer_shape
+            )
+        )
     return made
 
 
-def _probe(fn: Any, flat: list[Any], structure: Any, n: Any, infer_shape: bool) -> tuple[list[TensorArray], Any]:
+def _probe(
+    fn: Any, flat: list[Any], structure: Any, n: Any, infer_shape: bool
+) -> tuple[list[TensorArray], Any]:
     """What `fn` gives, found out on a graph that is thrown away."""
     writer = _holdfast.Writer(_control.name_of(fn, "fn"), "loop", True)
     writer.enter(True)
@@ -112,12 +120,18 @@ def _stacked(results: list[Any], wanted: Any) -> Any:
         zeros = _registry.function("zeros")
         return nest.map_structure(lambda s: zeros([0, *_known(s)], getattr(s, "dtype", s)), wanted)
     columns = zip(*(nest.flatten(r) for r in results), strict=True)
-    return nest.pack_sequence_as(hollow(results[0]), [stack([_holdfast.convert(v) for v in c]) for c in columns])
+    return nest.pack_sequence_as(
+        hollow(results[0]), [stack([_holdfast.convert(v) for v in c]) for c in columns]
+    )
 
 
 def _known(spec: Any) -> list[int]:
     shape = getattr(spec, "shape", None)
-    return [] if not isinstance(shape, TensorShape) or shape.rank is None else [d or 0 for d in shape.as_list()]
+    return (
+        []
+        if not isinstance(shape, TensorShape) or shape.rank is None
+        else [d or 0 for d in shape.as_list()]
+    )
 
 
 def _hints(back_prop: bool) -> None:
@@ -193,7 +207,9 @@ def scan(
     if initializer is None:
         value, first = _row(flat, structure, at(0)), 1
     start = to_tensors(value)
-    arrays = [TensorArray(t.dtype, size=n, element_shape=t.shape, infer_shape=infer_shape) for t in start]
+    arrays = [
+        TensorArray(t.dtype, size=n, element_shape=t.shape, infer_shape=infer_shape) for t in start
+    ]
     if first:
         arrays = [a.write(at(0), t) for a, t in zip(arrays, start, strict=True)]
     shape = hollow(value)

@@ -32,7 +32,11 @@ class LiveTensors:
 
     def __str__(self) -> str:
         what = f"{self.count} x {'' if self.alike else 'up to '}{self.dtype.name}{self.shape}"
-        where = f"{self.file}:{self.line}  {self.source.strip()}" if self.file else "by no line of the program"
+        where = (
+            f"{self.file}:{self.line}  {self.source.strip()}"
+            if self.file
+            else "by no line of the program"
+        )
         return f"{self.bytes} bytes  {what}  {where}"
 
 

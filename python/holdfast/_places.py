@@ -415,7 +415,9 @@ def _refuse_uncertain(place: Place, store: Set) -> None:
     labels = used_here("read here, while tracing")
     if store.site is not None:
         text = "the branch: when it runs, only one side is taken"
-        labels.insert(0, {"role": "placed", "loc": store.site.loc(), "text": text, "primary": False})
+        labels.insert(
+            0, {"role": "placed", "loc": store.site.loc(), "text": text, "primary": False}
+        )
     fail(
         "E0104",
         f"{place.describe()} was set on one side of a branch, and is read after it",

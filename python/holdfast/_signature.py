@@ -28,7 +28,17 @@ Tensor = _holdfast.Tensor
 class Call:
     """One call: the structure of its arguments, their leaves, and what tells traces apart."""
 
-    __slots__ = ("args", "awaited", "key", "kwargs", "leaves", "names", "symbolic", "tensors", "types")
+    __slots__ = (
+        "args",
+        "awaited",
+        "key",
+        "kwargs",
+        "leaves",
+        "names",
+        "symbolic",
+        "tensors",
+        "types",
+    )
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> None:
         self.args, self.kwargs, self.names = args, kwargs, names
@@ -91,7 +101,6 @@ class Call:
         self.tensors.append(tensor)
         if leaf:
             self.leaves.append(tensor)
-
 
     def path(self, index: int) -> str:
         """What the user calls the part of the arguments that an entry of the key is about."""
@@ -188,7 +197,9 @@ class Signature:
         if self.specs is None:
             return Call(bound_args, bound_kwargs, self._names)
         call = Call(self._fitted(bound_args), bound_kwargs, self._names)
-        wanted = [(s.dtype, _dims(s.shape)) for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)]
+        wanted = [
+            (s.dtype, _dims(s.shape)) for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)
+        ]
         call.types[: len(wanted)] = wanted
         call.key = tuple(_without_tensors(call.key))
         return call
@@ -201,7 +212,11 @@ class Signature:
         out = list(args)
         for i, spec in enumerate(self.specs):
             fit = functools.partial(self._fit, i)
-            out[i] = nest.map_structure(fit, spec, args[i]) if nest.is_nested(spec) else fit(spec, args[i])
+            out[i] = (
+                nest.map_structure(fit, spec, args[i])
+                if nest.is_nested(spec)
+                else fit(spec, args[i])
+            )
         return tuple(out)
 
     def _fit(self, position: int, spec: Any, value: Any) -> Any:

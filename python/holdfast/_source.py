@@ -183,7 +183,10 @@ def _definition(code: types.CodeType) -> int:
     for number in range(code.co_firstlineno, min(code.co_firstlineno + 50, len(lines) + 1)):
         if lines[number - 1].lstrip().startswith(("def ", "async def ", "class ")):
             return number
-        if not lines[number - 1].lstrip().startswith(("@", ")", "#")) and "lambda" in lines[number - 1]:
+        if (
+            not lines[number - 1].lstrip().startswith(("@", ")", "#"))
+            and "lambda" in lines[number - 1]
+        ):
             break
     return code.co_firstlineno
 

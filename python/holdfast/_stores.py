@@ -112,9 +112,7 @@ def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
                 yield (i, key), part
 
 
-def _spots(
-    change: Growth, taken: set[tuple[int, Any]]
-) -> Iterator[tuple[Any, tuple[int, ...]]]:
+def _spots(change: Growth, taken: set[tuple[int, Any]]) -> Iterator[tuple[Any, tuple[int, ...]]]:
     """Where in its container a change left symbols; one that is there twice was put there twice."""
     container = change.container.read()
     if isinstance(container, (set, frozenset)) or container is MISSING:
@@ -146,9 +144,7 @@ def stores(journal: Journal, read: set[tuple[Any, ...]]) -> list[Store]:
         for change in journal.changes
         if isinstance(change, Growth) and _is_outside(change) and holds_symbol(change.value)
     }
-    kept = [
-        change for i, change in enumerate(journal.changes) if _is_kept(change, i, last, grown)
-    ]
+    kept = [change for i, change in enumerate(journal.changes) if _is_kept(change, i, last, grown)]
     taken: set[tuple[int, Any]] = set()
     found = [Store(change, taken) for change in kept]
     for change in reversed(journal.changes):

@@ -152,7 +152,9 @@ def _way_out(name: str, asked: str) -> str:
                 return _choice(ast.unparse(value), name)
             case ast.Call(func=ast.Name(id="range")):
                 return f"count in the graph: `{tf}.range({name})`"
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=attr)) if attr in _MATH:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=attr)) if (
+                attr in _MATH
+            ):
                 return f"compute it in the graph: `{tf}.math.{_MATH[attr]}({name})`"
             case ast.If() | ast.While():
                 return f"branch in the graph: `{tf}.cond({name}, lambda: ..., lambda: ...)`"
@@ -177,11 +179,26 @@ def _choice(container: str, name: str) -> str:
         return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{', ...' if len(items) > 2 else ''}])`"
     if isinstance(items, (list, tuple)):
         return f"let the graph choose: `{tf}.gather({tf}.stack({container}), {name})`"
-    return f"let the graph choose: `{tf}.switch_case({name}, [...])`, or `{tf}.gather` from a tensor"
+    return (
+        f"let the graph choose: `{tf}.switch_case({name}, [...])`, or `{tf}.gather` from a tensor"
+    )
 
 
 # Functions of Python's `math`, and their counterparts.
 _MATH = {
     each: each
-    for each in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "floor", "ceil", "pow", "atan2", "erf")
+    for each in (
+        "sqrt",
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "floor",
+        "ceil",
+        "pow",
+        "atan2",
+        "erf",
+    )
 } | {"fabs": "abs"}

@@ -80,7 +80,11 @@ class TensorArray:
 
     def _with(self, flow: Any, element_shape: Any = None) -> TensorArray:
         made = TensorArray.__new__(TensorArray)
-        made._dtype, made._infer_shape, made._dynamic_size = self._dtype, self._infer_shape, self._dynamic_size
+        made._dtype, made._infer_shape, made._dynamic_size = (
+            self._dtype,
+            self._infer_shape,
+            self._dynamic_size,
+        )
         made._element_shape = self._element_shape if element_shape is None else element_shape
         made._flow, made._size = flow, self._size
         return made
@@ -106,7 +110,10 @@ class TensorArray:
         """The array with another element `index`."""
         value = _holdfast.convert(value, self._dtype)
         if value.dtype != self._dtype:
-            fail("E1101", f"TensorArray: a {value.dtype.name} value written to an array of {self._dtype.name}")
+            fail(
+                "E1101",
+                f"TensorArray: a {value.dtype.name} value written to an array of {self._dtype.name}",
+            )
         index = self._index(index)
         if not self._dynamic_size and not is_symbol(index) and not is_symbol(self._flow):
             length = int(self.size())
@@ -172,12 +179,20 @@ class TensorArray:
     # Nested structures see the list inside, so that arrays pass through loops and functions.
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
-        return (self._dtype, self._infer_shape, self._dynamic_size, self._element_shape, self._size), (self._flow,)
+        return (
+            self._dtype,
+            self._infer_shape,
+            self._dynamic_size,
+            self._element_shape,
+            self._size,
+        ), (self._flow,)
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: Any) -> TensorArray:
         made = cls.__new__(cls)
-        made._dtype, made._infer_shape, made._dynamic_size, made._element_shape, made._size = metadata
+        made._dtype, made._infer_shape, made._dynamic_size, made._element_shape, made._size = (
+            metadata
+        )
         (made._flow,) = components
         return made
 

@@ -47,7 +47,7 @@ class Trace:
         self.guards: Any = None
         self.captured: list[Any] = []  # tensors, or places that are read again at each call
         self.late: list[tuple[int, Any]] = []
-        self.result: Any = None        # the structure that is returned, with slots for tensors
+        self.result: Any = None  # the structure that is returned, with slots for tensors
         self.outputs = 0
         self.stores: list[tuple[Any, Any, Any]] = []
 
@@ -93,7 +93,9 @@ class Trace:
 
     def fast_form(self) -> tuple[Any, ...] | None:
         """What the C call needs to run this without Python; None where it can't."""
-        tokens = _tokens(self.key[1:-1], self.types)  # without the pair around arguments and keywords
+        tokens = _tokens(
+            self.key[1:-1], self.types
+        )  # without the pair around arguments and keywords
         if self.stores or tokens is None:
             return None
         guards = [] if self.guards is None else self.guards.as_tuples()
@@ -117,7 +119,11 @@ class Trace:
         """A call with tensors for the arguments that were tensors; the others may be left out."""
         given = self._tensors_among(args, kwargs)
         if len(given) != len(self.types):
-            fail("E1104", f"`{self.name}` takes {len(self.types)} tensors, got {len(given)}", op=self.name)
+            fail(
+                "E1104",
+                f"`{self.name}` takes {len(self.types)} tensors, got {len(given)}",
+                op=self.name,
+            )
         names = self.input_names()
         tensors = []
         for value, (dtype, dims), name in zip(given, self.types, names, strict=True):
@@ -176,7 +182,9 @@ class Trace:
         if not verbose:
             return head
         lines = [head, "  Args:"]
-        lines += [f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)]
+        lines += [
+            f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)
+        ]
         lines += ["  Returns:", f"    {nest.map_structure(_spec_text, self.output_specs())}"]
         return "\n".join(lines)
 
@@ -192,18 +200,27 @@ class Trace:
     def specs(self) -> list[TensorSpec]:
         """What is known of the tensors among the arguments."""
         names = self.input_names()
-        return [TensorSpec(dims, dtype, name) for (dtype, dims), name in zip(self.types, names, strict=True)]
+        return [
+            TensorSpec(dims, dtype, name)
+            for (dtype, dims), name in zip(self.types, names, strict=True)
+        ]
 
     def output_specs(self) -> Any:
         """The result, with specifications for tensors."""
         known = self.concrete.output_types()
         make = functools.partial(_spec_of, known)
-        return nest.map_structure(make, self.result) if nest.is_nested(self.result) else make(self.result)
+        return (
+            nest.map_structure(make, self.result)
+            if nest.is_nested(self.result)
+            else make(self.result)
+        )
 
     def input_specs(self) -> tuple[Any, dict[str, Any]]:
         """The arguments, with specifications for tensors: positional ones, and keywords."""
         specs = iter(self.specs())
-        return nest.map_structure(lambda x: next(specs) if x is TENSOR else _live(x), self.arguments), {}
+        return nest.map_structure(
+            lambda x: next(specs) if x is TENSOR else _live(x), self.arguments
+        ), {}
 
     def _finish(self, outputs: list[Any], first: bool) -> Any:
         for store, shape, condition in self.stores:
@@ -214,7 +231,9 @@ class Trace:
         return filled(self.result, outputs)
 
 
-def _tokens(key: tuple[Any, ...], types: list[tuple[Any, Any]]) -> list[tuple[str, Any, Any]] | None:
+def _tokens(
+    key: tuple[Any, ...], types: list[tuple[Any, Any]]
+) -> list[tuple[str, Any, Any]] | None:
     """A key as the C call reads it: tensors, lists, tuples and plain values; None if there is more."""
     left = iter(types)
     out: list[tuple[str, Any, Any]] = []
@@ -239,7 +258,11 @@ TENSOR = _Tensor()  # stands for an argument that is a tensor
 
 
 def _spec_text(spec: Any) -> str:
-    return f"{spec.dtype.name} Tensor, shape={spec.shape}" if isinstance(spec, TensorSpec) else repr(spec)
+    return (
+        f"{spec.dtype.name} Tensor, shape={spec.shape}"
+        if isinstance(spec, TensorSpec)
+        else repr(spec)
+    )
 
 
 def _spec_of(known: list[tuple[Any, Any]], leaf: Any) -> Any:
@@ -268,7 +291,11 @@ def _converted(function: Any) -> Any:
     """The Python code of a function as it is traced."""
     from . import autograph  # not before there is something to trace: it is large
 
-    return autograph.convert(function.python_function) if function._autograph else function.python_function
+    return (
+        autograph.convert(function.python_function)
+        if function._autograph
+        else function.python_function
+    )
 
 
 def inline(function: Any, call: Call) -> Any:
@@ -425,7 +452,9 @@ def _symbolic(writer: Any, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]
 def _without_tensor(leaf: Any) -> Any:
     if isinstance(leaf, (Tensor, TensorSpec)) or _is_array(leaf):
         return TENSOR
-    return leaf if is_plain(leaf) else Identity(leaf)  # a trace does not keep the user's objects alive
+    return (
+        leaf if is_plain(leaf) else Identity(leaf)
+    )  # a trace does not keep the user's objects alive
 
 
 def _live(leaf: Any) -> Any:

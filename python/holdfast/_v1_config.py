@@ -72,7 +72,11 @@ class OptimizerOptions(_Record):
 class GraphOptions(_Record):
     """Options of the graph: those of its passes."""
 
-    _fields: ClassVar[dict[str, Any]] = {"optimizer_options": OptimizerOptions, "rewrite_options": None, "infer_shapes": True}
+    _fields: ClassVar[dict[str, Any]] = {
+        "optimizer_options": OptimizerOptions,
+        "rewrite_options": None,
+        "infer_shapes": True,
+    }
 
 
 class ConfigProto(_Record):
@@ -114,7 +118,11 @@ class RunOptions(_Record):
     """Options of a run; `Session.run` refuses them."""
 
     NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = 0, 1, 2, 3
-    _fields: ClassVar[dict[str, Any]] = {"trace_level": 0, "timeout_in_ms": 0, "report_tensor_allocations_upon_oom": False}
+    _fields: ClassVar[dict[str, Any]] = {
+        "trace_level": 0,
+        "timeout_in_ms": 0,
+        "report_tensor_allocations_upon_oom": False,
+    }
 
 
 class RunMetadata(_Record):

@@ -22,9 +22,11 @@ def refuse(name: str, function: Callable[..., Any], variable: Any) -> NoReturn:
     if holder.endswith("]"):
         holder = holder.rpartition("[")[0]  # the list rather than its item
     kept = f"`{holder}` keeps it" if holder and holder != called else "it stays"
-    labels = [] if born is None else [
-        {"role": "born", "loc": born, "text": "made here, on each call", "primary": True}
-    ]
+    labels = (
+        []
+        if born is None
+        else [{"role": "born", "loc": born, "text": "made here, on each call", "primary": True}]
+    )
     labels += [label | {"primary": not labels} for label in used_here("called here")]
     quoted = called if " " in called else f"`{called}`"
     fail(

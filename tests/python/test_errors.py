@@ -51,7 +51,25 @@ def test_the_fix_casts_what_the_user_typed():
 
 def test_json_has_the_documented_keys():
     said = json.loads(caught().diagnostic.to_json())
-    for key in ["schema", "code", "level", "message", "op", "spans", "subject", "owner", "others", "path", "why", "fixes", "children", "hidden_frames", "thread", "docs", "rendered"]:
+    for key in [
+        "schema",
+        "code",
+        "level",
+        "message",
+        "op",
+        "spans",
+        "subject",
+        "owner",
+        "others",
+        "path",
+        "why",
+        "fixes",
+        "children",
+        "hidden_frames",
+        "thread",
+        "docs",
+        "rendered",
+    ]:
         assert key in said
     assert said["level"] == "error" and said["rendered"].startswith("error[E1101]")
     span = next(s for s in said["spans"] if s["is_primary"])

@@ -34,7 +34,17 @@ def test_graphs_nest_and_are_left_again():
 def test_names_are_those_of_tensorflow(graph):
     x = v1.placeholder(tf.float32, [2], name="x")
     names = [t.name for t in (x, x + 1, x + 1, x - 1, x * 2, x / 2, x**2, x[0], -x)]
-    assert names == ["x:0", "add:0", "add_1:0", "sub:0", "mul:0", "truediv:0", "pow:0", "strided_slice:0", "Neg:0"]
+    assert names == [
+        "x:0",
+        "add:0",
+        "add_1:0",
+        "sub:0",
+        "mul:0",
+        "truediv:0",
+        "pow:0",
+        "strided_slice:0",
+        "Neg:0",
+    ]
     assert [t.name for t in (x + 1).op.inputs] == ["x:0", "add_2/y:0"]
     assert tf.matmul([[1.0]], [[2.0]], name="product").name == "product:0"
     assert tf.constant(1, name="c").name == "c:0"
@@ -204,7 +214,12 @@ def test_a_finalized_graph_takes_nothing():
     with graph.as_default():
         x = tf.constant(1.0)
         graph.finalize()
-        for add, given in ((tf.square, x), (tf.constant, 1), (v1.placeholder, tf.float32), (tf.Variable, 1)):
+        for add, given in (
+            (tf.square, x),
+            (tf.constant, 1),
+            (v1.placeholder, tf.float32),
+            (tf.Variable, 1),
+        ):
             with pytest.raises(RuntimeError, match="E0803"):
                 add(given)
         assert v1.Session().run(x) == 1.0

@@ -68,7 +68,8 @@ def test_v1_by_every_way_of_importing(program):
     [
         "import holdfast.compat.v1.train as train; print(train.AdamOptimizer.__name__)",
         "from holdfast.compat.v1.train import AdamOptimizer; print(AdamOptimizer.__name__)",
-        POSE + "from tensorflow.compat.v1.train import AdamOptimizer; print(AdamOptimizer.__name__)",
+        POSE
+        + "from tensorflow.compat.v1.train import AdamOptimizer; print(AdamOptimizer.__name__)",
     ],
 )
 def test_what_lies_inside_v1_is_importable_at_once(program):

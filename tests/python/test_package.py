@@ -19,7 +19,9 @@ def readme(language):
 
 def test_the_python_program_of_the_readme_prints_the_slope(tmp_path):
     (tmp_path / "app.py").write_text(readme("python"))
-    done = subprocess.run([sys.executable, "app.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "app.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert re.findall(r"\d+", done.stdout) == SLOPE
 
 

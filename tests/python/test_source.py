@@ -276,7 +276,9 @@ def test_a_file_that_changed_or_vanished_gives_no_wrong_names(
 
 
 @pytest.mark.parametrize("lasti", [-1, 0, 2, 10_000])
-@pytest.mark.parametrize("filename", ["", "<stdin>", "no\0file", "/nonexistent/a.py", source.__file__])
+@pytest.mark.parametrize(
+    "filename", ["", "<stdin>", "no\0file", "/nonexistent/a.py", source.__file__]
+)
 def test_nothing_is_ever_raised(filename: str, lasti: int) -> None:
     code = compile("a = b + c", filename.replace("\0", ""), "exec").replace(co_filename=filename)
     assert isinstance(source.locate(code, lasti), source.Place)

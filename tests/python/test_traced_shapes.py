@@ -130,8 +130,39 @@ def test_python_and_symbols_of_a_known_size():
     np.testing.assert_array_equal(rows, X * 2)
 
 
-UFUNCS = ["sin", "cos", "exp", "sqrt", "square", "floor", "ceil", "absolute", "negative", "rint", "expm1", "log1p", "tanh", "isnan", "arctan", "sign", "logical_not"]
-PAIRS = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "arctan2", "greater", "less_equal", "not_equal", "floor_divide"]
+UFUNCS = [
+    "sin",
+    "cos",
+    "exp",
+    "sqrt",
+    "square",
+    "floor",
+    "ceil",
+    "absolute",
+    "negative",
+    "rint",
+    "expm1",
+    "log1p",
+    "tanh",
+    "isnan",
+    "arctan",
+    "sign",
+    "logical_not",
+]
+PAIRS = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "maximum",
+    "minimum",
+    "power",
+    "arctan2",
+    "greater",
+    "less_equal",
+    "not_equal",
+    "floor_divide",
+]
 
 
 @pytest.mark.parametrize("name", UFUNCS)

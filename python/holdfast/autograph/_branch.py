@@ -36,9 +36,7 @@ def truth(value: Any) -> Any:
     return bool(decided(value))
 
 
-def if_(
-    test: Any, body: Callable[[], None], orelse: Callable[[], None], site: Site
-) -> None:
+def if_(test: Any, body: Callable[[], None], orelse: Callable[[], None], site: Site) -> None:
     """The statement."""
     taken = decided(test)
     if taken is True:

@@ -241,4 +241,3 @@ def assert_(condition: Any, message: Callable[[], Any]) -> None:
 
     said = message()
     debugging.Assert(taken, [] if said is None else [said])
-

@@ -50,7 +50,9 @@ def converted_form(code: types.CodeType, space: dict[str, Any]) -> Converted | N
 def _tell(code: types.CodeType, form: Converted | None) -> None:
     where = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
     if form is None:
-        tell(2, f"AutoGraph: {where} stays as it is: it has no source, or none that can be converted")
+        tell(
+            2, f"AutoGraph: {where} stays as it is: it has no source, or none that can be converted"
+        )
         return
     tell(1, f"AutoGraph: converted {where}")
     tell(3, form.source)

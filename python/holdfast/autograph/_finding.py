@@ -88,9 +88,7 @@ def _fits(code: types.CodeType, found: Found) -> bool:
 
 def argument_names(arguments: ast.arguments) -> Iterator[str]:
     """The names of all parameters, in the order in which code objects list them."""
-    for argument in itertools.chain(
-        arguments.posonlyargs, arguments.args, arguments.kwonlyargs
-    ):
+    for argument in itertools.chain(arguments.posonlyargs, arguments.args, arguments.kwonlyargs):
         yield argument.arg
     for star in (arguments.vararg, arguments.kwarg):
         if star is not None:

@@ -64,7 +64,6 @@ class Outcome:
             self.changes.pop(key, None)  # of several stores into a place the last one counts
             self.changes[key] = change
 
-
     def entries(self) -> Iterator[tuple[Key, Any]]:
         """Everything with a value, by key."""
         for name, value in self.names.items():
@@ -304,9 +303,7 @@ class _Pairing:
             return lambda outputs: _perform(change, made(outputs))
         return self.under_condition(side, key, change)
 
-    def under_condition(
-        self, side: int, key: Key, change: Change
-    ) -> Callable[[list[Any]], None]:
+    def under_condition(self, side: int, key: Key, change: Change) -> Callable[[list[Any]], None]:
         """A change that happens only where its side is taken."""
         made = self.one(side, key, change.value, numbers=False)
         if change.condition is not None:

@@ -188,9 +188,7 @@ def _refuse_two(
         raise error from None  # the op in the body that met the other dtype is not the story
 
 
-def _cast_fix(
-    site: Site, name: str, value: Any, spot: Spot | None, dtype: str
-) -> dict[str, Any]:
+def _cast_fix(site: Site, name: str, value: Any, spot: Spot | None, dtype: str) -> dict[str, Any]:
     """The edit that gives one side the dtype of the other."""
     alias = module_alias()
     wanted = f"{alias}.{dtype}"
@@ -295,7 +293,9 @@ def refuse_function(function: Any, construct: str, loc: dict[str, Any] | None) -
     else:
         why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot"
         fix = f"no `{construct}`: make `{name}` a plain function and call it from the coroutine"
-    what = {"yield": "it has a `yield`", "async": "it is `async`"}.get(construct, f"it has an `{construct}`")
+    what = {"yield": "it has a `yield`", "async": "it is `async`"}.get(
+        construct, f"it has an `{construct}`"
+    )
     fail("E0603", f"`{name}` can't be traced: {what}", why, fix=fix, labels=labels)
 
 

@@ -26,6 +26,7 @@ from ._sites import Home, Site, sets, spot_of
 
 __all__ = ["Statements", "rewrite"]
 
+
 class Statements(Expressions):
     """Rewrites the statements of one function."""
 
