@@ -1,4 +1,4 @@
-"""Tensors and Variables as messages speak of them: of what type they are, and where they were made."""
+"""Tensors and Variables as messages speak of them: their types, and where they were made."""
 
 from __future__ import annotations
 

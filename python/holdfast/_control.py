@@ -142,7 +142,7 @@ def switch_case(
     default: Callable[[], Any] | None = None,
     name: str = "switch_case",
 ) -> Any:
-    """What the function with that number gives; `default`, or the last one, for any other number."""
+    """What the function with that number gives; `default` or the last one for any other."""
     if isinstance(branch_fns, dict):
         functions = sorted(branch_fns.items())
     elif branch_fns and isinstance(branch_fns[0], (tuple, list)):
@@ -171,7 +171,7 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Runs `body` on the variables while `cond` holds of them; gives the variables after the last time.
+    """Runs `body` on the variables while `cond` holds of them; gives what they are at the end.
 
     `parallel_iterations` and `swap_memory` are hints that change no result, and nothing here.
     """

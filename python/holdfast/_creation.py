@@ -1,7 +1,8 @@
 """Variables that are made while a function is traced.
 
-One that dies with the trace is a local value: each call makes it anew, so its first assignment is part of the
-graph. One that outlives it was meant to be made once: it has its value already, and the graph only uses it.
+One that dies with the trace is a local value: each call makes it anew, so its first assignment is
+part of the graph. One that outlives it was meant to be made once: it has its value already, and the
+graph only uses it.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Creations:
         return bool(self._made)
 
     def survivors(self) -> list[Any]:
-        """Variables that something still holds; the graph no longer begins with their assignment."""
+        """Variables that something still holds; the graph forgets their first assignment."""
         alive = []
         for ref, index, _ in reversed(self._made):
             variable = ref()

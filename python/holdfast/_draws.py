@@ -1,4 +1,4 @@
-"""Random numbers of Python and NumPy that are drawn while a function is traced: its graph keeps them."""
+"""Random numbers of Python and NumPy drawn while a function is traced: its graph keeps them."""
 
 from __future__ import annotations
 

@@ -161,7 +161,8 @@ def _live(said: dict[str, Any]) -> bool:
         return False
     name = sized[0][1][0]
     how = f"{name}.clear()" if hasattr(holders[name], "clear") else f"del {name}"
-    title = f"make a smaller tensor; of what is live, `{name}` holds the most: free `{name}` with `{how}`"
+    free = f"free `{name}` with `{how}`"
+    title = f"make a smaller tensor; of what is live, `{name}` holds the most: {free}"
     said["fixes"] = [{"title": title, "applicability": "manual", "edits": []}, *said["fixes"]]
     return True
 

@@ -128,8 +128,8 @@ def _refuse_state(name: str, read: Mark, stored: Mark, function: str) -> NoRetur
     fail(
         "E0106",
         f"`{name}` is state: `{function}` reads what an earlier call of it stored",
-        f"`{function}` is not converted, so its trace keeps what line {read.loc()['line']} read while "
-        "tracing; later calls would not see the new value",
+        f"`{function}` is not converted, so its trace keeps what line {read.loc()['line']} read "
+        "while tracing; later calls would not see the new value",
         fix=f"keep it in a Variable: `{name} = {tf}.Variable(...)` once, then `{name}.assign(...)` "
         "at each call",
         labels=[
@@ -162,8 +162,8 @@ def _refuse(name: str, symbol: Any, function: str) -> NoReturn:
     fail(
         "E0102",
         f"`{name}` grew while `{function}` was traced, and later calls could not repeat it",
-        f"`{function}` is not converted (`autograph=False`, or its source is not there), so nothing "
-        f"knows how `{name}` grew; it would grow at the first call and at no other",
+        f"`{function}` is not converted (`autograph=False`, or its source is not there), so "
+        f"nothing knows how `{name}` grew; it would grow at the first call and at no other",
         fix=f"`return` the value from `{function}`, and add it to `{name}` where you call it",
         labels=labels,
     )

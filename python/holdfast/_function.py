@@ -1,4 +1,4 @@
-"""`tf.function`: Python code that is traced once for each kind of arguments, then runs as a graph."""
+"""`tf.function`: Python code that is traced once per kind of arguments, then runs as a graph."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Function(_holdfast.TracedBase):
         return trace
 
     def trace_report(self) -> str:
-        """Why it was traced, each time: which part of the arguments was not as before, and the cost."""
+        """Why it was traced, each time: which part of the arguments was new, and the cost."""
         return self._history.report()
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
@@ -162,7 +162,7 @@ class Function(_holdfast.TracedBase):
         return self._traced
 
     def memory_plan(self, *args: Any, **kwargs: Any) -> str:
-        """Where the values of a call lie in memory: each buffer, its bytes, its steps, the line that fills it.
+        """Where the values of a call lie in memory: each buffer, its bytes, steps, and line.
 
         Of the trace for these arguments; of the one used last where none are given.
         """

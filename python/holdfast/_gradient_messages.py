@@ -197,10 +197,12 @@ def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
         name = _source_name(source, len(sources) == 1)
         fail(
             "E0503",
-            f"the gradient with respect to `{name}`, a value inside the traced function `{function}`",
-            f"to the tape a call of `{function}` is one op: it knows what goes in and what comes out, not "
-            f"how the result depends on `{name}`",
-            fix=f"take the gradient inside `{function}`, or return `{name}` from `{function}` and compute the rest from it",
+            f"the gradient with respect to `{name}`, a value inside the traced function "
+            f"`{function}`",
+            f"to the tape a call of `{function}` is one op: it knows what goes in and what comes "
+            f"out, not how the result depends on `{name}`",
+            fix=f"take the gradient inside `{function}`, or return `{name}` from `{function}` and "
+            "compute the rest from it",
             labels=[
                 *born_label(source, name),
                 *used_here("gradient asked for here"),
@@ -238,7 +240,7 @@ def _rebinding(source: Any) -> _Rebinding | None:
 
 
 def _is_update(rebinding: _Rebinding, used: Mark | None) -> bool:
-    """Whether the new value was computed with a gradient: a training step that lost its Variable."""
+    """Whether the new value comes from a gradient: a training step that lost its Variable."""
     grads = set(used.names().assigned_names) if used is not None else set()
     return any(
         (isinstance(node, ast.Attribute) and node.attr == "gradient")

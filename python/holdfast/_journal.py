@@ -185,7 +185,7 @@ def note_read(key: tuple[Any, ...]) -> None:
 
 
 def write(place: Place, value: Any) -> None:
-    """Puts a value into a place as an assignment would, and leaves it to the caller to write it down."""
+    """Puts a value into a place as an assignment would; the caller writes it down."""
     outer, _open.writing = _open.writing, place.key
     try:
         place.write(value)

@@ -28,7 +28,7 @@ _INSTEAD = {
 }
 
 
-# Parts of the package that are loaded when they are first asked for: most programs need few of them.
+# Parts of the package that are loaded when they are first asked for: few programs need them.
 _LATE = ("autograph", "compat.v1")
 
 

@@ -72,7 +72,7 @@ class History:
         self._in_a_row = 0
 
     def relax(self, call: Call, before: list[Any]) -> tuple[str, ...]:
-        """Counts the dimensions that are not as in an earlier trace; makes those unknown that keep changing."""
+        """Counts dimensions that are not as they were; those that keep changing are let go."""
         alike = [key for key in before if _same_but_sizes(key, call.key)]
         if not alike:
             return ()
@@ -106,7 +106,7 @@ class History:
         seconds: float,
         relaxed: tuple[str, ...],
     ) -> None:
-        """Records a trace for arguments with `key`; warns when one call site makes a new one again and again."""
+        """Records a trace for arguments with `key`; warns of a call site that keeps making them."""
         miss = self._explain(call, key, before, guard, seconds, relaxed)
         self.misses.append(miss)
         self.count += 1
@@ -157,7 +157,8 @@ class History:
         }.get(miss.kind, "each change needs a trace")
         warn(
             "W0601",
-            f"`{self._name}` is traced again and again: `{miss.leaf}` was {miss.was}, now {miss.now}",
+            f"`{self._name}` is traced again and again: `{miss.leaf}` was {miss.was}, now "
+            f"{miss.now}",
             labels=used_here("traced here, again"),
             why=f"`{miss.leaf}` changes from call to call, and {what}: {self.count} traces so far,"
             f" which took {_rounded(self._milliseconds)}{relaxed}",
@@ -185,8 +186,8 @@ class History:
             "W0602",
             f"{name} changed in place since `{self._name}` was traced; such changes may be missed",
             labels=[*read, *used_here("called here: a new trace, since the change was seen")],
-            why=f"the numbers of {name} are part of the trace, and it is too large to be compared whole "
-            "at each call: some of its elements are",
+            why=f"the numbers of {name} are part of the trace, and it is too large to be compared "
+            "whole at each call: some of its elements are",
             fixes=[
                 {
                     "title": f"pass it to `{self._name}` as an argument",
@@ -298,7 +299,8 @@ class Remade:
                 f" {count - 1} like this one were made, traced and dropped before",
                 fixes=[
                     {
-                        "title": f"make `{function.name}` once, outside the loop or function that makes it now",
+                        "title": f"make `{function.name}` once, outside the loop or function that "
+                        "makes it now",
                         "applicability": "manual",
                         "edits": [],
                     }

@@ -11,7 +11,7 @@ from ._tensor import IndexedSlices
 
 __all__ = ["Slot", "filled", "hollowed"]
 
-# No closures that call themselves: they are cycles, and would keep symbols until the next collection.
+# No closures that call themselves: such cycles would keep symbols until the next collection.
 
 
 class Slot:

@@ -1,9 +1,9 @@
-"""What the user's source says about an instruction: its place, its operands, and the names it fills.
+"""What the user's source says about an instruction: its place, its operands, the names it fills.
 
 Messages speak of things by the names the user typed. A frame gives a code object and an instruction
-offset; `locate` turns them into a place, `operand_names` into the words of the expression there. Both
-are for printing: they read and parse the file when first asked, remember it, and never raise. What
-cannot be known for sure is left empty; nothing is guessed.
+offset; `locate` turns them into a place, `operand_names` into the words of the expression there.
+Both are for printing: they read and parse the file when first asked, remember it, and never raise.
+What cannot be known for sure is left empty; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ASKS = (
 
 
 class Place(NamedTuple):
-    """A place as messages cite it. Columns are bytes from 0, -1 if unknown; an unread line is empty."""
+    """A place as messages cite it. Columns are bytes from 0, -1 if unknown; no source is empty."""
 
     file: str
     line: int

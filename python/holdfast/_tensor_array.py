@@ -101,7 +101,8 @@ class TensorArray:
         if not self._element_shape.is_compatible_with(shape):
             fail(
                 "E1102",
-                f"TensorArray: an element of shape {shape} among elements of shape {self._element_shape}",
+                f"TensorArray: an element of shape {shape} among elements of shape "
+                f"{self._element_shape}",
                 "all elements have one shape, unless the array is made with `infer_shape=False`",
             )
         return self._element_shape.merge_with(shape)
@@ -112,7 +113,8 @@ class TensorArray:
         if value.dtype != self._dtype:
             fail(
                 "E1101",
-                f"TensorArray: a {value.dtype.name} value written to an array of {self._dtype.name}",
+                f"TensorArray: a {value.dtype.name} value written to an array of "
+                f"{self._dtype.name}",
             )
         index = self._index(index)
         if not self._dynamic_size and not is_symbol(index) and not is_symbol(self._flow):

@@ -52,7 +52,7 @@ class Trace:
         self.stores: list[tuple[Any, Any, Any]] = []
 
     def fits(self, call: Call) -> bool:
-        """Whether a call may run this trace: same kinds of arguments, and nothing it read has changed."""
+        """Whether a call may run this trace: same kinds of arguments, all it read as it was."""
         if not self.takes(call) or self.broken_guard() is not None:
             return False
         return all(_same_type(place.read(), self.captured[i]) for i, place in self.late)
@@ -62,11 +62,11 @@ class Trace:
         return bool(call.key == self.key) or self._covers(call.key)
 
     def orphaned(self) -> bool:
-        """Whether an object that it was traced for is gone, so that no call will ever be for it again."""
+        """Whether an object that it was traced for is gone: no call will be for it again."""
         return any(isinstance(e[-1], Identity) and e[-1].get() is None for e in self.key)
 
     def broken_guard(self) -> Any:
-        """The first thing it read from the program around it that is not as it was; None if all is."""
+        """The first thing it read from around it that is not as it was; None if all is."""
         return self.guards.check() if self.guards else None
 
     def _covers(self, key: tuple[Any, ...]) -> bool:
@@ -131,7 +131,8 @@ class Trace:
             if tensor.dtype != dtype or not TensorShape(dims).is_compatible_with(tensor.shape):
                 fail(
                     "E1101" if tensor.dtype != dtype else "E1102",
-                    f"`{self.name}`: argument `{name}` is {type_text(tensor)}, expected {dtype.name}{TensorShape(dims)}",
+                    f"`{self.name}`: argument `{name}` is {type_text(tensor)}, expected "
+                    f"{dtype.name}{TensorShape(dims)}",
                     "a concrete function is one graph, for one kind of arguments",
                     op=self.name,
                 )
@@ -139,7 +140,7 @@ class Trace:
         return Call(tuple(tensors), {}, names)
 
     def _tensors_among(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """What is given for the tensors of the trace. Plain values that it was made for may be repeated."""
+        """What is given for the tensors of the trace. Its own plain values may be repeated."""
         order = dict(zip(self.names, self.arguments, strict=False))
         open_names = [n for n, was in order.items() if any(x is TENSOR for x in nest.flatten(was))]
         # Positional arguments are all of them, or those that the trace left open.
@@ -160,7 +161,8 @@ class Trace:
             elif not _same_argument(was, now):
                 fail(
                     "E1104",
-                    f"`{self.name}` was traced for `{name}={_unwrapped(was)!r}`, and can't be called with {now!r}",
+                    f"`{self.name}` was traced for `{name}={_unwrapped(was)!r}`, and can't be "
+                    f"called with {now!r}",
                     "a concrete function is one graph, and plain values are part of it",
                     fix="call the function itself, or make another concrete function",
                     op=self.name,
@@ -234,7 +236,7 @@ class Trace:
 def _tokens(
     key: tuple[Any, ...], types: list[tuple[Any, Any]]
 ) -> list[tuple[str, Any, Any]] | None:
-    """A key as the C call reads it: tensors, lists, tuples and plain values; None if there is more."""
+    """A key as the C call reads it: tensors, lists, tuples, plain values; None if there is more."""
     left = iter(types)
     out: list[tuple[str, Any, Any]] = []
     for entry in key:
@@ -277,7 +279,7 @@ def _same_type(value: Any, like: Any) -> bool:
 
 
 def _type_covers(a: Any, b: Any) -> bool:
-    """Whether a trace for tensors of type `a`, which may have unknown dimensions, takes type `b`."""
+    """Whether a trace for tensors of type `a`, with dimensions unknown or not, takes type `b`."""
     if not is_type(a) or not is_type(b) or a[0] != b[0]:
         return False
     if a[1] is None:
@@ -312,7 +314,7 @@ def make(function: Any, call: Call, number: int) -> Trace:
     except RecursionError:
         _refuse_recursion(function)
     if made:
-        # It makes variables that outlive it. If that is once and for all, a second trace finds them there.
+        # It makes variables that outlive it. If once and for all, a second trace finds them there.
         trace, again = _make_settled(function, call, number)
         if again:
             _refuse_variables(function, again)
@@ -331,8 +333,8 @@ def _refuse_recursion(function: Any) -> NoReturn:
     fail(
         "E1105",
         f"`{function.name}` calls itself without end while it is traced",
-        "a call inside a trace is written out, and of a condition on a tensor both branches are written, "
-        "so the recursion never comes to its end",
+        "a call inside a trace is written out, and of a condition on a tensor both branches are "
+        "written, so the recursion never comes to its end",
         fix="write it as a loop: `tf.while_loop`, or `while` on a tensor",
         op=function.name,
     )
@@ -378,7 +380,8 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
             finally:
                 writer.exit()
     finally:
-        writer.close()  # after the recorder let go of what it saw: whoever still holds a symbol now is the user
+        # The recorder let go of what it saw: whoever still holds a symbol now is the user.
+        writer.close()
     if silent is not None:
         silent.check(function.name)
     made = creations.survivors()

@@ -54,7 +54,8 @@ class Optimizer:
         if all(gradient is None for gradient, _ in pairs):
             raise ValueError(
                 "No gradients provided for any variable, check your graph for ops that do not "
-                f"support gradients, between variables {[str(v) for _, v in pairs]} and loss {loss}."
+                f"support gradients, between variables {[str(v) for _, v in pairs]} and loss "
+                f"{loss}."
             )
         return self.apply_gradients(pairs, global_step, name)
 
@@ -239,10 +240,10 @@ class AdagradOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """`s = decay * s + (1 - decay) * g * g`, a mean of squares; `v -= rate * g / sqrt(s + epsilon)`.
+    """`s = decay * s + (1 - decay) * g * g`, of squares; `v -= rate * g / sqrt(s + epsilon)`.
 
-    With momentum the step is added to what is left of the last one; `centered` takes the square of the mean
-    gradient off the mean of squares.
+    With momentum the step is added to what is left of the last one; `centered` takes the square of
+    the mean gradient off the mean of squares.
     """
 
     _sparse = False

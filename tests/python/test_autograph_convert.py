@@ -335,7 +335,9 @@ def test_the_place_of_an_op_is_the_users():
     def f(x):
         y = x + 1
         if x > 0:
-            z = tf.square(y)
+            z = tf.square(
+                y
+            )  # fmt: skip
             born["z"] = z._born()
         else:
             z = y
