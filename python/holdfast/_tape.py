@@ -273,7 +273,8 @@ def _upstream(output_gradients: Any, targets: list[Any]) -> list[Any]:
             flat = [output_gradients]
     if len(flat) != len(targets):
         raise ValueError(
-            f"output_gradients has {len(flat)} tensors for {len(targets)} targets, expected one each"
+            f"output_gradients has {len(flat)} tensors for {len(targets)} targets, expected one "
+            "each"
         )
     return [
         None if g is None else convert_to_tensor(g, t.dtype) if not isinstance(g, Tensor) else g
