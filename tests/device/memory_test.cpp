@@ -80,7 +80,7 @@ TEST(Memory, SmallTensorsAreCountedAcrossThreads) {
 TEST(Memory, ThePeakOfSmallTensorsIsSeen) {
   cpu()->reset_peak();
   int64_t before = cpu()->memory().peak;
-  { Tensor t = zeros({200}); }
+  { Tensor t = empty(float32, {200}, cpu()); }
   EXPECT_EQ(cpu()->memory().peak - before, 800);
   cpu()->reset_peak();
   EXPECT_EQ(cpu()->memory().peak, cpu()->memory().live);
@@ -89,11 +89,11 @@ TEST(Memory, ThePeakOfSmallTensorsIsSeen) {
 TEST(Memory, TheLimitIsKeptForSmallTensors) {
   std::vector<Tensor> kept;
   cpu()->set_memory_limit(cpu()->memory().live + 1600);
-  auto fill = [&] { for (int i = 0; i < 3; ++i) kept.push_back(zeros({200})); };
+  auto fill = [&] { for (int i = 0; i < 3; ++i) kept.push_back(empty(float32, {200}, cpu())); };
   EXPECT_THROW(fill(), ResourceExhaustedError);
   EXPECT_EQ(kept.size(), 2u);
   kept.pop_back();
-  EXPECT_NO_THROW(zeros({200}));
+  EXPECT_NO_THROW(empty(float32, {200}, cpu()));
   cpu()->set_memory_limit(0);
 }
 
