@@ -137,9 +137,14 @@ class Sweep {
   }
 
   void run_custom(Record& r, const Tensors& upstream) {
+    const GradientTape::Backward* backward = r.custom.get();
+    size_t spoken_of = upstream.size(), last = 0;
+    for (size_t i = 0; i < upstream.size(); ++i) if (upstream[i]) last = i;
+    for (const Choice& c : r.choices)
+      if (last < c.outputs && c.outputs < spoken_of) { backward = c.backward.get(); spoken_of = c.outputs; }
     std::vector<Tensor> dy;
-    for (size_t i = 0; i < upstream.size(); ++i) dy.push_back(upstream[i] || !r.outputs[i] ? upstream[i] : zeros_of(r.outputs[i]));
-    std::vector<Tensor> dx = (*r.custom)(dy);
+    for (size_t i = 0; i < spoken_of; ++i) dy.push_back(upstream[i] || !r.outputs[i] ? upstream[i] : zeros_of(r.outputs[i]));
+    std::vector<Tensor> dx = (*backward)(dy);
     // In a graph the ops inside are there too; what arrived has been passed on.
     for (uint64_t id : r.out_ids) if (id && index_.has(id)) at(id) = Arrived();
     for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) deliver(r, i, dx[i]);

@@ -1,6 +1,10 @@
 #include "holdfast/autodiff/graph_gradient.h"
 
+#include <algorithm>
+
 #include "holdfast/autodiff/backward.h"
+#include "holdfast/base/patient_lock.h"
+#include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/ops/array.h"
 
@@ -13,28 +17,23 @@ class Symbols {
   // `copies`: what nodes that customs speak of are called in `g`; null: themselves.
   Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap* copies) : scope_(g.scope) {
     for (const Capture& c : g.captures)
-      if (c.outer.dtype() == DType::kResource) made_.emplace(key({c.inner, 0}), c.outer);
+      if (c.outer.dtype() == DType::kResource) made_.emplace(key_of({c.inner, 0}), c.outer);
     for (const CustomGradient& c : customs)
       for (auto* list : {&c.inputs, &c.outputs})
         for (const Tensor& t : *list)
-          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(Key(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output), t);
+          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(EdgeKey(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output), t);
   }
   Tensor operator()(const Edge& e) {
     if (!e.node) return {};
     if (is_constant(*e.node)) return constant_of(*e.node);
-    Tensor& t = made_[key(e)];
+    Tensor& t = made_[key_of(e)];
     if (!t) t = symbol_for(e, scope_);
     return t;
   }
 
  private:
-  using Key = std::pair<const Node*, int>;
-  struct Hash {
-    size_t operator()(const Key& k) const { return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second); }
-  };
-  static Key key(const Edge& e) { return {e.node.get(), e.output}; }
   const Ref<Scope>& scope_;
-  std::unordered_map<Key, Tensor, Hash> made_;
+  std::unordered_map<EdgeKey, Tensor, EdgeHash> made_;
 };
 
 Record record_of(const Node& n, Symbols& symbols) {
@@ -86,60 +85,78 @@ std::vector<Record> records_of(const Graph& g, const std::vector<CustomGradient>
 // outputs of `forward`.
 class Split {
  public:
-  Split(const Ref<Graph>& forward, const Ref<Graph>& backward) : forward_(forward), backward_(backward) {}
+  Split(const Ref<Graph>& forward, const Ref<Graph>& backward, bool share) : forward_(forward), backward_(backward), share_(share) {}
 
   // Its name for an edge of the whole graph.
   Edge at(const Edge& e) {
     if (!e.node) return {};
     if (auto it = copies_.find(e.node.get()); it != copies_.end()) return {it->second, e.output};
     if (is_constant(*e.node)) {
-      auto copy = make_ref<Node>(e.node->op, e.node->attrs);
-      copy->outputs = e.node->outputs;
-      copy->where = e.node->where;
-      backward_->add(copy, e.node->name);
-      copies_.emplace(e.node.get(), copy);
-      return {copy, 0};
+      copy(e.node);
+      return {copies_.at(e.node.get()), 0};
     }
-    for (auto& [from, to] : residuals_) if (from == e) return {to, 0};
-    auto given = make_ref<Node>(&placeholder_op(), Attrs{Arg(type_of(e).dtype), Arg(type_of(e).shape)});
-    given->outputs.push_back(type_of(e));
-    given->where = e.node->where;
-    backward_->add(given, "residual");
-    residuals_.push_back({e, given});
-    forward_->outputs.push_back(e);
+    Ref<Node>& given = given_[key_of(e)];
+    if (!given) {
+      given = placeholder_for(type_of(e), e.node->where);
+      backward_->add(given, "residual");
+      residuals_.push_back(given);
+      auto& out = forward_->outputs;
+      auto there = share_ ? std::find(out.begin(), out.end(), e) : out.end();
+      positions_.push_back(static_cast<size_t>(there - out.begin()));
+      if (there == out.end()) out.push_back(e);
+    }
     return {given, 0};
   }
 
   void copy(const Ref<Node>& n) {
-    auto made = make_ref<Node>(n->op, n->attrs);
+    Ref<Node> made = copy_of(*n);
     for (const Edge& e : n->inputs) made->inputs.push_back(at(e));
     for (const Ref<Node>& before : n->after)
       if (auto it = copies_.find(before.get()); it != copies_.end()) made->after.push_back(it->second);
-    made->outputs = n->outputs;
-    made->where = n->where;
-    made->device = n->device;
-    made->placed = n->placed;
-    made->state = n->state;
     backward_->add(made, n->name);
     copies_.emplace(n.get(), made);
   }
 
-  const std::vector<std::pair<Edge, Ref<Node>>>& residuals() const { return residuals_; }
+  // The inputs that stand for results of `forward`, and which of its outputs they are.
+  const std::vector<Ref<Node>>& residuals() const { return residuals_; }
+  const std::vector<size_t>& positions() const { return positions_; }
   Ref<Node> copied(const Node* n) const { return copies_.at(n); }
 
  private:
   Ref<Graph> forward_, backward_;
-  std::unordered_map<const Node*, Ref<Node>> copies_;
-  std::vector<std::pair<Edge, Ref<Node>>> residuals_;
+  NodeMap copies_;
+  std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> given_;
+  std::vector<Ref<Node>> residuals_;
+  std::vector<size_t> positions_;
+  bool share_;
 };
+
+// The gradients of their own that parts of `g` have, for a graph that begins with copies of its nodes.
+void keep_customs(const Graph& g, const NodeMap& copies, Graph& forward) {
+  if (g.customs.empty()) return;
+  forward.customs = g.customs;
+  forward.originals = std::make_shared<const NodeMap>(copies);
+  size_t at = 0;  // gradients of loops put nodes before the loops
+  for (CustomGradient& c : forward.customs) {
+    const Node* last = c.position ? copies.at(g.nodes[c.position - 1].get()).get() : nullptr;
+    while (last && (at == 0 || forward.nodes[at - 1].get() != last)) ++at;
+    c.position = at;
+  }
+}
 
 }  // namespace
 
-GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs) {
+GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs, bool share) {
+  PatientLock one_at_a_time(g->scope->reopening());  // custom gradients are the user's code, which may take its time
+  if (g->scope->open())
+    fail(Code::E1105, cat("the gradient of `", g->scope->name, "` is asked for while it is being written"),
+         "the code of a custom gradient inside it asks for it", {manual_fix("use only what the custom gradient is given")});
   GraphGradient out;
   // A copy: gradients of loops add to the ops they are asked of, and `g` itself stays as it is.
   NodeMap copies;
   Ref<Graph> whole = clone(*g, &copies);
+  if (g->originals)
+    for (const auto& [original, here] : *g->originals) copies.emplace(original, copies.at(here.get()));
   std::vector<Edge> results = whole->outputs;
   const Node* last = whole->nodes.empty() ? nullptr : whole->nodes.back().get();
   std::vector<Tensor> dy;
@@ -182,10 +199,12 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   out.forward->captures.resize(g->captures.size());
   out.forward->outputs = std::move(results);
   out.backward = make_ref<Graph>(make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
-  Split split(out.forward, out.backward);
+  keep_customs(*g, copies, *out.forward);
+  Split split(out.forward, out.backward, share);
   for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
   for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
-  for (auto& [edge, node] : split.residuals()) out.backward->inputs.push_back(node);
+  out.backward->inputs = split.residuals();
+  out.residuals = split.positions();
   for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));
   for (size_t i = g->captures.size(); i < whole->captures.size(); ++i)
     out.backward->captures.push_back({whole->captures[i].outer, split.copied(whole->captures[i].inner.get())});

@@ -80,4 +80,11 @@ void GradientTape::Recorder::record_custom(const char* name, const std::vector<T
   for (const Tensor& t : out) if (t) watched.set(t.id(), static_cast<int32_t>(records.size()));
 }
 
+void GradientTape::Recorder::record_levels(const char* name, const std::vector<Tensor>& in, const std::vector<Level>& levels) {
+  size_t before = records.size();
+  record_custom(name, in, levels.back().outputs, levels.back().backward);
+  if (records.size() == before) return;
+  for (const Level& l : levels) records.back().choices.push_back({l.outputs.size(), std::make_shared<Backward>(l.backward)});
+}
+
 }  // namespace holdfast

@@ -12,6 +12,12 @@ namespace holdfast {
 /// What a gradient flows through: floats, complex numbers and lists of them.
 inline bool flows(DType d) { return is_differentiable(d) || d == DType::kVariant; }
 
+/// The gradient of the first `outputs` outputs of a call.
+struct Choice {
+  size_t outputs;
+  std::shared_ptr<GradientTape::Backward> backward;
+};
+
 /// One op that was run on something watched.
 struct Record {
   const OpDef* op = nullptr;  // null: a custom gradient
@@ -19,6 +25,7 @@ struct Record {
   Tensors inputs, outputs;    // what the gradient needs; of the others only dtype and shape
   InlineVector<uint64_t, 4> in_ids, out_ids;
   std::shared_ptr<GradientTape::Backward> custom;
+  std::vector<Choice> choices;  // of a call: the first that speaks of all that arrived is taken; else `custom`
   const char* name = "";
   Where where = nullptr;
 };
@@ -35,6 +42,7 @@ class GradientTape::Recorder final : public Observer {
 
   void ran(const OpDef&, std::span<const Tensor> in, const Attrs&, std::span<const Tensor> out) override;
   void record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, const Backward&);
+  void record_levels(const char* name, const std::vector<Tensor>& in, const std::vector<Level>& levels);
   void watch(uint64_t id) { if (!watched.has(id)) watched.set(id, kSource); }
   void watch_variable(const Tensor& handle);
   bool watches(const Tensor& t) const { return t && watched.has(t.id()); }

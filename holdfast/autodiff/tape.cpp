@@ -8,6 +8,13 @@
 #include "holdfast/op/op.h"
 
 namespace holdfast {
+namespace {
+
+bool asks_any_number(const TapeOptions& o) { return o.persistent && o.sees_itself; }
+
+thread_local size_t t_orders_inside = 0;
+
+}  // namespace
 
 GradientTape::GradientTape(TapeOptions o, const std::source_location& at) : recorder_(std::make_unique<Recorder>(o)) {
 #ifndef HOLDFAST_BUILDING
@@ -97,22 +104,38 @@ size_t GradientTape::orders(std::span<const Tensor> inputs) {
   size_t n = 0;
   for (Observer* o : context().observers) {
     auto* r = dynamic_cast<Recorder*>(o);
-    if (r && std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return r->watches(t); })) n += r->options.persistent ? 2 : 1;
+    if (!r || std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return r->watches(t); })) continue;
+    if (asks_any_number(r->options)) return kAnyNumber;
+    ++n;
   }
   return n;
 }
 
-void GradientTape::record_call(const char* name, const std::vector<Tensor>& in, const std::vector<Level>& levels) {
+void GradientTape::record_call(const char* name, const std::vector<Tensor>& in, const std::vector<Level>& levels,
+                               const std::optional<Level>& beyond) {
   size_t level = 0;
   auto& all = context().observers;
   for (size_t i = all.size(); i-- > 0;) {
     auto* r = dynamic_cast<Recorder*>(all[i]);
     if (!r || std::none_of(in.begin(), in.end(), [&](const Tensor& t) { return r->watches(t); })) continue;
-    level += r->options.persistent ? 2 : 1;
-    const Level& seen = levels[std::min(level, levels.size()) - 1];
-    r->record_custom(name, in, seen.outputs, seen.backward);
+    level = asks_any_number(r->options) ? levels.size() + 1 : level + 1;
+    if (level <= levels.size()) {
+      r->record_custom(name, in, levels[level - 1].outputs, levels[level - 1].backward);
+      continue;
+    }
+    r->record_levels(name, in, levels);
+    if (beyond) r->record_custom(name, in, beyond->outputs, beyond->backward);
   }
 }
+
+GradientTape::Inside::Inside(size_t orders) : was_(std::exchange(t_orders_inside, orders)) { std::swap(tapes_, context().observers); }
+
+GradientTape::Inside::~Inside() {
+  t_orders_inside = was_;
+  std::swap(tapes_, context().observers);
+}
+
+size_t GradientTape::Inside::orders() { return t_orders_inside; }
 
 void GradientTape::accessed(std::span<const Tensor> handles) {
   for (Observer* o : context().observers)

@@ -1,6 +1,7 @@
 // Recording what was computed, so that gradients can be asked for afterwards.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@ struct TapeOptions {
   bool persistent = false;
   bool watch_accessed_variables = true;
   bool paused = false;  // wait for `start`
+  bool sees_itself = true;  // if persistent: its own gradients may be computed while it records
 };
 
 /// What a gradient is asked for: a tensor, or a variable.
@@ -79,10 +81,27 @@ class HOLDFAST_API GradientTape {
     std::vector<Tensor> outputs;
     Backward backward;
   };
-  /// How many orders the open tapes of this thread may ask of something computed from `inputs`.
+  static constexpr size_t kAnyNumber = SIZE_MAX;
+  /// How many orders the open tapes of this thread may ask of something computed from `inputs`; `kAnyNumber` where one
+  /// of them is persistent, and sees its own gradients.
   static size_t orders(std::span<const Tensor> inputs);
-  /// Records a call for each open tape that watches its inputs: the innermost sees the first level.
-  static void record_call(const char* name, const std::vector<Tensor>& inputs, const std::vector<Level>& levels);
+  /// Records a call for each open tape that watches its inputs: the innermost sees the first level; those that may ask
+  /// for more than there are see all of them, and then what is `beyond`.
+  static void record_call(const char* name, const std::vector<Tensor>& inputs, const std::vector<Level>& levels,
+                          const std::optional<Level>& beyond);
+  /// While it lives, this thread runs a call of which tapes may ask so many orders, though they do not see its inside.
+  class HOLDFAST_API Inside {
+   public:
+    explicit Inside(size_t orders);
+    ~Inside();
+    Inside(const Inside&) = delete;
+    /// How many; for ops that keep records of their own.
+    static size_t orders();
+
+   private:
+    size_t was_;
+    InlineVector<Observer*, 4> tapes_;
+  };
   /// Tells the open tapes of this thread that these variables are read.
   static void accessed(std::span<const Tensor> handles);
   /// Whether some open tape of this thread watches one of these.

@@ -1,29 +1,61 @@
 #include "holdfast/exec/concrete.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "holdfast/autodiff/recorder.h"
+#include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/passes/effects.h"
 #include "holdfast/passes/passes.h"
 
 namespace holdfast {
+namespace {
+
+constexpr size_t kMostOrders = 4;  // that a call prepares for tapes that may ask for any number
+
+bool has_bodies(const Graph& g) {
+  return std::any_of(g.nodes.begin(), g.nodes.end(), [](const Ref<Node>& n) { return !bodies_of(*n).empty(); });
+}
+
+// Stands for the gradient of residuals that a call was not prepared for.
+Backward no_further(const std::string& name, size_t orders) {
+  return [=](const std::vector<Tensor>&) -> std::vector<Tensor> {
+    fail(Code::E1105, cat("one persistent tape gives at most ", orders, " orders of gradients of `", name, "`"),
+         cat("each order needs more of what is inside `", name, "`, and a call keeps only so much for a tape that may ask for any number"),
+         {manual_fix("open a tape for each order, one inside the other")});
+  };
+}
+
+}  // namespace
 
 /// Forward and backward as functions of their own, so that gradients of gradients come for free.
 struct ConcreteFunction::Gradient : std::enable_shared_from_this<ConcreteFunction::Gradient> {
   Ref<ConcreteFunction> forward, backward;
   std::vector<size_t> targets;
-  size_t outputs = 0;             // of the function itself; residuals follow
-  size_t residuals = 0;
+  size_t outputs = 0;             // of the function itself; residuals that are none of them follow
+  std::vector<size_t> residuals;  // which outputs of `forward` the backward begins with
   std::vector<size_t> sources;    // inputs that a gradient is computed for
   std::vector<Tensor> variables;  // handles that one is computed for, after the inputs
+  Lease lease;
 
+  /// Its residuals are outputs of the function already, so it is its own gradient's forward part, and so on.
+  bool closed() const { return forward->graph().outputs.size() == outputs; }
   /// The gradient of one call, of which it keeps the residuals. `given`: how many inputs there were.
   Backward bound(std::vector<Tensor> residuals, size_t given);
 };
 
+const std::vector<Tensor>& ConcreteFunction::variables() const {
+  std::call_once(listed_, [&] {
+    for (const Ref<Node>& n : graph_->nodes)
+      if (n->op == &handle_op() && variable_behind(constant_of(*n))) variables_.push_back(constant_of(*n));
+  });
+  return variables_;
+}
+
 const Plan& ConcreteFunction::plan() {
-  std::lock_guard lock(mutex_);
+  PatientLock lock(mutex_);
   if (plan_) return *plan_;
   plan_ = Plan::build(optimised(*graph_));
   constexpr int64_t kBytes = 1 << 18;
@@ -40,8 +72,27 @@ bool ConcreteFunction::worth_unlocking() const {
 }
 
 std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
-  std::lock_guard lock(mutex_);
-  if (gradient_) return gradient_;
+  auto made = [&] {
+    PatientLock lock(mutex_);
+    return gradient_;
+  };
+  if (auto before = made()) return before;
+  // Writing it runs custom gradients, and calls that ask for no gradient must not wait for those.
+  PatientLock writing(graph_->scope->reopening());
+  if (auto meanwhile = made()) return meanwhile;
+  auto written = written_gradient();
+  PatientLock lock(mutex_);
+  return gradient_ = written;
+}
+
+Ref<ConcreteFunction> ConcreteFunction::alike(Ref<Graph> graph) const {
+  auto out = make_ref<ConcreteFunction>(std::move(graph));
+  out->alone_ = alone_;
+  out->lease_ = lease_;
+  return out;
+}
+
+std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::written_gradient() {
   auto out = std::make_shared<Gradient>();
   std::vector<Ref<Node>> sources;
   auto consider = [&](const Ref<Node>& n, size_t position) {
@@ -52,19 +103,19 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
   for (size_t i = 0; i < graph_->inputs.size(); ++i) consider(graph_->inputs[i], i);
   for (size_t i = 0; i < graph_->captures.size(); ++i) consider(graph_->captures[i].inner, graph_->inputs.size() + i);
   for (const Ref<Node>& n : graph_->nodes) {
-    if (n->op != &handle_op() || !dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get())) continue;
-    if (!is_differentiable(variable_state(constant_of(*n))->dtype)) continue;
+    VariableState* v = n->op == &handle_op() ? variable_behind(constant_of(*n)) : nullptr;
+    if (!v || !is_differentiable(v->dtype)) continue;
     sources.push_back(n);
     out->variables.push_back(constant_of(*n));
   }
-  GraphGradient both = differentiate(graph_, sources);
-  out->forward = make_ref<ConcreteFunction>(both.forward);
+  GraphGradient both = differentiate(graph_, sources, SIZE_MAX, true);
+  out->forward = alike(both.forward);
   out->backward = make_ref<ConcreteFunction>(both.backward);
-  out->forward->alone_ = alone_;
+  out->backward->lease_ = out->lease = lease_;
   out->targets = both.targets;
   out->outputs = graph_->outputs.size();
-  out->residuals = both.forward->outputs.size() - out->outputs;
-  return gradient_ = out;
+  out->residuals = both.residuals;
+  return out;
 }
 
 Tensors ConcreteFunction::written(std::span<const Tensor> inputs) const {
@@ -84,8 +135,8 @@ Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
   if (context().interpreter) return written(inputs);
   for (const Tensor& t : inputs) if (t && t.is_symbolic()) return written(inputs);
   graph_->scope->runs.fetch_add(1, std::memory_order_relaxed);
-  std::unique_lock<std::recursive_mutex> alone;
-  if (alone_) alone = std::unique_lock(*alone_);
+  std::optional<PatientLock<std::recursive_mutex>> alone;
+  if (alone_) alone.emplace(*alone_);
   if (!context().observers.empty()) return call_recorded(inputs);
   Tensors out;
   plan().run(inputs, out);
@@ -93,12 +144,9 @@ Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
 }
 
 Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
-  std::vector<Tensor> variables;
-  for (const Ref<Node>& n : graph_->nodes)
-    if (n->op == &handle_op() && dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get())) variables.push_back(constant_of(*n));
-  GradientTape::accessed(variables);
+  GradientTape::accessed(variables());
   std::vector<Tensor> from(inputs.begin(), inputs.end());
-  from.insert(from.end(), variables.begin(), variables.end());
+  from.insert(from.end(), variables().begin(), variables().end());
   size_t orders = GradientTape::orders(from);
   Tensors all;
   if (orders == 0) {
@@ -107,18 +155,12 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
   }
   // The gradient of each order needs residuals, which are results that the next order looks at.
   std::vector<std::shared_ptr<Gradient>> chain{gradient()};
-  while (chain.size() < orders) chain.push_back(chain.back()->forward->gradient());
+  bool any_number = orders == GradientTape::kAnyNumber;
+  size_t most = !any_number ? orders : has_bodies(*graph_) ? 2 : kMostOrders;  // a loop's gradient always adds to the loop
+  while (chain.size() < most && !chain.back()->closed()) chain.push_back(chain.back()->forward->gradient());
   {
-    // The tapes see the call as one op; its inside is not theirs.
-    InlineVector<Observer*, 4> tapes;
-    std::swap(tapes, context().observers);
-    try {
-      chain.back()->forward->plan().run(inputs, all);
-    } catch (...) {
-      std::swap(tapes, context().observers);
-      throw;
-    }
-    std::swap(tapes, context().observers);
+    GradientTape::Inside inside(any_number ? kMostOrders : orders);  // the tapes see the call as one op
+    chain.back()->forward->plan().run(inputs, all);
   }
   // To a tape a tensor is its id: one that goes in and out, or comes out twice, needs another.
   for (size_t i = 0; i < all.size(); ++i) {
@@ -134,17 +176,25 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
   from.insert(from.end(), chain[0]->variables.begin(), chain[0]->variables.end());
   std::vector<GradientTape::Level> levels;
   for (const auto& g : chain) {
-    size_t seen = g->outputs, end = seen + g->residuals;
-    std::vector<Tensor> residuals(all.begin() + seen, all.begin() + end);
-    levels.push_back({{all.begin(), all.begin() + seen}, g->bound(std::move(residuals), inputs.size())});
+    std::vector<Tensor> residuals;
+    for (size_t i : g->residuals) residuals.push_back(all[i]);
+    levels.push_back({{all.begin(), all.begin() + g->outputs}, g->bound(std::move(residuals), inputs.size())});
   }
-  GradientTape::record_call(graph_->scope->name.c_str(), from, levels);
+  std::optional<GradientTape::Level> beyond;
+  if (any_number && !chain.back()->closed())
+    beyond.emplace(GradientTape::Level{{}, no_further(name(), chain.size())});
+  if (beyond)
+    for (size_t i = chain.back()->outputs; i < all.size(); ++i)
+      if (std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return t && all[i] && t.id() == all[i].id(); }))
+        beyond->outputs.push_back(all[i]);
+  GradientTape::record_call(graph_->scope->name.c_str(), from, levels, beyond);
   all.resize(graph_->outputs.size());
   return all;
 }
 
 Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> residuals, size_t given) {
-  return [g = shared_from_this(), residuals = std::move(residuals), given](const std::vector<Tensor>& upstream) {
+  std::shared_ptr<void> alive = lease ? lease() : nullptr;
+  return [g = shared_from_this(), alive, residuals = std::move(residuals), given](const std::vector<Tensor>& upstream) {
     Tensors in(residuals.begin(), residuals.end());
     for (size_t t : g->targets) in.push_back(upstream[t]);
     Tensors gradients = g->backward->call(in);
@@ -160,8 +210,7 @@ Tensors ConcreteFunction::first_call(std::span<const Tensor> inputs, const std::
   // The same run must compute both: a second one would draw other random numbers and assign twice.
   auto whole = graph_->continued();
   for (const Tensor& t : leaked) whole->outputs.push_back(edge_of(t));
-  auto function = make_ref<ConcreteFunction>(whole);
-  function->alone_ = alone_;
+  auto function = alike(whole);
   Tensors all = function->call(inputs);
   size_t own = graph_->outputs.size();
   for (size_t i = 0; i < leaked.size(); ++i) symbol_of(leaked[i])->first = all[own + i];

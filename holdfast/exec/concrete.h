@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -17,6 +18,8 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
 
   const std::string& name() const { return graph_->scope->name; }
   const Graph& graph() const { return *graph_; }
+  /// Handles of the variables it uses.
+  const std::vector<Tensor>& variables() const;
   /// The graph as it runs, and its plan; made when first needed.
   const Plan& plan();
 
@@ -25,6 +28,11 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
 
   /// From now on calls run one after the other: it has state of its own that each call begins anew.
   void run_alone() { alone_ = std::make_shared<std::recursive_mutex>(); }
+
+  /// What its graph calls and does not keep alive, since that may hold the function again: Python code. A lease keeps it
+  /// alive; a tape that outlives the function holds one.
+  using Lease = std::function<std::shared_ptr<void>()>;
+  void set_lease(Lease lease) { lease_ = std::move(lease); }
 
   /// Runs it on its arguments and captures. Tapes see one op with a gradient of its own; inside a trace the
   /// graph is written into that one.
@@ -39,11 +47,16 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   Tensors call_recorded(std::span<const Tensor> inputs);
   Tensors written(std::span<const Tensor> inputs) const;
   std::shared_ptr<Gradient> gradient();
+  std::shared_ptr<Gradient> written_gradient();
+  Ref<ConcreteFunction> alike(Ref<Graph> graph) const;
 
   Ref<Graph> graph_;
+  mutable std::once_flag listed_;
+  mutable std::vector<Tensor> variables_;
   std::mutex mutex_;
   std::shared_ptr<std::recursive_mutex> alone_;  // shared with what stands for it in gradients
   std::atomic<bool> small_{false};               // it is planned, and takes no time
+  Lease lease_;
   Ref<Plan> plan_;
   std::shared_ptr<Gradient> gradient_;
 };

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/plan.h"
@@ -115,7 +116,7 @@ Shape widened(const Shape& a, const Shape& b) {
 
 const Plan& plan_of(const Graph& body) {
   static std::recursive_mutex mutex;  // a body may hold loops of its own
-  std::lock_guard lock(mutex);
+  PatientLock lock(mutex);
   if (!body.compiled) body.compiled = Plan::build(optimised(body));
   return *static_cast<Plan*>(body.compiled.get());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/session_plan.h"
 #include "holdfast/op/refuse.h"
@@ -45,7 +46,7 @@ Session::Session(Ref<OpenGraph> graph, std::string name, [[maybe_unused]] const 
 Session::~Session() = default;
 
 void Session::close(bool at_end_of_block) {
-  std::lock_guard lock(mutex_);
+  PatientLock lock(mutex_);
   if (closed_) return;
   closed_ = true;
   closed_by_block_ = at_end_of_block;
@@ -56,12 +57,12 @@ void Session::close(bool at_end_of_block) {
 }
 
 bool Session::closed() const {
-  std::lock_guard lock(mutex_);
+  PatientLock lock(mutex_);
   return closed_;
 }
 
 size_t Session::plans() const {
-  std::lock_guard lock(mutex_);
+  PatientLock lock(mutex_);
   return plans_.size();
 }
 
@@ -155,7 +156,7 @@ Tensor Session::value(const Variable& v) {
   need_open();
   const OpenGraph::Held* held = graph_->find_variable(v.handle());
   if (!held) bug("a session is asked for a variable of another graph");
-  std::lock_guard lock(mutex_);
+  PatientLock lock(mutex_);
   return variable_state(handle_here(*held))->get();
 }
 
@@ -163,7 +164,7 @@ void Session::set_value(const Variable& v, Tensor value) {
   need_open();
   const OpenGraph::Held* held = graph_->find_variable(v.handle());
   if (!held) bug("a session is given a variable of another graph");
-  std::lock_guard lock(mutex_);
+  PatientLock lock(mutex_);
   variable_state(handle_here(*held))->set(std::move(value));
 }
 
@@ -175,7 +176,7 @@ std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, 
   for (const Ref<Node>& n : ops) key.push_back({n.get(), -1});
   key.push_back({nullptr, 1});
   for (const Edge& e : fed) key.push_back({e.node.get(), e.output});
-  std::lock_guard lock(mutex_);
+  PatientLock lock(mutex_);
   auto& planned = plans_[key];
   if (planned) return planned;
   try {
@@ -195,7 +196,7 @@ std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, 
 void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed) {
   std::vector<std::pair<OpenGraph::Held, std::shared_ptr<Planned>>> waiting;
   auto empty = [&](const OpenGraph::Held& held) {
-    std::lock_guard lock(mutex_);
+    PatientLock lock(mutex_);
     return !variable_state(handle_here(held))->get();
   };
   std::unordered_set<uint64_t> seen;
@@ -222,7 +223,7 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
     for (auto it = waiting.begin(); it != later; ++it) {
       edges.push_back(it->first.initial);
       names.push_back("the initial value of " + it->first.variable.name());
-      std::lock_guard lock(mutex_);
+      PatientLock lock(mutex_);
       stage.handles.push_back(handle_here(it->first));
     }
     stage.planned = plan(edges, {}, fed, names);
@@ -255,7 +256,7 @@ std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetch
 
 Tensors Session::finish(Ready& ready) {
   if (!ready.first.empty()) {
-    std::lock_guard lock(initialising_);
+    PatientLock lock(initialising_);
     for (Ready::Stage& stage : ready.first) {
       auto done = [](const Tensor& handle) { return static_cast<bool>(variable_state(handle)->get()); };
       if (std::all_of(stage.handles.begin(), stage.handles.end(), done)) continue;  // another thread was faster

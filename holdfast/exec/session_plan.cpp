@@ -10,22 +10,30 @@ namespace {
 
 constexpr size_t kShownPath = 4;  // nodes of a path that get a label
 
-using EdgeKey = std::pair<const Node*, int>;
-struct EdgeHash {
-  size_t operator()(const EdgeKey& k) const { return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second); }
-};
-
 std::string quoted(const std::vector<std::string>& names) {
   std::string out;
   for (auto& n : names) out += cat(out.empty() ? "`" : ", `", n, "`");
   return out;
 }
 
+// What the program calls a node: the name it gave, else the variable that the node's line assigns it to.
+std::string called(const Node& n) {
+  if (n.name != n.op->name && n.name.compare(0, n.op->name.size() + 1, n.op->name + "_") != 0) return n.name;
+  Loc at = locate(n.where);
+  const std::string& line = at.source;
+  auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  size_t begin = std::min(line.find_first_not_of(" \t"), line.size()), end = begin;
+  while (end < line.size() && in_name(line[end])) ++end;
+  size_t equals = line.find_first_not_of(' ', end);
+  if (end == begin || equals == std::string::npos || line[equals] != '=') return n.name;
+  return line.find_first_not_of(' ', equals + 1) == static_cast<size_t>(at.col_begin) ? line.substr(begin, end - begin) : n.name;
+}
+
 // What is needed, and for each node the one that asked for it first.
 class Walk {
  public:
   Walk(const OpenGraph& graph, const Asked& asked) : graph_(graph), asked_(asked) {
-    for (const Edge& e : asked.given) given_.insert({e.node.get(), e.output});
+    for (const Edge& e : asked.given) given_.insert(key_of(e));
     for (const Edge& e : asked.edges) visit(e, nullptr);
     for (const Ref<Node>& n : asked.ops) visit(n.get(), nullptr);
     while (!todo_.empty()) {
@@ -37,7 +45,7 @@ class Walk {
     }
   }
   bool needs(const Node* n) const { return asked_by_.count(n) != 0; }
-  bool given(const Edge& e) const { return given_.count({e.node.get(), e.output}) != 0; }
+  bool given(const Edge& e) const { return given_.count(key_of(e)) != 0; }
 
  private:
   void visit(const Edge& e, const Node* by) { if (!given(e)) visit(e.node.get(), by); }
@@ -58,31 +66,31 @@ class Walk {
     Diagnostic d;
     d.code = Code::E0801;
     d.op = placeholder.name;
-    d.headline = path.size() == 1 ? cat("placeholder `", placeholder.name, "` is fetched and not fed")
-                                  : cat("placeholder `", placeholder.name, "` is not fed, and `", top, "` needs it");
+    d.headline = path.size() == 1 ? cat("placeholder `", called(placeholder), "` is fetched and not fed")
+                                  : cat("placeholder `", called(placeholder), "` is not fed, and `", top, "` needs it");
     for (const Node* n : path) {
       Tensor t = n->outputs.empty() ? Tensor() : symbol_for({Ref<Node>(const_cast<Node*>(n)), 0}, graph_.scope());
-      TensorInfo info = t ? describe(t, n == path.front() ? top : n->name) : TensorInfo{};
+      TensorInfo info = t ? describe(t, n == path.front() ? top : called(*n)) : TensorInfo{};
       if (!t) info.name = n->name, info.op = n->op->name, info.born = locate(n->where);
       info.owner = {"session_graph", graph_.scope()->name, locate(graph_.scope()->opened), 0, "open", {}};
       d.path.push_back(info);
     }
     d.subject = d.path.back();
     d.labels.push_back({Role::kBorn, locate(placeholder.where),
-                        cat("placeholder `", placeholder.name, "`: ", name(placeholder.outputs[0].dtype), placeholder.outputs[0].shape.text()), false});
+                        cat("placeholder `", called(placeholder), "`: ", name(placeholder.outputs[0].dtype), placeholder.outputs[0].shape.text()), false});
     for (size_t i = 0; i + 1 < path.size() && i < kShownPath; ++i)
       if (path[i]->where) d.labels.push_back({Role::kPlaced, locate(path[i]->where), cat(i ? "which needs this " : "the way to it begins here: ", path[i]->op->name), false});
     d.labels.push_back(used_here("run here, without a value for it"));
     std::vector<std::string> fed, unfed;
-    for (const Edge& e : asked_.given) fed.push_back(e.node->name);
+    for (const Edge& e : asked_.given) fed.push_back(called(*e.node));
     for (const Ref<Node>& n : graph_.graph()->inputs) {
       if (given({n, 0})) continue;
-      if (n.get() == &placeholder || unfed.size() < 3) unfed.push_back(n->name);
+      if (n.get() == &placeholder || unfed.size() < 3) unfed.push_back(called(*n));
     }
     d.why = cat(fed.empty() ? "nothing is fed" : cat("fed: ", quoted(fed)), "; not fed: ", quoted(unfed), "; ", "a placeholder has no value of its own");
     std::string entries;
-    for (const Edge& e : asked_.given) entries += cat(e.node->name, ": ..., ");
-    d.fixes.push_back(manual_fix(cat("feed it: `feed_dict={", entries, placeholder.name, ": ...}`")));
+    for (const Edge& e : asked_.given) entries += cat(called(*e.node), ": ..., ");
+    d.fixes.push_back(manual_fix(cat("feed it: `feed_dict={", entries, called(placeholder), ": ...}`")));
     raise(std::move(d));
   }
 
@@ -106,39 +114,32 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   Walk walk(from, asked);
   Pruned out;
   out.graph = make_ref<Graph>(from.scope());
-  std::unordered_map<const Node*, Ref<Node>> copies;
+  NodeMap copies;
   std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> inputs;
   for (const Edge& e : asked.given) {
-    auto input = make_ref<Node>(&placeholder_op(), Attrs{Arg(type_of(e).dtype), Arg(type_of(e).shape)});
-    input->where = e.node->where;
-    input->outputs.push_back(type_of(e));
+    Ref<Node> input = placeholder_for(type_of(e), e.node->where);
     out.graph->add(input, e.node->name);
     out.graph->inputs.push_back(input);
-    inputs.emplace(EdgeKey{e.node.get(), e.output}, input);
+    inputs.emplace(key_of(e), input);
   }
   auto at = [&](const Edge& e) -> Edge {
     if (!e.node) return {};
-    if (auto it = inputs.find({e.node.get(), e.output}); it != inputs.end()) return {it->second, 0};
+    if (auto it = inputs.find(key_of(e)); it != inputs.end()) return {it->second, 0};
     return {copies.at(e.node.get()), e.output};
   };
   std::unordered_set<const OpenGraph::Held*> reads;
   for (const Ref<Node>& n : from.graph()->nodes) {
     if (!walk.needs(n.get())) continue;
-    Attrs attrs = n->attrs;
+    Ref<Node> copy = copy_of(*n);
     if (n->op == &handle_op())
-      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n))) attrs = Attrs{Arg(own.handle(*held))};
-    auto copy = make_ref<Node>(n->op, std::move(attrs));
+      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n))) copy->attrs = Attrs{Arg(own.handle(*held))};
+    if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
       copy->inputs.push_back(at(e));
       if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp")) continue;
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node)); held && reads.insert(held).second) out.reads.push_back(held);
     }
     for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
-    copy->outputs = n->outputs;
-    copy->where = n->where;
-    copy->device = n->device;
-    copy->placed = n->placed;
-    if (n->state) copy->state = own.state(*n);
     out.graph->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "holdfast/base/patient_lock.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/passes/passes.h"
 
@@ -44,7 +45,7 @@ Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) if (inputs[i] && !(e.shapes[i] == inputs[i].shape())) return false;
     return true;
   };
-  std::lock_guard lock(mutex_);
+  PatientLock lock(mutex_);
   auto it = std::find_if(entries_.begin(), entries_.end(), same);
   if (it == entries_.end()) {
     if (entries_.size() == kMost) entries_.pop_back();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 #include <string>
 
 #include "holdfast/base/refcount.h"
@@ -31,11 +32,20 @@ class HOLDFAST_API Scope final : public RefCounted {
   std::atomic<int64_t> runs = 0;  // calls that have computed its values
   Interpreter* interpreter = nullptr;  // who writes into it; null once closed
   bool open() const { return interpreter != nullptr; }
+  /// Held by whoever opens it again to write its gradient, and with it all of what it is part of.
+  std::recursive_mutex& reopening() {
+    Scope* outermost = this;
+    while (outermost->parent) outermost = outermost->parent.get();
+    return outermost->reopening_;
+  }
   /// Whether `other` is this scope or around it.
   bool inside(const Scope* other) const {
     for (const Scope* s = this; s; s = s->parent.get()) if (s == other) return true;
     return false;
   }
+
+ private:
+  std::recursive_mutex reopening_;
 };
 
 /// What a symbolic tensor is beyond its dtype and shape.

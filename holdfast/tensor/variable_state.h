@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "holdfast/base/patient_lock.h"
 #include "holdfast/base/refcount.h"
 #include "holdfast/tensor/tensor.h"
 
@@ -15,16 +16,16 @@ class HOLDFAST_API VariableState final : public RefCounted {
   VariableState(std::string name, DType dtype, Shape shape, bool trainable)
       : name(std::move(name)), dtype(dtype), shape(std::move(shape)), trainable(trainable) {}
 
-  Tensor get() const { std::lock_guard lock(mutex_); return value_; }
+  Tensor get() const { PatientLock lock(mutex_); return value_; }
   void set(Tensor t) {
-    std::lock_guard lock(mutex_);
+    PatientLock lock(mutex_);
     std::swap(value_, t);  // the old value dies outside the lock's critical work
   }
   /// Takes the value out, so that its holder may change it in place; `set` must follow.
-  Tensor take() { std::lock_guard lock(mutex_); return std::exchange(value_, Tensor()); }
+  Tensor take() { PatientLock lock(mutex_); return std::exchange(value_, Tensor()); }
   /// Calls `f` on the value while nobody else can read or set it.
   template <class F>
-  auto update(F&& f) { std::lock_guard lock(mutex_); return f(value_); }
+  auto update(F&& f) { PatientLock lock(mutex_); return f(value_); }
 
   const std::string name;
   const DType dtype;
@@ -39,7 +40,11 @@ class HOLDFAST_API VariableState final : public RefCounted {
   Tensor value_;
 };
 
-/// The state behind a tensor of dtype resource.
+/// The state behind a resource that is a variable; null for other resources (a generator, a table).
+inline VariableState* variable_behind(const Tensor& resource) {
+  return dynamic_cast<VariableState*>(resource.rep()->beyond.get());
+}
+/// The state behind a resource that is known to be a variable.
 inline VariableState* variable_state(const Tensor& handle) {
   return static_cast<VariableState*>(handle.rep()->beyond.get());
 }

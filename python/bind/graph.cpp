@@ -6,6 +6,7 @@
 #include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
+#include "python/bind/held.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
 
@@ -83,11 +84,9 @@ class Lifted {
 // What `t` is when the graph's first inputs are these, computed on its own: nothing else of the graph runs.
 Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& inputs) {
   auto part = make_ref<Graph>(g.scope);
-  std::unordered_set<const Node*> needed{wanted.node.get()};
-  for (size_t i = g.nodes.size(); i-- > 0;)
-    if (needed.count(g.nodes[i].get()))
-      for (const Edge& e : g.nodes[i]->inputs) needed.insert(e.node.get());
-  for (const Ref<Node>& n : g.nodes) if (needed.count(n.get())) part->nodes.push_back(n);
+  part->nodes = needed_for(wanted);
+  std::unordered_set<const Node*> needed;
+  for (const Ref<Node>& n : part->nodes) needed.insert(n.get());
   Tensors given, out;
   for (size_t i = 0; i < g.inputs.size(); ++i) {
     if (!needed.count(g.inputs[i].get())) continue;
@@ -118,6 +117,33 @@ std::vector<Tensor> tensors_of(const std::vector<nb::object>& list) {
   std::vector<Tensor> out;
   for (auto& o : list) out.push_back(as_tensor(o));
   return out;
+}
+
+Concrete concrete_for(Ref<Graph> graph) {
+  Concrete c{make_ref<ConcreteFunction>(graph), lend_code(*graph)};
+  if (c.code) c.function->set_lease(lease_on(c.code.get()));
+  return c;
+}
+
+int traverse_concrete(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Concrete>(self)->code.get());
+  return 0;
+}
+
+int clear_concrete(PyObject* self) {
+  nb::inst_ptr<Concrete>(self)->code = Object();
+  return 0;
+}
+
+PyType_Slot concrete_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_concrete)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_concrete)}, {0, nullptr}};
+
+// A call inside a trace writes the graph's nodes into another one, which holds the code until it is finished itself.
+void lend_to_trace(const Concrete& c, const std::vector<Tensor>& inputs) {
+  bool written = context().interpreter != nullptr;
+  for (const Tensor& t : inputs) written = written || (t && t.is_symbolic());
+  if (c.code && written) take_back_code(c.function->graph());
 }
 
 // Lets other threads run while a plan works.
@@ -168,16 +194,21 @@ nb::object known_numbers(const Tensor& t) {
 
 }  // namespace
 
-Ref<ConcreteFunction> concrete_of(PyObject* o) {
+const Concrete& concrete_of(PyObject* o) {
   if (!nb::isinstance<Concrete>(nb::handle(o))) type_error("expected a ConcreteFunction, got " + repr_of(o));
-  return nb::inst_ptr<Concrete>(nb::handle(o))->function;
+  return *nb::inst_ptr<Concrete>(nb::handle(o));
 }
 
 void bind_graph(nb::module_& m) {
-  nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable())
+  nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable(), nb::type_slots(concrete_slots))
       .def_prop_ro("name", [](Concrete& c) { return c.function->name(); })
       .def("call", [](Concrete& c, const std::vector<nb::object>& inputs) {
-        return run([&] { mark(); return list_of(unlocked(&ConcreteFunction::call, *c.function, tensors_of(inputs))); });
+        return run([&] {
+          mark();
+          std::vector<Tensor> in = tensors_of(inputs);
+          lend_to_trace(c, in);
+          return list_of(unlocked(&ConcreteFunction::call, *c.function, in));
+        });
       })
       .def("first_call", [](Concrete& c, const std::vector<nb::object>& inputs, const std::vector<Tensor>& leaked) {
         return run([&] {
@@ -218,9 +249,7 @@ void bind_graph(nb::module_& m) {
       .def("variables", [](Concrete& c) {
         return run([&] {
           nb::list out;
-          for (const Ref<Node>& n : c.function->graph().nodes)
-            if (n->op == &handle_op() && dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get()))
-              out.append(nb::steal(wrap_variable(Variable::from_handle(constant_of(*n))).release()));
+          for (const Tensor& t : c.function->variables()) out.append(nb::steal(wrap_variable(Variable::from_handle(t)).release()));
           return out;
         });
       })
@@ -275,14 +304,16 @@ void bind_graph(nb::module_& m) {
       .def("node_count", [](Writer& w) { return w.graph().nodes.size(); })
       .def("remove_assignment", [](Writer& w, size_t index) {
         auto& nodes = w.graph().nodes;
-        if (index < nodes.size() && nodes[index]->is("AssignVariableOp")) nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+        if (index >= nodes.size() || !nodes[index]->is("AssignVariableOp")) return;
+        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+        for (CustomGradient& c : w.graph().customs) if (c.position > index) --c.position;
       })
       .def("captures", [](Writer& w) {
         nb::list out;
         for (const Capture& c : w.graph().captures) out.append(c.outer);
         return out;
       })
-      .def("function", [](Writer& w) { return Concrete{make_ref<ConcreteFunction>(w.tracer().graph())}; })
+      .def("function", [](Writer& w) { return run([&] { return concrete_for(w.tracer().graph()); }); })
       .def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
   nb::class_<Lifted>(m, "Lifted").def(nb::init<>()).def("enter", &Lifted::enter).def("exit", &Lifted::exit);
   m.def("is_tracing", [] { return current_trace() != nullptr; });

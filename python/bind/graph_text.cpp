@@ -16,7 +16,7 @@ void bind_graph_text(nb::module_& m) {
     return run([&] {
       Ref<Graph> g = parse_graph(text);
       verify(*g);
-      return Concrete{make_ref<ConcreteFunction>(g)};
+      return Concrete{make_ref<ConcreteFunction>(g), {}};
     });
   }, "text"_a);
   // The function whose graph was written as text and read back.
@@ -26,7 +26,7 @@ void bind_graph_text(nb::module_& m) {
       std::string text = to_text(c.function->graph(), {.payload = &payload});
       Ref<Graph> g = parse_graph(text, &payload);
       verify(*g);
-      return Concrete{make_ref<ConcreteFunction>(g)};
+      return Concrete{make_ref<ConcreteFunction>(g), {}};
     });
   }, "function"_a);
   m.def("set_passes", [](const std::string& names) { run([&] { set_passes(names); return 0; }); }, "names"_a);

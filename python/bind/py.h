@@ -104,6 +104,7 @@ Hooks& hooks();
 void init_tensor(PyObject* module);
 void init_function(PyObject* module);
 void init_interrupt();
+void init_patience();
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags);
 void tensor_releasebuffer(PyObject* self, Py_buffer* view);
 const char* buffer_format(DType d);

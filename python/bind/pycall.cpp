@@ -1,9 +1,11 @@
 // Ops whose kernel is Python code: what a graph calls back each time it runs.
+#include "holdfast/autodiff/tape.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/debugging/check.h"
 #include "holdfast/ops/print.h"
+#include "python/bind/held.h"
 #include "python/bind/nb.h"
 
 namespace nb = nanobind;
@@ -12,37 +14,30 @@ using namespace nb::literals;
 namespace holdfast::py {
 namespace {
 
-// A Python object that C++ holds: let go of with the GIL, and never after the interpreter ended.
-class Held final : public RefCounted {
- public:
-  explicit Held(Object o) : object_(std::move(o)) {}
-  ~Held() override {
-    if (!Py_IsInitialized()) {
-      object_.release();
-      return;
-    }
-    nb::gil_scoped_acquire gil;
-    object_ = Object();
-  }
-  PyObject* get() const { return object_.get(); }
-
- private:
-  Object object_;
-};
-
-// What a node calls, and what comes of it. `forward(inputs, record)` gives the outputs and, where it is to record,
-// an object that `backward(object, gradients)` turns into the gradients of the floats among the inputs.
-class PyCode final : public RefCounted {
+// What a node calls, and what comes of it. `forward(inputs, orders)` gives the outputs and, where gradients of some orders
+// may be asked for, a record that `backward(record, arrived)` turns into the gradients of the floats among the inputs and
+// a record for the next order.
+class PyCode final : public RefCounted, public HoldsPython {
  public:
   PyCode(std::string name, Object forward, Object backward, std::vector<DType> dtypes, std::vector<Shape> shapes)
-      : name(std::move(name)), forward(make_ref<Held>(std::move(forward))), backward(make_ref<Held>(std::move(backward))), dtypes(std::move(dtypes)), shapes(std::move(shapes)) {}
+      : name(std::move(name)), forward(make_ref<Held>(std::move(forward))), dtypes(std::move(dtypes)), shapes(std::move(shapes)) {
+    if (backward.get() != Py_None) this->backward = make_ref<Held>(std::move(backward));
+  }
   std::string text() const override { return name; }
+  std::vector<Held*> held() const override {
+    if (!backward) return {forward.get()};
+    return {forward.get(), backward.get()};
+  }
+  void expect(int order) {
+    for (int now = orders; now < order && !orders.compare_exchange_weak(now, order);) {}
+  }
 
   const std::string name;
-  const Ref<Held> forward, backward;
+  const Ref<Held> forward;
+  Ref<Held> backward;  // null: it has no gradient
   const std::vector<DType> dtypes;
   const std::vector<Shape> shapes;
-  std::atomic<bool> records{false};  // a gradient has been asked for
+  std::atomic<int> orders{0};  // of gradients that have been asked for
 };
 
 PyCode& code_of(const Arg& a) {
@@ -60,6 +55,22 @@ Object list_of(std::span<const Tensor> tensors) {
   return out;
 }
 
+// Calls what a node holds. With the GIL.
+Object called(const PyCode& code, const Ref<Held>& what, PyObject* first, PyObject* second) {
+  Object callable = what->get();
+  if (!callable)
+    fail(Code::E1105, cat("`", code.name, "` is called after the function that it was traced in is gone"),
+         "the Python code went with the function", {manual_fix("keep the function as long as its results are needed")});
+  return Object::steal(PyObject_CallFunctionObjArgs(callable.get(), first, second, nullptr));
+}
+
+// A number that carries what was recorded to the gradient, which runs after it.
+Tensor carrier_of(const Object& recorded) {
+  Tensor carrier = Tensor::scalar(int64_t{0});
+  if (recorded.get() != Py_None) carrier.rep()->beyond = make_ref<Held>(recorded);
+  return carrier;
+}
+
 Tensor item_of(PyObject* list, size_t i) {
   Object item = Object::steal(PySequence_GetItem(list, static_cast<Py_ssize_t>(i)));
   if (!is_tensor(item.get())) type_error("a Python function of a graph gave " + repr_of(item.get()));
@@ -72,7 +83,7 @@ Tensors inputs_of(const Call& c, int first = 0) {
   return in;
 }
 
-// The last output is a number that carries what was recorded to the gradient, which runs after it.
+// The last output carries the record.
 void infer_forward(Infer& s) {
   const PyCode& code = code_of(s.attr(0));
   for (size_t i = 0; i < code.dtypes.size(); ++i) s.output(code.dtypes[i], code.shapes[i]);
@@ -83,7 +94,10 @@ Status run_forward(Call& c) {
   const PyCode& code = code_of(c.attr(0));
   nb::gil_scoped_acquire gil;
   Object in = list_of(inputs_of(c));
-  Object both = Object::steal(PyObject_CallFunctionObjArgs(code.forward->get(), in.get(), code.records ? Py_True : Py_False, nullptr));
+  // Tapes around a call may ask for more orders than ever before.
+  size_t asked = static_cast<size_t>(code.orders.load());
+  Object orders = Object::steal(PyLong_FromSize_t(asked ? std::max(asked, GradientTape::Inside::orders()) : 0));
+  Object both = called(code, code.forward, in.get(), orders.get());
   Object outputs = Object::steal(PySequence_GetItem(both.get(), 0)), recorded = Object::steal(PySequence_GetItem(both.get(), 1));
   for (size_t i = 0; i < code.dtypes.size(); ++i) {
     Tensor t = item_of(outputs.get(), i);
@@ -93,32 +107,34 @@ Status run_forward(Call& c) {
       return {Code::E1102, cat("`", code.name, "` returned ", type_text(t), ", expected shape ", code.shapes[i].text())};
     c.set_out(static_cast<int>(i), view_of(t, t.shape()));
   }
-  Tensor carrier = Tensor::scalar(int64_t{0});
-  if (recorded.get() != Py_None) carrier.rep()->beyond = make_ref<Held>(recorded);
-  c.set_out(static_cast<int>(code.dtypes.size()), carrier);
+  c.set_out(static_cast<int>(code.dtypes.size()), carrier_of(recorded));
   return {};
 }
 
-// Inputs: the number that carries the record, what arrived, and the function's inputs for their shapes.
+// Inputs: what carries the record, what arrived for each output of the op before, and those of its inputs that have
+// gradients, for their shapes. Attributes: the code, the order, how many arrived.
 void infer_backward(Infer& s) {
-  auto arrived = static_cast<int>(code_of(s.attr(0)).dtypes.size());
-  for (int i = 1 + arrived; i < s.inputs(); ++i) s.output(s.dtype(i), s.shape(i));
+  for (int i = 1 + static_cast<int>(s.attr(2).i()); i < s.inputs(); ++i) s.output(s.dtype(i), s.shape(i));
+  s.output(int64, Shape{});
 }
 
 Status run_backward(Call& c) {
   const PyCode& code = code_of(c.attr(0));
+  auto arrived = static_cast<int>(c.attr(2).i()), found = c.outputs() - 1;
   auto* recorded = dynamic_cast<Held*>(c.in(0).rep()->beyond.get());
   if (!recorded) return {Code::E1105, cat("`", code.name, "` kept no record for its gradient"), "the gradient needs the run of the function before it"};
   nb::gil_scoped_acquire gil;
-  Object dy = list_of(std::span<const Tensor>(inputs_of(c, 1)).first(code.dtypes.size()));
-  Object dx = Object::steal(PyObject_CallFunctionObjArgs(code.backward->get(), recorded->get(), dy.get(), nullptr));
-  for (int i = 0; i < c.outputs(); ++i) {
+  Object dy = list_of(std::span<const Tensor>(inputs_of(c, 1)).first(static_cast<size_t>(arrived)));
+  Object both = called(code, code.backward, recorded->get().get(), dy.get());
+  Object dx = Object::steal(PySequence_GetItem(both.get(), 0)), next = Object::steal(PySequence_GetItem(both.get(), 1));
+  for (int i = 0; i < found; ++i) {
     Tensor t = item_of(dx.get(), static_cast<size_t>(i));
-    const Tensor& x = c.in(1 + static_cast<int>(code.dtypes.size()) + i);
+    const Tensor& x = c.in(1 + arrived + i);
     if (t.dtype() != x.dtype() || !(t.shape() == x.shape()))
       return {Code::E1102, cat("the gradient of `", code.name, "` is ", type_text(t), ", expected ", type_text(x))};
-    c.set_out(i, t);
+    c.set_out(i, view_of(t, t.shape()));
   }
+  c.set_out(found, carrier_of(next));
   return {};
 }
 
@@ -126,20 +142,22 @@ Status run_backward(Call& c) {
   RAW_OP(Name).inputs("input*: any").attr("code").infer(infer_forward).kernel("Python", run_forward)              \
       .kernel_for(DeviceKind::kCuda, "Python", run_forward).on_host()
 
-const Op backward_op = RAW_OP(EagerPyFuncGrad).doc("The gradient of Python code, by the tape that watched it.").inputs("record: K!, input*: any")
-                           .attr("code").infer(infer_backward).kernel("Python", run_backward).on_host().stateful().no_gradient();
+const OpDef& backward_op();
 
-Tensors back(Grad& g) {
+// The gradient of an op whose last output carries a record, of the order given, with respect to its inputs from `first`
+// on. The others get none.
+Tensors back(Grad& g, int first, int order) {
   PyCode& code = code_of(g.attr(0));
-  if (code.backward->get() == Py_None) return Tensors(static_cast<size_t>(g.inputs()));
-  code.records = true;
+  Tensors dx(static_cast<size_t>(g.inputs()));
+  if (!code.backward) return dx;
+  code.expect(order);
   int outputs = g.outputs() - 1;
-  Tensors in{g.y(outputs)};
+  Tensors in{g.y(outputs)}, found;
   for (int i = 0; i < outputs; ++i) in.push_back(is_differentiable(g.y(i).dtype()) ? g.dy(i) : g.y(i));
-  for (int i = 0; i < g.inputs(); ++i) if (is_differentiable(g.x(i).dtype())) in.push_back(g.x(i));
-  Tensors found = backward_op.list(in, {g.attr(0)}), dx(static_cast<size_t>(g.inputs()));
+  for (int i = first; i < g.inputs(); ++i) if (is_differentiable(g.x(i).dtype())) in.push_back(g.x(i));
+  apply(backward_op(), in, Attrs{g.attr(0), Arg(int64_t{order}), Arg(int64_t{outputs})}, found);
   size_t next = 0;
-  for (int i = 0; i < g.inputs(); ++i) if (is_differentiable(g.x(i).dtype())) dx[static_cast<size_t>(i)] = found[next++];
+  for (int i = first; i < g.inputs(); ++i) if (is_differentiable(g.x(i).dtype())) dx[static_cast<size_t>(i)] = found[next++];
   return dx;
 }
 
@@ -155,8 +173,16 @@ void print_sink(bool to_stdout, const std::string& text) {
   Object::steal(PyObject_CallFunctionObjArgs(print_hook().get(), to_stdout ? Py_True : Py_False, bytes.get(), nullptr));
 }
 
+Tensors back_of_forward(Grad& g) { return back(g, 0, 1); }
+Tensors back_of_backward(Grad& g) { return back(g, 1, static_cast<int>(g.attr(1).i()) + 1); }
+
+const Op grad_op = RAW_OP(EagerPyFuncGrad).doc("The gradient of Python code, by the tape that watched it.").inputs("record: K!, input*: any")
+                       .attr("code").attr("order").attr("arrived").infer(infer_backward).kernel("Python", run_backward)
+                       .kernel_for(DeviceKind::kCuda, "Python", run_backward).on_host().stateful().gradient(back_of_backward);
+const OpDef& backward_op() { return grad_op.def(); }
+
 const Op ops[] = {
-    HOLDFAST_PYTHON_OP(EagerPyFunc).doc("Python code over tensors, with a gradient.").stateful().gradient(back),
+    HOLDFAST_PYTHON_OP(EagerPyFunc).doc("Python code over tensors, with a gradient.").stateful().gradient(back_of_forward),
     HOLDFAST_PYTHON_OP(PyFunc).doc("Python code over arrays.").stateful().no_gradient(),
     HOLDFAST_PYTHON_OP(PyFuncStateless).doc("Python code over arrays that may be left out when nobody needs its results.").no_gradient(),
 };
@@ -196,7 +222,7 @@ void bind_pycall(nb::module_& m) {
       return list;
     });
   }, "op"_a, "name"_a, "forward"_a, "backward"_a.none(), "inputs"_a, "dtypes"_a, "shapes"_a,
-  "Writes down a call of Python code: `forward(inputs, record)` at each run, `backward(recorded, gradients)` for its gradient.");
+  "Writes down a call of Python code: `forward(inputs, orders)` at each run, `backward(record, gradients)` for its gradient.");
 }
 
 }  // namespace holdfast::py

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "python/bind/held.h"
 #include "python/bind/nb.h"
 
 namespace nb = nanobind;
@@ -28,32 +29,15 @@ nb::object to_python(const Gradient& g) {
   return nb::make_tuple(g.slices->values, g.slices->indices, g.slices->dense_shape);
 }
 
-// A Python callable as a gradient: takes the GIL, and carries its exception out.
-GradientTape::Backward backward_of(nb::callable f) {
-  auto held = std::shared_ptr<PyObject>(f.release().ptr(), [](PyObject* p) {
-    PyGILState_STATE gil = PyGILState_Ensure();
-    Py_DECREF(p);
-    PyGILState_Release(gil);
-  });
-  return [held](const std::vector<Tensor>& upstream) {
-    nb::gil_scoped_acquire gil;
-    nb::list args;
-    for (const Tensor& t : upstream) args.append(t);
-    nb::object result = nb::borrow<nb::callable>(held.get())(args);
-    std::vector<Tensor> out;
-    for (nb::handle h : result) out.push_back(h.is_none() ? Tensor() : tensor_of(h.ptr()));
-    return out;
-  };
-}
-
 }  // namespace
 
 void bind_tape(nb::module_& m) {
   nb::class_<GradientTape>(m, "TapeBase")
-      .def("__init__", [](GradientTape* self, bool persistent, bool watch_accessed) {
+      .def("__init__", [](GradientTape* self, bool sees_itself, bool watch_accessed) {
         mark();
-        new (self) GradientTape({persistent, watch_accessed, true});
-      }, "persistent"_a = false, "watch_accessed_variables"_a = true)
+        // Its record can be walked several times, for a jacobian's rows; the Python class says when that ends.
+        new (self) GradientTape({.persistent = true, .watch_accessed_variables = watch_accessed, .paused = true, .sees_itself = sees_itself});
+      }, "sees_itself"_a, "watch_accessed_variables"_a = true)
       .def("start", [](GradientTape& t) { t.start(); })
       .def("stop", [](GradientTape& t) { t.stop(); })
       .def("reset", [](GradientTape& t) { t.reset(); })
@@ -119,7 +103,7 @@ void bind_tape(nb::module_& m) {
     run([&] {
       mark();
       static std::set<std::string> names;  // records point at their name: each is kept once, for ever
-      GradientTape::record_custom(names.insert(name).first->c_str(), in, out, backward_of(f));
+      GradientTape::record_custom(names.insert(name).first->c_str(), in, out, PyBackward{make_ref<Held>(Object::share(f.ptr()))});
       return 0;
     });
   });

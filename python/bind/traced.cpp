@@ -69,6 +69,7 @@ enum class Form : uint8_t { kNothing, kOne, kTuple, kList };
 // One trace that can be called without Python.
 struct Entry final : RefCounted {
   Ref<ConcreteFunction> function;
+  Object code;  // keeps the Python code alive that the graph calls
   std::vector<Token> arguments;  // what the arguments must be, beginning with the tuple of them
   std::vector<Tensor> captured;
   std::vector<Late> late;
@@ -211,7 +212,9 @@ PyObject* add_fast(PyObject* self, PyObject* args) {
     if (!PyArg_ParseTuple(args, "OO!O!O!O!sO!", &function, &PyList_Type, &types, &PyList_Type, &captured, &PyList_Type, &late,
                           &PyList_Type, &guards, &form, &PyList_Type, &results)) throw PythonError{};
     auto e = make_ref<Entry>();
-    e->function = concrete_of(function);
+    const Concrete& concrete = concrete_of(function);
+    e->function = concrete.function;
+    e->code = concrete.code;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types); ++i) {
       const char* kind;
       PyObject *what, *dims;
@@ -265,6 +268,8 @@ int visit_objects(PyObject* self, F&& visit) {
   auto* list = reinterpret_cast<PyTraced*>(self)->entries;
   if (!list) return 0;
   for (auto& e : *list) {
+    if (!e->unique()) continue;  // a call that runs now holds it too
+    if (int r = visit(e->code.get())) return r;
     for (Guard& g : e->guards)
       for (PyObject* o : {g.place.holder.get(), g.place.key.get(), g.expected.get()}) if (int r = visit(o)) return r;
     for (Late& l : e->late)

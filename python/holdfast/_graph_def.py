@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["GraphDef", "NodeDef"]
+__all__ = ["FunctionDef", "GraphDef", "NodeDef"]
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
@@ -65,6 +65,33 @@ class NodeDef:
         return "\n".join(lines) + "\n"
 
 
+class FunctionDef:
+    """A body of a branch or a loop: its name, the names of what it takes and gives, its nodes."""
+
+    def __init__(self, data: bytes) -> None:
+        self.name = ""
+        self.input_arg: list[str] = []
+        self.output_arg: list[str] = []
+        self.node_def: list[NodeDef] = []
+        self.ret: dict[str, str] = {}
+        for number, value in _fields(data):
+            if number == 1:
+                self._read_signature(value)
+            elif number == 3:
+                self.node_def.append(NodeDef(value))
+            elif number == 4:
+                entry = dict(_fields(value))
+                self.ret[entry[1].decode()] = entry[2].decode()
+
+    def _read_signature(self, data: bytes) -> None:
+        for number, value in _fields(data):
+            if number == 1:
+                self.name = value.decode()
+            elif number in (2, 3):
+                names = self.input_arg if number == 2 else self.output_arg
+                names.append(dict(_fields(value))[1].decode())
+
+
 class GraphDef:
     """The nodes of a graph, and the bytes that TensorBoard and TensorFlow read."""
 
@@ -92,6 +119,12 @@ class GraphDef:
         if self._node is None:
             self._node = [NodeDef(value) for number, value in _fields(self._data) if number == 1]
         return self._node
+
+    @property
+    def functions(self) -> list[FunctionDef]:
+        """The bodies of its branches and loops."""
+        libraries = [value for number, value in _fields(self._data) if number == 2]
+        return [FunctionDef(v) for data in libraries for number, v in _fields(data) if number == 1]
 
     def ByteSize(self) -> int:
         """How many bytes it takes."""

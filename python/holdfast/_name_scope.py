@@ -12,8 +12,8 @@ __all__ = ["name_scope", "scoped"]
 class name_scope:
     """A context in which names begin with `name/`.
 
-    A name that ends with a slash is taken as it is; an empty one means no prefix. In a graph a name that is
-    taken gets a number.
+    A name that ends with a slash is taken as it is; an empty one means no prefix. In a graph a
+    name that is taken gets a number.
     """
 
     def __init__(self, name: str) -> None:

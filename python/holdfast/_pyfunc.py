@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from . import _holdfast, nest
 from ._dtypes import as_dtype
 from ._shape import TensorSpec
 from ._staging import is_staged
-from ._tape import GradientTape
-from ._tensor import UnconnectedGradients, convert_to_tensor
+from ._tape import GradientTape, dense
+from ._tensor import convert_to_tensor
 
 __all__ = ["numpy_function", "py_function"]
 
@@ -53,30 +54,45 @@ class _Code:
         result = _shaped(self.func(*args), self.Tout, self.of_numpy)
         return [result] if self.single else list(result)
 
-    def forward(self, inputs: list[Any], record: bool) -> tuple[list[Any], Any]:
-        if not record:
+    def forward(self, inputs: list[Any], orders: int) -> tuple[list[Any], Any]:
+        """The results, and what `orders` orders of gradients need: None where none was ever asked for."""
+        if not orders:
             return self.results(inputs), None
-        with GradientTape() as tape:
-            sources = [t for t in inputs if t.dtype.is_floating or t.dtype.is_complex]
-            tape.watch(sources)
+        sources = [t for t in inputs if _has_gradient(t)]
+        tapes = [GradientTape(watch_accessed_variables=False) for _ in range(orders)]
+        with _recording(tapes, sources):
             results = self.results(inputs)
-        return results, (tape, sources, results)
+        return results, (tapes, sources, results)
 
-    def backward(self, recorded: Any, arrived: list[Any]) -> list[Any]:
-        """What arrived for the results, turned into what leaves for the inputs."""
-        tape, sources, results = recorded
+    def backward(self, recorded: Any, arrived: list[Any]) -> tuple[list[Any], Any]:
+        """What arrived for the results, turned into what leaves for the sources; and that for the next order."""
+        (*around, tape), sources, results = recorded
         pairs = [
             (result, dy)
             for result, dy in zip(results, arrived, strict=True)
-            if result.dtype.is_floating or result.dtype.is_complex
+            if _has_gradient(result)
         ]
-        found = tape.gradient(
-            [result for result, _ in pairs],
-            sources,
-            output_gradients=[dy for _, dy in pairs],
-            unconnected_gradients=UnconnectedGradients.ZERO,
-        )
-        return [convert_to_tensor(g) for g in found]
+        upstream = [dy for _, dy in pairs]
+        with _recording(around, upstream):
+            found = [
+                dense(g)
+                for g in tape._gradient([result for result, _ in pairs], sources, upstream, True)
+            ]
+        return found, (around, [*upstream, *sources], found) if around else None
+
+
+def _has_gradient(tensor: Any) -> bool:
+    return bool(tensor.dtype.is_floating or tensor.dtype.is_complex)
+
+
+@contextlib.contextmanager
+def _recording(tapes: list[GradientTape], watched: list[Any]) -> Iterator[None]:
+    """A context in which these tapes record too, the first around the others."""
+    with contextlib.ExitStack() as stack:
+        for tape in tapes:
+            stack.enter_context(tape)
+            tape.watch(watched)
+        yield
 
 
 def _call(op: str, code: _Code, inp: Any, gradient: bool) -> Any:

@@ -6,11 +6,12 @@ import collections
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn, Self
 
 from . import _holdfast
 from ._diagnostics import mark
 from ._graph import Graph, Operation, get_default_graph
+from ._symbols import is_symbol
 from ._tensor import IndexedSlices
 from ._v1_config import ConfigProto
 from .errors import fail, unsupported
@@ -28,6 +29,14 @@ Tensor = _holdfast.Tensor
 IndexedSlicesValue = collections.namedtuple(
     "IndexedSlicesValue", ["values", "indices", "dense_shape"]
 )
+
+
+def _refuse_parts(method: str) -> NoReturn:
+    unsupported(
+        f"`tf.compat.v1.Session.{method}` is not supported",
+        "a run computes what its fetches need from all its feeds at once, and keeps nothing for a next part",
+        fix="fetch the first results with `sess.run`, and feed them to a second `sess.run`",
+    )
 
 
 class _Stack(threading.local):
@@ -137,7 +146,7 @@ def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
             "a run gives values to tensors",
             fix="feed a placeholder, or another tensor of the graph",
         )
-    if isinstance(value, Tensor) and value._symbolic and not _holdfast.has_value(value):
+    if is_symbol(value):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
             "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the "
@@ -225,16 +234,12 @@ class Session(_holdfast.SessionBase):
         return call
 
     def partial_run(self, *_: Any, **__: Any) -> Any:
-        """Not supported: any tensor can be fetched by `run`."""
-        self.partial_run_setup()
+        """Not supported: a run gets all its feeds at once."""
+        _refuse_parts("partial_run")
 
     def partial_run_setup(self, *_: Any, **__: Any) -> Any:
-        """Not supported."""
-        unsupported(
-            "`Session.partial_run` is not supported",
-            "each run computes what its fetches need, from its feeds",
-            fix="fetch all you need with one `run`",
-        )
+        """Not supported: a run gets all its feeds at once."""
+        _refuse_parts("partial_run_setup")
 
     def list_devices(self) -> list[Any]:
         """The devices it can run on."""
@@ -255,14 +260,14 @@ class Session(_holdfast.SessionBase):
         finally:
             _stack.sessions.remove(self)
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         stack = contextlib.ExitStack()
         stack.enter_context(self.graph.as_default())
         stack.enter_context(self.as_default())
         self._contexts.append(stack)
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._contexts.pop().close()
         if not self._contexts:
             self._close(True)

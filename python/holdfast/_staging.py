@@ -6,21 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _holdfast
+from ._symbols import is_symbol
 
 __all__ = ["is_staged", "stage"]
 
 
 def is_staged(tensors: Sequence[Any]) -> bool:
     """Whether what is done with these tensors now is written down, not done."""
-    return _holdfast.is_tracing() or any(
-        t._symbolic and not _holdfast.has_value(t) for t in tensors
-    )
+    return _holdfast.is_tracing() or any(map(is_symbol, tensors))
 
 
 def stage(op: str, name: str, run: Callable[..., None], inputs: Sequence[Any]) -> None:
     """Calls `run(*inputs)` each time the graph that is being written runs, in its place there."""
 
-    def forward(values: list[Any], record: bool) -> tuple[list[Any], None]:
+    def forward(values: list[Any], orders: int) -> tuple[list[Any], None]:
         run(*values)
         return [], None
 

@@ -68,8 +68,8 @@ class GradientTape(_holdfast.TapeBase):
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         # The binding's tape keeps its record, so that a jacobian can take several gradients from
-        # any tape; one that is not persistent is emptied after its one use.
-        super().__init__(True, bool(watch_accessed_variables))
+        # any tape; one that is not persistent stops before its one use, and is emptied after it.
+        super().__init__(bool(persistent), bool(watch_accessed_variables))
         self._persistent = bool(persistent)
         self._watch_accessed = bool(watch_accessed_variables)
         self._opened: Mark | None = mark()
@@ -273,7 +273,8 @@ def _upstream(output_gradients: Any, targets: list[Any]) -> list[Any]:
             flat = [output_gradients]
     if len(flat) != len(targets):
         raise ValueError(
-            f"output_gradients has {len(flat)} tensors for {len(targets)} targets, expected one each"
+            f"output_gradients has {len(flat)} tensors for {len(targets)} targets, expected one "
+            "each"
         )
     return [
         None if g is None else convert_to_tensor(g, t.dtype) if not isinstance(g, Tensor) else g

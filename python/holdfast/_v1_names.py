@@ -19,12 +19,13 @@ from ._dtypes import (
     int32,
     int64,
 )
+from ._eager import executing_eagerly
 from ._graph import GraphKeys, get_default_graph
 from ._graph_control import graph_for, grouped
 from ._graph_def import GraphDef, NodeDef
 from ._name_scope import name_scope
 from ._session import InteractiveSession, Session, get_default_session
-from ._shape import as_shape
+from ._shape import Dimension, as_shape
 from ._tensor import constant, convert_to_tensor
 from ._variable import Variable
 from .errors import unsupported
@@ -71,6 +72,10 @@ def enable_eager_execution(
 
 def _kept() -> None:
     """Accepted: what this switches has one setting here."""
+
+
+def _already() -> None:
+    """What this switches on is always on."""
 
 
 # Variables by collection.
@@ -161,9 +166,7 @@ def set_random_seed(seed: int) -> None:
         graph.seed = seed
         graph._set_seed(seed)
         return
-    from . import random
-
-    random.set_seed(seed)
+    _registry.function("random.set_seed")(seed)
 
 
 class v1_name_scope:
@@ -177,8 +180,8 @@ class v1_name_scope:
     def __enter__(self) -> str:
         return self._scope.__enter__()
 
-    def __exit__(self, *error: Any) -> None:
-        self._scope.__exit__(*error)
+    def __exit__(self, *error: object) -> None:
+        self._scope.__exit__(None, None, None)
 
 
 # Functions under their old names.
@@ -287,10 +290,20 @@ depth_to_space=nn.depth_to_space manip.roll=roll string_join=strings.join
 string_to_number=strings.to_number regex_replace=strings.regex_replace
 """
 
-# What is to come.
+# What is to come: names, why they are not there, and what does their work meanwhile.
 _LATER = {
-    "layers": "dense conv2d flatten max_pooling2d dropout batch_normalization",
-    "summary": "scalar histogram merge_all merge FileWriter image",
+    "layers": (
+        "dense conv2d flatten max_pooling2d dropout batch_normalization",
+        "there are no Keras layers yet",
+        "write it with `tf.compat.v1.get_variable` and ops of `tf.nn`",
+    ),
+    "summary": (
+        "scalar histogram image audio text tensor_summary merge merge_all initialize FileWriter "
+        "FileWriterCache Summary SummaryDescription Event SessionLog TaggedRunMetadata "
+        "all_v2_summary_ops get_summary_description",
+        "there are no event files yet",
+        "fetch the value with `sess.run`, and write it down with `csv` or `logging`",
+    ),
 }
 
 
@@ -300,9 +313,11 @@ def _old() -> dict[str, Any]:
 
 
 def _later() -> dict[str, Any]:
-    paths = [f"{holder}.{name}" for holder, names in _LATER.items() for name in names.split()]
-    why = {"layers": "there are no Keras layers yet", "summary": "there are no summaries yet"}
-    return {p: _refused(p, why[p.partition(".")[0]], "use the TensorFlow 2 way") for p in paths}
+    return {
+        f"{holder}.{name}": _refused(f"{holder}.{name}", why, fix)
+        for holder, (names, why, fix) in _LATER.items()
+        for name in names.split()
+    }
 
 
 def _casts() -> dict[str, Any]:
@@ -324,6 +339,8 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "disable_v2_behavior": disable_eager_execution,
     "enable_eager_execution": enable_eager_execution,
     "enable_v2_behavior": enable_eager_execution,
+    "enable_resource_variables": _already,
+    "enable_v2_tensorshape": _already,
     "disable_resource_variables": _kept,
     "disable_v2_tensorshape": _kept,
     "disable_tensor_equality": _kept,
@@ -332,6 +349,8 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "enable_control_flow_v2": _kept,
     "resource_variables_enabled": lambda: True,
     "executing_eagerly_outside_functions": _graph.eager_outside_functions,
+    "executing_eagerly": executing_eagerly,
+    "Dimension": Dimension,
     "Graph": _graph.Graph,
     "GraphKeys": GraphKeys,
     "GraphDef": GraphDef,

@@ -39,7 +39,6 @@ TWINS = {
     r"scan": "Tensor scan(",
     r"peek": "Tensor peek(",
     r"TensorArray": "Tensor list_reserve(",
-    r"live_tensors|LiveTensors": "largest_live(",
     r"einsum|linalg\.einsum": "Tensor einsum(",
     r"linalg\.svd": "svd(",
     r"meshgrid": "meshgrid(",
@@ -106,15 +105,16 @@ def written_in_python():
     def walk(module, path):
         public = getattr(module, "__all__", None)
         for name in public if public is not None else dir(module):
-            value = module.__dict__.get(name)
+            value = getattr(module, name, None)
             if name.startswith("_") or value is None or name == "raw_ops":
                 continue
             if isinstance(value, types.ModuleType):
                 if value.__name__.startswith("holdfast."):
                     walk(value, f"{path}{name}.")
-            elif callable(value) and not isinstance(value, type(tf.add)):
-                if getattr(value, "__module__", "").startswith("holdfast"):
-                    found.add(path + name)
+            elif isinstance(value, type(tf.add)) or not callable(value):
+                continue
+            elif getattr(value, "__module__", "").startswith("holdfast"):
+                found.add(path + name)
 
     walk(tf, "")
     return found

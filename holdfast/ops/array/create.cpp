@@ -40,7 +40,7 @@ static const Op fill_op =
 Tensor fill(const Sizes& dims, const In& value) { return fill_op({dims.tensor(), value}); }
 
 static const Op zeros_like_op =
-    OP(ZerosLike, &zeros_like).args("input, dtype").doc("Zeros (or empty strings) of the same shape, and dtype where no other is given.")
+    OP(ZerosLike, &zeros_like).outputs("y").args("input, dtype").doc("Zeros (or empty strings) of the same shape, and dtype where no other is given.")
         .inputs("x").same_as_input().no_gradient()
         .kernel("memset", +[](Call& c) -> Status { fill_zeros(c.out()); return {}; })
         .samples("uniform(3, 4)", "ints(3)", "uniform(3, 4), tf.int32").reference("np.zeros_like(input)");

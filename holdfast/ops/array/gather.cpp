@@ -157,7 +157,7 @@ static const Op gather_op =
     OP(GatherV2, &gather).args("params, indices: I")
         .options<&GatherOptions::validate_indices, &GatherOptions::axis, &GatherOptions::batch_dims>("validate_indices, axis, batch_dims")
         .doc("Slices of `params` along `axis`, by number.")
-        .inputs("params, indices: I, axis: Taxis!").attr("batch_dims", 0).dtypes(kAll).dtypes(kIndices, "I")
+        .inputs("params: Tparams, indices: I, axis: Taxis!").attr("batch_dims", 0).dtypes(kAll, "Tparams").dtypes(kIndices, "I")
         .infer(infer_gather).kernel("rows", run_gather).gradient(gather_back).keeps("indices, axis").rearranges()
         .samples("uniform(5, 3), [0, 4, 0]", "uniform(3, 4), [[0, 1], [3, 3]], axis=1", "uniform(4), 2", "strings(4), [1, 3]", "uniform(3, 2), np.zeros([0], np.int32)")
         .reference("np.take(params, np.asarray(indices), axis or 0)");

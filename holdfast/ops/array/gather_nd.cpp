@@ -71,7 +71,7 @@ Tensor with_batch(const Tensor& indices, int64_t batch_dims) {
 static const Op op =
     OP(GatherNd, &gather_nd).args("params, indices: I").options<&GatherNdOptions::batch_dims>("batch_dims")
         .doc("Slices of `params` at positions: the last axis of `indices` holds coordinates.")
-        .inputs("params, indices: I").dtypes(kAll).dtypes(kIndices, "I").infer(infer_gather_nd)
+        .inputs("params: Tparams, indices: I").dtypes(kAll, "Tparams").dtypes(kIndices, "I").infer(infer_gather_nd)
         .kernel("rows", run_gather_nd).gradient(gather_nd_back).keeps("indices")
         .samples("uniform(3, 4), [[0, 1], [2, 3]]", "uniform(3, 4), [[2], [0], [2]]", "strings(3, 2), [[0, 1]]", "uniform(2, 3), [[[1, 2]], [[0, 0]]]")
         .reference("np.asarray(params)[tuple(np.moveaxis(np.asarray(indices), -1, 0))]");

@@ -98,14 +98,14 @@ void infer_unpack(Infer& s) {
 }  // namespace
 
 static const Op split_op =
-    RAW_OP(Split).doc("Equal pieces along an axis.").inputs("axis: Tidx!, value").attr("num_split").infer(infer_split)
+    RAW_OP(Split).doc("Equal pieces along an axis.").inputs("axis: D!, value").attr("num_split").infer(infer_split)
         .kernel("runs", +[](Call& c) -> Status { cut(c, c.in(1), axis_of(c, 0, c.in(1))); return {}; })
         .gradient(+[](Grad& g) -> Tensors { return {Tensor(), concat(all_dy(g), g.x(0))}; }).keeps("axis");
 
 static const Op split_v_op =
     OP(SplitV, &split).args("value, num_or_size_splits").options<&SplitOptions::axis, &SplitOptions::num>("axis, num")
         .doc("Pieces along `axis`: so many equal ones, or of the given sizes (one may be -1).")
-        .inputs("value, size_splits: Tlen!, axis: Tidx!").attr("num_split").infer(infer_split_v)
+        .inputs("value, size_splits: Tlen!, axis: D!").attr("num_split").infer(infer_split_v)
         .kernel("runs", +[](Call& c) -> Status { cut(c, c.in(0), axis_of(c, 2, c.in(0))); return {}; })
         .gradient(+[](Grad& g) -> Tensors { return {concat(all_dy(g), g.x(2)), Tensor(), Tensor()}; }).keeps("axis")
         .samples("uniform(4, 3), 2", "uniform(2, 6), [1, 2, 3], axis=1", "uniform(2, 6), [1, -1], axis=-1", "strings(4), 2")

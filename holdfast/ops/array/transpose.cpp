@@ -107,7 +107,7 @@ Status run_invert(Call& c) {
 }  // namespace
 
 static const Op op =
-    OP(Transpose, &transpose).args("a").options<&TransposeOptions::perm, &TransposeOptions::conjugate>("perm, conjugate")
+    OP(Transpose, &transpose).outputs("y").args("a").options<&TransposeOptions::perm, &TransposeOptions::conjugate>("perm, conjugate")
         .doc("Axes in the order `perm`, reversed where none is given; `conjugate` also conjugates.")
         .inputs("x, perm: Tperm!").infer(infer_transpose).kernel("blocked", run_transpose)
         .gradient(+[](Grad& g) -> Tensors { return {transpose(g.dy(), {.perm = undone(g)}), Tensor()}; }).keeps("perm")
@@ -115,7 +115,7 @@ static const Op op =
         .reference("(np.conj if conjugate else np.asarray)(np.transpose(a, perm))");
 
 static const Op conjugate_op =
-    RAW_OP(ConjugateTranspose).doc("Axes in another order, and the complex conjugate.")
+    RAW_OP(ConjugateTranspose).outputs("y").doc("Axes in another order, and the complex conjugate.")
         .inputs("x, perm: Tperm!").dtypes(kPlain).infer(infer_transpose).kernel("blocked", run_conjugate_transpose)
         .gradient(+[](Grad& g) -> Tensors {
           return {transpose(g.dy(), {.perm = undone(g), .conjugate = true}), Tensor()};

@@ -78,7 +78,9 @@ Status run_resize(Call& c) {
 Status run_get(Call& c) {
   Tensor t;
   if (Status s = element(c, list_value(c.in()).items, index_of(c.in(1)), t); !s.ok()) return s;
-  c.set_out(0, t.rep()->buffer ? view_of(t, t.shape()) : t);
+  Tensor item = t.rep()->buffer ? view_of(t, t.shape()) : t;
+  item.rep()->beyond = t.rep()->beyond;  // what a number carries to a gradient goes along
+  c.set_out(0, item);
   return {};
 }
 

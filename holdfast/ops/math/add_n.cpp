@@ -50,7 +50,7 @@ Status run_add_n(Call& c) {
 }  // namespace
 
 static const Op add_n_op =
-    OP(AddN, &add_n).args("inputs").python("add_n, math.add_n").dtypes(kNumbers)
+    OP(AddN, &add_n).outputs("sum").args("inputs").python("add_n, math.add_n").dtypes(kNumbers)
         .doc("Sum of tensors of one shape.")
         .infer(infer_add_n).kernel("blocks", run_add_n)
         .gradient(+[](Grad& g) -> Tensors {

@@ -77,7 +77,7 @@ Tensor saturate(const Tensor& t, DType to) {
 }  // namespace
 
 static const Op cast_op =
-    OP(Cast, &cast).args("x: SrcT, dtype").python("cast, dtypes.cast")
+    OP(Cast, &cast).outputs("y").args("x: SrcT, dtype").python("cast, dtypes.cast")
         .inputs("x: SrcT").attr("DstT").attr("Truncate", false).dtypes(kAll, "SrcT")
         .doc("x as another dtype: floats lose their fraction, complex numbers their imaginary part.")
         .infer(infer_cast).rearranges().kernel("loops", run_cast)

@@ -15,37 +15,37 @@ Tensor nothing_for(Grad& g, int i) { return g.wants(i) ? zeros_like(g.x(i)) : Te
 }  // namespace
 
 static const Op relu_grad_op =
-    RAW_OP(ReluGrad).inputs("gradients, features").dtypes(kReals).doc("The gradient of relu: what arrives where features > 0.")
+    RAW_OP(ReluGrad).outputs("backprops").inputs("gradients, features").dtypes(kReals).doc("The gradient of relu: what arrives where features > 0.")
         .elementwise(Scalar::kReluGrad)
         .gradient(+[](Grad& g) -> Tensors {
           return {Op(&g.op)(g.dy(), g.x(1)), nothing_for(g, 1)};
         }).keeps("features");
 
 static const Op relu_op =
-    OP(Relu, &nn::relu).args("features").python("nn.relu").dtypes(kReals)
+    OP(Relu, &nn::relu).outputs("activations").args("features").python("nn.relu").dtypes(kReals)
         .doc("max(x, 0), element by element.")
         .elementwise(Scalar::kRelu)
-        .gradient(+[](Grad& g) -> Tensors { return {relu_grad_op(g.dy(), g.y())}; }).keeps("output")
+        .gradient(+[](Grad& g) -> Tensors { return {relu_grad_op(g.dy(), g.y())}; }).keeps("activations")
         .samples("uniform(3, 4)", "ints(5)").reference("np.maximum(features, 0)");
 Tensor nn::relu(const In& x) { return relu_op(x); }
 
 static const Op relu6_grad_op =
-    RAW_OP(Relu6Grad).inputs("gradients, features").dtypes(kReals).doc("The gradient of relu6: what arrives where 0 < features < 6.")
+    RAW_OP(Relu6Grad).outputs("backprops").inputs("gradients, features").dtypes(kReals).doc("The gradient of relu6: what arrives where 0 < features < 6.")
         .elementwise(Scalar::kRelu6Grad)
         .gradient(+[](Grad& g) -> Tensors {
           return {Op(&g.op)(g.dy(), g.x(1)), nothing_for(g, 1)};
         }).keeps("features");
 
 static const Op relu6_op =
-    OP(Relu6, &nn::relu6).args("features").python("nn.relu6").dtypes(kReals)
+    OP(Relu6, &nn::relu6).outputs("activations").args("features").python("nn.relu6").dtypes(kReals)
         .doc("min(max(x, 0), 6), element by element.")
         .elementwise(Scalar::kRelu6)
-        .gradient(+[](Grad& g) -> Tensors { return {relu6_grad_op(g.dy(), g.y())}; }).keeps("output")
+        .gradient(+[](Grad& g) -> Tensors { return {relu6_grad_op(g.dy(), g.y())}; }).keeps("activations")
         .samples("uniform(3, 4, low=-9, high=9)", "ints(5)").reference("np.clip(features, 0, 6)");
 Tensor nn::relu6(const In& x) { return relu6_op(x); }
 
 static const Op leaky_relu_grad_op =
-    RAW_OP(LeakyReluGrad).inputs("gradients, features").attr("alpha", 0.2).dtypes(kFloats)
+    RAW_OP(LeakyReluGrad).outputs("backprops").inputs("gradients, features").attr("alpha", 0.2).dtypes(kFloats)
         .doc("The gradient of leaky_relu: what arrives, times alpha where features <= 0.")
         .elementwise(Scalar::kLeakyReluGrad)
         .gradient(+[](Grad& g) -> Tensors {
@@ -53,7 +53,7 @@ static const Op leaky_relu_grad_op =
         }).keeps("features");
 
 static const Op leaky_relu_op =
-    OP(LeakyRelu, &nn::leaky_relu).args("features").options<&nn::LeakyReluOptions::alpha>("alpha").python("nn.leaky_relu")
+    OP(LeakyRelu, &nn::leaky_relu).outputs("activations").args("features").options<&nn::LeakyReluOptions::alpha>("alpha").python("nn.leaky_relu")
         .inputs("features").attr("alpha", 0.2).dtypes(kFloats)
         .doc("x, and alpha * x where x < 0, element by element; integers become float32.")
         .elementwise(Scalar::kLeakyRelu)
@@ -66,7 +66,7 @@ Tensor nn::leaky_relu(const In& x, const LeakyReluOptions& o) {
 }
 
 static const Op elu_grad_op =
-    RAW_OP(EluGrad).inputs("gradients, outputs").dtypes(kFloats).doc("The gradient of elu, from what elu gave.")
+    RAW_OP(EluGrad).outputs("backprops").inputs("gradients, outputs").dtypes(kFloats).doc("The gradient of elu, from what elu gave.")
         .elementwise(Scalar::kEluGrad)
         .gradient(+[](Grad& g) -> Tensors {
           return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
@@ -74,15 +74,15 @@ static const Op elu_grad_op =
         }).keeps("gradients, outputs");
 
 static const Op elu_op =
-    OP(Elu, &nn::elu).args("features").python("nn.elu").dtypes(kFloats)
+    OP(Elu, &nn::elu).outputs("activations").args("features").python("nn.elu").dtypes(kFloats)
         .doc("x, and e^x - 1 where x < 0, element by element.")
         .elementwise(Scalar::kElu)
-        .gradient(+[](Grad& g) -> Tensors { return {elu_grad_op(g.dy(), g.y())}; }).keeps("output")
+        .gradient(+[](Grad& g) -> Tensors { return {elu_grad_op(g.dy(), g.y())}; }).keeps("activations")
         .samples("uniform(3, 4)").reference("np.where(features < 0, np.expm1(features), features)");
 Tensor nn::elu(const In& x) { return elu_op(x); }
 
 static const Op selu_grad_op =
-    RAW_OP(SeluGrad).inputs("gradients, outputs").dtypes(kFloats).doc("The gradient of selu, from what selu gave.")
+    RAW_OP(SeluGrad).outputs("backprops").inputs("gradients, outputs").dtypes(kFloats).doc("The gradient of selu, from what selu gave.")
         .elementwise(Scalar::kSeluGrad)
         .gradient(+[](Grad& g) -> Tensors {
           return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
@@ -90,10 +90,10 @@ static const Op selu_grad_op =
         }).keeps("gradients, outputs");
 
 static const Op selu_op =
-    OP(Selu, &nn::selu).args("features").python("nn.selu").dtypes(kFloats)
+    OP(Selu, &nn::selu).outputs("activations").args("features").python("nn.selu").dtypes(kFloats)
         .doc("scale * x, and scale * alpha * (e^x - 1) where x < 0, element by element.")
         .elementwise(Scalar::kSelu)
-        .gradient(+[](Grad& g) -> Tensors { return {selu_grad_op(g.dy(), g.y())}; }).keeps("output")
+        .gradient(+[](Grad& g) -> Tensors { return {selu_grad_op(g.dy(), g.y())}; }).keeps("activations")
         .samples("uniform(3, 4)")
         .reference("np.where(features < 0, 1.7580993408473766 * np.expm1(features), 1.0507009873554805 * features)");
 Tensor nn::selu(const In& x) { return selu_op(x); }

@@ -25,7 +25,7 @@ static const Op sigmoid_op =
 Tensor sigmoid(const In& x) { return sigmoid_op(x); }
 
 static const Op softplus_grad_op =
-    RAW_OP(SoftplusGrad).inputs("gradients, features").dtypes(kFloats).doc("The gradient of softplus: what arrives times sigmoid(features).")
+    RAW_OP(SoftplusGrad).outputs("backprops").inputs("gradients, features").dtypes(kFloats).doc("The gradient of softplus: what arrives times sigmoid(features).")
         .elementwise(Scalar::kSoftplusGrad)
         .gradient(+[](Grad& g) -> Tensors {
           return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
@@ -33,7 +33,7 @@ static const Op softplus_grad_op =
         }).keeps("gradients, features");
 
 static const Op softplus_op =
-    OP(Softplus, &softplus).args("features").python("math.softplus, nn.softplus").dtypes(kFloats)
+    OP(Softplus, &softplus).outputs("activations").args("features").python("math.softplus, nn.softplus").dtypes(kFloats)
         .doc("log(1 + e^x), element by element.")
         .elementwise(Scalar::kSoftplus)
         .gradient(+[](Grad& g) -> Tensors { return {softplus_grad_op(g.dy(), g.x())}; }).keeps("features")
@@ -45,7 +45,7 @@ REGISTER(FUNCTION(&log_sigmoid).args("x").python("math.log_sigmoid").doc("log(si
 Tensor log_sigmoid(const In& x) { return -softplus(-x.tensor()); }
 
 static const Op softsign_grad_op =
-    RAW_OP(SoftsignGrad).inputs("gradients, features").dtypes(kFloats).doc("The gradient of softsign: what arrives over (1 + |features|)^2.")
+    RAW_OP(SoftsignGrad).outputs("backprops").inputs("gradients, features").dtypes(kFloats).doc("The gradient of softsign: what arrives over (1 + |features|)^2.")
         .elementwise(Scalar::kSoftsignGrad)
         .gradient(+[](Grad& g) -> Tensors {
           Tensor d = 1 + abs(g.x(1));
@@ -54,7 +54,7 @@ static const Op softsign_grad_op =
         }).keeps("gradients, features");
 
 static const Op softsign_op =
-    OP(Softsign, &softsign).args("features").python("nn.softsign, math.softsign").dtypes(kFloats)
+    OP(Softsign, &softsign).outputs("activations").args("features").python("nn.softsign, math.softsign").dtypes(kFloats)
         .doc("x / (1 + |x|), element by element.")
         .elementwise(Scalar::kSoftsign)
         .gradient(+[](Grad& g) -> Tensors { return {softsign_grad_op(g.dy(), g.x())}; }).keeps("features")

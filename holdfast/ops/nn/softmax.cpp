@@ -105,10 +105,10 @@ static const Op softmax_gradient_op =
         }).keeps("dy, output");
 
 static const Op softmax_op =
-    OP(Softmax, &nn::softmax).args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
+    OP(Softmax, &nn::softmax).outputs("softmax").args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
         .python("nn.softmax, math.softmax").doc("exp(x) over its sum along an axis.")
         .infer(infer_softmax).kernel("rows", run_softmax<false>)
-        .gradient(+[](Grad& g) -> Tensors { return {softmax_gradient_op(g.dy(), g.y())}; }).keeps("output")
+        .gradient(+[](Grad& g) -> Tensors { return {softmax_gradient_op(g.dy(), g.y())}; }).keeps("softmax")
         .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1").reference("scipy.special.softmax(logits, axis=-1 if axis is None else axis)");
 Tensor nn::softmax(const In& x, const SoftmaxOptions& o) { return along(softmax_op, x, o.axis.value_or(-1)); }
 
@@ -121,10 +121,10 @@ static const Op log_softmax_gradient_op =
         }).keeps("dy, output");
 
 static const Op log_softmax_op =
-    OP(LogSoftmax, &nn::log_softmax).args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
+    OP(LogSoftmax, &nn::log_softmax).outputs("logsoftmax").args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
         .python("nn.log_softmax, math.log_softmax").doc("log(softmax(x)) along an axis, without underflow.")
         .infer(infer_softmax).kernel("rows", run_softmax<true>)
-        .gradient(+[](Grad& g) -> Tensors { return {log_softmax_gradient_op(g.dy(), g.y())}; }).keeps("output")
+        .gradient(+[](Grad& g) -> Tensors { return {log_softmax_gradient_op(g.dy(), g.y())}; }).keeps("logsoftmax")
         .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1").reference("scipy.special.log_softmax(logits, axis=-1 if axis is None else axis)");
 Tensor nn::log_softmax(const In& x, const SoftmaxOptions& o) { return along(log_softmax_op, x, o.axis.value_or(-1)); }
 

@@ -38,7 +38,7 @@ Status run_assign(Call& c) {
 }  // namespace
 
 static const Op read_op =
-    RAW_OP(ReadVariableOp).doc("The value of a variable now.").inputs("resource: R").dtypes({DType::kResource}, "R").reads_state()
+    RAW_OP(ReadVariableOp).outputs("value").doc("The value of a variable now.").inputs("resource: R").dtypes({DType::kResource}, "R").reads_state()
         .infer(infer_read).kernel("read", run_read).kernel_for(DeviceKind::kCuda, "read", run_read)
         .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("");
 

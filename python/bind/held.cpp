@@ -1,0 +1,118 @@
+#include "python/bind/held.h"
+
+#include "holdfast/base/text.h"
+#include "python/bind/call.h"
+#include "python/bind/nb.h"
+
+namespace nb = nanobind;
+
+namespace holdfast::py {
+namespace {
+
+// A list that can be referred to weakly, and that the collector sees into.
+PyObject* keeper_type() {
+  static PyObject* type = [] {
+    Object made = Object::steal(PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyType_Type), "s(O){}", "Keeper", &PyList_Type));
+    return made.release();  // for ever
+  }();
+  return type;
+}
+
+template <class F>
+void each_held(const Graph& g, std::unordered_set<const Graph*>& seen, F&& f) {
+  if (!seen.insert(&g).second) return;
+  for (const CustomGradient& c : g.customs)
+    if (auto* backward = c.backward.target<PyBackward>()) f(*backward->code);
+  for (const Ref<Node>& n : g.nodes)
+    for (const Arg& a : n->attrs) {
+      auto* object = std::get_if<Ref<RefCounted>>(&a.value());
+      if (!object) continue;
+      if (auto* body = dynamic_cast<const Graph*>(object->get())) each_held(*body, seen, f);
+      else if (auto* holder = dynamic_cast<const HoldsPython*>(object->get()))
+        for (Held* h : holder->held()) f(*h);
+    }
+}
+
+template <class F>
+void each_held(const Graph& g, F&& f) {
+  std::unordered_set<const Graph*> seen;
+  each_held(g, seen, f);
+}
+
+// One Python reference, dropped with the GIL.
+std::shared_ptr<void> kept(Object o) { return std::static_pointer_cast<void>(std::make_shared<Ref<Held>>(make_ref<Held>(std::move(o)))); }
+
+}  // namespace
+
+Held::~Held() {
+  if (!Py_IsInitialized()) {
+    object_.release();
+    return;
+  }
+  nb::gil_scoped_acquire gil;
+  object_ = Object();
+}
+
+Object Held::get() const {
+  if (!lent_) return object_;
+  PyObject* now = PyWeakref_GetObject(object_.get());
+  return now == Py_None ? Object() : Object::share(now);
+}
+
+Object Held::lend() {
+  if (lent_) return get();
+  PyObject* weak = PyWeakref_NewRef(object_.get(), nullptr);
+  if (!weak) {
+    PyErr_Clear();  // of a kind that can't be referred to weakly: it stays here
+    return {};
+  }
+  lent_ = true;
+  return std::exchange(object_, Object::steal(weak));
+}
+
+void Held::take_back() {
+  Object object = lent_ ? get() : Object();
+  if (!object) return;
+  object_ = std::move(object);
+  lent_ = false;
+}
+
+std::vector<Tensor> PyBackward::operator()(const std::vector<Tensor>& upstream) const {
+  nb::gil_scoped_acquire gil;
+  Object call = code->get();
+  if (!call)
+    fail(Code::E1105, "a custom gradient is asked for after the function that it was traced in is gone",
+         "its code went with the function", {manual_fix("keep the function as long as its gradient is needed")});
+  nb::list args;
+  for (const Tensor& t : upstream) args.append(t);
+  nb::object result = nb::borrow<nb::callable>(call.get())(args);
+  std::vector<Tensor> out;
+  for (nb::handle h : result) out.push_back(h.is_none() ? Tensor() : tensor_of(h.ptr()));
+  return out;
+}
+
+Object lend_code(const Graph& g) {
+  Object keeper;
+  each_held(g, [&](Held& h) {
+    Object lent = h.lend();
+    if (!lent) return;
+    if (!keeper) keeper = Object::steal(PyObject_CallNoArgs(keeper_type()));
+    if (PyList_Append(keeper.get(), lent.get()) < 0) throw PythonError{};
+  });
+  return keeper;
+}
+
+void take_back_code(const Graph& g) {
+  each_held(g, [](Held& h) { h.take_back(); });
+}
+
+std::function<std::shared_ptr<void>()> lease_on(PyObject* keeper) {
+  auto weak = make_ref<Held>(Object::steal(PyWeakref_NewRef(keeper, nullptr)));
+  return [weak]() -> std::shared_ptr<void> {
+    nb::gil_scoped_acquire gil;
+    PyObject* now = PyWeakref_GetObject(weak->get().get());
+    return now == Py_None ? nullptr : kept(Object::share(now));
+  };
+}
+
+}  // namespace holdfast::py
