@@ -49,7 +49,8 @@ void ForwardAccumulator::begin() {
     const Tensor &x = primals_[i].type(), &v = tangents_[i];
     if (!v || v.dtype() != x.dtype() || !v.shape().compatible(x.shape()))
       fail(v && v.dtype() == x.dtype() ? Code::E1102 : Code::E1101,
-           cat("ForwardAccumulator: tangent ", i, " is ", type_text(v), ", expected ", type_text(x)), "a tangent has the dtype and shape of its primal");
+           cat("ForwardAccumulator: tangent ", i, " is ", type_text(v), ", expected ", type_text(x)),
+           "a tangent has the dtype and shape of its primal");
   }
   tape_.start();
   for (const Source& s : primals_) {

@@ -42,14 +42,16 @@ std::vector<std::vector<Tensor>> GradientTape::rows(const Tensor& target, const 
   for (size_t i = 0; i < upstream.size(); ++i) {
     bool last = i + 1 == upstream.size() && !r.options.persistent;
     out.emplace_back();
-    for (const Gradient& g : run_backward(r.records, r.watched, {target}, sources, {upstream[i]}, unconnected, last)) out.back().push_back(g.tensor());
+    auto found = run_backward(r.records, r.watched, {target}, sources, {upstream[i]}, unconnected, last);
+    for (const Gradient& g : found) out.back().push_back(g.tensor());
   }
   return out;
 }
 
 std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vector<Source>& sources, Unconnected unconnected) {
   need_sizes("jacobian", target);
-  if (target.size() == 0) fail(Code::E1102, cat("`jacobian` of an empty target of shape ", target.shape().text()), "there is no element to take a derivative of");
+  if (target.size() == 0)
+    fail(Code::E1102, cat("`jacobian` of an empty target of shape ", target.shape().text()), "there is no element to take a derivative of");
   std::vector<Tensor> upstream;
   for (int64_t i = 0; i < target.size(); ++i) upstream.push_back(unit(i, target.shape(), target.dtype()));
   auto all = rows(target, sources, upstream, unconnected);

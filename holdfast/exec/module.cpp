@@ -40,7 +40,8 @@ Variable Module::variable(const Variable& v) {
 // Parts are counted references, so a module inside itself would never be freed.
 void Module::hold(const Module& m) {
   if (has(m.all(), state_))
-    fail(Code::E1103, cat("module `", m.name(), "` can't be held by `", name(), "`: it holds that itself"), "a module that holds itself would never be freed");
+    fail(Code::E1103, cat("module `", m.name(), "` can't be held by `", name(), "`: it is that module, or holds it"),
+         "a module that holds itself would never be freed");
   if (!has(state_->modules, m.state_)) state_->modules.push_back(m.state_);
 }
 

@@ -1,4 +1,4 @@
-"""Checks as ops: what the program calls what it checks is found here, the rest is said by the library."""
+"""Checks as ops: here is found what the program calls its operands; the library says the rest."""
 
 from __future__ import annotations
 

@@ -70,6 +70,6 @@ def grouped(graph: Graph, inputs: Any, name: str) -> Operation:
 
 
 def newest(values: Any) -> Operation | None:
-    """The operation that was added last to the graph of `values`; None where none is written by hand."""
+    """The operation added last to the graph of `values`; None where none is written by hand."""
     graph = graph_for(values)
     return None if graph is None else operation_of(graph._nodes()[-1])

@@ -106,7 +106,7 @@ def print(*inputs: Any, **kwargs: Any) -> Any:
     """Prints values and tensors, to standard error unless `output_stream` says otherwise.
 
     `summarize` elements are shown at each end of an axis, all if it is negative. In a traced
-    function it prints each time that runs; in a graph by hand the operation that prints is returned.
+    function it prints each time that runs; in a graph by hand its operation is returned.
     """
     stream = kwargs.pop("output_stream", None)
     name = kwargs.pop("name", None)  # names the op in a graph; an eager call has none

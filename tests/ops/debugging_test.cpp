@@ -61,6 +61,13 @@ TEST(Debugging, AFailureSaysWhatTheSourceCallsItWhereItWasBornAndHowManyFailed) 
   EXPECT_TRUE(has(text, "debugging_test.cpp")) << text;
 }
 
+TEST(Debugging, NamesThatTheSourceDoesNotTellAreThoseOfTheArguments) {
+  Tensor a = Tensor::of({1.f}), b = -a;
+  EXPECT_TRUE(has(said([&] { assert_positive(a * b); }), "`x[0]` is -1.0"));
+  EXPECT_TRUE(has(said([&] { assert_positive(a); assert_positive(b); }), "`x[0]` is -1.0"));
+  EXPECT_TRUE(has(said([&] { assert_equal(a, b, {.message = "a, (b"}); }), "`a[0]` is 1.0 and `b[0]` is -1.0"));
+}
+
 TEST(Debugging, PairsAreBroadcastAndShownUpToTheNumberAskedFor) {
   Tensor x = constant({{1.0, 2.0}, {3.0, 4.0}}), y = Tensor::of({1.f, 5.f});
   std::string text = said([&] { assert_equal(x, y, {.summarize = 2}); });

@@ -1,6 +1,7 @@
 """Graphs that a program writes by hand: nodes, names, collections, text, and what they refuse."""
 
 import gc
+import sys
 import weakref
 
 import numpy as np

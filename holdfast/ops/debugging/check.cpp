@@ -27,7 +27,7 @@ std::vector<std::string> written(const std::string& check) {
   if (!at || at->origin != Origin::kCpp) return {};
   std::string line = locate(at).source;
   size_t begin = line.find(check + "(");
-  if (begin == std::string::npos) return {};
+  if (begin == std::string::npos || line.find(check + "(", begin + 1) != std::string::npos) return {};  // which of two, nobody knows
   std::vector<std::string> out;
   int depth = 0;
   size_t from = begin + check.size() + 1;

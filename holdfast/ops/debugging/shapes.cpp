@@ -157,7 +157,8 @@ void assert_integer(const In& x, const MessageOptions& o) {
   Check c{"assert_integer", {t}, {}, ""};
   constexpr const char* kArguments[] = {"x"};
   std::string name = names_of(c, kArguments)[0];
-  Diagnostic d = about_call(Code::E1104, rank_op.def(), {&t, 1}, cat("`assert_integer` failed: `", name, "` must have an integer dtype, and is ", holdfast::name(t.dtype())));
+  Diagnostic d = about_call(Code::E1104, rank_op.def(), {&t, 1},
+                            cat("`assert_integer` failed: `", name, "` must have an integer dtype, and is ", holdfast::name(t.dtype())));
   d.op = c.name;
   d.why = cat(o.message.empty() ? "" : cat(o.message, ": "), "the check asks for the dtype of `", name, "`.");
   raise(std::move(d));

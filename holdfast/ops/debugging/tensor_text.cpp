@@ -122,7 +122,8 @@ class Walk {
     int64_t count = shape_[axis], step = 1;
     for (int k = axis + 1; k < shape_.rank(); ++k) step *= shape_[k];
     bool inner = axis + 1 == shape_.rank(), cut = ends_ >= 0 && count > 2 * ends_;
-    std::string gap = inner ? " " : std::string(static_cast<size_t>(shape_.rank() - axis - 1), '\n') + std::string(static_cast<size_t>(axis + 1), ' ');
+    auto lines = static_cast<size_t>(shape_.rank() - axis - 1), indent = static_cast<size_t>(axis + 1);
+    std::string gap = inner ? " " : std::string(lines, '\n') + std::string(indent, ' ');
     std::string out = "[";
     for (int64_t i = 0; i < count; ++i) {
       if (out.size() > 1) out += gap;
