@@ -1,5 +1,7 @@
 """Rows of traced functions: the same steps as a graph of ours, of TensorFlow (with and without XLA) and of JAX."""
 
+import itertools
+
 from rows import chain, data
 
 RATE, DENSE, DEEP = 0.05, (784, 512, 512, 10), (3, 3, 32, 64)
@@ -7,7 +9,7 @@ RATE, DENSE, DEEP = 0.05, (784, 512, 512, 10), (3, 3, 32, 64)
 
 def mlp_weights():
     out = []
-    for i, (a, b) in enumerate(zip(DENSE, DENSE[1:], strict=False)):
+    for i, (a, b) in enumerate(itertools.pairwise(DENSE)):
         out += [data((a, b), 10 + i, a**-0.5), data((b,), 20 + i, 0.0)]
     return out
 
@@ -48,10 +50,18 @@ def of_tensorflow(tf, **options):
 
         return lambda: float(step(x, y))
 
-    yield "MLP 784-512-512-10, train step of 128", trained(mlp, mlp_weights(), data((128, 784), 2)), 1
+    yield (
+        "MLP 784-512-512-10, train step of 128",
+        trained(mlp, mlp_weights(), data((128, 784), 2)),
+        1,
+    )
     yield "CNN, train step of 64", trained(cnn, cnn_weights(), data((64, 28, 28, 1), 3)), 1
 
-    x, k, g = tf.constant(data((8, 56, 56, 64), 4)), tf.constant(data((3, 3, 64, 64), 5, 0.04)), tf.constant(data((64,), 6))
+    x, k, g = (
+        tf.constant(data((8, 56, 56, 64), 4)),
+        tf.constant(data((3, 3, 64, 64), 5, 0.04)),
+        tf.constant(data((64,), 6)),
+    )
 
     def block(x):
         h = nn.relu(nn.conv2d(x, k, 1, "SAME") * g + g)
@@ -96,10 +106,20 @@ def of_jax(jax):
         return float(value)
 
     yield "MLP 784-512-512-10, train step of 128", train, 1
-    image, k, g = jnp.asarray(data((8, 56, 56, 64), 4)), jnp.asarray(data((3, 3, 64, 64), 5, 0.04)), jnp.asarray(data((64,), 6))
+    image, k, g = (
+        jnp.asarray(data((8, 56, 56, 64), 4)),
+        jnp.asarray(data((3, 3, 64, 64), 5, 0.04)),
+        jnp.asarray(data((64,), 6)),
+    )
 
     def conv(h):
-        return lax.conv_general_dilated(h, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")) * g + g
+        return (
+            lax.conv_general_dilated(
+                h, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
+            * g
+            + g
+        )
 
     block = jax.jit(lambda x: jax.nn.relu(conv(jax.nn.relu(conv(x))) + x))
     yield "residual block, forward", (lambda: block(image).block_until_ready()), 1

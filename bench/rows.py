@@ -64,7 +64,11 @@ def of_tensorflow(tf):
         yield name, (lambda p=p, q=q: tf.matmul(p, q)), 1
     big = tf.constant(data((1 << 24,), 1))
     yield "10-op chain, 16M floats, eager", (lambda: chain(big, tf.tanh)), 1
-    m, g, b = tf.constant(data((4096, 1024), 1)), tf.constant(data((1024,), 2)), tf.constant(data((1024,), 3))
+    m, g, b = (
+        tf.constant(data((4096, 1024), 1)),
+        tf.constant(data((1024,), 2)),
+        tf.constant(data((1024,), 3)),
+    )
 
     def layer_norm():
         d = m - tf.reduce_mean(m, axis=-1, keepdims=True)
@@ -76,8 +80,16 @@ def of_tensorflow(tf):
     yield "softmax [4096,1024]", (lambda: tf.nn.softmax(m)), 1
     yield "layer norm, op by op [4096,1024]", layer_norm, 1
     if hasattr(tf.nn, "layer_normalization"):
-        yield "layer norm, one op [4096,1024]", (lambda: tf.nn.layer_normalization(m, g, b, epsilon=1e-5)), 1
-    image, kernel, dy = tf.constant(data(IMAGE, 1)), tf.constant(data(FILTER, 2)), tf.constant(data(IMAGE, 3))
+        yield (
+            "layer norm, one op [4096,1024]",
+            (lambda: tf.nn.layer_normalization(m, g, b, epsilon=1e-5)),
+            1,
+        )
+    image, kernel, dy = (
+        tf.constant(data(IMAGE, 1)),
+        tf.constant(data(FILTER, 2)),
+        tf.constant(data(IMAGE, 3)),
+    )
     yield "conv 3x3 forward", (lambda: tf.nn.conv2d(image, kernel, 1, "SAME")), 1
     yield "conv 3x3 input gradient", (lambda: tf.raw_ops.Conv2DBackpropInput(
         input_sizes=IMAGE, filter=kernel, out_backprop=dy, strides=[1, 1, 1, 1], padding="SAME")), 1  # fmt: skip
@@ -123,8 +135,16 @@ def of_torch(torch):
     dy = t(data(IMAGE, 3)).permute(0, 3, 1, 2).contiguous(memory_format=last)
     grads = torch.nn.grad
     yield "conv 3x3 forward", (lambda: nn.conv2d(image, kernel, padding=1)), 1
-    yield "conv 3x3 input gradient", (lambda: grads.conv2d_input(image.shape, kernel, dy, padding=1)), 1
-    yield "conv 3x3 filter gradient", (lambda: grads.conv2d_weight(image, kernel.shape, dy, padding=1)), 1
+    yield (
+        "conv 3x3 input gradient",
+        (lambda: grads.conv2d_input(image.shape, kernel, dy, padding=1)),
+        1,
+    )
+    yield (
+        "conv 3x3 filter gradient",
+        (lambda: grads.conv2d_weight(image, kernel.shape, dy, padding=1)),
+        1,
+    )
 
 
 def of_numpy(_):

@@ -16,7 +16,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 class Peer:
     def __init__(self, name, python, threads, rows):
-        env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+        env = dict(
+            os.environ,
+            TF_CPP_MIN_LOG_LEVEL="3",
+            OMP_NUM_THREADS=str(threads),
+            OPENBLAS_NUM_THREADS=str(threads),
+        )
         self.name = name
         self.process = subprocess.Popen([python, str(HERE / "rows.py"), name, str(threads), *rows], env=env, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
@@ -34,7 +39,13 @@ class Peer:
 
 
 def shown(seconds):
-    return f"{seconds * 1e9:.0f} ns" if seconds < 1e-5 else f"{seconds * 1e6:.0f} us" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+    return (
+        f"{seconds * 1e9:.0f} ns"
+        if seconds < 1e-5
+        else f"{seconds * 1e6:.0f} us"
+        if seconds < 1e-3
+        else f"{seconds * 1e3:.2f} ms"
+    )
 
 
 def main():
@@ -57,7 +68,12 @@ def main():
                     best[p.name] = min(best.get(p.name, 1e30), p.time(row))
         others = [v for k, v in best.items() if k != "ours"]
         ratio = f"{best['ours'] / min(others):.2f}x" if others and "ours" in best else ""
-        print(f"| {row} | " + " | ".join(shown(best[n]) if n in best else "" for n in names) + f" | {ratio} |", flush=True)
+        print(
+            f"| {row} | "
+            + " | ".join(shown(best[n]) if n in best else "" for n in names)
+            + f" | {ratio} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

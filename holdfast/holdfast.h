@@ -1,6 +1,7 @@
 // Everything a program needs: #include <holdfast/holdfast.h>
 #pragma once
 
+#include "holdfast/autodiff/forward.h"
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/parallel.h"
@@ -8,12 +9,15 @@
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/function.h"
 #include "holdfast/exec/functional.h"
+#include "holdfast/exec/module.h"
+#include "holdfast/graph/name_scope.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/constant.h"
 #include "holdfast/ops/conv.h"
+#include "holdfast/ops/debugging.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/dropout.h"
 #include "holdfast/ops/embedding.h"
@@ -25,6 +29,7 @@
 #include "holdfast/ops/normalization.h"
 #include "holdfast/ops/padding.h"
 #include "holdfast/ops/pooling.h"
+#include "holdfast/ops/print.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/reduce.h"
 #include "holdfast/ops/scatter.h"

@@ -1,12 +1,13 @@
 """Fits a small network to 1,797 images of handwritten digits with raw ops, a tape and variables.
 
-    python examples/python/digits.py [--export FILE]    # FILE: the data as the C++ twin reads it
+python examples/python/digits.py [--export FILE]    # FILE: the data as the C++ twin reads it
 """
 
 import argparse
 import sys
 
 import numpy as np
+
 import holdfast as tf
 
 EPOCHS, BATCH, RATE = 20, 50, 0.2
@@ -64,7 +65,9 @@ def main() -> int:
             for variable, slope in zip(net.variables, tape.gradient(loss, net.variables)):
                 variable.assign_sub(RATE * slope)
             total += float(loss)
-        print(f"\repoch {epoch:2d} of {EPOCHS}  loss {total * BATCH / train:.4f}", end="", flush=True)
+        print(
+            f"\repoch {epoch:2d} of {EPOCHS}  loss {total * BATCH / train:.4f}", end="", flush=True
+        )
     print(f"  accuracy {accuracy(net, x[train:], y[train:]):.4f}")
     return 0
 

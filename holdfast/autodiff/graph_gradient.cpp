@@ -17,28 +17,23 @@ class Symbols {
   // `copies`: what nodes that customs speak of are called in `g`; null: themselves.
   Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap* copies) : scope_(g.scope) {
     for (const Capture& c : g.captures)
-      if (c.outer.dtype() == DType::kResource) made_.emplace(key({c.inner, 0}), c.outer);
+      if (c.outer.dtype() == DType::kResource) made_.emplace(key_of({c.inner, 0}), c.outer);
     for (const CustomGradient& c : customs)
       for (auto* list : {&c.inputs, &c.outputs})
         for (const Tensor& t : *list)
-          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(Key(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output), t);
+          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(EdgeKey(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output), t);
   }
   Tensor operator()(const Edge& e) {
     if (!e.node) return {};
     if (is_constant(*e.node)) return constant_of(*e.node);
-    Tensor& t = made_[key(e)];
+    Tensor& t = made_[key_of(e)];
     if (!t) t = symbol_for(e, scope_);
     return t;
   }
 
  private:
-  using Key = std::pair<const Node*, int>;
-  struct Hash {
-    size_t operator()(const Key& k) const { return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second); }
-  };
-  static Key key(const Edge& e) { return {e.node.get(), e.output}; }
   const Ref<Scope>& scope_;
-  std::unordered_map<Key, Tensor, Hash> made_;
+  std::unordered_map<EdgeKey, Tensor, EdgeHash> made_;
 };
 
 Record record_of(const Node& n, Symbols& symbols) {
@@ -97,49 +92,41 @@ class Split {
     if (!e.node) return {};
     if (auto it = copies_.find(e.node.get()); it != copies_.end()) return {it->second, e.output};
     if (is_constant(*e.node)) {
-      auto copy = make_ref<Node>(e.node->op, e.node->attrs);
-      copy->outputs = e.node->outputs;
-      copy->where = e.node->where;
-      backward_->add(copy, e.node->name);
-      copies_.emplace(e.node.get(), copy);
-      return {copy, 0};
+      copy(e.node);
+      return {copies_.at(e.node.get()), 0};
     }
-    for (auto& [from, to] : residuals_) if (from == e) return {to, 0};
-    auto given = make_ref<Node>(&placeholder_op(), Attrs{Arg(type_of(e).dtype), Arg(type_of(e).shape)});
-    given->outputs.push_back(type_of(e));
-    given->where = e.node->where;
-    backward_->add(given, "residual");
-    residuals_.push_back({e, given});
-    auto& out = forward_->outputs;
-    auto there = share_ ? std::find(out.begin(), out.end(), e) : out.end();
-    positions_.push_back(static_cast<size_t>(there - out.begin()));
-    if (there == out.end()) out.push_back(e);
+    Ref<Node>& given = given_[key_of(e)];
+    if (!given) {
+      given = placeholder_for(type_of(e), e.node->where);
+      backward_->add(given, "residual");
+      residuals_.push_back(given);
+      auto& out = forward_->outputs;
+      auto there = share_ ? std::find(out.begin(), out.end(), e) : out.end();
+      positions_.push_back(static_cast<size_t>(there - out.begin()));
+      if (there == out.end()) out.push_back(e);
+    }
     return {given, 0};
   }
 
   void copy(const Ref<Node>& n) {
-    auto made = make_ref<Node>(n->op, n->attrs);
+    Ref<Node> made = copy_of(*n);
     for (const Edge& e : n->inputs) made->inputs.push_back(at(e));
     for (const Ref<Node>& before : n->after)
       if (auto it = copies_.find(before.get()); it != copies_.end()) made->after.push_back(it->second);
-    made->outputs = n->outputs;
-    made->where = n->where;
-    made->device = n->device;
-    made->placed = n->placed;
-    made->state = n->state;
     backward_->add(made, n->name);
     copies_.emplace(n.get(), made);
   }
 
-  const std::vector<std::pair<Edge, Ref<Node>>>& residuals() const { return residuals_; }
-  // Which outputs of `forward` they are.
+  // The inputs that stand for results of `forward`, and which of its outputs they are.
+  const std::vector<Ref<Node>>& residuals() const { return residuals_; }
   const std::vector<size_t>& positions() const { return positions_; }
   Ref<Node> copied(const Node* n) const { return copies_.at(n); }
 
  private:
   Ref<Graph> forward_, backward_;
-  std::unordered_map<const Node*, Ref<Node>> copies_;
-  std::vector<std::pair<Edge, Ref<Node>>> residuals_;
+  NodeMap copies_;
+  std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> given_;
+  std::vector<Ref<Node>> residuals_;
   std::vector<size_t> positions_;
   bool share_;
 };
@@ -242,7 +229,7 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
   for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
   refuse_customs(*whole, copies, split, *out.backward);
-  for (auto& [edge, node] : split.residuals()) out.backward->inputs.push_back(node);
+  out.backward->inputs = split.residuals();
   out.residuals = split.positions();
   for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));
   for (size_t i = g->captures.size(); i < whole->captures.size(); ++i)

@@ -61,8 +61,7 @@ std::vector<Variable> GradientTape::watched_variables() const {
   return out;
 }
 
-std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
-                                             const std::vector<Tensor>& upstream, Unconnected unconnected, bool last) {
+void GradientTape::begin_use() {
   Recorder& r = *recorder_;
   if (!r.options.persistent && r.first_use) {
     Diagnostic d;
@@ -75,9 +74,15 @@ std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets
     d.fixes.push_back(manual_fix("open it with `persistent=True`"));
     raise(std::move(d));
   }
-  bool was_on = r.on;
   if (!r.options.persistent) stop();
   r.first_use = here();
+}
+
+std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+                                             const std::vector<Tensor>& upstream, Unconnected unconnected, bool last) {
+  Recorder& r = *recorder_;
+  bool was_on = r.on;
+  begin_use();
   BackwardSite backward;
   auto out = run_backward(r.records, r.watched, targets, sources, upstream, unconnected, last || !r.options.persistent);
   if (was_on && r.options.persistent) start();

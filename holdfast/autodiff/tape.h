@@ -66,6 +66,11 @@ class HOLDFAST_API GradientTape {
   std::vector<Gradient> gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
                                  const std::vector<Tensor>& upstream = {}, Unconnected = Unconnected::kNone, bool last = false);
   Tensor gradient(const Tensor& target, const Source& source);
+  /// d(each element of target)/d(each source): the target's shape followed by the source's. Empty where there is none.
+  std::vector<Tensor> jacobian(const Tensor& target, const std::vector<Source>& sources, Unconnected = Unconnected::kNone);
+  /// The jacobian of each example: row `b` of `target` depends on row `b` of `source` only. One backward pass for each
+  /// element of an example gives all examples at once.
+  Tensor batch_jacobian(const Tensor& target, const Source& source, Unconnected = Unconnected::kNone);
 
   /// Records `outputs` as computed from `inputs` by something with a gradient of its own.
   using Backward = holdfast::Backward;
@@ -107,6 +112,11 @@ class HOLDFAST_API GradientTape {
 
  private:
   class Recorder;
+  /// Begins the one use of what was recorded, or one of many if the tape is persistent.
+  void begin_use();
+  /// One row of gradients for each upstream, as a single use.
+  std::vector<std::vector<Tensor>> rows(const Tensor& target, const std::vector<Source>& sources, const std::vector<Tensor>& upstream,
+                                        Unconnected);
   std::unique_ptr<Recorder> recorder_;
 };
 

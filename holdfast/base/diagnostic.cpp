@@ -3,6 +3,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "holdfast/base/diagnostic_log.h"
+
 namespace holdfast {
 namespace {
 
@@ -91,7 +93,7 @@ void raise(Diagnostic d) {
       d.fixes.push_back(
           manual_fix("report this with its JSON form (HOLDFAST_DIAG_JSON=path writes it)"));
   }
-  log_json(d);
+  if (log_at_raise()) log_json(d);
   for (const StatusClass& c : kClasses)
     if (c.status == info(d.code).status) c.raise(std::move(d));
   throw Error(std::move(d));

@@ -23,7 +23,10 @@ class InlineVector {
   template <class It>
   InlineVector(It first, It last) { append(first, last); }
   explicit InlineVector(std::span<const T> xs) { append(xs.begin(), xs.end()); }
-  InlineVector(const InlineVector& o) { append(o.begin(), o.end()); }
+  InlineVector(const InlineVector& o) {
+    if (copied_whole(o)) return;
+    append(o.begin(), o.end());
+  }
   InlineVector(InlineVector&& o) noexcept { steal(o); }
   ~InlineVector() { destroy(); }
   InlineVector& operator=(const InlineVector& o) {
@@ -100,6 +103,17 @@ class InlineVector {
 
  private:
   T* local() { return reinterpret_cast<T*>(store_); }
+  const T* local() const { return reinterpret_cast<const T*>(store_); }
+  // A few plain elements, used or not, are copied faster than they are counted. For one that holds nothing yet.
+  bool copied_whole(const InlineVector& o) noexcept {
+    if constexpr (std::is_trivially_copyable_v<T> && sizeof store_ <= 64) {
+      if (o.data_ != o.local()) return false;
+      std::memcpy(store_, o.store_, sizeof store_);
+      size_ = o.size_;
+      return true;
+    }
+    return false;
+  }
   void destroy() {
     std::destroy_n(data_, size_);
     if (data_ != local()) ::operator delete(data_);
@@ -109,6 +123,10 @@ class InlineVector {
     data_ = local();
     capacity_ = N;
     size_ = 0;
+    if (copied_whole(o)) {
+      o.size_ = 0;
+      return;
+    }
     if (o.data_ != o.local()) {
       data_ = std::exchange(o.data_, o.local());
       capacity_ = std::exchange(o.capacity_, N);

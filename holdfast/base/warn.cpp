@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/base/diagnostic_log.h"
 #include "holdfast/base/text.h"
 
 namespace holdfast {
@@ -22,6 +23,7 @@ void to_stderr(const Diagnostic&, const std::string& text) {
 }
 
 std::atomic<Sink> g_sink{to_stderr};
+std::atomic<bool> g_log_at_raise{true};
 
 // The place a warning is about: its primary label, else the line that is executing.
 std::string warned_place(const Diagnostic& d) {
@@ -66,6 +68,9 @@ void log_json(const Diagnostic& d) noexcept {
     // Out of memory while reporting: the error itself matters more than its log.
   }
 }
+
+void set_log_at_raise(bool on) noexcept { g_log_at_raise = on; }
+bool log_at_raise() noexcept { return g_log_at_raise; }
 
 void set_warning_sink(Sink sink) { g_sink = sink ? sink : to_stderr; }
 

@@ -71,9 +71,10 @@ Where intern(Origin origin, const void* pointer, uint32_t offset, bool backward)
 }
 
 Where settle(Site& s) {
-  s.where = intern(Origin::kCpp, s.noted, 0, s.backward);
+  if (!s.settled || s.settled->pointer != s.noted || s.settled->backward != s.backward)
+    s.settled = intern(Origin::kCpp, s.noted, 0, s.backward);
   s.noted = nullptr;
-  return s.where;
+  return s.where = s.settled;
 }
 
 Loc locate(Where w) noexcept {

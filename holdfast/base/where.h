@@ -50,8 +50,11 @@ struct Site {
   Where where = nullptr;
   const void* noted = nullptr;  // a std::source_location's data; newer than `where`
   bool backward = false;        // a gradient is being computed
+  Where settled = nullptr;      // what was interned last: a loop's line is, again and again
+  uint64_t next_id = 0, last_id = 0;  // ids of tensors that are this thread's to give out
 };
-HOLDFAST_API Site& site() noexcept;
+/// This thread's: the same for as long as a function runs, which compilers may rely on.
+[[gnu::const]] HOLDFAST_API Site& site() noexcept;
 HOLDFAST_API Where settle(Site&);
 
 /// The user's line that is now executing.

@@ -46,6 +46,14 @@ struct ConcreteFunction::Gradient : std::enable_shared_from_this<ConcreteFunctio
   Backward bound(std::vector<Tensor> residuals, size_t given);
 };
 
+const std::vector<Tensor>& ConcreteFunction::variables() const {
+  std::call_once(listed_, [&] {
+    for (const Ref<Node>& n : graph_->nodes)
+      if (n->op == &handle_op() && variable_behind(constant_of(*n))) variables_.push_back(constant_of(*n));
+  });
+  return variables_;
+}
+
 const Plan& ConcreteFunction::plan() {
   PatientLock lock(mutex_);
   if (plan_) return *plan_;
@@ -95,8 +103,8 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::written_gradient()
   for (size_t i = 0; i < graph_->inputs.size(); ++i) consider(graph_->inputs[i], i);
   for (size_t i = 0; i < graph_->captures.size(); ++i) consider(graph_->captures[i].inner, graph_->inputs.size() + i);
   for (const Ref<Node>& n : graph_->nodes) {
-    if (n->op != &handle_op() || !dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get())) continue;
-    if (!is_differentiable(variable_state(constant_of(*n))->dtype)) continue;
+    VariableState* v = n->op == &handle_op() ? variable_behind(constant_of(*n)) : nullptr;
+    if (!v || !is_differentiable(v->dtype)) continue;
     sources.push_back(n);
     out->variables.push_back(constant_of(*n));
   }
@@ -136,12 +144,9 @@ Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
 }
 
 Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
-  std::vector<Tensor> variables;
-  for (const Ref<Node>& n : graph_->nodes)
-    if (n->op == &handle_op() && dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get())) variables.push_back(constant_of(*n));
-  GradientTape::accessed(variables);
+  GradientTape::accessed(variables());
   std::vector<Tensor> from(inputs.begin(), inputs.end());
-  from.insert(from.end(), variables.begin(), variables.end());
+  from.insert(from.end(), variables().begin(), variables().end());
   size_t orders = GradientTape::orders(from);
   Tensors all;
   if (orders == 0) {

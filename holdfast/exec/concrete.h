@@ -18,6 +18,8 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
 
   const std::string& name() const { return graph_->scope->name; }
   const Graph& graph() const { return *graph_; }
+  /// Handles of the variables it uses.
+  const std::vector<Tensor>& variables() const;
   /// The graph as it runs, and its plan; made when first needed.
   const Plan& plan();
 
@@ -49,6 +51,8 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   Ref<ConcreteFunction> alike(Ref<Graph> graph) const;
 
   Ref<Graph> graph_;
+  mutable std::once_flag listed_;
+  mutable std::vector<Tensor> variables_;
   std::mutex mutex_;
   std::shared_ptr<std::recursive_mutex> alone_;  // shared with what stands for it in gradients
   std::atomic<bool> small_{false};               // it is planned, and takes no time

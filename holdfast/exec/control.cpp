@@ -27,11 +27,18 @@ class InGraphOf {
   std::optional<Tracing> inside_;
 };
 
+// What a body gives. Its lines are its own: afterwards the line of the statement executes again.
+template <class F, class... Args>
+Tensors traced(const F& body, const Args&... args) {
+  AtSite statement(here());
+  return body(args...);
+}
+
 Ref<Graph> branch(const BranchFn& f, const std::string& name) {
   auto graph = make_ref<Graph>(scope_here(ScopeKind::kBranch, name));
   Tracer tracer(graph);
   Tracing tracing(tracer, true);
-  for (const Tensor& t : f()) graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
+  for (const Tensor& t : traced(f)) graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
   return graph;
 }
 
@@ -41,7 +48,7 @@ Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std:
   Tracing tracing(tracer, true);
   std::vector<Tensor> variables;
   for (const Type& t : types) variables.push_back(tracer.input(t.dtype, t.shape, "variable"));
-  for (const Tensor& t : f(variables)) graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
+  for (const Tensor& t : traced(f, std::span<const Tensor>(variables))) graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
   return graph;
 }
 

@@ -19,7 +19,7 @@ namespace {
 bool flows_into(const Tensor& t) {
   if (!t) return false;
   if (t.dtype() != DType::kResource) return flows(t.dtype());
-  auto* v = dynamic_cast<VariableState*>(t.rep()->beyond.get());
+  auto* v = variable_behind(t);
   return v && is_differentiable(v->dtype);
 }
 

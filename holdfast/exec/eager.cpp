@@ -1,6 +1,7 @@
 // Runs one op now: check, place, infer, pick a kernel, run it.
 #include "holdfast/base/text.h"
 #include "holdfast/exec/kernel.h"
+#include "holdfast/expr/blocks.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/context.h"
@@ -15,7 +16,7 @@ const InputDef& def_of(const OpDef& op, size_t i) { return op.inputs[std::min(i,
 
 // Where the variable behind a resource lives; null for other resources.
 Device* home_of(const Tensor& resource) {
-  auto* v = dynamic_cast<VariableState*>(resource.rep()->beyond.get());
+  auto* v = variable_behind(resource);
   Tensor now = v ? v->get() : Tensor();
   return now ? now.device() : nullptr;
 }
@@ -131,26 +132,39 @@ bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
   return true;
 }
 
-// The short way for what most small ops are: one scalar instruction over operands of one shape, beside
-// numbers, on the only device there is. False where any of that is not so.
-bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) {
+// The short way for what most small ops are: one loop over operands of one dtype and one shape, beside numbers, on the
+// only device there is. False, and nothing is done, where any of that is not so.
+bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
   static const std::vector<Device*>& all = devices();
-  if (all.size() != 1 || op.kernels.empty() || op.kernels.front().run != run_elementwise || op.infer != infer_elementwise)
-    return false;
-  const ScalarInfo& scalar = info(op.scalar);
-  if (static_cast<size_t>(scalar.arity) != in.size()) return false;
-  const Shape* shape = nullptr;
-  for (const Tensor& t : in) {
-    if (!t.rep()->buffer) return false;
-    if (!shape || (shape->rank() == 0 && t.rank() > 0)) shape = &t.shape();
-    else if (t.rank() > 0 && !(t.shape() == *shape)) return false;
+  if (all.size() != 1 || in.size() != op.inputs.size() || !in[0]) return false;
+  DType dtype = in[0].dtype();
+  const Shape* shape = &in[0].shape();
+  const void* from[kMostOperands];
+  bool one_shape = true;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const Tensor& t = in[i];
+    if (!t || !t.rep()->buffer || t.dtype() != dtype) return false;
+    from[i] = t.raw();
+    if (t.shape() == *shape) continue;
+    one_shape = false;
+    if (t.rank() == 0) continue;
+    if (shape->rank() > 0) return false;
+    shape = &t.shape();
   }
-  Loop loop = loop_for(op.scalar, in[0].dtype());
-  if (!loop) return false;
-  out.resize(1);
-  out[0] = empty(scalar.boolean ? DType::kBool : in[0].dtype(), *shape, all[0]);
-  run_broadcast(loop, in, out[0]);
+  Loop loop = op.plain[static_cast<int>(dtype)];
+  if (!loop || !op.inputs[0].dtypes.has(dtype)) return false;
+  Tensor made = empty(op.plain_gives_bool ? DType::kBool : dtype, *shape, all[0]);
+  int64_t n = shape->size();
+  if (one_shape && n <= kGrain) loop(from, made.mutable_raw(), n);
+  else run_broadcast(loop, in, made);
+  made.rep()->op = op.name.c_str();
+  made.rep()->from_variable = in[0].rep()->variable_born;
+  out.clear();
+  out.push_back(std::move(made));
   return true;
+} catch (Error& e) {
+  e.name_op(op.name);
+  throw;
 }
 
 // Symbols of finished traces, read.
@@ -163,7 +177,7 @@ std::span<const Tensor> values_of(const OpDef& op, std::span<const Tensor> in, T
 
 // A variable of a graph has values in sessions only; ops on it are written into the graph while that is there.
 void refuse_variable_of_graph(const OpDef& op, const Tensor& t) {
-  auto* v = dynamic_cast<VariableState*>(t.rep()->beyond.get());
+  auto* v = variable_behind(t);
   if (!v || !v->graph) return;
   const auto& scope = static_cast<const Scope&>(*v->graph);
   Diagnostic d;
@@ -181,6 +195,7 @@ void refuse_variable_of_graph(const OpDef& op, const Tensor& t) {
 class Eager final : public Interpreter {
  public:
   void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
+    if (op.plain && run_plain(op, in, out)) return;
     Tensors read;
     for (const Tensor& t : in) {
       if (t && t.is_symbolic()) { in = values_of(op, in, read); break; }
@@ -188,7 +203,6 @@ class Eager final : public Interpreter {
     }
     try {
       if (!plainly_fits(op, in)) check_signature(op, in);
-      else if (op.elementwise && run_plain(op, in, out)) return stamp(op, in, out);
       run_on(place(op, in), op, in, attrs, out);
     } catch (Error& e) {
       e.name_op(op.name);  // memory and attributes fail without knowing for whom

@@ -100,10 +100,15 @@ FastPlan::~FastPlan() = default;
 int FastPlan::overwritten(const Step& s, size_t output) const {
   const Node& n = *s.node;
   bool fused = n.op == &fused_op();
-  if (!fused && !one_by_one(n)) return -1;
+  int only = -1;  // the input it must be
+  if (!fused && !one_by_one(n)) {
+    only = n.op->overwrites && output == 0 ? n.op->overwrites(n.attrs) : -1;
+    if (only < 0) return -1;
+  }
   const Type& out = n.outputs[output];
   auto now = static_cast<int>(&s - plan_.steps().data());
   for (size_t i = 0; i < s.in.size(); ++i) {
+    if (only >= 0 && i != static_cast<size_t>(only)) continue;
     const Type& in = type_of(n.inputs[i]);
     int storage = s.in[i] < 0 ? -1 : storage_of_[static_cast<size_t>(s.in[i])];
     if (storage < 0 || in.shape != out.shape || size_of(in.dtype) != size_of(out.dtype)) continue;

@@ -97,18 +97,7 @@ Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pairs, const Bra
 Tensor peek(const Tensor& t, const std::vector<std::pair<std::string, Tensor>>& feed) {
   if (!t.is_symbolic()) return t;
   auto part = make_ref<Graph>(symbol_of(t)->scope);
-  std::unordered_set<const Node*> seen{node_of(t)};
-  std::vector<std::pair<Node*, size_t>> stack{{node_of(t), 0}};  // a node and how many of its inputs are done
-  while (!stack.empty()) {
-    auto& [node, next] = stack.back();
-    if (next == node->inputs.size()) {
-      part->nodes.emplace_back(node);
-      stack.pop_back();
-      continue;
-    }
-    Node* input = node->inputs[next++].node.get();
-    if (input && seen.insert(input).second) stack.push_back({input, 0});
-  }
+  part->nodes = needed_for(edge_of(t));
   Tensors given, out;
   for (const Ref<Node>& n : part->nodes) {
     if (n->op != &placeholder_op()) continue;

@@ -10,11 +10,6 @@ namespace {
 
 constexpr size_t kShownPath = 4;  // nodes of a path that get a label
 
-using EdgeKey = std::pair<const Node*, int>;
-struct EdgeHash {
-  size_t operator()(const EdgeKey& k) const { return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second); }
-};
-
 std::string quoted(const std::vector<std::string>& names) {
   std::string out;
   for (auto& n : names) out += cat(out.empty() ? "`" : ", `", n, "`");
@@ -38,7 +33,7 @@ std::string called(const Node& n) {
 class Walk {
  public:
   Walk(const OpenGraph& graph, const Asked& asked) : graph_(graph), asked_(asked) {
-    for (const Edge& e : asked.given) given_.insert({e.node.get(), e.output});
+    for (const Edge& e : asked.given) given_.insert(key_of(e));
     for (const Edge& e : asked.edges) visit(e, nullptr);
     for (const Ref<Node>& n : asked.ops) visit(n.get(), nullptr);
     while (!todo_.empty()) {
@@ -50,7 +45,7 @@ class Walk {
     }
   }
   bool needs(const Node* n) const { return asked_by_.count(n) != 0; }
-  bool given(const Edge& e) const { return given_.count({e.node.get(), e.output}) != 0; }
+  bool given(const Edge& e) const { return given_.count(key_of(e)) != 0; }
 
  private:
   void visit(const Edge& e, const Node* by) { if (!given(e)) visit(e.node.get(), by); }
@@ -119,39 +114,32 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   Walk walk(from, asked);
   Pruned out;
   out.graph = make_ref<Graph>(from.scope());
-  std::unordered_map<const Node*, Ref<Node>> copies;
+  NodeMap copies;
   std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> inputs;
   for (const Edge& e : asked.given) {
-    auto input = make_ref<Node>(&placeholder_op(), Attrs{Arg(type_of(e).dtype), Arg(type_of(e).shape)});
-    input->where = e.node->where;
-    input->outputs.push_back(type_of(e));
+    Ref<Node> input = placeholder_for(type_of(e), e.node->where);
     out.graph->add(input, e.node->name);
     out.graph->inputs.push_back(input);
-    inputs.emplace(EdgeKey{e.node.get(), e.output}, input);
+    inputs.emplace(key_of(e), input);
   }
   auto at = [&](const Edge& e) -> Edge {
     if (!e.node) return {};
-    if (auto it = inputs.find({e.node.get(), e.output}); it != inputs.end()) return {it->second, 0};
+    if (auto it = inputs.find(key_of(e)); it != inputs.end()) return {it->second, 0};
     return {copies.at(e.node.get()), e.output};
   };
   std::unordered_set<const OpenGraph::Held*> reads;
   for (const Ref<Node>& n : from.graph()->nodes) {
     if (!walk.needs(n.get())) continue;
-    Attrs attrs = n->attrs;
+    Ref<Node> copy = copy_of(*n);
     if (n->op == &handle_op())
-      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n))) attrs = Attrs{Arg(own.handle(*held))};
-    auto copy = make_ref<Node>(n->op, std::move(attrs));
+      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n))) copy->attrs = Attrs{Arg(own.handle(*held))};
+    if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
       copy->inputs.push_back(at(e));
       if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp")) continue;
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node)); held && reads.insert(held).second) out.reads.push_back(held);
     }
     for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
-    copy->outputs = n->outputs;
-    copy->where = n->where;
-    copy->device = n->device;
-    copy->placed = n->placed;
-    if (n->state) copy->state = own.state(*n);
     out.graph->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }

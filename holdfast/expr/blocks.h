@@ -12,6 +12,7 @@
 namespace holdfast {
 
 inline constexpr int64_t kBlock = 1024;         // elements a block: a few kilobytes per operand, inside L1
+inline constexpr int kMostOperands = 3;           // of a scalar instruction
 inline constexpr int64_t kGrain = 32 * kBlock;  // elements worth handing to a thread
 
 // Outputs of this many bytes leave every cache before anybody reads them: they are written past the

@@ -11,8 +11,6 @@
 namespace holdfast {
 namespace {
 
-constexpr int kMostOperands = 3;
-
 constexpr ScalarInfo kScalars[] = {
 #define HOLDFAST_SCALAR(id, arity, types, result, ...) {#id, arity, std::string_view(#result) == "boolean", #__VA_ARGS__},
 #include "holdfast/expr/scalar_ops.def"
@@ -124,6 +122,11 @@ Builder& Builder::elementwise(Scalar scalar) {
   op_->elementwise = true;
   op_->infer = infer_elementwise;
   op_->kernels.push_back({"expr", DeviceKind::kCpu, run_elementwise, kPlain, nullptr});
+  op_->plain_gives_bool = info(scalar).boolean;
+  loops_ = chosen().table.loops[static_cast<int>(scalar)];
+  loops_infer_ = infer_elementwise;
+  loops_run_ = run_elementwise;
+  loops_arity_ = static_cast<size_t>(info(scalar).arity);
   return *this;
 }
 

@@ -30,8 +30,6 @@ HOLDFAST_API void infer_elementwise(Infer&);
 /// CPU kernel of elementwise ops.
 HOLDFAST_API Status run_elementwise(Call&);
 
-/// out[i] = f(in[0][i], in[1][i], ...) for dense operands of `dtype` and n elements.
-using Loop = void (*)(const void* const* in, void* out, int64_t n);
 /// The loop of this machine's best instruction set; null where the dtype is not computed.
 HOLDFAST_API Loop loop_for(Scalar, DType);
 /// The loop that converts; null unless both are plain.

@@ -97,20 +97,49 @@ Tensor symbol_for(const Edge& e, const Ref<Scope>& scope) {
   return Tensor(std::move(rep));
 }
 
+Ref<Node> copy_of(const Node& n) {
+  auto copy = make_ref<Node>(n.op, n.attrs);
+  copy->outputs = n.outputs;
+  copy->where = n.where;
+  copy->device = n.device;
+  copy->placed = n.placed;
+  copy->state = n.state;
+  return copy;
+}
+
+Ref<Node> placeholder_for(const Type& type, Where where) {
+  auto made = make_ref<Node>(&placeholder_op(), Attrs{Arg(type.dtype), Arg(type.shape)});
+  made->outputs.push_back(type);
+  made->where = where;
+  return made;
+}
+
+std::vector<Ref<Node>> needed_for(const Edge& e) {
+  std::vector<Ref<Node>> out;
+  std::unordered_set<const Node*> seen{e.node.get()};
+  std::vector<std::pair<Node*, size_t>> stack{{e.node.get(), 0}};  // a node and how many of its inputs are done
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (next == node->inputs.size()) {
+      out.emplace_back(node);
+      stack.pop_back();
+      continue;
+    }
+    Node* input = node->inputs[next++].node.get();
+    if (input && seen.insert(input).second) stack.push_back({input, 0});
+  }
+  return out;
+}
+
 Ref<Graph> clone(const Graph& g, NodeMap* map) {
   auto out = make_ref<Graph>(g.scope);
   NodeMap own;
   NodeMap& copies = map ? *map : own;
   auto moved = [&](const Edge& e) { return e.node ? Edge{copies.at(e.node.get()), e.output} : Edge{}; };
   for (const Ref<Node>& n : g.nodes) {
-    auto copy = make_ref<Node>(n->op, n->attrs);
+    Ref<Node> copy = copy_of(*n);
     for (const Edge& e : n->inputs) copy->inputs.push_back(moved(e));
     for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
-    copy->outputs = n->outputs;
-    copy->where = n->where;
-    copy->device = n->device;
-    copy->placed = n->placed;
-    copy->state = n->state;
     out->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }

@@ -21,6 +21,13 @@ struct Edge {
   bool operator==(const Edge& o) const { return node == o.node && output == o.output; }
 };
 
+/// An edge as a key of maps; whoever uses it keeps the node alive.
+using EdgeKey = std::pair<const Node*, int>;
+struct EdgeHash {
+  size_t operator()(const EdgeKey& k) const { return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second); }
+};
+inline EdgeKey key_of(const Edge& e) { return {e.node.get(), e.output}; }
+
 /// What is known of an output before it is computed.
 struct Type {
   DType dtype = DType::kInvalid;
@@ -118,10 +125,18 @@ inline const Tensor& constant_of(const Node& n) { return n.attrs[0].tensor(); }
 inline bool is_constant(const Node& n) { return n.op == &const_op() || n.op == &handle_op(); }
 inline const Type& type_of(const Edge& e) { return e.node->outputs[static_cast<size_t>(e.output)]; }
 
+/// A node that does what `n` does, without a name, and without what it uses or waits for.
+HOLDFAST_API Ref<Node> copy_of(const Node& n);
+/// A Placeholder for a value of that type.
+HOLDFAST_API Ref<Node> placeholder_for(const Type& type, Where where);
+
 /// A fresh symbol for an output, living in `scope`.
 HOLDFAST_API Tensor symbol_for(const Edge& e, const Ref<Scope>& scope);
 inline Node* node_of(const Tensor& symbol) { return static_cast<Node*>(symbol_of(symbol)->node.get()); }
 inline Edge edge_of(const Tensor& symbol) { return {Ref<Node>(node_of(symbol)), symbol_of(symbol)->output}; }
+
+/// The nodes that must run for `e` to be computed, in an order in which they may.
+HOLDFAST_API std::vector<Ref<Node>> needed_for(const Edge& e);
 
 /// Writes the nodes of `g` again where ops are written now, with `inputs` (arguments, then captures) in place of
 /// its own. Gives its outputs.

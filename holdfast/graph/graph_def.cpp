@@ -162,7 +162,7 @@ class NodesWriter {
  private:
   template <class F>
   void of_variable(const Node& n, F&& attr) {
-    auto* state = dynamic_cast<VariableState*>(constant_of(n).rep()->beyond.get());
+    auto* state = variable_behind(constant_of(n));
     if (!state) return;
     attr("dtype", ToAttr()(state->dtype));
     attr("shape", ToAttr()(state->shape));

@@ -31,7 +31,7 @@ class OpenGraph::Reader {
   }
 
   Tensor variable(const Node& n) {
-    auto* was = dynamic_cast<VariableState*>(constant_of(n).rep()->beyond.get());
+    auto* was = variable_behind(constant_of(n));
     if (!was) fail(Code::E1103, cat("the graph's text holds `", n.name, "`, which is no variable"));
     auto state = make_ref<VariableState>(was->name, was->dtype, was->shape, was->trainable);
     state->born = here();

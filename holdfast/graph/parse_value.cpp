@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "holdfast/base/text.h"
+#include "holdfast/graph/name_scope.h"
 #include "holdfast/graph/parse.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/tensor/visit.h"
@@ -159,6 +160,7 @@ Tensor Parser::variable() {
   constexpr int64_t kMost = int64_t{1} << 28;
   if (!kPlain.has(d) || initial.elements().value_or(kMost) >= kMost) Lexer::refuse(at, "a variable of this type can't be made from text alone");
   InterpreterScope values(nullptr);
+  NameScope as_written("");
   Tensor zeros = empty(d, initial, cpu());
   std::memset(zeros.mutable_raw(), 0, static_cast<size_t>(zeros.bytes()));
   handle = Variable(zeros, {.trainable = trainable, .name = name, .shape = s}).handle();

@@ -53,9 +53,7 @@ void Tracer::close() {
 
 Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
   if (graph_->finalized) finalized(*graph_, placeholder_op());
-  auto node = make_ref<Node>(&placeholder_op(), Attrs{Arg(dtype), Arg(shape)});
-  node->where = graph_->scope->defined ? graph_->scope->defined : here();
-  node->outputs.push_back({dtype, std::move(shape)});
+  Ref<Node> node = placeholder_for({dtype, std::move(shape)}, graph_->scope->defined ? graph_->scope->defined : here());
   graph_->add(node, name);
   graph_->inputs.push_back(node);
   return made({node, 0});
@@ -127,9 +125,7 @@ Edge Tracer::constant(const Tensor& t) {
 Edge Tracer::capture(const Tensor& t) {
   Ref<Node>& node = captured_[t.id()];
   if (!node) {
-    node = make_ref<Node>(&placeholder_op(), Attrs{Arg(t.dtype()), Arg(t.shape())});
-    node->where = t.born();
-    node->outputs.push_back({t.dtype(), t.shape()});
+    node = placeholder_for({t.dtype(), t.shape()}, t.born());
     graph_->add(node, "captured");
     graph_->captures.push_back({t, node});
   }
@@ -198,12 +194,12 @@ void Tracer::custom(const char* name, const std::vector<Tensor>& in, const std::
   graph_->customs.push_back(std::move(custom));
 }
 
-Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpreter), seeds_(random::seed_scope().graph), lifted_(context().lifted), shut_out_(shut_out_tapes) {
+Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpreter), seeds_(random::seed_scope().graph), lifted_(context().lifted) {
   Context& c = context();
   c.interpreter = &tracer;
   random::seed_scope().graph = &tracer.seeds();
   c.lifted = nullptr;
-  if (shut_out_) std::swap(observers_, c.observers);
+  if (shut_out_tapes) unseen_.emplace();
 }
 
 Tracing::~Tracing() {
@@ -211,7 +207,6 @@ Tracing::~Tracing() {
   c.interpreter = was_;
   random::seed_scope().graph = seeds_;
   c.lifted = lifted_;
-  if (shut_out_) std::swap(observers_, c.observers);
 }
 
 namespace {

@@ -83,8 +83,7 @@ class HOLDFAST_API Tracing {
   Interpreter* was_;
   random::GraphSeeds* seeds_;
   Where lifted_;
-  InlineVector<Observer*, 4> observers_;
-  bool shut_out_;
+  std::optional<NoObservers> unseen_;
 };
 
 /// Names what one call makes: its result `name`, whatever it takes on the way `name/...`. Does nothing where the

@@ -77,7 +77,7 @@ std::string ValueWriter::elements(const Tensor& t) {
 }
 
 std::string ValueWriter::resource(const Tensor& t) {
-  auto* v = dynamic_cast<VariableState*>(t.rep()->beyond.get());
+  auto* v = variable_behind(t);
   if (!v) return cat("resource[](", kLeftOut, " ", number_of(t), ")");
   return cat(kVariable, " ", number_of(t), " ", quoted(v->name), " ", name(v->dtype), v->shape.text(), v->trainable ? "" : " frozen");
 }

@@ -159,6 +159,7 @@ Builder& Builder::kernel_for(DeviceKind k, const char* name, KernelFn f, DTypes 
   op_->kernels.push_back({name, k, f, d, r});
   return *this;
 }
+Builder& Builder::overwrites(OverwriteFn f) { op_->overwrites = f; return *this; }
 Builder& Builder::gradient(GradFn f) { op_->gradient = f; return *this; }
 Builder& Builder::no_gradient() { op_->traits.no_gradient = true; return *this; }
 
@@ -185,6 +186,9 @@ Builder& Builder::moves_between_devices() { op_->traits.moves = true; return *th
 
 Builder::operator Op() {
   if (!raw_inputs_ && function_) dtypes(kAll, "");
+  bool plain = loops_ && op_->infer == loops_infer_ && op_->kernels.front().run == loops_run_ && op_->inputs.size() == loops_arity_;
+  for (const InputDef& in : op_->inputs) plain = plain && !in.list && !in.optional && in.group == op_->inputs[0].group;
+  if (plain) op_->plain = loops_;
   const OpDef* def = keep(std::move(op_));
   if (function_) {
     function_->op = def;

@@ -38,7 +38,7 @@ const Scope* scope_of(const Tensor& t) {
   if (!t) return nullptr;
   if (t.is_symbolic()) return symbol_of(t)->scope.get();
   if (t.dtype() != DType::kResource) return nullptr;
-  auto* v = dynamic_cast<VariableState*>(t.rep()->beyond.get());
+  auto* v = variable_behind(t);
   return v ? static_cast<const Scope*>(v->graph.get()) : nullptr;
 }
 
@@ -61,6 +61,9 @@ Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* 
 
 InterpreterScope::InterpreterScope(Interpreter* interpreter) : was_(context().interpreter) { context().interpreter = interpreter; }
 InterpreterScope::~InterpreterScope() { context().interpreter = was_; }
+
+NoObservers::NoObservers() { std::swap(were_, context().observers); }
+NoObservers::~NoObservers() { std::swap(were_, context().observers); }
 
 Context& context() {
   static thread_local Context c = [] {
@@ -94,7 +97,8 @@ DeviceScope::~DeviceScope() {
 void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
   Context& c = context();
   Interpreter* who = c.interpreter ? c.interpreter : g_eager;
-  for (const Tensor& t : in) if (scope_of(t)) { who = owner_of(op, in, who); break; }
+  for (const Tensor& t : in)  // most have nothing but a value, and belong to no graph
+    if (t && t.rep()->beyond && scope_of(t)) { who = owner_of(op, in, who); break; }
   who->run(op, in, attrs, out);
   for (Observer* o : c.observers) o->ran(op, in, attrs, out);
 }

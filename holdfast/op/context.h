@@ -53,6 +53,17 @@ class HOLDFAST_API InterpreterScope {
   Interpreter* was_;
 };
 
+/// No tape or profiler sees ops while it lives: they see the whole as one.
+class HOLDFAST_API NoObservers {
+ public:
+  NoObservers();
+  ~NoObservers();
+  NoObservers(const NoObservers&) = delete;
+
+ private:
+  InlineVector<Observer*, 4> were_;
+};
+
 /// This thread's.
 HOLDFAST_API Context& context();
 /// The device new tensors go to.

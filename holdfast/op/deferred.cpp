@@ -27,17 +27,6 @@ const DeferredCode& code_of(const Arg& a) {
   return *code;
 }
 
-// Tapes see the whole as one op.
-class NoObservers {
- public:
-  NoObservers() { std::swap(were_, context().observers); }
-  ~NoObservers() { std::swap(were_, context().observers); }
-  NoObservers(const NoObservers&) = delete;
-
- private:
-  InlineVector<Observer*, 4> were_;
-};
-
 void infer(Infer& s) {
   for (auto& [dtype, shape] : code_of(s.attr(0)).outputs) s.output(dtype, shape);
 }

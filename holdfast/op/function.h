@@ -69,6 +69,7 @@ template <> struct ParamType<In> {
   static In from(const Arg& a) { return In::from(a); }
 };
 HOLDFAST_PARAM(std::optional<In>, kOptTensor, a.none() ? std::optional<In>() : std::optional<In>(In::from(a)))
+HOLDFAST_PARAM(KeptIn, kTensor, KeptIn(In::from(a)))
 HOLDFAST_PARAM(MaybeIn, kOptTensor, MaybeIn(In::from(a)))
 HOLDFAST_PARAM(std::optional<Tensor>, kOptTensor, a.none() ? std::optional<Tensor>() : std::optional<Tensor>(a.tensor()))
 HOLDFAST_PARAM(Ins, kTensors, Ins(a.tensors()))

@@ -15,7 +15,8 @@ class Variable;
 
 /// A tensor, a variable (read), or a number that takes the dtype of the operand beside it.
 ///
-/// Made at the call, it also notes the caller's line: that is where a result's birth comes from.
+/// Made at the call, it also notes the caller's line: that is where a result's birth comes from. It is a parameter:
+/// made from a tensor that has a name it sees that tensor without counting it, until it is copied. `KeptIn` may be stored.
 class HOLDFAST_API In {
  public:
 #ifdef HOLDFAST_BUILDING
@@ -24,7 +25,7 @@ class HOLDFAST_API In {
 #define HOLDFAST_MARK(at) mark_site(at)
 #endif
   [[gnu::always_inline]] In(const Tensor& t, const std::source_location& at = std::source_location::current())
-      : tensor_(t) { HOLDFAST_MARK(at); }
+      : seen_(&t) { HOLDFAST_MARK(at); }
   [[gnu::always_inline]] In(Tensor&& t, const std::source_location& at = std::source_location::current())
       : tensor_(std::move(t)) { HOLDFAST_MARK(at); }
   [[gnu::always_inline]] In(const Variable& v, const std::source_location& at = std::source_location::current())
@@ -62,10 +63,6 @@ class HOLDFAST_API In {
   /// False for an optional one that is not there.
   bool given() const { return weak() || variable_ || held(); }
 
- protected:
-  /// Sees a tensor without counting it: for operands that end with the expression they stand in.
-  struct Seen {};
-  [[gnu::always_inline]] In(Seen, const Tensor& t, const std::source_location& at) : seen_(&t) { HOLDFAST_MARK(at); }
 #undef HOLDFAST_MARK
 
  private:
@@ -79,19 +76,27 @@ class HOLDFAST_API In {
   int64_t int_ = 0;
 };
 
-/// One that may be left out. (In a std::optional the caller's line would be lost.)
-class HOLDFAST_API MaybeIn : public In {
+/// One that options hold: it owns what it was made from.
+class HOLDFAST_API KeptIn : public In {
  public:
   using In::In;
-  MaybeIn(const In& in) : In(in) {}
+  KeptIn(const In& in) : In(in) {}
+  [[gnu::always_inline]] KeptIn(const Tensor& t, const std::source_location& at = std::source_location::current())
+      : In(Tensor(t), at) {}
+};
+
+/// One that may be left out. (In a std::optional the caller's line would be lost.)
+class HOLDFAST_API MaybeIn : public KeptIn {
+ public:
+  using KeptIn::KeptIn;
   [[gnu::always_inline]] MaybeIn(std::nullopt_t, const std::source_location& at = std::source_location::current())
-      : In(Tensor(), at) {}
+      : KeptIn(Tensor(), at) {}
 };
 
 /// A list of them.
 class HOLDFAST_API Ins {
  public:
-  Ins(std::initializer_list<In> list) : list_(list) {}
+  Ins(std::initializer_list<In> list) : list_(list.begin(), list.end()) {}
   Ins(const std::vector<Tensor>& list) : list_(list.begin(), list.end()) {}
   Ins(const Tensors& list) : list_(list.begin(), list.end()) {}
   size_t size() const { return list_.size(); }
@@ -100,7 +105,7 @@ class HOLDFAST_API Ins {
   Tensors tensors() const;
 
  private:
-  std::vector<In> list_;
+  std::vector<KeptIn> list_;
 };
 
 /// Sizes, axes or offsets: numbers, or an integer tensor that holds them.

@@ -86,6 +86,9 @@ class HOLDFAST_API Builder {
   Builder& no_gradient();
   /// What the gradient looks at, so that the tape can drop the rest: "x", "x, output".
   Builder& keeps(const char* names);
+  /// Says which input its CPU kernels may find their output 0 in, given the attributes: they read what they need of it
+  /// before they write there. -1: none.
+  Builder& overwrites(OverwriteFn);
   Builder& commutative();
   Builder& stateful();
   Builder& reads_state();
@@ -105,6 +108,11 @@ class HOLDFAST_API Builder {
   std::unique_ptr<OpDef> op_;
   std::unique_ptr<FunctionDef> function_;
   bool raw_inputs_ = false;
+  // What `elementwise` said; where it still holds in the end, the op is plain.
+  const Loop* loops_ = nullptr;
+  InferFn loops_infer_ = nullptr;
+  KernelFn loops_run_ = nullptr;
+  size_t loops_arity_ = 0;
 };
 
 /// An op with its public function.

@@ -113,6 +113,7 @@ using InferFn = void (*)(Infer&);
 using KernelFn = Status (*)(Call&);
 using RefuseFn = const char* (*)(const Call&);  // null: accepted; else the reason
 using GradFn = Tensors (*)(Grad&);
+using OverwriteFn = int (*)(const Attrs&);
 
 /// A way to compute an op. Tried in order; the first that does not refuse runs.
 struct Kernel {
@@ -122,6 +123,9 @@ struct Kernel {
   DTypes dtypes = kAll;  // of input 0 (or of output 0 where there is no input)
   RefuseFn refuse = nullptr;
 };
+
+/// out[i] = f(in[0][i], in[1][i], ...) for dense operands of one dtype and n elements.
+using Loop = void (*)(const void* const* in, void* out, int64_t n);
 
 /// What passes and the frame may know of an op.
 struct Traits {
@@ -147,6 +151,9 @@ struct HOLDFAST_API OpDef {
   Traits traits;
   Scalar scalar{};               // for elementwise ops: the scalar instruction
   bool elementwise = false;      // one-element operands may stay on the host, whatever the device
+  const Loop* plain = nullptr;   // by dtype: the loop that is all there is to it, for operands of one dtype and shape
+  bool plain_gives_bool = false;
+  OverwriteFn overwrites = nullptr;  // the input whose memory output 0 may take if it is not needed any more; -1: none
   uint32_t keeps_inputs = ~0u;   // which inputs the gradient looks at, one bit each
   uint32_t keeps_outputs = ~0u;  // likewise outputs
 

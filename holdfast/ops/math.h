@@ -260,7 +260,7 @@ HOLDFAST_API Tensor saturate_cast(const In& value, DType dtype);
 class Operand : public In {
  public:
   [[gnu::always_inline]] Operand(const Tensor& t, const std::source_location& at = std::source_location::current())
-      : In(Seen{}, t, at) {}
+      : In(t, at) {}
   [[gnu::always_inline]] Operand(const Variable& v, const std::source_location& at = std::source_location::current())
       : In(v, at) {}
   Operand(const In& x) : In(x) {}

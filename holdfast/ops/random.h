@@ -23,7 +23,7 @@ HOLDFAST_API void set_seed(std::optional<int64_t> seed);
 // -- with an op seed
 
 struct UniformOptions {
-  In minval = 0;
+  KeptIn minval = 0;
   MaybeIn maxval = std::nullopt;  // 1 for floats; integers need one
   DType dtype = float32;
   std::optional<int64_t> seed = {};
@@ -32,7 +32,7 @@ struct UniformOptions {
 HOLDFAST_API Tensor uniform(const Sizes& shape, const UniformOptions& = {});
 
 struct NormalOptions {
-  In mean = 0.0, stddev = 1.0;
+  KeptIn mean = 0.0, stddev = 1.0;
   DType dtype = float32;
   std::optional<int64_t> seed = {};
 };
@@ -97,7 +97,7 @@ HOLDFAST_API Tensor stateless_uniform(const Sizes& shape, const In& seed,
                                       const StatelessUniformOptions& = {});
 
 struct StatelessNormalOptions {
-  In mean = 0.0, stddev = 1.0;
+  KeptIn mean = 0.0, stddev = 1.0;
   DType dtype = float32;
   std::string alg = "auto_select";
 };
@@ -134,7 +134,7 @@ HOLDFAST_API Tensor stateless_binomial(const Sizes& shape, const In& seed, const
                                        const In& probs, const StatelessCountOptions& = {});
 
 struct BoundedNormalOptions {
-  In means = 0.0, stddevs = 1.0, minvals = -2.0, maxvals = 2.0;
+  KeptIn means = 0.0, stddevs = 1.0, minvals = -2.0, maxvals = 2.0;
 };
 /// Normal between bounds, a pure function of `seed`; `shape` ends with that of the parameters.
 HOLDFAST_API Tensor stateless_parameterized_truncated_normal(const Sizes& shape, const In& seed,
@@ -160,7 +160,7 @@ HOLDFAST_API Tensor fold_in(const In& seed, const In& data, const AlgOptions& = 
 // -- generators with a state of their own
 
 struct GeneratorNormalOptions {
-  In mean = 0.0, stddev = 1.0;
+  KeptIn mean = 0.0, stddev = 1.0;
   DType dtype = float32;
 };
 struct GeneratorUniformOptions {

@@ -1,8 +1,8 @@
 // Lets reductions over trailing axes read what they reduce while it is in the first cache.
 #include <algorithm>
 
-#include "holdfast/expr/fused.h"
 #include "holdfast/ops/math/fold.h"
+#include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 
 namespace holdfast {
@@ -35,23 +35,6 @@ int64_t row_of(const Node& n) {
     row *= shape[static_cast<int>(list[i])];
   }
   return shape.size() > 0 ? row : 0;
-}
-
-// The expression of a node of one elementwise op, not finished; null for other nodes.
-Ref<Expr> expression_of(const Node& n) {
-  InlineVector<DType, 4> in;
-  for (const Edge& e : n.inputs) {
-    if (!e.node) return nullptr;
-    in.push_back(type_of(e).dtype);
-  }
-  const char* why = nullptr;
-  auto form = n.outputs.size() == 1 ? fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why) : std::nullopt;
-  if (!form) return nullptr;
-  auto out = make_ref<Expr>();
-  InlineVector<int, 4> operands;
-  for (DType d : in) operands.push_back(out->input(d));
-  out->store(out->add(*n.op, n.attrs, n.where, *form, operands, n.outputs[0].dtype));
-  return out;
 }
 
 class Reductions {
@@ -96,7 +79,7 @@ class Reductions {
       for (size_t i = 0; i < old.stores().size(); ++i) all.push_back(i);
       expr = old.keeping(all);
       value = old.stores()[static_cast<size_t>(n.inputs[0].output)];
-    } else if (!(expr = expression_of(*from))) {
+    } else if (!(expr = elementwise_expr(*from))) {
       return false;
     } else {
       value = expr->stores()[0];

@@ -1,7 +1,7 @@
 // Adds to variables inside the loop that computes what is added.
 #include <algorithm>
 
-#include "holdfast/expr/fused.h"
+#include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/tensor/variable_state.h"
 
@@ -10,22 +10,9 @@ namespace {
 
 // The expression of a node that gives one value: its own, or made of its one op. Null where there is none.
 Ref<Expr> expression_of(const Node& n) {
-  if (n.outputs.size() != 1) return nullptr;
-  if (n.op == &fused_op() && expr_of(n.attrs).row()) return nullptr;
-  if (n.op == &fused_op()) return Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)));
-  InlineVector<DType, 4> in;
-  for (const Edge& e : n.inputs) {
-    if (!e.node) return nullptr;
-    in.push_back(type_of(e).dtype);
-  }
-  const char* why = nullptr;
-  auto form = fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why);
-  if (!form) return nullptr;
-  auto out = make_ref<Expr>();
-  InlineVector<int, 4> operands;
-  for (DType d : in) operands.push_back(out->input(d));
-  out->store(out->add(*n.op, n.attrs, n.where, *form, operands, n.outputs[0].dtype));
-  return out;
+  if (n.op != &fused_op()) return elementwise_expr(n);
+  if (n.outputs.size() != 1 || expr_of(n.attrs).row()) return nullptr;
+  return Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)));
 }
 
 // The elementwise op behind an update, null for other nodes.
@@ -35,7 +22,7 @@ const OpDef* operation(const Node& n) {
 }
 
 bool has_shape(const Node& handle, const Type& t) {
-  auto* v = handle.op == &handle_op() ? dynamic_cast<VariableState*>(constant_of(handle).rep()->beyond.get()) : nullptr;
+  auto* v = handle.op == &handle_op() ? variable_behind(constant_of(handle)) : nullptr;
   return v && v->dtype == t.dtype && t.shape.is_full() && v->shape == t.shape && loop_for(Scalar::kAdd, t.dtype);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "holdfast/graph/text.h"
 #include "holdfast/passes/constants.h"
 #include "holdfast/passes/simplify.h"
 #include "holdfast/tensor/visit.h"
@@ -74,6 +75,20 @@ void rule_same_operands(Rewriter& r, const Ref<Node>& n) {
   if (n->inputs[0] == n->inputs[1]) r.replace(n->inputs[0]);
 }
 
+// Relu after a pool sees the pool's largest elements: what arrives may be cut off before it is spread over the windows,
+// where there is less of it. The element that gets it is the one that was found to be the largest.
+void rule_relu_before_pool(Rewriter& r, const Ref<Node>& n) {
+  static const OpDef *pool = find_op("MaxPool"), *pool_gradient = find_op("MaxPoolGrad");
+  const Edge &spread = n->inputs[0], &features = n->inputs[1];
+  if (spread.node->op != pool_gradient || spread.node->device != n->device || r.uses(*spread.node) != 1 || !spread.node->after.empty()) return;
+  const Node& g = *spread.node;
+  const Edge &from = g.inputs[0], &largest = g.inputs[1];
+  if (!(from == features) || largest.node->op != pool || !(largest.node->inputs[0] == from)) return;
+  if (!std::equal(g.attrs.begin(), g.attrs.end(), largest.node->attrs.begin(), largest.node->attrs.end(), same)) return;
+  Edge cut = r.add(*n->op, {g.inputs[2], largest});
+  r.replace(r.add(*pool_gradient, {from, largest, cut}, g.attrs));
+}
+
 void rule_sum_of_few(Rewriter& r, const Ref<Node>& n) {
   if (n->inputs.size() == 1) r.replace(n->inputs[0]);
   else if (n->inputs.size() == 2) r.replace(r.add("AddV2", {n->inputs[0], n->inputs[1]}));
@@ -107,7 +122,7 @@ constexpr NamedRule kRules[] = {
     {"Ceil", rule_settles}, {"Round", rule_settles}, {"Rint", rule_settles},
     {"Maximum", rule_same_operands}, {"Minimum", rule_same_operands}, {"LogicalAnd", rule_same_operands},
     {"LogicalOr", rule_same_operands}, {"BitwiseAnd", rule_same_operands}, {"BitwiseOr", rule_same_operands},
-    {"AddN", rule_sum_of_few}, {"Cast", rule_cast}, {"SelectV2", rule_select},
+    {"AddN", rule_sum_of_few}, {"ReluGrad", rule_relu_before_pool}, {"Cast", rule_cast}, {"SelectV2", rule_select},
     {"Identity", rule_passes_through}, {"StopGradient", rule_passes_through}, {"GuaranteeConst", rule_passes_through},
 };
 

@@ -12,6 +12,10 @@ bool Shape::is_full() const {
 }
 
 std::optional<int64_t> Shape::elements() const {
+  int64_t product = 1;
+  bool plain = known_rank_;
+  for (int64_t d : dims_) plain = plain && d > 0 && !__builtin_mul_overflow(product, d, &product);
+  if (plain) return product;
   if (!is_full()) return std::nullopt;
   // A zero makes the product zero, however large the others are.
   if (std::find(begin(), end(), 0) != end()) return 0;

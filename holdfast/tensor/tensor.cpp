@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "holdfast/base/recycle.h"
+
 namespace holdfast {
 namespace {
 
@@ -9,18 +11,22 @@ namespace {
 uint64_t next_id() {
   constexpr uint64_t kMany = 1024;
   static std::atomic<uint64_t> free{1};
-  static thread_local uint64_t next = 0, end = 0;
-  if (next == end) {
-    next = free.fetch_add(kMany, std::memory_order_relaxed);
-    end = next + kMany;
+  Site& s = site();
+  if (s.next_id == s.last_id) {
+    s.next_id = free.fetch_add(kMany, std::memory_order_relaxed);
+    s.last_id = s.next_id + kMany;
   }
-  return next++;
+  return s.next_id++;
 }
 
 }  // namespace
 
-TensorRep::TensorRep(DType d, Shape s, Ref<Buffer> b, int64_t o)
-    : dtype(d), shape(std::move(s)), buffer(std::move(b)), offset(o), id(next_id()), born(here()) {}
+TensorRep::TensorRep(DType d, const Shape& s, Ref<Buffer> b, int64_t o)
+    : dtype(d), shape(s), buffer(std::move(b)), offset(o), id(next_id()), born(here()) {}
+
+static_assert(sizeof(TensorRep) <= kRecycled);
+void* TensorRep::operator new(size_t) { return take_block(); }
+void TensorRep::operator delete(void* p) noexcept { give_block(p); }
 
 Tensor view_of(const Tensor& base, Shape shape, int64_t offset_bytes) {
   return Tensor(make_ref<TensorRep>(base.dtype(), std::move(shape), base.rep()->buffer,

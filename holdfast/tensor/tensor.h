@@ -20,7 +20,9 @@ class Symbol;
 
 /// What a Tensor refers to. Dense, row-major; several may share one buffer.
 struct HOLDFAST_API TensorRep final : RefCounted {
-  TensorRep(DType, Shape, Ref<Buffer>, int64_t offset = 0);
+  TensorRep(DType, const Shape&, Ref<Buffer>, int64_t offset = 0);
+  static void* operator new(size_t bytes);
+  static void operator delete(void* p) noexcept;
 
   DType dtype;
   Shape shape;

@@ -40,7 +40,11 @@ class HOLDFAST_API VariableState final : public RefCounted {
   Tensor value_;
 };
 
-/// The state behind a tensor of dtype resource.
+/// The state behind a resource that is a variable; null for other resources (a generator, a table).
+inline VariableState* variable_behind(const Tensor& resource) {
+  return dynamic_cast<VariableState*>(resource.rep()->beyond.get());
+}
+/// The state behind a resource that is known to be a variable.
 inline VariableState* variable_state(const Tensor& handle) {
   return static_cast<VariableState*>(handle.rep()->beyond.get());
 }

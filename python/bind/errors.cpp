@@ -91,6 +91,17 @@ Loc loc_from(PyObject* d) {
   return loc;
 }
 
+ScopeInfo scope_from(PyObject* d) {
+  ScopeInfo s;
+  if (std::string kind = get_text(d, "kind"); !kind.empty()) s.kind = kind;
+  if (std::string state = get_text(d, "state"); !state.empty()) s.state = state;
+  s.name = get_text(d, "name");
+  s.trace_no = get_int(d, "trace_no");
+  s.defined = loc_from(get(d, "defined"));
+  s.closed_at = loc_from(get(d, "closed_at"));
+  return s;
+}
+
 TensorInfo info_from(PyObject* d) {
   TensorInfo t;
   t.name = get_text(d, "name");
@@ -100,6 +111,7 @@ TensorInfo info_from(PyObject* d) {
   t.device = get_text(d, "device");
   t.holder_path = get_text(d, "holder_path");
   t.born = loc_from(get(d, "born"));
+  if (PyObject* owner = get(d, "owner")) t.owner = scope_from(owner);
   return t;
 }
 
@@ -112,6 +124,7 @@ E index_of(const char* const (&names)[N], const std::string& name, E otherwise) 
 void set_from(const Diagnostic& d, const char* what) {
   const CodeInfo& code = info(d.code);
   if (!hooks().error_factory) {
+    log_json(d);
     PyErr_SetString(PyExc_RuntimeError, what);
     return;
   }
@@ -119,6 +132,7 @@ void set_from(const Diagnostic& d, const char* what) {
     Object details = py::to_dict(d);
     Object e = Object::steal(PyObject_CallFunction(hooks().error_factory.get(), "OOsss", details.get(), text(what).get(),
                                                    code.status, code.bases, code.name));
+    log_json(py::from_dict(details.get()));  // with what the factory added to it
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(e.get())), e.get());
   } catch (const PythonError&) {
     // The factory itself failed: its exception is what the user sees.
@@ -180,7 +194,6 @@ Object to_dict(const Diagnostic& g) {
     }));
     return x;
   }));
-  put(d.get(), "json", to_json(g));
   return d;
 }
 
@@ -192,11 +205,12 @@ Diagnostic from_dict(PyObject* o) {
   while (i < codes.size() && name != codes[i].name) ++i;
   if (i == codes.size()) type_error(cat("`", name, "` is no diagnostic code"));
   d.code = static_cast<Code>(i);
-  d.severity = codes[i].severity;
+  d.severity = index_of(kSeverities, get_text(o, "severity"), codes[i].severity);
   d.headline = get_text(o, "headline");
   d.op = get_text(o, "op");
   d.why = get_text(o, "why");
   d.hidden_frames = get_int(o, "hidden_frames");
+  d.thread = get_text(o, "thread");
   d.subject = info_from(get(o, "subject"));
   each(get(o, "others"), [&](PyObject* t) { d.others.push_back(info_from(t)); });
   each(get(o, "path"), [&](PyObject* t) { d.path.push_back(info_from(t)); });

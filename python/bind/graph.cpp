@@ -84,11 +84,9 @@ class Lifted {
 // What `t` is when the graph's first inputs are these, computed on its own: nothing else of the graph runs.
 Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& inputs) {
   auto part = make_ref<Graph>(g.scope);
-  std::unordered_set<const Node*> needed{wanted.node.get()};
-  for (size_t i = g.nodes.size(); i-- > 0;)
-    if (needed.count(g.nodes[i].get()))
-      for (const Edge& e : g.nodes[i]->inputs) needed.insert(e.node.get());
-  for (const Ref<Node>& n : g.nodes) if (needed.count(n.get())) part->nodes.push_back(n);
+  part->nodes = needed_for(wanted);
+  std::unordered_set<const Node*> needed;
+  for (const Ref<Node>& n : part->nodes) needed.insert(n.get());
   Tensors given, out;
   for (size_t i = 0; i < g.inputs.size(); ++i) {
     if (!needed.count(g.inputs[i].get())) continue;
@@ -251,9 +249,7 @@ void bind_graph(nb::module_& m) {
       .def("variables", [](Concrete& c) {
         return run([&] {
           nb::list out;
-          for (const Ref<Node>& n : c.function->graph().nodes)
-            if (n->op == &handle_op() && dynamic_cast<VariableState*>(constant_of(*n).rep()->beyond.get()))
-              out.append(nb::steal(wrap_variable(Variable::from_handle(constant_of(*n))).release()));
+          for (const Tensor& t : c.function->variables()) out.append(nb::steal(wrap_variable(Variable::from_handle(t)).release()));
           return out;
         });
       })

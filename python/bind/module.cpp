@@ -1,4 +1,5 @@
 // The extension module holdfast._holdfast.
+#include "holdfast/base/diagnostic_log.h"
 #include "holdfast/base/text.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/refuse.h"
@@ -94,7 +95,10 @@ NB_MODULE(_holdfast, m) {
   }
   m.attr("VERSION") = "0.1.0";
   m.def("instruction_set", &instruction_set);
-  m.def("init", [] { run([] { init_provenance(); return 0; }); }, "Called once by the package when its modules exist.");
+  m.def("init", [] {
+    set_log_at_raise(false);  // errors are logged when they are complete, as Python exceptions
+    run([] { init_provenance(); return 0; });
+  }, "Called once by the package when its modules exist.");
   m.def("set_dtypes", [](std::vector<nb::object> list) {
     for (size_t i = 0; i < list.size() && i < kNumDTypes; ++i) hooks().dtypes[i] = shared(list[i]);
   });
@@ -127,6 +131,7 @@ NB_MODULE(_holdfast, m) {
   m.def("raise_diagnostic", [](nb::handle d) { run([&]() -> int { raise(from_dict(d.ptr())); }); });
   m.def("warn_diagnostic", [](nb::handle d) { run([&] { warn(from_dict(d.ptr())); return 0; }); });
   m.def("render", [](nb::handle d) { return run([&] { return render(from_dict(d.ptr())); }); });
+  m.def("short_path", [](const std::string& path) { return short_path(path); }, "A path as messages show it.");
   m.def("here", [] {
     return run([&] {
       mark();

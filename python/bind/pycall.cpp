@@ -3,6 +3,8 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/debugging/check.h"
+#include "holdfast/ops/print.h"
 #include "python/bind/held.h"
 #include "python/bind/nb.h"
 
@@ -159,6 +161,18 @@ Tensors back(Grad& g, int first, int order) {
   return dx;
 }
 
+Object& print_hook() {
+  static Object* hook = new Object;  // outlives the interpreter, which may print as it ends
+  return *hook;
+}
+
+void print_sink(bool to_stdout, const std::string& text) {
+  if (!Py_IsInitialized()) return;
+  nb::gil_scoped_acquire gil;
+  Object bytes = Object::steal(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+  Object::steal(PyObject_CallFunctionObjArgs(print_hook().get(), to_stdout ? Py_True : Py_False, bytes.get(), nullptr));
+}
+
 Tensors back_of_forward(Grad& g) { return back(g, 0, 1); }
 Tensors back_of_backward(Grad& g) { return back(g, 1, static_cast<int>(g.attr(1).i()) + 1); }
 
@@ -171,13 +185,23 @@ const Op ops[] = {
     HOLDFAST_PYTHON_OP(EagerPyFunc).doc("Python code over tensors, with a gradient.").stateful().gradient(back_of_forward),
     HOLDFAST_PYTHON_OP(PyFunc).doc("Python code over arrays.").stateful().no_gradient(),
     HOLDFAST_PYTHON_OP(PyFuncStateless).doc("Python code over arrays that may be left out when nobody needs its results.").no_gradient(),
-    HOLDFAST_PYTHON_OP(PrintV2).doc("Prints values when it runs.").stateful().no_gradient(),
-    HOLDFAST_PYTHON_OP(Assert).doc("Stops the program unless a check holds.").stateful().no_gradient(),
 };
 
 }  // namespace
 
 void bind_pycall(nb::module_& m) {
+  m.def("set_print_sink", [](nb::object f) {
+    print_hook() = Object::share(f.ptr());
+    set_print_sink(&print_sink);
+  }, "What is called with text for stdout (True) or stderr, as bytes.");
+  m.def("assert_shapes", [](const std::vector<Tensor>& tensors, const std::vector<std::string>& words, const std::vector<std::string>& symbols,
+                            const std::vector<int64_t>& counts, const std::string& message) {
+    run([&] {
+      mark();
+      assert_shapes_of({"assert_shapes", tensors, words, message}, symbols, counts);
+      return 0;
+    });
+  }, "tensors"_a, "words"_a, "symbols"_a, "counts"_a, "message"_a);
   m.def("call_python", [](const std::string& op, const std::string& name, nb::object forward, nb::object backward,
                           const std::vector<Tensor>& inputs, const std::vector<nb::object>& dtypes, const std::vector<nb::object>& shapes) {
     return run([&] {

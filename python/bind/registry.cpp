@@ -17,7 +17,10 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   if (PyUnicode_Check(o)) {
     // A dtype may be given by name where the default is one.
     if (std::holds_alternative<DType>(def.default_value.value())) return Arg(dtype_of_object(o));
-    return Arg(std::string(PyUnicode_AsUTF8(o)));
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(o, &size);
+    if (!text) throw PythonError{};
+    return Arg(std::string(text, static_cast<size_t>(size)));
   }
   if (auto ints = ints_of(o)) {
     if (std::holds_alternative<Shape>(def.default_value.value())) return Arg(Shape(*ints));
@@ -30,6 +33,14 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   }
   return Arg(dtype_of_object(o));
 }
+
+// What the next node is called, for an op that has no result to carry the name.
+class NodeName {
+ public:
+  explicit NodeName(const char* name) { context().op_name = name; }
+  ~NodeName() { context().op_name.clear(); }
+  NodeName(const NodeName&) = delete;
+};
 
 nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   Tensors in;
@@ -70,7 +81,11 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   }
   Tensors out;
   PyObject* title = given("name");
-  if (title && PyUnicode_Check(title) && PyUnicode_GetLength(title) > 0) {
+  bool titled = title && PyUnicode_Check(title) && PyUnicode_GetLength(title) > 0;
+  if (titled && op.outputs.empty()) {
+    NodeName named(PyUnicode_AsUTF8(title));
+    apply(op, in, attrs, out);
+  } else if (titled) {
     NamedCall named(PyUnicode_AsUTF8(title), in);
     apply(op, in, attrs, out);
     if (!out.empty()) named.finish(out[0]);

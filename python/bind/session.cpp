@@ -4,6 +4,7 @@
 #include "holdfast/autodiff/graph_gradient.h"
 #include "holdfast/base/text.h"
 #include "holdfast/graph/graph_def.h"
+#include "holdfast/graph/name_scope.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 
@@ -209,10 +210,7 @@ void bind_open_graph(nb::module_& m) {
   }, "The value of a tensor, where it is known before it is computed; else None.");
   m.def("get_name_scope", [] { return context().name_scope; });
   m.def("set_name_scope", [](const std::string& s) { context().name_scope = s; });
-  m.def("unique_scope", [](const std::string& name) {
-    Tracer* t = current_trace();
-    return t ? t->graph()->unique_name(name) : name;
-  });
+  m.def("name_scope_prefix", [](const std::string& name) { return name_scope_prefix(name); });
 }
 
 Tensor handle_or_tensor(nb::handle o) {

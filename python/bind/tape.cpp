@@ -1,4 +1,4 @@
-#include "holdfast/autodiff/tape.h"
+#include "holdfast/autodiff/forward.h"
 
 #include <set>
 
@@ -15,6 +15,12 @@ Source source_of(nb::handle o) {
   if (is_tensor(o.ptr())) return Source(tensor_of(o.ptr()));
   if (is_variable(o.ptr())) return Source(variable_of(o.ptr()));
   type_error("a gradient's source is " + repr_of(o.ptr()) + ", expected a tensor or a variable");
+}
+
+std::vector<Source> sources_of(const std::vector<nb::object>& objects) {
+  std::vector<Source> out;
+  for (const nb::object& o : objects) out.push_back(source_of(o));
+  return out;
 }
 
 nb::object to_python(const Gradient& g) {
@@ -55,8 +61,7 @@ void bind_tape(nb::module_& m) {
                            const std::vector<nb::object>& upstream, bool zero, bool last) {
         return run([&] {
           mark();
-          std::vector<Source> from;
-          for (auto& s : sources) from.push_back(source_of(s));
+          std::vector<Source> from = sources_of(sources);
           std::vector<Tensor> dy;
           for (auto& u : upstream) dy.push_back(u.is_none() ? Tensor() : tensor_of(u.ptr()));
           auto all = t.gradients(targets, from, dy, zero ? Unconnected::kZero : Unconnected::kNone, last);
@@ -65,6 +70,29 @@ void bind_tape(nb::module_& m) {
           return out;
         });
       }, "targets"_a, "sources"_a, "upstream"_a, "zero"_a, "last"_a = false)
+      .def("_jvp", [](GradientTape& t, const Tensor& target, const std::vector<nb::object>& primals, const std::vector<Tensor>& tangents, bool zero) {
+        return run([&]() -> nb::object {
+          mark();
+          Tensor found = jvp(t, target, sources_of(primals), tangents, zero ? Unconnected::kZero : Unconnected::kNone);
+          return found ? nb::cast(found) : nb::none();
+        });
+      })
+      .def("_jacobian", [](GradientTape& t, const Tensor& target, const std::vector<nb::object>& sources, bool zero) {
+        return run([&] {
+          mark();
+          nb::list out;
+          for (const Tensor& j : t.jacobian(target, sources_of(sources), zero ? Unconnected::kZero : Unconnected::kNone))
+            out.append(j ? nb::cast(j) : nb::none());
+          return out;
+        });
+      })
+      .def("_batch_jacobian", [](GradientTape& t, const Tensor& target, nb::handle source, bool zero) {
+        return run([&]() -> nb::object {
+          mark();
+          Tensor found = t.batch_jacobian(target, source_of(source), zero ? Unconnected::kZero : Unconnected::kNone);
+          return found ? nb::cast(found) : nb::none();
+        });
+      })
       .def("_explain", [](GradientTape& t, const Tensor& target, nb::handle source) {
         return run([&] {
           mark();

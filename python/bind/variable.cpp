@@ -1,3 +1,4 @@
+#include "holdfast/graph/name_scope.h"
 #include "holdfast/graph/open_graph.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
@@ -54,7 +55,12 @@ void bind_variable(nb::module_& m) {
         o.shape = Shape(*dims);
       }
       OpenGraph* graph = in_graph ? current_graph() : nullptr;
-      nb::inst_ptr<VariableBox>(self)->hook(graph ? graph->variable(initial, o) : Variable(initial, o), self.ptr());
+      if (!graph) {
+        NameScope whole("");  // the name comes with its prefix
+        nb::inst_ptr<VariableBox>(self)->hook(Variable(initial, o), self.ptr());
+        return 0;
+      }
+      nb::inst_ptr<VariableBox>(self)->hook(graph->variable(initial, o), self.ptr());
       return 0;
     });
   }, "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false);

@@ -7,6 +7,7 @@ Functions come from the registry of the C++ library; this package adds what is P
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import Any as _Any
 
 from . import _diagnostics, _dtypes, _holdfast, _shape, _symbols, errors
@@ -26,13 +27,13 @@ from . import (
     _signatures,
     _slicing,
     _tensor,
+    compat,
     config,
     debugging,
     nest,
     random,
 )
 from ._alias import install_as_tensorflow
-from ._compat import NAMES as _COMPAT
 from ._control import case, cond, switch_case, while_loop
 from ._custom_gradient import (
     custom_gradient,
@@ -56,14 +57,14 @@ from ._eager import (
     tuple,
 )
 from ._explain import explain
+from ._forward import ForwardAccumulator as _ForwardAccumulator
 from ._function import function
+from ._functional import foldl, foldr, map_fn, scan, vectorized_map
 from ._graph import Graph
 from ._graph_gradients import gradients, hessians
-from ._functional import foldl, foldr, map_fn, scan, vectorized_map
-from ._forward import ForwardAccumulator as _ForwardAccumulator
-from ._module import Module
 from ._keep import keep, peek
 from ._live import LiveTensors, live_tensors
+from ._module import Module
 from ._name_scope import name_scope
 from ._print import print
 from ._pyfunc import numpy_function, py_function
@@ -81,7 +82,6 @@ from ._tensor import (
 )
 from ._tensor_array import TensorArray
 from ._trace_types import NAMES as _TRACE_TYPES
-from ._v1_names import NAMES as _V1
 from ._variable import (
     Variable,
     VariableAggregation,
@@ -110,17 +110,17 @@ _namespace.build(
         config.NAMES,
         {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
         _dlpack.NAMES,
-        _COMPAT,
         _TRACE_TYPES,
-        _V1,
     ),
 )
 
 
 def __getattr__(name: str) -> _Any:
-    import sys
+    return _namespace.missing(_sys.modules[__name__], name)
 
-    return _namespace.missing(sys.modules[__name__], name)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "autograph"})
 
 
 __all__ = [
@@ -145,8 +145,10 @@ __all__ = [
     "assert_greater",
     "assert_less",
     "assert_rank",
+    "autograph",
     "broadcast_static_shape",
     "case",
+    "compat",
     "cond",
     "config",
     "constant",
@@ -195,5 +197,5 @@ __all__ = [
     "while_loop",
 ]
 __all__.extend(
-    sorted(name for name in globals() if not name.startswith("_") and name not in __all__)
+    sorted(set(globals()) - {*__all__, "annotations"} - {n for n in globals() if n[0] == "_"})
 )

@@ -10,7 +10,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from ._namespace import PACKAGE, Namespace, missing
+from ._namespace import PACKAGE, Namespace, here, missing
 from .errors import unsupported, used_here
 
 __all__ = ["TENSORFLOW_VERSION", "install_as_tensorflow"]
@@ -29,7 +29,7 @@ class _Alias(types.ModuleType):
         return missing(package, name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*vars(self), *vars(sys.modules[PACKAGE])})
+        return sorted({*vars(self), *dir(sys.modules[PACKAGE])})
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -54,8 +54,8 @@ def _resolve(path: str) -> types.ModuleType:
     found: Any = _alias
     for i, part in enumerate(path.split(".") if path else ()):
         inner = vars(found).get(part)
-        if inner is None and isinstance(found, _Alias):
-            inner = vars(sys.modules[PACKAGE]).get(part)
+        if inner is None:
+            inner = here(sys.modules[PACKAGE] if isinstance(found, _Alias) else found, part)
         if inner is None and part == "v2" and i == 1:
             inner = _alias
         if not isinstance(inner, types.ModuleType):

@@ -1,7 +1,7 @@
 """Traced functions as methods: each instance has its own, and holds it itself.
 
-The instance and its function refer to each other and to nothing that lives longer, so both go when the last
-reference to the instance does, as soon as Python next looks for cycles.
+The instance and its function refer to each other and to nothing that lives longer, so both go when
+the last reference to the instance does, as soon as Python next looks for cycles.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _functions_of(instance: Any) -> _Functions | None:
 def bound(function: Any, instance: Any, make: Callable[[], Any]) -> Any:
     """The traced function of one instance, made when it is first asked for.
 
-    An object without a `__dict__` has no room for it; there the instance is an argument like others.
+    An object without a `__dict__` has no room for it; there it is an argument like others.
     """
     functions = _functions_of(instance)
     if functions is None:

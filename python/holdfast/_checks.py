@@ -1,113 +1,36 @@
-"""What a failed check says: the program's own words for what it checked, and its line."""
+"""Checks as ops: what the program calls what it checks is found here, the rest is said by the library."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
-from ._diagnostics import born_loc, mark, name_in_frame
-from ._staging import is_staged, stage
-from ._tensor import Tensor, convert_to_tensor
-from ._variable import Variable
-from .errors import fail, used_here
+from . import _registry
+from ._births import born_label
+from ._diagnostics import argument_name
+from ._graph_control import newest
+from ._staging import is_staged
 
-__all__ = ["Place", "births", "name_of", "run_check"]
+__all__ = ["births", "name_of", "require"]
 
 
-class Place:
-    """A check as the program wrote it: its name, its operands in the user's words, its line."""
+def require(op: str, condition: Any, *operands: tuple[Any, str], **arguments: Any) -> Any:
+    """Runs a check's op where `condition` does not hold; in a graph, each time that runs.
 
-    def __init__(self, check: str, *operands: tuple[Any, str], words: Sequence[str] = ()) -> None:
-        self.check = check
-        self._operands = operands
-        self._words = list(words)
-        self._settled: tuple[list[str], list[dict[str, Any]], list[dict[str, Any]]] | None = None
-
-    def settle(self) -> None:
-        """Looks everything up now; later the line that is executing is another."""
-        names = self._words or [
-            name_of(value, i, keyword) for i, (value, keyword) in enumerate(self._operands)
-        ]
-        things = [(value, name) for (value, _), name in zip(self._operands, names, strict=True)]
-        self._settled = names, births(*things), used_here("checked here")
-
-    @property
-    def names(self) -> list[str]:
-        """What the user typed for the operands."""
-        if self._settled is None:
-            self.settle()
-        assert self._settled is not None
-        return self._settled[0]
-
-    def _labels(self, operand: int | None) -> list[dict[str, Any]]:
-        """Where an operand was born, or all of them, and where they are checked."""
-        name = None if operand is None else f"`{self.names[operand]}`"
-        assert self._settled is not None
-        _, born, used = self._settled
-        return [*(label for label in born if name is None or name in label["text"]), *used]
-
-    def refuse(
-        self, found: str, why: str, message: str | None, operand: int | None = None
-    ) -> NoReturn:
-        """Stops the program; `operand` is the one to blame, where it is one alone."""
-        first = self.names[operand or 0] if self.names and self.check != "Assert" else ""
-        labels = self._labels(operand)
-        born = [label for label in labels if label["role"] == "born"]
-        where = f", in line {born[0]['loc']['line']}" if born else ""
-        fail(
-            "E1106",
-            f"`{self.check}` failed: {found}",
-            f"{message}: {why}" if message else why,
-            fix=f"check where `{first}` comes from{where}" if first else "",
-            labels=labels,
-            op=self.check,
-        )
-
-    def wrong_shape(self, operand: int, rule: str, shape: Any, message: str | None) -> NoReturn:
-        """Stops the program: the shape of an operand does not fit the rule."""
-        prefix, name = f"{message}: " if message else "", self.names[operand]
-        fail(
-            "E1106",
-            f"`{self.check}` failed: `{name}` has shape {shape}",
-            f"{prefix}`{name}` must have {rule}, and has rank {shape.rank}.",
-            labels=self._labels(operand),
-            op=self.check,
-        )
-
-
-def run_check(place: Place, check: Callable[..., None], *operands: Any) -> None:
-    """Checks values now; those of a graph each time it runs."""
-    tensors = [convert_to_tensor(x) for x in operands]
-    if not is_staged(tensors):
-        check(*tensors)
-        return
-    place.settle()
-    stage("Assert", place.check, check, tensors)
+    `operands` are what the user gave, with the names of the arguments. An eager check that passes
+    has no need to know what the user calls things. In a graph by hand the operation is returned.
+    """
+    if not is_staged([condition]) and bool(condition.numpy().all()):
+        return None
+    words = [name_of(value, i, keyword) for i, (value, keyword) in enumerate(operands)]
+    _registry.raw_op(op, condition=condition, words=words, **arguments)
+    return newest([condition])
 
 
 def name_of(value: Any, position: int, keyword: str) -> str:
-    """What the user typed for an argument of the executing check, if it is short."""
-    used = mark()
-    if used is not None:
-        names = used.names()
-        text = names.keywords.get(keyword)
-        if text is None and position < len(names.operands):
-            text = names.operands[position]
-        if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
-            return str(text.text)
-    return (name_in_frame(value) if isinstance(value, Tensor) else "") or keyword
+    """What the user typed for an argument of the executing check; else what the check calls it."""
+    return argument_name(value, position, keyword) or keyword
 
 
 def births(*things: tuple[Any, str]) -> list[dict[str, Any]]:
-    labels = []
-    for thing, name in things:
-        loc = born_loc(thing) if isinstance(thing, (Tensor, Variable)) else None
-        if loc is not None:
-            sizes = thing.shape.as_list() if thing.shape.rank is not None else ["?..."]
-            known = ",".join("?" if size is None else str(size) for size in sizes)
-            made = f" from {thing._op}" if isinstance(thing, Tensor) and thing._op else ""
-            kind = "" if isinstance(thing, Tensor) else "Variable "
-            text = f"born here: {kind}`{name}`, {thing.dtype.name}[{known}]{made}"
-            labels.append({"role": "born", "loc": loc, "text": text, "primary": False})
-    return labels
+    """The labels for where things were made."""
+    return [label for thing, name in things for label in born_label(thing, name)]

@@ -9,16 +9,10 @@ from . import _holdfast, nest
 from ._dtypes import bool as bool_dtype
 from ._dtypes import int32
 from ._shape import TensorShape
+from ._symbols import is_symbol
 from .errors import fail
 
-__all__ = ["case", "cond", "is_symbol", "stage_cond", "stage_while", "switch_case", "while_loop"]
-
-Tensor = _holdfast.Tensor
-
-
-def is_symbol(value: Any) -> bool:
-    """Whether `value` is a tensor that has no value now."""
-    return isinstance(value, Tensor) and value._symbolic and not _holdfast.has_value(value)
+__all__ = ["case", "cond", "stage_cond", "stage_while", "switch_case", "while_loop"]
 
 
 def name_of(function: Callable[..., Any], otherwise: str) -> str:
@@ -51,7 +45,9 @@ def stage_while(
         body,
         list(variables),
         maximum_iterations,
-        None if shape_invariants is None else [None if s is None else TensorShape(s) for s in shape_invariants],
+        None
+        if shape_invariants is None
+        else [None if s is None else TensorShape(s) for s in shape_invariants],
         *names,
     )
 
@@ -146,7 +142,7 @@ def switch_case(
     default: Callable[[], Any] | None = None,
     name: str = "switch_case",
 ) -> Any:
-    """What the function with that number gives; `default`, or the last one, for any other number."""
+    """What the function with that number gives; `default` or the last one for any other."""
     if isinstance(branch_fns, dict):
         functions = sorted(branch_fns.items())
     elif branch_fns and isinstance(branch_fns[0], (tuple, list)):
@@ -175,19 +171,27 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Runs `body` on the variables while `cond` holds of them; gives the variables after the last time.
+    """Runs `body` on the variables while `cond` holds of them; gives what they are at the end.
 
     `parallel_iterations` and `swap_memory` are hints that change no result, and nothing here.
     """
     if not callable(cond) or not callable(body):
         raise TypeError("'cond' and 'body' must be callable")
     if not back_prop:
-        fail("E1105", "`while_loop` with `back_prop=False` is not supported", "gradients end with `tf.stop_gradient`",
-             fix="leave it out, and put `tf.stop_gradient` around the results")
-    loop_vars = list(loop_vars) if isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields") else loop_vars
+        fail(
+            "E1105",
+            "`while_loop` with `back_prop=False` is not supported",
+            "gradients end with `tf.stop_gradient`",
+            fix="leave it out, and put `tf.stop_gradient` around the results",
+        )
+    loop_vars = (
+        list(loop_vars)
+        if isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields")
+        else loop_vars
+    )
     structure = after = hollow(loop_vars)
     start = to_tensors(loop_vars)
-    if maximum_iterations is not None and isinstance(maximum_iterations, Tensor):
+    if maximum_iterations is not None and isinstance(maximum_iterations, _holdfast.Tensor):
         if is_symbol(maximum_iterations):
             return _bounded(cond, body, loop_vars, maximum_iterations)
         maximum_iterations = int(maximum_iterations)

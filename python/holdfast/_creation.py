@@ -1,7 +1,8 @@
 """Variables that are made while a function is traced.
 
-One that dies with the trace is a local value: each call makes it anew, so its first assignment is part of the
-graph. One that outlives it was meant to be made once: it has its value already, and the graph only uses it.
+One that dies with the trace is a local value: each call makes it anew, so its first assignment is
+part of the graph. One that outlives it was meant to be made once: it has its value already, and the
+graph only uses it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from typing import Any
+from typing import Any, Self
 
 from . import _holdfast
 from ._lifting import init_scope
+from ._symbols import is_symbol
 from .errors import fail
 
 __all__ = ["Creations", "created", "scope", "starting_value"]
@@ -33,7 +35,7 @@ class Creations:
         self._writer, self._inputs = writer, inputs
         self._made: list[tuple[weakref.ref[Any], int, dict[str, Any] | None]] = []
 
-    def __enter__(self) -> Creations:
+    def __enter__(self) -> Self:
         _now.making.append(self)
         return self
 
@@ -43,7 +45,9 @@ class Creations:
     def value(self, tensor: Any) -> Any:
         """The value that a symbol has in the call that is traced."""
         with init_scope():
-            found = self._writer.evaluate(tensor, [t if _is_tensor(t) else None for t in self._inputs])
+            found = self._writer.evaluate(
+                tensor, [t if _is_tensor(t) else None for t in self._inputs]
+            )
         if found is None:
             fail(
                 "E0401",
@@ -64,8 +68,12 @@ class Creations:
         """Whether some variable went with the trace: state that belongs to each call."""
         return any(ref() is None for ref, _, _ in self._made)
 
+    def made_any(self) -> bool:
+        """Whether there are variables at all."""
+        return bool(self._made)
+
     def survivors(self) -> list[Any]:
-        """Variables that something still holds; the graph no longer begins with their assignment."""
+        """Variables that something still holds; the graph forgets their first assignment."""
         alive = []
         for ref, index, _ in reversed(self._made):
             variable = ref()
@@ -87,7 +95,7 @@ def scope() -> Any:
 
 def starting_value(given: Any) -> Any:
     """The value of an initial value, which may be a symbol."""
-    if given._symbolic and not _holdfast.has_value(given) and _now.making:
+    if _now.making and is_symbol(given):
         return _now.making[-1].value(given)
     return given
 

@@ -10,6 +10,7 @@ from typing import Any
 from . import _holdfast
 from ._diagnostics import Mark, mark, module_alias, warn
 from ._gradient_messages import with_node
+from ._source_text import line_at
 from .errors import fail, unsupported
 
 __all__ = ["device", "parse_device", "soft_placement"]
@@ -153,11 +154,6 @@ def _first_op(used: Mark) -> list[dict[str, Any]]:
         "line": first.lineno,
         "col_begin": first.col_offset,
         "col_end": first.end_col_offset,
-        "source": "",
+        "source": line_at(used.code.co_filename, first.lineno),
     }
-    from ._source import _lines
-
-    lines = _lines(used.code.co_filename)
-    if first.lineno <= len(lines):
-        loc["source"] = lines[first.lineno - 1].rstrip("\r\n")
     return [{"role": "used", "loc": loc, "text": "runs on CPU:0 instead", "primary": False}]

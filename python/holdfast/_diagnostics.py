@@ -27,6 +27,7 @@ __all__ = [
     "Mark",
     "Scope",
     "TensorInfo",
+    "argument_name",
     "born_loc",
     "mark",
     "user_frame",
@@ -35,6 +36,7 @@ __all__ = [
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_ONE_NAME = re.compile(r"[\w.]+(\[[\w'\"]+\])?")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -129,12 +131,13 @@ class Diagnostic:
     @classmethod
     def from_dict(cls, said: Mapping[str, Any], text: str = "") -> Diagnostic:
         """The data form of what the binding hands out."""
-        subject = said.get("subject")
+        subject = _tensor_info(said.get("subject") or {})
+        known = subject.py_name or subject.op or subject.dtype or subject.born.file
         return cls(
             code=said["code"],
             severity=said.get("severity", "warning" if said["code"][0] == "W" else "error"),
             headline=said.get("headline", ""),
-            subject=_tensor_info(subject) if subject else None,
+            subject=subject if known else None,
             others=tuple(map(_tensor_info, said.get("others", ()))),
             labels=tuple(
                 Label(x["role"], _loc(x.get("loc")), x.get("text", ""), bool(x.get("primary")))
@@ -171,7 +174,7 @@ class Diagnostic:
                 "op": self.op or None,
                 "spans": [
                     {
-                        "file": x.loc.file,
+                        "file": _holdfast.short_path(x.loc.file),
                         "line": x.loc.line,
                         "col": _columns(x.loc),
                         "is_primary": x.primary,
@@ -189,7 +192,7 @@ class Diagnostic:
                     {
                         "title": x.title,
                         "applicability": x.applicability,
-                        "edits": [dataclasses.asdict(e) | {"col": e.col + 1} for e in x.edits],
+                        "edits": [_edit_json(e) for e in x.edits],
                     }
                     for x in self.fixes
                 ],
@@ -206,6 +209,11 @@ class Diagnostic:
         return self.rendered or f"{self.severity}[{self.code}]: {self.headline}"
 
 
+def _edit_json(edit: Edit) -> dict[str, Any]:
+    shown = {"file": _holdfast.short_path(edit.file), "col": edit.col + 1}
+    return dataclasses.asdict(edit) | shown
+
+
 def _columns(loc: Loc) -> list[int] | None:
     return None if loc.col_begin < 0 else [loc.col_begin + 1, loc.col_end]
 
@@ -214,7 +222,7 @@ def _loc_json(loc: Loc) -> dict[str, Any] | None:
     if not loc.file:
         return None
     return {
-        "file": loc.file,
+        "file": _holdfast.short_path(loc.file),
         "line": loc.line,
         "col": _columns(loc),
         "qualname": loc.qualname or None,
@@ -349,6 +357,19 @@ def name_in_frame(tensor: Any) -> str:
     return ""
 
 
+def argument_name(value: Any, position: int, keyword: str) -> str:
+    """What the user typed for an argument of the executing call, if it is one name; or ""."""
+    used = mark()
+    if used is not None:
+        names = used.names()
+        text = names.keywords.get(keyword)
+        if text is None and position < len(names.operands):
+            text = names.operands[position]
+        if text is not None and _ONE_NAME.fullmatch(text.text):
+            return text.text
+    return name_in_frame(value) if isinstance(value, _holdfast.Tensor) else ""
+
+
 def _text_loc(frame: types.FrameType, text: _source.Text) -> dict[str, Any]:
     place = _source.locate_frame(frame)
     end_col = text.end_col if text.line == text.end_line else -1
@@ -390,7 +411,9 @@ def name_operand(
 
 def _name_written(code: types.CodeType, lasti: int, position: int) -> tuple[str, None]:
     names = _source.operand_names(code, lasti)
-    if names.kind in ("binary", "compare", "unary", "assign", "call") and 0 <= position < len(names.operands):
+    if names.kind in ("binary", "compare", "unary", "assign", "call") and 0 <= position < len(
+        names.operands
+    ):
         return " ".join(names.operands[position].text.split()), None
     return "", None
 

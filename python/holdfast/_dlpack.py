@@ -1,6 +1,6 @@
-"""DLPack: tensors of the CPU handed to other libraries, and theirs taken in, through NumPy's arrays.
+"""DLPack: tensors of the CPU handed to other libraries, and theirs taken in, by NumPy's arrays.
 
-A tensor is immutable. A consumer that knows of read-only memory shares it; an older one gets a copy.
+A tensor is immutable. A consumer that knows of read-only memory shares it; an older one copies.
 """
 
 from __future__ import annotations

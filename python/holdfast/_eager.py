@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import _holdfast, _registry, nest
-from ._control import is_symbol
 from ._dtypes import float64
 from ._graph import Operation
 from ._graph_control import graph_for, grouped, ordered
 from ._lifting import init_scope
 from ._name_scope import scoped
+from ._symbols import is_symbol
 from ._tensor import convert_to_tensor
 
 __all__ = [
@@ -53,9 +53,7 @@ def timestamp(name: str | None = None) -> Any:
     return convert_to_tensor(time.time(), float64)
 
 
-def tuple(
-    tensors: Any, control_inputs: Any = None, name: str | None = None
-) -> list[Any]:
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
     """The tensors as a list, each computed when all are: eager ones have been already."""
     graph = graph_for(t for t in tensors if t is not None)
     if graph is not None:

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-from . import _holdfast, _source
+from . import _holdfast
 from ._diagnostics import born_loc, module_alias, user_frame
+from ._source import shown_name
+from ._source_text import line_at, tree_of
 
 __all__ = ["enrich"]
 
@@ -33,10 +35,11 @@ def _placed(said: dict[str, Any]) -> bool:
     frame = user_frame()
     if frame is None:
         return False
-    tree = _source._parse("".join(_source._lines(frame.f_code.co_filename)))
+    filename = frame.f_code.co_filename
+    tree = tree_of(filename)
     if tree is None:
         return False
-    lines, file = _source._lines(frame.f_code.co_filename), _source._shown_name(frame.f_code.co_filename)
+    file = shown_name(filename)
     added = []
     for info in (said["subject"], *said["others"]):
         place = _device_call(tree, info["born"]["line"])
@@ -45,7 +48,7 @@ def _placed(said: dict[str, Any]) -> bool:
                 "line": place.lineno,
                 "col_begin": place.col_offset,
                 "col_end": place.end_col_offset,
-                "source": lines[place.lineno - 1].rstrip("\r\n"),
+                "source": line_at(filename, place.lineno),
             }
             text = f"placed `{info['name']}` on {info['device']}"
             added.append({"role": "placed", "loc": loc, "text": text, "primary": False})
@@ -160,7 +163,8 @@ def _live(said: dict[str, Any]) -> bool:
         return False
     name = sized[0][1][0]
     how = f"{name}.clear()" if hasattr(holders[name], "clear") else f"del {name}"
-    title = f"make a smaller tensor; of what is live, `{name}` holds the most: free `{name}` with `{how}`"
+    free = f"free `{name}` with `{how}`"
+    title = f"make a smaller tensor; of what is live, `{name}` holds the most: {free}"
     said["fixes"] = [{"title": title, "applicability": "manual", "edits": []}, *said["fixes"]]
     return True
 
@@ -187,7 +191,9 @@ def _transposed(said: dict[str, Any]) -> bool:
 
 
 def _clash(said: dict[str, Any]) -> bool:
-    infos = [i for i in (said["subject"], *said["others"]) if i and i.get("name") and i.get("shape")]
+    infos = [
+        i for i in (said["subject"], *said["others"]) if i and i.get("name") and i.get("shape")
+    ]
     if said["fixes"] or not infos:
         return _transposed(said)
     both = " and ".join(f"`{info['name']}` {info['shape']}" for info in infos[:2])

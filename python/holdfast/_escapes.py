@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from ._diagnostics import Mark, born_loc, mark, module_alias
-from ._holders import is_symbol
+from ._symbols import is_symbol
 from .errors import fail, used_here
 
 __all__ = ["Containers", "held_as"]
 
-_DEPTH = 3            # attributes and items that are looked through
-_LOOKED_AT = 20_000   # values, after which a search ends
+_DEPTH = 3  # attributes and items that are looked through
+_LOOKED_AT = 20_000  # values, after which a search ends
 
 Named = tuple[str, Any]
 
@@ -98,8 +98,8 @@ class Containers:
             for attribute, value in list(vars(owner).items()):
                 found = self._state(attribute) if is_symbol(value) else None
                 if found is not None:
-                    vars(owner).pop(attribute)  # the call does not happen
-                    vars(owner).update(before)
+                    owner.__dict__.pop(attribute)  # the call does not happen
+                    owner.__dict__.update(before)
                     _refuse_state(f"{name}.{attribute}", *found, function)
         for name, container, length in self._known:
             items = list(container)
@@ -107,7 +107,6 @@ class Containers:
             if len(items) > length and symbols:
                 _take_out(container, symbols)
                 _refuse(name, symbols[-1], function)
-
 
     def _state(self, attribute: str) -> tuple[Mark, Mark] | None:
         """Where the code reads an attribute before it stores it, and where it stores it."""
@@ -129,8 +128,8 @@ def _refuse_state(name: str, read: Mark, stored: Mark, function: str) -> NoRetur
     fail(
         "E0106",
         f"`{name}` is state: `{function}` reads what an earlier call of it stored",
-        f"`{function}` is not converted, so its trace keeps what line {read.loc()['line']} read while "
-        "tracing; later calls would not see the new value",
+        f"`{function}` is not converted, so its trace keeps what line {read.loc()['line']} read "
+        "while tracing; later calls would not see the new value",
         fix=f"keep it in a Variable: `{name} = {tf}.Variable(...)` once, then `{name}.assign(...)` "
         "at each call",
         labels=[
@@ -163,8 +162,8 @@ def _refuse(name: str, symbol: Any, function: str) -> NoReturn:
     fail(
         "E0102",
         f"`{name}` grew while `{function}` was traced, and later calls could not repeat it",
-        f"`{function}` is not converted (`autograph=False`, or its source is not there), so nothing "
-        f"knows how `{name}` grew; it would grow at the first call and at no other",
+        f"`{function}` is not converted (`autograph=False`, or its source is not there), so "
+        f"nothing knows how `{name}` grew; it would grow at the first call and at no other",
         fix=f"`return` the value from `{function}`, and add it to `{name}` where you call it",
         labels=labels,
     )

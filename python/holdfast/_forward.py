@@ -1,17 +1,12 @@
-"""`tf.autodiff.ForwardAccumulator`: Jacobian-vector products.
-
-A product J v is had from two backward passes. The gradient g(u) = Jᵀu is linear in the upstream u;
-so the gradient of <g(u), v> with respect to u is J v, whatever u is. No op needs a forward rule,
-only the gradient of its gradient.
-"""
+"""`tf.autodiff.ForwardAccumulator`: Jacobian-vector products, which the library computes."""
 
 from __future__ import annotations
 
 from types import TracebackType
 from typing import Any, Self
 
-from . import _registry, nest
-from ._tape import GradientTape, dense, wants_zero
+from . import nest
+from ._tape import GradientTape, wants_zero
 from ._tensor import Tensor, UnconnectedGradients, convert_to_tensor
 from ._variable import Variable
 
@@ -60,26 +55,4 @@ class ForwardAccumulator:
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if y is primal:
                 return tangent
-        y = convert_to_tensor(y)
-        zeros_like = _registry.function("zeros_like")
-        paused = self._tape.recording
-        if paused:
-            self._tape.stop()
-        try:
-            with GradientTape() as second:
-                u = zeros_like(y)
-                second.watch(u)
-                found = self._tape._gradient([y], self._primals, [u], False)
-                pulled = [
-                    (dense(g), t)
-                    for g, t in zip(found, self._tangents, strict=True)
-                    if g is not None
-                ]
-            if not pulled:
-                return zeros_like(y) if zero else None
-            gradients, tangents = map(list, zip(*pulled, strict=True))
-            (product,) = second._gradient(gradients, [u], tangents, True)
-            return product
-        finally:
-            if paused:
-                self._tape.start()
+        return self._tape._jvp(convert_to_tensor(y), self._primals, self._tangents, zero)

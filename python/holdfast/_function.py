@@ -1,4 +1,4 @@
-"""`tf.function`: Python code that is traced once for each kind of arguments, then runs as a graph."""
+"""`tf.function`: Python code that is traced once per kind of arguments, then runs as a graph."""
 
 from __future__ import annotations
 
@@ -15,9 +15,16 @@ from ._bound import bound
 from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
+from ._traceable import check_traceable
 from .errors import unsupported
 
-__all__ = ["ConcreteFunction", "Function", "function", "functions_run_eagerly", "run_functions_eagerly"]
+__all__ = [
+    "ConcreteFunction",
+    "Function",
+    "function",
+    "functions_run_eagerly",
+    "run_functions_eagerly",
+]
 
 MOST_TRACES = 128  # the one unused longest goes when there are more
 
@@ -49,7 +56,8 @@ class Function(_holdfast.TracedBase):
         reduce_retracing: bool = False,
     ) -> None:
         self._python_function = python_function
-        self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
+        own_name = getattr(python_function, "__name__", type(python_function).__name__)
+        self._name = str(name or own_name)
         self._autograph = autograph
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
@@ -139,22 +147,22 @@ class Function(_holdfast.TracedBase):
         return trace
 
     def trace_report(self) -> str:
-        """Why it was traced, each time: which part of the arguments was not as before, and the cost."""
+        """Why it was traced, each time: which part of the arguments was new, and the cost."""
         return self._history.report()
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments, which may be `TensorSpec`s."""
-        call = self._signature.bind_specs(args, kwargs)
+        call = self._signature.bind(args, kwargs)
         with self._lock:
             trace = self._find(call) or self._make(call)
-        return ConcreteFunction(trace, call)
+        return ConcreteFunction(trace)
 
     def experimental_get_tracing_count(self) -> int:
         """How often it was traced."""
         return self._traced
 
     def memory_plan(self, *args: Any, **kwargs: Any) -> str:
-        """Where the values of a call lie in memory: each buffer, its bytes, its steps, the line that fills it.
+        """Where the values of a call lie in memory: each buffer, its bytes, steps, and line.
 
         Of the trace for these arguments; of the one used last where none are given.
         """
@@ -176,7 +184,7 @@ class Function(_holdfast.TracedBase):
         return "\n\n".join(t.signature_text(verbose) for t in reversed(self._traces))
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        return [ConcreteFunction(t, t.call) for t in reversed(self._traces)]
+        return [ConcreteFunction(t) for t in reversed(self._traces)]
 
     def __repr__(self) -> str:
         return f"<tf.function {self._name}>"
@@ -185,8 +193,8 @@ class Function(_holdfast.TracedBase):
 class ConcreteFunction:
     """One trace of a function: a graph with fixed kinds of arguments."""
 
-    def __init__(self, trace: Trace, call: Any) -> None:
-        self._trace, self._call = trace, call
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
 
     @property
     def name(self) -> str:
@@ -206,12 +214,12 @@ class ConcreteFunction:
     @property
     def inputs(self) -> list[Any]:
         """Its inputs as symbols: arguments, then captures."""
-        return self._trace.concrete.symbols()[0]
+        return list(self._trace.concrete.symbols()[0])
 
     @property
     def outputs(self) -> list[Any]:
         """Its outputs as symbols."""
-        return self._trace.concrete.symbols()[1][: self._trace.outputs]
+        return list(self._trace.concrete.symbols()[1][: self._trace.outputs])
 
     @property
     def function_type(self) -> inspect.Signature:
@@ -225,7 +233,8 @@ class ConcreteFunction:
 
     def inference_fn(self, *tensors: Any) -> list[Any]:
         """Runs the graph on flat tensors; gives flat tensors."""
-        return self._trace.concrete.call([*tensors, *self._trace.captured])[: self._trace.outputs]
+        given = self._trace.concrete.call([*tensors, *self._trace.captured])
+        return list(given[: self._trace.outputs])
 
     @property
     def variables(self) -> tuple[Any, ...]:
@@ -300,8 +309,8 @@ def function(
 ) -> Any:
     """Turns a Python function into one that runs as a graph; also a decorator.
 
-    `jit_compile` and `experimental_autograph_options` are accepted and change nothing: what is traced is
-    always compiled, and AutoGraph always knows all it knows.
+    `jit_compile` is accepted and changes nothing: what is traced is always compiled. The parts of
+    AutoGraph that `experimental_autograph_options` may ask for are always on.
     """
     for option, given in (
         ("experimental_implements", experimental_implements),
@@ -315,10 +324,13 @@ def function(
                 fix=f"leave `{option}` out",
             )
 
-    def decorate(f: Callable[..., Any]) -> Any:
+    if experimental_autograph_options is not None:
         from . import autograph as _autograph
 
-        _autograph.check_traceable(f)
+        _autograph.check_features("experimental_autograph_options", experimental_autograph_options)
+
+    def decorate(f: Callable[..., Any]) -> Any:
+        check_traceable(f)
         return Function(
             f,
             None,

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _control, _holdfast, _registry, nest
-from ._control import hollow, is_symbol, to_tensors
+from ._control import hollow, to_tensors
 from ._shape import TensorShape, TensorSpec
+from ._symbols import is_symbol
 from ._tensor_array import TensorArray
 from .errors import fail
 
@@ -30,7 +31,9 @@ def _rows(elems: Any) -> tuple[list[Any], Any]:
 
 def _row(flat: list[Any], structure: Any, i: Any) -> Any:
     gather = _registry.function("gather")
-    return nest.pack_sequence_as(structure, [t[i] if isinstance(i, int) else gather(t, i) for t in flat])
+    return nest.pack_sequence_as(
+        structure, [t[i] if isinstance(i, int) else gather(t, i) for t in flat]
+    )
 
 
 def map_fn(
@@ -56,7 +59,7 @@ def map_fn(
     arrays = _arrays_for(wanted, n, infer_shape)
     if arrays is None:
         arrays, shape = _probe(fn, flat, structure, n, infer_shape)
-    out_structure = shape if shape is not None else hollow(_specs(wanted))
+    out_structure = shape if shape is not None else hollow(wanted)
 
     def body(i: Any, written: list[Any]) -> tuple[Any, list[Any]]:
         values = to_tensors(fn(_row(flat, structure, i)))
@@ -72,21 +75,23 @@ def _with_rows(tensor: Any, n: Any) -> Any:
     return tensor
 
 
-def _specs(wanted: Any) -> Any:
-    return nest.map_structure(lambda s: s, wanted)
-
-
 def _arrays_for(wanted: Any, n: Any, infer_shape: bool) -> list[TensorArray] | None:
     if wanted is None:
         return None
     made = []
     for spec in nest.flatten(wanted):
         shape = spec.shape if isinstance(spec, TensorSpec) else None
-        made.append(TensorArray(getattr(spec, "dtype", spec), size=n, element_shape=shape, infer_shape=infer_shape))
+        made.append(
+            TensorArray(
+                getattr(spec, "dtype", spec), size=n, element_shape=shape, infer_shape=infer_shape
+            )
+        )
     return made
 
 
-def _probe(fn: Any, flat: list[Any], structure: Any, n: Any, infer_shape: bool) -> tuple[list[TensorArray], Any]:
+def _probe(
+    fn: Any, flat: list[Any], structure: Any, n: Any, infer_shape: bool
+) -> tuple[list[TensorArray], Any]:
     """What `fn` gives, found out on a graph that is thrown away."""
     writer = _holdfast.Writer(_control.name_of(fn, "fn"), "loop", True)
     writer.enter(True)
@@ -115,12 +120,18 @@ def _stacked(results: list[Any], wanted: Any) -> Any:
         zeros = _registry.function("zeros")
         return nest.map_structure(lambda s: zeros([0, *_known(s)], getattr(s, "dtype", s)), wanted)
     columns = zip(*(nest.flatten(r) for r in results), strict=True)
-    return nest.pack_sequence_as(hollow(results[0]), [stack([_holdfast.convert(v) for v in c]) for c in columns])
+    return nest.pack_sequence_as(
+        hollow(results[0]), [stack([_holdfast.convert(v) for v in c]) for c in columns]
+    )
 
 
 def _known(spec: Any) -> list[int]:
     shape = getattr(spec, "shape", None)
-    return [] if not isinstance(shape, TensorShape) or shape.rank is None else [d or 0 for d in shape.as_list()]
+    return (
+        []
+        if not isinstance(shape, TensorShape) or shape.rank is None
+        else [d or 0 for d in shape.as_list()]
+    )
 
 
 def _hints(back_prop: bool) -> None:
@@ -128,10 +139,15 @@ def _hints(back_prop: bool) -> None:
         fail("E1105", "`back_prop=False` is not supported", "gradients end with `tf.stop_gradient`")
 
 
+def _walk(n: Any, backwards: bool) -> Callable[[Any], Any]:
+    """Which of `n` rows is met in step `i`."""
+    return (lambda i: n - 1 - i) if backwards else (lambda i: i)
+
+
 def _fold(fn: Any, elems: Any, initializer: Any, backwards: bool) -> Any:
     flat, n = _rows(elems)
     structure = hollow(elems)
-    at = (lambda i: n - 1 - i) if backwards else (lambda i: i)
+    at = _walk(n, backwards)
     first = 0
     if initializer is None:
         initializer, first = _row(flat, structure, at(0)), 1
@@ -185,13 +201,15 @@ def scan(
     _hints(back_prop)
     flat, n = _rows(elems)
     structure = hollow(elems)
-    at = (lambda i: n - 1 - i) if reverse else (lambda i: i)
+    at = _walk(n, reverse)
     first = 0
     value = initializer
     if initializer is None:
         value, first = _row(flat, structure, at(0)), 1
     start = to_tensors(value)
-    arrays = [TensorArray(t.dtype, size=n, element_shape=t.shape, infer_shape=infer_shape) for t in start]
+    arrays = [
+        TensorArray(t.dtype, size=n, element_shape=t.shape, infer_shape=infer_shape) for t in start
+    ]
     if first:
         arrays = [a.write(at(0), t) for a, t in zip(arrays, start, strict=True)]
     shape = hollow(value)
@@ -227,7 +245,7 @@ def vectorized_map(
     around = writer.captures()
 
     def each(row: list[Any]) -> list[Any]:
-        return one.call([*row, *around])
+        return list(one.call([*row, *around]))
 
     stacked = map_fn(each, flat, fn_output_signature=types)
     return nest.pack_sequence_as(shape, stacked)

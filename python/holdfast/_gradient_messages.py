@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any, NamedTuple
 
-from . import _holdfast, _inside, _source
-from ._diagnostics import Mark, born_loc, mark, name_in_frame, warn
+from . import _holdfast, _inside
+from ._births import assigned_there, born_label, type_text
+from ._diagnostics import Mark, argument_name, born_loc, mark, name_in_frame, warn
+from ._source_text import tree_of
 from .errors import fail, used_here
 
 __all__ = [
@@ -20,40 +21,12 @@ __all__ = [
 ]
 
 
-def _words(node: Any, used: Mark | None, position: int, keyword: str) -> str:
-    """What the user typed for an argument of the executing call, if it is one name."""
-    if used is not None:
-        names = used.names()
-        text = names.keywords.get(keyword)
-        if text is None and position < len(names.operands):
-            text = names.operands[position]
-        if text is not None and re.fullmatch(r"[\w.]+(\[[\w'\"]+\])?", text.text):
-            return str(text.text)
-    return name_in_frame(node) if isinstance(node, _holdfast.Tensor) else ""
-
-
-def _source_name(source: Any, used: Mark | None, single: bool) -> str:
-    if single and (words := _words(source, used, 1, "sources")):
+def _source_name(source: Any, single: bool) -> str:
+    if single and (words := argument_name(source, 1, "sources")):
         return words
     if isinstance(source, _holdfast.Tensor):
         return name_in_frame(source) or "the source"
     return str(source.name).removesuffix(":0")
-
-
-def _type_text(thing: Any) -> str:
-    sizes = ",".join("?" if size is None else str(size) for size in thing.shape)
-    return f"{thing.dtype.name}[{sizes}]"
-
-
-def _born_label(thing: Any, name: str) -> list[dict[str, Any]]:
-    loc = born_loc(thing)
-    if loc is None:
-        return []
-    is_tensor = isinstance(thing, _holdfast.Tensor)
-    made = f" from {thing._op}" if is_tensor and thing._op else ""
-    kind = "" if is_tensor else "Variable "
-    text = f"born here: {kind}`{name}`, {_type_text(thing)}{made}"
-    return [{"role": "born", "loc": loc, "text": text, "primary": False}]
 
 
 def _info(thing: Any, name: str) -> dict[str, Any]:
@@ -61,7 +34,7 @@ def _info(thing: Any, name: str) -> dict[str, Any]:
         "name": name,
         "op": thing._op if isinstance(thing, _holdfast.Tensor) else "",
         "dtype": thing.dtype.name,
-        "shape": _type_text(thing).removeprefix(thing.dtype.name),
+        "shape": type_text(thing).removeprefix(thing.dtype.name),
         "device": "",
         "born": born_loc(thing) or {},
     }
@@ -89,15 +62,15 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     used = mark()
     said: dict[str, Any] = tape._explain(target, source)
     meaning = _meaning(said, source)
-    y = (_words(target, used, 0, "target") if single else "") or "the target"
-    x = _source_name(source, used, single)
+    y = (argument_name(target, 0, "target") if single else "") or "the target"
+    x = _source_name(source, single)
     tape_name = _tape_name(used)
     is_variable = not isinstance(source, _holdfast.Tensor)
     quoted_y = f"`{y}`" if y != "the target" else y
     quoted_x = f"`{x}`" if x != "the source" else x
     head = f"the gradient of {quoted_y} with respect to {quoted_x} is None"
     rebinding = _rebinding(source)
-    labels = _rebound_labels(rebinding, source) if rebinding else _born_label(source, x)
+    labels = _rebound_labels(rebinding, source) if rebinding else born_label(source, x)
     if tape._opened is not None:
         labels.append(
             {
@@ -194,7 +167,7 @@ def with_node(opened: Mark) -> ast.With | None:
     words = opened.names()
     if words.whole is None:
         return None
-    tree = _source._parse("".join(_source._lines(opened.code.co_filename)))
+    tree = tree_of(opened.code.co_filename)
     place = (words.whole.line, words.whole.col)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.With) and any(
@@ -223,20 +196,21 @@ def warn_none(tape: Any, targets: list[Any], sources: list[Any]) -> dict[str, An
 
 def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
     """E0503: a source is a value from inside a traced function, of which the tape saw one op."""
-    used = mark()
     for source in sources:
         function = _inside.function_of(source)
         if not function:
             continue
-        name = _source_name(source, used, len(sources) == 1)
+        name = _source_name(source, len(sources) == 1)
         fail(
             "E0503",
-            f"the gradient with respect to `{name}`, a value inside the traced function `{function}`",
-            f"to the tape a call of `{function}` is one op: it knows what goes in and what comes out, not "
-            f"how the result depends on `{name}`",
-            fix=f"take the gradient inside `{function}`, or return `{name}` from `{function}` and compute the rest from it",
+            f"the gradient with respect to `{name}`, a value inside the traced function "
+            f"`{function}`",
+            f"to the tape a call of `{function}` is one op: it knows what goes in and what comes "
+            f"out, not how the result depends on `{name}`",
+            fix=f"take the gradient inside `{function}`, or return `{name}` from `{function}` and "
+            "compute the rest from it",
             labels=[
-                *_born_label(source, name),
+                *born_label(source, name),
                 *used_here("gradient asked for here"),
             ],
             subject=_info(source, name),
@@ -244,20 +218,6 @@ def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
 
 
 # A tensor under the name of a Variable.
-
-
-def _assigned(loc: dict[str, Any] | None) -> ast.Assign | None:
-    """The assignment on the line of a birth, if it gives its value to one target."""
-    if not loc or not loc.get("source"):
-        return None
-    try:
-        body = ast.parse(loc["source"].strip()).body
-    except SyntaxError:
-        return None
-    match body:
-        case [ast.Assign(targets=[ast.Name() | ast.Attribute()]) as assign]:
-            return assign
-    return None
 
 
 class _Rebinding(NamedTuple):
@@ -274,7 +234,7 @@ def _rebinding(source: Any) -> _Rebinding | None:
     if not isinstance(source, _holdfast.Tensor):
         return None
     variable, here = source._variable_born(), born_loc(source)
-    was, now = _assigned(variable), _assigned(here)
+    was, now = assigned_there(variable), assigned_there(here)
     if was is None or now is None or here is None or variable is None:
         return None
     name = ast.unparse(now.targets[0])
@@ -286,7 +246,7 @@ def _rebinding(source: Any) -> _Rebinding | None:
 
 
 def _is_update(rebinding: _Rebinding, used: Mark | None) -> bool:
-    """Whether the new value was computed with a gradient: a training step that lost its Variable."""
+    """Whether the new value comes from a gradient: a training step that lost its Variable."""
     grads = set(used.names().assigned_names) if used is not None else set()
     return any(
         (isinstance(node, ast.Attribute) and node.attr == "gradient")
@@ -321,7 +281,7 @@ def refuse_rebound(tape: Any, target: Any, sources: list[Any]) -> None:
 
 
 def _rebound_labels(found: _Rebinding, source: Any) -> list[dict[str, Any]]:
-    born = f"born here: Variable `{found.name}`, {_type_text(source)}"
+    born = f"born here: Variable `{found.name}`, {type_text(source)}"
     rebound = f"rebound here: from now on `{found.name}` is a tensor"
     return [
         {"role": "born", "loc": found.variable, "text": born, "primary": False},

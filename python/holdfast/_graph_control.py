@@ -9,7 +9,7 @@ from typing import Any
 from . import _holdfast, nest
 from ._graph import Graph, Operation, operation_of
 
-__all__ = ["graph_for", "grouped", "nodes_of", "ordered"]
+__all__ = ["graph_for", "grouped", "newest", "nodes_of", "ordered"]
 
 
 def graph_for(values: Any) -> Graph | None:
@@ -67,3 +67,9 @@ def _is_value(part: Any) -> bool:
 def grouped(graph: Graph, inputs: Any, name: str) -> Operation:
     """An operation that has run when all of `inputs` have."""
     return operation_of(graph._group(nodes_of(inputs), name))
+
+
+def newest(values: Any) -> Operation | None:
+    """The operation that was added last to the graph of `values`; None where none is written by hand."""
+    graph = graph_for(values)
+    return None if graph is None else operation_of(graph._nodes()[-1])

@@ -68,7 +68,7 @@ class _entered:
         if self._context is not None:
             self._context.__enter__()
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._context is not None:
             self._context.__exit__(*error)
 

@@ -42,7 +42,8 @@ class GraphVariable(Variable):
                 "a Variable keeps the number of its dimensions",
                 fix="give `shape=[None, ...]` with one entry for each dimension",
             )
-        super().__init__(initial_value, trainable, validate_shape, *rest, shape=shape, **options)
+        options |= {"shape": shape}
+        super().__init__(initial_value, trainable, validate_shape, *rest, **options)
 
     def _set_up(
         self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str

@@ -11,6 +11,8 @@ import types
 import weakref
 from typing import Any
 
+from ._symbols import is_symbol
+
 __all__ = [
     "MISSING",
     "AttributePlace",
@@ -21,7 +23,6 @@ __all__ = [
     "Object",
     "Place",
     "holds_symbol",
-    "is_symbol",
     "item_of",
     "leaves",
     "own_attribute",
@@ -330,13 +331,6 @@ def leaves(value: Any) -> list[Any]:
         else:
             found.append(part)
     return found
-
-
-def is_symbol(value: Any) -> bool:
-    """Whether a value is a tensor that has no value yet."""
-    from . import _control
-
-    return bool(_control.is_symbol(value))
 
 
 def holds_symbol(value: Any) -> bool:

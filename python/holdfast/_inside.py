@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from typing import Any
 
@@ -17,7 +18,11 @@ def note(value: Any, function: str) -> None:
     for leaf in nest.flatten(value):
         if isinstance(leaf, _holdfast.Tensor):
             number = leaf._id
-            _known[number] = weakref.ref(leaf, lambda _, n=number: _known.pop(n, None)), function
+            _known[number] = weakref.ref(leaf, functools.partial(_forget, number)), function
+
+
+def _forget(number: int, _: weakref.ref[Any]) -> None:
+    _known.pop(number, None)
 
 
 def function_of(tensor: Any) -> str:

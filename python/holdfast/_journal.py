@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from ._holders import ItemPlace, Object, Place, holds_symbol
 
@@ -21,6 +21,7 @@ __all__ = [
     "Set",
     "journal",
     "mutate",
+    "note_assigned",
     "note_read",
     "note_set",
     "open_journals",
@@ -28,18 +29,20 @@ __all__ = [
     "raw_write",
     "uncertain",
     "was_stored",
+    "write",
 ]
 
 
 class Set:
     """A value that was put into a place. `old` was there before."""
 
-    __slots__ = ("condition", "inside", "old", "place", "value")
+    __slots__ = ("condition", "inside", "old", "place", "site", "value")
 
     def __init__(self, place: Place, old: Any, value: Any) -> None:
         self.place, self.old, self.value = place, old, value
         self.inside: Any = value  # what the place holds while tracing; `value` may come from it
         self.condition: Any = None  # a tensor: performed where it is true
+        self.site: Any = None  # the statement that the condition comes from
 
     def touches(self) -> tuple[Any, ...]:
         """What tells changes of the same thing apart from others."""
@@ -49,13 +52,14 @@ class Set:
 class Growth:
     """A method of a container that was called to change it, such as `append`."""
 
-    __slots__ = ("condition", "container", "inside", "method", "value")
+    __slots__ = ("condition", "container", "inside", "method", "site", "value")
 
     def __init__(self, container: Object, method: str, arguments: tuple[Any, ...]) -> None:
         self.container, self.method = container, method
         self.value: Any = arguments
         self.inside: Any = arguments
         self.condition: Any = None
+        self.site: Any = None
 
     def touches(self) -> tuple[Any, ...]:
         """What tells changes of the same thing apart from others."""
@@ -128,7 +132,7 @@ class Journal:
                 container.clear()
                 (container.extend if isinstance(container, deque) else container.update)(before)
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Self:
         _open.journals.append(self)
         return self
 
@@ -141,6 +145,7 @@ class Journal:
 class _Open(threading.local):
     def __init__(self) -> None:
         self.journals: list[Journal] = []
+        self.writing: tuple[Any, ...] | None = None  # the key of the place that `write` fills now
 
 
 _open = _Open()
@@ -179,10 +184,25 @@ def note_read(key: tuple[Any, ...]) -> None:
         now.reads.add(key)
 
 
+def write(place: Place, value: Any) -> None:
+    """Puts a value into a place as an assignment would; the caller writes it down."""
+    outer, _open.writing = _open.writing, place.key
+    try:
+        place.write(value)
+    finally:
+        _open.writing = outer
+
+
+def note_assigned(place: Place, value: Any) -> None:
+    """Writes down an assignment that an object of ours learns of, unless `write` makes it."""
+    if place.key != _open.writing:
+        note_set(place, value)
+
+
 def raw_write(place: Place, value: Any) -> None:
     """Puts a value into a place behind everybody's back."""
     if isinstance(place, ItemPlace):
-        place.write(value)
+        write(place, value)
     else:
         place.restore(value)
 
@@ -202,7 +222,7 @@ def put(place: Place, value: Any) -> None:
     now = journal()
     if now is not None and isinstance(place, ItemPlace):
         now.keep(place.holder())
-    place.write(value)
+    write(place, value)
     if now is not None:
         now.add(Set(place, old, value))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from . import _holdfast
-from ._control import is_symbol
+from ._symbols import is_symbol
 
 __all__ = ["Kept", "keep", "keeping", "peek"]
 
@@ -23,7 +23,7 @@ _now = _Now()
 class Kept:
     """A symbol that each call of its function gives a value, as a store does to a place."""
 
-    condition = None
+    condition: Any = None
 
     def __init__(self, symbol: Any) -> None:
         self._symbol = symbol
@@ -42,7 +42,7 @@ class keeping:
     def __init__(self) -> None:
         self.kept: list[Kept] = []
 
-    def __enter__(self) -> keeping:
+    def __enter__(self) -> Self:
         _now.lists.append(self.kept)
         return self
 

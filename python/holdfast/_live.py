@@ -32,7 +32,11 @@ class LiveTensors:
 
     def __str__(self) -> str:
         what = f"{self.count} x {'' if self.alike else 'up to '}{self.dtype.name}{self.shape}"
-        where = f"{self.file}:{self.line}  {self.source.strip()}" if self.file else "by no line of the program"
+        where = (
+            f"{self.file}:{self.line}  {self.source.strip()}"
+            if self.file
+            else "by no line of the program"
+        )
         return f"{self.bytes} bytes  {what}  {where}"
 
 
@@ -47,10 +51,10 @@ class _Table(list[LiveTensors]):
 
 
 def live_tensors(group_by: str | None = "line") -> list[LiveTensors]:
-    """What fills the memory now, largest first: by the line that made it, or each piece with `None`.
+    """What fills the memory now, largest first: by the line that made it, or piece by piece.
 
-    Buffers below 4096 bytes are not listed. A tensor that looks into another's memory, as `reshape` gives,
-    is not counted again. Printing the list gives a table.
+    Buffers below 4096 bytes are not listed. A tensor that looks into another's memory, as `reshape`
+    gives, is not counted again. Printing the list gives a table.
     """
     if group_by not in ("line", None):
         fail("E1104", f"live_tensors: group_by is {group_by!r}", fix='say "line" or None')

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from . import nest
 from ._name_scope import name_scope, scoped
+from ._places import note_attribute_store
 from ._variable import Variable
 
 __all__ = ["Module"]
@@ -49,6 +50,10 @@ class Module:
             )
         self._name = name
         self._scope_name = scoped(name) + "/"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        note_attribute_store(self, name, value)  # a trace performs the store again at each call
+        super().__setattr__(name, value)
 
     @property
     def name(self) -> str:

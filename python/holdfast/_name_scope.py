@@ -12,8 +12,8 @@ __all__ = ["name_scope", "scoped"]
 class name_scope:
     """A context in which names begin with `name/`.
 
-    A name that ends with a slash is taken as it is; an empty one means no prefix. In a graph a name that is
-    taken gets a number.
+    A name that ends with a slash is taken as it is; an empty one means no prefix. In a graph a
+    name that is taken gets a number.
     """
 
     def __init__(self, name: str) -> None:
@@ -28,9 +28,7 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
-        scope = self._name
-        if scope and not scope.endswith("/"):
-            scope = _holdfast.unique_scope(scoped(scope)) + "/"
+        scope: str = _holdfast.name_scope_prefix(self._name)
         self._before.append(_holdfast.get_name_scope())
         _holdfast.set_name_scope(scope)
         return scope

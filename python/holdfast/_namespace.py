@@ -28,6 +28,19 @@ _INSTEAD = {
 }
 
 
+# Parts of the package that are loaded when they are first asked for: few programs need them.
+_LATE = ("autograph", "compat.v1")
+
+
+def here(module: types.ModuleType, name: str) -> Any:
+    """What a module of ours has under a name, loaded if it has to be; None if there is nothing."""
+    found = vars(module).get(name)
+    if found is not None:
+        return found
+    full = f"{module.__name__}.{name}"
+    return importlib.import_module(full) if full.partition(".")[2] in _LATE else None
+
+
 class Namespace(types.ModuleType):
     """A module without a file, filled from the registry."""
 
@@ -39,16 +52,19 @@ def _of_version_2(path: str, name: str) -> Any:
     """What a name of `tf.compat.v1` means where version 2 has the same one; None if it has none."""
     holder: Any = sys.modules[PACKAGE]
     for part in path.split(".") if path else ():
-        holder = vars(holder).get(part)
+        holder = here(holder, part)
         if not isinstance(holder, types.ModuleType):
             return None
-    return vars(holder).get(name)
+    return here(holder, name)
 
 
 def missing(module: types.ModuleType, name: str) -> Any:
     """What an unknown attribute of one of our modules means, or the error that it deserves."""
     path = module.__name__.partition(".")[2]
     if not name.startswith("_"):
+        late = here(module, name)
+        if late is not None:
+            return late
         if path == "compat.v1" or path.startswith("compat.v1."):
             found = _of_version_2(path.removeprefix("compat.v1").lstrip("."), name)
             if found is not None:
@@ -118,6 +134,13 @@ def fill(names: Mapping[str, Any]) -> None:
         put(path, value)
 
 
+def fill_registered(late: str) -> None:
+    """Puts the functions of the registry that belong into a part that is loaded late."""
+    for path, function in _registry.BY_PATH.items():
+        if path.startswith(f"{late}."):
+            put(path, function)
+
+
 class RawOp:
     """One op of the registry, called with keywords as TensorFlow's raw ops are."""
 
@@ -147,12 +170,13 @@ class RawOp:
 
 def build(adaptors: Mapping[str, Any], python_only: Iterable[Mapping[str, Any]]) -> None:
     """Fills the package: what is Python only, then adaptors, then the whole registry."""
-    for path in ("config", "debugging", "errors", "nest", "random"):
+    for path in ("compat", "config", "debugging", "errors", "nest", "random"):
         module(path)
     for names in python_only:
         fill(names)
     for path, function in _registry.BY_PATH.items():
-        put(path, adaptors.get(path, function))
+        if not path.startswith(_LATE):
+            put(path, adaptors.get(path, function))
     raw = module("raw_ops")
     for name in _registry.RAW_OPS:
         raw.__dict__[name] = RawOp(name)

@@ -13,9 +13,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _holdfast, _registry
-from ._diagnostics import born_loc, module_alias, same_tensor, user_frame
-from ._source import enclosing, locate
-from ._symbols import type_text
+from ._births import type_text
+from ._diagnostics import Mark, born_loc, module_alias, same_tensor, user_frame
+from ._source import enclosing
+from ._symbols import is_symbol
 from .errors import fail
 
 __all__ = ["array_ufunc", "refuse"]
@@ -56,11 +57,12 @@ _OURS = {
     "remainder": "math.floormod",
     "rint": "round",
 }
-_SAME = (
-    "add subtract multiply negative sign exp sqrt square sin cos tan sinh cosh tanh maximum "
-    "minimum greater greater_equal less less_equal equal not_equal logical_and logical_or "
-    "logical_not floor matmul"
-).split()
+_SAME = frozenset({
+    *("add", "subtract", "multiply", "negative", "sign", "exp", "sqrt", "square", "floor"),
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "maximum", "minimum", "matmul"),
+    *("greater", "greater_equal", "less", "less_equal", "equal", "not_equal"),
+    *("logical_and", "logical_or", "logical_not"),
+})  # fmt: skip
 
 # What an operator between an array and a tensor means: the tensor's method for it.
 _REFLECTED = {
@@ -109,19 +111,15 @@ _REDUCED = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"
 _NUMPY = os.path.dirname(np.__file__)
 
 
-def _is_symbol(value: Any) -> bool:
-    return isinstance(value, Tensor) and value._symbolic and not _holdfast.has_value(value)
-
-
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """NumPy asks here before it applies `ufunc` to a tensor."""
     name = ufunc.__name__
     plain = method == "__call__" and not kwargs
-    if any(_is_symbol(value) for value in inputs):
+    if any(map(is_symbol, inputs)):
         path = _OURS.get(name, name if name in _SAME else None)
         if plain and path is not None:
             return _registry.function(path)(*inputs)
-        symbol = next(value for value in inputs if _is_symbol(value))
+        symbol = next(filter(is_symbol, inputs))
         refuse(symbol, _REDUCED.get(name, name) if method == "reduce" else name)
     # `array + tensor` is a tensor, as `tensor + array` is; `np.add(array, tensor)` is an array.
     if plain and name in _REFLECTED and len(inputs) == 2 and isinstance(inputs[1], Tensor):
@@ -171,15 +169,7 @@ def refuse(tensor: Any, function: str = "") -> NoReturn:
         text = f"born here: {type_text(tensor)} from {tensor._op}, in {scope['name']}"
         labels.append({"role": "born", "loc": born, "text": text, "primary": False})
     if frame is not None:
-        place = locate(frame.f_code, frame.f_lasti)
-        loc = {
-            "file": place.file,
-            "line": place.line,
-            "col_begin": place.col_begin,
-            "col_end": place.col_end,
-            "qualname": place.qualname,
-            "source": place.source_line,
-        }
+        loc = Mark(frame.f_code, frame.f_lasti).loc()
         used = {"role": "used", "loc": loc, "text": "NumPy needs its value here", "primary": True}
         labels.append(used)
     fail(

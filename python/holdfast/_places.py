@@ -8,17 +8,15 @@ at once, written down, and performed again by every later call with its own valu
 
 from __future__ import annotations
 
-import contextlib
-import random
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from . import _holdfast
-from ._diagnostics import Mark, mark, module_alias, warn
+from ._diagnostics import Mark, mark
 from ._holders import (
     MISSING,
     AttributePlace,
@@ -28,12 +26,20 @@ from ._holders import (
     ItemPlace,
     Object,
     Place,
-    is_symbol,
     item_of,
     weakly,
 )
-from ._journal import Journal, note_read, note_set, open_journals, uncertain, was_stored
+from ._journal import (
+    Journal,
+    Set,
+    note_assigned,
+    note_read,
+    open_journals,
+    uncertain,
+    was_stored,
+)
 from ._stores import Store, stores
+from ._symbols import is_symbol
 from .errors import fail, used_here
 
 __all__ = [
@@ -51,7 +57,6 @@ __all__ = [
     "Store",
     "note_attribute_store",
     "recording",
-    "watch_random",
 ]
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(...), range, np.generic)
@@ -74,7 +79,12 @@ def same_value(was: Any, now: Any) -> bool:
         return False
     if isinstance(was, tuple):
         return len(was) == len(now) and all(map(same_value, was, now))
-    return bool(was == now or (was != was and now != now))  # two NaNs are alike
+    return bool(was == now or (is_nan(was) and is_nan(now)))
+
+
+def is_nan(value: Any) -> bool:
+    """Whether a plain value is no number; two of these are alike, and not equal."""
+    return bool(value != value)  # noqa: PLR0124 (of all numbers only NaN differs from itself)
 
 
 class Guard:
@@ -235,12 +245,12 @@ class Recorder:
         self._alive: list[Any] = []  # so that no id is given twice while tracing
         self._stores: list[Store] | None = None
 
-    def __enter__(self) -> Recorder:
+    def __enter__(self) -> Self:
         _active.recorders.append(self)
         self.journal.__enter__()
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.journal.__exit__()
         _active.recorders.remove(self)
         if error is not None:
@@ -277,8 +287,9 @@ class Recorder:
         """
         key = place.key
         note_read(key)
-        if uncertain(key) is not None:
-            _refuse_uncertain(place)
+        perhaps = uncertain(key)
+        if perhaps is not None:
+            _refuse_uncertain(place, perhaps)
         if is_symbol(value) or key in self._seen:
             return
         if was_stored(self.journal, key):
@@ -290,10 +301,9 @@ class Recorder:
         if any(each.made(holder) for each in open_journals(self.journal)):
             return
         self._alive.append(holder)
-        if pending:
-            if is_plain(value):
-                self._pending[key] = Guard(place, value, "value", mark())
-                return
+        if pending and is_plain(value):
+            self._pending[key] = Guard(place, value, "value", mark())
+            return
         self._seen.add(key)
         self._bind(place, value)
 
@@ -401,65 +411,23 @@ class Recorder:
                 self.reads.append((tensor, place))
 
 
-def _refuse_uncertain(place: Place) -> None:
+def _refuse_uncertain(place: Place, store: Set) -> None:
+    labels = used_here("read here, while tracing")
+    if store.site is not None:
+        text = "the branch: when it runs, only one side is taken"
+        labels.insert(
+            0, {"role": "placed", "loc": store.site.loc(), "text": text, "primary": False}
+        )
     fail(
         "E0104",
         f"{place.describe()} was set on one side of a branch, and is read after it",
         "which side is taken is known when the graph runs, and Python needs its value now",
         fix="give it tensors, in both branches or before them; a graph can choose between tensors",
-        labels=used_here("read here, while tracing"),
+        labels=labels,
     )
 
 
 def note_attribute_store(obj: Any, name: str, value: Any) -> None:
     """Says that `obj.name = value` is about to happen; for `__setattr__` of our own classes."""
     if recording() is not None:
-        note_set(AttributePlace(obj, name), value)
-
-
-@contextlib.contextmanager
-def watch_random(function: str) -> Iterator[None]:
-    """Warns with W0604 if Python's or NumPy's random numbers move while `function` is traced."""
-    before = random.getstate(), _numpy_state()
-    recorder = recording()
-    yield
-    calls = recorder.random_calls if recorder is not None else []
-    moved = "random" if random.getstate() != before[0] else "numpy.random"
-    if not calls and (random.getstate(), _numpy_state()) == before:
-        return
-    label = {"role": "used", "text": "drawn here, once, while tracing", "primary": True}
-    words = _drawn(calls[0]) if calls else ""
-    drawn = f"`{words}()`" if words else f"a number of `{moved}`"
-    tf = module_alias()
-    same = _same_draw(words.rpartition(".")[2])
-    warn(
-        "W0604",
-        f"{drawn} was drawn while tracing `{function}`; all calls get that number",
-        why=f"Python ran `{function}` once, to trace it; later calls run its graph, in which the "
-        "number is a constant",
-        labels=[label | {"loc": calls[0].loc()}] if calls else used_here("traced here"),
-        fixes=[
-            {
-                "title": f"let the graph draw, at each call anew: `{tf}.random.{same}(...)`",
-                "applicability": "manual",
-                "edits": [],
-            }
-        ],
-    )
-
-
-def _drawn(call: Mark) -> str:
-    names = call.names()
-    return f"{names.receiver.text}.{names.function}" if names.receiver else names.function
-
-
-def _same_draw(name: str) -> str:
-    """Our function for one of Python's or NumPy's."""
-    if name in ("normal", "randn", "gauss", "normalvariate", "standard_normal"):
-        return "normal"
-    return name if name in ("shuffle", "gamma", "poisson") else "uniform"
-
-
-def _numpy_state() -> tuple[Any, ...]:
-    name, keys, *rest = np.random.get_state(legacy=True)
-    return name, np.asarray(keys).tobytes(), *rest
+        note_assigned(AttributePlace(obj, name), value)

@@ -1,4 +1,4 @@
-"""What a traced function does when it runs, as text: its steps, and where their values lie in memory."""
+"""What a traced function does when it runs, as text: its steps, and where values lie in memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _SEVERAL = "several devices: each step finds its kernel and its memory when it r
 
 
 def memory_plan(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Each buffer of the one block of memory that a call needs, with the user's line that fills it."""
+    """Each buffer of the memory that a call needs, with the user's line that fills it."""
     text: str | None = _concrete(function, args, kwargs, "memory_plan").memory_plan()
     return _SEVERAL if text is None else text
 
 
 def explain(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """The steps of a call: kernels, why others refused, bytes, what was fused, and times if they were taken."""
+    """The steps of a call: kernels, why others refused, bytes, what was fused, times if taken."""
     text: str | None = _concrete(function, args, kwargs, "explain").explain()
     return _SEVERAL if text is None else text
 

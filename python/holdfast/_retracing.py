@@ -39,7 +39,9 @@ class Miss:
 
 def _entry_text(entry: Any) -> str:
     if is_type(entry):
-        sizes = "..." if entry[1] is None else ",".join("?" if n is None else str(n) for n in entry[1])
+        sizes = (
+            "..." if entry[1] is None else ",".join("?" if n is None else str(n) for n in entry[1])
+        )
         return f"{entry[0].name}[{sizes}]"
     if entry[0] in ("object", "variable"):
         return f"{type(entry[1].get()).__name__} object"
@@ -51,7 +53,9 @@ def _kind(was: Any, now: Any) -> str:
         return "shape" if was[0] == now[0] else "dtype"
     if isinstance(was[0], str) or isinstance(now[0], str):
         return "object"
-    return "value" if was[0] is now[0] and not issubclass(was[0], (list, tuple, dict)) else "structure"
+    return (
+        "value" if was[0] is now[0] and not issubclass(was[0], (list, tuple, dict)) else "structure"
+    )
 
 
 class History:
@@ -68,7 +72,7 @@ class History:
         self._in_a_row = 0
 
     def relax(self, call: Call, before: list[Any]) -> tuple[str, ...]:
-        """Counts the dimensions that are not as in an earlier trace; makes those unknown that keep changing."""
+        """Counts dimensions that are not as they were; those that keep changing are let go."""
         alike = [key for key in before if _same_but_sizes(key, call.key)]
         if not alike:
             return ()
@@ -94,9 +98,15 @@ class History:
         return tuple(relaxed)
 
     def note(
-        self, call: Call, key: Any, before: list[Any], guard: Any, seconds: float, relaxed: tuple[str, ...]
+        self,
+        call: Call,
+        key: Any,
+        before: list[Any],
+        guard: Any,
+        seconds: float,
+        relaxed: tuple[str, ...],
     ) -> None:
-        """Records a trace for arguments with `key`; warns when one call site makes a new one again and again."""
+        """Records a trace for arguments with `key`; warns of a call site that keeps making them."""
         miss = self._explain(call, key, before, guard, seconds, relaxed)
         self.misses.append(miss)
         self.count += 1
@@ -109,49 +119,81 @@ class History:
             self._warn(miss, call)
 
     def _explain(
-        self, call: Call, key: Any, before: list[Any], guard: Any, seconds: float, relaxed: tuple[str, ...]
+        self,
+        call: Call,
+        key: Any,
+        before: list[Any],
+        guard: Any,
+        seconds: float,
+        relaxed: tuple[str, ...],
     ) -> Miss:
         cost = seconds * 1e3
         if not before:
             return Miss("", "", "", "first", cost)
         if guard is not None and guard.is_partial():
             self._warn_partial(guard)
-            return Miss(guard.place.describe(), "an array", "changed in place", "guard", cost, relaxed)
+            return Miss(
+                guard.place.describe(), "an array", "changed in place", "guard", cost, relaxed
+            )
         if guard is not None:
-            return Miss(guard.place.describe(), repr(guard.was), repr(guard.now()), "guard", cost, relaxed)
+            return Miss(
+                guard.place.describe(), repr(guard.was), repr(guard.now()), "guard", cost, relaxed
+            )
         was = before[0]
         for i, (a, b) in enumerate(zip(was, key, strict=False)):
             if a != b:
-                return Miss(call.path(i), _entry_text(a), _entry_text(b), _kind(a, b), cost, relaxed)
-        return Miss("arguments", f"{len(was)} parts", f"{len(key)} parts", "structure", cost, relaxed)
+                return Miss(
+                    call.path(i), _entry_text(a), _entry_text(b), _kind(a, b), cost, relaxed
+                )
+        return Miss(
+            "arguments", f"{len(was)} parts", f"{len(key)} parts", "structure", cost, relaxed
+        )
 
     def _warn(self, miss: Miss, call: Call) -> None:
         relaxed = f"; {', '.join(miss.relaxed)} is unknown from now on" if miss.relaxed else ""
-        what = {"value": "a Python value is part of its trace", "shape": "each shape needs a trace"}.get(
-            miss.kind, "each change needs a trace"
-        )
+        what = {
+            "value": "a Python value is part of its trace",
+            "shape": "each shape needs a trace",
+        }.get(miss.kind, "each change needs a trace")
         warn(
             "W0601",
-            f"`{self._name}` is traced again and again: `{miss.leaf}` was {miss.was}, now {miss.now}",
+            f"`{self._name}` is traced again and again: `{miss.leaf}` was {miss.was}, now "
+            f"{miss.now}",
             labels=used_here("traced here, again"),
             why=f"`{miss.leaf}` changes from call to call, and {what}: {self.count} traces so far,"
             f" which took {_rounded(self._milliseconds)}{relaxed}",
-            fixes=[self._as_tensor(miss, call) or {"title": self._cure(miss), "applicability": "manual", "edits": []}],
+            fixes=[
+                self._as_tensor(miss, call)
+                or {"title": self._cure(miss), "applicability": "manual", "edits": []}
+            ],
         )
 
     def _warn_partial(self, guard: Any) -> None:
         name = guard.place.describe()
-        read = [] if guard.at is None else [
-            {"role": "first_use", "loc": guard.at.loc(), "text": "read here, while tracing", "primary": False}
-        ]
+        read = (
+            []
+            if guard.at is None
+            else [
+                {
+                    "role": "first_use",
+                    "loc": guard.at.loc(),
+                    "text": "read here, while tracing",
+                    "primary": False,
+                }
+            ]
+        )
         warn(
             "W0602",
             f"{name} changed in place since `{self._name}` was traced; such changes may be missed",
             labels=[*read, *used_here("called here: a new trace, since the change was seen")],
-            why=f"the numbers of {name} are part of the trace, and it is too large to be compared whole "
-            "at each call: some of its elements are",
+            why=f"the numbers of {name} are part of the trace, and it is too large to be compared "
+            "whole at each call: some of its elements are",
             fixes=[
-                {"title": f"pass it to `{self._name}` as an argument", "applicability": "manual", "edits": []}
+                {
+                    "title": f"pass it to `{self._name}` as an argument",
+                    "applicability": "manual",
+                    "edits": [],
+                }
             ],
         )
 
@@ -161,11 +203,24 @@ class History:
         if here is None or miss.kind != "value" or miss.leaf not in call.names:
             return None
         names, at = here.names(), call.names.index(miss.leaf)
-        typed = names.keywords.get(miss.leaf) or (names.operands[at] if at < len(names.operands) else None)
-        if typed is None or names.kind != "call" or typed.line != typed.end_line or typed.text.startswith("*"):
+        typed = names.keywords.get(miss.leaf) or (
+            names.operands[at] if at < len(names.operands) else None
+        )
+        if (
+            typed is None
+            or names.kind != "call"
+            or typed.line != typed.end_line
+            or typed.text.startswith("*")
+        ):
             return None
         new = f"{module_alias()}.constant({typed.text})"
-        edit = {"file": here.loc()["file"], "line": typed.line, "col": typed.col, "old": typed.text, "new": new}
+        edit = {
+            "file": here.loc()["file"],
+            "line": typed.line,
+            "col": typed.col,
+            "old": typed.text,
+            "new": new,
+        }
         title = f"give `{miss.leaf}` as a tensor: one trace serves all its values"
         return {"title": title, "applicability": "maybe", "edits": [edit]}
 
@@ -203,7 +258,11 @@ def _spec(miss: Miss, tf: str) -> str:
 
 def _rounded(milliseconds: float) -> str:
     """A cost in words that are the same on every run of the same program."""
-    for bound, text in ((1e3, "less than a second"), (1e4, "some seconds"), (6e4, "most of a minute")):
+    for bound, text in (
+        (1e3, "less than a second"),
+        (1e4, "some seconds"),
+        (6e4, "most of a minute"),
+    ):
         if milliseconds < bound:
             return text
     return "more than a minute"
@@ -219,7 +278,9 @@ class Remade:
     """Functions made anew from the same code, each traced once and dropped."""
 
     def __init__(self) -> None:
-        self._last: weakref.WeakKeyDictionary[types.CodeType, tuple[Any, int]] = weakref.WeakKeyDictionary()
+        self._last: weakref.WeakKeyDictionary[types.CodeType, tuple[Any, int]] = (
+            weakref.WeakKeyDictionary()
+        )
 
     def note(self, function: Any, code: Any) -> None:
         """Called at the first trace of a function."""
@@ -238,7 +299,8 @@ class Remade:
                 f" {count - 1} like this one were made, traced and dropped before",
                 fixes=[
                     {
-                        "title": f"make `{function.name}` once, outside the loop or function that makes it now",
+                        "title": f"make `{function.name}` once, outside the loop or function that "
+                        "makes it now",
                         "applicability": "manual",
                         "edits": [],
                     }

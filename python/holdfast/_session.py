@@ -6,11 +6,12 @@ import collections
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from . import _holdfast
 from ._diagnostics import mark
 from ._graph import Graph, Operation, get_default_graph
+from ._symbols import is_symbol
 from ._tensor import IndexedSlices
 from ._v1_config import ConfigProto
 from .errors import fail, unsupported
@@ -145,7 +146,7 @@ def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
             "a run gives values to tensors",
             fix="feed a placeholder, or another tensor of the graph",
         )
-    if isinstance(value, Tensor) and value._symbolic and not _holdfast.has_value(value):
+    if is_symbol(value):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
             "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the "
@@ -259,14 +260,14 @@ class Session(_holdfast.SessionBase):
         finally:
             _stack.sessions.remove(self)
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         stack = contextlib.ExitStack()
         stack.enter_context(self.graph.as_default())
         stack.enter_context(self.as_default())
         self._contexts.append(stack)
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._contexts.pop().close()
         if not self._contexts:
             self._close(True)

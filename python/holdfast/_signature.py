@@ -13,7 +13,9 @@ import numpy as np
 
 from . import _holdfast, nest
 from ._dtypes import DType
+from ._places import is_nan
 from ._shape import TensorSpec
+from ._symbols import is_symbol
 from ._tensor import IndexedSlices
 from .errors import fail
 
@@ -26,7 +28,17 @@ Tensor = _holdfast.Tensor
 class Call:
     """One call: the structure of its arguments, their leaves, and what tells traces apart."""
 
-    __slots__ = ("args", "awaited", "key", "kwargs", "leaves", "names", "symbolic", "tensors", "types")
+    __slots__ = (
+        "args",
+        "awaited",
+        "key",
+        "kwargs",
+        "leaves",
+        "names",
+        "symbolic",
+        "tensors",
+        "types",
+    )
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> None:
         self.args, self.kwargs, self.names = args, kwargs, names
@@ -51,7 +63,7 @@ class Call:
                 self._flatten(part, key)
         elif isinstance(value, _VALUES):
             # 0 and False, 1 and 1.0 are equal, and mean different things to a trace.
-            key.append((kind, value if value == value else "nan"))
+            key.append((kind, "nan" if is_nan(value) else value))
             self.leaves.append(value)
         elif isinstance(value, concurrent.futures.Future):
             self.awaited = True
@@ -85,11 +97,10 @@ class Call:
 
     def _tensor(self, tensor: Any, key: list[Any], leaf: bool = True) -> None:
         key.append((tensor.dtype, _dims(tensor.shape)))
-        self.symbolic = self.symbolic or (tensor._symbolic and not _holdfast.has_value(tensor))
+        self.symbolic = self.symbolic or is_symbol(tensor)
         self.tensors.append(tensor)
         if leaf:
             self.leaves.append(tensor)
-
 
     def path(self, index: int) -> str:
         """What the user calls the part of the arguments that an entry of the key is about."""
@@ -134,7 +145,7 @@ class Identity:
     def __init__(self, value: Any) -> None:
         self._hash = id(value)
         try:
-            self._ref = weakref.ref(value)
+            self._ref: Callable[[], Any] = weakref.ref(value)
         except TypeError:
             self._ref = lambda: value
 
@@ -159,6 +170,7 @@ class Signature:
         self.given = given
         self.name = name
         self.specs = None if given is None else tuple(given)
+        self._parameters: inspect.Signature | None
         try:
             self._parameters = inspect.signature(function)
         except (TypeError, ValueError):
@@ -185,12 +197,12 @@ class Signature:
         if self.specs is None:
             return Call(bound_args, bound_kwargs, self._names)
         call = Call(self._fitted(bound_args), bound_kwargs, self._names)
-        wanted = [(s.dtype, _dims(s.shape)) for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)]
+        wanted = [
+            (s.dtype, _dims(s.shape)) for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)
+        ]
         call.types[: len(wanted)] = wanted
         call.key = tuple(_without_tensors(call.key))
         return call
-
-    bind_specs = bind
 
     def _fitted(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments as tensors of the dtypes and shapes that were asked for."""
@@ -200,7 +212,11 @@ class Signature:
         out = list(args)
         for i, spec in enumerate(self.specs):
             fit = functools.partial(self._fit, i)
-            out[i] = nest.map_structure(fit, spec, args[i]) if nest.is_nested(spec) else fit(spec, args[i])
+            out[i] = (
+                nest.map_structure(fit, spec, args[i])
+                if nest.is_nested(spec)
+                else fit(spec, args[i])
+            )
         return tuple(out)
 
     def _fit(self, position: int, spec: Any, value: Any) -> Any:

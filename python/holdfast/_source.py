@@ -1,9 +1,9 @@
-"""What the user's source says about an instruction: its place, its operands, and the names it fills.
+"""What the user's source says about an instruction: its place, its operands, the names it fills.
 
 Messages speak of things by the names the user typed. A frame gives a code object and an instruction
-offset; `locate` turns them into a place, `operand_names` into the words of the expression there. Both
-are for printing: they read and parse the file when first asked, remember it, and never raise. What
-cannot be known for sure is left empty; nothing is guessed.
+offset; `locate` turns them into a place, `operand_names` into the words of the expression there.
+Both are for printing: they read and parse the file when first asked, remember it, and never raise.
+What cannot be known for sure is left empty; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,20 @@ import linecache
 import re
 import sys
 import types
-import warnings
 from typing import NamedTuple
 
-__all__ = ["OperandNames", "Place", "Text", "locate", "locate_frame", "operand_names"]
+from ._source_text import PerFile, line_at, lines_of, parse, tree_of
+
+__all__ = [
+    "OperandNames",
+    "Place",
+    "Text",
+    "enclosing",
+    "locate",
+    "locate_frame",
+    "operand_names",
+    "shown_name",
+]
 
 # Methods that put their argument into the object they belong to.
 _STORES = {"append", "appendleft", "add", "extend", "insert", "put", "setdefault", "update"}
@@ -31,11 +41,9 @@ _ASKS = (
     *("BEFORE_WITH", "LOAD_SPECIAL"),
 )
 
-_REMEMBERED = 64  # files
-
 
 class Place(NamedTuple):
-    """A place as messages cite it. Columns are bytes from 0, -1 if unknown; an unread line is empty."""
+    """A place as messages cite it. Columns are bytes from 0, -1 if unknown; no source is empty."""
 
     file: str
     line: int
@@ -111,7 +119,7 @@ class _File:
         self.encoded = [line.encode("utf-8", "replace") for line in lines]
         self.nodes: dict[_Span, list[ast.expr | ast.AugAssign]] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
-        tree = _parse("".join(lines))
+        tree = parse("".join(lines))
         for parent in ast.walk(tree) if tree else ():
             for child in ast.iter_child_nodes(parent):
                 # Contexts and operators are shared objects; they have no place of their own.
@@ -136,37 +144,7 @@ class _File:
         return " ".join(self.text(node).text.split())
 
 
-_files: dict[str, _File] = {}
-
-
-def _parse(source: str) -> ast.AST | None:
-    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # notebooks may await in a cell
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = compile(source, "<source>", "exec", flags, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return tree if isinstance(tree, ast.AST) else None
-
-
-def _lines(filename: str) -> list[str]:
-    """The lines as tracebacks see them: fresh from disk, from a notebook, or none."""
-    try:
-        linecache.checkcache(filename)
-        return linecache.getlines(filename)
-    except (OSError, ValueError):  # a name that no file can have
-        return []
-
-
-def _file(filename: str) -> _File:
-    lines = _lines(filename)
-    known = _files.get(filename)
-    if known is None or known.lines != lines:
-        while len(_files) >= _REMEMBERED:
-            _files.pop(next(iter(_files)), None)
-        known = _files[filename] = _File(list(lines))
-    return known
+_files = PerFile(_File)
 
 
 def _span(node: ast.expr | ast.AugAssign) -> _Span:
@@ -201,11 +179,14 @@ def _position(code: types.CodeType, lasti: int) -> tuple[int | None, ...]:
 
 def _definition(code: types.CodeType) -> int:
     """The line of a function's `def`, which may stand below its decorators."""
-    lines = _lines(code.co_filename)
+    lines = lines_of(code.co_filename)
     for number in range(code.co_firstlineno, min(code.co_firstlineno + 50, len(lines) + 1)):
         if lines[number - 1].lstrip().startswith(("def ", "async def ", "class ")):
             return number
-        if not lines[number - 1].lstrip().startswith(("@", ")", "#")) and "lambda" in lines[number - 1]:
+        if (
+            not lines[number - 1].lstrip().startswith(("@", ")", "#"))
+            and "lambda" in lines[number - 1]
+        ):
             break
     return code.co_firstlineno
 
@@ -224,7 +205,7 @@ def _times_before(code: types.CodeType, lasti: int, starts: tuple[str, ...]) -> 
     )
 
 
-def _shown_name(filename: str) -> str:
+def shown_name(filename: str) -> str:
     """A notebook cell by its number: its file's name differs from run to run."""
     old = re.fullmatch(r"<ipython-input-(\d+)-\w+>", filename)
     if old:
@@ -238,14 +219,13 @@ def _shown_name(filename: str) -> str:
 def locate(code: types.CodeType, lasti: int) -> Place:
     """The place of the instruction at byte offset `lasti` of `code`."""
     line, end_line, col, end_col = _position(code, lasti)
-    lines = _lines(code.co_filename)
-    source = lines[line - 1].rstrip("\r\n") if line and 0 < line <= len(lines) else ""
+    source = line_at(code.co_filename, line)
     if col is None or end_col is None:
         col = end_col = -1
     elif end_line != line:  # the first line stands for an expression of several
         end_col = len(source.rstrip().encode("utf-8", "replace")) if source else -1
         col = col if source else -1
-    return Place(_shown_name(code.co_filename), line or 0, col, end_col, code.co_qualname, source)
+    return Place(shown_name(code.co_filename), line or 0, col, end_col, code.co_qualname, source)
 
 
 def locate_frame(frame: types.FrameType) -> Place:
@@ -259,18 +239,18 @@ def operand_names(code: types.CodeType, lasti: int) -> OperandNames:
     line, end_line, col, end_col = _position(code, lasti)
     if line is None or end_line is None or col is None or end_col is None:
         return OperandNames()
-    file = _file(code.co_filename)
+    file = _files.get(code.co_filename)
     nodes = file.nodes.get(_Span(line, col, end_line, end_col))
     return _Reader(file, code, lasti).read(nodes[0]) if nodes else OperandNames()
 
 
-def enclosing(code: types.CodeType, lasti: int) -> list[ast.AST]:
+def enclosing(code: types.CodeType, lasti: int) -> list[ast.expr | ast.stmt]:
     """The expressions and the statement around an instruction, innermost first."""
     line, end_line, col, end_col = _position(code, lasti)
-    tree = _parse("\n".join(text.rstrip("\r\n") for text in _lines(code.co_filename)))
+    tree = tree_of(code.co_filename)
     if tree is None or line is None or end_line is None or col is None or end_col is None:
         return []
-    found = []
+    found: list[ast.expr | ast.stmt] = []
     for node in ast.walk(tree):
         if not isinstance(node, (ast.expr, ast.stmt)):
             continue

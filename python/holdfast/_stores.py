@@ -12,31 +12,24 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import nest
-from ._holders import MISSING, ItemPlace, Place, holds_symbol, is_symbol
+from ._holders import MISSING, ItemPlace, Place, holds_symbol
 from ._journal import Change, Growth, Journal, Set, mutate, put
+from ._slots import Slot
+from ._symbols import is_symbol
 
 __all__ = ["Store", "stores"]
-
-
-class _Slot:
-    """Stands for a symbol in what was stored."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
 
 
 def _hollow(value: Any, symbols: list[Any]) -> Any:
     """A nested value with slots in place of its symbols, which are appended to `symbols`."""
     if is_symbol(value):
         symbols.append(value)
-        return _Slot(len(symbols) - 1)
+        return Slot(len(symbols) - 1)
     return _rebuilt(value, _hollow, symbols)
 
 
 def _filled(value: Any, tensors: list[Any]) -> Any:
-    if type(value) is _Slot:
+    if type(value) is Slot:
         return tensors[value.index]
     return _rebuilt(value, _filled, tensors)
 
@@ -119,9 +112,7 @@ def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
                 yield (i, key), part
 
 
-def _spots(
-    change: Growth, taken: set[tuple[int, Any]]
-) -> Iterator[tuple[Any, tuple[int, ...]]]:
+def _spots(change: Growth, taken: set[tuple[int, Any]]) -> Iterator[tuple[Any, tuple[int, ...]]]:
     """Where in its container a change left symbols; one that is there twice was put there twice."""
     container = change.container.read()
     if isinstance(container, (set, frozenset)) or container is MISSING:
@@ -153,9 +144,7 @@ def stores(journal: Journal, read: set[tuple[Any, ...]]) -> list[Store]:
         for change in journal.changes
         if isinstance(change, Growth) and _is_outside(change) and holds_symbol(change.value)
     }
-    kept = [
-        change for i, change in enumerate(journal.changes) if _is_kept(change, i, last, grown)
-    ]
+    kept = [change for i, change in enumerate(journal.changes) if _is_kept(change, i, last, grown)]
     taken: set[tuple[int, Any]] = set()
     found = [Store(change, taken) for change in kept]
     for change in reversed(journal.changes):

@@ -7,6 +7,7 @@ import re
 from typing import Any, NoReturn
 
 from . import _holdfast
+from ._births import type_text
 from ._diagnostics import (
     born_loc,
     mark,
@@ -17,14 +18,13 @@ from ._diagnostics import (
     user_frame,
 )
 from ._source import enclosing
-from ._symbols import type_text
 from .errors import fail, used_here
 
 __all__ = ["refuse"]
 
 
 def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
-    """Raises the diagnostic: whose the symbol is, why it has no value, and what to write instead."""
+    """Raises the diagnostic: whose the symbol is, why it has no value, what to write instead."""
     name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked) or scope["node"]
     by_hand = scope["kind"] == "graph" and asked in ("numpy", "buffer")
     if not scope["open"] or by_hand:
@@ -87,7 +87,7 @@ def _numpy(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
 
 
 def _edited(title: str, old: str, new: str) -> dict[str, Any]:
-    """A fix that writes `new` for `old` in the expression that is executing, where that stands there."""
+    """A fix that writes `new` for `old` in the expression that is executing, where it stands."""
     here = mark()
     loc = here.loc() if here is not None else {}
     line = loc.get("source", "").encode()
@@ -98,7 +98,7 @@ def _edited(title: str, old: str, new: str) -> dict[str, Any]:
     return {"title": title, "applicability": "maybe", "edits": [edit]}
 
 
-def _around() -> list[ast.AST]:
+def _around() -> list[ast.expr | ast.stmt]:
     here = mark()
     return enclosing(here.code, here.lasti) if here is not None else []
 
@@ -110,7 +110,8 @@ def _origin(tensor: Any, name: str, scope: dict[str, Any]) -> str:
     if not roots:
         return f"`{name}` is computed when `{scope['name']}` runs"
     names = ", ".join(f"`{r}`" for r in roots[:3])
-    return f"`{name}` depends on the argument{'s' if len(roots) > 1 else ''} {names} of `{scope['name']}`"
+    plural = "s" if len(roots) > 1 else ""
+    return f"`{name}` depends on the argument{plural} {names} of `{scope['name']}`"
 
 
 def _iterate(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
@@ -122,7 +123,8 @@ def _iterate(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoRet
     fail(
         "E0202",
         f"`{name}` is {what} while `{scope['name']}` is traced; its number of rows is unknown",
-        f"{_origin(tensor, name, scope)} and is {type_text(tensor)}: `?` is a size that each call decides",
+        f"{_origin(tensor, name, scope)} and is {type_text(tensor)}: `?` is a size that each call "
+        "decides",
         fix=instead if iterated else f"the length as a tensor: `{tf}.shape({name})[0]`; {instead}",
         labels=_labels(tensor, _born_text(tensor, scope), f"{what} here"),
         subject=_subject(tensor, name, scope),
@@ -136,7 +138,8 @@ def _python_value(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> 
     fail(
         "E0201",
         f"`{name}` is asked for {_ASKED[asked]} while `{scope['name']}` is traced",
-        f"{_origin(tensor, name, scope)}: it gets a value when the graph runs, and Python wants one now",
+        f"{_origin(tensor, name, scope)}: it gets a value when the graph runs, and Python wants "
+        "one now",
         fix=_way_out(name, asked),
         labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_ASKED[asked]} here"),
         subject=_subject(tensor, name, scope),
@@ -152,7 +155,9 @@ def _way_out(name: str, asked: str) -> str:
                 return _choice(ast.unparse(value), name)
             case ast.Call(func=ast.Name(id="range")):
                 return f"count in the graph: `{tf}.range({name})`"
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=attr)) if attr in _MATH:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=attr)) if (
+                attr in _MATH
+            ):
                 return f"compute it in the graph: `{tf}.math.{_MATH[attr]}({name})`"
             case ast.If() | ast.While():
                 return f"branch in the graph: `{tf}.cond({name}, lambda: ..., lambda: ...)`"
@@ -174,14 +179,30 @@ def _choice(container: str, name: str) -> str:
     if isinstance(items, (list, tuple)) and items and all(map(callable, items)):
         keys = list(found) if isinstance(found, dict) else [0, 1]
         sides = ", ".join(f"lambda: {container}[{key!r}](...)" for key in keys[:2])
-        return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{', ...' if len(items) > 2 else ''}])`"
+        more = ", ..." if len(items) > 2 else ""
+        return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{more}])`"
     if isinstance(items, (list, tuple)):
         return f"let the graph choose: `{tf}.gather({tf}.stack({container}), {name})`"
-    return f"let the graph choose: `{tf}.switch_case({name}, [...])`, or `{tf}.gather` from a tensor"
+    return (
+        f"let the graph choose: `{tf}.switch_case({name}, [...])`, or `{tf}.gather` from a tensor"
+    )
 
 
 # Functions of Python's `math`, and their counterparts.
 _MATH = {
     each: each
-    for each in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "floor", "ceil", "pow", "atan2", "erf")
+    for each in (
+        "sqrt",
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "floor",
+        "ceil",
+        "pow",
+        "atan2",
+        "erf",
+    )
 } | {"fabs": "abs"}

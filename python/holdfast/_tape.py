@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
-from . import _holdfast, _registry, nest
+from . import _holdfast, nest
 from ._diagnostics import Diagnostic, Mark, mark
 from ._gradient_messages import (
     explained,
@@ -206,39 +206,13 @@ class GradientTape(_holdfast.TapeBase):
         so `parallel_iterations` and `experimental_use_pfor` have nothing to choose from.
         """
         target = _differentiable(target)
-        flat = nest.flatten(sources)
-        reshape, stack = _registry.function("reshape"), _registry.function("stack")
-        count = target.shape.num_elements()
-        if count == 0:
-            fail(
-                "E1102",
-                f"`jacobian` of an empty target of shape {target.shape}",
-                "there is no element to take a derivative of",
-                op="GradientTape.jacobian",
-            )
-        rows = self._rows(target, flat, wants_zero(unconnected_gradients), count)
-        out: list[Any] = []
-        for column in zip(*rows, strict=True):
-            if any(g is None for g in column):
-                out.append(None)
-            else:
-                shape = [*target.shape, *column[0].shape]
-                out.append(reshape(stack(list(column)), shape))
-        return nest.pack_sequence_as(sources, out)
-
-    def _rows(self, target: Any, flat: list[Any], zero: bool, count: int) -> list[list[Any]]:
-        """The gradients of each element of `target`, as dense tensors."""
-        reshape, one_hot = _registry.function("reshape"), _registry.function("one_hot")
-        rows = []
+        zero = wants_zero(unconnected_gradients)
         self._begin_use()
         try:
-            for i in range(count):
-                unit = reshape(one_hot(i, count, dtype=target.dtype), list(target.shape))
-                found = self._gradient([target], flat, [unit], zero)
-                rows.append([dense(g) for g in found])
+            found = self._jacobian(target, nest.flatten(sources), zero)
         finally:
             self._end_use()
-        return rows
+        return nest.pack_sequence_as(sources, found)
 
     def batch_jacobian(
         self,
@@ -255,31 +229,17 @@ class GradientTape(_holdfast.TapeBase):
         target = _differentiable(target)
         target.shape.with_rank_at_least(2)
         source.shape.with_rank_at_least(2)
-        batch, rest = target.shape[0], target.shape[1:]
-        if source.shape[0] != batch:
+        if source.shape[0] != target.shape[0]:
             raise ValueError(
                 f"Need first dimension of target shape ({target.shape}) and source shape "
                 f"({source.shape}) to match."
             )
-        reshape, stack = _registry.function("reshape"), _registry.function("stack")
-        one_hot, broadcast_to = _registry.function("one_hot"), _registry.function("broadcast_to")
-        width = rest.num_elements()
         zero = wants_zero(unconnected_gradients)
-        rows = []
         self._begin_use()
         try:
-            for i in range(width):
-                unit = reshape(one_hot(i, width, dtype=target.dtype), [1, *rest])
-                ones = broadcast_to(unit, list(target.shape))
-                (found,) = self._gradient([target], [source], [ones], zero)
-                if found is None:
-                    return None
-                rows.append(dense(found))
+            return self._batch_jacobian(target, source, zero)
         finally:
             self._end_use()
-        if not rows:
-            return _registry.function("zeros")([batch, *rest, *source.shape[1:]], target.dtype)
-        return reshape(stack(rows, axis=1), [batch, *rest, *source.shape[1:]])
 
 
 def _key(source: Any) -> int:
@@ -313,7 +273,8 @@ def _upstream(output_gradients: Any, targets: list[Any]) -> list[Any]:
             flat = [output_gradients]
     if len(flat) != len(targets):
         raise ValueError(
-            f"output_gradients has {len(flat)} tensors for {len(targets)} targets, expected one each"
+            f"output_gradients has {len(flat)} tensors for {len(targets)} targets, expected one "
+            "each"
         )
     return [
         None if g is None else convert_to_tensor(g, t.dtype) if not isinstance(g, Tensor) else g

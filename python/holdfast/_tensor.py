@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import html
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -86,7 +85,7 @@ def as_float32(tensor: Any) -> Any:
 
 
 def _repr(self: Any) -> str:
-    if self._symbolic and not _holdfast.has_value(self):
+    if _symbols.is_symbol(self):
         return f"<tf.Tensor {_symbols.describe_symbol(self)}>"
     if self.dtype.name == "resource":
         return "<tf.Tensor: shape=(), dtype=resource>"
@@ -96,7 +95,7 @@ def _repr(self: Any) -> str:
 
 
 def _str(self: Any) -> str:
-    if self._symbolic and not _holdfast.has_value(self):
+    if _symbols.is_symbol(self):
         return _symbols.describe_symbol(self)
     text = numpy_text(self)
     gap = "\n" if "\n" in text else ""
@@ -104,12 +103,14 @@ def _str(self: Any) -> str:
 
 
 def _format(self: Any, spec: str) -> str:
-    if not spec and self._symbolic and not _holdfast.has_value(self):
+    if not spec and _symbols.is_symbol(self):
         return _str(self)
     return format(self.numpy(), spec)
 
 
 def _repr_html(self: Any) -> str:
+    import html
+
     return f"<pre>{html.escape(repr(self))}</pre>"
 
 
@@ -123,7 +124,7 @@ def _iter(self: Any) -> Iterator[Any]:
 
 
 def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-    if self._symbolic and not _holdfast.has_value(self) and _holdfast.scope_of(self)["open"]:
+    if _symbols.is_symbol(self) and _holdfast.scope_of(self)["open"]:
         from . import _numpy_calls
 
         _numpy_calls.refuse(self)
@@ -289,6 +290,7 @@ def attach() -> None:
         "__deepcopy__": _self,
         "get_shape": _get_shape,
         "set_shape": _set_shape,
+        "consumers": _consumers,
         "ref": _ref,
         "result": _self,
         "experimental_ref": _ref,
@@ -305,7 +307,6 @@ def attach() -> None:
         "value_index": lambda t: _place(t, "output"),
     }.items():
         setattr(Tensor, name, _OfGraphs(name, find))
-    Tensor.consumers = _consumers
     for name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
         setattr(Tensor, name, _NumPyOnly(name))
 
@@ -340,7 +341,7 @@ class graph_outside:
     def __enter__(self) -> None:
         self._entered = _holdfast.enter_eager()
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._entered.close()
 
 
@@ -386,13 +387,14 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """
     if not isinstance(tensor, Tensor):
         return None if isinstance(tensor, _holdfast.VariableBase) else tensor
-    if not tensor._symbolic or _holdfast.has_value(tensor):
+    if not _symbols.is_symbol(tensor):
         return tensor.numpy()
     numbers = _holdfast.known_numbers(tensor)
     if numbers is None or (None in numbers and not partial):
         return None
     dtype = object if None in numbers else tensor.dtype.as_numpy_dtype
-    found = np.array(numbers, dtype).reshape(tuple(tensor.shape))
+    sizes: list[Any] = tensor.shape.as_list()  # all known, or there were no numbers
+    found = np.array(numbers, dtype).reshape(sizes)
     return found if tensor.shape.rank else found[()]
 
 

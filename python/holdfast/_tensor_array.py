@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import _holdfast, _registry
-from ._control import is_symbol
 from ._dtypes import as_dtype, int32
 from ._shape import TensorShape, as_shape
+from ._symbols import is_symbol
 from .errors import fail
 
 __all__ = ["TensorArray"]
@@ -80,7 +80,11 @@ class TensorArray:
 
     def _with(self, flow: Any, element_shape: Any = None) -> TensorArray:
         made = TensorArray.__new__(TensorArray)
-        made._dtype, made._infer_shape, made._dynamic_size = self._dtype, self._infer_shape, self._dynamic_size
+        made._dtype, made._infer_shape, made._dynamic_size = (
+            self._dtype,
+            self._infer_shape,
+            self._dynamic_size,
+        )
         made._element_shape = self._element_shape if element_shape is None else element_shape
         made._flow, made._size = flow, self._size
         return made
@@ -97,7 +101,8 @@ class TensorArray:
         if not self._element_shape.is_compatible_with(shape):
             fail(
                 "E1102",
-                f"TensorArray: an element of shape {shape} among elements of shape {self._element_shape}",
+                f"TensorArray: an element of shape {shape} among elements of shape "
+                f"{self._element_shape}",
                 "all elements have one shape, unless the array is made with `infer_shape=False`",
             )
         return self._element_shape.merge_with(shape)
@@ -106,7 +111,11 @@ class TensorArray:
         """The array with another element `index`."""
         value = _holdfast.convert(value, self._dtype)
         if value.dtype != self._dtype:
-            fail("E1101", f"TensorArray: a {value.dtype.name} value written to an array of {self._dtype.name}")
+            fail(
+                "E1101",
+                f"TensorArray: a {value.dtype.name} value written to an array of "
+                f"{self._dtype.name}",
+            )
         index = self._index(index)
         if not self._dynamic_size and not is_symbol(index) and not is_symbol(self._flow):
             length = int(self.size())
@@ -172,12 +181,20 @@ class TensorArray:
     # Nested structures see the list inside, so that arrays pass through loops and functions.
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
-        return (self._dtype, self._infer_shape, self._dynamic_size, self._element_shape, self._size), (self._flow,)
+        return (
+            self._dtype,
+            self._infer_shape,
+            self._dynamic_size,
+            self._element_shape,
+            self._size,
+        ), (self._flow,)
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: Any) -> TensorArray:
         made = cls.__new__(cls)
-        made._dtype, made._infer_shape, made._dynamic_size, made._element_shape, made._size = metadata
+        made._dtype, made._infer_shape, made._dynamic_size, made._element_shape, made._size = (
+            metadata
+        )
         (made._flow,) = components
         return made
 

@@ -16,12 +16,16 @@ from . import (
     _keep,
     _places,
     _variable_messages,
-    autograph,
     nest,
 )
+from ._births import type_text
+from ._draws import watch_random
+from ._keep import Kept
+from ._restart import Restart
 from ._shape import TensorShape, TensorSpec
 from ._signature import Call, Identity, is_plain, is_type
-from ._symbols import type_text
+from ._slots import Slot, filled, hollowed
+from ._stores import Store
 from ._tensor import IndexedSlices
 from .errors import fail
 
@@ -43,12 +47,12 @@ class Trace:
         self.guards: Any = None
         self.captured: list[Any] = []  # tensors, or places that are read again at each call
         self.late: list[tuple[int, Any]] = []
-        self.result: Any = None        # the structure that is returned, with slots for tensors
+        self.result: Any = None  # the structure that is returned, with slots for tensors
         self.outputs = 0
         self.stores: list[tuple[Any, Any, Any]] = []
 
     def fits(self, call: Call) -> bool:
-        """Whether a call may run this trace: same kinds of arguments, and nothing it read has changed."""
+        """Whether a call may run this trace: same kinds of arguments, all it read as it was."""
         if not self.takes(call) or self.broken_guard() is not None:
             return False
         return all(_same_type(place.read(), self.captured[i]) for i, place in self.late)
@@ -58,11 +62,11 @@ class Trace:
         return bool(call.key == self.key) or self._covers(call.key)
 
     def orphaned(self) -> bool:
-        """Whether an object that it was traced for is gone, so that no call will ever be for it again."""
+        """Whether an object that it was traced for is gone: no call will be for it again."""
         return any(isinstance(e[-1], Identity) and e[-1].get() is None for e in self.key)
 
     def broken_guard(self) -> Any:
-        """The first thing it read from the program around it that is not as it was; None if all is."""
+        """The first thing it read from around it that is not as it was; None if all is."""
         return self.guards.check() if self.guards else None
 
     def _covers(self, key: tuple[Any, ...]) -> bool:
@@ -89,7 +93,9 @@ class Trace:
 
     def fast_form(self) -> tuple[Any, ...] | None:
         """What the C call needs to run this without Python; None where it can't."""
-        tokens = _tokens(self.key[1:-1], self.types)  # without the pair around arguments and keywords
+        tokens = _tokens(
+            self.key[1:-1], self.types
+        )  # without the pair around arguments and keywords
         if self.stores or tokens is None:
             return None
         guards = [] if self.guards is None else self.guards.as_tuples()
@@ -97,11 +103,11 @@ class Trace:
         if guards is None or any(place is None for _, place in late):
             return None
         result = self.result
-        if type(result) is _Slot:
+        if type(result) is Slot:
             form, slots = "one", [result.index]
         elif result is None:
             form, slots = "nothing", []
-        elif type(result) in (tuple, list) and all(type(x) is _Slot for x in result):
+        elif type(result) in (tuple, list) and all(type(x) is Slot for x in result):
             form, slots = type(result).__name__, [x.index for x in result]
         else:
             return None
@@ -113,7 +119,11 @@ class Trace:
         """A call with tensors for the arguments that were tensors; the others may be left out."""
         given = self._tensors_among(args, kwargs)
         if len(given) != len(self.types):
-            fail("E1104", f"`{self.name}` takes {len(self.types)} tensors, got {len(given)}", op=self.name)
+            fail(
+                "E1104",
+                f"`{self.name}` takes {len(self.types)} tensors, got {len(given)}",
+                op=self.name,
+            )
         names = self.input_names()
         tensors = []
         for value, (dtype, dims), name in zip(given, self.types, names, strict=True):
@@ -121,7 +131,8 @@ class Trace:
             if tensor.dtype != dtype or not TensorShape(dims).is_compatible_with(tensor.shape):
                 fail(
                     "E1101" if tensor.dtype != dtype else "E1102",
-                    f"`{self.name}`: argument `{name}` is {type_text(tensor)}, expected {dtype.name}{TensorShape(dims)}",
+                    f"`{self.name}`: argument `{name}` is {type_text(tensor)}, expected "
+                    f"{dtype.name}{TensorShape(dims)}",
                     "a concrete function is one graph, for one kind of arguments",
                     op=self.name,
                 )
@@ -129,7 +140,7 @@ class Trace:
         return Call(tuple(tensors), {}, names)
 
     def _tensors_among(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """What is given for the tensors of the trace. Plain values that it was made for may be repeated."""
+        """What is given for the tensors of the trace. Its own plain values may be repeated."""
         order = dict(zip(self.names, self.arguments, strict=False))
         open_names = [n for n, was in order.items() if any(x is TENSOR for x in nest.flatten(was))]
         # Positional arguments are all of them, or those that the trace left open.
@@ -150,7 +161,8 @@ class Trace:
             elif not _same_argument(was, now):
                 fail(
                     "E1104",
-                    f"`{self.name}` was traced for `{name}={_unwrapped(was)!r}`, and can't be called with {now!r}",
+                    f"`{self.name}` was traced for `{name}={_unwrapped(was)!r}`, and can't be "
+                    f"called with {now!r}",
                     "a concrete function is one graph, and plain values are part of it",
                     fix="call the function itself, or make another concrete function",
                     op=self.name,
@@ -172,7 +184,9 @@ class Trace:
         if not verbose:
             return head
         lines = [head, "  Args:"]
-        lines += [f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)]
+        lines += [
+            f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)
+        ]
         lines += ["  Returns:", f"    {nest.map_structure(_spec_text, self.output_specs())}"]
         return "\n".join(lines)
 
@@ -188,30 +202,41 @@ class Trace:
     def specs(self) -> list[TensorSpec]:
         """What is known of the tensors among the arguments."""
         names = self.input_names()
-        return [TensorSpec(dims, dtype, name) for (dtype, dims), name in zip(self.types, names, strict=True)]
+        return [
+            TensorSpec(dims, dtype, name)
+            for (dtype, dims), name in zip(self.types, names, strict=True)
+        ]
 
     def output_specs(self) -> Any:
         """The result, with specifications for tensors."""
         known = self.concrete.output_types()
         make = functools.partial(_spec_of, known)
-        return nest.map_structure(make, self.result) if nest.is_nested(self.result) else make(self.result)
+        return (
+            nest.map_structure(make, self.result)
+            if nest.is_nested(self.result)
+            else make(self.result)
+        )
 
     def input_specs(self) -> tuple[Any, dict[str, Any]]:
         """The arguments, with specifications for tensors: positional ones, and keywords."""
         specs = iter(self.specs())
-        return nest.map_structure(lambda x: next(specs) if x is TENSOR else _live(x), self.arguments), {}
+        return nest.map_structure(
+            lambda x: next(specs) if x is TENSOR else _live(x), self.arguments
+        ), {}
 
     def _finish(self, outputs: list[Any], first: bool) -> Any:
         for store, shape, condition in self.stores:
             if condition is None or bool(outputs[condition]):
-                value = _filled(shape, outputs)
+                value = filled(shape, outputs)
                 store.settle(value) if first else store.perform(value)
                 _inside.note(value, self.name)
-        return _filled(self.result, outputs)
+        return filled(self.result, outputs)
 
 
-def _tokens(key: tuple[Any, ...], types: list[tuple[Any, Any]]) -> list[tuple[str, Any, Any]] | None:
-    """A key as the C call reads it: tensors, lists, tuples and plain values; None if there is more."""
+def _tokens(
+    key: tuple[Any, ...], types: list[tuple[Any, Any]]
+) -> list[tuple[str, Any, Any]] | None:
+    """A key as the C call reads it: tensors, lists, tuples, plain values; None if there is more."""
     left = iter(types)
     out: list[tuple[str, Any, Any]] = []
     for entry in key:
@@ -235,38 +260,18 @@ TENSOR = _Tensor()  # stands for an argument that is a tensor
 
 
 def _spec_text(spec: Any) -> str:
-    return f"{spec.dtype.name} Tensor, shape={spec.shape}" if isinstance(spec, TensorSpec) else repr(spec)
+    return (
+        f"{spec.dtype.name} Tensor, shape={spec.shape}"
+        if isinstance(spec, TensorSpec)
+        else repr(spec)
+    )
 
 
 def _spec_of(known: list[tuple[Any, Any]], leaf: Any) -> Any:
-    if type(leaf) is not _Slot:
+    if type(leaf) is not Slot:
         return leaf
     dtype, shape = known[leaf.index]
     return TensorSpec(shape, dtype)
-
-
-class _Slot:
-    """Where output `index` goes in a structure."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
-def _filled(structure: Any, outputs: list[Any]) -> Any:
-    if nest.is_nested(structure):
-        return nest.map_structure(lambda x: _fill(x, outputs), structure)
-    return _fill(structure, outputs)
-
-
-def _fill(leaf: Any, outputs: list[Any]) -> Any:
-    if type(leaf) is _Slot:
-        return outputs[leaf.index]
-    if isinstance(leaf, IndexedSlices):
-        parts = (leaf.values, leaf.indices, leaf.dense_shape)
-        return IndexedSlices(*(_fill(part, outputs) for part in parts))
-    return leaf
 
 
 def _same_type(value: Any, like: Any) -> bool:
@@ -274,7 +279,7 @@ def _same_type(value: Any, like: Any) -> bool:
 
 
 def _type_covers(a: Any, b: Any) -> bool:
-    """Whether a trace for tensors of type `a`, which may have unknown dimensions, takes type `b`."""
+    """Whether a trace for tensors of type `a`, with dimensions unknown or not, takes type `b`."""
     if not is_type(a) or not is_type(b) or a[0] != b[0]:
         return False
     if a[1] is None:
@@ -284,11 +289,20 @@ def _type_covers(a: Any, b: Any) -> bool:
     return all(x is None or x == y for x, y in zip(a[1], b[1], strict=True))
 
 
+def _converted(function: Any) -> Any:
+    """The Python code of a function as it is traced."""
+    from . import autograph  # not before there is something to trace: it is large
+
+    return (
+        autograph.convert(function.python_function)
+        if function._autograph
+        else function.python_function
+    )
+
+
 def inline(function: Any, call: Call) -> Any:
     """Runs a function inside the trace that is being written: its ops join that one."""
-    code = function.python_function
-    if function._autograph:
-        code = autograph.convert(code)
+    code = _converted(function)
     with _holdfast.OwnSeeds():
         return code(*call.args, **call.kwargs)
 
@@ -300,7 +314,7 @@ def make(function: Any, call: Call, number: int) -> Trace:
     except RecursionError:
         _refuse_recursion(function)
     if made:
-        # It makes variables that outlive it. If that is once and for all, a second trace finds them there.
+        # It makes variables that outlive it. If once and for all, a second trace finds them there.
         trace, again = _make_settled(function, call, number)
         if again:
             _refuse_variables(function, again)
@@ -311,7 +325,7 @@ def _make_settled(function: Any, call: Call, number: int) -> tuple[Trace, list[A
     while True:
         try:
             return _make(function, call, number)
-        except autograph.Restart:
+        except Restart:
             continue
 
 
@@ -319,8 +333,8 @@ def _refuse_recursion(function: Any) -> NoReturn:
     fail(
         "E1105",
         f"`{function.name}` calls itself without end while it is traced",
-        "a call inside a trace is written out, and of a condition on a tensor both branches are written, "
-        "so the recursion never comes to its end",
+        "a call inside a trace is written out, and of a condition on a tensor both branches are "
+        "written, so the recursion never comes to its end",
         fix="write it as a loop: `tf.while_loop`, or `while` on a tensor",
         op=function.name,
     )
@@ -332,9 +346,7 @@ def _refuse_variables(function: Any, made: list[Any]) -> NoReturn:
 
 def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     trace = Trace(function.name, call, number)
-    code = function.python_function
-    if function._autograph:
-        code = autograph.convert(code)
+    code = _converted(function)
     plain = getattr(function.python_function, "__func__", function.python_function)
     written = getattr(plain, "__code__", None)
     writer = _holdfast.Writer(function.name, "function", False, number, written)
@@ -346,18 +358,17 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
             _places.Recorder() as recorder,
             creations,
             _keep.keeping() as keeping,
-            _places.watch_random(function.name),
+            watch_random(function.name, creations.made_any) as draws,
         ):
             writer.enter(True)
             try:
-                args, kwargs = _symbolic(writer, call)
-                result = code(*args, **kwargs)
-                del args, kwargs
+                result = _run(code, writer, call, recorder)
                 outputs: list[Any] = []
-                trace.result = _collect(result, outputs)
+                trace.result = hollowed(result, outputs, _output)
                 trace.outputs = len(outputs)
-                for store in [*recorder.stores, *keeping.kept]:
-                    shape = _collect(store.value, outputs)
+                effects: list[Store | Kept] = [*recorder.stores, *keeping.kept]
+                for store in effects:
+                    shape = hollowed(store.value, outputs, _output)
                     condition = None
                     if store.condition is not None:
                         condition = len(outputs)
@@ -365,14 +376,17 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
                     trace.stores.append((store, shape, condition))
                     store.value = store.condition = None
                 writer.set_outputs(outputs)
-                del result, outputs
+                del result, outputs, effects
             finally:
                 writer.exit()
     finally:
-        writer.close()  # after the recorder let go of what it saw: whoever still holds a symbol now is the user
+        # The recorder let go of what it saw: whoever still holds a symbol now is the user.
+        writer.close()
     if silent is not None:
         silent.check(function.name)
     made = creations.survivors()
+    if not made:  # else it is traced again, and what was drawn for variables is not
+        draws.warn()
     late = {}
     for place in recorder.tensors.values():
         tensor = place.read()
@@ -390,7 +404,17 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     return trace, made
 
 
-# No closures that call themselves below: they are cycles, and would keep symbols until the next collection.
+def _run(code: Any, writer: Any, call: Call, recorder: _places.Recorder) -> Any:
+    """What the Python code gives for symbols in place of the call's tensors."""
+    args, kwargs = _symbolic(writer, call)
+    try:
+        result = code(*args, **kwargs)
+    except Exception:
+        if not recorder.restart:
+            raise
+    if recorder.restart:  # the program may have caught what was raised to tell us
+        raise Restart
+    return result
 
 
 class _Arguments:
@@ -411,8 +435,9 @@ class _Arguments:
         if kind is tuple or kind is list:
             return kind(self.convert(part, f"{name}_{i}") for i, part in enumerate(value))
         if isinstance(value, IndexedSlices):
-            parts = [self._given(name), self._given(name)]
-            return IndexedSlices(*parts, None if value.dense_shape is None else self._given(name))
+            values, indices = self._given(name), self._given(name)
+            shape = None if value.dense_shape is None else self._given(name)
+            return IndexedSlices(values, indices, shape)
         if hasattr(value, "__tf_tracing_type__"):
             return value.__tf_tracing_type__(None).placeholder_value(None)
         if nest.is_nested(value):
@@ -430,7 +455,9 @@ def _symbolic(writer: Any, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]
 def _without_tensor(leaf: Any) -> Any:
     if isinstance(leaf, (Tensor, TensorSpec)) or _is_array(leaf):
         return TENSOR
-    return leaf if is_plain(leaf) else Identity(leaf)  # a trace does not keep the user's objects alive
+    return (
+        leaf if is_plain(leaf) else Identity(leaf)
+    )  # a trace does not keep the user's objects alive
 
 
 def _live(leaf: Any) -> Any:
@@ -451,27 +478,11 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def _collect(value: Any, outputs: list[Any]) -> Any:
-    """`value` with slots where it holds tensors, which are appended to `outputs`."""
-    put = functools.partial(_put, outputs)
-    return nest.map_structure(put, value) if nest.is_nested(value) else put(value)
-
-
-def _put(outputs: list[Any], leaf: Any) -> Any:
-    if leaf is None:
-        return None
-    if isinstance(leaf, IndexedSlices):
-        parts = (leaf.values, leaf.indices, leaf.dense_shape)
-        return IndexedSlices(*(_put(outputs, part) for part in parts))
+def _output(leaf: Any) -> Any:
+    """The tensor that a result is as an output of a graph; None for what a graph can't hand out."""
     if isinstance(leaf, _holdfast.VariableBase):
-        leaf = leaf.read()
-    elif not isinstance(leaf, Tensor):
-        if not _becomes_tensor(leaf):
-            return leaf
-        leaf = _holdfast.convert(leaf)
-    outputs.append(leaf)
-    return _Slot(len(outputs) - 1)
-
-
-def _becomes_tensor(leaf: Any) -> bool:
-    return isinstance(leaf, (bool, int, float, complex, str, bytes)) or _is_array(leaf)
+        return leaf.read()
+    if isinstance(leaf, Tensor):
+        return leaf
+    given = isinstance(leaf, (bool, int, float, complex, str, bytes)) or _is_array(leaf)
+    return _holdfast.convert(leaf) if given else None

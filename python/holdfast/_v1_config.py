@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .errors import fail
 
@@ -19,7 +19,7 @@ __all__ = [
 class _Record:
     """Fields with defaults, of which only known ones can be set."""
 
-    _fields: dict[str, Any] = {}
+    _fields: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, **fields: Any) -> None:
         for name, default in self._fields.items():
@@ -44,7 +44,7 @@ class _Record:
 class GPUOptions(_Record):
     """How a GPU's memory is used. Memory is always taken as it is needed, and given back."""
 
-    _fields = {
+    _fields: ClassVar[dict[str, Any]] = {
         "per_process_gpu_memory_fraction": 0.0,
         "allow_growth": False,
         "allocator_type": "",
@@ -60,7 +60,7 @@ class OptimizerOptions(_Record):
     """Which passes run over a graph. All of ours always do, since they change no result."""
 
     L0, L1, DEFAULT, OFF, ON_1, ON_2 = -1, 0, 0, -1, 1, 2
-    _fields = {
+    _fields: ClassVar[dict[str, Any]] = {
         "opt_level": 0,
         "global_jit_level": 0,
         "do_common_subexpression_elimination": False,
@@ -72,7 +72,11 @@ class OptimizerOptions(_Record):
 class GraphOptions(_Record):
     """Options of the graph: those of its passes."""
 
-    _fields = {"optimizer_options": OptimizerOptions, "rewrite_options": None, "infer_shapes": True}
+    _fields: ClassVar[dict[str, Any]] = {
+        "optimizer_options": OptimizerOptions,
+        "rewrite_options": None,
+        "infer_shapes": True,
+    }
 
 
 class ConfigProto(_Record):
@@ -84,7 +88,7 @@ class ConfigProto(_Record):
     `device_count` cannot hide a device that the process has.
     """
 
-    _fields = {
+    _fields: ClassVar[dict[str, Any]] = {
         "device_count": dict,
         "intra_op_parallelism_threads": 0,
         "inter_op_parallelism_threads": 0,
@@ -96,6 +100,8 @@ class ConfigProto(_Record):
         "gpu_options": GPUOptions,
         "graph_options": GraphOptions,
     }
+
+    intra_op_parallelism_threads: int
 
     def apply(self) -> None:
         """Carries over what has a meaning here."""
@@ -112,10 +118,14 @@ class RunOptions(_Record):
     """Options of a run; `Session.run` refuses them."""
 
     NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = 0, 1, 2, 3
-    _fields = {"trace_level": 0, "timeout_in_ms": 0, "report_tensor_allocations_upon_oom": False}
+    _fields: ClassVar[dict[str, Any]] = {
+        "trace_level": 0,
+        "timeout_in_ms": 0,
+        "report_tensor_allocations_upon_oom": False,
+    }
 
 
 class RunMetadata(_Record):
     """What TensorFlow 1 writes about a run; `Session.run` refuses it."""
 
-    _fields = {"step_stats": None}
+    _fields: ClassVar[dict[str, Any]] = {"step_stats": None}

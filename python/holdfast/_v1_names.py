@@ -19,12 +19,13 @@ from ._dtypes import (
     int32,
     int64,
 )
+from ._eager import executing_eagerly
 from ._graph import GraphKeys, get_default_graph
 from ._graph_control import graph_for, grouped
 from ._graph_def import GraphDef, NodeDef
 from ._name_scope import name_scope
 from ._session import InteractiveSession, Session, get_default_session
-from ._shape import as_shape
+from ._shape import Dimension, as_shape
 from ._tensor import constant, convert_to_tensor
 from ._variable import Variable
 from .errors import unsupported
@@ -71,6 +72,10 @@ def enable_eager_execution(
 
 def _kept() -> None:
     """Accepted: what this switches has one setting here."""
+
+
+def _already() -> None:
+    """What this switches on is always on."""
 
 
 # Variables by collection.
@@ -161,9 +166,7 @@ def set_random_seed(seed: int) -> None:
         graph.seed = seed
         graph._set_seed(seed)
         return
-    from . import random
-
-    random.set_seed(seed)
+    _registry.function("random.set_seed")(seed)
 
 
 class v1_name_scope:
@@ -177,8 +180,8 @@ class v1_name_scope:
     def __enter__(self) -> str:
         return self._scope.__enter__()
 
-    def __exit__(self, *error: Any) -> None:
-        self._scope.__exit__(*error)
+    def __exit__(self, *error: object) -> None:
+        self._scope.__exit__(None, None, None)
 
 
 # Functions under their old names.
@@ -336,6 +339,8 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "disable_v2_behavior": disable_eager_execution,
     "enable_eager_execution": enable_eager_execution,
     "enable_v2_behavior": enable_eager_execution,
+    "enable_resource_variables": _already,
+    "enable_v2_tensorshape": _already,
     "disable_resource_variables": _kept,
     "disable_v2_tensorshape": _kept,
     "disable_tensor_equality": _kept,
@@ -344,6 +349,8 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "enable_control_flow_v2": _kept,
     "resource_variables_enabled": lambda: True,
     "executing_eagerly_outside_functions": _graph.eager_outside_functions,
+    "executing_eagerly": executing_eagerly,
+    "Dimension": Dimension,
     "Graph": _graph.Graph,
     "GraphKeys": GraphKeys,
     "GraphDef": GraphDef,

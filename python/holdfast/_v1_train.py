@@ -9,6 +9,7 @@ from . import _holdfast, _registry
 from ._graph import Graph, GraphKeys, get_default_graph
 from ._graph_control import grouped, ordered
 from ._graph_gradients import gradients
+from ._graph_variable import GraphVariable
 from ._name_scope import name_scope
 from ._tensor import IndexedSlices, convert_to_tensor
 from ._variable import Variable
@@ -53,7 +54,8 @@ class Optimizer:
         if all(gradient is None for gradient, _ in pairs):
             raise ValueError(
                 "No gradients provided for any variable, check your graph for ops that do not "
-                f"support gradients, between variables {[str(v) for _, v in pairs]} and loss {loss}."
+                f"support gradients, between variables {[str(v) for _, v in pairs]} and loss "
+                f"{loss}."
             )
         return self.apply_gradients(pairs, global_step, name)
 
@@ -137,7 +139,7 @@ class Optimizer:
         if variable not in slots:
             shape = variable.shape.as_list()
             fill = _registry.function("fill")
-            start = lambda: fill(shape, convert_to_tensor(value, variable.dtype))  # noqa: E731
+            start = lambda: fill(shape, convert_to_tensor(value, variable.dtype))
             with name_scope(""):
                 slots[variable] = Variable(
                     start, False, name=f"{variable._full_name}/{self._name}", dtype=variable.dtype
@@ -238,10 +240,10 @@ class AdagradOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    """`s = decay * s + (1 - decay) * g * g`, a mean of squares; `v -= rate * g / sqrt(s + epsilon)`.
+    """`s = decay * s + (1 - decay) * g * g`, of squares; `v -= rate * g / sqrt(s + epsilon)`.
 
-    With momentum the step is added to what is left of the last one; `centered` takes the square of the mean
-    gradient off the mean of squares.
+    With momentum the step is added to what is left of the last one; `centered` takes the square of
+    the mean gradient off the mean of squares.
     """
 
     _sparse = False
@@ -347,7 +349,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
 
     with graph.as_default(), name_scope(""):
         names = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
-        made = Variable(0, False, name="global_step", dtype=int64, collections=names)
+        made: Any = GraphVariable(0, False, name="global_step", dtype=int64, collections=names)
     return made
 
 

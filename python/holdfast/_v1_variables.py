@@ -168,7 +168,7 @@ class variable_scope:
         graph._used_scopes[full] = count + 1
         return f"{name}_{count}" if count else str(name)
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._scope is not None:
             self._scope.__exit__(None, None, None)
         self._graph._variable_scope = self._around

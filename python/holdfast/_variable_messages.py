@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import _source
+from ._births import assigned_there
 from ._escapes import held_as
+from ._source_text import tree_of
 from .errors import fail, used_here
 
 __all__ = ["refuse"]
@@ -21,9 +22,11 @@ def refuse(name: str, function: Callable[..., Any], variable: Any) -> NoReturn:
     if holder.endswith("]"):
         holder = holder.rpartition("[")[0]  # the list rather than its item
     kept = f"`{holder}` keeps it" if holder and holder != called else "it stays"
-    labels = [] if born is None else [
-        {"role": "born", "loc": born, "text": "made here, on each call", "primary": True}
-    ]
+    labels = (
+        []
+        if born is None
+        else [{"role": "born", "loc": born, "text": "made here, on each call", "primary": True}]
+    )
     labels += [label | {"primary": not labels} for label in used_here("called here")]
     quoted = called if " " in called else f"`{called}`"
     fail(
@@ -42,19 +45,8 @@ def refuse(name: str, function: Callable[..., Any], variable: Any) -> NoReturn:
     )
 
 
-def _parsed(born: dict[str, Any] | None) -> ast.Assign | None:
-    try:
-        body = ast.parse((born or {}).get("source", "").strip()).body
-    except SyntaxError:
-        return None
-    match body:
-        case [ast.Assign(targets=[ast.Name() | ast.Attribute()]) as statement]:
-            return statement
-    return None
-
-
 def _target(born: dict[str, Any] | None) -> str:
-    statement = _parsed(born)
+    statement = assigned_there(born)
     return ast.unparse(statement.targets[0]) if statement else ""
 
 
@@ -62,7 +54,7 @@ def _moved(
     name: str, function: Callable[..., Any], born: dict[str, Any] | None, quoted: str
 ) -> dict[str, Any]:
     """The edit that moves the line in front of a module's function; words where it can't be so."""
-    statement, attribute = _parsed(born), False
+    statement, attribute = assigned_there(born), False
     if statement is not None:
         attribute = isinstance(statement.targets[0], ast.Attribute)
     title = f"make {quoted} once, outside of `{name}`"
@@ -86,14 +78,15 @@ def _first_line(
 ) -> int | None:
     """The line of the function's first decorator, if the statement may stand before it."""
     code = getattr(function, "__code__", None)
-    tree = _source._parse("".join(_source._lines(born["file"])))
+    tree = tree_of(born["file"])
     if code is None or tree is None or code.co_filename != born["file"]:
         return None
     words = {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
     if words & {*code.co_varnames, *code.co_freevars, *code.co_cellvars}:
         return None  # it needs what the function has
-    for node in getattr(tree, "body", ()):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name and len(node.body) > 1:
-            if any(inner.lineno == born["line"] for inner in node.body):
-                return min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef) or node.name != code.co_name:
+            continue
+        if len(node.body) > 1 and any(inner.lineno == born["line"] for inner in node.body):
+            return min([node.lineno, *(each.lineno for each in node.decorator_list)])
     return None

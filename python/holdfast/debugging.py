@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _holdfast, _registry
-from ._checks import Place, births, name_of, run_check
+from ._checks import births, name_of, require
 from ._diagnostics import name_in_frame
 from ._dtypes import DType, as_dtype, float32
 from ._tensor import Tensor, convert_to_tensor
@@ -50,52 +50,24 @@ __all__ = [
 ]
 
 
-def _element(name: str, index: Sequence[int]) -> str:
-    return f"{name}[{', '.join(map(str, index))}]" if len(index) else name
-
-
-def _shown(value: Any) -> str:
-    return repr(value) if isinstance(value, (bytes, str)) else str(value)
-
-
-def _failed(holds: Any) -> tuple[np.ndarray[Any, Any], int]:
-    """Where a condition does not hold, and how many elements it was asked of."""
-    truth = np.asarray(holds.numpy())
-    return np.argwhere(~truth), truth.size
-
-
-def _of(count: int, total: int) -> str:
-    return f"{count} of {total} {'is' if count == 1 else 'are'} not"
-
-
 # Elements against each other.
 
 
 def _compare(
-    check: str, path: str, words: str, x: Any, y: Any, message: str | None, summarize: int | None
-) -> None:
-    place = Place(check, (x, "x"), (y, "y"))
-
-    def run(a: Any, b: Any) -> None:
-        holds = _registry.function(path)(a, b)
-        where, total = _failed(holds)
-        if not len(where):
-            return
-        names, shape = place.names, tuple(holds.shape)
-        mine, theirs = (np.broadcast_to(np.asarray(t.numpy()), shape) for t in (a, b))
-        more = [
-            f"`{_element(names[0], i)}` is {_shown(mine[tuple(i)])} and `{_element(names[1], i)}` "
-            f"is {_shown(theirs[tuple(i)])}"
-            for i in where[: max(1, 3 if summarize is None else summarize)]
-        ]
-        place.refuse(
-            more[0],
-            f"every element of `{names[0]}` must {words} that of `{names[1]}`, and "
-            f"{_of(len(where), total)}" + (": " + "; ".join(more) if len(more) > 1 else "") + ".",
-            message,
-        )
-
-    run_check(place, run, *_pair(x, y))
+    check: str, path: str, x: Any, y: Any, message: str | None, summarize: int | None
+) -> Any:
+    a, b = _pair(x, y)
+    return require(
+        "AssertPairs",
+        _registry.function(path)(a, b),
+        (x, "x"),
+        (y, "y"),
+        x=a,
+        y=b,
+        check=check,
+        message=message or "",
+        summarize=3 if summarize is None else summarize,
+    )
 
 
 def _pair(x: Any, y: Any) -> tuple[Any, Any]:
@@ -114,9 +86,9 @@ def assert_equal(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x == y` everywhere."""
-    _compare("assert_equal", "equal", "equal", x, y, message, summarize)
+    return _compare("assert_equal", "equal", x, y, message, summarize)
 
 
 def assert_none_equal(
@@ -125,9 +97,9 @@ def assert_none_equal(
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x != y` everywhere."""
-    _compare("assert_none_equal", "not_equal", "differ from", x, y, message, summarize)
+    return _compare("assert_none_equal", "not_equal", x, y, message, summarize)
 
 
 def assert_less(
@@ -136,9 +108,9 @@ def assert_less(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x < y` everywhere."""
-    _compare("assert_less", "less", "be less than", x, y, message, summarize)
+    return _compare("assert_less", "less", x, y, message, summarize)
 
 
 def assert_less_equal(
@@ -147,9 +119,9 @@ def assert_less_equal(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x <= y` everywhere."""
-    _compare("assert_less_equal", "less_equal", "be at most", x, y, message, summarize)
+    return _compare("assert_less_equal", "less_equal", x, y, message, summarize)
 
 
 def assert_greater(
@@ -158,9 +130,9 @@ def assert_greater(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x > y` everywhere."""
-    _compare("assert_greater", "greater", "be greater than", x, y, message, summarize)
+    return _compare("assert_greater", "greater", x, y, message, summarize)
 
 
 def assert_greater_equal(
@@ -169,9 +141,9 @@ def assert_greater_equal(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `x >= y` everywhere."""
-    _compare("assert_greater_equal", "greater_equal", "be at least", x, y, message, summarize)
+    return _compare("assert_greater_equal", "greater_equal", x, y, message, summarize)
 
 
 def assert_near(
@@ -182,93 +154,88 @@ def assert_near(
     message: str | None = None,
     summarize: int | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless `|x - y| <= atol + rtol * |y|` everywhere; 10 epsilons by default."""
     first, second = _pair(x, y)
     real = first.dtype.real_dtype
     eps = float.fromhex("0x1p-7") if real.name == "bfloat16" else np.finfo(real.as_numpy_dtype).eps
     near = 10 * float(eps)
-    place = Place("assert_near", (x, "x"), (y, "y"))
-
-    def run(a: Any, b: Any, *bounds: Any) -> None:
-        bound = bounds[0] * abs(b) + bounds[1]
-        where, total = _failed(_registry.function("less_equal")(abs(a - b), bound))
-        if not len(where):
-            return
-        names, index = place.names, tuple(where[0])
-        mine, theirs = np.broadcast_arrays(a.numpy(), b.numpy())
-        place.refuse(
-            f"`{_element(names[0], index)}` is {mine[index]} and `{_element(names[1], index)}` is "
-            f"{theirs[index]}",
-            f"`{names[0]}` and `{names[1]}` must be near each other everywhere, and "
-            f"{_of(len(where), total)}.",
-            message,
-        )
-
-    bounds = (_holdfast.convert(near if v is None else v, real, False) for v in (rtol, atol))
-    run_check(place, run, first, second, *bounds)
+    bounds = [_holdfast.convert(near if v is None else v, real, False) for v in (rtol, atol)]
+    return require(
+        "AssertPairs",
+        _registry.function("less_equal")(abs(first - second), bounds[0] * abs(second) + bounds[1]),
+        (x, "x"),
+        (y, "y"),
+        x=first,
+        y=second,
+        check="assert_near",
+        message=message or "",
+        summarize=1 if summarize is None else summarize,
+    )
 
 
 # Elements against zero.
 
 
-def _sign(check: str, path: str, words: str, x: Any, message: str | None) -> None:
-    place = Place(check, (x, "x"))
+def _each(
+    check: str, holds: Any, x: Any, keyword: str, given: Any, message: str | None, summarize: Any
+) -> Any:
+    return require(
+        "AssertElements",
+        holds,
+        (x, keyword),
+        x=given,
+        check=check,
+        message=message or "",
+        summarize=1 if summarize is None else summarize,
+    )
 
-    def run(a: Any) -> None:
-        where, total = _failed(_registry.function(path)(a, 0))
-        if not len(where):
-            return
-        name, value = place.names[0], np.asarray(a.numpy())[tuple(where[0])]
-        place.refuse(
-            f"`{_element(name, where[0])}` is {_shown(value)}",
-            f"every element of `{name}` must be {words}, and {_of(len(where), total)}.",
-            message,
-        )
 
-    run_check(place, run, x)
+def _sign(check: str, path: str, x: Any, message: str | None, summarize: int | None) -> Any:
+    given = convert_to_tensor(x)
+    return _each(check, _registry.function(path)(given, 0), x, "x", given, message, summarize)
 
 
 def assert_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x > 0` everywhere."""
-    _sign("assert_positive", "greater", "greater than 0", x, message)
+    return _sign("assert_positive", "greater", x, message, summarize)
 
 
 def assert_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x < 0` everywhere."""
-    _sign("assert_negative", "less", "less than 0", x, message)
+    return _sign("assert_negative", "less", x, message, summarize)
 
 
 def assert_non_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x >= 0` everywhere."""
-    _sign("assert_non_negative", "greater_equal", "at least 0", x, message)
+    return _sign("assert_non_negative", "greater_equal", x, message, summarize)
 
 
 def assert_non_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x <= 0` everywhere."""
-    _sign("assert_non_positive", "less_equal", "at most 0", x, message)
+    return _sign("assert_non_positive", "less_equal", x, message, summarize)
 
 
 def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops, showing `data`, unless `condition` is true."""
-    place = Place("Assert", (condition, "condition"))
-
-    def run(holds: Any, *shown: Any) -> None:
-        if not bool(holds):
-            values = "; ".join(_shown(part.numpy()) for part in shown)
-            place.refuse(f"{place.names[0]} is false", f"the data is {values}.", None)
-
-    run_check(place, run, condition, *data)
+    holds = convert_to_tensor(condition)
+    return require(
+        "Assert",
+        holds if holds.dtype.name == "bool" else _registry.function("cast")(holds, "bool"),
+        (condition, "condition"),
+        data=[convert_to_tensor(part) for part in data],
+        summarize=-1 if summarize is None else summarize,
+    )
 
 
 # Finite numbers.
@@ -288,24 +255,8 @@ def _finite(check: str, x: Any, message: str, keyword: str) -> Any:
     given = convert_to_tensor(x)
     if not given.dtype.is_floating:
         fail("E1101", f"`{check}` got {given.dtype.name}, expected a floating dtype", op=check)
-    place = Place(check, (x, keyword))
-
-    def run(a: Any) -> None:
-        value = np.asarray(a.numpy(), np.float64)
-        where = np.argwhere(~np.isfinite(value))
-        if not len(where):
-            return
-        found = {"Inf": np.isinf(value), "NaN": np.isnan(value)}
-        kinds = [word for word, hits in found.items() if hits.any()]
-        words = place.names[0]
-        place.refuse(
-            f"Tensor had {' and '.join(kinds)} values: `{_element(words, where[0])}` is "
-            f"{value[tuple(where[0])]}",
-            f"every element of `{words}` must be finite, and {_of(len(where), value.size)}.",
-            message,
-        )
-
-    run_check(place, run, given)
+    holds = _registry.function("math.is_finite")(given)
+    _each(check, holds, x, keyword, given, message, None)
     return given
 
 
@@ -381,34 +332,28 @@ def _scalar_rank(rank: Any) -> int:
 
 
 def _ranked(
-    check: str, x: Any, keyword: str, fits: Callable[[int], bool], rule: str, message: str | None
+    check: str, x: Any, keyword: str, fits: Callable[[int], bool], ranks: list[int], message: Any
 ) -> Any:
     """A rule for a rank: checked now where the rank is known, else when the program runs."""
-    place, given = Place(check, (x, keyword)), convert_to_tensor(x)
-
-    def run(a: Any) -> None:
-        if not fits(a.shape.rank):
-            place.wrong_shape(0, rule, a.shape, message)
-
-    if given.shape.rank is None:
-        run_check(place, run, given)
-    else:
-        run(given)
+    given = convert_to_tensor(x)
+    if given.shape.rank is None or not fits(given.shape.rank):
+        words, said = [name_of(x, 0, keyword)], message or ""
+        _registry.raw_op("AssertRank", x=given, check=check, words=words, message=said, ranks=ranks)
     return given
 
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
     """Stops unless `x` has `rank` dimensions."""
     wanted = _scalar_rank(rank)
-    _ranked("assert_rank", x, "x", lambda n: n == wanted, f"rank {wanted}", message)
+    _ranked("assert_rank", x, "x", lambda n: n == wanted, [wanted], message)
 
 
 def assert_rank_at_least(
     x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> None:
     """Stops unless `x` has `rank` or more dimensions."""
-    wanted, check = _scalar_rank(rank), "assert_rank_at_least"
-    _ranked(check, x, "x", lambda n: n >= wanted, f"rank at least {wanted}", message)
+    wanted = _scalar_rank(rank)
+    _ranked("assert_rank_at_least", x, "x", lambda n: n >= wanted, [wanted], message)
 
 
 def assert_rank_in(
@@ -416,13 +361,12 @@ def assert_rank_in(
 ) -> None:
     """Stops unless the number of dimensions of `x` is one of `ranks`."""
     wanted = [_scalar_rank(rank) for rank in ranks]
-    rule = f"a rank in {tuple(wanted)}"
-    _ranked("assert_rank_in", x, "x", lambda n: n in wanted, rule, message)
+    _ranked("assert_rank_in", x, "x", lambda n: n in wanted, wanted, message)
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """`tensor`; stops unless it is a single value."""
-    return _ranked("assert_scalar", tensor, "tensor", lambda n: n == 0, "no dimensions", message)
+    return _ranked("assert_scalar", tensor, "tensor", lambda n: n == 0, [0], message)
 
 
 def assert_shapes(
@@ -437,52 +381,21 @@ def assert_shapes(
     `shapes` pairs tensors with shapes such as `("N", 3)`; `...` or "*" first stands for any number
     of leading dimensions.
     """
-    things, rules, words = [], [], []
+    tensors, words, symbols, counts = [], [], [], []
     for number, (thing, rule) in enumerate(shapes.items() if isinstance(shapes, dict) else shapes):
         thing = thing.deref() if hasattr(thing, "deref") else thing
         a = convert_to_tensor(thing)
         words.append((name_in_frame(a) if isinstance(thing, Tensor) else "") or f"tensor {number}")
-        rules.append(list(rule) if isinstance(rule, (list, tuple, str)) else [rule])
-        things.append(thing)
-    place = Place("assert_shapes", *((thing, "shapes") for thing in things), words=words)
-
-    def run(*tensors: Any) -> None:
-        _fit(place, tensors, rules, message)
-
-    given = [convert_to_tensor(thing) for thing in things]
-    if all(t.shape.is_fully_defined() for t in given):
-        run(*given)
-    else:
-        run_check(place, run, *given)
+        sizes = list(rule) if isinstance(rule, (list, tuple, str)) else [rule]
+        symbols += map(_symbol, sizes)
+        counts.append(len(sizes))
+        tensors.append(a)
+    _holdfast.assert_shapes(tensors, words, symbols, counts, message or "")
 
 
-def _fit(place: Place, tensors: Sequence[Any], rules: list[list[Any]], message: str | None) -> None:
-    sizes: dict[Any, tuple[int, str]] = {}
-    for number, (a, rule) in enumerate(zip(tensors, rules, strict=True)):
-        symbols, who, have = rule, place.names[number], list(a.shape)
-        if symbols and symbols[0] in (..., "*"):
-            symbols = symbols[1:]
-            if len(have) < len(symbols):
-                place.wrong_shape(number, f"rank at least {len(symbols)}", a.shape, message)
-            have = have[len(have) - len(symbols) :]
-        elif len(have) != len(symbols):
-            place.wrong_shape(number, f"rank {len(symbols)}", a.shape, message)
-        for axis, (symbol, size) in enumerate(zip(symbols, have, strict=True)):
-            if symbol is None or symbol == ".":
-                continue
-            fixed = isinstance(symbol, int) or (isinstance(symbol, str) and symbol.isdigit())
-            if fixed:
-                known = int(symbol), "the check"
-            else:
-                known = sizes.setdefault(symbol, (size, f"`{who}`"))
-            if known[0] != size:
-                place.refuse(
-                    f"dimension {axis} of `{who}` has size {size}",
-                    f"it must have size {known[0]}, as {known[1]} says"
-                    + ("." if fixed else f" for {symbol!r}."),
-                    message,
-                    number,
-                )
+def _symbol(size: Any) -> str:
+    """A dimension as the library reads it: "." for any size, "..." for any number of them."""
+    return "." if size is None else "..." if size in (..., "*") else str(size)
 
 
 # Switches.

@@ -83,7 +83,7 @@ def rebuild(structure: Any, children: list[Any]) -> Any:
     return kind(children)
 
 
-# No closures that call themselves: they would be cycles, and keep the leaves until the next collection.
+# No closures that call themselves: such cycles would keep the leaves until the next collection.
 def _gather(part: Any, out: list[Any]) -> None:
     if is_nested(part):
         for child in children(part):

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <set>
 
+#include "holdfast/base/diagnostic_log.h"
+
 namespace holdfast {
 namespace {
 
@@ -459,6 +461,19 @@ TEST(JsonLog, GetsALineForEachErrorAndWarning) {
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_TRUE(has(lines[0], "\"message\": \"first\""));
   EXPECT_TRUE(has(lines[1], "\"level\": \"warning\""));
+  std::remove(path.c_str());
+}
+
+TEST(JsonLog, IsLeftToALanguageThatAddsToErrors) {
+  std::string path = testing::TempDir() + "holdfast_log_later.jsonl";
+  std::remove(path.c_str());
+  Environment log("HOLDFAST_DIAG_JSON", path);
+  set_log_at_raise(false);
+  EXPECT_THROW(fail(Code::E1101, "unfinished"), Error);
+  set_log_at_raise(true);
+  EXPECT_FALSE(std::ifstream(path).good());
+  EXPECT_THROW(fail(Code::E1101, "whole"), Error);
+  EXPECT_TRUE(std::ifstream(path).good());
   std::remove(path.c_str());
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "holdfast/holdfast.h"
@@ -58,6 +59,42 @@ TEST(Memory, TheLimitIsKeptAndNamed) {
   }
   cpu()->set_memory_limit(0);
   EXPECT_EQ(zeros({1 << 20}).size(), 1 << 20);
+}
+
+// Small tensors are counted by the thread that makes or drops them; the sum is right whoever does which.
+TEST(Memory, SmallTensorsAreCountedAcrossThreads) {
+  int64_t live = cpu()->memory().live, count = cpu()->memory().allocations;
+  constexpr int kEach = 1000;
+  std::vector<std::vector<Tensor>> made(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& list : made)
+      threads.emplace_back([&list] { for (int i = 0; i < kEach; ++i) list.push_back(Tensor::of({1.f, 2.f, 3.f, 4.f})); });
+  }
+  EXPECT_EQ(cpu()->memory().live - live, 4 * kEach * 16);
+  EXPECT_EQ(cpu()->memory().allocations - count, 4 * kEach);
+  std::jthread([&] { made.clear(); }).join();
+  EXPECT_EQ(cpu()->memory().live, live);
+}
+
+TEST(Memory, ThePeakOfSmallTensorsIsSeen) {
+  cpu()->reset_peak();
+  int64_t before = cpu()->memory().peak;
+  { Tensor t = zeros({200}); }
+  EXPECT_EQ(cpu()->memory().peak - before, 800);
+  cpu()->reset_peak();
+  EXPECT_EQ(cpu()->memory().peak, cpu()->memory().live);
+}
+
+TEST(Memory, TheLimitIsKeptForSmallTensors) {
+  std::vector<Tensor> kept;
+  cpu()->set_memory_limit(cpu()->memory().live + 1600);
+  auto fill = [&] { for (int i = 0; i < 3; ++i) kept.push_back(zeros({200})); };
+  EXPECT_THROW(fill(), ResourceExhaustedError);
+  EXPECT_EQ(kept.size(), 2u);
+  kept.pop_back();
+  EXPECT_NO_THROW(zeros({200}));
+  cpu()->set_memory_limit(0);
 }
 
 TEST(Memory, LargeBlocksAreUsedAgain) {

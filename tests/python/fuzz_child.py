@@ -12,10 +12,10 @@ import signal
 import sys
 
 import numpy as np
-from holdfast.errors import DiagnosticError
 
 import holdfast as tf
 from holdfast import _holdfast
+from holdfast.errors import DiagnosticError
 
 SECONDS = 20  # a call that takes longer hangs
 
@@ -105,7 +105,7 @@ def main():
                 if op not in str(refused) and refused.diagnostic.op != op:
                     bad = {"op": op, "n": n, "why": "does not name the op", "text": str(refused)}
                     print(json.dumps(bad | {"arguments": shown(said)}), flush=True)
-            except BaseException as other:
+            except BaseException as other:  # noqa: BLE001 (whatever it is, it is the finding)
                 bad = {
                     "op": op,
                     "n": n,

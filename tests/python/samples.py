@@ -67,7 +67,7 @@ class Words:
         return self._cast(self.rng.permutation(n), dtype, "int")
 
     def space(self) -> dict[str, Any]:
-        names = "uniform positive ints bools strings complexes permutation".split()
+        names = ["uniform", "positive", "ints", "bools", "strings", "complexes", "permutation"]
         dtypes = {
             dtype.name: dtype for dtype in tf._dtypes.ALL[2:-1]
         }  # all but bool, which is Python's

@@ -51,7 +51,7 @@ def test_lambdas_on_one_line_are_told_apart():
 
 
 def test_a_lambda_inside_a_lambda():
-    outer = lambda x: lambda y: x if y else -x  # noqa: E731
+    outer = lambda x: lambda y: x if y else -x
     inner = outer(3)
     assert autograph.convert(inner)(0) == -3
     assert autograph.convert(outer)(4)(1) == 4
@@ -285,7 +285,7 @@ def f(x, where):
     ],
 )
 def test_tracebacks_show_the_users_lines(where, lines):
-    class nothing:  # noqa: N801
+    class nothing:
         def __init__(self, x=0):
             if x:
                 raise ValueError
@@ -337,7 +337,7 @@ def test_the_place_of_an_op_is_the_users():
         if x > 0:
             z = tf.square(
                 y
-            )
+            )  # fmt: skip
             born["z"] = z._born()
         else:
             z = y
@@ -401,12 +401,11 @@ def test_do_not_convert_keeps_a_function_as_it_is():
         f(tf.constant(1.0))
 
 
-def test_features_and_verbosity(capsys):
+def test_features_and_trace(capsys):
     everything = autograph.experimental.Feature.all()
     assert autograph.experimental.Feature.LISTS in everything
     rest = autograph.experimental.Feature.all_but(autograph.experimental.Feature.LISTS)
     assert set(everything) - set(rest) == {autograph.experimental.Feature.LISTS}
-    autograph.set_verbosity(3)
     autograph.trace("while tracing", 1)
     assert capsys.readouterr().out == "while tracing 1\n"
 

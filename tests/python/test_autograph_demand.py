@@ -230,3 +230,46 @@ def test_a_program_in_a_file_of_its_own(tmp_path):
     )
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("1.0 6.0\n", "")
+
+
+@pytest.mark.parametrize("caught", [BaseException, Exception])
+def test_a_program_that_catches_everything_is_traced_again_all_the_same(library, caught):
+    @tf.autograph.experimental.do_not_convert
+    def careful(x):
+        try:
+            return library.apply(sign_of, x)
+        except caught:
+            return x * 100
+
+    f = tf.function(careful)
+    assert [float(f(tf.constant(v))) for v in (3.0, -3.0)] == [1.0, -1.0]
+
+
+def test_a_program_that_turns_everything_into_its_own_error_is_traced_again(library):
+    @tf.autograph.experimental.do_not_convert
+    def careful(x):
+        try:
+            return library.apply(sign_in_a_wrapper, x)
+        except BaseException as error:
+            raise ValueError("it did not work") from error
+
+    f = tf.function(careful)
+    assert [float(f(tf.constant(v))) for v in (3.0, -3.0)] == [1.0, -1.0]
+
+
+def sign_of(x):
+    return tf.ones([]) if x > 0 else -tf.ones([])
+
+
+def sign_in_a_wrapper(x):
+    return tf.ones([]) if x > 0 else -tf.ones([])
+
+
+def test_a_graph_by_hand_says_why_a_symbol_has_no_truth(graph):
+    x = tf.compat.v1.placeholder(tf.float32, [])
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
+        truth_by_hand(x)
+
+
+def truth_by_hand(x):
+    return 1 if x > 0 else 2

@@ -172,7 +172,7 @@ def inner_recursion(n):
 
 
 def lambdas(n):
-    double = lambda x: x * 2 if x > 2 else 0  # noqa: E731
+    double = lambda x: x * 2 if x > 2 else 0
     return [double(i) for i in range(n)], (lambda a, *b, c=n: (a, b, c))(1, 2)
 
 

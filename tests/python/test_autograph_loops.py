@@ -153,9 +153,9 @@ def enumerated(x):
 def zipped(x):
     a, b = tf.stack([x, x + 1]), tf.stack([x * 2, x * 3])
     total = 0.0
-    for p, q in zip(a, b):  # noqa: B905
+    for p, q in zip(a, b):
         total += p * q
-    for i, (p, q) in enumerate(zip(a, b)):  # noqa: B905
+    for i, (p, q) in enumerate(zip(a, b)):
         total += tf.cast(i, tf.float32) * p * q
     return total
 

@@ -100,7 +100,7 @@ def unset(x):
 
 def dead_code(x):
     return x
-    say("never")  # noqa: B018
+    say("never")
 
 
 def several_returns(x):
@@ -238,7 +238,7 @@ def breaks_in_else(n):
 
 def last_value(n):
     i = "none"
-    for i in range(n):  # noqa: B007
+    for i in range(n):
         pass
     return i
 
@@ -300,7 +300,7 @@ def endless(n):
 
 
 def shadowed_range(n):
-    range = reversed  # noqa: A001
+    range = reversed
     out = []
     for x in range([1, 2, n]):
         out.append(x)
@@ -410,7 +410,7 @@ def outcome(function, argument):
     space["COUNT"], space["SCALE"] = 0, 3
     try:
         result = function(argument)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (whatever it is, both have to raise it)
         result = type(error), error.args
     return result, list(LOG), space["COUNT"], space["SCALE"]
 

@@ -378,3 +378,70 @@ DIFFERENTIABLE = [
 @pytest.mark.parametrize("program", DIFFERENTIABLE, ids=lambda f: f.__name__)
 def test_gradients_flow_through_staged_branches(program):
     same_gradient(program)
+
+
+# The lines of statements.
+
+
+def test_what_a_statement_gives_is_born_at_its_own_line():
+    seen = []
+    first = test_what_a_statement_gives_is_born_at_its_own_line.__code__.co_firstlineno
+
+    @tf.function
+    def f(x):
+        if x > 0:
+            y = x * 2
+        else:
+            y = x * 3
+        seen.append(("if", born(y)))
+        if x > 1:
+            z = y + 1
+        elif x > 2:
+            z = y + 2
+        else:
+            z = y + 3
+        seen.append(("elif", born(z)))
+        while z < 100:
+            z = z * z
+            z = z + 2
+        seen.append(("while", born(z)))
+        for i in tf.range(3):
+            z += tf.cast(i, tf.float32)
+            if z > 5:
+                z -= 1
+        seen.append(("for", born(z)))
+        w = z if z > 3 else -z
+        seen.append(("expression", born(w)))
+        return tf.cond(
+            w > 0,
+            lambda: w * 2,
+            lambda: w * 3,
+        )
+
+    def born(tensor):
+        return tensor._born()["line"] - first
+
+    f(tf.constant(1.5))
+    assert seen == [("if", 6), ("elif", 11), ("while", 18), ("for", 22), ("expression", 27)]
+
+
+def test_an_error_after_a_branch_speaks_of_the_line_of_the_branch():
+    kept = []
+
+    @tf.function
+    def f(x):
+        def side():
+            kept.append(x * 2)
+            return x
+
+        def other():
+            kept.append(x * 3)
+            return x + 1
+
+        y = tf.cond(x > 0, side, other)
+        return y + kept[1]
+
+    with pytest.raises(tf.errors.InaccessibleTensorError) as caught:
+        f(tf.constant(1.0))
+    labels = {label.role: label.loc.source.strip() for label in caught.value.diagnostic.labels}
+    assert labels["placed"] == "y = tf.cond(x > 0, side, other)"

@@ -6,9 +6,8 @@ import sys
 
 
 def holdfast(*args, **kwargs):
-    return subprocess.run(
-        [sys.executable, "-m", "holdfast", *args], capture_output=True, text=True, **kwargs
-    )
+    command = [sys.executable, "-m", "holdfast", *args]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
 
 
 def test_run_gives_the_script_tensorflow_and_its_arguments(tmp_path):

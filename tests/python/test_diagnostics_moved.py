@@ -94,7 +94,9 @@ def own_names(tree):
     """The names that a program gives to things, and the name it has for the package."""
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.alias(asname=str(name)):
+            case (
+                ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.alias(asname=str(name))
+            ):
                 yield name
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
@@ -107,9 +109,13 @@ def renamed(text, names):
 
 
 def with_other_names(source):
-    names = {name for name in own_names(ast.parse(source)) if not name.startswith("__") and name != "np"}
+    names = {
+        name for name in own_names(ast.parse(source)) if not name.startswith("__") and name != "np"
+    }
     out, rows = [], source.splitlines(True)
-    tokens = [t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type == tokenize.NAME]
+    tokens = [
+        t for t in tokenize.generate_tokens(io.StringIO(source).readline) if t.type == tokenize.NAME
+    ]
     for number, row in enumerate(rows, 1):
         for token in reversed([t for t in tokens if t.start[0] == number and t.string in names]):
             row = row[: token.start[1]] + token.string + "_2" + row[token.end[1] :]
@@ -120,7 +126,11 @@ def with_other_names(source):
 def said_by(plans, folder):
     (folder / "plans.json").write_text(json.dumps(plans))
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, "plans.json"], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", CHILD, "plans.json"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return dict(json.loads(line) for line in done.stdout.splitlines())
@@ -135,7 +145,7 @@ def golden(path):
     """Code, headline and cited lines of the program where it stands, by its golden text."""
     text = path.with_suffix(".txt").read_text()
     head = re.match(r"\w+\[(\w+)\]: (.*)", text)
-    lines = [int(line) for line in re.findall(r"^ *(\d+) \|", text.split(" why:")[0], re.M)]
+    lines = [int(line) for line in re.findall(r"^ *(\d+) \|", text.split(" why:")[0], re.MULTILINE)]
     return head[1], head[2], lines
 
 
@@ -197,7 +207,16 @@ def test_in_code_whose_source_only_python_knows(tmp_path):
 
 
 # What these say needs the source: it was to be converted, or an edit is made in it.
-NEED_SOURCE = ("E0901", "E0902", "E0104_one_side", "W0602", "W0604", "E0101_never_called", "E0404", "E0503_inner")
+NEED_SOURCE = (
+    "E0901",
+    "E0902",
+    "E0104_one_side",
+    "W0602",
+    "W0604",
+    "E0101_never_called",
+    "E0404",
+    "E0503_inner",
+)
 
 
 def test_in_code_without_source_lines_stay_right(tmp_path):

@@ -2,7 +2,10 @@
 
 import dataclasses
 import json
+import os
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -48,7 +51,25 @@ def test_the_fix_casts_what_the_user_typed():
 
 def test_json_has_the_documented_keys():
     said = json.loads(caught().diagnostic.to_json())
-    for key in "schema code level message op spans subject owner others path why fixes children hidden_frames thread docs rendered".split():
+    for key in [
+        "schema",
+        "code",
+        "level",
+        "message",
+        "op",
+        "spans",
+        "subject",
+        "owner",
+        "others",
+        "path",
+        "why",
+        "fixes",
+        "children",
+        "hidden_frames",
+        "thread",
+        "docs",
+        "rendered",
+    ]:
         assert key in said
     assert said["level"] == "error" and said["rendered"].startswith("error[E1101]")
     span = next(s for s in said["spans"] if s["is_primary"])
@@ -85,12 +106,10 @@ def test_operands_have_the_names_the_user_typed():
 
 
 def test_the_module_is_called_what_the_user_calls_it(tmp_path):
-    import subprocess
-    import sys
-
     program = tmp_path / "app.py"
     program.write_text("import holdfast as hf\na = hf.constant(1.0)\nb = hf.constant(1)\na + b\n")
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "hf.cast(b, hf.float32)" in done.stderr and "app.py:4" in done.stderr
 
 
@@ -111,9 +130,6 @@ def test_out_of_memory_names_who_holds_most():
 
 
 def test_operands_on_two_devices_name_the_lines_that_placed_them(tmp_path):
-    import subprocess
-    import sys
-
     program = tmp_path / "app.py"
     program.write_text(
         "import holdfast as tf\n"
@@ -129,3 +145,69 @@ def test_operands_on_two_devices_name_the_lines_that_placed_them(tmp_path):
         [sys.executable, str(program)], capture_output=True, text=True, check=False
     )
     assert "placed `table` on CPU:1" in done.stderr and "tf.identity(table)" in done.stderr
+
+
+FAILING = """
+import json, os, sys
+import holdfast as tf
+
+def matmul():
+    tf.matmul(tf.ones((2, 3)), tf.ones((2, 3)))
+
+@tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec(None)])
+def traced(a, b):
+    return tf.matmul(a, b)
+
+def at_run_time():
+    traced(tf.ones((2, 3)), tf.ones((2, 3)))
+
+def memory():
+    held = tf.ones((100,))
+    tf.zeros((1 << 20, 1 << 20, 1 << 8))
+
+def device():
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+    )
+    tf.config.experimental.set_device_policy("explicit")
+    with tf.device("/CPU:0"):
+        a = tf.ones((3,))
+    with tf.device("/CPU:1"):
+        b = tf.ones((3,))
+    a + b
+
+def dtype():
+    tf.constant(1.0) + tf.constant(1)
+
+try:
+    globals()[sys.argv[1]]()
+except tf.errors.DiagnosticError as error:
+    print(error.diagnostic.to_json())
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "code", "has"),
+    [
+        ("matmul", "E1102", "transpose_b=True)"),
+        ("at_run_time", "E0904", "transpose_b"),
+        ("memory", "E0702", "held"),
+        ("device", "E0701", "identity(a)"),
+        ("dtype", "E1101", "tf.cast("),
+    ],
+)
+def test_the_log_holds_what_the_exception_holds(way, code, has, tmp_path):
+    program, log = tmp_path / "app.py", tmp_path / "log.json"
+    program.write_text(FAILING)
+    done = subprocess.run(
+        [sys.executable, str(program), way],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env=os.environ | {"HOLDFAST_DIAG_JSON": str(log)},
+    )
+    raised = json.loads(done.stdout)
+    assert raised["code"] == code
+    assert has in json.dumps(raised["fixes"])
+    assert [json.loads(line) for line in log.read_text().splitlines()] == [raised]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "functions.md"
-PAIR = re.compile(r"```python\n(.*?)```\n```text output\n(.*?)```", re.S)
+PAIR = re.compile(r"```python\n(.*?)```\n```text output\n(.*?)```", re.DOTALL)
 PAIRS = PAIR.findall(PAGE.read_text())
 
 

@@ -41,8 +41,22 @@ def test_chains_of_any_length(n):
 
 
 def test_operands_that_broadcast():
-    x, row, column, number = floats(33, 70), floats(70, seed=1), floats(33, 1, seed=2), floats(seed=3)
-    assert same(lambda a, b, c, d: tf.nn.relu((a + b) * c - d) / (tf.abs(b + a) + 1.0), x, row, column, number).count("Fused") == 1
+    x, row, column, number = (
+        floats(33, 70),
+        floats(70, seed=1),
+        floats(33, 1, seed=2),
+        floats(seed=3),
+    )
+    assert (
+        same(
+            lambda a, b, c, d: tf.nn.relu((a + b) * c - d) / (tf.abs(b + a) + 1.0),
+            x,
+            row,
+            column,
+            number,
+        ).count("Fused")
+        == 1
+    )
 
 
 def test_several_values_leave_a_group():
@@ -64,7 +78,9 @@ def test_casts_comparisons_and_choices():
     assert same(f, floats(1000)).count("Fused") == 1
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "int8", "int32", "uint8", "int64", "complex64"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "bfloat16", "float64", "int8", "int32", "uint8", "int64", "complex64"]
+)
 def test_dtypes(dtype):
     x = tf.cast(floats(300) * 5.0, dtype)
     same(lambda v: v * v + v - v * v * v, x)
@@ -199,7 +215,13 @@ def test_a_function_shows_its_plan():
     f.time_steps()
     f(x)
     text = f.explain()
-    assert "MatMul" in text and "kernel" in text and "fused: " in text and "Relu" in text and "%" in text
+    assert (
+        "MatMul" in text
+        and "kernel" in text
+        and "fused: " in text
+        and "Relu" in text
+        and "%" in text
+    )
     memory = f.memory_plan(x)
     assert "float32[64,64] MatMul" in memory and "test_fusion.py" in memory
 
@@ -305,7 +327,10 @@ def test_unknown_sizes_are_planned_for_when_they_come_again():
 
 def test_random_numbers_go_on_when_sizes_come_again():
     tf.random.set_seed(5)
-    f = tf.function(lambda x: x * 0.0 + tf.random.uniform(tf.shape(x)), input_signature=[tf.TensorSpec([None], tf.float32)])
+    f = tf.function(
+        lambda x: x * 0.0 + tf.random.uniform(tf.shape(x)),
+        input_signature=[tf.TensorSpec([None], tf.float32)],
+    )
     drawn = [bits(f(floats(4))) for _ in range(5)]
     assert len(set(drawn)) == 5
 
@@ -348,7 +373,9 @@ def test_reductions_of_rows_join_the_loop(shape, dtype):
         )
 
     ops = same(f, tf.cast(floats(*shape) * 10.0, dtype))
-    fits = shape[-1] * tf.as_dtype(dtype).size <= 8192  # longer rows do not fit beside each other into a thread's scratch
+    fits = (
+        shape[-1] * tf.as_dtype(dtype).size <= 8192
+    )  # longer rows do not fit beside each other into a thread's scratch
     assert fits == ("Sum" not in ops) and fits == ("Max" not in ops)
 
 

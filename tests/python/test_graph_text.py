@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -126,3 +127,22 @@ def test_the_page_on_graphs_shows_a_graph_and_lists_the_passes():
     assert _holdfast.parse_graph(shown).text() == shown
     rows = [f"| `{name}` | {doc} |" for name, doc in _holdfast.passes()]
     assert "\n".join(rows) in page
+
+
+def test_prints_and_checks_read_back_from_the_text_alone(capsys):
+    def code(x):
+        tf.print("x is\n", {"x": x}, output_stream=sys.stdout)
+        tf.debugging.assert_less(x, 5.0, message="too big")
+        tf.debugging.assert_shapes([(x, ("N",))])
+        tf.debugging.Assert(tf.reduce_all(x > 0.0), [x, "text"])
+        return x
+
+    _, graph = traced(code, tf.constant([1.0]))
+    capsys.readouterr()
+    again = _holdfast.parse_graph(graph.text())
+    assert again.text() == graph.text()
+    again.call([tf.constant([2.0])])
+    assert capsys.readouterr().out == "x is\n {'x': [2]}\n"
+    for bad, said in ((7.0, "too big"), (-1.0, "the data is")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=said):
+            again.call([tf.constant([bad])])

@@ -84,7 +84,11 @@ def start(tmp_path, text):
     program = tmp_path / "program.py"
     program.write_text(HEAD + text)
     return subprocess.Popen(
-        [sys.executable, str(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
+        [sys.executable, str(program)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        bufsize=1,
     )
 
 

@@ -57,7 +57,7 @@ def test_a_function_goes_with_its_last_reference_without_a_collection():
     gc.disable()
     try:
         constant, variable = tf.ones((SIDE, SIDE)), tf.Variable(tf.ones((SIDE, SIDE)))
-        f = tf.function(lambda x: x * constant + variable)
+        f = tf.function(lambda x: x * constant + variable)  # noqa: F821 (deleted below)
         f(tf.ones((SIDE, SIDE)))
         f(tf.ones((1, SIDE)))
         kept = [f, f._traces[0], f._traces[0].concrete, constant, variable]
@@ -138,7 +138,9 @@ class Scaled:
         return x * self.by
 
 
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
 def test_a_copy_of_an_instance_runs_its_own_method(duplicate):
     a = Scaled(2.0)
     a.call(tf.constant(1.0))
@@ -310,7 +312,7 @@ def resident():
 @pytest.mark.parametrize("traced", [True, False])
 def test_many_calls_do_not_grow_the_process(traced):
     variable = tf.Variable(tf.ones((4, 4)))
-    f = (lambda x: tf.reduce_sum(tf.tanh(x @ variable)))
+    f = lambda x: tf.reduce_sum(tf.tanh(x @ variable))
     f = tf.function(f) if traced else f
     x = tf.ones((4, 4))
     for _ in range(20_000):

@@ -18,7 +18,11 @@ def test_memory_is_told_by_line():
     rows = mine(tf.live_tensors(group_by="line"))
     first, second = rows[0], rows[1]
     assert (first.bytes, first.count, first.dtype, first.shape.as_list(), first.alike) == (
-        3 * 10000, 3, tf.float32, [50, 50], True,
+        3 * 10000,
+        3,
+        tf.float32,
+        [50, 50],
+        True,
     )
     assert first.source.strip().startswith("many = ")
     assert (second.bytes, second.count, second.line) == (64 * 64 * 4, 1, first.line + 1)

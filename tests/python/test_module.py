@@ -53,3 +53,98 @@ def test_dicts_without_an_order_are_walked_too():
     net = tf.Module()
     net.table = {1: tf.Variable(1.0), "a": tf.Variable(2.0)}
     assert [float(v) for v in net.variables] == [1, 2]
+
+
+# Stores of traced functions.
+
+
+class Keeper(tf.Module):
+    pass
+
+
+@tf.autograph.experimental.do_not_convert
+def keep(keeper, x):
+    keeper.h = x * 2
+
+
+def test_code_that_is_not_converted_stores_in_a_module_at_each_call():
+    keeper = Keeper()
+
+    @tf.function
+    def f(x):
+        keep(keeper, x)
+        return x
+
+    for value in (1.0, 4.0, 7.0):
+        f(tf.constant(value))
+        assert float(keeper.h) == value * 2
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_a_function_that_is_not_converted_stores_in_a_module_at_each_call():
+    keeper = Keeper()
+
+    @tf.function(autograph=False)
+    def f(x):
+        keeper.h = x * 2
+        return x
+
+    for value in (1.0, 4.0):
+        f(tf.constant(value))
+        assert float(keeper.h) == value * 2
+
+
+@pytest.mark.parametrize("how", ["converted", "as it is"])
+def test_a_branch_that_is_not_taken_stores_nothing_in_a_module(how):
+    keeper = Keeper()
+    keeper.h = tf.constant(-1.0)
+
+    @tf.function
+    def f(x):
+        if x > 0:
+            if how == "converted":
+                keeper.h = x * 2
+            else:
+                keep(keeper, x)
+        return x
+
+    f(tf.constant(-3.0))
+    assert float(keeper.h) == -1.0
+    f(tf.constant(3.0))
+    assert float(keeper.h) == 6.0
+    f(tf.constant(-5.0))
+    assert float(keeper.h) == 6.0
+
+
+def test_a_branch_fills_an_empty_attribute_of_a_module_where_it_is_taken():
+    keeper = Keeper()
+
+    @tf.function
+    def f(x):
+        if x > 0:
+            keeper.fresh = x * 2
+        return x
+
+    f(tf.constant(-3.0))
+    assert not hasattr(keeper, "fresh")
+    f(tf.constant(3.0))
+    assert float(keeper.fresh) == 6.0
+
+
+def test_a_setter_of_a_module_may_store_elsewhere():
+    class Counted(tf.Module):
+        def __setattr__(self, name, value):
+            if name == "h":
+                super().__setattr__("copy", value + 1)
+            super().__setattr__(name, value)
+
+    counted = Counted()
+
+    @tf.function
+    def f(x):
+        counted.h = x * 2
+        return x
+
+    for value in (1.0, 4.0):
+        f(tf.constant(value))
+        assert (float(counted.h), float(counted.copy)) == (value * 2, value * 2 + 1)

@@ -17,6 +17,7 @@ def run(code, *args, **env):
         capture_output=True,
         text=True,
         env=os.environ | env,
+        check=False,
     )
 
 

@@ -40,7 +40,7 @@ def test_every_page_is_of_a_code_and_in_the_index():
 
 
 def block(text, head):
-    return re.search(rf"```{head}\n(.*?)```", text, re.S)[1]
+    return re.search(rf"```{head}\n(.*?)```", text, re.DOTALL)[1]
 
 
 def run(program, folder):
@@ -61,6 +61,6 @@ def test_a_page_shows_the_real_output(code, tmp_path):
 @pytest.mark.parametrize("code", CODES)
 def test_the_fixes_of_a_page_run_without_a_word(code, tmp_path):
     page = (PAGES / f"{code}.md").read_text().split("## Fixes")[1]
-    for program in re.findall(r"```python\n(.*?)```", page, re.S):
+    for program in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
         done = run(program, tmp_path)
         assert (done.returncode, done.stderr) == (0, "")

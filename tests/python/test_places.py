@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import holdfast as tf
-from holdfast import _places
+from holdfast import _draws, _places
 
 K = 4
 TENSOR = tf.constant(2.0)
@@ -109,7 +109,7 @@ def test_a_tuple_is_compared_by_value_and_type():
 
     check(
         tf.function(f),
-        set_global("PAIR", tuple([1, 2.0])),
+        set_global("PAIR", (int("1"), 2.0)),  # equal, and another object
         set_global("PAIR", (2, 2.0)),
         expect=[(3.0, 1), (3.0, 1), (4.0, 2)],
     )
@@ -352,7 +352,8 @@ def test_a_guard_tells_what_changed():
 def test_guards_keep_nothing_alive():
     config, other = Config(), Config()
     other.config = config
-    traced = tf.function(lambda x, holder=weakref.ref(other): holder().config.apply(x))
+    holder = weakref.ref(other)
+    traced = tf.function(lambda x, holder=holder: holder().config.apply(x))
     assert float(traced(tf.constant(1.0))) == 1.0
     gone = weakref.ref(config), weakref.ref(other)
     del config, other
@@ -409,7 +410,7 @@ def test_a_flag_that_a_trace_sets_is_seen_by_the_next_call():
     "draw", [lambda: random.random(), lambda: np.random.rand()], ids=["python", "numpy"]
 )
 def test_a_random_number_drawn_while_tracing_warns(draw, capsys):
-    with _places.Recorder(), _places.watch_random("noisy"):
+    with _places.Recorder(), _draws.watch_random("noisy"):
         tf.autograph.convert(draw)()
     text = capsys.readouterr().err
     assert "W0604" in text and "noisy" in text and "tf.random" in text
@@ -417,6 +418,32 @@ def test_a_random_number_drawn_while_tracing_warns(draw, capsys):
 
 
 def test_no_random_number_no_warning(capsys):
-    with _places.Recorder(), _places.watch_random("quiet"):
+    with _places.Recorder(), _draws.watch_random("quiet"):
         tf.autograph.convert(lambda: K)()
     assert capsys.readouterr().err == ""
+
+
+def test_a_random_number_that_fills_a_variable_once_is_no_frozen_number(capsys):
+    class Lazy:
+        weights = None
+
+    lazy = Lazy()
+
+    @tf.function
+    def f(x):
+        if lazy.weights is None:
+            lazy.weights = tf.Variable(np.random.rand(3), dtype=tf.float32)
+        return x * lazy.weights
+
+    np.testing.assert_array_equal(f(tf.constant(2.0)), 2 * lazy.weights.numpy())
+    assert capsys.readouterr().err == ""
+
+
+def test_a_random_number_in_a_variable_of_each_call_is_frozen(capsys):
+    @tf.function
+    def f(x):
+        local = tf.Variable(np.random.rand(3), dtype=tf.float32)
+        return x * local
+
+    f(tf.constant(2.0))
+    assert "W0604" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_globals_cells_and_items_are_stored_by_each_call():
         cell = x + 2
         table["a"] = x + 3
         table["a"] += x
-        setattr(table_holder, "t", x + 4)
+        setattr(table_holder, "t", x + 4)  # noqa: B010 (this way, too)
         return x
 
     table_holder = types.SimpleNamespace()

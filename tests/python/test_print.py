@@ -1,6 +1,7 @@
 """`tf.print` writes what TensorFlow's writes."""
 
 import collections
+import io
 import sys
 
 import numpy as np
@@ -29,8 +30,8 @@ def printed(capsys, *inputs, **kwargs):
         (["s", "t"], '["s" "t"]'),
         (np.float64(1 / 3), "0.33333333333333331"),
         (np.zeros((2, 2, 2), "float32"), "[[[0 0]\n  [0 0]]\n\n [[0 0]\n  [0 0]]]"),
-        (np.arange(64).reshape(8, 8), "[[0 1 2 ... 5 6 7]\n [8 9 10 ... 13 14 15]\n [16 17 18 ... 21 22 23]\n ...\n"
-         " [40 41 42 ... 45 46 47]\n [48 49 50 ... 53 54 55]\n [56 57 58 ... 61 62 63]]"),
+        (np.arange(64).reshape(8, 8), ("[[0 1 2 ... 5 6 7]\n [8 9 10 ... 13 14 15]\n [16 17 18 ... 21 22 23]\n ...\n"
+         " [40 41 42 ... 45 46 47]\n [48 49 50 ... 53 54 55]\n [56 57 58 ... 61 62 63]]")),
     ],
 )  # fmt: skip
 def test_tensors(capsys, value, text):
@@ -63,3 +64,33 @@ def test_options(capsys, tmp_path):
         tf.print(1, output_stream="x")
     with pytest.raises(ValueError, match="Unrecognized"):
         tf.print(1, foo=2)
+
+
+def test_a_text_may_look_like_a_placeholder(capsys):
+    assert printed(capsys, {"{}": tf.constant(1)}, "{_}", tf.constant(2)) == "{'{}': 1} {_} 2\n"
+    assert printed(capsys, "{", "}", tf.constant("\xe9"), sep="") == '{}"\xe9"\n'
+    assert printed(capsys, tf.constant(b"a\xff")) == '"a\\xff"\n'
+
+
+def test_a_stream_of_the_program_is_written_to_at_each_run():
+    stream = io.StringIO()
+
+    @tf.function(autograph=False)
+    def f(x):
+        tf.print("x", x, output_stream=stream, end=";")
+        return x
+
+    for n in (1, 2):
+        f(tf.constant(n))
+    tf.print("eager", output_stream=stream)
+    assert stream.getvalue() == "x 1;x 2;eager\n"
+
+
+def test_what_a_stream_raises_comes_out(monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise OSError("gone")
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(OSError, match="gone"):
+        tf.function(lambda: tf.print("x", output_stream=sys.stdout), autograph=False)()

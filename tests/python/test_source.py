@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import linecache
 import pathlib
 import subprocess
@@ -13,12 +12,8 @@ import typing
 
 import pytest
 
-PATH = pathlib.Path(__file__).resolve().parents[2] / "python" / "holdfast" / "_source.py"
-_spec = importlib.util.spec_from_file_location("holdfast_source_under_test", PATH)
-assert _spec is not None and _spec.loader is not None
-source = importlib.util.module_from_spec(_spec)
-sys.modules[_spec.name] = source
-_spec.loader.exec_module(source)
+from holdfast import _source as source
+from holdfast import _source_text
 
 
 class Probe:
@@ -281,7 +276,9 @@ def test_a_file_that_changed_or_vanished_gives_no_wrong_names(
 
 
 @pytest.mark.parametrize("lasti", [-1, 0, 2, 10_000])
-@pytest.mark.parametrize("filename", ["", "<stdin>", "no\0file", "/nonexistent/a.py", str(PATH)])
+@pytest.mark.parametrize(
+    "filename", ["", "<stdin>", "no\0file", "/nonexistent/a.py", source.__file__]
+)
 def test_nothing_is_ever_raised(filename: str, lasti: int) -> None:
     code = compile("a = b + c", filename.replace("\0", ""), "exec").replace(co_filename=filename)
     assert isinstance(source.locate(code, lasti), source.Place)
@@ -291,10 +288,8 @@ def test_nothing_is_ever_raised(filename: str, lasti: int) -> None:
 def test_without_columns_the_line_is_still_known(tmp_path: pathlib.Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "import importlib.util, sys\n"
-        f"spec = importlib.util.spec_from_file_location('s', {str(PATH)!r})\n"
-        "s = sys.modules['s'] = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(s)\n"
+        "import sys\n"
+        "from holdfast import _source as s\n"
         "print(s.locate_frame(sys._getframe())[1:])\n"
         "print(s.operand_names(sys._getframe().f_code, 20).kind == '')\n"
     )
@@ -305,15 +300,16 @@ def test_without_columns_the_line_is_still_known(tmp_path: pathlib.Path) -> None
         text=True,
     )
     assert done.stdout.splitlines() == [
-        "(5, -1, -1, '<module>', 'print(s.locate_frame(sys._getframe())[1:])')",
+        "(3, -1, -1, '<module>', 'print(s.locate_frame(sys._getframe())[1:])')",
         "True",
     ], done.stderr
 
 
 def test_few_files_are_remembered(tmp_path: pathlib.Path) -> None:
-    for i in range(source._REMEMBERED + 5):
+    most = _source_text._REMEMBERED
+    for i in range(most + 5):
         path = tmp_path / f"f{i}.py"
         path.write_text("1 + 1\n")
         code = compile("p + p\n", str(path), "exec")
         source.operand_names(code, 4)
-    assert len(source._files) <= source._REMEMBERED
+    assert len(source._files._known) == most

@@ -72,7 +72,10 @@ def test_a_variable_of_the_function_itself_belongs_to_each_call():
 
 def test_updates_of_a_shared_variable_are_all_there():
     shared = tf.Variable(0.0)
-    functions = [tf.function(lambda x: shared.assign_add(x)), tf.function(lambda x: shared.assign_add(x * 2.0))]
+    functions = [
+        tf.function(lambda x: shared.assign_add(x)),
+        tf.function(lambda x: shared.assign_add(x * 2.0)),
+    ]
     at_once(lambda i: [functions[i % 2](tf.constant(1.0)) and None for _ in range(50)])
     assert float(shared) == THREADS / 2 * 50 * 3
 

@@ -3,7 +3,9 @@
 #include <cstring>
 #include <new>
 
+#include "holdfast/base/recycle.h"
 #include "holdfast/base/text.h"
+#include "holdfast/device/cpu/account.h"
 #include "holdfast/device/cpu/cpu_device.h"
 #include "holdfast/device/cpu/pool.h"
 
@@ -24,7 +26,7 @@ class PoolBuffer final : public Buffer {
 
  protected:
   ~PoolBuffer() override {
-    Pool::get().leave(bytes_);
+    Account::get().leave(bytes_);
     Pool::get().free(data_, rounded_);
   }
 
@@ -37,20 +39,29 @@ class SmallBuffer final : public Buffer {
  public:
   static constexpr size_t kMost = 1024;
   SmallBuffer(Device* d, size_t bytes) : Buffer(d, this + 1, bytes) {}
-  static void* operator new(size_t self, size_t bytes) { return ::operator new(self + bytes); }
-  static void operator delete(void* p) { ::operator delete(p); }
-  static void operator delete(void* p, size_t) { ::operator delete(p); }
+  static void* operator new(size_t self, size_t bytes) { return fits(bytes) ? take_block() : ::operator new(self + bytes); }
+  static void operator delete(SmallBuffer* p, std::destroying_delete_t) {
+    size_t bytes = p->bytes_;
+    p->~SmallBuffer();
+    if (fits(bytes)) give_block(p);
+    else ::operator delete(p);
+  }
 
  protected:
-  ~SmallBuffer() override { Pool::get().leave(bytes_); }
+  ~SmallBuffer() override { Account::get().leave(bytes_); }
+
+ private:
+  static bool fits(size_t bytes);
 };
+
+bool SmallBuffer::fits(size_t bytes) { return sizeof(SmallBuffer) + bytes <= kRecycled; }
 
 }  // namespace
 
 void fail_allocation(int64_t n) { g_fail_in = n; }
 
 Status CpuDevice::allocate(size_t bytes, Ref<Buffer>& out) {
-  if (told_to_fail() || !Pool::get().admit(bytes)) return no_memory(bytes);
+  if (told_to_fail() || !Account::get().admit(bytes)) return no_memory(bytes);
   if (bytes <= SmallBuffer::kMost) {
     Buffer* fresh = new (bytes) SmallBuffer(this, bytes);
     fresh->retain_first();
@@ -60,7 +71,7 @@ Status CpuDevice::allocate(size_t bytes, Ref<Buffer>& out) {
   size_t rounded = 0;
   void* p = Pool::get().allocate(bytes, &rounded);
   if (!p) {
-    Pool::get().leave(bytes);
+    Account::get().leave(bytes);
     return no_memory(bytes);
   }
   out = make_ref<PoolBuffer>(this, p, bytes, rounded);
@@ -87,9 +98,12 @@ Status CpuDevice::copy_within(Buffer& to, size_t to_offset, const Buffer& from, 
   return copy_from_host(to, to_offset, static_cast<const char*>(from.data()) + offset, bytes);
 }
 
-MemoryStats CpuDevice::memory() const { return Pool::get().stats(); }
-void CpuDevice::set_memory_limit(int64_t bytes) { Pool::get().set_limit(bytes); }
-void CpuDevice::reset_peak() { Pool::get().reset_peak(); }
+MemoryStats CpuDevice::memory() const {
+  const Account& a = Account::get();
+  return {a.live(), a.peak(), static_cast<int64_t>(Pool::get().cached()), a.limit(), a.count()};
+}
+void CpuDevice::set_memory_limit(int64_t bytes) { Account::get().set_limit(bytes); }
+void CpuDevice::reset_peak() { Account::get().reset_peak(); }
 std::string CpuDevice::description() const { return cat("CPU, ", system_memory() >> 20, " MiB"); }
 
 }  // namespace holdfast

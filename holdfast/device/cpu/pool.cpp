@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <fstream>
@@ -46,7 +45,6 @@ struct Pool::Bins {
   std::map<size_t, std::vector<void*>> free;
   size_t cached = 0;
   size_t most_cached = static_cast<size_t>(system_memory()) / 4;
-  std::atomic<int64_t> live{0}, peak{0}, count{0}, limit{system_memory()};
 };
 
 Pool::Pool() : bins_(new Bins) {}
@@ -100,31 +98,10 @@ void Pool::trim() {
   bins_->cached = 0;
 }
 
-bool Pool::admit(size_t bytes) {
-  auto n = static_cast<int64_t>(bytes);
-  int64_t live = bins_->live.fetch_add(n, std::memory_order_relaxed) + n;
-  int64_t limit = bins_->limit.load(std::memory_order_relaxed);
-  if (limit && live > limit) {
-    leave(bytes);
-    return false;
-  }
-  bins_->count.fetch_add(1, std::memory_order_relaxed);
-  int64_t peak = bins_->peak.load(std::memory_order_relaxed);
-  while (live > peak && !bins_->peak.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {}
-  return true;
-}
-
-void Pool::leave(size_t bytes) noexcept {
-  bins_->live.fetch_sub(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-}
-
-MemoryStats Pool::stats() const {
+size_t Pool::cached() const {
   std::lock_guard lock(bins_->mutex);
-  return {bins_->live, bins_->peak, static_cast<int64_t>(bins_->cached), bins_->limit, bins_->count};
+  return bins_->cached;
 }
-
-void Pool::set_limit(int64_t bytes) { bins_->limit = bytes > 0 ? bytes : system_memory(); }
-void Pool::reset_peak() { bins_->peak = bins_->live.load(); }
 
 int64_t system_memory() {
   static const int64_t bytes = [] {

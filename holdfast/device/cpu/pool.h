@@ -18,13 +18,8 @@ class Pool {
   void free(void* p, size_t rounded) noexcept;
   /// Gives every cached block back to the system.
   void trim();
-
-  /// Counts tensor bytes against the limit; false when they would pass it.
-  bool admit(size_t bytes);
-  void leave(size_t bytes) noexcept;
-  MemoryStats stats() const;
-  void set_limit(int64_t bytes);
-  void reset_peak();
+  /// Bytes of the blocks that are kept.
+  size_t cached() const;
 
  private:
   Pool();

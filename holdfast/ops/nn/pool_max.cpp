@@ -72,6 +72,11 @@ class Finder {
     });
     taps_ = tap;
   }
+  // Clears the cells that were looked at, which lie `step` apart.
+  void clear(T* to, int64_t step, int64_t count) const {
+    for (int32_t tap = 0; tap < taps_; ++tap)
+      std::memset(to + cells_[static_cast<size_t>(tap)] * step, 0, static_cast<size_t>(count) * sizeof(T));
+  }
   // Adds what arrives for the window to the cells that were found, which lie `step` apart. Tap by tap: all
   // channels at once beat finding each one's cell.
   void give(const T* up, float_of<T>* to, int64_t step, int64_t count) const {
@@ -93,13 +98,29 @@ class Finder {
   int32_t taps_ = 0;
 };
 
+// The cells of an image that no window looks at.
+std::vector<int64_t> unseen_cells(const Window& w) {
+  std::vector<bool> seen(static_cast<size_t>(w.in_positions()));
+  for (int64_t o = 0; o < w.positions(); ++o) for_cells(w, o, [&](int64_t at) { seen[static_cast<size_t>(at)] = true; });
+  std::vector<int64_t> out;
+  for (size_t i = 0; i < seen.size(); ++i) if (!seen[i]) out.push_back(static_cast<int64_t>(i));
+  return out;
+}
+
+bool windows_overlap(const Window& w) {
+  for (int i = 0; i < 3; ++i) if (w.stride[i] < w.size[i]) return true;
+  return false;
+}
+
 // Windows overlap, so a block of channels of one image is one thread's. Sums of 16-bit floats are
-// kept in float until the image is done.
+// kept in float until the image is done. Where windows do not overlap, `dx` may be `image`.
 template <class T>
 void backward(const Window& w, const T* image, const T* dy, T* dx) {
   using W = float_of<T>;
   constexpr int64_t kBlock = 64;
   int64_t n = w.channels, blocks = (n + kBlock - 1) / kBlock, cells = w.in_positions();
+  bool overlap = windows_overlap(w);
+  std::vector<int64_t> unseen = overlap ? std::vector<int64_t>() : unseen_cells(w);
   parallel_for(w.batch * blocks, grain_for(w.positions() * w.cells() * std::min(n, kBlock)), [&](int64_t begin, int64_t end) {
     Finder<T> finder(w, std::min(n, kBlock));
     std::vector<W> sums(std::is_same_v<W, T> ? 0 : static_cast<size_t>(cells * std::min(n, kBlock)));
@@ -109,9 +130,12 @@ void backward(const Window& w, const T* image, const T* dy, T* dx) {
       const T* up = dy + b * w.positions() * n + from;
       T* to = dx + b * cells * n + from;
       if constexpr (std::is_same_v<W, T>) {
-        for (int64_t i = 0; i < cells; ++i) std::memset(to + i * n, 0, static_cast<size_t>(count) * sizeof(T));
+        auto clear = [&](int64_t cell) { std::memset(to + cell * n, 0, static_cast<size_t>(count) * sizeof(T)); };
+        if (overlap) for (int64_t i = 0; i < cells; ++i) clear(i);
+        for (int64_t cell : unseen) clear(cell);
         for (int64_t o = 0; o < w.positions(); ++o) {
           finder.find(x, o, count);
+          if (!overlap) finder.clear(to, n, count);
           finder.give(up + o * n, to, n, count);
         }
       } else {

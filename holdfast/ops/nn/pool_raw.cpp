@@ -11,6 +11,13 @@ Builder& pool_attrs(Builder& b, const char* format) {
   return b.attr("strides").attr("padding").attr("data_format", format).attr("ksize");
 }
 
+// A window that nothing else looks at is read before its gradient is written.
+int image_unless_windows_overlap(const Attrs& attrs) {
+  const Ints &strides = attrs[kStrides].ints(), &sizes = attrs[kLast].ints();
+  for (size_t i = 0; i < sizes.size(); ++i) if (i >= strides.size() || strides[i] < sizes[i]) return -1;
+  return 0;
+}
+
 }  // namespace
 
 extern const Op max_pool_grad_op, max_pool_grad_grad_op, avg_pool_grad_op;
@@ -23,7 +30,7 @@ const Op max_pool_op =
 const Op max_pool_grad_op =
     pool_attrs(RAW_OP(MaxPoolGrad).inputs("orig_input, orig_output, grad").dtypes(kReals)
         .doc("Gradient of MaxPool: it goes to the first of the largest elements."), "NHWC")
-        .attr("explicit_paddings", Ints()).infer(infer_max_pool_grad).kernel("channels", run_max_pool_grad)
+        .attr("explicit_paddings", Ints()).infer(infer_max_pool_grad).kernel("channels", run_max_pool_grad).overwrites(image_unless_windows_overlap)
         .gradient(+[](Grad& g) -> Tensors {
           return {Tensor(), Tensor(), max_pool_grad_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
         }).keeps("orig_input, orig_output");
@@ -42,7 +49,7 @@ const Op max_pool3d_op =
 const Op max_pool3d_grad_op =
     pool_attrs(RAW_OP(MaxPool3DGrad).inputs("orig_input, orig_output, grad").dtypes(kReals)
         .doc("Gradient of MaxPool3D: it goes to the first of the largest elements."), "NDHWC")
-        .infer(infer_max_pool_grad).kernel("channels", run_max_pool_grad)
+        .infer(infer_max_pool_grad).kernel("channels", run_max_pool_grad).overwrites(image_unless_windows_overlap)
         .gradient(+[](Grad& g) -> Tensors {
           return {Tensor(), Tensor(), max_pool3d_grad_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
         }).keeps("orig_input, orig_output");

@@ -58,7 +58,7 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
   Shape shape = o.shape.value_or(value.shape());
   if (!shape.compatible(value.shape()))
     fail(Code::E1102, cat("Variable `", o.name, "`: the initial value is ", type_text(value), ", expected shape ", shape.text()));
-  auto state = make_ref<VariableState>(o.name, value.dtype(), shape, o.trainable);
+  auto state = make_ref<VariableState>(context().name_scope + o.name, value.dtype(), shape, o.trainable);
   state->born = here();
   // A variable lives where it was made, and assignments come to it.
   state->set(copy_to(value, current_device()));

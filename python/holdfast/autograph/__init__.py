@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from . import experimental
 from ._conversion import convert
-from ._demand import Restart, on_demand
-from ._public import check_traceable, set_verbosity, to_code, to_graph, trace
+from ._demand import on_demand
+from ._features import check_features
+from ._public import to_code, to_graph, trace
+from ._verbosity import set_verbosity
 
 __all__ = [
-    "Restart",
-    "check_traceable",
+    "check_features",
     "convert",
     "experimental",
     "on_demand",

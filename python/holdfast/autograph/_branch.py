@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import _holdfast, _registry
 from .._diagnostics import mark
-from .._holders import is_symbol
 from .._journal import Journal
 from .._places import recording
+from .._symbols import is_symbol
 from ..errors import DiagnosticError
 from ._merge import Outcome, merge
 from ._sites import Home, Site, Spot
@@ -36,9 +36,7 @@ def truth(value: Any) -> Any:
     return bool(decided(value))
 
 
-def if_(
-    test: Any, body: Callable[[], None], orelse: Callable[[], None], site: Site
-) -> None:
+def if_(test: Any, body: Callable[[], None], orelse: Callable[[], None], site: Site) -> None:
     """The statement."""
     taken = decided(test)
     if taken is True:
@@ -164,10 +162,13 @@ def and_(value: Any, *rest: Callable[[], Any]) -> Any:
         if taken is False:
             return value
         if taken is not True:
-            others = rest[i:]
-            return _both(taken, lambda: and_(others[0](), *others[1:]), lambda: taken, "and")
+            return _staged_and(taken, each, rest[i + 1 :])
         value = each()
     return value
+
+
+def _staged_and(taken: Any, each: Callable[[], Any], others: tuple[Callable[[], Any], ...]) -> Any:
+    return _both(taken, lambda: and_(each(), *others), lambda: taken, "and")
 
 
 def or_(value: Any, *rest: Callable[[], Any]) -> Any:
@@ -177,10 +178,13 @@ def or_(value: Any, *rest: Callable[[], Any]) -> Any:
         if taken is True:
             return value
         if taken is not False:
-            others = rest[i:]
-            return _both(taken, lambda: taken, lambda: or_(others[0](), *others[1:]), "or")
+            return _staged_or(taken, each, rest[i + 1 :])
         value = each()
     return value
+
+
+def _staged_or(taken: Any, each: Callable[[], Any], others: tuple[Callable[[], Any], ...]) -> Any:
+    return _both(taken, lambda: taken, lambda: or_(each(), *others), "or")
 
 
 def _both(predicate: Any, first: Callable[[], Any], second: Callable[[], Any], word: str) -> Any:

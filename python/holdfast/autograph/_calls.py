@@ -15,9 +15,10 @@ import numpy as np
 
 from .. import _holdfast, _registry
 from .._diagnostics import mark
-from .._holders import AttributePlace, is_symbol
+from .._holders import AttributePlace
 from .._journal import journal, mutate
 from .._places import recording
+from .._symbols import is_symbol
 from . import _iterables
 from ._conversion import converted_callee
 from ._lists import StagedList, joined
@@ -240,4 +241,3 @@ def assert_(condition: Any, message: Callable[[], Any]) -> None:
 
     said = message()
     debugging.Assert(taken, [] if said is None else [said])
-

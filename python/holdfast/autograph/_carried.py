@@ -323,9 +323,7 @@ class Carried:
         return out
 
     def _collect_entry(self, entry: _Entry, out: list[Any]) -> None:
-        value = (
-            self.cells.read(entry.name) if entry.place is None else entry.place.read()
-        )
+        value = self.cells.read(entry.name) if entry.place is None else entry.place.read()
         entry.after = value
         if value is UNSET or value is MISSING or isinstance(value, Maybe):
             return  # some path leaves it unset: the variable stays what it was
@@ -453,7 +451,7 @@ class Carried:
         if now is None:
             return
         made = Set(place, place.read(), value)
-        made.condition = condition
+        made.condition, made.site = condition, self.site
         raw_write(place, value)
         now.add(made)
 
@@ -466,9 +464,7 @@ def _perform(effect: Growth) -> None:
 
 def _sample(value: Any) -> Any:
     """A value with specs in place of its tensors, which belong to an attempt."""
-    leaves = [
-        spec_of(as_tensor(leaf)) if is_tensorish(leaf) else leaf for leaf in leaves_of(value)
-    ]
+    leaves = [spec_of(as_tensor(leaf)) if is_tensorish(leaf) else leaf for leaf in leaves_of(value)]
     return packed(value, leaves)
 
 

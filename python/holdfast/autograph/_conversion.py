@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from ._compiling import Converted, compile_converted, is_converted
 from ._identity import ByIdentity
 from ._user_code import is_user_code
+from ._verbosity import tell
 
 __all__ = ["convert", "converted_callee", "converted_form", "keep_plain"]
 
@@ -42,7 +43,19 @@ def converted_form(code: types.CodeType, space: dict[str, Any]) -> Converted | N
         except RecursionError:  # hundreds of nested statements
             form = None
         known = _forms[code] = (form,)
+        _tell(code, form)
     return known[0]
+
+
+def _tell(code: types.CodeType, form: Converted | None) -> None:
+    where = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
+    if form is None:
+        tell(
+            2, f"AutoGraph: {where} stays as it is: it has no source, or none that can be converted"
+        )
+        return
+    tell(1, f"AutoGraph: converted {where}")
+    tell(3, form.source)
 
 
 def _convert_function(function: types.FunctionType) -> types.FunctionType:

@@ -15,20 +15,17 @@ import types
 from typing import Any
 
 from .. import _places
+from .._restart import Restart
 from ._compiling import is_converted
 from ._conversion import converted_form, is_plain
 from ._identity import ByIdentity
 from ._user_code import is_user_code
 
-__all__ = ["Restart", "on_demand"]
+__all__ = ["on_demand"]
 
 _INNER = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"}
 
 _tried: ByIdentity[bool] = ByIdentity()
-
-
-class Restart(BaseException):
-    """The trace is void, because some code was converted meanwhile; trace again."""
 
 
 def on_demand(frame: types.FrameType) -> None:
@@ -36,6 +33,9 @@ def on_demand(frame: types.FrameType) -> None:
 
     It helps once: a converted function that still asks a symbol for a Python value can't be staged.
     """
+    recorder = _places.recording()
+    if recorder is None:  # a graph by hand: nobody could trace again
+        return
     if is_converted(frame.f_code) or not is_user_code(frame.f_code):
         return
     code = _whole(frame)
@@ -47,9 +47,7 @@ def on_demand(frame: types.FrameType) -> None:
         return
     if not _replace(code, form.code):
         return
-    recorder = _places.recording()
-    if recorder is not None:
-        recorder.restart = True
+    recorder.restart = True
     raise Restart
 
 

@@ -40,8 +40,8 @@ class Scope:
         self.local = bound.locals | _names.parameters(node)
         self.globals, self.nonlocals = bound.globals, bound.nonlocals
         self.yields = bound.yields or isinstance(node, ast.AsyncFunctionDef)
-        self.outer = parent.outer if parent is not None else outer
-        self.space = parent.space if parent is not None else space or {}
+        self.outer: frozenset[str] = parent.outer if parent is not None else outer
+        self.space: dict[str, Any] = parent.space if parent is not None else space or {}
         self.first = next(iter(_arguments(node)), "")
 
     def kind(self, name: str) -> str:

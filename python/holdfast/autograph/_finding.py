@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import ast
 import itertools
-import linecache
 import types
-import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from .._source_text import PerFile, parse
 
 __all__ = ["Found", "FunctionNode", "find"]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-
-_REMEMBERED = 64  # files
 
 
 class Found(NamedTuple):
@@ -34,7 +32,7 @@ class _Tree:
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         self.functions: dict[int, list[Found]] = {}
-        tree = _parse("".join(lines))
+        tree = parse("".join(lines))
         if tree is not None:
             self._gather(tree, "")
 
@@ -49,32 +47,7 @@ class _Tree:
             self._gather(child, class_name)
 
 
-_trees: dict[str, _Tree] = {}
-
-
-def _parse(source: str) -> ast.AST | None:
-    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # notebooks may await in a cell
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = compile(source, "<source>", "exec", flags, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return tree if isinstance(tree, ast.AST) else None
-
-
-def _tree(filename: str, space: dict[str, Any] | None) -> _Tree:
-    try:
-        linecache.checkcache(filename)
-        lines = linecache.getlines(filename, space)
-    except (OSError, ValueError):  # a name that no file can have
-        lines = []
-    known = _trees.get(filename)
-    if known is None or known.lines != lines:
-        while len(_trees) >= _REMEMBERED:
-            _trees.pop(next(iter(_trees)), None)
-        known = _trees[filename] = _Tree(list(lines))
-    return known
+_trees = PerFile(_Tree)
 
 
 def find(code: types.CodeType, space: dict[str, Any] | None = None) -> Found | None:
@@ -84,7 +57,7 @@ def find(code: types.CodeType, space: dict[str, Any] | None = None) -> Found | N
     """
     candidates = [
         found
-        for found in _tree(code.co_filename, space).functions.get(code.co_firstlineno, [])
+        for found in _trees.get(code.co_filename, space).functions.get(code.co_firstlineno, [])
         if _name(found.node) == code.co_name and _fits(code, found)
     ]
     if len(candidates) > 1:
@@ -115,9 +88,7 @@ def _fits(code: types.CodeType, found: Found) -> bool:
 
 def argument_names(arguments: ast.arguments) -> Iterator[str]:
     """The names of all parameters, in the order in which code objects list them."""
-    for argument in itertools.chain(
-        arguments.posonlyargs, arguments.args, arguments.kwonlyargs
-    ):
+    for argument in itertools.chain(arguments.posonlyargs, arguments.args, arguments.kwonlyargs):
         yield argument.arg
     for star in (arguments.vararg, arguments.kwarg):
         if star is not None:

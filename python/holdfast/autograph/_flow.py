@@ -98,7 +98,7 @@ class _Liveness:
         exposed = self.block(loop.body, set(), caught)
         if isinstance(loop, ast.For):
             exposed -= _names.bindings([loop.target]).names
-        loop.ag_exposed = exposed | self.reads(*own) | flags  # type: ignore[attr-defined]
+        loop.ag_exposed = exposed | self.reads(*own) | flags  # type: ignore[union-attr]
         while True:
             inner = self.block(loop.body, head, caught)
             if isinstance(loop, ast.For):
@@ -106,7 +106,7 @@ class _Liveness:
             if inner <= head:
                 break
             head = head | inner
-        loop.ag_head = head  # type: ignore[attr-defined]
+        loop.ag_head = head  # type: ignore[union-attr]
         if isinstance(loop, ast.For):
             return head | self.reads(loop.iter)
         return head

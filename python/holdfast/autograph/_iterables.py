@@ -8,8 +8,8 @@ from typing import Any
 
 from .. import _holdfast, _registry
 from .._dtypes import int32
-from .._holders import is_symbol
 from .._places import recording
+from .._symbols import is_symbol
 
 __all__ = ["Items", "Staged", "enumerate_", "range_", "stageable", "zip_"]
 

@@ -233,9 +233,9 @@ class _Lowering:
             # The test sets names that the body reads, so it belongs into the body.
             refused = ast.UnaryOp(ast.Not(), loop.test)
             end = _nodes.at(ast.Break(), loop.test)
-            out = _nodes.at(ast.If(refused, [*loop.orelse, end], []), loop.test)
+            leave = _nodes.at(ast.If(refused, [*loop.orelse, end], []), loop.test)
             always = _nodes.at(ast.Constant(True), loop.test)
-            loop.test, loop.body, loop.orelse = always, [out, *loop.body], []
+            loop.test, loop.body, loop.orelse = always, [leave, *loop.body], []
         self.count += 1
         stop, skip = f"ag__break_{self.count}", f"ag__continue_{self.count}"
         self.around.append((stop, skip))

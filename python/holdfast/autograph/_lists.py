@@ -7,10 +7,11 @@ from typing import Any
 
 from .. import _holdfast, _registry
 from .._dtypes import int32
-from .._holders import AttributePlace, is_symbol
+from .._holders import AttributePlace
 from .._journal import put
 from .._places import recording
 from .._shape import TensorShape
+from .._symbols import is_symbol
 from ..errors import fail, unsupported
 from ._iterables import Staged
 from ._messages import fits

@@ -114,4 +114,3 @@ def _hooked_for(
     """
     state = Carried(site, Cells(body, go_on))
     state.run_by(values.__graph_for__, body, go_on)
-

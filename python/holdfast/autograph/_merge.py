@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import _control, _registry
 from .._holders import MISSING, ItemPlace, Object, Place
-from .._journal import Change, Growth, Journal, Set, journal, mutate, put
+from .._journal import Change, Growth, Journal, Set, journal, mutate, put, write
 from .._places import recording
 from ..errors import fail
 from . import _messages
@@ -63,7 +63,6 @@ class Outcome:
             key = (*touched, id(change.condition) if change.condition is not None else 0)
             self.changes.pop(key, None)  # of several stores into a place the last one counts
             self.changes[key] = change
-
 
     def entries(self) -> Iterator[tuple[Key, Any]]:
         """Everything with a value, by key."""
@@ -304,18 +303,18 @@ class _Pairing:
             return lambda outputs: _perform(change, made(outputs))
         return self.under_condition(side, key, change)
 
-    def under_condition(
-        self, side: int, key: Key, change: Change
-    ) -> Callable[[list[Any]], None]:
+    def under_condition(self, side: int, key: Key, change: Change) -> Callable[[list[Any]], None]:
         """A change that happens only where its side is taken."""
         made = self.one(side, key, change.value, numbers=False)
         if change.condition is not None:
             taken = self.one(side, ("taken", *key), change.condition)
-            return lambda outputs: _perform(change, made(outputs), taken(outputs))
+            return lambda outputs: _perform_if(change, made(outputs), taken(outputs), change.site)
         if side == 0:
-            return lambda outputs: _perform(change, made(outputs), self.predicate)
+            return lambda outputs: _perform_if(change, made(outputs), self.predicate, self.site)
         opposite = _registry.function("logical_not")
-        return lambda outputs: _perform(change, made(outputs), opposite(self.predicate))
+        return lambda outputs: _perform_if(
+            change, made(outputs), opposite(self.predicate), self.site
+        )
 
 
 class _Output:
@@ -346,16 +345,18 @@ def _label(change: Change) -> str:
     return place.describe()
 
 
-def _perform(change: Change, value: Any, condition: Any = None) -> None:
-    now = journal()
-    if condition is None:
-        if isinstance(change, Set):
-            put(change.place, value)
-        else:
-            container = change.container.read()
-            call = getattr(container, change.method)
-            mutate(container, change.container.within, change.method, call, *value)
+def _perform(change: Change, value: Any) -> None:
+    if isinstance(change, Set):
+        put(change.place, value)
         return
+    container = change.container.read()
+    call = getattr(container, change.method)
+    mutate(container, change.container.within, change.method, call, *value)
+
+
+def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:
+    """The same for a change that happens only where `condition` holds, which `site` decides."""
+    now = journal()
     if now is None:
         return
     # The symbol of the branch goes into its place: who reads it before the graph has run learns
@@ -365,11 +366,11 @@ def _perform(change: Change, value: Any, condition: Any = None) -> None:
         made = Set(change.place, change.place.read(), value)
         if isinstance(change.place, ItemPlace):
             now.keep(change.place.holder())
-        change.place.write(change.inside)
+        write(change.place, change.inside)
     else:
         container = change.container.read()
         now.keep(container)
         getattr(container, change.method)(*change.inside)
         made = Growth(Object(container, change.container.within), change.method, value)
-    made.inside, made.condition = change.inside, condition
+    made.inside, made.condition, made.site = change.inside, condition, site
     now.add(made)

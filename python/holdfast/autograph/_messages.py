@@ -9,16 +9,16 @@ import numpy as np
 
 from .._diagnostics import born_loc, module_alias, user_frame
 from ..errors import DiagnosticError, fail, used_here
-from ._sites import Home, Site, Spot, spot
+from ._sites import Home, Site, Spot, spot_of
 from ._state import Maybe, is_tensor
 
 __all__ = [
     "fits",
+    "refuse_carried",
     "refuse_dtypes",
     "refuse_first",
-    "refuse_iterations",
-    "refuse_carried",
     "refuse_function",
+    "refuse_iterations",
     "refuse_objects",
     "refuse_unset",
 ]
@@ -52,7 +52,7 @@ def _kind(value: Any) -> str:
 def fits(number: Any, dtype: Any) -> bool:
     """Whether a number may become a tensor of `dtype` without changing what it is."""
     if isinstance(number, (np.generic, np.ndarray)):
-        return str(number.dtype) == dtype.name
+        return bool(str(number.dtype) == dtype.name)
     if isinstance(number, bool):
         return bool(dtype.name == "bool")
     if isinstance(number, int):
@@ -121,6 +121,26 @@ def _set_loc(site: Site, spot: Spot | None, value: Any) -> dict[str, Any] | None
     return born_loc(value) if is_tensor(value) else None
 
 
+def _set_labels(
+    site: Site, values: tuple[Any, Any], spots: list[Spot | None], texts: list[str]
+) -> list[_Label]:
+    """Where a name got each of two values; one place is marked once."""
+    labels: list[_Label] = []
+    for value, spot, text in zip(values, spots, texts, strict=True):
+        loc = _set_loc(site, spot, value)
+        if loc is not None and all(label["loc"] != loc for label in labels):
+            labels.append(_label("born", loc, text))
+    return labels
+
+
+def _condition(site: Site) -> _Label:
+    return _label("used", site.loc(), "this condition has no value while tracing", True)
+
+
+def _staged_loop(site: Site) -> _Label:
+    return _label("used", site.loc(), "this loop is staged", True)
+
+
 def refuse_dtypes(site: Site, name: str, x: Any, y: Any) -> NoReturn:
     """E0902: the sides of a branch give one name two dtypes."""
     spots = [site.set_in(block, name) for block in (0, 1)]
@@ -128,25 +148,19 @@ def refuse_dtypes(site: Site, name: str, x: Any, y: Any) -> NoReturn:
         spots[0] = site.set_before(name)
     if spots[1] is None:
         spots[1] = site.set_before(name)
-    labels = []
-    for value, spot in zip((x, y), spots, strict=True):
-        loc = _set_loc(site, spot, value)
-        if loc is not None and all(label["loc"] != loc for label in labels):
-            labels.append(_label("born", loc, f"{_quoted(name)} is {_kind(value)} here"))
-    labels.append(_label("used", site.loc(), "this condition has no value while tracing", True))
+    texts = [f"{_quoted(name)} is {_kind(value)} here" for value in (x, y)]
+    labels = [*_set_labels(site, (x, y), spots, texts), _condition(site)]
     _refuse_two(site, name, x, y, spots, labels, "the two sides of a staged `if` give")
 
 
 def refuse_iterations(site: Site, name: str, before: Any, after: Any) -> NoReturn:
     """E0902: an iteration gives a name another dtype than it had."""
     spots = [site.set_before(name), site.set_in(0, name)]
-    labels = []
-    for value, spot, when in zip((before, after), spots, ("before", "after"), strict=True):
-        loc = _set_loc(site, spot, value)
-        if loc is not None:
-            text = f"{_quoted(name)} is {_kind(value)} {when} an iteration"
-            labels.append(_label("born", loc, text))
-    labels.append(_label("used", site.loc(), "this loop is staged", True))
+    texts = [
+        f"{_quoted(name)} is {_kind(before)} before an iteration",
+        f"{_quoted(name)} is {_kind(after)} after an iteration",
+    ]
+    labels = [*_set_labels(site, (before, after), spots, texts), _staged_loop(site)]
     _refuse_two(site, name, before, after, spots, labels, f"a staged {_statement(site)} gives")
 
 
@@ -174,9 +188,7 @@ def _refuse_two(
         raise error from None  # the op in the body that met the other dtype is not the story
 
 
-def _cast_fix(
-    site: Site, name: str, value: Any, spot: Spot | None, dtype: str
-) -> dict[str, Any]:
+def _cast_fix(site: Site, name: str, value: Any, spot: Spot | None, dtype: str) -> dict[str, Any]:
     """The edit that gives one side the dtype of the other."""
     alias = module_alias()
     wanted = f"{alias}.{dtype}"
@@ -224,19 +236,14 @@ def _right_side(site: Site, spot: Spot | None) -> tuple[str, int] | None:
 def refuse_objects(site: Site, name: str, x: Any, y: Any) -> NoReturn:
     """The sides of a branch give a name two things that are not both tensors."""
     spots = [site.set_in(0, name), site.set_in(1, name)]
-    labels = []
-    for value, spot in zip((x, y), spots, strict=True):
-        loc = _set_loc(site, spot, value)
-        if loc is not None:
-            labels.append(_label("born", loc, f"{_quoted(name)} is {_what(value)} here"))
-    labels.append(_label("used", site.loc(), "this condition has no value while tracing", True))
+    texts = [f"{_quoted(name)} is {_what(value)} here" for value in (x, y)]
     fail(
         "E0902",
         f"the two sides of a staged `if` give {_quoted(name)} {_what(x)} and {_what(y)}",
         f"which side is taken is known when the graph runs; it can choose between tensors of one "
         f"dtype, not between {_what(x)} and {_what(y)}.",
         fix=f"let both sides give {_quoted(name)} a tensor of the same dtype, such as by `tf.cast`",
-        labels=labels,
+        labels=[*_set_labels(site, (x, y), spots, texts), _condition(site)],
         subject={"name": "" if name == "return" else name},
         op=site.kind,
     )
@@ -254,13 +261,8 @@ def _what(value: Any) -> str:
 
 def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
     """An iteration replaces a value that cannot travel through a staged loop."""
-    labels = []
     spots = [site.set_before(name), site.set_in(0, name)]
-    for value, spot in zip((before, after), spots, strict=True):
-        loc = _set_loc(site, spot, value)
-        if loc is not None:
-            labels.append(_label("born", loc, f"{_quoted(name)} is {_what(value)} here"))
-    labels.append(_label("used", site.loc(), "this loop is staged", True))
+    texts = [f"{_quoted(name)} is {_what(value)} here" for value in (before, after)]
     fail(
         "E0902",
         f"a staged {_statement(site)} turns {_quoted(name)} from {_what(before)} into "
@@ -269,7 +271,7 @@ def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
         "of the same dtype from the start.",
         fix=f"give {_quoted(name)} a tensor of that dtype before the loop, by `tf.zeros` or "
         "`tf.cast`",
-        labels=labels,
+        labels=[*_set_labels(site, (before, after), spots, texts), _staged_loop(site)],
         subject={"name": name},
         op=site.kind,
     )
@@ -291,10 +293,12 @@ def refuse_function(function: Any, construct: str, loc: dict[str, Any] | None) -
     else:
         why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot"
         fix = f"no `{construct}`: make `{name}` a plain function and call it from the coroutine"
-    what = {"yield": "it has a `yield`", "async": "it is `async`"}.get(construct, f"it has an `{construct}`")
+    what = {"yield": "it has a `yield`", "async": "it is `async`"}.get(
+        construct, f"it has an `{construct}`"
+    )
     fail("E0603", f"`{name}` can't be traced: {what}", why, fix=fix, labels=labels)
 
 
 def construct_loc(filename: str, qualname: str, node: ast.AST) -> dict[str, Any]:
     """The place of a node, as the dict form of a Loc."""
-    return Home(filename, qualname, {}).loc(spot(node))
+    return Home(filename, qualname, {}).loc(spot_of(node))

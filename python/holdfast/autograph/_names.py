@@ -13,7 +13,26 @@ _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Bindings(ast.NodeVisitor):
+class _Visitor(ast.NodeVisitor):
+    """Meets the four kinds of comprehensions as one."""
+
+    def _comprehension(self, node: _Comprehension) -> None:
+        raise NotImplementedError
+
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> None:
+        self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> None:
+        self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self._comprehension(node)
+
+
+class Bindings(_Visitor):
     """The names that statements bind in the scope they stand in."""
 
     def __init__(self) -> None:
@@ -58,18 +77,6 @@ class Bindings(ast.NodeVisitor):
                 self.visit(part.target)
             elif isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
                 self.yields = True
-
-    def visit_ListComp(self, node: ast.ListComp) -> None:
-        self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> None:
-        self._comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        self._comprehension(node)
 
     def visit_alias(self, node: ast.alias) -> None:
         self.names.add(node.asname or node.name.partition(".")[0])
@@ -132,7 +139,7 @@ def _outside_functions(node: ast.AST) -> Iterable[ast.AST]:
             yield from _outside_functions(child)
 
 
-class _Reads(ast.NodeVisitor):
+class _Reads(_Visitor):
     """The names that are read, also by the functions and comprehensions inside."""
 
     def __init__(self) -> None:
@@ -189,18 +196,6 @@ class _Reads(ast.NodeVisitor):
         self.later |= inner.later - own
         if isinstance(node, ast.GeneratorExp):
             self.later |= inner.names - own
-
-    def visit_ListComp(self, node: ast.ListComp) -> None:
-        self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> None:
-        self._comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        self._comprehension(node)
 
 
 def reads(nodes: Iterable[ast.AST]) -> set[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._holders import is_symbol
 from .._shape import as_shape
+from .._symbols import is_symbol
 from ..errors import unsupported
 from ._carried import innermost
 from ._state import leaves_of

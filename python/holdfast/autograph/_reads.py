@@ -17,11 +17,11 @@ from .._holders import (
     GlobalPlace,
     ItemPlace,
     Place,
-    is_symbol,
     own_attribute,
 )
 from .._journal import Growth, journal, mutate, put
 from .._places import Object, recording
+from .._symbols import is_symbol
 from ._conversion import converted_callee
 from ._state import Maybe
 from ._unset import settled
@@ -74,9 +74,15 @@ def free(name: str, inside: Callable[[], Any]) -> Any:
     value = inside()
     recorder = recording()
     if recorder is not None and not isinstance(value, types.ModuleType):
-        cell = inside.__closure__[0]  # type: ignore[attr-defined]
+        cell = _only_cell(inside)
         recorder.note(CellPlace(cell, name), value)
     return settled(value) if isinstance(value, Maybe) else value
+
+
+def _only_cell(inside: Callable[[], Any]) -> types.CellType:
+    """The cell that a function reads which reads one name."""
+    (cell,) = inside.__closure__ or ()
+    return cell
 
 
 def made(*names: str) -> Callable[[Any], Any]:
@@ -126,7 +132,8 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
         return getattr(holder, name)
     kind = type(holder)
     owner, defined = _class_attribute(kind, name)
-    if kind.__getattribute__ is object.__getattribute__ and not (
+    reads: Any = kind.__getattribute__
+    if reads is object.__getattribute__ and not (
         defined is not MISSING and _is_data(defined) and not _is_slot(defined)
     ):
         value = own_attribute(holder, name)
@@ -401,7 +408,7 @@ def global_place(name: str) -> _Target:
 
 def cell_place(name: str, inside: Callable[[], Any]) -> _Target:
     """`name = ...` of a function around this one."""
-    return _Cell(inside.__closure__[0], name)  # type: ignore[attr-defined]
+    return _Cell(_only_cell(inside), name)
 
 
 def assign(target: _Target, value: Any) -> Any:
@@ -423,9 +430,9 @@ def add_in_place(value: Any, other: Any) -> Any:
 
 def join_in_place(value: Any, other: Any) -> Any:
     """`value |= other`."""
-    if isinstance(value, (set, dict)) and journal() is not None and not _is_own(value, "__ior__"):
-        if hasattr(other, "keys") or isinstance(value, set):
-            return _grown(value, "update", other)
+    known = isinstance(value, set) or (isinstance(value, dict) and hasattr(other, "keys"))
+    if known and journal() is not None and not _is_own(value, "__ior__"):
+        return _grown(value, "update", other)
     value |= other
     return value
 

@@ -6,7 +6,8 @@ import ast
 import dataclasses
 from typing import Any, NamedTuple
 
-from .. import _source
+from .._source import shown_name
+from .._source_text import line_at
 
 __all__ = ["Home", "Site", "Spot"]
 
@@ -19,7 +20,7 @@ class Spot(NamedTuple):
     end_col: int
 
 
-def spot(node: ast.AST) -> Spot:
+def spot_of(node: ast.AST) -> Spot:
     """Where a node begins; the first line stands for one of several."""
     line, col = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
     if getattr(node, "end_lineno", None) != line:
@@ -37,11 +38,10 @@ class Home:
 
     def loc(self, where: Spot) -> dict[str, Any]:
         """A place in the function, as the dict form of a Loc."""
-        lines = _source._lines(self.filename)
-        source = lines[where.line - 1].rstrip("\r\n") if 0 < where.line <= len(lines) else ""
+        source = line_at(self.filename, where.line)
         end = where.end_col if where.end_col >= 0 else len(source.encode("utf-8", "replace"))
         return {
-            "file": _source._shown_name(self.filename),
+            "file": shown_name(self.filename),
             "line": where.line,
             "col_begin": where.col,
             "col_end": end,
@@ -114,15 +114,15 @@ def sets(function: ast.AST) -> dict[str, list[Spot]]:
             case ast.For():
                 for part in ast.walk(node.target):
                     if isinstance(part, ast.Name):
-                        found.setdefault(part.id, []).append(spot(node.target))
+                        found.setdefault(part.id, []).append(spot_of(node.target))
             case ast.Return():
-                found.setdefault("return", []).append(spot(node))
+                found.setdefault("return", []).append(spot_of(node))
         for target in targets:
             for part in ast.walk(target):
                 if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                    found.setdefault(part.id, []).append(spot(node))
+                    found.setdefault(part.id, []).append(spot_of(node))
                 elif isinstance(part, (ast.Attribute, ast.Subscript)):
-                    found.setdefault(ast.unparse(part), []).append(spot(node))
+                    found.setdefault(ast.unparse(part), []).append(spot_of(node))
     for spots in found.values():
         spots.sort()
     return found

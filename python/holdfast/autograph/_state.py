@@ -11,8 +11,8 @@ import numpy as np
 
 from .. import _holdfast, _registry, nest
 from .._dtypes import float32
-from .._holders import is_symbol
 from .._places import is_plain, same_value
+from .._symbols import is_symbol
 from ._sites import Site
 
 __all__ = [
@@ -85,8 +85,8 @@ class Cells:
         self._cells: dict[str, types.CellType] = {}
         for function in functions:
             if function is not None:
-                code = function.__code__  # type: ignore[attr-defined]
-                closure = function.__closure__ or ()  # type: ignore[attr-defined]
+                code = function.__code__
+                closure = function.__closure__ or ()
                 self._cells.update(zip(code.co_freevars, closure, strict=True))
 
     def read(self, name: str) -> Any:

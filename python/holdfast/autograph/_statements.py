@@ -22,9 +22,10 @@ from . import _names, _nodes
 from ._expressions import Expressions, Scope
 from ._flow import analyse
 from ._jumps import CannotLower, lower
-from ._sites import Home, Site, sets, spot
+from ._sites import Home, Site, sets, spot_of
 
 __all__ = ["Statements", "rewrite"]
+
 
 class Statements(Expressions):
     """Rewrites the statements of one function."""
@@ -54,7 +55,7 @@ class Statements(Expressions):
         blocks = tuple(_lines(side) for side in (node.body, node.orelse))
         outputs = tuple(name for name in modified if name in after)
         n, site = self.note(
-            Site("if", self.home, spot(node.test), tuple(modified), outputs, blocks=blocks)
+            Site("if", self.home, spot_of(node.test), tuple(modified), outputs, blocks=blocks)
         )
         test = self.visit(node.test)
         body, orelse = f"ag__if_{n}", f"ag__else_{n}"
@@ -112,7 +113,7 @@ class Statements(Expressions):
         exposed = tuple(name for name in carried if name in node.ag_exposed)
         blocks = (_lines(node.body),)
         return self.note(
-            Site(kind, self.home, spot(where), tuple(modified), (), carried, exposed, blocks)
+            Site(kind, self.home, spot_of(where), tuple(modified), (), carried, exposed, blocks)
         )
 
     def note(self, site: Site) -> tuple[int, str]:

@@ -11,6 +11,7 @@ namespace holdfast::HOLDFAST_ISA {
 namespace {
 
 constexpr int64_t kExpBlock = 1024;
+constexpr int64_t kPiece = 128;  // elements between two requests for memory
 
 template <class W>
 W most_of(const W* x, int64_t n) { return Loops<Max<W>, W>::row(x, n); }
@@ -21,15 +22,30 @@ void exp_block(const W* x, W most, int64_t n, W* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = scalar::exp(x[i] - most);
 }
 
-// y = exp(x - most); returns the sum. Without y only the sum.
+// Asks for lines that will be read and written soon.
 template <class W>
-W exponentials(const W* x, W most, int64_t n, W* y) {
+void fetch(const W* x, W* y, int64_t n) {
+  constexpr int64_t kLine = 64 / sizeof(W);
+  for (int64_t i = 0; i < n; i += kLine) {
+    __builtin_prefetch(x + i, 0);
+    __builtin_prefetch(y + i, 1);
+  }
+}
+
+// y = exp(x - most); returns the sum. Without y only the sum. `next`: how far on the row is that comes after it, 0 for
+// none. It is fetched meanwhile: rows are too short for the processor to see where the next one begins.
+template <class W>
+W exponentials(const W* x, W most, int64_t n, W* y, int64_t next = 0) {
   W buffer[kExpBlock];
   W sum = 0;
   for (int64_t i = 0; i < n; i += kExpBlock) {
     int64_t count = std::min(kExpBlock, n - i);
     W* to = y ? y + i : buffer;
-    exp_block(x + i, most, count, to);
+    for (int64_t k = 0; k < count; k += kPiece) {
+      int64_t piece = std::min(kPiece, count - k);
+      exp_block(x + i + k, most, piece, to + k);
+      if (next) fetch(x + i + k + next, to + k + next, piece);
+    }
     sum += Core<Add, W>::block(to, count);
   }
   return sum;
@@ -47,7 +63,7 @@ void subtract_block(const W* x, int64_t n, W by, W* y) {
 }
 
 template <class W>
-void softmax_row(const W* x, W* y, int64_t n, bool log) {
+void softmax_row(const W* x, W* y, int64_t n, bool log, int64_t next = 0) {
   W most = most_of(x, n);
   if (log) {
     W sum = exponentials<W>(x, most, n, nullptr);
@@ -55,7 +71,7 @@ void softmax_row(const W* x, W* y, int64_t n, bool log) {
     subtract_block<W>(y, n, scalar::log(sum), y);
     return;
   }
-  W sum = exponentials(x, most, n, y);
+  W sum = exponentials(x, most, n, y, next);
   scale_block(y, n, W(1) / sum);
 }
 
@@ -76,7 +92,7 @@ void softmax(const void* from, void* to, int64_t rows, int64_t n, bool log) {
   auto* x = static_cast<const T*>(from);
   auto* y = static_cast<T*>(to);
   if constexpr (std::is_same_v<T, W>) {
-    for (int64_t r = 0; r < rows; ++r) softmax_row<W>(x + r * n, y + r * n, n, log);
+    for (int64_t r = 0; r < rows; ++r) softmax_row<W>(x + r * n, y + r * n, n, log, r + 1 < rows ? n : 0);
   } else {
     std::vector<W> wide(static_cast<size_t>(2 * n));
     for (int64_t r = 0; r < rows; ++r) {

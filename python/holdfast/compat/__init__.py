@@ -1,14 +1,11 @@
-"""The part of `tf.compat` that is simply right: text helpers and what TensorFlow 2 does anyway."""
+"""`tf.compat`: text as bytes and back, and `v1`, which is loaded when it is first asked for."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from . import _eager
-from ._shape import Dimension
-
-__all__ = ["NAMES"]
+__all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "path_to_str", "v1"]
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
@@ -41,18 +38,8 @@ def path_to_str(path: Any) -> Any:
     return as_str_any(path.__fspath__()) if isinstance(path, os.PathLike) else path
 
 
-def _already() -> None:
-    """What this switches on is always on."""
+as_str = as_text
 
 
-NAMES: dict[str, Any] = {
-    "compat.as_bytes": as_bytes,
-    "compat.as_text": as_text,
-    "compat.as_str": as_text,
-    "compat.as_str_any": as_str_any,
-    "compat.path_to_str": path_to_str,
-    "compat.v1.Dimension": Dimension,
-    "compat.v1.enable_v2_tensorshape": _already,
-    "compat.v1.enable_resource_variables": _already,
-    "compat.v1.executing_eagerly": _eager.executing_eagerly,
-}
+def __dir__() -> list[str]:
+    return sorted({*globals(), "v1"})

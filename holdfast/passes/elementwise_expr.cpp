@@ -1,0 +1,21 @@
+#include "holdfast/passes/elementwise_expr.h"
+
+namespace holdfast {
+
+Ref<Expr> elementwise_expr(const Node& n) {
+  InlineVector<DType, 4> in;
+  for (const Edge& e : n.inputs) {
+    if (!e.node) return nullptr;
+    in.push_back(type_of(e).dtype);
+  }
+  const char* why = nullptr;
+  auto form = n.outputs.size() == 1 ? fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why) : std::nullopt;
+  if (!form) return nullptr;
+  auto out = make_ref<Expr>();
+  InlineVector<int, 4> operands;
+  for (DType d : in) operands.push_back(out->input(d));
+  out->store(out->add(*n.op, n.attrs, n.where, *form, operands, n.outputs[0].dtype));
+  return out;
+}
+
+}  // namespace holdfast

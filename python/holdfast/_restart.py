@@ -1,0 +1,9 @@
+"""How code deep inside a trace says that it has to be made again."""
+
+from __future__ import annotations
+
+__all__ = ["Restart"]
+
+
+class Restart(BaseException):
+    """The trace is void, because some code was converted meanwhile; trace again."""

@@ -1,0 +1,73 @@
+"""The text of the user's files, read as tracebacks read it, and parsed."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import warnings
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+__all__ = ["PerFile", "line_at", "lines_of", "parse", "tree_of"]
+
+_REMEMBERED = 64  # files
+
+
+def lines_of(filename: str, space: dict[str, Any] | None = None) -> list[str]:
+    """The lines as tracebacks see them: fresh from disk, from a notebook, or none.
+
+    `space` is the globals of a module, through which archives hand out their sources.
+    """
+    try:
+        linecache.checkcache(filename)
+        return linecache.getlines(filename, space)
+    except (OSError, ValueError):  # a name that no file can have
+        return []
+
+
+def line_at(filename: str, line: int | None) -> str:
+    """One line without its end; "" if there is none of that number."""
+    lines = lines_of(filename)
+    return lines[line - 1].rstrip("\r\n") if line and 0 < line <= len(lines) else ""
+
+
+def parse(source: str) -> ast.Module | None:
+    """The syntax tree of a whole file; None if it has none."""
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # notebooks may await in a cell
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = compile(source, "<source>", "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return tree if isinstance(tree, ast.Module) else None
+
+
+def tree_of(filename: str) -> ast.Module | None:
+    """The syntax tree of a file as it is now."""
+    return parse("".join(lines_of(filename)))
+
+
+class _OfLines(Protocol):
+    lines: list[str]
+
+
+_T = TypeVar("_T", bound=_OfLines)
+
+
+class PerFile(Generic[_T]):
+    """What was made of the lines of files: remembered for a while, and made anew if they change."""
+
+    def __init__(self, make: Callable[[list[str]], _T]) -> None:
+        self._make = make
+        self._known: dict[str, _T] = {}
+
+    def get(self, filename: str, space: dict[str, Any] | None = None) -> _T:
+        """What is made of the lines of a file."""
+        lines = lines_of(filename, space)
+        known = self._known.get(filename)
+        if known is None or known.lines != lines:
+            while len(self._known) >= _REMEMBERED:
+                self._known.pop(next(iter(self._known)), None)
+            known = self._known[filename] = self._make(list(lines))
+        return known
