@@ -60,7 +60,7 @@ Tensor Op::operator()(const In& x) const {
 
 Tensor Op::operator()(const In& x, const In& y) const {
   if (const Tensor *a = x.borrowed(), *b = y.borrowed(); a && b && def_->attrs.empty()) {
-    static const Attrs none;
+    static const Attrs none{};
     Borrowed<2> in;
     in.set(0, *a);
     in.set(1, *b);

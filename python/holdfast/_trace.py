@@ -291,13 +291,11 @@ def _type_covers(a: Any, b: Any) -> bool:
 
 def _converted(function: Any) -> Any:
     """The Python code of a function as it is traced."""
+    if not function._autograph:
+        return function.python_function
     from . import autograph  # not before there is something to trace: it is large
 
-    return (
-        autograph.convert(function.python_function)
-        if function._autograph
-        else function.python_function
-    )
+    return autograph.convert(function.python_function)
 
 
 def inline(function: Any, call: Call) -> Any:
