@@ -144,6 +144,31 @@ void keep_customs(const Graph& g, const NodeMap& copies, Graph& forward) {
   }
 }
 
+// Custom gradients that were used while a gradient was written: their code speaks of the graph that was open then, so the
+// gradient of that gradient can't call it, and must not go through what is inside instead.
+void refuse_customs(const Graph& whole, const NodeMap& copies, Split& split, Graph& backward) {
+  for (const CustomGradient& c : whole.customs) {
+    auto there = [&](const Tensor& t) {
+      if (!t || !t.is_symbolic() || symbol_of(t)->scope != whole.scope) return t;
+      Edge e = edge_of(t);
+      if (auto it = copies.find(e.node.get()); it != copies.end()) e.node = it->second;  // a symbol of the graph that was copied
+      return symbol_for(split.at(e), backward.scope);
+    };
+    CustomGradient refused{c.name, 0, {}, {}, {}};
+    for (const Tensor& t : c.inputs) refused.inputs.push_back(there(t));
+    for (const Tensor& t : c.outputs) refused.outputs.push_back(there(t));
+    for (size_t i = 0; i < backward.nodes.size(); ++i)  // it comes after all that it gives
+      for (const Tensor& t : refused.outputs)
+        if (t && t.is_symbolic() && node_of(t) == backward.nodes[i].get()) refused.position = i + 1;
+    refused.backward = [name = c.name](const std::vector<Tensor>&) -> std::vector<Tensor> {
+      fail(Code::E1105, cat("`", name, "` has a custom gradient and is used by another custom gradient; their second order can't be traced"),
+           "the code of a gradient belongs to the graph that it was written in", {manual_fix(cat("take this gradient without `tf.function`, or leave `", name, "` out of the other one"))});
+    };
+    backward.customs.push_back(std::move(refused));
+  }
+  std::stable_sort(backward.customs.begin(), backward.customs.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
+}
+
 }  // namespace
 
 GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs, bool share) {
@@ -203,6 +228,7 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   Split split(out.forward, out.backward, share);
   for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
   for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
+  refuse_customs(*whole, copies, split, *out.backward);
   out.backward->inputs = split.residuals();
   out.residuals = split.positions();
   for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));

@@ -88,7 +88,11 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         why = f"only floats and complex numbers have gradients, {quoted_x} is {source.dtype.name}."
         fixes.append(_manual(f"make {quoted_x} a float, such as `float32`"))
     elif meaning == "unwatched" and is_variable:
-        head = _fitting(head, f"{quoted_x} was not read while the tape recorded", "the tape saw no read")
+        head = _fitting(
+            head,
+            f"{quoted_x} was not read while the tape recorded",
+            "the tape saw no read",
+        )
         why = f"the tape saw no read of the Variable {quoted_x}, or it is not trainable."
         watch = f"`{tape_name}.watch({x})`"
         fixes.append(_manual(f"use {quoted_x} inside the tape's block, or {watch}"))
@@ -111,7 +115,11 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         why = f"{op} has no derivative, so nothing before it is reached."
         fixes.append(_manual(f"replace {op} by something smooth, or leave it out of {quoted_y}"))
     elif meaning == "numpy":
-        head = _fitting(head, f"{quoted_y} was not computed from anything watched", "the tape did not see it")
+        head = _fitting(
+            head,
+            f"{quoted_y} was not computed from anything watched",
+            "the tape did not see it",
+        )
         why = f"no recorded op leads to {quoted_y}: it was computed off the tape, or by NumPy."
         fixes.append(
             _manual(f"compute {quoted_y} by `tf` ops inside the tape's block, off `numpy`")

@@ -55,7 +55,7 @@ class _Code:
         return [result] if self.single else list(result)
 
     def forward(self, inputs: list[Any], orders: int) -> tuple[list[Any], Any]:
-        """The results, and what `orders` orders of gradients need: None where none was ever asked for."""
+        """The results, and what so many orders of gradients need; None where none was asked for."""
         if not orders:
             return self.results(inputs), None
         sources = [t for t in inputs if _has_gradient(t)]
@@ -65,7 +65,7 @@ class _Code:
         return results, (tapes, sources, results)
 
     def backward(self, recorded: Any, arrived: list[Any]) -> tuple[list[Any], Any]:
-        """What arrived for the results, turned into what leaves for the sources; and that for the next order."""
+        """What leaves for the sources, from what arrived; and the record for the next order."""
         (*around, tape), sources, results = recorded
         pairs = [
             (result, dy)

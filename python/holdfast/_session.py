@@ -34,7 +34,7 @@ IndexedSlicesValue = collections.namedtuple(
 def _refuse_parts(method: str) -> NoReturn:
     unsupported(
         f"`tf.compat.v1.Session.{method}` is not supported",
-        "a run computes what its fetches need from all its feeds at once, and keeps nothing for a next part",
+        "a run computes what its fetches need from all its feeds at once, and then keeps nothing",
         fix="fetch the first results with `sess.run`, and feed them to a second `sess.run`",
     )
 

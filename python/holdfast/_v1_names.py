@@ -298,9 +298,11 @@ _LATER = {
         "write it with `tf.compat.v1.get_variable` and ops of `tf.nn`",
     ),
     "summary": (
-        "scalar histogram image audio text tensor_summary merge merge_all initialize FileWriter "
-        "FileWriterCache Summary SummaryDescription Event SessionLog TaggedRunMetadata "
-        "all_v2_summary_ops get_summary_description",
+        (
+            "scalar histogram image audio text tensor_summary merge merge_all initialize "
+            "FileWriter FileWriterCache Summary SummaryDescription Event SessionLog "
+            "TaggedRunMetadata all_v2_summary_ops get_summary_description"
+        ),
         "there are no event files yet",
         "fetch the value with `sess.run`, and write it down with `csv` or `logging`",
     ),

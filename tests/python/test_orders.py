@@ -175,3 +175,21 @@ def test_an_ordinary_tape_keeps_what_one_order_needs():
     for _ in range(3):
         few, many = kept(False), kept(True)
     assert few < many
+
+
+def test_a_custom_gradient_inside_another_one_is_not_gone_around():
+    @tf.custom_gradient
+    def inner(x):
+        return x * x, lambda dy: dy * 5.0 * x
+
+    @tf.custom_gradient
+    def outer(x):
+        return x * x * x, lambda dy: dy * inner(x)
+
+    x = tf.constant(2.0)
+    assert float(nested(outer, x, 1)) == 4.0
+    assert float(nested(outer, x, 2)) == 10.0
+    traced_outer = tf.function(lambda x: outer(x))
+    assert float(nested(traced_outer, x, 1)) == 4.0
+    with pytest.raises(tf.errors.UnimplementedError, match="used by another custom gradient"):
+        nested(traced_outer, x, 2)

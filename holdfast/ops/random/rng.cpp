@@ -31,7 +31,7 @@ Status take(const Tensor& handle, int64_t algorithm, std::vector<int64_t>& befor
   if (algorithm < 1 || algorithm > 3)
     return {Code::E1103, cat("the algorithm is ", algorithm, ", expected 1 (philox), 2 (threefry) or 3 (auto_select)")};
   VariableState* v = variable_state(handle);
-  std::scoped_lock lock(mutex);
+  PatientLock lock(mutex);
   const Tensor now = copy_to(v->get(), cpu());
   if (now.size() < static_cast<int64_t>(state_size(alg)))
     return {Code::E1102, cat("the state has ", now.size(), " numbers, expected ", state_size(alg))};
