@@ -8,13 +8,14 @@ condition, which happens where that turns out true, and one that hides what the 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import nest
+from . import _inside, nest
 from ._holders import MISSING, ItemPlace, Place, holds_symbol
 from ._journal import Change, Growth, Journal, Set, mutate, put
-from ._slots import Slot
+from ._slots import Slot, filled
 from ._symbols import is_symbol
 
 __all__ = ["Store", "stores"]
@@ -82,6 +83,19 @@ class Store:
         if call is not None:
             mutate(holder, self.place, self.method, call, *value)
 
+    def performer(self, shape: list[Any], function: str) -> Callable[[list[Any]], None]:
+        """What performs it given all outputs of a call, of which `shape` takes its own."""
+        if not self.method and type(self._hollow) is Slot:
+            slot = shape[self._hollow.index]
+            if type(slot) is Slot:
+                return functools.partial(_put_tensor, self.place, slot.index, function)
+        return functools.partial(self._perform_for, shape, function)
+
+    def _perform_for(self, shape: list[Any], function: str, outputs: list[Any]) -> None:
+        tensors = filled(shape, outputs)
+        self.perform(tensors)
+        _inside.note(tensors, function)
+
     def settle(self, tensors: list[Any]) -> None:
         """Puts values where the call that was traced left symbols."""
         if self._spots is None:
@@ -98,6 +112,12 @@ class Store:
     def describe(self) -> str:
         """The place in words."""
         return self.place.describe()
+
+
+def _put_tensor(place: Place, index: int, function: str, outputs: list[Any]) -> None:
+    if place.holder() is not MISSING:
+        put(place, outputs[index])
+    _inside.note_tensor(outputs[index], function)
 
 
 def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:

@@ -363,3 +363,27 @@ def test_unconverted_code_can_note_its_stores():
     for value in (1.0, 4.0):
         f(tf.constant(value))
         assert float(thing.h) == value * 2
+
+
+@pytest.mark.parametrize("result", ["tensor", "dict", "nothing"])
+def test_later_calls_with_stores_need_no_look_at_the_arguments(monkeypatch, result):
+    box = types.SimpleNamespace(items={})
+
+    @tf.function
+    def f(x):
+        box.last = x * 2.0
+        box.items["last"] = x * 3.0
+        return {"tensor": x, "dict": {"x": x, "n": 1}, "nothing": None}[result]
+
+    f(tf.constant(1.0))
+    slow = []
+    monkeypatch.setattr(type(f), "_slow_call", lambda self, *args, **kwargs: slow.append(args))
+    given = f(tf.constant(5.0))
+    assert not slow
+    assert box.last.numpy() == 10.0
+    assert box.items["last"].numpy() == 15.0
+    if result == "dict":
+        assert given["x"].numpy() == 5.0
+        assert given["n"] == 1
+    else:
+        assert given is None or given.numpy() == 5.0
