@@ -15,16 +15,16 @@ namespace {
 
 // A place in the user's program whose value is read at each call: an entry of a dict, a cell, an attribute.
 struct Place {
-  enum Kind { kDict, kCell, kAttribute } kind = kDict;
-  Object holder;  // the dict, the cell, or a weak reference to the object
+  enum Kind { kDict, kCell, kAttribute, kHeld } kind = kDict;
+  Object holder;  // the dict, the cell, a weak reference to the object, or the object where its type allows none
   Object key;
 
   // Borrowed, or null where there is nothing any more. Sets no Python error.
   PyObject* read() const {
     PyObject* from = holder.get();
     if (kind == kCell) return PyCell_GET(from);
-    if (kind == kAttribute) {
-      PyObject* object = PyWeakref_GetObject(from);
+    if (kind == kAttribute || kind == kHeld) {
+      PyObject* object = kind == kHeld ? from : PyWeakref_GetObject(from);
       if (!object || object == Py_None) return nullptr;
       PyObject** dict = _PyObject_GetDictPtr(object);
       if (!dict || !*dict) return nullptr;
@@ -213,7 +213,8 @@ Place place_of(PyObject* tuple) {
   PyObject *holder, *key;
   if (!PyArg_ParseTuple(tuple, "sOO", &kind, &holder, &key)) throw PythonError{};
   std::string_view k = kind;
-  return {k == "dict" ? Place::kDict : k == "cell" ? Place::kCell : Place::kAttribute, Object::share(holder), Object::share(key)};
+  auto which = k == "dict" ? Place::kDict : k == "cell" ? Place::kCell : k == "held" ? Place::kHeld : Place::kAttribute;
+  return {which, Object::share(holder), Object::share(key)};
 }
 
 // add_fast(function, types, captured, late, guards, form, results, finish)
@@ -320,7 +321,13 @@ PyObject* set_eagerly(PyObject*, PyObject* flag) {
   g_eagerly = on;
   Py_RETURN_NONE;
 }
-PyMethodDef module_methods[] = {{"set_functions_eager", set_eagerly, METH_O, "Whether traced functions run as plain Python."}, {nullptr, nullptr, 0, nullptr}};
+// Whether objects of a type find attributes the usual way. Types written in C say so by a function that Python can't
+// compare.
+PyObject* reads_plainly(PyObject*, PyObject* type) {
+  return PyBool_FromLong(PyType_Check(type) && reinterpret_cast<PyTypeObject*>(type)->tp_getattro == PyObject_GenericGetAttr);
+}
+PyMethodDef module_methods[] = {{"reads_plainly", reads_plainly, METH_O, "Whether objects of a type find attributes the usual way."},
+                                {"set_functions_eager", set_eagerly, METH_O, "Whether traced functions run as plain Python."}, {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -94,7 +94,7 @@ class Trace:
         return self._finish(self.concrete.first_call(self._inputs(call), leaked), first=True)
 
     def fast_form(self) -> tuple[Any, ...] | None:
-        """What the C call needs to run this, its stores and its result apart; None where it can't."""
+        """What the C call needs to run this without Python but its stores; None where it can't."""
         tokens = _tokens(self.key[1:-1], self.types)  # without the pair around arguments, keywords
         guards = [] if self.guards is None else self.guards.as_tuples()
         late = [(i, place.as_tuple()) for i, place in self.late]
@@ -116,7 +116,8 @@ class Trace:
     def _finisher(self) -> Callable[[list[Any]], Any]:
         """`_finish` for all calls but the first, with what can be known now found out."""
         performs = [
-            (condition, store.performer(shape, self.name)) for store, shape, condition in self.stores
+            (condition, store.performer(shape, self.name))
+            for store, shape, condition in self.stores
         ]
         result = self.result
         make = (

@@ -387,3 +387,23 @@ def test_later_calls_with_stores_need_no_look_at_the_arguments(monkeypatch, resu
         assert given["n"] == 1
     else:
         assert given is None or given.numpy() == 5.0
+
+
+class Settings(dict):
+    """A dict with attributes, as configurations often are."""
+
+
+@pytest.mark.parametrize("make", [types.SimpleNamespace, Settings, ValueError])
+def test_objects_of_types_written_in_c_have_attributes_too(make):
+    box = make()
+    box.scale, box.seen = tf.constant(2.0), {}
+
+    @tf.function
+    def f(x):
+        box.seen["last"] = x * box.scale
+        return x
+
+    f(tf.constant(1.0))
+    box.scale = tf.constant(3.0)
+    f(tf.constant(5.0))
+    assert box.seen["last"].numpy() == 15.0
