@@ -407,3 +407,18 @@ def test_objects_of_types_written_in_c_have_attributes_too(make):
     box.scale = tf.constant(3.0)
     f(tf.constant(5.0))
     assert box.seen["last"].numpy() == 15.0
+
+
+def test_a_tensor_that_moves_from_place_to_place_is_that_of_each_call():
+    pair = types.SimpleNamespace(old=tf.constant(0.0), new=tf.constant(1.0), log=[])
+
+    @tf.function
+    def f(x):
+        pair.old, pair.new = pair.new, pair.old + x
+        pair.log.append(pair.old)
+        return pair.old
+
+    returned = [f(tf.constant(v)).numpy() for v in (1.0, 5.0, 3.0)]
+    assert returned == [1.0, 1.0, 6.0]
+    assert (pair.old.numpy(), pair.new.numpy()) == (6.0, 4.0)
+    assert [t.numpy() for t in pair.log] == [1.0, 1.0, 6.0]
