@@ -102,30 +102,41 @@ Tensors if_gradient(Grad& g) {
   for (size_t i = had; i < node.outputs.size(); ++i) added.push_back(symbol_for({Ref<Node>(&node), static_cast<int>(i)}, scope));
   tell_tapes(node, inputs_of(g), had, added);
 
-  auto wanted = [&](size_t input) { return flows_into(g.x(static_cast<int>(input))) && g.wants(static_cast<int>(input)); };
+  auto first_input = [&](int which) { return which == 0 ? 1 : 1 + then_captures; };
+  // What only decides which side is taken gets no gradient, as in code that runs at once.
+  auto reached = [&](size_t input) {
+    for (int which : {0, 1}) {
+      const Side& s = sides[which];
+      for (size_t k = 0; k < s.sources.size(); ++k)
+        if (first_input(which) + s.sources[k] == input && s.gradient.backward->outputs[k].node) return true;
+    }
+    return false;
+  };
+  std::vector<size_t> wanted;
+  for (size_t i = 1; i < static_cast<size_t>(g.inputs()); ++i)
+    if (flows_into(g.x(static_cast<int>(i))) && g.wants(static_cast<int>(i)) && reached(i)) wanted.push_back(i);
+  Tensors dx(static_cast<size_t>(g.inputs()), Tensor());
+  if (wanted.empty()) return dx;
   auto side = [&](int which) {
     const Side& s = sides[which];
     Tensors in;
-    size_t from = which == 0 ? 0 : sides[0].residuals, first = which == 0 ? 1 : 1 + then_captures;
+    size_t from = which == 0 ? 0 : sides[0].residuals, first = first_input(which);
     for (size_t i = 0; i < s.residuals; ++i) in.push_back(added[from + i]);
     for (size_t t : s.gradient.targets) {
       int i = static_cast<int>(t);
       in.push_back(g.has_dy(i) ? g.dy(i) : zeros_for(symbol_for({Ref<Node>(&node), i}, scope)));
     }
     Tensors gradients = replay_inside(*s.gradient.backward, in), out;
-    for (size_t input = 1; input < static_cast<size_t>(g.inputs()); ++input) {
-      if (!wanted(input)) continue;
-      Tensor dx;
-      for (size_t k = 0; k < s.sources.size(); ++k) if (first + s.sources[k] == input) dx = gradients[k];
-      out.push_back(dx ? dx : zeros_for(g.x(static_cast<int>(input))));
+    for (size_t input : wanted) {
+      Tensor found;
+      for (size_t k = 0; k < s.sources.size(); ++k) if (first + s.sources[k] == input) found = gradients[k];
+      out.push_back(found ? found : zeros_for(g.x(static_cast<int>(input))));
     }
     return out;
   };
   Tensors found = cond(g.x(0), [&] { return side(0); }, [&] { return side(1); },
                        {"gradient of " + then.scope->name, "gradient of " + otherwise.scope->name});
-  Tensors dx(static_cast<size_t>(g.inputs()), Tensor());
-  size_t k = 0;
-  for (size_t input = 1; input < dx.size(); ++input) if (wanted(input)) dx[input] = found[k++];
+  for (size_t k = 0; k < wanted.size(); ++k) dx[wanted[k]] = found[k];
   return dx;
 }
 
@@ -244,7 +255,10 @@ Tensors while_gradient(Grad& g) {
     int i = static_cast<int>(v);
     state.push_back(g.has_dy(i) ? g.dy(i) : zeros_for(output(i)));
   }
-  for (size_t c : kept->capture_sources) state.push_back(zeros_for(capture(c)));
+  size_t vars = kept->var_sources.size();
+  std::vector<size_t> reached;  // of the captures, by their number among the sources: what only ends the loop gets no gradient
+  for (size_t k = 0; k < kept->capture_sources.size(); ++k) if (kept->gradient.backward->outputs[vars + k].node) reached.push_back(k);
+  for (size_t k : reached) state.push_back(zeros_for(capture(kept->capture_sources[k])));
   Tensors final = while_loop(
       [](std::span<const Tensor> s) -> Tensors { return {greater(s[0], 0)}; },
       [&](std::span<const Tensor> s) {
@@ -258,20 +272,17 @@ Tensors while_gradient(Grad& g) {
           in.push_back(s[1 + at]);
         }
         Tensors gradients = replay_inside(*kept->gradient.backward, in);
-        size_t vars = kept->var_sources.size();
         for (size_t k = 0; k < vars; ++k) next.push_back(gradients[k] ? gradients[k] : zeros_for(s[1 + k]));
-        for (size_t k = 0; k < kept->capture_sources.size(); ++k) {
-          const Tensor& so_far = s[1 + vars + k];
-          const Tensor& more = gradients[vars + k];
-          next.push_back(!more ? so_far : so_far.dtype() == DType::kVariant ? list_add(so_far, more) : add(so_far, more));
+        for (size_t k = 0; k < reached.size(); ++k) {
+          const Tensor &so_far = s[1 + vars + k], &more = gradients[vars + reached[k]];
+          next.push_back(so_far.dtype() == DType::kVariant ? list_add(so_far, more) : add(so_far, more));
         }
         return next;
       },
       state, {}, {"gradient's condition", "gradient of " + body.scope->name});
   Tensors dx(static_cast<size_t>(g.inputs()), Tensor());
-  for (size_t k = 0; k < kept->var_sources.size(); ++k) dx[kept->var_sources[k]] = final[1 + k];
-  for (size_t k = 0; k < kept->capture_sources.size(); ++k)
-    dx[first_capture + kept->capture_sources[k]] = final[1 + kept->var_sources.size() + k];
+  for (size_t k = 0; k < vars; ++k) dx[kept->var_sources[k]] = final[1 + k];
+  for (size_t k = 0; k < reached.size(); ++k) dx[first_capture + kept->capture_sources[reached[k]]] = final[1 + vars + k];
   return dx;
 }
 

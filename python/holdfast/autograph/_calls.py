@@ -220,6 +220,19 @@ def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     return choose
 
 
+def _quantified(python: Callable[..., Any], path: str) -> Callable[..., Any]:
+    def ask(values: Any) -> Any:
+        if is_symbol(values):
+            return python(values)  # it says why not
+        known = list(iterated(values))
+        if not any(map(is_symbol, known)):
+            return python(known)
+        decided = [value if is_symbol(value) else bool(value) for value in known]
+        return functools.reduce(_registry.function(path), decided)
+
+    return ask
+
+
 _builtins: dict[int, Any] = {
     id(len): _len,
     id(range): _iterables.range_,
@@ -229,6 +242,8 @@ _builtins: dict[int, Any] = {
     id(hasattr): _hasattr,
     id(setattr): _setattr,
     id(delattr): _delattr,
+    id(all): _quantified(all, "logical_and"),
+    id(any): _quantified(any, "logical_or"),
     id(max): _extreme(max, "maximum"),
     id(min): _extreme(min, "minimum"),
 }
