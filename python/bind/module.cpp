@@ -4,6 +4,7 @@
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/refuse.h"
 #include "python/bind/call.h"
+#include "python/bind/dlpack.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
 
@@ -162,6 +163,7 @@ NB_MODULE(_holdfast, m) {
   bind_graph_text(m);
   bind_registry(m);
   bind_live(m);
+  bind_dlpack(m);
   init_interrupt();
   init_patience();
 }
