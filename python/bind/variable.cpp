@@ -49,7 +49,9 @@ void bind_variable(nb::module_& m) {
       VariableOptions o;
       o.trainable = trainable;
       o.name = name;
-      if (!shape.is_none()) {
+      if (shape.ptr() == Py_Ellipsis) {
+        o.shape = Shape::unknown();
+      } else if (!shape.is_none()) {
         auto dims = ints_of(shape.ptr());
         if (!dims) type_error("Variable: `shape` is no shape");
         o.shape = Shape(*dims);
@@ -63,7 +65,8 @@ void bind_variable(nb::module_& m) {
       nb::inst_ptr<VariableBox>(self)->hook(graph->variable(initial, o), self.ptr());
       return 0;
     });
-  }, "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false);
+  }, "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false,
+     "`shape`: None, the value's; `...`, any, of any rank; else sizes, None where they are open.");
   c.def("read", [](VariableBox& v) { return run([&] { mark(); return v.variable.read(); }); });
   c.def("_assign", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign(t); return 0; }); });
   c.def("_assign_add", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign_add(t); return 0; }); });
