@@ -73,7 +73,7 @@ void bind_variable(nb::module_& m) {
   c.def("_assign_sub", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign_sub(t); return 0; }); });
   c.def("_assign_index", [](VariableBox& v, nb::handle key, const Tensor& t) {
     run([&] { mark(); assign_with(v.variable, key.ptr(), t); return 0; });
-  });
+  }, "key"_a.none(), "value"_a);
   c.def_prop_ro("handle", [](VariableBox& v) { return v.variable.handle(); });
   c.def_prop_ro("_dtype", [](VariableBox& v) { return nb::borrow(dtype_object(v.variable.dtype())); });
   c.def_prop_ro("_shape", [](VariableBox& v) { return run([&] { return nb::steal(shape_object(v.variable.shape()).release()); }); });

@@ -192,6 +192,12 @@ class GraphVariable(Variable):
     def _fitting(self, value: Any) -> Any:
         return _holdfast.convert(value, self.dtype)
 
+    def _assign_part(self, key: Any, value: Any, name: str | None = None) -> Any:
+        def change(part: Any) -> None:
+            self._assign_index(key, part)
+
+        return self._after(change, value, name, True, "strided_slice")
+
     def _scatter_rows(self, how: str, indices: Any, updates: Any) -> Any:
         op = f"Scatter{how.capitalize()}"
 

@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from . import _holdfast
 from ._tensor import Tensor
 
 # Slices that are still alive, by the tensor's id: who they were cut from, and how.
@@ -40,8 +39,7 @@ class _Assign:
 
         def assign(value: Any, name: str | None = None) -> Any:
             """Puts `value` into the part of the Variable that this slice shows."""
-            variable._assign_index(key, _holdfast.convert(value, variable.dtype))
-            return variable
+            return variable._assign_part(key, value, name)
 
         return assign
 

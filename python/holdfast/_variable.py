@@ -404,6 +404,11 @@ class Variable(_holdfast.VariableBase):
             fix="use `scatter_update`, or `scatter_nd_update` with full indices",
         )
 
+    def _assign_part(self, key: Any, value: Any, name: str | None = None) -> Variable:
+        """`self[key].assign(value)`."""
+        self._assign_index(key, self._fitting(value))
+        return self
+
     def __getitem__(self, key: Any) -> Any:
         return _slicing.remember(self.read()[key], self, key)
 
