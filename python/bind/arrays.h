@@ -24,6 +24,15 @@ bool holds(DType d, const Tensor& t);
 /// `t` as `want`. As an element of a list it loses nothing: floats do not become integers, nor large integers small ones.
 Tensor cast_array(Tensor t, DType want, PyObject* value, bool in_list = false);
 
+/// Conversions that the program registered: `convert(value, dtype or None)` gives the tensor of an object of `types`, or
+/// NotImplemented. Null until there is one.
+struct OwnConversions {
+  Object convert, types;
+};
+OwnConversions& own_conversions();
+/// Whether there may be one for this object.
+bool has_own_conversion(PyObject* o);
+
 /// The text or bytes of a str or bytes object.
 std::string bytes_of(PyObject* o);
 /// A nested list of Python numbers or texts, none of them an array, as a tensor.

@@ -279,6 +279,11 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
     Arg args[1] = {parts};
     return call_with_defaults(*stack, args)[0];
   }
+  if (has_own_conversion(value)) {
+    PyObject* d = hint == DType::kInvalid ? Py_None : dtype_object(hint);
+    Object made = Object::steal(PyObject_CallFunctionObjArgs(own_conversions().convert.get(), value, d, nullptr));
+    if (made.get() != Py_NotImplemented) return tensor_of(made.get());
+  }
   for (const char* protocol : {"__tf_tensor__", "_as_tensor"}) {
     PyObject* method = PyObject_GetAttrString(value, protocol);
     if (!method) { PyErr_Clear(); continue; }
@@ -306,6 +311,18 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
     return convert(list.get(), hint, strict, argument);
   }
   cannot_convert(value, argument, "a tensor");
+}
+
+OwnConversions& own_conversions() {
+  static auto* own = new OwnConversions;  // outlives the interpreter
+  return *own;
+}
+
+bool has_own_conversion(PyObject* o) {
+  if (!own_conversions().types) return false;
+  int is = PyObject_IsInstance(o, own_conversions().types.get());
+  if (is < 0) throw PythonError{};
+  return is == 1;
 }
 
 Tensor from_plain_list(PyObject* list) {
