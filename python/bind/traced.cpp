@@ -15,16 +15,16 @@ namespace {
 
 // A place in the user's program whose value is read at each call: an entry of a dict, a cell, an attribute.
 struct Place {
-  enum Kind { kDict, kCell, kAttribute } kind = kDict;
-  Object holder;  // the dict, the cell, or a weak reference to the object
+  enum Kind { kDict, kCell, kAttribute, kHeld } kind = kDict;
+  Object holder;  // the dict, the cell, a weak reference to the object, or the object where its type allows none
   Object key;
 
   // Borrowed, or null where there is nothing any more. Sets no Python error.
   PyObject* read() const {
     PyObject* from = holder.get();
     if (kind == kCell) return PyCell_GET(from);
-    if (kind == kAttribute) {
-      PyObject* object = PyWeakref_GetObject(from);
+    if (kind == kAttribute || kind == kHeld) {
+      PyObject* object = kind == kHeld ? from : PyWeakref_GetObject(from);
       if (!object || object == Py_None) return nullptr;
       PyObject** dict = _PyObject_GetDictPtr(object);
       if (!dict || !*dict) return nullptr;
@@ -64,7 +64,7 @@ struct Token {
   Object value;
 };
 
-enum class Form : uint8_t { kNothing, kOne, kTuple, kList };
+enum class Form : uint8_t { kNothing, kOne, kTuple, kList, kFinished };
 
 // One trace that can be called without Python.
 struct Entry final : RefCounted {
@@ -76,6 +76,7 @@ struct Entry final : RefCounted {
   std::vector<Guard> guards;
   Form form = Form::kOne;
   std::vector<size_t> results;
+  Object finish;  // makes the result out of all outputs, and performs stores; where `form` says so
 };
 
 constexpr size_t kMost = 8;
@@ -144,6 +145,17 @@ bool fits(const Entry& e, PyObject* args, Inputs& in) {
 PyObject* results(const Entry& e, Tensors& out) {
   if (e.form == Form::kNothing) Py_RETURN_NONE;
   if (e.form == Form::kOne) return wrap(std::move(out[e.results[0]]));
+  if (e.form == Form::kFinished) {
+    Object list = Object::steal(PyList_New(static_cast<Py_ssize_t>(out.size())));
+    for (size_t i = 0; i < out.size(); ++i) {
+      PyObject* t = out[i] ? wrap(std::move(out[i])) : Py_NewRef(Py_None);
+      if (!t) throw PythonError{};
+      PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), t);
+    }
+    PyObject* result = PyObject_CallOneArg(e.finish.get(), list.get());
+    if (!result) throw PythonError{};
+    return result;
+  }
   auto n = static_cast<Py_ssize_t>(e.results.size());
   Object list = Object::steal(e.form == Form::kTuple ? PyTuple_New(n) : PyList_New(n));
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -201,16 +213,17 @@ Place place_of(PyObject* tuple) {
   PyObject *holder, *key;
   if (!PyArg_ParseTuple(tuple, "sOO", &kind, &holder, &key)) throw PythonError{};
   std::string_view k = kind;
-  return {k == "dict" ? Place::kDict : k == "cell" ? Place::kCell : Place::kAttribute, Object::share(holder), Object::share(key)};
+  auto which = k == "dict" ? Place::kDict : k == "cell" ? Place::kCell : k == "held" ? Place::kHeld : Place::kAttribute;
+  return {which, Object::share(holder), Object::share(key)};
 }
 
-// add_fast(function, types, captured, late, guards, form, results)
+// add_fast(function, types, captured, late, guards, form, results, finish)
 PyObject* add_fast(PyObject* self, PyObject* args) {
   return guarded([&]() -> PyObject* {
-    PyObject *function, *types, *captured, *late, *guards, *results;
+    PyObject *function, *types, *captured, *late, *guards, *results, *finish;
     const char* form;
-    if (!PyArg_ParseTuple(args, "OO!O!O!O!sO!", &function, &PyList_Type, &types, &PyList_Type, &captured, &PyList_Type, &late,
-                          &PyList_Type, &guards, &form, &PyList_Type, &results)) throw PythonError{};
+    if (!PyArg_ParseTuple(args, "OO!O!O!O!sO!O", &function, &PyList_Type, &types, &PyList_Type, &captured, &PyList_Type, &late,
+                          &PyList_Type, &guards, &form, &PyList_Type, &results, &finish)) throw PythonError{};
     auto e = make_ref<Entry>();
     const Concrete& concrete = concrete_of(function);
     e->function = concrete.function;
@@ -247,7 +260,8 @@ PyObject* add_fast(PyObject* self, PyObject* args) {
       e->guards.push_back({place_of(place), Object::share(expected), identity != 0});
     }
     std::string_view f = form;
-    e->form = f == "one" ? Form::kOne : f == "tuple" ? Form::kTuple : f == "list" ? Form::kList : Form::kNothing;
+    e->form = f == "one" ? Form::kOne : f == "tuple" ? Form::kTuple : f == "list" ? Form::kList : f == "finished" ? Form::kFinished : Form::kNothing;
+    e->finish = Object::share(finish);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(results); ++i) e->results.push_back(PyLong_AsSize_t(PyList_GET_ITEM(results, i)));
     auto& list = entries_of(self);
     list.insert(list.begin(), std::move(e));
@@ -269,7 +283,7 @@ int visit_objects(PyObject* self, F&& visit) {
   if (!list) return 0;
   for (auto& e : *list) {
     if (!e->unique()) continue;  // a call that runs now holds it too
-    if (int r = visit(e->code.get())) return r;
+    for (PyObject* o : {e->code.get(), e->finish.get()}) if (int r = visit(o)) return r;
     for (Guard& g : e->guards)
       for (PyObject* o : {g.place.holder.get(), g.place.key.get(), g.expected.get()}) if (int r = visit(o)) return r;
     for (Late& l : e->late)
@@ -307,7 +321,13 @@ PyObject* set_eagerly(PyObject*, PyObject* flag) {
   g_eagerly = on;
   Py_RETURN_NONE;
 }
-PyMethodDef module_methods[] = {{"set_functions_eager", set_eagerly, METH_O, "Whether traced functions run as plain Python."}, {nullptr, nullptr, 0, nullptr}};
+// Whether objects of a type find attributes the usual way. Types written in C say so by a function that Python can't
+// compare.
+PyObject* reads_plainly(PyObject*, PyObject* type) {
+  return PyBool_FromLong(PyType_Check(type) && reinterpret_cast<PyTypeObject*>(type)->tp_getattro == PyObject_GenericGetAttr);
+}
+PyMethodDef module_methods[] = {{"reads_plainly", reads_plainly, METH_O, "Whether objects of a type find attributes the usual way."},
+                                {"set_functions_eager", set_eagerly, METH_O, "Whether traced functions run as plain Python."}, {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

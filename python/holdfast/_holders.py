@@ -78,7 +78,8 @@ class Place:
     def as_tuple(self) -> tuple[str, Any, Any] | None:
         """(kind, holder, key) for reading it without Python; None where that can't do.
 
-        kind: "dict", "cell", or "attr", whose holder is a weak reference to the object.
+        kind: "dict", "cell", "attr", whose holder is a weak reference to the object, or "held",
+        whose holder is the object.
         """
         return None
 
@@ -191,8 +192,8 @@ class AttributePlace(Place):
             return None
         try:
             return "attr", weakref.ref(holder), self.name
-        except TypeError:  # the class allows none
-            return None
+        except TypeError:  # the class allows none, so the place holds it itself
+            return "held", holder, self.name
 
 
 class ClassPlace(Place):

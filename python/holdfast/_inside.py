@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _holdfast, nest
 
-__all__ = ["function_of", "note"]
+__all__ = ["function_of", "note", "note_tensor"]
 
 _known: dict[int, tuple[weakref.ref[Any], str]] = {}  # by the tensor's number, while it lives
 
@@ -17,8 +17,13 @@ def note(value: Any, function: str) -> None:
     """Remembers that the tensors in `value` were computed inside `function`."""
     for leaf in nest.flatten(value):
         if isinstance(leaf, _holdfast.Tensor):
-            number = leaf._id
-            _known[number] = weakref.ref(leaf, functools.partial(_forget, number)), function
+            note_tensor(leaf, function)
+
+
+def note_tensor(tensor: Any, function: str) -> None:
+    """The same for one tensor."""
+    number = tensor._id
+    _known[number] = weakref.ref(tensor, functools.partial(_forget, number)), function
 
 
 def _forget(number: int, _: weakref.ref[Any]) -> None:

@@ -218,13 +218,15 @@ def note_set(place: Place, value: Any) -> None:
 
 def put(place: Place, value: Any) -> None:
     """Puts a value into a place and writes it down."""
-    old = place.read()
     now = journal()
-    if now is not None and isinstance(place, ItemPlace):
+    if now is None:
+        write(place, value)
+        return
+    old = place.read()
+    if isinstance(place, ItemPlace):
         now.keep(place.holder())
     write(place, value)
-    if now is not None:
-        now.add(Set(place, old, value))
+    now.add(Set(place, old, value))
 
 
 def mutate(

@@ -271,7 +271,9 @@ class Recorder:
         if self._stores is None:
             while self.endings:
                 self.endings.pop(0)(self.journal)
-            self._stores = stores(self.journal, {place.key for _, place in self.reads})
+            self._stores = stores(
+                self.journal, {place.key for _, place in self.reads}, self.tensors
+            )
         return self._stores
 
     def finished_guards(self) -> Guards:

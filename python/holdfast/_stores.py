@@ -8,24 +8,45 @@ condition, which happens where that turns out true, and one that hides what the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
-from . import nest
-from ._holders import MISSING, ItemPlace, Place, holds_symbol
+from . import _holdfast, _inside, nest
+from ._holders import MISSING, ItemPlace, Place, leaves
 from ._journal import Change, Growth, Journal, Set, mutate, put
-from ._slots import Slot
+from ._slots import Slot, filled
 from ._symbols import is_symbol
 
 __all__ = ["Store", "stores"]
 
 
-def _hollow(value: Any, symbols: list[Any]) -> Any:
-    """A nested value with slots in place of its symbols, which are appended to `symbols`."""
-    if is_symbol(value):
-        symbols.append(value)
-        return Slot(len(symbols) - 1)
-    return _rebuilt(value, _hollow, symbols)
+class _Hollow:
+    """Makes slots of what each call has a value of its own for.
+
+    That are symbols, and tensors that were read from a place which may hold another one later:
+    `known` by their numbers.
+    """
+
+    def __init__(self, known: Container[int]) -> None:
+        self._known = known
+
+    def varies(self, value: Any) -> bool:
+        """Whether a leaf differs from call to call."""
+        return isinstance(value, _holdfast.Tensor) and (
+            is_symbol(value) or value._id in self._known
+        )
+
+    def holds(self, value: Any) -> bool:
+        """Whether a nested value holds one that does."""
+        return any(map(self.varies, leaves(value)))
+
+    def __call__(self, value: Any, tensors: list[Any]) -> Any:
+        """A nested value with slots, whose tensors are appended to `tensors`."""
+        if self.varies(value):
+            tensors.append(value)
+            return Slot(len(tensors) - 1)
+        return _rebuilt(value, self, tensors)
 
 
 def _filled(value: Any, tensors: list[Any]) -> Any:
@@ -53,21 +74,21 @@ def _rebuilt(value: Any, change: Callable[[Any, list[Any]], Any], tensors: list[
 class Store:
     """One effect on a Python object.
 
-    value: the symbols in what was stored.  condition: a symbol, or None; where it is false the
+    value: the tensors in what was stored.  condition: a symbol, or None; where it is false the
     store does not happen. Both may be dropped once they are outputs of the graph.
     """
 
     __slots__ = ("_hollow", "_spots", "condition", "method", "place", "value")
 
-    def __init__(self, change: Change, taken: set[tuple[int, Any]]) -> None:
+    def __init__(self, change: Change, taken: set[tuple[int, Any]], hollow: _Hollow) -> None:
         self.value: list[Any] | None = []
-        self._hollow, self.condition = _hollow(change.value, self.value), change.condition
+        self._hollow, self.condition = hollow(change.value, self.value), change.condition
         self.place: Place = change.place if isinstance(change, Set) else change.container
         self.method = "" if isinstance(change, Set) else change.method
         # Of a container that grew: a key in it, and the path to its new item in the value.
         self._spots: list[tuple[Any, tuple[int, ...]]] | None = None
         if isinstance(change, Growth) and change.condition is None and change.inside is not None:
-            self._spots = list(_spots(change, taken))
+            self._spots = list(_spots(change, taken, hollow))
 
     def perform(self, tensors: list[Any]) -> None:
         """Does it again with the values of another call, in the order of `value`."""
@@ -81,6 +102,19 @@ class Store:
         call = getattr(holder, self.method, None)
         if call is not None:
             mutate(holder, self.place, self.method, call, *value)
+
+    def performer(self, shape: list[Any], function: str) -> Callable[[list[Any]], None]:
+        """What performs it given all outputs of a call, of which `shape` takes its own."""
+        if not self.method and type(self._hollow) is Slot:
+            slot = shape[self._hollow.index]
+            if type(slot) is Slot:
+                return functools.partial(_put_tensor, self.place, slot.index, function)
+        return functools.partial(self._perform_for, shape, function)
+
+    def _perform_for(self, shape: list[Any], function: str, outputs: list[Any]) -> None:
+        tensors = filled(shape, outputs)
+        self.perform(tensors)
+        _inside.note(tensors, function)
 
     def settle(self, tensors: list[Any]) -> None:
         """Puts values where the call that was traced left symbols."""
@@ -100,6 +134,12 @@ class Store:
         return self.place.describe()
 
 
+def _put_tensor(place: Place, index: int, function: str, outputs: list[Any]) -> None:
+    if place.holder() is not MISSING:
+        put(place, outputs[index])
+    _inside.note_tensor(outputs[index], function)
+
+
 def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
     """The objects that a method may have put into its container, and their paths."""
     for i, argument in enumerate(arguments):
@@ -112,8 +152,10 @@ def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
                 yield (i, key), part
 
 
-def _spots(change: Growth, taken: set[tuple[int, Any]]) -> Iterator[tuple[Any, tuple[int, ...]]]:
-    """Where in its container a change left symbols; one that is there twice was put there twice."""
+def _spots(
+    change: Growth, taken: set[tuple[int, Any]], hollow: _Hollow
+) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Where in its container a change left tensors; one that is there twice was put there twice."""
     container = change.container.read()
     if isinstance(container, (set, frozenset)) or container is MISSING:
         return
@@ -122,19 +164,20 @@ def _spots(change: Growth, taken: set[tuple[int, Any]]) -> Iterator[tuple[Any, t
     for key, item in pairs:
         held.setdefault(id(item), []).append(key)
     for path, item in _items(change.inside):
-        for key in held.get(id(item), ()) if holds_symbol(item) else ():
+        for key in held.get(id(item), ()) if hollow.holds(item) else ():
             if (id(container), key) not in taken:
                 taken.add((id(container), key))
                 yield key, path
                 break
 
 
-def stores(journal: Journal, read: set[tuple[Any, ...]]) -> list[Store]:
-    """The effects in a journal that hold symbols, in order.
+def stores(journal: Journal, read: set[tuple[Any, ...]], tensors: Container[int]) -> list[Store]:
+    """The effects in a journal that hold tensors which differ from call to call, in order.
 
     `read` are the places that calls read tensors from: they get their tensors back, which the call
-    that is being traced reads like any other.
+    that is being traced reads like any other. `tensors` are the numbers of those tensors.
     """
+    hollow = _Hollow(tensors)
     last: dict[tuple[Any, ...], int] = {}
     for i, change in enumerate(journal.changes):
         if isinstance(change, Set) and change.condition is None:
@@ -142,11 +185,15 @@ def stores(journal: Journal, read: set[tuple[Any, ...]]) -> list[Store]:
     grown = {
         change.touches()[-1]
         for change in journal.changes
-        if isinstance(change, Growth) and _is_outside(change) and holds_symbol(change.value)
+        if isinstance(change, Growth) and _is_outside(change) and hollow.holds(change.value)
     }
-    kept = [change for i, change in enumerate(journal.changes) if _is_kept(change, i, last, grown)]
+    kept = [
+        change
+        for i, change in enumerate(journal.changes)
+        if _is_kept(change, i, last, grown, hollow)
+    ]
     taken: set[tuple[int, Any]] = set()
-    found = [Store(change, taken) for change in kept]
+    found = [Store(change, taken, hollow) for change in kept]
     for change in reversed(journal.changes):
         again = isinstance(change, Set) and change.place.key in read
         if again or change.condition is not None:
@@ -161,7 +208,13 @@ def _is_outside(change: Change) -> bool:
     return not isinstance(change.place, ItemPlace) or change.place.within is not None
 
 
-def _is_kept(change: Change, i: int, last: dict[tuple[Any, ...], int], grown: set[int]) -> bool:
+def _is_kept(
+    change: Change,
+    i: int,
+    last: dict[tuple[Any, ...], int],
+    grown: set[int],
+    hollow: _Hollow,
+) -> bool:
     if not _is_outside(change):
         return False
     if isinstance(change, Growth):
@@ -170,7 +223,7 @@ def _is_kept(change: Change, i: int, last: dict[tuple[Any, ...], int], grown: se
         return False  # overwritten
     if isinstance(change.place, ItemPlace) and id(change.place.holder()) in grown:
         return True
-    return change.condition is not None or holds_symbol(change.value)
+    return change.condition is not None or hollow.holds(change.value)
 
 
 def _take_back(change: Change) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -92,26 +94,45 @@ class Trace:
         return self._finish(self.concrete.first_call(self._inputs(call), leaked), first=True)
 
     def fast_form(self) -> tuple[Any, ...] | None:
-        """What the C call needs to run this without Python; None where it can't."""
-        tokens = _tokens(
-            self.key[1:-1], self.types
-        )  # without the pair around arguments and keywords
-        if self.stores or tokens is None:
-            return None
+        """What the C call needs to run this without Python but its stores; None where it can't."""
+        tokens = _tokens(self.key[1:-1], self.types)  # without the pair around arguments, keywords
         guards = [] if self.guards is None else self.guards.as_tuples()
         late = [(i, place.as_tuple()) for i, place in self.late]
-        if guards is None or any(place is None for _, place in late):
+        if tokens is None or guards is None or any(place is None for _, place in late):
             return None
         result = self.result
-        if type(result) is Slot:
+        form, slots = "finished", []
+        if self.stores:
+            pass
+        elif type(result) is Slot:
             form, slots = "one", [result.index]
         elif result is None:
-            form, slots = "nothing", []
+            form = "nothing"
         elif type(result) in (tuple, list) and all(type(x) is Slot for x in result):
             form, slots = type(result).__name__, [x.index for x in result]
-        else:
-            return None
-        return self.concrete, tokens, self.captured, late, guards, form, slots
+        finish = self._finisher() if form == "finished" else None
+        return self.concrete, tokens, self.captured, late, guards, form, slots, finish
+
+    def _finisher(self) -> Callable[[list[Any]], Any]:
+        """`_finish` for all calls but the first, with what can be known now found out."""
+        performs = [
+            (condition, store.performer(shape, self.name))
+            for store, shape, condition in self.stores
+        ]
+        result = self.result
+        make = (
+            operator.itemgetter(result.index)
+            if type(result) is Slot
+            else functools.partial(filled, result)
+        )
+
+        def finish(outputs: list[Any]) -> Any:
+            for condition, perform in performs:
+                if condition is None or bool(outputs[condition]):
+                    perform(outputs)
+            return make(outputs)
+
+        return finish
 
     # As a concrete function.
 

@@ -94,7 +94,9 @@ def test_bodies_inside_bodies_and_of_one_name(graph):
     tf.cond(x > 1.0, lambda: choose(x), lambda: choose(x * 2.0))
     names = [f.name for f in graph.as_graph_def().functions]
     assert len(names) == len(set(names)) == 6
-    called = [f for f in graph.as_graph_def().functions if any(n.op == "StatelessIf" for n in f.node_def)]
+    called = [
+        f for f in graph.as_graph_def().functions if any(n.op == "StatelessIf" for n in f.node_def)
+    ]
     assert len(called) == 2
 
 

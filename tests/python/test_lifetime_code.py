@@ -46,7 +46,9 @@ def by_custom_gradient(self, x):
 
 
 def in_a_branch(self, x):
-    return tf.cond(tf.reduce_sum(x) > 0.0, lambda: by_py_function(self, x), lambda: tripled(x, self))
+    return tf.cond(
+        tf.reduce_sum(x) > 0.0, lambda: by_py_function(self, x), lambda: tripled(x, self)
+    )
 
 
 def in_a_loop(self, x):
@@ -65,7 +67,15 @@ def called_through_a_map(self, x):
     return tf.vectorized_map(lambda row: tf.py_function(self.scaled, [row], tf.float32), x)
 
 
-BODIES = [by_py_function, by_numpy_function, by_custom_gradient, in_a_branch, in_a_loop, printed, called_through_a_map]
+BODIES = [
+    by_py_function,
+    by_numpy_function,
+    by_custom_gradient,
+    in_a_branch,
+    in_a_loop,
+    printed,
+    called_through_a_map,
+]
 
 
 @pytest.mark.parametrize("gradient", [False, True])

@@ -14,7 +14,7 @@ EXAMPLE = ROOT / "build" / os.environ.get("HOLDFAST_PRESET", "release") / "examp
 
 
 def block(head):
-    return re.search(rf"```{head}\n(.*?)```", PAGE, re.S)[1]
+    return re.search(rf"```{head}\n(.*?)```", PAGE, re.DOTALL)[1]
 
 
 def run(*command, **options):

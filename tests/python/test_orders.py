@@ -59,8 +59,14 @@ def test_second_orders_with_respect_to_several_inputs(around):
             z = f(x, y)
         dx, dy = inner.gradient(z, [x, y])
     p = 0.5 * 0.5 * 2.0
-    np.testing.assert_allclose(outer.gradient(dx, [x, y]), [np.cos(p) * 4.0 - np.sin(p) * 4.0, np.cos(p) - np.sin(p) * 0.5], rtol=1e-5)
-    np.testing.assert_allclose(outer.gradient(dy, [x, y]), [np.cos(p) - np.sin(p) * 0.5, -np.sin(p) * 0.0625], rtol=1e-5)
+    np.testing.assert_allclose(
+        outer.gradient(dx, [x, y]),
+        [np.cos(p) * 4.0 - np.sin(p) * 4.0, np.cos(p) - np.sin(p) * 0.5],
+        rtol=1e-5,
+    )
+    np.testing.assert_allclose(
+        outer.gradient(dy, [x, y]), [np.cos(p) - np.sin(p) * 0.5, -np.sin(p) * 0.0625], rtol=1e-5
+    )
 
 
 def test_python_code_runs_once_for_all_orders():

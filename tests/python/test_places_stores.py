@@ -363,3 +363,62 @@ def test_unconverted_code_can_note_its_stores():
     for value in (1.0, 4.0):
         f(tf.constant(value))
         assert float(thing.h) == value * 2
+
+
+@pytest.mark.parametrize("result", ["tensor", "dict", "nothing"])
+def test_later_calls_with_stores_need_no_look_at_the_arguments(monkeypatch, result):
+    box = types.SimpleNamespace(items={})
+
+    @tf.function
+    def f(x):
+        box.last = x * 2.0
+        box.items["last"] = x * 3.0
+        return {"tensor": x, "dict": {"x": x, "n": 1}, "nothing": None}[result]
+
+    f(tf.constant(1.0))
+    slow = []
+    monkeypatch.setattr(type(f), "_slow_call", lambda self, *args, **kwargs: slow.append(args))
+    given = f(tf.constant(5.0))
+    assert not slow
+    assert box.last.numpy() == 10.0
+    assert box.items["last"].numpy() == 15.0
+    if result == "dict":
+        assert given["x"].numpy() == 5.0
+        assert given["n"] == 1
+    else:
+        assert given is None or given.numpy() == 5.0
+
+
+class Settings(dict):
+    """A dict with attributes, as configurations often are."""
+
+
+@pytest.mark.parametrize("make", [types.SimpleNamespace, Settings, ValueError])
+def test_objects_of_types_written_in_c_have_attributes_too(make):
+    box = make()
+    box.scale, box.seen = tf.constant(2.0), {}
+
+    @tf.function
+    def f(x):
+        box.seen["last"] = x * box.scale
+        return x
+
+    f(tf.constant(1.0))
+    box.scale = tf.constant(3.0)
+    f(tf.constant(5.0))
+    assert box.seen["last"].numpy() == 15.0
+
+
+def test_a_tensor_that_moves_from_place_to_place_is_that_of_each_call():
+    pair = types.SimpleNamespace(old=tf.constant(0.0), new=tf.constant(1.0), log=[])
+
+    @tf.function
+    def f(x):
+        pair.old, pair.new = pair.new, pair.old + x
+        pair.log.append(pair.old)
+        return pair.old
+
+    returned = [f(tf.constant(v)).numpy() for v in (1.0, 5.0, 3.0)]
+    assert returned == [1.0, 1.0, 6.0]
+    assert (pair.old.numpy(), pair.new.numpy()) == (6.0, 4.0)
+    assert [t.numpy() for t in pair.log] == [1.0, 1.0, 6.0]

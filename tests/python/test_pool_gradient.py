@@ -20,13 +20,22 @@ def gradient(x, size, stride, padding, weights):
 
 
 def image(shape, dtype):
-    values = np.random.default_rng(7).integers(-3, 4, shape).astype(np.float64)  # many zeros and ties
+    values = (
+        np.random.default_rng(7).integers(-3, 4, shape).astype(np.float64)
+    )  # many zeros and ties
     values[0, 1, 1, 0] = np.nan
     return tf.constant(values, dtype)
 
 
 # Windows side by side, with cells left over, apart from each other, overlapping, and reaching over the border.
-WINDOWS = [(8, 2, 2, "VALID"), (9, 2, 2, "VALID"), (9, 2, 3, "SAME"), (7, 3, 2, "VALID"), (7, 3, 2, "SAME"), (5, 5, 5, "VALID")]
+WINDOWS = [
+    (8, 2, 2, "VALID"),
+    (9, 2, 2, "VALID"),
+    (9, 2, 3, "SAME"),
+    (7, 3, 2, "VALID"),
+    (7, 3, 2, "SAME"),
+    (5, 5, 5, "VALID"),
+]
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16])
@@ -55,5 +64,7 @@ def test_the_gradient_takes_the_memory_of_the_image(stride, shared):
     x = image((1, 16, 16, 32), tf.float32)
     for _ in range(3):
         f(x)
-    line = next(l for l in f.memory_plan().splitlines() if "MaxPoolGrad" in l or "Relu" in l or "Fused" in l)
+    line = next(
+        l for l in f.memory_plan().splitlines() if "MaxPoolGrad" in l or "Relu" in l or "Fused" in l
+    )
     assert ("in place" in line) == shared, f.memory_plan()

@@ -60,10 +60,26 @@ TWINS = {
     **{
         rf"(debugging\.)?{check}": f" {check}("
         for check in (
-            "assert_all_finite", "assert_equal", "assert_greater", "assert_greater_equal", "assert_integer",
-            "assert_less", "assert_less_equal", "assert_near", "assert_negative", "assert_non_negative",
-            "assert_non_positive", "assert_none_equal", "assert_positive", "assert_rank", "assert_rank_at_least",
-            "assert_rank_in", "assert_scalar", "assert_shapes", "check_numerics")
+            "assert_all_finite",
+            "assert_equal",
+            "assert_greater",
+            "assert_greater_equal",
+            "assert_integer",
+            "assert_less",
+            "assert_less_equal",
+            "assert_near",
+            "assert_negative",
+            "assert_non_negative",
+            "assert_non_positive",
+            "assert_none_equal",
+            "assert_positive",
+            "assert_rank",
+            "assert_rank_at_least",
+            "assert_rank_in",
+            "assert_scalar",
+            "assert_shapes",
+            "check_numerics",
+        )
     },
     r"print": "void print(",
     r"Module": "class HOLDFAST_API Module",

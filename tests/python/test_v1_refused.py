@@ -6,7 +6,9 @@ import holdfast as tf
 
 v1 = tf.compat.v1
 
-SUMMARIES = "scalar histogram image audio text tensor_summary merge merge_all FileWriter Summary initialize"
+SUMMARIES = (
+    "scalar histogram image audio text tensor_summary merge merge_all FileWriter Summary initialize"
+)
 
 
 @pytest.mark.parametrize("name", SUMMARIES.split())

@@ -126,7 +126,11 @@ for _ in range(5):
 @pytest.mark.parametrize("what", PROGRAMS)
 def test_nobody_waits_for_ever(what):
     done = subprocess.run(
-        [sys.executable, "-c", BEGIN + PROGRAMS[what]], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", BEGIN + PROGRAMS[what]],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 

@@ -111,6 +111,16 @@ def _class_attribute(kind: type[Any], name: str) -> tuple[type[Any] | None, Any]
     return None, MISSING
 
 
+def _reads_plainly(kind: type[Any]) -> bool:
+    """Whether attributes of its objects are found the usual way, `__getattr__` or not."""
+    reads: Any = kind.__getattribute__
+    if reads is object.__getattribute__:
+        return True
+    return isinstance(reads, types.WrapperDescriptorType) and _holdfast.reads_plainly(
+        reads.__objclass__
+    )
+
+
 def _is_data(descriptor: Any) -> bool:
     return hasattr(type(descriptor), "__set__") or hasattr(type(descriptor), "__delete__")
 
@@ -132,8 +142,7 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
         return getattr(holder, name)
     kind = type(holder)
     owner, defined = _class_attribute(kind, name)
-    reads: Any = kind.__getattribute__
-    if reads is object.__getattribute__ and not (
+    if _reads_plainly(kind) and not (
         defined is not MISSING and _is_data(defined) and not _is_slot(defined)
     ):
         value = own_attribute(holder, name)
