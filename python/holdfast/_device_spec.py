@@ -45,7 +45,7 @@ class DeviceSpec:
 
     @property
     def device_type(self) -> str | None:
-        """"CPU" or "GPU"."""
+        """ "CPU" or "GPU"."""
         return self._device_type
 
     @property

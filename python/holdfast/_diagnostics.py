@@ -397,12 +397,11 @@ def name_operand(
     if frame is None:
         return "", None
     names = _source.operand_names(frame.f_code, frame.f_lasti)
-    if names.kind == "call" and names.receiver is not None:
-        # A Variable is the first operand of what its methods do.
-        if isinstance(resolve(frame, names.receiver.text), _holdfast.VariableBase):
-            if position == 0:
-                return names.receiver.text, _text_loc(frame, names.receiver)
-            position -= 1
+    owner = names.receiver if names.kind == "call" else None
+    if owner is not None and isinstance(resolve(frame, owner.text), _holdfast.VariableBase):
+        if position == 0:  # a Variable is the first operand of what its methods do
+            return owner.text, _text_loc(frame, owner)
+        position -= 1
     texts = [*names.operands, *names.keywords.values()]
     if names.receiver is not None:
         texts.append(names.receiver)
@@ -415,9 +414,7 @@ def name_operand(
     return name_in_frame(tensor), None
 
 
-def _name_written(
-    tensor: Any, code: types.CodeType, lasti: int, position: int
-) -> tuple[str, None]:
+def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) -> tuple[str, None]:
     names = _source.operand_names(code, lasti)
     if isinstance(tensor, _holdfast.Tensor) and tensor.dtype.name == "resource":
         return "" if names.receiver is None else names.receiver.text, None

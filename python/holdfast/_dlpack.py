@@ -1,7 +1,7 @@
 """DLPack: tensors of the CPU handed to other libraries, and theirs taken in, without a copy.
 
-A consumer that speaks DLPack 1 is told that the memory is read-only. An older one cannot be told, and
-must not write to it; `copy=True` gives it memory of its own.
+A consumer that speaks DLPack 1 is told that the memory is read-only. An older one cannot be told,
+and must not write to it; `copy=True` gives it memory of its own.
 """
 
 from __future__ import annotations

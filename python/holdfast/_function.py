@@ -234,12 +234,16 @@ class ConcreteFunction:
     @property
     def output_shapes(self) -> Any:
         """The shapes of what it gives."""
-        return nest.map_structure(lambda spec: getattr(spec, "shape", spec), self.structured_outputs)
+        return nest.map_structure(
+            lambda spec: getattr(spec, "shape", spec), self.structured_outputs
+        )
 
     @property
     def output_dtypes(self) -> Any:
         """The dtypes of what it gives."""
-        return nest.map_structure(lambda spec: getattr(spec, "dtype", spec), self.structured_outputs)
+        return nest.map_structure(
+            lambda spec: getattr(spec, "dtype", spec), self.structured_outputs
+        )
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """What it takes, gives and captures, line by line; not `verbose`: in one line."""

@@ -18,8 +18,9 @@ class Initializer:
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
         """A tensor of `shape`; of float32, unless `dtype` says otherwise."""
         if kwargs:
+            given = ", ".join(f"`{name}`" for name in kwargs)
             unsupported(
-                f"`{type(self).__name__}` with {', '.join(f'`{k}`' for k in kwargs)} is unsupported",
+                f"`{type(self).__name__}` with {given} is not supported",
                 "the whole of a Variable is made at once",
                 fix="give the shape and the dtype alone",
             )
@@ -39,7 +40,7 @@ class Initializer:
         return cls(**given)
 
 
-class zeros_initializer(Initializer):  # noqa: N801 (TensorFlow's name)
+class zeros_initializer(Initializer):
     """Zeros."""
 
     _function = "zeros"
@@ -53,13 +54,13 @@ class zeros_initializer(Initializer):  # noqa: N801 (TensorFlow's name)
         return _registry.function(self._function)(shape, wanted)
 
 
-class ones_initializer(zeros_initializer):  # noqa: N801
+class ones_initializer(zeros_initializer):
     """Ones."""
 
     _function = "ones"
 
 
-class constant_initializer(Initializer):  # noqa: N801
+class constant_initializer(Initializer):
     """One value, repeated to the shape, or as many as the shape has."""
 
     def __init__(self, value: Any = 0) -> None:
@@ -82,7 +83,7 @@ class _Random(Initializer):
         return draw(shape, seed=[seed, 0], dtype=wanted, **spread)
 
 
-class random_normal_initializer(_Random):  # noqa: N801
+class random_normal_initializer(_Random):
     """Numbers of a normal distribution."""
 
     def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
@@ -92,7 +93,7 @@ class random_normal_initializer(_Random):  # noqa: N801
         return self._draw("normal", self.seed, shape, dtype, mean=self.mean, stddev=self.stddev)
 
 
-class random_uniform_initializer(_Random):  # noqa: N801
+class random_uniform_initializer(_Random):
     """Numbers of a uniform distribution."""
 
     def __init__(

@@ -55,7 +55,11 @@ def random_poisson(
 
 
 def v1_constant(
-    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str = "Const",
+    verify_shape: bool = False,
 ) -> Any:
     """`tf.constant`; with `verify_shape` the value has the shape already, and is not repeated."""
     if verify_shape and shape is not None:
@@ -162,7 +166,7 @@ def v1_assert_near(
 def py_func(
     func: Callable[..., Any],
     inp: Any,
-    Tout: Any,  # noqa: N803 (TensorFlow's name)
+    Tout: Any,
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:

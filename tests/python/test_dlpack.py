@@ -208,4 +208,6 @@ def test_with_torch():
         assert torch.from_dlpack(ours).tolist() == theirs.tolist()
     square = torch.arange(6).reshape(2, 3)
     assert dlpack.from_dlpack(square.T).numpy().tolist() == square.T.tolist()
-    assert dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(square)).numpy().tolist() == square.tolist()
+    assert (
+        dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(square)).numpy().tolist() == square.tolist()
+    )
