@@ -1,6 +1,8 @@
 // Systems and inverses by an LU factorisation that is at hand.
 #include "holdfast/ops/lu.h"
 
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/function.h"
@@ -27,8 +29,8 @@ void need_factors(const char* function, const Tensor& lu, const Tensor& perm) {
 
 Tensor with_ones(const Tensor& lu) { return linalg::set_diag(lu, ones_like(linalg::diag_part(lu))); }
 
-// Rows of each matrix by number.
-Tensor rows(const Tensor& x, const Tensor& numbers) { return gather(x, numbers, {.axis = -2, .batch_dims = numbers.rank() - 1}); }
+// Rows of each matrix of a batch of that many axes, by number.
+Tensor rows(const Tensor& x, const Tensor& numbers, int batch) { return gather(x, numbers, {.axis = batch, .batch_dims = batch}); }
 
 // `t`, of which the last `inner` axes stay, with the leading axes of `batch`.
 Tensor batched(const Tensor& t, const Tensor& batch, int inner) {
@@ -54,7 +56,7 @@ Tensor linalg::lu_reconstruct(const In& lower_upper, const In& perm, const LuSol
     return deferred("lu_reconstruct", {lu, p}, lu.dtype(), lu.shape(), [o](std::span<const Tensor> in) { return lu_reconstruct(in[0], in[1], o); });
   need_factors("lu_reconstruct", lu, p);
   Tensor lower = with_ones(band_part(lu, -1, 0));
-  return rows(matmul(lower, band_part(lu, 0, -1)), argsort(p));
+  return rows(matmul(lower, band_part(lu, 0, -1)), argsort(p), lu.rank() - 2);
 }
 
 REGISTER(FUNCTION(&linalg::lu_solve).args("lower_upper, perm: Index, rhs").options<&linalg::LuSolveOptions::validate_args>("validate_args")
@@ -69,12 +71,13 @@ Tensor linalg::lu_solve(const In& lower_upper, const In& perm, const In& rhs, co
     return deferred("lu_solve", {lu, p, b}, lu.dtype(), Shape::unknown(), [o](std::span<const Tensor> in) { return lu_solve(in[0], in[1], in[2], o); });
   need_factors("lu_solve", lu, p);
   if (b.rank() < 2) fail(Code::E1102, cat("`lu_solve`: `rhs` has shape ", b.shape().text(), ", expected matrices, whose columns are solved for"));
-  if (lu.rank() > 2 || b.rank() > 2) {
+  int batch = std::max(lu.rank(), b.rank()) - 2;  // what is broadcast to a computed shape may not say its rank
+  if (batch > 0) {
     Tensor outer = leading_axes(lu, 2);
     p = batched(p, leading_axes(b, 2), 1);
     b = batched(b, outer, 2);
   }
-  return triangular_solve(lu, triangular_solve(with_ones(lu), rows(b, p)), {.lower = false});
+  return triangular_solve(lu, triangular_solve(with_ones(lu), rows(b, p, batch)), {.lower = false});
 }
 
 REGISTER(FUNCTION(&linalg::lu_matrix_inverse).args("lower_upper, perm: Index").options<&linalg::LuSolveOptions::validate_args>("validate_args")
