@@ -7,14 +7,16 @@ dict, which it does not, is reached through the place it was read from, if that 
 from __future__ import annotations
 
 import gc
+import threading
 import types
 import weakref
-from typing import Any
+from typing import Any, Self
 
 from ._symbols import is_symbol
 
 __all__ = [
     "MISSING",
+    "ArgumentPlace",
     "AttributePlace",
     "CellPlace",
     "ClassPlace",
@@ -22,6 +24,7 @@ __all__ = [
     "ItemPlace",
     "Object",
     "Place",
+    "called_with",
     "holds_symbol",
     "item_of",
     "leaves",
@@ -269,6 +272,56 @@ class Object(Place):
 
     def describe(self) -> str:
         return self.within.describe() if self.within is not None else "a container"
+
+
+class _Calls(threading.local):
+    def __init__(self) -> None:
+        self.arguments: list[Any] = []  # (args, kwargs) of the calls that run, innermost last
+
+
+_calls = _Calls()
+
+
+class called_with:
+    """While it is entered, places among the arguments are those of this call."""
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._arguments = args, kwargs
+
+    def __enter__(self) -> Self:
+        _calls.arguments.append(self._arguments)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _calls.arguments.pop()
+
+
+class ArgumentPlace(Place):
+    """A container among the arguments of a function.
+
+    While it is traced its code gets a copy, with symbols. Later it is the container of the call
+    that runs: `path` leads to it from (args, kwargs).
+    """
+
+    __slots__ = ("copy", "path")
+
+    def __init__(self, copy: Any, path: tuple[Any, ...]) -> None:
+        self.copy, self.path = copy, path
+        self.key = ("argument", id(copy))
+
+    def read(self) -> Any:
+        if self.copy is not MISSING or not _calls.arguments:
+            return self.copy
+        found = _calls.arguments[-1]
+        for step in self.path:
+            found = found[step]
+        return found
+
+    def holder(self) -> Any:
+        return self.read()
+
+    def describe(self) -> str:
+        return "an argument"
 
 
 def _is_named(holder: Any) -> bool:

@@ -26,6 +26,7 @@ class Kept:
     """A symbol that each call of its function gives a value, as a store does to a place."""
 
     condition: Any = None
+    on_argument = False
 
     def __init__(self, symbol: Any) -> None:
         self._symbol = symbol

@@ -19,6 +19,7 @@ from . import _holdfast
 from ._diagnostics import Mark, mark
 from ._holders import (
     MISSING,
+    ArgumentPlace,
     AttributePlace,
     CellPlace,
     ClassPlace,
@@ -241,6 +242,7 @@ class Recorder:
         self._seen: set[tuple[Any, ...]] = set()
         self._pending: dict[tuple[Any, ...], Guard] = {}
         self._outside: dict[int, tuple[Any, Place]] = {}
+        self._given: dict[int, ArgumentPlace] = {}  # containers among the arguments
         self._asked: set[int] = set()
         self._alive: list[Any] = []  # so that no id is given twice while tracing
         self._stores: list[Store] | None = None
@@ -261,6 +263,9 @@ class Recorder:
                 if id(container) not in self._asked:
                     self.note_whole(container, place)
             _ = self.stores
+        for given in self._given.values():
+            given.copy = MISSING
+        self._given.clear()
         self.journal = Journal()
         self._alive.clear()
         self._outside.clear()
@@ -295,9 +300,7 @@ class Recorder:
         if is_symbol(value) or key in self._seen:
             return
         if was_stored(self.journal, key):
-            guard = self._pending.pop(key, None)
-            if guard is not None:
-                self.guards.append(guard)
+            self._confirm(key)
             return
         holder = place.holder()
         if any(each.made(holder) for each in open_journals(self.journal)):
@@ -308,6 +311,12 @@ class Recorder:
             return
         self._seen.add(key)
         self._bind(place, value)
+
+    def _confirm(self, key: tuple[Any, ...]) -> None:
+        """What was read to be stored again matters: its place is read after that."""
+        guard = self._pending.pop(key, None)
+        if guard is not None:
+            self.guards.append(guard)
 
     def _bind(self, place: Place, value: Any) -> None:
         if isinstance(value, _holdfast.Tensor):
@@ -345,6 +354,19 @@ class Recorder:
         known = self._outside.get(id(container))
         return None if known is None else known[1]
 
+    def note_bound(self, value: Any) -> None:
+        """The function was made with `value` for an argument, as `functools.partial` does."""
+        if isinstance(value, _MUTABLE):
+            self._outside[id(value)] = (value, Object(value))
+
+    def note_given(self, copy: Any, path: tuple[Any, ...]) -> None:
+        """`copy` is what the code got for a container among the arguments."""
+        self._given[id(copy)] = ArgumentPlace(copy, path)
+
+    def home_of(self, container: Any) -> Place | None:
+        """Where calls find a container that outlives them; None for one that the trace made."""
+        return self.place_of(container) or self._given.get(id(container))
+
     def note_item(self, container: Any, item: Any, pending: bool = False) -> None:
         """An item of a container was read, or found missing."""
         place = self._asks(container)
@@ -352,8 +374,10 @@ class Recorder:
             return
         here = ItemPlace(container, item, place)
         value = here.read()
-        if item_of(self._original(container), item) is value:  # else the trace put it there
+        if item_of(self._original(container), item) is value:
             self.note(here, value, pending)
+        else:  # the trace put it there, perhaps by what it read before
+            self._confirm(here.key)
 
     def note_length(self, container: Any) -> None:
         """The length of a container was asked for."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from . import _holdfast, _inside, nest
-from ._holders import MISSING, ItemPlace, Place, leaves
+from ._holders import MISSING, ArgumentPlace, ItemPlace, Place, leaves
 from ._journal import Change, Growth, Journal, Set, mutate, put
 from ._slots import Slot, filled
 from ._symbols import is_symbol
@@ -90,6 +90,11 @@ class Store:
         if isinstance(change, Growth) and change.condition is None and change.inside is not None:
             self._spots = list(_spots(change, taken, hollow))
 
+    @property
+    def on_argument(self) -> bool:
+        """Whether it changes a container that the caller gave."""
+        return isinstance(getattr(self.place, "within", None), ArgumentPlace)
+
     def perform(self, tensors: list[Any]) -> None:
         """Does it again with the values of another call, in the order of `value`."""
         holder = self.place.holder()
@@ -118,7 +123,7 @@ class Store:
 
     def settle(self, tensors: list[Any]) -> None:
         """Puts values where the call that was traced left symbols."""
-        if self._spots is None:
+        if self._spots is None or self.on_argument:  # the code changed a copy of an argument
             self.perform(tensors)
             return
         holder, value = self.place.holder(), _filled(self._hollow, tensors)

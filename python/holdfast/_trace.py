@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,6 +23,7 @@ from . import (
 )
 from ._births import type_text
 from ._draws import watch_random
+from ._holders import called_with
 from ._keep import Kept
 from ._restart import Restart
 from ._shape import TensorShape, TensorSpec
@@ -86,12 +88,12 @@ class Trace:
 
     def run(self, call: Call) -> Any:
         """Runs the graph, performs the stores, gives what the Python code would have returned."""
-        return self._finish(self.concrete.call(self._inputs(call)), first=False)
+        return self._finish(call, self.concrete.call(self._inputs(call)), first=False)
 
     def run_first(self, call: Call) -> Any:
         """The same for the call that was traced: what left the trace gets its values."""
         leaked, self.leaked = self.leaked, []
-        return self._finish(self.concrete.first_call(self._inputs(call), leaked), first=True)
+        return self._finish(call, self.concrete.first_call(self._inputs(call), leaked), first=True)
 
     def fast_form(self) -> tuple[Any, ...] | None:
         """What the C call needs to run this without Python but its stores; None where it can't."""
@@ -99,6 +101,8 @@ class Trace:
         guards = [] if self.guards is None else self.guards.as_tuples()
         late = [(i, place.as_tuple()) for i, place in self.late]
         if tokens is None or guards is None or any(place is None for _, place in late):
+            return None
+        if any(store.on_argument for store, _, _ in self.stores):
             return None
         result = self.result
         form, slots = "finished", []
@@ -245,12 +249,13 @@ class Trace:
             lambda x: next(specs) if x is TENSOR else _live(x), self.arguments
         ), {}
 
-    def _finish(self, outputs: list[Any], first: bool) -> Any:
-        for store, shape, condition in self.stores:
-            if condition is None or bool(outputs[condition]):
-                value = filled(shape, outputs)
-                store.settle(value) if first else store.perform(value)
-                _inside.note(value, self.name)
+    def _finish(self, call: Call, outputs: list[Any], first: bool) -> Any:
+        with called_with(call.args, call.kwargs):
+            for store, shape, condition in self.stores:
+                if condition is None or bool(outputs[condition]):
+                    value = filled(shape, outputs)
+                    store.settle(value) if first else store.perform(value)
+                    _inside.note(value, self.name)
         return filled(self.result, outputs)
 
 
@@ -385,6 +390,11 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
         ):
             writer.enter(True)
             try:
+                bound = function.python_function
+                while isinstance(bound, functools.partial):
+                    for value in (*bound.args, *bound.keywords.values()):
+                        recorder.note_bound(value)
+                    bound = bound.func
                 result = _run(code, writer, call, recorder)
                 outputs: list[Any] = []
                 trace.result = hollowed(result, outputs, _output)
@@ -429,7 +439,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
 
 def _run(code: Any, writer: Any, call: Call, recorder: _places.Recorder) -> Any:
     """What the Python code gives for symbols in place of the call's tensors."""
-    args, kwargs = _symbolic(writer, call)
+    args, kwargs = _symbolic(writer, call, recorder)
     try:
         result = code(*args, **kwargs)
     except Exception:
@@ -443,20 +453,25 @@ def _run(code: Any, writer: Any, call: Call, recorder: _places.Recorder) -> Any:
 class _Arguments:
     """Puts symbols where a call has tensors."""
 
-    def __init__(self, writer: Any, call: Call) -> None:
-        self._writer = writer
+    def __init__(self, writer: Any, call: Call, recorder: _places.Recorder) -> None:
+        self._writer, self._recorder = writer, recorder
         self._types = iter(call.types)
 
     def _given(self, name: str) -> Any:
         dtype, dims = next(self._types)
         return self._writer.input(dtype, dims, name)
 
-    def convert(self, value: Any, name: str) -> Any:
+    def convert(self, value: Any, name: str, path: tuple[Any, ...] | None) -> Any:
+        """`value`, which `path` leads to from (args, kwargs), with symbols."""
         kind = type(value)
         if kind is Tensor or isinstance(value, TensorSpec) or _is_array(value):
             return self._given(getattr(value, "_name", None) or name)
         if kind is tuple or kind is list:
-            return kind(self.convert(part, f"{name}_{i}") for i, part in enumerate(value))
+            parts = (
+                self.convert(part, f"{name}_{i}", None if path is None else (*path, i))
+                for i, part in enumerate(value)
+            )
+            return self._copied(kind(parts), path)
         if isinstance(value, IndexedSlices):
             values, indices = self._given(name), self._given(name)
             shape = None if value.dense_shape is None else self._given(name)
@@ -464,15 +479,34 @@ class _Arguments:
         if hasattr(value, "__tf_tracing_type__"):
             return value.__tf_tracing_type__(None).placeholder_value(None)
         if nest.is_nested(value):
-            return nest.rebuild(value, [self.convert(part, name) for part in nest.children(value)])
+            held = list(nest.children(value))
+            steps: Iterable[Any] = itertools.repeat(None)  # objects of the user's own classes
+            if isinstance(value, Mapping):
+                steps = sorted(value)
+            elif isinstance(value, (list, tuple)):
+                steps = range(len(held))
+            inside = [
+                self.convert(part, name, None if path is None or step is None else (*path, step))
+                for part, step in zip(held, steps, strict=False)
+            ]
+            return self._copied(nest.rebuild(value, inside), path)
         return value
 
+    def _copied(self, copy: Any, path: tuple[Any, ...] | None) -> Any:
+        if path is not None and isinstance(copy, (list, dict)):
+            self._recorder.note_given(copy, path)
+        return copy
 
-def _symbolic(writer: Any, call: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
+
+def _symbolic(
+    writer: Any, call: Call, recorder: _places.Recorder
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments with symbols for tensors."""
-    arguments, names = _Arguments(writer, call), iter(call.names)
-    args = tuple(arguments.convert(a, next(names, "argument")) for a in call.args)
-    return args, {key: arguments.convert(a, key) for key, a in call.kwargs.items()}
+    arguments, names = _Arguments(writer, call, recorder), iter(call.names)
+    args = tuple(
+        arguments.convert(a, next(names, "argument"), (0, i)) for i, a in enumerate(call.args)
+    )
+    return args, {key: arguments.convert(a, key, (1, key)) for key, a in call.kwargs.items()}
 
 
 def _without_tensor(leaf: Any) -> Any:

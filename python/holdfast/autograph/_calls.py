@@ -24,7 +24,7 @@ from ._conversion import converted_callee
 from ._lists import StagedList, joined
 from ._reads import attribute, attribute_place, iterated
 
-__all__ = ["assert_", "call", "contains", "lacks", "method"]
+__all__ = ["assert_", "call", "contains", "lacks", "managed", "method"]
 
 _CONTAINERS = (list, dict, set, deque)
 _CHANGE = {
@@ -120,7 +120,7 @@ def _get(container: Any, name: str, key: Any, *default: Any) -> Any:
 def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     """Calls a method that changes a container."""
     recorder = recording()
-    within = recorder.place_of(container) if recorder is not None else None
+    within = recorder.home_of(container) if recorder is not None else None
     if recorder is not None:
         recorder.note_growth(container)
         if name in _ASK_ALL or name in ("pop", "popleft"):
@@ -138,6 +138,32 @@ def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         else:
             bound = functools.partial(bound, **kwargs)
     return mutate(container, within, name, bound, *args)
+
+
+# `with`.
+
+
+class _Managed:
+    """A context manager whose methods are the user's own code."""
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        return converted_callee(type(self._manager).__enter__)(self._manager)
+
+    def __exit__(self, *raised: object) -> Any:
+        return converted_callee(type(self._manager).__exit__)(self._manager, *raised)
+
+
+def managed(manager: Any) -> Any:
+    """What a `with` statement enters."""
+    if not _is_active():
+        return manager
+    methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
+    if None in methods or all(converted_callee(each) is each for each in methods):
+        return manager
+    return _Managed(manager)
 
 
 # Builtins that meet symbols.

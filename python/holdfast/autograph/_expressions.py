@@ -129,16 +129,14 @@ class Expressions(ast.NodeTransformer):
             isinstance(part, (ast.Slice, ast.Starred)) for part in node.slice.elts
         ):
             return node
+        index: ast.expr = node.slice
+        if isinstance(index, ast.Slice):
+            bounds = [index.lower, index.upper, index.step]
+            parts = [part or ast.Constant(None) for part in bounds]
+            index = _nodes.call("slice_", parts, index)
         if isinstance(node.ctx, ast.Load):
-            index: ast.expr = node.slice
-            if isinstance(index, ast.Slice):
-                bounds = [index.lower, index.upper, index.step]
-                parts = [part or ast.Constant(None) for part in bounds]
-                index = _nodes.call("slice_", parts, index)
             return _nodes.call("item", [node.value, index], node)
-        if isinstance(node.slice, ast.Slice):
-            return node
-        return _value_of(_nodes.call("item_place", [node.value, node.slice], node), node)
+        return _value_of(_nodes.call("item_place", [node.value, index], node), node)
 
     # Calls.
 

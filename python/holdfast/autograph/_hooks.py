@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ._branch import and_, chain, if_, if_expression, not_, or_, truth
-from ._calls import assert_, call, contains, lacks, method
+from ._calls import assert_, call, contains, lacks, managed, method
 from ._loop import for_, while_
 from ._reads import (
     add_in_place,
@@ -48,6 +48,7 @@ __all__ = [
     "lacks",
     "local",
     "made",
+    "managed",
     "method",
     "not_",
     "or_",

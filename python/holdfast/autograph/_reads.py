@@ -256,7 +256,7 @@ def _note_growth(container: Any, before: Any) -> None:
     now, recorder = journal(), recording()
     if now is None:
         return
-    within = recorder.place_of(container) if recorder is not None else None
+    within = recorder.home_of(container) if recorder is not None else None
     if recorder is not None:
         recorder.note_growth(container)
     if isinstance(container, (list, deque)):
@@ -303,7 +303,7 @@ class _Item(_Target):
     def __init__(self, container: Any, index: Any) -> None:
         self.container, self.index = container, index
         recorder = recording()
-        within = recorder.place_of(container) if recorder is not None else None
+        within = recorder.home_of(container) if recorder is not None else None
         self._grew = None
         self.place = None
         if isinstance(container, (list, dict)) and _is_key(index):
@@ -322,8 +322,18 @@ class _Item(_Target):
             super()._write(value)
         elif isinstance(setter, types.FunctionType) and recording() is not None:
             converted_callee(setter)(self.container, self.index, value)
+        elif isinstance(self.container, list) and isinstance(self.index, slice):
+            self._write_slice(list(iterated(value)))
         else:
             self.container[self.index] = value
+
+    def _write_slice(self, values: list[Any]) -> None:
+        recorder = recording()
+        within = recorder.home_of(self.container) if recorder is not None else None
+        if recorder is not None:
+            recorder.note_growth(self.container)
+        put_items = self.container.__setitem__
+        mutate(self.container, within, "__setitem__", put_items, self.index, values)
 
     def _delete(self) -> None:
         now = journal()
@@ -333,7 +343,7 @@ class _Item(_Target):
 
 
 def _is_key(index: Any) -> bool:
-    if isinstance(index, _holdfast.Tensor) or is_symbol(index):
+    if isinstance(index, (_holdfast.Tensor, slice)):
         return False
     try:
         hash(index)
@@ -453,7 +463,7 @@ def _is_own(container: Any, name: str) -> bool:
 
 def _grown(container: Any, method: str, other: Any) -> Any:
     recorder = recording()
-    within = recorder.place_of(container) if recorder is not None else None
+    within = recorder.home_of(container) if recorder is not None else None
     if recorder is not None:
         recorder.note_growth(container)
     mutate(container, within, method, getattr(container, method), other)

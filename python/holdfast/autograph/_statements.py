@@ -159,6 +159,12 @@ class Statements(Expressions):
         node.targets = self.all(node.targets)
         return node
 
+    def visit_With(self, node: ast.With) -> ast.stmt:
+        self.generic_visit(node)
+        for item in node.items:
+            item.context_expr = _nodes.call("managed", [item.context_expr], item.context_expr)
+        return node
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
