@@ -24,6 +24,7 @@
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/list.h"
 #include "holdfast/ops/losses.h"
+#include "holdfast/ops/lu.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
 #include "holdfast/ops/normalization.h"

@@ -1,4 +1,5 @@
 // Python values into tensors, by TensorFlow's rules.
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -6,13 +7,12 @@
 #include "holdfast/device/device.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/tensor/visit.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
 
 namespace holdfast::py {
 namespace {
-
-enum class Leaf : uint8_t { kNothing, kBool, kInt, kFloat, kComplex, kText, kOther };
 
 Leaf leaf_of(PyObject* o) {
   if (PyBool_Check(o)) return Leaf::kBool;
@@ -30,26 +30,15 @@ const char* leaf_name(Leaf l) {
 
 bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 
-[[noreturn]] void cannot(PyObject* value, const char* argument, const std::string& expected) {
-  std::string what = argument ? cat("`", argument, "`: ") : "";
-  type_error(cat(what, "got ", repr_of(value), " of type ", Py_TYPE(value)->tp_name, ", expected ", expected),
-             "it has no form as a tensor", {manual_fix("give a number, a nested list of numbers, a NumPy array or a tensor")});
-}
-
-std::string bytes_of(PyObject* o) {
-  if (PyBytes_Check(o)) return {PyBytes_AS_STRING(o), static_cast<size_t>(PyBytes_GET_SIZE(o))};
-  Py_ssize_t n = 0;
-  const char* s = PyUnicode_AsUTF8AndSize(o, &n);
-  if (!s) throw PythonError{};
-  return {s, static_cast<size_t>(n)};
-}
-
 // A nested list seen once: its shape and what its leaves are.
 struct Scan {
   Dims shape;
   Leaf leaf = Leaf::kNothing;
-  bool wide = false;  // an int that needs 64 bits
-  bool plain = true;  // numbers, bools and texts only
+  bool wide = false;              // an int that needs 64 bits
+  bool plain = true;              // numbers, bools and texts only
+  bool opaque = false;            // something in it is neither that, nor an array, nor a tensor
+  DType tensor = DType::kInvalid; // of the first tensor in it
+  DType floats = float32;         // what floats become: the first element decides, if it is one of NumPy's
 
   void visit(PyObject* o, size_t depth) {
     if (!is_list(o)) return visit_leaf(o);
@@ -68,16 +57,33 @@ struct Scan {
 
   void visit_leaf(PyObject* o) {
     Leaf l = leaf_of(o);
-    if (l == Leaf::kOther) { plain = false; return; }
+    if (l == Leaf::kOther) return visit_array(o);
     if (l == Leaf::kInt) {
       int overflow = 0;
       long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
       wide = wide || overflow || v != static_cast<int32_t>(v);
     }
-    bool both_numbers = (leaf == Leaf::kInt || leaf == Leaf::kFloat || leaf == Leaf::kComplex) &&
-                        (l == Leaf::kInt || l == Leaf::kFloat || l == Leaf::kComplex);
+    meet(l);
+  }
+
+  void visit_array(PyObject* o) {
+    plain = false;
+    if (DType d = known_dtype(o); d != DType::kInvalid) {
+      if (tensor == DType::kInvalid) tensor = d;
+      return;
+    }
+    ArrayKind kind = array_kind(o);
+    if (kind.dtype == DType::kInvalid) { opaque = true; return; }
+    if (kind.leaf == Leaf::kInt && !wide && size_of(kind.dtype) >= 4) wide = !holds(int32, from_array(o));
+    if (kind.leaf == Leaf::kFloat && leaf == Leaf::kNothing) floats = kind.dtype;
+    meet(kind.leaf);
+  }
+
+  // Numbers go together, and bools among them count as 0 and 1; what else is mixed has no dtype.
+  void meet(Leaf l) {
+    auto number = [](Leaf x) { return x == Leaf::kInt || x == Leaf::kFloat || x == Leaf::kComplex; };
     if (leaf == Leaf::kNothing || leaf == l) leaf = l;
-    else if (both_numbers) leaf = std::max(leaf, l);
+    else if (number(leaf) && (number(l) || l == Leaf::kBool)) leaf = std::max(leaf, l);
     else type_error(cat("a list mixes ", leaf_name(leaf), " and ", leaf_name(l), ", expected one type of element"),
                     "a tensor has one dtype", {manual_fix("make the elements one type")});
   }
@@ -91,7 +97,9 @@ struct Scan {
   }
 };
 
-[[noreturn]] void wrong_leaf(PyObject* o, DType d) {
+}  // namespace
+
+void wrong_leaf(PyObject* o, DType d) {
   // A text among numbers is the wrong type of value; a number of the wrong kind is the wrong dtype.
   bool text = (leaf_of(o) == Leaf::kText) != (d == DType::kString);
   fail(text ? Code::E1104 : Code::E1101, cat("cannot convert ", repr_of(o), " to a tensor of dtype ", name(d)),
@@ -100,6 +108,29 @@ struct Scan {
                                                                 : cat("write a value that ", name(d), " holds"))});
 }
 
+void too_large(PyObject* o, DType d) {
+  fail(Code::E1103, cat("the number ", repr_of(o), " does not fit into ", name(d)), cat(name(d), " cannot hold it"),
+       {manual_fix(is_integer(d) ? "use a wider dtype, such as `tf.int64`" : "use a wider dtype, such as `tf.float64`")});
+}
+
+void cannot_convert(PyObject* value, const char* argument, const std::string& expected) {
+  std::string what = argument ? cat("`", argument, "`: ") : "";
+  bool many = PyIter_Check(value) || PyAnySet_Check(value) || PyDictViewSet_Check(value) || PyDictValues_Check(value);
+  type_error(cat(what, "got ", repr_of(value), " of type ", Py_TYPE(value)->tp_name, ", expected ", expected),
+             many ? "it says neither how many elements it has nor in which order they stand" : "it has no form as a tensor",
+             {manual_fix(many ? "make a list of it: `list(...)`" : "give a number, a nested list of numbers, a NumPy array or a tensor")});
+}
+
+std::string bytes_of(PyObject* o) {
+  if (PyBytes_Check(o)) return {PyBytes_AS_STRING(o), static_cast<size_t>(PyBytes_GET_SIZE(o))};
+  Py_ssize_t n = 0;
+  const char* s = PyUnicode_AsUTF8AndSize(o, &n);
+  if (!s) throw PythonError{};
+  return {s, static_cast<size_t>(n)};
+}
+
+namespace {
+
 template <class T>
 T number(PyObject* o, DType d) {
   Leaf l = leaf_of(o);
@@ -107,7 +138,7 @@ T number(PyObject* o, DType d) {
     if (l != Leaf::kBool) wrong_leaf(o, d);
     return o == Py_True;
   } else if constexpr (std::is_integral_v<T>) {
-    if (l != Leaf::kInt) wrong_leaf(o, d);
+    if (l != Leaf::kInt && l != Leaf::kBool) wrong_leaf(o, d);
     int overflow = 0;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (std::is_same_v<T, uint64_t> && overflow > 0) {
@@ -117,9 +148,7 @@ T number(PyObject* o, DType d) {
     }
     bool fits = !overflow && (std::is_signed_v<T> ? v >= static_cast<long long>(std::numeric_limits<T>::min()) : v >= 0) &&
                 (sizeof(T) == 8 || v <= static_cast<long long>(std::numeric_limits<T>::max()));
-    if (!fits)
-      fail(Code::E1103, cat("the number ", repr_of(o), " does not fit into ", name(d)), cat(name(d), " cannot hold it"),
-           {manual_fix("use a wider dtype, such as `tf.int64`")});
+    if (!fits) too_large(o, d);
     return static_cast<T>(v);
   } else if constexpr (is_complex_v<T>) {
     if (l != Leaf::kInt && l != Leaf::kFloat && l != Leaf::kComplex) wrong_leaf(o, d);
@@ -128,9 +157,12 @@ T number(PyObject* o, DType d) {
     using V = typename T::value_type;
     return T(static_cast<V>(c.real), static_cast<V>(c.imag));
   } else {
-    if (l != Leaf::kInt && l != Leaf::kFloat) wrong_leaf(o, d);
+    if (l != Leaf::kInt && l != Leaf::kFloat && l != Leaf::kBool) wrong_leaf(o, d);
     double v = PyFloat_AsDouble(o);
-    if (v == -1.0 && PyErr_Occurred()) throw PythonError{};
+    if (v == -1.0 && PyErr_Occurred()) {
+      PyErr_Clear();  // an int beyond all floats
+      too_large(o, d);
+    }
     return T(static_cast<float_of<T>>(v));
   }
 }
@@ -142,17 +174,25 @@ void each_leaf(PyObject* o, F&& f) {
   for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(o); i < n; ++i) each_leaf(items[i], f);
 }
 
-Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
-  DType d = hint;
-  if (d == DType::kInvalid) {
-    switch (scan.leaf) {
-      case Leaf::kBool: d = DType::kBool; break;
-      case Leaf::kInt: d = scan.wide ? int64 : int32; break;
-      case Leaf::kComplex: d = DType::kComplex128; break;
-      case Leaf::kText: d = DType::kString; break;
-      default: d = float32; break;  // also of an empty list, as in TensorFlow
-    }
+DType natural(const Scan& scan) {
+  switch (scan.leaf) {
+    case Leaf::kBool: return DType::kBool;
+    case Leaf::kInt: return scan.wide ? int64 : int32;
+    case Leaf::kComplex: return DType::kComplex128;
+    case Leaf::kText: return DType::kString;
+    default: return scan.floats;  // also of an empty list, as in TensorFlow
   }
+}
+
+// A float that nobody gave a dtype becomes float32, unless that would make it infinite.
+float short_float(double v, PyObject* o) {
+  auto f = static_cast<float>(v);
+  if (std::isinf(f) && !std::isinf(v)) too_large(o, float32);
+  return f;
+}
+
+Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
+  DType d = hint == DType::kInvalid ? natural(scan) : hint;
   Tensor t = empty(d, Shape(scan.shape), cpu());
   t.rep()->op = "Const";
   if (d == DType::kString) {
@@ -165,57 +205,33 @@ Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
   }
   visit_plain(d, [&]<class T>(T) {
     T* to = t.mutable_data<T>();
-    each_leaf(value, [&](PyObject* o) { *to++ = number<T>(o, d); });
+    each_leaf(value, [&](PyObject* o) {
+      *to = number<T>(o, d);
+      if constexpr (std::is_same_v<T, float>) if (hint == DType::kInvalid && std::isinf(*to)) *to = short_float(PyFloat_AsDouble(o), o);
+      ++to;
+    });
   });
   return t;
 }
 
-// `t` as `want`: arrays and NumPy scalars are converted, as NumPy would.
-Tensor cast_array(Tensor t, DType want, PyObject* value) {
-  if (want == DType::kInvalid || t.dtype() == want) return t;
-  if (!kPlain.has(t.dtype()) || !kPlain.has(want)) wrong_leaf(value, want);
-  static const FunctionDef* cast = find_function("cast");
-  if (!cast) fail(Code::E1105, cat("an array of ", name(t.dtype()), " was given where ", name(want), " is needed"));
-  Arg args[2] = {t, want};
-  return call_with_defaults(*cast, args)[0];
-}
-
-Object numpy() {
-  static Object* module = new Object(Object::steal(PyImport_ImportModule("numpy")));  // outlives the interpreter
-  return *module;
-}
-
-// An ndarray of objects or of text.
-Tensor from_object_array(PyObject* array) {
-  Object list = Object::steal(PyObject_CallMethod(array, "tolist", nullptr));
-  Scan scan;
-  scan.visit(list.get(), 0);
-  if (!scan.plain) cannot(array, nullptr, "an array of numbers or strings");
-  // An empty or scalar list says nothing of the array's shape.
-  Object shape = Object::steal(PyObject_GetAttrString(array, "shape"));
-  if (auto dims = ints_of(shape.get())) scan.shape = Dims(dims->begin(), dims->end());
-  return from_numbers(list.get(), scan, DType::kInvalid);
-}
-
-Tensor from_array(PyObject* o) {
-  if (PyObject_CheckBuffer(o)) {
-    try {
-      return from_buffer(o);
-    } catch (const PythonError&) {
-      PyErr_Clear();  // a format that is not ours: NumPy's own conversion is tried
-    }
+// A list that holds arrays or tensors: its parts, all of dtype `d` where that loses nothing.
+Tensors parts_of(PyObject* list, DType d, bool cast_tensors, const char* argument) {
+  Tensors parts;
+  for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(list); i < n; ++i) {
+    PyObject* item = PySequence_Fast_ITEMS(list)[i];
+    Tensor t = leaf_of(item) == Leaf::kOther && is_array(item) ? cast_array(from_array(item), d, item, true) : convert(item, d, cast_tensors && is_list(item), argument);
+    if (cast_tensors && d != DType::kInvalid) t = cast_array(t, d, item, !is_tensor(item) && !is_variable(item) && !is_list(item));
+    parts.push_back(std::move(t));
+    if (d == DType::kInvalid && !PyLong_Check(item)) d = parts.back().dtype();
   }
-  Object array = Object::steal(PyObject_CallMethod(numpy().get(), "asarray", "O", o));
-  Object kind = Object::steal(PyObject_GetAttrString(Object::steal(PyObject_GetAttrString(array.get(), "dtype")).get(), "kind"));
-  std::string k = bytes_of(kind.get());
-  if (k == "O" || k == "U" || k == "S") return from_object_array(array.get());
-  if (k == "V") {  // bfloat16 of ml_dtypes
-    Object bits = Object::steal(PyObject_CallMethod(array.get(), "view", "s", "uint16"));
-    Tensor raw = from_buffer(bits.get());
-    raw.rep()->dtype = dtype_of_object(Object::steal(PyObject_GetAttrString(array.get(), "dtype")).get());
-    return raw;
-  }
-  return from_buffer(array.get());
+  return parts;
+}
+
+// What shares memory and has no NumPy dtype is a sequence of Python numbers to TensorFlow: ints and float32.
+DType dtype_as_sequence(const Tensor& t) {
+  if (is_floating(t.dtype())) return float32;
+  if (!is_integer(t.dtype())) return t.dtype();
+  return holds(int32, t) ? int32 : holds(int64, t) ? int64 : uint64;
 }
 
 }  // namespace
@@ -227,6 +243,8 @@ std::string repr_of(PyObject* o) {
     return "an object";
   }
   std::string s = bytes_of(Object::steal(r).get());
+  // The same program says the same on every run: no addresses.
+  for (size_t at; (at = s.find(" at 0x")) != std::string::npos;) s.erase(at, s.find_first_not_of("0123456789abcdef", at + 6) - at);
   return s.size() > 60 ? s.substr(0, 57) + "..." : s;
 }
 
@@ -245,28 +263,26 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
     return t;
   }
   if (PyFloat_CheckExact(value) && (hint == float32 || hint == DType::kInvalid)) {
-    Tensor t = Tensor::scalar(static_cast<float>(PyFloat_AS_DOUBLE(value)));
-    return t;
+    double v = PyFloat_AS_DOUBLE(value);
+    return Tensor::scalar(hint == DType::kInvalid ? short_float(v, value) : static_cast<float>(v));
   }
-  if (value == Py_None) cannot(value, argument, "a tensor");
+  if (value == Py_None) cannot_convert(value, argument, "a tensor");
   if (leaf_of(value) != Leaf::kOther || is_list(value)) {
     Scan scan;
     scan.visit(value, 0);
     if (scan.plain) return from_numbers(value, scan, hint);
-    // Tensors or arrays inside: convert each part, then stack.
-    DType d = hint;
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(value);
-    PyObject** items = PySequence_Fast_ITEMS(value);
-    for (Py_ssize_t i = 0; i < n && d == DType::kInvalid; ++i) d = known_dtype(items[i]);
-    Tensors parts;
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      parts.push_back(convert(items[i], d, false, argument));
-      if (d == DType::kInvalid && !PyLong_Check(items[i])) d = parts.back().dtype();
-    }
+    DType d = hint != DType::kInvalid ? hint : scan.tensor;
+    if (d == DType::kInvalid && !scan.opaque) d = natural(scan);
+    Tensors parts = parts_of(value, d, strict && hint != DType::kInvalid, argument);
     static const FunctionDef* stack = find_function("stack");
     if (!stack) fail(Code::E1105, "a list that holds tensors");
     Arg args[1] = {parts};
     return call_with_defaults(*stack, args)[0];
+  }
+  if (has_own_conversion(value)) {
+    PyObject* d = hint == DType::kInvalid ? Py_None : dtype_object(hint);
+    Object made = Object::steal(PyObject_CallFunctionObjArgs(own_conversions().convert.get(), value, d, nullptr));
+    if (made.get() != Py_NotImplemented) return tensor_of(made.get());
   }
   for (const char* protocol : {"__tf_tensor__", "_as_tensor"}) {
     PyObject* method = PyObject_GetAttrString(value, protocol);
@@ -274,18 +290,46 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
     Object m = Object::steal(method);
     PyObject* d = hint == DType::kInvalid ? Py_None : dtype_object(hint);
     Object t = Object::steal(PyObject_CallFunctionObjArgs(m.get(), d, nullptr));
-    if (!is_tensor(t.get())) cannot(t.get(), protocol, "a tensor");
+    if (!is_tensor(t.get())) cannot_convert(t.get(), protocol, "a tensor");
     return tensor_of(t.get());
   }
   bool array = PyObject_CheckBuffer(value) || PyObject_HasAttrString(value, "__array__") ||
                PyObject_HasAttrString(value, "__array_interface__") || PyFloat_Check(value) || PyComplex_Check(value);
-  if (array) return cast_array(from_array(value), hint, value);
+  bool shares = PyObject_CheckBuffer(value) && !PyObject_HasAttrString(value, "dtype");
+  if (array && !shares) return cast_array(from_array(value), hint, value);
+  if (shares) {
+    try {
+      Tensor t = from_buffer(value);
+      return hint == DType::kInvalid ? cast_array(t, dtype_as_sequence(t), value) : cast_array(t, hint, value, true);
+    } catch (const PythonError&) {
+      PyErr_Clear();  // elements that are no numbers, such as letters
+    }
+  }
   if (PyIndex_Check(value)) return convert(Object::steal(PyNumber_Index(value)).get(), hint, strict, argument);
   if (PySequence_Check(value)) {
     Object list = Object::steal(PySequence_List(value));
     return convert(list.get(), hint, strict, argument);
   }
-  cannot(value, argument, "a tensor");
+  cannot_convert(value, argument, "a tensor");
+}
+
+OwnConversions& own_conversions() {
+  static auto* own = new OwnConversions;  // outlives the interpreter
+  return *own;
+}
+
+bool has_own_conversion(PyObject* o) {
+  if (!own_conversions().types) return false;
+  int is = PyObject_IsInstance(o, own_conversions().types.get());
+  if (is < 0) throw PythonError{};
+  return is == 1;
+}
+
+Tensor from_plain_list(PyObject* list) {
+  Scan scan;
+  scan.visit(list, 0);
+  if (!scan.plain) cannot_convert(list, nullptr, "an array of numbers or strings");
+  return from_numbers(list, scan, DType::kInvalid);
 }
 
 std::optional<Ints> ints_of(PyObject* o) {

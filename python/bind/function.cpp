@@ -9,6 +9,7 @@
 #include "holdfast/device/device.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/tensor/scope.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
 
@@ -81,6 +82,17 @@ struct Groups {
   }
 };
 
+// Whether a list is of Python's numbers and not all of them are ints.
+bool has_float(PyObject* list) {
+  bool found = false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(list, i);
+    if (!PyFloat_CheckExact(item) && !PyLong_CheckExact(item)) return false;
+    found = found || PyFloat_CheckExact(item);
+  }
+  return found;
+}
+
 Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType hint) {
   Tensors out;
   if (is_tensor(o)) {  // a tensor stands for the list of its rows
@@ -92,8 +104,10 @@ Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType h
     bad_argument(def, p, o, "a list of tensors");
   }
   Object items = Object::steal(PySequence_Fast(o, "expected a sequence"));
+  if (hint == DType::kInvalid && has_float(items.get())) hint = float32;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
-    out.push_back(convert(PySequence_Fast_GET_ITEM(items.get(), i), hint, false, p.name.c_str()));
+    PyObject* item = PySequence_Fast_GET_ITEM(items.get(), i);
+    out.push_back(is_array(item) ? cast_array(from_array(item), hint, item, true) : convert(item, hint, false, p.name.c_str()));
     if (hint == DType::kInvalid) hint = out.back().dtype();
   }
   return out;

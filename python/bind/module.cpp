@@ -3,7 +3,9 @@
 #include "holdfast/base/text.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/refuse.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
+#include "python/bind/dlpack.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
 
@@ -115,6 +117,8 @@ NB_MODULE(_holdfast, m) {
     set_naming({&operand, &alias});
   });
   m.def("set_symbol", [](nb::object f) { hooks().symbol = shared(f); }, "What is called when a symbol is asked for a value it does not have.");
+  m.def("set_conversion", [](nb::object f, nb::object types) { own_conversions() = {shared(f), shared(types)}; },
+        "What converts objects of the program's own classes.");
   m.def("convert", [](nb::handle value, nb::handle dtype, bool strict) {
     return run([&] {
       mark();
@@ -162,6 +166,7 @@ NB_MODULE(_holdfast, m) {
   bind_graph_text(m);
   bind_registry(m);
   bind_live(m);
+  bind_dlpack(m);
   init_interrupt();
   init_patience();
 }

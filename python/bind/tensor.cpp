@@ -6,6 +6,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/open_graph.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"
 
@@ -54,7 +55,7 @@ PyObject* no_new(PyTypeObject*, PyObject*, PyObject*) {
 bool may_be_operand(PyObject* o) {
   return is_tensor(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_variable(o) ||
          PyUnicode_Check(o) || PyBytes_Check(o) || PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o) ||
-         PyObject_HasAttrString(o, "__array__") || PyObject_HasAttrString(o, "__tf_tensor__");
+         PyObject_HasAttrString(o, "__array__") || PyObject_HasAttrString(o, "__tf_tensor__") || has_own_conversion(o);
 }
 
 bool operands(PyObject* a, PyObject* b, Tensor out[2]) {

@@ -49,7 +49,9 @@ void bind_variable(nb::module_& m) {
       VariableOptions o;
       o.trainable = trainable;
       o.name = name;
-      if (!shape.is_none()) {
+      if (shape.ptr() == Py_Ellipsis) {
+        o.shape = Shape::unknown();
+      } else if (!shape.is_none()) {
         auto dims = ints_of(shape.ptr());
         if (!dims) type_error("Variable: `shape` is no shape");
         o.shape = Shape(*dims);
@@ -63,14 +65,15 @@ void bind_variable(nb::module_& m) {
       nb::inst_ptr<VariableBox>(self)->hook(graph->variable(initial, o), self.ptr());
       return 0;
     });
-  }, "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false);
+  }, "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false,
+     "`shape`: None, the value's; `...`, any, of any rank; else sizes, None where they are open.");
   c.def("read", [](VariableBox& v) { return run([&] { mark(); return v.variable.read(); }); });
   c.def("_assign", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign(t); return 0; }); });
   c.def("_assign_add", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign_add(t); return 0; }); });
   c.def("_assign_sub", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign_sub(t); return 0; }); });
   c.def("_assign_index", [](VariableBox& v, nb::handle key, const Tensor& t) {
     run([&] { mark(); assign_with(v.variable, key.ptr(), t); return 0; });
-  });
+  }, "key"_a.none(), "value"_a);
   c.def_prop_ro("handle", [](VariableBox& v) { return v.variable.handle(); });
   c.def_prop_ro("_dtype", [](VariableBox& v) { return nb::borrow(dtype_object(v.variable.dtype())); });
   c.def_prop_ro("_shape", [](VariableBox& v) { return run([&] { return nb::steal(shape_object(v.variable.shape()).release()); }); });

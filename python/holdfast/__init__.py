@@ -22,7 +22,10 @@ _holdfast.init()
 _holdfast.set_symbol(_symbols.refuse)
 
 from . import (
+    _builds,
+    _conversions,
     _dlpack,
+    _initializers,
     _namespace,
     _signatures,
     _slicing,
@@ -41,6 +44,7 @@ from ._custom_gradient import (
     recompute_grad,
 )
 from ._device import device
+from ._device_spec import DeviceSpec
 from ._dtypes import DType, as_dtype
 from ._eager import (
     Operation,
@@ -61,7 +65,7 @@ from ._forward import ForwardAccumulator as _ForwardAccumulator
 from ._function import function
 from ._functional import foldl, foldr, map_fn, scan, vectorized_map
 from ._graph import Graph
-from ._graph_gradients import gradients, hessians
+from ._graph_gradients import AggregationMethod, gradients, hessians
 from ._keep import keep, peek
 from ._live import LiveTensors, live_tensors
 from ._module import Module
@@ -95,6 +99,7 @@ assert_equal = debugging.assert_equal
 assert_greater = debugging.assert_greater
 assert_less = debugging.assert_less
 assert_rank = debugging.assert_rank
+register_tensor_conversion_function = _conversions.register_tensor_conversion_function
 
 _tensor.attach()
 _slicing.attach()
@@ -110,6 +115,8 @@ _namespace.build(
         config.NAMES,
         {f"random.experimental.{name}": value for name, value in random.EXPERIMENTAL.items()},
         _dlpack.NAMES,
+        _initializers.NAMES,
+        _builds.NAMES,
         _TRACE_TYPES,
     ),
 )
@@ -124,8 +131,10 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "AggregationMethod",
     "Assert",
     "DType",
+    "DeviceSpec",
     "GradientTape",
     "Graph",
     "IndexedSlices",
@@ -188,6 +197,7 @@ __all__ = [
     "py_function",
     "random",
     "recompute_grad",
+    "register_tensor_conversion_function",
     "scan",
     "switch_case",
     "timestamp",

@@ -184,16 +184,14 @@ def while_loop(
             "gradients end with `tf.stop_gradient`",
             fix="leave it out, and put `tf.stop_gradient` around the results",
         )
-    loop_vars = (
-        list(loop_vars)
-        if isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields")
-        else loop_vars
-    )
+    plain_tuple = isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields")
+    loop_vars = list(loop_vars) if plain_tuple else loop_vars
     structure = after = hollow(loop_vars)
     start = to_tensors(loop_vars)
     if maximum_iterations is not None and isinstance(maximum_iterations, _holdfast.Tensor):
         if is_symbol(maximum_iterations):
-            return _bounded(cond, body, loop_vars, maximum_iterations)
+            found = _bounded(cond, body, loop_vars, maximum_iterations)
+            return tuple(found) if plain_tuple else found
         maximum_iterations = int(maximum_iterations)
     invariants = None
     if shape_invariants is not None:
@@ -217,7 +215,8 @@ def while_loop(
 
     names = (name_of(cond, "cond"), name_of(body, "body"))
     final = stage_while(test, step, start, maximum_iterations, invariants, names)
-    return _pack(after, final)
+    packed = _pack(after, final)
+    return tuple(packed) if plain_tuple else packed
 
 
 def _bounded(cond: Any, body: Any, loop_vars: Any, most: Any) -> Any:

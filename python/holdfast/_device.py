@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _holdfast
+from ._device_spec import DeviceSpec
 from ._diagnostics import Mark, mark, module_alias, warn
 from ._gradient_messages import with_node
 from ._source_text import line_at
@@ -62,6 +63,8 @@ class device:
                 "a device is named by a string",
                 fix='give a name such as `tf.device("/CPU:0")`',
             )
+        if isinstance(device_name, DeviceSpec):
+            device_name = device_name.to_string()
         self._name = getattr(device_name, "name", device_name)
         if self._name is not None and not isinstance(self._name, str):
             fail(

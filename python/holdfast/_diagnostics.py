@@ -393,10 +393,15 @@ def name_operand(
     """
     frame = user_frame()
     if code is not None and (frame is None or frame.f_code is not code or frame.f_lasti != lasti):
-        return _name_written(code, lasti, position)
+        return _name_written(tensor, code, lasti, position)
     if frame is None:
         return "", None
     names = _source.operand_names(frame.f_code, frame.f_lasti)
+    owner = names.receiver if names.kind == "call" else None
+    if owner is not None and isinstance(resolve(frame, owner.text), _holdfast.VariableBase):
+        if position == 0:  # a Variable is the first operand of what its methods do
+            return owner.text, _text_loc(frame, owner)
+        position -= 1
     texts = [*names.operands, *names.keywords.values()]
     if names.receiver is not None:
         texts.append(names.receiver)
@@ -409,8 +414,10 @@ def name_operand(
     return name_in_frame(tensor), None
 
 
-def _name_written(code: types.CodeType, lasti: int, position: int) -> tuple[str, None]:
+def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) -> tuple[str, None]:
     names = _source.operand_names(code, lasti)
+    if isinstance(tensor, _holdfast.Tensor) and tensor.dtype.name == "resource":
+        return "" if names.receiver is None else names.receiver.text, None
     if names.kind in ("binary", "compare", "unary", "assign", "call") and 0 <= position < len(
         names.operands
     ):

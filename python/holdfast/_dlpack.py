@@ -1,13 +1,12 @@
-"""DLPack: tensors of the CPU handed to other libraries, and theirs taken in, by NumPy's arrays.
+"""DLPack: tensors of the CPU handed to other libraries, and theirs taken in, without a copy.
 
-A tensor is immutable. A consumer that knows of read-only memory shares it; an older one copies.
+A consumer that speaks DLPack 1 is told that the memory is read-only. An older one cannot be told,
+and must not write to it; `copy=True` gives it memory of its own.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from . import _holdfast
 from ._tensor import Tensor, convert_to_tensor
@@ -31,42 +30,40 @@ def _dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    if _device(self)[0] != _CPU or (dl_device is not None and dl_device[0] != _CPU):
+    if dl_device is not None and tuple(dl_device) != (_CPU, 0):
         unsupported(
-            "DLPack of a tensor on a GPU is not supported",
-            "memory is shared through NumPy, which holds memory of the CPU",
-            fix="copy it first: `tensor.cpu()`",
+            f"DLPack of a tensor for the device {tuple(dl_device)} is not supported",
+            "memory of the CPU is shared, which DLPack calls (1, 0)",
+            fix="leave `dl_device` out, and copy it in the library that takes it",
         )
-    if max_version is None or max_version < (1, 0) or copy:
-        array = np.asarray(self.numpy())
-        return (
-            array.__dlpack__() if max_version is None else array.__dlpack__(max_version=max_version)
+    if stream is not None:
+        unsupported(
+            f"DLPack with the stream {stream!r} is not supported",
+            "memory of the CPU is ready when it is handed over, and has no streams",
+            fix="leave `stream` out",
         )
-    return np.asarray(self).__dlpack__(max_version=max_version, copy=copy)
-
-
-class _Capsule:
-    """A capsule as the protocol wants it: an object with the methods."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return _CPU, 0
+    return _holdfast.to_dlpack(self, max_version is not None and max_version[0] >= 1, bool(copy))
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
-    """A capsule that another library can take over."""
-    return _dlpack(convert_to_tensor(tf_tensor))
+    """A capsule that another library can take over, once. It shares the tensor's memory."""
+    return _holdfast.to_dlpack(convert_to_tensor(tf_tensor), False, False)
 
 
 def from_dlpack(dlcapsule: Any) -> Any:
-    """A tensor with the elements of a capsule, or of an object that makes one."""
-    maker = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
-    return _holdfast.convert(np.from_dlpack(maker))
+    """A tensor of the memory that a capsule hands over, or an object that makes one.
+
+    Dense memory is shared: what its owner writes there later shows in the tensor. Memory with gaps
+    between its elements is copied.
+    """
+    make = getattr(dlcapsule, "__dlpack__", None)
+    if make is None:
+        return _holdfast.from_dlpack(dlcapsule)
+    try:
+        capsule = make(max_version=(1, 0))
+    except TypeError:  # from before version 1
+        capsule = make()
+    return _holdfast.from_dlpack(capsule)
 
 
 def attach() -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import _holdfast, _plan_report, _trace
+from . import _holdfast, _plan_report, _trace, nest
 from ._bound import bound
 from ._retracing import History, remade
 from ._signature import Signature
@@ -179,6 +179,11 @@ class Function(_holdfast.TracedBase):
         """Whether calls from now on note the time of each step for `explain`."""
         _plan_report.time_steps(self, on)
 
+    @property
+    def function_type(self) -> inspect.Signature:
+        """Its parameters, as far as the Python function says."""
+        return inspect.signature(self._python_function)
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures it was traced for, one a paragraph."""
         return "\n\n".join(t.signature_text(verbose) for t in reversed(self._traces))
@@ -225,6 +230,31 @@ class ConcreteFunction:
     def function_type(self) -> inspect.Signature:
         """Its arguments and its result, with what is known of them."""
         return self._trace.function_type()
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of what it gives."""
+        return nest.map_structure(
+            lambda spec: getattr(spec, "shape", spec), self.structured_outputs
+        )
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of what it gives."""
+        return nest.map_structure(
+            lambda spec: getattr(spec, "dtype", spec), self.structured_outputs
+        )
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """What it takes, gives and captures, line by line; not `verbose`: in one line."""
+        kind = self.function_type
+        if not verbose:
+            return f"{self.name}{kind}"
+        takes = [f"  {p.name} ({p.kind.name}): {p.annotation}" for p in kind.parameters.values()]
+        captured = [f"  {tensor!r}" for tensor in self._trace.captured]
+        lines = ["Input Parameters:", *(takes or ["  None"])]
+        lines += ["Output Type:", f"  {kind.return_annotation}"]
+        return "\n".join([*lines, "Captures:", *(captured or ["  None"])])
 
     @property
     def graph(self) -> Any:

@@ -10,7 +10,7 @@ from ._tensor import IndexedSlices, UnconnectedGradients, convert_to_tensor
 from ._variable import Variable
 from .errors import unsupported
 
-__all__ = ["gradients", "hessians"]
+__all__ = ["AggregationMethod", "gradients", "hessians"]
 
 Tensor = _holdfast.Tensor
 
@@ -21,6 +21,15 @@ def _listed(value: Any) -> list[Any]:
 
 def _tensor(value: Any) -> Any:
     return value if isinstance(value, Tensor) else convert_to_tensor(value)
+
+
+class AggregationMethod:
+    """How TensorFlow 1 adds gradients of several paths; the sum is the same with each."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
 
 
 def gradients(

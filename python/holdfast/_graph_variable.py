@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 
 from . import _holdfast, _registry
 from ._graph import Graph, GraphKeys, Operation, operation_of
-from ._shape import as_shape
+from ._shape import TensorShape
 from ._tensor import convert_to_tensor
-from ._variable import Variable
+from ._variable import Variable, loose
 from .errors import fail, unsupported
 
 __all__ = ["GraphVariable"]
@@ -37,11 +37,7 @@ class GraphVariable(Variable):
         self._wanted_collections = collections
         shape = shape if shape is not None else expected_shape
         if not validate_shape and shape is None:
-            unsupported(
-                "`Variable(validate_shape=False)` without a shape is not supported",
-                "a Variable keeps the number of its dimensions",
-                fix="give `shape=[None, ...]` with one entry for each dimension",
-            )
+            shape = TensorShape(None)
         options |= {"shape": shape}
         super().__init__(initial_value, trainable, validate_shape, *rest, **options)
 
@@ -63,8 +59,7 @@ class GraphVariable(Variable):
                 value = _holdfast.convert_value(value, dtype, False)
             elif isinstance(value, _holdfast.VariableBase):
                 value = value.read()
-            loose = None if shape is None else tuple(as_shape(shape))
-            self._make(value, trainable, name, loose, True)
+            self._make(value, trainable, name, loose(shape), True)
             self._full_name = self._name
             self._static_shape = self._shape
             self._device = ""
@@ -197,13 +192,21 @@ class GraphVariable(Variable):
     def _fitting(self, value: Any) -> Any:
         return _holdfast.convert(value, self.dtype)
 
+    def _assign_part(self, key: Any, value: Any, name: str | None = None) -> Any:
+        def change(part: Any) -> None:
+            self._assign_index(key, part)
+
+        return self._after(change, value, name, True, "strided_slice")
+
+    def _scatter_rows(self, how: str, indices: Any, updates: Any) -> Any:
+        op = f"Scatter{how.capitalize()}"
+
+        def change(rows: Any) -> None:
+            _registry.raw_op(f"Resource{op}", resource=self, indices=indices, updates=rows)
+
+        return self._after(change, updates, None, True, op)
+
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
-        if how in ("mul", "div"):
-            unsupported(
-                f"`scatter_{how}` of a graph's Variable is not supported",
-                "rows are added, subtracted, replaced, or compared",
-                fix="gather the rows, compute, and use `scatter_update`",
-            )
         change = _registry.function(f"tensor_scatter_nd_{how}")
         return self.assign(change(self.read(), indices, self._fitting(updates)))
 

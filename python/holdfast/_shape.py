@@ -119,6 +119,14 @@ class TensorShape:
         """Whether every size is known."""
         return self._dims is not None and None not in self._dims
 
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        """The sizes as a tensor, of int32 unless `dtype` says otherwise."""
+        from ._tensor import constant
+
+        if not self.is_fully_defined():
+            raise ValueError(f"Cannot convert a partially known TensorShape {self} to a Tensor.")
+        return constant(self.as_list(), _dtypes.int32 if dtype is None else dtype)
+
     # Put together.
 
     def concatenate(self, other: Any) -> TensorShape:

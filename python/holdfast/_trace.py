@@ -217,7 +217,7 @@ class Trace:
 
     def function_type(self) -> inspect.Signature:
         """The arguments as parameters annotated with what is known of them."""
-        positional, _ = self.input_specs()
+        positional = nest.map_structure(_nameless, self.input_specs()[0])
         parameters = [
             inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=spec)
             for name, spec in zip(self.names, positional, strict=False)
@@ -283,6 +283,10 @@ class _Tensor:
 
 
 TENSOR = _Tensor()  # stands for an argument that is a tensor
+
+
+def _nameless(spec: Any) -> Any:
+    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, TensorSpec) else spec
 
 
 def _spec_text(spec: Any) -> str:

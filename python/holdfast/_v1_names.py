@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _graph, _holdfast, _registry, _v1_config, _v1_initializers, _v1_train, _v1_variables
+from . import (
+    _graph,
+    _holdfast,
+    _registry,
+    _v1_config,
+    _v1_functions,
+    _v1_initializers,
+    _v1_train,
+    _v1_variables,
+)
 from ._dtypes import (
     as_dtype,
     bfloat16,
@@ -274,7 +283,7 @@ _REDUCTIONS = "sum mean max min prod all any logsumexp"
 
 # What version 2 has under another name.
 _OLD = """
-log=math.log log1p=math.log1p div=divide mod=math.floormod floordiv=math.floordiv
+log=math.log log1p=math.log1p mod=math.floormod floordiv=math.floordiv
 floor_div=math.floordiv erf=math.erf lgamma=math.lgamma digamma=math.digamma is_nan=math.is_nan
 is_inf=math.is_inf is_finite=math.is_finite rsqrt=math.rsqrt reciprocal=math.reciprocal
 cumprod=math.cumprod diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part
@@ -287,7 +296,22 @@ imag=math.imag angle=math.angle polyval=math.polyval bincount=math.bincount top_
 count_nonzero=math.count_nonzero logical_xor=math.logical_xor igamma=math.igamma lbeta=math.lbeta
 expm1=math.expm1 accumulate_n=math.accumulate_n space_to_depth=nn.space_to_depth
 depth_to_space=nn.depth_to_space manip.roll=roll string_join=strings.join
-string_to_number=strings.to_number regex_replace=strings.regex_replace
+string_to_number=strings.to_number regex_replace=strings.regex_replace betainc=math.betainc
+cholesky_solve=linalg.cholesky_solve cross=linalg.cross div_no_nan=math.divide_no_nan
+erfc=math.erfc floormod=math.floormod igammac=math.igammac
+is_non_decreasing=math.is_non_decreasing is_strictly_increasing=math.is_strictly_increasing
+lin_space=linspace log_sigmoid=math.log_sigmoid matrix_diag=linalg.diag
+matrix_diag_part=linalg.diag_part matrix_set_diag=linalg.set_diag matrix_solve=linalg.solve
+matrix_solve_ls=linalg.lstsq matrix_triangular_solve=linalg.triangular_solve
+matrix_square_root=linalg.sqrtm polygamma=math.polygamma qr=linalg.qr reverse_v2=reverse
+rint=math.rint segment_max=math.segment_max segment_mean=math.segment_mean
+segment_min=math.segment_min segment_prod=math.segment_prod self_adjoint_eigvals=linalg.eigvalsh
+tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub
+tensor_scatter_update=tensor_scatter_nd_update unsorted_segment_max=math.unsorted_segment_max
+unsorted_segment_mean=math.unsorted_segment_mean unsorted_segment_min=math.unsorted_segment_min
+unsorted_segment_prod=math.unsorted_segment_prod
+unsorted_segment_sqrt_n=math.unsorted_segment_sqrt_n where_v2=where zeta=math.zeta
+confusion_matrix=math.confusion_matrix random_gamma=random.gamma
 """
 
 # What is to come: names, why they are not there, and what does their work meanwhile.
@@ -378,6 +402,10 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "moving_average_variables": _collection(GraphKeys.MOVING_AVERAGE_VARIABLES),
     "global_variables_initializer": _initializer(GraphKeys.GLOBAL_VARIABLES),
     "initialize_all_variables": _initializer(GraphKeys.GLOBAL_VARIABLES),
+    "initialize_local_variables": _initializer(GraphKeys.LOCAL_VARIABLES),
+    "initialize_variables": variables_initializer,
+    "VERSION": _holdfast.VERSION,
+    "GIT_VERSION": _holdfast.VERSION,
     "local_variables_initializer": _initializer(GraphKeys.LOCAL_VARIABLES),
     "tables_initializer": _initializer(GraphKeys.TABLE_INITIALIZERS),
     "variables_initializer": variables_initializer,
@@ -401,5 +429,6 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     **_casts(),
     **_draws(),
     **_later(),
+    **_v1_functions.NAMES,
 }.items()}  # fmt: skip
 NAMES |= _v1_initializers.NAMES | _v1_train.NAMES

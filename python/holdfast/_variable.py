@@ -156,14 +156,7 @@ class Variable(_holdfast.VariableBase):
         self._full_name = scoped(name)
         self._static_shape: TensorShape = wanted
         self._device: str = value.device
-        if wanted.rank is None:
-            unsupported(
-                "`Variable` of unknown rank is not supported",
-                "a Variable may leave sizes open, with None, but not their number",
-                fix="give `shape=[None, ...]` with one entry for each dimension",
-            )
-        loose = None if shape is None else tuple(wanted)
-        self._make(value, trainable, self._full_name, loose)
+        self._make(value, trainable, self._full_name, loose(shape))
         _creation.created(self, given)
 
     # What it is.
@@ -325,22 +318,18 @@ class Variable(_holdfast.VariableBase):
                 "the rows to change and their numbers come together, as an IndexedSlices",
                 fix="give `tf.IndexedSlices(values, indices)`",
             )
-        indices = _registry.function("expand_dims")(sparse_delta.indices, -1)
-        return self._scatter_nd(how, indices, sparse_delta.values)
+        updates = self._fitting(sparse_delta.values)
+        return self._scatter_rows(how, convert_to_tensor(sparse_delta.indices), updates)
+
+    def _scatter_rows(self, how: str, indices: Any, updates: Any) -> Variable:
+        op = f"ResourceScatter{how.capitalize()}"
+        _registry.raw_op(op, resource=self, indices=indices, updates=updates)
+        return self
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Variable:
-        old, new = self.read(), self._fitting(updates)
-        if how in ("mul", "div"):
-            rows = convert_to_tensor(indices).numpy().reshape(-1, indices.shape[-1])
-            if len(np.unique(rows, axis=0)) != len(rows):
-                unsupported(
-                    f"`scatter_{how}` with an index that comes twice is not supported",
-                    "each row is computed once, from its old value",
-                    fix="call it once for each time an index comes",
-                )
-            there = _registry.function("gather_nd")(old, indices)
-            how, new = "update", there * new if how == "mul" else there / new
-        self._assign(_registry.function(f"tensor_scatter_nd_{how}")(old, indices, new))
+        new = self._fitting(updates)
+        scatter = _registry.function(f"tensor_scatter_nd_{how}")
+        self._assign(scatter(self.read(), indices, new))
         return self
 
     def scatter_add(
@@ -414,6 +403,11 @@ class Variable(_holdfast.VariableBase):
             "rows are replaced along the first axis only",
             fix="use `scatter_update`, or `scatter_nd_update` with full indices",
         )
+
+    def _assign_part(self, key: Any, value: Any, name: str | None = None) -> Variable:
+        """`self[key].assign(value)`."""
+        self._assign_index(key, self._fitting(value))
+        return self
 
     def __getitem__(self, key: Any) -> Any:
         return _slicing.remember(self.read()[key], self, key)
@@ -521,6 +515,12 @@ class Variable(_holdfast.VariableBase):
     def to_proto(self, export_scope: str | None = None) -> NoReturn:
         """Of graphs only."""
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+
+def loose(shape: Any) -> Any:
+    """A shape as the binding takes it: None for that of the value, `...` for an unknown rank."""
+    wanted = None if shape is None else as_shape(shape)
+    return wanted if wanted is None else ... if wanted.rank is None else tuple(wanted)
 
 
 def _restore(value: Any, dtype: str, name: str, options: dict[str, Any]) -> Variable:

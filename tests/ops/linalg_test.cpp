@@ -9,6 +9,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/linalg.h"
+#include "holdfast/ops/lu.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
 
@@ -203,6 +204,22 @@ TEST(Linalg, Factorisations) {
     expect_near(matmul(cast(g, DType::kComplex128), v), v * expand_dims(e, -2));
   }
 }
+TEST(Lu, ServesToSolveAndToInvert) {
+  for (const Shape& shape : {Shape{4, 4}, Shape{2, 3, 3}}) {
+    Tensor a = regular(shape), b = uniform({shape[-1], 2});
+    auto [packed, p] = linalg::lu(a);
+    expect_near(linalg::lu_reconstruct(packed, p), a);
+    expect_near(matmul(a, linalg::lu_solve(packed, p, b)), b + zeros_like(matmul(a, b)));
+    expect_near(linalg::lu_matrix_inverse(packed, p), linalg::inv(a));
+  }
+  Tensor a = regular({3, 3});
+  auto [packed, p] = linalg::lu(a);
+  Tensor other = Tensor::of({0, 1});
+  EXPECT_THROW(linalg::lu_solve(packed, other, a), InvalidArgumentError);
+  EXPECT_THROW(linalg::lu_solve(packed, p, Tensor::of({1.0, 2.0, 3.0})), InvalidArgumentError);
+  EXPECT_THROW(linalg::lu_reconstruct(uniform({3, 2}), p), InvalidArgumentError);
+}
+
 TEST(Linalg, GradientsOfFactorisations) {
   for (Shape s : {Shape{4, 3}, Shape{3, 3}, Shape{3, 5}}) {
     check_gradient([](const Tensor& x) { auto [q, r] = linalg::qr(x); return matmul(q, r * r) + reduce_sum(q); }, uniform(s), 1e-5);

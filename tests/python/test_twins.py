@@ -47,6 +47,7 @@ TWINS = {
     r"explain": "const std::vector<CodeInfo>& all_codes()",
     r"live_tensors|LiveTensors": "live_tensors(GroupBy",
     r"random\.(experimental\.)?(Generator|Algorithm|create_rng_state|[gs]et_global_generator)": "class HOLDFAST_API Generator",
+    r"test\.(is_gpu_available|gpu_device_name)": "const std::vector<Device*>& devices()",
     r"config\.(experimental\.)?list_(logical|physical)_devices": "const std::vector<Device*>& devices()",
     r"config\.(experimental\.)?(set|get)_(logical|virtual)_device_configuration": "set_logical_cpus",
     r"config\.experimental\.(get_memory_info|get_memory_usage|reset_memory_stats)": "struct MemoryStats",
@@ -109,6 +110,11 @@ PYTHON_ONLY = {
     r"debugging\.(assert_proper_iterable|is_numeric_tensor|assert_type|assert_same_float_dtype)": "checks untyped Python values",
     r"get_static_value|timestamp": "a read of the value, and a clock: C++ has both in the language",
     r"recompute_grad|grad_pass_through": "decorators",
+    r"\w+_initializer": "objects that hold the arguments of a call for later; C++ has lambdas",
+    r"register_tensor_conversion_function": "converts untyped Python values",
+    r"DeviceSpec": "takes a name apart; C++ passes a DeviceKind and an index",
+    r"AggregationMethod": "hints of TensorFlow 1 that change no result",
+    r"test\.is_built_with_\w+": "asks what was installed beside the Python package",
 }  # fmt: skip
 # Should have a twin and has none yet. Only ever shrinks.
 OPEN: set[str] = set()

@@ -11,15 +11,29 @@ void need_dtype(const Infer& s, VariableState* v) {
   if (s.dtype(2) != v->dtype) s.bad_dtype(2, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
 }
 
+// One part of a variable of shape `now`, past its first `depth` axes, for each index.
+Shape updates_of(std::span<const int64_t> indices, const Shape& now, int64_t depth) {
+  Dims want(indices);
+  want.append(now.begin() + depth, now.end());
+  return Shape(want);
+}
+
+Shape rows_of(const Shape& indices, const Shape& now) { return updates_of({indices.begin(), indices.end()}, now, 1); }
+Shape parts_of(const Shape& indices, const Shape& now) { return updates_of({indices.begin(), indices.end() - 1}, now, indices[-1]); }
+
+// What `infer` refuses where it knows the shape; a variable of a loose shape says only when it runs what it is.
+Status misfit(const Call& c, const Shape& want, const Shape& now) {
+  return {Code::E1102, cat(c.op.name, ": `updates` has shape ", c.in(2).shape().text(), ", expected ", want.text(), " for ", now.text())};
+}
+
 void infer_rows(Infer& s) {
   VariableState* v = variable_state(s.input(0));
   need_dtype(s, v);
-  Shape now = v->get().shape();
-  if (now.rank() < 1) s.bad_value("resource", cat("variable `", v->name, "`, a scalar"), "rank 1 or more");
+  if (!v->shape.has_rank()) return;
+  if (v->shape.rank() < 1) s.bad_value("resource", cat("variable `", v->name, "`, a scalar"), "rank 1 or more");
   if (!s.shape(1).has_rank() || s.shape(2).rank() == 0) return;
-  Dims want(s.shape(1).begin(), s.shape(1).end());
-  want.append(now.begin() + 1, now.end());
-  if (!Shape(want).compatible(s.shape(2))) s.bad_shape(2, cat("shape ", Shape(want).text(), ", one row of ", now.text(), " for each index"));
+  Shape want = rows_of(s.shape(1), v->shape);
+  if (!want.compatible(s.shape(2))) s.bad_shape(2, cat("shape ", want.text(), ", one row of ", v->shape.text(), " for each index"));
 }
 
 template <Combine how>
@@ -32,7 +46,10 @@ Status run_rows(Call& c) {
         return {Code::E1103, cat(c.op.name, ": `updates` holds 0 at ", i, ", expected divisors other than 0")};
   }
   return write_variable(variable_state(c.in()), [&](const Tensor& now) -> Status {
+    if (now.rank() < 1) return {Code::E1102, cat(c.op.name, ": the variable is a scalar now, expected rank 1 or more")};
     if (Status s = check_indices(c.op.name.c_str(), indices, now.dim(0)); !s.ok()) return s;
+    Shape want = rows_of(indices.shape(), now.shape());
+    if (updates.rank() > 0 && updates.shape() != want) return misfit(c, want, now.shape());
     int64_t inner = now.dim(0) ? now.size() / now.dim(0) : 0;
     bool one = updates.rank() == 0;
     auto rows = [&]<class T>(T) {
@@ -51,18 +68,20 @@ Status run_rows(Call& c) {
 void infer_nd(Infer& s) {
   VariableState* v = variable_state(s.input(0));
   need_dtype(s, v);
-  Shape now = v->get().shape();
-  need_nd_indices(s, 1, now, "the variable");
-  if (!s.shape(1).has_rank() || s.shape(1)[-1] < 0) return;
-  Dims want(s.shape(1).begin(), s.shape(1).end() - 1);
-  want.append(now.begin() + s.shape(1)[-1], now.end());
-  if (!Shape(want).compatible(s.shape(2))) s.bad_shape(2, cat("shape ", Shape(want).text(), ": one slice of ", now.text(), " for each position"));
+  need_nd_indices(s, 1, v->shape, "the variable");
+  if (!v->shape.has_rank() || !s.shape(1).has_rank() || s.shape(1)[-1] < 0) return;
+  Shape want = parts_of(s.shape(1), v->shape);
+  if (!want.compatible(s.shape(2))) s.bad_shape(2, cat("shape ", want.text(), ": one slice of ", v->shape.text(), " for each position"));
 }
 
 template <Combine how>
 Status run_nd(Call& c) {
   return write_variable(variable_state(c.in()), [&](const Tensor& now) -> Status {
+    const Shape& indices = c.in(1).shape();
+    if (indices[-1] > now.rank())
+      return {Code::E1102, cat(c.op.name, ": `indices` has ", indices[-1], " coordinates for a variable of shape ", now.shape().text())};
     if (Status s = check_nd_indices(c.op.name.c_str(), c.in(1), now.shape()); !s.ok()) return s;
+    if (Shape want = parts_of(indices, now.shape()); c.in(2).shape() != want) return misfit(c, want, now.shape());
     scatter_nd_into(how, now, c.in(1), c.in(2));
     return {};
   });

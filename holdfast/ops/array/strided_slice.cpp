@@ -82,10 +82,14 @@ void infer_slice_grad(Infer& s) {
   s.output(s.dtype(4), sliced);
 }
 
+bool fits(const Shape& value, const Shape& slice) {
+  auto both = broadcast(value, slice);
+  return both && both->compatible(slice);
+}
+
 void need_value(const Infer& s, const SliceSpec& spec, int i) {
   Shape result(spec.result);
-  auto both = broadcast(s.shape(i), result);
-  if (!both || !both->compatible(result)) s.bad_shape(i, cat("a shape that broadcasts to ", result.text(), ", that of the slice"));
+  if (!fits(s.shape(i), result)) s.bad_shape(i, cat("a shape that broadcasts to ", result.text(), ", that of the slice"));
 }
 
 void infer_update(Infer& s) {
@@ -103,13 +107,16 @@ Status run_update(Call& c) {
 void infer_assign(Infer& s) {
   VariableState* v = variable_state(s.input(0));
   if (s.dtype(4) != v->dtype) s.bad_dtype(4, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
-  Shape now = v->get().shape();
-  need_value(s, spec_of(s, now, 1, masks_of(s)), 4);
+  if (v->shape.has_rank() && counted(s, 1)) need_value(s, spec_of(s, v->shape, 1, masks_of(s)), 4);
 }
 
 Status run_assign(Call& c) {
   return write_variable(variable_state(c.in()), [&](const Tensor& now) -> Status {
-    write_slice(spec_again(c, now.shape(), 1), c.in(4), now);
+    SliceSpec spec = spec_again(c, now.shape(), 1);
+    // A variable of a loose shape says only now what its shape is.
+    if (Shape slice(spec.result); !fits(c.in(4).shape(), slice))
+      return {Code::E1102, cat(c.op.name, ": `value` has shape ", c.in(4).shape().text(), ", the slice ", slice.text())};
+    write_slice(spec, c.in(4), now);
     return {};
   });
 }

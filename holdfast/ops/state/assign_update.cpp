@@ -22,7 +22,10 @@ Status update(Call& c, const OpDef& op) {
     const Tensor& delta = c.in(1);
     bool on_host = now.device()->kind() == DeviceKind::kCpu && delta.device()->kind() == DeviceKind::kCpu;
     auto shape = broadcast(now.shape(), delta.shape());
-    bool in_place = on_host && shape && *shape == now.shape() && alone(now);
+    // A variable of a loose shape says only now what its shape is.
+    if (!shape || *shape != now.shape())
+      return {Code::E1102, cat(c.op.name, ": `value` has shape ", delta.shape().text(), ", `", variable_state(c.in())->name, "` ", now.shape().text())};
+    bool in_place = on_host && alone(now);
     Tensor both[2] = {now, delta};
     if (Loop loop = in_place ? loop_for(op.scalar, now.dtype()) : nullptr) {
       run_broadcast(loop, both, now);

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from typing import Any
 
-__all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "path_to_str", "v1"]
+import numpy as np
+
+__all__ = [
+    "as_bytes",
+    "as_str",
+    "as_str_any",
+    "as_text",
+    "bytes_or_text_types",
+    "complex_types",
+    "dimension_at_index",
+    "dimension_value",
+    "integral_types",
+    "path_to_str",
+    "real_types",
+    "v1",
+]
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
@@ -39,6 +55,25 @@ def path_to_str(path: Any) -> Any:
 
 
 as_str = as_text
+
+
+def dimension_value(dimension: Any) -> Any:
+    """A dimension as a number, or None: what `shape[i]` is already."""
+    return dimension.value if hasattr(dimension, "value") else dimension
+
+
+def dimension_at_index(shape: Any, index: int) -> Any:
+    """Dimension `index` of a shape; one that nothing is known of where the rank is unknown."""
+    from .._shape import Dimension, as_shape
+
+    known = as_shape(shape)
+    return Dimension(None if known.rank is None else known[index])
+
+
+bytes_or_text_types = (bytes, str)
+complex_types = (numbers.Complex, np.number)
+integral_types = (numbers.Integral, np.integer)
+real_types = (numbers.Real, np.integer, np.floating)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,288 @@
+"""Functions of `tf.compat.v1` that take other arguments than those of version 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import _control, _registry, debugging
+from ._dtypes import as_dtype, int64
+from ._graph_gradients import gradients
+from ._pyfunc import numpy_function
+from ._tensor import IndexedSlices, UnconnectedGradients, constant, convert_to_tensor
+from .compat import dimension_at_index, dimension_value
+from .errors import unsupported
+
+__all__ = ["NAMES"]
+
+
+def div(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y as Python 2 had it: of integers, rounded down."""
+    a = convert_to_tensor(x)
+    b = convert_to_tensor(y, a.dtype)
+    path = "math.floordiv" if a.dtype.is_integer else "divide"
+    return _registry.function(path)(a, b, name=name)
+
+
+def arg_max(input: Any, dimension: Any, output_type: Any = int64, name: str | None = None) -> Any:
+    """`tf.argmax`."""
+    return _registry.function("argmax")(input, dimension, output_type, name=name)
+
+
+def arg_min(input: Any, dimension: Any, output_type: Any = int64, name: str | None = None) -> Any:
+    """`tf.argmin`."""
+    return _registry.function("argmin")(input, dimension, output_type, name=name)
+
+
+def multinomial(
+    logits: Any,
+    num_samples: Any,
+    seed: Any = None,
+    name: str | None = None,
+    output_dtype: Any = None,
+) -> Any:
+    """`tf.random.categorical`."""
+    dtype = int64 if output_dtype is None else as_dtype(output_dtype)
+    draw = _registry.function("random.categorical")
+    return draw(logits, num_samples, dtype, seed, name=name)
+
+
+def random_poisson(
+    lam: Any, shape: Any, dtype: Any = "float32", seed: Any = None, name: str | None = None
+) -> Any:
+    """`tf.random.poisson`, whose shape comes first."""
+    return _registry.function("random.poisson")(shape, lam, as_dtype(dtype), seed, name=name)
+
+
+def v1_constant(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> Any:
+    """`tf.constant`; with `verify_shape` the value has the shape already, and is not repeated."""
+    if verify_shape and shape is not None:
+        made = constant(value, dtype)
+        if made.shape != shape:
+            raise TypeError(f"Expected Tensor's shape: {shape}, got {made.shape}.")
+    return constant(value, dtype, shape, name)
+
+
+def v1_convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+) -> Any:
+    """`tf.convert_to_tensor`."""
+    hint = preferred_dtype if dtype_hint is None else dtype_hint
+    return convert_to_tensor(value, dtype, hint, name)
+
+
+def v1_cond(
+    pred: Any,
+    true_fn: Any = None,
+    false_fn: Any = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: Any = None,
+    fn2: Any = None,
+) -> Any:
+    """`tf.cond`; one tensor in a list comes as itself, unless `strict`."""
+    first = true_fn if true_fn is not None else fn1
+    second = false_fn if false_fn is not None else fn2
+    found = _control.cond(pred, first, second, name=name)
+    alone = isinstance(found, (list, tuple)) and len(found) == 1 and not strict
+    return found[0] if alone else found
+
+
+def v1_while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:
+    """`tf.while_loop`; of one variable its value, unless `return_same_structure`."""
+    hints = (parallel_iterations, back_prop, swap_memory)
+    found = _control.while_loop(
+        cond, body, loop_vars, shape_invariants, *hints, maximum_iterations, name
+    )
+    alone = isinstance(found, (list, tuple)) and len(found) == 1 and not return_same_structure
+    return found[0] if alone else found
+
+
+def v1_gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """`tf.gradients`; a gradient is computed where its op is, whatever the first hint says."""
+    hints = (gate_gradients, aggregation_method)
+    return gradients(ys, xs, grad_ys, name, *hints, stop_gradients, unconnected_gradients)
+
+
+def v1_assert_rank(
+    x: Any,
+    rank: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Stops unless `x` has that rank."""
+    _no_data("assert_rank", data)
+    return debugging.assert_rank(x, rank, message, name)
+
+
+def v1_assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Stops unless `x` and `y` are close to each other everywhere."""
+    _no_data("assert_near", data)
+    return debugging.assert_near(x, y, rtol, atol, message, summarize, name)
+
+
+def py_func(
+    func: Callable[..., Any],
+    inp: Any,
+    Tout: Any,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """`tf.numpy_function`."""
+    return numpy_function(func, inp, Tout, stateful, name)
+
+
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+    """The value of `ref`, which then goes up by one."""
+    return ref.count_up_to(limit)
+
+
+def verify_tensor_all_finite(
+    t: Any = None, msg: Any = None, name: str | None = None, x: Any = None, message: Any = None
+) -> Any:
+    """`t`, checked to be free of NaN and Inf."""
+    text = msg if message is None else message
+    return debugging.check_numerics(t if x is None else x, text, name=name)
+
+
+def _scatter(how: str) -> Callable[..., Any]:
+    def scatter(
+        ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """The value of `ref` after rows of it were changed."""
+        return getattr(ref, f"scatter_{how}")(IndexedSlices(updates, indices))
+
+    scatter.__name__ = f"scatter_{how}"
+    return scatter
+
+
+def _scatter_nd(how: str) -> Callable[..., Any]:
+    def scatter(
+        ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
+    ) -> Any:
+        """The value of `ref` after parts of it were changed."""
+        return getattr(ref, f"scatter_nd_{how}")(indices, updates)
+
+    scatter.__name__ = f"scatter_nd_{how}"
+    return scatter
+
+
+def _no_data(name: str, data: Any) -> None:
+    if data is not None:
+        unsupported(
+            f"`tf.compat.v1.{name}` with `data` is not supported",
+            "a failed check says the operands by itself",
+            fix="leave `data` out, and print what else is of interest with `tf.print`",
+        )
+
+
+def _check(name: str) -> Callable[..., Any]:
+    """A check of version 2, whose arguments stand in another order."""
+    check = getattr(debugging, name)
+    two = name not in _OF_ONE
+
+    def one_checked(
+        x: Any,
+        data: Any = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Any:
+        _no_data(check.__name__, data)
+        return check(x, message=message, summarize=summarize, name=name)
+
+    def two_checked(
+        x: Any,
+        y: Any,
+        data: Any = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Any:
+        _no_data(check.__name__, data)
+        return check(x, y, message=message, summarize=summarize, name=name)
+
+    made = two_checked if two else one_checked
+    made.__name__, made.__doc__ = name, check.__doc__
+    return made
+
+
+_ROWS = ("add", "sub", "mul", "div", "min", "max", "update")
+_OF_ONE = ("assert_negative", "assert_non_negative", "assert_non_positive", "assert_positive")
+_OF_TWO = (
+    *("assert_equal", "assert_none_equal", "assert_less", "assert_less_equal"),
+    *("assert_greater", "assert_greater_equal"),
+)
+# Checks that take the same arguments in both versions.
+_SAME = (
+    *("assert_integer", "assert_proper_iterable", "assert_same_float_dtype", "assert_scalar"),
+    *("assert_type", "is_numeric_tensor"),
+)
+
+NAMES: dict[str, Any] = {
+    "div": div,
+    "arg_max": arg_max,
+    "arg_min": arg_min,
+    "multinomial": multinomial,
+    "random_poisson": random_poisson,
+    "constant": v1_constant,
+    "convert_to_tensor": v1_convert_to_tensor,
+    "cond": v1_cond,
+    "py_func": py_func,
+    "count_up_to": count_up_to,
+    "verify_tensor_all_finite": verify_tensor_all_finite,
+    "check_numerics": debugging.check_numerics,
+    "while_loop": v1_while_loop,
+    "gradients": v1_gradients,
+    "assert_rank": v1_assert_rank,
+    "assert_near": v1_assert_near,
+    **{name: getattr(debugging, name) for name in _SAME},
+    "newaxis": None,
+    "dimension_value": dimension_value,
+    "dimension_at_index": dimension_at_index,
+    **{f"scatter_{how}": _scatter(how) for how in _ROWS},
+    **{f"scatter_nd_{how}": _scatter_nd(how) for how in ("add", "sub", "update")},
+    **{name: _check(name) for name in (*_OF_ONE, *_OF_TWO)},
+}
