@@ -217,10 +217,9 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   // Gradients of loops add to the nodes of the forward part too: it ends where it ended before.
   size_t border = 0;
   for (size_t i = 0; i < whole->nodes.size(); ++i) if (whole->nodes[i].get() == last) border = i + 1;
-  out.forward = make_ref<Graph>(g->scope);
-  out.forward->nodes.assign(whole->nodes.begin(), whole->nodes.begin() + static_cast<std::ptrdiff_t>(border));
-  for (const Ref<Node>& n : g->inputs) out.forward->inputs.push_back(copies.at(n.get()));
-  out.forward->captures = whole->captures;
+  out.forward = whole->continued();  // which knows the names that are taken: loops are given further variables
+  out.forward->nodes.resize(border);
+  out.forward->inputs.resize(g->inputs.size());
   out.forward->captures.resize(g->captures.size());
   out.forward->outputs = std::move(results);
   out.backward = make_ref<Graph>(make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
