@@ -36,6 +36,7 @@ from .errors import fail
 __all__ = ["Trace", "inline", "make"]
 
 Tensor = _holdfast.Tensor
+_VariableBase = _holdfast.VariableBase
 
 
 class Trace:
@@ -54,6 +55,7 @@ class Trace:
         self.result: Any = None  # the structure that is returned, with slots for tensors
         self.outputs = 0
         self.stores: list[tuple[Any, Any, Any]] = []
+        self.returned: list[Any] = []  # variables, until it is known that none was made here
 
     def fits(self, call: Call) -> bool:
         """Whether a call may run this trace: same kinds of arguments, all it read as it was."""
@@ -345,7 +347,9 @@ def make(function: Any, call: Call, number: int) -> Trace:
         # It makes variables that outlive it. If once and for all, a second trace finds them there.
         trace, again = _make_settled(function, call, number)
         if again:
-            _refuse_variables(function, again)
+            returned = any(again[0] is each for each in trace.returned)
+            _variable_messages.refuse(function.name, function.python_function, again[0], returned)
+        trace.returned = []
     return trace
 
 
@@ -366,10 +370,6 @@ def _refuse_recursion(function: Any) -> NoReturn:
         fix="write it as a loop: `tf.while_loop`, or `while` on a tensor",
         op=function.name,
     )
-
-
-def _refuse_variables(function: Any, made: list[Any]) -> NoReturn:
-    _variable_messages.refuse(function.name, function.python_function, made[0])
 
 
 def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
@@ -396,6 +396,8 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
                         recorder.note_bound(value)
                     bound = bound.func
                 result = _run(code, writer, call, recorder)
+                # One that is made here and returned outlives the call.
+                returned = [x for x in nest.flatten(result) if isinstance(x, _VariableBase)]
                 outputs: list[Any] = []
                 trace.result = hollowed(result, outputs, _output)
                 trace.outputs = len(outputs)
@@ -418,6 +420,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     if silent is not None:
         silent.check(function.name)
     made = creations.survivors()
+    trace.returned = returned if made else []
     if not made:  # else it is traced again, and what was drawn for variables is not
         draws.warn()
     late = {}

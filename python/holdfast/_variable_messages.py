@@ -14,7 +14,9 @@ from .errors import fail, used_here
 __all__ = ["refuse"]
 
 
-def refuse(name: str, function: Callable[..., Any], variable: Any) -> NoReturn:
+def refuse(
+    name: str, function: Callable[..., Any], variable: Any, returned: bool = False
+) -> NoReturn:
     """E0401: the Variable, who keeps it, and the line that belongs outside."""
     born = variable._born()
     called = _target(born) or "the Variable"
@@ -22,6 +24,8 @@ def refuse(name: str, function: Callable[..., Any], variable: Any) -> NoReturn:
     if holder.endswith("]"):
         holder = holder.rpartition("[")[0]  # the list rather than its item
     kept = f"`{holder}` keeps it" if holder and holder != called else "it stays"
+    if returned and not holder:
+        kept = "returns it"
     labels = (
         []
         if born is None
