@@ -35,7 +35,9 @@ Variable variable_of(PyObject* o) { return nb::inst_ptr<VariableBox>(o)->variabl
 Object wrap_variable(const Variable& v) {
   if (v.state()->wrapper) return Object::share(static_cast<PyObject*>(v.state()->wrapper));
   // The Python object died with its last Python reference while C++ held the state: a plain one stands for it.
-  Object fresh = Object::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(variable_type)));
+  // Called with a tuple, since nanobind copies arguments from wherever they are, and without any that is nowhere.
+  Object none = Object::steal(PyTuple_New(0));
+  Object fresh = Object::steal(PyObject_Call(reinterpret_cast<PyObject*>(variable_type), none.get(), nullptr));
   nb::inst_ptr<VariableBox>(fresh.get())->hook(v, fresh.get());
   return fresh;
 }
