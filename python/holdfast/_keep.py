@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
-from . import _holdfast, _inside
-from ._slots import filled
+from . import _holdfast
 from ._symbols import is_symbol
 
 __all__ = ["Kept", "keep", "keeping", "peek"]
@@ -37,15 +35,6 @@ class Kept:
         _holdfast.keep_value(self._symbol, value)
 
     settle = perform
-
-    def performer(self, shape: Any, function: str) -> Callable[[list[Any]], None]:
-        """What performs it given all outputs of a call, of which `shape` takes its own."""
-        return functools.partial(self._perform_for, shape, function)
-
-    def _perform_for(self, shape: Any, function: str, outputs: list[Any]) -> None:
-        value = filled(shape, outputs)
-        self.perform(value)
-        _inside.note(value, function)
 
 
 class keeping:

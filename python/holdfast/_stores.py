@@ -8,14 +8,13 @@ condition, which happens where that turns out true, and one that hides what the 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Container, Iterator
 from typing import Any
 
-from . import _holdfast, _inside, nest
+from . import _holdfast, nest
 from ._holders import MISSING, ArgumentPlace, ItemPlace, Place, leaves
 from ._journal import Change, Growth, Journal, Set, mutate, put
-from ._slots import Slot, filled
+from ._slots import Slot
 from ._symbols import is_symbol
 
 __all__ = ["Store", "stores"]
@@ -108,18 +107,12 @@ class Store:
         if call is not None:
             mutate(holder, self.place, self.method, call, *value)
 
-    def performer(self, shape: list[Any], function: str) -> Callable[[list[Any]], None]:
-        """What performs it given all outputs of a call, of which `shape` takes its own."""
-        if not self.method and type(self._hollow) is Slot:
-            slot = shape[self._hollow.index]
-            if type(slot) is Slot:
-                return functools.partial(_put_tensor, self.place, slot.index, function)
-        return functools.partial(self._perform_for, shape, function)
-
-    def _perform_for(self, shape: list[Any], function: str, outputs: list[Any]) -> None:
-        tensors = filled(shape, outputs)
-        self.perform(tensors)
-        _inside.note(tensors, function)
+    def place_of_one(self, shape: list[Any]) -> tuple[Place, int] | None:
+        """Where it puts one of the outputs as it is, and which; None where there is more to it."""
+        if self.method or type(self._hollow) is not Slot:
+            return None
+        slot = shape[self._hollow.index]
+        return (self.place, slot.index) if type(slot) is Slot else None
 
     def settle(self, tensors: list[Any]) -> None:
         """Puts values where the call that was traced left symbols."""
@@ -137,12 +130,6 @@ class Store:
     def describe(self) -> str:
         """The place in words."""
         return self.place.describe()
-
-
-def _put_tensor(place: Place, index: int, function: str, outputs: list[Any]) -> None:
-    if place.holder() is not MISSING:
-        put(place, outputs[index])
-    _inside.note_tensor(outputs[index], function)
 
 
 def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:

@@ -23,7 +23,8 @@ from . import (
 )
 from ._births import type_text
 from ._draws import watch_random
-from ._holders import called_with
+from ._holders import MISSING, Place, called_with
+from ._journal import put
 from ._keep import Kept
 from ._restart import Restart
 from ._shape import TensorShape, TensorSpec
@@ -90,12 +91,21 @@ class Trace:
 
     def run(self, call: Call) -> Any:
         """Runs the graph, performs the stores, gives what the Python code would have returned."""
-        return self._finish(call, self.concrete.call(self._inputs(call)), first=False)
+        outputs = self.concrete.call(self._inputs(call))
+        with called_with(call.args, call.kwargs):
+            return self.finish(outputs)
 
     def run_first(self, call: Call) -> Any:
         """The same for the call that was traced: what left the trace gets its values."""
         leaked, self.leaked = self.leaked, []
-        return self._finish(call, self.concrete.first_call(self._inputs(call), leaked), first=True)
+        outputs = self.concrete.first_call(self._inputs(call), leaked)
+        with called_with(call.args, call.kwargs):
+            for store, shape, condition in self.stores:
+                if condition is None or bool(outputs[condition]):
+                    value = filled(shape, outputs)
+                    store.settle(value)
+                    _inside.note(value, self.name)
+        return filled(self.result, outputs)
 
     def fast_form(self) -> tuple[Any, ...] | None:
         """What the C call needs to run this without Python but its stores; None where it can't."""
@@ -116,13 +126,14 @@ class Trace:
             form = "nothing"
         elif type(result) in (tuple, list) and all(type(x) is Slot for x in result):
             form, slots = type(result).__name__, [x.index for x in result]
-        finish = self._finisher() if form == "finished" else None
+        finish = self.finish if form == "finished" else None
         return self.concrete, tokens, self.captured, late, guards, form, slots, finish
 
-    def _finisher(self) -> Callable[[list[Any]], Any]:
-        """`_finish` for all calls but the first, with what can be known now found out."""
+    @functools.cached_property
+    def finish(self) -> Callable[[list[Any]], Any]:
+        """Performs the stores of a call but the first, and makes its result, out of its outputs."""
         performs = [
-            (condition, store.performer(shape, self.name))
+            (condition, _performer(store, shape, self.name))
             for store, shape, condition in self.stores
         ]
         result = self.result
@@ -251,14 +262,27 @@ class Trace:
             lambda x: next(specs) if x is TENSOR else _live(x), self.arguments
         ), {}
 
-    def _finish(self, call: Call, outputs: list[Any], first: bool) -> Any:
-        with called_with(call.args, call.kwargs):
-            for store, shape, condition in self.stores:
-                if condition is None or bool(outputs[condition]):
-                    value = filled(shape, outputs)
-                    store.settle(value) if first else store.perform(value)
-                    _inside.note(value, self.name)
-        return filled(self.result, outputs)
+
+def _performer(store: Store | Kept, shape: Any, function: str) -> Callable[[list[Any]], None]:
+    """What performs a store given all outputs of a call, of which `shape` takes its own."""
+    one = store.place_of_one(shape) if isinstance(store, Store) else None
+    return (
+        functools.partial(_perform, store, shape, function)
+        if one is None
+        else functools.partial(_put_tensor, *one, function)
+    )
+
+
+def _perform(store: Store | Kept, shape: Any, function: str, outputs: list[Any]) -> None:
+    value = filled(shape, outputs)
+    store.perform(value)
+    _inside.note(value, function)
+
+
+def _put_tensor(place: Place, index: int, function: str, outputs: list[Any]) -> None:
+    if place.holder() is not MISSING:
+        put(place, outputs[index])
+    _inside.note_tensor(outputs[index], function)
 
 
 def _tokens(
