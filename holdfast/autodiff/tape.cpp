@@ -128,12 +128,8 @@ void GradientTape::record_call(const char* name, const std::vector<Tensor>& in, 
   }
 }
 
-GradientTape::Inside::Inside(size_t orders) : was_(std::exchange(t_orders_inside, orders)) { std::swap(tapes_, context().observers); }
-
-GradientTape::Inside::~Inside() {
-  t_orders_inside = was_;
-  std::swap(tapes_, context().observers);
-}
+GradientTape::Inside::Inside(size_t orders) : was_(std::exchange(t_orders_inside, orders)) {}
+GradientTape::Inside::~Inside() { t_orders_inside = was_; }
 
 size_t GradientTape::Inside::orders() { return t_orders_inside; }
 

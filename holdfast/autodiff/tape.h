@@ -100,7 +100,7 @@ class HOLDFAST_API GradientTape {
 
    private:
     size_t was_;
-    InlineVector<Observer*, 4> tapes_;
+    NoObservers tapes_;
   };
   /// Tells the open tapes of this thread that these variables are read.
   static void accessed(std::span<const Tensor> handles);

@@ -5,6 +5,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
+#include "holdfast/graph/bodies.h"
 #include "holdfast/graph/wire.h"
 #include "holdfast/op/function.h"
 #include "holdfast/tensor/variable_state.h"
@@ -102,11 +103,6 @@ Message shape_list(std::span<const Type> types) {
   Message list;
   for (const Type& t : types) list.message(7, shape_message(t.shape));
   return Message().message(1, list);
-}
-
-const Graph* body_in(const Arg& a) {
-  auto* object = std::get_if<Ref<RefCounted>>(&a.value());
-  return object ? dynamic_cast<const Graph*>(object->get()) : nullptr;
 }
 
 // Our ops have their lists last. Where TensorFlow has a list first, so does the function that is called by users.

@@ -1,6 +1,7 @@
 #include "holdfast/graph/verify.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/graph/bodies.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {
@@ -52,8 +53,7 @@ class Verifier {
     for (const Ref<Node>& b : n.after) if (!seen_.count(b.get())) wrong(&n, cat("comes before `", b->name, "`, after which it must run"));
     if (!seen_.insert(&n).second) wrong(&n, "is in the graph twice");
     for (const Arg& a : n.attrs)
-      if (auto* o = std::get_if<Ref<RefCounted>>(&a.value()))
-        if (auto* body = dynamic_cast<const Graph*>(o->get())) verify(*body, when_);
+      if (auto* body = body_in(a)) verify(*body, when_);
     std::vector<Tensor> in;
     for (const Edge& e : n.inputs) {
       in.push_back(operand(e));

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "holdfast/graph/bodies.h"
+
 namespace holdfast {
 namespace {
-
-const Ref<RefCounted>* object_in(const Arg& a) { return std::get_if<Ref<RefCounted>>(&a.value()); }
 
 template <class F>
 bool any_inside(const Node& n, F&& f) {
@@ -19,8 +19,7 @@ bool any_inside(const Node& n, F&& f) {
 std::vector<const Graph*> bodies_of(const Node& n) {
   std::vector<const Graph*> out;
   for (const Arg& a : n.attrs)
-    if (auto* o = object_in(a))
-      if (auto* g = dynamic_cast<const Graph*>(o->get())) out.push_back(g);
+    if (auto* g = body_in(a)) out.push_back(g);
   return out;
 }
 
@@ -31,7 +30,7 @@ bool reads_state(const Node& n) { return n.op->traits.reads || any_inside(n, rea
 bool is_pure(const Node& n) {
   if (n.op == &placeholder_op() || !n.after.empty() || has_effects(n) || reads_state(n)) return false;
   // What an object does, only its op knows.
-  return std::none_of(n.attrs.begin(), n.attrs.end(), [](const Arg& a) { return object_in(a) != nullptr; });
+  return std::none_of(n.attrs.begin(), n.attrs.end(), [](const Arg& a) { return std::holds_alternative<Ref<RefCounted>>(a.value()); });
 }
 
 }  // namespace holdfast

@@ -10,11 +10,6 @@
 namespace holdfast::py {
 namespace {
 
-Object numpy() {
-  static Object* module = new Object(Object::steal(PyImport_ImportModule("numpy")));  // outlives the interpreter
-  return *module;
-}
-
 // An attribute, or nothing.
 Object attribute(PyObject* o, const char* name) {
   PyObject* found = PyObject_GetAttrString(o, name);
@@ -36,6 +31,11 @@ Tensor from_object_array(PyObject* array) {
 }
 
 }  // namespace
+
+PyObject* numpy() {
+  static PyObject* module = Object::steal(PyImport_ImportModule("numpy")).release();
+  return module;
+}
 
 ArrayKind array_kind(PyObject* o) {
   Object dtype = attribute(o, "dtype");
@@ -67,16 +67,16 @@ bool is_array(PyObject* o) {
 Tensor from_array(PyObject* o) {
   Object array = attribute(o, "dtype") ? Object::share(o) : Object();
   if (!array && PyObject_CheckBuffer(o)) return from_buffer(o);
-  if (!array || array_kind(o).leaf == Leaf::kOther) array = Object::steal(PyObject_CallMethod(numpy().get(), "asarray", "O", o));
+  if (!array || array_kind(o).leaf == Leaf::kOther) array = Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", o));
   Object dtype = Object::steal(PyObject_GetAttrString(array.get(), "dtype"));
   std::string kind = bytes_of(Object::steal(PyObject_GetAttrString(dtype.get(), "kind")).get());
-  if (kind == "O" || kind == "U" || kind == "S") return from_object_array(Object::steal(PyObject_CallMethod(numpy().get(), "asarray", "O", array.get())).get());
+  if (kind == "O" || kind == "U" || kind == "S") return from_object_array(Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get())).get());
   DType ours = array_kind(array.get()).dtype;
   if (ours == DType::kInvalid)
     type_error(cat("got an array of dtype ", bytes_of(Object::steal(PyObject_Str(dtype.get())).get()), ", expected numbers, bools or strings"),
                "no dtype of a tensor holds such elements", {manual_fix("convert it first: `array.astype(...)`")});
   if (ours == bfloat16) {
-    array = Object::steal(PyObject_CallMethod(numpy().get(), "asarray", "O", array.get()));
+    array = Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get()));
     Tensor bits = from_buffer(Object::steal(PyObject_CallMethod(array.get(), "view", "s", "uint16")).get());
     bits.rep()->dtype = bfloat16;
     return bits;
@@ -86,7 +86,7 @@ Tensor from_array(PyObject* o) {
     Object native = Object::steal(PyObject_CallMethod(dtype.get(), "newbyteorder", "s", "="));
     array = Object::steal(PyObject_CallMethod(array.get(), "astype", "O", native.get()));
   }
-  if (!PyObject_CheckBuffer(array.get())) array = Object::steal(PyObject_CallMethod(numpy().get(), "asarray", "O", array.get()));
+  if (!PyObject_CheckBuffer(array.get())) array = Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get()));
   return from_buffer(array.get());
 }
 

@@ -5,6 +5,9 @@
 
 namespace holdfast::py {
 
+/// The module. Outlives the interpreter.
+PyObject* numpy();
+
 /// What an element is, as far as lists of them care.
 enum class Leaf : uint8_t { kNothing, kBool, kInt, kFloat, kComplex, kText, kOther };
 

@@ -3,7 +3,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
-#include "python/bind/py.h"
+#include "python/bind/arrays.h"
 
 namespace holdfast::py {
 namespace {
@@ -119,7 +119,6 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
 void tensor_releasebuffer(PyObject*, Py_buffer* view) { delete static_cast<Shared*>(view->internal); }
 
 PyObject* to_numpy(PyObject* o) {
-  static Object& numpy = *new Object(Object::steal(PyImport_ImportModule("numpy")));  // outlives the interpreter
   Tensor t = read(o, "numpy");
   Object held = Object::steal(wrap(t));
   o = held.get();
@@ -130,7 +129,7 @@ PyObject* to_numpy(PyObject* o) {
     if (t.rank() == 0) return bytes(*p).release();
     Object shape = Object::steal(PyTuple_New(t.rank()));
     for (int i = 0; i < t.rank(); ++i) PyTuple_SET_ITEM(shape.get(), i, PyLong_FromLongLong(t.dim(i)));
-    Object array = Object::steal(PyObject_CallMethod(numpy.get(), "empty", "OO", shape.get(), reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
+    Object array = Object::steal(PyObject_CallMethod(numpy(), "empty", "OO", shape.get(), reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
     Object flat = Object::steal(PyObject_GetAttrString(array.get(), "flat"));
     for (int64_t i = 0; i < t.size(); ++i) {
       Object item = bytes(p[i]);
@@ -143,12 +142,12 @@ PyObject* to_numpy(PyObject* o) {
     Tensor bits = view_of(t, t.shape());
     bits.rep()->dtype = uint16;
     Object raw = Object::steal(wrap(bits));
-    Object array = Object::steal(PyObject_CallMethod(numpy.get(), "array", "O", raw.get()));
+    Object array = Object::steal(PyObject_CallMethod(numpy(), "array", "O", raw.get()));
     Object kind = Object::steal(PyObject_GetAttrString(dtype_object(bfloat16), "as_numpy_dtype"));
     return PyObject_CallMethod(array.get(), "view", "O", kind.get());
   }
   if (!t.rep()->buffer) type_error(cat("a ", name(t.dtype()), " tensor has no value"));
-  Object array = Object::steal(PyObject_CallMethod(numpy.get(), "array", "O", o));
+  Object array = Object::steal(PyObject_CallMethod(numpy(), "array", "O", o));
   if (t.rank() > 0) return array.release();
   Object empty_key = Object::steal(PyTuple_New(0));
   return PyObject_GetItem(array.get(), empty_key.get());

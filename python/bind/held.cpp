@@ -1,6 +1,7 @@
 #include "python/bind/held.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/graph/bodies.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 
@@ -25,10 +26,9 @@ void each_held(const Graph& g, std::unordered_set<const Graph*>& seen, F&& f) {
     if (auto* backward = c.backward.target<PyBackward>()) f(*backward->code);
   for (const Ref<Node>& n : g.nodes)
     for (const Arg& a : n->attrs) {
+      if (auto* body = body_in(a)) each_held(*body, seen, f);
       auto* object = std::get_if<Ref<RefCounted>>(&a.value());
-      if (!object) continue;
-      if (auto* body = dynamic_cast<const Graph*>(object->get())) each_held(*body, seen, f);
-      else if (auto* holder = dynamic_cast<const HoldsPython*>(object->get()))
+      if (auto* holder = object ? dynamic_cast<const HoldsPython*>(object->get()) : nullptr)
         for (Held* h : holder->held()) f(*h);
     }
 }
