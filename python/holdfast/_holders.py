@@ -242,6 +242,13 @@ class ItemPlace(Place):
     def write(self, value: Any) -> None:
         self._holder()[self.item] = value
 
+    def restore(self, value: Any) -> None:
+        holder = self._holder()
+        if isinstance(holder, dict):
+            _put(holder, self.item, value)
+        elif value is not MISSING and self.read() is not MISSING:
+            holder[self.item] = value
+
     def holder(self) -> Any:
         return self._holder()
 

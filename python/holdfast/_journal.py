@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Self
 
 from ._holders import ItemPlace, Object, Place, holds_symbol
@@ -125,7 +125,13 @@ class Journal:
         for change in reversed(self.changes):
             if isinstance(change, Set) and not isinstance(change.place, ItemPlace):
                 change.place.restore(change.old)
-        for container, before in self._before.values():
+        self.restore(self._before)
+
+    def restore(self, containers: Container[int]) -> None:
+        """Makes containers, by their ids, what they were."""
+        for key, (container, before) in self._before.items():
+            if key not in containers:
+                continue
             if isinstance(container, list):
                 container[:] = before
             else:

@@ -39,6 +39,8 @@ from ._journal import (
     uncertain,
     was_stored,
 )
+from ._molds import Molds
+from ._plain import is_plain, same_value
 from ._stores import Store, stores
 from ._symbols import is_symbol
 from .errors import fail, used_here
@@ -60,32 +62,10 @@ __all__ = [
     "recording",
 ]
 
-_PLAIN = (int, float, complex, str, bytes, bool, type(None), type(...), range, np.generic)
 _EXACT = (int, bool, str, bytes, type(None))  # equal ones of the same type are the same
 _MUTABLE = (list, dict, set, deque)
 _MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
 _SAMPLED = 1 << 12  # elements that are compared of a larger one
-
-
-def is_plain(value: Any) -> bool:
-    """Whether a value is compared by what it says: numbers, strings, and tuples of them."""
-    if isinstance(value, (tuple, frozenset)):
-        return type(value) in (tuple, frozenset) and all(map(is_plain, value))
-    return isinstance(value, _PLAIN)
-
-
-def same_value(was: Any, now: Any) -> bool:
-    """Whether two plain values are the same for code that reads them."""
-    if type(was) is not type(now):
-        return False
-    if isinstance(was, tuple):
-        return len(was) == len(now) and all(map(same_value, was, now))
-    return bool(was == now or (is_nan(was) and is_nan(now)))
-
-
-def is_nan(value: Any) -> bool:
-    """Whether a plain value is no number; two of these are alike, and not equal."""
-    return bool(value != value)  # noqa: PLR0124 (of all numbers only NaN differs from itself)
 
 
 class Guard:
@@ -246,6 +226,7 @@ class Recorder:
         self._asked: set[int] = set()
         self._alive: list[Any] = []  # so that no id is given twice while tracing
         self._stores: list[Store] | None = None
+        self.molds: Molds | None = None  # of objects that the trace made, once it has ended
 
     def __enter__(self) -> Self:
         _active.recorders.append(self)
@@ -266,7 +247,7 @@ class Recorder:
         for given in self._given.values():
             given.copy = MISSING
         self._given.clear()
-        self.journal = Journal()
+        self.journal, self.molds = Journal(), None
         self._alive.clear()
         self._outside.clear()
 
@@ -276,9 +257,8 @@ class Recorder:
         if self._stores is None:
             while self.endings:
                 self.endings.pop(0)(self.journal)
-            self._stores = stores(
-                self.journal, {place.key for _, place in self.reads}, self.tensors
-            )
+            guarded = {guard.place.key for guard in self.guards}
+            self._stores, self.molds = stores(self.journal, self._seen, guarded, self.tensors)
         return self._stores
 
     def finished_guards(self) -> Guards:

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _holdfast, nest
 from ._dtypes import DType
-from ._places import is_nan
+from ._plain import is_nan
 from ._shape import TensorSpec
 from ._symbols import is_symbol
 from ._tensor import IndexedSlices

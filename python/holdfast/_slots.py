@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import nest
+from ._molds import Mold, Molds
 from ._tensor import IndexedSlices
 
 __all__ = ["Slot", "filled", "hollowed"]
@@ -23,21 +24,39 @@ class Slot:
         self.index = index
 
 
-def hollowed(structure: Any, tensors: list[Any], as_tensor: Callable[[Any], Any]) -> Any:
+def hollowed(
+    structure: Any,
+    tensors: list[Any],
+    as_tensor: Callable[[Any], Any],
+    molds: Molds | None = None,
+) -> Any:
     """`structure` with slots where it holds tensors, which are appended to `tensors`.
 
     `as_tensor` gives the tensor that a leaf stands for, or None for one that stays as it is.
+    Objects that `molds` takes become molds.
     """
-    take = functools.partial(_take, tensors, as_tensor)
-    return nest.map_structure(take, structure) if nest.is_nested(structure) else take(structure)
+    take = functools.partial(_take, tensors, as_tensor, molds, {})
+    return _mapped(take, structure)
 
 
-def _take(tensors: list[Any], as_tensor: Callable[[Any], Any], leaf: Any) -> Any:
+def _mapped(change: Callable[[Any], Any], structure: Any) -> Any:
+    return nest.map_structure(change, structure) if nest.is_nested(structure) else change(structure)
+
+
+def _take(
+    tensors: list[Any],
+    as_tensor: Callable[[Any], Any],
+    molds: Molds | None,
+    known: dict[int, Mold],
+    leaf: Any,
+) -> Any:
+    take = functools.partial(_take, tensors, as_tensor, molds, known)
     if isinstance(leaf, IndexedSlices):
-        parts = (leaf.values, leaf.indices, leaf.dense_shape)
-        return IndexedSlices(*(_take(tensors, as_tensor, part) for part in parts))
+        return IndexedSlices(*map(take, (leaf.values, leaf.indices, leaf.dense_shape)))
     tensor = None if leaf is None else as_tensor(leaf)
     if tensor is None:
+        if molds is not None and molds.takes(leaf):
+            return molds.mold(leaf, known, functools.partial(_mapped, take))
         return leaf
     tensors.append(tensor)
     return Slot(len(tensors) - 1)
@@ -45,8 +64,7 @@ def _take(tensors: list[Any], as_tensor: Callable[[Any], Any], leaf: Any) -> Any
 
 def filled(structure: Any, tensors: Sequence[Any]) -> Any:
     """`structure` with tensors in its slots."""
-    fill = functools.partial(_fill, tensors)
-    return nest.map_structure(fill, structure) if nest.is_nested(structure) else fill(structure)
+    return _mapped(functools.partial(_fill, tensors), structure)
 
 
 def _fill(tensors: Sequence[Any], leaf: Any) -> Any:
@@ -55,4 +73,6 @@ def _fill(tensors: Sequence[Any], leaf: Any) -> Any:
     if isinstance(leaf, IndexedSlices):
         parts = (leaf.values, leaf.indices, leaf.dense_shape)
         return IndexedSlices(*(_fill(tensors, part) for part in parts))
+    if type(leaf) is Mold:
+        return leaf.fill(functools.partial(_mapped, functools.partial(_fill, tensors)))
     return leaf

@@ -8,14 +8,18 @@ condition, which happens where that turns out true, and one that hides what the 
 
 from __future__ import annotations
 
+import enum
+import functools
 from collections.abc import Callable, Container, Iterator
+from collections.abc import Set as Set_
 from typing import Any
 
-from . import _holdfast, nest
+from . import nest
 from ._holders import MISSING, ArgumentPlace, ItemPlace, Place, leaves
 from ._journal import Change, Growth, Journal, Set, mutate, put
+from ._molds import Mold, Molds
+from ._plain import is_plain
 from ._slots import Slot
-from ._symbols import is_symbol
 
 __all__ = ["Store", "stores"]
 
@@ -23,48 +27,48 @@ __all__ = ["Store", "stores"]
 class _Hollow:
     """Makes slots of what each call has a value of its own for.
 
-    That are symbols, and tensors that were read from a place which may hold another one later:
-    `known` by their numbers.
+    That are symbols, tensors that were read, and objects of the trace that hold them.
     """
 
-    def __init__(self, known: Container[int]) -> None:
-        self._known = known
-
-    def varies(self, value: Any) -> bool:
-        """Whether a leaf differs from call to call."""
-        return isinstance(value, _holdfast.Tensor) and (
-            is_symbol(value) or value._id in self._known
-        )
+    def __init__(self, molds: Molds) -> None:
+        self.molds = molds
 
     def holds(self, value: Any) -> bool:
         """Whether a nested value holds one that does."""
-        return any(map(self.varies, leaves(value)))
+        return any(self.molds.varies(leaf) or self.molds.takes(leaf) for leaf in leaves(value))
 
     def __call__(self, value: Any, tensors: list[Any]) -> Any:
         """A nested value with slots, whose tensors are appended to `tensors`."""
-        if self.varies(value):
+        return self._part(tensors, {}, value)
+
+    def _part(self, tensors: list[Any], molds: dict[int, Mold], value: Any) -> Any:
+        if self.molds.varies(value):
             tensors.append(value)
             return Slot(len(tensors) - 1)
-        return _rebuilt(value, self, tensors)
+        change = functools.partial(self._part, tensors, molds)
+        if self.molds.takes(value):
+            return self.molds.mold(value, molds, change)
+        return _rebuilt(value, change)
 
 
-def _filled(value: Any, tensors: list[Any]) -> Any:
+def _filled(tensors: list[Any], value: Any) -> Any:
     if type(value) is Slot:
         return tensors[value.index]
-    return _rebuilt(value, _filled, tensors)
+    change = functools.partial(_filled, tensors)
+    return value.fill(change) if type(value) is Mold else _rebuilt(value, change)
 
 
-def _rebuilt(value: Any, change: Callable[[Any, list[Any]], Any], tensors: list[Any]) -> Any:
+def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
     """A copy of what holds symbols or slots, with its parts changed; anything else itself."""
     if isinstance(value, dict):
-        parts = {key: change(part, tensors) for key, part in value.items()}
+        parts = {key: change(part) for key, part in value.items()}
         same = all(parts[key] is part for key, part in value.items())
         if same or type(value) is dict:
             return value if same else parts
     if not nest.is_nested(value) or isinstance(value, range):
         return value
     before = list(nest.children(value))
-    after = [change(part, tensors) for part in before]
+    after = [change(part) for part in before]
     if all(new is old for new, old in zip(after, before, strict=True)):
         return value
     return nest.rebuild(value, after)
@@ -79,14 +83,18 @@ class Store:
 
     __slots__ = ("_hollow", "_spots", "condition", "method", "place", "value")
 
-    def __init__(self, change: Change, taken: set[tuple[int, Any]], hollow: _Hollow) -> None:
+    def __init__(
+        self, change: Change, taken: set[tuple[int, Any]], hollow: _Hollow, anew: Container[int]
+    ) -> None:
         self.value: list[Any] | None = []
         self._hollow, self.condition = hollow(change.value, self.value), change.condition
         self.place: Place = change.place if isinstance(change, Set) else change.container
         self.method = "" if isinstance(change, Set) else change.method
         # Of a container that grew: a key in it, and the path to its new item in the value.
         self._spots: list[tuple[Any, tuple[int, ...]]] | None = None
-        if isinstance(change, Growth) and change.condition is None and change.inside is not None:
+        stays = isinstance(change, Growth) and change.touches()[-1] not in anew
+        if stays and change.condition is None and change.inside is not None:
+            assert isinstance(change, Growth)
             self._spots = list(_spots(change, taken, hollow))
 
     @property
@@ -99,9 +107,12 @@ class Store:
         holder = self.place.holder()
         if holder is MISSING:
             return
-        value = _filled(self._hollow, tensors)
+        value = _filled(tensors, self._hollow)
         if not self.method:
-            put(self.place, value)
+            if value is MISSING:
+                self.place.restore(value)
+            else:
+                put(self.place, value)
             return
         call = getattr(holder, self.method, None)
         if call is not None:
@@ -119,7 +130,7 @@ class Store:
         if self._spots is None or self.on_argument:  # the code changed a copy of an argument
             self.perform(tensors)
             return
-        holder, value = self.place.holder(), _filled(self._hollow, tensors)
+        holder, value = self.place.holder(), _filled(tensors, self._hollow)
         for key, path in self._spots:
             item = value
             for step in path:
@@ -163,70 +174,96 @@ def _spots(
                 break
 
 
-def stores(journal: Journal, read: set[tuple[Any, ...]], tensors: Container[int]) -> list[Store]:
-    """The effects in a journal that hold tensors which differ from call to call, in order.
+def stores(
+    journal: Journal,
+    read: Set_[tuple[Any, ...]],
+    guarded: Set_[tuple[Any, ...]],
+    tensors: Container[int],
+) -> tuple[list[Store], Molds]:
+    """The effects in a journal that every call has to repeat, in order.
 
-    `read` are the places that calls read tensors from: they get their tensors back, which the call
-    that is being traced reads like any other. `tensors` are the numbers of those tensors.
+    That are those with tensors which differ from call to call, and plain values in places that the
+    trace is `guarded` by: a mode that is switched decides what the next call does. Places that are
+    `read` get back what they held, for the call that is traced reads them like any other.
+    `tensors` are the numbers of the tensors that were read. With the effects come the molds of
+    objects that the trace made.
     """
-    hollow = _Hollow(tensors)
+    hollow = _Hollow(Molds(journal.made, tensors))
     last: dict[tuple[Any, ...], int] = {}
     for i, change in enumerate(journal.changes):
         if isinstance(change, Set) and change.condition is None:
             last[change.touches()] = i
-    grown = {
-        change.touches()[-1]
-        for change in journal.changes
-        if isinstance(change, Growth) and _is_outside(change) and hollow.holds(change.value)
-    }
+    grown = _grown(journal, guarded, hollow)
     kept = [
         change
         for i, change in enumerate(journal.changes)
-        if _is_kept(change, i, last, grown, hollow)
+        if _is_outside(change, journal)
+        and _is_kept(change, last.get(change.touches(), i) > i, grown, hollow, guarded)
     ]
+    # Containers whose items are read, and may be gone by now: they begin as they were.
+    anew = grown & {key[1] for key in read if key[0] == "item"}
     taken: set[tuple[int, Any]] = set()
-    found = [Store(change, taken, hollow) for change in kept]
+    found = [Store(change, taken, hollow, anew) for change in kept]
+    places = {change.touches() for change in kept}
     for change in reversed(journal.changes):
-        again = isinstance(change, Set) and change.place.key in read
+        again = isinstance(change, Set) and change.place.key in read and change.touches() in places
         if again or change.condition is not None:
             _take_back(change)
-    return found
+    journal.restore(anew)
+    return found, hollow.molds
 
 
-def _is_outside(change: Change) -> bool:
-    """Whether a container outlives the trace: it was read from somewhere."""
+def _grown(journal: Journal, guarded: Set_[tuple[Any, ...]], hollow: _Hollow) -> set[int]:
+    """The containers, by their ids, that methods changed in a way that calls have to repeat."""
+    asked = {key[1] for key in guarded if key[0] == "object"}
+    changed, found = set(), set()
+    for change in journal.changes:
+        if not _is_outside(change, journal):
+            continue
+        if isinstance(change, Growth):
+            changed.add(change.touches()[-1])
+            if change.touches()[-1] in asked and is_plain(change.value):
+                found.add(change.touches()[-1])
+        if hollow.holds(change.value):
+            found.add(change.touches()[1])
+    return changed & found
+
+
+def _is_outside(change: Change, journal: Journal) -> bool:
+    """Whether what is changed outlives the trace: it was read from somewhere."""
     if isinstance(change, Growth):
         return change.container.within is not None
-    return not isinstance(change.place, ItemPlace) or change.place.within is not None
+    if isinstance(change.place, ItemPlace):
+        return change.place.within is not None
+    return not journal.made(change.place.holder())
 
 
 def _is_kept(
     change: Change,
-    i: int,
-    last: dict[tuple[Any, ...], int],
+    overwritten: bool,
     grown: set[int],
     hollow: _Hollow,
+    guarded: Container[tuple[Any, ...]],
 ) -> bool:
-    if not _is_outside(change):
-        return False
     if isinstance(change, Growth):
         return change.touches()[-1] in grown
-    if last.get(change.touches(), i) > i:
-        return False  # overwritten
     if isinstance(change.place, ItemPlace) and id(change.place.holder()) in grown:
+        return True
+    if overwritten:
+        return False
+    if change.place.key in guarded and _is_mode(change.value):
         return True
     return change.condition is not None or hollow.holds(change.value)
 
 
+def _is_mode(value: Any) -> bool:
+    """Whether a Python value may decide what code does, and is nothing that lives or dies."""
+    return value is MISSING or is_plain(value) or isinstance(value, enum.Enum)
+
+
 def _take_back(change: Change) -> None:
     if isinstance(change, Set):
-        holder = change.place.holder()
-        if not isinstance(change.place, ItemPlace):
-            change.place.restore(change.old)
-        elif change.old is not MISSING:
-            holder[change.place.item] = change.old
-        elif isinstance(holder, dict):
-            holder.pop(change.place.item, None)
+        change.place.restore(change.old)
         return
     container = change.container.read()
     if change.inside is None:

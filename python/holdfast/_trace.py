@@ -26,6 +26,7 @@ from ._draws import watch_random
 from ._holders import MISSING, Place, called_with
 from ._journal import put
 from ._keep import Kept
+from ._molds import one_call
 from ._restart import Restart
 from ._shape import TensorShape, TensorSpec
 from ._signature import Call, Identity, is_plain, is_type
@@ -56,6 +57,7 @@ class Trace:
         self.result: Any = None  # the structure that is returned, with slots for tensors
         self.outputs = 0
         self.stores: list[tuple[Any, Any, Any]] = []
+        self.makes = False  # whether calls leave behind objects of their own
         self.returned: list[Any] = []  # variables, until it is known that none was made here
 
     def fits(self, call: Call) -> bool:
@@ -99,13 +101,13 @@ class Trace:
         """The same for the call that was traced: what left the trace gets its values."""
         leaked, self.leaked = self.leaked, []
         outputs = self.concrete.first_call(self._inputs(call), leaked)
-        with called_with(call.args, call.kwargs):
+        with called_with(call.args, call.kwargs), one_call():
             for store, shape, condition in self.stores:
                 if condition is None or bool(outputs[condition]):
                     value = filled(shape, outputs)
                     store.settle(value)
                     _inside.note(value, self.name)
-        return filled(self.result, outputs)
+            return filled(self.result, outputs)
 
     def fast_form(self) -> tuple[Any, ...] | None:
         """What the C call needs to run this without Python but its stores; None where it can't."""
@@ -118,7 +120,7 @@ class Trace:
             return None
         result = self.result
         form, slots = "finished", []
-        if self.stores:
+        if self.stores or self.makes:
             pass
         elif type(result) is Slot:
             form, slots = "one", [result.index]
@@ -149,7 +151,11 @@ class Trace:
                     perform(outputs)
             return make(outputs)
 
-        return finish
+        def finish_as_one(outputs: list[Any]) -> Any:
+            with one_call():
+                return finish(outputs)
+
+        return finish_as_one if self.makes else finish
 
     # As a concrete function.
 
@@ -422,10 +428,10 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
                 result = _run(code, writer, call, recorder)
                 # One that is made here and returned outlives the call.
                 returned = [x for x in nest.flatten(result) if isinstance(x, _VariableBase)]
-                outputs: list[Any] = []
-                trace.result = hollowed(result, outputs, _output)
-                trace.outputs = len(outputs)
                 effects: list[Store | Kept] = [*recorder.stores, *keeping.kept]
+                outputs: list[Any] = []
+                trace.result = hollowed(result, outputs, _output, recorder.molds)
+                trace.outputs, trace.makes = len(outputs), bool(recorder.molds)
                 for store in effects:
                     shape = hollowed(store.value, outputs, _output)
                     condition = None
@@ -448,8 +454,9 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     if not made:  # else it is traced again, and what was drawn for variables is not
         draws.warn()
     late = {}
-    for place in recorder.tensors.values():
-        tensor = place.read()
+    for tensor, place in recorder.reads:
+        if place.read() is not tensor:
+            continue  # its holder went with the trace, which no call will find again
         if writer.baked(tensor):
             recorder.guard_identity(place, tensor)
         elif writer.release(tensor):

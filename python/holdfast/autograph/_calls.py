@@ -53,6 +53,8 @@ def call(function: Any) -> Any:
     recorder = recording()
     if recorder is None or any(function is each for each in _FRAME):
         return function
+    if isinstance(function, type):
+        return functools.partial(_construct, function)
     owner = getattr(function, "__self__", None)
     if isinstance(owner, _RANDOM):
         here = mark()
@@ -85,6 +87,19 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
     if now is not None and sys.getrefcount(given) == 2:  # nobody else knows it: it is new
         now.note_made(given)
     return given
+
+
+def _construct(kind: Any, *args: Any, **kwargs: Any) -> Any:
+    """Makes an object; the user's own `__init__` is converted."""
+    plain = type(kind).__call__ is type.__call__ and kind.__new__ is object.__new__
+    if not plain or converted_callee(kind.__init__) is kind.__init__:
+        return _foreign(kind, *args, **kwargs)
+    made = kind.__new__(kind)
+    now = journal()
+    if now is not None:
+        now.note_made(made)
+    converted_callee(kind.__init__)(made, *args, **kwargs)
+    return made
 
 
 @functools.cache

@@ -323,23 +323,32 @@ class _Item(_Target):
         elif isinstance(setter, types.FunctionType) and recording() is not None:
             converted_callee(setter)(self.container, self.index, value)
         elif isinstance(self.container, list) and isinstance(self.index, slice):
-            self._write_slice(list(iterated(value)))
+            self._change("__setitem__", self.container.__setitem__, list(iterated(value)))
+        elif isinstance(self.container, deque):
+            self._change("__setitem__", self.container.__setitem__, value)
         else:
             self.container[self.index] = value
 
-    def _write_slice(self, values: list[Any]) -> None:
+    def _change(self, method: str, call: Callable[..., Any], *values: Any) -> None:
+        """Changes the container by one of its methods, at the index."""
         recorder = recording()
         within = recorder.home_of(self.container) if recorder is not None else None
         if recorder is not None:
             recorder.note_growth(self.container)
-        put_items = self.container.__setitem__
-        mutate(self.container, within, "__setitem__", put_items, self.index, values)
+        mutate(self.container, within, method, call, self.index, *values)
 
     def _delete(self) -> None:
-        now = journal()
-        if now is not None and isinstance(self.container, _CONTAINERS):
-            now.keep(self.container)
-        del self.container[self.index]
+        deletes = getattr(type(self.container), "__delitem__", None)
+        if isinstance(deletes, types.FunctionType) and recording() is not None:
+            converted_callee(deletes)(self.container, self.index)
+        elif isinstance(self.container, dict) and self.place is not None:
+            if self.place.read() is not MISSING:
+                _forget(self.place)
+            del self.container[self.index]
+        elif isinstance(self.container, (list, deque)):
+            self._change("__delitem__", self.container.__delitem__)
+        else:
+            del self.container[self.index]
 
 
 def _is_key(index: Any) -> bool:
