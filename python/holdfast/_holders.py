@@ -6,10 +6,12 @@ dict, which it does not, is reached through the place it was read from, if that 
 
 from __future__ import annotations
 
+import functools
 import gc
 import threading
 import types
 import weakref
+from collections import deque
 from typing import Any, Self
 
 from ._symbols import is_symbol
@@ -23,12 +25,17 @@ __all__ = [
     "GlobalPlace",
     "ItemPlace",
     "Object",
+    "OwnerPlace",
     "Place",
+    "RawPlace",
+    "SpacePlace",
     "called_with",
     "holds_symbol",
     "item_of",
     "leaves",
     "own_attribute",
+    "owner_of",
+    "raw_method",
     "weakly",
 ]
 
@@ -197,6 +204,57 @@ class AttributePlace(Place):
             return "attr", weakref.ref(holder), self.name
         except TypeError:  # the class allows none, so the place holds it itself
             return "held", holder, self.name
+
+
+class RawPlace(AttributePlace):
+    """The same for code that stores by `object.__setattr__`, past the class's own ways."""
+
+    __slots__ = ()
+
+    def write(self, value: Any) -> None:
+        self.restore(value)
+
+
+class SpacePlace(Place):
+    """The `__dict__` of an object, as a container."""
+
+    __slots__ = ("_holder", "owner")
+
+    def __init__(self, holder: Any) -> None:
+        self._holder, self.owner = weakly(holder), type(holder).__name__
+        self.key = ("space", id(holder))
+
+    def read(self) -> Any:
+        return getattr(self._holder(), "__dict__", MISSING)
+
+    def holder(self) -> Any:
+        return self._holder()
+
+    def part(self, name: Any) -> Place:
+        """The place of one of its items: the attribute of that name."""
+        return RawPlace(self._holder(), name)
+
+    def describe(self) -> str:
+        return f"the `__dict__` of `{self.owner}`"
+
+
+class OwnerPlace(Place):
+    """The container of a method that is kept in a place, such as `kept.append`."""
+
+    __slots__ = ("within",)
+
+    def __init__(self, within: Place) -> None:
+        self.within = within
+        self.key = ("owner", *within.key)
+
+    def read(self) -> Any:
+        return owner_of(self.within.read())
+
+    def holder(self) -> Any:
+        return self.read()
+
+    def describe(self) -> str:
+        return f"the container of {self.within.describe()}"
 
 
 class ClassPlace(Place):
@@ -369,11 +427,29 @@ def item_of(container: Any, item: Any) -> Any:
     """An item of a plain container; MISSING where there is none, or the container is another."""
     if isinstance(container, dict):
         return dict.get(container, item, MISSING)
-    if isinstance(container, (list, tuple)) and isinstance(item, int):
+    if isinstance(container, (list, tuple, deque)) and isinstance(item, int):
         return container[item] if -len(container) <= item < len(container) else MISSING
     if isinstance(container, (set, frozenset)):
         return item in container
     return MISSING
+
+
+def owner_of(function: Any) -> Any:
+    """The object that a method written in C is bound to; MISSING for anything else."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, types.BuiltinMethodType):
+        return function.__self__
+    return MISSING
+
+
+def raw_method(container: Any, name: str) -> Any:
+    """A method of a container as Python's own type has it, whatever the user's class makes of it."""
+    for kind in type(container).__mro__:
+        found = kind.__dict__.get(name)
+        if found is not None and not isinstance(found, types.FunctionType):
+            return found.__get__(container, type(container))
+    return None
 
 
 def leaves(value: Any) -> list[Any]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import Any, Self
 
-from ._holders import ItemPlace, Object, Place, holds_symbol
+from ._holders import ItemPlace, Object, Place, holds_symbol, raw_method
 
 __all__ = [
     "Change",
@@ -27,6 +27,7 @@ __all__ = [
     "open_journals",
     "put",
     "raw_write",
+    "refill",
     "uncertain",
     "was_stored",
     "write",
@@ -52,10 +53,16 @@ class Set:
 class Growth:
     """A method of a container that was called to change it, such as `append`."""
 
-    __slots__ = ("condition", "container", "inside", "method", "site", "value")
+    __slots__ = ("condition", "container", "inside", "keywords", "method", "site", "value")
 
-    def __init__(self, container: Object, method: str, arguments: tuple[Any, ...]) -> None:
-        self.container, self.method = container, method
+    def __init__(
+        self,
+        container: Object,
+        method: str,
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any] | None = None,
+    ) -> None:
+        self.container, self.method, self.keywords = container, method, keywords or {}
         self.value: Any = arguments
         self.inside: Any = arguments
         self.condition: Any = None
@@ -127,16 +134,13 @@ class Journal:
                 change.place.restore(change.old)
         self.restore(self._before)
 
+    def copies(self, containers: Container[int]) -> list[tuple[Any, Any]]:
+        """Containers, of those with these ids, and copies of what they were."""
+        return [pair for key, pair in self._before.items() if key in containers]
+
     def restore(self, containers: Container[int]) -> None:
         """Makes containers, by their ids, what they were."""
-        for key, (container, before) in self._before.items():
-            if key not in containers:
-                continue
-            if isinstance(container, list):
-                container[:] = before
-            else:
-                container.clear()
-                (container.extend if isinstance(container, deque) else container.update)(before)
+        refill(self.copies(containers))
 
     def __enter__(self) -> Self:
         _open.journals.append(self)
@@ -146,6 +150,16 @@ class Journal:
         _open.journals.remove(self)
         if _open.journals:
             _open.journals[-1].adopt(self)
+
+
+def refill(containers: list[tuple[Any, Any]]) -> None:
+    """Makes each container like the copy beside it."""
+    for container, before in containers:
+        if isinstance(container, list):
+            container[:] = before
+        else:
+            container.clear()
+            (container.extend if isinstance(container, deque) else container.update)(before)
 
 
 class _Open(threading.local):
@@ -236,13 +250,18 @@ def put(place: Place, value: Any) -> None:
 
 
 def mutate(
-    container: Any, within: Place | None, method: str, call: Callable[..., Any], *args: Any
+    container: Any,
+    within: Place | None,
+    method: str,
+    args: tuple[Any, ...],
+    keywords: dict[str, Any] | None = None,
 ) -> Any:
-    """Calls a method that changes a container, and writes it down."""
-    now = journal()
+    """Calls a method of Python's own that changes a container, and writes it down."""
+    now, keywords = journal(), keywords or {}
+    call = raw_method(container, method)
     if now is None:
-        return call(*args)
+        return call(*args, **keywords)
     now.keep(container)
-    given = call(*args)
-    now.add(Growth(Object(container, within), method, args))
+    given = call(*args, **keywords)
+    now.add(Growth(Object(container, within), method, args, keywords))
     return given

@@ -26,8 +26,11 @@ from ._holders import (
     GlobalPlace,
     ItemPlace,
     Object,
+    OwnerPlace,
     Place,
+    SpacePlace,
     item_of,
+    owner_of,
     weakly,
 )
 from ._journal import (
@@ -41,7 +44,7 @@ from ._journal import (
 )
 from ._molds import Molds
 from ._plain import is_plain, same_value
-from ._stores import Store, stores
+from ._stores import Store, Undo, stores
 from ._symbols import is_symbol
 from .errors import fail, used_here
 
@@ -226,6 +229,7 @@ class Recorder:
         self._asked: set[int] = set()
         self._alive: list[Any] = []  # so that no id is given twice while tracing
         self._stores: list[Store] | None = None
+        self.undo: Undo | None = None  # how to take them back
         self.molds: Molds | None = None  # of objects that the trace made, once it has ended
 
     def __enter__(self) -> Self:
@@ -258,7 +262,8 @@ class Recorder:
             while self.endings:
                 self.endings.pop(0)(self.journal)
             guarded = {guard.place.key for guard in self.guards}
-            self._stores, self.molds = stores(self.journal, self._seen, guarded, self.tensors)
+            found = stores(self.journal, self._seen, guarded, self.tensors)
+            self._stores, self.molds, self.undo = found
         return self._stores
 
     def finished_guards(self) -> Guards:
@@ -283,7 +288,7 @@ class Recorder:
             self._confirm(key)
             return
         holder = place.holder()
-        if any(each.made(holder) for each in open_journals(self.journal)):
+        if self.is_made(holder):
             return
         self._alive.append(holder)
         if pending and is_plain(value):
@@ -317,6 +322,9 @@ class Recorder:
             self._add(place, value, "identity")
             if isinstance(value, _MUTABLE):
                 self._outside[id(value)] = (value, place)
+            elif isinstance(owner := owner_of(value), _MUTABLE):
+                self._outside[id(owner)] = (owner, OwnerPlace(place))
+                self._asked.add(id(owner))
 
     def _add(self, place: Place, was: Any, how: str) -> None:
         self.guards.append(Guard(place, was, how, mark()))
@@ -339,6 +347,16 @@ class Recorder:
         if isinstance(value, _MUTABLE):
             self._outside[id(value)] = (value, Object(value))
 
+    def note_space(self, holder: Any, space: Any) -> None:
+        """The `__dict__` of an object was read: what is put into it becomes attributes."""
+        if isinstance(space, dict) and not self.is_made(holder):
+            self._outside[id(space)] = (space, SpacePlace(holder))
+            self._asked.add(id(space))
+
+    def is_made(self, thing: Any) -> bool:
+        """Whether the trace itself made an object."""
+        return any(each.made(thing) for each in open_journals(self.journal))
+
     def note_given(self, copy: Any, path: tuple[Any, ...]) -> None:
         """`copy` is what the code got for a container among the arguments."""
         self._given[id(copy)] = ArgumentPlace(copy, path)
@@ -352,12 +370,27 @@ class Recorder:
         place = self._asks(container)
         if place is None:
             return
-        here = ItemPlace(container, item, place)
-        value = here.read()
-        if item_of(self._original(container), item) is value:
-            self.note(here, value, pending)
-        else:  # the trace put it there, perhaps by what it read before
-            self._confirm(here.key)
+        value = item_of(container, item)
+        found = list(self._before(container, item, value))
+        for each in found:
+            self.note(ItemPlace(container, each, place), value, pending)
+        if not found:  # the trace put it there, perhaps by what it read before
+            self._confirm(ItemPlace(container, item, place).key)
+            if isinstance(container, (list, deque)) and isinstance(item, int) and item >= 0:
+                self.note_length(container)  # behind what was there
+
+    def _before(self, container: Any, item: Any, value: Any) -> Iterator[Any]:
+        """Where a value of a container stood before the trace changed it, if it was there."""
+        original = self._original(container)
+        if original is container or not isinstance(container, (list, deque)):
+            if item_of(original, item) is value:
+                yield item
+            return
+        # The list may have lost what stood before it, or have grown behind it.
+        first = -len(original) if isinstance(item, int) and item < 0 else 0
+        for i, each in enumerate(original, first):
+            if each is value:
+                yield i
 
     def note_length(self, container: Any) -> None:
         """The length of a container was asked for."""
@@ -398,9 +431,9 @@ class Recorder:
             self.note_length(container)
             items = list(range(len(container)))
         for item in items:
-            here = ItemPlace(container, item, place)
-            self.note(here, here.read())
-            inner = here.read()
+            inner = item_of(container, item)
+            for each in self._before(container, item, inner):
+                self.note(ItemPlace(container, each, place), inner)
             if isinstance(inner, _MUTABLE) and id(inner) not in self._asked:
                 self.note_whole(inner)
 

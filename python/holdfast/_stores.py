@@ -15,13 +15,13 @@ from collections.abc import Set as Set_
 from typing import Any
 
 from . import nest
-from ._holders import MISSING, ArgumentPlace, ItemPlace, Place, leaves
-from ._journal import Change, Growth, Journal, Set, mutate, put
+from ._holders import MISSING, ArgumentPlace, ItemPlace, Place, leaves, raw_method
+from ._journal import Change, Growth, Journal, Set, mutate, put, refill
 from ._molds import Mold, Molds
 from ._plain import is_plain
 from ._slots import Slot
 
-__all__ = ["Store", "stores"]
+__all__ = ["Store", "Undo", "stores"]
 
 
 class _Hollow:
@@ -81,7 +81,7 @@ class Store:
     store does not happen. Both may be dropped once they are outputs of the graph.
     """
 
-    __slots__ = ("_hollow", "_spots", "condition", "method", "place", "value")
+    __slots__ = ("_hollow", "_keywords", "_spots", "condition", "method", "place", "value")
 
     def __init__(
         self, change: Change, taken: set[tuple[int, Any]], hollow: _Hollow, anew: Container[int]
@@ -90,6 +90,7 @@ class Store:
         self._hollow, self.condition = hollow(change.value, self.value), change.condition
         self.place: Place = change.place if isinstance(change, Set) else change.container
         self.method = "" if isinstance(change, Set) else change.method
+        self._keywords = {} if isinstance(change, Set) else change.keywords
         # Of a container that grew: a key in it, and the path to its new item in the value.
         self._spots: list[tuple[Any, tuple[int, ...]]] | None = None
         stays = isinstance(change, Growth) and change.touches()[-1] not in anew
@@ -114,9 +115,8 @@ class Store:
             else:
                 put(self.place, value)
             return
-        call = getattr(holder, self.method, None)
-        if call is not None:
-            mutate(holder, self.place, self.method, call, *value)
+        if raw_method(holder, self.method) is not None:
+            mutate(holder, self.place, self.method, value, self._keywords)
 
     def place_of_one(self, shape: list[Any]) -> tuple[Place, int] | None:
         """Where it puts one of the outputs as it is, and which; None where there is more to it."""
@@ -179,14 +179,14 @@ def stores(
     read: Set_[tuple[Any, ...]],
     guarded: Set_[tuple[Any, ...]],
     tensors: Container[int],
-) -> tuple[list[Store], Molds]:
+) -> tuple[list[Store], Molds, Undo]:
     """The effects in a journal that every call has to repeat, in order.
 
     That are those with tensors which differ from call to call, and plain values in places that the
     trace is `guarded` by: a mode that is switched decides what the next call does. Places that are
     `read` get back what they held, for the call that is traced reads them like any other.
     `tensors` are the numbers of the tensors that were read. With the effects come the molds of
-    objects that the trace made.
+    objects that the trace made, and a way to take the effects back.
     """
     hollow = _Hollow(Molds(journal.made, tensors))
     last: dict[tuple[Any, ...], int] = {}
@@ -204,13 +204,27 @@ def stores(
     anew = grown & {key[1] for key in read if key[0] == "item"}
     taken: set[tuple[int, Any]] = set()
     found = [Store(change, taken, hollow, anew) for change in kept]
-    places = {change.touches() for change in kept}
+    places = {each.touches() for each in kept if hollow.holds(each.value)}
     for change in reversed(journal.changes):
         again = isinstance(change, Set) and change.place.key in read and change.touches() in places
         if again or change.condition is not None:
             _take_back(change)
     journal.restore(anew)
-    return found, hollow.molds
+    return found, hollow.molds, Undo(journal, [each for each in kept if hollow.holds(each.value)])
+
+
+class Undo:
+    """Takes back the changes that put tensors somewhere, of a trace that was made in vain."""
+
+    def __init__(self, journal: Journal, changes: list[Change]) -> None:
+        self._old = [(each.place, each.old) for each in reversed(changes) if isinstance(each, Set)]
+        grown = {each.touches()[-1] for each in changes if isinstance(each, Growth)}
+        self._before = journal.copies(grown)
+
+    def __call__(self) -> None:
+        for place, old in self._old:
+            place.restore(old)
+        refill(self._before)
 
 
 def _grown(journal: Journal, guarded: Set_[tuple[Any, ...]], hollow: _Hollow) -> set[int]:

@@ -451,13 +451,13 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
         silent.check(function.name)
     made = creations.survivors()
     trace.returned = returned if made else []
+    if made and recorder.undo is not None:
+        recorder.undo()
     if not made:  # else it is traced again, and what was drawn for variables is not
         draws.warn()
     late = {}
     for tensor, place in recorder.reads:
-        if place.read() is not tensor:
-            continue  # its holder went with the trace, which no call will find again
-        if writer.baked(tensor):
+        if writer.baked(tensor) or place.read() is not tensor:
             recorder.guard_identity(place, tensor)
         elif writer.release(tensor):
             late[tensor._id] = place

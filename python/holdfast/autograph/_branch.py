@@ -13,6 +13,7 @@ from .._places import recording
 from .._symbols import is_symbol
 from ..errors import DiagnosticError
 from ._merge import Outcome, merge
+from ._reads import own_method
 from ._sites import Home, Site, Spot
 from ._state import Cells, as_bool
 from ._user_code import is_user_code
@@ -28,7 +29,8 @@ def decided(value: Any) -> Any:
         return value
     if isinstance(value, (list, dict, set)) and (recorder := recording()) is not None:
         recorder.note_length(value)
-    return bool(value)
+    own = own_method(value, "__bool__")
+    return bool(value) if own is None else decided(own())
 
 
 def truth(value: Any) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import builtins
 import functools
+import operator
 import random
 import sys
 import types
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -16,27 +16,19 @@ import numpy as np
 from .. import _holdfast, _registry
 from .._diagnostics import mark
 from .._holders import AttributePlace
-from .._journal import journal, mutate
+from .._journal import journal
 from .._places import recording
 from .._symbols import is_symbol
 from . import _iterables
+from ._branch import decided, truth
 from ._conversion import converted_callee
 from ._lists import StagedList, joined
-from ._reads import attribute, attribute_place, iterated
+from ._reads import attribute, attribute_place, iterated, looked_through, own_method
+from ._storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
 
 __all__ = ["assert_", "call", "contains", "lacks", "managed", "method"]
 
-_CONTAINERS = (list, dict, set, deque)
-_CHANGE = {
-    *("append", "appendleft", "extend", "extendleft", "insert", "add", "update", "setdefault"),
-    *("pop", "popleft", "popitem", "remove", "discard", "clear", "sort", "reverse"),
-    *("difference_update", "intersection_update", "symmetric_difference_update"),
-}
-_ASK_ALL = {
-    *("items", "keys", "values", "copy", "index", "count", "sort", "remove", "union"),
-    *("intersection", "difference", "issubset", "issuperset", "popitem"),
-}
-_FRAME = (locals, globals, vars, dir, eval, exec, builtins.super)  # they look at their caller
+_FRAME = (locals, globals, dir, eval, exec, builtins.super)  # they look at their caller
 _RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
 
 
@@ -55,6 +47,12 @@ def call(function: Any) -> Any:
         return function
     if isinstance(function, type):
         return functools.partial(_construct, function)
+    if isinstance(function, functools.partial):
+        inner = call(function.func)
+        return functools.partial(inner, *function.args, **function.keywords)
+    known = storing(function)
+    if known is not None:
+        return known
     owner = getattr(function, "__self__", None)
     if isinstance(owner, _RANDOM):
         here = mark()
@@ -68,6 +66,17 @@ def _is_active() -> bool:
     return journal() is not None or bool(_holdfast.is_tracing())
 
 
+# Written in C, they call what they are given: `map`, `sorted`, `functools.reduce`, `accumulate`.
+_CALL_BACK = {"builtins", "functools", "_functools", "itertools"}
+
+
+def _called_back(value: Any) -> Any:
+    """What C code is given in place of a function of the user's."""
+    if isinstance(value, (types.FunctionType, types.MethodType)):
+        return converted_callee(value)
+    return storing(value) or value if isinstance(value, types.BuiltinMethodType) else value
+
+
 # They look at what they get, not into it.
 _INCURIOUS = {id(each) for each in (isinstance, issubclass, type, id, callable, print, repr)}
 
@@ -76,7 +85,10 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
     """Calls what is not converted: it may read all of the containers that it gets."""
     if id(function) not in _INCURIOUS:
         for value in (*args, *kwargs.values()):
-            iterated(value)
+            looked_through(value)
+        if getattr(function, "__module__", None) in _CALL_BACK:
+            args = tuple(map(_called_back, args))
+            kwargs = {name: _called_back(value) for name, value in kwargs.items()}
     if args and isinstance(args[0], StagedList):
         name = _joins().get(id(function))
         if name is not None:
@@ -112,14 +124,15 @@ def _joins() -> dict[int, str]:
 
 def method(holder: Any, name: str) -> Any:
     """What to call for `holder.name(...)`."""
-    if isinstance(holder, _CONTAINERS) and journal() is not None:
+    if isinstance(holder, CONTAINERS) and journal() is not None:
         kind = type(holder)
         inherited = getattr(kind, name, None)
         if not isinstance(inherited, types.FunctionType):
-            if name in _CHANGE:
-                return functools.partial(_change, holder, name)
-            if name in _ASK_ALL:
-                iterated(holder)
+            changed = changing(holder, name)
+            if changed is not None:
+                return changed
+            if name in ASK_ALL:
+                looked_through(holder)
             elif name in ("get", "__getitem__"):
                 return functools.partial(_get, holder, name)
     return call(attribute(holder, name))
@@ -130,29 +143,6 @@ def _get(container: Any, name: str, key: Any, *default: Any) -> Any:
     if recorder is not None and not is_symbol(key):
         recorder.note_item(container, key)
     return getattr(container, name)(key, *default)
-
-
-def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """Calls a method that changes a container."""
-    recorder = recording()
-    within = recorder.home_of(container) if recorder is not None else None
-    if recorder is not None:
-        recorder.note_growth(container)
-        if name in _ASK_ALL or name in ("pop", "popleft"):
-            recorder.note_whole(container)
-        elif name == "setdefault":
-            recorder.note_item(container, args[0])
-    if name in ("extend", "extendleft", "update") and args:
-        # What is walked through once has to last for every later call.
-        given = iterated(args[0])
-        args = (dict(given) if hasattr(given, "keys") else list(given), *args[1:])
-    bound = getattr(container, name)
-    if kwargs:
-        if isinstance(container, dict) and name == "update":
-            args, kwargs = ({**dict(*args), **kwargs},), {}
-        else:
-            bound = functools.partial(bound, **kwargs)
-    return mutate(container, within, name, bound, *args)
 
 
 # `with`.
@@ -191,11 +181,12 @@ def _len(value: Any) -> Any:
             return size
         return _registry.function("shape")(value)[0]
     recorder = recording()
-    if recorder is not None and isinstance(value, _CONTAINERS):
+    if recorder is not None and isinstance(value, CONTAINERS):
         recorder.note_length(value)
     if isinstance(value, _iterables.Staged):
         return value.length()
-    return len(value)
+    own = own_method(value, "__len__")
+    return len(value) if own is None else own()
 
 
 def _getattr(holder: Any, name: str, *default: Any) -> Any:
@@ -229,7 +220,7 @@ def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
         if len(args) > 1 and not kwargs and any(map(is_symbol, args)):
             return functools.reduce(_registry.function(path), args)
         for value in args:
-            iterated(value)
+            looked_through(value)
         return python(*args, **kwargs)
 
     return choose
@@ -248,7 +239,14 @@ def _quantified(python: Callable[..., Any], path: str) -> Callable[..., Any]:
     return ask
 
 
+def _vars(*holder: Any) -> Any:
+    return attribute(*holder, "__dict__") if holder else sys._getframe(1).f_locals
+
+
 _builtins: dict[int, Any] = {
+    id(operator.setitem): put_item,
+    id(operator.delitem): delete_item,
+    id(vars): _vars,
     id(len): _len,
     id(range): _iterables.range_,
     id(enumerate): _iterables.enumerate_,
@@ -270,12 +268,13 @@ _builtins: dict[int, Any] = {
 def contains(value: Any, container: Any) -> Any:
     """`value in container`."""
     recorder = recording()
-    if recorder is not None and isinstance(container, _CONTAINERS):
+    if recorder is not None and isinstance(container, CONTAINERS):
         if isinstance(container, (dict, set)) and not is_symbol(value):
             recorder.note_item(container, value)
         else:
             recorder.note_whole(container)
-    return value in container
+    own = own_method(container, "__contains__")
+    return value in container if own is None else truth(own(value))
 
 
 def lacks(value: Any, container: Any) -> Any:
@@ -285,8 +284,6 @@ def lacks(value: Any, container: Any) -> Any:
 
 def assert_(condition: Any, message: Callable[[], Any]) -> None:
     """The statement."""
-    from ._branch import decided
-
     taken = decided(condition)
     if isinstance(taken, bool):
         if not taken:

@@ -143,6 +143,8 @@ class Expressions(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         func = node.func
         plain = isinstance(func, ast.Name) and func.id in _LEFT_ALONE
+        if isinstance(func, ast.Name) and func.id == "vars" and node.args:
+            plain = False  # it looks at an object, not at its caller
         if isinstance(func, ast.Name) and func.id == "super" and not (node.args or node.keywords):
             node.args = self.super_arguments(node)
             return node

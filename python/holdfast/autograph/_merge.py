@@ -371,6 +371,8 @@ def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:
         container = change.container.read()
         now.keep(container)
         getattr(container, change.method)(*change.inside)
-        made = Growth(Object(container, change.container.within), change.method, value)
+        made = Growth(
+            Object(container, change.container.within), change.method, value, change.keywords
+        )
     made.inside, made.condition, made.site = change.inside, condition, site
     now.add(made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _holdfast
@@ -17,6 +17,7 @@ from .._holders import (
     GlobalPlace,
     ItemPlace,
     Place,
+    SpacePlace,
     own_attribute,
 )
 from .._journal import Growth, journal, mutate, put
@@ -33,15 +34,19 @@ __all__ = [
     "attribute",
     "attribute_place",
     "cell_place",
+    "class_attribute",
     "free",
     "global_",
     "global_place",
+    "is_data",
     "item",
     "item_place",
     "iterated",
     "join_in_place",
     "local",
+    "looked_through",
     "made",
+    "own_method",
     "slice_",
     "spread",
 ]
@@ -103,7 +108,7 @@ def made(*names: str) -> Callable[[Any], Any]:
 # Attributes.
 
 
-def _class_attribute(kind: type[Any], name: str) -> tuple[type[Any] | None, Any]:
+def class_attribute(kind: type[Any], name: str) -> tuple[type[Any] | None, Any]:
     """The class that defines an attribute, and what it defines."""
     for owner in kind.__mro__:
         if name in owner.__dict__:
@@ -121,7 +126,8 @@ def _reads_plainly(kind: type[Any]) -> bool:
     )
 
 
-def _is_data(descriptor: Any) -> bool:
+def is_data(descriptor: Any) -> bool:
+    """Whether something in a class takes what is assigned to an attribute."""
     return hasattr(type(descriptor), "__set__") or hasattr(type(descriptor), "__delete__")
 
 
@@ -136,14 +142,18 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
             recorder.note(GlobalPlace(vars(holder), name), value)
         return value
     if isinstance(holder, type):
-        owner, defined = _class_attribute(holder, name)
+        owner, defined = class_attribute(holder, name)
         if owner is not None and is_user_class(owner):
             recorder.note(ClassPlace(owner, name), defined)
         return getattr(holder, name)
     kind = type(holder)
-    owner, defined = _class_attribute(kind, name)
+    if name == "__dict__":
+        space = getattr(holder, name)
+        recorder.note_space(holder, space)
+        return space
+    owner, defined = class_attribute(kind, name)
     if _reads_plainly(kind) and not (
-        defined is not MISSING and _is_data(defined) and not _is_slot(defined)
+        defined is not MISSING and is_data(defined) and not _is_slot(defined)
     ):
         value = own_attribute(holder, name)
         if value is not MISSING:
@@ -155,6 +165,22 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
             recorder.note(AttributePlace(holder, name), MISSING)  # the object may get its own
         if type(defined) is property and defined.fget is not None:
             return _property(holder, name, defined.fget)
+        gives = getattr(type(defined), "__get__", None)
+        if isinstance(gives, types.FunctionType) and converted_callee(gives) is not gives:
+            return converted_callee(gives)(defined, holder, kind)
+    if owner is None and _reads_plainly(kind):
+        recorder.note(AttributePlace(holder, name), MISSING)  # asked for it, and it has none
+        return _asked(holder, name)
+    return getattr(holder, name)
+
+
+def _asked(holder: Any, name: str) -> Any:
+    """What `__getattr__` gives for an attribute that is not there."""
+    own = own_method(holder, "__getattr__")
+    if own is not None:
+        return own(name)
+    if getattr(type(holder), "__getattr__", None) is dict.__getitem__:  # a dict with attributes
+        return item(holder, name)
     return getattr(holder, name)
 
 
@@ -165,7 +191,7 @@ def _property(holder: Any, name: str, getter: Any) -> Any:
     except AttributeError:
         if not hasattr(type(holder), "__getattr__"):
             raise
-    return type(holder).__getattr__(holder, name)
+    return _asked(holder, name)
 
 
 def _is_slot(descriptor: Any) -> bool:
@@ -192,15 +218,43 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
     return container[index]
 
 
-def iterated(values: Any) -> Any:
-    """What is about to be walked through."""
+def looked_through(values: Any) -> Any:
+    """Something whose parts are about to be read, all of them."""
     recorder = recording()
     if recorder is not None and isinstance(values, _CONTAINERS):
         recorder.note_whole(values)
     return values
 
 
-spread = iterated
+spread = looked_through
+
+
+def iterated(values: Any) -> Any:
+    """What is about to be walked through; an iterator of the user's own steps in converted code."""
+    looked_through(values)
+    begin = own_method(values, "__iter__")
+    if begin is not None:
+        values = begin()
+    step = own_method(values, "__next__")
+    return values if step is None else _steps(step)
+
+
+def _steps(step: Callable[[], Any]) -> Iterator[Any]:
+    while True:
+        try:
+            value = step()
+        except StopIteration:
+            return
+        yield value
+
+
+def own_method(thing: Any, name: str) -> Any:
+    """A special method that the user wrote, converted and bound; None if it is another's."""
+    found = getattr(type(thing), name, None)
+    if recording() is None or not isinstance(found, types.FunctionType):
+        return None
+    converted = converted_callee(found)
+    return None if converted is found else types.MethodType(converted, thing)
 
 
 # Places that are assigned to.
@@ -283,10 +337,17 @@ class _Attribute(_Target):
         return attribute(self.holder, self.name, pending=True)
 
     def _write(self, value: Any) -> None:
-        _, defined = _class_attribute(type(self.holder), self.name)
-        if type(defined) is property and defined.fset is not None and recording() is not None:
+        kind = type(self.holder)
+        _, defined = class_attribute(kind, self.name)
+        takes, sets = kind.__setattr__, getattr(type(defined), "__set__", None)
+        noting = recording() is not None
+        if noting and isinstance(takes, types.FunctionType) and converted_callee(takes) != takes:
+            converted_callee(takes)(self.holder, self.name, value)
+        elif type(defined) is property and defined.fset is not None and noting:
             converted_callee(defined.fset)(self.holder, value)
-        elif defined is not MISSING and _is_data(defined) and not _is_slot(defined):
+        elif isinstance(sets, types.FunctionType) and noting:
+            converted_callee(sets)(defined, self.holder, value)
+        elif defined is not MISSING and is_data(defined) and not _is_slot(defined):
             setattr(self.holder, self.name, value)
         else:
             super()._write(value)
@@ -307,7 +368,10 @@ class _Item(_Target):
         self._grew = None
         self.place = None
         if isinstance(container, (list, dict)) and _is_key(index):
-            self.place = ItemPlace(container, index, within)
+            space = isinstance(within, SpacePlace) and isinstance(index, str)
+            self.place = (
+                within.part(index) if space else ItemPlace(container, index, within)  # type: ignore[union-attr]
+            )
             if recorder is not None:
                 recorder.note_growth(container)
 
@@ -323,19 +387,19 @@ class _Item(_Target):
         elif isinstance(setter, types.FunctionType) and recording() is not None:
             converted_callee(setter)(self.container, self.index, value)
         elif isinstance(self.container, list) and isinstance(self.index, slice):
-            self._change("__setitem__", self.container.__setitem__, list(iterated(value)))
+            self._change("__setitem__", list(iterated(value)))
         elif isinstance(self.container, deque):
-            self._change("__setitem__", self.container.__setitem__, value)
+            self._change("__setitem__", value)
         else:
             self.container[self.index] = value
 
-    def _change(self, method: str, call: Callable[..., Any], *values: Any) -> None:
+    def _change(self, method: str, *values: Any) -> None:
         """Changes the container by one of its methods, at the index."""
         recorder = recording()
         within = recorder.home_of(self.container) if recorder is not None else None
         if recorder is not None:
             recorder.note_growth(self.container)
-        mutate(self.container, within, method, call, self.index, *values)
+        mutate(self.container, within, method, (self.index, *values))
 
     def _delete(self) -> None:
         deletes = getattr(type(self.container), "__delitem__", None)
@@ -346,7 +410,7 @@ class _Item(_Target):
                 _forget(self.place)
             del self.container[self.index]
         elif isinstance(self.container, (list, deque)):
-            self._change("__delitem__", self.container.__delitem__)
+            self._change("__delitem__")
         else:
             del self.container[self.index]
 
@@ -426,6 +490,9 @@ def attribute_place(holder: Any, name: str) -> _Target:
 
 def item_place(container: Any, index: Any) -> _Target:
     """`container[index] = ...`."""
+    space = sys._getframe(1).f_globals
+    if container is space and isinstance(index, str):  # `globals()[name] = ...`
+        return _Global(space, index)
     return _Item(container, index)
 
 
@@ -475,5 +542,5 @@ def _grown(container: Any, method: str, other: Any) -> Any:
     within = recorder.home_of(container) if recorder is not None else None
     if recorder is not None:
         recorder.note_growth(container)
-    mutate(container, within, method, getattr(container, method), other)
+    mutate(container, within, method, (other,))
     return container

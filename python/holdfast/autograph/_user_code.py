@@ -17,6 +17,20 @@ _STDLIB = tuple(
     for key in ("stdlib", "platstdlib")
     if (path := sysconfig.get_paths().get(key))
 )
+# Containers and context managers of the standard library that are written in Python: what is put
+# into them, or done on their way, has to be written down as if the user had done it.
+_FOLLOWED = tuple(
+    os.path.join(path, name)
+    for path in _STDLIB
+    for name in (
+        os.path.join("collections", "__init__.py"),
+        "_collections_abc.py",
+        "contextlib.py",
+        "functools.py",
+        "queue.py",
+        "weakref.py",
+    )
+)
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
 
@@ -24,7 +38,9 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 def is_user_file(filename: str) -> bool:
     """Whether a file is the user's: not ours, not Python's, not an installed package's."""
     if filename.startswith("<frozen "):
-        return False
+        return filename == "<frozen _collections_abc>"
+    if filename in _FOLLOWED:
+        return True
     if filename.startswith(_PACKAGE) or any(part in filename for part in _INSTALLED):
         return False
     return not filename.startswith(_STDLIB)
