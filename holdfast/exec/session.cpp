@@ -119,7 +119,10 @@ Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
   if (!key.is_symbolic())
     fail(Code::E1104, "a tensor that has a value can't be fed", "only what a graph computes can be given another value for a run",
          {manual_fix("feed a placeholder, or another tensor of the graph")});
-  if (symbol_of(key)->scope != graph_->scope()) other_graph(key, node_of(key)->name, true);
+  if (symbol_of(key)->scope != graph_->scope()) {
+    std::string said = name_in_line(key);
+    other_graph(key, said.empty() ? node_of(key)->name : said, true);
+  }
   Edge e = holdfast::edge_of(key);
   const Type& type = type_of(e);
   if (type.dtype == DType::kResource) fail(Code::E1104, cat("`", e.node->name, "` is a variable, and can't be fed"), "a run gives values to tensors",

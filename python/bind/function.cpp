@@ -180,7 +180,9 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
     case Kind::kTensor:
     case Kind::kOptTensor: {
       if (o == Py_None && p.kind == Kind::kOptTensor) return {};
-      Tensor t = convert(o, groups.get(def, given, p.group), false, p.name.c_str());
+      // Numbers of an array say what is true; those of a tensor or a list are more likely a mistake.
+      Tensor t = p.group == "bool" && is_array(o) ? cast_array(from_array(o), DType::kBool, o)
+                                                  : convert(o, groups.get(def, given, p.group), false, p.name.c_str());
       groups.settle(p.group, t.dtype());
       return Arg(std::move(t));
     }
@@ -399,11 +401,24 @@ PyObject* get_record(PyObject* o, void*) {
   });
 }
 
+// For `inspect.signature` and what shows it: help, notebooks, editors.
+PyObject* get_signature(PyObject* o, void*) {
+  return guarded([&] {
+    Object module = Object::steal(PyImport_ImportModule("holdfast._describe"));
+    Object record = Object::steal(get_record(o, nullptr));
+    return Object::steal(PyObject_CallMethod(module.get(), "python_signature", "O", record.get())).release();
+  });
+}
+
+// As an attribute of a class it is what it is, and takes no `self`.
+PyObject* get_bound(PyObject* o, PyObject*, PyObject*) { Py_INCREF(o); return o; }
+
 PyObject* repr(PyObject* o) { return PyUnicode_FromFormat("<function %U>", reinterpret_cast<PyFunction*>(o)->name); }
 
 PyGetSetDef getset[] = {{"__doc__", get_doc, nullptr, nullptr, nullptr},
                         {"__name__", get_name, nullptr, nullptr, nullptr},
                         {"__qualname__", get_name, nullptr, nullptr, nullptr},
+                        {"__signature__", get_signature, nullptr, nullptr, nullptr},
                         {"record", get_record, nullptr, "What the registry says of the function.", nullptr},
                         {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -412,7 +427,7 @@ PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFunctio
                          {nullptr, 0, 0, 0, nullptr}};
 #define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
 PyType_Slot slots[] = {SLOT(Py_tp_dealloc, dealloc), SLOT(Py_tp_call, PyVectorcall_Call), SLOT(Py_tp_getset, getset),
-                       SLOT(Py_tp_members, members), SLOT(Py_tp_repr, repr), {0, nullptr}};
+                       SLOT(Py_tp_members, members), SLOT(Py_tp_repr, repr), SLOT(Py_tp_descr_get, get_bound), {0, nullptr}};
 PyType_Spec spec = {"holdfast.Function", sizeof(PyFunction), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
 Object make(const FunctionDef& def) {

@@ -101,7 +101,12 @@ PyObject* run_operator(Operator& op, PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     mark();
     Tensor in[2];
-    if (!operands(a, b, in)) Py_RETURN_NOTIMPLEMENTED;
+    if (!operands(a, b, in)) {
+      if (a == Py_None || b == Py_None)
+        type_error(cat("`", op.path, "`: the ", a == Py_None ? "left" : "right", " operand is None, expected a tensor or a number"),
+                   "None is what a function without `return` gives, and a gradient that no path leads to");
+      Py_RETURN_NOTIMPLEMENTED;
+    }
     const FunctionDef* def = op.get();
     if (def->op && def->op->attrs.empty() && def->op->inputs.size() == 2) {
       static const Attrs none{};

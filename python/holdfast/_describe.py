@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import keyword
 import os
@@ -14,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from . import _holdfast, _registry
+from ._dtypes import as_dtype
 
-__all__ = ["doctor", "json_text", "markdown", "write_stubs"]
+__all__ = ["doctor", "json_text", "markdown", "python_signature", "write_stubs"]
 
 # What a parameter of each kind takes, in the words of type checkers.
 _KINDS = {
@@ -70,6 +73,26 @@ def signature(record: dict[str, Any], typed: bool = False) -> str:
         parts.append(name + kind + (default if i > last_required else ""))
     parts.append("name: str | None = ..." if typed else "name=None")
     return ", ".join(parts)
+
+
+def python_signature(record: dict[str, Any]) -> inspect.Signature:
+    """The same for `inspect.signature`."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    params = record["params"]
+    last_required = max((i for i, p in enumerate(params) if p["required"]), default=-1)
+    parts = []
+    for i, p in enumerate(params):
+        name = p["name"] + "_" * keyword.iskeyword(p["name"])
+        default = _default(p) if i > last_required else inspect.Parameter.empty
+        parts.append(inspect.Parameter(name, kind, default=default, annotation=_KINDS[p["kind"]]))
+    parts.append(inspect.Parameter("name", kind, default=None, annotation="str | None"))
+    return inspect.Signature(parts, return_annotation=_result(record))
+
+
+def _default(param: dict[str, Any]) -> Any:
+    if param["kind"] == "dtype":
+        return as_dtype(param["default"])
+    return ast.literal_eval(param["default"])
 
 
 def _result(record: dict[str, Any]) -> str:

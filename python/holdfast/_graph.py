@@ -358,8 +358,15 @@ def get_default_graph() -> Graph:
     if current is not None:
         return current
     if _default is None:
-        _default = Graph()
+        _default = _own_graph()
     return _default
+
+
+def _own_graph() -> Graph:
+    """A graph that nobody made by hand, and that no line of the program names."""
+    made = Graph._revived()
+    made._open("default graph")
+    return made
 
 
 def reset_default_graph() -> None:
@@ -368,7 +375,7 @@ def reset_default_graph() -> None:
     current = _holdfast.current_graph()
     if current is not None and current is not _default:
         raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
-    fresh = Graph()
+    fresh = _own_graph()
     if _installed:
         fresh._install(True)
     _default = fresh

@@ -100,7 +100,7 @@ class _Fetches:
         if isinstance(fetch, bytes):
             fetch = fetch.decode()
         if isinstance(fetch, str):
-            fetch = self._graph.as_graph_element(fetch)
+            fetch = _named(self._graph, fetch, "fetched")
         element = getattr(fetch, "_as_graph_element", None)
         if element is not None:
             fetch = element()
@@ -127,6 +127,19 @@ class _Fetches:
         return self._rebuild(values)
 
 
+def _named(graph: Graph, name: str, done: str, allow_operation: bool = True) -> Any:
+    """What a name of a fetch or a feed stands for."""
+    try:
+        return graph.as_graph_element(name, allow_operation=allow_operation)
+    except KeyError as error:
+        fail(
+            "E1104",
+            f"{name!r} can't be {done}: the graph has nothing of that name",
+            str(error.args[0]),
+            fix="give the tensor itself, or the name that its `name` tells",
+        )
+
+
 def _feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> list[tuple[Any, Any]]:
     feeds: list[tuple[Any, Any]] = []
     for key, value in (feed_dict or {}).items():
@@ -138,7 +151,7 @@ def _feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> list[tuple[Any,
 
 def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
     if isinstance(key, str):
-        key = graph.as_graph_element(key, allow_operation=False)
+        key = _named(graph, key, "fed", allow_operation=False)
     if not isinstance(key, Tensor):
         fail(
             "E1104",
@@ -147,11 +160,11 @@ def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
             fix="feed a placeholder, or another tensor of the graph",
         )
     if is_symbol(value):
-        raise TypeError(
-            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include "
-            "Python scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the "
-            f"tensor object was {value} which was passed to the argument `feed_dict` with key "
-            f"{key}."
+        fail(
+            "E1104",
+            "`feed_dict` gives a tensor of a graph, which has no value, as the value of a feed",
+            f"the run needs a value for `{key.name}` before it begins: {value}",
+            fix="compute it first, by a `run` of its own, and feed what that gives",
         )
     if isinstance(value, Tensor) and not value._symbolic:
         return key, value

@@ -151,10 +151,18 @@ def _way_out(name: str, asked: str) -> str:
     tf = module_alias()
     for node in _around():
         match node:
-            case ast.Subscript(value=value):
+            case ast.Subscript(value=value) if not _is_call(value, "sorted"):
                 return _choice(ast.unparse(value), name)
             case ast.Call(func=ast.Name(id="range")):
-                return f"count in the graph: `{tf}.range({name})`"
+                return _counted(name)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if any(
+                _is_call(part.iter, "range") for part in node.generators
+            ):
+                return _counted(name)
+            case ast.Subscript(value=value) if _is_call(value, "sorted"):
+                return _sorted_fix(value)
+            case ast.Call() if _is_call(node, "sorted"):
+                return _sorted_fix(node)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=attr)) if (
                 attr in _MATH
             ):
@@ -171,6 +179,21 @@ def _way_out(name: str, asked: str) -> str:
     return f"stay in the graph: `{tf}.cast({name}, {tf}.{dtype})` is a tensor of that kind"
 
 
+def _is_call(node: ast.AST, name: str) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id == name
+
+
+def _counted(name: str) -> str:
+    return f"count in the graph: `{module_alias()}.range({name})`"
+
+
+def _sorted_fix(call: ast.Call) -> str:
+    tf = module_alias()
+    given = ast.unparse(call.args[0]) if call.args else "..."
+    return f"sort in the graph: `{tf}.sort({tf}.stack({given}))`"
+
+
 def _choice(container: str, name: str) -> str:
     """One of the things in a Python container, picked when the graph runs."""
     tf, frame = module_alias(), user_frame()
@@ -180,6 +203,10 @@ def _choice(container: str, name: str) -> str:
         keys = list(found) if isinstance(found, dict) else [0, 1]
         sides = ", ".join(f"lambda: {container}[{key!r}](...)" for key in keys[:2])
         more = ", ..." if len(items) > 2 else ""
+        return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{more}])`"
+    if isinstance(found, dict):
+        sides = ", ".join(f"lambda: {container}[{key!r}]" for key in list(found)[:2])
+        more = ", ..." if len(found) > 2 else ""
         return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{more}])`"
     if isinstance(items, (list, tuple)):
         return f"let the graph choose: `{tf}.gather({tf}.stack({container}), {name})`"

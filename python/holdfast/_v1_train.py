@@ -11,6 +11,7 @@ from ._graph_control import grouped, ordered
 from ._graph_gradients import gradients
 from ._graph_variable import GraphVariable
 from ._name_scope import name_scope
+from ._no_gradients import refuse_no_gradients
 from ._tensor import IndexedSlices, convert_to_tensor
 from ._variable import Variable
 from .errors import unsupported
@@ -52,11 +53,7 @@ class Optimizer:
         """An operation that makes one step towards a smaller `loss`."""
         pairs = self.compute_gradients(loss, var_list, gate_gradients, grad_loss=grad_loss)
         if all(gradient is None for gradient, _ in pairs):
-            raise ValueError(
-                "No gradients provided for any variable, check your graph for ops that do not "
-                f"support gradients, between variables {[str(v) for _, v in pairs]} and loss "
-                f"{loss}."
-            )
+            refuse_no_gradients(loss, [variable for _, variable in pairs])
         return self.apply_gradients(pairs, global_step, name)
 
     def compute_gradients(

@@ -44,7 +44,7 @@ Status run_where(Call& c) {
 }  // namespace
 
 static const Op op =
-    OP(Where, &where).outputs("index").args("condition: C, x, y").inputs("condition").dtypes(kPlain)
+    OP(Where, &where).outputs("index").args("condition: bool, x, y").inputs("condition").dtypes(kPlain)
         .doc("The positions of non-zero elements, one a row; with x and y, x where true and y elsewhere.")
         .no_gradient().infer(infer_where).kernel("reference", run_where)
         .samples("bools(3, 4)", "bools(5)", "bools(3, 4), uniform(3, 4), uniform(4)")

@@ -20,7 +20,7 @@ from .._journal import journal
 from .._places import recording
 from .._symbols import is_symbol
 from . import _iterables
-from ._branch import decided, truth
+from ._branch import decided, not_
 from ._conversion import converted_callee
 from ._lists import StagedList, joined
 from ._reads import attribute, attribute_place, iterated, looked_through, own_method
@@ -274,12 +274,17 @@ def contains(value: Any, container: Any) -> Any:
         else:
             recorder.note_whole(container)
     own = own_method(container, "__contains__")
-    return value in container if own is None else truth(own(value))
+    if own is not None:
+        return decided(own(value))
+    if isinstance(container, (list, tuple)) and any(map(is_symbol, (value, *container))):
+        same = [each is value or each == value for each in container]
+        return _quantified(any, "logical_or")(same)
+    return value in container
 
 
 def lacks(value: Any, container: Any) -> Any:
     """`value not in container`."""
-    return not contains(value, container)
+    return not_(contains(value, container))
 
 
 def assert_(condition: Any, message: Callable[[], Any]) -> None:

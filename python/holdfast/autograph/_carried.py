@@ -458,8 +458,8 @@ class Carried:
 
 def _perform(effect: Growth) -> None:
     container = effect.container.read()
-    call = getattr(container, effect.method)
-    mutate(container, effect.container.within, effect.method, call, *effect.value)
+    within = effect.container.within
+    mutate(container, within, effect.method, effect.value, effect.keywords)
 
 
 def _sample(value: Any) -> Any:

@@ -22,6 +22,7 @@ from ._reads import (
     made,
     slice_,
     spread,
+    unpacked,
 )
 
 __all__ = [
@@ -55,5 +56,6 @@ __all__ = [
     "slice_",
     "spread",
     "truth",
+    "unpacked",
     "while_",
 ]

@@ -350,8 +350,7 @@ def _perform(change: Change, value: Any) -> None:
         put(change.place, value)
         return
     container = change.container.read()
-    call = getattr(container, change.method)
-    mutate(container, change.container.within, change.method, call, *value)
+    mutate(container, change.container.within, change.method, value, change.keywords)
 
 
 def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import _holdfast
+from .. import _holdfast, _registry
 from .._holders import (
     MISSING,
     AttributePlace,
@@ -49,6 +49,7 @@ __all__ = [
     "own_method",
     "slice_",
     "spread",
+    "unpacked",
 ]
 
 _CONTAINERS = (list, dict, set, deque)
@@ -237,6 +238,15 @@ def iterated(values: Any) -> Any:
         values = begin()
     step = own_method(values, "__next__")
     return values if step is None else _steps(step)
+
+
+def unpacked(values: Any, count: int) -> Any:
+    """What is about to be taken apart into `count` names; into any number of them if that is -1."""
+    if count >= 0 and is_symbol(values) and values.shape.rank and values.shape[0] is None:
+        # How many rows there are is known when the graph runs, which then has to agree.
+        rest = values.shape.as_list()[1:]
+        values = _registry.function("ensure_shape")(values, [count, *rest])
+    return iterated(values)
 
 
 def _steps(step: Callable[[], Any]) -> Iterator[Any]:

@@ -154,8 +154,10 @@ class Statements(Expressions):
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         node.value = self.visit(node.value)
-        if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
-            node.value = _nodes.call("iterated", [node.value], node.value)
+        counts = {_count(target) for target in node.targets} - {None}
+        if len(counts) == 1:
+            count = _nodes.at(ast.Constant(counts.pop()), node.value)
+            node.value = _nodes.call("unpacked", [node.value, count], node.value)
         node.targets = self.all(node.targets)
         return node
 
@@ -274,3 +276,11 @@ def _opening(node: ast.FunctionDef, scope: Scope) -> list[ast.stmt]:
         kept = ast.Expr(ast.Tuple(reads, ast.Load()))
         out.append(ast.If(ast.Constant(False), [kept], []))
     return [_nodes.at(statement, node) for statement in out]
+
+
+def _count(target: ast.expr) -> int | None:
+    """How many values a target takes apart; -1 for any number, None for one that takes the whole."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        return None
+    starred = any(isinstance(each, ast.Starred) for each in target.elts)
+    return -1 if starred else len(target.elts)
