@@ -8,6 +8,7 @@ from typing import Any
 from . import _holdfast, nest
 from ._dtypes import bool as bool_dtype
 from ._dtypes import int32
+from ._journal import Growth, Journal, journal
 from ._shape import TensorShape
 from ._symbols import is_symbol
 from .errors import fail
@@ -75,6 +76,30 @@ class _Shaped:
         return to_tensors(result)
 
 
+class _Stored(Exception):
+    """A branch or a body changed Python objects."""
+
+
+def _unless_stored(block: Callable[..., Any]) -> Callable[..., Any]:
+    """A block that raises where it changes objects, which then are as they were."""
+    if journal() is None:
+        return block
+
+    def run(*args: Any) -> Any:
+        inner, outer = Journal(), journal()
+        with inner:
+            result = block(*args)
+        local = [each for each in inner.changes if isinstance(each, Growth) and not each.outlives]
+        if inner.changes and not local:
+            inner.undo()
+            raise _Stored
+        if outer is not None:
+            outer.take(inner)  # a list of the trace itself: who reads it learns where it was made
+        return result
+
+    return run
+
+
 def _pack(structure: Any, flat: Sequence[Any]) -> Any:
     return nest.pack_sequence_as(structure, list(flat))
 
@@ -93,7 +118,12 @@ def cond(
         return true_fn() if bool(pred) else false_fn()  # type: ignore[misc]
     first, second = _Shaped(true_fn, "true_fn"), _Shaped(false_fn, "false_fn")  # type: ignore[arg-type]
     names = (name_of(true_fn, "true_fn"), name_of(false_fn, "false_fn"))  # type: ignore[arg-type]
-    flat = stage_cond(pred, first, second, names)
+    try:
+        flat = stage_cond(pred, _unless_stored(first), _unless_stored(second), names)
+    except _Stored:
+        from .autograph import _stored
+
+        return _stored.cond(pred, true_fn, false_fn, names)  # type: ignore[arg-type]
     nest.assert_same_structure(first.structure, second.structure)
     return _pack(first.structure, flat)
 
@@ -214,7 +244,13 @@ def while_loop(
         return out
 
     names = (name_of(cond, "cond"), name_of(body, "body"))
-    final = stage_while(test, step, start, maximum_iterations, invariants, names)
+    try:
+        blocks = _unless_stored(test), _unless_stored(step)
+        final = stage_while(*blocks, start, maximum_iterations, invariants, names)
+    except _Stored:
+        from .autograph import _stored
+
+        final = _stored.while_loop(test, step, start, maximum_iterations)
     packed = _pack(after, final)
     return tuple(packed) if plain_tuple else packed
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import inspect
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -88,17 +90,31 @@ class Function(_holdfast.TracedBase):
         if instance is None:
             return self
         return bound(
-            self,
-            instance,
-            lambda: Function(
-                self._python_function.__get__(instance, owner),
-                self._name,
-                self._signature.given,
-                self._autograph,
-                self._jit_compile,
-                self._reduce_retracing,
-            ),
+            self, instance, lambda: self._like(self._python_function.__get__(instance, owner))
         )
+
+    def _like(self, python_function: Callable[..., Any]) -> Function:
+        """The same for another Python function: it has no traces yet."""
+        return Function(python_function, *self._options())
+
+    def _options(self) -> tuple[Any, ...]:
+        given = self._name, self._signature.given, self._autograph
+        return *given, self._jit_compile, self._reduce_retracing
+
+    # Traces belong to objects of this process, which a copy has not: it traces anew.
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        plain = self._python_function
+        copied = copy.deepcopy(plain, memo)
+        return self if copied is plain else self._like(copied)
+
+    def __copy__(self) -> Function:
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if _named(self) is self:
+            return self.__qualname__  # a function of a module is found there again
+        return Function, (self._python_function, *self._options())
 
     # The base's call runs traces that need no Python; what it does not know comes here.
     def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
@@ -193,6 +209,14 @@ class Function(_holdfast.TracedBase):
 
     def __repr__(self) -> str:
         return f"<tf.function {self._name}>"
+
+
+def _named(function: Any) -> Any:
+    """What its module knows under the name of a function."""
+    found: Any = sys.modules.get(getattr(function, "__module__", ""))
+    for part in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 class ConcreteFunction:

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _control, _holdfast, _registry, nest
 from ._control import hollow, to_tensors
+from ._journal import Journal
 from ._shape import TensorShape, TensorSpec
 from ._symbols import is_symbol
 from ._tensor_array import TensorArray
@@ -95,13 +96,16 @@ def _probe(
     """What `fn` gives, found out on a graph that is thrown away."""
     writer = _holdfast.Writer(_control.name_of(fn, "fn"), "loop", True)
     writer.enter(True)
+    probing = Journal()
     try:
         rows = [writer.input(t.dtype, _tail(t), "row") for t in flat]
-        result = fn(nest.pack_sequence_as(structure, rows))
+        with probing:
+            result = fn(nest.pack_sequence_as(structure, rows))
         tensors = to_tensors(result)
         arrays = [(t.dtype, t.shape) for t in tensors]
         shape = hollow(result)
     finally:
+        probing.undo()
         writer.exit()
         writer.close()
     made = [TensorArray(d, size=n, element_shape=s, infer_shape=infer_shape) for d, s in arrays]

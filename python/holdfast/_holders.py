@@ -453,13 +453,13 @@ def raw_method(container: Any, name: str) -> Any:
 
 
 def leaves(value: Any) -> list[Any]:
-    """What a nested value holds: lists, tuples, dicts and sets are looked into, once each."""
+    """What a nested value holds: lists, tuples, dicts, sets and deques are looked into, once each."""
     found: list[Any] = []
     seen: set[int] = set()
     waiting = [value]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, (list, tuple, dict, set, frozenset)):
+        if isinstance(part, (list, tuple, dict, set, frozenset, deque)):
             if id(part) not in seen:
                 seen.add(id(part))
                 waiting += reversed(list(part.values() if isinstance(part, dict) else part))

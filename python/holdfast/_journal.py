@@ -72,6 +72,11 @@ class Growth:
         """What tells changes of the same thing apart from others."""
         return self.container.key
 
+    @property
+    def outlives(self) -> bool:
+        """Whether the container outlives the trace: it was read from somewhere."""
+        return self.container.within is not None
+
 
 Change = Set | Growth
 
@@ -127,12 +132,27 @@ class Journal:
         self._made.update(inner._made)
         self.reads |= inner.reads - self.keys
 
+    def take(self, inner: Journal) -> None:
+        """Takes over all that was written in another journal inside this one."""
+        for change in inner.changes:
+            self.add(change)
+        for key, copy in inner._before.items():
+            self._before.setdefault(key, copy)
+
     def undo(self) -> None:
         """Takes everything back."""
         for change in reversed(self.changes):
             if isinstance(change, Set) and not isinstance(change.place, ItemPlace):
                 change.place.restore(change.old)
         self.restore(self._before)
+
+    def undo_symbols(self) -> None:
+        """Takes back what holds tensors without a value; the rest stays, as in plain code."""
+        for change in reversed(self.changes):
+            if isinstance(change, Set) and not isinstance(change.place, ItemPlace):
+                if holds_symbol(change.place.read()):
+                    change.place.restore(change.old)
+        self.restore({key for key, (each, _) in self._before.items() if holds_symbol(each)})
 
     def copies(self, containers: Container[int]) -> list[tuple[Any, Any]]:
         """Containers, of those with these ids, and copies of what they were."""

@@ -44,6 +44,7 @@ from ._journal import (
 )
 from ._molds import Molds
 from ._plain import is_plain, same_value
+from ._restart import Restart
 from ._stores import Store, Undo, stores
 from ._symbols import is_symbol
 from .errors import fail, used_here
@@ -240,8 +241,10 @@ class Recorder:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self.journal.__exit__()
         _active.recorders.remove(self)
-        if error is not None:
-            self.journal.undo()  # the call did not happen
+        if isinstance(error, Restart):
+            self.journal.undo()  # the code will run again
+        elif error is not None:
+            self.journal.undo_symbols()  # they will never have a value
         else:
             # Code that we did not convert may have read all of a container that it was given.
             for container, place in list(self._outside.values()):

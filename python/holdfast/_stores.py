@@ -246,7 +246,7 @@ def _grown(journal: Journal, guarded: Set_[tuple[Any, ...]], hollow: _Hollow) ->
 def _is_outside(change: Change, journal: Journal) -> bool:
     """Whether what is changed outlives the trace: it was read from somewhere."""
     if isinstance(change, Growth):
-        return change.container.within is not None
+        return change.outlives
     if isinstance(change.place, ItemPlace):
         return change.place.within is not None
     return not journal.made(change.place.holder())

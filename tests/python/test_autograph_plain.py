@@ -461,3 +461,29 @@ def test_they_do_so_while_something_is_traced(program):
 
 def test_programs_were_found():
     assert len(PROGRAMS) > 30
+
+
+def test_in_and_not_in_on_traced_values():
+    @tf.function
+    def f(x):
+        if x in [1, 2, 3]:
+            return x, x not in (2, 5)
+        return -x, x not in (2, 5)
+
+    assert [[int(a), bool(b)] for a, b in map(f, map(tf.constant, (1, 2, 5, 7)))] == [
+        [1, True],
+        [2, False],
+        [-5, False],
+        [-7, True],
+    ]
+
+
+def test_rows_of_an_unknown_number_are_taken_apart():
+    @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+    def f(x):
+        first, second = x
+        return first - second
+
+    assert f(tf.constant([[5.0, 6.0], [1.0, 2.0]])).numpy().tolist() == [4.0, 4.0]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(tf.zeros([3, 2]))

@@ -186,3 +186,33 @@ def test_numbers_that_are_stacked_meet():
     assert tf.stack([1, 2.5]).numpy().tolist() == [1, 2.5]
     assert tf.stack([1.5, tf.constant(1.0, tf.float64)]).dtype == tf.float64
     assert (HALF * True).numpy().tolist() == [0.5, 1.5]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda: tf.constant([1, "a"]),
+        lambda: tf.convert_to_tensor(None),
+        lambda: tf.constant({"a": 1}),
+        lambda: tf.convert_to_tensor(tf.constant(1), tf.float32),
+        lambda: tf.constant("a", tf.float32),
+        lambda: tf.constant(1.0) + None,
+        lambda: None * tf.constant(1.0),
+    ],
+)
+def test_what_is_no_tensor_is_a_type_error_and_a_value_error(program):
+    with pytest.raises(TypeError) as caught:
+        program()
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.code in ("E1101", "E1104")
+
+
+@pytest.mark.parametrize("condition", [np.array([2, 0]), np.array([0.5, 0.0]), np.array([1, 0]) > 0])
+def test_an_array_of_numbers_is_a_condition(condition):
+    assert tf.where(condition, [1, 2], [3, 4]).numpy().tolist() == [1, 4]
+    assert tf.where(condition).numpy().tolist() == [[0]]
+
+
+def test_a_tensor_of_numbers_is_no_condition():
+    with pytest.raises(TypeError):
+        tf.where(tf.constant([1, 0]), [1, 2], [3, 4])

@@ -172,3 +172,13 @@ def test_options_that_mean_something_are_checked():
         v1.Session("grpc://host")
     with pytest.raises(NotImplementedError, match="E1105"):
         v1.Session().run(tf.constant(1), options=v1.RunOptions())
+
+
+@pytest.mark.parametrize(
+    "run", [lambda s: s.run("nothing:0"), lambda s: s.run([], {"nothing:0": 1.0})]
+)
+def test_names_that_the_graph_does_not_have(run):
+    with tf.Graph().as_default(), v1.Session() as session:
+        with pytest.raises(ValueError, match="nothing of that name") as caught:
+            run(session)
+        assert isinstance(caught.value, TypeError)

@@ -131,7 +131,7 @@ def test_optimizers_do_what_their_formulas_say(graph, optimizer, by_hand):
 
 def test_an_optimizer_without_a_way_says_so(graph):
     tf.Variable(1.0)
-    with pytest.raises(ValueError, match="No gradients"):
+    with pytest.raises(ValueError, match="no gradient of"):
         v1.train.AdamOptimizer().minimize(tf.constant(1.0) * 2)
 
 

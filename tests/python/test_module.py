@@ -148,3 +148,39 @@ def test_a_setter_of_a_module_may_store_elsewhere():
     for value in (1.0, 4.0):
         f(tf.constant(value))
         assert (float(counted.h), float(counted.copy)) == (value * 2, value * 2 + 1)
+
+
+def test_copies_have_traced_functions_of_their_own():
+    class Trainer:
+        def __init__(self):
+            self.value = tf.Variable(1.0)
+            self.step = tf.function(self._step)
+
+        def _step(self, x):
+            self.value.assign_add(x)
+            return self.value.read_value()
+
+    trainer = Trainer()
+    trainer.step(tf.constant(1.0))
+    other = copy.deepcopy(trainer)
+    assert float(other.step(tf.constant(10.0))) == 12.0
+    assert (float(trainer.value), float(other.value)) == (2.0, 12.0)
+    assert copy.copy(trainer.step) is trainer.step
+
+
+def double(x):
+    return x * 2
+
+
+traced_double = tf.function(double)
+
+
+@tf.function
+def decorated(x):
+    return x * 3
+
+
+def test_traced_functions_are_pickled_by_name_or_by_their_python_function():
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+    again = pickle.loads(pickle.dumps(traced_double))
+    assert int(again(tf.constant(4))) == 8

@@ -111,3 +111,20 @@ def test_posing_as_tensorflow():
         print(tf.constant([1, 2]) + 1)
     """)
     assert done.returncode == 0 and "[2 3]" in done.stdout, done.stderr
+
+
+def test_functions_of_the_registry_say_how_they_are_called():
+    signature = inspect.signature(tf.reduce_sum)
+    assert list(signature.parameters) == ["input_tensor", "axis", "keepdims", "name"]
+    assert signature.parameters["keepdims"].default is False
+    assert inspect.signature(tf.zeros).parameters["dtype"].default is tf.float32
+    assert "reduce_sum(input_tensor" in pydoc.plain(pydoc.render_doc(tf.reduce_sum))
+    for function in _registry.FUNCTIONS:
+        assert "name" in inspect.signature(function).parameters
+
+
+def test_a_function_of_the_registry_in_a_class_takes_no_self():
+    class Layer:
+        activation = tf.nn.relu
+
+    assert Layer().activation(tf.constant([-1.0, 2.0])).numpy().tolist() == [0.0, 2.0]

@@ -122,7 +122,7 @@ class _Pairing:
     def staged(self) -> list[Any]:
         """The joined outputs."""
         line = self.site.line
-        names = (f"if in line {line}", f"else of line {line}")
+        names = self.site.sides or (f"if in line {line}", f"else of line {line}")
         for _ in range(_ATTEMPTS):
             try:
                 return _control.stage_cond(self.predicate, self.first, self.second, names)

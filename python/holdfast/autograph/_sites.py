@@ -58,6 +58,7 @@ class Site:
     carried: the names that an iteration hands to the next one, or to what follows the loop.
     exposed: those of them that an iteration may read before it sets them.
     blocks: the first and the last line of each block.
+    sides: what messages call the two sides of a branch; by their lines where it has no names.
     """
 
     kind: str
@@ -68,6 +69,7 @@ class Site:
     carried: tuple[str, ...] = ()
     exposed: tuple[str, ...] = ()
     blocks: tuple[tuple[int, int], ...] = ()
+    sides: tuple[str, str] | None = None
 
     @property
     def line(self) -> int:
