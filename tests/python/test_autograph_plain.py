@@ -11,6 +11,7 @@ import types
 
 import pytest
 
+import holdfast as tf
 from holdfast import _places, autograph
 
 LOG: list[object] = []

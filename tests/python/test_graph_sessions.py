@@ -50,11 +50,11 @@ def test_a_feed_that_does_not_fit_is_refused(graph, feed, kind):
 
 def test_a_symbol_and_a_stranger_are_no_feeds(graph):
     x = v1.placeholder(tf.float32, [])
-    with pytest.raises(TypeError, match="cannot be a tf.Tensor"):
+    with pytest.raises(TypeError, match="a tensor of a graph, which has no value"):
         v1.Session().run(x, {x: tf.constant(1.0)})
     with pytest.raises(TypeError, match="E1104"):
         v1.Session().run(x, {3: 1.0})
-    with pytest.raises(KeyError):
+    with pytest.raises(TypeError, match="nothing of that name"):
         v1.Session().run(x, {"nobody:0": 1.0})
 
 

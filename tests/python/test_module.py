@@ -1,5 +1,8 @@
 """`tf.Module` finds what it holds."""
 
+import copy
+import pickle
+
 import pytest
 
 import holdfast as tf
