@@ -5,11 +5,13 @@ from __future__ import annotations
 import dis
 import types
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from ._diagnostics import Mark, born_loc, mark, module_alias
+from ._holders import holds_symbol
 from ._symbols import is_symbol
+from .autograph._user_code import is_user_code
 from .errors import fail, used_here
 
 __all__ = ["Containers", "held_as"]
@@ -38,7 +40,10 @@ def _roots(function: Callable[..., Any]) -> Iterator[Named]:
 
 
 def _parts(name: str, value: Any) -> Iterator[Named]:
-    if isinstance(value, dict):
+    if isinstance(value, (types.FunctionType, types.MethodType)):
+        if is_user_code(value.__code__):
+            yield from _roots(value)
+    elif isinstance(value, dict):
         for key, part in list(value.items()):
             if isinstance(key, (str, int)):
                 yield f"{name}[{key!r}]", part
@@ -79,7 +84,7 @@ class Containers:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         found = list(_reachable(function))
-        self._code = getattr(getattr(function, "__func__", function), "__code__", None)
+        self._codes = list(_codes([function, *(value for _, value in found)]))
         self._known = [
             (name, value, len(value))
             for name, value in found
@@ -96,7 +101,7 @@ class Containers:
         """Refuses the trace if one of them grew by a symbol, or if it reads state that it sets."""
         for name, owner, before in self._objects:
             for attribute, value in list(vars(owner).items()):
-                found = self._state(attribute) if is_symbol(value) else None
+                found = self._state(attribute) if holds_symbol(value) else None
                 if found is not None:
                     owner.__dict__.pop(attribute)  # the call does not happen
                     owner.__dict__.update(before)
@@ -110,13 +115,28 @@ class Containers:
 
     def _state(self, attribute: str) -> tuple[Mark, Mark] | None:
         """Where the code reads an attribute before it stores it, and where it stores it."""
-        every = dis.get_instructions(self._code) if self._code else ()
-        steps = [step for step in every if step.argval == attribute]
-        read = next((step.offset for step in steps if step.opname.startswith("LOAD")), None)
-        stored = next((step.offset for step in steps if step.opname.startswith("STORE")), None)
-        if self._code is None or read is None or stored is None or stored < read:
-            return None
-        return Mark(self._code, read), Mark(self._code, stored)
+        for code in self._codes:
+            if attribute not in code.co_names:
+                continue
+            steps = [step for step in dis.get_instructions(code) if step.argval == attribute]
+            read = next((step.offset for step in steps if step.opname.startswith("LOAD")), None)
+            stored = next((step.offset for step in steps if step.opname.startswith("STORE")), None)
+            if read is not None and stored is not None and read < stored:
+                return Mark(code, read), Mark(code, stored)
+        return None
+
+
+def _codes(things: Iterable[Any]) -> Iterator[types.CodeType]:
+    """The code of functions, and of the methods of objects, each once and only the user's."""
+    seen: set[int] = set()
+    for thing in things:
+        plain = getattr(thing, "__func__", thing)
+        methods = [] if isinstance(thing, type) else list(vars(type(thing)).values())
+        for each in (plain, *methods):
+            code = each.__code__ if isinstance(each, types.FunctionType) else None
+            if code is not None and id(code) not in seen and is_user_code(code):
+                seen.add(id(code))
+                yield code
 
 
 def _label(role: str, loc: dict[str, Any], text: str, primary: bool) -> dict[str, Any]:

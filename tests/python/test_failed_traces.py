@@ -51,3 +51,33 @@ def test_a_variable_that_a_trace_makes_is_made_once_beside_stores():
     assert [float(model(tf.constant(v))) for v in (1.0, 2.0, 3.0)] == [2.0, 6.0, 12.0]
     assert [float(v) for v in model.seen] == [1.0, 2.0, 3.0]
     assert len(model.variables) == 1
+
+
+STATE = """
+import holdfast as tf
+
+class Cell:
+    def __init__(self):
+        self.total, self.pair = tf.constant(0.0), (tf.constant(0.0), tf.constant(1.0))
+
+    def add(self, x):
+        self.total = self.total + x
+        return self.total
+
+    def swap(self, x):
+        first, second = self.pair
+        self.pair = (second + x, first)
+        return first
+
+cell = Cell()
+functions = [lambda x: cell.add(x), cell.swap, lambda x: cell.swap(x)]
+"""
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_state_in_code_without_source_is_refused_and_never_stale(number):
+    space = {}
+    exec(STATE, space)
+    with pytest.raises(tf.errors.DiagnosticError) as caught:
+        tf.function(space["functions"][number])(tf.constant(1.0))
+    assert caught.value.code == "E0106"
