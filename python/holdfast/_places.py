@@ -228,6 +228,7 @@ class Recorder:
         self._outside: dict[int, tuple[Any, Place]] = {}
         self._given: dict[int, ArgumentPlace] = {}  # containers among the arguments
         self._asked: set[int] = set()
+        self._positions: dict[int, dict[int, list[int]]] = {}  # in lists as they were found
         self._alive: list[Any] = []  # so that no id is given twice while tracing
         self._stores: list[Store] | None = None
         self.undo: Undo | None = None  # how to take them back
@@ -257,6 +258,7 @@ class Recorder:
         self.journal, self.molds = Journal(), None
         self._alive.clear()
         self._outside.clear()
+        self._positions.clear()
 
     @property
     def stores(self) -> list[Store]:
@@ -390,10 +392,16 @@ class Recorder:
                 yield item
             return
         # The list may have lost what stood before it, or have grown behind it.
+        if id(original) not in self._positions:
+            places: dict[int, list[int]] = {}
+            for i, each in enumerate(original):
+                places.setdefault(id(each), []).append(i)
+            self._positions[id(original)] = places
+            self._alive.append(original)
+        found = self._positions[id(original)]
         first = -len(original) if isinstance(item, int) and item < 0 else 0
-        for i, each in enumerate(original, first):
-            if each is value:
-                yield i
+        for i in found.get(id(value), ()):
+            yield first + i
 
     def note_length(self, container: Any) -> None:
         """The length of a container was asked for."""
