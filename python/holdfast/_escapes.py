@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 from ._diagnostics import Mark, born_loc, mark, module_alias
 from ._holders import holds_symbol
 from ._symbols import is_symbol
-from .autograph._user_code import is_user_code
 from .errors import fail, used_here
 
 __all__ = ["Containers", "held_as"]
@@ -39,9 +38,15 @@ def _roots(function: Callable[..., Any]) -> Iterator[Named]:
             yield name, plain.__globals__[name]
 
 
+def _is_user_code(code: types.CodeType) -> bool:
+    from .autograph._user_code import is_user_code  # not before there is something to trace
+
+    return is_user_code(code)
+
+
 def _parts(name: str, value: Any) -> Iterator[Named]:
     if isinstance(value, (types.FunctionType, types.MethodType)):
-        if is_user_code(value.__code__):
+        if _is_user_code(value.__code__):
             yield from _roots(value)
     elif isinstance(value, dict):
         for key, part in list(value.items()):
@@ -134,7 +139,7 @@ def _codes(things: Iterable[Any]) -> Iterator[types.CodeType]:
         methods = [] if isinstance(thing, type) else list(vars(type(thing)).values())
         for each in (plain, *methods):
             code = each.__code__ if isinstance(each, types.FunctionType) else None
-            if code is not None and id(code) not in seen and is_user_code(code):
+            if code is not None and id(code) not in seen and _is_user_code(code):
                 seen.add(id(code))
                 yield code
 

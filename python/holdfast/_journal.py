@@ -148,11 +148,14 @@ class Journal:
 
     def undo_symbols(self) -> None:
         """Takes back what holds tensors without a value; the rest stays, as in plain code."""
+        # What a staged branch left holds on one side only, and nobody knows which one it is.
+        unsure = {change.touches()[1] for change in self.changes if change.condition is not None}
         for change in reversed(self.changes):
             if isinstance(change, Set) and not isinstance(change.place, ItemPlace):
-                if holds_symbol(change.place.read()):
+                if change.condition is not None or holds_symbol(change.place.read()):
                     change.place.restore(change.old)
-        self.restore({key for key, (each, _) in self._before.items() if holds_symbol(each)})
+        kept = self._before.items()
+        self.restore({key for key, (each, _) in kept if key in unsure or holds_symbol(each)})
 
     def copies(self, containers: Container[int]) -> list[tuple[Any, Any]]:
         """Containers, of those with these ids, and copies of what they were."""

@@ -434,14 +434,10 @@ def test_an_error_after_a_branch_speaks_of_the_line_of_the_branch():
             kept.append(x * 2)
             return x
 
-        def other():
-            kept.append(x * 3)
-            return x + 1
-
-        y = tf.cond(x > 0, side, other)
-        return y + kept[1]
+        y = tf.cond(x > 0, side, lambda: x + 1)
+        return y + kept[0]
 
     with pytest.raises(tf.errors.InaccessibleTensorError) as caught:
         f(tf.constant(1.0))
     labels = {label.role: label.loc.source.strip() for label in caught.value.diagnostic.labels}
-    assert labels["placed"] == "y = tf.cond(x > 0, side, other)"
+    assert labels["placed"] == "y = tf.cond(x > 0, side, lambda: x + 1)"

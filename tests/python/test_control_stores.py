@@ -42,6 +42,21 @@ def branch(space, log):
     return function
 
 
+def both_sides(space, log):
+    def function(x):
+        def hot():
+            log.append(x * 2)
+            return x
+
+        def cold():
+            log.append(x * 3)
+            return x + 1
+
+        return tf.cond(x > 0, hot, cold) + log[-1]
+
+    return function
+
+
 def several(space, log):
     def function(x):
         def large():
@@ -119,7 +134,7 @@ def folds(space, log):
 
 
 @pytest.mark.parametrize(
-    "program", [branch, several, loop, bounded_loop, loop_read_afterwards, rows, folds]
+    "program", [branch, both_sides, several, loop, bounded_loop, loop_read_afterwards, rows, folds]
 )
 def test_stores_are_those_of_plain_code(program):
     plain, traced = history(program, (1.0, -1.0, 5.0, 2.0))
