@@ -444,7 +444,7 @@ def owner_of(function: Any) -> Any:
 
 
 def raw_method(container: Any, name: str) -> Any:
-    """A method of a container as Python's own type has it, whatever the user's class makes of it."""
+    """A method of a container as Python's own type has it, whatever the user's class does."""
     for kind in type(container).__mro__:
         found = kind.__dict__.get(name)
         if found is not None and not isinstance(found, types.FunctionType):
@@ -453,7 +453,7 @@ def raw_method(container: Any, name: str) -> Any:
 
 
 def leaves(value: Any) -> list[Any]:
-    """What a nested value holds: lists, tuples, dicts, sets and deques are looked into, once each."""
+    """What a nested value holds: lists, tuples, dicts, sets, deques are looked into, once each."""
     found: list[Any] = []
     seen: set[int] = set()
     waiting = [value]

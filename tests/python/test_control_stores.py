@@ -1,4 +1,4 @@
-"""What functions given to cond, while_loop, map_fn and their kin store is left as plain code does."""
+"""What functions given to cond, while_loop, map_fn and their kin store is left as in plain code."""
 
 import types
 

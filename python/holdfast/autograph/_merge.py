@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _control, _registry
-from .._holders import MISSING, ItemPlace, Object, Place
+from .._holders import MISSING, ItemPlace, Object, Place, raw_method
 from .._journal import Change, Growth, Journal, Set, journal, mutate, put, write
 from .._places import recording
 from ..errors import fail
@@ -369,7 +369,7 @@ def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:
     else:
         container = change.container.read()
         now.keep(container)
-        getattr(container, change.method)(*change.inside)
+        raw_method(container, change.method)(*change.inside, **change.keywords)
         made = Growth(
             Object(container, change.container.within), change.method, value, change.keywords
         )

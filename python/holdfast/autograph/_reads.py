@@ -378,10 +378,10 @@ class _Item(_Target):
         self._grew = None
         self.place = None
         if isinstance(container, (list, dict)) and _is_key(index):
-            space = isinstance(within, SpacePlace) and isinstance(index, str)
-            self.place = (
-                within.part(index) if space else ItemPlace(container, index, within)  # type: ignore[union-attr]
-            )
+            if isinstance(within, SpacePlace) and isinstance(index, str):
+                self.place = within.part(index)
+            else:
+                self.place = ItemPlace(container, index, within)
             if recorder is not None:
                 recorder.note_growth(container)
 

@@ -279,7 +279,7 @@ def _opening(node: ast.FunctionDef, scope: Scope) -> list[ast.stmt]:
 
 
 def _count(target: ast.expr) -> int | None:
-    """How many values a target takes apart; -1 for any number, None for one that takes the whole."""
+    """How many values a target takes; -1 for any number, None for one that takes the whole."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         return None
     starred = any(isinstance(each, ast.Starred) for each in target.elts)
