@@ -58,7 +58,9 @@ std::string FastPlan::explain() const {
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     out += "\n";
     if (!refusals_[k].empty()) out += cat("         refused: ", refusals_[k], "\n");
-    if (n.op == &fused_op() || n.op == &fused_update_op()) out += cat("         fused: ", expr_of(n.attrs).text(), "\n");
+    if (n.op != &fused_op() && n.op != &fused_update_op()) continue;
+    const Expr& e = expr_of(n.attrs);
+    out += cat("         fused", e.row() ? cat(", rows of ", e.row()) : "", ": ", e.text(), "\n");
   }
   return out;
 }

@@ -91,6 +91,7 @@ const std::vector<Pass>& all_passes() {
       {"early_updates", "Moves updates of variables to where their values are known.", &early_updates, true},
       {"fuse", "Joins elementwise nodes into one.", &fuse, true},
       {"fuse_reductions", "Reduces trailing axes inside the loop that computes what is reduced.", &fuse_reductions, true},
+      {"tile_rows", "Joins what works over the same rows, reductions and all around them.", &tile_rows, true},
       {"fuse_updates", "Adds to variables inside the loop that computes what is added.", &fuse_updates, true},
   };
   return list;

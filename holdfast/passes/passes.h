@@ -36,6 +36,8 @@ HOLDFAST_API bool early_updates(Graph&);
 HOLDFAST_API bool fuse(Graph&);
 /// Lets reductions over trailing axes read what they reduce while it is in the first cache.
 HOLDFAST_API bool fuse_reductions(Graph&);
+/// Joins what works over the same rows, so that a row is read once however often it is reduced.
+HOLDFAST_API bool tile_rows(Graph&);
 /// Adds to variables inside the loop that computes what is added.
 HOLDFAST_API bool fuse_updates(Graph&);
 
