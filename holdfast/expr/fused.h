@@ -112,11 +112,13 @@ class HOLDFAST_API Expr final : public RefCounted {
   /// What is done to one block.
   struct Action {
     enum Kind : uint8_t { kLoop, kRowLoop, kFold, kCopy } kind;
-    InlineVector<int, 3> operands;
-    int result;
+    bool per_row = false;    // its result has one element a row
+    int count = 0;           // of its operands
+    int in[3] = {0, 0, 0};
+    int result = 0;
     Loop loop = nullptr;
-    RowFold fold = {};
     RowLoop rows = nullptr;
+    RowFold fold = {};
   };
   struct Slot {
     int64_t cell;  // bytes of an element

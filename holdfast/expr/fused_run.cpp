@@ -71,22 +71,15 @@ class Expr::Run {
       streams_ = streams_ || s.streamed;
     }
     lay_out();
+    for (size_t i = 0; i < sources_.size(); ++i)
+      if (sources_[i].to || (sources_[i].data && !sources_[i].once)) moving_.push_back(static_cast<int>(i));
   }
 
   void all() {
     int64_t grain = std::max(8 * block_, kGrain / static_cast<int64_t>(e_.code_.size()) * 2);
     if (row_) grain = (grain + block_ - 1) / block_ * block_;
-    if (used_ <= kScratch) {
-      parallel_for(n_, grain, [&](int64_t begin, int64_t end) {
-        alignas(64) char scratch[kScratch];
-        piece(begin, end, scratch);
-      });
-    } else {
-      parallel_for(n_, grain, [&](int64_t begin, int64_t end) {
-        alignas(64) char scratch[kRowScratch];
-        piece(begin, end, scratch);
-      });
-    }
+    bool few = used_ <= kScratch;
+    parallel_for(n_, grain, [&](int64_t begin, int64_t end) { few ? piece_in<kScratch>(begin, end) : piece_in<kRowScratch>(begin, end); });
   }
 
  private:
@@ -137,45 +130,51 @@ class Expr::Run {
     used_ = used;
   }
 
+  // Apart from its callers: compilers touch every page of a large frame, and small calls would pay for it.
+  template <int64_t kBytes>
+  __attribute__((noinline)) void piece_in(int64_t begin, int64_t end) const {
+    alignas(64) char scratch[kBytes];
+    piece(begin, end, scratch);
+  }
+
   void piece(int64_t begin, int64_t end, char* scratch) const {
-    InlineVector<const char*, 32> at(sources_.size(), nullptr);
+    InlineVector<char*, 32> at(sources_.size(), nullptr);
     int64_t most = std::min(block_, end - begin);
     for (size_t i = 0; i < sources_.size(); ++i) {
       const Source& s = sources_[i];
+      if (s.scratch >= 0) at[i] = scratch + s.scratch;
       if (!s.once) continue;
       const Reader& r = readers_[static_cast<size_t>(s.reader)];
-      char* own = scratch + s.scratch;
-      at[i] = own;
-      if (r.constant) spread(s, own, s.per_row ? most / row_ : most);
-      else at[i] = static_cast<const char*>(r.block(0, most, own));
+      if (r.constant) spread(s, at[i], s.per_row ? most / row_ : most);
+      else at[i] = const_cast<char*>(static_cast<const char*>(r.block(0, most, at[i])));
     }
-    for (int64_t b = begin; b < end; b += block_) block(b, std::min(block_, end - b), scratch, at);
+    for (int64_t b = begin; b < end; b += block_) block(b, std::min(block_, end - b), scratch, at.data());
     if (streams_) end_stream();
   }
 
-  void block(int64_t b, int64_t count, char* scratch, std::span<const char*> at) const {
+  void block(int64_t b, int64_t count, char* scratch, char** at) const {
     int64_t first = row_ ? b / row_ : 0, rows = row_ ? count / row_ : 0;
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      const Source& s = sources_[i];
-      if (!s.data || s.once) continue;
-      at[i] = s.reader >= 0 ? static_cast<const char*>(readers_[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch))
-                            : s.data + (s.per_row ? first : b) * s.cell;
+    bool whole = count % kLeast == 0;
+    for (int i : moving_) {
+      const Source& s = sources_[static_cast<size_t>(i)];
+      int64_t begin = (s.per_row ? first : b) * s.cell;
+      if (s.to) at[i] = s.streamed && whole ? scratch + s.scratch : s.to + begin;
+      else if (s.reader < 0) at[i] = const_cast<char*>(s.data) + begin;
+      else at[i] = const_cast<char*>(static_cast<const char*>(readers_[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch)));
     }
     for (const Action& a : e_.actions_) {
-      const Source& s = sources_[static_cast<size_t>(a.result)];
-      int64_t begin = s.per_row ? first : b, n = s.per_row ? rows : count;
-      bool past_caches = s.streamed && n % 64 == 0;
-      char* to = s.to && !past_caches ? s.to + begin * s.cell : scratch + s.scratch;
-      const void* operands[kMostOperands];
-      for (size_t o = 0; o < a.operands.size(); ++o) operands[o] = at[static_cast<size_t>(a.operands[o])];
+      int64_t n = a.per_row ? rows : count;
+      const void* in[kMostOperands] = {at[a.in[0]], at[a.in[1]], at[a.in[2]]};
+      char* to = at[a.result];
       switch (a.kind) {
-        case Action::kLoop: a.loop(operands, to, n); break;
-        case Action::kRowLoop: a.rows(operands, to, rows, row_); break;
-        case Action::kFold: fold_rows(a.fold, static_cast<const char*>(operands[0]), rows, row_, s.cell, to); break;
-        case Action::kCopy: std::memcpy(to, operands[0], static_cast<size_t>(n * s.cell)); break;
+        case Action::kLoop: a.loop(in, to, n); break;
+        case Action::kRowLoop: a.rows(in, to, rows, row_); break;
+        case Action::kFold: fold_rows(a.fold, at[a.in[0]], rows, row_, sources_[static_cast<size_t>(a.result)].cell, to); break;
+        case Action::kCopy: std::memcpy(to, in[0], static_cast<size_t>(n * sources_[static_cast<size_t>(a.result)].cell)); break;
       }
-      at[static_cast<size_t>(a.result)] = to;
-      if (past_caches) stream(s.to + begin * s.cell, to, n * s.cell);
+      if (!streams_ || !whole) continue;
+      const Source& s = sources_[static_cast<size_t>(a.result)];
+      if (s.streamed) stream(s.to + b * s.cell, to, n * s.cell);
     }
   }
 
@@ -184,6 +183,7 @@ class Expr::Run {
   InlineVector<Source, 32> sources_;
   InlineVector<Reader, 8> readers_;
   InlineVector<Slot, 16> slots_;
+  InlineVector<int, 8> moving_;  // inputs and outputs, which lie elsewhere for each block
   bool streams_ = false;
 };
 

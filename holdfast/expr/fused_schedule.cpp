@@ -29,18 +29,19 @@ class Expr::Scheduler {
     for (const Instruction& k : e_.code_) {
       bool per_row = value(k.result).per_row;
       if (k.loop) {
-        Action a{.kind = Action::kLoop, .operands = {}, .result = k.result, .loop = k.loop};
-        if (!per_row) a.rows = row_loop(k);
-        if (a.rows) a.kind = Action::kRowLoop;
-        for (int o : k.operands) a.operands.push_back(per_row || a.rows ? held(o) : along_domain(o));
-        e_.actions_.push_back(std::move(a));
+        RowLoop rows = per_row ? nullptr : row_loop(k);
+        InlineVector<int, 3> in;
+        for (int o : k.operands) in.push_back(per_row || rows ? held(o) : along_domain(o));
+        Action& a = act(rows ? Action::kRowLoop : Action::kLoop, in, k.result);
+        a.loop = k.loop;
+        a.rows = rows;
       } else if (k.fold.rows) {
         int from = along_domain(k.operands[0]);
-        e_.actions_.push_back({.kind = Action::kFold, .operands = {from}, .result = k.result, .fold = k.fold});
+        act(Action::kFold, {&from, 1}, k.result).fold = k.fold;
       } else {
         int from = per_row ? held(k.operands[0]) : along_domain(k.operands[0]);
         bool stored = std::find(e_.stores_.begin(), e_.stores_.end(), k.result) != e_.stores_.end();
-        if (stored) e_.actions_.push_back({.kind = Action::kCopy, .operands = {from}, .result = k.result});
+        if (stored) act(Action::kCopy, {&from, 1}, k.result);
         else held_[static_cast<size_t>(k.result)] = from;  // the same numbers in the same order
       }
     }
@@ -50,12 +51,12 @@ class Expr::Scheduler {
     for (Value& v : e_.values_)
       if (v.number && !v.aside) v.slot = take(v);  // filled once, so shared with nobody
     for (size_t k = 0; k < e_.actions_.size(); ++k) {
-      for (int o : e_.actions_[k].operands) value(o).last = static_cast<int>(k);
+      for (int o : operands(k)) value(o).last = static_cast<int>(k);
       value(e_.actions_[k].result).made = static_cast<int>(k);
     }
     for (size_t k = 0; k < e_.actions_.size(); ++k) {
       // What dies here may be overwritten by the result: loops read an element before they write it.
-      for (int o : e_.actions_[k].operands) {
+      for (int o : operands(k)) {
         const Value& v = value(o);
         if (v.made < 0 || v.last != static_cast<int>(k)) continue;
         auto& list = free(v);
@@ -71,6 +72,15 @@ class Expr::Scheduler {
   int held(int v) const { return held_[static_cast<size_t>(v)]; }
   std::vector<int>& free(const Value& v) { return free_[static_cast<size_t>(size_of(v.dtype))][v.per_row]; }
 
+  std::span<const int> operands(size_t k) const { return {e_.actions_[k].in, static_cast<size_t>(e_.actions_[k].count)}; }
+
+  Action& act(Action::Kind kind, std::span<const int> in, int result) {
+    Action a{.kind = kind, .per_row = value(result).per_row, .count = static_cast<int>(in.size()), .result = result};
+    std::copy(in.begin(), in.end(), a.in);
+    e_.actions_.push_back(a);
+    return e_.actions_.back();
+  }
+
   // The value with an element for each of the domain: what has one a row is written out once, when it is first needed.
   int along_domain(int v) {
     v = held(v);
@@ -80,7 +90,7 @@ class Expr::Scheduler {
       DType d = value(v).dtype;
       e_.values_.push_back({.dtype = d});
       RowLoop loop = row_table().spreads[size_of(d)];
-      e_.actions_.push_back({.kind = Action::kRowLoop, .operands = {v}, .result = spread_[static_cast<size_t>(v)], .rows = loop});
+      act(Action::kRowLoop, {&v, 1}, spread_[static_cast<size_t>(v)]).rows = loop;
     }
     return spread_[static_cast<size_t>(v)];
   }
