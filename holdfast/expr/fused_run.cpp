@@ -1,5 +1,7 @@
 // The block interpreter: every action over a block before the next block begins.
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
 #include "holdfast/expr/blocks.h"
 #include "holdfast/expr/fused.h"
 
@@ -78,6 +80,7 @@ class Expr::Run {
   void all() {
     int64_t grain = std::max(8 * block_, kGrain / static_cast<int64_t>(e_.code_.size()) * 2);
     if (row_) grain = (grain + block_ - 1) / block_ * block_;
+    if (used_ > kRowScratch) bug(cat("an expression wants ", used_, " bytes of scratch memory"));
     bool few = used_ <= kScratch;
     parallel_for(n_, grain, [&](int64_t begin, int64_t end) { few ? piece_in<kScratch>(begin, end) : piece_in<kRowScratch>(begin, end); });
   }
@@ -170,7 +173,7 @@ class Expr::Run {
         case Action::kLoop: a.loop(in, to, n); break;
         case Action::kRowLoop: a.rows(in, to, rows, row_); break;
         case Action::kFold: fold_rows(a.fold, at[a.in[0]], rows, row_, sources_[static_cast<size_t>(a.result)].cell, to); break;
-        case Action::kCopy: std::memcpy(to, in[0], static_cast<size_t>(n * sources_[static_cast<size_t>(a.result)].cell)); break;
+        case Action::kCopy: std::memmove(to, in[0], static_cast<size_t>(n * sources_[static_cast<size_t>(a.result)].cell)); break;
       }
       if (!streams_ || !whole) continue;
       const Source& s = sources_[static_cast<size_t>(a.result)];

@@ -64,11 +64,11 @@ Role role_of(const Node& n, const Rows& rows) {
     return told && out.size() == rows.count() && type_of(n.inputs[0]).shape.size() == rows.count() ? Role::kReshape : Role::kNone;
   if (n.op == broadcast) return told && out == rows.domain ? Role::kBroadcast : Role::kNone;
   if (auto own = rows_of(n)) return !(*own == rows) ? Role::kNone : n.op == &fused_op() ? Role::kDomain : Role::kFold;
+  bool all = out == rows.domain;
+  if (!all && out.size() != rows.count()) return Role::kNone;
+  for (const Edge& e : n.inputs) if (const Shape& s = type_of(e).shape; !all && s.size() != 1 && s != out) return Role::kNone;
   if (n.op != &fused_op() && !elementwise_expr(n)) return Role::kNone;
-  if (out == rows.domain) return Role::kDomain;
-  if (out.size() != rows.count()) return Role::kNone;
-  for (const Edge& e : n.inputs) if (const Shape& s = type_of(e).shape; s.size() != 1 && s != out) return Role::kNone;
-  return Role::kPerRow;
+  return all ? Role::kDomain : Role::kPerRow;
 }
 
 // Nodes as one expression.
@@ -77,15 +77,18 @@ class Joined {
   Joined(const Graph& g, const Rows& rows) : g_(g), rows_(rows), expr_(make_ref<Expr>()) { expr_->set_rows(rows.domain, rows.row); }
 
   /// False where a value would be read crosswise.
-  bool add(const std::vector<int>& members) {
+  bool add(const std::vector<int>& members, const std::vector<Edge>& leaving) {
     for (int i : members) inside_.insert(g_.nodes[static_cast<size_t>(i)].get());
     for (int i : members) if (!add(*g_.nodes[static_cast<size_t>(i)])) return false;
+    for (const Edge& e : leaving) expr_->store(values_.at(key_of(e)));
+    expr_->finish();
     return true;
   }
 
-  void store(const Edge& e) { expr_->store(values_.at(key_of(e))); }
-  size_t instructions() const { return expr_->code().size(); }
-  Expr& expr() const { return *expr_; }
+  bool small_enough() const {
+    return expr_->code().size() <= kMostInstructions && inputs_.size() <= kMostInputs && expr_->keeps_rows(rows_.row);
+  }
+  const Ref<Expr>& expr() const { return expr_; }
   const std::vector<Edge>& inputs() const { return inputs_; }
 
  private:
@@ -131,7 +134,10 @@ class Joined {
 // Groups of nodes over the same rows, each node in at most one.
 class Tiles {
  public:
-  explicit Tiles(Graph& g) : g_(g), order_(g), of_(g.nodes.size(), -1) {}
+  explicit Tiles(Graph& g) : g_(g), order_(g), of_(g.nodes.size(), -1), readers_(g.nodes.size()) {
+    for (size_t i = 0; i < g.nodes.size(); ++i) for (const Edge& e : g.nodes[i]->inputs) note(e, static_cast<int>(i));
+    for (const Edge& e : g.outputs) note(e, -1);
+  }
 
   bool run() {
     for (const Ref<Node>& n : g_.nodes)
@@ -144,6 +150,9 @@ class Tiles {
 
  private:
   const Node& node(int i) const { return *g_.nodes[static_cast<size_t>(i)]; }
+  void note(const Edge& e, int reader) {
+    if (e.node) readers_[static_cast<size_t>(order_.position(e.node.get()))].emplace(e.output, reader);
+  }
 
   void grow(const Rows& rows) {
     size_t first = members_.size();
@@ -182,45 +191,40 @@ class Tiles {
     std::sort(both.begin(), both.end());
     const Rows& rows = *rows_[static_cast<size_t>(a)];
     Joined trial(g_, rows);
-    if (!trial.add(both) || trial.instructions() > kMostInstructions || trial.inputs().size() > kMostInputs) return;
-    trial.expr().finish();
-    if (!trial.expr().keeps_rows(rows.row)) return;
+    if (!trial.add(both, leaving(both)) || !trial.small_enough()) return;
     if (order_.path_outside(from, to, of_, members_) || order_.path_outside(to, from, of_, members_)) return;
     for (int i : from) of_[static_cast<size_t>(i)] = a;
     to = std::move(both);
     from.clear();
   }
 
-  int group(const Node* n) const { return of_[static_cast<size_t>(order_.position(n))]; }
-
-  // The values that leave each group, in order.
-  std::vector<std::vector<Edge>> stored() const {
-    std::vector<std::set<std::pair<int, int>>> found(members_.size());
-    auto see = [&](const Edge& e, int reader) {
-      if (int own = e.node ? group(e.node.get()) : -1; own >= 0 && own != reader) found[static_cast<size_t>(own)].emplace(order_.position(e.node.get()), e.output);
-    };
-    for (const Ref<Node>& n : g_.nodes) for (const Edge& e : n->inputs) see(e, group(n.get()));
-    for (const Edge& e : g_.outputs) see(e, -1);
-    std::vector<std::vector<Edge>> out(members_.size());
-    for (size_t k = 0; k < found.size(); ++k)
-      for (auto [i, output] : found[k]) out[k].push_back({g_.nodes[static_cast<size_t>(i)], output});
+  // What others read of these nodes, in order.
+  std::vector<Edge> leaving(const std::vector<int>& members) const {
+    std::vector<Edge> out;
+    for (int i : members) {
+      int last = -1;  // several may read one output
+      for (auto [output, reader] : readers_[static_cast<size_t>(i)]) {
+        if (output == last || std::binary_search(members.begin(), members.end(), reader)) continue;
+        out.push_back({g_.nodes[static_cast<size_t>(i)], last = output});
+      }
+    }
     return out;
   }
 
   void rewrite() {
-    std::vector<std::vector<Edge>> leaving = stored();
     std::unordered_map<EdgeKey, Edge, EdgeHash> moved;
     std::unordered_map<const Node*, Ref<Node>> within;  // the node that runs instead
     std::vector<Ref<Node>> nodes;
     for (const std::vector<int>& unit : order_.units(of_)) {
       int own = of_[static_cast<size_t>(unit[0])];
-      Ref<Node> n = own < 0 ? g_.nodes[static_cast<size_t>(unit[0])] : made(unit, *rows_[static_cast<size_t>(own)], leaving[static_cast<size_t>(own)]);
+      std::vector<Edge> out = own < 0 ? std::vector<Edge>() : leaving(unit);
+      Ref<Node> n = own < 0 ? g_.nodes[static_cast<size_t>(unit[0])] : made(unit, *rows_[static_cast<size_t>(own)], out);
       for (Edge& e : n->inputs) if (auto it = moved.find(key_of(e)); it != moved.end()) e = it->second;
       for (Ref<Node>& b : n->after) if (auto it = within.find(b.get()); it != within.end()) b = it->second;
       nodes.push_back(n);
       if (own < 0) continue;
       for (int i : unit) within[&node(i)] = n;
-      for (size_t k = 0; k < leaving[static_cast<size_t>(own)].size(); ++k) moved[key_of(leaving[static_cast<size_t>(own)][k])] = {n, static_cast<int>(k)};
+      for (size_t k = 0; k < out.size(); ++k) moved[key_of(out[k])] = {n, static_cast<int>(k)};
     }
     for (Edge& e : g_.outputs) if (auto it = moved.find(key_of(e)); it != moved.end()) e = it->second;
     g_.nodes = std::move(nodes);
@@ -228,16 +232,11 @@ class Tiles {
 
   Ref<Node> made(const std::vector<int>& unit, const Rows& rows, const std::vector<Edge>& leaving) const {
     Joined joined(g_, rows);
-    joined.add(unit);
-    auto out = make_ref<Node>(&fused_op(), Attrs{});
-    for (const Edge& e : joined.inputs()) out->inputs.push_back(e);
-    for (const Edge& e : leaving) {
-      joined.store(e);
-      out->outputs.push_back(type_of(e));
-    }
-    joined.expr().finish();
+    joined.add(unit, leaving);
     const Node& last = node(unit.back());
-    out->attrs.push_back(Arg(Ref<RefCounted>(&joined.expr())));
+    auto out = make_ref<Node>(&fused_op(), Attrs{Arg(Ref<RefCounted>(joined.expr()))});
+    for (const Edge& e : joined.inputs()) out->inputs.push_back(e);
+    for (const Edge& e : leaving) out->outputs.push_back(type_of(e));
     out->where = last.where;
     out->device = last.device;
     out->placed = last.placed;
@@ -249,6 +248,7 @@ class Tiles {
   Order order_;
   std::vector<Rows> known_;
   std::vector<int> of_;  // the group of each node
+  std::vector<std::set<std::pair<int, int>>> readers_;  // of each node: which output, and who; -1: the caller
   std::vector<std::vector<int>> members_;
   std::vector<const Rows*> rows_;  // of each group
 };
