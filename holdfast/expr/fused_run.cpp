@@ -11,6 +11,8 @@ namespace {
 constexpr int64_t kScratch = 64 << 10;     // bytes on the stack of each thread
 constexpr int64_t kRowScratch = 256 << 10; // the same where rows are long: what is between stays in the second cache
 constexpr int64_t kComfortable = 24 << 10; // what leaves room for inputs and outputs in the first cache
+constexpr int64_t kLine = 64;              // bytes that come from memory together
+constexpr int64_t kFar = 512 << 10;        // bytes of an operand that the second cache does not hold beside others
 constexpr int64_t kLeast = 64;             // elements a block: loops and streamed stores need whole lines
 
 int64_t in_lines(int64_t bytes) { return (bytes + kLeast - 1) / kLeast * kLeast; }
@@ -74,7 +76,7 @@ class Expr::Run {
     }
     lay_out();
     for (size_t i = 0; i < sources_.size(); ++i)
-      if (sources_[i].to || (sources_[i].data && !sources_[i].once)) moving_.push_back(static_cast<int>(i));
+      if (sources_[i].to || (sources_[i].data && !sources_[i].once)) move(static_cast<int>(i));
   }
 
   void all() {
@@ -119,6 +121,28 @@ class Expr::Run {
     row_table().spreads[s.cell](&one, to, 1, n);
   }
 
+  void move(int i) {
+    const Source& s = sources_[static_cast<size_t>(i)];
+    moving_.push_back(i);
+    bool far = row_ && !s.per_row && !s.streamed && s.reader < 0 && n_ * s.cell >= kFar;
+    if (far && e_.actions_.size() > 1) far_.push_back(i);
+  }
+
+  // Memory brings the next block while loops work on this one: before each of them but the first, which waits for its
+  // own, a share of it is asked for. Always inline: GCC takes a function that only asks for one without effect, and drops
+  // its calls.
+  __attribute__((always_inline)) inline void ask_ahead(char* const* at, int64_t count, size_t action, bool own) const {
+    auto shares = static_cast<int64_t>(e_.actions_.size()) - 1, share = static_cast<int64_t>(action) - 1;
+    for (int i : far_) {
+      const Source& s = sources_[static_cast<size_t>(i)];
+      int64_t bytes = count * s.cell, step = in_lines((bytes + shares - 1) / shares);
+      const char *from = at[i] + bytes + share * step, *to = at[i] + bytes + std::min(bytes, (share + 1) * step);
+      if (s.to && !own) continue;  // another thread may be writing there
+      if (s.to) for (; from < to; from += kLine) __builtin_prefetch(from, 1, 3);
+      else for (; from < to; from += kLine) __builtin_prefetch(from, 0, 3);
+    }
+  }
+
   void lay_out() {
     int64_t per_element = 0, used = 0;
     for (const Slot& s : slots_) if (!s.per_row) per_element += s.cell;
@@ -151,11 +175,11 @@ class Expr::Run {
       if (r.constant) spread(s, at[i], s.per_row ? most / row_ : most);
       else at[i] = const_cast<char*>(static_cast<const char*>(r.block(0, most, at[i])));
     }
-    for (int64_t b = begin; b < end; b += block_) block(b, std::min(block_, end - b), scratch, at.data());
+    for (int64_t b = begin; b < end; b += block_) block(b, std::min(block_, end - b), end, scratch, at.data());
     if (streams_) end_stream();
   }
 
-  void block(int64_t b, int64_t count, char* scratch, char** at) const {
+  void block(int64_t b, int64_t count, int64_t end, char* scratch, char** at) const {
     int64_t first = row_ ? b / row_ : 0, rows = row_ ? count / row_ : 0;
     bool whole = count % kLeast == 0;
     for (int i : moving_) {
@@ -165,7 +189,10 @@ class Expr::Run {
       else if (s.reader < 0) at[i] = const_cast<char*>(s.data) + begin;
       else at[i] = const_cast<char*>(static_cast<const char*>(readers_[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch)));
     }
-    for (const Action& a : e_.actions_) {
+    bool more = !far_.empty() && b + 2 * count <= n_, own = b + 2 * count <= end;
+    for (size_t k = 0; k < e_.actions_.size(); ++k) {
+      const Action& a = e_.actions_[k];
+      if (more && k > 0) ask_ahead(at, count, k, own);
       int64_t n = a.per_row ? rows : count;
       const void* in[kMostOperands] = {at[a.in[0]], at[a.in[1]], at[a.in[2]]};
       char* to = at[a.result];
@@ -187,6 +214,7 @@ class Expr::Run {
   InlineVector<Reader, 8> readers_;
   InlineVector<Slot, 16> slots_;
   InlineVector<int, 8> moving_;  // inputs and outputs, which lie elsewhere for each block
+  InlineVector<int, 8> far_;     // those that come from memory
   bool streams_ = false;
 };
 
