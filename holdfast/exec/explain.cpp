@@ -53,7 +53,7 @@ std::string FastPlan::explain() const {
     share.insert(0, share.size() < 14 ? 14 - share.size() : 0, ' ');
     out += cat(share, "  ", k, "  ", n.op->name, " -> ");
     for (size_t i = 0; i < n.outputs.size(); ++i) out += cat(i ? ", " : "", type_of_output(n.outputs[i]));
-    out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run", ", ", bytes, " bytes");
+    out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run", ", ", bytes, " bytes", n.again ? ", computed again to save memory" : "");
     Loc at = locate(n.where);
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     out += "\n";

@@ -6,6 +6,7 @@
 
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/passes/elementwise_expr.h"
 
 namespace holdfast {
 namespace {
@@ -23,17 +24,6 @@ bool keeps_inputs(const Node& n) {
   auto opaque = [](DType d) { return d == DType::kResource || d == DType::kVariant; };
   for (const Edge& e : n.inputs) if (e.node && opaque(type_of(e).dtype)) return true;
   return std::any_of(n.outputs.begin(), n.outputs.end(), [&](const Type& t) { return opaque(t.dtype); });
-}
-
-// Whether an element of the result comes from the same element of its operands and of nothing else.
-bool one_by_one(const Node& n) {
-  InlineVector<DType, 4> in;
-  for (const Edge& e : n.inputs) {
-    if (!e.node) return false;
-    in.push_back(type_of(e).dtype);
-  }
-  const char* why = nullptr;
-  return n.outputs.size() == 1 && fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why);
 }
 
 }  // namespace
@@ -101,7 +91,7 @@ int FastPlan::overwritten(const Step& s, size_t output) const {
   const Node& n = *s.node;
   bool fused = n.op == &fused_op();
   int only = -1;  // the input it must be
-  if (!fused && !one_by_one(n)) {
+  if (!fused && !elementwise_form(n)) {
     only = n.op->overwrites && output == 0 ? n.op->overwrites(n.attrs) : -1;
     if (only < 0) return -1;
   }

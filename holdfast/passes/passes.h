@@ -38,6 +38,8 @@ HOLDFAST_API bool fuse(Graph&);
 HOLDFAST_API bool fuse_reductions(Graph&);
 /// Adds to variables inside the loop that computes what is added.
 HOLDFAST_API bool fuse_updates(Graph&);
+/// Computes some values again rather than keep them, where much memory costs little work.
+HOLDFAST_API bool recompute(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();
