@@ -83,6 +83,7 @@ const std::vector<Pass>& all_passes() {
       {"fold", "Computes what constants and known sizes decide.", &fold},
       {"simplify", "Replaces ops that change nothing, or that something simpler gives.", &simplify},
       {"transposes", "Removes transposes that cancel or move nothing.", &transposes},
+      {"layouts", "Moves channels of images to the end, where convolutions are faster; may change last bits.", &layouts},
       {"relax", "Lets products read through transposes, and squares by multiplying: what may change last bits.", &relax},
       {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
       {"cse", "Computes equal values once.", &cse},

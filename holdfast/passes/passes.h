@@ -20,6 +20,8 @@ HOLDFAST_API bool fold(Graph&);
 HOLDFAST_API bool simplify(Graph&);
 /// Removes transposes that cancel or move nothing.
 HOLDFAST_API bool transposes(Graph&);
+/// Moves channels of images to the end, where convolutions are faster; may change last bits.
+HOLDFAST_API bool layouts(Graph&);
 /// Lets products read through transposes, and squares by multiplying: what may change last bits.
 HOLDFAST_API bool relax(Graph&);
 /// Moves reshapes out from between elementwise ops.

@@ -1,9 +1,10 @@
 // Convolutions by oneDNN.
 //
-// Images and maps keep the layout they have: on every machine measured, its kernels for channels last
-// are within a few percent of those for its own blocked layouts, and the two reorders those need cost
-// 10 to 40 % of the convolution. The filter takes whatever layout the kernel likes best: reordering it
-// is cheap beside the convolution, so its reordered form is not kept (variables change every step).
+// Images and maps have their channels last: on every machine measured, its kernels for that layout are within a
+// few percent of those for its own blocked layouts, and the two reorders those need cost 10 to 40 % of the
+// convolution. With channels first its kernels take 1.7 times as long, so those are reordered (which the pass
+// `layouts` mostly takes out of graphs). The filter takes whatever layout the kernel likes best: reordering it is
+// cheap beside the convolution, so its reordered form is not kept (variables change every step).
 #include "holdfast/ops/nn/conv_shape.h"
 
 #ifdef HOLDFAST_ONEDNN
@@ -22,14 +23,19 @@ namespace {
 
 using dnnl::memory;
 
+// How one operand or result lies in our tensor and in the kernel's, and what takes it from one to the other.
+struct Side {
+  memory::desc ours, kernels;
+  dnnl::primitive reorder;  // empty where they are the same
+  bool result = false;
+};
+
 // A convolution, compiled for its shapes and number of threads.
 struct Compiled final : RefCounted {
   dnnl::primitive primitive;
-  memory::desc image, filter, maps;  // as our tensors lie
-  memory::desc inner_filter;         // as the kernel wants it
-  dnnl::primitive reorder;           // between the two; empty where they are the same
-  size_t scratch = 0, reorder_scratch = 0;
-  bool usable = false;               // false: the library declined these shapes
+  Side image, filter, maps;
+  size_t scratch = 0;   // of the primitive or of a reorder, whichever takes more
+  bool usable = false;  // false: the library declined these shapes
 };
 
 // Everything that decides what is compiled.
@@ -51,7 +57,11 @@ struct HashKey {
   }
 };
 
-struct Layout { memory::desc image, maps, filter, any_filter; memory::dims stride, dilation, before, after; };
+struct Layout {
+  memory::desc image, maps, filter;                  // as our tensors lie
+  memory::desc inner_image, inner_maps, any_filter;  // as kernels are asked for
+  memory::dims stride, dilation, before, after;
+};
 
 Layout layout_of(const ConvShape& s, DType dtype) {
   using Tag = memory::format_tag;
@@ -70,10 +80,13 @@ Layout layout_of(const ConvShape& s, DType dtype) {
     // The library wants the padding that the last window reaches, which may be less than what was asked.
     l.after.push_back((s.out[i] - 1) * s.stride[i] + (s.size[i] - 1) * s.dilation[i] + 1 - s.in[i] - s.before[i]);
   }
-  Tag data = s.axes == 3 ? (s.channels_first ? Tag::ncdhw : Tag::ndhwc) : (s.channels_first ? Tag::nchw : Tag::nhwc);
+  Tag last = s.axes == 3 ? Tag::ndhwc : Tag::nhwc;
+  Tag data = !s.channels_first ? last : s.axes == 3 ? Tag::ncdhw : Tag::nchw;
   Tag ours = s.axes == 3 ? (s.groups > 1 ? Tag::dhwigo : Tag::dhwio) : (s.groups > 1 ? Tag::hwigo : Tag::hwio);
   l.image = memory::desc(image, type, data);
   l.maps = memory::desc(maps, type, data);
+  l.inner_image = memory::desc(image, type, last);
+  l.inner_maps = memory::desc(maps, type, last);
   l.filter = memory::desc(filter, type, ours);
   l.any_filter = memory::desc(filter, type, Tag::any);
   return l;
@@ -90,35 +103,34 @@ Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
-  auto take = [&](auto pd, memory::desc inner, auto make) {
+  auto take = [&](auto pd, memory::desc filter, auto make) {
     if (is_fallback(pd.impl_info_str())) return;
     c->primitive = make(pd);
-    c->inner_filter = inner;
+    c->image = {l.image, l.inner_image, {}, pass == Pass::kInput};
+    c->filter = {l.filter, filter, {}, pass == Pass::kFilter};
+    c->maps = {l.maps, l.inner_maps, {}, pass == Pass::kForward};
     c->scratch = pd.scratchpad_desc().get_size();
+    for (Side* side : {&c->image, &c->filter, &c->maps}) {
+      if (side->ours == side->kernels) continue;
+      dnnl::reorder::primitive_desc reorder(e, side->result ? side->kernels : side->ours, e, side->result ? side->ours : side->kernels, attr);
+      side->reorder = dnnl::reorder(reorder);
+      c->scratch = std::max(c->scratch, reorder.scratchpad_desc().get_size());
+    }
     c->usable = true;
   };
   try {
-    dnnl::convolution_forward::primitive_desc forward(e, dnnl::prop_kind::forward_training, kDirect, l.image, l.any_filter, l.maps,
+    dnnl::convolution_forward::primitive_desc forward(e, dnnl::prop_kind::forward_training, kDirect, l.inner_image, l.any_filter, l.inner_maps,
                                                       l.stride, l.dilation, l.before, l.after, attr);
     if (pass == Pass::kForward) {
       take(forward, forward.weights_desc(), [](auto& pd) { return dnnl::convolution_forward(pd); });
     } else if (pass == Pass::kInput) {
-      dnnl::convolution_backward_data::primitive_desc pd(e, kDirect, l.image, l.any_filter, l.maps, l.stride, l.dilation, l.before,
+      dnnl::convolution_backward_data::primitive_desc pd(e, kDirect, l.inner_image, l.any_filter, l.inner_maps, l.stride, l.dilation, l.before,
                                                          l.after, forward, attr);
       take(pd, pd.weights_desc(), [](auto& d) { return dnnl::convolution_backward_data(d); });
     } else {
-      dnnl::convolution_backward_weights::primitive_desc pd(e, kDirect, l.image, l.any_filter, l.maps, l.stride, l.dilation,
+      dnnl::convolution_backward_weights::primitive_desc pd(e, kDirect, l.inner_image, l.any_filter, l.inner_maps, l.stride, l.dilation,
                                                             l.before, l.after, forward, attr);
       take(pd, pd.diff_weights_desc(), [](auto& d) { return dnnl::convolution_backward_weights(d); });
-    }
-    c->image = l.image;
-    c->maps = l.maps;
-    c->filter = l.filter;
-    if (c->usable && c->inner_filter != c->filter) {
-      bool out = pass == Pass::kFilter;
-      dnnl::reorder::primitive_desc pd(e, out ? c->inner_filter : c->filter, e, out ? c->filter : c->inner_filter, attr);
-      c->reorder = dnnl::reorder(pd);
-      c->reorder_scratch = pd.scratchpad_desc().get_size();
     }
   } catch (const dnnl::error&) {
     c->usable = false;
@@ -181,24 +193,36 @@ memory at(const memory::desc& d, const void* p) { return memory(d, onednn::engin
 Status execute(const Call& c, const Compiled& k, Pass pass, const void* image, const void* filter, const void* maps) {
   auto scratch = [&](size_t bytes) { return c.scratch(uint8, Shape{static_cast<int64_t>(bytes)}); };
   dnnl::stream& stream = onednn::stream();
-  memory outer = at(k.filter, filter), inner = outer;
-  Tensor reordered, work = scratch(std::max(k.scratch, k.reorder_scratch));
+  Tensor work = scratch(k.scratch);
   memory pad = at(memory::desc({static_cast<int64_t>(work.size())}, memory::data_type::u8, memory::format_tag::a), work.raw());
-  if (k.reorder) {
-    reordered = scratch(k.inner_filter.get_size());
-    inner = at(k.inner_filter, reordered.raw());
+  struct Operand {
+    const Side& side;
+    int argument;
+    memory ours, kernels;
+    Tensor reordered;
+  };
+  Operand operands[] = {{k.image, pass == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, at(k.image.ours, image), {}, {}},
+                        {k.filter, pass == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, at(k.filter.ours, filter), {}, {}},
+                        {k.maps, pass == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, at(k.maps.ours, maps), {}, {}}};
+  for (Operand& o : operands) {
+    o.kernels = o.ours;
+    if (!o.side.reorder) continue;
+    o.reordered = scratch(o.side.kernels.get_size());
+    o.kernels = at(o.side.kernels, o.reordered.raw());
   }
-  auto reorder = [&](const memory& from, const memory& to) {
-    k.reorder.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, pad}});
+  auto reorder = [&](bool results) {
+    for (Operand& o : operands) {
+      if (!o.side.reorder || o.side.result != results) continue;
+      o.side.reorder.execute(stream, {{DNNL_ARG_FROM, results ? o.kernels : o.ours}, {DNNL_ARG_TO, results ? o.ours : o.kernels}, {DNNL_ARG_SCRATCHPAD, pad}});
+    }
   };
   SignalsWait wait;
   try {
-    if (k.reorder && pass != Pass::kFilter) reorder(outer, inner);
-    k.primitive.execute(stream, {{pass == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, at(k.image, image)},
-                                 {pass == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, inner},
-                                 {pass == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, at(k.maps, maps)},
-                                 {DNNL_ARG_SCRATCHPAD, pad}});
-    if (k.reorder && pass == Pass::kFilter) reorder(inner, outer);
+    reorder(false);
+    std::unordered_map<int, memory> arguments{{DNNL_ARG_SCRATCHPAD, pad}};
+    for (Operand& o : operands) arguments.emplace(o.argument, o.kernels);
+    k.primitive.execute(stream, arguments);
+    reorder(true);
     stream.wait();
   } catch (const dnnl::error& e) {
     return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what()));
