@@ -58,7 +58,9 @@ std::string FastPlan::explain() const {
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     out += "\n";
     if (!refusals_[k].empty()) out += cat("         refused: ", refusals_[k], "\n");
-    if (n.op == &fused_op() || n.op == &fused_update_op()) out += cat("         fused: ", expr_of(n.attrs).text(), "\n");
+    for (const Arg& a : n.attrs)
+      if (auto* object = std::get_if<Ref<RefCounted>>(&a.value()))
+        if (auto* e = dynamic_cast<const Expr*>(object->get())) out += cat("         fused: ", e->text(), "\n");
   }
   return out;
 }

@@ -93,6 +93,7 @@ const std::vector<Pass>& all_passes() {
       {"fuse", "Joins elementwise nodes into one.", &fuse, true},
       {"fuse_reductions", "Reduces trailing axes inside the loop that computes what is reduced.", &fuse_reductions, true},
       {"fuse_updates", "Adds to variables inside the loop that computes what is added.", &fuse_updates, true},
+      {"fuse_convolutions", "Runs elementwise nodes over a convolution's result while it is in a cache.", &fuse_convolutions, true},
       {"recompute", "Computes some values again rather than keep them, where much memory costs little work.", &recompute, true},
   };
   return list;

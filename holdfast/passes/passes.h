@@ -40,6 +40,8 @@ HOLDFAST_API bool fuse(Graph&);
 HOLDFAST_API bool fuse_reductions(Graph&);
 /// Adds to variables inside the loop that computes what is added.
 HOLDFAST_API bool fuse_updates(Graph&);
+/// Runs elementwise nodes over a convolution's result while it is in a cache.
+HOLDFAST_API bool fuse_convolutions(Graph&);
 /// Computes some values again rather than keep them, where much memory costs little work.
 HOLDFAST_API bool recompute(Graph&);
 

@@ -64,11 +64,16 @@ def test_a_graph_moves_channels_where_it_begins_and_ends():
 
 def test_channels_first_over_three_axes():
     draw = np.random.default_rng(5)
-    x, k = draw.normal(size=(2, 5, 6, 7, 3)).astype("f"), draw.normal(size=(2, 2, 2, 3, 4)).astype("f")
+    x, k = (
+        draw.normal(size=(2, 5, 6, 7, 3)).astype("f"),
+        draw.normal(size=(2, 2, 2, 3, 4)).astype("f"),
+    )
 
     def conv(x, form):
         return tf.nn.relu(tf.nn.conv3d(x, k, [1] * 5, "SAME", form))
 
     want = conv(x, "NDHWC").numpy().transpose(0, 4, 1, 2, 3)
     for run in (conv, tf.function(conv)):
-        np.testing.assert_allclose(run(tf.constant(x.transpose(0, 4, 1, 2, 3)), "NCDHW"), want, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            run(tf.constant(x.transpose(0, 4, 1, 2, 3)), "NCDHW"), want, rtol=1e-4, atol=1e-4
+        )

@@ -178,57 +178,79 @@ Cache& cache() {
 // piece, one thread each. The gradient of the filter adds over images and stays in one piece.
 bool by_image(Pass pass) { return deterministic() && pass != Pass::kFilter; }
 
-// The library's team for a call, and the shapes of one piece of its work.
-struct Piece {
-  Piece(const ConvShape& s, Pass pass) : team(deterministic() ? 1 : std::numeric_limits<int>::max()), shape(s) {
-    if (by_image(pass)) shape.batch = 1;
-  }
-  Ref<Compiled> compiled(Pass pass, DType dtype) { return cache().get(pass, dtype, shape, team.threads()); }
-  Team team;
-  ConvShape shape;
-};
+Team whole_team() { return Team(deterministic() ? 1 : std::numeric_limits<int>::max()); }
+
+Ref<Compiled> compiled(const ConvShape& s, Pass pass, DType dtype, const Team& team) { return cache().get(pass, dtype, s, team.threads()); }
+
+// For pieces of so many images, of which each thread computes its own.
+Ref<Compiled> compiled_for(int64_t images, ConvShape s, Pass pass, DType dtype) {
+  s.batch = images;
+  return compiled(s, pass, dtype, Team(1));
+}
 
 memory at(const memory::desc& d, const void* p) { return memory(d, onednn::engine(), const_cast<void*>(p)); }
 
-Status execute(const Call& c, const Compiled& k, Pass pass, const void* image, const void* filter, const void* maps) {
-  auto scratch = [&](size_t bytes) { return c.scratch(uint8, Shape{static_cast<int64_t>(bytes)}); };
-  dnnl::stream& stream = onednn::stream();
-  Tensor work = scratch(k.scratch);
-  memory pad = at(memory::desc({static_cast<int64_t>(work.size())}, memory::data_type::u8, memory::format_tag::a), work.raw());
+Status failed(const Call& c, const dnnl::error& e) { return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what())); }
+
+// One convolution after another with the same filter.
+class Run {
+ public:
+  // The result of the gradient of a filter is the filter.
+  Run(const Call& c, const Compiled& k, Pass pass, const void* filter) : c_(c), k_(k), pass_(pass), filter_(operand(k.filter, filter)) {
+    SignalsWait wait;
+    if (k.filter.result) return;
+    Tensor work = scratch(k.scratch);
+    reorder(filter_, scratchpad(work));
+    onednn::stream().wait();
+  }
+
+  Status operator()(const void* image, const void* maps) const {
+    Tensor work = scratch(k_.scratch);
+    memory pad = scratchpad(work);
+    const Operand in = operand(k_.image, image), out = operand(k_.maps, maps);
+    SignalsWait wait;
+    try {
+      for (const Operand* o : {&in, &out}) if (!o->side->result) reorder(*o, pad);
+      k_.primitive.execute(onednn::stream(), {{pass_ == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, in.kernels},
+                                              {pass_ == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, filter_.kernels},
+                                              {pass_ == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, out.kernels},
+                                              {DNNL_ARG_SCRATCHPAD, pad}});
+      for (const Operand* o : {&in, &filter_, &out}) if (o->side->result) reorder(*o, pad);
+      onednn::stream().wait();
+    } catch (const dnnl::error& e) {
+      return failed(c_, e);
+    }
+    return {};
+  }
+
+ private:
   struct Operand {
-    const Side& side;
-    int argument;
+    const Side* side;
     memory ours, kernels;
     Tensor reordered;
   };
-  Operand operands[] = {{k.image, pass == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, at(k.image.ours, image), {}, {}},
-                        {k.filter, pass == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, at(k.filter.ours, filter), {}, {}},
-                        {k.maps, pass == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, at(k.maps.ours, maps), {}, {}}};
-  for (Operand& o : operands) {
-    o.kernels = o.ours;
-    if (!o.side.reorder) continue;
-    o.reordered = scratch(o.side.kernels.get_size());
-    o.kernels = at(o.side.kernels, o.reordered.raw());
+
+  Tensor scratch(size_t bytes) const { return c_.scratch(uint8, Shape{static_cast<int64_t>(bytes)}); }
+  static memory scratchpad(const Tensor& t) { return at(memory::desc({t.size()}, memory::data_type::u8, memory::format_tag::a), t.raw()); }
+
+  Operand operand(const Side& side, const void* p) const {
+    memory ours = at(side.ours, p);
+    if (!side.reorder) return {&side, ours, ours, {}};
+    Tensor space = scratch(side.kernels.get_size());
+    return {&side, ours, at(side.kernels, space.raw()), space};
   }
-  auto reorder = [&](bool results) {
-    for (Operand& o : operands) {
-      if (!o.side.reorder || o.side.result != results) continue;
-      o.side.reorder.execute(stream, {{DNNL_ARG_FROM, results ? o.kernels : o.ours}, {DNNL_ARG_TO, results ? o.ours : o.kernels}, {DNNL_ARG_SCRATCHPAD, pad}});
-    }
-  };
-  SignalsWait wait;
-  try {
-    reorder(false);
-    std::unordered_map<int, memory> arguments{{DNNL_ARG_SCRATCHPAD, pad}};
-    for (Operand& o : operands) arguments.emplace(o.argument, o.kernels);
-    k.primitive.execute(stream, arguments);
-    reorder(true);
-    stream.wait();
-  } catch (const dnnl::error& e) {
-    return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what()));
+
+  static void reorder(const Operand& o, const memory& pad) {
+    if (!o.side->reorder) return;
+    bool back = o.side->result;
+    o.side->reorder.execute(onednn::stream(), {{DNNL_ARG_FROM, back ? o.kernels : o.ours}, {DNNL_ARG_TO, back ? o.ours : o.kernels}, {DNNL_ARG_SCRATCHPAD, pad}});
   }
-  return {};
-}
+
+  const Call& c_;
+  const Compiled& k_;
+  Pass pass_;
+  Operand filter_;
+};
 
 }  // namespace
 
@@ -240,30 +262,50 @@ const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
   for (size_t i = 0; i < 3; ++i)
     if (s.stride[i] > kMost || s.before[i] > kMost || s.after[i] > kMost || (s.size[i] - 1) * s.dilation[i] > kMost) return "very large sizes";
   if (s.in_positions() > kMost / s.channels || s.positions() > kMost / s.out_channels) return "images above a gigabyte";
-  return Piece(s, pass).compiled(pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
+  Ref<Compiled> k = by_image(pass) ? compiled_for(1, s, pass, c.out_dtype()) : compiled(s, pass, c.out_dtype(), whole_team());
+  return k->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
 }
 
 Status run_onednn(Call& c, Pass pass, bool depthwise) {
+  if (by_image(pass)) return run_onednn_pieces(c, pass, depthwise, 1, [](int64_t) {});
   ConvCall k(c, pass, depthwise);
-  Ref<Compiled> compiled;
-  {
-    Piece piece(k.shape, pass);
-    compiled = piece.compiled(pass, k.dtype);
-    if (!by_image(pass)) return execute(c, *compiled, pass, k.image.raw(), k.filter.raw(), k.maps.raw());
+  Team team(whole_team());
+  Ref<Compiled> all = compiled(k.shape, pass, k.dtype, team);
+  try {
+    return Run(c, *all, pass, k.filter.raw())(k.image.raw(), k.maps.raw());
+  } catch (const dnnl::error& e) {
+    return failed(c, e);
   }
+}
+
+const char* refuse_onednn_pieces(const Call& c, Pass pass, bool depthwise, int64_t images) {
+  if (auto why = refuse_onednn(c, pass, depthwise)) return why;
+  return compiled_for(images, conv_shape(c, pass, depthwise), pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these pieces";
+}
+
+Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images, const std::function<void(int64_t)>& then) {
+  ConvCall k(c, pass, depthwise);
+  Ref<Compiled> piece = compiled_for(images, k.shape, pass, k.dtype);
   int64_t image = k.image.bytes() / k.shape.batch, maps = k.maps.bytes() / k.shape.batch;
   Status first;
-  std::mutex failed;
-  parallel_for(k.shape.batch, 1, [&](int64_t begin, int64_t end) {
-    Team team(1);
-    for (int64_t i = begin; i < end; ++i) {
-      Status s = execute(c, *compiled, pass, static_cast<const char*>(k.image.raw()) + i * image, k.filter.raw(),
-                         static_cast<const char*>(k.maps.raw()) + i * maps);
-      if (s.ok()) continue;
-      std::lock_guard lock(failed);
-      first = s;
-    }
-  });
+  std::mutex mutex;
+  try {
+    Run run(c, *piece, pass, k.filter.raw());
+    parallel_for(k.shape.batch / images, 1, [&](int64_t begin, int64_t end) {
+      Team team(1);
+      for (int64_t i = begin * images; i < end * images; i += images) {
+        Status s = run(static_cast<const char*>(k.image.raw()) + i * image, static_cast<const char*>(k.maps.raw()) + i * maps);
+        if (s.ok()) {
+          then(i);
+          continue;
+        }
+        std::lock_guard lock(mutex);
+        first = s;
+      }
+    });
+  } catch (const dnnl::error& e) {
+    return failed(c, e);
+  }
   return first;
 }
 
@@ -275,6 +317,8 @@ namespace holdfast::nn {
 
 const char* refuse_onednn(const Call&, Pass, bool) { return "built without oneDNN"; }
 Status run_onednn(Call&, Pass, bool) { return Status(Code::E1599, "built without oneDNN"); }
+const char* refuse_onednn_pieces(const Call&, Pass, bool, int64_t) { return "built without oneDNN"; }
+Status run_onednn_pieces(Call&, Pass, bool, int64_t, const std::function<void(int64_t)>&) { return Status(Code::E1599, "built without oneDNN"); }
 
 }  // namespace holdfast::nn
 #endif
