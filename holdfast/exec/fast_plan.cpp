@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstring>
 
+#include "holdfast/base/interrupt.h"
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/passes/elementwise_expr.h"
@@ -242,6 +243,7 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
   bool watching = watch_.load(std::memory_order_relaxed) && watch_.exchange(false);
   std::vector<StepSeen> seen(watching ? plan_.steps_.size() : 0);
   bool surprised = false;
+  size_t at_a_time = plan_.steps_at_a_time();
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
     const Step& s = plan_.steps_[k];
     const auto begin = timed ? Clock::now() : Clock::time_point();
@@ -265,7 +267,7 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
     settle(s, out, *frame);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if (timed) nanoseconds_[k] += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
-    if ((k & 15) == 15) check_interrupt();
+    if ((k + 1) % at_a_time == 0) check_interrupt();
   }
   if (timed) ++timed_runs_;
   set_site(asked);
