@@ -183,7 +183,23 @@ Ref<Expr> Expr::reopened() const {
 Ref<Expr> Expr::keeping(const std::vector<size_t>& outputs) const {
   Ref<Expr> out = reopened();
   for (size_t i : outputs) out->store(stores_[i]);
+  out->drop_unread();
   return out;
+}
+
+// Takes out instructions that no output needs.
+void Expr::drop_unread() {
+  std::vector<bool> needed(values_.size(), false);
+  for (int s : stores_) needed[static_cast<size_t>(s)] = true;
+  for (size_t k = code_.size(); k-- > 0;)
+    if (needed[static_cast<size_t>(code_[k].result)]) for (int o : code_[k].operands) needed[static_cast<size_t>(o)] = true;
+  std::vector<Instruction> kept;
+  for (Instruction& k : code_) {
+    Value& result = values_[static_cast<size_t>(k.result)];
+    result.instruction = needed[static_cast<size_t>(k.result)] ? static_cast<int>(kept.size()) : -1;
+    if (result.instruction >= 0) kept.push_back(std::move(k));
+  }
+  code_ = std::move(kept);
 }
 
 Ref<Expr> Expr::applied(const OpDef& op, Where where) const {

@@ -70,7 +70,7 @@ class HOLDFAST_API Expr final : public RefCounted {
   bool holds_rows(int64_t row) const;
   /// Whether all that is between its ops, for rows of that length, stays in the second cache; once it is finished.
   bool keeps_rows(int64_t row) const;
-  /// The same with some of its outputs only, in the order given; not finished.
+  /// The same with some of its outputs only, in the order given, and what they need; not finished.
   Ref<Expr> keeping(const std::vector<size_t>& outputs) const;
   /// The same with one more input `x` and one more instruction, `op(x, its only output)`, which is stored instead.
   Ref<Expr> applied(const OpDef& op, Where) const;
@@ -128,6 +128,7 @@ class HOLDFAST_API Expr final : public RefCounted {
   struct Source;
   class Run;
   Ref<Expr> reopened() const;
+  void drop_unread();
   int constant(Tensor t);
   const Instruction& maker(size_t i) const { return code_[static_cast<size_t>(values_[static_cast<size_t>(stores_[i])].instruction)]; }
 

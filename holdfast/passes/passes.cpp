@@ -83,6 +83,7 @@ const std::vector<Pass>& all_passes() {
       {"fold", "Computes what constants and known sizes decide.", &fold},
       {"simplify", "Replaces ops that change nothing, or that something simpler gives.", &simplify},
       {"transposes", "Removes transposes that cancel or move nothing.", &transposes},
+      {"layouts", "Moves channels of images to the end, where convolutions are faster; may change last bits.", &layouts},
       {"relax", "Lets products read through transposes, and squares by multiplying: what may change last bits.", &relax},
       {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
       {"cse", "Computes equal values once.", &cse},
@@ -93,6 +94,8 @@ const std::vector<Pass>& all_passes() {
       {"fuse_reductions", "Reduces trailing axes inside the loop that computes what is reduced.", &fuse_reductions, true},
       {"tile_rows", "Joins what works over the same rows, reductions and all around them.", &tile_rows, true},
       {"fuse_updates", "Adds to variables inside the loop that computes what is added.", &fuse_updates, true},
+      {"fuse_convolutions", "Runs elementwise nodes over a convolution's result while it is in a cache.", &fuse_convolutions, true},
+      {"recompute", "Computes some values again rather than keep them, where much memory costs little work.", &recompute, true},
   };
   return list;
 }

@@ -20,6 +20,8 @@ HOLDFAST_API bool fold(Graph&);
 HOLDFAST_API bool simplify(Graph&);
 /// Removes transposes that cancel or move nothing.
 HOLDFAST_API bool transposes(Graph&);
+/// Moves channels of images to the end, where convolutions are faster; may change last bits.
+HOLDFAST_API bool layouts(Graph&);
 /// Lets products read through transposes, and squares by multiplying: what may change last bits.
 HOLDFAST_API bool relax(Graph&);
 /// Moves reshapes out from between elementwise ops.
@@ -40,6 +42,10 @@ HOLDFAST_API bool fuse_reductions(Graph&);
 HOLDFAST_API bool tile_rows(Graph&);
 /// Adds to variables inside the loop that computes what is added.
 HOLDFAST_API bool fuse_updates(Graph&);
+/// Runs elementwise nodes over a convolution's result while it is in a cache.
+HOLDFAST_API bool fuse_convolutions(Graph&);
+/// Computes some values again rather than keep them, where much memory costs little work.
+HOLDFAST_API bool recompute(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();

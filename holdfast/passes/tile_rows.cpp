@@ -67,7 +67,7 @@ Role role_of(const Node& n, const Rows& rows) {
   bool all = out == rows.domain;
   if (!all && out.size() != rows.count()) return Role::kNone;
   for (const Edge& e : n.inputs) if (const Shape& s = type_of(e).shape; !all && s.size() != 1 && s != out) return Role::kNone;
-  if (n.op != &fused_op() && !elementwise_expr(n)) return Role::kNone;
+  if (n.op != &fused_op() && !elementwise_form(n)) return Role::kNone;
   return all ? Role::kDomain : Role::kPerRow;
 }
 
