@@ -1,7 +1,6 @@
 // Runs elementwise ops over the result of a convolution a few images at a time, while these lie in a cache.
 #include <algorithm>
 
-#include "holdfast/device/device.h"
 #include "holdfast/ops/nn/conv_then.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
@@ -98,9 +97,6 @@ class Convolutions {
 
 }  // namespace
 
-bool fuse_convolutions(Graph& g) {
-  if (devices().size() > 1) return false;
-  return Convolutions(g).run();
-}
+bool fuse_convolutions(Graph& g) { return Convolutions(g).run(); }
 
 }  // namespace holdfast

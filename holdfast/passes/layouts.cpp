@@ -2,7 +2,6 @@
 // moved where such convolutions begin and end, and what lies between works on them as they are there.
 #include <algorithm>
 
-#include "holdfast/device/device.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/simplify.h"
@@ -190,9 +189,6 @@ class Layouts {
 
 }  // namespace
 
-bool layouts(Graph& g) {
-  if (devices().size() > 1) return false;  // another device has its own kernels, which like other layouts
-  return Layouts(g).run();
-}
+bool layouts(Graph& g) { return Layouts(g).run(); }
 
 }  // namespace holdfast

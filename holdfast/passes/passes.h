@@ -12,6 +12,7 @@ struct Pass {
   const char* doc;
   bool (*run)(Graph&);
   bool last = false;  // once, after the others have nothing left to do: it hides what they look for
+  bool alone = false;  // only where the CPU is the one device: others have kernels that like other forms
 };
 
 /// Computes what constants and known sizes decide.

@@ -12,7 +12,11 @@ namespace {
 
 constexpr int64_t kPiece = 512 << 10;  // bytes of results that stay in the second cache, beside operands
 
-const Expr& expression(const Arg& a) { return expr_of({a}); }
+const Expr* expression_in(const Arg& a) {
+  auto* object = std::get_if<Ref<RefCounted>>(&a.value());
+  return object ? dynamic_cast<const Expr*>(object->get()) : nullptr;
+}
+const Expr& expression(const Call& c) { return *expression_in(c.attr(kThenExpression)); }
 
 // The attributes of the convolution alone.
 Attrs conv_part(const Attrs& all, const OpDef& conv) {
@@ -52,6 +56,8 @@ struct Then {
   static size_t own() { return conv().inputs.size(); }
 
   static void infer(Infer& s) {
+    const Expr* e = expression_in(s.attr(kThenExpression));
+    if (!e) s.bad_value("expression", s.attr(kThenExpression).text(), "one that the pass which joins nodes made");
     Tensors in;
     for (size_t i = 0; i < own(); ++i) in.push_back(s.input(static_cast<int>(i)));
     Attrs all;
@@ -64,7 +70,7 @@ struct Then {
     Tensors then = operands(s.inputs(), own(), static_cast<int>(s.attr(kThenPosition).i()), Tensor(std::move(rep)), [&](int i) { return s.input(i); });
     Attrs what{s.attr(kThenExpression)};
     Infer second(fused_op(), then, what);
-    expression(s.attr(kThenExpression)).infer(second);
+    e->infer(second);
     s.output(second.dtypes[0], second.shapes[0]);
   }
 
@@ -75,7 +81,7 @@ struct Then {
   }
 
   static Status in_pieces(Call& c) {
-    const Expr& e = expression(c.attr(kThenExpression));
+    const Expr& e = expression(c);
     const Tensor out = c.out();
     int64_t images = images_a_piece(out.shape(), size_of(out.dtype())), batch = out.dim(0);
     auto piece = [&](const Tensor& t, int64_t first) {
@@ -91,7 +97,7 @@ struct Then {
   }
 
   static Status at_once(Call& c) {
-    const Expr& e = expression(c.attr(kThenExpression));
+    const Expr& e = expression(c);
     Tensors in, convolved;
     for (size_t i = 0; i < own(); ++i) in.push_back(c.in(static_cast<int>(i)));
     Attrs all;
