@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/autodiff/backward.h"
+#include "holdfast/autodiff/residuals.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
@@ -85,13 +86,15 @@ std::vector<Record> records_of(const Graph& g, const std::vector<CustomGradient>
 // outputs of `forward`.
 class Split {
  public:
-  Split(const Ref<Graph>& forward, const Ref<Graph>& backward, bool share) : forward_(forward), backward_(backward), share_(share) {}
+  // `again`: nodes of `forward` that are copied too.
+  Split(const Ref<Graph>& forward, const Ref<Graph>& backward, std::unordered_set<const Node*> again, bool share)
+      : forward_(forward), backward_(backward), again_(std::move(again)), share_(share) {}
 
   // Its name for an edge of the whole graph.
   Edge at(const Edge& e) {
     if (!e.node) return {};
     if (auto it = copies_.find(e.node.get()); it != copies_.end()) return {it->second, e.output};
-    if (is_constant(*e.node)) {
+    if (is_constant(*e.node) || again_.count(e.node.get())) {
       copy(e.node);
       return {copies_.at(e.node.get()), 0};
     }
@@ -124,6 +127,7 @@ class Split {
 
  private:
   Ref<Graph> forward_, backward_;
+  std::unordered_set<const Node*> again_;
   NodeMap copies_;
   std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> given_;
   std::vector<Ref<Node>> residuals_;
@@ -221,10 +225,11 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   out.forward->nodes.resize(border);
   out.forward->inputs.resize(g->inputs.size());
   out.forward->captures.resize(g->captures.size());
+  auto again = computed_again(*whole, border, results);
   out.forward->outputs = std::move(results);
   out.backward = make_ref<Graph>(make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
   keep_customs(*g, copies, *out.forward);
-  Split split(out.forward, out.backward, share);
+  Split split(out.forward, out.backward, std::move(again), share);
   for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
   for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
   refuse_customs(*whole, copies, split, *out.backward);

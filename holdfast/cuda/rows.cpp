@@ -78,6 +78,7 @@ Status run_reduce(Call& c) {
 
 const char* refuse_reduce(const Call& c) {
   if (c.op.inputs.size() != 2 || !c.op.inputs[1].host) return "its axes are not on the host";
+  if (c.in().size() == 0 && is_integer(c.in().dtype())) return "the extreme of no integers is one that sums in 64 bits do not begin with";
   return refuse_misaligned(c);
 }
 

@@ -1,5 +1,6 @@
 #include "holdfast/exec/control.h"
 
+#include "holdfast/base/interrupt.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/control_ops.h"
 #include "holdfast/exec/plan.h"

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "holdfast/base/interrupt.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/control.h"

@@ -53,12 +53,14 @@ std::string FastPlan::explain() const {
     share.insert(0, share.size() < 14 ? 14 - share.size() : 0, ' ');
     out += cat(share, "  ", k, "  ", n.op->name, " -> ");
     for (size_t i = 0; i < n.outputs.size(); ++i) out += cat(i ? ", " : "", type_of_output(n.outputs[i]));
-    out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run", ", ", bytes, " bytes");
+    out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run", ", ", bytes, " bytes", n.again ? ", computed again to save memory" : "");
     Loc at = locate(n.where);
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     out += "\n";
     if (!refusals_[k].empty()) out += cat("         refused: ", refusals_[k], "\n");
-    if (n.op == &fused_op() || n.op == &fused_update_op()) out += cat("         fused: ", expr_of(n.attrs).text(), "\n");
+    for (const Arg& a : n.attrs)
+      if (auto* object = std::get_if<Ref<RefCounted>>(&a.value()))
+        if (auto* e = dynamic_cast<const Expr*>(object->get())) out += cat("         fused", e->row() ? cat(", rows of ", e->row()) : "", ": ", e->text(), "\n");
   }
   return out;
 }

@@ -4,8 +4,10 @@
 #include <climits>
 #include <cstring>
 
+#include "holdfast/base/interrupt.h"
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/passes/elementwise_expr.h"
 
 namespace holdfast {
 namespace {
@@ -23,17 +25,6 @@ bool keeps_inputs(const Node& n) {
   auto opaque = [](DType d) { return d == DType::kResource || d == DType::kVariant; };
   for (const Edge& e : n.inputs) if (e.node && opaque(type_of(e).dtype)) return true;
   return std::any_of(n.outputs.begin(), n.outputs.end(), [&](const Type& t) { return opaque(t.dtype); });
-}
-
-// Whether an element of the result comes from the same element of its operands and of nothing else.
-bool one_by_one(const Node& n) {
-  InlineVector<DType, 4> in;
-  for (const Edge& e : n.inputs) {
-    if (!e.node) return false;
-    in.push_back(type_of(e).dtype);
-  }
-  const char* why = nullptr;
-  return n.outputs.size() == 1 && fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why);
 }
 
 }  // namespace
@@ -101,7 +92,7 @@ int FastPlan::overwritten(const Step& s, size_t output) const {
   const Node& n = *s.node;
   bool fused = n.op == &fused_op();
   int only = -1;  // the input it must be
-  if (!fused && !one_by_one(n)) {
+  if (!fused && !elementwise_form(n)) {
     only = n.op->overwrites && output == 0 ? n.op->overwrites(n.attrs) : -1;
     if (only < 0) return -1;
   }
@@ -252,6 +243,7 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
   bool watching = watch_.load(std::memory_order_relaxed) && watch_.exchange(false);
   std::vector<StepSeen> seen(watching ? plan_.steps_.size() : 0);
   bool surprised = false;
+  size_t at_a_time = plan_.steps_at_a_time();
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
     const Step& s = plan_.steps_[k];
     const auto begin = timed ? Clock::now() : Clock::time_point();
@@ -275,7 +267,7 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
     settle(s, out, *frame);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if (timed) nanoseconds_[k] += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
-    if ((k & 15) == 15) check_interrupt();
+    if ((k + 1) % at_a_time == 0) check_interrupt();
   }
   if (timed) ++timed_runs_;
   set_site(asked);

@@ -1,9 +1,9 @@
 #include "holdfast/exec/plan.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
+#include "holdfast/base/interrupt.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/kernel.h"
@@ -14,11 +14,6 @@
 
 namespace holdfast {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr auto kPatience = std::chrono::milliseconds(50);
-
-std::atomic<void (*)()> g_interrupt{nullptr};
 
 // Shape rules that only failed at run time: the trace could not know the sizes.
 [[noreturn]] void at_run_time(Error& e) {
@@ -66,18 +61,6 @@ bool fixed(const Node& n) {
 
 Plan::Plan() = default;
 Plan::~Plan() = default;
-
-void set_interrupt(void (*check)()) { g_interrupt = check; }
-
-void check_interrupt() {
-  static thread_local Clock::time_point last;
-  auto* check = g_interrupt.load(std::memory_order_relaxed);
-  if (!check) return;
-  auto now = Clock::now();
-  if (now - last < kPatience) return;
-  last = now;
-  check();
-}
 
 Ref<Plan> Plan::build(Ref<Graph> graph) {
   auto plan = make_ref<Plan>();
@@ -247,6 +230,7 @@ void Plan::learn(std::vector<StepSeen> seen) const {
 void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
   InterpreterScope values(nullptr);
   Where asked = here();
+  size_t at_a_time = steps_at_a_time();
   for (size_t k = 0; k < steps_.size(); ++k) {
     const Step& s = steps_[k];
     Tensors out;
@@ -254,7 +238,7 @@ void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
     run_step(s, slots, out, kernel, nullptr);
     for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
-    if ((k & 15) == 15) check_interrupt();
+    if ((k + 1) % at_a_time == 0) check_interrupt();
   }
   set_site(asked);
   outputs.resize(outputs_.size());

@@ -51,6 +51,8 @@ class HOLDFAST_API Plan final : public RefCounted {
   int slots() const { return static_cast<int>(initial_.size()); }
   /// Bytes that outputs of this plan's steps take, as far as they are known: what tells small plans from large.
   int64_t bytes() const { return bytes_; }
+  /// After how many steps a run looks whether somebody wants it stopped: a look costs what a tiny step costs.
+  size_t steps_at_a_time() const { return open_ || bytes_ > (1 << 20) ? 1 : 16; }
   /// How it runs where there is one device, made when first asked for; null where there are several.
   const FastPlan* fast() const;
 
@@ -75,9 +77,5 @@ class HOLDFAST_API Plan final : public RefCounted {
   mutable std::vector<std::unique_ptr<FastPlan>> fast_;  // as first expected, and as it was seen; the last is in force
   mutable std::atomic<const FastPlan*> ready_{nullptr};
 };
-
-/// Called now and then while a plan runs; throws to stop it. Set by the language that owns the main thread.
-HOLDFAST_API void set_interrupt(void (*check)());
-HOLDFAST_API void check_interrupt();
 
 }  // namespace holdfast

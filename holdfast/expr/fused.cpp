@@ -43,7 +43,7 @@ Status run_fused(Call& c) {
   bool blocks = true;
   for (int i = 0; i < c.inputs(); ++i) blocks = blocks && c.in(i).device()->kind() == DeviceKind::kCpu;
   const Shape& shape = e.row() ? e.domain() : c.out_shape(0);
-  for (int i = 0; i < c.outputs(); ++i) blocks = blocks && (e.folds(static_cast<size_t>(i)) || c.out_shape(i) == shape);
+  for (int i = 0; i < c.outputs(); ++i) blocks = blocks && (e.per_row(static_cast<size_t>(i)) || c.out_shape(i) == shape);
   std::span<const Tensor> in(c.inputs() ? &c.in(0) : nullptr, static_cast<size_t>(c.inputs()));
   if (!blocks) {
     Tensors out;
@@ -102,51 +102,108 @@ std::optional<FusedForm> fused_form(const OpDef& op, const Attrs& attrs, std::sp
   return op.elementwise ? scalar_form(op, attrs, in, why) : refused("not element by element", why);
 }
 
-int Expr::input(DType d) {
-  values_.push_back({d, static_cast<int>(inputs_++), -1, {}, -1, -1});
+int Expr::input(DType d, bool per_row) {
+  values_.push_back({.dtype = d, .per_row = per_row, .input = static_cast<int>(inputs_++)});
   return static_cast<int>(values_.size()) - 1;
 }
 
-int Expr::add(const OpDef& op, const Attrs& attrs, Where where, const FusedForm& form, std::span<const int> operands, DType out) {
-  Instruction n{&op, attrs, where, {}, static_cast<int>(operands.size()), 0, form.loop};
+int Expr::input_again(int value, bool per_row) {
+  Value v = values_[static_cast<size_t>(value)];
+  v.per_row = per_row;
+  values_.push_back(std::move(v));
+  return static_cast<int>(values_.size()) - 1;
+}
+
+int Expr::add(const OpDef& op, const Attrs& attrs, Where where, const FusedForm& form, std::span<const int> operands, DType out, bool per_row) {
+  Instruction n{&op, attrs, where, {}, static_cast<int>(operands.size()), 0, form.loop, {}};
   n.operands.append(operands.begin(), operands.end());
   for (const Tensor& t : form.numbers) {
     n.operands.push_back(static_cast<int>(values_.size()));
-    values_.push_back({t.dtype(), -1, -1, t, -1, -1});
+    values_.push_back({.dtype = t.dtype(), .per_row = per_row, .number = t});
   }
   n.result = static_cast<int>(values_.size());
-  values_.push_back({out, -1, static_cast<int>(code_.size()), {}, -1, -1});
-  for (int v : n.operands) values_[static_cast<size_t>(v)].last = static_cast<int>(code_.size());
+  values_.push_back({.dtype = out, .per_row = per_row, .instruction = static_cast<int>(code_.size())});
   code_.push_back(std::move(n));
   return code_.back().result;
 }
 
-void Expr::fold(int value, Folded f, const Shape& shape, int64_t row) {
-  domain_ = shape;
-  row_ = row;
-  stores_.push_back(value);
-  folds_.push_back(std::move(f));
+int Expr::constant(Tensor t) {
+  values_.push_back({.dtype = t.dtype(), .number = t, .aside = true});
+  return static_cast<int>(values_.size()) - 1;
 }
 
-Ref<Expr> Expr::keeping(const std::vector<size_t>& outputs) const {
-  auto out = make_ref<Expr>();
-  out->values_ = values_;
-  for (Value& v : out->values_) v.slot = -1;
-  out->code_ = code_;
-  out->inputs_ = inputs_;
-  for (size_t i : outputs) {
-    if (folds_[i].op) out->fold(stores_[i], folds_[i], domain_, row_);
-    else out->store(stores_[i]);
-  }
+int Expr::fold(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor axes, RowFold loops) {
+  int operands[2] = {value, constant(std::move(axes))};
+  int out = add(op, attrs, where, {}, operands, dtype(value), true);
+  code_.back().fold = loops;
   return out;
 }
 
-Ref<Expr> Expr::applied(const OpDef& op, Where where) const {
+int Expr::reshaped(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor shape, bool per_row) {
+  int operands[2] = {value, shape ? constant(shape) : -1};
+  return add(op, attrs, where, {}, {operands, size_t{shape ? 2u : 1u}}, dtype(value), per_row);
+}
+
+std::vector<int> Expr::append(const Expr& other, bool per_row, const std::function<int(int, bool)>& input) {
+  std::vector<int> now;
+  size_t n = other.coded_ ? other.coded_ : other.values_.size();
+  for (size_t i = 0; i < n; ++i) {
+    Value v = other.values_[i];
+    v.per_row = v.per_row || per_row;
+    if (v.input >= 0) {
+      now.push_back(input(v.input, v.per_row));
+      continue;
+    }
+    if (v.instruction >= 0) v.instruction += static_cast<int>(code_.size());
+    v.slot = v.made = v.last = -1;
+    now.push_back(static_cast<int>(values_.size()));
+    values_.push_back(std::move(v));
+  }
+  for (Instruction k : other.code_) {
+    for (int& o : k.operands) o = now[static_cast<size_t>(o)];
+    k.result = now[static_cast<size_t>(k.result)];
+    code_.push_back(std::move(k));
+  }
+  std::vector<int> out;
+  for (int s : other.stores_) out.push_back(now[static_cast<size_t>(s)]);
+  return out;
+}
+
+Ref<Expr> Expr::reopened() const {
   auto out = make_ref<Expr>();
   out->values_ = values_;
-  for (Value& v : out->values_) v.slot = -1;
+  if (coded_) out->values_.resize(coded_);
+  for (Value& v : out->values_) v.slot = v.made = v.last = -1;
   out->code_ = code_;
   out->inputs_ = inputs_;
+  out->set_rows(domain_, row_);
+  return out;
+}
+
+Ref<Expr> Expr::keeping(const std::vector<size_t>& outputs) const {
+  Ref<Expr> out = reopened();
+  for (size_t i : outputs) out->store(stores_[i]);
+  out->drop_unread();
+  return out;
+}
+
+// Takes out instructions that no output needs.
+void Expr::drop_unread() {
+  std::vector<bool> needed(values_.size(), false);
+  for (int s : stores_) needed[static_cast<size_t>(s)] = true;
+  for (size_t k = code_.size(); k-- > 0;)
+    if (needed[static_cast<size_t>(code_[k].result)]) for (int o : code_[k].operands) needed[static_cast<size_t>(o)] = true;
+  std::vector<Instruction> kept;
+  for (Instruction& k : code_) {
+    Value& result = values_[static_cast<size_t>(k.result)];
+    result.instruction = needed[static_cast<size_t>(k.result)] ? static_cast<int>(kept.size()) : -1;
+    if (result.instruction >= 0) kept.push_back(std::move(k));
+  }
+  code_ = std::move(kept);
+}
+
+Ref<Expr> Expr::applied(const OpDef& op, Where where) const {
+  Ref<Expr> out = reopened();
   DType d = dtype(stores_[0]);
   int operands[2] = {out->input(d), stores_[0]};
   FusedForm form{loop_for(op.scalar, d), {}};
@@ -155,51 +212,25 @@ Ref<Expr> Expr::applied(const OpDef& op, Where where) const {
   return out;
 }
 
-int Expr::slot_for(int64_t cell) {
-  auto& free = free_[static_cast<size_t>(cell)];
-  if (!free.empty()) {
-    int s = free.back();
-    free.pop_back();
-    return s;
-  }
-  slots_.push_back(cell);
-  return static_cast<int>(slots_.size()) - 1;
-}
-
-void Expr::finish() {
-  free_.resize(17);
-  for (size_t i = 0; i < stores_.size(); ++i)  // folds read their values when the block is done
-    if (folds_[i].op) values_[static_cast<size_t>(stores_[i])].last = static_cast<int>(code_.size());
-  for (Value& v : values_)
-    if (v.number) v.slot = slot_for(size_of(v.dtype));  // filled once, so shared with nobody
-  for (size_t k = 0; k < code_.size(); ++k) {
-    // What dies here may be overwritten by the result: loops read an element before they write it.
-    for (int o : code_[k].operands) {
-      Value& v = values_[static_cast<size_t>(o)];
-      if (v.instruction >= 0 && v.slot >= 0 && v.last == static_cast<int>(k)) {
-        auto& list = free_[static_cast<size_t>(size_of(v.dtype))];
-        if (std::find(list.begin(), list.end(), v.slot) == list.end()) list.push_back(v.slot);
-      }
-    }
-    Value& r = values_[static_cast<size_t>(code_[k].result)];
-    r.slot = slot_for(size_of(r.dtype));
-  }
-  free_.clear();
-}
-
 bool Expr::may_overwrite(size_t output, size_t input) const {
-  for (const Value& v : values_)
-    if (v.input == static_cast<int>(input))
-      return size_of(v.dtype) == size_of(dtype(stores_[output])) && v.last <= values_[static_cast<size_t>(stores_[output])].instruction;
-  return false;
+  const Value& out = values_[static_cast<size_t>(stores_[output])];
+  for (const Value& v : values_) {
+    if (v.input != static_cast<int>(input)) continue;
+    // Read in another way, it would be needed by blocks to come.
+    if (v.per_row != out.per_row || size_of(v.dtype) != size_of(out.dtype) || v.last > out.made) return false;
+  }
+  return true;
 }
 
 void Expr::run_each(std::span<const Tensor> in, Tensors& out) const {
   std::vector<Tensor> values(values_.size());
-  for (size_t i = 0; i < values_.size(); ++i)
+  std::vector<int> last(values_.size(), -1);  // the instruction that reads it last
+  for (size_t i = 0; i < values_.size(); ++i) {
     if (values_[i].input >= 0) values[i] = in[static_cast<size_t>(values_[i].input)];
-  std::vector<bool> kept(values_.size(), false);
-  for (int s : stores_) kept[static_cast<size_t>(s)] = true;
+    else if (values_[i].aside) values[i] = values_[i].number;
+  }
+  for (size_t k = 0; k < code_.size(); ++k) for (int o : code_[k].operands) last[static_cast<size_t>(o)] = static_cast<int>(k);
+  for (int s : stores_) last[static_cast<size_t>(s)] = static_cast<int>(code_.size());
   Where asked = here();
   for (size_t k = 0; k < code_.size(); ++k) {
     const Instruction& n = code_[k];
@@ -208,18 +239,9 @@ void Expr::run_each(std::span<const Tensor> in, Tensors& out) const {
     set_site(n.where);
     eager()->run(*n.op, operands, n.attrs, result);
     values[static_cast<size_t>(n.result)] = result[0];
-    for (int o : n.operands)
-      if (values_[static_cast<size_t>(o)].last == static_cast<int>(k) && !kept[static_cast<size_t>(o)]) values[static_cast<size_t>(o)] = Tensor();
+    for (int o : n.operands) if (last[static_cast<size_t>(o)] == static_cast<int>(k)) values[static_cast<size_t>(o)] = Tensor();
   }
-  for (size_t i = 0; i < stores_.size(); ++i) {
-    const Folded& f = folds_[i];
-    out.push_back(values[static_cast<size_t>(stores_[i])]);
-    if (!f.op) continue;
-    Tensors operands{out.back(), f.axes}, result;
-    set_site(f.where);
-    eager()->run(*f.op, operands, f.attrs, result);
-    out.back() = result[0];
-  }
+  for (int s : stores_) out.push_back(values[static_cast<size_t>(s)]);
   set_site(asked);
 }
 
@@ -228,6 +250,7 @@ void Expr::infer(Infer& s) const {
   std::vector<Tensor> values(values_.size());
   for (size_t i = 0; i < values_.size(); ++i) {
     int from = values_[i].input;
+    if (values_[i].aside) values[i] = values_[i].number;
     if (from < 0) continue;
     values[i] = s.input(from);
     if (values[i].dtype() != values_[i].dtype) s.bad_dtype(from, std::string(name(values_[i].dtype)));
@@ -243,16 +266,7 @@ void Expr::infer(Infer& s) const {
     rep->op = n.op->name.c_str();
     values[static_cast<size_t>(n.result)] = Tensor(std::move(rep));
   }
-  for (size_t i = 0; i < stores_.size(); ++i) {
-    const Folded& f = folds_[i];
-    const Tensor& v = values[static_cast<size_t>(stores_[i])];
-    if (!f.op) { s.output(v.dtype(), v.shape()); continue; }
-    Tensors operands{v, f.axes};
-    set_site(f.where);
-    Infer one(*f.op, operands, f.attrs);
-    f.op->infer(one);
-    s.output(one.dtypes[0], one.shapes[0]);
-  }
+  for (int o : stores_) s.output(values[static_cast<size_t>(o)].dtype(), values[static_cast<size_t>(o)].shape());
   set_site(asked);
 }
 
@@ -264,11 +278,12 @@ std::string Expr::text() const {
   std::string out;
   for (const Instruction& n : code_) {
     out += cat(out.empty() ? "" : "; ", named(n.result), " = ", n.op->name, "(");
-    for (size_t i = 0; i < n.operands.size(); ++i) out += cat(i ? ", " : "", named(n.operands[i]));
+    for (size_t i = 0; i < n.operands.size(); ++i)
+      if (!values_[static_cast<size_t>(n.operands[i])].aside) out += cat(i ? ", " : "", named(n.operands[i]));
     out += ")";
   }
   out += " ->";
-  for (size_t i = 0; i < stores_.size(); ++i) out += folds_[i].op ? cat(" ", folds_[i].op->name, "(", named(stores_[i]), ")") : cat(" ", named(stores_[i]));
+  for (int s : stores_) out += cat(" ", named(s));
   return out;
 }
 

@@ -1,5 +1,7 @@
-// The block interpreter: every instruction over a block before the next block begins.
+// The block interpreter: every action over a block before the next block begins.
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/parallel.h"
+#include "holdfast/base/text.h"
 #include "holdfast/expr/blocks.h"
 #include "holdfast/expr/fused.h"
 
@@ -7,121 +9,217 @@ namespace holdfast {
 namespace {
 
 constexpr int64_t kScratch = 64 << 10;     // bytes on the stack of each thread
+constexpr int64_t kRowScratch = 256 << 10; // the same where rows are long: what is between stays in the second cache
 constexpr int64_t kComfortable = 24 << 10; // what leaves room for inputs and outputs in the first cache
+constexpr int64_t kLine = 64;              // bytes that come from memory together
+constexpr int64_t kFar = 512 << 10;        // bytes of an operand that the second cache does not hold beside others
 constexpr int64_t kLeast = 64;             // elements a block: loops and streamed stores need whole lines
 
+int64_t in_lines(int64_t bytes) { return (bytes + kLeast - 1) / kLeast * kLeast; }
+
+// Elements a block, where each takes so many bytes of scratch memory; whole rows where there are some.
+int64_t block_of(int64_t per_element, int64_t row) {
+  int64_t block = std::clamp(kComfortable / std::max<int64_t>(per_element, 1), kLeast, kBlock) / kLeast * kLeast;
+  return row ? std::max<int64_t>(1, block / row) * row : block;
+}
+
+void fold_rows(const RowFold& f, const char* from, int64_t rows, int64_t row, int64_t cell, char* to) {
+  constexpr int64_t kCells = 64;
+  alignas(64) char cells[kCells * 16];
+  for (int64_t r = 0; r < rows; r += kCells) {
+    int64_t some = std::min(kCells, rows - r);
+    f.rows(from + r * row * cell, some, row, row, cells);
+    f.finish(cells, some, row, to + r * cell);
+  }
+}
+
+}  // namespace
+
 // How one value is found while a block is computed.
-struct Source {
+struct Expr::Source {
   const char* data = nullptr;   // of an input that lies in order
   int reader = -1;              // of an input that repeats
   char* to = nullptr;           // where an output goes
   int64_t cell = 0, scratch = 0;
-  bool repeated = false;        // one element, spread over its scratch when the piece begins
+  bool per_row = false;
+  bool once = false;            // the same in every block: read when the piece begins
   bool streamed = false;
 };
 
-}  // namespace
-
-// The folds of one block, which holds whole rows.
-void Expr::fold_rows(int64_t begin, int64_t count, std::span<const void* const> at, std::span<const Tensor> out) const {
-  constexpr int64_t kCells = 64;
-  alignas(64) char cells[kCells * 16];
-  for (size_t k = 0; k < stores_.size(); ++k) {
-    if (!folds_[k].op) continue;
-    int64_t first = begin / row_, rows = count / row_, size = size_of(out[k].dtype()), cell = size_of(dtype(stores_[k]));
-    auto* from = static_cast<const char*>(at[static_cast<size_t>(stores_[k])]);
-    auto* to = static_cast<char*>(out[k].mutable_raw());
-    for (int64_t r = 0; r < rows; r += kCells) {
-      int64_t some = std::min(kCells, rows - r);
-      folds_[k].loops.rows(from + r * row_ * cell, some, row_, row_, cells);
-      folds_[k].loops.finish(cells, some, row_, to + (first + r) * size);
-    }
-  }
-}
-
 bool Expr::holds_rows(int64_t row) const {
   int64_t per_element = 0;  // as if no two values shared
-  for (const Value& v : values_) per_element += size_of(v.dtype);
+  for (const Value& v : values_) if (!v.aside && !v.per_row) per_element += size_of(v.dtype);
   return row * per_element + static_cast<int64_t>(values_.size()) * kLeast <= kScratch;
 }
 
+bool Expr::keeps_rows(int64_t row) const {
+  InlineVector<Slot, 32> slots(slots_.begin(), slots_.end());
+  for (const Value& v : values_) if (v.input >= 0) slots.push_back({size_of(v.dtype), v.per_row});  // as if all repeated
+  int64_t per_element = 0, used = 0;
+  for (const Slot& s : slots) if (!s.per_row) per_element += s.cell;
+  int64_t block = block_of(per_element, row);
+  for (const Slot& s : slots) used += in_lines(s.cell * (s.per_row ? block / row : block));
+  return used <= kRowScratch;
+}
+
+/// One call: where everything is, worked out before the first block.
+class Expr::Run {
+ public:
+  Run(const Expr& e, std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape)
+      : e_(e), n_(shape.size()), row_(e.row_), sources_(e.values_.size()), slots_(e.slots_.begin(), e.slots_.end()) {
+    for (size_t i = 0; i < sources_.size(); ++i) find(e.values_[i], in, shape, sources_[i]);
+    for (size_t k = 0; k < e.stores_.size(); ++k) {
+      Source& s = sources_[static_cast<size_t>(e.stores_[k])];
+      s.to = static_cast<char*>(out[k].mutable_raw());
+      s.streamed = !s.per_row && n_ * s.cell >= kStreamFrom && reinterpret_cast<uintptr_t>(s.to) % 16 == 0;
+      streams_ = streams_ || s.streamed;
+    }
+    lay_out();
+    for (size_t i = 0; i < sources_.size(); ++i)
+      if (sources_[i].to || (sources_[i].data && !sources_[i].once)) move(static_cast<int>(i));
+  }
+
+  void all() {
+    int64_t grain = std::max(8 * block_, kGrain / static_cast<int64_t>(e_.code_.size()) * 2);
+    if (row_) grain = (grain + block_ - 1) / block_ * block_;
+    if (used_ > kRowScratch) bug(cat("an expression wants ", used_, " bytes of scratch memory"));
+    bool few = used_ <= kScratch;
+    parallel_for(n_, grain, [&](int64_t begin, int64_t end) { few ? piece_in<kScratch>(begin, end) : piece_in<kRowScratch>(begin, end); });
+  }
+
+ private:
+  void find(const Value& v, std::span<const Tensor> in, const Shape& shape, Source& s) {
+    s.cell = size_of(v.dtype);
+    s.per_row = v.per_row;
+    s.scratch = v.slot;
+    if (v.aside || (v.input < 0 && !v.number)) return;
+    const Tensor& t = v.number ? v.number : in[static_cast<size_t>(v.input)];
+    s.data = static_cast<const char*>(t.raw());
+    bool dense = v.per_row ? t.size() != 1 : t.shape() == shape && !v.number;
+    if (dense) return;
+    s.once = t.size() == 1 || repeats_each_row(t, shape);
+    s.reader = static_cast<int>(readers_.size());
+    readers_.push_back(Reader(t, shape));
+    if (s.scratch >= 0) return;
+    s.scratch = static_cast<int64_t>(slots_.size());
+    slots_.push_back({s.cell, v.per_row});
+  }
+
+  // Whether an operand is the same in every row.
+  bool repeats_each_row(const Tensor& t, const Shape& shape) const {
+    if (!row_) return false;
+    int64_t inside = 1;
+    for (int i = 1; i <= t.rank(); ++i) {
+      if (inside >= row_ && t.dim(-i) != 1) return false;
+      inside *= shape[-i];
+    }
+    return true;
+  }
+
+  static void spread(const Source& s, char* to, int64_t n) {
+    const void* one = s.data;
+    row_table().spreads[s.cell](&one, to, 1, n);
+  }
+
+  void move(int i) {
+    const Source& s = sources_[static_cast<size_t>(i)];
+    moving_.push_back(i);
+    bool far = row_ && !s.per_row && !s.streamed && s.reader < 0 && n_ * s.cell >= kFar;
+    if (far && e_.actions_.size() > 1) far_.push_back(i);
+  }
+
+  // Memory brings the next block while loops work on this one: before each of them but the first, which waits for its
+  // own, a share of it is asked for. Always inline: GCC takes a function that only asks for one without effect, and drops
+  // its calls.
+  __attribute__((always_inline)) inline void ask_ahead(char* const* at, int64_t count, size_t action, bool own) const {
+    auto shares = static_cast<int64_t>(e_.actions_.size()) - 1, share = static_cast<int64_t>(action) - 1;
+    for (int i : far_) {
+      const Source& s = sources_[static_cast<size_t>(i)];
+      int64_t bytes = count * s.cell, step = in_lines((bytes + shares - 1) / shares);
+      const char *from = at[i] + bytes + share * step, *to = at[i] + bytes + std::min(bytes, (share + 1) * step);
+      if (s.to && !own) continue;  // another thread may be writing there
+      if (s.to) for (; from < to; from += kLine) __builtin_prefetch(from, 1, 3);
+      else for (; from < to; from += kLine) __builtin_prefetch(from, 0, 3);
+    }
+  }
+
+  void lay_out() {
+    int64_t per_element = 0, used = 0;
+    for (const Slot& s : slots_) if (!s.per_row) per_element += s.cell;
+    block_ = block_of(per_element, row_);
+    InlineVector<int64_t, 16> offsets;
+    for (const Slot& s : slots_) {
+      offsets.push_back(used);
+      used += in_lines(s.cell * (s.per_row ? block_ / row_ : block_));
+    }
+    if (block_ % kLeast) for (Source& s : sources_) s.streamed = false;  // blocks would not begin on a boundary
+    for (Source& s : sources_) s.scratch = s.scratch >= 0 ? offsets[static_cast<size_t>(s.scratch)] : -1;
+    used_ = used;
+  }
+
+  // Apart from its callers: compilers touch every page of a large frame, and small calls would pay for it.
+  template <int64_t kBytes>
+  __attribute__((noinline)) void piece_in(int64_t begin, int64_t end) const {
+    alignas(64) char scratch[kBytes];
+    piece(begin, end, scratch);
+  }
+
+  void piece(int64_t begin, int64_t end, char* scratch) const {
+    InlineVector<char*, 32> at(sources_.size(), nullptr);
+    int64_t most = std::min(block_, end - begin);
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      const Source& s = sources_[i];
+      if (s.scratch >= 0) at[i] = scratch + s.scratch;
+      if (!s.once) continue;
+      const Reader& r = readers_[static_cast<size_t>(s.reader)];
+      if (r.constant) spread(s, at[i], s.per_row ? most / row_ : most);
+      else at[i] = const_cast<char*>(static_cast<const char*>(r.block(0, most, at[i])));
+    }
+    for (int64_t b = begin; b < end; b += block_) block(b, std::min(block_, end - b), end, scratch, at.data());
+    if (streams_) end_stream();
+  }
+
+  void block(int64_t b, int64_t count, int64_t end, char* scratch, char** at) const {
+    int64_t first = row_ ? b / row_ : 0, rows = row_ ? count / row_ : 0;
+    bool whole = count % kLeast == 0;
+    for (int i : moving_) {
+      const Source& s = sources_[static_cast<size_t>(i)];
+      int64_t begin = (s.per_row ? first : b) * s.cell;
+      if (s.to) at[i] = s.streamed && whole ? scratch + s.scratch : s.to + begin;
+      else if (s.reader < 0) at[i] = const_cast<char*>(s.data) + begin;
+      else at[i] = const_cast<char*>(static_cast<const char*>(readers_[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch)));
+    }
+    bool more = !far_.empty() && b + 2 * count <= n_, own = b + 2 * count <= end;
+    for (size_t k = 0; k < e_.actions_.size(); ++k) {
+      const Action& a = e_.actions_[k];
+      if (more && k > 0) ask_ahead(at, count, k, own);
+      int64_t n = a.per_row ? rows : count;
+      const void* in[kMostOperands] = {at[a.in[0]], at[a.in[1]], at[a.in[2]]};
+      char* to = at[a.result];
+      switch (a.kind) {
+        case Action::kLoop: a.loop(in, to, n); break;
+        case Action::kRowLoop: a.rows(in, to, rows, row_); break;
+        case Action::kFold: fold_rows(a.fold, at[a.in[0]], rows, row_, sources_[static_cast<size_t>(a.result)].cell, to); break;
+        case Action::kCopy: std::memmove(to, in[0], static_cast<size_t>(n * sources_[static_cast<size_t>(a.result)].cell)); break;
+      }
+      if (!streams_ || !whole) continue;
+      const Source& s = sources_[static_cast<size_t>(a.result)];
+      if (s.streamed) stream(s.to + b * s.cell, to, n * s.cell);
+    }
+  }
+
+  const Expr& e_;
+  int64_t n_, row_, block_ = 0, used_ = 0;
+  InlineVector<Source, 32> sources_;
+  InlineVector<Reader, 8> readers_;
+  InlineVector<Slot, 16> slots_;
+  InlineVector<int, 8> moving_;  // inputs and outputs, which lie elsewhere for each block
+  InlineVector<int, 8> far_;     // those that come from memory
+  bool streams_ = false;
+};
+
 void Expr::run(std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape) const {
-  int64_t n = shape.size();
-  if (n == 0) return;
-  InlineVector<Source, 32> sources(values_.size());
-  InlineVector<Reader, 8> readers;
-  InlineVector<int64_t, 16> cells(slots_.begin(), slots_.end());
-  bool streams = false;
-  for (size_t i = 0; i < values_.size(); ++i) {
-    Source& s = sources[i];
-    s.cell = size_of(values_[i].dtype);
-    int slot = values_[i].slot;
-    if (values_[i].input >= 0 || values_[i].number) {
-      const Tensor& t = values_[i].number ? values_[i].number : in[static_cast<size_t>(values_[i].input)];
-      s.data = static_cast<const char*>(t.raw());
-      if (values_[i].number || t.shape() != shape) {
-        s.repeated = t.size() == 1;
-        s.reader = static_cast<int>(readers.size());
-        readers.push_back(Reader(t, shape));
-        if (slot < 0) {
-          slot = static_cast<int>(cells.size());
-          cells.push_back(s.cell);
-        }
-      }
-    }
-    s.scratch = slot;
-  }
-  for (size_t k = 0; k < stores_.size(); ++k) {
-    if (folds_[k].op) continue;
-    Source& s = sources[static_cast<size_t>(stores_[k])];
-    s.to = static_cast<char*>(out[k].mutable_raw());
-    s.streamed = n * s.cell >= kStreamFrom && reinterpret_cast<uintptr_t>(s.to) % 16 == 0;
-    streams = streams || s.streamed;
-  }
-  int64_t per_element = 0;
-  for (int64_t c : cells) per_element += c;
-  int64_t block = std::clamp(kComfortable / std::max<int64_t>(per_element, 1), kLeast, kBlock) / kLeast * kLeast;
-  if (row_) block = std::max<int64_t>(1, block / row_) * row_;  // whole rows
-  InlineVector<int64_t, 16> offsets;
-  int64_t used = 0;
-  for (int64_t c : cells) {
-    offsets.push_back(used);
-    used += (c * block + kLeast - 1) / kLeast * kLeast;
-  }
-  if (block % kLeast) for (Source& s : sources) s.streamed = false;  // blocks would not begin on a boundary
-  for (Source& s : sources) s.scratch = s.scratch >= 0 ? offsets[static_cast<size_t>(s.scratch)] : -1;
-  int64_t grain = std::max(8 * block, kGrain / static_cast<int64_t>(code_.size()) * 2);
-  if (row_) grain = (grain + block - 1) / block * block;
-  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-    alignas(64) char scratch[kScratch];
-    InlineVector<const void*, 32> at(values_.size(), nullptr);
-    for (size_t i = 0; i < sources.size(); ++i) {
-      const Source& s = sources[i];
-      if (!s.repeated) continue;
-      readers[static_cast<size_t>(s.reader)].repeat(scratch + s.scratch, s.data, std::min(block, end - begin));
-      at[i] = scratch + s.scratch;
-    }
-    for (int64_t b = begin; b < end; b += block) {
-      int64_t count = std::min(block, end - b);
-      for (size_t i = 0; i < sources.size(); ++i) {
-        const Source& s = sources[i];
-        if (!s.data || s.repeated) continue;
-        at[i] = s.reader < 0 ? s.data + b * s.cell : readers[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch);
-      }
-      for (const Instruction& k : code_) {
-        const void* operands[3];
-        for (size_t o = 0; o < k.operands.size(); ++o) operands[o] = at[static_cast<size_t>(k.operands[o])];
-        const Source& s = sources[static_cast<size_t>(k.result)];
-        bool past_caches = s.streamed && count % 64 == 0;
-        char* to = s.to && !past_caches ? s.to + b * s.cell : scratch + s.scratch;
-        k.loop(operands, to, count);
-        at[static_cast<size_t>(k.result)] = to;
-        if (past_caches) stream(s.to + b * s.cell, to, count * s.cell);
-      }
-      if (row_) fold_rows(b, count, at, out);
-    }
-    if (streams) end_stream();
-  });
+  if (shape.size() > 0) Run(*this, in, out, shape).all();
 }
 
 }  // namespace holdfast

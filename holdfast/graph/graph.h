@@ -49,6 +49,7 @@ class HOLDFAST_API Node final : public RefCounted {
   Where where = nullptr;         // the user's line
   Device* device = nullptr;      // where it was asked to run; null: wherever its operands are
   Where placed = nullptr;        // the line that asked
+  bool again = false;            // computes a value a second time, so that it need not be kept
   Ref<RefCounted> state;         // what it keeps from run to run, as its copies do: a generator
   std::shared_ptr<void> gradient;  // what its gradient made it keep, so that a second one need not do it again
 

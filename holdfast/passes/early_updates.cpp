@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "holdfast/expr/fused.h"
+#include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 
 namespace holdfast {
@@ -15,16 +15,6 @@ const Node* updated(const Node& n) {
   if (std::find(std::begin(updates), std::end(updates), n.op) == std::end(updates)) return nullptr;
   const Node* handle = n.inputs[0].node.get();
   return handle->op == &handle_op() ? handle : nullptr;
-}
-
-bool cheap(const Node& n) {
-  InlineVector<DType, 4> in;
-  for (const Edge& e : n.inputs) {
-    if (!e.node) return false;
-    in.push_back(type_of(e).dtype);
-  }
-  const char* why = nullptr;
-  return n.outputs.size() == 1 && n.after.empty() && fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why);
 }
 
 }  // namespace
@@ -39,7 +29,7 @@ bool early_updates(Graph& g) {
   bool any = false;
   for (size_t i = g.nodes.size(); i-- > 0;) {
     const Node& n = *g.nodes[i];
-    moves[i] = updated(n) ? n.after.empty() : !needed[i] && cheap(n);
+    moves[i] = updated(n) ? n.after.empty() : !needed[i] && n.after.empty() && elementwise_form(n);
     any = any || moves[i];
     for (const Ref<Node>& b : n.after) needed[at(position.at(b.get()))] = true;
     if (moves[i]) continue;

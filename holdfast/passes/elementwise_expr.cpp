@@ -2,18 +2,22 @@
 
 namespace holdfast {
 
-Ref<Expr> elementwise_expr(const Node& n) {
+std::optional<FusedForm> elementwise_form(const Node& n) {
   InlineVector<DType, 4> in;
   for (const Edge& e : n.inputs) {
-    if (!e.node) return nullptr;
+    if (!e.node) return std::nullopt;
     in.push_back(type_of(e).dtype);
   }
   const char* why = nullptr;
-  auto form = n.outputs.size() == 1 ? fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why) : std::nullopt;
+  return n.outputs.size() == 1 ? fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why) : std::nullopt;
+}
+
+Ref<Expr> elementwise_expr(const Node& n) {
+  auto form = elementwise_form(n);
   if (!form) return nullptr;
   auto out = make_ref<Expr>();
   InlineVector<int, 4> operands;
-  for (DType d : in) operands.push_back(out->input(d));
+  for (const Edge& e : n.inputs) operands.push_back(out->input(type_of(e).dtype));
   out->store(out->add(*n.op, n.attrs, n.where, *form, operands, n.outputs[0].dtype));
   return out;
 }

@@ -6,6 +6,8 @@
 
 namespace holdfast {
 
+/// How a node of one elementwise op becomes an instruction; nothing for other nodes.
+std::optional<FusedForm> elementwise_form(const Node& n);
 /// The expression of a node of one elementwise op, not finished; null for other nodes.
 Ref<Expr> elementwise_expr(const Node& n);
 

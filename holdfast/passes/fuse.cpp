@@ -1,7 +1,7 @@
 // Joins elementwise nodes into Fused ones.
 #include <algorithm>
 
-#include "holdfast/expr/fused.h"
+#include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"
 #include "holdfast/passes/passes.h"
 
@@ -12,17 +12,6 @@ namespace {
 constexpr size_t kMostInstructions = 48;
 constexpr size_t kMostInputs = 24;
 
-std::optional<FusedForm> form_of(const Node& n) {
-  if (n.outputs.size() != 1 || !n.outputs[0].shape.has_rank()) return std::nullopt;
-  InlineVector<DType, 4> in;
-  for (const Edge& e : n.inputs) {
-    if (!e.node) return std::nullopt;
-    in.push_back(type_of(e).dtype);
-  }
-  const char* why = nullptr;
-  return fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why);
-}
-
 // Nodes that are computed together, each in at most one group. A group grows by a node that reads one of its
 // values and has the same shape.
 class Groups {
@@ -32,7 +21,7 @@ class Groups {
   void grow() {
     for (size_t i = 0; i < g_.nodes.size(); ++i) {
       const Node& n = *g_.nodes[i];
-      if (!form_of(n)) continue;
+      if (!elementwise_form(n) || !n.outputs[0].shape.has_rank()) continue;
       int group = static_cast<int>(members_.size());
       members_.push_back({static_cast<int>(i)});
       of_[i] = group;
@@ -104,7 +93,7 @@ Ref<Node> fused_node(Graph& g, const std::vector<int>& members, const std::unord
       }
       operands.push_back(known->second);
     }
-    int value = expr->add(*n.op, n.attrs, n.where, *form_of(n), operands, n.outputs[0].dtype);
+    int value = expr->add(*n.op, n.attrs, n.where, *elementwise_form(n), operands, n.outputs[0].dtype);
     values.emplace(&n, value);
     for (const Ref<Node>& before : n.after)
       if (std::find(out->after.begin(), out->after.end(), before) == out->after.end()) out->after.push_back(before);

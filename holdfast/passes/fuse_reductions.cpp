@@ -1,41 +1,12 @@
 // Lets reductions over trailing axes read what they reduce while it is in the first cache.
 #include <algorithm>
 
-#include "holdfast/ops/math/fold.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
+#include "holdfast/passes/row_fold.h"
 
 namespace holdfast {
 namespace {
-
-constexpr int64_t kLeastRow = 8;  // shorter ones cost more calls than they save memory
-
-std::optional<Fold> fold_of(const OpDef& op) {
-  static const std::pair<const OpDef*, Fold> folds[] = {
-      {find_op("Sum"), Fold::kSum}, {find_op("Mean"), Fold::kMean}, {find_op("Max"), Fold::kMax}, {find_op("Min"), Fold::kMin}, {find_op("Prod"), Fold::kProd}};
-  for (auto& [known, fold] : folds) if (known == &op) return fold;
-  return std::nullopt;
-}
-
-// The elements of one row, where `n` reduces the last axes and nothing else; 0 otherwise.
-int64_t row_of(const Node& n) {
-  if (!n.inputs[0].node || !n.inputs[1].node || n.inputs[1].node->op != &const_op()) return 0;
-  const Shape& shape = type_of(n.inputs[0]).shape;
-  if (!shape.is_full() || !n.after.empty()) return 0;
-  const Tensor& axes = constant_of(*n.inputs[1].node);
-  Dims list;
-  for (int64_t i = 0; i < axes.size(); ++i) {
-    int64_t a = axes.dtype() == int64 ? axes.data<int64_t>()[i] : axes.data<int32_t>()[i];
-    list.push_back(a < 0 ? a + shape.rank() : a);
-  }
-  std::sort(list.begin(), list.end());
-  int64_t row = 1;
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (list[i] != shape.rank() - static_cast<int64_t>(list.size() - i)) return 0;
-    row *= shape[static_cast<int>(list[i])];
-  }
-  return shape.size() > 0 ? row : 0;
-}
 
 class Reductions {
  public:
@@ -60,21 +31,16 @@ class Reductions {
 
   // Makes a reduction one more output of what computes its operand.
   bool join(Node& n) {
-    auto fold = fold_of(*n.op);
+    auto fold = row_fold(n);
     if (!fold) return false;
-    int64_t row = row_of(n);
-    if (row < kLeastRow) return false;
+    int64_t row = fold->row;
     Ref<Node> from = n.inputs[0].node;
-    DType dtype = type_of(n.inputs[0]).dtype;
-    const Shape& shape = type_of(n.inputs[0]).shape;
-    if (dtype == DType::kBool || from->device != n.device) return false;
-    const FoldLoops& loops = fold_loops(*fold, dtype);
-    if (!loops.rows) return false;
+    if (from->device != n.device) return false;
     Ref<Expr> expr;
     int value = 0;
     if (from->op == &fused_op()) {
       const Expr& old = expr_of(from->attrs);
-      if (old.folds(static_cast<size_t>(n.inputs[0].output)) || (old.row() && old.row() != row)) return false;
+      if (old.per_row(static_cast<size_t>(n.inputs[0].output)) || (old.row() && old.row() != row)) return false;
       std::vector<size_t> all;
       for (size_t i = 0; i < old.stores().size(); ++i) all.push_back(i);
       expr = old.keeping(all);
@@ -85,8 +51,8 @@ class Reductions {
       value = expr->stores()[0];
     }
     if (!expr->holds_rows(row)) return false;
-    Folded f{n.op, n.attrs, n.where, constant_of(*n.inputs[1].node), {loops.rows, loops.finish}};
-    expr->fold(value, std::move(f), shape, row);
+    expr->set_rows(type_of(n.inputs[0]).shape, row);
+    expr->store(expr->fold(value, *n.op, n.attrs, n.where, fold->axes, fold->loops));
     expr->finish();
     from->op = &fused_op();
     from->attrs = Attrs{Arg(Ref<RefCounted>(expr))};

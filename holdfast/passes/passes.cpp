@@ -8,6 +8,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
 #include "holdfast/graph/verify.h"
 
 namespace holdfast {
@@ -83,6 +84,7 @@ const std::vector<Pass>& all_passes() {
       {"fold", "Computes what constants and known sizes decide.", &fold},
       {"simplify", "Replaces ops that change nothing, or that something simpler gives.", &simplify},
       {"transposes", "Removes transposes that cancel or move nothing.", &transposes},
+      {"layouts", "Moves channels of images to the end, where convolutions are faster; may change last bits.", &layouts, false, true},
       {"relax", "Lets products read through transposes, and squares by multiplying: what may change last bits.", &relax},
       {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
       {"cse", "Computes equal values once.", &cse},
@@ -91,7 +93,10 @@ const std::vector<Pass>& all_passes() {
       {"early_updates", "Moves updates of variables to where their values are known.", &early_updates, true},
       {"fuse", "Joins elementwise nodes into one.", &fuse, true},
       {"fuse_reductions", "Reduces trailing axes inside the loop that computes what is reduced.", &fuse_reductions, true},
+      {"tile_rows", "Joins what works over the same rows, reductions and all around them.", &tile_rows, true},
       {"fuse_updates", "Adds to variables inside the loop that computes what is added.", &fuse_updates, true},
+      {"fuse_convolutions", "Runs elementwise nodes over a convolution's result while it is in a cache.", &fuse_convolutions, true, true},
+      {"recompute", "Computes some values again rather than keep them, where much memory costs little work.", &recompute, true},
   };
   return list;
 }
@@ -99,14 +104,16 @@ const std::vector<Pass>& all_passes() {
 Ref<Graph> optimised(const Graph& g) {
   Ref<Graph> out = clone(g);
   auto passes = chosen();
+  bool alone = devices().size() == 1;
+  auto fits = [&](const Pass& p, bool last) { return p.last == last && (alone || !p.alone); };
   record(*out, "");
   if (verifying()) verify(*out, "before the passes");
   bool changed = true;
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;
-    for (const Pass* pass : *passes) if (!pass->last) changed = apply_pass(*pass, *out) || changed;
+    for (const Pass* pass : *passes) if (fits(*pass, false)) changed = apply_pass(*pass, *out) || changed;
   }
-  for (const Pass* pass : *passes) if (pass->last) apply_pass(*pass, *out);
+  for (const Pass* pass : *passes) if (fits(*pass, true)) apply_pass(*pass, *out);
   return out;
 }
 

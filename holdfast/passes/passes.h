@@ -12,6 +12,7 @@ struct Pass {
   const char* doc;
   bool (*run)(Graph&);
   bool last = false;  // once, after the others have nothing left to do: it hides what they look for
+  bool alone = false;  // only where the CPU is the one device: others have kernels that like other forms
 };
 
 /// Computes what constants and known sizes decide.
@@ -20,6 +21,8 @@ HOLDFAST_API bool fold(Graph&);
 HOLDFAST_API bool simplify(Graph&);
 /// Removes transposes that cancel or move nothing.
 HOLDFAST_API bool transposes(Graph&);
+/// Moves channels of images to the end, where convolutions are faster; may change last bits.
+HOLDFAST_API bool layouts(Graph&);
 /// Lets products read through transposes, and squares by multiplying: what may change last bits.
 HOLDFAST_API bool relax(Graph&);
 /// Moves reshapes out from between elementwise ops.
@@ -36,8 +39,14 @@ HOLDFAST_API bool early_updates(Graph&);
 HOLDFAST_API bool fuse(Graph&);
 /// Lets reductions over trailing axes read what they reduce while it is in the first cache.
 HOLDFAST_API bool fuse_reductions(Graph&);
+/// Joins what works over the same rows, so that a row is read once however often it is reduced.
+HOLDFAST_API bool tile_rows(Graph&);
 /// Adds to variables inside the loop that computes what is added.
 HOLDFAST_API bool fuse_updates(Graph&);
+/// Runs elementwise nodes over a convolution's result while it is in a cache.
+HOLDFAST_API bool fuse_convolutions(Graph&);
+/// Computes some values again rather than keep them, where much memory costs little work.
+HOLDFAST_API bool recompute(Graph&);
 
 /// All passes, in the order in which they run.
 HOLDFAST_API const std::vector<Pass>& all_passes();

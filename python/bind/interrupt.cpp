@@ -1,8 +1,8 @@
-// Ctrl-C while a graph runs: Python's signal handlers get their turn between two steps.
+// Ctrl-C while a graph or a large product runs: Python's signal handlers get their turn between two parts.
 #include <cxxabi.h>
 #include <unistd.h>
 
-#include "holdfast/exec/plan.h"
+#include "holdfast/base/interrupt.h"
 #include "python/bind/call.h"
 
 namespace holdfast::py {

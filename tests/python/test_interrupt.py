@@ -59,6 +59,20 @@ def forever():
 
 interrupted(forever)
 """,
+    "one large product": """\
+x = tf.ones((5000, 5000), tf.int64)
+interrupted(lambda: [tf.matmul(x, x, transpose_a=i % 2 > 0) for i in range(100)])
+""",
+    "large steps": """\
+@tf.function
+def products(x):
+    for _ in range(100):
+        x = tf.matmul(x, x)
+    return x
+
+x = tf.ones((2500, 2500), tf.int64)
+interrupted(lambda: products(x))
+""",
     "a gradient": f"""\
 weight = tf.Variable(1.0)
 

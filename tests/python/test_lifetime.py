@@ -347,3 +347,29 @@ def test_code_compiled_again_and_again_is_kept_once():
     codes = sum(type(o).__name__ == "Function" for o in gc.get_objects())
     assert not keeps_growing(lambda: run(1500))
     assert sum(type(o).__name__ == "Function" for o in gc.get_objects()) == codes
+
+
+def test_a_recorded_call_keeps_nothing_that_little_arithmetic_gives_again():
+    @tf.function
+    def swish(x, w):
+        z = x @ w
+        return (z * tf.sigmoid(z)) @ w
+
+    x, w = tf.fill((SIDE, SIDE), 0.5), tf.fill((SIDE, SIDE), 0.01)
+
+    def recorded():
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = swish(x, w)
+        return tape, y
+
+    recorded()  # the first call makes what the function itself keeps
+    before = live_bytes()
+    tape, y = recorded()
+    assert live_bytes() - before == 3 * BYTES  # y, z and the sigmoid, but not their product
+    dx, dw = tape.gradient(y, [x, w])
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+        y = swish.python_function(x, w)
+    wanted = tape.gradient(y, [x, w])
+    assert (dx.numpy() == wanted[0].numpy()).all() and (dw.numpy() == wanted[1].numpy()).all()

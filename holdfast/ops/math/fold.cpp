@@ -14,7 +14,6 @@ namespace holdfast {
 namespace {
 
 constexpr int64_t kWork = 32768;     // elements worth handing to a thread
-constexpr int64_t kPiece = 16384;    // elements of a row that one unit folds
 constexpr int64_t kMostWidth = 2048; // columns that one unit folds, so that its cells stay in L1
 constexpr int64_t kMostUnits = 64;   // units joined one after another
 
@@ -84,7 +83,7 @@ class Folding {
   Folding(const FoldLoops& loops, const Tensor& x, const Layout& l, const Tensor& y)
       : f_(loops), l_(l), x_(static_cast<const char*>(x.raw())), y_(static_cast<char*>(y.mutable_raw())),
         element_(size_of(x.dtype())), out_(size_of(y.dtype())), cells_(count(l.kept)), folds_(x.size() / y.size()) {
-    piece_ = l.rows ? kPiece : std::clamp<int64_t>(kWork / l.width, 64, 4096);
+    piece_ = l.rows ? kFoldPiece : std::clamp<int64_t>(kWork / l.width, 64, 4096);
     across_ = pieces(l.width, kMostWidth);
     along_ = pieces(l.inner.size, piece_);
     units_ = count(l.folded) * along_;

@@ -9,6 +9,8 @@
 
 namespace holdfast {
 
+inline constexpr int64_t kFoldPiece = 16384;  // elements of a row that are folded at once: longer ones are cut
+
 /// y = `x` folded over `axes` (in range, each once). `y` has as many elements as the other axes.
 ///
 /// The work is cut by sizes alone and the pieces are joined in pairs, in one order: results do not

@@ -1,6 +1,8 @@
 // What a convolution and both of its gradients have in common: three tensors and how they meet.
 #pragma once
 
+#include <functional>
+
 #include "holdfast/ops/nn/window.h"
 
 namespace holdfast::nn {
@@ -38,6 +40,10 @@ struct ConvCall {
 
 const char* refuse_onednn(const Call&, Pass, bool depthwise);
 Status run_onednn(Call&, Pass, bool depthwise);
+/// The same in pieces of `images` images, which divide the batch. `then(i)` is called once image `i` and those of its
+/// piece are there, by the thread that computed them.
+const char* refuse_onednn_pieces(const Call&, Pass, bool depthwise, int64_t images);
+Status run_onednn_pieces(Call&, Pass, bool depthwise, int64_t images, const std::function<void(int64_t)>& then);
 /// Gradient of the image where it has few channels, which libraries are slow at.
 const char* refuse_few_channels(const Call&, Pass, bool depthwise);
 Status run_few_channels(Call&, Pass, bool depthwise);

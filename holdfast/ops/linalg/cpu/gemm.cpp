@@ -30,6 +30,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "holdfast/base/interrupt.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/ops/linalg/cpu/onednn.h"
 
@@ -46,6 +47,9 @@ constexpr double kWorthAThread = 64.0 * 64 * 64;
 constexpr int64_t kSmall = 48;
 // Tiles of deterministic mode: large enough for the packing to pay, small enough for many threads.
 constexpr int64_t kTileRows = 240, kTileColumns = 512;
+
+// So many multiplications take a core about a quarter of a second: what is larger is cut, so that it can be stopped.
+double most_at_once(DType d) { return d == DType::kFloat32 ? 2e10 : d == DType::kFloat64 ? 5e9 : 5e8; }
 
 double work(const Product& p) { return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k); }
 
@@ -133,40 +137,55 @@ void multiply_tile(const Product& whole, int64_t i0, int64_t rows, int64_t j0, i
                          whole.read_a.conjugated, whole.read_b.conjugated});
 }
 
-// How a product is cut: all tiles of one size but those at the edges.
+// Rows of a product.
+struct Rows {
+  int64_t first, count;
+};
+
+// How they are cut: all tiles of one size but those at the edges.
 struct Tiles {
   int64_t rows, columns, down, across;
   int64_t count() const { return down * across; }
 };
-Tiles cut(const Product& p, int64_t rows, int64_t columns) {
-  return {rows, columns, (p.m + rows - 1) / rows, (p.n + columns - 1) / columns};
+Tiles cut(const Product& p, Rows r, int64_t rows, int64_t columns) {
+  return {rows, columns, (r.count + rows - 1) / rows, (p.n + columns - 1) / columns};
 }
 
 // As many tiles as threads, cut across the longer side: no operand is packed more often than it must be.
-Tiles cut_for(const Product& p, int threads) {
-  if (p.m >= p.n) return cut(p, (p.m + threads - 1) / threads, p.n);
-  return cut(p, p.m, (p.n + threads - 1) / threads);
+Tiles cut_for(const Product& p, Rows r, int threads) {
+  if (r.count >= p.n) return cut(p, r, (r.count + threads - 1) / threads, p.n);
+  return cut(p, r, r.count, (p.n + threads - 1) / threads);
 }
 
-void multiply_tiles(const Product& p, const Tiles& t, const void* a, const void* b, void* c) {
+void multiply_tiles(const Product& p, Rows r, const Tiles& t, const void* a, const void* b, void* c) {
   parallel_for(t.count(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t i0 = i / t.across * t.rows, j0 = i % t.across * t.columns;
-      multiply_tile(p, i0, std::min(t.rows, p.m - i0), j0, std::min(t.columns, p.n - j0), a, b, c);
+      multiply_tile(p, r.first + i0, std::min(t.rows, r.count - i0), j0, std::min(t.columns, p.n - j0), a, b, c);
     }
   });
 }
 
-void multiply_one(const Product& p, const void* a, const void* b, void* c) {
-  if (deterministic()) return multiply_tiles(p, cut(p, kTileRows, kTileColumns), a, b, c);
-  int threads = threads_for(work(p));
+void multiply_rows(const Product& p, Rows r, const void* a, const void* b, void* c) {
+  if (deterministic()) return multiply_tiles(p, r, cut(p, r, kTileRows, kTileColumns), a, b, c);
+  int threads = threads_for(work(p) * static_cast<double>(r.count) / static_cast<double>(p.m));
   if (p.dtype == DType::kFloat32) {
     Team team(threads);
-    if (onednn_gemm(p.read_a.transposed, p.read_b.transposed, p.m, p.n, p.k, static_cast<const float*>(a),
-                    p.read_a.transposed ? p.m : p.k, static_cast<const float*>(b), p.read_b.transposed ? p.k : p.n,
-                    static_cast<float*>(c), p.n)) return;
+    const float* from = static_cast<const float*>(a) + (p.read_a.transposed ? r.first : r.first * p.k);
+    if (onednn_gemm(p.read_a.transposed, p.read_b.transposed, r.count, p.n, p.k, from, p.read_a.transposed ? p.m : p.k,
+                    static_cast<const float*>(b), p.read_b.transposed ? p.k : p.n, static_cast<float*>(c) + r.first * p.n, p.n)) return;
   }
-  multiply_tiles(p, cut_for(p, std::min(threads, num_threads())), a, b, c);
+  multiply_tiles(p, r, cut_for(p, r, std::min(threads, num_threads())), a, b, c);
+}
+
+void multiply_one(const Product& p, const void* a, const void* b, void* c) {
+  int64_t rows = p.m;
+  if (work(p) > 2 * most_at_once(p.dtype))
+    rows = kTileRows * std::max<int64_t>(1, static_cast<int64_t>(most_at_once(p.dtype) / (work(p) / static_cast<double>(p.m)) / kTileRows));
+  for (int64_t i = 0; i < p.m; i += rows) {
+    multiply_rows(p, {i, std::min(rows, p.m - i)}, a, b, c);
+    if (rows < p.m) check_interrupt();
+  }
 }
 
 }  // namespace

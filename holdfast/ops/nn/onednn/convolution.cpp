@@ -1,9 +1,10 @@
 // Convolutions by oneDNN.
 //
-// Images and maps keep the layout they have: on every machine measured, its kernels for channels last
-// are within a few percent of those for its own blocked layouts, and the two reorders those need cost
-// 10 to 40 % of the convolution. The filter takes whatever layout the kernel likes best: reordering it
-// is cheap beside the convolution, so its reordered form is not kept (variables change every step).
+// Images and maps have their channels last: on every machine measured, its kernels for that layout are within a
+// few percent of those for its own blocked layouts, and the two reorders those need cost 10 to 40 % of the
+// convolution. With channels first its kernels take 1.7 times as long, so those are reordered (which the pass
+// `layouts` mostly takes out of graphs). The filter takes whatever layout the kernel likes best: reordering it is
+// cheap beside the convolution, so its reordered form is not kept (variables change every step).
 #include "holdfast/ops/nn/conv_shape.h"
 
 #ifdef HOLDFAST_ONEDNN
@@ -22,14 +23,19 @@ namespace {
 
 using dnnl::memory;
 
+// How one operand or result lies in our tensor and in the kernel's, and what takes it from one to the other.
+struct Side {
+  memory::desc ours, kernels;
+  dnnl::primitive reorder;  // empty where they are the same
+  bool result = false;
+};
+
 // A convolution, compiled for its shapes and number of threads.
 struct Compiled final : RefCounted {
   dnnl::primitive primitive;
-  memory::desc image, filter, maps;  // as our tensors lie
-  memory::desc inner_filter;         // as the kernel wants it
-  dnnl::primitive reorder;           // between the two; empty where they are the same
-  size_t scratch = 0, reorder_scratch = 0;
-  bool usable = false;               // false: the library declined these shapes
+  Side image, filter, maps;
+  size_t scratch = 0;   // of the primitive or of a reorder, whichever takes more
+  bool usable = false;  // false: the library declined these shapes
 };
 
 // Everything that decides what is compiled.
@@ -51,7 +57,11 @@ struct HashKey {
   }
 };
 
-struct Layout { memory::desc image, maps, filter, any_filter; memory::dims stride, dilation, before, after; };
+struct Layout {
+  memory::desc image, maps, filter;                  // as our tensors lie
+  memory::desc inner_image, inner_maps, any_filter;  // as kernels are asked for
+  memory::dims stride, dilation, before, after;
+};
 
 Layout layout_of(const ConvShape& s, DType dtype) {
   using Tag = memory::format_tag;
@@ -70,10 +80,13 @@ Layout layout_of(const ConvShape& s, DType dtype) {
     // The library wants the padding that the last window reaches, which may be less than what was asked.
     l.after.push_back((s.out[i] - 1) * s.stride[i] + (s.size[i] - 1) * s.dilation[i] + 1 - s.in[i] - s.before[i]);
   }
-  Tag data = s.axes == 3 ? (s.channels_first ? Tag::ncdhw : Tag::ndhwc) : (s.channels_first ? Tag::nchw : Tag::nhwc);
+  Tag last = s.axes == 3 ? Tag::ndhwc : Tag::nhwc;
+  Tag data = !s.channels_first ? last : s.axes == 3 ? Tag::ncdhw : Tag::nchw;
   Tag ours = s.axes == 3 ? (s.groups > 1 ? Tag::dhwigo : Tag::dhwio) : (s.groups > 1 ? Tag::hwigo : Tag::hwio);
   l.image = memory::desc(image, type, data);
   l.maps = memory::desc(maps, type, data);
+  l.inner_image = memory::desc(image, type, last);
+  l.inner_maps = memory::desc(maps, type, last);
   l.filter = memory::desc(filter, type, ours);
   l.any_filter = memory::desc(filter, type, Tag::any);
   return l;
@@ -90,35 +103,34 @@ Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   constexpr auto kDirect = dnnl::algorithm::convolution_direct;
-  auto take = [&](auto pd, memory::desc inner, auto make) {
+  auto take = [&](auto pd, memory::desc filter, auto make) {
     if (is_fallback(pd.impl_info_str())) return;
     c->primitive = make(pd);
-    c->inner_filter = inner;
+    c->image = {l.image, l.inner_image, {}, pass == Pass::kInput};
+    c->filter = {l.filter, filter, {}, pass == Pass::kFilter};
+    c->maps = {l.maps, l.inner_maps, {}, pass == Pass::kForward};
     c->scratch = pd.scratchpad_desc().get_size();
+    for (Side* side : {&c->image, &c->filter, &c->maps}) {
+      if (side->ours == side->kernels) continue;
+      dnnl::reorder::primitive_desc reorder(e, side->result ? side->kernels : side->ours, e, side->result ? side->ours : side->kernels, attr);
+      side->reorder = dnnl::reorder(reorder);
+      c->scratch = std::max(c->scratch, reorder.scratchpad_desc().get_size());
+    }
     c->usable = true;
   };
   try {
-    dnnl::convolution_forward::primitive_desc forward(e, dnnl::prop_kind::forward_training, kDirect, l.image, l.any_filter, l.maps,
+    dnnl::convolution_forward::primitive_desc forward(e, dnnl::prop_kind::forward_training, kDirect, l.inner_image, l.any_filter, l.inner_maps,
                                                       l.stride, l.dilation, l.before, l.after, attr);
     if (pass == Pass::kForward) {
       take(forward, forward.weights_desc(), [](auto& pd) { return dnnl::convolution_forward(pd); });
     } else if (pass == Pass::kInput) {
-      dnnl::convolution_backward_data::primitive_desc pd(e, kDirect, l.image, l.any_filter, l.maps, l.stride, l.dilation, l.before,
+      dnnl::convolution_backward_data::primitive_desc pd(e, kDirect, l.inner_image, l.any_filter, l.inner_maps, l.stride, l.dilation, l.before,
                                                          l.after, forward, attr);
       take(pd, pd.weights_desc(), [](auto& d) { return dnnl::convolution_backward_data(d); });
     } else {
-      dnnl::convolution_backward_weights::primitive_desc pd(e, kDirect, l.image, l.any_filter, l.maps, l.stride, l.dilation,
+      dnnl::convolution_backward_weights::primitive_desc pd(e, kDirect, l.inner_image, l.any_filter, l.inner_maps, l.stride, l.dilation,
                                                             l.before, l.after, forward, attr);
       take(pd, pd.diff_weights_desc(), [](auto& d) { return dnnl::convolution_backward_weights(d); });
-    }
-    c->image = l.image;
-    c->maps = l.maps;
-    c->filter = l.filter;
-    if (c->usable && c->inner_filter != c->filter) {
-      bool out = pass == Pass::kFilter;
-      dnnl::reorder::primitive_desc pd(e, out ? c->inner_filter : c->filter, e, out ? c->filter : c->inner_filter, attr);
-      c->reorder = dnnl::reorder(pd);
-      c->reorder_scratch = pd.scratchpad_desc().get_size();
     }
   } catch (const dnnl::error&) {
     c->usable = false;
@@ -166,45 +178,79 @@ Cache& cache() {
 // piece, one thread each. The gradient of the filter adds over images and stays in one piece.
 bool by_image(Pass pass) { return deterministic() && pass != Pass::kFilter; }
 
-// The library's team for a call, and the shapes of one piece of its work.
-struct Piece {
-  Piece(const ConvShape& s, Pass pass) : team(deterministic() ? 1 : std::numeric_limits<int>::max()), shape(s) {
-    if (by_image(pass)) shape.batch = 1;
-  }
-  Ref<Compiled> compiled(Pass pass, DType dtype) { return cache().get(pass, dtype, shape, team.threads()); }
-  Team team;
-  ConvShape shape;
-};
+Team whole_team() { return Team(deterministic() ? 1 : std::numeric_limits<int>::max()); }
+
+Ref<Compiled> compiled(const ConvShape& s, Pass pass, DType dtype, const Team& team) { return cache().get(pass, dtype, s, team.threads()); }
+
+// For pieces of so many images, of which each thread computes its own.
+Ref<Compiled> compiled_for(int64_t images, ConvShape s, Pass pass, DType dtype) {
+  s.batch = images;
+  return compiled(s, pass, dtype, Team(1));
+}
 
 memory at(const memory::desc& d, const void* p) { return memory(d, onednn::engine(), const_cast<void*>(p)); }
 
-Status execute(const Call& c, const Compiled& k, Pass pass, const void* image, const void* filter, const void* maps) {
-  auto scratch = [&](size_t bytes) { return c.scratch(uint8, Shape{static_cast<int64_t>(bytes)}); };
-  dnnl::stream& stream = onednn::stream();
-  memory outer = at(k.filter, filter), inner = outer;
-  Tensor reordered, work = scratch(std::max(k.scratch, k.reorder_scratch));
-  memory pad = at(memory::desc({static_cast<int64_t>(work.size())}, memory::data_type::u8, memory::format_tag::a), work.raw());
-  if (k.reorder) {
-    reordered = scratch(k.inner_filter.get_size());
-    inner = at(k.inner_filter, reordered.raw());
+Status failed(const Call& c, const dnnl::error& e) { return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what())); }
+
+// One convolution after another with the same filter.
+class Run {
+ public:
+  // The result of the gradient of a filter is the filter.
+  Run(const Call& c, const Compiled& k, Pass pass, const void* filter) : c_(c), k_(k), pass_(pass), filter_(operand(k.filter, filter)) {
+    SignalsWait wait;
+    if (k.filter.result) return;
+    Tensor work = scratch(k.scratch);
+    reorder(filter_, scratchpad(work));
+    onednn::stream().wait();
   }
-  auto reorder = [&](const memory& from, const memory& to) {
-    k.reorder.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, pad}});
+
+  Status operator()(const void* image, const void* maps) const {
+    Tensor work = scratch(k_.scratch);
+    memory pad = scratchpad(work);
+    const Operand in = operand(k_.image, image), out = operand(k_.maps, maps);
+    SignalsWait wait;
+    try {
+      for (const Operand* o : {&in, &out}) if (!o->side->result) reorder(*o, pad);
+      k_.primitive.execute(onednn::stream(), {{pass_ == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, in.kernels},
+                                              {pass_ == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, filter_.kernels},
+                                              {pass_ == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, out.kernels},
+                                              {DNNL_ARG_SCRATCHPAD, pad}});
+      for (const Operand* o : {&in, &filter_, &out}) if (o->side->result) reorder(*o, pad);
+      onednn::stream().wait();
+    } catch (const dnnl::error& e) {
+      return failed(c_, e);
+    }
+    return {};
+  }
+
+ private:
+  struct Operand {
+    const Side* side;
+    memory ours, kernels;
+    Tensor reordered;
   };
-  SignalsWait wait;
-  try {
-    if (k.reorder && pass != Pass::kFilter) reorder(outer, inner);
-    k.primitive.execute(stream, {{pass == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, at(k.image, image)},
-                                 {pass == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, inner},
-                                 {pass == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, at(k.maps, maps)},
-                                 {DNNL_ARG_SCRATCHPAD, pad}});
-    if (k.reorder && pass == Pass::kFilter) reorder(inner, outer);
-    stream.wait();
-  } catch (const dnnl::error& e) {
-    return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what()));
+
+  Tensor scratch(size_t bytes) const { return c_.scratch(uint8, Shape{static_cast<int64_t>(bytes)}); }
+  static memory scratchpad(const Tensor& t) { return at(memory::desc({t.size()}, memory::data_type::u8, memory::format_tag::a), t.raw()); }
+
+  Operand operand(const Side& side, const void* p) const {
+    memory ours = at(side.ours, p);
+    if (!side.reorder) return {&side, ours, ours, {}};
+    Tensor space = scratch(side.kernels.get_size());
+    return {&side, ours, at(side.kernels, space.raw()), space};
   }
-  return {};
-}
+
+  static void reorder(const Operand& o, const memory& pad) {
+    if (!o.side->reorder) return;
+    bool back = o.side->result;
+    o.side->reorder.execute(onednn::stream(), {{DNNL_ARG_FROM, back ? o.kernels : o.ours}, {DNNL_ARG_TO, back ? o.ours : o.kernels}, {DNNL_ARG_SCRATCHPAD, pad}});
+  }
+
+  const Call& c_;
+  const Compiled& k_;
+  Pass pass_;
+  Operand filter_;
+};
 
 }  // namespace
 
@@ -216,30 +262,50 @@ const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
   for (size_t i = 0; i < 3; ++i)
     if (s.stride[i] > kMost || s.before[i] > kMost || s.after[i] > kMost || (s.size[i] - 1) * s.dilation[i] > kMost) return "very large sizes";
   if (s.in_positions() > kMost / s.channels || s.positions() > kMost / s.out_channels) return "images above a gigabyte";
-  return Piece(s, pass).compiled(pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
+  Ref<Compiled> k = by_image(pass) ? compiled_for(1, s, pass, c.out_dtype()) : compiled(s, pass, c.out_dtype(), whole_team());
+  return k->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
 }
 
 Status run_onednn(Call& c, Pass pass, bool depthwise) {
+  if (by_image(pass)) return run_onednn_pieces(c, pass, depthwise, 1, [](int64_t) {});
   ConvCall k(c, pass, depthwise);
-  Ref<Compiled> compiled;
-  {
-    Piece piece(k.shape, pass);
-    compiled = piece.compiled(pass, k.dtype);
-    if (!by_image(pass)) return execute(c, *compiled, pass, k.image.raw(), k.filter.raw(), k.maps.raw());
+  Team team(whole_team());
+  Ref<Compiled> all = compiled(k.shape, pass, k.dtype, team);
+  try {
+    return Run(c, *all, pass, k.filter.raw())(k.image.raw(), k.maps.raw());
+  } catch (const dnnl::error& e) {
+    return failed(c, e);
   }
+}
+
+const char* refuse_onednn_pieces(const Call& c, Pass pass, bool depthwise, int64_t images) {
+  if (auto why = refuse_onednn(c, pass, depthwise)) return why;
+  return compiled_for(images, conv_shape(c, pass, depthwise), pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these pieces";
+}
+
+Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images, const std::function<void(int64_t)>& then) {
+  ConvCall k(c, pass, depthwise);
+  Ref<Compiled> piece = compiled_for(images, k.shape, pass, k.dtype);
   int64_t image = k.image.bytes() / k.shape.batch, maps = k.maps.bytes() / k.shape.batch;
   Status first;
-  std::mutex failed;
-  parallel_for(k.shape.batch, 1, [&](int64_t begin, int64_t end) {
-    Team team(1);
-    for (int64_t i = begin; i < end; ++i) {
-      Status s = execute(c, *compiled, pass, static_cast<const char*>(k.image.raw()) + i * image, k.filter.raw(),
-                         static_cast<const char*>(k.maps.raw()) + i * maps);
-      if (s.ok()) continue;
-      std::lock_guard lock(failed);
-      first = s;
-    }
-  });
+  std::mutex mutex;
+  try {
+    Run run(c, *piece, pass, k.filter.raw());
+    parallel_for(k.shape.batch / images, 1, [&](int64_t begin, int64_t end) {
+      Team team(1);
+      for (int64_t i = begin * images; i < end * images; i += images) {
+        Status s = run(static_cast<const char*>(k.image.raw()) + i * image, static_cast<const char*>(k.maps.raw()) + i * maps);
+        if (s.ok()) {
+          then(i);
+          continue;
+        }
+        std::lock_guard lock(mutex);
+        first = s;
+      }
+    });
+  } catch (const dnnl::error& e) {
+    return failed(c, e);
+  }
   return first;
 }
 
@@ -251,6 +317,8 @@ namespace holdfast::nn {
 
 const char* refuse_onednn(const Call&, Pass, bool) { return "built without oneDNN"; }
 Status run_onednn(Call&, Pass, bool) { return Status(Code::E1599, "built without oneDNN"); }
+const char* refuse_onednn_pieces(const Call&, Pass, bool, int64_t) { return "built without oneDNN"; }
+Status run_onednn_pieces(Call&, Pass, bool, int64_t, const std::function<void(int64_t)>&) { return Status(Code::E1599, "built without oneDNN"); }
 
 }  // namespace holdfast::nn
 #endif

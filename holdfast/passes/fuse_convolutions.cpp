@@ -1,0 +1,102 @@
+// Runs elementwise ops over the result of a convolution a few images at a time, while these lie in a cache.
+#include <algorithm>
+
+#include "holdfast/ops/nn/conv_then.h"
+#include "holdfast/passes/elementwise_expr.h"
+#include "holdfast/passes/passes.h"
+
+namespace holdfast {
+namespace {
+
+constexpr int64_t kLeastBytes = 256 << 10;  // smaller results are in a cache anyway
+
+// The expression of an elementwise node, alone or fused, with one result; null for others.
+Ref<Expr> expression_of(const Node& n) {
+  if (n.outputs.size() != 1 || !n.after.empty()) return nullptr;
+  if (n.op != &fused_op()) {
+    Ref<Expr> out = elementwise_expr(n);
+    if (out) out->finish();
+    return out;
+  }
+  if (expr_of(n.attrs).row()) return nullptr;  // it knows the shape it runs over
+  return Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)));
+}
+
+class Convolutions {
+ public:
+  explicit Convolutions(Graph& g) : g_(g) {
+    for (const Ref<Node>& n : g.nodes) {
+      for (const Edge& e : n->inputs) if (e.node) ++uses_[e.node.get()];
+      for (const Ref<Node>& b : n->after) ++uses_[b.get()];
+    }
+    for (const Edge& e : g.outputs) if (e.node) ++uses_[e.node.get()];
+  }
+
+  bool run() {
+    for (Ref<Node>& n : g_.nodes) {
+      for (Edge& e : n->inputs) redirect(e);
+      if (Ref<Node> made = joined(*n)) {
+        moved_[n.get()] = made;
+        n = made;
+      }
+    }
+    if (moved_.empty()) return false;
+    for (Edge& e : g_.outputs) redirect(e);
+    auto gone = [&](const Ref<Node>& n) { return taken_.count(n.get()) != 0; };
+    g_.nodes.erase(std::remove_if(g_.nodes.begin(), g_.nodes.end(), gone), g_.nodes.end());
+    return true;
+  }
+
+ private:
+  void redirect(Edge& e) const {
+    if (auto it = moved_.find(e.node.get()); it != moved_.end()) e.node = it->second;
+  }
+
+  // The node that convolves and then does what `n` does; null where it can't.
+  Ref<Node> joined(const Node& n) {
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const Node* conv = n.inputs[i].node.get();
+      const OpDef* both = conv ? nn::followed_op(*conv->op) : nullptr;
+      if (!both || !fits(*conv, n, i)) continue;
+      Ref<Expr> e = expression_of(n);
+      if (!e || !e->may_overwrite(0, i)) continue;
+      Attrs attrs(conv->attrs.begin(), conv->attrs.begin() + nn::kThenExpression);
+      attrs.push_back(Arg(Ref<RefCounted>(e)));
+      attrs.push_back(Arg(static_cast<int64_t>(i)));
+      auto made = make_ref<Node>(both, std::move(attrs));
+      made->inputs = conv->inputs;
+      for (size_t k = 0; k < n.inputs.size(); ++k) if (k != i) made->inputs.push_back(n.inputs[k]);
+      made->outputs = n.outputs;
+      made->where = n.where;
+      made->device = n.device;
+      made->placed = n.placed;
+      made->name = n.name;
+      taken_.insert(conv);
+      return made;
+    }
+    return nullptr;
+  }
+
+  bool fits(const Node& conv, const Node& n, size_t input) const {
+    const Type& t = conv.outputs[0];
+    if (uses_.at(&conv) != 1 || !conv.after.empty() || conv.device != n.device || n.outputs.size() != 1) return false;
+    if (!(n.outputs[0] == t) || !t.shape.is_full() || t.shape.size() * size_of(t.dtype) < kLeastBytes || t.shape[0] < 2) return false;
+    for (size_t k = 0; k < n.inputs.size(); ++k) {
+      if (k == input) continue;
+      const Shape& s = type_of(n.inputs[k]).shape;
+      if (!n.inputs[k].node || !s.is_full() || s.rank() > t.shape.rank()) return false;
+    }
+    return true;
+  }
+
+  Graph& g_;
+  std::unordered_map<const Node*, int> uses_;
+  std::unordered_map<const Node*, Ref<Node>> moved_;
+  std::unordered_set<const Node*> taken_;
+};
+
+}  // namespace
+
+bool fuse_convolutions(Graph& g) { return Convolutions(g).run(); }
+
+}  // namespace holdfast
