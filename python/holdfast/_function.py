@@ -113,7 +113,7 @@ class Function(_holdfast.TracedBase):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         if _named(self) is self:
-            return self.__qualname__  # a function of a module is found there again
+            return str(self.__qualname__)  # a function of a module is found there again
         return Function, (self._python_function, *self._options())
 
     # The base's call runs traces that need no Python; what it does not know comes here.

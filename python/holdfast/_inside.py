@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-import weakref
 from typing import Any
 
 from . import _holdfast, nest
 
 __all__ = ["function_of", "note", "note_tensor"]
 
-_known: dict[int, tuple[weakref.ref[Any], str]] = {}  # by the tensor's number, while it lives
+# By the tensor's number, which no other ever has. Only messages ask, and of tensors of late: a
+# weak reference to each would cost more than the store.
+_known: dict[int, str] = {}
+_MOST = 4096
 
 
 def note(value: Any, function: str) -> None:
@@ -22,15 +23,12 @@ def note(value: Any, function: str) -> None:
 
 def note_tensor(tensor: Any, function: str) -> None:
     """The same for one tensor."""
-    number = tensor._id
-    _known[number] = weakref.ref(tensor, functools.partial(_forget, number)), function
-
-
-def _forget(number: int, _: weakref.ref[Any]) -> None:
-    _known.pop(number, None)
+    _known[tensor._id] = function
+    if len(_known) > _MOST:
+        for oldest in list(_known)[: _MOST // 2]:
+            _known.pop(oldest, None)
 
 
 def function_of(tensor: Any) -> str:
     """The function that a tensor was handed out of; "" if none."""
-    found = _known.get(getattr(tensor, "_id", -1))
-    return found[1] if found else ""
+    return _known.get(getattr(tensor, "_id", -1), "")

@@ -151,9 +151,10 @@ class Journal:
         # What a staged branch left holds on one side only, and nobody knows which one it is.
         unsure = {change.touches()[1] for change in self.changes if change.condition is not None}
         for change in reversed(self.changes):
-            if isinstance(change, Set) and not isinstance(change.place, ItemPlace):
-                if change.condition is not None or holds_symbol(change.place.read()):
-                    change.place.restore(change.old)
+            if not isinstance(change, Set) or isinstance(change.place, ItemPlace):
+                continue
+            if change.condition is not None or holds_symbol(change.place.read()):
+                change.place.restore(change.old)
         kept = self._before.items()
         self.restore({key for key, (each, _) in kept if key in unsure or holds_symbol(each)})
 

@@ -94,7 +94,8 @@ class Molds:
         if id(thing) in seen or not self._is_made(thing):
             return False
         kind = type(thing)
-        if kind.__new__ is not object.__new__ or isinstance(thing, (type, types.ModuleType)):
+        makes = getattr(kind, "__new__", None)
+        if makes is not object.__new__ or isinstance(thing, (type, types.ModuleType)):
             return False
         seen.add(id(thing))
         return any(

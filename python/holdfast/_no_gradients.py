@@ -87,6 +87,6 @@ def _back(op: Any, came: dict[str, Any]) -> list[Any]:
 def _cuts(op: Any) -> bool:
     record = _holdfast.raw_op_record(op.type)
     if record is None or record["no_gradient"] or not record["gradient"]:
-        return op.type != "ReadVariableOp"
+        return str(op.type) != "ReadVariableOp"
     dtypes = [tensor.dtype for tensor in op.outputs]
     return bool(dtypes) and not any(d.is_floating or d.is_complex for d in dtypes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Container, Iterator
-from collections.abc import Set as Set_
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from . import nest
@@ -176,8 +176,8 @@ def _spots(
 
 def stores(
     journal: Journal,
-    read: Set_[tuple[Any, ...]],
-    guarded: Set_[tuple[Any, ...]],
+    read: AbstractSet[tuple[Any, ...]],
+    guarded: AbstractSet[tuple[Any, ...]],
     tensors: Container[int],
 ) -> tuple[list[Store], Molds, Undo]:
     """The effects in a journal that every call has to repeat, in order.
@@ -227,7 +227,7 @@ class Undo:
         refill(self._before)
 
 
-def _grown(journal: Journal, guarded: Set_[tuple[Any, ...]], hollow: _Hollow) -> set[int]:
+def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], hollow: _Hollow) -> set[int]:
     """The containers, by their ids, that methods changed in a way that calls have to repeat."""
     asked = {key[1] for key in guarded if key[0] == "object"}
     changed, found = set(), set()

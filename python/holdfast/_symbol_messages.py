@@ -159,7 +159,7 @@ def _way_out(name: str, asked: str) -> str:
                 _is_call(part.iter, "range") for part in node.generators
             ):
                 return _counted(name)
-            case ast.Subscript(value=value) if _is_call(value, "sorted"):
+            case ast.Subscript(value=ast.Call() as value) if _is_call(value, "sorted"):
                 return _sorted_fix(value)
             case ast.Call() if _is_call(node, "sorted"):
                 return _sorted_fix(node)

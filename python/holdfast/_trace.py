@@ -23,8 +23,8 @@ from . import (
 )
 from ._births import type_text
 from ._draws import watch_random
-from ._holders import MISSING, Place, called_with
-from ._journal import put
+from ._holders import MISSING, AttributePlace, Place, called_with
+from ._journal import journal, put
 from ._keep import Kept
 from ._molds import one_call
 from ._restart import Restart
@@ -286,9 +286,12 @@ def _perform(store: Store | Kept, shape: Any, function: str, outputs: list[Any])
 
 
 def _put_tensor(place: Place, index: int, function: str, outputs: list[Any]) -> None:
-    if place.holder() is not MISSING:
-        put(place, outputs[index])
-    _inside.note_tensor(outputs[index], function)
+    tensor = outputs[index]
+    if type(place) is AttributePlace and journal() is None:
+        place.write(tensor)  # what `put` does, in fewer steps: most stores are such
+    elif place.holder() is not MISSING:
+        put(place, tensor)
+    _inside.note_tensor(tensor, function)
 
 
 def _tokens(

@@ -381,7 +381,8 @@ def assert_shapes(
     `shapes` pairs tensors with shapes such as `("N", 3)`; `...` or "*" first stands for any number
     of leading dimensions.
     """
-    tensors, words, symbols, counts = [], [], [], []
+    tensors, words, counts = [], [], []
+    symbols: list[Any] = []
     for number, (thing, rule) in enumerate(shapes.items() if isinstance(shapes, dict) else shapes):
         thing = thing.deref() if hasattr(thing, "deref") else thing
         a = convert_to_tensor(thing)

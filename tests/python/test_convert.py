@@ -207,7 +207,9 @@ def test_what_is_no_tensor_is_a_type_error_and_a_value_error(program):
     assert caught.value.code in ("E1101", "E1104")
 
 
-@pytest.mark.parametrize("condition", [np.array([2, 0]), np.array([0.5, 0.0]), np.array([1, 0]) > 0])
+@pytest.mark.parametrize(
+    "condition", [np.array([2, 0]), np.array([0.5, 0.0]), np.array([1, 0]) > 0]
+)
 def test_an_array_of_numbers_is_a_condition(condition):
     assert tf.where(condition, [1, 2], [3, 4]).numpy().tolist() == [1, 4]
     assert tf.where(condition).numpy().tolist() == [[0]]

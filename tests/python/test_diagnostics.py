@@ -46,7 +46,9 @@ def run(source, name, folder):
 def message(stderr):
     found = re.search(r"(error|warning)\[", stderr)
     text = stderr[found.start() :].rstrip() + "\n" if found else ""
-    return re.sub(r"took (some seconds|most of a minute|more than a minute)", "took less than a second", text)  # on a slow machine
+    return re.sub(
+        r"took (some seconds|most of a minute|more than a minute)", "took less than a second", text
+    )  # on a slow machine
 
 
 def applied(source, edits):

@@ -256,7 +256,7 @@ def nested_state():
     a.s = [(tf.constant(0.0), {"k": tf.constant(1.0)})]
 
     def f(x):
-        (h, d), = a.s
+        ((h, d),) = a.s
         a.s = [(h + d["k"], {"k": d["k"] * x})]
         return h
 
@@ -356,7 +356,7 @@ def tape_obj_state():
         def step(self, x):
             with tf.GradientTape() as tape:
                 l = self.loss(x)
-            g, = tape.gradient(l, [w])
+            (g,) = tape.gradient(l, [w])
             w.assign_sub(0.1 * g)
             self.log(loss=l, grad=g)
             return l
@@ -402,7 +402,7 @@ def abc_mapping():
         m.pop("b")
         if "a" in m:
             m["z"] = m["a"] * 2
-        return sum((m[k] for k in m))
+        return sum(m[k] for k in m)
 
     return f, lambda: m.d
 

@@ -191,6 +191,7 @@ def partialmethod_():
 
         def put(self, k, v):
             self.d[k] = v
+
         put_a = functools.partialmethod(put, "a")
 
     c = C()
@@ -331,10 +332,10 @@ def dict_views():
     d = {"a": tf.constant(1.0)}
 
     def f(x):
-        for k in d.keys():
+        for k in d:
             d[k] = d[k] + x
-        r = sum((v for v in d.values()))
-        a, = d.values()
+        r = sum(v for v in d.values())
+        (a,) = d.values()
         return r + a
 
     return f, lambda: d

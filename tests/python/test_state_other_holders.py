@@ -76,6 +76,7 @@ def nested_fn_class():
         class Tmp:
             def __init__(self, v):
                 self.v = v
+
         t = Tmp(x * 2)
         out.append(t)
         return t.v
@@ -177,7 +178,7 @@ def getattr_setattr_dyn():
     def f(x):
         for i, n in enumerate(names):
             setattr(a, n, x * (i + 1))
-        return sum((getattr(a, n) for n in names))
+        return sum(getattr(a, n) for n in names)
 
     return f, lambda: (a.p, a.q)
 
@@ -238,7 +239,7 @@ def async_like_gen_send():
 
     def co():
         while True:
-            v = (yield)
+            v = yield
             l.append(v)
 
     def f(x):

@@ -248,7 +248,7 @@ def exc_flow():
         try:
             l.append(x)
             raise KeyError("k")
-        except KeyError as e:
+        except KeyError:
             l.append(x * 2)
         else:
             l.append(x * 3)

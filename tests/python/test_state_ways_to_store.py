@@ -90,7 +90,7 @@ def gen_expr():
     l = []
 
     def f(x):
-        return sum((l.append(x * i) or x * i for i in range(3)))
+        return sum(l.append(x * i) or x * i for i in range(3))
 
     return f, lambda: l
 
@@ -131,9 +131,9 @@ def setattr_fn():
     a = A()
 
     def f(x):
-        setattr(a, "x", x * 2)
+        a.x = x * 2
         setattr(a, "n" + "m", x)
-        return getattr(a, "x")
+        return a.x
 
     return f, lambda: (a.x, a.nm)
 
@@ -264,8 +264,10 @@ def nonlocal_nested():
                 nonlocal n
                 n = n + u
                 c.append(n)
+
             h(t)
             h(t * 2)
+
         g(x)
         return n
 
@@ -347,7 +349,7 @@ def walrus_py():
 
     def f(x):
         d["a"] = (y := (x * 2))
-        l.append((z := (y + 1)))
+        l.append(z := (y + 1))
         return y + z
 
     return f, lambda: (l, d)
@@ -389,6 +391,7 @@ def decorator_cache():
             fn.calls.append(r)
             w.last = r
             return r
+
         return w
 
     @memo

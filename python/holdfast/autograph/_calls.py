@@ -240,7 +240,7 @@ def _quantified(python: Callable[..., Any], path: str) -> Callable[..., Any]:
 
 
 def _vars(*holder: Any) -> Any:
-    return attribute(*holder, "__dict__") if holder else sys._getframe(1).f_locals
+    return attribute(holder[0], "__dict__") if len(holder) == 1 else vars(*holder)
 
 
 _builtins: dict[int, Any] = {

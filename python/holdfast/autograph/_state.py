@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _holdfast, _registry, nest
 from .._dtypes import float32
-from .._places import is_plain, same_value
+from .._plain import is_plain, same_value
 from .._symbols import is_symbol
 from ._sites import Site
 

@@ -29,6 +29,7 @@ def cond(
     pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], names: tuple[str, str]
 ) -> Any:
     """What one of two functions gives. What they store is stored where its side is taken."""
+    result: Any
 
     def body() -> None:
         nonlocal result
@@ -38,7 +39,6 @@ def cond(
         nonlocal result
         result = false_fn()
 
-    result: Any
     staged_if(pred, body, orelse, Site("if", *_here(), ("result",), ("result",), sides=names))
     return result
 
@@ -50,6 +50,7 @@ def while_loop(
     most: int | None,
 ) -> list[Any]:
     """Flat variables after a loop. What `body` stores is left as the last iteration leaves it."""
+    state, count = tuple(variables), as_tensor(0)
 
     def test() -> Any:
         more = as_bool(as_tensor(decided(condition(*state))))
@@ -59,7 +60,6 @@ def while_loop(
         nonlocal state, count
         state, count = tuple(body(*state)), count + 1
 
-    state, count = tuple(variables), as_tensor(0)
     carried = ("count", "state")
     site = Site("while", *_here(), carried, (), carried, carried)
     Carried(site, Cells(test, step)).run(test, step)
