@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import numpy as np
+
 import holdfast as tf
 
 
@@ -24,7 +26,7 @@ def plain(value):
         return [plain(getattr(value, field.name)) for field in dataclasses.fields(value)]
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
-    return value
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def history(make, wrap):
@@ -32,7 +34,7 @@ def history(make, wrap):
     function, state = make()
     called = wrap(function)
     seen = []
-    for value in (1.0, 2.0, 0.25, 3.0):
+    for value in (1.0, 5.0, 0.25, 9.0, 3.0):
         result = plain(called(tf.constant(value)))
         seen.append((result, plain(state())))
     return seen

@@ -11,6 +11,7 @@ import types
 
 import numpy as np
 import pytest
+from state_programs import history
 
 import holdfast as tf
 
@@ -583,26 +584,6 @@ def ema():
         return a.avg
 
     return f, lambda: a.avg
-
-
-def plain(value):
-    if isinstance(value, tf.Tensor):
-        return float(value)
-    if isinstance(value, dict):
-        return {key: plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(part) for part in value]
-    return value.tolist() if isinstance(value, np.ndarray) else value
-
-
-def history(make, wrap):
-    function, state = make()
-    called = wrap(function)
-    seen = []
-    for number in (1.0, 5.0, 3.0, 9.0):
-        seen.append(plain(called(tf.constant(number))))
-        seen.append(plain(state()))
-    return seen
 
 
 @pytest.mark.filterwarnings("ignore")
