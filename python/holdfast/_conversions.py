@@ -28,7 +28,7 @@ def register_tensor_conversion_function(
     """
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not types or not all(isinstance(kind, type) for kind in types):
-        fail("E1104", f"`base_type` is {base_type!r}, expected a class or a tuple of classes")
+        fail("E1104", "`base_type` has what is no class, expected a class or a tuple of classes")
     if any(issubclass(kind, _OURS) for kind in types):
         fail(
             "E1104",
@@ -37,7 +37,10 @@ def register_tensor_conversion_function(
             fix="give your own class",
         )
     if not callable(conversion_func):
-        fail("E1104", f"`conversion_func` is {conversion_func!r}, expected a function")
+        fail(
+            "E1104",
+            f"`conversion_func` is of type {type(conversion_func).__name__}, expected a function",
+        )
     _registered.append((priority, types, conversion_func))
     _registered.sort(key=lambda entry: entry[0])
     every = tuple(kind for _, kinds, _ in _registered for kind in kinds)

@@ -24,8 +24,8 @@ class ForwardAccumulator:
             if not isinstance(primal, (Tensor, Variable)):
                 fail(
                     "E1104",
-                    f"`primals` has a {type(primal).__name__}, expected tensors and Variables",
-                    f"an accumulator follows tensors, and this is none: {primal!r}",
+                    f"a leaf of `primals` is of type {type(primal).__name__}, expected a tensor",
+                    "an accumulator follows what is computed from tensors",
                     fix="make it a tensor first, with `tf.constant`",
                 )
         self._tangents = [

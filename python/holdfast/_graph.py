@@ -206,7 +206,10 @@ class Graph(_holdfast.GraphBase):
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation called `name`; KeyError if there is none."""
         if not isinstance(name, str):
-            fail("E1104", f"an operation is named by a string, got a {type(name).__name__}")
+            fail(
+                "E1104",
+                f"`name` is of type {type(name).__name__}, expected the name of an operation",
+            )
         node = self._find(name)
         if node is None:
             raise _nothing_called("operation", name, [n.name for n in self._nodes()])
@@ -215,7 +218,7 @@ class Graph(_holdfast.GraphBase):
     def get_tensor_by_name(self, name: str) -> Any:
         """The tensor called `name`, such as "loss:0"; KeyError if there is none."""
         if not isinstance(name, str):
-            fail("E1104", f"a tensor is named by a string, got a {type(name).__name__}")
+            fail("E1104", f"`name` is of type {type(name).__name__}, expected the name of a tensor")
         op, colon, output = name.rpartition(":")
         if not colon or not output.isdigit():
             raise ValueError(
@@ -247,7 +250,7 @@ class Graph(_holdfast.GraphBase):
         kinds = ((_holdfast.Tensor, allow_tensor), (Operation, allow_operation))
         if not any(allowed and isinstance(obj, kind) for kind, allowed in kinds):
             wanted = " or ".join(kind.__name__ for kind, allowed in kinds if allowed)
-            fail("E1104", f"a {type(obj).__name__} is no part of a graph, expected {wanted}")
+            fail("E1104", f"`obj` is of type {type(obj).__name__}, expected {wanted}")
         if obj.graph is not self:
             raise ValueError(f"`{obj.name}` belongs to another graph than this one")
         return obj

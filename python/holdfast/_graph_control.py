@@ -45,8 +45,8 @@ def nodes_of(values: Any) -> list[Any]:
         elif value is not None and not isinstance(value, _holdfast.VariableBase):
             fail(
                 "E1104",
-                f"a {type(value).__name__} can't run before others: {value!r}",
-                "operations, tensors, Variables and `IndexedSlices` can",
+                f"a control input is of type {type(value).__name__}, which is nothing to run",
+                "what has to run first is an operation, a tensor, a Variable or `IndexedSlices`",
             )
     return found
 

@@ -19,7 +19,7 @@ class name_scope:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            fail("E1104", f"`name_scope` got a {type(name).__name__}, expected a string")
+            fail("E1104", f"`name` is of type {type(name).__name__}, expected a string")
         self._name = name
         self._before: list[str] = []
 

@@ -106,6 +106,8 @@ class _Fetches:
         elif isinstance(fetch, _holdfast.VariableBase):
             fetch = fetch.read()
         if isinstance(fetch, Operation):
+            if fetch.graph is not self._graph and fetch.outputs:
+                return self._leaf(fetch.outputs[0])  # a tensor is refused with both graphs' lines
             if fetch.graph is not self._graph:
                 fail(
                     "E0111",
@@ -117,7 +119,7 @@ class _Fetches:
         elif not isinstance(fetch, Tensor):
             fail(
                 "E1104",
-                f"a {type(fetch).__name__} can't be fetched: {fetch!r}",
+                f"what is of type {type(fetch).__name__} can't be fetched",
                 "a fetch is a tensor, an operation, a Variable or the name of one, alone or in "
                 "lists, tuples and dicts",
             )
@@ -185,9 +187,9 @@ class Session(_holdfast.SessionBase):
                 fix="leave `target` out",
             )
         if graph is not None and not isinstance(graph, Graph):
-            fail("E1104", f"`graph` is a {type(graph).__name__}, expected a `tf.Graph`")
+            fail("E1104", f"`graph` is of type {type(graph).__name__}, expected a `tf.Graph`")
         if config is not None and not isinstance(config, ConfigProto):
-            fail("E1104", f"`config` is a {type(config).__name__}, expected a `ConfigProto`")
+            fail("E1104", f"`config` is of type {type(config).__name__}, expected a `ConfigProto`")
         self._python_graph = graph if graph is not None else get_default_graph()
         self._config = config
         if config is not None:

@@ -57,7 +57,7 @@ def wants_zero(unconnected_gradients: Any) -> bool:
     except ValueError:
         fail(
             "E1103",
-            f"`unconnected_gradients` is {unconnected_gradients!r}, expected 'none' or 'zero'",
+            f"`unconnected_gradients` is '{unconnected_gradients}', expected 'none' or 'zero'",
         )
 
 
@@ -109,8 +109,8 @@ class GradientTape(_holdfast.TapeBase):
             if not isinstance(leaf, (Tensor, _holdfast.VariableBase)):
                 fail(
                     "E1104",
-                    f"`watch` got a {type(leaf).__name__}, expected a tensor or a Variable",
-                    f"a tape follows tensors, and this is none: {leaf!r}",
+                    f"what is to be watched is of type {type(leaf).__name__}, expected a tensor",
+                    "a tape follows what is computed from tensors",
                     fix="make it a tensor first, with `tf.constant`",
                 )
             self._watch(leaf)

@@ -405,7 +405,7 @@ def type_spec_from_value(value: Any) -> Any:
     try:
         return type_spec_from_value(_holdfast.convert(value))
     except DiagnosticError as error:
-        raise TypeError(f"nothing specifies a {type(value).__name__}: {value!r}") from error
+        raise TypeError(f"no TypeSpec fits what is of type {type(value).__name__}") from error
 
 
 class IndexedSlices:

@@ -121,11 +121,14 @@ class Variable(_holdfast.VariableBase):
                 fix="leave `caching_device` out, and place reads with `tf.device`",
             )
         if constraint is not None and not callable(constraint):
-            fail("E1104", f"`constraint` is a {type(constraint).__name__}, expected a function")
+            fail(
+                "E1104", f"`constraint` is of type {type(constraint).__name__}, expected a function"
+            )
         if not isinstance(synchronization, VariableSynchronization):
             fail(
                 "E1104",
-                f"`synchronization` is {synchronization!r}, expected a `VariableSynchronization`",
+                f"`synchronization` is of type {type(synchronization).__name__}, "
+                "expected a `VariableSynchronization`",
             )
         if not isinstance(aggregation, VariableAggregation):
             aggregation = VariableAggregation(aggregation)

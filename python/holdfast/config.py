@@ -88,7 +88,7 @@ def _known(device: Any) -> PhysicalDevice:
     if device not in list_physical_devices():
         fail(
             "E1103",
-            f"{device!r} is none of this machine's devices",
+            f"`{getattr(device, 'name', device)}` is none of this machine's devices",
             fix="take one of those that `tf.config.list_physical_devices()` gives",
         )
     found: PhysicalDevice = device
@@ -198,7 +198,7 @@ def _present(device: str) -> tuple[str, int]:
     """Kind and number of a device that exists."""
     kind, index = parse_device(device)
     if not any(d["kind"] == kind and d["index"] == index for d in _holdfast.devices()):
-        fail("E1103", f"{device!r} is none of this machine's devices")
+        fail("E1103", f"`{device}` is none of this machine's devices")
     return kind or "CPU", index
 
 

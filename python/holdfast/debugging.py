@@ -325,13 +325,13 @@ def assert_proper_iterable(values: Any) -> None:
     if isinstance(values, (Tensor, Variable, np.ndarray, str, bytes)):
         fail(
             "E1104",
-            f"`values` is one {type(values).__name__}, expected a list or the like",
+            f"`values` is of type {type(values).__name__}, expected a list or the like",
             op="assert_proper_iterable",
         )
     if not hasattr(values, "__iter__"):
         fail(
             "E1104",
-            f"`values` is a {type(values).__name__}, which can't be gone through",
+            f"`values` is of type {type(values).__name__}, which holds no others",
             op="assert_proper_iterable",
         )
 

@@ -111,8 +111,8 @@ def pack_sequence_as(
     """A structure like `structure` with the leaves `flat_sequence`."""
     if not is_nested(flat_sequence):
         raise TypeError(
-            f"`flat_sequence` is a {type(flat_sequence).__name__}, expected a sequence of leaves: "
-            f"{flat_sequence}"
+            f"`flat_sequence` is of type {type(flat_sequence).__name__}, expected a sequence of "
+            "leaves"
         )
     flat = list(flat_sequence)
     if not is_nested(structure):
@@ -133,7 +133,7 @@ def pack_sequence_as(
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """A structure like the first, each leaf being `func` of the leaves in its place."""
     if not callable(func):
-        raise TypeError(f"`func` is {func!r}, which is not callable")
+        raise TypeError(f"`func` is of type {type(func).__name__}, which is not callable")
     if not structure:
         raise ValueError("`map_structure` got a function and no structure")
     check_types = kwargs.pop("check_types", True)

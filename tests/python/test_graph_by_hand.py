@@ -230,15 +230,17 @@ def test_a_finalized_graph_takes_nothing():
 def test_graphs_do_not_mix():
     one, two = tf.Graph(), tf.Graph()
     with one.as_default():
-        a = tf.constant(1.0)
+        a, nothing = tf.constant(1.0), tf.no_op(name="nothing")
     with two.as_default():
         b = tf.constant(2.0)
         with pytest.raises(ValueError, match="E0110"):
             a + b
         with pytest.raises(ValueError, match="E0111"):
             v1.Session().run(a)
-        with pytest.raises(ValueError, match="belongs to another graph"):
+        with pytest.raises(ValueError, match="E0111.*`a.op` belongs to the graph `one`"):
             v1.Session().run(a.op)
+        with pytest.raises(ValueError, match="E0111.*`nothing` belongs to another graph"):
+            v1.Session().run(nothing)
 
 
 def test_a_value_asked_of_a_graphs_tensor_is_refused(graph):
