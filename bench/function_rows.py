@@ -56,6 +56,8 @@ def of_tensorflow(tf, **options):
         1,
     )
     yield "CNN, train step of 64", trained(cnn, cnn_weights(), data((64, 28, 28, 1), 3)), 1
+    if tf.__name__ == "holdfast":  # elsewhere what the second one stores could not be read
+        yield from small_steps(tf)
 
     x, k, g = (
         tf.constant(data((8, 56, 56, 64), 4)),
@@ -77,6 +79,30 @@ def of_tensorflow(tf, **options):
     m, s = tf.constant(data((4096, 1024), 7)), tf.constant(data((1024,), 8))
     norm = tf.function(normalise, **options)
     yield "layer norm, op by op, traced [4096,1024]", (lambda: norm(m, s)), 1
+
+
+class Seen:
+    """Where a step leaves its loss."""
+
+
+def small_steps(tf):
+    """A step of a few small ops, and the same with its loss stored in an attribute."""
+    seen, x = Seen(), tf.constant(data((32, 64), 4))
+
+    def step(w, store):
+        with tf.GradientTape() as tape:
+            h = tf.nn.relu(tf.matmul(x, w[0]))
+            loss = tf.reduce_mean(tf.square(tf.matmul(tf.nn.relu(tf.matmul(h, w[1])), w[2])))
+        for v, g in zip(w, tape.gradient(loss, w), strict=True):
+            v.assign_sub(1e-6 * g)
+        if store:
+            seen.loss = loss
+        return loss
+
+    for name, store in (("small step", False), ("small step, its loss stored", True)):
+        w = [tf.Variable(data(s, 5)) for s in ((64, 32), (32, 32), (32, 10))]
+        f = tf.function(lambda w=w, store=store: step(w, store))
+        yield name, f, 1
 
 
 def of_jax(jax):

@@ -48,6 +48,8 @@ constexpr bool has_class(std::string_view status) {
 
 }  // namespace
 
+Fix manual_fix(std::string title) { return {std::move(title), Applicability::kManual, {}}; }
+
 const CodeInfo& info(Code code) {
   auto i = static_cast<size_t>(code);
   return i < std::size(kCodes) ? kCodes[i] : kCodes[static_cast<size_t>(Code::E1599)];

@@ -145,6 +145,6 @@ HOLDFAST_API void set_warning_sink(void (*sink)(const Diagnostic&, const std::st
 /// The label "used here" for the line of the user that is executing.
 HOLDFAST_API Label used_here(std::string text = "used here, in eager code");
 /// A fix in words only.
-inline Fix manual_fix(std::string title) { return {std::move(title), Applicability::kManual, {}}; }
+HOLDFAST_API Fix manual_fix(std::string title);
 
 }  // namespace holdfast

@@ -22,6 +22,7 @@ __all__ = [
     "AttributePlace",
     "CellPlace",
     "ClassPlace",
+    "FieldPlace",
     "GlobalPlace",
     "ItemPlace",
     "Object",
@@ -317,6 +318,26 @@ class ItemPlace(Place):
     def as_tuple(self) -> tuple[str, Any, Any] | None:
         holder = self._holder()
         return ("dict", holder, self.item) if type(holder) is dict else None
+
+
+class FieldPlace(Place):
+    """A field of an object that never changes, read where the object was: it may be another now."""
+
+    __slots__ = ("name", "within")
+
+    def __init__(self, thing: Any, name: str, within: Place) -> None:
+        self.name, self.within = name, within
+        self.key = ("attribute", id(thing), name)
+
+    def read(self) -> Any:
+        holder = self.within.read()
+        return MISSING if holder is MISSING else own_attribute(holder, self.name)
+
+    def holder(self) -> Any:
+        return self.within.read()
+
+    def describe(self) -> str:
+        return f"field `{self.name}` of {self.within.describe()}"
 
 
 class Object(Place):

@@ -8,6 +8,7 @@ at once, written down, and performed again by every later call with its own valu
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from ._holders import (
     AttributePlace,
     CellPlace,
     ClassPlace,
+    FieldPlace,
     GlobalPlace,
     ItemPlace,
     Object,
@@ -30,6 +32,7 @@ from ._holders import (
     Place,
     SpacePlace,
     item_of,
+    own_attribute,
     owner_of,
     weakly,
 )
@@ -75,8 +78,9 @@ _SAMPLED = 1 << 12  # elements that are compared of a larger one
 class Guard:
     """A condition under which a trace may be used again: a place still holds what was read there.
 
-    how: "identity" or "value"; of a container, "length", "keys", "type" (and length) or "array";
-    "same" where two places have to hold one tensor. `at` is where the user's code read it.
+    how: "identity" or "value"; of a container, "length", "keys", "type" (and length) or "array"; of
+    an object that never changes, "class"; "same" where two places have to hold one tensor. `at` is
+    where the user's code read it.
     """
 
     __slots__ = ("_was", "at", "how", "place")
@@ -132,6 +136,12 @@ class Guard:
         return f"<guard: {self.how} of {self.place.describe()}>"
 
 
+def _is_frozen(value: Any) -> bool:
+    """Whether another object of its class with the same fields may stand for it, as with tuples."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and parameters.frozen and parameters.eq
+
+
 def _aspect(how: str, value: Any) -> Any:
     """What a guard compares of a container."""
     if value is MISSING:
@@ -140,6 +150,8 @@ def _aspect(how: str, value: Any) -> Any:
         return len(value) if hasattr(value, "__len__") else MISSING
     if how == "type":
         return (type(value), len(value)) if isinstance(value, tuple) else MISSING
+    if how == "class":
+        return type(value)
     if how == "keys":
         return list(value) if isinstance(value, (dict, set)) else MISSING
     return value
@@ -321,6 +333,11 @@ class Recorder:
             self._add(place, (type(value), len(value)), "type")
             for i, part in enumerate(value):
                 self.note(ItemPlace(value, i, place), part)
+        elif _is_frozen(value):
+            self._add(place, type(value), "class")
+            for field in dataclasses.fields(value):
+                part = own_attribute(value, field.name)
+                self.note(FieldPlace(value, field.name, place), part)
         elif isinstance(value, np.ndarray):
             self._add(place, _remembered(value), "array")
         else:

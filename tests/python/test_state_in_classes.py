@@ -5,11 +5,12 @@ Each program makes a function, and another one that looks at the state it change
 
 import contextlib
 import copy
+import dataclasses
 import functools
 import typing
 
 import pytest
-from state_programs import A, history
+from state_programs import A, history, plain
 
 import holdfast as tf
 
@@ -379,3 +380,34 @@ def obj_in_dict():
 @pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
 def test_a_traced_function_leaves_what_the_plain_one_leaves(make):
     assert history(make, tf.function) == history(make, lambda function: function)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    h: tf.Tensor
+    c: tf.Tensor
+    mode: str = "add"
+
+
+def test_a_frozen_state_that_is_replaced_needs_one_trace():
+    class Cell:
+        def __init__(self):
+            self.state = Frozen(tf.constant(1.0), tf.constant(2.0))
+
+        def step(self, x):
+            old = self.state
+            h = old.h * 2 + x if old.mode == "add" else old.h - x
+            self.state = dataclasses.replace(old, h=h, c=old.c + old.h)
+            return h + old.c
+
+    one, other = Cell(), Cell()
+    traced = tf.function(other.step)
+    for number in (1.0, 2.0, 3.0, 4.0):
+        x = tf.constant(number)
+        assert float(one.step(x)) == float(traced(x))
+        assert plain(one.state) == plain(other.state)
+    assert traced.experimental_get_tracing_count() == 1
+    for cell in (one, other):
+        cell.state = Frozen(tf.constant(7.0), tf.constant(0.0), "subtract")
+    assert float(one.step(x)) == float(traced(x)) == 3.0
+    assert traced.experimental_get_tracing_count() == 2
