@@ -91,7 +91,7 @@ nb::object attribute(const Node& n, const std::string& name) {
   if (n.op == &const_op() && name == "dtype") return ToPython()(n.outputs[0].dtype);
   for (size_t i = 0; i < n.op->inputs.size() && i < n.inputs.size(); ++i)
     if (n.op->inputs[i].group == name && n.inputs[i].node) return ToPython()(type_of(n.inputs[i]).dtype);
-  PyErr_SetString(PyExc_ValueError, cat("Operation '", n.name, "' has no attr named '", name, "'.").c_str());
+  PyErr_SetString(PyExc_ValueError, cat("the operation `", n.name, "` has no attribute `", name, "`").c_str());
   throw PythonError{};
 }
 

@@ -243,7 +243,7 @@ PyObject* nb_index(PyObject* o) {
   return guarded([&]() -> PyObject* {
     Tensor t = host_scalar(o, "index");
     if (!is_integer(t.dtype())) {
-      PyErr_Format(PyExc_TypeError, "only integer scalar tensors can be converted to an index, this one is %s", name(t.dtype()));
+      PyErr_Format(PyExc_TypeError, "a %s tensor is no index, expected integers", name(t.dtype()));
       return nullptr;
     }
     return PyLong_FromLongLong(t.to_int());
@@ -261,7 +261,7 @@ Py_ssize_t length(PyObject* o) {
     PyObject* ok = guarded([&]() -> PyObject* { n = static_cast<Py_ssize_t>(read(o, "len").dim(0)); return Py_None; });
     return ok ? n : -1;
   }
-  PyErr_SetString(PyExc_TypeError, "Scalar tensor has no `len()`");
+  PyErr_SetString(PyExc_TypeError, "`len` of a scalar tensor, expected one with rows");
   return -1;
 }
 
@@ -270,7 +270,7 @@ Py_hash_t hash(PyObject* o) {
     Edge e = edge_of(tensor_of(o));
     return static_cast<Py_hash_t>(reinterpret_cast<size_t>(e.node.get()) >> 4) + e.output;
   }
-  PyErr_SetString(PyExc_TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.");
+  PyErr_SetString(PyExc_TypeError, "a tensor compares by its value, so it is no key: use `tensor.ref()`");
   return -1;
 }
 

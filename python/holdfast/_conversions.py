@@ -21,20 +21,26 @@ _OURS = (int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic, _
 def register_tensor_conversion_function(
     base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
-    """Lets `conversion_func(value, dtype=None, name=None, as_ref=False)` convert a class's objects.
+    """Lets `conversion_func(value, dtype, name, as_ref)` convert the objects of a class.
 
     It gives a tensor, or NotImplemented where another function should try; lower priorities go
     first. What Python's numbers, lists and NumPy's arrays become is not open to change.
     """
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not types or not all(isinstance(kind, type) for kind in types):
-        raise TypeError(
-            f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}"
-        )
+        fail("E1104", "`base_type` has what is no class, expected a class or a tuple of classes")
     if any(issubclass(kind, _OURS) for kind in types):
-        raise TypeError("Cannot register conversions for Python numeric types and NumPy arrays.")
+        fail(
+            "E1104",
+            "`base_type` has a class whose conversion is not open to change",
+            "what Python's numbers, lists and NumPy's arrays become is the same everywhere",
+            fix="give your own class",
+        )
     if not callable(conversion_func):
-        raise TypeError(f"Argument `conversion_func` must be callable. Received {conversion_func}.")
+        fail(
+            "E1104",
+            f"`conversion_func` is of type {type(conversion_func).__name__}, expected a function",
+        )
     _registered.append((priority, types, conversion_func))
     _registered.sort(key=lambda entry: entry[0])
     every = tuple(kind for _, kinds, _ in _registered for kind in kinds)

@@ -11,6 +11,7 @@ from . import _holdfast, _registry, nest
 from ._tape import GradientTape, dense, suspended
 from ._tensor import Tensor, convert_to_tensor
 from ._variable import Variable
+from .errors import fail
 
 __all__ = ["custom_gradient", "grad_pass_through", "recompute_grad"]
 
@@ -32,6 +33,10 @@ def _input_tensor(leaf: Any) -> Any:
     return leaf.handle if isinstance(leaf, Variable) else None
 
 
+def _name_of(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", "custom_gradient")
+
+
 def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     watcher = GradientTape()
     with suspended() as tapes, watcher:
@@ -43,9 +48,13 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
     given = [leaf for leaf in leaves + nest.flatten(kwargs) if isinstance(leaf, Variable)]
     variables = [v for v in watcher.watched_variables() if all(v is not other for other in given)]
     if variables and not _takes_variables(grad_fn):
-        raise TypeError(
-            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
-            f"uses variables: {variables}"
+        names = ", ".join(f"`{variable.name.removesuffix(':0')}`" for variable in variables)
+        fail(
+            "E1104",
+            f"the gradient of `{_name_of(f)}` takes no `variables`, and `{_name_of(f)}` reads some",
+            f"it is asked for the gradients of what is read without being given: {names}",
+            fix="write it as `def grad(*upstream, variables)`, and return a pair: the gradients "
+            "of the arguments, and those of the variables",
         )
     for tape in tapes:  # they were not recording while these were read
         if tape._watch_accessed:
@@ -62,23 +71,27 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
             found, for_variables = grad_fn(*dy, variables=variables)
             for_variables = nest.flatten(for_variables)
             if len(for_variables) != len(variables):
-                raise ValueError(
-                    "Must return gradient for each variable from @custom_gradient grad_fn: "
-                    f"expected {len(variables)}, got {len(for_variables)}"
+                fail(
+                    "E1104",
+                    f"the gradient of `{_name_of(f)}` gave {len(for_variables)} gradients for "
+                    f"{len(variables)} variables",
+                    "the second of its two results has one gradient for each of `variables`",
                 )
         else:
             found, for_variables = grad_fn(*dy), []
         flat = list(found) if isinstance(found, (list, tuple)) else [found]
         flat = [leaf for part in flat for leaf in ([None] if part is None else nest.flatten(part))]
         if len(flat) != len(leaves):
-            raise ValueError(
-                f"custom_gradient function expected to return {len(leaves)} gradients, but "
-                f"returned {len(flat)} instead."
+            fail(
+                "E1104",
+                f"the gradient of `{_name_of(f)}` gave {len(flat)} gradients for {len(leaves)} "
+                f"argument{'' if len(leaves) == 1 else 's'}",
+                "it gives one for each argument, None where there is none",
             )
         return [dense(flat[i]) for i, _ in inputs] + [dense(g) for g in for_variables]
 
     _holdfast.record_custom(
-        getattr(f, "__name__", "custom_gradient"),
+        _name_of(f),
         [t for _, t in inputs] + [v.handle for v in variables],
         flat_result,
         backward,

@@ -64,9 +64,9 @@ class DeviceSpec:
                 continue
             kind = rest if key == "device" else [key, *rest]
             if key != "device" and key.upper() not in ("CPU", "GPU") or len(kind) not in (1, 2):
-                raise ValueError(f"Unknown attribute '{part}' is encountered while parsing {spec}")
+                raise ValueError(f"{spec!r} is no device: it has no part like {part!r}")
             if "device_type" in found:
-                raise ValueError(f"Multiple device types are not allowed while parsing {spec}")
+                raise ValueError(f"{spec!r} is no device: it names two, the second as {part!r}")
             found["device_type"] = kind[0]
             if len(kind) == 2 and kind[1] != "*":
                 found["device_index"] = _number(kind[1], spec)
@@ -107,5 +107,5 @@ class DeviceSpec:
 
 def _number(text: str, spec: str) -> int:
     if not text.isdecimal():
-        raise ValueError(f"'{text}' is no number, while parsing {spec}")
+        raise ValueError(f"{spec!r} is no device: {text!r} is no number")
     return int(text)

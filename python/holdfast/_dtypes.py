@@ -105,12 +105,12 @@ class DType:
     @property
     def min(self) -> Any:
         """The least finite value."""
-        return self._extreme("min", "minimum")
+        return self._extreme("min")
 
     @property
     def max(self) -> Any:
         """The greatest finite value."""
-        return self._extreme("max", "maximum")
+        return self._extreme("max")
 
     @property
     def limits(self) -> tuple[Any, Any]:
@@ -121,7 +121,9 @@ class DType:
             return 0, 1
         if self._kind == "b":
             return 0, True
-        raise ValueError(f"{self} does not have defined limits.")
+        raise ValueError(
+            f"{self.name} has no limits: images are of integers, bool, float32 or float64"
+        )
 
     def is_compatible_with(self, other: Any) -> builtins.bool:
         """Whether a value of type `other` may stand for one of this type."""
@@ -135,7 +137,7 @@ class DType:
         """This type, if all of `types` are, else None."""
         return self if all(self == other for other in types) else None
 
-    def _extreme(self, which: str, word: str) -> Any:
+    def _extreme(self, which: str) -> Any:
         if self._name == "bfloat16":
             value = float.fromhex("0x1.FEp127") * (1 if which == "max" else -1)
             scalar = numpy_type(self._name)
@@ -144,7 +146,7 @@ class DType:
             return getattr(np.finfo(self.as_numpy_dtype), which)
         if self._kind in ("i", "u"):
             return getattr(np.iinfo(self.as_numpy_dtype), which)
-        raise TypeError(f"Cannot find {word} value of {self}.")
+        raise TypeError(f"{self.name} has no {which}imum, only integers and floats have")
 
     def __eq__(self, other: object) -> builtins.bool:
         if self is other:
@@ -252,6 +254,4 @@ def as_dtype(type_value: Any) -> DType:
     except (KeyError, TypeError):
         if getattr(scalar, "__name__", "") == "bfloat16":
             return bfloat16
-        raise TypeError(
-            f"Cannot convert the argument `type_value`: {type_value!r} to a DType."
-        ) from None
+        raise TypeError(f"{type_value!r} stands for no dtype") from None

@@ -9,6 +9,7 @@ from . import nest
 from ._tape import GradientTape, wants_zero
 from ._tensor import Tensor, UnconnectedGradients, convert_to_tensor
 from ._variable import Variable
+from .errors import fail
 
 __all__ = ["ForwardAccumulator"]
 
@@ -21,9 +22,11 @@ class ForwardAccumulator:
         self._primals = nest.flatten(primals)
         for primal in self._primals:
             if not isinstance(primal, (Tensor, Variable)):
-                raise ValueError(  # noqa: TRY004 (as TensorFlow)
-                    f"Passed in object {primal!r} of type {type(primal).__name__!r}, not "
-                    "tf.Tensor or tf.Variable."
+                fail(
+                    "E1104",
+                    f"a leaf of `primals` is of type {type(primal).__name__}, expected a tensor",
+                    "an accumulator follows what is computed from tensors",
+                    fix="make it a tensor first, with `tf.constant`",
                 )
         self._tangents = [
             convert_to_tensor(t, p.dtype)

@@ -10,7 +10,7 @@ from typing import Any
 from . import _holdfast
 from ._diagnostics import mark
 from ._graph_def import GraphDef
-from .errors import unsupported
+from .errors import fail, unsupported
 
 __all__ = [
     "Graph",
@@ -139,8 +139,8 @@ def _nothing_called(kind: str, name: str, known: list[str]) -> KeyError:
     import difflib
 
     close = difflib.get_close_matches(name, known, 1)
-    meant = f" Did you mean {close[0]!r}?" if close else ""
-    return KeyError(f"The name {name!r} refers to {kind} which does not exist.{meant}")
+    meant = f"; did you mean {close[0]!r}?" if close else ""
+    return KeyError(f"this graph has no {kind} called {name!r}{meant}")
 
 
 class Graph(_holdfast.GraphBase):
@@ -206,29 +206,33 @@ class Graph(_holdfast.GraphBase):
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation called `name`; KeyError if there is none."""
         if not isinstance(name, str):
-            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+            fail(
+                "E1104",
+                f"`name` is of type {type(name).__name__}, expected the name of an operation",
+            )
         node = self._find(name)
         if node is None:
-            raise _nothing_called("an Operation", name, [n.name for n in self._nodes()])
+            raise _nothing_called("operation", name, [n.name for n in self._nodes()])
         return operation_of(node)
 
     def get_tensor_by_name(self, name: str) -> Any:
         """The tensor called `name`, such as "loss:0"; KeyError if there is none."""
         if not isinstance(name, str):
-            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+            fail("E1104", f"`name` is of type {type(name).__name__}, expected the name of a tensor")
         op, colon, output = name.rpartition(":")
         if not colon or not output.isdigit():
             raise ValueError(
-                f"The name {name!r} looks like the name of an Operation, not a Tensor. Tensor "
-                'names are like "<op_name>:<output_index>".'
+                f"{name!r} names an operation; its tensors are '{name}:0' and so on, with the "
+                "number of the output after a colon"
             )
         node = self._find(op)
         if node is None:
             known = [f"{n.name}:0" for n in self._nodes()]
-            raise _nothing_called(f"a Tensor of the operation {op!r},", name, known)
+            raise _nothing_called("tensor", name, known)
         outputs = node.outputs()
         if int(output) >= len(outputs):
-            raise KeyError(f"The name {name!r}: the operation {op!r} has {len(outputs)} outputs.")
+            count = "1 output" if len(outputs) == 1 else f"{len(outputs)} outputs"
+            raise KeyError(f"this graph has no tensor {name!r}: the operation {op!r} has {count}")
         return outputs[int(output)]
 
     def as_graph_element(
@@ -240,14 +244,15 @@ class Graph(_holdfast.GraphBase):
                 return self.get_tensor_by_name(obj)
             if allow_operation:
                 return self.get_operation_by_name(obj)
-            raise ValueError(f"The name {obj!r} looks like an Operation name, not a Tensor.")
+            raise ValueError(f"{obj!r} names an operation, expected a tensor such as '{obj}:0'")
         element = getattr(obj, "_as_graph_element", None)
         obj = element() if element is not None else obj
         kinds = ((_holdfast.Tensor, allow_tensor), (Operation, allow_operation))
         if not any(allowed and isinstance(obj, kind) for kind, allowed in kinds):
-            raise TypeError(f"Can not convert a {type(obj).__name__} into a Tensor or Operation.")
+            wanted = " or ".join(kind.__name__ for kind, allowed in kinds if allowed)
+            fail("E1104", f"`obj` is of type {type(obj).__name__}, expected {wanted}")
         if obj.graph is not self:
-            raise ValueError(f"{obj} is not an element of this graph.")
+            raise ValueError(f"`{obj.name}` belongs to another graph than this one")
         return obj
 
     # Collections.
@@ -374,7 +379,10 @@ def reset_default_graph() -> None:
     global _default
     current = _holdfast.current_graph()
     if current is not None and current is not _default:
-        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
+        raise AssertionError(
+            "`reset_default_graph` begins the program's own graph again, and here another is the "
+            "default: leave its `with` first"
+        )
     fresh = _own_graph()
     if _installed:
         fresh._install(True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import _holdfast, nest
 from ._graph import Graph, Operation, operation_of
+from .errors import fail
 
 __all__ = ["graph_for", "grouped", "newest", "nodes_of", "ordered"]
 
@@ -42,8 +43,10 @@ def nodes_of(values: Any) -> list[Any]:
         elif hasattr(value, "values") and hasattr(value, "indices"):
             found += nodes_of([value.values, value.indices])
         elif value is not None and not isinstance(value, _holdfast.VariableBase):
-            raise TypeError(
-                f"Control input must be an Operation, a Tensor, or IndexedSlices, not {value!r}"
+            fail(
+                "E1104",
+                f"a control input is of type {type(value).__name__}, which is nothing to run",
+                "what has to run first is an operation, a tensor, a Variable or `IndexedSlices`",
             )
     return found
 

@@ -8,7 +8,7 @@ from . import _holdfast, _registry, nest
 from ._name_scope import name_scope
 from ._tensor import IndexedSlices, UnconnectedGradients, convert_to_tensor
 from ._variable import Variable
-from .errors import unsupported
+from .errors import fail, unsupported
 
 __all__ = ["AggregationMethod", "gradients", "hessians"]
 
@@ -50,15 +50,15 @@ def gradients(
     targets = [_tensor(y) for y in nest.flatten(_listed(ys))]
     if not _holdfast.is_tracing() and not any(y._symbolic for y in targets):
         raise RuntimeError(
-            "tf.gradients is not supported when eager execution is enabled. "
-            "Use tf.GradientTape instead."
+            "`tf.gradients` looks back along a graph, and these `ys` were computed without one: "
+            "record them with a `tf.GradientTape`"
         )
     sources = nest.flatten(_listed(xs))
     sources = [x if isinstance(x, (Tensor, Variable)) else _tensor(x) for x in sources]
     given = [] if grad_ys is None else _listed(grad_ys)
     upstream = [None if g is None else _tensor(g) for g in given]
     if upstream and len(upstream) != len(targets):
-        raise ValueError(f"Passed {len(upstream)} grad_ys for {len(targets)} ys")
+        fail("E1104", f"`grad_ys` has {len(upstream)} tensors for {len(targets)} `ys`")
     stop = [_tensor(t) for t in _listed(stop_gradients)] if stop_gradients is not None else []
     zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     owner = next((y.graph for y in targets if y._symbolic and _holdfast.graph_of(y)), None)

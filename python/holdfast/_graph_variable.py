@@ -230,15 +230,13 @@ class GraphVariable(Variable):
         return id(self)
 
     def __iter__(self) -> NoReturn:
-        raise TypeError("'Variable' object is not iterable.")
+        raise TypeError("a graph's Variable is not iterable: it has no rows before a session runs")
 
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
-        raise NotImplementedError(
-            "__deepcopy__() is only available when eager execution is enabled."
-        )
+        raise NotImplementedError("a graph's variable has its values in sessions: no deep copy")
 
     def __reduce__(self) -> NoReturn:
         raise NotImplementedError("a graph's variable has its values in sessions: no pickle")

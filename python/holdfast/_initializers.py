@@ -48,9 +48,7 @@ class zeros_initializer(Initializer):
     def _make(self, shape: Any, dtype: Any) -> Any:
         wanted = float32 if dtype is None else as_dtype(dtype)
         if not (wanted.is_numpy_compatible and wanted.name != "string"):
-            raise ValueError(
-                f"Argument `dtype` expected to be numeric or boolean. Received {wanted}."
-            )
+            fail("E1101", f"`{self._function}` got {wanted.name}, expected numbers or bool")
         return _registry.function(self._function)(shape, wanted)
 
 

@@ -14,7 +14,8 @@ from ._variable import Variable
 
 __all__ = ["Module"]
 
-_WORDS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
+# Where a word of a class's name begins: after small letters, and at the last of several capitals.
+_WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -42,12 +43,9 @@ class Module:
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
-            name = _WORDS.sub(r"_\1", type(self).__name__).lower()
+            name = "_".join(_WORD_BEGINS.split(type(self).__name__)).lower()
         elif not name.isidentifier():
-            raise ValueError(
-                f"{name!r} is not a valid module name. Module names must be valid Python "
-                "identifiers (e.g. a valid class name)."
-            )
+            raise ValueError(f"{name!r} is no name for a module: it has to be a Python identifier")
         self._name = name
         self._scope_name = scoped(name) + "/"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from . import _holdfast
+from .errors import fail
 
 __all__ = ["name_scope", "scoped"]
 
@@ -18,7 +19,7 @@ class name_scope:
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
-            raise ValueError("name for name_scope must be a string.")  # noqa: TRY004
+            fail("E1104", f"`name` is of type {type(name).__name__}, expected a string")
         self._name = name
         self._before: list[str] = []
 

@@ -70,12 +70,6 @@ class _Template:
         )
 
 
-_STREAMS = (
-    "Supported streams are sys.stdout, sys.stderr. File needs to be in the form of "
-    "'file://<filepath>'."
-)
-
-
 def _stream_name(stream: Any) -> str | None:
     """What the op calls a stream; None for one that only Python knows."""
     if stream is None or stream is sys.stderr:
@@ -85,7 +79,10 @@ def _stream_name(stream: Any) -> str | None:
     if isinstance(stream, str) and stream.startswith("file://"):
         return stream
     if isinstance(stream, str) or not hasattr(stream, "write"):
-        raise ValueError(f"Unsupported output stream, logging level, or file.{stream}. {_STREAMS}")
+        raise ValueError(
+            f"`output_stream` is {stream!r}, expected an object with `write`, such as "
+            "`sys.stdout`, or a text like 'file:///tmp/log'"
+        )
     return None
 
 
@@ -113,7 +110,7 @@ def print(*inputs: Any, **kwargs: Any) -> Any:
     summarize = kwargs.pop("summarize", 3)
     separator, end = kwargs.pop("sep", " "), kwargs.pop("end", "\n")
     if kwargs:
-        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+        raise ValueError(f"`tf.print` takes no {', '.join(f'`{key}`' for key in kwargs)}")
     known = _stream_name(stream)
     text = _Template(inputs, separator).filled(3 if summarize is None else int(summarize))
     if known is not None:

@@ -57,9 +57,8 @@ def session_for(session: Session | None, method: str, name: str) -> Session:
     found = session if session is not None else get_default_session()
     if found is None:
         raise ValueError(
-            f"Cannot run `{name}.{method}()`: No default session is registered. Use "
-            "`with sess.as_default()` or pass an explicit session to "
-            f"`{method}(session=sess)`"
+            f"`{name}.{method}()` has no session: call it as `{method}(session=sess)`, or under "
+            "`with sess.as_default():`"
         )
     return found
 
@@ -107,16 +106,22 @@ class _Fetches:
         elif isinstance(fetch, _holdfast.VariableBase):
             fetch = fetch.read()
         if isinstance(fetch, Operation):
+            if fetch.graph is not self._graph and fetch.outputs:
+                return self._leaf(fetch.outputs[0])  # a tensor is refused with both graphs' lines
             if fetch.graph is not self._graph:
-                raise ValueError(
-                    f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. (Operation "
-                    f"{fetch.name!r} is not an element of this graph.)"
+                fail(
+                    "E0111",
+                    f"the operation `{fetch.name}` belongs to another graph than the session runs",
+                    "a session runs the graph that it was opened with, and no other",
+                    fix="open a session for its graph: `tf.compat.v1.Session(graph=op.graph)`",
                 )
             fetch = fetch._node
         elif not isinstance(fetch, Tensor):
-            raise TypeError(
-                f'Argument `fetch` = {fetch!r} has invalid type "{type(fetch).__name__}" must be '
-                "a string or Tensor, an Operation, a Variable, or a list, tuple or dict of these."
+            fail(
+                "E1104",
+                f"what is of type {type(fetch).__name__} can't be fetched",
+                "a fetch is a tensor, an operation, a Variable or the name of one, alone or in "
+                "lists, tuples and dicts",
             )
         at = len(self.wanted)
         self.wanted.append(fetch)
@@ -182,12 +187,9 @@ class Session(_holdfast.SessionBase):
                 fix="leave `target` out",
             )
         if graph is not None and not isinstance(graph, Graph):
-            kind = type(graph).__name__
-            raise TypeError(f"Argument `graph` must be a tf.Graph, but got {kind!r}")
+            fail("E1104", f"`graph` is of type {type(graph).__name__}, expected a `tf.Graph`")
         if config is not None and not isinstance(config, ConfigProto):
-            raise TypeError(
-                f"Argument `config` must be a tf.ConfigProto, but got {type(config).__name__!r}"
-            )
+            fail("E1104", f"`config` is of type {type(config).__name__}, expected a `ConfigProto`")
         self._python_graph = graph if graph is not None else get_default_graph()
         self._config = config
         if config is not None:

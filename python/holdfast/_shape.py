@@ -59,12 +59,9 @@ def _dim(value: Any) -> int | None:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(
-            "Dimension value must be integer or None or have an __index__ method, "
-            f"got value {value!r} with type {type(value)!r}"
-        ) from None
+        raise TypeError(f"a dimension is an int or None, got {value!r}") from None
     if number < 0:
-        raise ValueError(f"Dimension {number} must be >= 0")
+        raise ValueError(f"a dimension is at least 0, or None, got {number}")
     return number
 
 
@@ -106,7 +103,7 @@ class TensorShape:
     def as_list(self) -> list[int | None]:
         """The sizes as a list, None for an unknown one."""
         if self._dims is None:
-            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+            raise ValueError("`as_list` of a shape of unknown rank: there is no list of its sizes")
         return list(self._dims)
 
     def num_elements(self) -> int | None:
@@ -124,7 +121,7 @@ class TensorShape:
         from ._tensor import constant
 
         if not self.is_fully_defined():
-            raise ValueError(f"Cannot convert a partially known TensorShape {self} to a Tensor.")
+            raise ValueError(f"the shape {self} makes no tensor: not all its sizes are known")
         return constant(self.as_list(), _dtypes.int32 if dtype is None else dtype)
 
     # Put together.
@@ -148,7 +145,7 @@ class TensorShape:
         if self._dims is None or other._dims is None:
             return other if self._dims is None else self
         if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {other} are not compatible")
+            raise ValueError(f"no tensor has both the shape {self} and the shape {other}")
         pairs = zip(self._dims, other._dims, strict=True)
         return make_shape(tuple(b if a is None else a for a, b in pairs))
 
@@ -197,19 +194,21 @@ class TensorShape:
         if self._dims is None:
             return unknown_shape(rank)
         if len(self._dims) != rank:
-            raise ValueError(f"Shape {self} must have rank {rank}")
+            raise ValueError(f"the shape {self} has rank {len(self._dims)}, expected {rank}")
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
         """This shape; ValueError if it is known to have fewer than `rank` dimensions."""
         if self._dims is not None and len(self._dims) < rank:
-            raise ValueError(f"Shape {self} must have rank at least {rank}")
+            rule = f"expected {rank} or more"
+            raise ValueError(f"the shape {self} has rank {len(self._dims)}, {rule}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
         """This shape; ValueError if it is known to have more than `rank` dimensions."""
         if self._dims is not None and len(self._dims) > rank:
-            raise ValueError(f"Shape {self} must have rank at most {rank}")
+            rule = f"expected {rank} or less"
+            raise ValueError(f"the shape {self} has rank {len(self._dims)}, {rule}")
         return self
 
     def assert_has_rank(self, rank: int) -> None:
@@ -220,17 +219,17 @@ class TensorShape:
         """ValueError if the numbers of dimensions are known and differ."""
         other = as_shape(other)
         if self.rank is not None and other.rank is not None and self.rank != other.rank:
-            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+            raise ValueError(f"the shapes {self} and {other} differ in rank")
 
     def assert_is_compatible_with(self, other: Any) -> None:
         """ValueError unless some tensor could have both shapes."""
         if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {other} are incompatible")
+            raise ValueError(f"no tensor has both the shape {self} and the shape {other}")
 
     def assert_is_fully_defined(self) -> None:
         """ValueError unless every size is known."""
         if not self.is_fully_defined():
-            raise ValueError(f"Shape {self} is not fully defined")
+            raise ValueError(f"the shape {self} has a size that is not known")
 
     def __eq__(self, other: object) -> bool:
         try:
@@ -246,7 +245,7 @@ class TensorShape:
 
     def __len__(self) -> int:
         if self._dims is None:
-            raise ValueError("Cannot take the length of shape with unknown rank.")
+            raise ValueError("`len` of a shape of unknown rank")
         return len(self._dims)
 
     def __bool__(self) -> bool:
@@ -254,7 +253,7 @@ class TensorShape:
 
     def __iter__(self) -> Iterator[int | None]:
         if self._dims is None:
-            raise ValueError("Cannot iterate over a shape with unknown rank.")
+            raise ValueError("a shape of unknown rank has no sizes to go through")
         return iter(self._dims)
 
     @overload
@@ -271,7 +270,7 @@ class TensorShape:
             return None
         start, stop = key.start or 0, key.stop
         if key.step is not None:
-            raise ValueError("Steps are not yet handled")
+            raise ValueError("a slice of a shape of unknown rank takes no step")
         if stop is None or start < 0 or stop < 0:  # from the end, which is not known
             return TensorShape(None)
         return unknown_shape(max(0, stop - start))
@@ -318,9 +317,8 @@ def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> Tensor
         elif a == b:
             sizes.append(a)
         else:
-            raise ValueError(
-                f"Incompatible shapes for broadcasting: {as_shape(shape_x)} and {as_shape(shape_y)}"
-            )
+            shapes = f"{as_shape(shape_x)} and {as_shape(shape_y)}"
+            raise ValueError(f"{shapes} do not broadcast: {a} meets {b}")
     return make_shape(tuple(sizes))
 
 
@@ -385,9 +383,7 @@ class TensorSpec:
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
         """The narrowest specification that both fit."""
         if self._dtype != other._dtype:
-            raise ValueError(
-                f"No TensorSpec is compatible with both {self} and {other}: their dtypes differ"
-            )
+            raise ValueError(f"no TensorSpec fits {self} and {other}: their dtypes differ")
         shape = self._shape.most_specific_compatible_shape(other._shape)
         return TensorSpec(shape, self._dtype, self._name if self._name == other._name else None)
 

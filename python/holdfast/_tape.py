@@ -55,9 +55,10 @@ def wants_zero(unconnected_gradients: Any) -> bool:
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
-        raise ValueError(
-            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
-        ) from None
+        fail(
+            "E1103",
+            f"`unconnected_gradients` is '{unconnected_gradients}', expected 'none' or 'zero'",
+        )
 
 
 class GradientTape(_holdfast.TapeBase):
@@ -80,10 +81,7 @@ class GradientTape(_holdfast.TapeBase):
 
     def __enter__(self) -> Self:
         if self.recording:
-            raise ValueError(
-                "Tape is still recording, This can happen if you try to re-enter an "
-                "already-active tape."
-            )
+            raise ValueError("this tape is open already, and still recording: open another one")
         _open.tapes.append(self)
         self.start()
         return self
@@ -109,9 +107,11 @@ class GradientTape(_holdfast.TapeBase):
         """Follows these tensors and variables, given alone or nested."""
         for leaf in nest.flatten(tensor):
             if not isinstance(leaf, (Tensor, _holdfast.VariableBase)):
-                raise ValueError(  # noqa: TRY004 (as TensorFlow)
-                    f"Passed in object {leaf!r} of type {type(leaf).__name__!r}, not tf.Tensor or "
-                    "tf.Variable or ExtensionType."
+                fail(
+                    "E1104",
+                    f"what is to be watched is of type {type(leaf).__name__}, expected a tensor",
+                    "a tape follows what is computed from tensors",
+                    fix="make it a tensor first, with `tf.constant`",
                 )
             self._watch(leaf)
 
@@ -123,7 +123,7 @@ class GradientTape(_holdfast.TapeBase):
     def stop_recording(self) -> Iterator[None]:
         """A context in which nothing is recorded."""
         if not self.recording:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+            raise RuntimeError("`stop_recording` of a tape that is not recording: open it first")
         self.stop()
         try:
             yield
@@ -230,9 +230,11 @@ class GradientTape(_holdfast.TapeBase):
         target.shape.with_rank_at_least(2)
         source.shape.with_rank_at_least(2)
         if source.shape[0] != target.shape[0]:
-            raise ValueError(
-                f"Need first dimension of target shape ({target.shape}) and source shape "
-                f"({source.shape}) to match."
+            fail(
+                "E1102",
+                f"`batch_jacobian` of {target.shape} by {source.shape}, expected as many rows",
+                "row `b` of the target is taken to depend on row `b` of the source alone",
+                fix="for other shapes use `jacobian`",
             )
         zero = wants_zero(unconnected_gradients)
         self._begin_use()

@@ -119,7 +119,7 @@ def _repr_html(self: Any) -> str:
 
 def _iter(self: Any) -> Iterator[Any]:
     if self.shape.rank == 0:
-        raise TypeError("Cannot iterate over a scalar tensor.")
+        raise TypeError("a scalar tensor has no rows to go through")
     return (self[i] for i in range(len(self)))
 
 
@@ -140,7 +140,7 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
 
 def _complex(self: Any) -> complex:
     if self.ndim != 0:
-        raise TypeError("only 0-dimensional tensors can be converted to a Python complex")
+        raise TypeError(f"`complex` of a tensor of shape {self.shape}, expected a scalar")
     return complex(self.numpy())
 
 
@@ -179,9 +179,7 @@ def _set_shape(self: Any, shape: Any) -> None:
     """
     wanted = as_shape(shape)
     if not self.shape.is_compatible_with(wanted):
-        raise ValueError(
-            f"Tensor's shape {self.shape} is not compatible with supplied shape {wanted}."
-        )
+        fail("E1102", f"`set_shape` got {wanted}, and the tensor's shape is {self.shape}")
     if self._symbolic and wanted.rank is not None and self.shape.merge_with(wanted) != self.shape:
         _holdfast.set_shape(self, [-1 if size is None else size for size in wanted.as_list()])
 
@@ -198,8 +196,8 @@ def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Any:
 
         return value_of(self, feed_dict, session)
     raise NotImplementedError(
-        "eval is not supported when eager execution is enabled, is .numpy() what you're looking "
-        "for?"
+        "`eval` asks a session for the value of a graph's tensor; an eager one has its value: "
+        "`.numpy()`"
     )
 
 
@@ -223,7 +221,7 @@ class _Undefined:
     def __get__(self, tensor: Any, kind: Any = None) -> Any:
         if tensor is None:
             return self
-        raise AttributeError(f"Tensor.{self.name} is undefined when eager execution is enabled.")
+        raise AttributeError(f"an eager tensor has no `{self.name}`: only those of a graph do")
 
 
 class _OfGraphs(_Undefined):
@@ -251,7 +249,7 @@ def _consumers(self: Any) -> list[Any]:
     """The operations that take it."""
     op = _op(self)
     if op is None:
-        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+        raise NotImplementedError("an eager tensor has no `consumers`: only those of a graph do")
     return [other for other in op.graph.get_operations() if any(t == self for t in other.inputs)]
 
 
@@ -266,9 +264,8 @@ class _NumPyOnly(_Undefined):
         if tensor is None:
             return self
         raise AttributeError(
-            f"EagerTensor object has no attribute '{self.name}'. \n"
-            "        If you are looking for numpy-related methods, please run the following:\n"
-            "        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
+            f"a tensor has no attribute {self.name!r}, NumPy's arrays have: write "
+            f"`.numpy().{self.name}`, or call the function of `tf` that does the same"
         )
 
 
@@ -408,9 +405,7 @@ def type_spec_from_value(value: Any) -> Any:
     try:
         return type_spec_from_value(_holdfast.convert(value))
     except DiagnosticError as error:
-        raise TypeError(
-            f"Could not build a TypeSpec for {value!r} of type {type(value).__name__}"
-        ) from error
+        raise TypeError(f"no TypeSpec fits what is of type {type(value).__name__}") from error
 
 
 class IndexedSlices:
@@ -461,13 +456,17 @@ class IndexedSlices:
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         if self._dense_shape is None:
-            raise ValueError(
-                f"Tensor conversion requested for IndexedSlices without dense_shape: {self}"
+            fail(
+                "E1102",
+                "these `IndexedSlices` have no `dense_shape`, so they make no tensor",
+                "rows alone do not say how many others there are",
+                fix="give `dense_shape` where the `IndexedSlices` are made",
             )
         if dtype is not None and as_dtype(dtype) != self.dtype:
-            raise ValueError(
-                f"Tensor conversion requested dtype {as_dtype(dtype).name} for IndexedSlices with "
-                f"dtype {self.dtype.name}"
+            fail(
+                "E1101",
+                f"`IndexedSlices` of {self.dtype.name}, expected {as_dtype(dtype).name}",
+                fix=f"`tf.cast` their `values` to {as_dtype(dtype).name}",
             )
         rows = self.shape[0] if self.shape.rank else None
         if rows is None:

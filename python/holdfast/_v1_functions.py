@@ -65,7 +65,7 @@ def v1_constant(
     if verify_shape and shape is not None:
         made = constant(value, dtype)
         if made.shape != shape:
-            raise TypeError(f"Expected Tensor's shape: {shape}, got {made.shape}.")
+            raise TypeError(f"the value has the shape {made.shape}, and `shape` says {shape}")
     return constant(value, dtype, shape, name)
 
 

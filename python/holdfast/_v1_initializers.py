@@ -8,6 +8,7 @@ from typing import Any
 from . import _registry
 from ._dtypes import as_dtype, float32
 from ._tensor import constant
+from .errors import fail
 
 __all__ = ["NAMES", "GlorotUniform", "Zeros"]
 
@@ -117,14 +118,13 @@ class VarianceScaling(_Initializer):
         dtype: Any = float32,
     ) -> None:
         if scale <= 0.0:
-            raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
+            fail("E1103", f"`scale` is {scale}, expected more than 0")
         modes = ("fan_in", "fan_out", "fan_avg")
         if mode not in modes:
-            raise ValueError(f"Argument `mode` should be one of {modes}, got {mode}")
+            fail("E1103", f"`mode` is {mode!r}", f"there are {', '.join(modes)}")
         kinds = ("normal", "uniform", "truncated_normal", "untruncated_normal")
         if distribution.lower() not in kinds:
-            wanted = f"Argument `distribution` should be one of {kinds}"
-            raise ValueError(f"{wanted}, got {distribution}")
+            fail("E1103", f"`distribution` is {distribution!r}", f"there are {', '.join(kinds)}")
         self._scale, self._mode, self._seed, self.dtype = scale, mode, seed, dtype
         self._distribution = distribution.lower()
 

@@ -14,7 +14,7 @@ from ._name_scope import name_scope
 from ._no_gradients import refuse_no_gradients
 from ._tensor import IndexedSlices, convert_to_tensor
 from ._variable import Variable
-from .errors import unsupported
+from .errors import fail, unsupported
 
 __all__ = ["NAMES"]
 
@@ -31,7 +31,7 @@ class Optimizer:
 
     def __init__(self, use_locking: bool, name: str) -> None:
         if not name:
-            raise ValueError("Must specify the optimizer name")
+            raise ValueError("an optimizer's ops need a name: `name` is empty")
         self._name = name
         self._slots: dict[str, dict[Any, Any]] = {}
 
@@ -76,7 +76,11 @@ class Optimizer:
         trainable = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
         variables = trainable if var_list is None else list(var_list)
         if not variables:
-            raise ValueError("No variables to optimize.")
+            raise ValueError(
+                "there is no variable to train: the graph has no trainable one"
+                if var_list is None
+                else "there is no variable to train: `var_list` is empty"
+            )
         with graph.as_default():
             found = gradients(loss, variables, None if grad_loss is None else [grad_loss])
         return list(zip(found, variables, strict=True))
@@ -87,7 +91,7 @@ class Optimizer:
         """An operation that moves each variable along its gradient."""
         pairs = [(g, variable) for g, variable in grads_and_vars if g is not None]
         if not pairs:
-            raise ValueError("No gradients provided for any variable.")
+            raise ValueError("`apply_gradients` got no gradient that is not None")
         graph = pairs[0][1].graph
         with graph.as_default():
             # Slots first: making them is no part of a step.
@@ -220,8 +224,8 @@ class AdagradOptimizer(Optimizer):
         name: str = "Adagrad",
     ) -> None:
         if initial_accumulator_value <= 0.0:
-            given = initial_accumulator_value
-            raise ValueError(f"initial_accumulator_value must be positive: {given}")
+            given = f"`initial_accumulator_value` is {initial_accumulator_value}"
+            fail("E1103", f"{given}, expected more than 0")
         super().__init__(use_locking, name)
         self._learning_rate, self._initial = learning_rate, initial_accumulator_value
 
@@ -341,7 +345,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
     """Makes the variable that counts steps."""
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
-        raise ValueError('"global_step" already exists.')
+        raise ValueError("the graph has its global step already: `get_global_step` gives it")
     from ._dtypes import int64
 
     with graph.as_default(), name_scope(""):

@@ -12,7 +12,7 @@ from ._name_scope import name_scope
 from ._shape import as_shape
 from ._v1_initializers import GlorotUniform, Zeros
 from ._variable import Variable, VariableAggregation, VariableSynchronization
-from .errors import unsupported
+from .errors import fail, unsupported
 
 __all__ = ["AUTO_REUSE", "VariableScope", "get_variable", "get_variable_scope", "variable_scope"]
 
@@ -121,7 +121,7 @@ class variable_scope:
                     fix=f"leave `{option}` out",
                 )
         if name_or_scope is None and default_name is None:
-            raise TypeError("If default_name is None then name_or_scope is required")
+            fail("E1104", "`variable_scope` got no name", fix="give `name_or_scope`")
         self._given, self._default_name = name_or_scope, default_name
         self._initializer, self._regularizer = initializer, regularizer
         self._reuse, self._dtype, self._constraint = reuse, dtype, constraint
@@ -222,24 +222,19 @@ def get_variable(
         return _reused(found, full, scope, shape, dtype if initializer is None else found.dtype)
     if scope.reuse is True:
         raise ValueError(
-            f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you "
-            "mean to set reuse=tf.AUTO_REUSE in VarScope?"
+            f"`get_variable` has made no `{full}`, and its scope only reuses: leave `reuse=True` "
+            "out, or make it `reuse=tf.AUTO_REUSE` to have what is missing made"
         )
     initializer = initializer if initializer is not None else scope.initializer
     if initializer is None:
         initializer = GlorotUniform() if dtype.is_floating else Zeros()
     given = not callable(initializer)
     if given and shape is not None:
-        raise ValueError("If initializer is a constant, do not specify shape.")
+        raise ValueError(f"`{full}` starts as a value, which has a shape: leave `shape` out")
     if not given and shape is None:
-        raise ValueError(
-            f"Shape of a new variable ({full}) must be fully defined, but instead was <unknown>."
-        )
+        fail("E1102", f"`{full}` is new and has no `shape`", "an initializer has to be told")
     if not given and not as_shape(shape).is_fully_defined():
-        raise ValueError(
-            f"Shape of a new variable ({full}) must be fully defined, but instead was "
-            f"{as_shape(shape)}."
-        )
+        fail("E1102", f"`{full}` is new, and its shape {as_shape(shape)} is not fully known")
     options: dict[str, Any] = {"caching_device": caching_device, "synchronization": synchronization}
     if _holdfast.current_graph() is not None:
         options |= {"collections": collections, "validate_shape": validate_shape}
@@ -275,17 +270,11 @@ def _dtype_for(initializer: Any, dtype: Any, given: bool) -> Any:
 def _reused(found: Any, full: str, scope: VariableScope, shape: Any, dtype: Any) -> Any:
     if not scope.reuse:
         raise ValueError(
-            f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
-            "reuse=tf.AUTO_REUSE in VarScope?"
+            f"there is a variable `{full}` already: give the new one another name, or share it "
+            "by entering the scope with `reuse=tf.AUTO_REUSE`"
         )
     if shape is not None and not as_shape(shape).is_compatible_with(found.shape):
-        raise ValueError(
-            f"Trying to share variable {full}, but specified shape {as_shape(shape)} and found "
-            f"shape {found.shape}."
-        )
+        fail("E1102", f"`{full}` is asked for as {as_shape(shape)}, and it is {found.shape}")
     if dtype != found.dtype:
-        raise ValueError(
-            f"Trying to share variable {full}, but specified dtype {dtype.name} and found dtype "
-            f"{found.dtype.name}."
-        )
+        fail("E1101", f"`{full}` is asked for as {dtype.name}, and it is {found.dtype.name}")
     return found

@@ -61,9 +61,8 @@ def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
         change = f"{method}(value)" if method else f"assign(variable {symbol} value)"
         instead = f"variable.{change}"
         raise RuntimeError(
-            f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `{instead}` to "
-            f"modify the variable, or `out = variable {symbol} value` if you need to get a new "
-            "output Tensor."
+            f"`variable {symbol}= value` would put a tensor in the Variable's place: write "
+            f"`{instead}` to change it, or `result = variable {symbol} value` for a tensor"
         )
 
     return refuse
@@ -100,10 +99,8 @@ class Variable(_holdfast.VariableBase):
         super().__init__()
         if variable_def is not None:
             if initial_value is not None:
-                raise ValueError(
-                    "The variable_def and initial_value args to `tf.Variable` are mutually "
-                    f"exclusive, but got both: variable_def={variable_def},\n"
-                    f"initial_value={initial_value}"
+                fail(
+                    "E1104", "`Variable` got an `initial_value` and a `variable_def`, expected one"
                 )
             unsupported(
                 "`Variable` from a `variable_def` is not supported",
@@ -111,9 +108,11 @@ class Variable(_holdfast.VariableBase):
                 fix="give `initial_value`",
             )
         if initial_value is None:
-            raise ValueError(
-                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
-                "not providing a `variable_def`. You provided neither."
+            fail(
+                "E1104",
+                "`Variable` got no `initial_value`",
+                "a Variable has a value from the start, and its dtype and shape from that",
+                fix="give one: `tf.Variable(tf.zeros([2, 3]))`",
             )
         if caching_device is not None:
             unsupported(
@@ -122,13 +121,14 @@ class Variable(_holdfast.VariableBase):
                 fix="leave `caching_device` out, and place reads with `tf.device`",
             )
         if constraint is not None and not callable(constraint):
-            raise ValueError(
-                "Argument `constraint` must be None or a callable. "
-                f"Got a {type(constraint)}: {constraint}"
+            fail(
+                "E1104", f"`constraint` is of type {type(constraint).__name__}, expected a function"
             )
         if not isinstance(synchronization, VariableSynchronization):
-            raise ValueError(  # noqa: TRY004 (as TensorFlow)
-                f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
+            fail(
+                "E1104",
+                f"`synchronization` is of type {type(synchronization).__name__}, "
+                "expected a `VariableSynchronization`",
             )
         if not isinstance(aggregation, VariableAggregation):
             aggregation = VariableAggregation(aggregation)
@@ -148,11 +148,7 @@ class Variable(_holdfast.VariableBase):
         value = _creation.starting_value(given)
         wanted = value.shape if shape is None else as_shape(shape)
         if not wanted.is_compatible_with(value.shape):
-            raise ValueError(
-                "In this `tf.Variable` creation, the initial value's shape "
-                f"({value.shape}) is not compatible with the explicitly supplied `shape` argument "
-                f"({shape})."
-            )
+            fail("E1102", f"`Variable` got the shape {wanted} for a value of shape {value.shape}")
         self._full_name = scoped(name)
         self._static_shape: TensorShape = wanted
         self._device: str = value.device
@@ -306,7 +302,7 @@ class Variable(_holdfast.VariableBase):
             fail("E1101", f"`count_up_to` of a {self.dtype.name} Variable, expected int32 or int64")
         now = self.read()
         if int(now) >= limit:
-            raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+            raise OutOfRangeError(None, None, f"`{self._full_name}` has come up to {limit}")
         self.assign_add(1)
         return now
 
@@ -447,7 +443,8 @@ class Variable(_holdfast.VariableBase):
 
     def __hash__(self) -> int:
         raise TypeError(
-            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
+            f"the Variable `{self._full_name}` compares by its value, so it is no key: "
+            "use `variable.ref()`"
         )
 
     __iadd__ = _in_place("+", "assign_add")
@@ -496,25 +493,28 @@ class Variable(_holdfast.VariableBase):
     @property
     def op(self) -> NoReturn:
         """Of graphs only."""
-        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+        raise AttributeError("an eager Variable has no `op`: only those of a graph do")
 
     @property
     def graph(self) -> NoReturn:
         """Of graphs only."""
-        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+        raise AttributeError("an eager Variable has no `graph`: only those of a graph do")
 
     @property
     def initial_value(self) -> NoReturn:
         """Of graphs only."""
-        raise RuntimeError("This property is not supported when eager execution is enabled.")
+        raise RuntimeError("an eager Variable keeps its present value, not its `initial_value`")
 
     def eval(self, session: Any = None) -> NoReturn:
         """Of graphs only."""
-        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+        raise RuntimeError(
+            "`eval` asks a session for the value of a graph's Variable; an eager one has its "
+            "value: `.numpy()`"
+        )
 
     def to_proto(self, export_scope: str | None = None) -> NoReturn:
         """Of graphs only."""
-        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+        raise RuntimeError("an eager Variable has no `to_proto`: only those of a graph do")
 
 
 def loose(shape: Any) -> Any:

@@ -86,7 +86,11 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
 def _known(device: Any) -> PhysicalDevice:
     if device not in list_physical_devices():
-        raise ValueError(f"Unrecognized device: {device!r}")
+        fail(
+            "E1103",
+            f"`{getattr(device, 'name', device)}` is none of this machine's devices",
+            fix="take one of those that `tf.config.list_physical_devices()` gives",
+        )
     found: PhysicalDevice = device
     return found
 
@@ -103,7 +107,7 @@ def set_visible_devices(
     wanted = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
     for device in wanted:
         if device_type is not None and _known(device).device_type != _type(device_type):
-            raise ValueError(f"Unrecognized device: {device!r}")
+            fail("E1103", f"`{device.name}` is not of the type {device_type!r}")
     if device_type != "GPU" and not any(d.device_type == "CPU" for d in wanted):
         unsupported(
             "`set_visible_devices` without a CPU is not supported",
@@ -137,9 +141,7 @@ def set_logical_device_configuration(
         )
     if kind == "CPU":
         if any(p.memory_limit is not None for p in parts):
-            raise ValueError(
-                "Setting memory limit on CPU virtual devices is currently not supported"
-            )
+            raise ValueError("only a GPU's memory can be limited, and this is a CPU")
         _holdfast.set_logical_cpus(len(parts))
     else:
         if len(parts) != 1:
@@ -176,7 +178,7 @@ _policy = "warn"
 def _set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
     """On is how memory always works here: it is taken as it is needed."""
     if _known(device).device_type != "GPU":
-        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+        raise ValueError(f"only GPUs have memory growth, and this is {device.name}")
     if not enable:
         unsupported(
             "`set_memory_growth(..., False)` is not supported",
@@ -188,7 +190,7 @@ def _set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
 def _get_memory_growth(device: PhysicalDevice) -> bool:
     """True: memory is taken as it is needed."""
     if _known(device).device_type != "GPU":
-        raise ValueError("Only GPUs have memory growth")
+        raise ValueError(f"only GPUs have memory growth, and this is {device.name}")
     return True
 
 
@@ -196,7 +198,7 @@ def _present(device: str) -> tuple[str, int]:
     """Kind and number of a device that exists."""
     kind, index = parse_device(device)
     if not any(d["kind"] == kind and d["index"] == index for d in _holdfast.devices()):
-        raise ValueError(f"No matching devices found for {device!r}")
+        fail("E1103", f"`{device}` is none of this machine's devices")
     return kind or "CPU", index
 
 

@@ -303,23 +303,37 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: Any = N
     for tensor in tensors or ():
         found: DType = tensor.dtype
         if wanted is not None and found != wanted:
-            raise ValueError(f"{tensor}, type={found}, must be of the same type ({wanted}).")
+            fail(
+                "E1101",
+                f"`assert_same_float_dtype` met {found.name} after {wanted.name}",
+                op="assert_same_float_dtype",
+            )
         wanted = found
     if wanted is None:
         return float32
     if not wanted.is_floating:
-        raise ValueError(f"Expected floating point type, got {wanted}.")
+        fail(
+            "E1101",
+            f"`assert_same_float_dtype` met {wanted.name}, expected a floating dtype",
+            op="assert_same_float_dtype",
+        )
     return wanted
 
 
 def assert_proper_iterable(values: Any) -> None:
     """TypeError unless `values` is an iterable that is not itself a tensor, an array or a text."""
     if isinstance(values, (Tensor, Variable, np.ndarray, str, bytes)):
-        raise TypeError(
-            'Expected argument "values" to be a "proper" iterable.  Found: ' + str(type(values))
+        fail(
+            "E1104",
+            f"`values` is of type {type(values).__name__}, expected a list or the like",
+            op="assert_proper_iterable",
         )
     if not hasattr(values, "__iter__"):
-        raise TypeError('Expected argument "values" to be iterable.  Found: ' + str(type(values)))
+        fail(
+            "E1104",
+            f"`values` is of type {type(values).__name__}, which holds no others",
+            op="assert_proper_iterable",
+        )
 
 
 # Ranks and shapes.
@@ -327,7 +341,7 @@ def assert_proper_iterable(values: Any) -> None:
 
 def _scalar_rank(rank: Any) -> int:
     if isinstance(rank, (list, tuple)) or bool(getattr(rank, "ndim", 0)):
-        raise ValueError("Rank must be a scalar.")
+        fail("E1104", "a rank is one number, got several")
     return int(rank)
 
 

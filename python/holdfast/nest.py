@@ -46,7 +46,7 @@ def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)
     except TypeError:
-        raise TypeError("nest only supports dicts with sortable keys.") from None
+        raise TypeError("the keys of this dict have no order, which flattening needs") from None
 
 
 def children(structure: Any) -> Iterator[Any]:
@@ -111,23 +111,21 @@ def pack_sequence_as(
     """A structure like `structure` with the leaves `flat_sequence`."""
     if not is_nested(flat_sequence):
         raise TypeError(
-            f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found "
-            f"incompatible type `{type(flat_sequence)}` instead."
+            f"`flat_sequence` is of type {type(flat_sequence).__name__}, expected a sequence of "
+            "leaves"
         )
     flat = list(flat_sequence)
     if not is_nested(structure):
         if len(flat) != 1:
             raise ValueError(
-                f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the "
-                f"input is a sequence ({type(flat_sequence)}) of length {len(flat)}.\n  {flat}\n"
-                "nest cannot guarantee that it is safe to map one to the other."
+                f"`structure` is one leaf, and `flat_sequence` has {len(flat)}: {flat}"
             )
         return flat[0]
     atoms = len(flatten(structure))
     if atoms != len(flat):
         raise ValueError(
-            f"Could not pack sequence. Structure had {atoms} atoms, but flat_sequence had "
-            f"{len(flat)} items.  Structure: {structure}, flat_sequence: {flat}."
+            f"`structure` has {atoms} leaves, and `flat_sequence` has {len(flat)}: "
+            f"{structure} and {flat}"
         )
     return _packed(structure, iter(flat))
 
@@ -135,15 +133,15 @@ def pack_sequence_as(
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """A structure like the first, each leaf being `func` of the leaves in its place."""
     if not callable(func):
-        raise TypeError(f"func must be callable, got: {func}")
+        raise TypeError(f"`func` is of type {type(func).__name__}, which is not callable")
     if not structure:
-        raise ValueError("Must provide at least one structure")
+        raise ValueError("`map_structure` got a function and no structure")
     check_types = kwargs.pop("check_types", True)
     kwargs.pop("expand_composites", False)
     if kwargs:
         raise ValueError(
-            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
-            f"`{'`, `'.join(kwargs)}`"
+            f"`map_structure` takes no {', '.join(f'`{key}`' for key in kwargs)}: only "
+            "`check_types` and `expand_composites` go by keyword"
         )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types=check_types)
@@ -152,7 +150,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 def _shown(value: Any) -> str:
-    return f"type={type(value).__name__} str={value}"
+    return f"the {type(value).__name__} {value}"
 
 
 def _dots(structure: Any) -> str:
@@ -177,28 +175,17 @@ def _same_kind(a: Any, b: Any) -> bool:
 def _difference(a: Any, b: Any, check_types: bool) -> Exception | None:
     if is_nested(a) != is_nested(b):
         nested, leaf = (a, b) if is_nested(a) else (b, a)
-        return ValueError(
-            f'Substructure "{_shown(nested)}" is a sequence, while substructure "{_shown(leaf)}" '
-            "is not"
-        )
+        return ValueError(f"{_shown(nested)} is nested, and {_shown(leaf)} is a leaf")
     if not is_nested(a):
         return None
     if check_types and not _same_kind(a, b):
-        return TypeError(
-            "The two namedtuples don't have the same sequence type. First structure "
-            f"{_shown(a)} has type {type(a).__name__}, while second structure {_shown(b)} has "
-            f"type {type(b).__name__}"
-        )
+        return TypeError(f"{_shown(a)} and {_shown(b)} are of two types")
     if check_types and isinstance(a, Mapping) and set(a) != set(b):
-        return ValueError(
-            "The two dictionaries don't have the same set of keys. First structure has keys "
-            f"{_shown(list(a))}, while second structure has keys {_shown(list(b))}"
-        )
+        return ValueError(f"the keys of one are {list(a)}, of the other {list(b)}")
     mine, theirs = list(children(a)), list(children(b))
     if len(mine) != len(theirs):
         return ValueError(
-            "The two structures don't have the same number of elements. First structure: "
-            f"{_shown(a)}. Second structure: {_shown(b)}"
+            f"{_shown(a)} holds {len(mine)} parts, and {_shown(b)} holds {len(theirs)}"
         )
     for x, y in zip(mine, theirs, strict=True):
         found = _difference(x, y, check_types)
@@ -214,8 +201,6 @@ def assert_same_structure(
     found = _difference(nest1, nest2, check_types)
     if found is not None:
         raise type(found)(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: {_shown(nest1)}\n\nSecond structure: {_shown(nest2)}\n\n"
-            f"More specifically: {found}\nEntire first structure:\n{_dots(nest1)}\n"
-            f"Entire second structure:\n{_dots(nest2)}"
+            f"the two are nested in different ways: {found}\n"
+            f"  one is    {_dots(nest1)}\n  the other {_dots(nest2)}"
         )

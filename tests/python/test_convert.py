@@ -168,7 +168,7 @@ def test_what_has_no_form(make, code, says):
 
 
 def test_a_shape_that_is_partly_known_has_no_form():
-    with pytest.raises(ValueError, match="partially known"):
+    with pytest.raises(ValueError, match="not all its sizes are known"):
         tf.convert_to_tensor(tf.TensorShape([1, None]))
 
 

@@ -60,7 +60,7 @@ def test_a_symbol_and_a_stranger_are_no_feeds(graph):
 
 @pytest.mark.parametrize("fetch", [None, 3, object()])
 def test_only_tensors_and_operations_can_be_fetched(graph, fetch):
-    with pytest.raises(TypeError, match="invalid type"):
+    with pytest.raises(TypeError, match="can't be fetched"):
         v1.Session().run(fetch)
 
 
@@ -107,7 +107,7 @@ def test_groups_run_all_their_parts(graph):
 
 def test_eval_uses_the_default_session(graph):
     x = tf.constant(2.0)
-    with pytest.raises(ValueError, match="No default session"):
+    with pytest.raises(ValueError, match="has no session"):
         x.eval()
     with v1.Session().as_default() as sess:
         assert x.eval() == 2.0

@@ -48,7 +48,7 @@ def test_names_and_scopes():
     with tf.name_scope("outer"):
         assert Net().make().name == "outer/net/made:0"
     for bad in ("1a", "a-b"):
-        with pytest.raises(ValueError, match="valid Python identifiers"):
+        with pytest.raises(ValueError, match="Python identifier"):
             Net(name=bad)
 
 

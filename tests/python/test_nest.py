@@ -38,13 +38,13 @@ def test_map_structure_keeps_types_and_order():
 
 
 def test_what_does_not_match_is_refused():
-    with pytest.raises(ValueError, match="same number of elements"):
+    with pytest.raises(ValueError, match=r"\[1, 2\] holds 2 parts, and the list \[1\] holds 1"):
         nest.map_structure(max, [1, 2], [1])
-    with pytest.raises(TypeError, match="sequence type"):
+    with pytest.raises(TypeError, match=r"list \[1\] and the tuple \(1,\) are of two types"):
         nest.assert_same_structure([1], (1,))
-    with pytest.raises(ValueError, match="set of keys"):
+    with pytest.raises(ValueError, match=r"keys of one are \['a'\], of the other \['b'\]"):
         nest.assert_same_structure({"a": 1}, {"b": 1})
-    with pytest.raises(ValueError, match="is a sequence"):
+    with pytest.raises(ValueError, match=r"the list \[4\] is nested, and the int 2 is a leaf"):
         nest.assert_same_structure([1, 2], [3, [4]])
     with pytest.raises(TypeError, match="callable"):
         nest.map_structure(3, [1])
@@ -58,9 +58,9 @@ def test_pack_sequence_as():
         nest.pack_sequence_as(P(0, [0]), [1, 2]) == P(1, [2]) and nest.pack_sequence_as(0, [1]) == 1
     )
     for structure, flat in (([0], [1, 2]), (0, [1, 2])):
-        with pytest.raises(ValueError, match="sequence"):
+        with pytest.raises(ValueError, match=r"`flat_sequence` has 2: .*\[1, 2\]"):
             nest.pack_sequence_as(structure, flat)
-    with pytest.raises(TypeError, match="pack value"):
+    with pytest.raises(TypeError, match="sequence of leaves"):
         nest.pack_sequence_as([0], 3)
 
 

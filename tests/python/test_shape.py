@@ -20,9 +20,9 @@ def test_what_shapes_are_made_of():
     assert S(3) == S([3]) and S(3) == (3,) and S(3) == [3]
     assert S([np.int64(2), tf.constant(3)]) == [2, 3]
     assert S(tf.constant([1, 2])) == [1, 2]
-    with pytest.raises(TypeError, match="__index__"):
+    with pytest.raises(TypeError, match=r"an int or None, got 1\.5"):
         S([1.5])
-    with pytest.raises(ValueError, match=">= 0"):
+    with pytest.raises(ValueError, match="at least 0, or None, got -1"):
         S([-1])
 
 
@@ -50,7 +50,7 @@ def test_putting_together():
     assert S([1, None]).merge_with([None, 2]) == [1, 2]
     assert S([1, 2]).most_specific_compatible_shape([1, 3]) == [1, None]
     assert S([1]).most_specific_compatible_shape([1, 3]).rank is None
-    with pytest.raises(ValueError, match="not compatible"):
+    with pytest.raises(ValueError, match="no tensor has both"):
         S([1, None]).merge_with([3, 2])
 
 
@@ -67,7 +67,7 @@ def test_checks():
         lambda: s.assert_is_compatible_with([1, 3]),
         lambda: S([None]).assert_is_fully_defined(),
     ):
-        with pytest.raises(ValueError, match="Shape"):
+        with pytest.raises(ValueError, match="shape"):
             check()
 
 
@@ -81,7 +81,7 @@ def test_broadcasting():
     f = tf.broadcast_static_shape
     assert f(S([2, 1]), S([3])) == [2, 3] and f(S([None, 1]), S([4, 5])) == [4, 5]
     assert f(S([1]), S([None])) == [None] and f(S(None), S([1])).rank is None
-    with pytest.raises(ValueError, match="Incompatible"):
+    with pytest.raises(ValueError, match="do not broadcast: 2 meets 3"):
         f(S([2]), S([3]))
 
 

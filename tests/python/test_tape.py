@@ -102,7 +102,7 @@ def test_unconnected_gradients():
 
 def test_bad_arguments():
     with tf.GradientTape() as tape:
-        with pytest.raises(ValueError, match="not tf.Tensor"):
+        with pytest.raises(ValueError, match="of type .*, expected a tensor"):
             tape.watch(3)
         y = tf.Variable(1.0) * 2
     with pytest.raises(TypeError, match="E1104"):
@@ -155,7 +155,7 @@ def test_batch_jacobian():
         tape.watch(x)
         y = x * x
     assert values(tape.batch_jacobian(y, x)) == [[[2, 0], [0, 4]], [[6, 0], [0, 8]]]
-    with pytest.raises(ValueError, match="rank at least 2"):
+    with pytest.raises(ValueError, match="expected 2 or more"):
         tape.batch_jacobian(y, tf.constant([1.0]))
 
 
@@ -273,7 +273,7 @@ def test_variables_inside_a_custom_gradient():
         tape.watch(x)
         z = f(x)
     assert [float(g) for g in tape.gradient(z, [x, v])] == [2, 5]
-    with pytest.raises(TypeError, match="keyword argument 'variables'"):
+    with pytest.raises(TypeError, match="takes no `variables`"):
         forgets(x)
 
 
@@ -304,7 +304,7 @@ def test_a_wrong_number_of_gradients_is_refused():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = f(x)
-    with pytest.raises(ValueError, match="expected to return 1 gradients, but returned 2"):
+    with pytest.raises(ValueError, match="gave 2 gradients for 1 argument"):
         tape.gradient(y, x)
 
 
@@ -367,7 +367,7 @@ def test_forward_over_a_variable():
 
 def test_gradients_of_graphs_are_refused_as_in_tensorflow():
     for ask in (tf.gradients, tf.hessians):
-        with pytest.raises(RuntimeError, match="Use tf.GradientTape instead"):
+        with pytest.raises(RuntimeError, match="tf.GradientTape"):
             ask([tf.constant(1.0)], [tf.constant(1.0)])
 
 

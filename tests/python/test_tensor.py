@@ -58,7 +58,7 @@ def test_a_tensor_is_hashed_by_reference_only():
 
 def test_shapes_of_tensors():
     assert A.get_shape() == [2] and A.set_shape([None]) is None and A.ndim == 1
-    with pytest.raises(ValueError, match="not compatible"):
+    with pytest.raises(ValueError, match=r"got \(3,\), and the tensor\'s shape is \(2,\)"):
         A.set_shape([3])
 
 
@@ -67,13 +67,13 @@ def test_shapes_of_tensors():
 )
 def test_numpys_attributes_are_refused_with_a_hint(name):
     assert not hasattr(A, name)
-    with pytest.raises(AttributeError, match="experimental_enable_numpy_behavior"):
+    with pytest.raises(AttributeError, match=rf"\.numpy\(\)\.{name}"):
         getattr(A, name)
 
 
 @pytest.mark.parametrize("name", ["name", "op", "graph", "value_index"])
 def test_attributes_of_graphs_are_refused(name):
-    with pytest.raises(AttributeError, match=f"Tensor.{name} is undefined"):
+    with pytest.raises(AttributeError, match=f"no `{name}`"):
         getattr(A, name)
     with pytest.raises(NotImplementedError, match=r"\.numpy\(\)"):
         A.eval()
@@ -81,7 +81,7 @@ def test_attributes_of_graphs_are_refused(name):
 
 def test_iteration():
     assert [float(x) for x in A] == [1.0, 2.0] and [x.shape for x in tf.constant([[1, 2]])] == [[2]]
-    with pytest.raises(TypeError, match="iterate over a scalar"):
+    with pytest.raises(TypeError, match="a scalar tensor has no rows"):
         iter(tf.constant(1))
 
 

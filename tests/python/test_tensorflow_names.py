@@ -76,7 +76,7 @@ def test_classes_of_the_program_convert_themselves():
     tf.register_tensor_conversion_function(Euro, lambda *_, **__: 7, priority=0)
     with pytest.raises(TypeError, match="no tensor"):
         tf.convert_to_tensor(Euro(100))
-    with pytest.raises(TypeError, match="numeric types"):
+    with pytest.raises(TypeError, match="not open to change"):
         tf.register_tensor_conversion_function(int, convert)
 
 
@@ -108,7 +108,7 @@ def test_names_of_version_1_with_arguments_of_their_own():
     assert v1.convert_to_tensor(1, preferred_dtype=tf.float32).dtype == tf.float32
     assert v1.py_func(lambda a: a + 1, [tf.constant(1.0)], tf.float32).numpy() == 2
     assert v1.constant(1, shape=[2], verify_shape=False).shape == [2]
-    with pytest.raises(TypeError, match="Expected Tensor's shape"):
+    with pytest.raises(TypeError, match="and `shape` says"):
         v1.constant(1, shape=[2], verify_shape=True)
     v1.assert_equal([1], [1], None, 3, "message")
     with pytest.raises(tf.errors.InvalidArgumentError, match="why"):

@@ -26,7 +26,7 @@ def test_a_variable_prints_as_tensorflows():
 def test_names_take_the_scope():
     with tf.name_scope("a"), tf.name_scope("b") as scope:
         assert scope == "a/b/" and tf.Variable(1.0, name="z").name == "a/b/z:0"
-    with pytest.raises(ValueError, match="must be a string"):
+    with pytest.raises(ValueError, match="expected a string"):
         tf.name_scope(None)
 
 
@@ -57,7 +57,7 @@ def test_assigning():
 def test_a_loose_shape_takes_other_sizes():
     v = tf.Variable([1.0, 2.0], shape=[None])
     assert v.shape == [None] and values(v.assign([1.0, 2.0, 3.0])) == [1, 2, 3]
-    with pytest.raises(ValueError, match="not compatible"):
+    with pytest.raises(ValueError, match="got the shape"):
         tf.Variable([1.0, 2.0], shape=[3])
 
 
@@ -77,7 +77,7 @@ def test_operators_are_those_of_tensors():
     "statement", ["v += 1", "v -= 1", "v *= 2", "v /= 2", "v //= 2", "v %= 2", "v **= 2"]
 )
 def test_in_place_operators_are_refused_as_in_tensorflow(statement):
-    with pytest.raises(RuntimeError, match="is not supported. Use `variable.assign"):
+    with pytest.raises(RuntimeError, match="write `variable.assign"):
         exec(statement, {"v": tf.Variable(1.0)})
 
 

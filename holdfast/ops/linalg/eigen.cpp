@@ -10,8 +10,12 @@ namespace {
 
 using lapack::each;
 
-Status failed(const char* what) {
-  return Status(Code::E1103, what, "the matrix holds NaN or infinity, or the iteration did not converge");
+Status not_finite() {
+  return Status(Code::E1103, "a matrix has no eigenvalues", "it holds an infinity or a NaN");
+}
+
+Status not_found() {
+  return Status(Code::E1103, "the eigenvalues of a matrix were not found", "the iteration did not converge");
 }
 
 Status run_eigh(Call& c) {
@@ -26,11 +30,11 @@ Status run_eigh(Call& c) {
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
       const T* from = x.data<T>() + i * n * n;
       for (int64_t row = 0; row < n; ++row)
-        if (!lapack::all_finite(from + row * n, row + 1)) return failed("Self-adjoint eigen decomposition was not successful. The input might not be valid.");
+        if (!lapack::all_finite(from + row * n, row + 1)) return not_finite();
       auto a = lapack::by_columns(from, n, n);
       std::vector<R> w(static_cast<size_t>(n));
       if (lapack::heevd<T>(vectors, static_cast<int>(n), a.data(), w.data()) != 0)
-        return failed("Self-adjoint eigen decomposition was not successful. The input might not be valid.");
+        return not_found();
       for (int64_t j = 0; j < n; ++j) e.mutable_data<T>()[i * n + j] = T(w[static_cast<size_t>(j)]);
       if (vectors) lapack::transpose_into(a.data(), n, n, v.mutable_data<T>() + i * n * n);
       return {};
@@ -50,11 +54,11 @@ Status run_eig(Call& c) {
     using C = std::complex<lapack::real_t<T>>;
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
       const T* from = x.data<T>() + i * n * n;
-      const char* what = "Eigen decomposition was not successful. The input might not be valid.";
-      if (!lapack::all_finite(from, n * n)) return failed(what);  // geev may loop for ever on NaN
+      if (!lapack::all_finite(from, n * n)) return not_finite();  // geev may loop for ever on NaN
       auto a = lapack::by_columns(from, n, n);
       std::vector<C> right(static_cast<size_t>(vectors ? n * n : 1));
-      if (lapack::geev<T>(vectors, static_cast<int>(n), a.data(), e.mutable_data<C>() + i * n, right.data()) != 0) return failed(what);
+      if (lapack::geev<T>(vectors, static_cast<int>(n), a.data(), e.mutable_data<C>() + i * n, right.data()) != 0)
+        return not_found();
       if (vectors) lapack::transpose_into(right.data(), n, n, v.mutable_data<C>() + i * n * n);
       return {};
     });

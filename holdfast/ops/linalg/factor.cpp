@@ -27,7 +27,7 @@ Status run_lu(Call& c) {
       std::vector<int> pivots(static_cast<size_t>(n));
       lapack::getrf<T>(static_cast<int>(n), static_cast<int>(n), lu.data(), pivots.data());
       for (int64_t j = 0; j < n; ++j)
-        if (!(std::abs(lu[static_cast<size_t>(j * n + j)]) > 0)) return lapack::not_invertible("Input is not invertible.");
+        if (!(std::abs(lu[static_cast<size_t>(j * n + j)]) > 0)) return lapack::not_invertible();
       lapack::transpose_into(lu.data(), n, n, y.mutable_data<T>() + i * n * n);
       std::vector<int64_t> order(static_cast<size_t>(n));
       std::iota(order.begin(), order.end(), 0);

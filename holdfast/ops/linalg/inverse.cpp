@@ -35,7 +35,7 @@ Status run_inverse(Call& c) {
       else std::copy_n(from, n * n, to);
       std::vector<int> pivots(static_cast<size_t>(n));
       lapack::getrf<T>(static_cast<int>(n), static_cast<int>(n), to, pivots.data());
-      if (has_zero_pivot(to, n)) return lapack::not_invertible("Input is not invertible.");
+      if (has_zero_pivot(to, n)) return lapack::not_invertible();
       lapack::getri<T>(static_cast<int>(n), to, pivots.data());
       return {};
     });

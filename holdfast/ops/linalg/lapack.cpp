@@ -58,8 +58,8 @@ Shape leading(const Infer& s, int i, std::initializer_list<int64_t> last) {
   return Shape(dims);
 }
 
-Status not_invertible(const char* what) {
-  return Status(Code::E1103, what, "a pivot of the factorisation is zero or not a number: the matrix is singular or holds NaN");
+Status not_invertible() {
+  return Status(Code::E1103, "a matrix has no inverse", "a pivot of the factorisation is zero or not a number: the matrix is singular or holds NaN");
 }
 
 #ifdef HOLDFAST_OPENBLAS

@@ -80,7 +80,7 @@ int64_t need_square(Infer&, int i = 0);
 /// The leading axes of input `i` with others behind them.
 Shape leading(const Infer&, int i, std::initializer_list<int64_t> last);
 
-Status not_invertible(const char* what = "Input matrix is not invertible.");
+Status not_invertible();
 
 #ifdef HOLDFAST_OPENBLAS
 // Every routine writes its `info`, which is the answer here: 0 where all went well.

@@ -213,8 +213,8 @@ REGISTER(FUNCTION(&matmul).args("a, b")
              .reference("(np.swapaxes(a, -1, -2) if transpose_a else np.conj(np.swapaxes(a, -1, -2)) if adjoint_a else a) @ "
                         "(np.swapaxes(b, -1, -2) if transpose_b else np.conj(np.swapaxes(b, -1, -2)) if adjoint_b else b)"));
 Tensor matmul(const In& a, const In& b, const MatMulOptions& o) {
-  if (o.transpose_a && o.adjoint_a) fail(Code::E1103, "matmul: only one of `transpose_a` and `adjoint_a` can be True");
-  if (o.transpose_b && o.adjoint_b) fail(Code::E1103, "matmul: only one of `transpose_b` and `adjoint_b` can be True");
+  if (o.transpose_a && o.adjoint_a) fail(Code::E1103, "matmul: got `transpose_a` and `adjoint_a`, expected one of them at most");
+  if (o.transpose_b && o.adjoint_b) fail(Code::E1103, "matmul: got `transpose_b` and `adjoint_b`, expected one of them at most");
   Tensor x = a.weak() ? a.tensor(b.dtype()) : a.tensor(), y = b.tensor(x.dtype());
   bool batched = x.rank() != 2 || y.rank() != 2;
   if (batched || o.output_type) {

@@ -21,7 +21,7 @@ Status run_checked(Call& c) {
     });
   }
   if (negative)
-    return {Code::E1103, "Pow: Integers to negative integer powers are not allowed", "`y` holds a negative number"};
+    return {Code::E1103, "Pow: an integer to a negative power is no integer", "`y` holds a negative number"};
   return run_elementwise(c);
 }
 

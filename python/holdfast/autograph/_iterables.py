@@ -42,7 +42,7 @@ class Items(Staged):
     def length(self) -> Any:
         shape = self.tensor.shape
         if shape.rank == 0:
-            raise TypeError("Cannot iterate over a scalar tensor.")
+            raise TypeError("a scalar tensor has no rows to go through")
         size = shape[0] if shape.rank else None
         return size if size is not None else _registry.function("shape")(self.tensor)[0]
 

@@ -32,7 +32,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
         return bytes_or_text
     if isinstance(bytes_or_text, str):
         return bytes_or_text.encode(encoding)
-    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+    raise TypeError(f"{bytes_or_text!r} is neither bytes nor str")
 
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
@@ -41,7 +41,7 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
         return bytes_or_text
     if isinstance(bytes_or_text, bytes):
         return bytes_or_text.decode(encoding)
-    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+    raise TypeError(f"{bytes_or_text!r} is neither bytes nor str")
 
 
 def as_str_any(value: Any, encoding: str = "utf-8") -> str:
