@@ -6,7 +6,8 @@
 namespace holdfast::py {
 namespace {
 
-// Whether a code object is part of this package. Asked for every op, so remembered per code object.
+// Whether a code object is part of this package, or of Python's imports, which call us for `import tensorflow`. Asked for
+// every op, so remembered per code object.
 struct OwnCode {
   PyCodeObject* code = nullptr;
   PyCodeObject* lasting = nullptr;  // what stands for it in records
@@ -21,7 +22,8 @@ OwnCode known(PyCodeObject* code) {
   if (slot.code == code) return slot;
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   if (!file) PyErr_Clear();
-  bool ours = file && !package_dir.empty() && std::strncmp(file, package_dir.c_str(), package_dir.size()) == 0;
+  auto begins = [&](std::string_view with) { return file && !with.empty() && std::strncmp(file, with.data(), with.size()) == 0; };
+  bool ours = begins(package_dir) || begins("<frozen importlib");
   OwnCode found{code, ours ? code : lasting(code), ours};
   Py_INCREF(code);  // a remembered address must not be given to another code object
   PyCodeObject* old = std::exchange(slot, found).code;

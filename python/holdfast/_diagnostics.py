@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_NOT_THEIRS = (_PACKAGE, "<frozen importlib")  # imports call us for `import tensorflow`
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _ONE_NAME = re.compile(r"[\w.]+(\[[\w'\"]+\])?")
 
@@ -286,7 +287,7 @@ def _tensor_info(said: Mapping[str, Any]) -> TensorInfo:
 def user_frame() -> types.FrameType | None:
     """The innermost frame of the program that calls us."""
     frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THEIRS):
         frame = frame.f_back
     return frame
 

@@ -108,6 +108,8 @@ def test_posing_as_tensorflow():
             import tensorflow.python.framework
         except NotImplementedError as e:
             assert e.code == "E1105", e
+            here = next(label.loc for label in e.diagnostic.labels if label.primary)
+            assert "importlib" not in here.file and here.line == 14, here  # the line that imports
         else:
             raise SystemExit("the real one was found")
         print(tf.constant([1, 2]) + 1)
