@@ -38,3 +38,11 @@ def history(make, wrap):
         result = plain(called(tf.constant(value)))
         seen.append((result, plain(state())))
     return seen
+
+
+class Programs(list):
+    """The programs of a test file, which add themselves as a decorator does."""
+
+    def __call__(self, make):
+        self.append(make)
+        return make

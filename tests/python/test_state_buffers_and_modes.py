@@ -7,16 +7,11 @@ import collections
 import dataclasses
 
 import pytest
-from state_programs import A, history
+from state_programs import A, Programs, history
 
 import holdfast as tf
 
-PROGRAMS = []
-
-
-def prog(make):
-    PROGRAMS.append(make)
-    return make
+prog = Programs()
 
 
 @prog
@@ -407,6 +402,6 @@ def abc_mapping():
     return f, lambda: m.d
 
 
-@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", prog, ids=lambda make: make.__name__)
 def test_a_traced_function_leaves_what_the_plain_one_leaves(make):
     assert history(make, tf.function) == history(make, lambda function: function)

@@ -10,16 +10,11 @@ import functools
 import typing
 
 import pytest
-from state_programs import A, history, plain
+from state_programs import A, Programs, history, plain
 
 import holdfast as tf
 
-PROGRAMS = []
-
-
-def prog(make):
-    PROGRAMS.append(make)
-    return make
+prog = Programs()
 
 
 @prog
@@ -377,7 +372,7 @@ def obj_in_dict():
     return f, lambda: [r.v for r in d.values()]
 
 
-@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", prog, ids=lambda make: make.__name__)
 def test_a_traced_function_leaves_what_the_plain_one_leaves(make):
     assert history(make, tf.function) == history(make, lambda function: function)
 

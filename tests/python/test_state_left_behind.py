@@ -11,7 +11,7 @@ import types
 
 import numpy as np
 import pytest
-from state_programs import history
+from state_programs import Programs, history
 
 import holdfast as tf
 
@@ -61,12 +61,7 @@ class AD(dict):
 
 G = None
 GL = []
-PROGRAMS = []
-
-
-def prog(make):
-    PROGRAMS.append(make)
-    return make
+prog = Programs()
 
 
 @prog
@@ -587,6 +582,6 @@ def ema():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", prog, ids=lambda make: make.__name__)
 def test_state_is_what_eager_code_leaves(make):
     assert history(make, tf.function) == history(make, lambda function: function)

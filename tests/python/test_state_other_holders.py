@@ -10,16 +10,11 @@ import types
 
 import numpy as np
 import pytest
-from state_programs import A, history
+from state_programs import A, Programs, history
 
 import holdfast as tf
 
-PROGRAMS = []
-
-
-def prog(make):
-    PROGRAMS.append(make)
-    return make
+prog = Programs()
 
 
 @prog
@@ -347,6 +342,6 @@ def np_arr_obj():
     return f, lambda: list(arr)
 
 
-@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", prog, ids=lambda make: make.__name__)
 def test_a_traced_function_leaves_what_the_plain_one_leaves(make):
     assert history(make, tf.function) == history(make, lambda function: function)

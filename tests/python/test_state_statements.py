@@ -12,16 +12,11 @@ import threading
 import weakref
 
 import pytest
-from state_programs import A, history
+from state_programs import A, Programs, history
 
 import holdfast as tf
 
-PROGRAMS = []
-
-
-def prog(make):
-    PROGRAMS.append(make)
-    return make
+prog = Programs()
 
 
 @prog
@@ -426,6 +421,6 @@ def lock():
     return f, lambda: a.x
 
 
-@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", prog, ids=lambda make: make.__name__)
 def test_a_traced_function_leaves_what_the_plain_one_leaves(make):
     assert history(make, tf.function) == history(make, lambda function: function)

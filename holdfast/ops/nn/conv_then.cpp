@@ -2,6 +2,8 @@
 // runs over them in place, then come the next ones.
 #include "holdfast/ops/nn/conv_then.h"
 
+#include <algorithm>
+
 #include "holdfast/base/parallel.h"
 #include "holdfast/expr/fused.h"
 #include "holdfast/ops/nn/conv_raw.h"
