@@ -252,16 +252,22 @@ class Run {
   Operand filter_;
 };
 
-}  // namespace
-
-const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
+// Why the library is not asked at all.
+const char* refuse_sizes(const Call& c, const ConvShape& s) {
   if (!DTypes{float32, float16, bfloat16}.has(c.out_dtype())) return "dtype";
-  ConvShape s = conv_shape(c, pass, depthwise);
   constexpr int64_t kMost = int64_t{1} << 30;  // its generated code counts in 32 bits
   if (!s.batch || !s.channels || !s.positions() || !s.in_positions()) return "an operand is empty";
   for (size_t i = 0; i < 3; ++i)
     if (s.stride[i] > kMost || s.before[i] > kMost || s.after[i] > kMost || (s.size[i] - 1) * s.dilation[i] > kMost) return "very large sizes";
   if (s.in_positions() > kMost / s.channels || s.positions() > kMost / s.out_channels) return "images above a gigabyte";
+  return nullptr;
+}
+
+}  // namespace
+
+const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
+  ConvShape s = conv_shape(c, pass, depthwise);
+  if (auto why = refuse_sizes(c, s)) return why;
   Ref<Compiled> k = by_image(pass) ? compiled_for(1, s, pass, c.out_dtype()) : compiled(s, pass, c.out_dtype(), whole_team());
   return k->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
 }
@@ -279,8 +285,9 @@ Status run_onednn(Call& c, Pass pass, bool depthwise) {
 }
 
 const char* refuse_onednn_pieces(const Call& c, Pass pass, bool depthwise, int64_t images) {
-  if (auto why = refuse_onednn(c, pass, depthwise)) return why;
-  return compiled_for(images, conv_shape(c, pass, depthwise), pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these pieces";
+  ConvShape s = conv_shape(c, pass, depthwise);
+  if (auto why = refuse_sizes(c, s)) return why;
+  return compiled_for(images, s, pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these pieces";
 }
 
 Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images, const std::function<void(int64_t)>& then) {
