@@ -37,6 +37,17 @@ def test_every_page_is_of_a_code_and_in_the_index():
         assert page.stem == "README" or f"{page.stem}  " in index
 
 
+def test_the_table_of_codes_is_that_of_the_codes():
+    text = (PAGES.parent / "diagnostics.md").read_text()
+    rows = re.findall(r"^\| \[(\w+)\]\(errors/\1\.md\) \| (.*) \| (.*) \|$", text, re.MULTILINE)
+    for known, (name, when, caught) in zip(tf._holdfast.codes(), rows, strict=True):
+        assert (name, when) == (known["name"], known["headline"])
+        classes = [c.removeprefix("tf.errors.") for c in re.findall("`([^`]*)`", caught)]
+        wanted = [c for c in (known["status"], *known["bases"].split(",")) if c]
+        assert classes == ([] if caught == "a warning" else wanted)
+        assert (caught == "a warning") == name.startswith("W")
+
+
 def block(text, head):
     return re.search(rf"```{head}\n(.*?)```", text, re.DOTALL)[1]
 
