@@ -59,8 +59,7 @@ std::string FastPlan::explain() const {
     out += "\n";
     if (!refusals_[k].empty()) out += cat("         refused: ", refusals_[k], "\n");
     for (const Arg& a : n.attrs)
-      if (auto* object = std::get_if<Ref<RefCounted>>(&a.value()))
-        if (auto* e = dynamic_cast<const Expr*>(object->get())) out += cat("         fused", e->row() ? cat(", rows of ", e->row()) : "", ": ", e->text(), "\n");
+      if (auto* e = expr_in(a)) out += cat("         fused", e->row() ? cat(", rows of ", e->row()) : "", ": ", e->text(), "\n");
   }
   return out;
 }

@@ -70,8 +70,13 @@ const Op fused = RAW_OP(Fused).inputs("inputs: any*").attr("expression").dtypes(
 
 const OpDef& fused_op() { return fused.def(); }
 
+const Expr* expr_in(const Arg& a) {
+  auto* object = std::get_if<Ref<RefCounted>>(&a.value());
+  return object ? dynamic_cast<const Expr*>(object->get()) : nullptr;
+}
+
 const Expr& expr_of(const Attrs& attrs) {
-  auto* e = dynamic_cast<const Expr*>(attrs[0].object());
+  auto* e = expr_in(attrs[0]);
   if (!e) fail(Code::E1104, "Fused: `expression` is not one", "only the pass that fuses ops makes them");
   return *e;
 }

@@ -148,6 +148,8 @@ HOLDFAST_API const OpDef& fused_op();
 /// The op that changes a variable by an Expr: resource, then the inputs of the expression but for its last, which is
 /// the variable's value.
 HOLDFAST_API const OpDef& fused_update_op();
+/// The expression that an attribute is; null for other attributes.
+HOLDFAST_API const Expr* expr_in(const Arg&);
 /// The expression of a node of these ops.
 HOLDFAST_API const Expr& expr_of(const Attrs&);
 

@@ -78,6 +78,20 @@ def test_a_result_that_others_read_stays_alone():
     assert same(both, x).count("Conv2DThen") == 0
 
 
+def test_the_number_of_threads_may_change_between_calls():
+    x, k = floats(3, 40, 40, 16), floats(3, 3, 16, 16, seed=1)
+    f = tf.function(lambda x: tf.nn.relu(tf.nn.conv2d(x, k, 1, "SAME") + BIAS))
+    before = tf.config.threading.get_intra_op_parallelism_threads()
+    try:
+        results = []
+        for n in (1, 1, 2, 5, 8):  # three images can't be cut evenly for two threads
+            tf.config.threading.set_intra_op_parallelism_threads(n)
+            results.append(f(x).numpy())
+    finally:
+        tf.config.threading.set_intra_op_parallelism_threads(before)
+    assert all((r == results[0]).all() for r in results)
+
+
 ANY_NUMBER_OF_THREADS = """
 import holdfast as tf
 tf.config.experimental.enable_op_determinism()

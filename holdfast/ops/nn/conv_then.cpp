@@ -14,11 +14,7 @@ namespace {
 
 constexpr int64_t kPiece = 512 << 10;  // bytes of results that stay in the second cache, beside operands
 
-const Expr* expression_in(const Arg& a) {
-  auto* object = std::get_if<Ref<RefCounted>>(&a.value());
-  return object ? dynamic_cast<const Expr*>(object->get()) : nullptr;
-}
-const Expr& expression(const Call& c) { return *expression_in(c.attr(kThenExpression)); }
+const Expr& expression(const Call& c) { return *expr_in(c.attr(kThenExpression)); }
 
 // The attributes of the convolution alone.
 Attrs conv_part(const Attrs& all, const OpDef& conv) {
@@ -58,7 +54,7 @@ struct Then {
   static size_t own() { return conv().inputs.size(); }
 
   static void infer(Infer& s) {
-    const Expr* e = expression_in(s.attr(kThenExpression));
+    const Expr* e = expr_in(s.attr(kThenExpression));
     if (!e) s.bad_value("expression", s.attr(kThenExpression).text(), "one that the pass which joins nodes made");
     Tensors in;
     for (size_t i = 0; i < own(); ++i) in.push_back(s.input(static_cast<int>(i)));
@@ -83,6 +79,7 @@ struct Then {
   }
 
   static Status in_pieces(Call& c) {
+    if (refuse(c)) return at_once(c);  // the number of threads changed since a plan chose this kernel
     const Expr& e = expression(c);
     const Tensor out = c.out();
     int64_t images = images_a_piece(out.shape(), size_of(out.dtype())), batch = out.dim(0);
