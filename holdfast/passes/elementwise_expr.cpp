@@ -22,4 +22,11 @@ Ref<Expr> elementwise_expr(const Node& n) {
   return out;
 }
 
+Ref<Expr> expression_of(const Node& n) {
+  if (n.op == &fused_op()) return n.outputs.size() == 1 && !expr_of(n.attrs).row() ? Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs))) : nullptr;
+  Ref<Expr> out = elementwise_expr(n);
+  if (out) out->finish();
+  return out;
+}
+
 }  // namespace holdfast

@@ -73,7 +73,7 @@ class Groups {
 Ref<Node> fused_node(Graph& g, const std::vector<int>& members, const std::unordered_set<const Node*>& read_outside,
                      std::unordered_map<const Node*, Edge>& moved) {
   auto expr = make_ref<Expr>();
-  auto out = make_ref<Node>(&fused_op(), Attrs{});
+  Ref<Node> out = in_place_of(*g.nodes[static_cast<size_t>(members.back())], fused_op(), Attrs{Arg(Ref<RefCounted>(expr))});
   std::unordered_map<const Node*, int> values;
   std::vector<std::pair<Edge, int>> inputs;
   std::vector<const Node*> stored;
@@ -106,12 +106,6 @@ Ref<Node> fused_node(Graph& g, const std::vector<int>& members, const std::unord
     out->outputs.push_back(stored[k]->outputs[0]);
     moved.emplace(stored[k], Edge{out, static_cast<int>(k)});
   }
-  const Node& last = *g.nodes[static_cast<size_t>(members.back())];
-  out->attrs.push_back(Arg(Ref<RefCounted>(expr)));
-  out->where = last.where;
-  out->device = last.device;
-  out->placed = last.placed;
-  out->name = last.name;
   return out;
 }
 

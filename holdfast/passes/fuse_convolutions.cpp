@@ -3,6 +3,7 @@
 
 #include "holdfast/ops/nn/conv_then.h"
 #include "holdfast/passes/elementwise_expr.h"
+#include "holdfast/passes/order.h"
 #include "holdfast/passes/passes.h"
 
 namespace holdfast {
@@ -10,27 +11,9 @@ namespace {
 
 constexpr int64_t kLeastBytes = 256 << 10;  // smaller results are in a cache anyway
 
-// The expression of an elementwise node, alone or fused, with one result; null for others.
-Ref<Expr> expression_of(const Node& n) {
-  if (n.outputs.size() != 1 || !n.after.empty()) return nullptr;
-  if (n.op != &fused_op()) {
-    Ref<Expr> out = elementwise_expr(n);
-    if (out) out->finish();
-    return out;
-  }
-  if (expr_of(n.attrs).row()) return nullptr;  // it knows the shape it runs over
-  return Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)));
-}
-
 class Convolutions {
  public:
-  explicit Convolutions(Graph& g) : g_(g) {
-    for (const Ref<Node>& n : g.nodes) {
-      for (const Edge& e : n->inputs) if (e.node) ++uses_[e.node.get()];
-      for (const Ref<Node>& b : n->after) ++uses_[b.get()];
-    }
-    for (const Edge& e : g.outputs) if (e.node) ++uses_[e.node.get()];
-  }
+  explicit Convolutions(Graph& g) : g_(g), uses_(uses_of(g)) {}
 
   bool run() {
     for (Ref<Node>& n : g_.nodes) {
@@ -63,14 +46,10 @@ class Convolutions {
       Attrs attrs(conv->attrs.begin(), conv->attrs.begin() + nn::kThenExpression);
       attrs.push_back(Arg(Ref<RefCounted>(e)));
       attrs.push_back(Arg(static_cast<int64_t>(i)));
-      auto made = make_ref<Node>(both, std::move(attrs));
+      Ref<Node> made = in_place_of(n, *both, std::move(attrs));
       made->inputs = conv->inputs;
       for (size_t k = 0; k < n.inputs.size(); ++k) if (k != i) made->inputs.push_back(n.inputs[k]);
       made->outputs = n.outputs;
-      made->where = n.where;
-      made->device = n.device;
-      made->placed = n.placed;
-      made->name = n.name;
       taken_.insert(conv);
       return made;
     }
@@ -79,7 +58,7 @@ class Convolutions {
 
   bool fits(const Node& conv, const Node& n, size_t input) const {
     const Type& t = conv.outputs[0];
-    if (uses_.at(&conv) != 1 || !conv.after.empty() || conv.device != n.device || n.outputs.size() != 1) return false;
+    if (uses_.at(&conv) != 1 || !conv.after.empty() || !n.after.empty() || conv.device != n.device || n.outputs.size() != 1) return false;
     if (!(n.outputs[0] == t) || !t.shape.is_full() || t.shape.size() * size_of(t.dtype) < kLeastBytes || t.shape[0] < 2) return false;
     for (size_t k = 0; k < n.inputs.size(); ++k) {
       if (k == input) continue;

@@ -2,18 +2,12 @@
 #include <algorithm>
 
 #include "holdfast/passes/elementwise_expr.h"
+#include "holdfast/passes/order.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
 namespace {
-
-// The expression of a node that gives one value: its own, or made of its one op. Null where there is none.
-Ref<Expr> expression_of(const Node& n) {
-  if (n.op != &fused_op()) return elementwise_expr(n);
-  if (n.outputs.size() != 1 || expr_of(n.attrs).row()) return nullptr;
-  return Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)));
-}
 
 // The elementwise op behind an update, null for other nodes.
 const OpDef* operation(const Node& n) {
@@ -29,12 +23,7 @@ bool has_shape(const Node& handle, const Type& t) {
 }  // namespace
 
 bool fuse_updates(Graph& g) {
-  std::unordered_map<const Node*, int> uses;
-  for (const Ref<Node>& n : g.nodes) {
-    for (const Edge& e : n->inputs) if (e.node) ++uses[e.node.get()];
-    for (const Ref<Node>& b : n->after) ++uses[b.get()];
-  }
-  for (const Edge& e : g.outputs) if (e.node) ++uses[e.node.get()];
+  auto uses = uses_of(g);
   std::unordered_set<const Node*> gone;
   for (Ref<Node>& n : g.nodes) {
     const OpDef* op = operation(*n);

@@ -81,4 +81,23 @@ std::vector<std::vector<int>> Order::units(const std::vector<int>& of) const {
   return out;
 }
 
+std::unordered_map<const Node*, int> uses_of(const Graph& g) {
+  std::unordered_map<const Node*, int> uses;
+  for (const Ref<Node>& n : g.nodes) {
+    for (const Edge& e : n->inputs) if (e.node) ++uses[e.node.get()];
+    for (const Ref<Node>& b : n->after) ++uses[b.get()];
+  }
+  for (const Edge& e : g.outputs) if (e.node) ++uses[e.node.get()];
+  return uses;
+}
+
+Ref<Node> in_place_of(const Node& n, const OpDef& op, Attrs attrs) {
+  auto out = make_ref<Node>(&op, std::move(attrs));
+  out->where = n.where;
+  out->device = n.device;
+  out->placed = n.placed;
+  out->name = n.name;
+  return out;
+}
+
 }  // namespace holdfast

@@ -25,4 +25,10 @@ class HOLDFAST_API Order {
   std::vector<std::vector<int>> before_;
 };
 
+/// How often each node is used: by inputs, by those that wait for it, and by the graph's outputs.
+std::unordered_map<const Node*, int> uses_of(const Graph& g);
+
+/// A node of another op in the place of `n`: of its line and device, and with its name.
+Ref<Node> in_place_of(const Node& n, const OpDef& op, Attrs attrs);
+
 }  // namespace holdfast

@@ -233,14 +233,9 @@ class Tiles {
   Ref<Node> made(const std::vector<int>& unit, const Rows& rows, const std::vector<Edge>& leaving) const {
     Joined joined(g_, rows);
     joined.add(unit, leaving);
-    const Node& last = node(unit.back());
-    auto out = make_ref<Node>(&fused_op(), Attrs{Arg(Ref<RefCounted>(joined.expr()))});
+    Ref<Node> out = in_place_of(node(unit.back()), fused_op(), Attrs{Arg(Ref<RefCounted>(joined.expr()))});
     for (const Edge& e : joined.inputs()) out->inputs.push_back(e);
     for (const Edge& e : leaving) out->outputs.push_back(type_of(e));
-    out->where = last.where;
-    out->device = last.device;
-    out->placed = last.placed;
-    out->name = last.name;
     return out;
   }
 
