@@ -28,7 +28,7 @@ if(NOT HOLDFAST_CUBLASLT_INCLUDE OR NOT HOLDFAST_NVRTC_INCLUDE)
   return()
 endif()
 
-set(device_headers kScalarMath=holdfast/expr/scalar_math.h kSpecialFunctions=holdfast/expr/special_functions.h
+set(device_headers kScalarMath=holdfast/expr/scalar_math.h kIntegerMath=holdfast/expr/integer_math.h kSpecialFunctions=holdfast/expr/special_functions.h
     kElementTypes=holdfast/cuda/element_types.h kScalarDevice=holdfast/cuda/scalar_device.h)
 string(REGEX REPLACE "[a-zA-Z]+=" "${PROJECT_SOURCE_DIR}/" device_header_files "${device_headers}")
 set(embedded ${HOLDFAST_GENERATED_DIR}/holdfast/cuda/device_headers.h)

@@ -15,9 +15,9 @@ namespace {
 std::mutex g_mutex;
 CompileStats g_stats;
 
-constexpr const char* kHeaderNames[] = {"holdfast/expr/scalar_math.h", "holdfast/expr/special_functions.h",
-                                        "holdfast/cuda/element_types.h", "holdfast/cuda/scalar_device.h"};
-constexpr const char* kHeaders[] = {kScalarMath, kSpecialFunctions, kElementTypes, kScalarDevice};
+constexpr const char* kHeaderNames[] = {"holdfast/expr/scalar_math.h", "holdfast/expr/integer_math.h",
+                                        "holdfast/expr/special_functions.h", "holdfast/cuda/element_types.h", "holdfast/cuda/scalar_device.h"};
+constexpr const char* kHeaders[] = {kScalarMath, kIntegerMath, kSpecialFunctions, kElementTypes, kScalarDevice};
 
 // Everything the machine code depends on: compiler, options, headers, source.
 std::string cache_key(const std::string& source, const std::string& options) {
@@ -34,7 +34,7 @@ std::string cache_key(const std::string& source, const std::string& options) {
 Status run_nvrtc(const std::string& source, const char* architecture, std::string& code) {
   const Nvrtc& n = nvrtc();
   nvrtcProgram program = nullptr;
-  nvrtcResult r = n.nvrtcCreateProgram(&program, source.c_str(), "expr.cu", 4, kHeaders, kHeaderNames);
+  nvrtcResult r = n.nvrtcCreateProgram(&program, source.c_str(), "expr.cu", static_cast<int>(std::size(kHeaders)), kHeaders, kHeaderNames);
   if (r != NVRTC_SUCCESS) return {Code::E0706, cat("NVRTC failed: ", n.nvrtcGetErrorString(r))};
   const char* options[] = {architecture, "--std=c++20", "--fmad=true"};
   r = n.nvrtcCompileProgram(program, 3, options);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "holdfast/expr/scalar_math.h"
+#include "holdfast/expr/integer_math.h"
 #include "holdfast/expr/special_functions.h"
 #include "holdfast/cuda/element_types.h"
 

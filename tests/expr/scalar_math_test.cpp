@@ -1,4 +1,4 @@
-// Holds every function of scalar_math.h and special_functions.h to the worst ulp its comment
+// Holds every function of scalar_math.h, integer_math.h and special_functions.h to the worst ulp its comment
 // states, against libm in a wider type, over values of all exponents and the special ones.
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "holdfast/expr/integer_math.h"
 #include "holdfast/expr/special_functions.h"
 
 namespace holdfast {

@@ -4,6 +4,7 @@
 #include <complex>
 #include <type_traits>
 
+#include "holdfast/expr/integer_math.h"
 #include "holdfast/expr/scalar_math.h"
 #include "holdfast/expr/special_functions.h"
 #include "holdfast/tensor/visit.h"
