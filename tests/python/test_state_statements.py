@@ -421,6 +421,31 @@ def lock():
     return f, lambda: a.x
 
 
+@prog
+def taken_apart_by_several_targets():
+    class Pair:
+        def __init__(self, first, second):
+            self.first, self.second = first, second
+
+        def __iter__(self):
+            return iter([self.first, self.second])
+
+    a = A()
+    a.items = [tf.constant(1.0), tf.constant(2.0)]
+
+    def f(x):
+        first, second = pair = Pair(x, x * 2)
+        third, fourth = fifth, sixth = Pair(x * 3, x * 4)
+        head, *rest = seventh, eighth = [x * 5, x * 6]
+        one, two = whole = a.items
+        a.items = [one + x, two * x]
+        return first + second + pair.first * third + fourth - fifth * sixth + head + rest[0], (
+            seventh * eighth + whole[0]
+        )
+
+    return f, lambda: a.items
+
+
 @pytest.mark.parametrize("make", prog, ids=lambda make: make.__name__)
 def test_a_traced_function_leaves_what_the_plain_one_leaves(make):
     assert history(make, tf.function) == history(make, lambda function: function)

@@ -154,10 +154,12 @@ class Statements(Expressions):
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         node.value = self.visit(node.value)
-        counts = {_count(target) for target in node.targets} - {None}
-        if len(counts) == 1:
-            count = _nodes.at(ast.Constant(counts.pop()), node.value)
+        counts = [_count(target) for target in node.targets]
+        if len(counts) == 1 and counts[0] is not None:
+            count = _nodes.at(ast.Constant(counts[0]), node.value)
             node.value = _nodes.call("unpacked", [node.value, count], node.value)
+        elif any(count is not None for count in counts):  # each target takes the value itself
+            node.value = _nodes.call("spread", [node.value], node.value)
         node.targets = self.all(node.targets)
         return node
 
