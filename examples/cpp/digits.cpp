@@ -31,12 +31,16 @@ int main(int argc, char** argv) try {
   std::ifstream in(argv[1], std::ios::binary);
   int64_t size[2] = {};
   in.read(reinterpret_cast<char*>(size), sizeof size);
-  if (!in || size[0] <= kTrain || size[1] != 64) return std::fprintf(stderr, "%s holds no digits\n", argv[1]), 1;
+  if (!in || size[0] <= kTrain || size[1] != 64)
+    return std::fprintf(stderr, "%s holds no digits\n", argv[1]), 1;
   std::vector<float> images(static_cast<size_t>(size[0] * size[1]));
   std::vector<int32_t> labels(static_cast<size_t>(size[0]));
-  in.read(reinterpret_cast<char*>(images.data()), static_cast<std::streamsize>(images.size() * sizeof(float)));
-  in.read(reinterpret_cast<char*>(labels.data()), static_cast<std::streamsize>(labels.size() * sizeof(int32_t)));
-  Tensor x = Tensor::of<float>(images, {size[0], size[1]}), y = Tensor::of<int32_t>(labels, {size[0]});
+  in.read(reinterpret_cast<char*>(images.data()),
+          static_cast<std::streamsize>(images.size() * sizeof(float)));
+  in.read(reinterpret_cast<char*>(labels.data()),
+          static_cast<std::streamsize>(labels.size() * sizeof(int32_t)));
+  Tensor x = Tensor::of<float>(images, {size[0], size[1]}),
+         y = Tensor::of<int32_t>(labels, {size[0]});
 
   Network net;
   const std::vector<Variable> variables{net.w1, net.b1, net.w2, net.b2};
@@ -48,13 +52,15 @@ int main(int argc, char** argv) try {
       Tensor loss = hf::reduce_mean(
           hf::nn::sparse_softmax_cross_entropy_with_logits(hf::slice(y, {at}, {kBatch}), logits));
       auto slopes = tape.gradients({loss}, {variables.begin(), variables.end()});
-      for (size_t i = 0; i < variables.size(); ++i) variables[i].assign_sub(slopes[i].tensor() * kRate);
+      for (size_t i = 0; i < variables.size(); ++i)
+        variables[i].assign_sub(slopes[i].tensor() * kRate);
       total += loss.item<float>();
     }
     std::printf("\repoch %2d of %d  loss %.4f", epoch, kEpochs, total * kBatch / kTrain);
     std::fflush(stdout);
   }
-  Tensor guess = hf::argmax(net(hf::slice(x, {kTrain, 0}, {-1, -1})), {.axis = 1, .output_type = hf::int32});
+  Tensor guess =
+      hf::argmax(net(hf::slice(x, {kTrain, 0}, {-1, -1})), {.axis = 1, .output_type = hf::int32});
   Tensor right = hf::cast(hf::equal(guess, hf::slice(y, {kTrain}, {-1})), hf::float32);
   std::printf("  accuracy %.4f\n", hf::reduce_mean(right).item<float>());
 } catch (const hf::Error& e) {

@@ -35,7 +35,8 @@ int main() try {
     Tensor loss = debugging::check_numerics(reduce_mean(square(net(x) - y)), "the loss has gone");
     auto variables = net.trainable_variables();
     auto slopes = tape.gradients({loss}, {variables.begin(), variables.end()});
-    for (size_t i = 0; i < variables.size(); ++i) variables[i].assign_sub(slopes[i].tensor() * 0.05f);
+    for (size_t i = 0; i < variables.size(); ++i)
+      variables[i].assign_sub(slopes[i].tensor() * 0.05f);
     return loss;
   });
   for (int i = 0; i <= 1000; ++i) {

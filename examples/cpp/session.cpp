@@ -1,8 +1,9 @@
 // A graph written by hand, and a session that trains a line through four points.
+#include "holdfast/exec/session.h"
+
 #include <cstdio>
 
 #include "holdfast/autodiff/graph_gradient.h"
-#include "holdfast/exec/session.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
 
@@ -29,8 +30,9 @@ int main() {
     step = graph->group(updates, "step");
   }
   Session session(graph);
-  Session::Feeds points{{x, Tensor::of({0.0f, 1.0f, 2.0f, 3.0f})}, {y, Tensor::of({1.0f, 3.0f, 5.0f, 7.0f})}};
+  Session::Feeds points{{x, Tensor::of({0.0f, 1.0f, 2.0f, 3.0f})},
+                        {y, Tensor::of({1.0f, 3.0f, 5.0f, 7.0f})}};
   for (int i = 0; i < 300; ++i) session.run({step}, points);
-  std::printf("y = %.2f x + %.2f, loss %.4f\n", session.value(slope).item<float>(), session.value(offset).item<float>(),
-              session.run(loss, points).item<float>());
+  std::printf("y = %.2f x + %.2f, loss %.4f\n", session.value(slope).item<float>(),
+              session.value(offset).item<float>(), session.run(loss, points).item<float>());
 }

@@ -12,7 +12,9 @@
 namespace holdfast {
 namespace {
 
-Tensor zeros_of(const Tensor& t) { return t.dtype() == DType::kVariant ? list_zeros_like(t) : zeros_like(t); }
+Tensor zeros_of(const Tensor& t) {
+  return t.dtype() == DType::kVariant ? list_zeros_like(t) : zeros_like(t);
+}
 
 // What has arrived for one tensor so far.
 struct Arrived {
@@ -20,8 +22,10 @@ struct Arrived {
   std::vector<IndexedSlices> slices;
 
   void add(const Tensor& t) {
-    if (!dense) dense = t;
-    else dense = t.dtype() == DType::kVariant ? list_add(dense, t) : holdfast::add(dense, t);
+    if (!dense)
+      dense = t;
+    else
+      dense = t.dtype() == DType::kVariant ? list_add(dense, t) : holdfast::add(dense, t);
   }
   bool any() const { return dense || !slices.empty(); }
   Gradient total() const {
@@ -42,20 +46,27 @@ Tensor with_shape_of(const Tensor& y, const Tensor& dy) {
 
 class Sweep {
  public:
-  Sweep(std::vector<Record>& records, const IdMap& watched, const std::vector<Source>& sources) : records_(records) {
-    for (const Source& s : sources) if (watched.has(s.id())) reaches_.set(s.id(), 1);
+  Sweep(std::vector<Record>& records, const IdMap& watched, const std::vector<Source>& sources)
+      : records_(records) {
+    for (const Source& s : sources)
+      if (watched.has(s.id())) reaches_.set(s.id(), 1);
     for (const Record& r : records_) {
       bool leads = false;
       for (uint64_t id : r.in_ids) leads = leads || reaches_.has(id);
-      if (leads) for (uint64_t id : r.out_ids) if (id) reaches_.set(id, 1);
+      if (leads)
+        for (uint64_t id : r.out_ids)
+          if (id) reaches_.set(id, 1);
     }
   }
 
   void seed(const Tensor& target, const Tensor& upstream) {
-    DeviceScope beside(target.device() ? target.device() : context().device);  // the first gradient is made where its target lives
+    DeviceScope beside(
+        target.device() ? target.device()
+                        : context().device);  // the first gradient is made where its target lives
     Tensor dy = upstream ? upstream : ones_like(target);
     if (dy.dtype() != target.dtype() || !broadcast(dy.shape(), target.shape()))
-      fail(Code::E1102, cat("output_gradients: got ", type_text(dy), " for a target of ", type_text(target)));
+      fail(Code::E1102,
+           cat("output_gradients: got ", type_text(dy), " for a target of ", type_text(target)));
     at(target.id()).add(dy);
   }
 
@@ -69,7 +80,8 @@ class Sweep {
       wanted |= 1u << (i < 31 ? i : 31);
     }
     if (!arrived || !leads) return;
-    if (r.op && r.inputs.size() == 1 && r.inputs[0].dtype() == DType::kResource && r.outputs.size() == 1) {
+    if (r.op && r.inputs.size() == 1 && r.inputs[0].dtype() == DType::kResource &&
+        r.outputs.size() == 1) {
       Arrived& from = at(r.out_ids[0]);  // a variable's read passes sparse gradients on as they are
       Arrived copy = from;
       Arrived& to = at(r.in_ids[0]);
@@ -82,7 +94,8 @@ class Sweep {
       Gradient g = id && index_.has(id) ? at(id).total() : Gradient{};
       upstream.push_back(g.none() ? Tensor() : g.tensor());
     }
-    for (size_t i = 0; i < upstream.size() && i < r.outputs.size(); ++i) upstream[i] = with_shape_of(r.outputs[i], upstream[i]);
+    for (size_t i = 0; i < upstream.size() && i < r.outputs.size(); ++i)
+      upstream[i] = with_shape_of(r.outputs[i], upstream[i]);
     set_site(r.where);
     r.op ? run_formula(r, upstream, wanted) : run_custom(r, upstream);
   }
@@ -139,14 +152,20 @@ class Sweep {
   void run_custom(Record& r, const Tensors& upstream) {
     const GradientTape::Backward* backward = r.custom.get();
     size_t spoken_of = upstream.size(), last = 0;
-    for (size_t i = 0; i < upstream.size(); ++i) if (upstream[i]) last = i;
+    for (size_t i = 0; i < upstream.size(); ++i)
+      if (upstream[i]) last = i;
     for (const Choice& c : r.choices)
-      if (last < c.outputs && c.outputs < spoken_of) { backward = c.backward.get(); spoken_of = c.outputs; }
+      if (last < c.outputs && c.outputs < spoken_of) {
+        backward = c.backward.get();
+        spoken_of = c.outputs;
+      }
     std::vector<Tensor> dy;
-    for (size_t i = 0; i < spoken_of; ++i) dy.push_back(upstream[i] || !r.outputs[i] ? upstream[i] : zeros_of(r.outputs[i]));
+    for (size_t i = 0; i < spoken_of; ++i)
+      dy.push_back(upstream[i] || !r.outputs[i] ? upstream[i] : zeros_of(r.outputs[i]));
     std::vector<Tensor> dx = (*backward)(dy);
     // In a graph the ops inside are there too; what arrived has been passed on.
-    for (uint64_t id : r.out_ids) if (id && index_.has(id)) at(id) = Arrived();
+    for (uint64_t id : r.out_ids)
+      if (id && index_.has(id)) at(id) = Arrived();
     for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) deliver(r, i, dx[i]);
   }
 
@@ -157,11 +176,14 @@ class Sweep {
 
 }  // namespace
 
-std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& watched, const std::vector<Tensor>& targets,
-                                   const std::vector<Source>& sources, const std::vector<Tensor>& upstream,
-                                   Unconnected unconnected, bool consume) {
+std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& watched,
+                                   const std::vector<Tensor>& targets,
+                                   const std::vector<Source>& sources,
+                                   const std::vector<Tensor>& upstream, Unconnected unconnected,
+                                   bool consume) {
   if (!upstream.empty() && upstream.size() != targets.size())
-    fail(Code::E1102, cat("output_gradients: got ", upstream.size(), " for ", targets.size(), " targets"));
+    fail(Code::E1102,
+         cat("output_gradients: got ", upstream.size(), " for ", targets.size(), " targets"));
   Where asked = here();
   // A persistent tape may still record while its own gradient runs: walk what was there.
   size_t n = records.size();

@@ -29,8 +29,8 @@ class Packed {
 };
 
 // What a formula gives for the inputs in `which`; zeros where it gives nothing.
-Tensors run_formula(const OpDef& op, const Attrs& attrs, const Tensors& x, const Tensors& y, const Tensors& dy, uint32_t wanted,
-                    const std::vector<size_t>& which) {
+Tensors run_formula(const OpDef& op, const Attrs& attrs, const Tensors& x, const Tensors& y,
+                    const Tensors& dy, uint32_t wanted, const std::vector<size_t>& which) {
   Grad g(op, x, y, attrs, dy, wanted);
   Tensors dx = op.gradient(g);
   std::vector<Gradient> found(x.size());
@@ -42,14 +42,16 @@ Tensors run_formula(const OpDef& op, const Attrs& attrs, const Tensors& x, const
   return out;
 }
 
-Tensors pull_back(const Body& body, std::span<const Tensor> inputs, std::span<const Tensor> upstream) {
+Tensors pull_back(const Body& body, std::span<const Tensor> inputs,
+                  std::span<const Tensor> upstream) {
   GradientTape tape({.watch_accessed_variables = false});
   Tensors own(inputs);
   std::vector<Source> sources;
   std::vector<size_t> which;
   for (size_t i = 0; i < own.size(); ++i) {
     if (!is_differentiable(own[i].dtype())) continue;
-    own[i] = identity(own[i]);  // the same tensor may come twice, and each has a gradient of its own
+    own[i] =
+        identity(own[i]);  // the same tensor may come twice, and each has a gradient of its own
     tape.watch(own[i]);
     sources.emplace_back(own[i]);
     which.push_back(i);
@@ -67,13 +69,17 @@ Tensors pull_back(const Body& body, std::span<const Tensor> inputs, std::span<co
   return dx;
 }
 
-const bool registered = [] { set_pullback(pull_back); return true; }();
+const bool registered = [] {
+  set_pullback(pull_back);
+  return true;
+}();
 
 }  // namespace
 
 bool needs_ranks(const Record& r) {
   bool unknown = false;
-  if (!r.op->inputs.empty() && r.op->inputs.back().group == "any") return false;  // bodies of code, which say themselves what they need
+  if (!r.op->inputs.empty() && r.op->inputs.back().group == "any")
+    return false;  // bodies of code, which say themselves what they need
   for (const Tensor& t : r.inputs) {
     if (t && (t.dtype() == DType::kResource || t.dtype() == DType::kVariant)) return false;
     unknown = unknown || (t && !t.shape().has_rank());
@@ -87,7 +93,9 @@ Tensors deferred_formula(const Record& r, const Tensors& upstream, uint32_t want
   std::vector<size_t> which;
   Given results;
   for (size_t i = 0; i < r.inputs.size(); ++i) {
-    if (!r.inputs[i] || !(wanted >> (i < 31 ? i : 31) & 1) || !is_differentiable(r.inputs[i].dtype())) continue;
+    if (!r.inputs[i] || !(wanted >> (i < 31 ? i : 31) & 1) ||
+        !is_differentiable(r.inputs[i].dtype()))
+      continue;
     which.push_back(i);
     results.emplace_back(r.inputs[i].dtype(), r.inputs[i].shape());
   }

@@ -1,5 +1,6 @@
-// A product J v is had from two backward passes. The gradient g(u) = Jᵀu is linear in the upstream u, so the gradient of
-// <g(u), v> with respect to u is J v, whatever u is. No op needs a forward rule, only the gradient of its gradient.
+// A product J v is had from two backward passes. The gradient g(u) = Jᵀu is linear in the upstream
+// u, so the gradient of <g(u), v> with respect to u is J v, whatever u is. No op needs a forward
+// rule, only the gradient of its gradient.
 #include "holdfast/autodiff/forward.h"
 
 #include "holdfast/base/text.h"
@@ -13,7 +14,9 @@ namespace {
 class Paused {
  public:
   explicit Paused(GradientTape& tape) : tape_(tape), was_(tape.recording()) { tape_.stop(); }
-  ~Paused() { if (was_) tape_.start(); }
+  ~Paused() {
+    if (was_) tape_.start();
+  }
   Paused(const Paused&) = delete;
 
  private:
@@ -23,9 +26,10 @@ class Paused {
 
 }  // namespace
 
-Tensor jvp(GradientTape& tape, const Tensor& y, const std::vector<Source>& primals, const std::vector<Tensor>& tangents,
-           Unconnected unconnected) {
-  for (size_t i = 0; i < primals.size(); ++i) if (primals[i].id() == y.id()) return tangents[i];
+Tensor jvp(GradientTape& tape, const Tensor& y, const std::vector<Source>& primals,
+           const std::vector<Tensor>& tangents, Unconnected unconnected) {
+  for (size_t i = 0; i < primals.size(); ++i)
+    if (primals[i].id() == y.id()) return tangents[i];
   Paused paused(tape);
   GradientTape second;
   Tensor u = zeros_like(y);
@@ -44,24 +48,31 @@ Tensor jvp(GradientTape& tape, const Tensor& y, const std::vector<Source>& prima
 
 void ForwardAccumulator::begin() {
   if (primals_.size() != tangents_.size())
-    fail(Code::E1104, cat("ForwardAccumulator: ", tangents_.size(), " tangents for ", primals_.size(), " primals, expected one each"));
+    fail(Code::E1104, cat("ForwardAccumulator: ", tangents_.size(), " tangents for ",
+                          primals_.size(), " primals, expected one each"));
   for (size_t i = 0; i < primals_.size(); ++i) {
     const Tensor &x = primals_[i].type(), &v = tangents_[i];
     if (!v || v.dtype() != x.dtype() || !v.shape().compatible(x.shape()))
-      fail(v && v.dtype() == x.dtype() ? Code::E1102 : Code::E1101,
-           cat("ForwardAccumulator: tangent ", i, " is ", type_text(v), ", expected ", type_text(x)),
-           "a tangent has the dtype and shape of its primal");
+      fail(
+          v && v.dtype() == x.dtype() ? Code::E1102 : Code::E1101,
+          cat("ForwardAccumulator: tangent ", i, " is ", type_text(v), ", expected ", type_text(x)),
+          "a tangent has the dtype and shape of its primal");
   }
   tape_.start();
   for (const Source& s : primals_) {
-    if (s.variable()) tape_.watch(Variable::from_handle(s.variable()));
-    else tape_.watch(s.type());
+    if (s.variable())
+      tape_.watch(Variable::from_handle(s.variable()));
+    else
+      tape_.watch(s.type());
   }
 }
 
-Tensor ForwardAccumulator::jvp(const Tensor& y, Unconnected unconnected) { return holdfast::jvp(tape_, y, primals_, tangents_, unconnected); }
+Tensor ForwardAccumulator::jvp(const Tensor& y, Unconnected unconnected) {
+  return holdfast::jvp(tape_, y, primals_, tangents_, unconnected);
+}
 
-std::vector<Tensor> ForwardAccumulator::jvp(const std::vector<Tensor>& ys, Unconnected unconnected) {
+std::vector<Tensor> ForwardAccumulator::jvp(const std::vector<Tensor>& ys,
+                                            Unconnected unconnected) {
   std::vector<Tensor> out;
   for (const Tensor& y : ys) out.push_back(jvp(y, unconnected));
   return out;

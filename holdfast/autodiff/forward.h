@@ -5,16 +5,19 @@
 
 namespace holdfast {
 
-/// How `target` changes when `primals`, which the tape watches, move along `tangents`. Empty where it does not depend on
-/// them. The tape must be persistent.
-HOLDFAST_API Tensor jvp(GradientTape& tape, const Tensor& target, const std::vector<Source>& primals, const std::vector<Tensor>& tangents,
+/// How `target` changes when `primals`, which the tape watches, move along `tangents`. Empty where
+/// it does not depend on them. The tape must be persistent.
+HOLDFAST_API Tensor jvp(GradientTape& tape, const Tensor& target,
+                        const std::vector<Source>& primals, const std::vector<Tensor>& tangents,
                         Unconnected = Unconnected::kNone);
 
-/// Watches `primals` from its construction on; `jvp` tells how results change when they move along `tangents`.
+/// Watches `primals` from its construction on; `jvp` tells how results change when they move along
+/// `tangents`.
 class HOLDFAST_API ForwardAccumulator {
  public:
-  ForwardAccumulator(std::vector<Source> primals, std::vector<Tensor> tangents,
-                     [[maybe_unused]] const std::source_location& at = std::source_location::current())
+  ForwardAccumulator(
+      std::vector<Source> primals, std::vector<Tensor> tangents,
+      [[maybe_unused]] const std::source_location& at = std::source_location::current())
       : primals_(std::move(primals)), tangents_(std::move(tangents)) {
 #ifndef HOLDFAST_BUILDING
     mark_site(at);

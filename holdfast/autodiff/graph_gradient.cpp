@@ -16,13 +16,17 @@ namespace {
 class Symbols {
  public:
   // `copies`: what nodes that customs speak of are called in `g`; null: themselves.
-  Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap* copies) : scope_(g.scope) {
+  Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap* copies)
+      : scope_(g.scope) {
     for (const Capture& c : g.captures)
       if (c.outer.dtype() == DType::kResource) made_.emplace(key_of({c.inner, 0}), c.outer);
     for (const CustomGradient& c : customs)
       for (auto* list : {&c.inputs, &c.outputs})
         for (const Tensor& t : *list)
-          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_) made_.emplace(EdgeKey(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output), t);
+          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_)
+            made_.emplace(
+                EdgeKey(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output),
+                t);
   }
   Tensor operator()(const Edge& e) {
     if (!e.node) return {};
@@ -68,26 +72,33 @@ Record record_of(const CustomGradient& c, Symbols& symbols) {
     r.inputs.push_back(t);
     r.in_ids.push_back(t ? t.id() : 0);
   }
-  for (const Tensor& t : c.outputs) { r.outputs.push_back(t); r.out_ids.push_back(t ? t.id() : 0); }
+  for (const Tensor& t : c.outputs) {
+    r.outputs.push_back(t);
+    r.out_ids.push_back(t ? t.id() : 0);
+  }
   return r;
 }
 
-std::vector<Record> records_of(const Graph& g, const std::vector<CustomGradient>& customs, Symbols& symbols) {
+std::vector<Record> records_of(const Graph& g, const std::vector<CustomGradient>& customs,
+                               Symbols& symbols) {
   std::vector<Record> out;
   size_t custom = 0;
   for (size_t i = 0; i <= g.nodes.size(); ++i) {
-    for (; custom < customs.size() && customs[custom].position <= i; ++custom) out.push_back(record_of(customs[custom], symbols));
-    if (i < g.nodes.size() && g.nodes[i]->op->gradient) out.push_back(record_of(*g.nodes[i], symbols));
+    for (; custom < customs.size() && customs[custom].position <= i; ++custom)
+      out.push_back(record_of(customs[custom], symbols));
+    if (i < g.nodes.size() && g.nodes[i]->op->gradient)
+      out.push_back(record_of(*g.nodes[i], symbols));
   }
   return out;
 }
 
-// Copies nodes into a graph of their own; what they use of others becomes its first inputs, and further
-// outputs of `forward`.
+// Copies nodes into a graph of their own; what they use of others becomes its first inputs, and
+// further outputs of `forward`.
 class Split {
  public:
   // `again`: nodes of `forward` that are copied too.
-  Split(const Ref<Graph>& forward, const Ref<Graph>& backward, std::unordered_set<const Node*> again, bool share)
+  Split(const Ref<Graph>& forward, const Ref<Graph>& backward,
+        std::unordered_set<const Node*> again, bool share)
       : forward_(forward), backward_(backward), again_(std::move(again)), share_(share) {}
 
   // Its name for an edge of the whole graph.
@@ -115,7 +126,8 @@ class Split {
     Ref<Node> made = copy_of(*n);
     for (const Edge& e : n->inputs) made->inputs.push_back(at(e));
     for (const Ref<Node>& before : n->after)
-      if (auto it = copies_.find(before.get()); it != copies_.end()) made->after.push_back(it->second);
+      if (auto it = copies_.find(before.get()); it != copies_.end())
+        made->after.push_back(it->second);
     backward_->add(made, n->name);
     copies_.emplace(n.get(), made);
   }
@@ -135,7 +147,8 @@ class Split {
   bool share_;
 };
 
-// The gradients of their own that parts of `g` have, for a graph that begins with copies of its nodes.
+// The gradients of their own that parts of `g` have, for a graph that begins with copies of its
+// nodes.
 void keep_customs(const Graph& g, const NodeMap& copies, Graph& forward) {
   if (g.customs.empty()) return;
   forward.customs = g.customs;
@@ -148,14 +161,16 @@ void keep_customs(const Graph& g, const NodeMap& copies, Graph& forward) {
   }
 }
 
-// Custom gradients that were used while a gradient was written: their code speaks of the graph that was open then, so the
-// gradient of that gradient can't call it, and must not go through what is inside instead.
+// Custom gradients that were used while a gradient was written: their code speaks of the graph that
+// was open then, so the gradient of that gradient can't call it, and must not go through what is
+// inside instead.
 void refuse_customs(const Graph& whole, const NodeMap& copies, Split& split, Graph& backward) {
   for (const CustomGradient& c : whole.customs) {
     auto there = [&](const Tensor& t) {
       if (!t || !t.is_symbolic() || symbol_of(t)->scope != whole.scope) return t;
       Edge e = edge_of(t);
-      if (auto it = copies.find(e.node.get()); it != copies.end()) e.node = it->second;  // a symbol of the graph that was copied
+      if (auto it = copies.find(e.node.get()); it != copies.end())
+        e.node = it->second;  // a symbol of the graph that was copied
       return symbol_for(split.at(e), backward.scope);
     };
     CustomGradient refused{c.name, 0, {}, {}, {}};
@@ -165,27 +180,38 @@ void refuse_customs(const Graph& whole, const NodeMap& copies, Split& split, Gra
       for (const Tensor& t : refused.outputs)
         if (t && t.is_symbolic() && node_of(t) == backward.nodes[i].get()) refused.position = i + 1;
     refused.backward = [name = c.name](const std::vector<Tensor>&) -> std::vector<Tensor> {
-      fail(Code::E1105, cat("`", name, "` has a custom gradient and is used by another custom gradient; their second order can't be traced"),
-           "the code of a gradient belongs to the graph that it was written in", {manual_fix(cat("take this gradient without `tf.function`, or leave `", name, "` out of the other one"))});
+      fail(Code::E1105,
+           cat("`", name,
+               "` has a custom gradient and is used by another custom gradient; their second order "
+               "can't be traced"),
+           "the code of a gradient belongs to the graph that it was written in",
+           {manual_fix(cat("take this gradient without `tf.function`, or leave `", name,
+                           "` out of the other one"))});
     };
     backward.customs.push_back(std::move(refused));
   }
-  std::stable_sort(backward.customs.begin(), backward.customs.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
+  std::stable_sort(backward.customs.begin(), backward.customs.end(),
+                   [](const auto& a, const auto& b) { return a.position < b.position; });
 }
 
 }  // namespace
 
-GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs, bool share) {
-  PatientLock one_at_a_time(g->scope->reopening());  // custom gradients are the user's code, which may take its time
+GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources,
+                            size_t outputs, bool share) {
+  PatientLock one_at_a_time(
+      g->scope->reopening());  // custom gradients are the user's code, which may take its time
   if (g->scope->open())
-    fail(Code::E1105, cat("the gradient of `", g->scope->name, "` is asked for while it is being written"),
-         "the code of a custom gradient inside it asks for it", {manual_fix("use only what the custom gradient is given")});
+    fail(Code::E1105,
+         cat("the gradient of `", g->scope->name, "` is asked for while it is being written"),
+         "the code of a custom gradient inside it asks for it",
+         {manual_fix("use only what the custom gradient is given")});
   GraphGradient out;
   // A copy: gradients of loops add to the ops they are asked of, and `g` itself stays as it is.
   NodeMap copies;
   Ref<Graph> whole = clone(*g, &copies);
   if (g->originals)
-    for (const auto& [original, here] : *g->originals) copies.emplace(original, copies.at(here.get()));
+    for (const auto& [original, here] : *g->originals)
+      copies.emplace(original, copies.at(here.get()));
   std::vector<Edge> results = whole->outputs;
   const Node* last = whole->nodes.empty() ? nullptr : whole->nodes.back().get();
   std::vector<Tensor> dy;
@@ -201,7 +227,8 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
     std::vector<Tensor> targets;
     for (const Ref<Node>& s : sources) {
       Tensor t = symbols({copies.at(s.get()), 0});
-      wanted.push_back(t.dtype() == DType::kResource ? Source(Variable::from_handle(t)) : Source(t));
+      wanted.push_back(t.dtype() == DType::kResource ? Source(Variable::from_handle(t))
+                                                     : Source(t));
       watched.set(t.id(), 0);
     }
     for (size_t i = 0; i < std::min(outputs, results.size()); ++i) {
@@ -220,14 +247,18 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   }
   // Gradients of loops add to the nodes of the forward part too: it ends where it ended before.
   size_t border = 0;
-  for (size_t i = 0; i < whole->nodes.size(); ++i) if (whole->nodes[i].get() == last) border = i + 1;
-  out.forward = whole->continued();  // which knows the names that are taken: loops are given further variables
+  for (size_t i = 0; i < whole->nodes.size(); ++i)
+    if (whole->nodes[i].get() == last) border = i + 1;
+  out.forward =
+      whole
+          ->continued();  // which knows the names that are taken: loops are given further variables
   out.forward->nodes.resize(border);
   out.forward->inputs.resize(g->inputs.size());
   out.forward->captures.resize(g->captures.size());
   auto again = computed_again(*whole, border, results);
   out.forward->outputs = std::move(results);
-  out.backward = make_ref<Graph>(make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
+  out.backward = make_ref<Graph>(
+      make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
   keep_customs(*g, copies, *out.forward);
   Split split(out.forward, out.backward, std::move(again), share);
   for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
@@ -237,11 +268,13 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   out.residuals = split.positions();
   for (const Tensor& t : dy) out.backward->inputs.push_back(split.copied(node_of(t)));
   for (size_t i = g->captures.size(); i < whole->captures.size(); ++i)
-    out.backward->captures.push_back({whole->captures[i].outer, split.copied(whole->captures[i].inner.get())});
+    out.backward->captures.push_back(
+        {whole->captures[i].outer, split.copied(whole->captures[i].inner.get())});
   return out;
 }
 
-std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
+std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& targets,
+                                   const std::vector<Tensor>& sources,
                                    const GradientsOptions& options) {
   Tracing tracing(tracer, true);
   BackwardSite backward;
@@ -258,14 +291,20 @@ std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& ta
   }
   for (const Tensor& t : options.stop) stop.set(inside(t).id(), 0);
   std::vector<Record> records = records_of(g, g.customs, symbols);
-  for (Record& r : records)  // nothing goes on from what counts as a constant to what it was computed from
-    for (uint64_t& id : r.out_ids) if (id && stop.has(id)) id = 0;
-  std::vector<Gradient> out = run_backward(records, watched, ys, xs, options.upstream, Unconnected::kNone, true);
-  auto lasting = [&](Tensor& t) { if (t) t = tracer.symbol(tracer.resolve(t)); };
+  for (Record& r :
+       records)  // nothing goes on from what counts as a constant to what it was computed from
+    for (uint64_t& id : r.out_ids)
+      if (id && stop.has(id)) id = 0;
+  std::vector<Gradient> out =
+      run_backward(records, watched, ys, xs, options.upstream, Unconnected::kNone, true);
+  auto lasting = [&](Tensor& t) {
+    if (t) t = tracer.symbol(tracer.resolve(t));
+  };
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i].none() && options.unconnected == Unconnected::kZero) {
       const Tensor& x = sources[i];
-      out[i].dense = zeros_like(x.dtype() == DType::kResource ? Variable::from_handle(x).read() : symbols(tracer.resolve(x)));
+      out[i].dense = zeros_like(x.dtype() == DType::kResource ? Variable::from_handle(x).read()
+                                                              : symbols(tracer.resolve(x)));
     }
     lasting(out[i].dense);
     if (!out[i].slices) continue;

@@ -9,25 +9,29 @@
 namespace holdfast {
 
 struct GraphGradient {
-  Ref<Graph> forward;           // the graph's outputs, then what the gradient needs of its inside
-  Ref<Graph> backward;          // takes those and then what arrives for each of `targets`; gives one gradient a source.
-                                // That of a branch or a body may capture more of what is around it.
-  std::vector<size_t> targets;  // outputs that a gradient can arrive for
+  Ref<Graph> forward;  // the graph's outputs, then what the gradient needs of its inside
+  Ref<Graph>
+      backward;  // takes those and then what arrives for each of `targets`; gives one gradient a
+                 // source. That of a branch or a body may capture more of what is around it.
+  std::vector<size_t> targets;    // outputs that a gradient can arrive for
   std::vector<size_t> residuals;  // which outputs of `forward` the first inputs of `backward` are
 };
 
-/// Of the first `outputs` outputs of `g` with respect to `sources`: placeholders of `g`, or handles of variables. A
-/// gradient that no path reaches is an empty edge. `share`: what is an output of `g` already is not handed out again.
-HOLDFAST_API GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources, size_t outputs = SIZE_MAX, bool share = false);
+/// Of the first `outputs` outputs of `g` with respect to `sources`: placeholders of `g`, or handles
+/// of variables. A gradient that no path reaches is an empty edge. `share`: what is an output of
+/// `g` already is not handed out again.
+HOLDFAST_API GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources,
+                                         size_t outputs = SIZE_MAX, bool share = false);
 
 struct GradientsOptions {
-  std::vector<Tensor> upstream = {};   // weighs the targets; empty: ones
-  std::vector<Tensor> stop = {};       // tensors that count as constants
+  std::vector<Tensor> upstream = {};  // weighs the targets; empty: ones
+  std::vector<Tensor> stop = {};      // tensors that count as constants
   Unconnected unconnected = Unconnected::kNone;
 };
-/// d(sum of targets)/d(each source), written into the graph that holds them. A source is a tensor of the graph, or a
-/// variable's handle.
-HOLDFAST_API std::vector<Gradient> gradients_in(Tracer&, const std::vector<Tensor>& targets, const std::vector<Tensor>& sources,
-                                               const GradientsOptions& = {});
+/// d(sum of targets)/d(each source), written into the graph that holds them. A source is a tensor
+/// of the graph, or a variable's handle.
+HOLDFAST_API std::vector<Gradient> gradients_in(Tracer&, const std::vector<Tensor>& targets,
+                                                const std::vector<Tensor>& sources,
+                                                const GradientsOptions& = {});
 
 }  // namespace holdfast

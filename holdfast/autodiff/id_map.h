@@ -1,4 +1,5 @@
-// From tensor ids to small numbers, by open addressing: the tape asks for every operand of every op.
+// From tensor ids to small numbers, by open addressing: the tape asks for every operand of every
+// op.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,18 @@ class IdMap {
     if ((count_ + 1) * 2 > keys_.size()) grow();
     size_t i = slot(id);
     while (keys_[i] != 0 && keys_[i] != id) i = (i + 1) & mask();
-    if (keys_[i] == 0) { keys_[i] = id; ++count_; }
+    if (keys_[i] == 0) {
+      keys_[i] = id;
+      ++count_;
+    }
     values_[i] = value;
   }
 
-  void clear() { keys_.clear(); values_.clear(); count_ = 0; }
+  void clear() {
+    keys_.clear();
+    values_.clear();
+    count_ = 0;
+  }
 
  private:
   size_t mask() const { return keys_.size() - 1; }
@@ -37,7 +45,8 @@ class IdMap {
     keys_.assign(keys.empty() ? 32 : keys.size() * 2, 0);
     values_.assign(keys_.size(), -1);
     count_ = 0;
-    for (size_t i = 0; i < keys.size(); ++i) if (keys[i]) set(keys[i], values[i]);
+    for (size_t i = 0; i < keys.size(); ++i)
+      if (keys[i]) set(keys[i], values[i]);
   }
 
   std::vector<uint64_t> keys_;  // 0: free

@@ -10,7 +10,8 @@ namespace {
 
 void need_sizes(const char* what, const Tensor& t) {
   if (t.shape().is_full()) return;
-  fail(Code::E1105, cat("`", what, "` of a target of shape ", t.shape().text()), "how many passes are needed must be known when it is asked for",
+  fail(Code::E1105, cat("`", what, "` of a target of shape ", t.shape().text()),
+       "how many passes are needed must be known when it is asked for",
        {manual_fix("give the function's argument a shape without unknown sizes")});
 }
 
@@ -33,8 +34,10 @@ std::vector<Tensor> column(const std::vector<std::vector<Tensor>>& rows, size_t 
 
 }  // namespace
 
-std::vector<std::vector<Tensor>> GradientTape::rows(const Tensor& target, const std::vector<Source>& sources,
-                                                    const std::vector<Tensor>& upstream, Unconnected unconnected) {
+std::vector<std::vector<Tensor>> GradientTape::rows(const Tensor& target,
+                                                    const std::vector<Source>& sources,
+                                                    const std::vector<Tensor>& upstream,
+                                                    Unconnected unconnected) {
   Recorder& r = *recorder_;
   begin_use();
   BackwardSite backward;
@@ -42,38 +45,48 @@ std::vector<std::vector<Tensor>> GradientTape::rows(const Tensor& target, const 
   for (size_t i = 0; i < upstream.size(); ++i) {
     bool last = i + 1 == upstream.size() && !r.options.persistent;
     out.emplace_back();
-    auto found = run_backward(r.records, r.watched, {target}, sources, {upstream[i]}, unconnected, last);
+    auto found =
+        run_backward(r.records, r.watched, {target}, sources, {upstream[i]}, unconnected, last);
     for (const Gradient& g : found) out.back().push_back(g.tensor());
   }
   return out;
 }
 
-std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vector<Source>& sources, Unconnected unconnected) {
+std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vector<Source>& sources,
+                                           Unconnected unconnected) {
   need_sizes("jacobian", target);
   if (target.size() == 0)
-    fail(Code::E1102, cat("`jacobian` of an empty target of shape ", target.shape().text()), "there is no element to take a derivative of");
+    fail(Code::E1102, cat("`jacobian` of an empty target of shape ", target.shape().text()),
+         "there is no element to take a derivative of");
   std::vector<Tensor> upstream;
-  for (int64_t i = 0; i < target.size(); ++i) upstream.push_back(unit(i, target.shape(), target.dtype()));
+  for (int64_t i = 0; i < target.size(); ++i)
+    upstream.push_back(unit(i, target.shape(), target.dtype()));
   auto all = rows(target, sources, upstream, unconnected);
   std::vector<Tensor> out;
   for (size_t i = 0; i < sources.size(); ++i)
-    out.push_back(all[0][i] ? reshape(stack(column(all, i)), joined(target.shape(), all[0][i].shape().dims())) : Tensor());
+    out.push_back(
+        all[0][i] ? reshape(stack(column(all, i)), joined(target.shape(), all[0][i].shape().dims()))
+                  : Tensor());
   return out;
 }
 
-Tensor GradientTape::batch_jacobian(const Tensor& target, const Source& source, Unconnected unconnected) {
+Tensor GradientTape::batch_jacobian(const Tensor& target, const Source& source,
+                                    Unconnected unconnected) {
   const Shape &y = target.shape(), &x = source.type().shape();
   need_sizes("batch_jacobian", target);
   need_sizes("batch_jacobian", source.type());
   if (y.rank() < 2 || x.rank() < 2 || y[0] != x[0])
-    fail(Code::E1102, cat("`batch_jacobian` of ", type_text(target), " with respect to ", type_text(source.type())),
+    fail(Code::E1102,
+         cat("`batch_jacobian` of ", type_text(target), " with respect to ",
+             type_text(source.type())),
          "both need a first dimension of the same size, the examples, and one more");
   Shape inner = y;
   inner.dims()[0] = 1;
   Dims rest(std::span<const int64_t>(x.begin() + 1, x.end()));
   if (target.size() == 0) return zeros(joined(y, rest), target.dtype());
   std::vector<Tensor> upstream;
-  for (int64_t i = 0; i < inner.size(); ++i) upstream.push_back(broadcast_to(unit(i, inner, target.dtype()), y));
+  for (int64_t i = 0; i < inner.size(); ++i)
+    upstream.push_back(broadcast_to(unit(i, inner, target.dtype()), y));
   auto all = rows(target, {source}, upstream, unconnected);
   return all[0][0] ? reshape(stack(column(all, 0), {.axis = 1}), joined(y, rest)) : Tensor();
 }

@@ -13,19 +13,22 @@ Tensor husk(const Tensor& t) {
 
 Tensors kept(std::span<const Tensor> all, uint32_t bits) {
   Tensors out;
-  for (size_t i = 0; i < all.size(); ++i) out.push_back(bits >> (i < 31 ? i : 31) & 1 ? all[i] : husk(all[i]));
+  for (size_t i = 0; i < all.size(); ++i)
+    out.push_back(bits >> (i < 31 ? i : 31) & 1 ? all[i] : husk(all[i]));
   return out;
 }
 
 }  // namespace
 
 void GradientTape::Recorder::watch_variable(const Tensor& handle) {
-  for (const Tensor& v : variables) if (v.id() == handle.id()) return;
+  for (const Tensor& v : variables)
+    if (v.id() == handle.id()) return;
   variables.push_back(handle);
   watch(handle.id());
 }
 
-void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, std::span<const Tensor> out) {
+void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
+                                 std::span<const Tensor> out) {
   if (options.watch_accessed_variables) {
     for (const Tensor& t : in)
       if (t && t.dtype() == DType::kResource && variable_state(t)->trainable) watch_variable(t);
@@ -44,7 +47,9 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
       cuts.push_back({op.name.c_str(), here()});
       cut = static_cast<int32_t>(cuts.size()) - 1;
     }
-    if (cut >= 0) for (const Tensor& t : out) if (t) dead.set(t.id(), cut);
+    if (cut >= 0)
+      for (const Tensor& t : out)
+        if (t) dead.set(t.id(), cut);
     return;
   }
   Record r;
@@ -63,7 +68,8 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
   }
 }
 
-void GradientTape::Recorder::record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
+void GradientTape::Recorder::record_custom(const char* name, const std::vector<Tensor>& in,
+                                           const std::vector<Tensor>& out,
                                            const Backward& backward) {
   bool any = false;
   for (const Tensor& t : in) any = any || watches(t);
@@ -77,14 +83,17 @@ void GradientTape::Recorder::record_custom(const char* name, const std::vector<T
   for (const Tensor& t : in) r.in_ids.push_back(t ? t.id() : 0);
   for (const Tensor& t : out) r.out_ids.push_back(t ? t.id() : 0);
   records.push_back(std::move(r));
-  for (const Tensor& t : out) if (t) watched.set(t.id(), static_cast<int32_t>(records.size()));
+  for (const Tensor& t : out)
+    if (t) watched.set(t.id(), static_cast<int32_t>(records.size()));
 }
 
-void GradientTape::Recorder::record_levels(const char* name, const std::vector<Tensor>& in, const std::vector<Level>& levels) {
+void GradientTape::Recorder::record_levels(const char* name, const std::vector<Tensor>& in,
+                                           const std::vector<Level>& levels) {
   size_t before = records.size();
   record_custom(name, in, levels.back().outputs, levels.back().backward);
   if (records.size() == before) return;
-  for (const Level& l : levels) records.back().choices.push_back({l.outputs.size(), std::make_shared<Backward>(l.backward)});
+  for (const Level& l : levels)
+    records.back().choices.push_back({l.outputs.size(), std::make_shared<Backward>(l.backward)});
 }
 
 }  // namespace holdfast

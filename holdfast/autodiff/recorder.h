@@ -22,10 +22,11 @@ struct Choice {
 struct Record {
   const OpDef* op = nullptr;  // null: a custom gradient
   Attrs attrs;
-  Tensors inputs, outputs;    // what the gradient needs; of the others only dtype and shape
+  Tensors inputs, outputs;  // what the gradient needs; of the others only dtype and shape
   InlineVector<uint64_t, 4> in_ids, out_ids;
   std::shared_ptr<GradientTape::Backward> custom;
-  std::vector<Choice> choices;  // of a call: the first that speaks of all that arrived is taken; else `custom`
+  std::vector<Choice>
+      choices;  // of a call: the first that speaks of all that arrived is taken; else `custom`
   const char* name = "";
   Where where = nullptr;
 };
@@ -40,10 +41,15 @@ class GradientTape::Recorder final : public Observer {
  public:
   explicit Recorder(TapeOptions o) : options(o) {}
 
-  void ran(const OpDef&, std::span<const Tensor> in, const Attrs&, std::span<const Tensor> out) override;
-  void record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, const Backward&);
-  void record_levels(const char* name, const std::vector<Tensor>& in, const std::vector<Level>& levels);
-  void watch(uint64_t id) { if (!watched.has(id)) watched.set(id, kSource); }
+  void ran(const OpDef&, std::span<const Tensor> in, const Attrs&,
+           std::span<const Tensor> out) override;
+  void record_custom(const char* name, const std::vector<Tensor>& in,
+                     const std::vector<Tensor>& out, const Backward&);
+  void record_levels(const char* name, const std::vector<Tensor>& in,
+                     const std::vector<Level>& levels);
+  void watch(uint64_t id) {
+    if (!watched.has(id)) watched.set(id, kSource);
+  }
   void watch_variable(const Tensor& handle);
   bool watches(const Tensor& t) const { return t && watched.has(t.id()); }
 

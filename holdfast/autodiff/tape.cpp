@@ -16,7 +16,8 @@ thread_local size_t t_orders_inside = 0;
 
 }  // namespace
 
-GradientTape::GradientTape(TapeOptions o, const std::source_location& at) : recorder_(std::make_unique<Recorder>(o)) {
+GradientTape::GradientTape(TapeOptions o, const std::source_location& at)
+    : recorder_(std::make_unique<Recorder>(o)) {
 #ifndef HOLDFAST_BUILDING
   mark_site(at);
 #else
@@ -38,8 +39,13 @@ void GradientTape::start() {
 void GradientTape::stop() {
   if (!recorder_->on) return;
   recorder_->on = false;
-  auto& list = recorder_->thread->observers;  // also when a tape dies on another thread than it ran on
-  for (size_t i = list.size(); i-- > 0;) if (list[i] == recorder_.get()) { list.erase(i); break; }
+  auto& list =
+      recorder_->thread->observers;  // also when a tape dies on another thread than it ran on
+  for (size_t i = list.size(); i-- > 0;)
+    if (list[i] == recorder_.get()) {
+      list.erase(i);
+      break;
+    }
 }
 
 bool GradientTape::recording() const { return recorder_->on; }
@@ -68,9 +74,11 @@ void GradientTape::begin_use() {
     d.code = Code::E0504;
     d.headline = "a second gradient is asked of a tape that is not persistent";
     d.labels.push_back({Role::kPlaced, locate(r.opened), "the tape was opened here", false});
-    d.labels.push_back({Role::kFirstUse, locate(r.first_use), "first gradient taken here; it freed what the tape held", false});
+    d.labels.push_back({Role::kFirstUse, locate(r.first_use),
+                        "first gradient taken here; it freed what the tape held", false});
     d.labels.push_back(used_here("used again here"));
-    d.why = "a tape drops what it recorded as its gradient is computed, unless it is told to keep it";
+    d.why =
+        "a tape drops what it recorded as its gradient is computed, unless it is told to keep it";
     d.fixes.push_back(manual_fix("open it with `persistent=True`"));
     raise(std::move(d));
   }
@@ -78,13 +86,16 @@ void GradientTape::begin_use() {
   r.first_use = here();
 }
 
-std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
-                                             const std::vector<Tensor>& upstream, Unconnected unconnected, bool last) {
+std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets,
+                                              const std::vector<Source>& sources,
+                                              const std::vector<Tensor>& upstream,
+                                              Unconnected unconnected, bool last) {
   Recorder& r = *recorder_;
   bool was_on = r.on;
   begin_use();
   BackwardSite backward;
-  auto out = run_backward(r.records, r.watched, targets, sources, upstream, unconnected, last || !r.options.persistent);
+  auto out = run_backward(r.records, r.watched, targets, sources, upstream, unconnected,
+                          last || !r.options.persistent);
   if (was_on && r.options.persistent) start();
   return out;
 }
@@ -93,7 +104,8 @@ Tensor GradientTape::gradient(const Tensor& target, const Source& source) {
   return gradients(std::vector<Tensor>{target}, std::vector<Source>{source})[0].tensor();
 }
 
-void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, Backward b) {
+void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in,
+                                 const std::vector<Tensor>& out, Backward b) {
   for (Observer* o : context().observers)
     if (auto* r = dynamic_cast<Recorder*>(o)) r->record_custom(name, in, out, b);
   if (Interpreter* writer = context().interpreter) writer->custom(name, in, out, b);
@@ -104,20 +116,24 @@ size_t GradientTape::orders(std::span<const Tensor> inputs) {
   size_t n = 0;
   for (Observer* o : context().observers) {
     auto* r = dynamic_cast<Recorder*>(o);
-    if (!r || std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return r->watches(t); })) continue;
+    if (!r ||
+        std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return r->watches(t); }))
+      continue;
     if (asks_any_number(r->options)) return kAnyNumber;
     ++n;
   }
   return n;
 }
 
-void GradientTape::record_call(const char* name, const std::vector<Tensor>& in, const std::vector<Level>& levels,
+void GradientTape::record_call(const char* name, const std::vector<Tensor>& in,
+                               const std::vector<Level>& levels,
                                const std::optional<Level>& beyond) {
   size_t level = 0;
   auto& all = context().observers;
   for (size_t i = all.size(); i-- > 0;) {
     auto* r = dynamic_cast<Recorder*>(all[i]);
-    if (!r || std::none_of(in.begin(), in.end(), [&](const Tensor& t) { return r->watches(t); })) continue;
+    if (!r || std::none_of(in.begin(), in.end(), [&](const Tensor& t) { return r->watches(t); }))
+      continue;
     level = asks_any_number(r->options) ? levels.size() + 1 : level + 1;
     if (level <= levels.size()) {
       r->record_custom(name, in, levels[level - 1].outputs, levels[level - 1].backward);
@@ -136,13 +152,15 @@ size_t GradientTape::Inside::orders() { return t_orders_inside; }
 void GradientTape::accessed(std::span<const Tensor> handles) {
   for (Observer* o : context().observers)
     if (auto* r = dynamic_cast<Recorder*>(o); r && r->options.watch_accessed_variables)
-      for (const Tensor& t : handles) if (variable_state(t)->trainable) r->watch_variable(t);
+      for (const Tensor& t : handles)
+        if (variable_state(t)->trainable) r->watch_variable(t);
 }
 
 bool GradientTape::watched(std::span<const Tensor> inputs) {
   for (Observer* o : context().observers)
     if (auto* r = dynamic_cast<Recorder*>(o))
-      for (const Tensor& t : inputs) if (r->watches(t)) return true;
+      for (const Tensor& t : inputs)
+        if (r->watches(t)) return true;
   return false;
 }
 
@@ -155,7 +173,8 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source) con
   const Tensor& x = source.type();
   bool watched = r.watched.has(source.id());
   if (!is_differentiable(x.dtype())) {
-    d.headline = cat("the gradient is None: the source is ", name(x.dtype()), ", and only floats have gradients");
+    d.headline = cat("the gradient is None: the source is ", name(x.dtype()),
+                     ", and only floats have gradients");
     d.why = "a derivative with respect to integers or bools is not defined";
     d.fixes.push_back(manual_fix("give it a float dtype, such as `float32`"));
   } else if (!watched) {
@@ -167,11 +186,13 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source) con
     d.headline = cat("the gradient is None: it is cut at ", c.op);
     d.labels.push_back({Role::kCut, locate(c.where), cat(c.op, " has no gradient"), false});
     d.why = cat(c.op, " has no derivative, so nothing before it is reached");
-    d.fixes.push_back(manual_fix(cat("replace ", c.op, " by something smooth, or leave it out of the loss")));
+    d.fixes.push_back(
+        manual_fix(cat("replace ", c.op, " by something smooth, or leave it out of the loss")));
   } else if (!r.watched.has(target.id())) {
     d.headline = "the gradient is None: the target was not computed from anything the tape watched";
     d.why = "no recorded op leads to the target; it may have left the tape through `.numpy()`";
-    d.fixes.push_back(manual_fix("compute the target from tensors inside the tape's block, off `numpy`"));
+    d.fixes.push_back(
+        manual_fix("compute the target from tensors inside the tape's block, off `numpy`"));
   } else {
     d.headline = "no path leads from the source to the target";
     d.why = "the target was computed, but not from this source";

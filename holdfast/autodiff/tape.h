@@ -27,7 +27,7 @@ enum class Unconnected : uint8_t { kNone, kZero };
 struct TapeOptions {
   bool persistent = false;
   bool watch_accessed_variables = true;
-  bool paused = false;  // wait for `start`
+  bool paused = false;      // wait for `start`
   bool sees_itself = true;  // if persistent: its own gradients may be computed while it records
 };
 
@@ -35,7 +35,8 @@ struct TapeOptions {
 class HOLDFAST_API Source {
  public:
   Source(const Tensor& t) : id_(t.id()), type_(t) {}
-  Source(const Variable& v) : id_(v.handle().id()), type_(v.state()->get()), variable_(v.handle()) {}
+  Source(const Variable& v)
+      : id_(v.handle().id()), type_(v.state()->get()), variable_(v.handle()) {}
   uint64_t id() const { return id_; }
   const Tensor& type() const { return type_; }
   const Tensor& variable() const { return variable_; }
@@ -45,10 +46,12 @@ class HOLDFAST_API Source {
   Tensor type_, variable_;
 };
 
-/// Records what its thread computes, from construction until `stop`, a gradient, or the end of its scope.
+/// Records what its thread computes, from construction until `stop`, a gradient, or the end of its
+/// scope.
 class HOLDFAST_API GradientTape {
  public:
-  explicit GradientTape(TapeOptions = {}, const std::source_location& at = std::source_location::current());
+  explicit GradientTape(TapeOptions = {},
+                        const std::source_location& at = std::source_location::current());
   ~GradientTape();
   GradientTape(const GradientTape&) = delete;
 
@@ -61,35 +64,42 @@ class HOLDFAST_API GradientTape {
   /// Variables that were read while recording, each once, in order.
   std::vector<Variable> watched_variables() const;
 
-  /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones. `last`: frees the
-  /// record as it goes, as a tape that is not persistent always does.
-  std::vector<Gradient> gradients(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
-                                 const std::vector<Tensor>& upstream = {}, Unconnected = Unconnected::kNone, bool last = false);
+  /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones. `last`: frees
+  /// the record as it goes, as a tape that is not persistent always does.
+  std::vector<Gradient> gradients(const std::vector<Tensor>& targets,
+                                  const std::vector<Source>& sources,
+                                  const std::vector<Tensor>& upstream = {},
+                                  Unconnected = Unconnected::kNone, bool last = false);
   Tensor gradient(const Tensor& target, const Source& source);
-  /// d(each element of target)/d(each source): the target's shape followed by the source's. Empty where there is none.
-  std::vector<Tensor> jacobian(const Tensor& target, const std::vector<Source>& sources, Unconnected = Unconnected::kNone);
-  /// The jacobian of each example: row `b` of `target` depends on row `b` of `source` only. One backward pass for each
-  /// element of an example gives all examples at once.
-  Tensor batch_jacobian(const Tensor& target, const Source& source, Unconnected = Unconnected::kNone);
+  /// d(each element of target)/d(each source): the target's shape followed by the source's. Empty
+  /// where there is none.
+  std::vector<Tensor> jacobian(const Tensor& target, const std::vector<Source>& sources,
+                               Unconnected = Unconnected::kNone);
+  /// The jacobian of each example: row `b` of `target` depends on row `b` of `source` only. One
+  /// backward pass for each element of an example gives all examples at once.
+  Tensor batch_jacobian(const Tensor& target, const Source& source,
+                        Unconnected = Unconnected::kNone);
 
   /// Records `outputs` as computed from `inputs` by something with a gradient of its own.
   using Backward = holdfast::Backward;
-  static void record_custom(const char* name, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs, Backward);
-  /// What one order of gradients needs of a call: everything that is computed from the inputs, as far as that
-  /// order looks at it.
+  static void record_custom(const char* name, const std::vector<Tensor>& inputs,
+                            const std::vector<Tensor>& outputs, Backward);
+  /// What one order of gradients needs of a call: everything that is computed from the inputs, as
+  /// far as that order looks at it.
   struct Level {
     std::vector<Tensor> outputs;
     Backward backward;
   };
   static constexpr size_t kAnyNumber = SIZE_MAX;
-  /// How many orders the open tapes of this thread may ask of something computed from `inputs`; `kAnyNumber` where one
-  /// of them is persistent, and sees its own gradients.
+  /// How many orders the open tapes of this thread may ask of something computed from `inputs`;
+  /// `kAnyNumber` where one of them is persistent, and sees its own gradients.
   static size_t orders(std::span<const Tensor> inputs);
-  /// Records a call for each open tape that watches its inputs: the innermost sees the first level; those that may ask
-  /// for more than there are see all of them, and then what is `beyond`.
-  static void record_call(const char* name, const std::vector<Tensor>& inputs, const std::vector<Level>& levels,
-                          const std::optional<Level>& beyond);
-  /// While it lives, this thread runs a call of which tapes may ask so many orders, though they do not see its inside.
+  /// Records a call for each open tape that watches its inputs: the innermost sees the first level;
+  /// those that may ask for more than there are see all of them, and then what is `beyond`.
+  static void record_call(const char* name, const std::vector<Tensor>& inputs,
+                          const std::vector<Level>& levels, const std::optional<Level>& beyond);
+  /// While it lives, this thread runs a call of which tapes may ask so many orders, though they do
+  /// not see its inside.
   class HOLDFAST_API Inside {
    public:
     explicit Inside(size_t orders);
@@ -115,8 +125,8 @@ class HOLDFAST_API GradientTape {
   /// Begins the one use of what was recorded, or one of many if the tape is persistent.
   void begin_use();
   /// One row of gradients for each upstream, as a single use.
-  std::vector<std::vector<Tensor>> rows(const Tensor& target, const std::vector<Source>& sources, const std::vector<Tensor>& upstream,
-                                        Unconnected);
+  std::vector<std::vector<Tensor>> rows(const Tensor& target, const std::vector<Source>& sources,
+                                        const std::vector<Tensor>& upstream, Unconnected);
   std::unique_ptr<Recorder> recorder_;
 };
 

@@ -70,7 +70,8 @@ void Error::name_op(const std::string& op) {
   diagnostic_->op = op;
   // A value that is out of reach is the story, whichever op asked for it.
   bool lost = !diagnostic_->subject.owner.name.empty();
-  if (!lost && diagnostic_->headline.find(op) == std::string::npos) diagnostic_->headline = op + ": " + diagnostic_->headline;
+  if (!lost && diagnostic_->headline.find(op) == std::string::npos)
+    diagnostic_->headline = op + ": " + diagnostic_->headline;
   refresh();
 }
 
@@ -113,8 +114,6 @@ void fail(Code code, std::string headline, std::string why, std::vector<Fix> fix
 
 void bug(std::string what) { fail(Code::E1599, std::move(what)); }
 
-Label used_here(std::string text) {
-  return {Role::kUsed, locate(here()), std::move(text), true};
-}
+Label used_here(std::string text) { return {Role::kUsed, locate(here()), std::move(text), true}; }
 
 }  // namespace holdfast

@@ -20,7 +20,17 @@ enum class Code : uint16_t {
 
 enum class Severity : uint8_t { kError, kWarning, kBug };
 enum class Applicability : uint8_t { kTested, kMaybe, kManual };
-enum class Role : uint8_t { kBorn, kStored, kClosed, kUsed, kFirstUse, kFreed, kRebound, kCut, kPlaced };
+enum class Role : uint8_t {
+  kBorn,
+  kStored,
+  kClosed,
+  kUsed,
+  kFirstUse,
+  kFreed,
+  kRebound,
+  kCut,
+  kPlaced
+};
 
 struct ScopeInfo {
   std::string kind = "eager";
@@ -46,8 +56,8 @@ struct Label {
   bool primary = false;
 };
 
-/// One change to one line. Lines count from 1, columns from 0 in bytes, as in Loc. `new_text` stands in
-/// for `old_text`; with an empty `old_text` it goes before the whole line.
+/// One change to one line. Lines count from 1, columns from 0 in bytes, as in Loc. `new_text`
+/// stands in for `old_text`; with an empty `old_text` it goes before the whole line.
 struct Edit {
   std::string file;
   int line = 0, col = 0;
@@ -77,7 +87,7 @@ struct Diagnostic {
 
 /// What `base/codes.def` says of a code.
 struct CodeInfo {
-  const char* name;      // "E1101"
+  const char* name;  // "E1101"
   Severity severity;
   const char* status;    // canonical status, also the class under tf.errors, or "" for none
   const char* bases;     // Python classes, comma-separated, most specific first
@@ -110,10 +120,10 @@ class HOLDFAST_API Error : public std::runtime_error {
 };
 
 /// One class per canonical status, so that C++ code can catch what it means.
-#define HOLDFAST_STATUS(Name)                                         \
-  class HOLDFAST_API Name : public Error {                            \
-   public:                                                            \
-    using Error::Error;                                               \
+#define HOLDFAST_STATUS(Name)              \
+  class HOLDFAST_API Name : public Error { \
+   public:                                 \
+    using Error::Error;                    \
   };
 HOLDFAST_STATUS(InvalidArgumentError)
 HOLDFAST_STATUS(ResourceExhaustedError)

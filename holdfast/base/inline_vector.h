@@ -21,7 +21,9 @@ class InlineVector {
   explicit InlineVector(size_t n, const T& v = T()) { resize(n, v); }
   InlineVector(std::initializer_list<T> xs) { append(xs.begin(), xs.end()); }
   template <class It>
-  InlineVector(It first, It last) { append(first, last); }
+  InlineVector(It first, It last) {
+    append(first, last);
+  }
   explicit InlineVector(std::span<const T> xs) { append(xs.begin(), xs.end()); }
   InlineVector(const InlineVector& o) {
     if (copied_whole(o)) return;
@@ -30,11 +32,17 @@ class InlineVector {
   InlineVector(InlineVector&& o) noexcept { steal(o); }
   ~InlineVector() { destroy(); }
   InlineVector& operator=(const InlineVector& o) {
-    if (this != &o) { clear(); append(o.begin(), o.end()); }
+    if (this != &o) {
+      clear();
+      append(o.begin(), o.end());
+    }
     return *this;
   }
   InlineVector& operator=(InlineVector&& o) noexcept {
-    if (this != &o) { destroy(); steal(o); }
+    if (this != &o) {
+      destroy();
+      steal(o);
+    }
     return *this;
   }
 
@@ -54,9 +62,15 @@ class InlineVector {
   const T& front() const { return data_[0]; }
   operator std::span<const T>() const { return {data_, size_}; }
 
-  void push_back(T v) { reserve(size_ + 1); new (data_ + size_++) T(std::move(v)); }
+  void push_back(T v) {
+    reserve(size_ + 1);
+    new (data_ + size_++) T(std::move(v));
+  }
   void pop_back() { data_[--size_].~T(); }
-  void clear() { std::destroy_n(data_, size_); size_ = 0; }
+  void clear() {
+    std::destroy_n(data_, size_);
+    size_ = 0;
+  }
   void resize(size_t n, const T& v = T()) {
     while (size_ > n) pop_back();
     reserve(n);
@@ -97,14 +111,16 @@ class InlineVector {
 
   friend bool operator==(const InlineVector& a, const InlineVector& b) {
     if (a.size_ != b.size_) return false;
-    for (size_t i = 0; i < a.size_; ++i) if (!(a.data_[i] == b.data_[i])) return false;
+    for (size_t i = 0; i < a.size_; ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
     return true;
   }
 
  private:
   T* local() { return reinterpret_cast<T*>(store_); }
   const T* local() const { return reinterpret_cast<const T*>(store_); }
-  // A few plain elements, used or not, are copied faster than they are counted. For one that holds nothing yet.
+  // A few plain elements, used or not, are copied faster than they are counted. For one that holds
+  // nothing yet.
   bool copied_whole(const InlineVector& o) noexcept {
     if constexpr (std::is_trivially_copyable_v<T> && sizeof store_ <= 64) {
       if (o.data_ != o.local()) return false;

@@ -17,8 +17,9 @@ namespace holdfast {
 namespace {
 
 std::atomic<int> g_threads{0};
-std::atomic<bool> g_forked{false};  // libgomp hangs in a forked child, so a child stays at one thread
-std::atomic<bool> g_wide{false};    // one caller at a time gets the wide team
+std::atomic<bool> g_forked{
+    false};                       // libgomp hangs in a forked child, so a child stays at one thread
+std::atomic<bool> g_wide{false};  // one caller at a time gets the wide team
 std::atomic<bool> g_deterministic{false};
 thread_local bool t_inside = false;
 
@@ -40,7 +41,9 @@ struct GiveBack {
 struct Failure {
   std::atomic<bool> set{false};
   std::exception_ptr what;
-  void keep() { if (!set.exchange(true)) what = std::current_exception(); }
+  void keep() {
+    if (!set.exchange(true)) what = std::current_exception();
+  }
 };
 
 }  // namespace

@@ -13,14 +13,14 @@ namespace holdfast {
 HOLDFAST_API void set_num_threads(int n);
 HOLDFAST_API int num_threads();
 
-/// Whether library matrix products and convolutions, too, give the same bits for any number of threads. Our own
-/// loops always do.
+/// Whether library matrix products and convolutions, too, give the same bits for any number of
+/// threads. Our own loops always do.
 HOLDFAST_API void set_deterministic(bool on);
 HOLDFAST_API bool deterministic();
 
-/// The team of threads, lent to a library that opens OpenMP regions of its own. While it lives, this thread's
-/// regions get `threads()` threads: at most `most`, and one where somebody else has the team, inside a
-/// parallel_for, and in a forked child.
+/// The team of threads, lent to a library that opens OpenMP regions of its own. While it lives,
+/// this thread's regions get `threads()` threads: at most `most`, and one where somebody else has
+/// the team, inside a parallel_for, and in a forked child.
 class HOLDFAST_API Team {
  public:
   explicit Team(int most);
@@ -33,8 +33,10 @@ class HOLDFAST_API Team {
   bool inside_ = false;
 };
 
-/// Calls `fn(env, begin, end)` for the pieces of [0, n) that are `grain` long (the last one shorter).
-HOLDFAST_API void parallel_pieces(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* env);
+/// Calls `fn(env, begin, end)` for the pieces of [0, n) that are `grain` long (the last one
+/// shorter).
+HOLDFAST_API void parallel_pieces(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t),
+                                  void* env);
 
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F&& f) {

@@ -7,8 +7,9 @@
 
 namespace holdfast {
 
-/// What a thread lets go of while it waits for a lock, and takes back afterwards: an interpreter's lock. `let_go` gives
-/// null where the thread holds none. Set once, by the language's binding; without one a thread simply waits.
+/// What a thread lets go of while it waits for a lock, and takes back afterwards: an interpreter's
+/// lock. `let_go` gives null where the thread holds none. Set once, by the language's binding;
+/// without one a thread simply waits.
 struct Patience {
   void* (*let_go)() = nullptr;
   void (*take_back)(void*) = nullptr;
@@ -26,8 +27,8 @@ class HOLDFAST_API Waiting {
   void* held_;
 };
 
-/// A lock for what may run a user's code while it is held: one who waits for it keeps nothing that this code needs, so
-/// two threads never wait for each other.
+/// A lock for what may run a user's code while it is held: one who waits for it keeps nothing that
+/// this code needs, so two threads never wait for each other.
 template <class Mutex>
 class PatientLock {
  public:

@@ -47,13 +47,22 @@ class Ref {
  public:
   Ref() = default;
   Ref(std::nullptr_t) {}
-  explicit Ref(T* p) : p_(p) { if (p_) p_->retain(); }
-  Ref(const Ref& o) : p_(o.p_) { if (p_) p_->retain(); }
+  explicit Ref(T* p) : p_(p) {
+    if (p_) p_->retain();
+  }
+  Ref(const Ref& o) : p_(o.p_) {
+    if (p_) p_->retain();
+  }
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   template <class U, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
   Ref(const Ref<U>& o) : Ref(static_cast<T*>(o.get())) {}
-  ~Ref() { if (p_) p_->release(); }
-  Ref& operator=(Ref o) noexcept { std::swap(p_, o.p_); return *this; }
+  ~Ref() {
+    if (p_) p_->release();
+  }
+  Ref& operator=(Ref o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
 
   T* get() const { return p_; }
   T* operator->() const { return p_; }
@@ -63,7 +72,11 @@ class Ref {
   /// Gives up ownership without releasing; pair with `Ref::take`.
   T* leak() { return std::exchange(p_, nullptr); }
   /// Takes over a reference that somebody else counted.
-  static Ref take(T* p) { Ref r; r.p_ = p; return r; }
+  static Ref take(T* p) {
+    Ref r;
+    r.p_ = p;
+    return r;
+  }
 
  private:
   T* p_ = nullptr;
@@ -72,8 +85,10 @@ class Ref {
 template <class T, class... Args>
 Ref<T> make_ref(Args&&... args) {
   T* p = new T(std::forward<Args>(args)...);
-  if constexpr (std::is_base_of_v<RefCounted, T>) p->retain_first();
-  else p->retain();
+  if constexpr (std::is_base_of_v<RefCounted, T>)
+    p->retain_first();
+  else
+    p->retain();
   return Ref<T>::take(p);
 }
 

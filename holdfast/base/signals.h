@@ -7,9 +7,9 @@
 
 namespace holdfast {
 
-/// While it lives, signals that come from outside wait: this thread handles none, nor do threads that it makes.
-/// oneDNN's matrix products need that: they use the stack pointer for memory of the heap, and a
-/// handler that runs meanwhile writes over what lies before it.
+/// While it lives, signals that come from outside wait: this thread handles none, nor do threads
+/// that it makes. oneDNN's matrix products need that: they use the stack pointer for memory of the
+/// heap, and a handler that runs meanwhile writes over what lies before it.
 class HOLDFAST_API SignalsWait {
  public:
   SignalsWait();

@@ -20,11 +20,14 @@ class [[nodiscard]] HOLDFAST_API Status {
   const std::string& headline() const { return failure_->headline; }
   const std::string& why() const { return failure_->why; }
   /// Throws the failure, if there is one.
-  void check() const { if (failure_) fail(code(), headline(), why()); }
+  void check() const {
+    if (failure_) fail(code(), headline(), why());
+  }
 
  private:
   struct HOLDFAST_API Failure final : RefCounted {
-    Failure(Code c, std::string h, std::string w) : code(c), headline(std::move(h)), why(std::move(w)) {}
+    Failure(Code c, std::string h, std::string w)
+        : code(c), headline(std::move(h)), why(std::move(w)) {}
     Code code;
     std::string headline, why;
   };

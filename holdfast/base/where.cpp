@@ -43,13 +43,18 @@ thread_local Where t_cache[kCached];
 
 Loc locate_cpp(const WhereRecord& w) noexcept {
   Loc loc;
-  struct Impl { const char* file; const char* function; unsigned line, column; };
+  struct Impl {
+    const char* file;
+    const char* function;
+    unsigned line, column;
+  };
   auto* at = static_cast<const Impl*>(w.pointer);
   loc.file = at->file;
   loc.line = static_cast<int>(at->line);
   loc.qualname = at->function;
   std::ifstream in(loc.file);
-  for (int i = 0; i < loc.line && std::getline(in, loc.source); ++i) {}
+  for (int i = 0; i < loc.line && std::getline(in, loc.source); ++i) {
+  }
   return loc;
 }
 

@@ -44,13 +44,14 @@ struct OriginReader {
 };
 HOLDFAST_API void set_origin_reader(Origin, OriginReader);
 
-/// The user's line that is now executing on this thread. A C++ line is noted as an address and interned
-/// only when something is born there: most operands of a small op would intern the same line again.
+/// The user's line that is now executing on this thread. A C++ line is noted as an address and
+/// interned only when something is born there: most operands of a small op would intern the same
+/// line again.
 struct Site {
   Where where = nullptr;
-  const void* noted = nullptr;  // a std::source_location's data; newer than `where`
-  bool backward = false;        // a gradient is being computed
-  Where settled = nullptr;      // what was interned last: a loop's line is, again and again
+  const void* noted = nullptr;        // a std::source_location's data; newer than `where`
+  bool backward = false;              // a gradient is being computed
+  Where settled = nullptr;            // what was interned last: a loop's line is, again and again
   uint64_t next_id = 0, last_id = 0;  // ids of tensors that are this thread's to give out
 };
 /// This thread's: the same for as long as a function runs, which compilers may rely on.

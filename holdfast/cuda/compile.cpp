@@ -15,9 +15,12 @@ namespace {
 std::mutex g_mutex;
 CompileStats g_stats;
 
-constexpr const char* kHeaderNames[] = {"holdfast/expr/scalar_math.h", "holdfast/expr/integer_math.h",
-                                        "holdfast/expr/special_functions.h", "holdfast/cuda/element_types.h", "holdfast/cuda/scalar_device.h"};
-constexpr const char* kHeaders[] = {kScalarMath, kIntegerMath, kSpecialFunctions, kElementTypes, kScalarDevice};
+constexpr const char* kHeaderNames[] = {
+    "holdfast/expr/scalar_math.h", "holdfast/expr/integer_math.h",
+    "holdfast/expr/special_functions.h", "holdfast/cuda/element_types.h",
+    "holdfast/cuda/scalar_device.h"};
+constexpr const char* kHeaders[] = {kScalarMath, kIntegerMath, kSpecialFunctions, kElementTypes,
+                                    kScalarDevice};
 
 // Everything the machine code depends on: compiler, options, headers, source.
 std::string cache_key(const std::string& source, const std::string& options) {
@@ -34,7 +37,9 @@ std::string cache_key(const std::string& source, const std::string& options) {
 Status run_nvrtc(const std::string& source, const char* architecture, std::string& code) {
   const Nvrtc& n = nvrtc();
   nvrtcProgram program = nullptr;
-  nvrtcResult r = n.nvrtcCreateProgram(&program, source.c_str(), "expr.cu", static_cast<int>(std::size(kHeaders)), kHeaders, kHeaderNames);
+  nvrtcResult r =
+      n.nvrtcCreateProgram(&program, source.c_str(), "expr.cu",
+                           static_cast<int>(std::size(kHeaders)), kHeaders, kHeaderNames);
   if (r != NVRTC_SUCCESS) return {Code::E0706, cat("NVRTC failed: ", n.nvrtcGetErrorString(r))};
   const char* options[] = {architecture, "--std=c++20", "--fmad=true"};
   r = n.nvrtcCompileProgram(program, 3, options);
@@ -46,7 +51,8 @@ Status run_nvrtc(const std::string& source, const char* architecture, std::strin
       log.resize(size);
       n.nvrtcGetProgramLog(program, log.data());
     }
-    status = {Code::E0706, cat("NVRTC did not compile a kernel: ", n.nvrtcGetErrorString(r)), log.substr(0, 2000)};
+    status = {Code::E0706, cat("NVRTC did not compile a kernel: ", n.nvrtcGetErrorString(r)),
+              log.substr(0, 2000)};
   } else if (n.nvrtcGetCUBINSize(program, &size) == NVRTC_SUCCESS) {
     code.resize(size);
     r = n.nvrtcGetCUBIN(program, code.data());
@@ -59,7 +65,8 @@ Status run_nvrtc(const std::string& source, const char* architecture, std::strin
 }  // namespace
 
 Status compile(const std::string& source, int architecture, std::string& code) {
-  if (!nvrtc().missing.empty()) return {Code::E0706, cat("no kernel can be compiled: ", nvrtc().missing)};
+  if (!nvrtc().missing.empty())
+    return {Code::E0706, cat("no kernel can be compiled: ", nvrtc().missing)};
   std::string target = cat("--gpu-architecture=sm_", architecture);
   std::string key = cache_key(source, target);
   if (read_cached(key, code)) {
@@ -72,7 +79,8 @@ Status compile(const std::string& source, int architecture, std::string& code) {
   std::string not_written = write_cached(key, code);
   std::lock_guard lock(g_mutex);
   ++g_stats.compiled;
-  g_stats.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  g_stats.seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   g_stats.not_written = std::move(not_written);
   return {};
 }

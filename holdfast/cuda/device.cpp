@@ -14,7 +14,8 @@ std::atomic<bool> g_forked{false};
 
 class CudaBuffer final : public Buffer {
  public:
-  CudaBuffer(CudaDevice* d, void* p, size_t bytes, size_t rounded) : Buffer(d, p, bytes), rounded_(rounded) {}
+  CudaBuffer(CudaDevice* d, void* p, size_t bytes, size_t rounded)
+      : Buffer(d, p, bytes), rounded_(rounded) {}
 
  protected:
   ~CudaBuffer() override { static_cast<CudaDevice*>(device_)->pool_.free(data_, bytes_, rounded_); }
@@ -35,7 +36,8 @@ Status status_of(cudaError_t e, const char* doing) {
   cudaGetLastError();  // what is not sticky is over once it was told
   if (e == cudaErrorMemoryAllocation) return {Code::E0702, cat("no GPU memory is left: ", doing)};
   return {Code::E0706, cat("the GPU failed: ", cudaGetErrorString(e)),
-          cat(cudaGetErrorName(e), " from ", doing, "; GPU work runs behind the program, so an earlier op may be the cause")};
+          cat(cudaGetErrorName(e), " from ", doing,
+              "; GPU work runs behind the program, so an earlier op may be the cause")};
 }
 
 CudaDevice::CudaDevice(int index, const cudaDeviceProp& p)
@@ -65,7 +67,8 @@ Status CudaDevice::allocate(size_t bytes, Ref<Buffer>& out) {
       size_t left = 0, total = 0;
       cudaMemGetInfo(&left, &total);
       return {Code::E0702, cat("no memory for ", bytes, " bytes on ", short_name()),
-              cat(s.live, " bytes are live in tensors", s.limit ? cat("; the limit is ", s.limit) : std::string(), "; the GPU has ", left,
+              cat(s.live, " bytes are live in tensors",
+                  s.limit ? cat("; the limit is ", s.limit) : std::string(), "; the GPU has ", left,
                   " of ", total, " bytes left")};
     }
     out = make_ref<CudaBuffer>(this, p, bytes, rounded);
@@ -77,8 +80,10 @@ Status CudaDevice::copy_from_host(Buffer& to, size_t offset, const void* from, s
   return guard([&]() -> Status {
     if (!bytes) return {};
     if (Status s = enter(); !s.ok()) return s;
-    HOLDFAST_CUDA(cudaMemcpyAsync(static_cast<char*>(to.data()) + offset, from, bytes, cudaMemcpyHostToDevice, stream_));
-    // CUDA has read ordinary memory when the call returns. Memory that somebody pinned it reads later.
+    HOLDFAST_CUDA(cudaMemcpyAsync(static_cast<char*>(to.data()) + offset, from, bytes,
+                                  cudaMemcpyHostToDevice, stream_));
+    // CUDA has read ordinary memory when the call returns. Memory that somebody pinned it reads
+    // later.
     cudaPointerAttributes a{};
     if (cudaPointerGetAttributes(&a, from) != cudaSuccess || a.type != cudaMemoryTypeUnregistered) {
       cudaGetLastError();
@@ -92,17 +97,20 @@ Status CudaDevice::copy_to_host(void* to, const Buffer& from, size_t offset, siz
   return guard([&]() -> Status {
     if (!bytes) return {};
     if (Status s = enter(); !s.ok()) return s;
-    HOLDFAST_CUDA(cudaMemcpyAsync(to, static_cast<const char*>(from.data()) + offset, bytes, cudaMemcpyDeviceToHost, stream_));
+    HOLDFAST_CUDA(cudaMemcpyAsync(to, static_cast<const char*>(from.data()) + offset, bytes,
+                                  cudaMemcpyDeviceToHost, stream_));
     HOLDFAST_CUDA(cudaStreamSynchronize(stream_));
     return {};
   });
 }
 
-Status CudaDevice::copy_within(Buffer& to, size_t to_offset, const Buffer& from, size_t offset, size_t bytes) {
+Status CudaDevice::copy_within(Buffer& to, size_t to_offset, const Buffer& from, size_t offset,
+                               size_t bytes) {
   return guard([&]() -> Status {
     if (!bytes) return {};
     if (Status s = enter(); !s.ok()) return s;
-    HOLDFAST_CUDA(cudaMemcpyAsync(static_cast<char*>(to.data()) + to_offset, static_cast<const char*>(from.data()) + offset, bytes,
+    HOLDFAST_CUDA(cudaMemcpyAsync(static_cast<char*>(to.data()) + to_offset,
+                                  static_cast<const char*>(from.data()) + offset, bytes,
                                   cudaMemcpyDeviceToDevice, stream_));
     return {};
   });
@@ -112,7 +120,8 @@ const char* refuse_misaligned(const Call& c) {
   for (int i = 0; i < c.inputs(); ++i) {
     if (!c.has(i) || !c.in(i).device() || c.in(i).device()->kind() == DeviceKind::kCpu) continue;
     auto cell = static_cast<uintptr_t>(size_of(c.in(i).dtype()));
-    if (cell && reinterpret_cast<uintptr_t>(c.in(i).raw()) % cell) return "an operand lies between two elements";
+    if (cell && reinterpret_cast<uintptr_t>(c.in(i).raw()) % cell)
+      return "an operand lies between two elements";
   }
   return nullptr;
 }

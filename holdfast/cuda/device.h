@@ -17,7 +17,8 @@ class CudaDevice final : public Device {
   Status allocate(size_t bytes, Ref<Buffer>& out) override;
   Status copy_from_host(Buffer& to, size_t offset, const void* from, size_t bytes) override;
   Status copy_to_host(void* to, const Buffer& from, size_t offset, size_t bytes) override;
-  Status copy_within(Buffer& to, size_t to_offset, const Buffer& from, size_t offset, size_t bytes) override;
+  Status copy_within(Buffer& to, size_t to_offset, const Buffer& from, size_t offset,
+                     size_t bytes) override;
   Status synchronize() override;
   MemoryStats memory() const override { return pool_.stats(); }
   void set_memory_limit(int64_t bytes) override { pool_.set_limit(bytes); }

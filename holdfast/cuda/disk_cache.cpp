@@ -39,12 +39,19 @@ std::string path_of(const std::string& key) {
 class File {
  public:
   explicit File(int fd) : fd_(fd) {}
-  ~File() { if (fd_ >= 0) ::close(fd_); }
+  ~File() {
+    if (fd_ >= 0) ::close(fd_);
+  }
   File(const File&) = delete;
   int get() const { return fd_; }
-  bool read(void* to, size_t n) { return each(n, [&](size_t at, size_t left) { return ::read(fd_, static_cast<char*>(to) + at, left); }); }
+  bool read(void* to, size_t n) {
+    return each(
+        n, [&](size_t at, size_t left) { return ::read(fd_, static_cast<char*>(to) + at, left); });
+  }
   bool write(const void* from, size_t n) {
-    return each(n, [&](size_t at, size_t left) { return ::write(fd_, static_cast<const char*>(from) + at, left); });
+    return each(n, [&](size_t at, size_t left) {
+      return ::write(fd_, static_cast<const char*>(from) + at, left);
+    });
   }
 
  private:
@@ -61,7 +68,9 @@ class File {
   int fd_;
 };
 
-std::string failure(const char* doing, const std::string& path) { return cat(doing, " ", path, ": ", std::strerror(errno)); }
+std::string failure(const char* doing, const std::string& path) {
+  return cat(doing, " ", path, ": ", std::strerror(errno));
+}
 
 // Creates each folder of `path`, for the user alone.
 bool make_folders(const std::string& path) {
@@ -86,14 +95,18 @@ bool read_cached(const std::string& key, std::string& code) {
   File f(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat st{};
   // What another user could have written is not run.
-  if (f.get() < 0 || ::fstat(f.get(), &st) != 0 || st.st_uid != ::geteuid() || (st.st_mode & 022) != 0) return false;
+  if (f.get() < 0 || ::fstat(f.get(), &st) != 0 || st.st_uid != ::geteuid() ||
+      (st.st_mode & 022) != 0)
+    return false;
   Header h;
-  if (!f.read(&h, sizeof h) || h.magic != kMagic || h.key_bytes != key.size() || h.code_bytes == 0 || h.code_bytes > kMostBytes ||
+  if (!f.read(&h, sizeof h) || h.magic != kMagic || h.key_bytes != key.size() ||
+      h.code_bytes == 0 || h.code_bytes > kMostBytes ||
       static_cast<uint64_t>(st.st_size) != sizeof h + h.key_bytes + h.code_bytes)
     return false;
   std::string stored(h.key_bytes, '\0');
   code.resize(h.code_bytes);
-  return f.read(stored.data(), stored.size()) && f.read(code.data(), code.size()) && stored == key && hash_of(code) == h.checksum;
+  return f.read(stored.data(), stored.size()) && f.read(code.data(), code.size()) &&
+         stored == key && hash_of(code) == h.checksum;
 }
 
 std::string write_cached(const std::string& key, const std::string& code) {
@@ -104,7 +117,8 @@ std::string write_cached(const std::string& key, const std::string& code) {
   File f(::mkostemp(draft.data(), O_CLOEXEC));
   if (f.get() < 0) return failure("can't write", draft);
   Header h{kMagic, key.size(), code.size(), hash_of(code)};
-  bool whole = f.write(&h, sizeof h) && f.write(key.data(), key.size()) && f.write(code.data(), code.size());
+  bool whole =
+      f.write(&h, sizeof h) && f.write(key.data(), key.size()) && f.write(code.data(), code.size());
   // Renaming is atomic: readers see the old file, the new one, or none.
   if (whole && ::rename(draft.c_str(), path.c_str()) == 0) return {};
   std::string why = failure("can't write", path);

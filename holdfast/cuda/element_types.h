@@ -1,4 +1,5 @@
-// The 16-bit floats inside kernels, for nvcc and NVRTC alike. No include: NVRTC has no host headers.
+// The 16-bit floats inside kernels, for nvcc and NVRTC alike. No include: NVRTC has no host
+// headers.
 #pragma once
 
 namespace holdfast::scalar {

@@ -15,9 +15,9 @@ Status status_of(cudaError_t e, const char* doing);
 /// E0705 in a child of the process that loaded the plugin: a CUDA context does not survive fork.
 Status check_process();
 
-#define HOLDFAST_CUDA(call)                                                             \
-  do {                                                                                  \
-    if (cudaError_t e_ = (call); e_ != cudaSuccess) return status_of(e_, #call);        \
+#define HOLDFAST_CUDA(call)                                                      \
+  do {                                                                           \
+    if (cudaError_t e_ = (call); e_ != cudaSuccess) return status_of(e_, #call); \
   } while (0)
 
 /// Runs `f`, and turns what it throws into the Status it returns.

@@ -12,13 +12,15 @@ enum class Reduction : uint8_t { kSum, kMean, kProd, kMax, kMin };
 
 /// Bytes of scratch that `reduce` needs.
 size_t reduce_scratch(Element, int64_t outer, int64_t size, int64_t inner);
-/// out[outer, inner] = in[outer, size, inner] reduced over the middle; dense, outer * inner >= 1. Mean divides
-/// by `count`. `keep` leaves the result in what it was computed in (float, double or int64), `kept` says that the
-/// input was left so.
-cudaError_t reduce(Reduction, Element, bool kept, bool keep, const void* in, void* out, void* scratch, int64_t outer, int64_t size, int64_t inner,
-                   int64_t count, cudaStream_t);
+/// out[outer, inner] = in[outer, size, inner] reduced over the middle; dense, outer * inner >= 1.
+/// Mean divides by `count`. `keep` leaves the result in what it was computed in (float, double or
+/// int64), `kept` says that the input was left so.
+cudaError_t reduce(Reduction, Element, bool kept, bool keep, const void* in, void* out,
+                   void* scratch, int64_t outer, int64_t size, int64_t inner, int64_t count,
+                   cudaStream_t);
 
 /// Rows of `cols` >= 1 elements: exp(x) over its sum, or the logarithm of that.
-cudaError_t softmax(Element, bool logarithm, const void* in, void* out, int64_t rows, int64_t cols, cudaStream_t);
+cudaError_t softmax(Element, bool logarithm, const void* in, void* out, int64_t rows, int64_t cols,
+                    cudaStream_t);
 
 }  // namespace holdfast::cuda

@@ -28,8 +28,10 @@ template <class Table, class Fill>
 Table load(const std::string& file, Fill&& fill) {
   Table t;
   void* library = open(file);
-  if (library) fill(t, library);
-  else t.missing = cat(file, " was not found");
+  if (library)
+    fill(t, library);
+  else
+    t.missing = cat(file, " was not found");
   return t;
 }
 
@@ -38,12 +40,14 @@ Table load(const std::string& file, Fill&& fill) {
 #define HOLDFAST_FIND(f) find(library, file, #f, t.f, t.missing);
 const Nvrtc& nvrtc() {
   static const std::string file = cat("libnvrtc.so.", CUDART_VERSION / 1000);
-  static const auto* t = new Nvrtc(load<Nvrtc>(file, [](Nvrtc& t, void* library) { HOLDFAST_NVRTC(HOLDFAST_FIND) }));
+  static const auto* t =
+      new Nvrtc(load<Nvrtc>(file, [](Nvrtc& t, void* library) { HOLDFAST_NVRTC(HOLDFAST_FIND) }));
   return *t;
 }
 const CublasLt& cublaslt() {
   static const std::string file = cat("libcublasLt.so.", CUDART_VERSION / 1000);
-  static const auto* t = new CublasLt(load<CublasLt>(file, [](CublasLt& t, void* library) { HOLDFAST_CUBLASLT(HOLDFAST_FIND) }));
+  static const auto* t = new CublasLt(
+      load<CublasLt>(file, [](CublasLt& t, void* library) { HOLDFAST_CUBLASLT(HOLDFAST_FIND) }));
   return *t;
 }
 #undef HOLDFAST_FIND

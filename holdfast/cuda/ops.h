@@ -5,8 +5,8 @@
 
 namespace holdfast::cuda {
 
-/// A reason if an input does not lie on a multiple of its element's size, as a reinterpreted view may: a GPU
-/// can't load it.
+/// A reason if an input does not lie on a multiple of its element's size, as a reinterpreted view
+/// may: a GPU can't load it.
 const char* refuse_misaligned(const Call&);
 
 void add_expression_kernels();

@@ -22,7 +22,10 @@ int add_devices(char* why, int size) {
   if (e == cudaErrorInsufficientDriver) {
     int driver = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) return 0;  // no driver at all
-    say(why, size, cat("the driver serves CUDA ", driver / 1000, ".", driver % 1000 / 10, ", the plugin needs ", CUDART_VERSION / 1000, ".0").c_str());
+    say(why, size,
+        cat("the driver serves CUDA ", driver / 1000, ".", driver % 1000 / 10,
+            ", the plugin needs ", CUDART_VERSION / 1000, ".0")
+            .c_str());
     return -1;
   }
   if (e != cudaSuccess) {
@@ -32,7 +35,8 @@ int add_devices(char* why, int size) {
   int added = 0;
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp p{};
-    if (cudaGetDeviceProperties(&p, i) != cudaSuccess || p.major < 8) continue;  // our kernels need sm_80's bfloat16
+    if (cudaGetDeviceProperties(&p, i) != cudaSuccess || p.major < 8)
+      continue;  // our kernels need sm_80's bfloat16
     add_device(new CudaDevice(i, p));
     ++added;
   }
@@ -42,11 +46,13 @@ int add_devices(char* why, int size) {
 }  // namespace
 }  // namespace holdfast::cuda
 
-extern "C" [[gnu::visibility("default")]] int holdfast_plugin(const char* build_id, char* why, int why_size) {
+extern "C" [[gnu::visibility("default")]] int holdfast_plugin(const char* build_id, char* why,
+                                                              int why_size) {
   using namespace holdfast::cuda;
   if (std::strcmp(build_id, HOLDFAST_BUILD_ID) != 0) {
     if (why_size > 0)
-      std::snprintf(why, static_cast<size_t>(why_size), "it was built for `%s`, the library is `%s`", HOLDFAST_BUILD_ID, build_id);
+      std::snprintf(why, static_cast<size_t>(why_size),
+                    "it was built for `%s`, the library is `%s`", HOLDFAST_BUILD_ID, build_id);
     return -1;
   }
   try {
@@ -66,8 +72,11 @@ extern "C" [[gnu::visibility("default")]] int holdfast_plugin(const char* build_
   }
 }
 
-/// How many kernels this process compiled or found on disk, and what that took. For tests and `holdfast doctor`.
-extern "C" [[gnu::visibility("default")]] void holdfast_cuda_compiled(long long* compiled, long long* from_disk, double* seconds) {
+/// How many kernels this process compiled or found on disk, and what that took. For tests and
+/// `holdfast doctor`.
+extern "C" [[gnu::visibility("default")]] void holdfast_cuda_compiled(long long* compiled,
+                                                                      long long* from_disk,
+                                                                      double* seconds) {
   holdfast::cuda::CompileStats s = holdfast::cuda::compile_stats();
   *compiled = s.compiled;
   *from_disk = s.from_disk;

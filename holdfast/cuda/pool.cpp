@@ -48,7 +48,8 @@ void* Pool::allocate(size_t bytes, size_t& rounded, cudaError_t& why) {
 void* Pool::take_cached(size_t want, size_t& rounded) {
   auto it = bins_.lower_bound(want);
   while (it != bins_.end() && it->second.empty()) ++it;
-  bool fits = it != bins_.end() && (it->first == want || (want > kSmall && it->first <= want + want / 4));
+  bool fits =
+      it != bins_.end() && (it->first == want || (want > kSmall && it->first <= want + want / 4));
   if (!fits) return nullptr;
   void* p = it->second.back();
   it->second.pop_back();

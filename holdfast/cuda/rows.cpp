@@ -24,7 +24,9 @@ Element element_of(DType d) {
 }
 
 // What in-between results are kept in, so that rounding happens once.
-DType kept_in(DType d) { return d == DType::kFloat16 || d == DType::kBFloat16 ? float32 : d == int32 ? int64 : d; }
+DType kept_in(DType d) {
+  return d == DType::kFloat16 || d == DType::kBFloat16 ? float32 : d == int32 ? int64 : d;
+}
 
 // A run of neighbouring axes that are all reduced.
 struct Run {
@@ -36,7 +38,10 @@ InlineVector<Run, 4> runs_of(const Shape& shape, const InlineVector<bool, 8>& re
   InlineVector<Run, 4> runs;
   int64_t inner = 1;
   for (int i = shape.rank() - 1; i >= 0;) {
-    if (!reduced[static_cast<size_t>(i)]) { inner *= shape[i--]; continue; }
+    if (!reduced[static_cast<size_t>(i)]) {
+      inner *= shape[i--];
+      continue;
+    }
     Run r;
     r.inner = inner;
     for (; i >= 0 && reduced[static_cast<size_t>(i)]; --i) r.size *= shape[i];
@@ -56,8 +61,10 @@ Status run_reduce(Call& c) {
   InlineVector<bool, 8> reduced(static_cast<size_t>(x.rank()), false);
   for (int64_t a : c.ints(1)) reduced[static_cast<size_t>(a < 0 ? a + x.rank() : a)] = true;
   auto runs = runs_of(x.shape(), reduced);
-  if (runs.empty()) return device->copy_within(*y.rep()->buffer, static_cast<size_t>(y.rep()->offset), *x.rep()->buffer,
-                                               static_cast<size_t>(x.rep()->offset), static_cast<size_t>(x.bytes()));
+  if (runs.empty())
+    return device->copy_within(*y.rep()->buffer, static_cast<size_t>(y.rep()->offset),
+                               *x.rep()->buffer, static_cast<size_t>(x.rep()->offset),
+                               static_cast<size_t>(x.bytes()));
   int64_t count = 1;
   for (const Run& r : runs) count *= r.size;
   Element e = element_of(x.dtype());
@@ -66,10 +73,12 @@ Status run_reduce(Call& c) {
     const Run& r = runs[i];
     bool last = i + 1 == runs.size();
     Tensor to = last ? y : c.scratch(kept_in(x.dtype()), Shape{r.outer, r.inner});
-    Tensor scratch = c.scratch(uint8, Shape{static_cast<int64_t>(reduce_scratch(e, r.outer, r.size, r.inner))});
+    Tensor scratch =
+        c.scratch(uint8, Shape{static_cast<int64_t>(reduce_scratch(e, r.outer, r.size, r.inner))});
     Reduction how = R == Reduction::kMean && !last ? Reduction::kSum : R;
     if (to.size())
-      HOLDFAST_CUDA(reduce(how, e, i > 0, !last, from.raw(), to.mutable_raw(), scratch.mutable_raw(), r.outer, r.size, r.inner, count,
+      HOLDFAST_CUDA(reduce(how, e, i > 0, !last, from.raw(), to.mutable_raw(),
+                           scratch.mutable_raw(), r.outer, r.size, r.inner, count,
                            device->stream()));
     from = to;
   }
@@ -78,7 +87,8 @@ Status run_reduce(Call& c) {
 
 const char* refuse_reduce(const Call& c) {
   if (c.op.inputs.size() != 2 || !c.op.inputs[1].host) return "its axes are not on the host";
-  if (c.in().size() == 0 && is_integer(c.in().dtype())) return "the extreme of no integers is one that sums in 64 bits do not begin with";
+  if (c.in().size() == 0 && is_integer(c.in().dtype()))
+    return "the extreme of no integers is one that sums in 64 bits do not begin with";
   return refuse_misaligned(c);
 }
 
@@ -90,7 +100,8 @@ Status run_softmax(Call& c) {
   Tensor& y = c.out();
   if (x.size() == 0) return {};
   int64_t cols = x.dim(-1);
-  HOLDFAST_CUDA(softmax(element_of(x.dtype()), Logarithm, x.raw(), y.mutable_raw(), x.size() / cols, cols, device->stream()));
+  HOLDFAST_CUDA(softmax(element_of(x.dtype()), Logarithm, x.raw(), y.mutable_raw(), x.size() / cols,
+                        cols, device->stream()));
   return {};
 }
 
@@ -101,13 +112,20 @@ void add(const char* op, Kernel k) {
 }  // namespace
 
 void add_row_kernels() {
-  add("Sum", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kSum>>, kReduced, guarded_refusal<refuse_reduce>});
-  add("Prod", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kProd>>, kReduced, guarded_refusal<refuse_reduce>});
-  add("Max", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMax>>, kReduced, guarded_refusal<refuse_reduce>});
-  add("Min", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMin>>, kReduced, guarded_refusal<refuse_reduce>});
-  add("Mean", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMean>>, kFloats, guarded_refusal<refuse_reduce>});
-  add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats, guarded_refusal<refuse_misaligned>});
-  add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats, guarded_refusal<refuse_misaligned>});
+  add("Sum", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kSum>>, kReduced,
+              guarded_refusal<refuse_reduce>});
+  add("Prod", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kProd>>, kReduced,
+               guarded_refusal<refuse_reduce>});
+  add("Max", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMax>>, kReduced,
+              guarded_refusal<refuse_reduce>});
+  add("Min", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMin>>, kReduced,
+              guarded_refusal<refuse_reduce>});
+  add("Mean", {"rows", DeviceKind::kCuda, guarded<run_reduce<Reduction::kMean>>, kFloats,
+               guarded_refusal<refuse_reduce>});
+  add("Softmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<false>>, kFloats,
+                  guarded_refusal<refuse_misaligned>});
+  add("LogSoftmax", {"rows", DeviceKind::kCuda, guarded<run_softmax<true>>, kFloats,
+                     guarded_refusal<refuse_misaligned>});
 }
 
 }  // namespace holdfast::cuda

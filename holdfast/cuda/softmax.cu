@@ -1,5 +1,5 @@
-// Softmax along rows: exp(x - most) over its sum, or x - most - log of the sum. A row is read once and
-// held in shared memory where it fits, else read three times (the caches serve the repeats).
+// Softmax along rows: exp(x - most) over its sum, or x - most - log of the sum. A row is read once
+// and held in shared memory where it fits, else read three times (the caches serve the repeats).
 #include "holdfast/cuda/kernel_math.cuh"
 
 namespace holdfast::cuda {
@@ -15,7 +15,8 @@ __device__ double log_of(double x) { return log(x); }
 
 // One team (a block, or a warp for short rows) a row.
 template <class T, int Warps, bool Held, bool Logarithm>
-__global__ void __launch_bounds__(kThreads) softmax_rows(const T* __restrict__ in, T* __restrict__ out, int64_t rows, int64_t cols) {
+__global__ void __launch_bounds__(kThreads)
+    softmax_rows(const T* __restrict__ in, T* __restrict__ out, int64_t rows, int64_t cols) {
   using A = Accumulator<T>;
   extern __shared__ __align__(16) unsigned char memory[];
   constexpr int kTeam = 32 * Warps;
@@ -40,8 +41,10 @@ __global__ void __launch_bounds__(kThreads) softmax_rows(const T* __restrict__ i
   sum = join_block<SumOf, Warps>(sum);
   const A shift = Logarithm ? log_of(sum) : A(0);
   for (int64_t i = lane; i < cols; i += kTeam) {
-    if constexpr (Logarithm) out[row * cols + i] = T((Held ? held[i] : A(from[i])) - most - shift);
-    else out[row * cols + i] = T((Held ? held[i] : exp_of(A(from[i]) - most)) / sum);
+    if constexpr (Logarithm)
+      out[row * cols + i] = T((Held ? held[i] : A(from[i])) - most - shift);
+    else
+      out[row * cols + i] = T((Held ? held[i] : exp_of(A(from[i]) - most)) / sum);
   }
 }
 
@@ -53,21 +56,26 @@ cudaError_t run(const T* in, T* out, int64_t rows, int64_t cols, cudaStream_t st
   if (blocks > 0x7fffffff) return cudaErrorInvalidConfiguration;
   const int64_t bytes = cols * static_cast<int64_t>(sizeof(A)) * (brief ? kWarps : 1);
   const bool held = bytes <= kMostShared;
-  auto* kernel = brief ? &softmax_rows<T, 1, true, Logarithm>
-                 : held ? &softmax_rows<T, kWarps, true, Logarithm> : &softmax_rows<T, kWarps, false, Logarithm>;
-  kernel<<<static_cast<unsigned>(blocks), kThreads, held ? static_cast<size_t>(bytes) : 0, stream>>>(in, out, rows, cols);
+  auto* kernel = brief  ? &softmax_rows<T, 1, true, Logarithm>
+                 : held ? &softmax_rows<T, kWarps, true, Logarithm>
+                        : &softmax_rows<T, kWarps, false, Logarithm>;
+  kernel<<<static_cast<unsigned>(blocks), kThreads, held ? static_cast<size_t>(bytes) : 0,
+           stream>>>(in, out, rows, cols);
   return cudaGetLastError();
 }
 
 }  // namespace
 
-cudaError_t softmax(Element e, bool logarithm, const void* in, void* out, int64_t rows, int64_t cols, cudaStream_t stream) {
+cudaError_t softmax(Element e, bool logarithm, const void* in, void* out, int64_t rows,
+                    int64_t cols, cudaStream_t stream) {
   return visit(e, [&]<class T>(T*) -> cudaError_t {
-    if constexpr (Accumulator<T>(1) / Accumulator<T>(2) == Accumulator<T>(0)) return cudaErrorInvalidValue;
+    if constexpr (Accumulator<T>(1) / Accumulator<T>(2) == Accumulator<T>(0))
+      return cudaErrorInvalidValue;
     else {
       auto* from = static_cast<const T*>(in);
       auto* to = static_cast<T*>(out);
-      return logarithm ? run<T, true>(from, to, rows, cols, stream) : run<T, false>(from, to, rows, cols, stream);
+      return logarithm ? run<T, true>(from, to, rows, cols, stream)
+                       : run<T, false>(from, to, rows, cols, stream);
     }
   });
 }

@@ -8,8 +8,8 @@
 namespace holdfast::cuda {
 
 inline constexpr int kMostOperands = 3;
-inline constexpr int kThreads = 256;   // a block
-inline constexpr int kMostAxes = 16;   // of a strided operand, after joining
+inline constexpr int kThreads = 256;  // a block
+inline constexpr int kMostAxes = 16;  // of a strided operand, after joining
 
 /// How a kernel reads an operand.
 enum class Access : uint8_t {
@@ -26,16 +26,16 @@ struct ExprSpec {
   Access access[kMostOperands] = {};
   DType dtypes[kMostOperands] = {};
   DType out = DType::kInvalid;
-  int axes = 0;          // 0: no operand is strided
-  bool wide = false;     // more than 2^31 elements
-  int vector = 1;        // elements a load takes, where all is dense
-  int unroll = 1;        // loads in flight
+  int axes = 0;       // 0: no operand is strided
+  bool wide = false;  // more than 2^31 elements
+  int vector = 1;     // elements a load takes, where all is dense
+  int unroll = 1;     // loads in flight
 
   bool operator==(const ExprSpec&) const = default;
 };
 
-/// What a kernel takes for strided operands, 32-bit: sizes from the inside out as multiplier and shift
-/// (division by multiplication), then strides of the operands that are strided.
+/// What a kernel takes for strided operands, 32-bit: sizes from the inside out as multiplier and
+/// shift (division by multiplication), then strides of the operands that are strided.
 struct Axes32 {
   uint32_t size[kMostAxes], multiply[kMostAxes], shift[kMostAxes];
   uint32_t stride[kMostOperands][kMostAxes];

@@ -29,7 +29,9 @@ Registry& registry() {
 class StringBuffer final : public Buffer {
  public:
   StringBuffer(Ref<Buffer> memory, size_t count)
-      : Buffer(memory->device(), memory->data(), memory->bytes()), memory_(std::move(memory)), count_(count) {
+      : Buffer(memory->device(), memory->data(), memory->bytes()),
+        memory_(std::move(memory)),
+        count_(count) {
     std::uninitialized_default_construct_n(static_cast<std::string*>(data_), count_);
   }
 
@@ -67,7 +69,8 @@ const std::vector<Device*>& devices() {
 }
 
 Device* find_device(DeviceKind kind, int index) {
-  for (Device* d : devices()) if (d->kind() == kind && d->index() == index) return d;
+  for (Device* d : devices())
+    if (d->kind() == kind && d->index() == index) return d;
   return nullptr;
 }
 
@@ -84,9 +87,12 @@ void add_device(Device* d) {
 void set_logical_cpus(int n) {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
-  if (n < 1) fail(Code::E1103, cat("set_logical_device_configuration: got ", n, " logical CPUs, expected 1 or more"));
+  if (n < 1)
+    fail(Code::E1103,
+         cat("set_logical_device_configuration: got ", n, " logical CPUs, expected 1 or more"));
   if (n < r.cpus)
-    fail(Code::E1103, cat("set_logical_device_configuration: ", r.cpus, " logical CPUs exist already"),
+    fail(Code::E1103,
+         cat("set_logical_device_configuration: ", r.cpus, " logical CPUs exist already"),
          "tensors may live on them, so their number can only grow");
   for (; r.cpus < n; ++r.cpus) r.list.insert(r.list.begin() + r.cpus, new CpuDevice(r.cpus));
 }
@@ -96,7 +102,8 @@ Tensor empty(DType dtype, const Shape& shape, Device* device) {
   auto n = shape.elements();
   auto bytes = n ? checked_mul(*n, size_of(dtype)) : std::nullopt;
   if (!bytes) {
-    fail(Code::E1102, cat("a ", name(dtype), " tensor of shape ", shape.text(), " has more bytes than can be counted"));
+    fail(Code::E1102, cat("a ", name(dtype), " tensor of shape ", shape.text(),
+                          " has more bytes than can be counted"));
   }
   Ref<Buffer> buffer;
   if (Status s = device->allocate(static_cast<size_t>(*bytes), buffer); !s.ok()) {
@@ -107,7 +114,8 @@ Tensor empty(DType dtype, const Shape& shape, Device* device) {
     d.labels.push_back(used_here());
     raise(std::move(d));
   }
-  if (dtype == DType::kString) buffer = make_ref<StringBuffer>(std::move(buffer), static_cast<size_t>(*n));
+  if (dtype == DType::kString)
+    buffer = make_ref<StringBuffer>(std::move(buffer), static_cast<size_t>(*n));
   auto rep = make_ref<TensorRep>(dtype, shape, std::move(buffer));
   if (static_cast<size_t>(*bytes) >= kLedgerBytes) rep->buffer->list(rep->born, dtype, shape);
   return Tensor(std::move(rep));
@@ -120,13 +128,16 @@ Tensor copy_to(const Tensor& t, Device* device) {
     Diagnostic d;
     d.code = t.is_symbolic() ? Code::E0203 : Code::E1104;
     d.headline = cat("a ", name(t.dtype()), t.shape().text(), " that has no value yet was read");
-    d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here, from ", t.rep()->op), false});
+    d.labels.push_back(
+        {Role::kBorn, locate(t.born()), cat("born here, from ", t.rep()->op), false});
     d.labels.push_back(used_here("its numbers are needed here"));
     d.why = "a graph is being written; its tensors have no values until it runs";
-    d.fixes.push_back(manual_fix("give the numbers as plain values, or run the code in a `py_function`"));
+    d.fixes.push_back(
+        manual_fix("give the numbers as plain values, or run the code in a `py_function`"));
     raise(std::move(d));
   }
-  if (t.dtype() == DType::kString && device->kind() != DeviceKind::kCpu) return t;  // objects live on the host
+  if (t.dtype() == DType::kString && device->kind() != DeviceKind::kCpu)
+    return t;  // objects live on the host
   Tensor out = empty(t.dtype(), t.shape(), device);
   auto bytes = static_cast<size_t>(t.bytes());
   auto offset = static_cast<size_t>(t.rep()->offset);

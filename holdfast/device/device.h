@@ -40,7 +40,8 @@ class HOLDFAST_API Device {
   virtual Status allocate(size_t bytes, Ref<Buffer>& out) = 0;
   virtual Status copy_from_host(Buffer& to, size_t offset, const void* from, size_t bytes) = 0;
   virtual Status copy_to_host(void* to, const Buffer& from, size_t offset, size_t bytes) = 0;
-  virtual Status copy_within(Buffer& to, size_t to_offset, const Buffer& from, size_t offset, size_t bytes) = 0;
+  virtual Status copy_within(Buffer& to, size_t to_offset, const Buffer& from, size_t offset,
+                             size_t bytes) = 0;
   /// Waits until everything asked for is done.
   virtual Status synchronize() = 0;
   virtual MemoryStats memory() const = 0;
@@ -54,7 +55,8 @@ class HOLDFAST_API Device {
   int index_;
 };
 
-/// All devices of this process, CPUs first. The first call loads the plugins; fixed once the first op ran.
+/// All devices of this process, CPUs first. The first call loads the plugins; fixed once the first
+/// op ran.
 HOLDFAST_API const std::vector<Device*>& devices();
 /// The device of that kind and index, or null.
 HOLDFAST_API Device* find_device(DeviceKind, int index);
@@ -64,8 +66,8 @@ HOLDFAST_API void add_device(Device*);
 /// Splits the CPU into `n` logical devices. Fails once more than one exists and tensors live there.
 HOLDFAST_API void set_logical_cpus(int n);
 
-/// A fresh tensor on `device`, elements not set (strings are empty, and on the host). Throws E0702 when memory ends,
-/// E1102 when the shape is too large for any memory.
+/// A fresh tensor on `device`, elements not set (strings are empty, and on the host). Throws E0702
+/// when memory ends, E1102 when the shape is too large for any memory.
 HOLDFAST_API Tensor empty(DType, const Shape&, Device* device);
 /// `t` on `device`; `t` itself if it is there already.
 HOLDFAST_API Tensor copy_to(const Tensor& t, Device* device);

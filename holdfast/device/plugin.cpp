@@ -20,7 +20,8 @@ void warn_unusable(const std::string& path, const std::string& why) {
   d.code = Code::W0707;
   d.severity = Severity::kWarning;
   d.headline = cat("the CUDA plugin can't be used: ", why);
-  d.why = cat(path, " was opened because a CUDA driver is installed; without it every op runs on the CPU");
+  d.why = cat(
+      path, " was opened because a CUDA driver is installed; without it every op runs on the CPU");
   d.fixes.push_back(manual_fix("build and install the plugin and libholdfast.so together"));
   d.fixes.push_back(manual_fix("HOLDFAST_CUDA_PLUGIN=off keeps it closed and says nothing"));
   warn(std::move(d));
@@ -61,7 +62,8 @@ const char* build_id() { return HOLDFAST_BUILD_ID; }
 void load_plugins() {
   static std::atomic<bool> loaded{false};
   if (loaded.load(std::memory_order_acquire)) return;
-  // Recursive: whatever a plugin does while it loads may ask for devices, and sees those added so far.
+  // Recursive: whatever a plugin does while it loads may ask for devices, and sees those added so
+  // far.
   static std::recursive_mutex mutex;
   static bool begun = false;
   std::lock_guard lock(mutex);

@@ -16,14 +16,17 @@ namespace {
 constexpr size_t kMostOrders = 4;  // that a call prepares for tapes that may ask for any number
 
 bool has_bodies(const Graph& g) {
-  return std::any_of(g.nodes.begin(), g.nodes.end(), [](const Ref<Node>& n) { return !bodies_of(*n).empty(); });
+  return std::any_of(g.nodes.begin(), g.nodes.end(),
+                     [](const Ref<Node>& n) { return !bodies_of(*n).empty(); });
 }
 
 // Stands for the gradient of residuals that a call was not prepared for.
 Backward no_further(const std::string& name, size_t orders) {
   return [=](const std::vector<Tensor>&) -> std::vector<Tensor> {
-    fail(Code::E1105, cat("one persistent tape gives at most ", orders, " orders of gradients of `", name, "`"),
-         cat("each order needs more of what is inside `", name, "`, and a call keeps only so much for a tape that may ask for any number"),
+    fail(Code::E1105,
+         cat("one persistent tape gives at most ", orders, " orders of gradients of `", name, "`"),
+         cat("each order needs more of what is inside `", name,
+             "`, and a call keeps only so much for a tape that may ask for any number"),
          {manual_fix("open a tape for each order, one inside the other")});
   };
 }
@@ -40,16 +43,19 @@ struct ConcreteFunction::Gradient : std::enable_shared_from_this<ConcreteFunctio
   std::vector<Tensor> variables;  // handles that one is computed for, after the inputs
   Lease lease;
 
-  /// Its residuals are outputs of the function already, so it is its own gradient's forward part, and so on.
+  /// Its residuals are outputs of the function already, so it is its own gradient's forward part,
+  /// and so on.
   bool closed() const { return forward->graph().outputs.size() == outputs; }
-  /// The gradient of one call, of which it keeps the residuals. `given`: how many inputs there were.
+  /// The gradient of one call, of which it keeps the residuals. `given`: how many inputs there
+  /// were.
   Backward bound(std::vector<Tensor> residuals, size_t given);
 };
 
 const std::vector<Tensor>& ConcreteFunction::variables() const {
   std::call_once(listed_, [&] {
     for (const Ref<Node>& n : graph_->nodes)
-      if (n->op == &handle_op() && variable_behind(constant_of(*n))) variables_.push_back(constant_of(*n));
+      if (n->op == &handle_op() && variable_behind(constant_of(*n)))
+        variables_.push_back(constant_of(*n));
   });
   return variables_;
 }
@@ -61,13 +67,15 @@ const Plan& ConcreteFunction::plan() {
   constexpr int64_t kBytes = 1 << 18;
   constexpr size_t kSteps = 16;
   bool small = plan_->bytes() < kBytes && plan_->steps().size() < kSteps;
-  for (const Step& s : plan_->steps()) small = small && s.types;  // else sizes that nobody knows yet, loops
+  for (const Step& s : plan_->steps())
+    small = small && s.types;  // else sizes that nobody knows yet, loops
   small_ = small;
   return *plan_;
 }
 
 bool ConcreteFunction::worth_unlocking() const {
-  // A call that tapes see may have to wait for another thread that writes the gradient down, in Python.
+  // A call that tapes see may have to wait for another thread that writes the gradient down, in
+  // Python.
   return alone_ || !small_.load(std::memory_order_relaxed) || !context().observers.empty();
 }
 
@@ -101,7 +109,8 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::written_gradient()
     out->sources.push_back(position);
   };
   for (size_t i = 0; i < graph_->inputs.size(); ++i) consider(graph_->inputs[i], i);
-  for (size_t i = 0; i < graph_->captures.size(); ++i) consider(graph_->captures[i].inner, graph_->inputs.size() + i);
+  for (size_t i = 0; i < graph_->captures.size(); ++i)
+    consider(graph_->captures[i].inner, graph_->inputs.size() + i);
   for (const Ref<Node>& n : graph_->nodes) {
     VariableState* v = n->op == &handle_op() ? variable_behind(constant_of(*n)) : nullptr;
     if (!v || !is_differentiable(v->dtype)) continue;
@@ -120,8 +129,12 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::written_gradient()
 
 Tensors ConcreteFunction::written(std::span<const Tensor> inputs) const {
   if (!graph_->customs.empty())
-    fail(Code::E1105, cat("`", name(), "` has a custom gradient inside, and a concrete function with one can't be called inside a trace"),
-         "its gradient is code that belongs to the trace it was made in", {manual_fix("call the function itself instead")});
+    fail(Code::E1105,
+         cat("`", name(),
+             "` has a custom gradient inside, and a concrete function with one can't be called "
+             "inside a trace"),
+         "its gradient is code that belongs to the trace it was made in",
+         {manual_fix("call the function itself instead")});
   return replay(*graph_, inputs);
 }
 
@@ -133,7 +146,8 @@ Tensors ConcreteFunction::call_as_traced(std::span<const Tensor> arguments) {
 
 Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
   if (context().interpreter) return written(inputs);
-  for (const Tensor& t : inputs) if (t && t.is_symbolic()) return written(inputs);
+  for (const Tensor& t : inputs)
+    if (t && t.is_symbolic()) return written(inputs);
   graph_->scope->runs.fetch_add(1, std::memory_order_relaxed);
   std::optional<PatientLock<std::recursive_mutex>> alone;
   if (alone_) alone.emplace(*alone_);
@@ -156,10 +170,14 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
   // The gradient of each order needs residuals, which are results that the next order looks at.
   std::vector<std::shared_ptr<Gradient>> chain{gradient()};
   bool any_number = orders == GradientTape::kAnyNumber;
-  size_t most = !any_number ? orders : has_bodies(*graph_) ? 2 : kMostOrders;  // a loop's gradient always adds to the loop
-  while (chain.size() < most && !chain.back()->closed()) chain.push_back(chain.back()->forward->gradient());
+  size_t most = !any_number           ? orders
+                : has_bodies(*graph_) ? 2
+                                      : kMostOrders;  // a loop's gradient always adds to the loop
+  while (chain.size() < most && !chain.back()->closed())
+    chain.push_back(chain.back()->forward->gradient());
   {
-    GradientTape::Inside inside(any_number ? kMostOrders : orders);  // the tapes see the call as one op
+    GradientTape::Inside inside(any_number ? kMostOrders
+                                           : orders);  // the tapes see the call as one op
     chain.back()->forward->plan().run(inputs, all);
   }
   // To a tape a tensor is its id: one that goes in and out, or comes out twice, needs another.
@@ -178,14 +196,16 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
   for (const auto& g : chain) {
     std::vector<Tensor> residuals;
     for (size_t i : g->residuals) residuals.push_back(all[i]);
-    levels.push_back({{all.begin(), all.begin() + g->outputs}, g->bound(std::move(residuals), inputs.size())});
+    levels.push_back(
+        {{all.begin(), all.begin() + g->outputs}, g->bound(std::move(residuals), inputs.size())});
   }
   std::optional<GradientTape::Level> beyond;
   if (any_number && !chain.back()->closed())
     beyond.emplace(GradientTape::Level{{}, no_further(name(), chain.size())});
   if (beyond)
     for (size_t i = chain.back()->outputs; i < all.size(); ++i)
-      if (std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& t) { return t && all[i] && t.id() == all[i].id(); }))
+      if (std::none_of(inputs.begin(), inputs.end(),
+                       [&](const Tensor& t) { return t && all[i] && t.id() == all[i].id(); }))
         beyond->outputs.push_back(all[i]);
   GradientTape::record_call(graph_->scope->name.c_str(), from, levels, beyond);
   all.resize(graph_->outputs.size());
@@ -194,18 +214,21 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
 
 Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> residuals, size_t given) {
   std::shared_ptr<void> alive = lease ? lease() : nullptr;
-  return [g = shared_from_this(), alive, residuals = std::move(residuals), given](const std::vector<Tensor>& upstream) {
+  return [g = shared_from_this(), alive, residuals = std::move(residuals),
+          given](const std::vector<Tensor>& upstream) {
     Tensors in(residuals.begin(), residuals.end());
     for (size_t t : g->targets) in.push_back(upstream[t]);
     Tensors gradients = g->backward->call(in);
     std::vector<Tensor> dx(given + g->variables.size());
     for (size_t i = 0; i < g->sources.size(); ++i) dx[g->sources[i]] = gradients[i];
-    for (size_t i = 0; i < g->variables.size(); ++i) dx[given + i] = gradients[g->sources.size() + i];
+    for (size_t i = 0; i < g->variables.size(); ++i)
+      dx[given + i] = gradients[g->sources.size() + i];
     return dx;
   };
 }
 
-Tensors ConcreteFunction::first_call(std::span<const Tensor> inputs, const std::vector<Tensor>& leaked) {
+Tensors ConcreteFunction::first_call(std::span<const Tensor> inputs,
+                                     const std::vector<Tensor>& leaked) {
   if (leaked.empty() || context().interpreter) return call(inputs);
   // The same run must compute both: a second one would draw other random numbers and assign twice.
   auto whole = graph_->continued();

@@ -23,23 +23,25 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   /// The graph as it runs, and its plan; made when first needed.
   const Plan& plan();
 
-  /// Whether other threads are to be let in during a call: it takes long, or may have to wait. Never waits itself.
+  /// Whether other threads are to be let in during a call: it takes long, or may have to wait.
+  /// Never waits itself.
   bool worth_unlocking() const;
 
   /// From now on calls run one after the other: it has state of its own that each call begins anew.
   void run_alone() { alone_ = std::make_shared<std::recursive_mutex>(); }
 
-  /// What its graph calls and does not keep alive, since that may hold the function again: Python code. A lease keeps it
-  /// alive; a tape that outlives the function holds one.
+  /// What its graph calls and does not keep alive, since that may hold the function again: Python
+  /// code. A lease keeps it alive; a tape that outlives the function holds one.
   using Lease = std::function<std::shared_ptr<void>()>;
   void set_lease(Lease lease) { lease_ = std::move(lease); }
 
-  /// Runs it on its arguments and captures. Tapes see one op with a gradient of its own; inside a trace the
-  /// graph is written into that one.
+  /// Runs it on its arguments and captures. Tapes see one op with a gradient of its own; inside a
+  /// trace the graph is written into that one.
   Tensors call(std::span<const Tensor> inputs);
   /// The same with what it captured when it was traced.
   Tensors call_as_traced(std::span<const Tensor> arguments);
-  /// Runs it for the first time, and gives symbols that left the trace the values they have in this call.
+  /// Runs it for the first time, and gives symbols that left the trace the values they have in this
+  /// call.
   Tensors first_call(std::span<const Tensor> inputs, const std::vector<Tensor>& leaked);
 
  private:

@@ -21,7 +21,8 @@ class InGraphOf {
  public:
   explicit InGraphOf(const Tensor& t) {
     if (current_trace() || !t.is_symbolic()) return;
-    if (auto* tracer = dynamic_cast<Tracer*>(symbol_of(t)->scope->interpreter)) inside_.emplace(*tracer, false);
+    if (auto* tracer = dynamic_cast<Tracer*>(symbol_of(t)->scope->interpreter))
+      inside_.emplace(*tracer, false);
   }
 
  private:
@@ -49,19 +50,24 @@ Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std:
   Tracing tracing(tracer, true);
   std::vector<Tensor> variables;
   for (const Type& t : types) variables.push_back(tracer.input(t.dtype, t.shape, "variable"));
-  for (const Tensor& t : traced(f, std::span<const Tensor>(variables))) graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
+  for (const Tensor& t : traced(f, std::span<const Tensor>(variables)))
+    graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
   return graph;
 }
 
-[[noreturn]] void unlike(const char* what, size_t i, const Type& a, const Type& b, Where wa, Where wb) {
+[[noreturn]] void unlike(const char* what, size_t i, const Type& a, const Type& b, Where wa,
+                         Where wb) {
   Diagnostic d;
   d.code = Code::E0902;
-  d.headline = cat(what, " ", i, " is ", name(a.dtype), " on one side and ", name(b.dtype), " on the other");
+  d.headline =
+      cat(what, " ", i, " is ", name(a.dtype), " on one side and ", name(b.dtype), " on the other");
   d.labels.push_back({Role::kBorn, locate(wa), cat(name(a.dtype), " here"), false});
   d.labels.push_back({Role::kBorn, locate(wb), cat(name(b.dtype), " here"), false});
   d.labels.push_back(used_here());
-  d.why = "one tensor comes out, whichever way the graph goes, so both sides must give the same dtype";
-  d.fixes.push_back(manual_fix(cat("`", module_alias(), ".cast(..., ", module_alias(), ".", name(a.dtype), ")`")));
+  d.why =
+      "one tensor comes out, whichever way the graph goes, so both sides must give the same dtype";
+  d.fixes.push_back(manual_fix(
+      cat("`", module_alias(), ".cast(..., ", module_alias(), ".", name(a.dtype), ")`")));
   raise(std::move(d));
 }
 
@@ -75,13 +81,15 @@ bool truth(const Tensor& t, const char* what) {
   return copy_to(t, cpu()).item<bool>();
 }
 
-Tensors run_loop(const LoopFn& condition, const LoopFn& body, std::span<const Tensor> variables, const LoopOptions& o) {
+Tensors run_loop(const LoopFn& condition, const LoopFn& body, std::span<const Tensor> variables,
+                 const LoopOptions& o) {
   Tensors now(variables);
   for (int64_t n = 0; !o.maximum_iterations || n < *o.maximum_iterations; ++n) {
     if (!truth(value(condition(now)[0]), "a loop's condition")) break;
     Tensors next = body(now);
     if (next.size() != now.size())
-      fail(Code::E1104, cat("a loop's body gave ", next.size(), " values for ", now.size(), " variables"));
+      fail(Code::E1104,
+           cat("a loop's body gave ", next.size(), " values for ", now.size(), " variables"));
     now = std::move(next);
     check_interrupt();
   }
@@ -90,14 +98,18 @@ Tensors run_loop(const LoopFn& condition, const LoopFn& body, std::span<const Te
 
 }  // namespace
 
-Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise, const ControlNames& names) {
+Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise,
+             const ControlNames& names) {
   Tensor p = predicate.tensor();
   if (has_value(p)) return truth(value(p), "a condition") ? then() : otherwise();
   InGraphOf graph(p);
   Ref<Graph> first = branch(then, names.first), second = branch(otherwise, names.second);
   if (first->outputs.size() != second->outputs.size())
-    fail(Code::E1104, cat("the branches of a condition give ", first->outputs.size(), " and ", second->outputs.size(), " values"),
-         "what comes out must not depend on the way the graph goes", {manual_fix("return the same number of values from both branches")});
+    fail(Code::E1104,
+         cat("the branches of a condition give ", first->outputs.size(), " and ",
+             second->outputs.size(), " values"),
+         "what comes out must not depend on the way the graph goes",
+         {manual_fix("return the same number of values from both branches")});
   for (size_t i = 0; i < first->outputs.size(); ++i) {
     const Edge &a = first->outputs[i], &b = second->outputs[i];
     if (a.node && b.node && type_of(a).dtype != type_of(b).dtype)
@@ -106,15 +118,20 @@ Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise, cons
   Tensors in{p}, out;
   add_captures(*first, in);
   add_captures(*second, in);
-  apply(if_op(has_effects(*first) || has_effects(*second)), in, Attrs{Arg(Ref<RefCounted>(first)), Arg(Ref<RefCounted>(second))}, out);
+  apply(if_op(has_effects(*first) || has_effects(*second)), in,
+        Attrs{Arg(Ref<RefCounted>(first)), Arg(Ref<RefCounted>(second))}, out);
   return out;
 }
 
-Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const Tensor> variables, const LoopOptions& o,
-                   const ControlNames& names) {
+Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const Tensor> variables,
+                   const LoopOptions& o, const ControlNames& names) {
   bool staged = current_trace() != nullptr;
   Tensor owner;
-  for (const Tensor& t : variables) if (!has_value(t)) { staged = true; owner = t; }
+  for (const Tensor& t : variables)
+    if (!has_value(t)) {
+      staged = true;
+      owner = t;
+    }
   if (!staged) return run_loop(condition, body, variables, o);
   std::optional<InGraphOf> graph;
   if (owner) graph.emplace(owner);
@@ -142,16 +159,20 @@ Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const 
   for (bool settled = false; !settled;) {
     step = loop_part(next, types, names.second);
     if (step->outputs.size() != types.size())
-      fail(Code::E1104, cat("a loop's body gave ", step->outputs.size(), " values for ", given, " variables"));
+      fail(Code::E1104,
+           cat("a loop's body gave ", step->outputs.size(), " values for ", given, " variables"));
     settled = true;
     for (size_t i = 0; i < types.size(); ++i) {
-      if (!step->outputs[i].node) fail(Code::E1104, cat("a loop's body gave nothing for variable ", i));
+      if (!step->outputs[i].node)
+        fail(Code::E1104, cat("a loop's body gave nothing for variable ", i));
       const Type& gave = type_of(step->outputs[i]);
-      if (gave.dtype != types[i].dtype) unlike("loop variable", i, types[i], gave, all[i].born(), step->outputs[i].node->where);
+      if (gave.dtype != types[i].dtype)
+        unlike("loop variable", i, types[i], gave, all[i].born(), step->outputs[i].node->where);
       Shape both = widened(types[i].shape, gave.shape);
       if (both == types[i].shape) continue;
       if (i < o.shape_invariants.size() && o.shape_invariants[i])
-        fail(Code::E1102, cat("loop variable ", i, " becomes ", gave.shape.text(), ", and its shape invariant is ", types[i].shape.text()));
+        fail(Code::E1102, cat("loop variable ", i, " becomes ", gave.shape.text(),
+                              ", and its shape invariant is ", types[i].shape.text()));
       types[i].shape = both;
       settled = false;
     }
@@ -162,7 +183,8 @@ Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const 
   Tensors in = all, out;
   add_captures(*test, in);
   add_captures(*step, in);
-  apply(while_op(has_effects(*test) || has_effects(*step)), in, Attrs{Arg(Ref<RefCounted>(test)), Arg(Ref<RefCounted>(step))}, out);
+  apply(while_op(has_effects(*test) || has_effects(*step)), in,
+        Attrs{Arg(Ref<RefCounted>(test)), Arg(Ref<RefCounted>(step))}, out);
   out.resize(given);
   return out;
 }

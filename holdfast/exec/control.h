@@ -1,5 +1,5 @@
-// Branches and loops over tensors. On values they run at once; inside a trace they become one op, with graphs for
-// bodies.
+// Branches and loops over tensors. On values they run at once; inside a trace they become one op,
+// with graphs for bodies.
 #pragma once
 
 #include <functional>
@@ -17,17 +17,21 @@ struct ControlNames {
   std::string first = "true branch", second = "false branch";  // of a loop: condition and body
 };
 
-/// What `then` or `otherwise` gives, as `predicate` says. Inside a trace both are written down, and one runs.
-HOLDFAST_API Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise, const ControlNames& = {});
+/// What `then` or `otherwise` gives, as `predicate` says. Inside a trace both are written down, and
+/// one runs.
+HOLDFAST_API Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise,
+                          const ControlNames& = {});
 
 struct LoopOptions {
   std::optional<int64_t> maximum_iterations = {};
   std::vector<std::optional<Shape>> shape_invariants = {};  // looser shapes of the variables
 };
 
-/// Runs `body` on the variables while `condition` holds of them. A dimension that changes becomes unknown.
-HOLDFAST_API Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const Tensor> variables,
-                                const LoopOptions& = {}, const ControlNames& = {"condition", "body"});
+/// Runs `body` on the variables while `condition` holds of them. A dimension that changes becomes
+/// unknown.
+HOLDFAST_API Tensors while_loop(const LoopFn& condition, const LoopFn& body,
+                                std::span<const Tensor> variables, const LoopOptions& = {},
+                                const ControlNames& = {"condition", "body"});
 
 /// The plan of a branch or a body, made when it is first needed.
 class Plan;

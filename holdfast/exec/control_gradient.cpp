@@ -1,5 +1,5 @@
-// Gradients of branches and loops. The forward op is made to hand out what the gradient needs of its inside; the
-// gradient is another branch or loop.
+// Gradients of branches and loops. The forward op is made to hand out what the gradient needs of
+// its inside; the gradient is another branch or loop.
 #include <algorithm>
 
 #include "holdfast/autodiff/graph_gradient.h"
@@ -38,7 +38,8 @@ Node& node_behind(Grad& g, Ref<Scope>& scope) {
   fail(Code::E1105, g.op.name + ": the gradient of an op with bodies is taken in graphs only");
 }
 
-// Lets tapes know of outputs that were added to an op after it ran, so that gradients of gradients find them.
+// Lets tapes know of outputs that were added to an op after it ran, so that gradients of gradients
+// find them.
 void tell_tapes(const Node& node, const Tensors& in, size_t had, std::span<const Tensor> added) {
   Tensors out(had, Tensor());
   for (const Tensor& t : added) out.push_back(t);
@@ -92,14 +93,18 @@ Tensors if_gradient(Grad& g) {
   Side sides[2] = {take_apart(then, outputs), take_apart(otherwise, outputs)};
   // Each side hands out its own residuals, and nothing in the place of the other's.
   Graph &a = *sides[0].gradient.forward, &b = *sides[1].gradient.forward;
-  for (size_t i = 0; i < sides[0].residuals; ++i) node.outputs.push_back(type_of(a.outputs[had + i]));
-  for (size_t i = 0; i < sides[1].residuals; ++i) node.outputs.push_back(type_of(b.outputs[had + i]));
+  for (size_t i = 0; i < sides[0].residuals; ++i)
+    node.outputs.push_back(type_of(a.outputs[had + i]));
+  for (size_t i = 0; i < sides[1].residuals; ++i)
+    node.outputs.push_back(type_of(b.outputs[had + i]));
   a.outputs.resize(a.outputs.size() + sides[1].residuals);
-  b.outputs.insert(b.outputs.begin() + static_cast<std::ptrdiff_t>(had), sides[0].residuals, Edge{});
+  b.outputs.insert(b.outputs.begin() + static_cast<std::ptrdiff_t>(had), sides[0].residuals,
+                   Edge{});
   node.attrs[0] = Arg(Ref<RefCounted>(sides[0].gradient.forward));
   node.attrs[1] = Arg(Ref<RefCounted>(sides[1].gradient.forward));
   Tensors added;
-  for (size_t i = had; i < node.outputs.size(); ++i) added.push_back(symbol_for({Ref<Node>(&node), static_cast<int>(i)}, scope));
+  for (size_t i = had; i < node.outputs.size(); ++i)
+    added.push_back(symbol_for({Ref<Node>(&node), static_cast<int>(i)}, scope));
   tell_tapes(node, inputs_of(g), had, added);
 
   auto first_input = [&](int which) { return which == 0 ? 1 : 1 + then_captures; };
@@ -108,13 +113,15 @@ Tensors if_gradient(Grad& g) {
     for (int which : {0, 1}) {
       const Side& s = sides[which];
       for (size_t k = 0; k < s.sources.size(); ++k)
-        if (first_input(which) + s.sources[k] == input && s.gradient.backward->outputs[k].node) return true;
+        if (first_input(which) + s.sources[k] == input && s.gradient.backward->outputs[k].node)
+          return true;
     }
     return false;
   };
   std::vector<size_t> wanted;
   for (size_t i = 1; i < static_cast<size_t>(g.inputs()); ++i)
-    if (flows_into(g.x(static_cast<int>(i))) && g.wants(static_cast<int>(i)) && reached(i)) wanted.push_back(i);
+    if (flows_into(g.x(static_cast<int>(i))) && g.wants(static_cast<int>(i)) && reached(i))
+      wanted.push_back(i);
   Tensors dx(static_cast<size_t>(g.inputs()), Tensor());
   if (wanted.empty()) return dx;
   auto side = [&](int which) {
@@ -129,7 +136,8 @@ Tensors if_gradient(Grad& g) {
     Tensors gradients = replay_inside(*s.gradient.backward, in), out;
     for (size_t input : wanted) {
       Tensor found;
-      for (size_t k = 0; k < s.sources.size(); ++k) if (first + s.sources[k] == input) found = gradients[k];
+      for (size_t k = 0; k < s.sources.size(); ++k)
+        if (first + s.sources[k] == input) found = gradients[k];
       out.push_back(found ? found : zeros_for(g.x(static_cast<int>(input))));
     }
     return out;
@@ -147,20 +155,21 @@ namespace {
 // What a loop was made to keep: how often it ran, and a list for each residual of its body.
 struct Kept {
   GraphGradient gradient;
-  size_t variables = 0;           // of the loop before
+  size_t variables = 0;  // of the loop before
   std::vector<size_t> var_sources, capture_sources;
   struct Residual {
-    int capture = -1;             // the body's capture it is, the same in each iteration
-    int output = -1;              // or the output that lists it
+    int capture = -1;  // the body's capture it is, the same in each iteration
+    int output = -1;   // or the output that lists it
     Type type;
   };
   std::vector<Residual> residuals;
-  int counter = 0;                // the output that counts
+  int counter = 0;  // the output that counts
 };
 
 // Puts nodes that were just written before the one that is to use them.
 void move_before(Graph& g, size_t from, const Node& user) {
-  auto at = std::find_if(g.nodes.begin(), g.nodes.end(), [&](const Ref<Node>& n) { return n.get() == &user; });
+  auto at = std::find_if(g.nodes.begin(), g.nodes.end(),
+                         [&](const Ref<Node>& n) { return n.get() == &user; });
   std::rotate(at, g.nodes.begin() + static_cast<std::ptrdiff_t>(from), g.nodes.end());
 }
 
@@ -171,7 +180,8 @@ struct Extension {
   Node& node;
   Graph& around;
 
-  int add(const Type& type, const Tensor& initial, const std::function<Tensor(const Tensor&)>& next) {
+  int add(const Type& type, const Tensor& initial,
+          const std::function<Tensor(const Tensor&)>& next) {
     int index = static_cast<int>(body.graph()->inputs.size());
     test.input(type.dtype, type.shape, "variable");
     {
@@ -192,7 +202,9 @@ struct Extension {
 
 std::shared_ptr<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
   size_t outputs = static_cast<size_t>(g.outputs());
-  if (auto before = std::static_pointer_cast<Kept>(node.gradient); before && before->variables == outputs) return before;
+  if (auto before = std::static_pointer_cast<Kept>(node.gradient);
+      before && before->variables == outputs)
+    return before;
   Graph &test = body_of(node, 0), &body = body_of(node, 1);
   auto kept = std::make_shared<Kept>();
   kept->variables = outputs;
@@ -205,7 +217,9 @@ std::shared_ptr<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
   for (const Ref<Node>& n : sources_of(body, kept->capture_sources)) sources.push_back(n);
   kept->gradient = differentiate(Ref<Graph>(&body), sources, outputs);
   Graph& forward = *kept->gradient.forward;
-  std::vector<Edge> residuals(forward.outputs.begin() + static_cast<std::ptrdiff_t>(body.outputs.size()), forward.outputs.end());
+  std::vector<Edge> residuals(
+      forward.outputs.begin() + static_cast<std::ptrdiff_t>(body.outputs.size()),
+      forward.outputs.end());
   forward.outputs.resize(body.outputs.size());
   auto* around = dynamic_cast<Tracer*>(scope->interpreter);
   if (!around) bug("the gradient of a loop is taken in a graph that is closed");
@@ -213,14 +227,17 @@ std::shared_ptr<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
   {
     Tracer body_tracer(new_body), test_tracer(new_test);
     Extension extend{body_tracer, test_tracer, node, *around->graph()};
-    kept->counter = extend.add({int32, Shape{}}, Tensor::scalar(0), [](const Tensor& n) { return add(n, 1); });
+    kept->counter =
+        extend.add({int32, Shape{}}, Tensor::scalar(0), [](const Tensor& n) { return add(n, 1); });
     for (const Edge& e : residuals) {
       Kept::Residual r;
       r.type = type_of(e);
-      for (size_t i = 0; i < forward.captures.size(); ++i) if (forward.captures[i].inner == e.node) r.capture = static_cast<int>(i);
+      for (size_t i = 0; i < forward.captures.size(); ++i)
+        if (forward.captures[i].inner == e.node) r.capture = static_cast<int>(i);
       if (r.capture < 0) {
         Tensor value = symbol_for(e, body.scope);
-        r.output = extend.add({DType::kVariant, Shape{}}, make_list({}), [&](const Tensor& list) { return list_push(list, value); });
+        r.output = extend.add({DType::kVariant, Shape{}}, make_list({}),
+                              [&](const Tensor& list) { return list_push(list, value); });
       }
       kept->residuals.push_back(r);
     }
@@ -240,49 +257,61 @@ Tensors while_gradient(Grad& g) {
   auto kept = keep(g, node, scope);
   auto output = [&](int i) { return symbol_for({Ref<Node>(&node), i}, scope); };
   Tensors added;
-  for (size_t i = static_cast<size_t>(g.outputs()); i < node.outputs.size(); ++i) added.push_back(output(static_cast<int>(i)));
+  for (size_t i = static_cast<size_t>(g.outputs()); i < node.outputs.size(); ++i)
+    added.push_back(output(static_cast<int>(i)));
   if (had < node.outputs.size()) {
     Tensors in = inputs_of(g);  // as it has them now: further variables after those it had
-    for (size_t i = kept->variables; i < node.outputs.size(); ++i) in.insert(i, constant_of(*node.inputs[i].node));
+    for (size_t i = kept->variables; i < node.outputs.size(); ++i)
+      in.insert(i, constant_of(*node.inputs[i].node));
     tell_tapes(node, in, had, std::span<const Tensor>(added).subspan(had - kept->variables));
   }
 
   Graph& body = body_of(node, 1);
-  size_t n = kept->variables, first_capture = static_cast<size_t>(g.inputs()) - body.captures.size();
-  auto capture = [&](size_t i) -> const Tensor& { return g.x(static_cast<int>(first_capture + i)); };
+  size_t n = kept->variables,
+         first_capture = static_cast<size_t>(g.inputs()) - body.captures.size();
+  auto capture = [&](size_t i) -> const Tensor& {
+    return g.x(static_cast<int>(first_capture + i));
+  };
   Tensors state{added[static_cast<size_t>(kept->counter) - n]};
   for (size_t v : kept->var_sources) {
     int i = static_cast<int>(v);
     state.push_back(g.has_dy(i) ? g.dy(i) : zeros_for(output(i)));
   }
   size_t vars = kept->var_sources.size();
-  std::vector<size_t> reached;  // of the captures, by their number among the sources: what only ends the loop gets no gradient
-  for (size_t k = 0; k < kept->capture_sources.size(); ++k) if (kept->gradient.backward->outputs[vars + k].node) reached.push_back(k);
+  std::vector<size_t> reached;  // of the captures, by their number among the sources: what only
+                                // ends the loop gets no gradient
+  for (size_t k = 0; k < kept->capture_sources.size(); ++k)
+    if (kept->gradient.backward->outputs[vars + k].node) reached.push_back(k);
   for (size_t k : reached) state.push_back(zeros_for(capture(kept->capture_sources[k])));
-  Tensors final = while_loop(
-      [](std::span<const Tensor> s) -> Tensors { return {greater(s[0], 0)}; },
-      [&](std::span<const Tensor> s) {
-        Tensor i = subtract(s[0], 1);
-        Tensors in, next{i};
-        for (const Kept::Residual& r : kept->residuals)
-          in.push_back(r.capture >= 0 ? capture(static_cast<size_t>(r.capture))
-                                      : list_get(added[static_cast<size_t>(r.output) - n], i, {r.type.dtype, r.type.shape}));
-        for (size_t t : kept->gradient.targets) {
-          size_t at = static_cast<size_t>(std::find(kept->var_sources.begin(), kept->var_sources.end(), t) - kept->var_sources.begin());
-          in.push_back(s[1 + at]);
-        }
-        Tensors gradients = replay_inside(*kept->gradient.backward, in);
-        for (size_t k = 0; k < vars; ++k) next.push_back(gradients[k] ? gradients[k] : zeros_for(s[1 + k]));
-        for (size_t k = 0; k < reached.size(); ++k) {
-          const Tensor &so_far = s[1 + vars + k], &more = gradients[vars + reached[k]];
-          next.push_back(so_far.dtype() == DType::kVariant ? list_add(so_far, more) : add(so_far, more));
-        }
-        return next;
-      },
-      state, {}, {"gradient's condition", "gradient of " + body.scope->name});
+  Tensors final = while_loop([](std::span<const Tensor> s) -> Tensors {
+    return {greater(s[0], 0)};
+  }, [&](std::span<const Tensor> s) {
+    Tensor i = subtract(s[0], 1);
+    Tensors in, next{i};
+    for (const Kept::Residual& r : kept->residuals)
+      in.push_back(r.capture >= 0 ? capture(static_cast<size_t>(r.capture))
+                                  : list_get(added[static_cast<size_t>(r.output) - n], i,
+                                             {r.type.dtype, r.type.shape}));
+    for (size_t t : kept->gradient.targets) {
+      size_t at =
+          static_cast<size_t>(std::find(kept->var_sources.begin(), kept->var_sources.end(), t) -
+                              kept->var_sources.begin());
+      in.push_back(s[1 + at]);
+    }
+    Tensors gradients = replay_inside(*kept->gradient.backward, in);
+    for (size_t k = 0; k < vars; ++k)
+      next.push_back(gradients[k] ? gradients[k] : zeros_for(s[1 + k]));
+    for (size_t k = 0; k < reached.size(); ++k) {
+      const Tensor &so_far = s[1 + vars + k], &more = gradients[vars + reached[k]];
+      next.push_back(so_far.dtype() == DType::kVariant ? list_add(so_far, more)
+                                                       : add(so_far, more));
+    }
+    return next;
+  }, state, {}, {"gradient's condition", "gradient of " + body.scope->name});
   Tensors dx(static_cast<size_t>(g.inputs()), Tensor());
   for (size_t k = 0; k < vars; ++k) dx[kept->var_sources[k]] = final[1 + k];
-  for (size_t k = 0; k < reached.size(); ++k) dx[first_capture + kept->capture_sources[reached[k]]] = final[1 + vars + k];
+  for (size_t k = 0; k < reached.size(); ++k)
+    dx[first_capture + kept->capture_sources[reached[k]]] = final[1 + vars + k];
   return dx;
 }
 

@@ -17,13 +17,19 @@ constexpr DTypes kAnything = kAll | DTypes{DType::kResource, DType::kVariant};
 void infer_if(Infer& s) {
   const Graph &a = body_of(s.attr(0)), &b = body_of(s.attr(1));
   if (a.outputs.size() != b.outputs.size())
-    s.bad_value("else_branch", cat("a graph of ", b.outputs.size(), " results"), cat("one of ", a.outputs.size(), ", as then_branch"));
+    s.bad_value("else_branch", cat("a graph of ", b.outputs.size(), " results"),
+                cat("one of ", a.outputs.size(), ", as then_branch"));
   if (static_cast<size_t>(s.inputs()) != 1 + a.captures.size() + b.captures.size())
-    s.bad_value("input", cat(s.inputs() - 1, " tensors"), cat(a.captures.size() + b.captures.size(), ", one for each capture of the branches"));
+    s.bad_value(
+        "input", cat(s.inputs() - 1, " tensors"),
+        cat(a.captures.size() + b.captures.size(), ", one for each capture of the branches"));
   for (size_t i = 0; i < a.outputs.size(); ++i) {
     // What one side does not give, only that side's own gradient looks at.
     const Edge& given = a.outputs[i].node ? a.outputs[i] : b.outputs[i];
-    if (!given.node) { s.output(float32, Shape::unknown()); continue; }
+    if (!given.node) {
+      s.output(float32, Shape::unknown());
+      continue;
+    }
     Shape shape = type_of(given).shape;
     if (b.outputs[i].node) shape = widened(shape, type_of(b.outputs[i]).shape);
     s.output(type_of(given).dtype, shape);
@@ -33,9 +39,12 @@ void infer_if(Infer& s) {
 void infer_while(Infer& s) {
   const Graph &test = body_of(s.attr(0)), &body = body_of(s.attr(1));
   size_t needed = body.inputs.size() + test.captures.size() + body.captures.size();
-  if (test.inputs.size() != body.inputs.size() || body.outputs.size() != body.inputs.size() || test.outputs.size() != 1)
-    s.bad_value("body", "a graph of other variables", "a condition and a body over the same variables");
-  if (static_cast<size_t>(s.inputs()) != needed) s.bad_value("input", cat(s.inputs(), " tensors"), cat(needed));
+  if (test.inputs.size() != body.inputs.size() || body.outputs.size() != body.inputs.size() ||
+      test.outputs.size() != 1)
+    s.bad_value("body", "a graph of other variables",
+                "a condition and a body over the same variables");
+  if (static_cast<size_t>(s.inputs()) != needed)
+    s.bad_value("input", cat(s.inputs(), " tensors"), cat(needed));
   for (const Ref<Node>& n : body.inputs) s.output(n->outputs[0].dtype, n->outputs[0].shape);
 }
 
@@ -45,7 +54,8 @@ void give(Call& c, Tensors& out) {
 
 Status run_if(Call& c) {
   const Tensor& p = c.in();
-  if (p.size() != 1) return {Code::E1102, cat("a condition has ", p.size(), " elements, expected one")};
+  if (p.size() != 1)
+    return {Code::E1102, cat("a condition has ", p.size(), " elements, expected one")};
   bool yes = copy_to(p, cpu()).item<bool>();
   const Graph &a = body_of(c.attr(0)), &b = body_of(c.attr(1));
   size_t from = yes ? 1 : 1 + a.captures.size(), n = yes ? a.captures.size() : b.captures.size();
@@ -62,14 +72,18 @@ Status run_while(Call& c) {
   size_t n = body.inputs.size();
   Tensors variables, around_test, around_body;
   for (size_t i = 0; i < n; ++i) variables.push_back(c.in(static_cast<int>(i)));
-  for (size_t i = 0; i < test.captures.size(); ++i) around_test.push_back(c.in(static_cast<int>(n + i)));
-  for (size_t i = 0; i < body.captures.size(); ++i) around_body.push_back(c.in(static_cast<int>(n + test.captures.size() + i)));
+  for (size_t i = 0; i < test.captures.size(); ++i)
+    around_test.push_back(c.in(static_cast<int>(n + i)));
+  for (size_t i = 0; i < body.captures.size(); ++i)
+    around_body.push_back(c.in(static_cast<int>(n + test.captures.size() + i)));
   for (;;) {
     Tensors in = variables, out;
     for (const Tensor& t : around_test) in.push_back(t);
     test_plan.run(in, out);
     in = Tensors();
-    if (out[0].size() != 1) return {Code::E1102, cat("a loop's condition has ", out[0].size(), " elements, expected one")};
+    if (out[0].size() != 1)
+      return {Code::E1102,
+              cat("a loop's condition has ", out[0].size(), " elements, expected one")};
     if (!copy_to(out[0], cpu()).item<bool>()) break;
     for (const Tensor& t : around_body) variables.push_back(t);
     Tensors next;
@@ -87,16 +101,29 @@ Builder& control(Builder& b, KernelFn run) {
 }
 
 Builder& branches(Builder&& b) {
-  return control(b.doc("Runs one of two graphs.").inputs("cond: C, input: any*").outputs("").attr("then_branch").attr("else_branch")
-                     .infer(infer_if).gradient(if_gradient), run_if);
+  return control(b.doc("Runs one of two graphs.")
+                     .inputs("cond: C, input: any*")
+                     .outputs("")
+                     .attr("then_branch")
+                     .attr("else_branch")
+                     .infer(infer_if)
+                     .gradient(if_gradient),
+                 run_if);
 }
 Builder& loop(Builder&& b) {
-  return control(b.doc("Runs a graph while another gives true.").inputs("input: any*").outputs("").attr("cond").attr("body")
-                     .infer(infer_while).gradient(while_gradient), run_while);
+  return control(b.doc("Runs a graph while another gives true.")
+                     .inputs("input: any*")
+                     .outputs("")
+                     .attr("cond")
+                     .attr("body")
+                     .infer(infer_while)
+                     .gradient(while_gradient),
+                 run_while);
 }
 
 const Op plain_if = branches(RAW_OP(StatelessIf)), stateful_if = branches(RAW_OP(If)).stateful();
-const Op plain_while = loop(RAW_OP(StatelessWhile)), stateful_while = loop(RAW_OP(While)).stateful();
+const Op plain_while = loop(RAW_OP(StatelessWhile)),
+         stateful_while = loop(RAW_OP(While)).stateful();
 
 }  // namespace
 
@@ -104,7 +131,8 @@ const OpDef& if_op(bool stateful) { return (stateful ? stateful_if : plain_if).d
 const OpDef& while_op(bool stateful) { return (stateful ? stateful_while : plain_while).def(); }
 
 bool has_effects(const Graph& g) {
-  for (const Ref<Node>& n : g.nodes) if (n->op->traits.stateful) return true;
+  for (const Ref<Node>& n : g.nodes)
+    if (n->op->traits.stateful) return true;
   return false;
 }
 

@@ -10,7 +10,9 @@ const OpDef& if_op(bool stateful);
 /// While(variables..., captures of cond..., captures of body...): attributes cond, body.
 const OpDef& while_op(bool stateful);
 
-inline Graph& body_of(const Node& n, int attr) { return *static_cast<Graph*>(n.attrs[static_cast<size_t>(attr)].object()); }
+inline Graph& body_of(const Node& n, int attr) {
+  return *static_cast<Graph*>(n.attrs[static_cast<size_t>(attr)].object());
+}
 inline Graph& body_of(const Arg& a) { return *static_cast<Graph*>(a.object()); }
 
 /// Whether something in it must run, in order, whoever needs its results.

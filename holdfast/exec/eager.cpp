@@ -12,7 +12,9 @@
 namespace holdfast {
 namespace {
 
-const InputDef& def_of(const OpDef& op, size_t i) { return op.inputs[std::min(i, op.inputs.size() - 1)]; }
+const InputDef& def_of(const OpDef& op, size_t i) {
+  return op.inputs[std::min(i, op.inputs.size() - 1)];
+}
 
 // Where the variable behind a resource lives; null for other resources.
 Device* home_of(const Tensor& resource) {
@@ -21,8 +23,9 @@ Device* home_of(const Tensor& resource) {
   return now ? now.device() : nullptr;
 }
 
-// The device an op runs on: where its variable lives, else the one asked for, else the accelerator an
-// operand lives on (a host number beside it follows), else that of its first operand, else the default.
+// The device an op runs on: where its variable lives, else the one asked for, else the accelerator
+// an operand lives on (a host number beside it follows), else that of its first operand, else the
+// default.
 Device* place(const OpDef& op, std::span<const Tensor> in) {
   if (op.traits.host || devices().size() == 1) return cpu();
   Device* asked = context().device;
@@ -40,30 +43,36 @@ Device* place(const OpDef& op, std::span<const Tensor> in) {
   return asked ? asked : first ? first : current_device();
 }
 
-[[noreturn]] void two_devices(const OpDef& op, std::span<const Tensor> in, size_t i, Device* device) {
-  auto d = about_call(Code::E0701, op, in,
-                      cat("`", operand_source(op, in, static_cast<int>(i)).text, "` lives on ", in[i].device()->short_name(),
-                          ", but ", op.name, " runs on ", device->short_name()));
+[[noreturn]] void two_devices(const OpDef& op, std::span<const Tensor> in, size_t i,
+                              Device* device) {
+  auto d = about_call(
+      Code::E0701, op, in,
+      cat("`", operand_source(op, in, static_cast<int>(i)).text, "` lives on ",
+          in[i].device()->short_name(), ", but ", op.name, " runs on ", device->short_name()));
   d.why = "the device policy is explicit: no copy is made unless the program says so";
-  d.fixes.push_back(manual_fix(cat("copy it under the right device: `", module_alias(), ".identity(",
-                                   operand_source(op, in, static_cast<int>(i)).text, ")`")));
+  d.fixes.push_back(
+      manual_fix(cat("copy it under the right device: `", module_alias(), ".identity(",
+                     operand_source(op, in, static_cast<int>(i)).text, ")`")));
   raise(std::move(d));
 }
 
 void warn_copy(const OpDef& op, std::span<const Tensor> in, size_t i, Device* device) {
   std::string name = operand_source(op, in, static_cast<int>(i)).text;
   auto d = about_call(Code::W0701, op, in,
-                      cat("`", name, "` was copied from ", in[i].device()->short_name(), " to ", device->short_name(), ": ",
-                          in[i].bytes(), " bytes"));
+                      cat("`", name, "` was copied from ", in[i].device()->short_name(), " to ",
+                          device->short_name(), ": ", in[i].bytes(), " bytes"));
   d.severity = Severity::kWarning;
-  d.why = cat(op.name, " runs on ", device->short_name(), " and its operand lives on ", in[i].device()->short_name());
-  d.fixes.push_back(manual_fix(cat("make it there: `with ", module_alias(), ".device(\"/", device->short_name(), "\"):`")));
+  d.why = cat(op.name, " runs on ", device->short_name(), " and its operand lives on ",
+              in[i].device()->short_name());
+  d.fixes.push_back(manual_fix(
+      cat("make it there: `with ", module_alias(), ".device(\"/", device->short_name(), "\"):`")));
   warn(std::move(d));
 }
 
 // The inputs on `device`; copies are made visible. Small host inputs stay where they are, and so do
 // numbers that a kernel takes by value.
-std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, Device* device, Tensors& moved) {
+std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, Device* device,
+                                  Tensors& moved) {
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in[i] || !in[i].device()) continue;
     bool on_cpu = in[i].device()->kind() == DeviceKind::kCpu, host = def_of(op, i).host;
@@ -81,11 +90,17 @@ std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, D
   return moved.empty() ? in : std::span<const Tensor>(moved);
 }
 
-void warn_fallback(const OpDef& op, std::span<const Tensor> in, Device* device, const std::string& refusals) {
-  auto d = about_call(Code::W0704, op, in, cat(op.name, " ran on CPU:0 instead of ", device->short_name(), ", with copies both ways"));
+void warn_fallback(const OpDef& op, std::span<const Tensor> in, Device* device,
+                   const std::string& refusals) {
+  auto d = about_call(
+      Code::W0704, op, in,
+      cat(op.name, " ran on CPU:0 instead of ", device->short_name(), ", with copies both ways"));
   d.severity = Severity::kWarning;
-  d.why = refusals.empty() ? cat("no kernel of ", op.name, " is registered for ", device->short_name()) : refusals;
-  d.fixes.push_back(manual_fix(cat("say so, and keep its operands there: `with ", module_alias(), ".device(\"/CPU:0\"):`")));
+  d.why = refusals.empty()
+              ? cat("no kernel of ", op.name, " is registered for ", device->short_name())
+              : refusals;
+  d.fixes.push_back(manual_fix(
+      cat("say so, and keep its operands there: `with ", module_alias(), ".device(\"/CPU:0\"):`")));
   warn(std::move(d));
 }
 
@@ -119,8 +134,8 @@ class VariablesOnHost {
   InlineVector<std::pair<Tensor, Device*>, 2> away_;
 };
 
-// Whether every input is there, of a dtype that is taken and that its group shares. A list of inputs is
-// left to check_signature, as are all refusals.
+// Whether every input is there, of a dtype that is taken and that its group shares. A list of
+// inputs is left to check_signature, as are all refusals.
 bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
   if (in.size() != op.inputs.size()) return false;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -132,8 +147,9 @@ bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
   return true;
 }
 
-// The short way for what most small ops are: one loop over operands of one dtype and one shape, beside numbers, on the
-// only device there is. False, and nothing is done, where any of that is not so.
+// The short way for what most small ops are: one loop over operands of one dtype and one shape,
+// beside numbers, on the only device there is. False, and nothing is done, where any of that is not
+// so.
 bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
   static const std::vector<Device*>& all = devices();
   if (all.size() != 1 || in.size() != op.inputs.size() || !in[0]) return false;
@@ -155,8 +171,10 @@ bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
   if (!loop || !op.inputs[0].dtypes.has(dtype)) return false;
   Tensor made = empty(op.plain_gives_bool ? DType::kBool : dtype, *shape, all[0]);
   int64_t n = shape->size();
-  if (one_shape && n <= kGrain) loop(from, made.mutable_raw(), n);
-  else run_broadcast(loop, in, made);
+  if (one_shape && n <= kGrain)
+    loop(from, made.mutable_raw(), n);
+  else
+    run_broadcast(loop, in, made);
   made.rep()->op = op.name.c_str();
   made.rep()->from_variable = in[0].rep()->variable_born;
   out.clear();
@@ -170,12 +188,14 @@ bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
 // Symbols of finished traces, read.
 std::span<const Tensor> values_of(const OpDef& op, std::span<const Tensor> in, Tensors& read) {
   for (size_t i = 0; i < in.size(); ++i)
-    read.push_back(!in[i] || has_value(in[i]) ? (in[i] ? value(in[i]) : in[i])
-                                              : value(in[i], operand_source(op, in, static_cast<int>(i)).text));
+    read.push_back(!in[i] || has_value(in[i])
+                       ? (in[i] ? value(in[i]) : in[i])
+                       : value(in[i], operand_source(op, in, static_cast<int>(i)).text));
   return read;
 }
 
-// A variable of a graph has values in sessions only; ops on it are written into the graph while that is there.
+// A variable of a graph has values in sessions only; ops on it are written into the graph while
+// that is there.
 void refuse_variable_of_graph(const OpDef& op, const Tensor& t) {
   auto* v = variable_behind(t);
   if (!v || !v->graph) return;
@@ -183,12 +203,16 @@ void refuse_variable_of_graph(const OpDef& op, const Tensor& t) {
   Diagnostic d;
   d.code = Code::E0101;
   d.op = op.name;
-  d.headline = cat("variable `", v->name, "` belongs to the graph `", scope.name, "`, which is gone");
-  d.labels.push_back({Role::kBorn, locate(v->born), cat("variable `", v->name, "` was made here"), false});
-  d.labels.push_back({Role::kPlaced, locate(scope.opened), cat("graph `", scope.name, "` was made here"), false});
+  d.headline =
+      cat("variable `", v->name, "` belongs to the graph `", scope.name, "`, which is gone");
+  d.labels.push_back(
+      {Role::kBorn, locate(v->born), cat("variable `", v->name, "` was made here"), false});
+  d.labels.push_back(
+      {Role::kPlaced, locate(scope.opened), cat("graph `", scope.name, "` was made here"), false});
   d.labels.push_back(used_here("used here"));
   d.why = "a variable of a graph has a value in each session that runs the graph, and none outside";
-  d.fixes.push_back(manual_fix(cat("keep `", scope.name, "` for as long as its variables are used")));
+  d.fixes.push_back(
+      manual_fix(cat("keep `", scope.name, "` for as long as its variables are used")));
   raise(std::move(d));
 }
 
@@ -198,7 +222,10 @@ class Eager final : public Interpreter {
     if (op.plain && run_plain(op, in, out)) return;
     Tensors read;
     for (const Tensor& t : in) {
-      if (t && t.is_symbolic()) { in = values_of(op, in, read); break; }
+      if (t && t.is_symbolic()) {
+        in = values_of(op, in, read);
+        break;
+      }
       if (t && t.dtype() == DType::kResource) refuse_variable_of_graph(op, t);
     }
     try {
@@ -211,24 +238,27 @@ class Eager final : public Interpreter {
   }
 
  private:
-  void run_on(Device* device, const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
+  void run_on(Device* device, const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
+              Tensors& out) {
     Tensors moved;
-    if (device->kind() != DeviceKind::kCpu || devices().size() > 1) in = gather_on(op, in, device, moved);
+    if (device->kind() != DeviceKind::kCpu || devices().size() > 1)
+      in = gather_on(op, in, device, moved);
     Infer infer(op, in, attrs);
     op.infer(infer);
     out.resize(infer.dtypes.size());
     Call call(op, in, attrs, infer, device, out);
     std::string refusals;
     const Kernel* kernel = pick_kernel(op, device->kind(), call, refusals);
-    if (!kernel && device->kind() != DeviceKind::kCpu) return on_cpu(op, in, attrs, out, device, refusals);
+    if (!kernel && device->kind() != DeviceKind::kCpu)
+      return on_cpu(op, in, attrs, out, device, refusals);
     if (!kernel) no_kernel(op, in, device, refusals);
     if (Status s = kernel->run(call); !s.ok()) raise_from(s, op, in);
     stamp(op, in, out);
   }
 
   // What a device cannot do, the CPU does; the results go where the program expects them.
-  void on_cpu(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out, Device* device,
-              const std::string& refusals) {
+  void on_cpu(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out,
+              Device* device, const std::string& refusals) {
     if (device_policy() != DevicePolicy::kSilent) warn_fallback(op, in, device, refusals);
     Tensors host;
     for (const Tensor& t : in) host.push_back(t && t.device() ? copy_to(t, cpu()) : t);
@@ -236,7 +266,8 @@ class Eager final : public Interpreter {
     DeviceScope scope(cpu());
     run_on(cpu(), op, host, attrs, out);
     variables.restore();
-    for (Tensor& t : out) if (t && t.device()) t = copy_to(t, device);
+    for (Tensor& t : out)
+      if (t && t.device()) t = copy_to(t, device);
   }
 };
 

@@ -11,7 +11,9 @@ namespace {
 
 std::string type_of_output(const Type& t) { return cat(name(t.dtype), t.shape.text()); }
 
-int64_t bytes_of(const Type& t) { return t.shape.is_full() ? t.shape.size() * size_of(t.dtype) : 0; }
+int64_t bytes_of(const Type& t) {
+  return t.shape.is_full() ? t.shape.size() * size_of(t.dtype) : 0;
+}
 
 }  // namespace
 
@@ -29,12 +31,17 @@ MemoryReport FastPlan::memory() const {
     const Type& t = by.node->outputs[static_cast<size_t>(s.slot - by.out)];
     r.separate += s.span.bytes;
     for (int k = s.span.first; k <= s.span.last; ++k) live[static_cast<size_t>(k)] += s.span.bytes;
-    r.buffers.push_back({s.span, placement_.offsets[i], type_of_output(t), by.node->op->name, by.node->where, s.shared});
+    r.buffers.push_back({s.span, placement_.offsets[i], type_of_output(t), by.node->op->name,
+                         by.node->where, s.shared});
   }
   for (int64_t l : live) r.most_live = std::max(r.most_live, l);
   for (int o : plan_.outputs_)
-    if (o >= 0 && maker[static_cast<size_t>(o)]) r.results += bytes_of(maker[static_cast<size_t>(o)]->node->outputs[static_cast<size_t>(o - maker[static_cast<size_t>(o)]->out)]);
-  std::stable_sort(r.buffers.begin(), r.buffers.end(), [](auto& a, auto& b) { return a.offset < b.offset; });
+    if (o >= 0 && maker[static_cast<size_t>(o)])
+      r.results += bytes_of(
+          maker[static_cast<size_t>(o)]
+              ->node->outputs[static_cast<size_t>(o - maker[static_cast<size_t>(o)]->out)]);
+  std::stable_sort(r.buffers.begin(), r.buffers.end(),
+                   [](auto& a, auto& b) { return a.offset < b.offset; });
   return r;
 }
 
@@ -42,7 +49,8 @@ std::string FastPlan::explain() const {
   std::lock_guard lock(mutex_);
   int64_t total = 0;
   for (size_t k = 0; k < plan_.steps_.size(); ++k) total += nanoseconds_[k];
-  std::string out = cat("plan of `", plan_.graph().scope->name, "`: ", plan_.steps_.size(), " steps\n");
+  std::string out =
+      cat("plan of `", plan_.graph().scope->name, "`: ", plan_.steps_.size(), " steps\n");
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
     const Step& s = plan_.steps_[k];
     const Node& n = *s.node;
@@ -52,14 +60,18 @@ std::string FastPlan::explain() const {
     if (total && timed_runs_) share = cat(nanoseconds_[k] / 1000 / timed_runs_, " us ", share);
     share.insert(0, share.size() < 14 ? 14 - share.size() : 0, ' ');
     out += cat(share, "  ", k, "  ", n.op->name, " -> ");
-    for (size_t i = 0; i < n.outputs.size(); ++i) out += cat(i ? ", " : "", type_of_output(n.outputs[i]));
-    out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run", ", ", bytes, " bytes", n.again ? ", computed again to save memory" : "");
+    for (size_t i = 0; i < n.outputs.size(); ++i)
+      out += cat(i ? ", " : "", type_of_output(n.outputs[i]));
+    out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run",
+               ", ", bytes, " bytes", n.again ? ", computed again to save memory" : "");
     Loc at = locate(n.where);
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     out += "\n";
     if (!refusals_[k].empty()) out += cat("         refused: ", refusals_[k], "\n");
     for (const Arg& a : n.attrs)
-      if (auto* e = expr_in(a)) out += cat("         fused", e->row() ? cat(", rows of ", e->row()) : "", ": ", e->text(), "\n");
+      if (auto* e = expr_in(a))
+        out += cat("         fused", e->row() ? cat(", rows of ", e->row()) : "", ": ", e->text(),
+                   "\n");
   }
   return out;
 }

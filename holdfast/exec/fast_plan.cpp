@@ -12,19 +12,23 @@
 namespace holdfast {
 namespace {
 
-constexpr int64_t kKeptArena = 256 << 10;  // larger ones go back to the pool between calls, where all functions share
-constexpr size_t kMostIdle = 4;            // frames that wait for the next call
+constexpr int64_t kKeptArena =
+    256 << 10;  // larger ones go back to the pool between calls, where all functions share
+constexpr size_t kMostIdle = 4;  // frames that wait for the next call
 
 using Clock = std::chrono::steady_clock;
 
 // Whether the step may keep one of its inputs for later: a variable, a list, somebody else's code.
 bool keeps_inputs(const Node& n) {
   static const OpDef &add = *find_op("AssignAddVariableOp"), &sub = *find_op("AssignSubVariableOp");
-  if (n.op == &add || n.op == &sub || n.op == &fused_update_op()) return false;  // they take numbers, never the tensor
+  if (n.op == &add || n.op == &sub || n.op == &fused_update_op())
+    return false;  // they take numbers, never the tensor
   if (n.op->traits.stateful || n.op->traits.reads) return true;
   auto opaque = [](DType d) { return d == DType::kResource || d == DType::kVariant; };
-  for (const Edge& e : n.inputs) if (e.node && opaque(type_of(e).dtype)) return true;
-  return std::any_of(n.outputs.begin(), n.outputs.end(), [&](const Type& t) { return opaque(t.dtype); });
+  for (const Edge& e : n.inputs)
+    if (e.node && opaque(type_of(e).dtype)) return true;
+  return std::any_of(n.outputs.begin(), n.outputs.end(),
+                     [&](const Type& t) { return opaque(t.dtype); });
 }
 
 }  // namespace
@@ -50,16 +54,20 @@ class FastPlan::Lease {
     if (!frame_) frame_ = p_.make_frame();
     if (frame_->arena || !p_.placement_.bytes) return;
     frame_->arena = empty(DType::kUInt8, Shape{p_.placement_.bytes}, cpu());
-    for (Tensor& t : frame_->placed) if (t) t.rep()->buffer = frame_->arena.rep()->buffer;
+    for (Tensor& t : frame_->placed)
+      if (t) t.rep()->buffer = frame_->arena.rep()->buffer;
   }
   ~Lease() {
     const Plan& plan = p_.plan_;
     for (size_t i = 0; i < frame_->slots.size(); ++i)
       if (!plan.initial_[i]) frame_->slots[i] = Tensor();
-    // A tensor that somebody kept after all goes on living in this frame's memory, and nobody writes there again.
-    for (const Tensor& t : frame_->placed) if (t && !t.rep()->unique()) return;
+    // A tensor that somebody kept after all goes on living in this frame's memory, and nobody
+    // writes there again.
+    for (const Tensor& t : frame_->placed)
+      if (t && !t.rep()->unique()) return;
     if (p_.placement_.bytes > kKeptArena) {
-      for (Tensor& t : frame_->placed) if (t) t.rep()->buffer = Ref<Buffer>();
+      for (Tensor& t : frame_->placed)
+        if (t) t.rep()->buffer = Ref<Buffer>();
       frame_->arena = Tensor();
     }
     std::lock_guard lock(p_.mutex_);
@@ -75,8 +83,12 @@ class FastPlan::Lease {
 };
 
 FastPlan::FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch)
-    : plan_(plan), seen_(std::move(seen)), kernels_(new std::atomic<const Kernel*>[plan.steps().size()]),
-      refusals_(plan.steps().size()), watch_(watch), nanoseconds_(new std::atomic<int64_t>[plan.steps().size()]) {
+    : plan_(plan),
+      seen_(std::move(seen)),
+      kernels_(new std::atomic<const Kernel*>[plan.steps().size()]),
+      refusals_(plan.steps().size()),
+      watch_(watch),
+      nanoseconds_(new std::atomic<int64_t>[plan.steps().size()]) {
   for (size_t k = 0; k < plan.steps().size(); ++k) {
     nanoseconds_[k] = 0;
     kernels_[k] = seen_[k].kernel;
@@ -86,8 +98,8 @@ FastPlan::FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch)
 }
 FastPlan::~FastPlan() = default;
 
-// An input whose memory the output may take: it has that shape, this step reads it last, and reads each of its
-// elements before it writes there. -1 where there is none.
+// An input whose memory the output may take: it has that shape, this step reads it last, and reads
+// each of its elements before it writes there. -1 where there is none.
 int FastPlan::overwritten(const Step& s, size_t output) const {
   const Node& n = *s.node;
   bool fused = n.op == &fused_op();
@@ -104,12 +116,17 @@ int FastPlan::overwritten(const Step& s, size_t output) const {
     int storage = s.in[i] < 0 ? -1 : storage_of_[static_cast<size_t>(s.in[i])];
     if (storage < 0 || in.shape != out.shape || size_of(in.dtype) != size_of(out.dtype)) continue;
     const Span& span = storages_[static_cast<size_t>(storage)].span;
-    if (span.last != now || span.bytes != in.shape.size() * size_of(in.dtype)) continue;  // a view of a part would lie crosswise
+    if (span.last != now || span.bytes != in.shape.size() * size_of(in.dtype))
+      continue;          // a view of a part would lie crosswise
     bool taken = false;  // by another output of this step
-    for (size_t k = 0; k < output; ++k) taken = taken || storage_of_[static_cast<size_t>(s.out) + k] == storage;
+    for (size_t k = 0; k < output; ++k)
+      taken = taken || storage_of_[static_cast<size_t>(s.out) + k] == storage;
     if (taken) continue;
-    auto there = [&](int slot) { return slot >= 0 && slot != s.in[i] && storage_of_[static_cast<size_t>(slot)] == storage; };
-    if (std::any_of(s.in.begin(), s.in.end(), there)) continue;  // two views of one memory may lie crosswise
+    auto there = [&](int slot) {
+      return slot >= 0 && slot != s.in[i] && storage_of_[static_cast<size_t>(slot)] == storage;
+    };
+    if (std::any_of(s.in.begin(), s.in.end(), there))
+      continue;  // two views of one memory may lie crosswise
     if (fused && !expr_of(n.attrs).may_overwrite(output, i)) continue;
     return storage;
   }
@@ -133,13 +150,16 @@ void FastPlan::find_storage() {
       int from = i < seen_[k].alias.size() ? seen_[k].alias[i] : -1;
       if (from >= 0) root[slot] = root[static_cast<size_t>(steps[k].in[static_cast<size_t>(from)])];
     }
-    for (int i : steps[k].in) if (i >= 0) last_[static_cast<size_t>(i)] = static_cast<int>(k);
+    for (int i : steps[k].in)
+      if (i >= 0) last_[static_cast<size_t>(i)] = static_cast<int>(k);
   }
   auto at = [](int i) { return static_cast<size_t>(i); };
-  for (int o : plan_.outputs_) if (o >= 0) retained_[at(root[at(o)])] = true;
+  for (int o : plan_.outputs_)
+    if (o >= 0) retained_[at(root[at(o)])] = true;
   for (const Step& s : steps)
     if (keeps_inputs(*s.node))
-      for (int i : s.in) if (i >= 0) retained_[at(root[at(i)])] = true;
+      for (int i : s.in)
+        if (i >= 0) retained_[at(root[at(i)])] = true;
   for (size_t i = 0; i < slots; ++i) last_[at(root[i])] = std::max(last_[at(root[i])], last_[i]);
   for (size_t k = 0; k < steps.size(); ++k) {
     const Step& s = steps[k];
@@ -158,7 +178,8 @@ void FastPlan::find_storage() {
         ++storages_[at(taken)].shared;
       } else {
         taken = static_cast<int>(storages_.size());
-        storages_.push_back({{t.shape.size() * size_of(t.dtype), static_cast<int>(k), last_[slot]}, static_cast<int>(slot)});
+        storages_.push_back({{t.shape.size() * size_of(t.dtype), static_cast<int>(k), last_[slot]},
+                             static_cast<int>(slot)});
       }
       storage_of_[slot] = taken;
       placed_[slot] = true;
@@ -178,7 +199,8 @@ std::unique_ptr<FastPlan::Frame> FastPlan::make_frame() const {
       size_t slot = static_cast<size_t>(s.out) + i;
       if (!placed_[slot]) continue;
       const Type& t = s.node->outputs[i];
-      auto rep = make_ref<TensorRep>(t.dtype, t.shape, Ref<Buffer>(), placement_.offsets[static_cast<size_t>(storage_of_[slot])]);
+      auto rep = make_ref<TensorRep>(t.dtype, t.shape, Ref<Buffer>(),
+                                     placement_.offsets[static_cast<size_t>(storage_of_[slot])]);
       rep->born = s.node->where;
       f->placed[slot] = Tensor(std::move(rep));
     }
@@ -186,13 +208,15 @@ std::unique_ptr<FastPlan::Frame> FastPlan::make_frame() const {
   return f;
 }
 
-// Puts a step's results into their slots. Memory of the arena that nobody planned to look into is left behind.
+// Puts a step's results into their slots. Memory of the arena that nobody planned to look into is
+// left behind.
 void FastPlan::settle(const Step& s, Tensors& out, Frame& f) const {
   for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) {
     size_t slot = static_cast<size_t>(s.out) + i;
     Tensor& t = out[i];
     const Tensor& own = f.placed[slot];
-    bool foreign = t && f.arena && t.rep()->buffer.get() == f.arena.rep()->buffer.get() && t.rep() != own.rep();
+    bool foreign = t && f.arena && t.rep()->buffer.get() == f.arena.rep()->buffer.get() &&
+                   t.rep() != own.rep();
     if (foreign) {
       int storage = storage_of_[slot];
       int64_t begin = storage < 0 ? 0 : placement_.offsets[static_cast<size_t>(storage)];
@@ -237,7 +261,8 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
   Where asked = here();
   Lease frame(*this);
   std::span<Tensor> slots(frame->slots);
-  for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(plan_.inputs_[i])] = inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i)
+    slots[static_cast<size_t>(plan_.inputs_[i])] = inputs[i];
   if (given) *given = Tensors();
   bool timed = timed_.load(std::memory_order_relaxed);
   bool watching = watch_.load(std::memory_order_relaxed) && watch_.exchange(false);
@@ -266,13 +291,16 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
     }
     settle(s, out, *frame);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
-    if (timed) nanoseconds_[k] += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+    if (timed)
+      nanoseconds_[k] +=
+          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
     if ((k + 1) % at_a_time == 0) check_interrupt();
   }
   if (timed) ++timed_runs_;
   set_site(asked);
   outputs.resize(plan_.outputs_.size());
-  for (size_t i = 0; i < outputs.size(); ++i) outputs[i] = plan_.outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(plan_.outputs_[i])];
+  for (size_t i = 0; i < outputs.size(); ++i)
+    outputs[i] = plan_.outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(plan_.outputs_[i])];
   if (!watching) return;
   {
     std::lock_guard lock(mutex_);

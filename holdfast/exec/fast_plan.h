@@ -8,11 +8,12 @@
 
 namespace holdfast {
 
-/// Built from what is expected of each step, or from what a run saw. Where a kernel looks into other memory than
-/// that, the value is copied: never wrong, at worst slower.
+/// Built from what is expected of each step, or from what a run saw. Where a kernel looks into
+/// other memory than that, the value is copied: never wrong, at worst slower.
 class HOLDFAST_API FastPlan {
  public:
-  /// `watch`: the first run looks whether the kernels do as expected, and tells the plan if they don't.
+  /// `watch`: the first run looks whether the kernels do as expected, and tells the plan if they
+  /// don't.
   FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch);
   ~FastPlan();
 
@@ -20,7 +21,8 @@ class HOLDFAST_API FastPlan {
   void run(std::span<const Tensor> inputs, Tensors* given, Tensors& outputs) const;
 
   MemoryReport memory() const;
-  /// Each step: its kernel, why others refused, its bytes and its share of the time that timed runs took.
+  /// Each step: its kernel, why others refused, its bytes and its share of the time that timed runs
+  /// took.
   std::string explain() const;
   /// Whether runs from now on note the time of each step.
   void set_timed(bool on) const { timed_ = on; }
@@ -30,8 +32,8 @@ class HOLDFAST_API FastPlan {
   class Lease;
   struct Storage {
     Span span;
-    int slot;          // of its first value
-    int shared = 0;    // further values that took its place
+    int slot;        // of its first value
+    int shared = 0;  // further values that took its place
   };
   void find_storage();
   bool retained(int slot) const { return retained_[static_cast<size_t>(slot)]; }
@@ -43,19 +45,21 @@ class HOLDFAST_API FastPlan {
 
   const Plan& plan_;
   std::vector<StepSeen> seen_;
-  mutable std::unique_ptr<std::atomic<const Kernel*>[]> kernels_;  // of each step, once one was chosen
-  mutable std::vector<std::string> refusals_;                      // written by the run that watches
+  mutable std::unique_ptr<std::atomic<const Kernel*>[]>
+      kernels_;                                // of each step, once one was chosen
+  mutable std::vector<std::string> refusals_;  // written by the run that watches
   mutable std::atomic<bool> watch_;
-  std::vector<int> storage_of_;       // by slot; -1: memory of its own
-  std::vector<bool> placed_;          // by slot: its tensor is made beforehand
-  std::vector<bool> retained_;        // by slot: somebody may keep it beyond the run
-  std::vector<int> first_, last_;     // by slot: the steps that write it and read it last
+  std::vector<int> storage_of_;    // by slot; -1: memory of its own
+  std::vector<bool> placed_;       // by slot: its tensor is made beforehand
+  std::vector<bool> retained_;     // by slot: somebody may keep it beyond the run
+  std::vector<int> first_, last_;  // by slot: the steps that write it and read it last
   std::vector<Storage> storages_;
   Placement placement_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> idle_;
   mutable std::atomic<bool> timed_{false};
-  mutable std::unique_ptr<std::atomic<int64_t>[]> nanoseconds_;  // of each step, all timed runs together
+  mutable std::unique_ptr<std::atomic<int64_t>[]>
+      nanoseconds_;  // of each step, all timed runs together
   mutable std::atomic<int64_t> timed_runs_{0};
 };
 

@@ -8,7 +8,8 @@ namespace {
 bool fits(const std::vector<Type>& signature, std::span<const Tensor> arguments) {
   if (signature.size() != arguments.size()) return false;
   for (size_t i = 0; i < signature.size(); ++i)
-    if (signature[i].dtype != arguments[i].dtype() || !(signature[i].shape == arguments[i].shape())) return false;
+    if (signature[i].dtype != arguments[i].dtype() || !(signature[i].shape == arguments[i].shape()))
+      return false;
   return true;
 }
 
@@ -35,7 +36,8 @@ Ref<ConcreteFunction> TracedCode::find(std::span<const Tensor> arguments) {
 
 Ref<ConcreteFunction> TracedCode::concrete(const std::vector<Type>& signature) {
   std::lock_guard lock(mutex_);
-  for (const Trace& t : traces_) if (t.signature == signature) return t.function;
+  for (const Trace& t : traces_)
+    if (t.signature == signature) return t.function;
   return trace(signature);
 }
 

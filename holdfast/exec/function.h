@@ -20,7 +20,8 @@ struct FunctionOptions {
 class HOLDFAST_API TracedCode {
  public:
   using Body = std::function<Tensors(std::span<const Tensor>)>;
-  TracedCode(Body body, FunctionOptions options) : body_(std::move(body)), options_(std::move(options)) {}
+  TracedCode(Body body, FunctionOptions options)
+      : body_(std::move(body)), options_(std::move(options)) {}
 
   Tensors call(std::span<const Tensor> arguments);
   /// The trace for arguments of these dtypes and shapes.
@@ -44,22 +45,49 @@ class HOLDFAST_API TracedCode {
 
 namespace detail {
 
-template <class F> struct Callable : Callable<decltype(&F::operator())> {};
-template <class C, class R, class... A> struct Callable<R (C::*)(A...) const> { using Return = R; static constexpr size_t arity = sizeof...(A); };
-template <class C, class R, class... A> struct Callable<R (C::*)(A...)> { using Return = R; static constexpr size_t arity = sizeof...(A); };
-template <class R, class... A> struct Callable<R (*)(A...)> { using Return = R; static constexpr size_t arity = sizeof...(A); };
+template <class F>
+struct Callable : Callable<decltype(&F::operator())> {};
+template <class C, class R, class... A>
+struct Callable<R (C::*)(A...) const> {
+  using Return = R;
+  static constexpr size_t arity = sizeof...(A);
+};
+template <class C, class R, class... A>
+struct Callable<R (C::*)(A...)> {
+  using Return = R;
+  static constexpr size_t arity = sizeof...(A);
+};
+template <class R, class... A>
+struct Callable<R (*)(A...)> {
+  using Return = R;
+  static constexpr size_t arity = sizeof...(A);
+};
 
 /// From the list of a graph's outputs to what the code returns.
-template <class R> struct FromList;
-template <> struct FromList<void> { static void get(const Tensors&) {} };
-template <> struct FromList<Tensor> { static Tensor get(const Tensors& t) { return t[0]; } };
-template <> struct FromList<Tensors> { static Tensors get(const Tensors& t) { return t; } };
-template <> struct FromList<std::vector<Tensor>> {
+template <class R>
+struct FromList;
+template <>
+struct FromList<void> {
+  static void get(const Tensors&) {}
+};
+template <>
+struct FromList<Tensor> {
+  static Tensor get(const Tensors& t) { return t[0]; }
+};
+template <>
+struct FromList<Tensors> {
+  static Tensors get(const Tensors& t) { return t; }
+};
+template <>
+struct FromList<std::vector<Tensor>> {
   static std::vector<Tensor> get(const Tensors& t) { return {t.begin(), t.end()}; }
 };
-template <class... T> struct FromList<std::tuple<T...>> {
+template <class... T>
+struct FromList<std::tuple<T...>> {
   static std::tuple<T...> get(const Tensors& t) {
-    return [&]<size_t... I>(std::index_sequence<I...>) { return std::tuple<T...>(t[I]...); }(std::index_sequence_for<T...>{});
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<T...>(t[I]...);
+    }(std::index_sequence_for<T...>{});
   }
 };
 
@@ -69,7 +97,8 @@ template <class... T> struct FromList<std::tuple<T...>> {
 template <class R, size_t N>
 class Function {
  public:
-  Function(TracedCode::Body body, FunctionOptions options) : code_(std::make_shared<TracedCode>(std::move(body), std::move(options))) {}
+  Function(TracedCode::Body body, FunctionOptions options)
+      : code_(std::make_shared<TracedCode>(std::move(body), std::move(options))) {}
 
   template <class... A>
     requires(sizeof...(A) == N)
@@ -77,7 +106,9 @@ class Function {
     const Tensor list[N + 1] = {Tensor(In(arguments))..., Tensor()};
     return detail::FromList<R>::get(code_->call({list, N}));
   }
-  Ref<ConcreteFunction> concrete(const std::vector<Type>& signature) const { return code_->concrete(signature); }
+  Ref<ConcreteFunction> concrete(const std::vector<Type>& signature) const {
+    return code_->concrete(signature);
+  }
   size_t traces() const { return code_->traces(); }
 
  private:
@@ -89,14 +120,14 @@ template <class F>
 auto function(F f, FunctionOptions options = {}) {
   using C = detail::Callable<F>;
   using R = typename C::Return;
-  return Function<R, C::arity>(
-      [f = std::move(f)](std::span<const Tensor> arguments) mutable {
-        return [&]<size_t... I>(std::index_sequence<I...>) {
-          if constexpr (std::is_void_v<R>) return f(arguments[I]...), Tensors{};
-          else return detail::Result<R>::list(f(arguments[I]...));
-        }(std::make_index_sequence<C::arity>{});
-      },
-      std::move(options));
+  return Function<R, C::arity>([f = std::move(f)](std::span<const Tensor> arguments) mutable {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      if constexpr (std::is_void_v<R>)
+        return f(arguments[I]...), Tensors{};
+      else
+        return detail::Result<R>::list(f(arguments[I]...));
+    }(std::make_index_sequence<C::arity>{});
+  }, std::move(options));
 }
 
 }  // namespace holdfast

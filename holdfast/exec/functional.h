@@ -24,9 +24,11 @@ HOLDFAST_API Tensor scan(const FoldFn& f, In x, MaybeIn initial = std::nullopt);
 /// What the branch with that number gives; the last one stands for any other number.
 HOLDFAST_API Tensors switch_case(In index, const std::vector<BranchFn>& branches);
 /// What the branch beside the first true predicate gives, else `otherwise`.
-HOLDFAST_API Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pairs, const BranchFn& otherwise);
+HOLDFAST_API Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pairs,
+                             const BranchFn& otherwise);
 
 /// The value that a symbol has for given values of its graph's inputs, by name.
-HOLDFAST_API Tensor peek(const Tensor& symbol, const std::vector<std::pair<std::string, Tensor>>& feed = {});
+HOLDFAST_API Tensor peek(const Tensor& symbol,
+                         const std::vector<std::pair<std::string, Tensor>>& feed = {});
 
 }  // namespace holdfast

@@ -5,8 +5,11 @@
 
 namespace holdfast {
 
-const Kernel* pick_kernel(const OpDef& op, DeviceKind kind, const Call& call, std::string& refusals) {
-  DType d = call.inputs() && call.has(0) ? call.in(0).dtype() : call.outputs() ? call.out_dtype(0) : DType::kResource;
+const Kernel* pick_kernel(const OpDef& op, DeviceKind kind, const Call& call,
+                          std::string& refusals) {
+  DType d = call.inputs() && call.has(0) ? call.in(0).dtype()
+            : call.outputs()             ? call.out_dtype(0)
+                                         : DType::kResource;
   for (const Kernel& k : op.kernels) {
     if (k.device != kind) continue;
     bool takes = k.dtypes.has(d) || d == DType::kResource || d == DType::kVariant;
@@ -23,8 +26,10 @@ void raise_from(const Status& s, const OpDef& op, std::span<const Tensor> in) {
   raise(std::move(d));
 }
 
-void no_kernel(const OpDef& op, std::span<const Tensor> in, Device* device, const std::string& refusals) {
-  auto d = about_call(Code::E1105, op, in, cat(op.name, " has no kernel for this call on ", device->short_name()));
+void no_kernel(const OpDef& op, std::span<const Tensor> in, Device* device,
+               const std::string& refusals) {
+  auto d = about_call(Code::E1105, op, in,
+                      cat(op.name, " has no kernel for this call on ", device->short_name()));
   d.why = refusals.empty() ? "no kernel is registered" : refusals;
   raise(std::move(d));
 }

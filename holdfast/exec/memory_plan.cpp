@@ -30,7 +30,8 @@ Placement place(const std::vector<Span>& spans) {
   p.offsets.resize(spans.size(), 0);
   std::vector<size_t> order(spans.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return spans[a].bytes > spans[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return spans[a].bytes > spans[b].bytes; });
   std::vector<size_t> by_offset;  // those that have a place
   for (size_t i : order) {
     const Span& s = spans[i];
@@ -46,19 +47,23 @@ Placement place(const std::vector<Span>& spans) {
     }
     p.offsets[i] = best < 0 ? free : best;
     p.bytes = std::max(p.bytes, p.offsets[i] + need);
-    auto at = std::upper_bound(by_offset.begin(), by_offset.end(), i, [&](size_t a, size_t b) { return p.offsets[a] < p.offsets[b]; });
+    auto at = std::upper_bound(by_offset.begin(), by_offset.end(), i,
+                               [&](size_t a, size_t b) { return p.offsets[a] < p.offsets[b]; });
     by_offset.insert(at, i);
   }
   return p;
 }
 
 std::string MemoryReport::text() const {
-  std::string out = cat("memory plan: ", size_text(arena), " in one block for ", buffers.size(), " buffers; apart they would take ",
-                        size_text(separate), "; ", size_text(most_live), " are needed at once; results ", size_text(results), "\n");
+  std::string out =
+      cat("memory plan: ", size_text(arena), " in one block for ", buffers.size(),
+          " buffers; apart they would take ", size_text(separate), "; ", size_text(most_live),
+          " are needed at once; results ", size_text(results), "\n");
   out += cat(padded("offset", 12), padded("bytes", 12), padded("steps", 12), "  value\n");
   for (const PlannedBuffer& b : buffers) {
     Loc at = locate(b.born);
-    out += cat(padded(cat(b.offset), 12), padded(cat(b.span.bytes), 12), padded(cat(b.span.first, "-", b.span.last), 12), "  ", b.value, " ", b.op);
+    out += cat(padded(cat(b.offset), 12), padded(cat(b.span.bytes), 12),
+               padded(cat(b.span.first, "-", b.span.last), 12), "  ", b.value, " ", b.op);
     if (!at.file.empty()) out += cat("  ", short_path(at.file), ":", at.line);
     if (b.shared) out += cat("  (and ", b.shared, " after it, in place)");
     out += "\n";

@@ -21,7 +21,8 @@ struct Placement {
   int64_t bytes = 0;
 };
 
-/// The largest first, each in the smallest gap that holds it. Offsets are multiples of a cache line.
+/// The largest first, each in the smallest gap that holds it. Offsets are multiples of a cache
+/// line.
 HOLDFAST_API Placement place(const std::vector<Span>& spans);
 
 /// One block of a plan's memory, for people.
@@ -36,10 +37,11 @@ struct PlannedBuffer {
 
 /// What a plan holds while it runs.
 struct HOLDFAST_API MemoryReport {
-  int64_t arena = 0;      // bytes of the one block
-  int64_t separate = 0;   // bytes of all the values in it, had each its own
-  int64_t results = 0;    // bytes of values that leave the plan, as far as they are known
-  int64_t most_live = 0;  // bytes that are needed at once at the worst step: no placement can do with less
+  int64_t arena = 0;     // bytes of the one block
+  int64_t separate = 0;  // bytes of all the values in it, had each its own
+  int64_t results = 0;   // bytes of values that leave the plan, as far as they are known
+  int64_t most_live =
+      0;  // bytes that are needed at once at the worst step: no placement can do with less
   int steps = 0;
   std::vector<PlannedBuffer> buffers;  // by offset
   std::string text() const;

@@ -14,18 +14,18 @@ namespace holdfast {
 /// Base of what holds variables and other modules.
 ///
 ///   struct Dense : Module {
-///     Dense(int64_t in, int64_t out) : Module("dense"), w(variable("w", random::normal({in, out}))), b(variable("b", zeros({out}))) {}
-///     Tensor operator()(const Tensor& x) const { return matmul(x, w) + b; }
-///     Variable w, b;
+///     Dense(int64_t in, int64_t out) : Module("dense"), w(variable("w", random::normal({in,
+///     out}))), b(variable("b", zeros({out}))) {} Tensor operator()(const Tensor& x) const { return
+///     matmul(x, w) + b; } Variable w, b;
 ///   };
 ///   struct Net : Module {
 ///     Net() : Module("net") {}
 ///     Dense first = module(Dense(8, 4)), second = module(Dense(4, 1));
 ///   };
 ///
-/// What `variable` and `module` make known is found by `variables`. Copies of a module are the same module, as copies of a
-/// Variable are the same variable: a module can be moved, copied and kept in containers, and what it holds lives as long
-/// as one of them, or a module that holds it.
+/// What `variable` and `module` make known is found by `variables`. Copies of a module are the same
+/// module, as copies of a Variable are the same variable: a module can be moved, copied and kept in
+/// containers, and what it holds lives as long as one of them, or a module that holds it.
 class HOLDFAST_API Module {
  public:
   explicit Module(std::string name = "module");
@@ -39,7 +39,8 @@ class HOLDFAST_API Module {
   /// Opens it: `NameScope in = name_scope();`
   NameScope name_scope() const { return NameScope(state_->scope); }
 
-  /// All variables of this module, in the order they were made known, then those of the modules it holds; each once.
+  /// All variables of this module, in the order they were made known, then those of the modules it
+  /// holds; each once.
   std::vector<Variable> variables() const;
   std::vector<Variable> trainable_variables() const;
   std::vector<Variable> non_trainable_variables() const;

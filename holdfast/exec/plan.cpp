@@ -29,18 +29,24 @@ namespace {
 }
 
 bool full(const Node& n) {
-  for (const Type& t : n.outputs) if (!t.shape.is_full() || t.dtype == DType::kResource) return false;
-  for (const Edge& e : n.inputs) if (e.node && !type_of(e).shape.is_full()) return false;
+  for (const Type& t : n.outputs)
+    if (!t.shape.is_full() || t.dtype == DType::kResource) return false;
+  for (const Edge& e : n.inputs)
+    if (e.node && !type_of(e).shape.is_full()) return false;
   return true;
 }
 
 // An input of numbers whose sizes are not all known.
-bool is_open(const Node& input) { return kPlain.has(input.outputs[0].dtype) && !input.outputs[0].shape.is_full(); }
+bool is_open(const Node& input) {
+  return kPlain.has(input.outputs[0].dtype) && !input.outputs[0].shape.is_full();
+}
 
 // A random node's own generator, while it runs; an op inside another node's code has none.
 class DrawingFrom {
  public:
-  explicit DrawingFrom(const Node& n) : was_(random::seed_scope().node) { random::seed_scope().node = static_cast<random::NodeGenerator*>(n.state.get()); }
+  explicit DrawingFrom(const Node& n) : was_(random::seed_scope().node) {
+    random::seed_scope().node = static_cast<random::NodeGenerator*>(n.state.get());
+  }
   ~DrawingFrom() { random::seed_scope().node = was_; }
   DrawingFrom(const DrawingFrom&) = delete;
 
@@ -92,9 +98,11 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
     s.out = out;
     for (const Edge& e : n->inputs) {
       s.in.push_back(slot(e));
-      if (s.in.back() >= 0) last_use[static_cast<size_t>(s.in.back())] = static_cast<int>(p.steps_.size());
+      if (s.in.back() >= 0)
+        last_use[static_cast<size_t>(s.in.back())] = static_cast<int>(p.steps_.size());
     }
-    for (const Edge& e : n->inputs) s.owns = s.owns || (e.node && type_of(e).dtype == DType::kVariant);
+    for (const Edge& e : n->inputs)
+      s.owns = s.owns || (e.node && type_of(e).dtype == DType::kVariant);
     s.fixed = fixed(*n);
     if (full(*n)) {
       s.types = std::make_unique<Infer>(*n->op, std::span<const Tensor>(), n->attrs);
@@ -108,7 +116,8 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
   bool plain = true;  // lists and handles carry more than a shape
   auto look = [&](const Node& n) {
     p.open_ = p.open_ || is_open(n);
-    plain = plain && n.outputs[0].dtype != DType::kResource && n.outputs[0].dtype != DType::kVariant;
+    plain =
+        plain && n.outputs[0].dtype != DType::kResource && n.outputs[0].dtype != DType::kVariant;
   };
   for (const Ref<Node>& n : graph->inputs) look(*n);
   for (const Capture& c : graph->captures) look(*c.inner);
@@ -119,16 +128,19 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
     if (p.outputs_.back() >= 0) last_use[static_cast<size_t>(p.outputs_.back())] = INT32_MAX;
   }
   for (size_t i = 0; i < last_use.size(); ++i)
-    if (!p.initial_[i] && last_use[i] >= 0 && last_use[i] != INT32_MAX) p.steps_[static_cast<size_t>(last_use[i])].done.push_back(static_cast<int>(i));
+    if (!p.initial_[i] && last_use[i] >= 0 && last_use[i] != INT32_MAX)
+      p.steps_[static_cast<size_t>(last_use[i])].done.push_back(static_cast<int>(i));
   for (size_t k = 0; k < p.steps_.size(); ++k) {  // what nobody reads goes at once
     Step& s = p.steps_[k];
     for (size_t i = 0; i < s.node->outputs.size(); ++i)
-      if (int o = s.out + static_cast<int>(i); last_use[static_cast<size_t>(o)] < 0) s.done.push_back(o);
+      if (int o = s.out + static_cast<int>(i); last_use[static_cast<size_t>(o)] < 0)
+        s.done.push_back(o);
   }
   return plan;
 }
 
-void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel, std::string* refusals) {
+void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel,
+                    std::string* refusals) {
   const Node& n = *s.node;
   const OpDef& op = *n.op;
   // Tensors side by side that their slots hold for the time of the step.
@@ -143,7 +155,8 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
   } else if (s.in.size() <= kFew) {
     std::memset(few, 0, sizeof few);
     for (size_t i = 0; i < s.in.size(); ++i)
-      if (s.in[i] >= 0) std::memcpy(few + i * sizeof(Tensor), &slots[static_cast<size_t>(s.in[i])], sizeof(Tensor));
+      if (s.in[i] >= 0)
+        std::memcpy(few + i * sizeof(Tensor), &slots[static_cast<size_t>(s.in[i])], sizeof(Tensor));
     in = {std::launder(reinterpret_cast<const Tensor*>(few)), s.in.size()};
   } else {
     for (int i : s.in) many.push_back(i < 0 ? Tensor() : slots[static_cast<size_t>(i)]);
@@ -176,7 +189,8 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
 }
 
 void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {
-  if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (inputs.size() != inputs_.size())
+    bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
   if (open_)
     if (Ref<Plan> sized = for_sizes_of(inputs)) return sized->run(inputs, outputs);
   if (const FastPlan* f = fast()) return f->run(inputs, nullptr, outputs);
@@ -186,12 +200,14 @@ void Plan::run(std::span<const Tensor> inputs, Tensors& outputs) const {
 }
 
 void Plan::run(Tensors&& inputs, Tensors& outputs) const {
-  if (inputs.size() != inputs_.size()) bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
+  if (inputs.size() != inputs_.size())
+    bug(cat("a plan of ", inputs_.size(), " inputs was given ", inputs.size()));
   if (open_)
     if (Ref<Plan> sized = for_sizes_of(inputs)) return sized->run(std::move(inputs), outputs);
   if (const FastPlan* f = fast()) return f->run(inputs, &inputs, outputs);
   InlineVector<Tensor, 32> slots(std::span<const Tensor>(initial_.data(), initial_.size()));
-  for (size_t i = 0; i < inputs.size(); ++i) slots[static_cast<size_t>(inputs_[i])] = std::move(inputs[i]);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    slots[static_cast<size_t>(inputs_[i])] = std::move(inputs[i]);
   inputs = Tensors();
   run_slots({slots.data(), slots.size()}, outputs);
 }
@@ -223,7 +239,8 @@ std::vector<StepSeen> Plan::expected() const {
 void Plan::learn(std::vector<StepSeen> seen) const {
   std::lock_guard lock(mutex_);
   if (fast_.size() > 1) return;
-  fast_.push_back(std::make_unique<FastPlan>(*this, std::move(seen), false));  // the old one may be running still
+  fast_.push_back(std::make_unique<FastPlan>(*this, std::move(seen),
+                                             false));  // the old one may be running still
   ready_.store(fast_.back().get(), std::memory_order_release);
 }
 
@@ -236,13 +253,15 @@ void Plan::run_slots(std::span<Tensor> slots, Tensors& outputs) const {
     Tensors out;
     const Kernel* kernel = nullptr;
     run_step(s, slots, out, kernel, nullptr);
-    for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i) slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
+    for (size_t i = 0; i < out.size() && i < s.node->outputs.size(); ++i)
+      slots[static_cast<size_t>(s.out) + i] = std::move(out[i]);
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     if ((k + 1) % at_a_time == 0) check_interrupt();
   }
   set_site(asked);
   outputs.resize(outputs_.size());
-  for (size_t i = 0; i < outputs_.size(); ++i) outputs[i] = outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(outputs_[i])];
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    outputs[i] = outputs_[i] < 0 ? Tensor() : slots[static_cast<size_t>(outputs_[i])];
 }
 
 }  // namespace holdfast

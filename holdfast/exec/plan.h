@@ -15,10 +15,11 @@ class SizePlans;
 /// One node, ready to run.
 struct Step {
   Ref<Node> node;
-  InlineVector<int, 4> in;       // slots; -1: an optional input that is not there
-  int out = 0;                   // the first of its outputs' slots
-  InlineVector<int, 4> done;     // slots that nobody reads after this step
-  bool owns = false;             // its inputs are handed over with their count, so that a list can change in place
+  InlineVector<int, 4> in;    // slots; -1: an optional input that is not there
+  int out = 0;                // the first of its outputs' slots
+  InlineVector<int, 4> done;  // slots that nobody reads after this step
+  bool owns =
+      false;  // its inputs are handed over with their count, so that a list can change in place
   bool fixed = false;            // what its kernel is chosen by is known beforehand
   std::unique_ptr<Infer> types;  // what it gives, where every size is known beforehand
 };
@@ -27,13 +28,14 @@ struct Step {
 inline constexpr int kFresh = -1, kElsewhere = -2;
 struct StepSeen {
   const Kernel* kernel = nullptr;
-  std::string refusals;          // of kernels before it
-  InlineVector<int, 2> alias;    // the input whose memory each output looks into; kFresh: memory of its own;
-                                 // kElsewhere: that of somebody else, such as a variable
+  std::string refusals;        // of kernels before it
+  InlineVector<int, 2> alias;  // the input whose memory each output looks into; kFresh: memory of
+                               // its own; kElsewhere: that of somebody else, such as a variable
 };
 
-/// Fixed steps and order. Any number of threads may run it at once. Values between steps have their places in one
-/// block of memory; the first run looks at what the kernels do with it, and binds them.
+/// Fixed steps and order. Any number of threads may run it at once. Values between steps have their
+/// places in one block of memory; the first run looks at what the kernels do with it, and binds
+/// them.
 class HOLDFAST_API Plan final : public RefCounted {
  public:
   Plan();
@@ -49,17 +51,22 @@ class HOLDFAST_API Plan final : public RefCounted {
   const Graph& graph() const { return *graph_; }
   const std::vector<Step>& steps() const { return steps_; }
   int slots() const { return static_cast<int>(initial_.size()); }
-  /// Bytes that outputs of this plan's steps take, as far as they are known: what tells small plans from large.
+  /// Bytes that outputs of this plan's steps take, as far as they are known: what tells small plans
+  /// from large.
   int64_t bytes() const { return bytes_; }
-  /// After how many steps a run looks whether somebody wants it stopped: a look costs what a tiny step costs.
+  /// After how many steps a run looks whether somebody wants it stopped: a look costs what a tiny
+  /// step costs.
   size_t steps_at_a_time() const { return open_ || bytes_ > (1 << 20) ? 1 : 16; }
-  /// How it runs where there is one device, made when first asked for; null where there are several.
+  /// How it runs where there is one device, made when first asked for; null where there are
+  /// several.
   const FastPlan* fast() const;
 
  private:
   friend class FastPlan;
-  /// Runs one step on `slots`; `out` may hold tensors to write into. A kernel that is not given is chosen.
-  static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel, std::string* refusals);
+  /// Runs one step on `slots`; `out` may hold tensors to write into. A kernel that is not given is
+  /// chosen.
+  static void run_step(const Step&, std::span<Tensor> slots, Tensors& out, const Kernel*& kernel,
+                       std::string* refusals);
   void run_slots(std::span<Tensor> slots, Tensors& outputs) const;
   std::vector<StepSeen> expected() const;
   Ref<Plan> for_sizes_of(std::span<const Tensor> inputs) const;
@@ -68,13 +75,14 @@ class HOLDFAST_API Plan final : public RefCounted {
 
   Ref<Graph> graph_;
   std::vector<Step> steps_;
-  std::vector<Tensor> initial_;     // constants in their slots
+  std::vector<Tensor> initial_;  // constants in their slots
   std::vector<int> inputs_, outputs_;
   int64_t bytes_ = 0;
-  bool open_ = false;               // sizes of some inputs are not known
+  bool open_ = false;  // sizes of some inputs are not known
   mutable std::unique_ptr<SizePlans> sized_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<FastPlan>> fast_;  // as first expected, and as it was seen; the last is in force
+  mutable std::vector<std::unique_ptr<FastPlan>>
+      fast_;  // as first expected, and as it was seen; the last is in force
   mutable std::atomic<const FastPlan*> ready_{nullptr};
 };
 

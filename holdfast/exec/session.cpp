@@ -12,7 +12,8 @@
 namespace holdfast {
 namespace {
 
-constexpr size_t kMostPlans = 1024;  // a program that builds a new op for each run must not fill the memory
+constexpr size_t kMostPlans =
+    1024;  // a program that builds a new op for each run must not fill the memory
 
 }  // namespace
 
@@ -31,11 +32,12 @@ class Session::Ready {
   std::vector<Stage> first;  // initial values, those that others need before them
   std::shared_ptr<Planned> planned;
   std::vector<Tensor> given;
-  std::vector<int> from;     // of each fetch: which output of the plan; -1: `known`
+  std::vector<int> from;  // of each fetch: which output of the plan; -1: `known`
   std::vector<Tensor> known;
 };
 
-Session::Session(Ref<OpenGraph> graph, std::string name, [[maybe_unused]] const std::source_location& at)
+Session::Session(Ref<OpenGraph> graph, std::string name,
+                 [[maybe_unused]] const std::source_location& at)
     : graph_(std::move(graph)), name_(std::move(name)) {
 #ifndef HOLDFAST_BUILDING
   mark_site(at);
@@ -72,10 +74,15 @@ void Session::need_open() const {
   d.code = Code::E0802;
   d.headline = cat("`", name_, "` is closed, and can't run anything");
   d.labels.push_back({Role::kPlaced, locate(opened_), "opened here", false});
-  d.labels.push_back({Role::kClosed, locate(closed_at_), closed_by_block_ ? "closed at the end of this `with`" : "closed here", false});
+  d.labels.push_back({Role::kClosed, locate(closed_at_),
+                      closed_by_block_ ? "closed at the end of this `with`" : "closed here",
+                      false});
   d.labels.push_back(used_here("used here, after it was closed"));
-  d.why = "a closed session has let go of its variables' values, so there is nothing left to run with";
-  d.fixes.push_back(manual_fix(closed_by_block_ ? "move the run into the `with`" : cat("move the run before `", name_, ".close()`")));
+  d.why =
+      "a closed session has let go of its variables' values, so there is nothing left to run with";
+  d.fixes.push_back(manual_fix(closed_by_block_
+                                   ? "move the run into the `with`"
+                                   : cat("move the run before `", name_, ".close()`")));
   raise(std::move(d));
 }
 
@@ -85,15 +92,27 @@ void Session::other_graph(const Tensor& t, const std::string& name, bool fed) co
   Diagnostic d;
   d.code = Code::E0111;
   d.subject = describe(t, name);
-  d.subject.owner = {"session_graph", theirs.name, locate(theirs.opened), 0, theirs.open() ? "open" : "closed", {}};
-  d.headline = cat("`", name, "` belongs to the graph `", theirs.name, "`, and `", name_, "` runs `", ours.name, "`");
-  d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), " from ", t.rep()->op, ", in `", theirs.name, "`"), false});
-  d.labels.push_back({Role::kPlaced, locate(theirs.opened), cat("graph `", theirs.name, "` was made here"), false});
-  d.labels.push_back({Role::kPlaced, locate(ours.opened), cat("graph `", ours.name, "` was made here"), false});
-  d.labels.push_back({Role::kPlaced, locate(opened_), cat("`", name_, "` was opened here, for `", ours.name, "`"), false});
+  d.subject.owner = {"session_graph",
+                     theirs.name,
+                     locate(theirs.opened),
+                     0,
+                     theirs.open() ? "open" : "closed",
+                     {}};
+  d.headline = cat("`", name, "` belongs to the graph `", theirs.name, "`, and `", name_,
+                   "` runs `", ours.name, "`");
+  d.labels.push_back(
+      {Role::kBorn, locate(t.born()),
+       cat("born here: ", type_text(t), " from ", t.rep()->op, ", in `", theirs.name, "`"), false});
+  d.labels.push_back({Role::kPlaced, locate(theirs.opened),
+                      cat("graph `", theirs.name, "` was made here"), false});
+  d.labels.push_back(
+      {Role::kPlaced, locate(ours.opened), cat("graph `", ours.name, "` was made here"), false});
+  d.labels.push_back({Role::kPlaced, locate(opened_),
+                      cat("`", name_, "` was opened here, for `", ours.name, "`"), false});
   d.labels.push_back(used_here(fed ? "fed here" : "run here"));
   d.why = "a session runs one graph, and knows nothing of another's tensors";
-  d.fixes.push_back(manual_fix(cat("open a session for it: `", module_alias(), ".compat.v1.Session(graph=", theirs.name, ")`")));
+  d.fixes.push_back(manual_fix(cat("open a session for it: `", module_alias(),
+                                   ".compat.v1.Session(graph=", theirs.name, ")`")));
   raise(std::move(d));
 }
 
@@ -105,19 +124,26 @@ Edge Session::edge_of_fetch(const Tensor& t, bool only) const {
   if (owner.kind != ScopeKind::kLoop) raise(lost(t, said));
   Diagnostic d = lost(t, name);
   d.code = Code::E0113;
-  d.headline = cat("`", name, "` is made in the loop's body `", owner.name, "`; a session can't fetch it");
+  d.headline =
+      cat("`", name, "` is made in the loop's body `", owner.name, "`; a session can't fetch it");
   d.labels.clear();
-  d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), " from ", t.rep()->op, ", in ", owner.name), false});
-  d.labels.push_back({Role::kPlaced, locate(owner.opened), cat("the loop; its body is `", owner.name, "`"), false});
+  d.labels.push_back({Role::kBorn, locate(t.born()),
+                      cat("born here: ", type_text(t), " from ", t.rep()->op, ", in ", owner.name),
+                      false});
+  d.labels.push_back({Role::kPlaced, locate(owner.opened),
+                      cat("the loop; its body is `", owner.name, "`"), false});
   d.labels.push_back(used_here("fetched here"));
-  d.why = cat("the body `", owner.name, "` gives one value per iteration, and none of them is left after the loop");
-  d.fixes = {manual_fix(cat("collect them in a `TensorArray`: `ta.write(i, ...)` in `", owner.name, "`, and fetch `ta.stack()`"))};
+  d.why = cat("the body `", owner.name,
+              "` gives one value per iteration, and none of them is left after the loop");
+  d.fixes = {manual_fix(cat("collect them in a `TensorArray`: `ta.write(i, ...)` in `", owner.name,
+                            "`, and fetch `ta.stack()`"))};
   raise(std::move(d));
 }
 
 Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
   if (!key.is_symbolic())
-    fail(Code::E1104, "a tensor that has a value can't be fed", "only what a graph computes can be given another value for a run",
+    fail(Code::E1104, "a tensor that has a value can't be fed",
+         "only what a graph computes can be given another value for a run",
          {manual_fix("feed a placeholder, or another tensor of the graph")});
   if (symbol_of(key)->scope != graph_->scope()) {
     std::string said = name_in_line(key);
@@ -125,12 +151,17 @@ Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
   }
   Edge e = holdfast::edge_of(key);
   const Type& type = type_of(e);
-  if (type.dtype == DType::kResource) fail(Code::E1104, cat("`", e.node->name, "` is a variable, and can't be fed"), "a run gives values to tensors",
-                                           {manual_fix("assign to the variable, or feed a tensor that is computed from it")});
+  if (type.dtype == DType::kResource)
+    fail(Code::E1104, cat("`", e.node->name, "` is a variable, and can't be fed"),
+         "a run gives values to tensors",
+         {manual_fix("assign to the variable, or feed a tensor that is computed from it")});
   if (value.dtype() != type.dtype)
-    fail(Code::E1101, cat("`", e.node->name, "` is fed with ", type_text(value), ", expected dtype ", name(type.dtype)));
+    fail(Code::E1101, cat("`", e.node->name, "` is fed with ", type_text(value),
+                          ", expected dtype ", name(type.dtype)));
   if (!type.shape.compatible(value.shape()))
-    fail(Code::E1102, cat("`", e.node->name, "` is fed with a value of shape ", value.shape().text(), ", expected ", type.shape.text()),
+    fail(Code::E1102,
+         cat("`", e.node->name, "` is fed with a value of shape ", value.shape().text(),
+             ", expected ", type.shape.text()),
          cat("the placeholder says which shapes it takes: ", type.shape.text()));
   return e;
 }
@@ -151,7 +182,8 @@ Tensor& Session::handle_here(const OpenGraph::Held& held) {
 Ref<RefCounted> Session::state_here(const Node& n) {
   if (!dynamic_cast<random::NodeGenerator*>(n.state.get())) return n.state;
   Ref<RefCounted>& state = states_[&n];
-  if (!state) state = make_ref<random::NodeGenerator>(random::OpSeeds{n.attrs[0].i(), n.attrs[1].i()});
+  if (!state)
+    state = make_ref<random::NodeGenerator>(random::OpSeeds{n.attrs[0].i(), n.attrs[1].i()});
   return state;
 }
 
@@ -171,8 +203,11 @@ void Session::set_value(const Variable& v, Tensor value) {
   variable_state(handle_here(*held))->set(std::move(value));
 }
 
-std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops, const std::vector<Edge>& fed,
-                                                const std::vector<std::string>& names, const Tensor& only) {
+std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges,
+                                                const std::vector<Ref<Node>>& ops,
+                                                const std::vector<Edge>& fed,
+                                                const std::vector<std::string>& names,
+                                                const Tensor& only) {
   Key key;
   for (const Edge& e : edges) key.push_back({e.node.get(), e.output});
   key.push_back({nullptr, 0});
@@ -183,7 +218,9 @@ std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, 
   auto& planned = plans_[key];
   if (planned) return planned;
   try {
-    Pruned pruned = prune(*graph_, {edges, ops, fed, names, only}, {[this](const OpenGraph::Held& held) { return handle_here(held); }, [this](const Node& n) { return state_here(n); }});
+    Pruned pruned = prune(*graph_, {edges, ops, fed, names, only},
+                          {[this](const OpenGraph::Held& held) { return handle_here(held); },
+                           [this](const Node& n) { return state_here(n); }});
     auto made = std::make_shared<Planned>();
     for (const OpenGraph::Held* held : pruned.reads) made->reads.push_back(*held);
     made->plan = Plan::build(optimised(*pruned.graph));
@@ -195,7 +232,8 @@ std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges, 
   }
 }
 
-// Initial values of all variables that `of` reads and nobody has initialised, in stages: each needs only those before.
+// Initial values of all variables that `of` reads and nobody has initialised, in stages: each needs
+// only those before.
 void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed) {
   std::vector<std::pair<OpenGraph::Held, std::shared_ptr<Planned>>> waiting;
   auto empty = [&](const OpenGraph::Held& held) {
@@ -206,18 +244,23 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
   auto want = [&](const std::vector<OpenGraph::Held>& reads) {
     for (const OpenGraph::Held& held : reads)
       if (seen.insert(held.variable.handle().id()).second && empty(held))
-        waiting.push_back({held, plan({held.initial}, {}, fed, {"the initial value of " + held.variable.name()})});
+        waiting.push_back({held, plan({held.initial}, {}, fed,
+                                      {"the initial value of " + held.variable.name()})});
   };
   want(of.reads);
-  for (size_t i = 0; i < waiting.size(); ++i) want(std::vector<OpenGraph::Held>(waiting[i].second->reads));
+  for (size_t i = 0; i < waiting.size(); ++i)
+    want(std::vector<OpenGraph::Held>(waiting[i].second->reads));
   while (!waiting.empty()) {
     std::unordered_set<uint64_t> without;  // a value
     for (const auto& one : waiting) without.insert(one.first.variable.handle().id());
     auto blocked = [&](const auto& one) {
       return std::any_of(one.second->reads.begin(), one.second->reads.end(),
-                         [&](const OpenGraph::Held& read) { return without.count(read.variable.handle().id()) != 0; });
+                         [&](const OpenGraph::Held& read) {
+        return without.count(read.variable.handle().id()) != 0;
+      });
     };
-    auto later = std::stable_partition(waiting.begin(), waiting.end(), [&](const auto& one) { return !blocked(one); });
+    auto later = std::stable_partition(waiting.begin(), waiting.end(),
+                                       [&](const auto& one) { return !blocked(one); });
     if (later == waiting.begin()) bug("initial values of variables need each other");
     // Together, so that a random number which two of them use is drawn once.
     std::vector<Edge> edges;
@@ -235,7 +278,8 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
   }
 }
 
-std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetches, const Feeds& feeds) {
+std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetches,
+                                                 const Feeds& feeds) {
   need_open();
   auto ready = std::make_shared<Ready>();
   std::vector<Edge> edges, fed;
@@ -261,8 +305,11 @@ Tensors Session::finish(Ready& ready) {
   if (!ready.first.empty()) {
     PatientLock lock(initialising_);
     for (Ready::Stage& stage : ready.first) {
-      auto done = [](const Tensor& handle) { return static_cast<bool>(variable_state(handle)->get()); };
-      if (std::all_of(stage.handles.begin(), stage.handles.end(), done)) continue;  // another thread was faster
+      auto done = [](const Tensor& handle) {
+        return static_cast<bool>(variable_state(handle)->get());
+      };
+      if (std::all_of(stage.handles.begin(), stage.handles.end(), done))
+        continue;  // another thread was faster
       Tensors values;
       stage.planned->plan->run(ready.given, values);
       for (size_t i = 0; i < stage.handles.size(); ++i)
@@ -271,7 +318,9 @@ Tensors Session::finish(Ready& ready) {
   }
   Tensors computed, out;
   ready.planned->plan->run(ready.given, computed);
-  for (size_t i = 0; i < ready.from.size(); ++i) out.push_back(ready.from[i] < 0 ? ready.known[i] : computed[static_cast<size_t>(ready.from[i])]);
+  for (size_t i = 0; i < ready.from.size(); ++i)
+    out.push_back(ready.from[i] < 0 ? ready.known[i]
+                                    : computed[static_cast<size_t>(ready.from[i])]);
   return out;
 }
 

@@ -18,10 +18,12 @@ struct Fetch {
   Ref<Node> node;  // an op of the graph, if there is no tensor
 };
 
-/// Values of a graph's variables, and the runs that use them. Any number of threads may run at once.
+/// Values of a graph's variables, and the runs that use them. Any number of threads may run at
+/// once.
 class HOLDFAST_API Session {
  public:
-  using Feeds = std::vector<std::pair<Tensor, Tensor>>;  // a tensor of the graph, and the value it has in this run
+  using Feeds = std::vector<std::pair<Tensor, Tensor>>;  // a tensor of the graph, and the value it
+                                                         // has in this run
 
   /// `name` is what messages call it.
   explicit Session(Ref<OpenGraph> graph, std::string name = "session",
@@ -29,10 +31,12 @@ class HOLDFAST_API Session {
   Session(const Session&) = delete;
   ~Session();
 
-  /// The values of `fetches`, computed from `feeds`; an op's is empty. Runs what they need and nothing else.
-  /// Variables that nobody has initialised get their initial values first.
+  /// The values of `fetches`, computed from `feeds`; an op's is empty. Runs what they need and
+  /// nothing else. Variables that nobody has initialised get their initial values first.
   Tensors run(const std::vector<Fetch>& fetches, const Feeds& feeds = {});
-  Tensor run(const Tensor& fetch, const Feeds& feeds = {}) { return run(std::vector<Fetch>{Fetch(fetch)}, feeds)[0]; }
+  Tensor run(const Tensor& fetch, const Feeds& feeds = {}) {
+    return run(std::vector<Fetch>{Fetch(fetch)}, feeds)[0];
+  }
 
   /// The first half of a run, which looks at the graph: nobody may write to it meanwhile.
   class Ready;
@@ -40,7 +44,8 @@ class HOLDFAST_API Session {
   /// The second half, which only computes.
   Tensors finish(Ready& ready);
 
-  /// Lets go of the variables' values; a later run is refused. `at_end_of_block`: a block that owned it has ended.
+  /// Lets go of the variables' values; a later run is refused. `at_end_of_block`: a block that
+  /// owned it has ended.
   void close(bool at_end_of_block = false);
   bool closed() const;
   const Ref<OpenGraph>& graph() const { return graph_; }
@@ -53,8 +58,9 @@ class HOLDFAST_API Session {
  private:
   struct Planned;
   using Key = std::vector<std::pair<const Node*, int>>;
-  std::shared_ptr<Planned> plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops, const std::vector<Edge>& fed,
-                                const std::vector<std::string>& names, const Tensor& only = {});
+  std::shared_ptr<Planned> plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops,
+                                const std::vector<Edge>& fed, const std::vector<std::string>& names,
+                                const Tensor& only = {});
   void initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed);
   Tensor& handle_here(const OpenGraph::Held& held);
   Ref<RefCounted> state_here(const Node& n);
@@ -67,11 +73,12 @@ class HOLDFAST_API Session {
   std::string name_;
   Where opened_ = nullptr, closed_at_ = nullptr;
   bool closed_ = false, closed_by_block_ = false;
-  mutable std::mutex mutex_;   // guards what follows; held for short
-  std::mutex initialising_;    // one thread at a time gives variables their first values
+  mutable std::mutex mutex_;  // guards what follows; held for short
+  std::mutex initialising_;   // one thread at a time gives variables their first values
   std::map<Key, std::shared_ptr<Planned>> plans_;
   std::unordered_map<uint64_t, Tensor> handles_;  // by the id of the graph's own handle
-  std::unordered_map<const Node*, Ref<RefCounted>> states_;  // where the generators of random ops stand
+  std::unordered_map<const Node*, Ref<RefCounted>>
+      states_;  // where the generators of random ops stand
 };
 
 }  // namespace holdfast

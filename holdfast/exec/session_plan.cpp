@@ -16,9 +16,11 @@ std::string quoted(const std::vector<std::string>& names) {
   return out;
 }
 
-// What the program calls a node: the name it gave, else the variable that the node's line assigns it to.
+// What the program calls a node: the name it gave, else the variable that the node's line assigns
+// it to.
 std::string called(const Node& n) {
-  if (n.name != n.op->name && n.name.compare(0, n.op->name.size() + 1, n.op->name + "_") != 0) return n.name;
+  if (n.name != n.op->name && n.name.compare(0, n.op->name.size() + 1, n.op->name + "_") != 0)
+    return n.name;
   Loc at = locate(n.where);
   const std::string& line = at.source;
   auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -26,7 +28,9 @@ std::string called(const Node& n) {
   while (end < line.size() && in_name(line[end])) ++end;
   size_t equals = line.find_first_not_of(' ', end);
   if (end == begin || equals == std::string::npos || line[equals] != '=') return n.name;
-  return line.find_first_not_of(' ', equals + 1) == static_cast<size_t>(at.col_begin) ? line.substr(begin, end - begin) : n.name;
+  return line.find_first_not_of(' ', equals + 1) == static_cast<size_t>(at.col_begin)
+             ? line.substr(begin, end - begin)
+             : n.name;
 }
 
 // What is needed, and for each node the one that asked for it first.
@@ -40,7 +44,8 @@ class Walk {
       const Node* n = todo_.back();
       todo_.pop_back();
       if (n->op == &placeholder_op()) not_fed(*n);
-      for (const Edge& e : n->inputs) if (e.node) visit(e, n);
+      for (const Edge& e : n->inputs)
+        if (e.node) visit(e, n);
       for (const Ref<Node>& before : n->after) visit(before.get(), n);
     }
   }
@@ -48,12 +53,17 @@ class Walk {
   bool given(const Edge& e) const { return given_.count(key_of(e)) != 0; }
 
  private:
-  void visit(const Edge& e, const Node* by) { if (!given(e)) visit(e.node.get(), by); }
-  void visit(const Node* n, const Node* by) { if (asked_by_.emplace(n, by).second) todo_.push_back(n); }
+  void visit(const Edge& e, const Node* by) {
+    if (!given(e)) visit(e.node.get(), by);
+  }
+  void visit(const Node* n, const Node* by) {
+    if (asked_by_.emplace(n, by).second) todo_.push_back(n);
+  }
 
   std::string fetch_name(const Node* n) const {
     for (size_t i = 0; i < asked_.edges.size(); ++i)
-      if (asked_.edges[i].node.get() == n && i < asked_.names.size() && !asked_.names[i].empty()) return asked_.names[i];
+      if (asked_.edges[i].node.get() == n && i < asked_.names.size() && !asked_.names[i].empty())
+        return asked_.names[i];
     std::string said = asked_.only && node_of(asked_.only) == n ? name_in_line(asked_.only) : "";
     return said.empty() ? n->name : said;
   }
@@ -66,20 +76,32 @@ class Walk {
     Diagnostic d;
     d.code = Code::E0801;
     d.op = placeholder.name;
-    d.headline = path.size() == 1 ? cat("placeholder `", called(placeholder), "` is fetched and not fed")
-                                  : cat("placeholder `", called(placeholder), "` is not fed, and `", top, "` needs it");
+    d.headline =
+        path.size() == 1
+            ? cat("placeholder `", called(placeholder), "` is fetched and not fed")
+            : cat("placeholder `", called(placeholder), "` is not fed, and `", top, "` needs it");
     for (const Node* n : path) {
-      Tensor t = n->outputs.empty() ? Tensor() : symbol_for({Ref<Node>(const_cast<Node*>(n)), 0}, graph_.scope());
+      Tensor t = n->outputs.empty()
+                     ? Tensor()
+                     : symbol_for({Ref<Node>(const_cast<Node*>(n)), 0}, graph_.scope());
       TensorInfo info = t ? describe(t, n == path.front() ? top : called(*n)) : TensorInfo{};
       if (!t) info.name = n->name, info.op = n->op->name, info.born = locate(n->where);
-      info.owner = {"session_graph", graph_.scope()->name, locate(graph_.scope()->opened), 0, "open", {}};
+      info.owner = {
+          "session_graph", graph_.scope()->name, locate(graph_.scope()->opened), 0, "open", {}};
       d.path.push_back(info);
     }
     d.subject = d.path.back();
-    d.labels.push_back({Role::kBorn, locate(placeholder.where),
-                        cat("placeholder `", called(placeholder), "`: ", name(placeholder.outputs[0].dtype), placeholder.outputs[0].shape.text()), false});
+    d.labels.push_back(
+        {Role::kBorn, locate(placeholder.where),
+         cat("placeholder `", called(placeholder), "`: ", name(placeholder.outputs[0].dtype),
+             placeholder.outputs[0].shape.text()),
+         false});
     for (size_t i = 0; i + 1 < path.size() && i < kShownPath; ++i)
-      if (path[i]->where) d.labels.push_back({Role::kPlaced, locate(path[i]->where), cat(i ? "which needs this " : "the way to it begins here: ", path[i]->op->name), false});
+      if (path[i]->where)
+        d.labels.push_back(
+            {Role::kPlaced, locate(path[i]->where),
+             cat(i ? "which needs this " : "the way to it begins here: ", path[i]->op->name),
+             false});
     d.labels.push_back(used_here("run here, without a value for it"));
     std::vector<std::string> fed, unfed;
     for (const Edge& e : asked_.given) fed.push_back(called(*e.node));
@@ -87,10 +109,12 @@ class Walk {
       if (given({n, 0})) continue;
       if (n.get() == &placeholder || unfed.size() < 3) unfed.push_back(called(*n));
     }
-    d.why = cat(fed.empty() ? "nothing is fed" : cat("fed: ", quoted(fed)), "; not fed: ", quoted(unfed), "; ", "a placeholder has no value of its own");
+    d.why = cat(fed.empty() ? "nothing is fed" : cat("fed: ", quoted(fed)),
+                "; not fed: ", quoted(unfed), "; ", "a placeholder has no value of its own");
     std::string entries;
     for (const Edge& e : asked_.given) entries += cat(called(*e.node), ": ..., ");
-    d.fixes.push_back(manual_fix(cat("feed it: `feed_dict={", entries, called(placeholder), ": ...}`")));
+    d.fixes.push_back(
+        manual_fix(cat("feed it: `feed_dict={", entries, called(placeholder), ": ...}`")));
     raise(std::move(d));
   }
 
@@ -106,7 +130,8 @@ class Walk {
 std::string name_in_line(const Tensor& t) {
   static const OpDef& any = *find_op("Identity");
   std::string said = operand_source(any, {&t, 1}, 0).text;
-  bool plain = !said.empty() && said != any.inputs[0].name && said.find_first_of(" ,(){}") == std::string::npos && said[0] != '[';
+  bool plain = !said.empty() && said != any.inputs[0].name &&
+               said.find_first_of(" ,(){}") == std::string::npos && said[0] != '[';
   return plain ? said : "";
 }
 
@@ -132,12 +157,15 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
     if (!walk.needs(n.get())) continue;
     Ref<Node> copy = copy_of(*n);
     if (n->op == &handle_op())
-      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n))) copy->attrs = Attrs{Arg(own.handle(*held))};
+      if (const OpenGraph::Held* held = from.find_variable(constant_of(*n)))
+        copy->attrs = Attrs{Arg(own.handle(*held))};
     if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
       copy->inputs.push_back(at(e));
       if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp")) continue;
-      if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node)); held && reads.insert(held).second) out.reads.push_back(held);
+      if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node));
+          held && reads.insert(held).second)
+        out.reads.push_back(held);
     }
     for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
     out.graph->add(copy, n->name);

@@ -9,22 +9,23 @@ namespace holdfast {
 
 /// The part of a graph that some outputs need, once others are given.
 struct Pruned {
-  Ref<Graph> graph;                             // a copy: its inputs are what is given, its outputs what was asked for
-  std::vector<const OpenGraph::Held*> reads;    // variables whose values it uses
+  Ref<Graph> graph;  // a copy: its inputs are what is given, its outputs what was asked for
+  std::vector<const OpenGraph::Held*> reads;  // variables whose values it uses
 };
 
 struct Asked {
-  std::vector<Edge> edges;          // outputs
-  std::vector<Ref<Node>> ops;       // must run too
-  std::vector<Edge> given;          // have values already
-  std::vector<std::string> names;   // what messages call the outputs, if not by their nodes
-  Tensor only = {};                 // the tensor that the user asked for, if it is one
+  std::vector<Edge> edges;         // outputs
+  std::vector<Ref<Node>> ops;      // must run too
+  std::vector<Edge> given;         // have values already
+  std::vector<std::string> names;  // what messages call the outputs, if not by their nodes
+  Tensor only = {};                // the tensor that the user asked for, if it is one
 };
 
 /// What the user's line calls the tensor it asks for; empty if that is not clear.
 std::string name_in_line(const Tensor& t);
 
-/// What a session has of its own: the variable that stands for one of the graph's, and what a node keeps from run to run.
+/// What a session has of its own: the variable that stands for one of the graph's, and what a node
+/// keeps from run to run.
 struct Own {
   std::function<Tensor(const OpenGraph::Held&)> handle;
   std::function<Ref<RefCounted>(const Node&)> state;

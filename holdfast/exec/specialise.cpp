@@ -19,30 +19,38 @@ Ref<Graph> specialised(const Graph& g, std::span<const Tensor> inputs) {
     copies[n] = Ref<Node>(node_of(values[n][0]));
   };
   for (size_t i = 0; i < g.inputs.size(); ++i) given(g.inputs[i].get(), inputs[i]);
-  for (size_t i = 0; i < g.captures.size(); ++i) given(g.captures[i].inner.get(), inputs[g.inputs.size() + i]);
+  for (size_t i = 0; i < g.captures.size(); ++i)
+    given(g.captures[i].inner.get(), inputs[g.inputs.size() + i]);
   for (const Ref<Node>& n : g.nodes) {
     if (n->op == &placeholder_op()) continue;
-    if (is_constant(*n)) { values[n.get()] = {constant_of(*n)}; continue; }
+    if (is_constant(*n)) {
+      values[n.get()] = {constant_of(*n)};
+      continue;
+    }
     Tensors in, results;
-    for (const Edge& e : n->inputs) in.push_back(e.node ? values.at(e.node.get())[static_cast<size_t>(e.output)] : Tensor());
+    for (const Edge& e : n->inputs)
+      in.push_back(e.node ? values.at(e.node.get())[static_cast<size_t>(e.output)] : Tensor());
     AtSite line(n->where);
     tracer.run(*n->op, in, n->attrs, results);
     Ref<Node> made = out->nodes.back();
     made->device = n->device;
     made->placed = n->placed;
     made->state = n->state;
-    for (const Ref<Node>& b : n->after) if (auto it = copies.find(b.get()); it != copies.end()) made->after.push_back(it->second);
+    for (const Ref<Node>& b : n->after)
+      if (auto it = copies.find(b.get()); it != copies.end()) made->after.push_back(it->second);
     copies.emplace(n.get(), made);
     values[n.get()] = std::move(results);
   }
   for (const Edge& e : g.outputs)
-    out->outputs.push_back(e.node ? tracer.resolve(values.at(e.node.get())[static_cast<size_t>(e.output)]) : Edge{});
+    out->outputs.push_back(
+        e.node ? tracer.resolve(values.at(e.node.get())[static_cast<size_t>(e.output)]) : Edge{});
   return out;
 }
 
 Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs) {
   auto same = [&](const Entry& e) {
-    for (size_t i = 0; i < inputs.size(); ++i) if (inputs[i] && !(e.shapes[i] == inputs[i].shape())) return false;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i] && !(e.shapes[i] == inputs[i].shape())) return false;
     return true;
   };
   PatientLock lock(mutex_);

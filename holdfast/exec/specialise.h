@@ -5,11 +5,12 @@
 
 namespace holdfast {
 
-/// `g` with inputs of exactly these shapes: every size that follows from them is known. Its nodes share what they
-/// keep from run to run with those of `g`.
+/// `g` with inputs of exactly these shapes: every size that follows from them is known. Its nodes
+/// share what they keep from run to run with those of `g`.
 HOLDFAST_API Ref<Graph> specialised(const Graph& g, std::span<const Tensor> inputs);
 
-/// The plans of a graph for the sizes it is called with most. The second call with the same sizes makes one.
+/// The plans of a graph for the sizes it is called with most. The second call with the same sizes
+/// makes one.
 class HOLDFAST_API SizePlans {
  public:
   /// The plan for inputs of these shapes; null where the general one should run.
@@ -21,10 +22,11 @@ class HOLDFAST_API SizePlans {
     Ref<Plan> plan;
     bool hopeless = false;  // it could not be made
   };
-  static constexpr size_t kMost = 8;      // kept at a time
-  static constexpr int kMostMade = 64;    // in all: sizes that keep changing are what the general plan is for
+  static constexpr size_t kMost = 8;  // kept at a time
+  static constexpr int kMostMade =
+      64;  // in all: sizes that keep changing are what the general plan is for
   std::mutex mutex_;
-  std::vector<Entry> entries_;            // the one used last comes first
+  std::vector<Entry> entries_;  // the one used last comes first
   int made_ = 0;
 };
 

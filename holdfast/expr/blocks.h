@@ -11,8 +11,8 @@
 
 namespace holdfast {
 
-inline constexpr int64_t kBlock = 1024;         // elements a block: a few kilobytes per operand, inside L1
-inline constexpr int kMostOperands = 3;           // of a scalar instruction
+inline constexpr int64_t kBlock = 1024;  // elements a block: a few kilobytes per operand, inside L1
+inline constexpr int kMostOperands = 3;  // of a scalar instruction
 inline constexpr int64_t kGrain = 32 * kBlock;  // elements worth handing to a thread
 
 // Outputs of this many bytes leave every cache before anybody reads them: they are written past the
@@ -25,7 +25,8 @@ inline void stream(char* to, const char* from, int64_t n) {
   for (int64_t i = 0; i < n; i += 64) {
     const auto* f = reinterpret_cast<const __m128i*>(from + i);
     auto* t = reinterpret_cast<__m128i*>(to + i);
-    __m128i a = _mm_load_si128(f), b = _mm_load_si128(f + 1), c = _mm_load_si128(f + 2), d = _mm_load_si128(f + 3);
+    __m128i a = _mm_load_si128(f), b = _mm_load_si128(f + 1), c = _mm_load_si128(f + 2),
+            d = _mm_load_si128(f + 3);
     _mm_stream_si128(t, a);
     _mm_stream_si128(t + 1, b);
     _mm_stream_si128(t + 2, c);
@@ -51,7 +52,8 @@ struct Reader {
   bool constant;  // one element
   Dims sizes, strides;
 
-  Reader(const Tensor& t, const Shape& out) : data(static_cast<const char*>(t.raw())), cell(size_of(t.dtype())) {
+  Reader(const Tensor& t, const Shape& out)
+      : data(static_cast<const char*>(t.raw())), cell(size_of(t.dtype())) {
     dense = t.shape() == out;
     constant = t.size() == 1;
     if (dense || constant) return;
@@ -60,9 +62,15 @@ struct Reader {
       int64_t size = out[-i], own = i <= t.rank() ? t.dim(-i) : 1, step = own == 1 ? 0 : stride;
       stride *= own;
       if (size == 1) continue;
-      bool joins = !sizes.empty() && (step == 0 ? strides.back() == 0 : strides.back() != 0 && step == strides.back() * sizes.back());
-      if (joins) sizes.back() *= size;
-      else { sizes.push_back(size); strides.push_back(step); }
+      bool joins = !sizes.empty() &&
+                   (step == 0 ? strides.back() == 0
+                              : strides.back() != 0 && step == strides.back() * sizes.back());
+      if (joins)
+        sizes.back() *= size;
+      else {
+        sizes.push_back(size);
+        strides.push_back(step);
+      }
     }
   }
 
@@ -80,8 +88,10 @@ struct Reader {
     char* to = scratch;
     while (n > 0) {
       int64_t run = std::min(n, sizes[0] - index[0]);
-      if (strides[0] != 0) std::memcpy(to, data + at * cell, static_cast<size_t>(run * cell));
-      else repeat(to, data + at * cell, run);
+      if (strides[0] != 0)
+        std::memcpy(to, data + at * cell, static_cast<size_t>(run * cell));
+      else
+        repeat(to, data + at * cell, run);
       to += run * cell;
       n -= run;
       index[0] += run;
@@ -89,7 +99,10 @@ struct Reader {
       for (size_t k = 0; k < rank && index[k] == sizes[k]; ++k) {
         at -= sizes[k] * strides[k];
         index[k] = 0;
-        if (k + 1 < rank) { ++index[k + 1]; at += strides[k + 1]; }
+        if (k + 1 < rank) {
+          ++index[k + 1];
+          at += strides[k + 1];
+        }
       }
     }
     return scratch;

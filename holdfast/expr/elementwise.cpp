@@ -12,7 +12,8 @@ namespace holdfast {
 namespace {
 
 constexpr ScalarInfo kScalars[] = {
-#define HOLDFAST_SCALAR(id, arity, types, result, ...) {#id, arity, std::string_view(#result) == "boolean", #__VA_ARGS__},
+#define HOLDFAST_SCALAR(id, arity, types, result, ...) \
+  {#id, arity, std::string_view(#result) == "boolean", #__VA_ARGS__},
 #include "holdfast/expr/scalar_ops.def"
 #undef HOLDFAST_SCALAR
 };
@@ -21,13 +22,16 @@ struct Chosen {
   LoopTable table;
   const char* name = "baseline";
   Chosen() {
-#define HOLDFAST_FILL(isa)                                                                   \
+#define HOLDFAST_FILL(isa)                                                                    \
   (isa::add_float_loops(table), isa::add_complex_loops(table), isa::add_integer_loops(table), \
    isa::add_wide_loops(table), isa::add_cast_loops(table), name = #isa)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) HOLDFAST_FILL(avx512);
-    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) HOLDFAST_FILL(avx2);
-    else HOLDFAST_FILL(baseline);
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+      HOLDFAST_FILL(avx512);
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+      HOLDFAST_FILL(avx2);
+    else
+      HOLDFAST_FILL(baseline);
 #undef HOLDFAST_FILL
   }
 };
@@ -40,8 +44,12 @@ const Chosen& chosen() {
 }  // namespace
 
 const ScalarInfo& info(Scalar s) { return kScalars[static_cast<int>(s)]; }
-Loop loop_for(Scalar s, DType d) { return chosen().table.loops[static_cast<int>(s)][static_cast<int>(d)]; }
-Loop cast_loop(DType from, DType to) { return chosen().table.casts[static_cast<int>(from)][static_cast<int>(to)]; }
+Loop loop_for(Scalar s, DType d) {
+  return chosen().table.loops[static_cast<int>(s)][static_cast<int>(d)];
+}
+Loop cast_loop(DType from, DType to) {
+  return chosen().table.casts[static_cast<int>(from)][static_cast<int>(to)];
+}
 const char* instruction_set() { return chosen().name; }
 
 void run_broadcast(Loop loop, std::span<const Tensor> in, const Tensor& out) {
@@ -64,15 +72,21 @@ void run_broadcast(Loop loop, std::span<const Tensor> in, const Tensor& out) {
     alignas(64) char scratch[kMostOperands][kBlock * 16];
     int64_t most = std::min(kBlock, end - begin);
     for (size_t k = 0; k < readers.size(); ++k)
-      if (readers[k].constant && !readers[k].dense) readers[k].repeat(scratch[k], readers[k].data, most);
+      if (readers[k].constant && !readers[k].dense)
+        readers[k].repeat(scratch[k], readers[k].data, most);
     int64_t step = dense && !past_caches ? end - begin : kBlock;
     alignas(64) char result[kBlock * 16];
     for (int64_t b = begin; b < end; b += step) {
       int64_t count = std::min(step, end - b);
       const void* operands[kMostOperands];
       for (size_t k = 0; k < readers.size(); ++k)
-        operands[k] = readers[k].constant && !readers[k].dense ? scratch[k] : readers[k].block(b, count, scratch[k]);
-      if (!past_caches || count % 64 != 0) { loop(operands, to + b * cell, count); continue; }
+        operands[k] = readers[k].constant && !readers[k].dense
+                          ? scratch[k]
+                          : readers[k].block(b, count, scratch[k]);
+      if (!past_caches || count % 64 != 0) {
+        loop(operands, to + b * cell, count);
+        continue;
+      }
       loop(operands, result, count);
       stream(to + b * cell, result, count * cell);
     }
@@ -89,11 +103,16 @@ void infer_elementwise(Infer& s) {
   for (int i = 1; i < s.inputs(); ++i) {
     auto both = broadcast(shape, s.shape(i));
     if (!both) {
-      auto name = [&](int k) { return operand_source(s.op(), {&s.input(0), static_cast<size_t>(s.inputs())}, k).text; };
+      auto name = [&](int k) {
+        return operand_source(s.op(), {&s.input(0), static_cast<size_t>(s.inputs())}, k).text;
+      };
       auto d = about_call(Code::E1102, s.op(), {&s.input(0), static_cast<size_t>(s.inputs())},
-                          cat(s.op().name, ": `", name(i - 1), "` ", shape.text(), " and `", name(i), "` ", s.shape(i).text(), " do not broadcast"));
-      d.why = cat("aligned from the right, each pair of dimensions must be equal or hold a 1: argument `", s.op().inputs[static_cast<size_t>(i)].name,
-                  "` got shape ", s.shape(i).text(), ", expected one that broadcasts with ", shape.text());
+                          cat(s.op().name, ": `", name(i - 1), "` ", shape.text(), " and `",
+                              name(i), "` ", s.shape(i).text(), " do not broadcast"));
+      d.why = cat(
+          "aligned from the right, each pair of dimensions must be equal or hold a 1: argument `",
+          s.op().inputs[static_cast<size_t>(i)].name, "` got shape ", s.shape(i).text(),
+          ", expected one that broadcasts with ", shape.text());
       raise(std::move(d));
     }
     shape = *std::move(both);
@@ -112,7 +131,8 @@ Status run_elementwise(Call& c) {
   }
   InlineVector<Tensor, kMostOperands> operands;
   for (int i = 0; i < c.inputs(); ++i) operands.push_back(c.in(i));
-  for (int i = c.inputs(); i < arity; ++i) operands.push_back(Tensor::scalar(c.attr(i - c.inputs()).f(), d));
+  for (int i = c.inputs(); i < arity; ++i)
+    operands.push_back(Tensor::scalar(c.attr(i - c.inputs()).f(), d));
   run_broadcast(loop, operands, c.out());
   return {};
 }

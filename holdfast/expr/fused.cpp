@@ -23,16 +23,19 @@ std::optional<FusedForm> refused(const char* reason, const char*& why) {
   return std::nullopt;
 }
 
-std::optional<FusedForm> scalar_form(const OpDef& op, const Attrs& attrs, std::span<const DType> in, const char*& why) {
+std::optional<FusedForm> scalar_form(const OpDef& op, const Attrs& attrs, std::span<const DType> in,
+                                     const char*& why) {
   DType d = in[0];
   FusedForm form{loop_for(op.scalar, d), {}};
   if (!form.loop) return refused("no loop for this dtype", why);
   const Kernel* kernel = first_kernel(op, d);
   bool equality = op.scalar == Scalar::kEqual || op.scalar == Scalar::kNotEqual;
   if (equality && !attrs[0].b()) return refused("shapes that do not broadcast are an answer", why);
-  if (!kernel || (!equality && kernel->run != run_elementwise)) return refused("its values are checked", why);
+  if (!kernel || (!equality && kernel->run != run_elementwise))
+    return refused("its values are checked", why);
   auto arity = static_cast<size_t>(info(op.scalar).arity);
-  for (size_t i = in.size(); i < arity; ++i) form.numbers.push_back(Tensor::scalar(attrs[i - in.size()].f(), d));
+  for (size_t i = in.size(); i < arity; ++i)
+    form.numbers.push_back(Tensor::scalar(attrs[i - in.size()].f(), d));
   return form;
 }
 
@@ -41,9 +44,11 @@ void infer_fused(Infer& s) { expr_of({s.attr(0)}).infer(s); }
 Status run_fused(Call& c) {
   const Expr& e = expr_of({c.attr(0)});
   bool blocks = true;
-  for (int i = 0; i < c.inputs(); ++i) blocks = blocks && c.in(i).device()->kind() == DeviceKind::kCpu;
+  for (int i = 0; i < c.inputs(); ++i)
+    blocks = blocks && c.in(i).device()->kind() == DeviceKind::kCpu;
   const Shape& shape = e.row() ? e.domain() : c.out_shape(0);
-  for (int i = 0; i < c.outputs(); ++i) blocks = blocks && (e.per_row(static_cast<size_t>(i)) || c.out_shape(i) == shape);
+  for (int i = 0; i < c.outputs(); ++i)
+    blocks = blocks && (e.per_row(static_cast<size_t>(i)) || c.out_shape(i) == shape);
   std::span<const Tensor> in(c.inputs() ? &c.in(0) : nullptr, static_cast<size_t>(c.inputs()));
   if (!blocks) {
     Tensors out;
@@ -62,9 +67,16 @@ Status run_fused(Call& c) {
   return {};
 }
 
-const Op fused = RAW_OP(Fused).inputs("inputs: any*").attr("expression").dtypes(kPlain, "any").infer(infer_fused).no_gradient()
-                     .doc("Several elementwise ops as one. Graphs hold it after they were optimised.")
-                     .kernel("blocks", run_fused).kernel_for(DeviceKind::kCuda, "each", run_fused);
+const Op fused =
+    RAW_OP(Fused)
+        .inputs("inputs: any*")
+        .attr("expression")
+        .dtypes(kPlain, "any")
+        .infer(infer_fused)
+        .no_gradient()
+        .doc("Several elementwise ops as one. Graphs hold it after they were optimised.")
+        .kernel("blocks", run_fused)
+        .kernel_for(DeviceKind::kCuda, "each", run_fused);
 
 }  // namespace
 
@@ -77,7 +89,8 @@ const Expr* expr_in(const Arg& a) {
 
 const Expr& expr_of(const Attrs& attrs) {
   auto* e = expr_in(attrs[0]);
-  if (!e) fail(Code::E1104, "Fused: `expression` is not one", "only the pass that fuses ops makes them");
+  if (!e)
+    fail(Code::E1104, "Fused: `expression` is not one", "only the pass that fuses ops makes them");
   return *e;
 }
 
@@ -85,25 +98,32 @@ Loop select_loop(DType d) {
   static const SelectTable table = [] {
     SelectTable t;
     std::string_view isa = instruction_set();
-    if (isa == "avx512") avx512::add_select_loops(t);
-    else if (isa == "avx2") avx2::add_select_loops(t);
-    else baseline::add_select_loops(t);
+    if (isa == "avx512")
+      avx512::add_select_loops(t);
+    else if (isa == "avx2")
+      avx2::add_select_loops(t);
+    else
+      baseline::add_select_loops(t);
     return t;
   }();
   return kPlain.has(d) ? table.loops[size_of(d)] : nullptr;
 }
 
-std::optional<FusedForm> fused_form(const OpDef& op, const Attrs& attrs, std::span<const DType> in, DType out, const char*& why) {
-  static const OpDef &cast = *find_op("Cast"), &select = *find_op("SelectV2"), &bias = *find_op("BiasAdd");
+std::optional<FusedForm> fused_form(const OpDef& op, const Attrs& attrs, std::span<const DType> in,
+                                    DType out, const char*& why) {
+  static const OpDef &cast = *find_op("Cast"), &select = *find_op("SelectV2"),
+                     &bias = *find_op("BiasAdd");
   if (in.empty()) return refused("no operand", why);
-  for (DType d : in) if (!kPlain.has(d)) return refused("not plain numbers", why);
+  for (DType d : in)
+    if (!kPlain.has(d)) return refused("not plain numbers", why);
   if (&op == &cast) {
     Loop loop = in[0] == out ? nullptr : cast_loop(in[0], out);
     return loop ? std::optional(FusedForm{loop, {}}) : refused("nothing to compute", why);
   }
   if (&op == &select) return FusedForm{select_loop(out), {}};
   if (&op == &bias)
-    return attrs[0].s() == "NHWC" ? std::optional(FusedForm{loop_for(Scalar::kAdd, out), {}}) : refused("channels are not last", why);
+    return attrs[0].s() == "NHWC" ? std::optional(FusedForm{loop_for(Scalar::kAdd, out), {}})
+                                  : refused("channels are not last", why);
   return op.elementwise ? scalar_form(op, attrs, in, why) : refused("not element by element", why);
 }
 
@@ -119,7 +139,8 @@ int Expr::input_again(int value, bool per_row) {
   return static_cast<int>(values_.size()) - 1;
 }
 
-int Expr::add(const OpDef& op, const Attrs& attrs, Where where, const FusedForm& form, std::span<const int> operands, DType out, bool per_row) {
+int Expr::add(const OpDef& op, const Attrs& attrs, Where where, const FusedForm& form,
+              std::span<const int> operands, DType out, bool per_row) {
   Instruction n{&op, attrs, where, {}, static_cast<int>(operands.size()), 0, form.loop, {}};
   n.operands.append(operands.begin(), operands.end());
   for (const Tensor& t : form.numbers) {
@@ -127,7 +148,8 @@ int Expr::add(const OpDef& op, const Attrs& attrs, Where where, const FusedForm&
     values_.push_back({.dtype = t.dtype(), .per_row = per_row, .number = t});
   }
   n.result = static_cast<int>(values_.size());
-  values_.push_back({.dtype = out, .per_row = per_row, .instruction = static_cast<int>(code_.size())});
+  values_.push_back(
+      {.dtype = out, .per_row = per_row, .instruction = static_cast<int>(code_.size())});
   code_.push_back(std::move(n));
   return code_.back().result;
 }
@@ -137,19 +159,22 @@ int Expr::constant(Tensor t) {
   return static_cast<int>(values_.size()) - 1;
 }
 
-int Expr::fold(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor axes, RowFold loops) {
+int Expr::fold(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor axes,
+               RowFold loops) {
   int operands[2] = {value, constant(std::move(axes))};
   int out = add(op, attrs, where, {}, operands, dtype(value), true);
   code_.back().fold = loops;
   return out;
 }
 
-int Expr::reshaped(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor shape, bool per_row) {
+int Expr::reshaped(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor shape,
+                   bool per_row) {
   int operands[2] = {value, shape ? constant(shape) : -1};
   return add(op, attrs, where, {}, {operands, size_t{shape ? 2u : 1u}}, dtype(value), per_row);
 }
 
-std::vector<int> Expr::append(const Expr& other, bool per_row, const std::function<int(int, bool)>& input) {
+std::vector<int> Expr::append(const Expr& other, bool per_row,
+                              const std::function<int(int, bool)>& input) {
   std::vector<int> now;
   size_t n = other.coded_ ? other.coded_ : other.values_.size();
   for (size_t i = 0; i < n; ++i) {
@@ -197,7 +222,8 @@ void Expr::drop_unread() {
   std::vector<bool> needed(values_.size(), false);
   for (int s : stores_) needed[static_cast<size_t>(s)] = true;
   for (size_t k = code_.size(); k-- > 0;)
-    if (needed[static_cast<size_t>(code_[k].result)]) for (int o : code_[k].operands) needed[static_cast<size_t>(o)] = true;
+    if (needed[static_cast<size_t>(code_[k].result)])
+      for (int o : code_[k].operands) needed[static_cast<size_t>(o)] = true;
   std::vector<Instruction> kept;
   for (Instruction& k : code_) {
     Value& result = values_[static_cast<size_t>(k.result)];
@@ -222,7 +248,8 @@ bool Expr::may_overwrite(size_t output, size_t input) const {
   for (const Value& v : values_) {
     if (v.input != static_cast<int>(input)) continue;
     // Read in another way, it would be needed by blocks to come.
-    if (v.per_row != out.per_row || size_of(v.dtype) != size_of(out.dtype) || v.last > out.made) return false;
+    if (v.per_row != out.per_row || size_of(v.dtype) != size_of(out.dtype) || v.last > out.made)
+      return false;
   }
   return true;
 }
@@ -231,39 +258,48 @@ void Expr::run_each(std::span<const Tensor> in, Tensors& out) const {
   std::vector<Tensor> values(values_.size());
   std::vector<int> last(values_.size(), -1);  // the instruction that reads it last
   for (size_t i = 0; i < values_.size(); ++i) {
-    if (values_[i].input >= 0) values[i] = in[static_cast<size_t>(values_[i].input)];
-    else if (values_[i].aside) values[i] = values_[i].number;
+    if (values_[i].input >= 0)
+      values[i] = in[static_cast<size_t>(values_[i].input)];
+    else if (values_[i].aside)
+      values[i] = values_[i].number;
   }
-  for (size_t k = 0; k < code_.size(); ++k) for (int o : code_[k].operands) last[static_cast<size_t>(o)] = static_cast<int>(k);
+  for (size_t k = 0; k < code_.size(); ++k)
+    for (int o : code_[k].operands) last[static_cast<size_t>(o)] = static_cast<int>(k);
   for (int s : stores_) last[static_cast<size_t>(s)] = static_cast<int>(code_.size());
   Where asked = here();
   for (size_t k = 0; k < code_.size(); ++k) {
     const Instruction& n = code_[k];
     Tensors operands, result;
-    for (int i = 0; i < n.inputs; ++i) operands.push_back(values[static_cast<size_t>(n.operands[static_cast<size_t>(i)])]);
+    for (int i = 0; i < n.inputs; ++i)
+      operands.push_back(values[static_cast<size_t>(n.operands[static_cast<size_t>(i)])]);
     set_site(n.where);
     eager()->run(*n.op, operands, n.attrs, result);
     values[static_cast<size_t>(n.result)] = result[0];
-    for (int o : n.operands) if (last[static_cast<size_t>(o)] == static_cast<int>(k)) values[static_cast<size_t>(o)] = Tensor();
+    for (int o : n.operands)
+      if (last[static_cast<size_t>(o)] == static_cast<int>(k))
+        values[static_cast<size_t>(o)] = Tensor();
   }
   for (int s : stores_) out.push_back(values[static_cast<size_t>(s)]);
   set_site(asked);
 }
 
 void Expr::infer(Infer& s) const {
-  if (static_cast<size_t>(s.inputs()) != inputs_) s.bad_value("inputs", cat(s.inputs(), " tensors"), cat(inputs_));
+  if (static_cast<size_t>(s.inputs()) != inputs_)
+    s.bad_value("inputs", cat(s.inputs(), " tensors"), cat(inputs_));
   std::vector<Tensor> values(values_.size());
   for (size_t i = 0; i < values_.size(); ++i) {
     int from = values_[i].input;
     if (values_[i].aside) values[i] = values_[i].number;
     if (from < 0) continue;
     values[i] = s.input(from);
-    if (values[i].dtype() != values_[i].dtype) s.bad_dtype(from, std::string(name(values_[i].dtype)));
+    if (values[i].dtype() != values_[i].dtype)
+      s.bad_dtype(from, std::string(name(values_[i].dtype)));
   }
   Where asked = here();
   for (const Instruction& n : code_) {
     Tensors operands;
-    for (int i = 0; i < n.inputs; ++i) operands.push_back(values[static_cast<size_t>(n.operands[static_cast<size_t>(i)])]);
+    for (int i = 0; i < n.inputs; ++i)
+      operands.push_back(values[static_cast<size_t>(n.operands[static_cast<size_t>(i)])]);
     set_site(n.where);
     Infer one(*n.op, operands, n.attrs);
     n.op->infer(one);
@@ -271,20 +307,23 @@ void Expr::infer(Infer& s) const {
     rep->op = n.op->name.c_str();
     values[static_cast<size_t>(n.result)] = Tensor(std::move(rep));
   }
-  for (int o : stores_) s.output(values[static_cast<size_t>(o)].dtype(), values[static_cast<size_t>(o)].shape());
+  for (int o : stores_)
+    s.output(values[static_cast<size_t>(o)].dtype(), values[static_cast<size_t>(o)].shape());
   set_site(asked);
 }
 
 std::string Expr::text() const {
   auto named = [&](int v) {
     const Value& value = values_[static_cast<size_t>(v)];
-    return value.number ? Arg(value.number.to_double()).text() : cat(value.input >= 0 ? "x" : "v", value.input >= 0 ? value.input : v);
+    return value.number ? Arg(value.number.to_double()).text()
+                        : cat(value.input >= 0 ? "x" : "v", value.input >= 0 ? value.input : v);
   };
   std::string out;
   for (const Instruction& n : code_) {
     out += cat(out.empty() ? "" : "; ", named(n.result), " = ", n.op->name, "(");
     for (size_t i = 0; i < n.operands.size(); ++i)
-      if (!values_[static_cast<size_t>(n.operands[i])].aside) out += cat(i ? ", " : "", named(n.operands[i]));
+      if (!values_[static_cast<size_t>(n.operands[i])].aside)
+        out += cat(i ? ", " : "", named(n.operands[i]));
     out += ")";
   }
   out += " ->";

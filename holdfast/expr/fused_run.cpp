@@ -8,22 +8,28 @@
 namespace holdfast {
 namespace {
 
-constexpr int64_t kScratch = 64 << 10;     // bytes on the stack of each thread
-constexpr int64_t kRowScratch = 256 << 10; // the same where rows are long: what is between stays in the second cache
-constexpr int64_t kComfortable = 24 << 10; // what leaves room for inputs and outputs in the first cache
-constexpr int64_t kLine = 64;              // bytes that come from memory together
-constexpr int64_t kFar = 512 << 10;        // bytes of an operand that the second cache does not hold beside others
-constexpr int64_t kLeast = 64;             // elements a block: loops and streamed stores need whole lines
+constexpr int64_t kScratch = 64 << 10;  // bytes on the stack of each thread
+constexpr int64_t kRowScratch =
+    256 << 10;  // the same where rows are long: what is between stays in the second cache
+constexpr int64_t kComfortable =
+    24 << 10;                  // what leaves room for inputs and outputs in the first cache
+constexpr int64_t kLine = 64;  // bytes that come from memory together
+constexpr int64_t kFar =
+    512 << 10;  // bytes of an operand that the second cache does not hold beside others
+constexpr int64_t kLeast = 64;  // elements a block: loops and streamed stores need whole lines
 
 int64_t in_lines(int64_t bytes) { return (bytes + kLeast - 1) / kLeast * kLeast; }
 
-// Elements a block, where each takes so many bytes of scratch memory; whole rows where there are some.
+// Elements a block, where each takes so many bytes of scratch memory; whole rows where there are
+// some.
 int64_t block_of(int64_t per_element, int64_t row) {
-  int64_t block = std::clamp(kComfortable / std::max<int64_t>(per_element, 1), kLeast, kBlock) / kLeast * kLeast;
+  int64_t block = std::clamp(kComfortable / std::max<int64_t>(per_element, 1), kLeast, kBlock) /
+                  kLeast * kLeast;
   return row ? std::max<int64_t>(1, block / row) * row : block;
 }
 
-void fold_rows(const RowFold& f, const char* from, int64_t rows, int64_t row, int64_t cell, char* to) {
+void fold_rows(const RowFold& f, const char* from, int64_t rows, int64_t row, int64_t cell,
+               char* to) {
   constexpr int64_t kCells = 64;
   alignas(64) char cells[kCells * 16];
   for (int64_t r = 0; r < rows; r += kCells) {
@@ -37,26 +43,29 @@ void fold_rows(const RowFold& f, const char* from, int64_t rows, int64_t row, in
 
 // How one value is found while a block is computed.
 struct Expr::Source {
-  const char* data = nullptr;   // of an input that lies in order
-  int reader = -1;              // of an input that repeats
-  char* to = nullptr;           // where an output goes
+  const char* data = nullptr;  // of an input that lies in order
+  int reader = -1;             // of an input that repeats
+  char* to = nullptr;          // where an output goes
   int64_t cell = 0, scratch = 0;
   bool per_row = false;
-  bool once = false;            // the same in every block: read when the piece begins
+  bool once = false;  // the same in every block: read when the piece begins
   bool streamed = false;
 };
 
 bool Expr::holds_rows(int64_t row) const {
   int64_t per_element = 0;  // as if no two values shared
-  for (const Value& v : values_) if (!v.aside && !v.per_row) per_element += size_of(v.dtype);
+  for (const Value& v : values_)
+    if (!v.aside && !v.per_row) per_element += size_of(v.dtype);
   return row * per_element + static_cast<int64_t>(values_.size()) * kLeast <= kScratch;
 }
 
 bool Expr::keeps_rows(int64_t row) const {
   InlineVector<Slot, 32> slots(slots_.begin(), slots_.end());
-  for (const Value& v : values_) if (v.input >= 0) slots.push_back({size_of(v.dtype), v.per_row});  // as if all repeated
+  for (const Value& v : values_)
+    if (v.input >= 0) slots.push_back({size_of(v.dtype), v.per_row});  // as if all repeated
   int64_t per_element = 0, used = 0;
-  for (const Slot& s : slots) if (!s.per_row) per_element += s.cell;
+  for (const Slot& s : slots)
+    if (!s.per_row) per_element += s.cell;
   int64_t block = block_of(per_element, row);
   for (const Slot& s : slots) used += in_lines(s.cell * (s.per_row ? block / row : block));
   return used <= kRowScratch;
@@ -66,12 +75,17 @@ bool Expr::keeps_rows(int64_t row) const {
 class Expr::Run {
  public:
   Run(const Expr& e, std::span<const Tensor> in, std::span<const Tensor> out, const Shape& shape)
-      : e_(e), n_(shape.size()), row_(e.row_), sources_(e.values_.size()), slots_(e.slots_.begin(), e.slots_.end()) {
+      : e_(e),
+        n_(shape.size()),
+        row_(e.row_),
+        sources_(e.values_.size()),
+        slots_(e.slots_.begin(), e.slots_.end()) {
     for (size_t i = 0; i < sources_.size(); ++i) find(e.values_[i], in, shape, sources_[i]);
     for (size_t k = 0; k < e.stores_.size(); ++k) {
       Source& s = sources_[static_cast<size_t>(e.stores_[k])];
       s.to = static_cast<char*>(out[k].mutable_raw());
-      s.streamed = !s.per_row && n_ * s.cell >= kStreamFrom && reinterpret_cast<uintptr_t>(s.to) % 16 == 0;
+      s.streamed =
+          !s.per_row && n_ * s.cell >= kStreamFrom && reinterpret_cast<uintptr_t>(s.to) % 16 == 0;
       streams_ = streams_ || s.streamed;
     }
     lay_out();
@@ -84,7 +98,9 @@ class Expr::Run {
     if (row_) grain = (grain + block_ - 1) / block_ * block_;
     if (used_ > kRowScratch) bug(cat("an expression wants ", used_, " bytes of scratch memory"));
     bool few = used_ <= kScratch;
-    parallel_for(n_, grain, [&](int64_t begin, int64_t end) { few ? piece_in<kScratch>(begin, end) : piece_in<kRowScratch>(begin, end); });
+    parallel_for(n_, grain, [&](int64_t begin, int64_t end) {
+      few ? piece_in<kScratch>(begin, end) : piece_in<kRowScratch>(begin, end);
+    });
   }
 
  private:
@@ -128,36 +144,45 @@ class Expr::Run {
     if (far && e_.actions_.size() > 1) far_.push_back(i);
   }
 
-  // Memory brings the next block while loops work on this one: before each of them but the first, which waits for its
-  // own, a share of it is asked for. Always inline: GCC takes a function that only asks for one without effect, and drops
-  // its calls.
-  __attribute__((always_inline)) inline void ask_ahead(char* const* at, int64_t count, size_t action, bool own) const {
-    auto shares = static_cast<int64_t>(e_.actions_.size()) - 1, share = static_cast<int64_t>(action) - 1;
+  // Memory brings the next block while loops work on this one: before each of them but the first,
+  // which waits for its own, a share of it is asked for. Always inline: GCC takes a function that
+  // only asks for one without effect, and drops its calls.
+  __attribute__((always_inline)) inline void ask_ahead(char* const* at, int64_t count,
+                                                       size_t action, bool own) const {
+    auto shares = static_cast<int64_t>(e_.actions_.size()) - 1,
+         share = static_cast<int64_t>(action) - 1;
     for (int i : far_) {
       const Source& s = sources_[static_cast<size_t>(i)];
       int64_t bytes = count * s.cell, step = in_lines((bytes + shares - 1) / shares);
-      const char *from = at[i] + bytes + share * step, *to = at[i] + bytes + std::min(bytes, (share + 1) * step);
+      const char *from = at[i] + bytes + share * step,
+                 *to = at[i] + bytes + std::min(bytes, (share + 1) * step);
       if (s.to && !own) continue;  // another thread may be writing there
-      if (s.to) for (; from < to; from += kLine) __builtin_prefetch(from, 1, 3);
-      else for (; from < to; from += kLine) __builtin_prefetch(from, 0, 3);
+      if (s.to)
+        for (; from < to; from += kLine) __builtin_prefetch(from, 1, 3);
+      else
+        for (; from < to; from += kLine) __builtin_prefetch(from, 0, 3);
     }
   }
 
   void lay_out() {
     int64_t per_element = 0, used = 0;
-    for (const Slot& s : slots_) if (!s.per_row) per_element += s.cell;
+    for (const Slot& s : slots_)
+      if (!s.per_row) per_element += s.cell;
     block_ = block_of(per_element, row_);
     InlineVector<int64_t, 16> offsets;
     for (const Slot& s : slots_) {
       offsets.push_back(used);
       used += in_lines(s.cell * (s.per_row ? block_ / row_ : block_));
     }
-    if (block_ % kLeast) for (Source& s : sources_) s.streamed = false;  // blocks would not begin on a boundary
-    for (Source& s : sources_) s.scratch = s.scratch >= 0 ? offsets[static_cast<size_t>(s.scratch)] : -1;
+    if (block_ % kLeast)
+      for (Source& s : sources_) s.streamed = false;  // blocks would not begin on a boundary
+    for (Source& s : sources_)
+      s.scratch = s.scratch >= 0 ? offsets[static_cast<size_t>(s.scratch)] : -1;
     used_ = used;
   }
 
-  // Apart from its callers: compilers touch every page of a large frame, and small calls would pay for it.
+  // Apart from its callers: compilers touch every page of a large frame, and small calls would pay
+  // for it.
   template <int64_t kBytes>
   __attribute__((noinline)) void piece_in(int64_t begin, int64_t end) const {
     alignas(64) char scratch[kBytes];
@@ -172,10 +197,13 @@ class Expr::Run {
       if (s.scratch >= 0) at[i] = scratch + s.scratch;
       if (!s.once) continue;
       const Reader& r = readers_[static_cast<size_t>(s.reader)];
-      if (r.constant) spread(s, at[i], s.per_row ? most / row_ : most);
-      else at[i] = const_cast<char*>(static_cast<const char*>(r.block(0, most, at[i])));
+      if (r.constant)
+        spread(s, at[i], s.per_row ? most / row_ : most);
+      else
+        at[i] = const_cast<char*>(static_cast<const char*>(r.block(0, most, at[i])));
     }
-    for (int64_t b = begin; b < end; b += block_) block(b, std::min(block_, end - b), end, scratch, at.data());
+    for (int64_t b = begin; b < end; b += block_)
+      block(b, std::min(block_, end - b), end, scratch, at.data());
     if (streams_) end_stream();
   }
 
@@ -185,9 +213,13 @@ class Expr::Run {
     for (int i : moving_) {
       const Source& s = sources_[static_cast<size_t>(i)];
       int64_t begin = (s.per_row ? first : b) * s.cell;
-      if (s.to) at[i] = s.streamed && whole ? scratch + s.scratch : s.to + begin;
-      else if (s.reader < 0) at[i] = const_cast<char*>(s.data) + begin;
-      else at[i] = const_cast<char*>(static_cast<const char*>(readers_[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch)));
+      if (s.to)
+        at[i] = s.streamed && whole ? scratch + s.scratch : s.to + begin;
+      else if (s.reader < 0)
+        at[i] = const_cast<char*>(s.data) + begin;
+      else
+        at[i] = const_cast<char*>(static_cast<const char*>(
+            readers_[static_cast<size_t>(s.reader)].block(b, count, scratch + s.scratch)));
     }
     bool more = !far_.empty() && b + 2 * count <= n_, own = b + 2 * count <= end;
     for (size_t k = 0; k < e_.actions_.size(); ++k) {
@@ -199,8 +231,14 @@ class Expr::Run {
       switch (a.kind) {
         case Action::kLoop: a.loop(in, to, n); break;
         case Action::kRowLoop: a.rows(in, to, rows, row_); break;
-        case Action::kFold: fold_rows(a.fold, at[a.in[0]], rows, row_, sources_[static_cast<size_t>(a.result)].cell, to); break;
-        case Action::kCopy: std::memmove(to, in[0], static_cast<size_t>(n * sources_[static_cast<size_t>(a.result)].cell)); break;
+        case Action::kFold:
+          fold_rows(a.fold, at[a.in[0]], rows, row_, sources_[static_cast<size_t>(a.result)].cell,
+                    to);
+          break;
+        case Action::kCopy:
+          std::memmove(to, in[0],
+                       static_cast<size_t>(n * sources_[static_cast<size_t>(a.result)].cell));
+          break;
       }
       if (!streams_ || !whole) continue;
       const Source& s = sources_[static_cast<size_t>(a.result)];

@@ -11,9 +11,12 @@ const RowTable& row_table() {
   static const RowTable table = [] {
     RowTable t;
     std::string_view isa = instruction_set();
-    if (isa == "avx512") avx512::add_row_loops(t);
-    else if (isa == "avx2") avx2::add_row_loops(t);
-    else baseline::add_row_loops(t);
+    if (isa == "avx512")
+      avx512::add_row_loops(t);
+    else if (isa == "avx2")
+      avx2::add_row_loops(t);
+    else
+      baseline::add_row_loops(t);
     return t;
   }();
   return table;
@@ -41,8 +44,10 @@ class Expr::Scheduler {
       } else {
         int from = per_row ? held(k.operands[0]) : along_domain(k.operands[0]);
         bool stored = std::find(e_.stores_.begin(), e_.stores_.end(), k.result) != e_.stores_.end();
-        if (stored) act(Action::kCopy, {&from, 1}, k.result);
-        else held_[static_cast<size_t>(k.result)] = from;  // the same numbers in the same order
+        if (stored)
+          act(Action::kCopy, {&from, 1}, k.result);
+        else
+          held_[static_cast<size_t>(k.result)] = from;  // the same numbers in the same order
       }
     }
   }
@@ -55,7 +60,8 @@ class Expr::Scheduler {
       value(e_.actions_[k].result).made = static_cast<int>(k);
     }
     for (size_t k = 0; k < e_.actions_.size(); ++k) {
-      // What dies here may be overwritten by the result: loops read an element before they write it.
+      // What dies here may be overwritten by the result: loops read an element before they write
+      // it.
       for (int o : operands(k)) {
         const Value& v = value(o);
         if (v.made < 0 || v.last != static_cast<int>(k)) continue;
@@ -70,18 +76,26 @@ class Expr::Scheduler {
  private:
   Value& value(int v) { return e_.values_[static_cast<size_t>(v)]; }
   int held(int v) const { return held_[static_cast<size_t>(v)]; }
-  std::vector<int>& free(const Value& v) { return free_[static_cast<size_t>(size_of(v.dtype))][v.per_row]; }
+  std::vector<int>& free(const Value& v) {
+    return free_[static_cast<size_t>(size_of(v.dtype))][v.per_row];
+  }
 
-  std::span<const int> operands(size_t k) const { return {e_.actions_[k].in, static_cast<size_t>(e_.actions_[k].count)}; }
+  std::span<const int> operands(size_t k) const {
+    return {e_.actions_[k].in, static_cast<size_t>(e_.actions_[k].count)};
+  }
 
   Action& act(Action::Kind kind, std::span<const int> in, int result) {
-    Action a{.kind = kind, .per_row = value(result).per_row, .count = static_cast<int>(in.size()), .result = result};
+    Action a{.kind = kind,
+             .per_row = value(result).per_row,
+             .count = static_cast<int>(in.size()),
+             .result = result};
     std::copy(in.begin(), in.end(), a.in);
     e_.actions_.push_back(a);
     return e_.actions_.back();
   }
 
-  // The value with an element for each of the domain: what has one a row is written out once, when it is first needed.
+  // The value with an element for each of the domain: what has one a row is written out once, when
+  // it is first needed.
   int along_domain(int v) {
     v = held(v);
     if (!value(v).per_row) return v;
@@ -101,7 +115,9 @@ class Expr::Scheduler {
     bool first = value(held(k.operands[0])).per_row, second = value(held(k.operands[1])).per_row;
     if (first == second) return nullptr;
     DType d = value(k.operands[0]).dtype;
-    return loop_for(k.op->scalar, d) == k.loop ? row_table().loops[static_cast<int>(k.op->scalar)][static_cast<int>(d)][second] : nullptr;
+    return loop_for(k.op->scalar, d) == k.loop
+               ? row_table().loops[static_cast<int>(k.op->scalar)][static_cast<int>(d)][second]
+               : nullptr;
   }
 
   int take(const Value& v) {

@@ -9,12 +9,15 @@ namespace {
 
 void infer_update(Infer& s) {
   const Expr& e = expr_of({s.attr(0)});
-  if (static_cast<size_t>(s.inputs()) != e.inputs()) s.bad_value("inputs", cat(s.inputs() - 1, " tensors"), cat(e.inputs() - 1));
+  if (static_cast<size_t>(s.inputs()) != e.inputs())
+    s.bad_value("inputs", cat(s.inputs() - 1, " tensors"), cat(e.inputs() - 1));
   variable_state(s.input(0));
 }
 
 // Whether the variable alone holds its value, so that nobody sees it change.
-bool alone(const Tensor& t) { return t.rep()->unique() && t.rep()->buffer->unique() && t.rep()->buffer->writable(); }
+bool alone(const Tensor& t) {
+  return t.rep()->unique() && t.rep()->buffer->unique() && t.rep()->buffer->writable();
+}
 
 Status run_update(Call& c) {
   const Expr& e = expr_of({c.attr(0)});
@@ -38,10 +41,19 @@ Status run_update(Call& c) {
   });
 }
 
-const Op update = RAW_OP(FusedUpdate).inputs("resource: R, inputs: any*").attr("expression").dtypes({DType::kResource}, "R").dtypes(kPlain, "any")
-                      .doc("Changes a variable by an expression. Graphs hold it after they were optimised.")
-                      .stateful().no_gradient().outputs("").infer(infer_update)
-                      .kernel("blocks", run_update).kernel_for(DeviceKind::kCuda, "each", run_update);
+const Op update =
+    RAW_OP(FusedUpdate)
+        .inputs("resource: R, inputs: any*")
+        .attr("expression")
+        .dtypes({DType::kResource}, "R")
+        .dtypes(kPlain, "any")
+        .doc("Changes a variable by an expression. Graphs hold it after they were optimised.")
+        .stateful()
+        .no_gradient()
+        .outputs("")
+        .infer(infer_update)
+        .kernel("blocks", run_update)
+        .kernel_for(DeviceKind::kCuda, "each", run_update);
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Division and powers of integers, defined for all of them.
 //
-// The same rules as scalar_math.h: host and CUDA, no include but that one, which has the overloads for floating point.
+// The same rules as scalar_math.h: host and CUDA, no include but that one, which has the overloads
+// for floating point.
 #pragma once
 
 #ifndef __CUDACC_RTC__  // NVRTC is handed the text of scalar_math.h before this one

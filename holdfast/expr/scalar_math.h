@@ -214,7 +214,9 @@ HF_LIBM2(pow) HF_LIBM2(atan2) HF_LIBM2(fmod)
 #undef HF_LIBM
 #undef HF_LIBM2
 
-            HF_FN float abs(float x) { return __builtin_fabsf(x); }
+            HF_FN float abs(float x) {
+  return __builtin_fabsf(x);
+}
 HF_FN double abs(double x) { return __builtin_fabs(x); }
 HF_FN float copysign(float x, float y) { return __builtin_copysignf(x, y); }
 HF_FN double copysign(double x, double y) { return __builtin_copysign(x, y); }

@@ -8,7 +8,8 @@ namespace holdfast {
 namespace {
 
 std::string lower(std::string s) {
-  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(s.begin(), s.end(), s.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return s;
 }
 
@@ -16,10 +17,26 @@ std::string lower(std::string s) {
 void infer_given(Infer& s) { s.output(s.attr(0).dtype(), s.attr(1).shape()); }
 void infer_constant(Infer& s) { s.output(s.attr(0).tensor().dtype(), s.attr(0).tensor().shape()); }
 
-const Op placeholder = RAW_OP(Placeholder).doc("A value that is given from outside.").inputs("").attr("dtype").attr("shape", Shape::unknown())
-                           .infer(infer_given).no_gradient();
-const Op constant = RAW_OP(Const).doc("A value that is part of the graph.").inputs("").attr("value").infer(infer_constant).no_gradient();
-const Op handle = RAW_OP(VarHandleOp).outputs("resource").doc("A variable.").inputs("").attr("value").infer(infer_constant).no_gradient();
+const Op placeholder = RAW_OP(Placeholder)
+                           .doc("A value that is given from outside.")
+                           .inputs("")
+                           .attr("dtype")
+                           .attr("shape", Shape::unknown())
+                           .infer(infer_given)
+                           .no_gradient();
+const Op constant = RAW_OP(Const)
+                        .doc("A value that is part of the graph.")
+                        .inputs("")
+                        .attr("value")
+                        .infer(infer_constant)
+                        .no_gradient();
+const Op handle = RAW_OP(VarHandleOp)
+                      .outputs("resource")
+                      .doc("A variable.")
+                      .inputs("")
+                      .attr("value")
+                      .infer(infer_constant)
+                      .no_gradient();
 
 }  // namespace
 
@@ -117,7 +134,8 @@ Ref<Node> placeholder_for(const Type& type, Where where) {
 std::vector<Ref<Node>> needed_for(const Edge& e) {
   std::vector<Ref<Node>> out;
   std::unordered_set<const Node*> seen{e.node.get()};
-  std::vector<std::pair<Node*, size_t>> stack{{e.node.get(), 0}};  // a node and how many of its inputs are done
+  std::vector<std::pair<Node*, size_t>> stack{
+      {e.node.get(), 0}};  // a node and how many of its inputs are done
   while (!stack.empty()) {
     auto& [node, next] = stack.back();
     if (next == node->inputs.size()) {
@@ -135,7 +153,9 @@ Ref<Graph> clone(const Graph& g, NodeMap* map) {
   auto out = make_ref<Graph>(g.scope);
   NodeMap own;
   NodeMap& copies = map ? *map : own;
-  auto moved = [&](const Edge& e) { return e.node ? Edge{copies.at(e.node.get()), e.output} : Edge{}; };
+  auto moved = [&](const Edge& e) {
+    return e.node ? Edge{copies.at(e.node.get()), e.output} : Edge{};
+  };
   for (const Ref<Node>& n : g.nodes) {
     Ref<Node> copy = copy_of(*n);
     for (const Edge& e : n->inputs) copy->inputs.push_back(moved(e));

@@ -24,7 +24,9 @@ struct Edge {
 /// An edge as a key of maps; whoever uses it keeps the node alive.
 using EdgeKey = std::pair<const Node*, int>;
 struct EdgeHash {
-  size_t operator()(const EdgeKey& k) const { return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second); }
+  size_t operator()(const EdgeKey& k) const {
+    return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second);
+  }
 };
 inline EdgeKey key_of(const Edge& e) { return {e.node.get(), e.output}; }
 
@@ -51,7 +53,8 @@ class HOLDFAST_API Node final : public RefCounted {
   Where placed = nullptr;        // the line that asked
   bool again = false;            // computes a value a second time, so that it need not be kept
   Ref<RefCounted> state;         // what it keeps from run to run, as its copies do: a generator
-  std::shared_ptr<void> gradient;  // what its gradient made it keep, so that a second one need not do it again
+  std::shared_ptr<void>
+      gradient;  // what its gradient made it keep, so that a second one need not do it again
 
   bool is(const char* op_name) const { return op->name == op_name; }
   std::string text() const override { return name; }
@@ -84,11 +87,12 @@ class HOLDFAST_API Graph final : public RefCounted {
 
   const Ref<Scope> scope;
   std::vector<Ref<Node>> nodes;
-  std::vector<Ref<Node>> inputs;   // Placeholders, in the order of the arguments
+  std::vector<Ref<Node>> inputs;  // Placeholders, in the order of the arguments
   std::vector<Edge> outputs;
-  std::vector<Capture> captures;   // their inner nodes are further inputs, after the arguments
+  std::vector<Capture> captures;  // their inner nodes are further inputs, after the arguments
   std::vector<CustomGradient> customs;
-  std::shared_ptr<const NodeMap> originals;  // in a copy: what its customs speak of, and what stands for that here; else null
+  std::shared_ptr<const NodeMap>
+      originals;  // in a copy: what its customs speak of, and what stands for that here; else null
   bool finalized = false;
   mutable Ref<RefCounted> compiled;  // how it runs as a branch or a body, once it has
   Where finalized_at = nullptr;
@@ -133,17 +137,22 @@ HOLDFAST_API Ref<Node> placeholder_for(const Type& type, Where where);
 
 /// A fresh symbol for an output, living in `scope`.
 HOLDFAST_API Tensor symbol_for(const Edge& e, const Ref<Scope>& scope);
-inline Node* node_of(const Tensor& symbol) { return static_cast<Node*>(symbol_of(symbol)->node.get()); }
-inline Edge edge_of(const Tensor& symbol) { return {Ref<Node>(node_of(symbol)), symbol_of(symbol)->output}; }
+inline Node* node_of(const Tensor& symbol) {
+  return static_cast<Node*>(symbol_of(symbol)->node.get());
+}
+inline Edge edge_of(const Tensor& symbol) {
+  return {Ref<Node>(node_of(symbol)), symbol_of(symbol)->output};
+}
 
 /// The nodes that must run for `e` to be computed, in an order in which they may.
 HOLDFAST_API std::vector<Ref<Node>> needed_for(const Edge& e);
 
-/// Writes the nodes of `g` again where ops are written now, with `inputs` (arguments, then captures) in place of
-/// its own. Gives its outputs.
+/// Writes the nodes of `g` again where ops are written now, with `inputs` (arguments, then
+/// captures) in place of its own. Gives its outputs.
 HOLDFAST_API Tensors replay(const Graph& g, std::span<const Tensor> inputs);
 
-/// A copy whose nodes may be changed. Bodies of loops and branches are shared until a pass replaces them.
+/// A copy whose nodes may be changed. Bodies of loops and branches are shared until a pass replaces
+/// them.
 HOLDFAST_API Ref<Graph> clone(const Graph&, NodeMap* copies = nullptr);
 
 }  // namespace holdfast

@@ -5,7 +5,8 @@
 
 namespace holdfast {
 
-/// The bytes of a `GraphDef` protobuf: nodes, inputs, devices, attributes, and the shapes of outputs.
+/// The bytes of a `GraphDef` protobuf: nodes, inputs, devices, attributes, and the shapes of
+/// outputs.
 HOLDFAST_API std::string graph_def(const Graph&);
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
-// Small integers that are known while tracing: sizes, and arithmetic on them. They let shape rules see
-// through `reshape(x, [shape(x)[0], 6])`.
+// Small integers that are known while tracing: sizes, and arithmetic on them. They let shape rules
+// see through `reshape(x, [shape(x)[0], 6])`.
 #include "holdfast/graph/trace.h"
 #include "holdfast/tensor/visit.h"
 
@@ -8,8 +8,11 @@ namespace {
 
 // Which elements of `t` are not known; nothing if none is.
 std::optional<uint64_t> unknown_of(const Tensor& t) {
-  if (!kIndices.has(t.dtype()) || !t.shape().is_full() || t.size() > kMostKnown) return std::nullopt;
-  if (!t.is_symbolic()) return t.device() && t.device()->kind() == DeviceKind::kCpu ? std::optional<uint64_t>(0) : std::nullopt;
+  if (!kIndices.has(t.dtype()) || !t.shape().is_full() || t.size() > kMostKnown)
+    return std::nullopt;
+  if (!t.is_symbolic())
+    return t.device() && t.device()->kind() == DeviceKind::kCpu ? std::optional<uint64_t>(0)
+                                                                : std::nullopt;
   if (!symbol_of(t)->known) return std::nullopt;
   return symbol_of(t)->unknown;
 }
@@ -73,25 +76,32 @@ struct Partly {
 std::optional<Partly> partly(const Tensor& t) {
   if (!t) return std::nullopt;
   if (auto unknown = unknown_of(t)) return Partly{value_of(t), *unknown};
-  if (!t.is_symbolic() || !kIndices.has(t.dtype()) || !t.shape().is_full() || t.size() > kMostKnown) return std::nullopt;
+  if (!t.is_symbolic() || !kIndices.has(t.dtype()) || !t.shape().is_full() || t.size() > kMostKnown)
+    return std::nullopt;
   return Partly{from_bits(t.dtype(), t.shape(), ~uint64_t{0}), all_bits(t.size())};
 }
 
 // The group of what an op rearranges; inputs of other groups say where to.
 const std::string& data_group(const OpDef& op) {
-  for (const InputDef& def : op.inputs) if (!def.host) return def.group;
+  for (const InputDef& def : op.inputs)
+    if (!def.host) return def.group;
   return op.inputs[0].group;
 }
 
 }  // namespace
 
-void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, std::span<const Tensor> out) {
-  if (out.size() != 1 || op.traits.stateful || op.traits.reads || !kIndices.has(out[0].dtype())) return;
+void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
+                  std::span<const Tensor> out) {
+  if (out.size() != 1 || op.traits.stateful || op.traits.reads || !kIndices.has(out[0].dtype()))
+    return;
   if (op.name == "Shape") return follow_shape(in[0], out[0]);
-  if (op.name == "Size" && in[0].shape().elements()) return follow_number(*in[0].shape().elements(), out[0]);
+  if (op.name == "Size" && in[0].shape().elements())
+    return follow_number(*in[0].shape().elements(), out[0]);
   if (op.name == "Rank" && in[0].shape().has_rank()) return follow_number(in[0].rank(), out[0]);
   if (in.empty() || !out[0].shape().is_full() || out[0].size() > kMostKnown) return;
-  auto index = [&](size_t i) { return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].group != data_group(op); };
+  auto index = [&](size_t i) {
+    return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].group != data_group(op);
+  };
   bool all = true;
   Tensors values;
   std::vector<uint64_t> unknown;
@@ -114,11 +124,12 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
     symbol_of(out[0])->known = known;
     return;
   }
-  // The same op on the marks themselves tells where the unknown elements went; an elementwise result is
-  // unknown where any operand is.
+  // The same op on the marks themselves tells where the unknown elements went; an elementwise
+  // result is unknown where any operand is.
   Tensors marks;
   for (size_t i = 0; i < in.size(); ++i)  // an index says where to look, not what is there
-    marks.push_back(index(i) ? values[i] : from_bits(values[i].dtype(), values[i].shape(), unknown[i]));
+    marks.push_back(index(i) ? values[i]
+                             : from_bits(values[i].dtype(), values[i].shape(), unknown[i]));
   uint64_t hidden = 0;
   if (op.elementwise) {
     static const OpDef* either = find_op("Maximum");

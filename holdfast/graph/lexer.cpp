@@ -18,10 +18,13 @@ int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// Numbers begin with a digit or a sign, and hold what follows up to the next mark: 1e-5, 0x7fc1, -inf.
+// Numbers begin with a digit or a sign, and hold what follows up to the next mark: 1e-5, 0x7fc1,
+// -inf.
 size_t number_length(std::string_view s) {
   size_t i = s[0] == '-' ? 1 : 0;
-  while (i < s.size() && (letter(s[i]) || digit(s[i]) || s[i] == '.' || ((s[i] == '-' || s[i] == '+') && s[i - 1] == 'e'))) ++i;
+  while (i < s.size() && (letter(s[i]) || digit(s[i]) || s[i] == '.' ||
+                          ((s[i] == '-' || s[i] == '+') && s[i - 1] == 'e')))
+    ++i;
   return i;
 }
 
@@ -29,8 +32,11 @@ size_t number_length(std::string_view s) {
 
 void Lexer::advance(size_t n) {
   for (size_t i = 0; i < n; ++i) {
-    if (rest_[i] == '\n') { ++line_; column_ = 1; }
-    else ++column_;
+    if (rest_[i] == '\n') {
+      ++line_;
+      column_ = 1;
+    } else
+      ++column_;
   }
   rest_.remove_prefix(n);
 }
@@ -44,11 +50,13 @@ void Lexer::read_text() {
     } else if (rest_.size() > 1 && (rest_[1] == '"' || rest_[1] == '\\')) {
       token_.text += rest_[1];
       advance(2);
-    } else if (rest_.size() > 3 && rest_[1] == 'x' && hex_digit(rest_[2]) >= 0 && hex_digit(rest_[3]) >= 0) {
+    } else if (rest_.size() > 3 && rest_[1] == 'x' && hex_digit(rest_[2]) >= 0 &&
+               hex_digit(rest_[3]) >= 0) {
       token_.text += static_cast<char>(hex_digit(rest_[2]) * 16 + hex_digit(rest_[3]));
       advance(4);
     } else {
-      refuse({TokenKind::kMark, "\\", line_, column_}, "a backslash begins `\\\\`, `\\\"` or `\\x` and two digits");
+      refuse({TokenKind::kMark, "\\", line_, column_},
+             "a backslash begins `\\\\`, `\\\"` or `\\x` and two digits");
     }
   }
   if (rest_.empty() || rest_[0] != '"') refuse(token_, "a quoted text does not end on its line");
@@ -57,9 +65,12 @@ void Lexer::read_text() {
 
 void Lexer::step() {
   while (!rest_.empty()) {
-    if (rest_[0] == '#') advance(std::min(rest_.find('\n'), rest_.size()));
-    else if (std::isspace(static_cast<unsigned char>(rest_[0]))) advance(1);
-    else break;
+    if (rest_[0] == '#')
+      advance(std::min(rest_.find('\n'), rest_.size()));
+    else if (std::isspace(static_cast<unsigned char>(rest_[0])))
+      advance(1);
+    else
+      break;
   }
   token_ = {TokenKind::kEnd, "", line_, column_};
   if (rest_.empty()) return;
@@ -83,11 +94,13 @@ void Lexer::step() {
 }
 
 void Lexer::refuse(const Token& at, std::string headline) {
-  fail(Code::E1103, cat("line ", at.line, ", column ", at.column, " of a graph's text: ", headline));
+  fail(Code::E1103,
+       cat("line ", at.line, ", column ", at.column, " of a graph's text: ", headline));
 }
 
 void Lexer::expected(std::string what) const {
-  refuse(token_, cat("expected ", what, ", got ", token_.kind == TokenKind::kEnd ? "the end" : cat("`", token_.text, "`")));
+  refuse(token_, cat("expected ", what, ", got ",
+                     token_.kind == TokenKind::kEnd ? "the end" : cat("`", token_.text, "`")));
 }
 
 void Lexer::expect(std::string_view mark_or_word) {
@@ -100,7 +113,8 @@ std::string Lexer::name(const char* what) {
 }
 
 Token Lexer::number(const char* what) {
-  bool word = token_.kind == TokenKind::kWord && (token_.text == "inf" || token_.text == "nan" || token_.text == "True" || token_.text == "False");
+  bool word = token_.kind == TokenKind::kWord && (token_.text == "inf" || token_.text == "nan" ||
+                                                  token_.text == "True" || token_.text == "False");
   if (token_.kind != TokenKind::kNumber && !word) expected(what);
   return next();
 }

@@ -22,12 +22,21 @@ class Lexer {
   explicit Lexer(std::string_view text) : rest_(text) { step(); }
 
   const Token& peek() const { return token_; }
-  Token next() { Token t = token_; step(); return t; }
+  Token next() {
+    Token t = token_;
+    step();
+    return t;
+  }
   bool at(std::string_view mark_or_word) const {
-    return (token_.kind == TokenKind::kMark || token_.kind == TokenKind::kWord) && token_.text == mark_or_word;
+    return (token_.kind == TokenKind::kMark || token_.kind == TokenKind::kWord) &&
+           token_.text == mark_or_word;
   }
   /// Takes it if it is next.
-  bool take(std::string_view mark_or_word) { bool here = at(mark_or_word); if (here) step(); return here; }
+  bool take(std::string_view mark_or_word) {
+    bool here = at(mark_or_word);
+    if (here) step();
+    return here;
+  }
   /// Takes it, or refuses the text.
   void expect(std::string_view mark_or_word);
   /// A word or a quoted text.

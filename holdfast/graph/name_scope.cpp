@@ -16,7 +16,10 @@ std::string current_name_scope() {
   return now.empty() ? now : now.substr(0, now.size() - 1);
 }
 
-NameScope::NameScope(const std::string& name) : name_(name_scope_prefix(name)), was_(context().name_scope) { context().name_scope = name_; }
+NameScope::NameScope(const std::string& name)
+    : name_(name_scope_prefix(name)), was_(context().name_scope) {
+  context().name_scope = name_;
+}
 NameScope::~NameScope() { context().name_scope = was_; }
 
 }  // namespace holdfast

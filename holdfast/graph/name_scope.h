@@ -7,8 +7,9 @@
 
 namespace holdfast {
 
-/// Names given in its lifetime begin with `name/`, inside the scope around it. A name that ends with a slash is the whole
-/// prefix; an empty one means none. In a graph a name that is taken gets a number.
+/// Names given in its lifetime begin with `name/`, inside the scope around it. A name that ends
+/// with a slash is the whole prefix; an empty one means none. In a graph a name that is taken gets
+/// a number.
 class HOLDFAST_API NameScope {
  public:
   explicit NameScope(const std::string& name);

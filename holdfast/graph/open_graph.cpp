@@ -10,7 +10,8 @@ void infer_nothing(Infer&) {}
 Status run_nothing(Call&) { return {}; }
 
 void infer_default(Infer& s) {
-  if (!s.attr(0).shape().compatible(s.shape())) s.bad_shape(0, cat("one that fits the placeholder's, ", s.attr(0).shape().text()));
+  if (!s.attr(0).shape().compatible(s.shape()))
+    s.bad_shape(0, cat("one that fits the placeholder's, ", s.attr(0).shape().text()));
   s.output(s.dtype(), s.attr(0).shape());
 }
 Status run_default(Call& c) {
@@ -18,12 +19,24 @@ Status run_default(Call& c) {
   return {};
 }
 
-const Op nothing = RAW_OP(NoOp).doc("Does nothing; runs after what it was told to wait for.").inputs("").outputs("").infer(infer_nothing)
-                       .kernel("nothing", run_nothing).kernel_for(DeviceKind::kCuda, "nothing", run_nothing).no_gradient();
-const Op with_default =
-    RAW_OP(PlaceholderWithDefault).doc("A value that may be given from outside; else the input.").inputs("input").attr("shape", Shape::unknown())
-        .infer(infer_default).kernel("view", run_default).kernel_for(DeviceKind::kCuda, "view", run_default)
-        .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("");
+const Op nothing = RAW_OP(NoOp)
+                       .doc("Does nothing; runs after what it was told to wait for.")
+                       .inputs("")
+                       .outputs("")
+                       .infer(infer_nothing)
+                       .kernel("nothing", run_nothing)
+                       .kernel_for(DeviceKind::kCuda, "nothing", run_nothing)
+                       .no_gradient();
+const Op with_default = RAW_OP(PlaceholderWithDefault)
+                            .doc("A value that may be given from outside; else the input.")
+                            .inputs("input")
+                            .attr("shape", Shape::unknown())
+                            .infer(infer_default)
+                            .kernel("view", run_default)
+                            .kernel_for(DeviceKind::kCuda, "view", run_default)
+                            .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy()};
+}).keeps("");
 
 }  // namespace
 
@@ -34,7 +47,8 @@ OpenGraph::OpenGraph(const std::string& name) {
   tracer_ = std::make_unique<Tracer>(std::move(graph), nullptr, this);
 }
 
-Ref<OpenGraph> make_graph(const std::string& name, [[maybe_unused]] const std::source_location& at) {
+Ref<OpenGraph> make_graph(const std::string& name,
+                          [[maybe_unused]] const std::source_location& at) {
 #ifndef HOLDFAST_BUILDING
   mark_site(at);
 #endif
@@ -45,7 +59,8 @@ Tensor OpenGraph::placeholder(DType dtype, Shape shape, const std::string& name)
   return tracer_->input(dtype, std::move(shape), context().name_scope + name);
 }
 
-Tensor OpenGraph::placeholder_with_default(const Tensor& input, Shape shape, const std::string& name) {
+Tensor OpenGraph::placeholder_with_default(const Tensor& input, Shape shape,
+                                           const std::string& name) {
   InterpreterScope here(tracer_.get());
   NamedCall named(name, {});
   Tensor out = with_default({input}, {Arg(std::move(shape))});
@@ -61,29 +76,38 @@ Tensor OpenGraph::constant(const In& value, const std::string& name) {
 Variable OpenGraph::variable(const In& initial, VariableOptions o) {
   InterpreterScope here_too(tracer_.get());
   Context& c = context();
-  std::string name = graph()->unique_name(c.name_scope + o.name), around = std::exchange(c.name_scope, name + "/");
-  tracer_->push_control({}, true);  // what a variable begins with depends on nothing that is computed
+  std::string name = graph()->unique_name(c.name_scope + o.name),
+              around = std::exchange(c.name_scope, name + "/");
+  tracer_->push_control({},
+                        true);  // what a variable begins with depends on nothing that is computed
   struct Undo {
     Tracer& tracer;
     std::string& scope;
     std::string was;
-    ~Undo() { scope = was; tracer.pop_control(); }
+    ~Undo() {
+      scope = was;
+      tracer.pop_control();
+    }
   } undo{*tracer_, c.name_scope, around};
   Tensor value = initial.tensor(o.dtype);
   if (!value.is_symbolic()) value = tracer_->constant_node(value, "initial_value");
   if (o.dtype != DType::kInvalid && value.dtype() != o.dtype)
-    fail(Code::E1101, cat("Variable `", name, "`: the initial value is of dtype ", holdfast::name(value.dtype()), ", expected ", holdfast::name(o.dtype)));
+    fail(Code::E1101, cat("Variable `", name, "`: the initial value is of dtype ",
+                          holdfast::name(value.dtype()), ", expected ", holdfast::name(o.dtype)));
   Shape shape = o.shape.value_or(value.shape());
   if (!shape.compatible(value.shape()))
-    fail(Code::E1102, cat("Variable `", name, "`: the initial value's shape is ", value.shape().text(), ", expected ", shape.text()));
+    fail(Code::E1102, cat("Variable `", name, "`: the initial value's shape is ",
+                          value.shape().text(), ", expected ", shape.text()));
   auto state = make_ref<VariableState>(name, value.dtype(), shape, o.trainable);
   state->born = here();
   state->graph = scope();
-  state->set(symbol_for(tracer_->resolve(value), scope()));  // of its dtype and shape, and without a value
+  state->set(
+      symbol_for(tracer_->resolve(value), scope()));  // of its dtype and shape, and without a value
   auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
   rep->beyond = state;
   rep->born = here();
-  Held held{Variable::from_handle(Tensor(std::move(rep))), tracer_->resolve(value), nullptr, nullptr};
+  Held held{Variable::from_handle(Tensor(std::move(rep))), tracer_->resolve(value), nullptr,
+            nullptr};
   held.handle = tracer_->resolve(held.variable.handle()).node;
   graph()->rename(*held.handle, name);
   c.op_name = "Assign";
@@ -105,7 +129,10 @@ Ref<Node> OpenGraph::group(std::vector<Ref<Node>> nodes, const std::string& name
   tracer_->push_control(std::move(nodes));
   struct Undo {
     Tracer& tracer;
-    ~Undo() { tracer.pop_control(); context().op_name.clear(); }
+    ~Undo() {
+      tracer.pop_control();
+      context().op_name.clear();
+    }
   } undo{*tracer_};
   context().op_name = name;
   Tensors none;

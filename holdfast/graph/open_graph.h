@@ -10,8 +10,8 @@
 
 namespace holdfast {
 
-/// What `tf.Graph` is. Ops that are called while it is the thread's default become its nodes; its tensors and sessions
-/// keep it alive. One thread writes at a time.
+/// What `tf.Graph` is. Ops that are called while it is the thread's default become its nodes; its
+/// tensors and sessions keep it alive. One thread writes at a time.
 class HOLDFAST_API OpenGraph final : public RefCounted {
  public:
   /// Use `make_graph`.
@@ -22,9 +22,11 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   Tracer& tracer() const { return *tracer_; }
 
   /// A value that each run is given.
-  Tensor placeholder(DType, Shape shape = Shape::unknown(), const std::string& name = "Placeholder");
+  Tensor placeholder(DType, Shape shape = Shape::unknown(),
+                     const std::string& name = "Placeholder");
   /// A value that a run may be given; else `input`.
-  Tensor placeholder_with_default(const Tensor& input, Shape shape, const std::string& name = "PlaceholderWithDefault");
+  Tensor placeholder_with_default(const Tensor& input, Shape shape,
+                                  const std::string& name = "PlaceholderWithDefault");
   /// A value that is part of the graph, as a node of its own.
   Tensor constant(const In& value, const std::string& name = "Const");
   /// A variable of which each session has its own value, `initial` to begin with.
@@ -62,8 +64,9 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
 };
 
 /// A new graph. `name` is what messages call it.
-HOLDFAST_API Ref<OpenGraph> make_graph(const std::string& name = "graph",
-                                       const std::source_location& at = std::source_location::current());
+HOLDFAST_API Ref<OpenGraph> make_graph(
+    const std::string& name = "graph",
+    const std::source_location& at = std::source_location::current());
 
 /// The graph as text that `graph_from_text` reads; docs/graphs.md describes the form.
 HOLDFAST_API std::string graph_text(const OpenGraph& graph);

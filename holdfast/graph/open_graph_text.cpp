@@ -12,7 +12,8 @@ class OpenGraph::Reader {
     for (const Ref<Node>& n : from.nodes) read(*n);
     for (const Held& held : to_.variables_)
       if (!held.assign)
-        fail(Code::E1103, cat("the graph's text gives variable `", held.variable.name(), "` no initial value"),
+        fail(Code::E1103,
+             cat("the graph's text gives variable `", held.variable.name(), "` no initial value"),
              "a variable of a graph begins with what its first assignment gives it");
   }
 
@@ -48,13 +49,17 @@ class OpenGraph::Reader {
 
   void call(const Node& n) {
     Tensors in, out;
-    for (const Edge& e : n.inputs) in.push_back(e.node ? made_.at(e.node.get())[static_cast<size_t>(e.output)] : Tensor());
+    for (const Edge& e : n.inputs)
+      in.push_back(e.node ? made_.at(e.node.get())[static_cast<size_t>(e.output)] : Tensor());
     std::vector<Ref<Node>> after;
     for (const Ref<Node>& before : n.after) after.push_back(nodes_.at(before.get()));
     to_.tracer_->push_control(std::move(after), true);
     struct Undo {
       Tracer& tracer;
-      ~Undo() { tracer.pop_control(); context().op_name.clear(); }
+      ~Undo() {
+        tracer.pop_control();
+        context().op_name.clear();
+      }
     } undo{*to_.tracer_};
     context().op_name = n.name;
     to_.tracer_->run(*n.op, in, n.attrs, out);
@@ -73,12 +78,15 @@ class OpenGraph::Reader {
   std::unordered_map<const Node*, Ref<Node>> nodes_;
 };
 
-std::string graph_text(const OpenGraph& graph) { return to_text(*graph.graph(), {.most_elements = INT64_MAX}); }
+std::string graph_text(const OpenGraph& graph) {
+  return to_text(*graph.graph(), {.most_elements = INT64_MAX});
+}
 
 Ref<OpenGraph> graph_from_text(std::string_view text, const std::string& name) {
   Ref<Graph> parsed = parse_graph(text);
   verify(*parsed);
-  if (!parsed->captures.empty()) fail(Code::E1103, "the graph's text has captures, which only a part of another graph has");
+  if (!parsed->captures.empty())
+    fail(Code::E1103, "the graph's text has captures, which only a part of another graph has");
   auto out = make_ref<OpenGraph>(name.empty() ? parsed->scope->name : name);
   GraphScope in(out);
   context().name_scope.clear();

@@ -4,13 +4,16 @@
 
 namespace holdfast {
 
-Ref<Graph> parse_graph(std::string_view text, const Payload* payload) { return Parser(text, payload).file(); }
+Ref<Graph> parse_graph(std::string_view text, const Payload* payload) {
+  return Parser(text, payload).file();
+}
 
 Ref<Graph> Parser::file() {
   if (!in_.take("holdfast")) in_.expected(cat("the line `", kGraphHeader, "`"));
   in_.expect("graph");
   if (Token version = in_.number("a version"); version.text != "1")
-    Lexer::refuse(version, cat("version ", version.text, " of the form; this library reads version 1"));
+    Lexer::refuse(version,
+                  cat("version ", version.text, " of the form; this library reads version 1"));
   Ref<Graph> g = graph(nullptr);
   if (in_.peek().kind != TokenKind::kEnd) in_.expected("the end");
   return g;
@@ -18,9 +21,11 @@ Ref<Graph> Parser::file() {
 
 Ref<Graph> Parser::graph(Ref<Scope> parent) {
   ScopeKind kind;
-  if (in_.peek().kind != TokenKind::kWord || !kind_of(in_.peek().text, kind)) in_.expected("`function`, `graph` or another kind of graph");
+  if (in_.peek().kind != TokenKind::kWord || !kind_of(in_.peek().text, kind))
+    in_.expected("`function`, `graph` or another kind of graph");
   constexpr int kDeepest = 64;
-  if (parent && parent->depth >= kDeepest) in_.expected(cat("at most ", kDeepest, " graphs inside one another"));
+  if (parent && parent->depth >= kDeepest)
+    in_.expected(cat("at most ", kDeepest, " graphs inside one another"));
   in_.next();
   auto g = make_ref<Graph>(make_ref<Scope>(kind, in_.name("the graph's name"), parent));
   auto list = [&](std::vector<Token>& out) {
@@ -41,12 +46,15 @@ Ref<Graph> Parser::graph(Ref<Scope> parent) {
   Names names;
   while (!in_.at("return")) node(*g, names);
   in_.next();
-  if (!in_.at("}")) for (Edge& e : edges(names, "}")) g->outputs.push_back(std::move(e));
+  if (!in_.at("}"))
+    for (Edge& e : edges(names, "}")) g->outputs.push_back(std::move(e));
   in_.expect("}");
   auto given = [&](const Token& t) {
     auto it = names.find(t.text);
     if (it == names.end()) Lexer::refuse(t, cat("the graph has no node `", t.text, "`"));
-    if (it->second->op != &placeholder_op()) Lexer::refuse(t, cat("`", t.text, "` is an input, expected a Placeholder, got ", it->second->op->name));
+    if (it->second->op != &placeholder_op())
+      Lexer::refuse(
+          t, cat("`", t.text, "` is an input, expected a Placeholder, got ", it->second->op->name));
     return it->second;
   };
   for (const Token& t : inputs) g->inputs.push_back(given(t));
@@ -54,7 +62,8 @@ Ref<Graph> Parser::graph(Ref<Scope> parent) {
     Ref<Node> inner = given(t);
     bool there = payload_ && captured < payload_->captures.size();
     const Type& type = inner->outputs[0];
-    Tensor outer = there ? payload_->captures[captured++] : Tensor(make_ref<TensorRep>(type.dtype, type.shape, nullptr));
+    Tensor outer = there ? payload_->captures[captured++]
+                         : Tensor(make_ref<TensorRep>(type.dtype, type.shape, nullptr));
     g->captures.push_back({std::move(outer), std::move(inner)});
   }
   return g;
@@ -73,7 +82,8 @@ Edge Parser::edge(const Names& names) {
   Edge e{known(names, "a node's name"), 0};
   if (in_.take(":")) e.output = number<int32_t>("the number of an output");
   if (e.output < 0 || static_cast<size_t>(e.output) >= e.node->outputs.size())
-    Lexer::refuse(at, cat("`", at.text, "` has ", e.node->outputs.size(), " outputs, and no number ", e.output));
+    Lexer::refuse(at, cat("`", at.text, "` has ", e.node->outputs.size(),
+                          " outputs, and no number ", e.output));
   return e;
 }
 
@@ -89,7 +99,8 @@ std::vector<Edge> Parser::edges(const Names& names, std::string_view end) {
 void Parser::node(Graph& g, Names& names) {
   Token at = in_.peek();
   std::string name = in_.name("a node or `return`");
-  if (at.kind == TokenKind::kWord && name == kNone) Lexer::refuse(at, cat("a node can be called `", kNone, "` in quotes only"));
+  if (at.kind == TokenKind::kWord && name == kNone)
+    Lexer::refuse(at, cat("a node can be called `", kNone, "` in quotes only"));
   if (names.count(name)) Lexer::refuse(at, cat("two nodes are called `", name, "`"));
   in_.expect("=");
   Token op_at = in_.peek();
@@ -103,7 +114,8 @@ void Parser::node(Graph& g, Names& names) {
   types(*n);
   tail(*n, names);
   g.add(n, name);
-  if (n->name != name) Lexer::refuse(at, cat("`", name, "` differs from another node's name in case only"));
+  if (n->name != name)
+    Lexer::refuse(at, cat("`", name, "` differs from another node's name in case only"));
   names.emplace(std::move(name), std::move(n));
 }
 
@@ -128,7 +140,8 @@ void Parser::attributes(Node& n, const Token& at, const Ref<Scope>& scope) {
 
 void Parser::types(Node& n) {
   if (is_constant(n)) {
-    if (n.attrs[0].value().index() != Arg(Tensor()).value().index() || !constant_of(n)) in_.expected("a value in the attribute before this");
+    if (n.attrs[0].value().index() != Arg(Tensor()).value().index() || !constant_of(n))
+      in_.expected("a value in the attribute before this");
     n.outputs.push_back({constant_of(n).dtype(), constant_of(n).shape()});
     return;
   }
@@ -154,7 +167,8 @@ void Parser::tail(Node& n, const Names& names) {
   if (!in_.take("on")) return;
   Token at = in_.peek();
   std::string wanted = in_.name("a device");
-  for (Device* d : devices()) if (d->short_name() == wanted) n.device = d;
+  for (Device* d : devices())
+    if (d->short_name() == wanted) n.device = d;
   if (!n.device) Lexer::refuse(at, cat("there is no device `", wanted, "`"));
 }
 

@@ -35,8 +35,10 @@ class Parser {
   Tensor variable();
   Tensor tensor_or_none();
   void fill(Tensor& t);
-  template <class T> T number(const char* what);
-  template <class F> void list(F&& item);
+  template <class T>
+  T number(const char* what);
+  template <class F>
+  void list(F&& item);
   size_t index(size_t size, const char* what);
 
   Lexer in_;
@@ -49,7 +51,8 @@ template <class T>
 T Parser::number(const char* what) {
   Token t = in_.number(what);
   T out{};
-  if (!read_number(t.text, out)) Lexer::refuse(t, "expected " + std::string(what) + ", got `" + t.text + "`");
+  if (!read_number(t.text, out))
+    Lexer::refuse(t, "expected " + std::string(what) + ", got `" + t.text + "`");
   return out;
 }
 

@@ -57,7 +57,8 @@ size_t Parser::index(size_t size, const char* what) {
   Token at = in_.peek();
   auto i = number<int64_t>("a number");
   if (i < 0 || static_cast<size_t>(i) >= size)
-    Lexer::refuse(at, cat(what, " ", i, " was left out of the text, and is not among what came with it"));
+    Lexer::refuse(
+        at, cat(what, " ", i, " was left out of the text, and is not among what came with it"));
   return static_cast<size_t>(i);
 }
 
@@ -78,9 +79,11 @@ Shape Parser::shape() {
     if (in_.take("...")) unknown = true;
     dims.push_back(kUnknown);
   });
-  for (int64_t d : dims) if (d < kUnknown) Lexer::refuse(at, cat("a size of ", d));
+  for (int64_t d : dims)
+    if (d < kUnknown) Lexer::refuse(at, cat("a size of ", d));
   if (unknown && dims.size() == 1) return Shape::unknown();
-  if (unknown || dims.size() > static_cast<size_t>(kMaxRank)) Lexer::refuse(at, "expected sizes, `?`, or `?...` alone");
+  if (unknown || dims.size() > static_cast<size_t>(kMaxRank))
+    Lexer::refuse(at, "expected sizes, `?`, or `?...` alone");
   return Shape(std::move(dims));
 }
 
@@ -95,11 +98,13 @@ Tensor Parser::tensor(DType d) {
   Shape s = shape();
   in_.expect("(");
   if (in_.take(kLeftOut)) return left_out(d, s);
-  if (!s.is_full() || !kAll.has(d)) Lexer::refuse(at, cat("a ", name(d), s.text(), " has no values to write out"));
+  if (!s.is_full() || !kAll.has(d))
+    Lexer::refuse(at, cat("a ", name(d), s.text(), " has no values to write out"));
   // Nothing is set aside for elements that the text does not have: the text may come from anywhere.
   auto n = s.elements();
   bool all = in_.at(kAllOf);
-  if (!n || (!all && *n > static_cast<int64_t>(in_.left()))) Lexer::refuse(at, cat("fewer elements follow than ", s.text(), " has"));
+  if (!n || (!all && *n > static_cast<int64_t>(in_.left())))
+    Lexer::refuse(at, cat("fewer elements follow than ", s.text(), " has"));
   Tensor t = empty(d, s, cpu());
   fill(t);
   in_.expect(")");
@@ -110,12 +115,16 @@ void Parser::fill(Tensor& t) {
   bool all = t.size() > 0 && in_.take(kAllOf);
   auto each = [&](auto* p, auto&& read) {
     for (int64_t i = 0; i < t.size(); ++i) {
-      if (all && i) { p[i] = p[0]; continue; }
+      if (all && i) {
+        p[i] = p[0];
+        continue;
+      }
       if (i) in_.expect(",");
       p[i] = read();
     }
   };
-  if (t.dtype() == DType::kString) return each(t.mutable_data<std::string>(), [&] { return in_.name("a text"); });
+  if (t.dtype() == DType::kString)
+    return each(t.mutable_data<std::string>(), [&] { return in_.name("a text"); });
   visit_plain(t.dtype(), [&]<class T>(T) {
     each(t.mutable_data<T>(), [&] {
       if constexpr (is_complex_v<T>) {
@@ -137,7 +146,9 @@ Tensor Parser::left_out(DType d, const Shape& s) {
   Token at = in_.peek();
   size_t i = index(payload_ ? payload_->tensors.size() : 0, "value");
   Tensor t = payload_->tensors[i];
-  if (t.dtype() != d || !(t.shape() == s)) Lexer::refuse(at, cat("value ", at.text, " is ", name(t.dtype()), t.shape().text(), ", expected ", name(d), s.text()));
+  if (t.dtype() != d || !(t.shape() == s))
+    Lexer::refuse(at, cat("value ", at.text, " is ", name(t.dtype()), t.shape().text(),
+                          ", expected ", name(d), s.text()));
   if (in_.peek().kind == TokenKind::kText) in_.next();
   in_.expect(")");
   return t;
@@ -151,14 +162,17 @@ Tensor Parser::variable() {
   Token at = in_.peek();
   Shape s = shape();
   bool trainable = !in_.take("frozen");
-  if (payload_ && i >= 0 && static_cast<size_t>(i) < payload_->tensors.size()) return payload_->tensors[static_cast<size_t>(i)];
+  if (payload_ && i >= 0 && static_cast<size_t>(i) < payload_->tensors.size())
+    return payload_->tensors[static_cast<size_t>(i)];
   Tensor& handle = variables_[i];
   if (handle) return handle;
   Shape initial = s;
   if (!initial.has_rank()) initial = Shape{};
-  for (int64_t& dim : initial.dims()) if (dim == kUnknown) dim = 0;
+  for (int64_t& dim : initial.dims())
+    if (dim == kUnknown) dim = 0;
   constexpr int64_t kMost = int64_t{1} << 28;
-  if (!kPlain.has(d) || initial.elements().value_or(kMost) >= kMost) Lexer::refuse(at, "a variable of this type can't be made from text alone");
+  if (!kPlain.has(d) || initial.elements().value_or(kMost) >= kMost)
+    Lexer::refuse(at, "a variable of this type can't be made from text alone");
   InterpreterScope values(nullptr);
   NameScope as_written("");
   Tensor zeros = empty(d, initial, cpu());

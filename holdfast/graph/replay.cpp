@@ -4,13 +4,19 @@ namespace holdfast {
 
 Tensors replay(const Graph& g, std::span<const Tensor> inputs) {
   std::unordered_map<const Node*, Tensors> values;
-  auto at = [&](const Edge& e) { return e.node ? values.at(e.node.get())[static_cast<size_t>(e.output)] : Tensor(); };
+  auto at = [&](const Edge& e) {
+    return e.node ? values.at(e.node.get())[static_cast<size_t>(e.output)] : Tensor();
+  };
   for (size_t i = 0; i < g.inputs.size(); ++i) values[g.inputs[i].get()] = {inputs[i]};
-  for (size_t i = 0; i < g.captures.size(); ++i) values[g.captures[i].inner.get()] = {inputs[g.inputs.size() + i]};
+  for (size_t i = 0; i < g.captures.size(); ++i)
+    values[g.captures[i].inner.get()] = {inputs[g.inputs.size() + i]};
   Where asked = here();
   for (const Ref<Node>& n : g.nodes) {
     if (n->op == &placeholder_op()) continue;
-    if (is_constant(*n)) { values[n.get()] = {constant_of(*n)}; continue; }
+    if (is_constant(*n)) {
+      values[n.get()] = {constant_of(*n)};
+      continue;
+    }
     Tensors in, out;
     for (const Edge& e : n->inputs) in.push_back(at(e));
     set_site(n->where);

@@ -23,7 +23,8 @@ const char* kind_text(ScopeKind k) {
 
 // The function around a branch or a loop's body.
 const Scope* function_around(const Scope* s) {
-  while (s->parent && (s->kind == ScopeKind::kBranch || s->kind == ScopeKind::kLoop)) s = s->parent.get();
+  while (s->parent && (s->kind == ScopeKind::kBranch || s->kind == ScopeKind::kLoop))
+    s = s->parent.get();
   return s;
 }
 
@@ -37,17 +38,23 @@ std::string other_value(const TensorInfo& t, const Tensor& like) {
 void tell_branch(Diagnostic& d, const Scope& s, const std::string& name, const Tensor& t) {
   d.code = Code::E0104;
   d.headline = cat("`", name, "` was made in a branch, and is used after it");
-  d.labels.push_back({Role::kPlaced, locate(s.opened), "the branch: when it runs, only one side is taken", false});
-  d.why = cat("only the side `", s.name, "` computes `", name, "`, and after the branch nobody knows which side was taken");
-  d.fixes.push_back(manual_fix(cat("return it from both branches; the other side gives ", other_value(d.subject, t))));
+  d.labels.push_back(
+      {Role::kPlaced, locate(s.opened), "the branch: when it runs, only one side is taken", false});
+  d.why = cat("only the side `", s.name, "` computes `", name,
+              "`, and after the branch nobody knows which side was taken");
+  d.fixes.push_back(manual_fix(
+      cat("return it from both branches; the other side gives ", other_value(d.subject, t))));
 }
 
 void tell_loop(Diagnostic& d, const Scope& s, const std::string& name) {
   d.code = Code::E0103;
   d.headline = cat("`", name, "` was made in a loop's body, and is used after the loop");
   d.labels.push_back({Role::kPlaced, locate(s.opened), "the loop", false});
-  d.why = cat("the body makes one value per iteration, so after the loop `", name, "` is not one tensor");
-  d.fixes.push_back(manual_fix(cat("carry a `", module_alias(), ".TensorArray`: `ta = ta.write(i, ...)` in the body, `ta.stack()` after it")));
+  d.why = cat("the body makes one value per iteration, so after the loop `", name,
+              "` is not one tensor");
+  d.fixes.push_back(
+      manual_fix(cat("carry a `", module_alias(),
+                     ".TensorArray`: `ta = ta.write(i, ...)` in the body, `ta.stack()` after it")));
 }
 
 // Where it is used, seen from the scope that owns it.
@@ -60,34 +67,47 @@ std::string used_text(const Scope& s) {
 
 void tell_map(Diagnostic& d, const Scope& s, const std::string& name) {
   d.code = Code::E0114;
-  d.headline = cat("`", name, "` is one example's value inside `", s.name, "`; it has no value here");
+  d.headline =
+      cat("`", name, "` is one example's value inside `", s.name, "`; it has no value here");
   d.labels.push_back({Role::kPlaced, locate(s.opened), "mapped here", false});
-  d.why = cat("`", s.name, "` is written once and run for all examples together, so `", name, "` stands for many values");
+  d.why = cat("`", s.name, "` is written once and run for all examples together, so `", name,
+              "` stands for many values");
   d.fixes.push_back(manual_fix(cat("return it from `", s.name, "`")));
 }
 
 // Hands the value out where it is made, with the edit where its text is on one line.
 Fix keep_fix(const Scope& s, const Loc& born) {
   std::string tf = module_alias();
-  auto begin = static_cast<size_t>(std::max(born.col_begin, 0)), end = static_cast<size_t>(std::max(born.col_end, 0));
+  auto begin = static_cast<size_t>(std::max(born.col_begin, 0)),
+       end = static_cast<size_t>(std::max(born.col_end, 0));
   if (born.col_begin < 0 || end <= begin || end > born.source.size())
-    return manual_fix(cat("hand it out on each call: wrap it in `", tf, ".keep(...)` inside `", s.name, "`"));
+    return manual_fix(
+        cat("hand it out on each call: wrap it in `", tf, ".keep(...)` inside `", s.name, "`"));
   std::string text = born.source.substr(begin, end - begin), wrapped = cat(tf, ".keep(", text, ")");
-  return {"hand it out where it is made; each call refreshes it", Applicability::kMaybe, {{born.file, born.line, born.col_begin, text, wrapped}}};
+  return {"hand it out where it is made; each call refreshes it",
+          Applicability::kMaybe,
+          {{born.file, born.line, born.col_begin, text, wrapped}}};
 }
 
 void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
   d.code = Code::E0101;
   std::string trace = s.trace_no ? cat(" (trace ", s.trace_no, ")") : "";
   if (s.runs == 0) {
-    d.headline = cat("`", name, "` belongs to the ", kind_text(s.kind), " `", s.name, "`, which never ran; it has no value");
-    if (s.closed) d.labels.push_back({Role::kClosed, locate(s.closed), cat("traced here", trace, ", not called"), false});
+    d.headline = cat("`", name, "` belongs to the ", kind_text(s.kind), " `", s.name,
+                     "`, which never ran; it has no value");
+    if (s.closed)
+      d.labels.push_back(
+          {Role::kClosed, locate(s.closed), cat("traced here", trace, ", not called"), false});
     d.why = cat("`", s.name, "` was traced but never called, so nothing has computed `", name, "`");
     d.fixes.push_back(manual_fix(cat("call `", s.name, "(...)` first")));
   } else {
-    d.headline = cat("`", name, "` belongs to the finished ", kind_text(s.kind), " `", s.name, "`; it has no value here");
-    if (s.closed) d.labels.push_back({Role::kClosed, locate(s.closed), cat("traced here", trace), false});
-    d.why = cat("it left `", s.name, "` in a way that calls can't repeat, so it knows its first value only; there were ", s.runs.load(), " calls");
+    d.headline = cat("`", name, "` belongs to the finished ", kind_text(s.kind), " `", s.name,
+                     "`; it has no value here");
+    if (s.closed)
+      d.labels.push_back({Role::kClosed, locate(s.closed), cat("traced here", trace), false});
+    d.why = cat("it left `", s.name,
+                "` in a way that calls can't repeat, so it knows its first value only; there were ",
+                s.runs.load(), " calls");
     d.fixes.push_back(keep_fix(s, d.subject.born));
   }
   d.fixes.push_back(manual_fix(cat("or return it from `", s.name, "`")));
@@ -98,22 +118,29 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
   const Scope* f = function_around(&s);
   if (context().lifted) {
     d.code = Code::E0109;
-    d.headline = cat("`", name, "` is computed by `", f->name, "`; code of an `init_scope` runs before that");
-    d.labels.push_back({Role::kPlaced, locate(context().lifted), "code in here runs once, at build time", false});
-    d.why = cat("the code in here runs once, at build time, and `", name, "` gets a value whenever `", f->name, "` runs");
-    d.fixes.push_back(manual_fix(cat("make `", name, "` inside the scope too, or move its use below the scope")));
+    d.headline = cat("`", name, "` is computed by `", f->name,
+                     "`; code of an `init_scope` runs before that");
+    d.labels.push_back(
+        {Role::kPlaced, locate(context().lifted), "code in here runs once, at build time", false});
+    d.why = cat("the code in here runs once, at build time, and `", name,
+                "` gets a value whenever `", f->name, "` runs");
+    d.fixes.push_back(
+        manual_fix(cat("make `", name, "` inside the scope too, or move its use below the scope")));
     return;
   }
   d.code = Code::E0203;
   if (f->kind == ScopeKind::kGraph) {
     d.headline = cat("`", name, "` has no value: it is part of the graph `", f->name, "`");
-    d.why = cat("a graph writes ops down, and a session computes them; `", name, "` is a recipe and not a number");
+    d.why = cat("a graph writes ops down, and a session computes them; `", name,
+                "` is a recipe and not a number");
     d.fixes.push_back(manual_fix(cat("run it in a session: `sess.run(", name, ")`")));
     return;
   }
   d.headline = cat("`", name, "` has no value yet: `", f->name, "` is being traced");
-  d.why = cat("this runs once, while tracing `", f->name, "`, when `", name, "` is a recipe and not a number");
-  d.fixes.push_back(manual_fix(cat("run the code that needs the number in a `py_function`, with the dtypes of its results")));
+  d.why = cat("this runs once, while tracing `", f->name, "`, when `", name,
+              "` is a recipe and not a number");
+  d.fixes.push_back(manual_fix(cat(
+      "run the code that needs the number in a `py_function`, with the dtypes of its results")));
 }
 
 }  // namespace
@@ -135,21 +162,33 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
   std::string name = given.empty() ? node_of(t)->name : given;
   Diagnostic d;
   d.subject = describe(t, name);
-  d.subject.owner = {kind_text(s.kind), s.name, locate(s.defined ? s.defined : s.opened), s.trace_no, s.open() ? "open" : "closed", locate(s.closed)};
+  d.subject.owner = {kind_text(s.kind),
+                     s.name,
+                     locate(s.defined ? s.defined : s.opened),
+                     s.trace_no,
+                     s.open() ? "open" : "closed",
+                     locate(s.closed)};
   const Scope* f = function_around(&s);
   std::string whose = f == &s ? s.name : cat(s.name, ", a ", kind_text(s.kind), " of ", f->name);
-  d.labels.push_back({Role::kBorn, locate(t.born()), cat("born here: ", type_text(t), " from ", t.rep()->op, ", in ", whose), false});
+  d.labels.push_back({Role::kBorn, locate(t.born()),
+                      cat("born here: ", type_text(t), " from ", t.rep()->op, ", in ", whose),
+                      false});
   d.labels.push_back(used_here(used_text(s)));
-  if (s.open()) tell_open(d, s, name);
-  else if (s.kind == ScopeKind::kBranch) tell_branch(d, s, name, t);
-  else if (s.kind == ScopeKind::kLoop) tell_loop(d, s, name);
-  else if (s.kind == ScopeKind::kMap) tell_map(d, s, name);
-  else tell_function(d, s, name);
+  if (s.open())
+    tell_open(d, s, name);
+  else if (s.kind == ScopeKind::kBranch)
+    tell_branch(d, s, name, t);
+  else if (s.kind == ScopeKind::kLoop)
+    tell_loop(d, s, name);
+  else if (s.kind == ScopeKind::kMap)
+    tell_map(d, s, name);
+  else
+    tell_function(d, s, name);
   return d;
 }
 
-// A branch or a body gets variables, and values older than itself, from the graph around it: there a gradient
-// sees them, and a function can give others in their place.
+// A branch or a body gets variables, and values older than itself, from the graph around it: there
+// a gradient sees them, and a function can give others in their place.
 bool Tracer::from_around(const Tensor& t) const {
   const Scope& s = *graph_->scope;
   bool part = s.kind == ScopeKind::kBranch || s.kind == ScopeKind::kLoop;
@@ -166,7 +205,8 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
   const Scope* owner = symbol_of(t)->scope.get();
   if (owner == graph_->scope.get()) {
     Edge e = edge_of(t);
-    if (copies_) if (auto it = copies_->find(e.node.get()); it != copies_->end()) e.node = it->second;
+    if (copies_)
+      if (auto it = copies_->find(e.node.get()); it != copies_->end()) e.node = it->second;
     return e;
   }
   if (!owner->open()) return constant(value(t, name));
@@ -174,9 +214,11 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
     const Scope& here = *graph_->scope;
     Diagnostic d = lost(t, name);
     d.code = Code::E0110;
-    d.headline = cat("`", d.subject.name, "` belongs to the graph `", owner->name, "`, and is used in `", here.name, "`");
+    d.headline = cat("`", d.subject.name, "` belongs to the graph `", owner->name,
+                     "`, and is used in `", here.name, "`");
     d.why = "neither graph is inside the other, so neither can use the other's values";
-    d.fixes = {manual_fix(cat("make it under the same graph, `with ", here.name, ".as_default():`, or give it as an argument"))};
+    d.fixes = {manual_fix(cat("make it under the same graph, `with ", here.name,
+                              ".as_default():`, or give it as an argument"))};
     raise(std::move(d));
   }
   // Level by level: what the scope around us must capture too, it captures first.

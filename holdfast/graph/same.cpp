@@ -12,19 +12,26 @@ namespace {
 bool equal(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 bool equal(const Tensor& a, const Tensor& b) { return same_value(a, b); }
 template <class T>
-bool equal(const T& a, const T& b) { return a == b; }
+bool equal(const T& a, const T& b) {
+  return a == b;
+}
 template <class List>
 bool all_equal(const List& a, const List& b) {
   if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) if (!equal(a[i], b[i])) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!equal(a[i], b[i])) return false;
   return true;
 }
 bool equal(const std::vector<double>& a, const std::vector<double>& b) { return all_equal(a, b); }
 bool equal(const Tensors& a, const Tensors& b) { return all_equal(a, b); }
 
 struct Hash {
-  template <class T> uint64_t number(const T& v) const { return std::hash<T>{}(v); }
-  template <class List> uint64_t list(const List& v) const {
+  template <class T>
+  uint64_t number(const T& v) const {
+    return std::hash<T>{}(v);
+  }
+  template <class List>
+  uint64_t list(const List& v) const {
     uint64_t h = v.size();
     for (const auto& x : v) h = h * 31 + (*this)(x);
     return h;
@@ -44,7 +51,9 @@ struct Hash {
     return v.rep()->buffer ? digest(v) : number(static_cast<const void*>(v.rep()->beyond.get()));
   }
   uint64_t operator()(const Tensors& v) const { return list(v); }
-  uint64_t operator()(const Ref<RefCounted>& v) const { return number(static_cast<const void*>(v.get())); }
+  uint64_t operator()(const Ref<RefCounted>& v) const {
+    return number(static_cast<const void*>(v.get()));
+  }
 };
 
 }  // namespace
@@ -55,13 +64,17 @@ bool same_value(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape()) || a.device() != b.device()) return false;
   if (!a.rep()->buffer) return a.rep()->beyond && a.rep()->beyond == b.rep()->beyond;
   Tensor x = copy_to(a, cpu()), y = copy_to(b, cpu());
-  if (a.dtype() == DType::kString) return std::equal(x.data<std::string>(), x.data<std::string>() + x.size(), y.data<std::string>());
+  if (a.dtype() == DType::kString)
+    return std::equal(x.data<std::string>(), x.data<std::string>() + x.size(),
+                      y.data<std::string>());
   return std::memcmp(x.raw(), y.raw(), static_cast<size_t>(a.bytes())) == 0;
 }
 
 bool same(const Arg& a, const Arg& b) {
   if (a.value().index() != b.value().index()) return false;
-  return std::visit([&](const auto& v) { return equal(v, std::get<std::remove_cvref_t<decltype(v)>>(b.value())); }, a.value());
+  return std::visit([&](const auto& v) {
+    return equal(v, std::get<std::remove_cvref_t<decltype(v)>>(b.value()));
+  }, a.value());
 }
 
 uint64_t hash_of(const Arg& a) { return std::visit(Hash{}, a.value()) * 13 + a.value().index(); }

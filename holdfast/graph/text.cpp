@@ -32,10 +32,13 @@ std::string attributes(const Node& n, ValueWriter& values, int indent) {
 }
 
 std::string node_text(const Node& n, ValueWriter& values, int indent) {
-  std::string out = cat(name_text(n.name), " = ", n.op->name, "(", joined(n.inputs, edge_text), ")", attributes(n, values, indent));
+  std::string out = cat(name_text(n.name), " = ", n.op->name, "(", joined(n.inputs, edge_text), ")",
+                        attributes(n, values, indent));
   if (!n.outputs.empty() && !is_constant(n))  // a constant's type is that of its value
     out += " : " + joined(n.outputs, [](const Type& t) { return name(t.dtype) + t.shape.text(); });
-  if (!n.after.empty()) out += cat(" after(", joined(n.after, [](const Ref<Node>& b) { return name_text(b->name); }), ")");
+  if (!n.after.empty())
+    out +=
+        cat(" after(", joined(n.after, [](const Ref<Node>& b) { return name_text(b->name); }), ")");
   if (n.device) out += cat(" on ", quoted(n.device->short_name()));
   return out;
 }
@@ -44,13 +47,17 @@ std::string node_text(const Node& n, ValueWriter& values, int indent) {
 
 std::string body_text(const Graph& g, ValueWriter& values, int indent) {
   std::string space(static_cast<size_t>(indent), ' ');
-  std::string out = cat(word_of(g.scope->kind), " ", name_text(g.scope->name), "(",
-                        joined(g.inputs, [](const Ref<Node>& n) { return name_text(n->name); }), ")");
-  if (!g.captures.empty()) out += cat(" captures(", joined(g.captures, [](const Capture& c) { return name_text(c.inner->name); }), ")");
+  std::string out =
+      cat(word_of(g.scope->kind), " ", name_text(g.scope->name), "(",
+          joined(g.inputs, [](const Ref<Node>& n) { return name_text(n->name); }), ")");
+  if (!g.captures.empty())
+    out += cat(" captures(",
+               joined(g.captures, [](const Capture& c) { return name_text(c.inner->name); }), ")");
   for (const Capture& c : g.captures) values.capture(c.outer);
   out += " {\n";
   for (const Ref<Node>& n : g.nodes) out += cat(space, "  ", node_text(*n, values, indent), "\n");
-  out += cat(space, "  return", g.outputs.empty() ? "" : " ", joined(g.outputs, edge_text), "\n", space, "}");
+  out += cat(space, "  return", g.outputs.empty() ? "" : " ", joined(g.outputs, edge_text), "\n",
+             space, "}");
   return out;
 }
 

@@ -10,7 +10,8 @@ namespace holdfast {
 /// What a graph's text leaves out: values of many elements, variables, objects that only their op
 /// understands. The text refers to them by number.
 struct Payload {
-  std::vector<Tensor> captures;  // of the graph and then of the graphs inside it, in the order of the text
+  std::vector<Tensor>
+      captures;  // of the graph and then of the graphs inside it, in the order of the text
   std::vector<Tensor> tensors;
   std::vector<Ref<RefCounted>> objects;
 };
@@ -20,13 +21,16 @@ struct TextOptions {
   Payload* payload = nullptr;  // where what is left out goes
 };
 
-/// The graph as text. Two graphs have the same text if they hold the same nodes under the same names.
+/// The graph as text. Two graphs have the same text if they hold the same nodes under the same
+/// names.
 HOLDFAST_API std::string to_text(const Graph& g, const TextOptions& options = {});
-/// The graph that a text describes. Without a payload, variables are fresh ones that hold zeros, captures have
-/// no outer value, and a value that was left out is refused. Throws E1103 with line and column.
+/// The graph that a text describes. Without a payload, variables are fresh ones that hold zeros,
+/// captures have no outer value, and a value that was left out is refused. Throws E1103 with line
+/// and column.
 HOLDFAST_API Ref<Graph> parse_graph(std::string_view text, const Payload* payload = nullptr);
 
-/// Whether two arguments are the same: numbers and values bit by bit, variables and objects by identity.
+/// Whether two arguments are the same: numbers and values bit by bit, variables and objects by
+/// identity.
 HOLDFAST_API bool same(const Arg& a, const Arg& b);
 /// Equal for equal arguments.
 HOLDFAST_API uint64_t hash_of(const Arg& a);

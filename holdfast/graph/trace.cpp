@@ -16,7 +16,10 @@ std::string base_name(const OpDef& op) {
 }
 
 // Whether it draws from a stream that its first two attributes choose.
-bool draws(const OpDef& op) { return op.traits.stateful && op.attrs.size() >= 2 && op.attrs[0].name == "seed" && op.attrs[1].name == "seed2"; }
+bool draws(const OpDef& op) {
+  return op.traits.stateful && op.attrs.size() >= 2 && op.attrs[0].name == "seed" &&
+         op.attrs[1].name == "seed2";
+}
 
 [[noreturn]] void finalized(const Graph& g, const OpDef& op) {
   Diagnostic d;
@@ -25,7 +28,8 @@ bool draws(const OpDef& op) { return op.traits.stateful && op.attrs.size() >= 2 
   d.headline = cat(op.name, " can't be added: the graph is finalized");
   d.labels.push_back({Role::kClosed, locate(g.finalized_at), "finalized here", false});
   d.labels.push_back(used_here(cat(op.name, " is added here")));
-  d.why = "a finalized graph takes no more ops, so that it can be shared between threads and sessions";
+  d.why =
+      "a finalized graph takes no more ops, so that it can be shared between threads and sessions";
   d.fixes.push_back(manual_fix(cat("move it before `", g.scope->name, ".finalize()`")));
   raise(std::move(d));
 }
@@ -33,10 +37,14 @@ bool draws(const OpDef& op) { return op.traits.stateful && op.attrs.size() >= 2 
 }  // namespace
 
 Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies, RefCounted* home)
-    : graph_(std::move(graph)), copies_(copies), seeds_(random::seed_state().global_seed()), home_(home) {
+    : graph_(std::move(graph)),
+      copies_(copies),
+      seeds_(random::seed_state().global_seed()),
+      home_(home) {
   first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
   graph_->scope->interpreter = this;
-  for (const Ref<Node>& n : graph_->nodes) if (is_constant(*n)) constants_[constant_of(*n).id()] = n;
+  for (const Ref<Node>& n : graph_->nodes)
+    if (is_constant(*n)) constants_[constant_of(*n).id()] = n;
   for (const Capture& c : graph_->captures) captured_[c.outer.id()] = c.inner;
 }
 Tracer::~Tracer() { close(); }
@@ -53,7 +61,8 @@ void Tracer::close() {
 
 Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
   if (graph_->finalized) finalized(*graph_, placeholder_op());
-  Ref<Node> node = placeholder_for({dtype, std::move(shape)}, graph_->scope->defined ? graph_->scope->defined : here());
+  Ref<Node> node = placeholder_for({dtype, std::move(shape)},
+                                   graph_->scope->defined ? graph_->scope->defined : here());
   graph_->add(node, name);
   graph_->inputs.push_back(node);
   return made({node, 0});
@@ -92,7 +101,8 @@ void Tracer::push_control(std::vector<Ref<Node>> nodes, bool clear) {
   auto& stack = control_[std::this_thread::get_id()];
   std::vector<Ref<Node>> all;
   if (!clear && !stack.empty()) all = stack.back();
-  for (Ref<Node>& n : nodes) if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(std::move(n));
+  for (Ref<Node>& n : nodes)
+    if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(std::move(n));
   stack.push_back(std::move(all));
 }
 
@@ -117,7 +127,8 @@ Edge Tracer::constant(const Tensor& t) {
     node = make_ref<Node>(handle ? &handle_op() : &const_op(), Attrs{Arg(t)});
     node->where = t.born();
     node->outputs.push_back({t.dtype(), t.shape()});
-    graph_->add(node, operand_.empty() ? context().name_scope + (handle ? "VarHandleOp" : "Const") : operand_);
+    graph_->add(node, operand_.empty() ? context().name_scope + (handle ? "VarHandleOp" : "Const")
+                                       : operand_);
   }
   return {node, 0};
 }
@@ -151,8 +162,11 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
     for (size_t i = 0; i < in.size(); ++i) {
       const Tensor& t = in[i];
       if (home_) operand_ = cat(node->name, "/", op.inputs[std::min(i, op.inputs.size() - 1)].name);
-      bool stranger = t && t.is_symbolic() && symbol_of(t)->scope != graph_->scope && !symbol_of(t)->scope->open();
-      node->inputs.push_back(!t ? Edge{} : resolve(t, stranger ? operand_source(op, in, static_cast<int>(i)).text : ""));
+      bool stranger = t && t.is_symbolic() && symbol_of(t)->scope != graph_->scope &&
+                      !symbol_of(t)->scope->open();
+      node->inputs.push_back(
+          !t ? Edge{}
+             : resolve(t, stranger ? operand_source(op, in, static_cast<int>(i)).text : ""));
     }
     operand_.clear();
     Infer infer(op, in, attrs);
@@ -165,8 +179,10 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
     node->where = here();
     node->device = c.device;
     node->placed = c.placed;
-    if (draws(op)) node->state = make_ref<random::NodeGenerator>(random::OpSeeds{attrs[0].i(), attrs[1].i()});
-    for (size_t i = 0; i < infer.dtypes.size(); ++i) node->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
+    if (draws(op))
+      node->state = make_ref<random::NodeGenerator>(random::OpSeeds{attrs[0].i(), attrs[1].i()});
+    for (size_t i = 0; i < infer.dtypes.size(); ++i)
+      node->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
     node->after = control();
     graph_->append(node);
     out.resize(node->outputs.size());
@@ -179,9 +195,11 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs
   }
 }
 
-void Tracer::custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, const Backward& backward) {
+void Tracer::custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
+                    const Backward& backward) {
   CustomGradient custom{name, graph_->nodes.size(), in, out, backward};
-  // What the graph holds must not hold the graph; and one edge is one symbol, whichever gradient speaks of it.
+  // What the graph holds must not hold the graph; and one edge is one symbol, whichever gradient
+  // speaks of it.
   for (auto* list : {&custom.inputs, &custom.outputs})
     for (Tensor& t : *list) {
       if (!home_ || !t || !t.is_symbolic() || symbol_of(t)->scope != graph_->scope) continue;
@@ -194,7 +212,8 @@ void Tracer::custom(const char* name, const std::vector<Tensor>& in, const std::
   graph_->customs.push_back(std::move(custom));
 }
 
-Tracing::Tracing(Tracer& tracer, bool shut_out_tapes) : was_(context().interpreter), seeds_(random::seed_scope().graph), lifted_(context().lifted) {
+Tracing::Tracing(Tracer& tracer, bool shut_out_tapes)
+    : was_(context().interpreter), seeds_(random::seed_scope().graph), lifted_(context().lifted) {
   Context& c = context();
   c.interpreter = &tracer;
   random::seed_scope().graph = &tracer.seeds();
@@ -211,7 +230,8 @@ Tracing::~Tracing() {
 
 namespace {
 
-// Who will write down an op on these operands: the owner of the first symbol, else whoever is asked now.
+// Who will write down an op on these operands: the owner of the first symbol, else whoever is asked
+// now.
 Tracer* writer_for(std::span<const Tensor> operands) {
   for (const Tensor& t : operands)
     if (t && t.is_symbolic() && symbol_of(t)->scope->open() && !context().interpreter)
@@ -221,13 +241,16 @@ Tracer* writer_for(std::span<const Tensor> operands) {
 
 }  // namespace
 
-NamedCall::NamedCall(const std::string& name, std::span<const Tensor> operands) : tracer_(writer_for(operands)) {
+NamedCall::NamedCall(const std::string& name, std::span<const Tensor> operands)
+    : tracer_(writer_for(operands)) {
   if (!tracer_) return;
   Context& c = context();
   before_ = tracer_->graph()->nodes.size();
   // A name that ends with a slash is a whole path, to be taken as it is.
-  if (!name.empty() && name.back() == '/') name_ = name.substr(0, name.size() - 1);
-  else name_ = tracer_->graph()->unique_name(c.name_scope + name);
+  if (!name.empty() && name.back() == '/')
+    name_ = name.substr(0, name.size() - 1);
+  else
+    name_ = tracer_->graph()->unique_name(c.name_scope + name);
   scope_ = std::exchange(c.name_scope, name_ + "/");
 }
 
@@ -240,11 +263,13 @@ void NamedCall::finish(const Tensor& result) {
   Graph& g = *tracer_->graph();
   Node* node = node_of(result);
   auto first = g.nodes.begin() + static_cast<std::ptrdiff_t>(before_);
-  if (std::none_of(first, g.nodes.end(), [&](const Ref<Node>& n) { return n.get() == node; })) return;
+  if (std::none_of(first, g.nodes.end(), [&](const Ref<Node>& n) { return n.get() == node; }))
+    return;
   std::string was = node->name + "/";
   g.rename(*node, name_);
   for (auto it = first; it != g.nodes.end(); ++it)  // its own constants follow it
-    if ((*it)->name.compare(0, was.size(), was) == 0) g.rename(**it, g.unique_name(name_ + "/" + (*it)->name.substr(was.size())));
+    if ((*it)->name.compare(0, was.size(), was) == 0)
+      g.rename(**it, g.unique_name(name_ + "/" + (*it)->name.substr(was.size())));
 }
 
 Tracer* current_trace() { return dynamic_cast<Tracer*>(context().interpreter); }

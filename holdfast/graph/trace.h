@@ -9,18 +9,19 @@
 
 namespace holdfast {
 
-/// Writes into a graph while it lives; closes the graph's scope when it is told to or dies. While it is
-/// `entered`, ops on plain values are written down too, and no tape from outside looks on.
+/// Writes into a graph while it lives; closes the graph's scope when it is told to or dies. While
+/// it is `entered`, ops on plain values are written down too, and no tape from outside looks on.
 class HOLDFAST_API Tracer final : public Interpreter {
  public:
-  /// `copies`: for a graph that is a copy, what symbols of the original stand for. `home`: for a graph that is never
-  /// closed, what its symbols keep alive; not owned.
+  /// `copies`: for a graph that is a copy, what symbols of the original stand for. `home`: for a
+  /// graph that is never closed, what its symbols keep alive; not owned.
   explicit Tracer(Ref<Graph> graph, const NodeMap* copies = nullptr, RefCounted* home = nullptr);
   ~Tracer() override;
 
   Scope* scope() const override { return graph_->scope.get(); }
   void run(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out) override;
-  void custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out, const Backward&) override;
+  void custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
+              const Backward&) override;
 
   const Ref<Graph>& graph() const { return graph_; }
   RefCounted* home() const { return home_; }
@@ -32,18 +33,19 @@ class HOLDFAST_API Tracer final : public Interpreter {
   Tensor symbol(const Edge& e) const;
   /// A node that holds `t`, a new one each time.
   Tensor constant_node(const Tensor& t, const std::string& name);
-  /// What this thread adds from now on runs after `nodes` too; `clear`: after these alone. Undone by `pop_control`.
+  /// What this thread adds from now on runs after `nodes` too; `clear`: after these alone. Undone
+  /// by `pop_control`.
   void push_control(std::vector<Ref<Node>> nodes, bool clear = false);
   void pop_control();
   /// What is added now must run after these.
   std::vector<Ref<Node>> control() const;
-  /// What `t` is inside: itself, a capture, or a constant. Throws where it can't be had; `name` is what the
-  /// user calls it.
+  /// What `t` is inside: itself, a capture, or a constant. Throws where it can't be had; `name` is
+  /// what the user calls it.
   Edge resolve(const Tensor& t, const std::string& name = {});
   /// Whether a constant's value shaped the trace, so that another value may need another trace.
   bool baked(uint64_t id) const { return baked_.count(id) != 0; }
-  /// Turns the constant that holds `t` into a capture, so that another value can be given at each call.
-  /// False where the graph does not use it.
+  /// Turns the constant that holds `t` into a capture, so that another value can be given at each
+  /// call. False where the graph does not use it.
   bool release(const Tensor& t);
   /// Nothing more can be added. Symbols that somebody still holds are kept for `leaked`.
   void close();
@@ -63,9 +65,10 @@ class HOLDFAST_API Tracer final : public Interpreter {
   std::vector<Tensor> made_;
   random::GraphSeeds seeds_;
   uint64_t first_id_ = 0;  // what has a smaller one is older than the trace
-  std::string operand_;  // what a constant is called that an op is given as an operand
+  std::string operand_;    // what a constant is called that an op is given as an operand
   RefCounted* home_;
-  std::unordered_map<const Node*, std::vector<Tensor>> plain_;  // symbols that custom gradients hold, which keep nothing
+  std::unordered_map<const Node*, std::vector<Tensor>>
+      plain_;  // symbols that custom gradients hold, which keep nothing
   mutable std::mutex control_mutex_;
   std::unordered_map<std::thread::id, std::vector<std::vector<Ref<Node>>>> control_;
 };
@@ -86,8 +89,8 @@ class HOLDFAST_API Tracing {
   std::optional<NoObservers> unseen_;
 };
 
-/// Names what one call makes: its result `name`, whatever it takes on the way `name/...`. Does nothing where the
-/// call is not written down.
+/// Names what one call makes: its result `name`, whatever it takes on the way `name/...`. Does
+/// nothing where the call is not written down.
 class HOLDFAST_API NamedCall {
  public:
   NamedCall(const std::string& name, std::span<const Tensor> operands);
@@ -102,9 +105,10 @@ class HOLDFAST_API NamedCall {
   std::string name_, scope_;
 };
 
-/// Works out, as far as it can, the small integers that an op without state gives, from what is known of its
-/// inputs, and notes them in the symbol it gives.
-HOLDFAST_API void follow_known(const OpDef&, std::span<const Tensor> in, const Attrs&, std::span<const Tensor> out);
+/// Works out, as far as it can, the small integers that an op without state gives, from what is
+/// known of its inputs, and notes them in the symbol it gives.
+HOLDFAST_API void follow_known(const OpDef&, std::span<const Tensor> in, const Attrs&,
+                               std::span<const Tensor> out);
 
 /// The graph that is being written on this thread, or null.
 HOLDFAST_API Tracer* current_trace();

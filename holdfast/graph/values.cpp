@@ -33,7 +33,8 @@ bool all_the_same(const Tensor& host) {
   if (!kPlain.has(host.dtype()) || host.size() < 2) return false;
   auto* p = static_cast<const char*>(host.raw());
   auto cell = static_cast<size_t>(size_of(host.dtype()));
-  return std::memcmp(p, p + cell, static_cast<size_t>(host.bytes()) - cell) == 0;  // each equals the one before it
+  return std::memcmp(p, p + cell, static_cast<size_t>(host.bytes()) - cell) ==
+         0;  // each equals the one before it
 }
 
 std::string first_elements(const Tensor& host, int64_t n) {
@@ -44,8 +45,10 @@ std::string first_elements(const Tensor& host, int64_t n) {
   visit_plain(host.dtype(), [&]<class T>(T) {
     const T* p = host.data<T>();
     for (int64_t i = 0; i < n; ++i) {
-      if constexpr (is_complex_v<T>) add(cat("(", number_text(p[i].real()), ", ", number_text(p[i].imag()), ")"));
-      else add(number_text(p[i]));
+      if constexpr (is_complex_v<T>)
+        add(cat("(", number_text(p[i].real()), ", ", number_text(p[i].imag()), ")"));
+      else
+        add(number_text(p[i]));
     }
   });
   return out;
@@ -72,14 +75,16 @@ std::string ValueWriter::elements(const Tensor& t) {
   if (t.size() == 0) return "";
   Tensor host = copy_to(t, cpu());
   if (all_the_same(host)) return cat(kAllOf, " ", first_elements(host, 1));
-  if (t.size() > options_.most_elements) return cat(kLeftOut, " ", number_of(t), " ", quoted(hex(digest(host))));
+  if (t.size() > options_.most_elements)
+    return cat(kLeftOut, " ", number_of(t), " ", quoted(hex(digest(host))));
   return first_elements(host, t.size());
 }
 
 std::string ValueWriter::resource(const Tensor& t) {
   auto* v = variable_behind(t);
   if (!v) return cat("resource[](", kLeftOut, " ", number_of(t), ")");
-  return cat(kVariable, " ", number_of(t), " ", quoted(v->name), " ", name(v->dtype), v->shape.text(), v->trainable ? "" : " frozen");
+  return cat(kVariable, " ", number_of(t), " ", quoted(v->name), " ", name(v->dtype),
+             v->shape.text(), v->trainable ? "" : " frozen");
 }
 
 std::string ValueWriter::object(const Ref<RefCounted>& o, int indent) {
@@ -105,11 +110,19 @@ std::string ValueWriter::text(const Arg& a, int indent) {
     std::string operator()(const std::string& v) const { return quoted(v); }
     std::string operator()(DType v) const { return name(v); }
     std::string operator()(const Shape& v) const { return "shape" + v.text(); }
-    std::string operator()(const Ints& v) const { return joined("", v, [](int64_t x) { return cat(x); }); }
-    std::string operator()(const std::vector<double>& v) const { return joined("floats", v, float_text); }
-    std::string operator()(const std::vector<std::string>& v) const { return joined("strings", v, quoted); }
+    std::string operator()(const Ints& v) const {
+      return joined("", v, [](int64_t x) { return cat(x); });
+    }
+    std::string operator()(const std::vector<double>& v) const {
+      return joined("floats", v, float_text);
+    }
+    std::string operator()(const std::vector<std::string>& v) const {
+      return joined("strings", v, quoted);
+    }
     std::string operator()(const Tensor& v) const { return w.text(v); }
-    std::string operator()(const Tensors& v) const { return joined("tensors", v, [&](const Tensor& t) { return w.text(t); }); }
+    std::string operator()(const Tensors& v) const {
+      return joined("tensors", v, [&](const Tensor& t) { return w.text(t); });
+    }
     std::string operator()(const Ref<RefCounted>& v) const { return w.object(v, indent); }
   };
   return std::visit(Visitor{*this, indent}, a.value());

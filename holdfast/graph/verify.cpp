@@ -19,46 +19,61 @@ class Verifier {
     for (const Ref<Node>& n : graph_.nodes) node(*n);
     for (const Ref<Node>& n : graph_.inputs) given(n.get(), "an input");
     for (const Capture& c : graph_.captures) given(c.inner.get(), "a capture");
-    for (const Edge& e : graph_.outputs) if (e.node) edge(nullptr, e, "an output");
+    for (const Edge& e : graph_.outputs)
+      if (e.node) edge(nullptr, e, "an output");
   }
 
  private:
   [[noreturn]] void wrong(const Node* n, std::string what) const {
-    bug(cat("graph `", graph_.scope->name, "`", when_.empty() ? "" : " " + when_, n ? cat(", node `", n->name, "`: ") : ": ", what));
+    bug(cat("graph `", graph_.scope->name, "`", when_.empty() ? "" : " " + when_,
+            n ? cat(", node `", n->name, "`: ") : ": ", what));
   }
 
   void edge(const Node* user, const Edge& e, const char* what) const {
-    if (!seen_.count(e.node.get())) wrong(user, cat(what, " is `", e.node->name, "`, which is not before it in the graph"));
+    if (!seen_.count(e.node.get()))
+      wrong(user, cat(what, " is `", e.node->name, "`, which is not before it in the graph"));
     if (e.output < 0 || static_cast<size_t>(e.output) >= e.node->outputs.size())
-      wrong(user, cat(what, " is output ", e.output, " of `", e.node->name, "`, which has ", e.node->outputs.size()));
+      wrong(user, cat(what, " is output ", e.output, " of `", e.node->name, "`, which has ",
+                      e.node->outputs.size()));
   }
 
   void given(const Node* n, const char* what) const {
     if (!seen_.count(n)) wrong(n, cat(what, " is not in the graph"));
-    if (n->op != &placeholder_op()) wrong(n, cat(what, " is a ", n->op->name, ", expected a Placeholder"));
+    if (n->op != &placeholder_op())
+      wrong(n, cat(what, " is a ", n->op->name, ", expected a Placeholder"));
   }
 
-  // What an input is to the shape rules. A variable is known by its state, which only its handle has.
+  // What an input is to the shape rules. A variable is known by its state, which only its handle
+  // has.
   Tensor operand(const Edge& e) const {
     if (!e.node) return {};
     if (is_constant(*e.node)) return constant_of(*e.node);
-    if (auto it = outer_.find(e.node.get()); it != outer_.end() && type_of(e).dtype == DType::kResource) return it->second;
+    if (auto it = outer_.find(e.node.get());
+        it != outer_.end() && type_of(e).dtype == DType::kResource)
+      return it->second;
     return symbol_for(e, graph_.scope);
   }
 
   void node(const Node& n) {
     if (!names_.insert(n.name).second) wrong(&n, "another node has its name");
-    if (n.attrs.size() != n.op->attrs.size()) wrong(&n, cat(n.attrs.size(), " attributes, expected ", n.op->attrs.size()));
-    for (const Edge& e : n.inputs) if (e.node) edge(&n, e, "an input");
-    for (const Ref<Node>& b : n.after) if (!seen_.count(b.get())) wrong(&n, cat("comes before `", b->name, "`, after which it must run"));
+    if (n.attrs.size() != n.op->attrs.size())
+      wrong(&n, cat(n.attrs.size(), " attributes, expected ", n.op->attrs.size()));
+    for (const Edge& e : n.inputs)
+      if (e.node) edge(&n, e, "an input");
+    for (const Ref<Node>& b : n.after)
+      if (!seen_.count(b.get()))
+        wrong(&n, cat("comes before `", b->name, "`, after which it must run"));
     if (!seen_.insert(&n).second) wrong(&n, "is in the graph twice");
     for (const Arg& a : n.attrs)
       if (auto* body = body_in(a)) verify(*body, when_);
     std::vector<Tensor> in;
     for (const Edge& e : n.inputs) {
       in.push_back(operand(e));
-      // Rules for state look into the handle; one that arrives as an argument has nothing in it yet.
-      if (in.back() && in.back().dtype() == DType::kResource && (in.back().is_symbolic() || !in.back().has_value())) return;
+      // Rules for state look into the handle; one that arrives as an argument has nothing in it
+      // yet.
+      if (in.back() && in.back().dtype() == DType::kResource &&
+          (in.back().is_symbolic() || !in.back().has_value()))
+        return;
     }
     try {
       check_signature(*n.op, in);
@@ -72,11 +87,14 @@ class Verifier {
   }
 
   void types(const Node& n, const Infer& infer) const {
-    if (infer.dtypes.size() != n.outputs.size()) wrong(&n, cat(n.outputs.size(), " outputs, and ", n.op->name, " gives ", infer.dtypes.size()));
+    if (infer.dtypes.size() != n.outputs.size())
+      wrong(&n,
+            cat(n.outputs.size(), " outputs, and ", n.op->name, " gives ", infer.dtypes.size()));
     for (size_t i = 0; i < n.outputs.size(); ++i) {
       const Type& t = n.outputs[i];
       if (t.dtype != infer.dtypes[i] || !t.shape.compatible(infer.shapes[i]))
-        wrong(&n, cat("output ", i, " is ", name(t.dtype), t.shape.text(), ", and ", n.op->name, " gives ", name(infer.dtypes[i]), infer.shapes[i].text()));
+        wrong(&n, cat("output ", i, " is ", name(t.dtype), t.shape.text(), ", and ", n.op->name,
+                      " gives ", name(infer.dtypes[i]), infer.shapes[i].text()));
     }
   }
 

@@ -1,4 +1,5 @@
-// Protobuf's wire format, as far as writing a GraphDef needs it: a message is a list of (field number, kind, value).
+// Protobuf's wire format, as far as writing a GraphDef needs it: a message is a list of (field
+// number, kind, value).
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,18 @@ namespace holdfast {
 /// A message that is being written, field after field.
 class Message {
  public:
-  Message& number(int field, uint64_t v) { key(field, 0); varint(v); return *this; }
+  Message& number(int field, uint64_t v) {
+    key(field, 0);
+    varint(v);
+    return *this;
+  }
   Message& number(int field, int64_t v) { return number(field, static_cast<uint64_t>(v)); }
-  Message& bytes(int field, std::string_view v) { key(field, 2); varint(v.size()); out_ += v; return *this; }
+  Message& bytes(int field, std::string_view v) {
+    key(field, 2);
+    varint(v.size());
+    out_ += v;
+    return *this;
+  }
   Message& message(int field, const Message& m) { return bytes(field, m.out_); }
   Message& real(int field, float v) {
     key(field, 5);
@@ -23,11 +33,16 @@ class Message {
     return *this;
   }
   /// The fields of another one, after its own.
-  Message& append(const Message& m) { out_ += m.out_; return *this; }
+  Message& append(const Message& m) {
+    out_ += m.out_;
+    return *this;
+  }
   const std::string& text() const { return out_; }
 
  private:
-  void key(int field, int kind) { varint(static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(kind)); }
+  void key(int field, int kind) {
+    varint(static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(kind));
+  }
   void varint(uint64_t v) {
     for (; v >= 128; v >>= 7) out_ += static_cast<char>(v | 128);
     out_ += static_cast<char>(v);

@@ -12,16 +12,35 @@ namespace {
 
 constexpr const char* kKinds[] = {"function", "branch", "loop", "graph", "build", "dataset", "map"};
 
-bool plain(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/' || c == '-'; }
-
-template <class T> struct Bits { using type = uint8_t; };
-template <> struct Bits<half> { using type = uint16_t; };
-template <> struct Bits<bfloat> { using type = uint16_t; };
-template <> struct Bits<float> { using type = uint32_t; };
-template <> struct Bits<double> { using type = uint64_t; };
+bool plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '/' ||
+         c == '-';
+}
 
 template <class T>
-inline constexpr bool is_float_v = std::is_floating_point_v<T> || std::is_same_v<T, half> || std::is_same_v<T, bfloat>;
+struct Bits {
+  using type = uint8_t;
+};
+template <>
+struct Bits<half> {
+  using type = uint16_t;
+};
+template <>
+struct Bits<bfloat> {
+  using type = uint16_t;
+};
+template <>
+struct Bits<float> {
+  using type = uint32_t;
+};
+template <>
+struct Bits<double> {
+  using type = uint64_t;
+};
+
+template <class T>
+inline constexpr bool is_float_v =
+    std::is_floating_point_v<T> || std::is_same_v<T, half> || std::is_same_v<T, bfloat>;
 
 }  // namespace
 
@@ -35,8 +54,8 @@ bool kind_of(std::string_view word, ScopeKind& out) {
 }
 
 bool is_plain_name(std::string_view s) {
-  return !s.empty() && (std::isalpha(static_cast<unsigned char>(s[0])) || s[0] == '_') && std::all_of(s.begin(), s.end(), plain) &&
-         s != kNone && s != "return";
+  return !s.empty() && (std::isalpha(static_cast<unsigned char>(s[0])) || s[0] == '_') &&
+         std::all_of(s.begin(), s.end(), plain) && s != kNone && s != "return";
 }
 
 std::string quoted(std::string_view s) {
@@ -44,9 +63,12 @@ std::string quoted(std::string_view s) {
   std::string out = "\"";
   for (char c : s) {
     auto u = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += {'\\', c};
-    else if (u < 32 || u == 127) out += {'\\', 'x', kHex[u >> 4], kHex[u & 15]};
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (u < 32 || u == 127)
+      out += {'\\', 'x', kHex[u >> 4], kHex[u & 15]};
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -64,7 +86,9 @@ std::string number_text(T v) {
     if (read_number(text, back) && std::memcmp(&back, &v, sizeof v) == 0) return text;
     auto bits = std::bit_cast<typename Bits<T>::type>(v);  // a NaN with something in it
     char hex[24];
-    return cat("0x", std::string_view(hex, static_cast<size_t>(std::to_chars(hex, hex + sizeof hex, bits, 16).ptr - hex)));
+    return cat(
+        "0x", std::string_view(hex, static_cast<size_t>(
+                                        std::to_chars(hex, hex + sizeof hex, bits, 16).ptr - hex)));
   } else {
     return cat(static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(v));
   }
@@ -93,12 +117,22 @@ bool read_number(std::string_view text, T& out) {
   }
 }
 
-#define HOLDFAST_NUMBER(T)                     \
-  template std::string number_text<T>(T);      \
+#define HOLDFAST_NUMBER(T)                \
+  template std::string number_text<T>(T); \
   template bool read_number<T>(std::string_view, T&);
-HOLDFAST_NUMBER(bool) HOLDFAST_NUMBER(int8_t) HOLDFAST_NUMBER(int16_t) HOLDFAST_NUMBER(int32_t) HOLDFAST_NUMBER(int64_t)
-HOLDFAST_NUMBER(uint8_t) HOLDFAST_NUMBER(uint16_t) HOLDFAST_NUMBER(uint32_t) HOLDFAST_NUMBER(uint64_t)
-HOLDFAST_NUMBER(half) HOLDFAST_NUMBER(bfloat) HOLDFAST_NUMBER(float) HOLDFAST_NUMBER(double)
+HOLDFAST_NUMBER(bool)
+HOLDFAST_NUMBER(int8_t)
+HOLDFAST_NUMBER(int16_t)
+HOLDFAST_NUMBER(int32_t)
+HOLDFAST_NUMBER(int64_t)
+HOLDFAST_NUMBER(uint8_t)
+HOLDFAST_NUMBER(uint16_t)
+HOLDFAST_NUMBER(uint32_t)
+HOLDFAST_NUMBER(uint64_t)
+HOLDFAST_NUMBER(half)
+HOLDFAST_NUMBER(bfloat)
+HOLDFAST_NUMBER(float)
+HOLDFAST_NUMBER(double)
 #undef HOLDFAST_NUMBER
 
 uint64_t digest(const Tensor& t) {

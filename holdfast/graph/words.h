@@ -9,8 +9,8 @@
 namespace holdfast {
 
 inline constexpr std::string_view kGraphHeader = "holdfast graph 1";
-inline constexpr std::string_view kNone = "none";      // an optional input that is not there
-inline constexpr std::string_view kAllOf = "all";      // before a value that every element has
+inline constexpr std::string_view kNone = "none";  // an optional input that is not there
+inline constexpr std::string_view kAllOf = "all";  // before a value that every element has
 inline constexpr std::string_view kLeftOut = "left_out";
 inline constexpr std::string_view kVariable = "variable";
 inline constexpr std::string_view kObject = "object";
@@ -27,9 +27,11 @@ std::string quoted(std::string_view);
 std::string name_text(std::string_view);
 
 /// One number as text that reads back as the same bits.
-template <class T> std::string number_text(T v);
+template <class T>
+std::string number_text(T v);
 /// Reads one number of type T; false if `text` is none.
-template <class T> bool read_number(std::string_view text, T& out);
+template <class T>
+bool read_number(std::string_view text, T& out);
 
 /// 64 bits that tell values apart.
 uint64_t digest(const Tensor& t);
@@ -42,7 +44,9 @@ class ValueWriter {
   std::string text(const Arg& a, int indent);
   std::string text(const Tensor& t);
   /// Notes what a graph captures, in the order in which graphs begin.
-  void capture(const Tensor& outer) { if (options_.payload) options_.payload->captures.push_back(outer); }
+  void capture(const Tensor& outer) {
+    if (options_.payload) options_.payload->captures.push_back(outer);
+  }
 
  private:
   std::string elements(const Tensor& t);

@@ -21,12 +21,18 @@ struct Printer {
   std::string operator()(const std::string& v) const { return "'" + v + "'"; }
   std::string operator()(DType v) const { return name(v); }
   std::string operator()(const Shape& v) const { return v.text(); }
-  std::string operator()(const Ints& v) const { return joined(v, [](int64_t x) { return cat(x); }); }
-  std::string operator()(const std::vector<double>& v) const { return joined(v, [](double x) { return cat(x); }); }
+  std::string operator()(const Ints& v) const {
+    return joined(v, [](int64_t x) { return cat(x); });
+  }
+  std::string operator()(const std::vector<double>& v) const {
+    return joined(v, [](double x) { return cat(x); });
+  }
   std::string operator()(const std::vector<std::string>& v) const {
     return joined(v, [](const std::string& x) { return "'" + x + "'"; });
   }
-  std::string operator()(const Tensor& v) const { return v ? cat(name(v.dtype()), v.shape().text()) : "None"; }
+  std::string operator()(const Tensor& v) const {
+    return v ? cat(name(v.dtype()), v.shape().text()) : "None";
+  }
   std::string operator()(const Tensors& v) const { return joined(v, *this); }
   std::string operator()(const Ref<RefCounted>& v) const { return v ? v->text() : "None"; }
 };

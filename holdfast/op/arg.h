@@ -12,11 +12,13 @@ namespace holdfast {
 
 using Ints = std::vector<int64_t>;
 
-/// Nothing, a number, a text, a dtype, a shape, a list, a tensor or several, or an object of the op's own.
+/// Nothing, a number, a text, a dtype, a shape, a list, a tensor or several, or an object of the
+/// op's own.
 class HOLDFAST_API Arg {
  public:
-  using Value = std::variant<std::monostate, bool, int64_t, double, std::string, DType, Shape, Ints,
-                             std::vector<double>, std::vector<std::string>, Tensor, Tensors, Ref<RefCounted>>;
+  using Value =
+      std::variant<std::monostate, bool, int64_t, double, std::string, DType, Shape, Ints,
+                   std::vector<double>, std::vector<std::string>, Tensor, Tensors, Ref<RefCounted>>;
 
   Arg() = default;
   Arg(bool v) : value_(v) {}
@@ -34,7 +36,9 @@ class HOLDFAST_API Arg {
   Arg(Tensors v) : value_(std::move(v)) {}
   Arg(Ref<RefCounted> v) : value_(std::move(v)) {}
   template <class T>
-  Arg(const std::optional<T>& v) { if (v) *this = Arg(*v); }
+  Arg(const std::optional<T>& v) {
+    if (v) *this = Arg(*v);
+  }
 
   const Value& value() const { return value_; }
   bool none() const { return value_.index() == 0; }
@@ -46,7 +50,9 @@ class HOLDFAST_API Arg {
   const Shape& shape() const { return get<Shape>("a shape"); }
   const Ints& ints() const { return get<Ints>("a list of ints"); }
   const std::vector<double>& floats() const { return get<std::vector<double>>("a list of floats"); }
-  const std::vector<std::string>& strings() const { return get<std::vector<std::string>>("a list of strings"); }
+  const std::vector<std::string>& strings() const {
+    return get<std::vector<std::string>>("a list of strings");
+  }
   const Tensor& tensor() const { return get<Tensor>("a tensor"); }
   const Tensors& tensors() const { return get<Tensors>("a list of tensors"); }
 

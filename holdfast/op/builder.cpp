@@ -45,16 +45,19 @@ Builder::Builder(const char* op, const char* function, detail::Signature s) {
   function_ = std::make_unique<FunctionDef>();
   // "nn::relu" in C++ is "nn.relu" elsewhere.
   for (const char* c = function; *c; ++c) {
-    if (*c != ':') function_->name += *c;
-    else if (c[1] == ':') function_->name += '.';
+    if (*c != ':')
+      function_->name += *c;
+    else if (c[1] == ':')
+      function_->name += '.';
   }
   function_->result = s.result;
   function_->thunk = s.thunk;
   for (Kind k : s.kinds) {
     Param p;
     p.kind = k;
-    p.required = k != Kind::kOptTensor && k != Kind::kAxes && k != Kind::kOptInt && k != Kind::kOptFloat &&
-                 k != Kind::kOptDType && k != Kind::kOptInts && k != Kind::kOptString;
+    p.required = k != Kind::kOptTensor && k != Kind::kAxes && k != Kind::kOptInt &&
+                 k != Kind::kOptFloat && k != Kind::kOptDType && k != Kind::kOptInts &&
+                 k != Kind::kOptString;
     function_->params.push_back(std::move(p));
   }
   // What stands before a required parameter must be given too, if only as nothing.
@@ -68,7 +71,8 @@ Builder::Builder(const char* op, const char* function, detail::Signature s) {
 Builder& Builder::args(const char* names) {
   auto items = split(names);
   if (items.size() != function_->params.size())
-    bug(cat(function_->name, ": ", items.size(), " argument names for ", function_->params.size(), " parameters"));
+    bug(cat(function_->name, ": ", items.size(), " argument names for ", function_->params.size(),
+            " parameters"));
   for (size_t i = 0; i < items.size(); ++i)
     std::tie(function_->params[i].name, function_->params[i].group) = named_group(items[i]);
   return *this;
@@ -87,9 +91,11 @@ Builder& Builder::name_options(const char* names) {
   auto items = split(names);
   size_t first = function_->params.size() - function_->setters.size();
   if (items.size() != function_->setters.size())
-    bug(cat(function_->name, ": ", items.size(), " option names for ", function_->setters.size(), " fields"));
+    bug(cat(function_->name, ": ", items.size(), " option names for ", function_->setters.size(),
+            " fields"));
   for (size_t i = 0; i < items.size(); ++i)
-    std::tie(function_->params[first + i].name, function_->params[first + i].group) = named_group(items[i]);
+    std::tie(function_->params[first + i].name, function_->params[first + i].group) =
+        named_group(items[i]);
   return *this;
 }
 
@@ -99,11 +105,26 @@ Builder& Builder::doc(const char* text) {
   return *this;
 }
 
-Builder& Builder::python(const char* paths) { function_->python = split(paths); return *this; }
-Builder& Builder::returns(const char* names) { function_->result_names = split(names); return *this; }
-Builder& Builder::sample(const char* text) { function_->samples.emplace_back(text); return *this; }
-Builder& Builder::reference(const char* e) { function_->reference = e; return *this; }
-Builder& Builder::checks(Checks c) { function_->checks = c; return *this; }
+Builder& Builder::python(const char* paths) {
+  function_->python = split(paths);
+  return *this;
+}
+Builder& Builder::returns(const char* names) {
+  function_->result_names = split(names);
+  return *this;
+}
+Builder& Builder::sample(const char* text) {
+  function_->samples.emplace_back(text);
+  return *this;
+}
+Builder& Builder::reference(const char* e) {
+  function_->reference = e;
+  return *this;
+}
+Builder& Builder::checks(Checks c) {
+  function_->checks = c;
+  return *this;
+}
 
 Builder& Builder::inputs(const char* names) {
   raw_inputs_ = true;
@@ -113,7 +134,10 @@ Builder& Builder::inputs(const char* names) {
     for (std::string* s : {&def.name, &def.group}) {
       while (!s->empty() && std::string_view("*?!~").find(s->back()) != std::string_view::npos) {
         char mark = s->back();
-        (mark == '*' ? def.list : mark == '?' ? def.optional : mark == '!' ? def.host : def.value) = true;
+        (mark == '*'   ? def.list
+         : mark == '?' ? def.optional
+         : mark == '!' ? def.host
+                       : def.value) = true;
         s->pop_back();
       }
     }
@@ -123,16 +147,28 @@ Builder& Builder::inputs(const char* names) {
   return *this;
 }
 
-Builder& Builder::attr(const char* name, Arg v) { op_->attrs.push_back({name, std::move(v), false}); return *this; }
-Builder& Builder::attr(const char* name) { op_->attrs.push_back({name, {}, true}); return *this; }
-Builder& Builder::outputs(const char* names) { op_->outputs = split(names); return *this; }
+Builder& Builder::attr(const char* name, Arg v) {
+  op_->attrs.push_back({name, std::move(v), false});
+  return *this;
+}
+Builder& Builder::attr(const char* name) {
+  op_->attrs.push_back({name, {}, true});
+  return *this;
+}
+Builder& Builder::outputs(const char* names) {
+  op_->outputs = split(names);
+  return *this;
+}
 
 Builder& Builder::dtypes(DTypes set, const char* group) {
   // The function's parameters become the op's inputs unless `inputs` said otherwise.
   if (!raw_inputs_) {
     raw_inputs_ = true;
     for (auto& p : function_->params) {
-      if (!is_input(p.kind)) { op_->attrs.push_back({p.name, p.default_value, p.required}); continue; }
+      if (!is_input(p.kind)) {
+        op_->attrs.push_back({p.name, p.default_value, p.required});
+        continue;
+      }
       InputDef def;
       def.name = p.name;
       def.group = p.group;
@@ -141,11 +177,15 @@ Builder& Builder::dtypes(DTypes set, const char* group) {
       op_->inputs.push_back(std::move(def));
     }
   }
-  for (auto& in : op_->inputs) if (in.group == group && !in.host) in.dtypes = set;
+  for (auto& in : op_->inputs)
+    if (in.group == group && !in.host) in.dtypes = set;
   return *this;
 }
 
-Builder& Builder::infer(InferFn f) { op_->infer = f; return *this; }
+Builder& Builder::infer(InferFn f) {
+  op_->infer = f;
+  return *this;
+}
 
 Builder& Builder::same_as_input() {
   op_->infer = [](Infer& s) { s.output(s.dtype(), s.shape()); };
@@ -159,35 +199,73 @@ Builder& Builder::kernel_for(DeviceKind k, const char* name, KernelFn f, DTypes 
   op_->kernels.push_back({name, k, f, d, r});
   return *this;
 }
-Builder& Builder::overwrites(OverwriteFn f) { op_->overwrites = f; return *this; }
-Builder& Builder::gradient(GradFn f) { op_->gradient = f; return *this; }
-Builder& Builder::no_gradient() { op_->traits.no_gradient = true; return *this; }
+Builder& Builder::overwrites(OverwriteFn f) {
+  op_->overwrites = f;
+  return *this;
+}
+Builder& Builder::gradient(GradFn f) {
+  op_->gradient = f;
+  return *this;
+}
+Builder& Builder::no_gradient() {
+  op_->traits.no_gradient = true;
+  return *this;
+}
 
 Builder& Builder::keeps(const char* names) {
   op_->keeps_inputs = op_->keeps_outputs = 0;
   for (auto& name : split(names)) {
     bool found = false;
     for (size_t i = 0; i < op_->inputs.size(); ++i)
-      if (op_->inputs[i].name == name) { op_->keeps_inputs |= 1u << i; found = true; }
+      if (op_->inputs[i].name == name) {
+        op_->keeps_inputs |= 1u << i;
+        found = true;
+      }
     for (size_t i = 0; i < op_->outputs.size(); ++i)
-      if (op_->outputs[i] == name) { op_->keeps_outputs |= 1u << i; found = true; }
+      if (op_->outputs[i] == name) {
+        op_->keeps_outputs |= 1u << i;
+        found = true;
+      }
     if (!found) bug(cat(op_->name, " keeps `", name, "`, which it does not have"));
   }
   return *this;
 }
 
-Builder& Builder::commutative() { op_->traits.commutative = true; return *this; }
-Builder& Builder::stateful() { op_->traits.stateful = true; return *this; }
-Builder& Builder::reads_state() { op_->traits.reads = true; return *this; }
-Builder& Builder::rearranges() { op_->traits.rearranges = true; return *this; }
-Builder& Builder::view() { op_->traits.view = true; return *this; }
-Builder& Builder::on_host() { op_->traits.host = true; return *this; }
-Builder& Builder::moves_between_devices() { op_->traits.moves = true; return *this; }
+Builder& Builder::commutative() {
+  op_->traits.commutative = true;
+  return *this;
+}
+Builder& Builder::stateful() {
+  op_->traits.stateful = true;
+  return *this;
+}
+Builder& Builder::reads_state() {
+  op_->traits.reads = true;
+  return *this;
+}
+Builder& Builder::rearranges() {
+  op_->traits.rearranges = true;
+  return *this;
+}
+Builder& Builder::view() {
+  op_->traits.view = true;
+  return *this;
+}
+Builder& Builder::on_host() {
+  op_->traits.host = true;
+  return *this;
+}
+Builder& Builder::moves_between_devices() {
+  op_->traits.moves = true;
+  return *this;
+}
 
 Builder::operator Op() {
   if (!raw_inputs_ && function_) dtypes(kAll, "");
-  bool plain = loops_ && op_->infer == loops_infer_ && op_->kernels.front().run == loops_run_ && op_->inputs.size() == loops_arity_;
-  for (const InputDef& in : op_->inputs) plain = plain && !in.list && !in.optional && in.group == op_->inputs[0].group;
+  bool plain = loops_ && op_->infer == loops_infer_ && op_->kernels.front().run == loops_run_ &&
+               op_->inputs.size() == loops_arity_;
+  for (const InputDef& in : op_->inputs)
+    plain = plain && !in.list && !in.optional && in.group == op_->inputs[0].group;
   if (plain) op_->plain = loops_;
   const OpDef* def = keep(std::move(op_));
   if (function_) {

@@ -23,17 +23,24 @@ Device* default_device() {
 }
 
 // Two scopes that are both being written, neither inside the other.
-[[noreturn]] void two_graphs(const OpDef& op, std::span<const Tensor> in, const Scope& a, const Scope& b) {
-  auto d = about_call(Code::E0110, op, in, cat(op.name, " takes tensors of two graphs, `", a.name, "` and `", b.name, "`"));
+[[noreturn]] void two_graphs(const OpDef& op, std::span<const Tensor> in, const Scope& a,
+                             const Scope& b) {
+  auto d =
+      about_call(Code::E0110, op, in,
+                 cat(op.name, " takes tensors of two graphs, `", a.name, "` and `", b.name, "`"));
   for (const Scope* s : {&a, &b})
-    d.labels.push_back({Role::kPlaced, locate(s->opened), cat("graph `", s->name, "` was made here"), false});
-  for (Label& l : d.labels) if (l.primary) l.text = "used here, both in one op";
+    d.labels.push_back(
+        {Role::kPlaced, locate(s->opened), cat("graph `", s->name, "` was made here"), false});
+  for (Label& l : d.labels)
+    if (l.primary) l.text = "used here, both in one op";
   d.why = "an op belongs to one graph, and can use only what that graph computes";
-  d.fixes.push_back(manual_fix(cat("make both under the same graph: `with ", a.name, ".as_default():`")));
+  d.fixes.push_back(
+      manual_fix(cat("make both under the same graph: `with ", a.name, ".as_default():`")));
   raise(std::move(d));
 }
 
-// The graph that a tensor is part of: a symbol's, or that of a variable which lives in a graph; else null.
+// The graph that a tensor is part of: a symbol's, or that of a variable which lives in a graph;
+// else null.
 const Scope* scope_of(const Tensor& t) {
   if (!t) return nullptr;
   if (t.is_symbolic()) return symbol_of(t)->scope.get();
@@ -59,7 +66,9 @@ Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* 
 
 }  // namespace
 
-InterpreterScope::InterpreterScope(Interpreter* interpreter) : was_(context().interpreter) { context().interpreter = interpreter; }
+InterpreterScope::InterpreterScope(Interpreter* interpreter) : was_(context().interpreter) {
+  context().interpreter = interpreter;
+}
 InterpreterScope::~InterpreterScope() { context().interpreter = was_; }
 
 NoObservers::NoObservers() { std::swap(were_, context().observers); }
@@ -98,7 +107,10 @@ void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tens
   Context& c = context();
   Interpreter* who = c.interpreter ? c.interpreter : g_eager;
   for (const Tensor& t : in)  // most have nothing but a value, and belong to no graph
-    if (t && t.rep()->beyond && scope_of(t)) { who = owner_of(op, in, who); break; }
+    if (t && t.rep()->beyond && scope_of(t)) {
+      who = owner_of(op, in, who);
+      break;
+    }
   who->run(op, in, attrs, out);
   for (Observer* o : c.observers) o->ran(op, in, attrs, out);
 }

@@ -11,7 +11,8 @@ namespace holdfast {
 
 class Scope;
 
-/// Something with a gradient of its own: what arrives for the outputs, turned into what leaves for the inputs.
+/// Something with a gradient of its own: what arrives for the outputs, turned into what leaves for
+/// the inputs.
 using Backward = std::function<std::vector<Tensor>(const std::vector<Tensor>& upstream)>;
 
 /// Runs ops: eagerly, or by writing them down.
@@ -22,24 +23,26 @@ class HOLDFAST_API Interpreter {
   virtual Scope* scope() const { return nullptr; }
   virtual void run(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out) = 0;
   /// Is told that `out` was computed from `in` by something with a gradient of its own.
-  virtual void custom(const char*, const std::vector<Tensor>&, const std::vector<Tensor>&, const Backward&) {}
+  virtual void custom(const char*, const std::vector<Tensor>&, const std::vector<Tensor>&,
+                      const Backward&) {}
 };
 
 /// Sees each op after it ran: tape, profiler, debugger.
 class HOLDFAST_API Observer {
  public:
   virtual ~Observer() = default;
-  virtual void ran(const OpDef&, std::span<const Tensor> in, const Attrs&, std::span<const Tensor> out) = 0;
+  virtual void ran(const OpDef&, std::span<const Tensor> in, const Attrs&,
+                   std::span<const Tensor> out) = 0;
 };
 
 struct Context {
-  Interpreter* interpreter = nullptr;      // who runs ops whose operands all have values; null: eager
+  Interpreter* interpreter = nullptr;  // who runs ops whose operands all have values; null: eager
   InlineVector<Observer*, 4> observers;
-  Device* device = nullptr;                // null: the default, the first GPU or else the CPU
-  Where placed = nullptr;                  // the line that chose it
-  Where lifted = nullptr;                  // the line that left the trace for code that runs once
-  std::string name_scope;                  // what names of nodes begin with: "" or "outer/inner/"
-  std::string op_name;                     // what the user calls the op that is being called, if they do
+  Device* device = nullptr;  // null: the default, the first GPU or else the CPU
+  Where placed = nullptr;    // the line that chose it
+  Where lifted = nullptr;    // the line that left the trace for code that runs once
+  std::string name_scope;    // what names of nodes begin with: "" or "outer/inner/"
+  std::string op_name;       // what the user calls the op that is being called, if they do
 };
 
 /// Puts `interpreter` in force for ops on values while it lives; null: eager.

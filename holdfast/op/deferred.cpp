@@ -13,7 +13,8 @@ Pullback g_pullback = nullptr;
 // The attribute of a Deferred node.
 class DeferredCode final : public RefCounted {
  public:
-  DeferredCode(std::string name, Given outputs, Body body) : name(std::move(name)), outputs(std::move(outputs)), body(std::move(body)) {}
+  DeferredCode(std::string name, Given outputs, Body body)
+      : name(std::move(name)), outputs(std::move(outputs)), body(std::move(body)) {}
   std::string text() const override { return name; }
 
   const std::string name;
@@ -41,11 +42,15 @@ Status run(Call& c) {
     InterpreterScope values(nullptr);
     out = code.body(in);
   }
-  if (out.size() != code.outputs.size()) bug(cat(code.name, " gave ", out.size(), " results, not ", code.outputs.size()));
+  if (out.size() != code.outputs.size())
+    bug(cat(code.name, " gave ", out.size(), " results, not ", code.outputs.size()));
   for (size_t i = 0; i < out.size(); ++i) {
-    if (out[i].dtype() != c.out_dtype(static_cast<int>(i))) bug(cat(code.name, " gave a ", name(out[i].dtype()), ", not a ", name(c.out_dtype(static_cast<int>(i)))));
+    if (out[i].dtype() != c.out_dtype(static_cast<int>(i)))
+      bug(cat(code.name, " gave a ", name(out[i].dtype()), ", not a ",
+              name(c.out_dtype(static_cast<int>(i)))));
     if (!out[i].shape().compatible(code.outputs[i].second))
-      return {Code::E1102, cat(code.name, " gave shape ", out[i].shape().text(), ", expected ", code.outputs[i].second.text())};
+      return {Code::E1102, cat(code.name, " gave shape ", out[i].shape().text(), ", expected ",
+                               code.outputs[i].second.text())};
     c.set_out(static_cast<int>(i), out[i]);
   }
   return {};
@@ -68,7 +73,9 @@ Tensors back(Grad& g) {
     if (g.has_dy(i)) in.push_back(g.dy(i));
   }
   auto count = static_cast<size_t>(g.inputs());
-  Tensors found = deferred(cat("gradient of ", code.name), in, results, [body = code.body, count, wanted, arriving](std::span<const Tensor> all) {
+  Tensors found =
+      deferred(cat("gradient of ", code.name), in, results,
+               [body = code.body, count, wanted, arriving](std::span<const Tensor> all) {
     Tensors upstream, out;
     size_t next = count;
     for (bool there : arriving) upstream.push_back(there ? all[next++] : Tensor());
@@ -81,14 +88,23 @@ Tensors back(Grad& g) {
   return dx;
 }
 
-// A kernel holds what the body gave, not memory of its own; the body's ops choose their own devices.
-const Op op = RAW_OP(Deferred).doc("Ops that can only be chosen once ranks and sizes are known.").inputs("input*: any").attr("code")
-                  .infer(infer).kernel("ops", run).kernel_for(DeviceKind::kCuda, "ops", run).gradient(back).keeps("input");
+// A kernel holds what the body gave, not memory of its own; the body's ops choose their own
+// devices.
+const Op op = RAW_OP(Deferred)
+                  .doc("Ops that can only be chosen once ranks and sizes are known.")
+                  .inputs("input*: any")
+                  .attr("code")
+                  .infer(infer)
+                  .kernel("ops", run)
+                  .kernel_for(DeviceKind::kCuda, "ops", run)
+                  .gradient(back)
+                  .keeps("input");
 
 }  // namespace
 
 bool ranks_known(const Tensors& list) {
-  return std::all_of(list.begin(), list.end(), [](const Tensor& t) { return t.shape().has_rank(); });
+  return std::all_of(list.begin(), list.end(),
+                     [](const Tensor& t) { return t.shape().has_rank(); });
 }
 bool sizes_known(const Tensors& list) {
   return std::all_of(list.begin(), list.end(), [](const Tensor& t) { return t.shape().is_full(); });
@@ -97,11 +113,15 @@ bool sizes_known(const Tensors& list) {
 void set_pullback(Pullback p) { g_pullback = p; }
 
 Tensors deferred(std::string name, const Tensors& inputs, Given outputs, Body body) {
-  return op.list(inputs, {Arg(Ref<RefCounted>(make_ref<DeferredCode>(std::move(name), std::move(outputs), std::move(body))))});
+  return op.list(inputs, {Arg(Ref<RefCounted>(make_ref<DeferredCode>(
+                             std::move(name), std::move(outputs), std::move(body))))});
 }
 
-Tensor deferred(std::string name, const Tensors& inputs, DType dtype, Shape shape, std::function<Tensor(std::span<const Tensor>)> body) {
-  return deferred(std::move(name), inputs, {{dtype, std::move(shape)}}, [body = std::move(body)](std::span<const Tensor> in) { return Tensors{body(in)}; })[0];
+Tensor deferred(std::string name, const Tensors& inputs, DType dtype, Shape shape,
+                std::function<Tensor(std::span<const Tensor>)> body) {
+  return deferred(
+      std::move(name), inputs, {{dtype, std::move(shape)}},
+      [body = std::move(body)](std::span<const Tensor> in) { return Tensors{body(in)}; })[0];
 }
 
 }  // namespace holdfast

@@ -1,5 +1,5 @@
-// Code that can only be written out once ranks and sizes are there: a graph keeps it as one node, and
-// runs it on values.
+// Code that can only be written out once ranks and sizes are there: a graph keeps it as one node,
+// and runs it on values.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,14 @@ HOLDFAST_API Tensor deferred(std::string name, const Tensors& inputs, DType dtyp
 HOLDFAST_API bool ranks_known(const Tensors&);
 HOLDFAST_API bool sizes_known(const Tensors&);
 
-/// Thrown by a gradient formula that reads what a trace does not know yet; the formula is then deferred.
+/// Thrown by a gradient formula that reads what a trace does not know yet; the formula is then
+/// deferred.
 struct NotKnownYet {};
 
-/// What arrives for the results of `body`, turned into what leaves for its inputs (empty for those that
-/// are not differentiable). Registered once by autodiff/.
-using Pullback = Tensors (*)(const Body& body, std::span<const Tensor> inputs, std::span<const Tensor> upstream);
+/// What arrives for the results of `body`, turned into what leaves for its inputs (empty for those
+/// that are not differentiable). Registered once by autodiff/.
+using Pullback = Tensors (*)(const Body& body, std::span<const Tensor> inputs,
+                             std::span<const Tensor> upstream);
 HOLDFAST_API void set_pullback(Pullback);
 
 }  // namespace holdfast

@@ -1,4 +1,5 @@
-// A public function: what C++ declares, described so that other languages, docs and tests can use it.
+// A public function: what C++ declares, described so that other languages, docs and tests can use
+// it.
 #pragma once
 
 #include <optional>
@@ -14,9 +15,26 @@ namespace holdfast {
 
 /// What a parameter takes.
 enum class Kind : uint8_t {
-  kTensor, kOptTensor, kTensors, kSizes, kAxes, kBool, kInt, kOptInt, kFloat, kOptFloat, kString,
-  kDType, kOptDType, kShape, kInts, kOptInts, kFloats, kStrings,
-  kOptString, kAny,
+  kTensor,
+  kOptTensor,
+  kTensors,
+  kSizes,
+  kAxes,
+  kBool,
+  kInt,
+  kOptInt,
+  kFloat,
+  kOptFloat,
+  kString,
+  kDType,
+  kOptDType,
+  kShape,
+  kInts,
+  kOptInts,
+  kFloats,
+  kStrings,
+  kOptString,
+  kAny,
   kPadding,  // "SAME", "VALID", or a list of pairs: a text or the pairs' numbers in a row
 };
 
@@ -41,16 +59,16 @@ struct Checks {
 };
 
 struct HOLDFAST_API FunctionDef {
-  std::string name;                   // C++ name, "matmul"
-  std::vector<std::string> python;    // paths under the package, "linalg.matmul"
+  std::string name;                 // C++ name, "matmul"
+  std::vector<std::string> python;  // paths under the package, "linalg.matmul"
   std::string doc;
   std::vector<Param> params;
   ResultKind result = ResultKind::kTensor;
   std::vector<std::string> result_names;  // of a tuple
-  std::vector<std::string> samples;   // argument lists, in the words of tests/samples
-  std::string reference;              // a NumPy/SciPy expression over the arguments
+  std::vector<std::string> samples;       // argument lists, in the words of tests/samples
+  std::string reference;                  // a NumPy/SciPy expression over the arguments
   Checks checks;
-  const OpDef* op = nullptr;          // null for compositions
+  const OpDef* op = nullptr;  // null for compositions
   Thunk thunk = nullptr;
   std::vector<OptionSetter> setters;
 
@@ -58,20 +76,25 @@ struct HOLDFAST_API FunctionDef {
 };
 
 /// From an Arg to what a C++ parameter takes, and how that is called in other languages.
-template <class T> struct ParamType;
-#define HOLDFAST_PARAM(T, K, expr)                                  \
-  template <> struct ParamType<T> {                                 \
-    static constexpr Kind kind = Kind::K;                           \
-    static T from(const Arg& a) { return expr; }                    \
+template <class T>
+struct ParamType;
+#define HOLDFAST_PARAM(T, K, expr)               \
+  template <>                                    \
+  struct ParamType<T> {                          \
+    static constexpr Kind kind = Kind::K;        \
+    static T from(const Arg& a) { return expr; } \
   };
-template <> struct ParamType<In> {
+template <>
+struct ParamType<In> {
   static constexpr Kind kind = Kind::kTensor;
   static In from(const Arg& a) { return In::from(a); }
 };
-HOLDFAST_PARAM(std::optional<In>, kOptTensor, a.none() ? std::optional<In>() : std::optional<In>(In::from(a)))
+HOLDFAST_PARAM(std::optional<In>, kOptTensor,
+               a.none() ? std::optional<In>() : std::optional<In>(In::from(a)))
 HOLDFAST_PARAM(KeptIn, kTensor, KeptIn(In::from(a)))
 HOLDFAST_PARAM(MaybeIn, kOptTensor, MaybeIn(In::from(a)))
-HOLDFAST_PARAM(std::optional<Tensor>, kOptTensor, a.none() ? std::optional<Tensor>() : std::optional<Tensor>(a.tensor()))
+HOLDFAST_PARAM(std::optional<Tensor>, kOptTensor,
+               a.none() ? std::optional<Tensor>() : std::optional<Tensor>(a.tensor()))
 HOLDFAST_PARAM(Ins, kTensors, Ins(a.tensors()))
 HOLDFAST_API Sizes sizes_from(const Arg&);
 HOLDFAST_PARAM(Sizes, kSizes, sizes_from(a))
@@ -82,7 +105,8 @@ HOLDFAST_PARAM(std::optional<int64_t>, kOptInt, a.none() ? std::optional<int64_t
 HOLDFAST_PARAM(double, kFloat, a.f())
 HOLDFAST_PARAM(std::optional<double>, kOptFloat, a.none() ? std::optional<double>() : a.f())
 HOLDFAST_PARAM(std::string, kString, a.s())
-HOLDFAST_PARAM(std::optional<std::string>, kOptString, a.none() ? std::optional<std::string>() : a.s())
+HOLDFAST_PARAM(std::optional<std::string>, kOptString,
+               a.none() ? std::optional<std::string>() : a.s())
 HOLDFAST_PARAM(DType, kDType, a.dtype())
 HOLDFAST_PARAM(std::optional<DType>, kOptDType, a.none() ? std::optional<DType>() : a.dtype())
 HOLDFAST_PARAM(Shape, kShape, a.shape())
@@ -96,11 +120,16 @@ HOLDFAST_PARAM(Arg, kAny, a)  // a number or a text, as for `ord` of a norm
 HOLDFAST_API Arg to_arg(const Sizes&);
 template <class T>
 Arg default_arg(const T& v) {
-  if constexpr (std::is_same_v<T, Axes>) return v ? to_arg(*v) : Arg();
-  else if constexpr (std::is_same_v<T, Sizes>) return to_arg(v);
-  else if constexpr (std::is_base_of_v<In, T>) return v.arg();
-  else if constexpr (std::is_same_v<T, std::optional<In>>) return v ? v->arg() : Arg();
-  else return Arg(v);
+  if constexpr (std::is_same_v<T, Axes>)
+    return v ? to_arg(*v) : Arg();
+  else if constexpr (std::is_same_v<T, Sizes>)
+    return to_arg(v);
+  else if constexpr (std::is_base_of_v<In, T>)
+    return v.arg();
+  else if constexpr (std::is_same_v<T, std::optional<In>>)
+    return v ? v->arg() : Arg();
+  else
+    return Arg(v);
 }
 
 template <class T>
@@ -108,23 +137,29 @@ concept IsParam = requires { ParamType<std::remove_cvref_t<T>>::kind; };
 
 namespace detail {
 
-template <class R> struct Result;
-template <> struct Result<void> {
+template <class R>
+struct Result;
+template <>
+struct Result<void> {
   static constexpr ResultKind kind = ResultKind::kNothing;
 };
-template <> struct Result<Tensor> {
+template <>
+struct Result<Tensor> {
   static constexpr ResultKind kind = ResultKind::kTensor;
   static Tensors list(Tensor t) { return Tensors{std::move(t)}; }
 };
-template <> struct Result<Tensors> {
+template <>
+struct Result<Tensors> {
   static constexpr ResultKind kind = ResultKind::kList;
   static Tensors list(Tensors t) { return t; }
 };
-template <> struct Result<std::vector<Tensor>> {
+template <>
+struct Result<std::vector<Tensor>> {
   static constexpr ResultKind kind = ResultKind::kList;
   static Tensors list(const std::vector<Tensor>& t) { return Tensors(t.begin(), t.end()); }
 };
-template <class... T> struct Result<std::tuple<T...>> {
+template <class... T>
+struct Result<std::tuple<T...>> {
   static constexpr ResultKind kind = ResultKind::kTuple;
   static Tensors list(std::tuple<T...> t) {
     return std::apply([](auto&... x) { return Tensors{x...}; }, t);
@@ -138,7 +173,8 @@ struct Signature {
   Thunk thunk = nullptr;
 };
 
-template <auto Fn, class F> struct Deduce;
+template <auto Fn, class F>
+struct Deduce;
 template <auto Fn, class R, class... P>
 struct Deduce<Fn, R (*)(P...)> {
   template <class T, size_t I>
@@ -154,8 +190,10 @@ struct Deduce<Fn, R (*)(P...)> {
   }
   static Tensors call(std::span<const Arg> args, std::span<const OptionSetter> setters) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      if constexpr (std::is_void_v<R>) return Fn(get<P, I>(args, setters)...), Tensors{};
-      else return Result<R>::list(Fn(get<P, I>(args, setters)...));
+      if constexpr (std::is_void_v<R>)
+        return Fn(get<P, I>(args, setters)...), Tensors{};
+      else
+        return Result<R>::list(Fn(get<P, I>(args, setters)...));
     }(std::index_sequence_for<P...>{});
   }
   static Signature signature() {
@@ -168,13 +206,20 @@ struct Deduce<Fn, R (*)(P...)> {
   template <class T>
   static void add(Signature& s) {
     using V = std::remove_cvref_t<T>;
-    if constexpr (IsParam<V>) s.kinds.push_back(ParamType<V>::kind);
-    else s.options = true;
+    if constexpr (IsParam<V>)
+      s.kinds.push_back(ParamType<V>::kind);
+    else
+      s.options = true;
   }
 };
 
-template <class M> struct Member;
-template <class C, class T> struct Member<T C::*> { using Owner = C; using Type = T; };
+template <class M>
+struct Member;
+template <class C, class T>
+struct Member<T C::*> {
+  using Owner = C;
+  using Type = T;
+};
 
 }  // namespace detail
 }  // namespace holdfast

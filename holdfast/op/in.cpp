@@ -18,10 +18,14 @@ Tensor In::tensor(DType hint) const {
   if (!weak()) return held();  // may be empty: an optional input that is not there
   DType own = weak_ == Weak::kBool ? DType::kBool : weak_ == Weak::kInt ? int32 : float32;
   DType d = hint == DType::kInvalid ? own : hint;
-  bool fits = d == own || (weak_ == Weak::kInt && kNumbers.has(d)) || (weak_ == Weak::kFloat && kDifferentiable.has(d));
+  bool fits = d == own || (weak_ == Weak::kInt && kNumbers.has(d)) ||
+              (weak_ == Weak::kFloat && kDifferentiable.has(d));
   if (!fits) {
-    fail(Code::E1101, cat("the number ", weak_ == Weak::kFloat ? cat(float_) : cat(int_), " does not fit beside a ", name(d), " operand"),
-         cat("a bare number takes the dtype of the operand beside it, and ", name(d), " can't hold it"),
+    fail(Code::E1101,
+         cat("the number ", weak_ == Weak::kFloat ? cat(float_) : cat(int_),
+             " does not fit beside a ", name(d), " operand"),
+         cat("a bare number takes the dtype of the operand beside it, and ", name(d),
+             " can't hold it"),
          {manual_fix(cat("cast the tensor, or write a number that ", name(d), " holds"))});
   }
   return weak_ == Weak::kFloat ? Tensor::scalar(float_, d) : Tensor::scalar(int_, d);
@@ -47,7 +51,11 @@ In In::from(const Arg& a) {
 
 Tensors Ins::tensors() const {
   DType hint = DType::kInvalid;
-  for (const In& in : list_) if (!in.weak()) { hint = in.dtype(); break; }
+  for (const In& in : list_)
+    if (!in.weak()) {
+      hint = in.dtype();
+      break;
+    }
   Tensors out;
   for (const In& in : list_) {
     out.push_back(in.tensor(hint));
@@ -64,20 +72,26 @@ Tensor Sizes::tensor() const {
   Tensor t = empty(small ? int32 : int64, shape, cpu());
   t.rep()->op = "Const";
   for (size_t i = 0; i < ints_.size(); ++i) {
-    if (small) t.mutable_data<int32_t>()[i] = static_cast<int32_t>(ints_[i]);
-    else t.mutable_data<int64_t>()[i] = ints_[i];
+    if (small)
+      t.mutable_data<int32_t>()[i] = static_cast<int32_t>(ints_[i]);
+    else
+      t.mutable_data<int64_t>()[i] = ints_[i];
   }
   return t;
 }
 
 Dims Sizes::ints() const {
   if (!tensor_) return ints_;
-  const Tensor& known = tensor_.is_symbolic() && !symbol_of(tensor_)->unknown ? symbol_of(tensor_)->known : tensor_;
+  const Tensor& known =
+      tensor_.is_symbolic() && !symbol_of(tensor_)->unknown ? symbol_of(tensor_)->known : tensor_;
   Tensor host = copy_to(known ? known : tensor_, cpu());
   Dims out;
-  if (host.dtype() == int32) for (int64_t i = 0; i < host.size(); ++i) out.push_back(host.data<int32_t>()[i]);
-  else if (host.dtype() == int64) for (int64_t i = 0; i < host.size(); ++i) out.push_back(host.data<int64_t>()[i]);
-  else fail(Code::E1101, cat("sizes are ", name(host.dtype()), ", expected int32 or int64"));
+  if (host.dtype() == int32)
+    for (int64_t i = 0; i < host.size(); ++i) out.push_back(host.data<int32_t>()[i]);
+  else if (host.dtype() == int64)
+    for (int64_t i = 0; i < host.size(); ++i) out.push_back(host.data<int64_t>()[i]);
+  else
+    fail(Code::E1101, cat("sizes are ", name(host.dtype()), ", expected int32 or int64"));
   return out;
 }
 

@@ -15,8 +15,9 @@ class Variable;
 
 /// A tensor, a variable (read), or a number that takes the dtype of the operand beside it.
 ///
-/// Made at the call, it also notes the caller's line: that is where a result's birth comes from. It is a parameter:
-/// made from a tensor that has a name it sees that tensor without counting it, until it is copied. `KeptIn` may be stored.
+/// Made at the call, it also notes the caller's line: that is where a result's birth comes from. It
+/// is a parameter: made from a tensor that has a name it sees that tensor without counting it,
+/// until it is copied. `KeptIn` may be stored.
 class HOLDFAST_API In {
  public:
 #ifdef HOLDFAST_BUILDING
@@ -24,19 +25,34 @@ class HOLDFAST_API In {
 #else
 #define HOLDFAST_MARK(at) mark_site(at)
 #endif
-  [[gnu::always_inline]] In(const Tensor& t, const std::source_location& at = std::source_location::current())
-      : seen_(&t) { HOLDFAST_MARK(at); }
-  [[gnu::always_inline]] In(Tensor&& t, const std::source_location& at = std::source_location::current())
-      : tensor_(std::move(t)) { HOLDFAST_MARK(at); }
-  [[gnu::always_inline]] In(const Variable& v, const std::source_location& at = std::source_location::current())
-      : variable_(&v) { HOLDFAST_MARK(at); }
+  [[gnu::always_inline]] In(const Tensor& t,
+                            const std::source_location& at = std::source_location::current())
+      : seen_(&t) {
+    HOLDFAST_MARK(at);
+  }
+  [[gnu::always_inline]] In(Tensor&& t,
+                            const std::source_location& at = std::source_location::current())
+      : tensor_(std::move(t)) {
+    HOLDFAST_MARK(at);
+  }
+  [[gnu::always_inline]] In(const Variable& v,
+                            const std::source_location& at = std::source_location::current())
+      : variable_(&v) {
+    HOLDFAST_MARK(at);
+  }
   template <class T>
     requires std::is_arithmetic_v<T>
   [[gnu::always_inline]] In(T v, const std::source_location& at = std::source_location::current())
-      : weak_(std::is_same_v<T, bool> ? Weak::kBool : std::is_integral_v<T> ? Weak::kInt : Weak::kFloat),
-        float_(static_cast<double>(v)), int_(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0) { HOLDFAST_MARK(at); }
+      : weak_(std::is_same_v<T, bool> ? Weak::kBool
+              : std::is_integral_v<T> ? Weak::kInt
+                                      : Weak::kFloat),
+        float_(static_cast<double>(v)),
+        int_(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0) {
+    HOLDFAST_MARK(at);
+  }
   // A copy owns what it refers to, even if the original only saw it.
-  In(const In& o) : tensor_(o.held()), variable_(o.variable_), weak_(o.weak_), float_(o.float_), int_(o.int_) {}
+  In(const In& o)
+      : tensor_(o.held()), variable_(o.variable_), weak_(o.weak_), float_(o.float_), int_(o.int_) {}
   In& operator=(const In& o) {
     tensor_ = o.held();
     seen_ = nullptr;
@@ -81,7 +97,8 @@ class HOLDFAST_API KeptIn : public In {
  public:
   using In::In;
   KeptIn(const In& in) : In(in) {}
-  [[gnu::always_inline]] KeptIn(const Tensor& t, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] KeptIn(const Tensor& t,
+                                const std::source_location& at = std::source_location::current())
       : In(Tensor(t), at) {}
 };
 
@@ -89,7 +106,8 @@ class HOLDFAST_API KeptIn : public In {
 class HOLDFAST_API MaybeIn : public KeptIn {
  public:
   using KeptIn::KeptIn;
-  [[gnu::always_inline]] MaybeIn(std::nullopt_t, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] MaybeIn(std::nullopt_t,
+                                 const std::source_location& at = std::source_location::current())
       : KeptIn(Tensor(), at) {}
 };
 

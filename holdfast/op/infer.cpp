@@ -9,7 +9,9 @@ namespace holdfast {
 namespace {
 
 // What a trace knows of a symbol, or the tensor itself.
-const Tensor& seen(const Tensor& t) { return t.is_symbolic() && symbol_of(t)->known ? symbol_of(t)->known : t; }
+const Tensor& seen(const Tensor& t) {
+  return t.is_symbolic() && symbol_of(t)->known ? symbol_of(t)->known : t;
+}
 
 Dims read_ints(const Tensor& asked) {
   const Tensor& t = seen(asked);
@@ -38,7 +40,8 @@ bool partly_unknown(const Tensor& t) { return t && t.is_symbolic() && symbol_of(
 }  // namespace
 
 int OpDef::attr_index(const char* wanted) const {
-  for (size_t i = 0; i < attrs.size(); ++i) if (attrs[i].name == wanted) return static_cast<int>(i);
+  for (size_t i = 0; i < attrs.size(); ++i)
+    if (attrs[i].name == wanted) return static_cast<int>(i);
   return -1;
 }
 
@@ -52,14 +55,16 @@ std::optional<Dims> Infer::sizes(int i) const {
   if (!t) return std::nullopt;
   if (!partly_unknown(t)) {
     auto all = ints(i);
-    if (!all && t.rank() == 1 && t.dim(0) != kUnknown && t.dim(0) <= kMaxRank) return Dims(static_cast<size_t>(t.dim(0)), kUnknown);
+    if (!all && t.rank() == 1 && t.dim(0) != kUnknown && t.dim(0) <= kMaxRank)
+      return Dims(static_cast<size_t>(t.dim(0)), kUnknown);
     return all;
   }
   const Tensor& known = symbol_of(t)->known;
   Dims out;
   visit_indices(known.dtype(), [&]<class T>(T) {
     for (int64_t k = 0; k < known.size(); ++k)
-      out.push_back(symbol_of(t)->unknown >> k & 1 ? kUnknown : static_cast<int64_t>(known.data<T>()[k]));
+      out.push_back(symbol_of(t)->unknown >> k & 1 ? kUnknown
+                                                   : static_cast<int64_t>(known.data<T>()[k]));
   });
   return out;
 }
@@ -72,9 +77,13 @@ int Infer::axis(int64_t a, int i, const char* argument, int extra) const {
   if (a < -rank || a >= rank) {
     int64_t nearest = a < 0 ? -rank : rank - 1;
     std::vector<Fix> fixes;
-    if (rank > 0) fixes.push_back(manual_fix(cat("`", argument, "=", nearest, "` is the nearest allowed value")));
-    bad_value(argument, cat(a), rank > 0 ? cat("a value in [", -rank, ", ", rank, ") for ", type_text(input(i)))
-                                         : cat("no axis: ", type_text(input(i)), " is a scalar"), std::move(fixes));
+    if (rank > 0)
+      fixes.push_back(
+          manual_fix(cat("`", argument, "=", nearest, "` is the nearest allowed value")));
+    bad_value(argument, cat(a),
+              rank > 0 ? cat("a value in [", -rank, ", ", rank, ") for ", type_text(input(i)))
+                       : cat("no axis: ", type_text(input(i)), " is a scalar"),
+              std::move(fixes));
   }
   return static_cast<int>(a < 0 ? a + rank : a);
 }
@@ -82,20 +91,27 @@ int Infer::axis(int64_t a, int i, const char* argument, int extra) const {
 void Infer::need_rank(int i, int low, int high) const {
   int r = shape(i).rank();
   if (r < 0 || (r >= low && (high < 0 || r <= high))) return;
-  bad_shape(i, high == low ? cat("rank ", low) : high < 0 ? cat("rank ", low, " or more") : cat("rank ", low, " to ", high));
+  bad_shape(i, high == low ? cat("rank ", low)
+               : high < 0  ? cat("rank ", low, " or more")
+                           : cat("rank ", low, " to ", high));
 }
 
 void Infer::bad_shape(int i, std::string expected, std::vector<Fix> fixes) const {
   std::string name = operand_source(op_, inputs_, i).text;
-  auto d = about_call(Code::E1102, op_, inputs_, cat(op_.name, ": `", name, "` is ", type_text(input(i)), ", expected ", expected));
-  d.why = cat("argument `", op_.inputs[std::min(static_cast<size_t>(i), op_.inputs.size() - 1)].name, "` of ", op_.name,
-              ": got shape ", input(i).shape().text(), ", expected ", expected);
+  auto d =
+      about_call(Code::E1102, op_, inputs_,
+                 cat(op_.name, ": `", name, "` is ", type_text(input(i)), ", expected ", expected));
+  d.why =
+      cat("argument `", op_.inputs[std::min(static_cast<size_t>(i), op_.inputs.size() - 1)].name,
+          "` of ", op_.name, ": got shape ", input(i).shape().text(), ", expected ", expected);
   d.fixes = std::move(fixes);
   raise(std::move(d));
 }
 
-void Infer::bad_value(std::string argument, std::string got, std::string expected, std::vector<Fix> fixes) const {
-  auto d = about_call(Code::E1103, op_, inputs_, cat(op_.name, ": `", argument, "` is ", got, ", expected ", expected));
+void Infer::bad_value(std::string argument, std::string got, std::string expected,
+                      std::vector<Fix> fixes) const {
+  auto d = about_call(Code::E1103, op_, inputs_,
+                      cat(op_.name, ": `", argument, "` is ", got, ", expected ", expected));
   d.why = cat("argument `", argument, "` of ", op_.name, ": got ", got, ", expected ", expected);
   d.fixes = std::move(fixes);
   raise(std::move(d));
@@ -103,13 +119,17 @@ void Infer::bad_value(std::string argument, std::string got, std::string expecte
 
 void Infer::bad_dtype(int i, std::string expected) const {
   std::string name = operand_source(op_, inputs_, i).text;
-  auto d = about_call(Code::E1101, op_, inputs_, cat(op_.name, ": `", name, "` is ", type_text(input(i)), ", expected ", expected));
-  d.why = cat("argument `", name, "` of ", op_.name, ": got ", type_text(input(i)), ", expected ", expected);
+  auto d =
+      about_call(Code::E1101, op_, inputs_,
+                 cat(op_.name, ": `", name, "` is ", type_text(input(i)), ", expected ", expected));
+  d.why = cat("argument `", name, "` of ", op_.name, ": got ", type_text(input(i)), ", expected ",
+              expected);
   raise(std::move(d));
 }
 
 void Infer::unsupported(std::string combination, std::string supported) const {
-  auto d = about_call(Code::E1105, op_, inputs_, cat(op_.name, ": ", combination, " is not supported"));
+  auto d =
+      about_call(Code::E1105, op_, inputs_, cat(op_.name, ": ", combination, " is not supported"));
   d.why = cat("supported: ", supported);
   raise(std::move(d));
 }

@@ -18,23 +18,32 @@ void resolve(const OpDef& op, std::initializer_list<In> inputs, Tensors& out) {
     if (in.weak()) {
       size_t k = 0;
       for (const In& other : inputs) {
-        if (!other.weak() && other.dtype() != DType::kInvalid && group(k) == group(i)) { hint = other.dtype(); break; }
+        if (!other.weak() && other.dtype() != DType::kInvalid && group(k) == group(i)) {
+          hint = other.dtype();
+          break;
+        }
         ++k;
       }
-      if (hint == DType::kInvalid) for (size_t j = 0; j < i; ++j) if (group(j) == group(i)) hint = out[j].dtype();
+      if (hint == DType::kInvalid)
+        for (size_t j = 0; j < i; ++j)
+          if (group(j) == group(i)) hint = out[j].dtype();
     }
     out.push_back(in.tensor(hint));
     ++i;
   }
 }
 
-// Tensors side by side that somebody else holds for the time of the call: a count up and down for each
-// operand would be a good part of a small op's time.
+// Tensors side by side that somebody else holds for the time of the call: a count up and down for
+// each operand would be a good part of a small op's time.
 template <size_t N>
 class Borrowed {
  public:
-  void set(size_t i, const Tensor& t) { std::memcpy(bytes_ + i * sizeof(Tensor), &t, sizeof(Tensor)); }
-  std::span<const Tensor> tensors() const { return {std::launder(reinterpret_cast<const Tensor*>(bytes_)), N}; }
+  void set(size_t i, const Tensor& t) {
+    std::memcpy(bytes_ + i * sizeof(Tensor), &t, sizeof(Tensor));
+  }
+  std::span<const Tensor> tensors() const {
+    return {std::launder(reinterpret_cast<const Tensor*>(bytes_)), N};
+  }
 
  private:
   static_assert(sizeof(Tensor) == sizeof(void*), "a tensor is one counted pointer");
@@ -42,7 +51,8 @@ class Borrowed {
 };
 
 void fill_defaults(const OpDef& op, Attrs& attrs) {
-  for (size_t i = attrs.size(); i < op.attrs.size(); ++i) attrs.push_back(op.attrs[i].default_value);
+  for (size_t i = attrs.size(); i < op.attrs.size(); ++i)
+    attrs.push_back(op.attrs[i].default_value);
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 //
 //   static const Op op = OP(Erf, &erf).args("x").doc("Gauss error function, element by element.")
 //       .python("math.erf").dtypes(kFloats).elementwise(Scalar::kErf)
-//       .gradient(+[](Grad& g) -> Tensors { ... }).samples("uniform(3, 4)").reference("scipy.special.erf(x)");
+//       .gradient(+[](Grad& g) -> Tensors { ... }).samples("uniform(3,
+//       4)").reference("scipy.special.erf(x)");
 //   Tensor erf(In x) { return op(x); }
 #pragma once
 
@@ -21,7 +22,9 @@ class HOLDFAST_API Op {
   Tensor operator()(const In& x) const;
   Tensor operator()(const In& x, const In& y) const;
   /// Runs it on any inputs; missing attributes take their defaults.
-  Tensor operator()(std::initializer_list<In> inputs, Attrs attrs = {}) const { return many(inputs, std::move(attrs))[0]; }
+  Tensor operator()(std::initializer_list<In> inputs, Attrs attrs = {}) const {
+    return many(inputs, std::move(attrs))[0];
+  }
   Tensors many(std::initializer_list<In> inputs, Attrs attrs = {}) const;
   Tensors list(const Tensors& inputs, Attrs attrs = {}) const;
   const OpDef& def() const { return *def_; }
@@ -45,9 +48,10 @@ class HOLDFAST_API Builder {
     (option(ParamType<typename detail::Member<decltype(Fields)>::Type>::kind,
             default_arg(typename detail::Member<decltype(Fields)>::Owner{}.*Fields),
             [](void* o, const Arg& a) {
-              using M = detail::Member<decltype(Fields)>;
-              static_cast<typename M::Owner*>(o)->*Fields = ParamType<typename M::Type>::from(a);
-            }), ...);
+      using M = detail::Member<decltype(Fields)>;
+      static_cast<typename M::Owner*>(o)->*Fields = ParamType<typename M::Type>::from(a);
+    }),
+     ...);
     return name_options(names);
   }
   Builder& doc(const char* text);
@@ -55,15 +59,20 @@ class HOLDFAST_API Builder {
   Builder& python(const char* paths);
   /// Names of a tuple's members, "values, indices".
   Builder& returns(const char* names);
-  /// Argument lists for the sweep of tests, in Python's words, and the NumPy expression they must equal.
+  /// Argument lists for the sweep of tests, in Python's words, and the NumPy expression they must
+  /// equal.
   template <class... S>
-  Builder& samples(S... texts) { (sample(texts), ...); return *this; }
+  Builder& samples(S... texts) {
+    (sample(texts), ...);
+    return *this;
+  }
   Builder& reference(const char* expression);
   Builder& checks(Checks c);
 
   // -- the op
-  /// Inputs and attributes of the raw op where they differ from the function's: "input, axis: Tidx".
-  /// A trailing `*` marks a list, `?` an optional input, `!` small integers that live on the host,
+  /// Inputs and attributes of the raw op where they differ from the function's: "input, axis:
+  /// Tidx". A trailing `*` marks a list, `?` an optional input, `!` small integers that live on the
+  /// host,
   /// `~` one number that may live anywhere and does not say where the op runs.
   Builder& inputs(const char* names);
   /// An attribute of the raw op with its default; a `required` one has none.
@@ -86,8 +95,8 @@ class HOLDFAST_API Builder {
   Builder& no_gradient();
   /// What the gradient looks at, so that the tape can drop the rest: "x", "x, output".
   Builder& keeps(const char* names);
-  /// Says which input its CPU kernels may find their output 0 in, given the attributes: they read what they need of it
-  /// before they write there. -1: none.
+  /// Says which input its CPU kernels may find their output 0 in, given the attributes: they read
+  /// what they need of it before they write there. -1: none.
   Builder& overwrites(OverwriteFn);
   Builder& commutative();
   Builder& stateful();

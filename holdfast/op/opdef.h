@@ -22,10 +22,11 @@ struct InputDef {
   std::string group = "T";  // inputs of one group share a dtype
   size_t first = 0;         // the first input of the group, found at registration
   DTypes dtypes = kAll;
-  bool list = false;        // takes any number of tensors; only the last input may
-  bool optional = false;    // may be an empty Tensor
-  bool host = false;        // small integers that shape rules read: always on the host
-  bool value = false;       // one number, wherever it lives: it may stay on the host and does not say where the op runs
+  bool list = false;      // takes any number of tensors; only the last input may
+  bool optional = false;  // may be an empty Tensor
+  bool host = false;      // small integers that shape rules read: always on the host
+  bool value = false;     // one number, wherever it lives: it may stay on the host and does not say
+                          // where the op runs
 };
 
 struct AttrDef {
@@ -37,7 +38,8 @@ struct AttrDef {
 /// What the shape rule sees and says. The only shape code there is.
 class HOLDFAST_API Infer {
  public:
-  Infer(const OpDef& op, std::span<const Tensor> inputs, const Attrs& attrs) : op_(op), inputs_(inputs), attrs_(attrs) {}
+  Infer(const OpDef& op, std::span<const Tensor> inputs, const Attrs& attrs)
+      : op_(op), inputs_(inputs), attrs_(attrs) {}
 
   const OpDef& op() const { return op_; }
   int inputs() const { return static_cast<int>(inputs_.size()); }
@@ -48,7 +50,8 @@ class HOLDFAST_API Infer {
   const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
   /// The numbers in an integer input, if they are known now.
   std::optional<Dims> ints(int i) const;
-  /// The same as far as they are known: kUnknown for the others; nothing if not even their number is.
+  /// The same as far as they are known: kUnknown for the others; nothing if not even their number
+  /// is.
   std::optional<Dims> sizes(int i) const;
   /// Axis `a` of input `i`, made non-negative; refuses one out of range.
   int axis(int64_t a, int input, const char* argument = "axis", int extra = 0) const;
@@ -56,7 +59,10 @@ class HOLDFAST_API Infer {
   void need_rank(int i, int low, int high = -1) const;
 
   /// Adds an output.
-  void output(DType d, Shape s) { dtypes.push_back(d); shapes.push_back(std::move(s)); }
+  void output(DType d, Shape s) {
+    dtypes.push_back(d);
+    shapes.push_back(std::move(s));
+  }
 
   /// Throws: argument, what came, what was expected; the frame adds op, operands and lines.
   [[noreturn]] void bad_shape(int input, std::string expected, std::vector<Fix> fixes = {}) const;
@@ -79,7 +85,12 @@ class HOLDFAST_API Call {
  public:
   Call(const OpDef& op, std::span<const Tensor> inputs, const Attrs& attrs, const Infer& inferred,
        Device* device, Tensors& outputs)
-      : op(op), device(device), inputs_(inputs), attrs_(attrs), inferred_(inferred), outputs_(outputs) {}
+      : op(op),
+        device(device),
+        inputs_(inputs),
+        attrs_(attrs),
+        inferred_(inferred),
+        outputs_(outputs) {}
 
   int inputs() const { return static_cast<int>(inputs_.size()); }
   const Tensor& in(int i = 0) const { return inputs_[static_cast<size_t>(i)]; }
@@ -130,13 +141,13 @@ using Loop = void (*)(const void* const* in, void* out, int64_t n);
 /// What passes and the frame may know of an op.
 struct Traits {
   bool commutative = false;
-  bool stateful = false;      // may not be dropped, merged or reordered
-  bool view = false;          // output 0 shares input 0's memory
-  bool host = false;          // runs on the host whatever the device (strings, shapes)
-  bool no_gradient = false;   // says so: a gradient ends here on purpose
-  bool reads = false;         // reads state and changes none: may be dropped when nobody needs it
-  bool rearranges = false;    // each element of an output is one of an input's, whatever their values
-  bool moves = false;         // is how a program copies between devices: no warning when it does
+  bool stateful = false;     // may not be dropped, merged or reordered
+  bool view = false;         // output 0 shares input 0's memory
+  bool host = false;         // runs on the host whatever the device (strings, shapes)
+  bool no_gradient = false;  // says so: a gradient ends here on purpose
+  bool reads = false;        // reads state and changes none: may be dropped when nobody needs it
+  bool rearranges = false;  // each element of an output is one of an input's, whatever their values
+  bool moves = false;       // is how a program copies between devices: no warning when it does
 };
 
 struct HOLDFAST_API OpDef {
@@ -149,11 +160,13 @@ struct HOLDFAST_API OpDef {
   GradFn gradient = nullptr;
   std::vector<Kernel> kernels;
   Traits traits;
-  Scalar scalar{};               // for elementwise ops: the scalar instruction
-  bool elementwise = false;      // one-element operands may stay on the host, whatever the device
-  const Loop* plain = nullptr;   // by dtype: the loop that is all there is to it, for operands of one dtype and shape
+  Scalar scalar{};              // for elementwise ops: the scalar instruction
+  bool elementwise = false;     // one-element operands may stay on the host, whatever the device
+  const Loop* plain = nullptr;  // by dtype: the loop that is all there is to it, for operands of
+                                // one dtype and shape
   bool plain_gives_bool = false;
-  OverwriteFn overwrites = nullptr;  // the input whose memory output 0 may take if it is not needed any more; -1: none
+  OverwriteFn overwrites =
+      nullptr;  // the input whose memory output 0 may take if it is not needed any more; -1: none
   uint32_t keeps_inputs = ~0u;   // which inputs the gradient looks at, one bit each
   uint32_t keeps_outputs = ~0u;  // likewise outputs
 

@@ -20,16 +20,18 @@ Fix cast_fix(const OperandSource& source, DType want) {
   std::string cast = cat(tf, ".cast(", source.text, ", ", tf, ".", name(want), ")");
   Fix fix{cat("cast `", source.text, "`: `", cast, "`"), Applicability::kMaybe, {}};
   if (source.loc.line > 0 && source.loc.col_begin >= 0)
-    fix.edits.push_back({source.loc.file, source.loc.line, source.loc.col_begin, source.text, cast});
+    fix.edits.push_back(
+        {source.loc.file, source.loc.line, source.loc.col_begin, source.text, cast});
   return fix;
 }
 
 [[noreturn]] void dtypes_differ(const OpDef& op, std::span<const Tensor> in, size_t a, size_t b) {
-  auto first = operand_source(op, in, static_cast<int>(a)), second = operand_source(op, in, static_cast<int>(b));
+  auto first = operand_source(op, in, static_cast<int>(a)),
+       second = operand_source(op, in, static_cast<int>(b));
   DType da = in[a].dtype(), db = in[b].dtype();
   auto d = about_call(Code::E1101, op, in,
-                      cat("`", first.text, "` is ", name(da), " but `", second.text, "` is ", name(db),
-                          "; ", op.name, " takes one dtype"));
+                      cat("`", first.text, "` is ", name(da), " but `", second.text, "` is ",
+                          name(db), "; ", op.name, " takes one dtype"));
   d.why = cat(op.name, " computes in the dtype of its operands and never converts one on its own");
   // Cast towards the wider world: integers to floats, never a float to an integer.
   bool first_gives_way = (is_integer(da) || is_bool(da)) && !(is_integer(db) || is_bool(db));
@@ -52,7 +54,8 @@ OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i)
   if (g_naming.operand && at < in.size() && in[at]) s = g_naming.operand(in[at], i);
   if (s.text.empty() && !op.inputs.empty()) {
     const InputDef& def = input_def(op, at);
-    s.text = def.list ? cat(def.name, "[", i - static_cast<int>(op.inputs.size()) + 1, "]") : def.name;
+    s.text =
+        def.list ? cat(def.name, "[", i - static_cast<int>(op.inputs.size()) + 1, "]") : def.name;
   }
   return s;
 }
@@ -78,7 +81,8 @@ TensorInfo describe(const Tensor& t, std::string tensor_name) {
   return info;
 }
 
-Diagnostic about_call(Code code, const OpDef& op, std::span<const Tensor> in, std::string headline) {
+Diagnostic about_call(Code code, const OpDef& op, std::span<const Tensor> in,
+                      std::string headline) {
   Diagnostic d;
   d.code = code;
   d.op = op.name;
@@ -87,15 +91,20 @@ Diagnostic about_call(Code code, const OpDef& op, std::span<const Tensor> in, st
   for (size_t i = 0; i < in.size() && i < 4; ++i) {
     if (!in[i]) continue;
     TensorInfo info = describe(in[i], operand_source(op, in, static_cast<int>(i)).text);
-    bool known = info.born.line > 0 && !(info.born.file == used.loc.file && info.born.line == used.loc.line);
+    bool known =
+        info.born.line > 0 && !(info.born.file == used.loc.file && info.born.line == used.loc.line);
     if (known) {
       bool variable = in[i].rep()->variable_born;
-      d.labels.push_back({Role::kBorn, info.born,
-                          cat("`", info.name, "` born here: ", variable ? "Variable " : "", type_text(in[i]),
-                              !variable && *in[i].rep()->op ? cat(" from ", in[i].rep()->op) : ""), false});
+      d.labels.push_back(
+          {Role::kBorn, info.born,
+           cat("`", info.name, "` born here: ", variable ? "Variable " : "", type_text(in[i]),
+               !variable && *in[i].rep()->op ? cat(" from ", in[i].rep()->op) : ""),
+           false});
     }
-    if (i == 0) d.subject = info;
-    else d.others.push_back(info);
+    if (i == 0)
+      d.subject = info;
+    else
+      d.others.push_back(info);
   }
   d.labels.push_back(std::move(used));
   return d;
@@ -109,8 +118,8 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
   bool list = declared && op.inputs.back().list;
   if (list ? in.size() + 1 < declared : in.size() != declared) {
     auto d = about_call(Code::E1104, op, in,
-                        cat(op.name, " got ", in.size(), " inputs, expected ", list ? "at least " : "",
-                            list ? declared - 1 : declared));
+                        cat(op.name, " got ", in.size(), " inputs, expected ",
+                            list ? "at least " : "", list ? declared - 1 : declared));
     raise(std::move(d));
   }
   for (size_t i = 0; i < in.size(); ++i) {
@@ -122,17 +131,20 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
     DType d = in[i].dtype();
     if (!def.dtypes.has(d)) {
       auto diag = about_call(Code::E1101, op, in,
-                             cat("`", operand_source(op, in, static_cast<int>(i)).text, "` is ", name(d),
-                                 "; ", op.name, " takes ", to_text(def.dtypes)));
-      diag.why = cat("argument `", def.name, "` of ", op.name, ": got ", type_text(in[i]), ", expected dtype ",
-                     to_text(def.dtypes));
-      DType want = def.dtypes.has(float32) ? float32 : def.dtypes.has(int32) ? int32 : DType::kInvalid;
+                             cat("`", operand_source(op, in, static_cast<int>(i)).text, "` is ",
+                                 name(d), "; ", op.name, " takes ", to_text(def.dtypes)));
+      diag.why = cat("argument `", def.name, "` of ", op.name, ": got ", type_text(in[i]),
+                     ", expected dtype ", to_text(def.dtypes));
+      DType want = def.dtypes.has(float32) ? float32
+                   : def.dtypes.has(int32) ? int32
+                                           : DType::kInvalid;
       if (want != DType::kInvalid && d != DType::kString && d != DType::kResource)
         diag.fixes.push_back(cast_fix(operand_source(op, in, static_cast<int>(i)), want));
       raise(std::move(diag));
     }
     for (size_t k = 0; k < i; ++k) {
-      if (in[k] && def.group != kMixed && input_def(op, k).group == def.group && in[k].dtype() != d) dtypes_differ(op, in, k, i);
+      if (in[k] && def.group != kMixed && input_def(op, k).group == def.group && in[k].dtype() != d)
+        dtypes_differ(op, in, k, i);
     }
   }
 }

@@ -30,7 +30,8 @@ HOLDFAST_API std::string type_text(const Tensor&);
 HOLDFAST_API TensorInfo describe(const Tensor&, std::string name);
 
 /// A diagnostic about a call of `op`: its operands with their births, and the user's line.
-HOLDFAST_API Diagnostic about_call(Code, const OpDef&, std::span<const Tensor> inputs, std::string headline);
+HOLDFAST_API Diagnostic about_call(Code, const OpDef&, std::span<const Tensor> inputs,
+                                   std::string headline);
 
 /// Throws unless dtypes and the number of inputs fit the op's signature.
 HOLDFAST_API void check_signature(const OpDef&, std::span<const Tensor> inputs);

@@ -1,9 +1,10 @@
+#include "holdfast/op/registry.h"
+
 #include <algorithm>
 #include <unordered_map>
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
-#include "holdfast/op/registry.h"
 
 namespace holdfast {
 namespace {

@@ -11,8 +11,8 @@ namespace holdfast {
 struct VariableOptions {
   bool trainable = true;
   std::string name = "Variable";
-  DType dtype = DType::kInvalid;     // kInvalid: the initial value's
-  std::optional<Shape> shape = {};   // looser than the initial value's, if given
+  DType dtype = DType::kInvalid;    // kInvalid: the initial value's
+  std::optional<Shape> shape = {};  // looser than the initial value's, if given
 };
 
 /// Copies of a Variable are the same variable.
@@ -37,7 +37,11 @@ class HOLDFAST_API Variable {
   const Tensor& handle() const { return handle_; }
   VariableState* state() const { return variable_state(handle_); }
   bool operator==(const Variable& o) const { return state() == o.state(); }
-  static Variable from_handle(Tensor handle) { Variable v; v.handle_ = std::move(handle); return v; }
+  static Variable from_handle(Tensor handle) {
+    Variable v;
+    v.handle_ = std::move(handle);
+    return v;
+  }
 
  private:
   Tensor handle_;  // dtype resource

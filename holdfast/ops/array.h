@@ -34,7 +34,8 @@ HOLDFAST_API Shape broadcast_static_shape(const Shape& shape_x, const Shape& sha
 HOLDFAST_API Tensor broadcast_dynamic_shape(const In& shape_x, const In& shape_y);
 /// Repeated along axes of size 1 and new leading axes until it has `shape`.
 HOLDFAST_API Tensor broadcast_to(const In& input, const Sizes& shape);
-/// The shape of `t` as numbers where it is known, else as a tensor: for formulas that must stand both.
+/// The shape of `t` as numbers where it is known, else as a tensor: for formulas that must stand
+/// both.
 HOLDFAST_API Sizes shape_of(const Tensor& t);
 
 // -- creation
@@ -57,13 +58,14 @@ struct EyeOptions {
 /// Identity matrices.
 HOLDFAST_API Tensor eye(const Sizes& num_rows, const EyeOptions& = {});
 /// start, start + delta, ... up to but without `limit`; `range(n)` counts from 0.
-HOLDFAST_API Tensor range(const In& start, const std::optional<In>& limit = {}, const std::optional<In>& delta = {},
-                          std::optional<DType> dtype = {});
+HOLDFAST_API Tensor range(const In& start, const std::optional<In>& limit = {},
+                          const std::optional<In>& delta = {}, std::optional<DType> dtype = {});
 struct LinspaceOptions {
   int64_t axis = 0;
 };
 /// `num` values from `start` to `stop`, both included, evenly spaced along a new axis.
-HOLDFAST_API Tensor linspace(const In& start, const In& stop, const Sizes& num, const LinspaceOptions& = {});
+HOLDFAST_API Tensor linspace(const In& start, const In& stop, const Sizes& num,
+                             const LinspaceOptions& = {});
 struct MeshgridOptions {
   std::string indexing = "xy";
 };
@@ -118,7 +120,8 @@ struct SplitOptions {
   std::optional<int64_t> num = {};
 };
 /// Pieces along `axis`: so many equal ones, or of the given sizes (one may be -1).
-HOLDFAST_API Tensors split(const In& value, const Sizes& num_or_size_splits, const SplitOptions& = {});
+HOLDFAST_API Tensors split(const In& value, const Sizes& num_or_size_splits,
+                           const SplitOptions& = {});
 
 // -- rearranging
 
@@ -138,10 +141,13 @@ HOLDFAST_API Tensor repeat(const In& input, const Sizes& repeats, const RepeatOp
 /// Backwards along the axes.
 HOLDFAST_API Tensor reverse(const In& tensor, const Sizes& axis);
 struct ReverseSequenceOptions {
-  std::optional<int64_t> seq_axis = {}, batch_axis = {};  // seq_axis is needed; batch_axis is 0 where none is given
+  std::optional<int64_t> seq_axis = {},
+                         batch_axis =
+                             {};  // seq_axis is needed; batch_axis is 0 where none is given
 };
 /// The first `seq_lengths[i]` slices of batch i backwards, the others as they are.
-HOLDFAST_API Tensor reverse_sequence(const In& input, const In& seq_lengths, const ReverseSequenceOptions& = {});
+HOLDFAST_API Tensor reverse_sequence(const In& input, const In& seq_lengths,
+                                     const ReverseSequenceOptions& = {});
 /// Moved along axes by `shift`; what falls off at one end comes back at the other.
 HOLDFAST_API Tensor roll(const In& input, const Sizes& shift, const Sizes& axis);
 struct PadOptions {

@@ -21,14 +21,15 @@ struct Conv3DOptions {
   Axes dilations = {};
 };
 /// Convolution over one axis: input [..., width, channels], filters [width, channels, out].
-HOLDFAST_API Tensor conv1d(const In& input, const In& filters, const Sizes& stride, const Padding& padding,
-                           const Conv1DOptions& = {});
-/// Convolution over two axes: input [..., height, width, channels], filters [height, width, channels, out].
-HOLDFAST_API Tensor conv2d(const In& input, const In& filters, const Sizes& strides, const Padding& padding,
-                           const Conv2DOptions& = {});
+HOLDFAST_API Tensor conv1d(const In& input, const In& filters, const Sizes& stride,
+                           const Padding& padding, const Conv1DOptions& = {});
+/// Convolution over two axes: input [..., height, width, channels], filters [height, width,
+/// channels, out].
+HOLDFAST_API Tensor conv2d(const In& input, const In& filters, const Sizes& strides,
+                           const Padding& padding, const Conv2DOptions& = {});
 /// Convolution over three axes.
-HOLDFAST_API Tensor conv3d(const In& input, const In& filters, const Sizes& strides, const Padding& padding,
-                           const Conv3DOptions& = {});
+HOLDFAST_API Tensor conv3d(const In& input, const In& filters, const Sizes& strides,
+                           const Padding& padding, const Conv3DOptions& = {});
 
 struct ConvolutionOptions {
   Axes strides = {};
@@ -60,22 +61,24 @@ struct ConvTransposeOptions {
   Axes dilations = {};
 };
 /// What conv1d's gradient computes: filters [width, out, channels].
-HOLDFAST_API Tensor conv1d_transpose(const In& input, const In& filters, const Sizes& output_shape, const Sizes& strides,
-                                     const ConvTransposeOptions1D& = {});
+HOLDFAST_API Tensor conv1d_transpose(const In& input, const In& filters, const Sizes& output_shape,
+                                     const Sizes& strides, const ConvTransposeOptions1D& = {});
 /// What conv2d's gradient computes: filters [height, width, out, channels].
-HOLDFAST_API Tensor conv2d_transpose(const In& input, const In& filters, const Sizes& output_shape, const Sizes& strides,
-                                     const ConvTransposeOptions2D& = {});
+HOLDFAST_API Tensor conv2d_transpose(const In& input, const In& filters, const Sizes& output_shape,
+                                     const Sizes& strides, const ConvTransposeOptions2D& = {});
 /// What conv3d's gradient computes: filters [depth, height, width, out, channels].
-HOLDFAST_API Tensor conv3d_transpose(const In& input, const In& filters, const Sizes& output_shape, const Sizes& strides,
-                                     const ConvTransposeOptions3D& = {});
+HOLDFAST_API Tensor conv3d_transpose(const In& input, const In& filters, const Sizes& output_shape,
+                                     const Sizes& strides, const ConvTransposeOptions3D& = {});
 /// The transposed convolution over as many axes as the filters have.
-HOLDFAST_API Tensor conv_transpose(const In& input, const In& filters, const Sizes& output_shape, const Sizes& strides,
-                                   const ConvTransposeOptions& = {});
+HOLDFAST_API Tensor conv_transpose(const In& input, const In& filters, const Sizes& output_shape,
+                                   const Sizes& strides, const ConvTransposeOptions& = {});
 
 /// conv2d whose filter has `rate` - 1 holes between its rows and columns.
-HOLDFAST_API Tensor atrous_conv2d(const In& value, const In& filters, int64_t rate, const Padding& padding);
+HOLDFAST_API Tensor atrous_conv2d(const In& value, const In& filters, int64_t rate,
+                                  const Padding& padding);
 /// The transposed convolution with such a filter.
-HOLDFAST_API Tensor atrous_conv2d_transpose(const In& value, const In& filters, const Sizes& output_shape, int64_t rate,
+HOLDFAST_API Tensor atrous_conv2d_transpose(const In& value, const In& filters,
+                                            const Sizes& output_shape, int64_t rate,
                                             const Padding& padding);
 
 struct DepthwiseOptions {
@@ -83,29 +86,33 @@ struct DepthwiseOptions {
   Axes dilations = {};
 };
 /// Each channel convolved with its own filters [height, width, channels, multiplier].
-HOLDFAST_API Tensor depthwise_conv2d(const In& input, const In& filter, const Sizes& strides, const Padding& padding,
-                                     const DepthwiseOptions& = {});
+HOLDFAST_API Tensor depthwise_conv2d(const In& input, const In& filter, const Sizes& strides,
+                                     const Padding& padding, const DepthwiseOptions& = {});
 /// depthwise_conv2d, then a 1x1 convolution that mixes the channels.
-HOLDFAST_API Tensor separable_conv2d(const In& input, const In& depthwise_filter, const In& pointwise_filter,
-                                     const Sizes& strides, const Padding& padding, const DepthwiseOptions& = {});
+HOLDFAST_API Tensor separable_conv2d(const In& input, const In& depthwise_filter,
+                                     const In& pointwise_filter, const Sizes& strides,
+                                     const Padding& padding, const DepthwiseOptions& = {});
 
 struct DepthwiseBackpropOptions {
   std::string data_format = "NHWC";
   Sizes dilations = {1, 1, 1, 1};
 };
 /// Gradient of depthwise_conv2d with respect to its input.
-HOLDFAST_API Tensor depthwise_conv2d_backprop_input(const Sizes& input_sizes, const In& filter, const In& out_backprop,
-                                                    const Sizes& strides, const Padding& padding,
+HOLDFAST_API Tensor depthwise_conv2d_backprop_input(const Sizes& input_sizes, const In& filter,
+                                                    const In& out_backprop, const Sizes& strides,
+                                                    const Padding& padding,
                                                     const DepthwiseBackpropOptions& = {});
 /// Gradient of depthwise_conv2d with respect to its filter.
-HOLDFAST_API Tensor depthwise_conv2d_backprop_filter(const In& input, const Sizes& filter_sizes, const In& out_backprop,
-                                                     const Sizes& strides, const Padding& padding,
+HOLDFAST_API Tensor depthwise_conv2d_backprop_filter(const In& input, const Sizes& filter_sizes,
+                                                     const In& out_backprop, const Sizes& strides,
+                                                     const Padding& padding,
                                                      const DepthwiseBackpropOptions& = {});
 
 struct BiasAddOptions {
   std::optional<std::string> data_format = {};
 };
-/// `bias` added to every position of its channel; channels are the last axis, or the second ("NC...").
+/// `bias` added to every position of its channel; channels are the last axis, or the second
+/// ("NC...").
 HOLDFAST_API Tensor bias_add(const In& value, const In& bias, const BiasAddOptions& = {});
 
 }  // namespace holdfast::nn

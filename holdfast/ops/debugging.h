@@ -1,4 +1,5 @@
-// Checks that stop the program with the values that failed; in a traced function, each time it runs.
+// Checks that stop the program with the values that failed; in a traced function, each time it
+// runs.
 #pragma once
 
 #include <initializer_list>
@@ -12,8 +13,8 @@
 namespace holdfast::debugging {
 
 struct CheckOptions {
-  std::string message = {};                    // said before the reason
-  std::optional<int64_t> summarize = {};       // how many failing elements the message shows
+  std::string message = {};               // said before the reason
+  std::optional<int64_t> summarize = {};  // how many failing elements the message shows
 };
 
 // -- elements
@@ -66,12 +67,13 @@ HOLDFAST_API void assert_rank(const In& x, int64_t rank, const MessageOptions& =
 /// Stops unless `x` has `rank` or more dimensions.
 HOLDFAST_API void assert_rank_at_least(const In& x, int64_t rank, const MessageOptions& = {});
 /// Stops unless the number of dimensions of `x` is one of `ranks`.
-HOLDFAST_API void assert_rank_in(const In& x, const std::vector<int64_t>& ranks, const MessageOptions& = {});
+HOLDFAST_API void assert_rank_in(const In& x, const std::vector<int64_t>& ranks,
+                                 const MessageOptions& = {});
 /// `tensor`; stops unless it is a single value.
 HOLDFAST_API Tensor assert_scalar(const In& tensor, const MessageOptions& = {});
 
-/// A size, or a name for one: the same name must mean the same size everywhere. "." is any size, and "..." in the first
-/// place any number of dimensions.
+/// A size, or a name for one: the same name must mean the same size everywhere. "." is any size,
+/// and "..." in the first place any number of dimensions.
 struct Size {
   Size(int64_t size) : symbol(std::to_string(size)) {}
   Size(int size) : Size(int64_t{size}) {}
@@ -89,6 +91,7 @@ struct AssertOptions {
   int64_t summarize = 3;  // elements at each end of an axis of `data`; negative: all
 };
 /// Stops, showing `data`, unless `condition` is true everywhere.
-HOLDFAST_API void Assert(const In& condition, std::initializer_list<In> data, const AssertOptions& = {});
+HOLDFAST_API void Assert(const In& condition, std::initializer_list<In> data,
+                         const AssertOptions& = {});
 
 }  // namespace holdfast::debugging

@@ -17,6 +17,7 @@ struct StatelessDropoutOptions {
   Axes noise_shape = {};
 };
 /// Likewise, as a pure function of `seed`, two integers.
-HOLDFAST_API Tensor stateless_dropout(const In& x, const In& rate, const In& seed, const StatelessDropoutOptions& = {});
+HOLDFAST_API Tensor stateless_dropout(const In& x, const In& rate, const In& seed,
+                                      const StatelessDropoutOptions& = {});
 
 }  // namespace holdfast::nn

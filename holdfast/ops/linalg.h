@@ -24,7 +24,8 @@ struct MatMulOptions {
 HOLDFAST_API Tensor matmul(const In& a, const In& b, const MatMulOptions& = {});
 /// Sum of products over the labels that `equation` leaves out: `einsum("ij,jk->ik", {a, b})`.
 HOLDFAST_API Tensor einsum(const std::string& equation, const Ins& inputs);
-/// Sum of products over axes of both: the last `axes` of `a` and the first of `b`, or two lists of axes.
+/// Sum of products over axes of both: the last `axes` of `a` and the first of `b`, or two lists of
+/// axes.
 HOLDFAST_API Tensor tensordot(const In& a, const In& b, const In& axes);
 
 struct NormOptions {
@@ -80,12 +81,14 @@ struct TriangularSolveOptions {
   bool lower = true, adjoint = false;
 };
 /// x of matrix x = rhs for a triangular matrix; batches broadcast.
-HOLDFAST_API Tensor triangular_solve(const In& matrix, const In& rhs, const TriangularSolveOptions& = {});
+HOLDFAST_API Tensor triangular_solve(const In& matrix, const In& rhs,
+                                     const TriangularSolveOptions& = {});
 /// x of A x = rhs, given the Cholesky factor of A.
 HOLDFAST_API Tensor cholesky_solve(const In& chol, const In& rhs);
 struct LstsqOptions {
   double l2_regularizer = 0;
-  bool fast = true;  // by normal equations; else by an orthogonal factorisation that stands any rank
+  bool fast =
+      true;  // by normal equations; else by an orthogonal factorisation that stands any rank
 };
 /// x for which matrix x is nearest to rhs.
 HOLDFAST_API Tensor lstsq(const In& matrix, const In& rhs, const LstsqOptions& = {});
@@ -119,9 +122,11 @@ HOLDFAST_API std::tuple<Tensor, Tensor> qr(const In& input, const QrOptions& = {
 struct SvdOptions {
   bool full_matrices = false, compute_uv = true;
 };
-/// Singular values s, largest first, with u and v such that u diag(s) adjoint(v) = tensor; only s without compute_uv.
+/// Singular values s, largest first, with u and v such that u diag(s) adjoint(v) = tensor; only s
+/// without compute_uv.
 HOLDFAST_API Tensors svd(const In& tensor, const SvdOptions& = {});
-/// Eigenvalues, smallest first, and eigenvectors of self-adjoint matrices; only the lower triangle is read.
+/// Eigenvalues, smallest first, and eigenvectors of self-adjoint matrices; only the lower triangle
+/// is read.
 HOLDFAST_API std::tuple<Tensor, Tensor> eigh(const In& tensor);
 /// Eigenvalues of self-adjoint matrices, smallest first.
 HOLDFAST_API Tensor eigvalsh(const In& tensor);

@@ -1,5 +1,5 @@
-// Lists of tensors: what a TensorArray is, and what a loop keeps for its gradient. A list is a value like any
-// other: changing an element gives another list.
+// Lists of tensors: what a TensorArray is, and what a loop keeps for its gradient. A list is a
+// value like any other: changing an element gives another list.
 #pragma once
 
 #include "holdfast/op/in.h"

@@ -1,5 +1,5 @@
-// Arithmetic, element by element. Operands broadcast against each other, and share one dtype: a bare
-// number takes that of the tensor beside it.
+// Arithmetic, element by element. Operands broadcast against each other, and share one dtype: a
+// bare number takes that of the tensor beside it.
 #pragma once
 
 #include "holdfast/op/in.h"
@@ -206,7 +206,8 @@ struct ApproximateEqualOptions {
   double tolerance = 1e-5;
 };
 /// |x - y| < tolerance; both have one shape.
-HOLDFAST_API Tensor approximate_equal(const In& x, const In& y, const ApproximateEqualOptions& = {});
+HOLDFAST_API Tensor approximate_equal(const In& x, const In& y,
+                                      const ApproximateEqualOptions& = {});
 /// Whether x is NaN.
 HOLDFAST_API Tensor is_nan(const In& x);
 /// Whether x is infinite.
@@ -256,12 +257,15 @@ HOLDFAST_API Tensor saturate_cast(const In& value, DType dtype);
 // -- operators
 
 /// A tensor or a variable as an operand. Made where the operator is written, so that the result's
-/// birth is the user's line; numbers alone never become one, so no operator on them changes meaning.
+/// birth is the user's line; numbers alone never become one, so no operator on them changes
+/// meaning.
 class Operand : public In {
  public:
-  [[gnu::always_inline]] Operand(const Tensor& t, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] Operand(const Tensor& t,
+                                 const std::source_location& at = std::source_location::current())
       : In(t, at) {}
-  [[gnu::always_inline]] Operand(const Variable& v, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] Operand(const Variable& v,
+                                 const std::source_location& at = std::source_location::current())
       : In(v, at) {}
   Operand(const In& x) : In(x) {}
 };
@@ -270,11 +274,13 @@ class Number : public In {
  public:
   template <class T>
     requires std::is_arithmetic_v<T>
-  [[gnu::always_inline]] Number(T v, const std::source_location& at = std::source_location::current()) : In(v, at) {}
+  [[gnu::always_inline]] Number(T v,
+                                const std::source_location& at = std::source_location::current())
+      : In(v, at) {}
 };
 
 // There is no operator!: on a Tensor it asks whether there is one. See `logical_not`.
-#define HOLDFAST_OPERATOR(op, fn)                                                      \
+#define HOLDFAST_OPERATOR(op, fn)                                                    \
   inline Tensor operator op(const Operand& x, const Operand& y) { return fn(x, y); } \
   inline Tensor operator op(const Operand& x, const Number& y) { return fn(x, y); }  \
   inline Tensor operator op(const Number& x, const Operand& y) { return fn(x, y); }

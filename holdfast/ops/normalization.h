@@ -13,25 +13,29 @@ struct MomentsOptions {
   bool keepdims = false;
 };
 /// Mean and variance over axes.
-HOLDFAST_API std::tuple<Tensor, Tensor> moments(const In& x, const Sizes& axes, const MomentsOptions& = {});
+HOLDFAST_API std::tuple<Tensor, Tensor> moments(const In& x, const Sizes& axes,
+                                                const MomentsOptions& = {});
 struct WeightedMomentsOptions {
   bool keepdims = false;
 };
 /// Mean and variance over axes, each element counted with its weight.
-HOLDFAST_API std::tuple<Tensor, Tensor> weighted_moments(const In& x, const Sizes& axes, const In& frequency_weights,
+HOLDFAST_API std::tuple<Tensor, Tensor> weighted_moments(const In& x, const Sizes& axes,
+                                                         const In& frequency_weights,
                                                          const WeightedMomentsOptions& = {});
 struct SufficientStatisticsOptions {
   std::optional<In> shift = {};
   bool keepdims = false;
 };
 /// Count, sum and sum of squares over axes, of `x - shift` where a shift is given; and the shift.
-HOLDFAST_API std::tuple<Tensor, Tensor, Tensor, Tensor> sufficient_statistics(const In& x, const Sizes& axes,
-                                                                              const SufficientStatisticsOptions& = {});
+HOLDFAST_API std::tuple<Tensor, Tensor, Tensor, Tensor> sufficient_statistics(
+    const In& x, const Sizes& axes, const SufficientStatisticsOptions& = {});
 /// Mean and variance from sufficient statistics.
-HOLDFAST_API std::tuple<Tensor, Tensor> normalize_moments(const In& counts, const In& mean_ss, const In& variance_ss,
+HOLDFAST_API std::tuple<Tensor, Tensor> normalize_moments(const In& counts, const In& mean_ss,
+                                                          const In& variance_ss,
                                                           const std::optional<In>& shift = {});
 /// (x - mean) / sqrt(variance + variance_epsilon) * scale + offset.
-HOLDFAST_API Tensor batch_normalization(const In& x, const In& mean, const In& variance, const std::optional<In>& offset,
+HOLDFAST_API Tensor batch_normalization(const In& x, const In& mean, const In& variance,
+                                        const std::optional<In>& offset,
                                         const std::optional<In>& scale, double variance_epsilon);
 struct FusedBatchNormOptions {
   std::optional<In> mean = {}, variance = {};
@@ -41,12 +45,14 @@ struct FusedBatchNormOptions {
   double exponential_avg_factor = 1.0;
 };
 /// Batch normalisation in one step; returns y and the running mean and variance.
-HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> fused_batch_norm(const In& x, const In& scale, const In& offset,
+HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> fused_batch_norm(const In& x, const In& scale,
+                                                                 const In& offset,
                                                                  const FusedBatchNormOptions& = {});
 struct LayerNormOptions {
   double epsilon = 0.001;
 };
 /// Each row over `scale`'s axes brought to mean 0 and variance 1, times `scale`, plus `offset`.
-HOLDFAST_API Tensor layer_normalization(const In& x, const In& scale, const In& offset, const LayerNormOptions& = {});
+HOLDFAST_API Tensor layer_normalization(const In& x, const In& scale, const In& offset,
+                                        const LayerNormOptions& = {});
 
 }  // namespace holdfast::nn

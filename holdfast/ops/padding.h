@@ -9,7 +9,8 @@
 
 namespace holdfast::nn {
 
-/// "SAME", "VALID", or how much to add before and after each axis: {{0, 0}, {1, 1}, {1, 1}, {0, 0}}.
+/// "SAME", "VALID", or how much to add before and after each axis: {{0, 0}, {1, 1}, {1, 1}, {0,
+/// 0}}.
 class Padding {
  public:
   Padding(const char* mode) : mode_(mode) {}

@@ -1,7 +1,7 @@
 // Pools: the largest or the mean of the elements under a window.
 //
-// `ksize` and `strides` are one number, one per spatial axis, or one per axis of the input. Cells that
-// padding adds do not count: they are never the largest, and no mean includes them.
+// `ksize` and `strides` are one number, one per spatial axis, or one per axis of the input. Cells
+// that padding adds do not count: they are never the largest, and no mean includes them.
 #pragma once
 
 #include <tuple>
@@ -24,22 +24,31 @@ struct Pool3DOptions {
   std::string data_format = "NDHWC";
 };
 /// Largest element under each window, over as many axes as the input has beside batch and channels.
-HOLDFAST_API Tensor max_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const PoolOptions& = {});
+HOLDFAST_API Tensor max_pool(const In& input, const Sizes& ksize, const Sizes& strides,
+                             const Padding& padding, const PoolOptions& = {});
 /// Largest element under each window of a line.
-HOLDFAST_API Tensor max_pool1d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool1DOptions& = {});
+HOLDFAST_API Tensor max_pool1d(const In& input, const Sizes& ksize, const Sizes& strides,
+                               const Padding& padding, const Pool1DOptions& = {});
 /// Largest element under each window of an image.
-HOLDFAST_API Tensor max_pool2d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool2DOptions& = {});
+HOLDFAST_API Tensor max_pool2d(const In& input, const Sizes& ksize, const Sizes& strides,
+                               const Padding& padding, const Pool2DOptions& = {});
 /// Largest element under each window of a volume.
-HOLDFAST_API Tensor max_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool3DOptions& = {});
+HOLDFAST_API Tensor max_pool3d(const In& input, const Sizes& ksize, const Sizes& strides,
+                               const Padding& padding, const Pool3DOptions& = {});
 
-/// Mean of the elements under each window, over as many axes as the input has beside batch and channels.
-HOLDFAST_API Tensor avg_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const PoolOptions& = {});
+/// Mean of the elements under each window, over as many axes as the input has beside batch and
+/// channels.
+HOLDFAST_API Tensor avg_pool(const In& input, const Sizes& ksize, const Sizes& strides,
+                             const Padding& padding, const PoolOptions& = {});
 /// Mean of the elements under each window of a line.
-HOLDFAST_API Tensor avg_pool1d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool1DOptions& = {});
+HOLDFAST_API Tensor avg_pool1d(const In& input, const Sizes& ksize, const Sizes& strides,
+                               const Padding& padding, const Pool1DOptions& = {});
 /// Mean of the elements under each window of an image.
-HOLDFAST_API Tensor avg_pool2d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool2DOptions& = {});
+HOLDFAST_API Tensor avg_pool2d(const In& input, const Sizes& ksize, const Sizes& strides,
+                               const Padding& padding, const Pool2DOptions& = {});
 /// Mean of the elements under each window of a volume.
-HOLDFAST_API Tensor avg_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool3DOptions& = {});
+HOLDFAST_API Tensor avg_pool3d(const In& input, const Sizes& ksize, const Sizes& strides,
+                               const Padding& padding, const Pool3DOptions& = {});
 
 struct AnyPoolOptions {
   Axes strides = {};
@@ -48,16 +57,20 @@ struct AnyPoolOptions {
   Axes dilations = {};
 };
 /// max_pool or avg_pool, chosen by `pooling_type`: "MAX" or "AVG".
-HOLDFAST_API Tensor pool(const In& input, const Sizes& window_shape, const std::string& pooling_type, const AnyPoolOptions& = {});
+HOLDFAST_API Tensor pool(const In& input, const Sizes& window_shape,
+                         const std::string& pooling_type, const AnyPoolOptions& = {});
 
 struct ArgmaxPoolOptions {
   std::string data_format = "NHWC";
   DType output_dtype = int64;
   bool include_batch_in_index = false;
 };
-/// max_pool2d, and where in its image each largest element was: the index (y * width + x) * channels + channel.
-HOLDFAST_API std::tuple<Tensor, Tensor> max_pool_with_argmax(const In& input, const Sizes& ksize, const Sizes& strides,
-                                                             const Padding& padding, const ArgmaxPoolOptions& = {});
+/// max_pool2d, and where in its image each largest element was: the index (y * width + x) *
+/// channels + channel.
+HOLDFAST_API std::tuple<Tensor, Tensor> max_pool_with_argmax(const In& input, const Sizes& ksize,
+                                                             const Sizes& strides,
+                                                             const Padding& padding,
+                                                             const ArgmaxPoolOptions& = {});
 
 struct LocalResponseOptions {
   int64_t depth_radius = 5;

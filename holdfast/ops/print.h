@@ -20,14 +20,32 @@ struct PrintOptions {
 /// Something to print: a text, a number, a tensor, or a variable, whose value is read.
 class HOLDFAST_API Printed {
  public:
-  Printed(const char* text, const std::source_location& at = std::source_location::current()) : text(text) { mark(at); }
-  Printed(std::string_view text, const std::source_location& at = std::source_location::current()) : text(text) { mark(at); }
-  Printed(const std::string& text, const std::source_location& at = std::source_location::current()) : text(text) { mark(at); }
-  Printed(const Tensor& t, const std::source_location& at = std::source_location::current()) : tensor(t) { mark(at); }
-  Printed(const Variable& v, const std::source_location& at = std::source_location::current()) : variable(v) { mark(at); }
+  Printed(const char* text, const std::source_location& at = std::source_location::current())
+      : text(text) {
+    mark(at);
+  }
+  Printed(std::string_view text, const std::source_location& at = std::source_location::current())
+      : text(text) {
+    mark(at);
+  }
+  Printed(const std::string& text, const std::source_location& at = std::source_location::current())
+      : text(text) {
+    mark(at);
+  }
+  Printed(const Tensor& t, const std::source_location& at = std::source_location::current())
+      : tensor(t) {
+    mark(at);
+  }
+  Printed(const Variable& v, const std::source_location& at = std::source_location::current())
+      : variable(v) {
+    mark(at);
+  }
   template <class T>
     requires std::is_arithmetic_v<T>
-  Printed(T number, const std::source_location& at = std::source_location::current()) : text(cat(number)) { mark(at); }
+  Printed(T number, const std::source_location& at = std::source_location::current())
+      : text(cat(number)) {
+    mark(at);
+  }
 
   std::string text;
   Tensor tensor;      // printed where there is one
@@ -44,7 +62,9 @@ HOLDFAST_API void print_all(const PrintOptions&, const std::vector<Printed>& pie
 
 /// `print("loss", loss, "after step", 3)`
 template <class... Rest>
-void print(const Printed& first, const Rest&... rest) { print_all({}, {first, Printed(rest, std::source_location())...}); }
+void print(const Printed& first, const Rest&... rest) {
+  print_all({}, {first, Printed(rest, std::source_location())...});
+}
 /// `print({.output_stream = "stdout"}, x)`
 template <class... Rest>
 void print(const PrintOptions& options, const Printed& first, const Rest&... rest) {

@@ -76,13 +76,17 @@ struct CandidateOptions {
 /// Sampled classes, how often each true class was to be expected, and each sampled one.
 using Candidates = std::tuple<Tensor, Tensor, Tensor>;
 /// `num_sampled` classes of [0, range_max), each equally likely.
-HOLDFAST_API Candidates uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled,
-                                                  bool unique, int64_t range_max, const CandidateOptions& = {});
+HOLDFAST_API Candidates uniform_candidate_sampler(const In& true_classes, int64_t num_true,
+                                                  int64_t num_sampled, bool unique,
+                                                  int64_t range_max, const CandidateOptions& = {});
 /// `num_sampled` classes of [0, range_max), likely as words sorted by frequency are.
-HOLDFAST_API Candidates log_uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled,
-                                                      bool unique, int64_t range_max, const CandidateOptions& = {});
+HOLDFAST_API Candidates log_uniform_candidate_sampler(const In& true_classes, int64_t num_true,
+                                                      int64_t num_sampled, bool unique,
+                                                      int64_t range_max,
+                                                      const CandidateOptions& = {});
 /// Every class of [0, num_sampled).
-HOLDFAST_API Candidates all_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
+HOLDFAST_API Candidates all_candidate_sampler(const In& true_classes, int64_t num_true,
+                                              int64_t num_sampled, bool unique,
                                               const CandidateOptions& = {});
 
 // -- pure functions of a seed
@@ -112,8 +116,8 @@ struct StatelessCategoricalOptions {
   DType dtype = int64;
 };
 /// Class numbers drawn by unnormalised log-probabilities, a pure function of `seed`.
-HOLDFAST_API Tensor stateless_categorical(const In& logits, const Sizes& num_samples, const In& seed,
-                                          const StatelessCategoricalOptions& = {});
+HOLDFAST_API Tensor stateless_categorical(const In& logits, const Sizes& num_samples,
+                                          const In& seed, const StatelessCategoricalOptions& = {});
 
 struct StatelessGammaOptions {
   MaybeIn beta = std::nullopt;

@@ -81,17 +81,23 @@ HOLDFAST_API Tensor segment_max(const In& data, const In& segment_ids);
 HOLDFAST_API Tensor segment_min(const In& data, const In& segment_ids);
 
 /// Row `i` of the result is the sum of the rows of `data` whose segment id is `i`.
-HOLDFAST_API Tensor unsorted_segment_sum(const In& data, const In& segment_ids, const Sizes& num_segments);
+HOLDFAST_API Tensor unsorted_segment_sum(const In& data, const In& segment_ids,
+                                         const Sizes& num_segments);
 /// Likewise the product; 1 for segments that do not occur.
-HOLDFAST_API Tensor unsorted_segment_prod(const In& data, const In& segment_ids, const Sizes& num_segments);
+HOLDFAST_API Tensor unsorted_segment_prod(const In& data, const In& segment_ids,
+                                          const Sizes& num_segments);
 /// Likewise the largest; the dtype's lowest for segments that do not occur.
-HOLDFAST_API Tensor unsorted_segment_max(const In& data, const In& segment_ids, const Sizes& num_segments);
+HOLDFAST_API Tensor unsorted_segment_max(const In& data, const In& segment_ids,
+                                         const Sizes& num_segments);
 /// Likewise the smallest; the dtype's highest for segments that do not occur.
-HOLDFAST_API Tensor unsorted_segment_min(const In& data, const In& segment_ids, const Sizes& num_segments);
+HOLDFAST_API Tensor unsorted_segment_min(const In& data, const In& segment_ids,
+                                         const Sizes& num_segments);
 /// Likewise the mean; 0 for segments that do not occur.
-HOLDFAST_API Tensor unsorted_segment_mean(const In& data, const In& segment_ids, const Sizes& num_segments);
+HOLDFAST_API Tensor unsorted_segment_mean(const In& data, const In& segment_ids,
+                                          const Sizes& num_segments);
 /// Likewise the sum over the square root of the segment's size.
-HOLDFAST_API Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_ids, const Sizes& num_segments);
+HOLDFAST_API Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_ids,
+                                            const Sizes& num_segments);
 
 // -- counts
 
@@ -109,16 +115,19 @@ struct HistogramOptions {
   DType dtype = int32;
 };
 /// How many values fall into each of `nbins` equal bins of `value_range`; the outer bins are open.
-HOLDFAST_API Tensor histogram_fixed_width(const In& values, const In& value_range, const HistogramOptions& = {});
+HOLDFAST_API Tensor histogram_fixed_width(const In& values, const In& value_range,
+                                          const HistogramOptions& = {});
 /// Which of the bins each value falls into.
-HOLDFAST_API Tensor histogram_fixed_width_bins(const In& values, const In& value_range, const HistogramOptions& = {});
+HOLDFAST_API Tensor histogram_fixed_width_bins(const In& values, const In& value_range,
+                                               const HistogramOptions& = {});
 struct ConfusionOptions {
   Axes num_classes = {};
   std::optional<In> weights = {};
   DType dtype = int32;
 };
 /// How often label i was predicted as j, in row i and column j.
-HOLDFAST_API Tensor confusion_matrix(const In& labels, const In& predictions, const ConfusionOptions& = {});
+HOLDFAST_API Tensor confusion_matrix(const In& labels, const In& predictions,
+                                     const ConfusionOptions& = {});
 
 // -- norms
 
@@ -129,8 +138,10 @@ HOLDFAST_API Tensor clip_by_norm(const In& t, const In& clip_norm, const Axes& a
 struct ClipByGlobalNormOptions {
   std::optional<In> use_norm = {};
 };
-/// All tensors scaled by one factor so that their global norm is at most `clip_norm`; the norm comes last.
-HOLDFAST_API Tensors clip_by_global_norm(const Ins& t_list, const In& clip_norm, const ClipByGlobalNormOptions& = {});
+/// All tensors scaled by one factor so that their global norm is at most `clip_norm`; the norm
+/// comes last.
+HOLDFAST_API Tensors clip_by_global_norm(const Ins& t_list, const In& clip_norm,
+                                         const ClipByGlobalNormOptions& = {});
 struct L2NormalizeOptions {
   Axes axis = {};
   double epsilon = 1e-12;

@@ -10,7 +10,8 @@ namespace holdfast {
 /// Zeros of `shape` with updates added at the positions in `indices`.
 HOLDFAST_API Tensor scatter_nd(const In& indices, const In& updates, const Sizes& shape);
 /// A copy of `tensor` with updates at the positions; of two for one position the last wins.
-HOLDFAST_API Tensor tensor_scatter_nd_update(const In& tensor, const In& indices, const In& updates);
+HOLDFAST_API Tensor tensor_scatter_nd_update(const In& tensor, const In& indices,
+                                             const In& updates);
 /// A copy of `tensor` with updates added at the positions.
 HOLDFAST_API Tensor tensor_scatter_nd_add(const In& tensor, const In& indices, const In& updates);
 /// A copy of `tensor` with updates subtracted at the positions.
@@ -29,8 +30,11 @@ HOLDFAST_API const Variable& scatter_div(const Variable& v, const IndexedSlices&
 HOLDFAST_API const Variable& scatter_min(const Variable& v, const IndexedSlices& slices);
 HOLDFAST_API const Variable& scatter_max(const Variable& v, const IndexedSlices& slices);
 /// Elements or slices of a variable at positions, changed in place.
-HOLDFAST_API const Variable& scatter_nd_update(const Variable& v, const In& indices, const In& updates);
-HOLDFAST_API const Variable& scatter_nd_add(const Variable& v, const In& indices, const In& updates);
-HOLDFAST_API const Variable& scatter_nd_sub(const Variable& v, const In& indices, const In& updates);
+HOLDFAST_API const Variable& scatter_nd_update(const Variable& v, const In& indices,
+                                               const In& updates);
+HOLDFAST_API const Variable& scatter_nd_add(const Variable& v, const In& indices,
+                                            const In& updates);
+HOLDFAST_API const Variable& scatter_nd_sub(const Variable& v, const In& indices,
+                                            const In& updates);
 
 }  // namespace holdfast

@@ -37,7 +37,8 @@ struct SearchSortedOptions {
   DType out_type = int32;
 };
 /// Where each value would be inserted in the sorted rows so that they stay sorted.
-HOLDFAST_API Tensor searchsorted(const In& sorted_sequence, const In& values, const SearchSortedOptions& = {});
+HOLDFAST_API Tensor searchsorted(const In& sorted_sequence, const In& values,
+                                 const SearchSortedOptions& = {});
 
 struct UniqueOptions {
   DType out_idx = int32;
@@ -45,6 +46,7 @@ struct UniqueOptions {
 /// The distinct elements of a vector in order of appearance, and for each element which it is.
 HOLDFAST_API std::tuple<Tensor, Tensor> unique(const In& x, const UniqueOptions& = {});
 /// Likewise, and how often each occurs.
-HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> unique_with_counts(const In& x, const UniqueOptions& = {});
+HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> unique_with_counts(const In& x,
+                                                                   const UniqueOptions& = {});
 
 }  // namespace holdfast

@@ -23,7 +23,8 @@ HOLDFAST_API Tensor batch_to_space(const In& input, const In& block_shape, const
 
 namespace image {
 /// Windows of images, one in the depth of each result pixel.
-HOLDFAST_API Tensor extract_patches(const In& images, const Ints& sizes, const Ints& strides, const Ints& rates, const std::string& padding);
+HOLDFAST_API Tensor extract_patches(const In& images, const Ints& sizes, const Ints& strides,
+                                    const Ints& rates, const std::string& padding);
 }  // namespace image
 
 }  // namespace holdfast

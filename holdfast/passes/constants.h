@@ -8,8 +8,8 @@
 
 namespace holdfast {
 
-/// Whether a constant has elements and `f` holds for all of them. Complex numbers are left alone: their products
-/// mix the parts, so not even 1 is neutral where a part is infinite.
+/// Whether a constant has elements and `f` holds for all of them. Complex numbers are left alone:
+/// their products mix the parts, so not even 1 is neutral where a part is infinite.
 template <class F>
 bool every(const Tensor* t, F&& f) {
   if (!t || t->size() == 0 || !kReals.has(t->dtype())) return false;
@@ -29,7 +29,8 @@ inline bool keeps_shape(const Edge& x, const Edge& small) {
   if (!b.is_full()) return false;
   if (b.rank() == 0) return true;
   if (!a.has_rank() || b.rank() > a.rank()) return false;
-  for (int i = 1; i <= b.rank(); ++i) if (b[-i] != 1 && b[-i] != a[-i]) return false;
+  for (int i = 1; i <= b.rank(); ++i)
+    if (b[-i] != 1 && b[-i] != a[-i]) return false;
   return true;
 }
 

@@ -1,5 +1,5 @@
-// Updates of variables run as soon as what they need is there, so that gradients do not pile up until the last one
-// is known.
+// Updates of variables run as soon as what they need is there, so that gradients do not pile up
+// until the last one is known.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +11,8 @@ namespace {
 
 // The handle of the one variable that `n` changes, and does nothing else; null for other nodes.
 const Node* updated(const Node& n) {
-  static const OpDef* updates[] = {find_op("AssignAddVariableOp"), find_op("AssignSubVariableOp"), find_op("AssignVariableOp")};
+  static const OpDef* updates[] = {find_op("AssignAddVariableOp"), find_op("AssignSubVariableOp"),
+                                   find_op("AssignVariableOp")};
   if (std::find(std::begin(updates), std::end(updates), n.op) == std::end(updates)) return nullptr;
   const Node* handle = n.inputs[0].node.get();
   return handle->op == &handle_op() ? handle : nullptr;
@@ -25,7 +26,8 @@ bool early_updates(Graph& g) {
   for (size_t i = 0; i < g.nodes.size(); ++i) position[g.nodes[i].get()] = static_cast<int>(i);
   // Updates, and elementwise nodes that only updates need.
   std::vector<bool> moves(g.nodes.size(), false), needed(g.nodes.size(), false);
-  for (const Edge& e : g.outputs) if (e.node) needed[at(position.at(e.node.get()))] = true;
+  for (const Edge& e : g.outputs)
+    if (e.node) needed[at(position.at(e.node.get()))] = true;
   bool any = false;
   for (size_t i = g.nodes.size(); i-- > 0;) {
     const Node& n = *g.nodes[i];
@@ -33,14 +35,16 @@ bool early_updates(Graph& g) {
     any = any || moves[i];
     for (const Ref<Node>& b : n.after) needed[at(position.at(b.get()))] = true;
     if (moves[i]) continue;
-    for (const Edge& e : n.inputs) if (e.node) needed[at(position.at(e.node.get()))] = true;
+    for (const Edge& e : n.inputs)
+      if (e.node) needed[at(position.at(e.node.get()))] = true;
   }
   if (!any) return false;
-  // Each moves to right behind the last node that it, or somebody who reads its variable, needs. Other effects
-  // are not passed: they may look at anything.
+  // Each moves to right behind the last node that it, or somebody who reads its variable, needs.
+  // Other effects are not passed: they may look at anything.
   std::vector<int> key(g.nodes.size());
   std::iota(key.begin(), key.end(), 0);
-  std::unordered_map<const Node*, int> touched;  // by handle: the key of the last node that looks at its value
+  std::unordered_map<const Node*, int>
+      touched;  // by handle: the key of the last node that looks at its value
   std::unordered_map<const Node*, const Node*> read_of;
   int barrier = -1;
   for (size_t i = 0; i < g.nodes.size(); ++i) {
@@ -56,7 +60,9 @@ bool early_updates(Graph& g) {
     }
     for (const Edge& e : n.inputs) {
       if (!e.node) continue;
-      const Node* of = e.node->op == &handle_op() ? e.node.get() : read_of.count(e.node.get()) ? read_of[e.node.get()] : nullptr;
+      const Node* of = e.node->op == &handle_op()    ? e.node.get()
+                       : read_of.count(e.node.get()) ? read_of[e.node.get()]
+                                                     : nullptr;
       if (!of) continue;
       int& last = touched.try_emplace(of, -1).first->second;
       last = std::max(last, key[i]);

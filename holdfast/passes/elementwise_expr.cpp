@@ -9,7 +9,8 @@ std::optional<FusedForm> elementwise_form(const Node& n) {
     in.push_back(type_of(e).dtype);
   }
   const char* why = nullptr;
-  return n.outputs.size() == 1 ? fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why) : std::nullopt;
+  return n.outputs.size() == 1 ? fused_form(*n.op, n.attrs, in, n.outputs[0].dtype, why)
+                               : std::nullopt;
 }
 
 Ref<Expr> elementwise_expr(const Node& n) {
@@ -23,7 +24,10 @@ Ref<Expr> elementwise_expr(const Node& n) {
 }
 
 Ref<Expr> expression_of(const Node& n) {
-  if (n.op == &fused_op()) return n.outputs.size() == 1 && !expr_of(n.attrs).row() ? Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs))) : nullptr;
+  if (n.op == &fused_op())
+    return n.outputs.size() == 1 && !expr_of(n.attrs).row()
+               ? Ref<Expr>(const_cast<Expr*>(&expr_of(n.attrs)))
+               : nullptr;
   Ref<Expr> out = elementwise_expr(n);
   if (out) out->finish();
   return out;

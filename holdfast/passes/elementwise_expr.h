@@ -10,8 +10,8 @@ namespace holdfast {
 std::optional<FusedForm> elementwise_form(const Node& n);
 /// The expression of a node of one elementwise op, not finished; null for other nodes.
 Ref<Expr> elementwise_expr(const Node& n);
-/// The finished expression of a node that gives one value, over any shape: its own where it is fused, or made of its one
-/// op. Null where there is none.
+/// The finished expression of a node that gives one value, over any shape: its own where it is
+/// fused, or made of its one op. Null where there is none.
 Ref<Expr> expression_of(const Node& n);
 
 }  // namespace holdfast

@@ -9,16 +9,20 @@
 namespace holdfast {
 namespace {
 
-// A constant is kept as long as the function is: a large result is computed again at each call, unless it takes
-// the place of something larger still.
+// A constant is kept as long as the function is: a large result is computed again at each call,
+// unless it takes the place of something larger still.
 constexpr int64_t kMostBytes = 1 << 20;
 
 // Ops that look at nothing of their inputs but their shapes.
 struct ShapeOps {
-  const OpDef *shape = find_op("Shape"), *shapes = find_op("ShapeN"), *size = find_op("Size"), *rank = find_op("Rank");
+  const OpDef *shape = find_op("Shape"), *shapes = find_op("ShapeN"), *size = find_op("Size"),
+              *rank = find_op("Rank");
   const OpDef *zeros = find_op("ZerosLike"), *ones = find_op("OnesLike");
 };
-const ShapeOps& shape_ops() { static const ShapeOps ops; return ops; }
+const ShapeOps& shape_ops() {
+  static const ShapeOps ops;
+  return ops;
+}
 
 bool fits(int64_t v, DType d) { return d == int64 || v == static_cast<int32_t>(v); }
 
@@ -37,14 +41,20 @@ class Folder {
 
  private:
   void visit(const Ref<Node>& n) {
-    static const OpDef* identity = find_op("Identity");  // keeps results apart; simplify drops those that needn't
-    if (is_constant(*n) || n->op == identity || n->inputs.empty() || n->outputs.empty() || !is_pure(*n) || rewriter_.uses(*n) == 0) return;
-    for (const Edge& e : n->inputs) if (e.node && !kAll.has(type_of(e).dtype)) return;  // handles, lists
-    for (const Type& t : n->outputs) if (!kAll.has(t.dtype)) return;
+    static const OpDef* identity =
+        find_op("Identity");  // keeps results apart; simplify drops those that needn't
+    if (is_constant(*n) || n->op == identity || n->inputs.empty() || n->outputs.empty() ||
+        !is_pure(*n) || rewriter_.uses(*n) == 0)
+      return;
+    for (const Edge& e : n->inputs)
+      if (e.node && !kAll.has(type_of(e).dtype)) return;  // handles, lists
+    for (const Type& t : n->outputs)
+      if (!kAll.has(t.dtype)) return;
     try {
       if (!fold_constants(n) && !fold_shape(n)) fold_known(n);
     } catch (const Error&) {
-      // An op that refuses its operands says so when it runs, if it does: its line is the program's, not ours.
+      // An op that refuses its operands says so when it runs, if it does: its line is the
+      // program's, not ours.
     }
   }
 
@@ -55,7 +65,8 @@ class Folder {
       if (bytes == INT64_MAX) return false;
       out += bytes;
     }
-    for (const Edge& e : n.inputs) if (e.node && is_constant(*e.node)) in += bytes_of(type_of(e));
+    for (const Edge& e : n.inputs)
+      if (e.node && is_constant(*e.node)) in += bytes_of(type_of(e));
     return out <= std::max(kMostBytes, in);
   }
 
@@ -73,7 +84,8 @@ class Folder {
       throw;
     }
     set_site(asked);
-    for (size_t i = 0; i < out.size(); ++i) rewriter_.replace(rewriter_.constant(out[i]), static_cast<int>(i));
+    for (size_t i = 0; i < out.size(); ++i)
+      rewriter_.replace(rewriter_.constant(out[i]), static_cast<int>(i));
     return true;
   }
 
@@ -84,26 +96,32 @@ class Folder {
       in.push_back(e.node ? constant_of(*e.node) : Tensor());
     }
     // Sizes that depend on the data are not in the node's types.
-    for (const Type& t : n->outputs) if (!t.shape.is_full()) return false;
+    for (const Type& t : n->outputs)
+      if (!t.shape.is_full()) return false;
     return worth(*n) && compute(n, in);
   }
 
   bool fold_shape(const Ref<Node>& n) {
     const ShapeOps& ops = shape_ops();
     const Type &in = type_of(n->inputs[0]), &out = n->outputs[0];
-    if (n->op == ops.rank && in.shape.has_rank()) return rewriter_.replace(rewriter_.number(in.shape.rank()));
+    if (n->op == ops.rank && in.shape.has_rank())
+      return rewriter_.replace(rewriter_.number(in.shape.rank()));
     if (n->op == ops.size && in.shape.elements() && fits(*in.shape.elements(), out.dtype))
       return rewriter_.replace(rewriter_.number(*in.shape.elements(), out.dtype));
     if (n->op == ops.shape || n->op == ops.shapes) {
       for (size_t i = 0; i < n->outputs.size(); ++i) {
         const Shape& s = type_of(n->inputs[i]).shape;
-        bool known = s.is_full() && std::all_of(s.begin(), s.end(), [&](int64_t d) { return fits(d, out.dtype); });
+        bool known = s.is_full() &&
+                     std::all_of(s.begin(), s.end(), [&](int64_t d) { return fits(d, out.dtype); });
         if (known) rewriter_.replace(rewriter_.ints(s.dims(), out.dtype), static_cast<int>(i));
       }
       return n->op == ops.shapes || in.shape.is_full();
     }
-    if ((n->op != ops.zeros && n->op != ops.ones) || !in.shape.is_full() || bytes_of(in) > kMostBytes || !worth(*n)) return false;
-    return compute(n, std::vector<Tensor>{empty(in.dtype, in.shape, cpu())});  // whose elements nobody reads
+    if ((n->op != ops.zeros && n->op != ops.ones) || !in.shape.is_full() ||
+        bytes_of(in) > kMostBytes || !worth(*n))
+      return false;
+    return compute(
+        n, std::vector<Tensor>{empty(in.dtype, in.shape, cpu())});  // whose elements nobody reads
   }
 
   // Sizes of which a part is known: `shape(x)[1]` of a [?,6].
@@ -114,7 +132,8 @@ class Folder {
     Tensor out = symbol({n, 0});
     follow_known(*n->op, in, n->attrs, std::span<const Tensor>(&out, 1));
     const Symbol& s = *symbol_of(out);
-    if (s.known && !s.unknown && s.known.shape() == n->outputs[0].shape) rewriter_.replace(rewriter_.constant(s.known));
+    if (s.known && !s.unknown && s.known.shape() == n->outputs[0].shape)
+      rewriter_.replace(rewriter_.constant(s.known));
   }
 
   Tensor symbol(const Edge& e) {

@@ -1,4 +1,5 @@
-// Runs elementwise ops over the result of a convolution a few images at a time, while these lie in a cache.
+// Runs elementwise ops over the result of a convolution a few images at a time, while these lie in
+// a cache.
 #include <algorithm>
 
 #include "holdfast/ops/nn/conv_then.h"
@@ -48,7 +49,8 @@ class Convolutions {
       attrs.push_back(Arg(static_cast<int64_t>(i)));
       Ref<Node> made = in_place_of(n, *both, std::move(attrs));
       made->inputs = conv->inputs;
-      for (size_t k = 0; k < n.inputs.size(); ++k) if (k != i) made->inputs.push_back(n.inputs[k]);
+      for (size_t k = 0; k < n.inputs.size(); ++k)
+        if (k != i) made->inputs.push_back(n.inputs[k]);
       made->outputs = n.outputs;
       taken_.insert(conv);
       return made;
@@ -58,8 +60,12 @@ class Convolutions {
 
   bool fits(const Node& conv, const Node& n, size_t input) const {
     const Type& t = conv.outputs[0];
-    if (uses_.at(&conv) != 1 || !conv.after.empty() || !n.after.empty() || conv.device != n.device || n.outputs.size() != 1) return false;
-    if (!(n.outputs[0] == t) || !t.shape.is_full() || t.shape.size() * size_of(t.dtype) < kLeastBytes || t.shape[0] < 2) return false;
+    if (uses_.at(&conv) != 1 || !conv.after.empty() || !n.after.empty() ||
+        conv.device != n.device || n.outputs.size() != 1)
+      return false;
+    if (!(n.outputs[0] == t) || !t.shape.is_full() ||
+        t.shape.size() * size_of(t.dtype) < kLeastBytes || t.shape[0] < 2)
+      return false;
     for (size_t k = 0; k < n.inputs.size(); ++k) {
       if (k == input) continue;
       const Shape& s = type_of(n.inputs[k]).shape;

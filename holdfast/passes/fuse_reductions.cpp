@@ -16,7 +16,8 @@ class Reductions {
     bool any = false;
     for (size_t i = 0; i < g_.nodes.size(); ++i) any = join(*g_.nodes[i]) || any;
     if (!any) return false;
-    for (const Ref<Node>& n : g_.nodes) for (Edge& e : n->inputs) redirect(e);
+    for (const Ref<Node>& n : g_.nodes)
+      for (Edge& e : n->inputs) redirect(e);
     for (Edge& e : g_.outputs) redirect(e);
     auto gone = [&](const Ref<Node>& n) { return moved_.count(n.get()) != 0; };
     g_.nodes.erase(std::remove_if(g_.nodes.begin(), g_.nodes.end(), gone), g_.nodes.end());
@@ -40,7 +41,8 @@ class Reductions {
     int value = 0;
     if (from->op == &fused_op()) {
       const Expr& old = expr_of(from->attrs);
-      if (old.per_row(static_cast<size_t>(n.inputs[0].output)) || (old.row() && old.row() != row)) return false;
+      if (old.per_row(static_cast<size_t>(n.inputs[0].output)) || (old.row() && old.row() != row))
+        return false;
       std::vector<size_t> all;
       for (size_t i = 0; i < old.stores().size(); ++i) all.push_back(i);
       expr = old.keeping(all);
@@ -66,8 +68,12 @@ class Reductions {
   void drop_unread() {
     std::unordered_map<const Node*, std::vector<bool>> read;
     for (const Ref<Node>& n : touched_) read[n.get()].assign(n->outputs.size(), false);
-    auto see = [&](const Edge& e) { if (auto it = read.find(e.node.get()); it != read.end()) it->second[static_cast<size_t>(e.output)] = true; };
-    for (const Ref<Node>& n : g_.nodes) for (const Edge& e : n->inputs) see(e);
+    auto see = [&](const Edge& e) {
+      if (auto it = read.find(e.node.get()); it != read.end())
+        it->second[static_cast<size_t>(e.output)] = true;
+    };
+    for (const Ref<Node>& n : g_.nodes)
+      for (const Edge& e : n->inputs) see(e);
     for (const Edge& e : g_.outputs) see(e);
     std::unordered_map<const Node*, std::vector<int>> now;
     for (auto& [n, list] : read) {
@@ -80,15 +86,22 @@ class Reductions {
         kept.push_back(i);
         types.push_back(n->outputs[i]);
       }
-      if (kept.empty() || kept.size() == list.size()) { now.erase(n); continue; }
+      if (kept.empty() || kept.size() == list.size()) {
+        now.erase(n);
+        continue;
+      }
       Ref<Expr> less = expr_of(n->attrs).keeping(kept);
       less->finish();
       auto* node = const_cast<Node*>(n);
       node->attrs = Attrs{Arg(Ref<RefCounted>(less))};
       node->outputs = std::move(types);
     }
-    auto shift = [&](Edge& e) { if (auto it = now.find(e.node.get()); it != now.end()) e.output = it->second[static_cast<size_t>(e.output)]; };
-    for (const Ref<Node>& n : g_.nodes) for (Edge& e : n->inputs) shift(e);
+    auto shift = [&](Edge& e) {
+      if (auto it = now.find(e.node.get()); it != now.end())
+        e.output = it->second[static_cast<size_t>(e.output)];
+    };
+    for (const Ref<Node>& n : g_.nodes)
+      for (Edge& e : n->inputs) shift(e);
     for (Edge& e : g_.outputs) shift(e);
   }
 

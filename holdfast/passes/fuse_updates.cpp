@@ -11,13 +11,15 @@ namespace {
 
 // The elementwise op behind an update, null for other nodes.
 const OpDef* operation(const Node& n) {
-  static const OpDef *add = find_op("AssignAddVariableOp"), *sub = find_op("AssignSubVariableOp"), *plus = find_op("AddV2"), *minus = find_op("Sub");
+  static const OpDef *add = find_op("AssignAddVariableOp"), *sub = find_op("AssignSubVariableOp"),
+                     *plus = find_op("AddV2"), *minus = find_op("Sub");
   return n.op == add ? plus : n.op == sub ? minus : nullptr;
 }
 
 bool has_shape(const Node& handle, const Type& t) {
   auto* v = handle.op == &handle_op() ? variable_behind(constant_of(handle)) : nullptr;
-  return v && v->dtype == t.dtype && t.shape.is_full() && v->shape == t.shape && loop_for(Scalar::kAdd, t.dtype);
+  return v && v->dtype == t.dtype && t.shape.is_full() && v->shape == t.shape &&
+         loop_for(Scalar::kAdd, t.dtype);
 }
 
 }  // namespace
@@ -29,7 +31,9 @@ bool fuse_updates(Graph& g) {
     const OpDef* op = operation(*n);
     if (!op || !n->inputs[1].node || uses[n->inputs[1].node.get()] != 1) continue;
     const Node& value = *n->inputs[1].node;
-    if (!value.after.empty() || value.device != n->device || !has_shape(*n->inputs[0].node, type_of(n->inputs[1]))) continue;
+    if (!value.after.empty() || value.device != n->device ||
+        !has_shape(*n->inputs[0].node, type_of(n->inputs[1])))
+      continue;
     Ref<Expr> expr = expression_of(value);
     if (!expr) continue;
     // Changed as it stands, so that whoever runs after it still does.
@@ -42,7 +46,9 @@ bool fuse_updates(Graph& g) {
     n->inputs = std::move(inputs);
   }
   if (gone.empty()) return false;
-  g.nodes.erase(std::remove_if(g.nodes.begin(), g.nodes.end(), [&](const Ref<Node>& n) { return gone.count(n.get()); }), g.nodes.end());
+  g.nodes.erase(std::remove_if(g.nodes.begin(), g.nodes.end(),
+                               [&](const Ref<Node>& n) { return gone.count(n.get()); }),
+                g.nodes.end());
   return true;
 }
 

@@ -1,5 +1,6 @@
-// Convolutions with their channels first have them last while they run: kernels for that are faster. So channels are
-// moved where such convolutions begin and end, and what lies between works on them as they are there.
+// Convolutions with their channels first have them last while they run: kernels for that are
+// faster. So channels are moved where such convolutions begin and end, and what lies between works
+// on them as they are there.
 #include <algorithm>
 
 #include "holdfast/passes/elementwise_expr.h"
@@ -9,9 +10,11 @@
 namespace holdfast {
 namespace {
 
-constexpr int64_t kSmall = 16;  // an operand with so many times fewer elements than the result is moved at no cost
+constexpr int64_t kSmall =
+    16;  // an operand with so many times fewer elements than the result is moved at no cost
 
-// An op with a data_format: which inputs, by bits, are images, and which the sizes of one; whether output 0 is one.
+// An op with a data_format: which inputs, by bits, are images, and which the sizes of one; whether
+// output 0 is one.
 struct Images {
   const char* op;
   unsigned images, sizes;
@@ -38,9 +41,13 @@ constexpr Images kOps[] = {
     {"FusedBatchNormGradV3", 0b11, 0, true, false},
 };
 
-bool is_image(const Edge& e) { return e.node && type_of(e).shape.has_rank() && (type_of(e).shape.rank() == 4 || type_of(e).shape.rank() == 5); }
+bool is_image(const Edge& e) {
+  return e.node && type_of(e).shape.has_rank() &&
+         (type_of(e).shape.rank() == 4 || type_of(e).shape.rank() == 5);
+}
 
-// Axis i of the moved image is axis last_order[i] of the one with channels first, and the other way round.
+// Axis i of the moved image is axis last_order[i] of the one with channels first, and the other way
+// round.
 Dims last_order(int rank) {
   Dims out{0};
   for (int i = 2; i < rank; ++i) out.push_back(i);
@@ -70,9 +77,12 @@ class Layouts {
   bool run() {
     return r_.walk([&](const Ref<Node>& n) {
       if (!n->after.empty() || r_.uses(*n) == 0) return;
-      if (auto it = ops_.find(n->op); it != ops_.end()) move(*n, *it->second);
-      else if (std::find(folds_.begin(), folds_.end(), n->op) != folds_.end()) fold(*n);
-      else if (std::any_of(n->inputs.begin(), n->inputs.end(), comes_back) && elementwise_form(*n)) go_on(*n);
+      if (auto it = ops_.find(n->op); it != ops_.end())
+        move(*n, *it->second);
+      else if (std::find(folds_.begin(), folds_.end(), n->op) != folds_.end())
+        fold(*n);
+      else if (std::any_of(n->inputs.begin(), n->inputs.end(), comes_back) && elementwise_form(*n))
+        go_on(*n);
     });
   }
 
@@ -81,10 +91,14 @@ class Layouts {
     if (comes_back(e)) return e.node->inputs[0];
     return r_.add(*transpose(), {e, r_.ints(last_order(type_of(e).shape.rank()))});
   }
-  Edge first(const Edge& e) { return r_.add(*transpose(), {e, r_.ints(first_order(type_of(e).shape.rank()))}); }
+  Edge first(const Edge& e) {
+    return r_.add(*transpose(), {e, r_.ints(first_order(type_of(e).shape.rank()))});
+  }
 
   void move(Node& n, const Images& images) {
-    auto format = std::find_if(n.op->attrs.begin(), n.op->attrs.end(), [](const AttrDef& a) { return a.name == "data_format"; }) - n.op->attrs.begin();
+    auto format = std::find_if(n.op->attrs.begin(), n.op->attrs.end(), [](const AttrDef& a) {
+      return a.name == "data_format";
+    }) - n.op->attrs.begin();
     if (n.attrs[static_cast<size_t>(format)].s().compare(0, 2, "NC") != 0) return;
     bool worth = images.begins;
     int rank = 0;
@@ -99,9 +113,12 @@ class Layouts {
     InlineVector<Edge, 3> in;
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       const Edge& e = n.inputs[i];
-      if (images.images >> i & 1) in.push_back(last(e));
-      else if (images.sizes >> i & 1) in.push_back(sizes(e, order));
-      else in.push_back(e);
+      if (images.images >> i & 1)
+        in.push_back(last(e));
+      else if (images.sizes >> i & 1)
+        in.push_back(sizes(e, order));
+      else
+        in.push_back(e);
     }
     Attrs attrs;
     for (const Arg& a : n.attrs) {
@@ -142,16 +159,19 @@ class Layouts {
     for (const Edge& e : n.inputs) {
       const Shape& own = type_of(e).shape;
       bool whole = own == shape && comes_back(e);
-      bool small = own.is_full() && own.rank() <= shape.rank() && (own.size() == 1 || (shape.is_full() && own.size() * kSmall <= shape.size()));
+      bool small = own.is_full() && own.rank() <= shape.rank() &&
+                   (own.size() == 1 || (shape.is_full() && own.size() * kSmall <= shape.size()));
       if (!whole && !small) return;
     }
-    for (const Edge& e : n.inputs) in.push_back(type_of(e).shape == shape ? last(e) : small(e, shape.rank()));
+    for (const Edge& e : n.inputs)
+      in.push_back(type_of(e).shape == shape ? last(e) : small(e, shape.rank()));
     r_.replace(first(r_.add(*n.op, std::move(in), n.attrs)));
   }
 
   Edge small(const Edge& e, int rank) {
     const Shape& own = type_of(e).shape;
-    if (own.size() == 1) return own.rank() == 0 ? e : r_.add("Reshape", {e, r_.ints(Dims{}, int64)});
+    if (own.size() == 1)
+      return own.rank() == 0 ? e : r_.add("Reshape", {e, r_.ints(Dims{}, int64)});
     Dims all;
     for (int i = own.rank(); i < rank; ++i) all.push_back(1);
     for (int i = 0; i < own.rank(); ++i) all.push_back(own[i]);

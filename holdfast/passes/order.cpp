@@ -10,7 +10,8 @@ Order::Order(const Graph& g) : before_(g.nodes.size()) {
     const Node& n = *g.nodes[i];
     int at = static_cast<int>(i);
     positions_.emplace(&n, at);
-    for (const Edge& e : n.inputs) if (e.node) before_[i].push_back(positions_.at(e.node.get()));
+    for (const Edge& e : n.inputs)
+      if (e.node) before_[i].push_back(positions_.at(e.node.get()));
     for (const Ref<Node>& b : n.after) before_[i].push_back(positions_.at(b.get()));
     if (!n.op->traits.stateful && !n.op->traits.reads) continue;
     if (effect >= 0) before_[i].push_back(effect);
@@ -18,7 +19,8 @@ Order::Order(const Graph& g) : before_(g.nodes.size()) {
   }
 }
 
-bool Order::path_outside(const std::vector<int>& from, const std::vector<int>& to, const std::vector<int>& of,
+bool Order::path_outside(const std::vector<int>& from, const std::vector<int>& to,
+                         const std::vector<int>& of,
                          const std::vector<std::vector<int>>& groups) const {
   if (from.empty() || to.empty()) return false;
   enum Mark : char { kNew, kSeen, kFrom, kTo };
@@ -41,7 +43,8 @@ bool Order::path_outside(const std::vector<int>& from, const std::vector<int>& t
       if (m >= first) pending.push_back(m);
     }
   };
-  for (int i : to) for (int b : before(i)) visit(b);
+  for (int i : to)
+    for (int b : before(i)) visit(b);
   while (!pending.empty()) {
     int i = pending.back();
     pending.pop_back();
@@ -55,8 +58,12 @@ bool Order::path_outside(const std::vector<int>& from, const std::vector<int>& t
 
 std::vector<std::vector<int>> Order::units(const std::vector<int>& of) const {
   std::unordered_map<int, std::vector<int>> groups;
-  for (size_t i = 0; i < of.size(); ++i) if (of[i] >= 0) groups[of[i]].push_back(static_cast<int>(i));
-  auto members = [&](int i) { return of[static_cast<size_t>(i)] < 0 ? std::vector<int>{i} : groups.at(of[static_cast<size_t>(i)]); };
+  for (size_t i = 0; i < of.size(); ++i)
+    if (of[i] >= 0) groups[of[i]].push_back(static_cast<int>(i));
+  auto members = [&](int i) {
+    return of[static_cast<size_t>(i)] < 0 ? std::vector<int>{i}
+                                          : groups.at(of[static_cast<size_t>(i)]);
+  };
   std::vector<std::vector<int>> out;
   std::vector<bool> done(of.size(), false);
   std::vector<int> stack;
@@ -66,12 +73,18 @@ std::vector<std::vector<int>> Order::units(const std::vector<int>& of) const {
     stack.push_back(static_cast<int>(i));
     while (!stack.empty()) {
       int now = stack.back();
-      if (done[static_cast<size_t>(now)]) { stack.pop_back(); continue; }
+      if (done[static_cast<size_t>(now)]) {
+        stack.pop_back();
+        continue;
+      }
       std::vector<int> unit = members(now);
       size_t waiting = stack.size();
       for (int m : unit)
         for (int b : before(m))
-          if (!done[static_cast<size_t>(b)] && (of[static_cast<size_t>(b)] < 0 || of[static_cast<size_t>(b)] != of[static_cast<size_t>(now)])) stack.push_back(b);
+          if (!done[static_cast<size_t>(b)] &&
+              (of[static_cast<size_t>(b)] < 0 ||
+               of[static_cast<size_t>(b)] != of[static_cast<size_t>(now)]))
+            stack.push_back(b);
       if (stack.size() > waiting) continue;
       for (int m : unit) done[static_cast<size_t>(m)] = true;
       out.push_back(std::move(unit));
@@ -84,10 +97,12 @@ std::vector<std::vector<int>> Order::units(const std::vector<int>& of) const {
 std::unordered_map<const Node*, int> uses_of(const Graph& g) {
   std::unordered_map<const Node*, int> uses;
   for (const Ref<Node>& n : g.nodes) {
-    for (const Edge& e : n->inputs) if (e.node) ++uses[e.node.get()];
+    for (const Edge& e : n->inputs)
+      if (e.node) ++uses[e.node.get()];
     for (const Ref<Node>& b : n->after) ++uses[b.get()];
   }
-  for (const Edge& e : g.outputs) if (e.node) ++uses[e.node.get()];
+  for (const Edge& e : g.outputs)
+    if (e.node) ++uses[e.node.get()];
   return uses;
 }
 

@@ -22,7 +22,8 @@ using Chosen = std::vector<const Pass*>;
 Chosen chosen_by(const std::string& names, const char* who) {
   Chosen out;
   if (names == "none") return out;
-  for (const Pass& p : all_passes()) if (names.empty()) out.push_back(&p);
+  for (const Pass& p : all_passes())
+    if (names.empty()) out.push_back(&p);
   std::vector<std::string> wanted;
   for (size_t at = 0; at < names.size();) {
     size_t comma = std::min(names.find(',', at), names.size());
@@ -34,9 +35,11 @@ Chosen chosen_by(const std::string& names, const char* who) {
     if (std::any_of(all_passes().begin(), all_passes().end(), is)) continue;
     std::string known;
     for (const Pass& p : all_passes()) known += cat(known.empty() ? "" : ", ", p.name);
-    fail(Code::E1103, cat(who, ": there is no pass `", w, "`"), cat("passes: ", known, "; `none` for none of them"));
+    fail(Code::E1103, cat(who, ": there is no pass `", w, "`"),
+         cat("passes: ", known, "; `none` for none of them"));
   }
-  for (const Pass& p : all_passes()) if (std::find(wanted.begin(), wanted.end(), p.name) != wanted.end()) out.push_back(&p);
+  for (const Pass& p : all_passes())
+    if (std::find(wanted.begin(), wanted.end(), p.name) != wanted.end()) out.push_back(&p);
   return out;
 }
 
@@ -84,19 +87,32 @@ const std::vector<Pass>& all_passes() {
       {"fold", "Computes what constants and known sizes decide.", &fold},
       {"simplify", "Replaces ops that change nothing, or that something simpler gives.", &simplify},
       {"transposes", "Removes transposes that cancel or move nothing.", &transposes},
-      {"layouts", "Moves channels of images to the end, where convolutions are faster; may change last bits.", &layouts, false, true},
-      {"relax", "Lets products read through transposes, and squares by multiplying: what may change last bits.", &relax},
+      {"layouts",
+       "Moves channels of images to the end, where convolutions are faster; may change last bits.",
+       &layouts, false, true},
+      {"relax",
+       "Lets products read through transposes, and squares by multiplying: what may change last "
+       "bits.",
+       &relax},
       {"reshapes", "Moves reshapes out from between elementwise ops.", &reshapes},
       {"cse", "Computes equal values once.", &cse},
       {"bodies", "Takes results that nobody uses out of branches and loops.", &bodies},
       {"drop_dead", "Drops nodes that no output and no effect needs.", &drop_dead},
-      {"early_updates", "Moves updates of variables to where their values are known.", &early_updates, true},
+      {"early_updates", "Moves updates of variables to where their values are known.",
+       &early_updates, true},
       {"fuse", "Joins elementwise nodes into one.", &fuse, true},
-      {"fuse_reductions", "Reduces trailing axes inside the loop that computes what is reduced.", &fuse_reductions, true},
-      {"tile_rows", "Joins what works over the same rows, reductions and all around them.", &tile_rows, true},
-      {"fuse_updates", "Adds to variables inside the loop that computes what is added.", &fuse_updates, true},
-      {"fuse_convolutions", "Runs elementwise nodes over a convolution's result while it is in a cache.", &fuse_convolutions, true, true},
-      {"recompute", "Computes some values again rather than keep them, where much memory costs little work.", &recompute, true},
+      {"fuse_reductions", "Reduces trailing axes inside the loop that computes what is reduced.",
+       &fuse_reductions, true},
+      {"tile_rows", "Joins what works over the same rows, reductions and all around them.",
+       &tile_rows, true},
+      {"fuse_updates", "Adds to variables inside the loop that computes what is added.",
+       &fuse_updates, true},
+      {"fuse_convolutions",
+       "Runs elementwise nodes over a convolution's result while it is in a cache.",
+       &fuse_convolutions, true, true},
+      {"recompute",
+       "Computes some values again rather than keep them, where much memory costs little work.",
+       &recompute, true},
   };
   return list;
 }
@@ -111,9 +127,11 @@ Ref<Graph> optimised(const Graph& g) {
   bool changed = true;
   for (int round = 0; changed && round < kMostRounds; ++round) {
     changed = false;
-    for (const Pass* pass : *passes) if (fits(*pass, false)) changed = apply_pass(*pass, *out) || changed;
+    for (const Pass* pass : *passes)
+      if (fits(*pass, false)) changed = apply_pass(*pass, *out) || changed;
   }
-  for (const Pass* pass : *passes) if (fits(*pass, true)) apply_pass(*pass, *out);
+  for (const Pass* pass : *passes)
+    if (fits(*pass, true)) apply_pass(*pass, *out);
   return out;
 }
 

@@ -5,14 +5,15 @@
 
 namespace holdfast {
 
-/// A pass changes the graph it is given and says whether it did. Results keep their bits unless the pass says
-/// otherwise; nodes with effects keep their order.
+/// A pass changes the graph it is given and says whether it did. Results keep their bits unless the
+/// pass says otherwise; nodes with effects keep their order.
 struct Pass {
   const char* name;
   const char* doc;
   bool (*run)(Graph&);
   bool last = false;  // once, after the others have nothing left to do: it hides what they look for
-  bool alone = false;  // only where the CPU is the one device: others have kernels that like other forms
+  bool alone =
+      false;  // only where the CPU is the one device: others have kernels that like other forms
 };
 
 /// Computes what constants and known sizes decide.
@@ -35,7 +36,8 @@ HOLDFAST_API bool bodies(Graph&);
 HOLDFAST_API bool drop_dead(Graph&);
 /// Moves updates of variables to where their values are known.
 HOLDFAST_API bool early_updates(Graph&);
-/// Joins elementwise nodes into Fused ones, so that what one gives the next never leaves the first cache.
+/// Joins elementwise nodes into Fused ones, so that what one gives the next never leaves the first
+/// cache.
 HOLDFAST_API bool fuse(Graph&);
 /// Lets reductions over trailing axes read what they reduce while it is in the first cache.
 HOLDFAST_API bool fuse_reductions(Graph&);
@@ -53,15 +55,16 @@ HOLDFAST_API const std::vector<Pass>& all_passes();
 /// A copy of `g` after all passes, which run until none changes anything.
 HOLDFAST_API Ref<Graph> optimised(const Graph& g);
 
-/// Which passes run from now on: "none", names with commas between them, or "" for all. Begins as HOLDFAST_PASSES.
-/// Throws E1103 for a name that no pass has.
+/// Which passes run from now on: "none", names with commas between them, or "" for all. Begins as
+/// HOLDFAST_PASSES. Throws E1103 for a name that no pass has.
 HOLDFAST_API void set_passes(const std::string& names);
 
-/// Whether graphs are verified before and after each pass: from the start in builds without NDEBUG, or if
-/// HOLDFAST_VERIFY is set.
+/// Whether graphs are verified before and after each pass: from the start in builds without NDEBUG,
+/// or if HOLDFAST_VERIFY is set.
 HOLDFAST_API void verify_passes(bool on);
 
-/// A graph as text when it came to the passes (`pass` is empty), and after each pass that changed it.
+/// A graph as text when it came to the passes (`pass` is empty), and after each pass that changed
+/// it.
 struct PassRecord {
   std::string graph, pass, text;
 };

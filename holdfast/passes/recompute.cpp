@@ -1,5 +1,5 @@
-// Values that are computed early and read late, as a gradient reads what the forward part gave, are computed a second
-// time instead of kept, where much memory at the worst moment costs little work.
+// Values that are computed early and read late, as a gradient reads what the forward part gave, are
+// computed a second time instead of kept, where much memory at the worst moment costs little work.
 #include "holdfast/passes/recompute.h"
 
 #include <algorithm>
@@ -15,7 +15,9 @@ namespace {
 constexpr double kFlopsPerByte = 16;  // that a core does while a byte comes from memory
 constexpr size_t kMostNodes = 8;      // to get one value again
 
-int64_t bytes_of(const Type& t) { return kPlain.has(t.dtype) ? t.shape.size() * size_of(t.dtype) : 0; }
+int64_t bytes_of(const Type& t) {
+  return kPlain.has(t.dtype) ? t.shape.size() * size_of(t.dtype) : 0;
+}
 
 // Whether all sizes are known, and large enough for values that are needed at once to reach `peak`.
 bool may_reach(int64_t peak, const Graph& g) {
@@ -35,8 +37,11 @@ bool is_product(const Node& n) {
 }
 
 bool is_convolution(const Node& n) {
-  static const OpDef* convolutions[] = {find_op("Conv2D"), find_op("Conv3D"), find_op("Conv2DBackpropInput"), find_op("Conv2DBackpropFilter")};
-  return std::find(std::begin(convolutions), std::end(convolutions), n.op) != std::end(convolutions);
+  static const OpDef* convolutions[] = {find_op("Conv2D"), find_op("Conv3D"),
+                                        find_op("Conv2DBackpropInput"),
+                                        find_op("Conv2DBackpropFilter")};
+  return std::find(std::begin(convolutions), std::end(convolutions), n.op) !=
+         std::end(convolutions);
 }
 
 bool is_elementwise(const Node& n) { return n.op == &fused_op() || elementwise_form(n); }
@@ -45,20 +50,27 @@ bool is_elementwise(const Node& n) { return n.op == &fused_op() || elementwise_f
 double work_of(const Node& n) {
   if (n.outputs.empty() || n.op->traits.view) return 0;
   double bytes = 0;
-  for (const Edge& e : n.inputs) if (e.node) bytes += static_cast<double>(bytes_of(type_of(e)));
+  for (const Edge& e : n.inputs)
+    if (e.node) bytes += static_cast<double>(bytes_of(type_of(e)));
   for (const Type& t : n.outputs) bytes += static_cast<double>(bytes_of(t));
   auto size = [](const Shape& s) { return static_cast<double>(s.size()); };
-  auto last = [](const Shape& s) { return static_cast<double>(std::max<int64_t>(1, s[s.rank() - 1])); };
+  auto last = [](const Shape& s) {
+    return static_cast<double>(std::max<int64_t>(1, s[s.rank() - 1]));
+  };
   double flops = 0;
   if (is_product(n)) {
     const Shape &a = type_of(n.inputs[0]).shape, &out = n.outputs[0].shape;
     double rows = static_cast<double>(std::max<int64_t>(1, out[out.rank() - 2]));
     flops = 2 * size(out) * last(a) * static_cast<double>(a[a.rank() - 2]) / rows;
   } else if (is_convolution(n)) {
-    const Shape &x = type_of(n.inputs[0]).shape, &f = type_of(n.inputs[1]).shape, &out = n.outputs[0].shape;
-    if (n.inputs.size() == 2) flops = 2 * size(out) * size(f) / last(f);
-    else if (const Shape& dy = type_of(n.inputs[2]).shape; x.rank() == 1) flops = 2 * size(dy) * size(f) / last(f);  // of the input
-    else flops = 2 * size(dy) * size(out) / last(out);
+    const Shape &x = type_of(n.inputs[0]).shape, &f = type_of(n.inputs[1]).shape,
+                &out = n.outputs[0].shape;
+    if (n.inputs.size() == 2)
+      flops = 2 * size(out) * size(f) / last(f);
+    else if (const Shape& dy = type_of(n.inputs[2]).shape; x.rank() == 1)
+      flops = 2 * size(dy) * size(f) / last(f);  // of the input
+    else
+      flops = 2 * size(dy) * size(out) / last(out);
   }
   return bytes + flops / kFlopsPerByte;
 }
@@ -76,22 +88,28 @@ class Lives {
  public:
   explicit Lives(const Graph& g) : g_(g), most_at_(0) {
     for (const Ref<Node>& n : g.nodes) see(n);
-    for (const Edge& e : g.outputs) if (e.node) list_[of_.at(key_of(e))].last = kAfterAll;
+    for (const Edge& e : g.outputs)
+      if (e.node) list_[of_.at(key_of(e))].last = kAfterAll;
     share();
     std::vector<int64_t> change(g.nodes.size() + 1, 0);
     for (const Life& l : list_) {
       if (l.first >= static_cast<int>(g.nodes.size())) continue;
       change[static_cast<size_t>(l.first)] += l.bytes;
-      change[static_cast<size_t>(std::min<int64_t>(l.last, static_cast<int64_t>(g.nodes.size()) - 1)) + 1] -= l.bytes;
+      change[static_cast<size_t>(
+                 std::min<int64_t>(l.last, static_cast<int64_t>(g.nodes.size()) - 1)) +
+             1] -= l.bytes;
     }
     int64_t now = 0;
     for (size_t i = 0; i < g.nodes.size(); ++i) {
       now += change[i];
-      if (now > most_) { most_ = now; most_at_ = static_cast<int>(i); }
+      if (now > most_) {
+        most_ = now;
+        most_at_ = static_cast<int>(i);
+      }
     }
   }
 
-  int64_t most() const { return most_; }   // bytes that are needed at once
+  int64_t most() const { return most_; }    // bytes that are needed at once
   int most_at() const { return most_at_; }  // the first position where they are
   const std::vector<Life>& list() const { return list_; }
   const Life& of(const Edge& e) const { return list_[of_.at(key_of(e))]; }
@@ -116,9 +134,16 @@ class Lives {
     bool given = n->op == &placeholder_op() || is_constant(*n);
     for (size_t k = 0; k < n->outputs.size(); ++k) {
       Edge e{n, static_cast<int>(k)};
-      if (k == 0 && n->op->traits.view && n->inputs[0].node) { of_.emplace(key_of(e), of_.at(key_of(n->inputs[0]))); continue; }
+      if (k == 0 && n->op->traits.view && n->inputs[0].node) {
+        of_.emplace(key_of(e), of_.at(key_of(n->inputs[0])));
+        continue;
+      }
       of_.emplace(key_of(e), list_.size());
-      list_.push_back({given ? Edge{} : e, given || n->op->traits.reads ? 0 : bytes_of(n->outputs[k]), at, at, {}});
+      list_.push_back({given ? Edge{} : e,
+                       given || n->op->traits.reads ? 0 : bytes_of(n->outputs[k]),
+                       at,
+                       at,
+                       {}});
     }
   }
 
@@ -169,8 +194,11 @@ class Recompute {
       work_ += best->work;
       apply(now, *best);
     }
-    if (static_cast<double>(before.most() - reached) >= limits_.least_gain * static_cast<double>(before.most())) return true;
-    for (auto it = changed_.rbegin(); it != changed_.rend(); ++it) it->node->inputs[it->input] = it->before;
+    if (static_cast<double>(before.most() - reached) >=
+        limits_.least_gain * static_cast<double>(before.most()))
+      return true;
+    for (auto it = changed_.rbegin(); it != changed_.rend(); ++it)
+      it->node->inputs[it->input] = it->before;
     g_.nodes = std::move(nodes);
     return false;
   }
@@ -182,13 +210,16 @@ class Recompute {
     Edge before;
   };
 
-  // The value that is held over the worst moment, not read there, and comes back at the least work for its bytes.
+  // The value that is held over the worst moment, not read there, and comes back at the least work
+  // for its bytes.
   std::optional<Again> best_at(const Lives& lives) const {
     std::optional<Again> best;
     double least = std::numeric_limits<double>::max();
     int worst = lives.most_at();
     for (const Life& l : lives.list()) {
-      if (!l.bytes || l.first >= worst || l.last <= worst || l.uses.empty() || l.uses.back() < l.last) continue;
+      if (!l.bytes || l.first >= worst || l.last <= worst || l.uses.empty() ||
+          l.uses.back() < l.last)
+        continue;
       auto late = std::lower_bound(l.uses.begin(), l.uses.end(), worst);
       if (late == l.uses.end() || *late == worst) continue;
       Again again{&l, *late, 0, {}};
@@ -206,12 +237,16 @@ class Recompute {
     if (std::find(again.nodes.begin(), again.nodes.end(), n) != again.nodes.end()) return true;
     if (!dropped && &lives.of(e) != again.life && lives.there(e, again.position)) return true;
     bool known = n->op->traits.view || is_product(*n) || is_convolution(*n) || is_elementwise(*n);
-    if (!known || !n->after.empty() || !(n->op == &fused_op() || is_pure(*n)) || again.nodes.size() == kMostNodes) return false;
-    for (const Edge& in : n->inputs) if (in.node && !again_of(in, lives, again)) return false;
+    if (!known || !n->after.empty() || !(n->op == &fused_op() || is_pure(*n)) ||
+        again.nodes.size() == kMostNodes)
+      return false;
+    for (const Edge& in : n->inputs)
+      if (in.node && !again_of(in, lives, again)) return false;
     again.nodes.push_back(n);
     again.work += work_of(*n);
     if (n->op == &fused_op())  // its other outputs are left out
-      for (const Type& t : n->outputs) again.work -= &t == &type_of(e) ? 0 : static_cast<double>(bytes_of(t));
+      for (const Type& t : n->outputs)
+        again.work -= &t == &type_of(e) ? 0 : static_cast<double>(bytes_of(t));
     return again.nodes.size() <= kMostNodes;
   }
 
@@ -226,7 +261,8 @@ class Recompute {
       for (size_t k = 0; k < n->inputs.size(); ++k) {
         Edge& e = n->inputs[k];
         if (!e.node || late.count(e.node.get()) || &lives.of(e) != again.life) continue;
-        for (const Node* view : views_from(e, *again.life)) if (!made_.count({view, 0})) fresh.push_back(copy(*view, {0}));
+        for (const Node* view : views_from(e, *again.life))
+          if (!made_.count({view, 0})) fresh.push_back(copy(*view, {0}));
         changed_.push_back({n, k, e});
         e = made_.at(key_of(e));
       }
@@ -238,9 +274,12 @@ class Recompute {
   static std::vector<size_t> outputs_needed(const Node& n, const Again& again) {
     std::vector<size_t> out;
     for (size_t k = 0; k < n.outputs.size(); ++k) {
-      auto is = [&](const Edge& e) { return e.node.get() == &n && e.output == static_cast<int>(k); };
+      auto is = [&](const Edge& e) {
+        return e.node.get() == &n && e.output == static_cast<int>(k);
+      };
       bool read = n.op != &fused_op() || is(again.life->value);
-      for (const Node* reader : again.nodes) read = read || std::any_of(reader->inputs.begin(), reader->inputs.end(), is);
+      for (const Node* reader : again.nodes)
+        read = read || std::any_of(reader->inputs.begin(), reader->inputs.end(), is);
       if (read) out.push_back(k);
     }
     return out;
@@ -261,14 +300,16 @@ class Recompute {
       made->outputs.clear();
       for (size_t k : outputs) made->outputs.push_back(n.outputs[k]);
     }
-    for (size_t i = 0; i < outputs.size(); ++i) made_[{&n, static_cast<int>(outputs[i])}] = Edge{made, static_cast<int>(i)};
+    for (size_t i = 0; i < outputs.size(); ++i)
+      made_[{&n, static_cast<int>(outputs[i])}] = Edge{made, static_cast<int>(i)};
     return made;
   }
 
   // The views between a value and `e`, which looks into its memory; the first first.
   static std::vector<const Node*> views_from(const Edge& e, const Life& life) {
     std::vector<const Node*> out;
-    for (const Node* n = e.node.get(); n != life.value.node.get(); n = n->inputs[0].node.get()) out.push_back(n);
+    for (const Node* n = e.node.get(); n != life.value.node.get(); n = n->inputs[0].node.get())
+      out.push_back(n);
     std::reverse(out.begin(), out.end());
     return out;
   }
@@ -277,12 +318,15 @@ class Recompute {
   const RecomputeLimits& limits_;
   double all_work_ = 0, work_ = 0;
   std::vector<Changed> changed_;
-  std::unordered_map<EdgeKey, Edge, EdgeHash> made_;  // by the value that an edge of the last copies is again
+  std::unordered_map<EdgeKey, Edge, EdgeHash>
+      made_;  // by the value that an edge of the last copies is again
 };
 
 }  // namespace
 
-bool recompute(Graph& g, const RecomputeLimits& limits) { return may_reach(limits.least_peak, g) && Recompute(g, limits).run(); }
+bool recompute(Graph& g, const RecomputeLimits& limits) {
+  return may_reach(limits.least_peak, g) && Recompute(g, limits).run();
+}
 bool recompute(Graph& g) { return recompute(g, RecomputeLimits()); }
 
 }  // namespace holdfast

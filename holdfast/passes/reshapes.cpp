@@ -1,5 +1,5 @@
-// Moves reshapes from before elementwise ops to after them, where that brings two elementwise ops together: joined,
-// they run as one loop.
+// Moves reshapes from before elementwise ops to after them, where that brings two elementwise ops
+// together: joined, they run as one loop.
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/rewrite.h"
 
@@ -7,14 +7,17 @@ namespace holdfast {
 namespace {
 
 bool only_reshapes(const Node& n) {
-  static const OpDef *reshape = find_op("Reshape"), *squeeze = find_op("Squeeze"), *expand = find_op("ExpandDims");
+  static const OpDef *reshape = find_op("Reshape"), *squeeze = find_op("Squeeze"),
+                     *expand = find_op("ExpandDims");
   return (n.op == reshape || n.op == squeeze || n.op == expand) && n.after.empty();
 }
 
-bool is_scalar(const Edge& e) { return type_of(e).shape.has_rank() && type_of(e).shape.rank() == 0; }
+bool is_scalar(const Edge& e) {
+  return type_of(e).shape.has_rank() && type_of(e).shape.rank() == 0;
+}
 
-// The shape that the operands had before they were all reshaped alike; null where that is not so, or where nothing
-// elementwise waits there.
+// The shape that the operands had before they were all reshaped alike; null where that is not so,
+// or where nothing elementwise waits there.
 const Shape* common_source(Rewriter& r, const Node& n) {
   const Shape& to = n.outputs[0].shape;
   const Shape* from = nullptr;
@@ -22,9 +25,12 @@ const Shape* common_source(Rewriter& r, const Node& n) {
   for (const Edge& e : n.inputs) {
     if (!e.node) return nullptr;
     if (is_scalar(e) && to.rank() != 0) continue;
-    if (!only_reshapes(*e.node) || r.uses(*e.node) != 1 || e.node->device != n.device || !(type_of(e).shape == to)) return nullptr;
+    if (!only_reshapes(*e.node) || r.uses(*e.node) != 1 || e.node->device != n.device ||
+        !(type_of(e).shape == to))
+      return nullptr;
     const Edge& source = e.node->inputs[0];
-    if (!type_of(source).shape.is_full() || (from && !(*from == type_of(source).shape))) return nullptr;
+    if (!type_of(source).shape.is_full() || (from && !(*from == type_of(source).shape)))
+      return nullptr;
     from = &type_of(source).shape;
     joins = joins || (source.node->op->elementwise && r.uses(*source.node) == 1);
   }
@@ -36,7 +42,9 @@ const Shape* common_source(Rewriter& r, const Node& n) {
 bool reshapes(Graph& g) {
   Rewriter r(g);
   return r.walk([&](const Ref<Node>& n) {
-    if (!n->op->elementwise || !n->after.empty() || n->outputs.size() != 1 || !n->outputs[0].shape.is_full()) return;
+    if (!n->op->elementwise || !n->after.empty() || n->outputs.size() != 1 ||
+        !n->outputs[0].shape.is_full())
+      return;
     const Shape* from = common_source(r, *n);
     if (!from || from->rank() == 0) return;  // a scalar source would broadcast with the others
     InlineVector<Edge, 3> inputs;

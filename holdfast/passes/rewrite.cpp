@@ -8,8 +8,11 @@
 namespace holdfast {
 
 Rewriter::Rewriter(Graph& graph) : graph_(graph) {
-  for (const Ref<Node>& n : graph.nodes) for (const Edge& e : n->inputs) if (e.node) ++uses_[e.node.get()];
-  for (const Edge& e : graph.outputs) if (e.node) ++uses_[e.node.get()];
+  for (const Ref<Node>& n : graph.nodes)
+    for (const Edge& e : n->inputs)
+      if (e.node) ++uses_[e.node.get()];
+  for (const Edge& e : graph.outputs)
+    if (e.node) ++uses_[e.node.get()];
 }
 
 bool Rewriter::replace(Edge by, int output) {
@@ -35,8 +38,8 @@ void Rewriter::redirect(Node& n) {
   }
 }
 
-// Two results of a call are two tensors, and none is an argument or a constant, unless the program said so: an
-// identity keeps apart what a pass found to be the same.
+// Two results of a call are two tensors, and none is an argument or a constant, unless the program
+// said so: an identity keeps apart what a pass found to be the same.
 void Rewriter::finish() {
   static const OpDef* identity = find_op("Identity");
   std::vector<Edge> before = graph_.outputs;
@@ -47,7 +50,8 @@ void Rewriter::finish() {
     if (by == out) continue;
     bool given = by.node->op == &placeholder_op() || is_constant(*by.node);
     bool taken = std::count(before.begin(), before.end(), by) > 0;
-    for (size_t k = 0; k < i; ++k) taken = taken || (graph_.outputs[k] == by && !(before[k] == before[i]));
+    for (size_t k = 0; k < i; ++k)
+      taken = taken || (graph_.outputs[k] == by && !(before[k] == before[i]));
     if (given || taken) {
       bool apart = out.node->op == identity && out.node->inputs[0] == by;
       if (apart || !kAll.has(type_of(by).dtype)) continue;
@@ -56,12 +60,14 @@ void Rewriter::finish() {
       by.node->device = nullptr;
     }
     changed_ = true;
-    for (size_t k = i; k < graph_.outputs.size(); ++k) if (before[k] == before[i]) graph_.outputs[k] = by;
+    for (size_t k = i; k < graph_.outputs.size(); ++k)
+      if (before[k] == before[i]) graph_.outputs[k] = by;
   }
 }
 
 Edge Rewriter::add(const OpDef& op, InlineVector<Edge, 3> inputs, Attrs attrs) {
-  for (size_t i = attrs.size(); i < op.attrs.size(); ++i) attrs.push_back(op.attrs[i].default_value);
+  for (size_t i = attrs.size(); i < op.attrs.size(); ++i)
+    attrs.push_back(op.attrs[i].default_value);
   auto n = make_ref<Node>(&op, std::move(attrs));
   n->inputs = std::move(inputs);
   n->where = now_->where;
@@ -71,7 +77,8 @@ Edge Rewriter::add(const OpDef& op, InlineVector<Edge, 3> inputs, Attrs attrs) {
   for (const Edge& e : n->inputs) in.push_back(operand_of(e, graph_.scope));
   Infer infer(op, in, n->attrs);
   op.infer(infer);
-  for (size_t i = 0; i < infer.dtypes.size(); ++i) n->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
+  for (size_t i = 0; i < infer.dtypes.size(); ++i)
+    n->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
   graph_.add(n, op.name);
   changed_ = true;
   return {n, 0};
@@ -117,7 +124,9 @@ std::optional<Dims> ints_of(const Edge& e) {
   const Tensor* t = value_of(e);
   if (!t || !kIndices.has(t->dtype()) || t->size() > kMaxRank) return std::nullopt;
   Dims out;
-  visit_indices(t->dtype(), [&]<class T>(T) { for (int64_t i = 0; i < t->size(); ++i) out.push_back(t->data<T>()[i]); });
+  visit_indices(t->dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < t->size(); ++i) out.push_back(t->data<T>()[i]);
+  });
   return out;
 }
 

@@ -7,8 +7,8 @@
 
 namespace holdfast {
 
-/// Visits the nodes of a graph in order. What a pass adds stands before the node it looks at, so order, and with
-/// it every effect, is kept; what is no longer used is left for drop_dead.
+/// Visits the nodes of a graph in order. What a pass adds stands before the node it looks at, so
+/// order, and with it every effect, is kept; what is no longer used is left for drop_dead.
 class Rewriter {
  public:
   explicit Rewriter(Graph& graph);
@@ -28,12 +28,17 @@ class Rewriter {
     return changed_;
   }
 
-  /// From here on, `by` is used where output `output` of the node in hand was. Not done, and false, where the
-  /// node was told when to run.
+  /// From here on, `by` is used where output `output` of the node in hand was. Not done, and false,
+  /// where the node was told when to run.
   bool replace(Edge by, int output = 0);
-  /// Takes the node in hand out of the graph; `by` runs in its place. All that is used of it must have been replaced.
-  void leave(Ref<Node> by) { moved_.emplace(now_.get(), std::pair(now_, std::move(by))); changed_ = true; }
-  /// A node before the one in hand, of the same line and device; attributes that are not given take their defaults.
+  /// Takes the node in hand out of the graph; `by` runs in its place. All that is used of it must
+  /// have been replaced.
+  void leave(Ref<Node> by) {
+    moved_.emplace(now_.get(), std::pair(now_, std::move(by)));
+    changed_ = true;
+  }
+  /// A node before the one in hand, of the same line and device; attributes that are not given take
+  /// their defaults.
   Edge add(const OpDef& op, InlineVector<Edge, 3> inputs, Attrs attrs = {});
   Edge add(const char* op, InlineVector<Edge, 3> inputs, Attrs attrs = {});
   Edge constant(Tensor value);
@@ -43,7 +48,10 @@ class Rewriter {
   /// Whether output 0 of the node in hand was replaced.
   bool replaced(const Node& n) const { return replaced_.count({&n, 0}) != 0; }
   /// How often a node's outputs were used when the walk began.
-  int uses(const Node& n) const { auto it = uses_.find(&n); return it == uses_.end() ? 0 : it->second; }
+  int uses(const Node& n) const {
+    auto it = uses_.find(&n);
+    return it == uses_.end() ? 0 : it->second;
+  }
 
  private:
   void redirect(Node& n);
@@ -54,7 +62,8 @@ class Rewriter {
   Ref<Node> now_;
   bool changed_ = false;
   std::map<std::pair<const Node*, int>, Edge> replaced_;
-  std::unordered_map<const Node*, std::pair<Ref<Node>, Ref<Node>>> moved_;  // who left, kept alive, and who came
+  std::unordered_map<const Node*, std::pair<Ref<Node>, Ref<Node>>>
+      moved_;  // who left, kept alive, and who came
   std::unordered_map<const Node*, int> uses_;
 };
 

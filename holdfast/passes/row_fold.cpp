@@ -10,9 +10,13 @@ namespace {
 constexpr int64_t kLeastRow = 8;  // shorter ones cost more calls than they save memory
 
 std::optional<Fold> fold_of(const OpDef& op) {
-  static const std::pair<const OpDef*, Fold> folds[] = {
-      {find_op("Sum"), Fold::kSum}, {find_op("Mean"), Fold::kMean}, {find_op("Max"), Fold::kMax}, {find_op("Min"), Fold::kMin}, {find_op("Prod"), Fold::kProd}};
-  for (auto& [known, fold] : folds) if (known == &op) return fold;
+  static const std::pair<const OpDef*, Fold> folds[] = {{find_op("Sum"), Fold::kSum},
+                                                        {find_op("Mean"), Fold::kMean},
+                                                        {find_op("Max"), Fold::kMax},
+                                                        {find_op("Min"), Fold::kMin},
+                                                        {find_op("Prod"), Fold::kProd}};
+  for (auto& [known, fold] : folds)
+    if (known == &op) return fold;
   return std::nullopt;
 }
 

@@ -9,13 +9,13 @@
 namespace holdfast {
 
 struct RowFoldOf {
-  int64_t row;    // elements that become one
+  int64_t row;  // elements that become one
   Tensor axes;
   RowFold loops;
 };
 
-/// How a node reduces the last axes of its operand and nothing else; nothing where it does something else, or where
-/// rows are too short to be worth it or so long that they are cut.
+/// How a node reduces the last axes of its operand and nothing else; nothing where it does
+/// something else, or where rows are too short to be worth it or so long that they are cut.
 std::optional<RowFoldOf> row_fold(const Node& n);
 
 }  // namespace holdfast

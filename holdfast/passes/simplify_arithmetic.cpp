@@ -44,12 +44,14 @@ void rule_divide(Rewriter& r, const Ref<Node>& n) {
   bool exact = every(by, [&](double v) {
     int exponent;
     double inverse = 1 / v;
-    return std::fabs(std::frexp(v, &exponent)) == 0.5 && std::fabs(v) >= least && std::fabs(inverse) >= least;
+    return std::fabs(std::frexp(v, &exponent)) == 0.5 && std::fabs(v) >= least &&
+           std::fabs(inverse) >= least;
   });
   if (!exact) return;
   Tensor inverse = empty(d, by->shape(), cpu());
   visit_floats(d, [&]<class T>(T) {
-    for (int64_t i = 0; i < by->size(); ++i) inverse.mutable_data<T>()[i] = static_cast<T>(1 / static_cast<float_of<T>>(by->data<T>()[i]));
+    for (int64_t i = 0; i < by->size(); ++i)
+      inverse.mutable_data<T>()[i] = static_cast<T>(1 / static_cast<float_of<T>>(by->data<T>()[i]));
   });
   r.replace(r.add("Mul", {n->inputs[0], r.constant(inverse)}));
 }
@@ -75,23 +77,30 @@ void rule_same_operands(Rewriter& r, const Ref<Node>& n) {
   if (n->inputs[0] == n->inputs[1]) r.replace(n->inputs[0]);
 }
 
-// Relu after a pool sees the pool's largest elements: what arrives may be cut off before it is spread over the windows,
-// where there is less of it. The element that gets it is the one that was found to be the largest.
+// Relu after a pool sees the pool's largest elements: what arrives may be cut off before it is
+// spread over the windows, where there is less of it. The element that gets it is the one that was
+// found to be the largest.
 void rule_relu_before_pool(Rewriter& r, const Ref<Node>& n) {
   static const OpDef *pool = find_op("MaxPool"), *pool_gradient = find_op("MaxPoolGrad");
   const Edge &spread = n->inputs[0], &features = n->inputs[1];
-  if (spread.node->op != pool_gradient || spread.node->device != n->device || r.uses(*spread.node) != 1 || !spread.node->after.empty()) return;
+  if (spread.node->op != pool_gradient || spread.node->device != n->device ||
+      r.uses(*spread.node) != 1 || !spread.node->after.empty())
+    return;
   const Node& g = *spread.node;
   const Edge &from = g.inputs[0], &largest = g.inputs[1];
   if (!(from == features) || largest.node->op != pool || !(largest.node->inputs[0] == from)) return;
-  if (!std::equal(g.attrs.begin(), g.attrs.end(), largest.node->attrs.begin(), largest.node->attrs.end(), same)) return;
+  if (!std::equal(g.attrs.begin(), g.attrs.end(), largest.node->attrs.begin(),
+                  largest.node->attrs.end(), same))
+    return;
   Edge cut = r.add(*n->op, {g.inputs[2], largest});
   r.replace(r.add(*pool_gradient, {from, largest, cut}, g.attrs));
 }
 
 void rule_sum_of_few(Rewriter& r, const Ref<Node>& n) {
-  if (n->inputs.size() == 1) r.replace(n->inputs[0]);
-  else if (n->inputs.size() == 2) r.replace(r.add("AddV2", {n->inputs[0], n->inputs[1]}));
+  if (n->inputs.size() == 1)
+    r.replace(n->inputs[0]);
+  else if (n->inputs.size() == 2)
+    r.replace(r.add("AddV2", {n->inputs[0], n->inputs[1]}));
 }
 
 void rule_cast(Rewriter& r, const Ref<Node>& n) {
@@ -107,23 +116,46 @@ void rule_select(Rewriter& r, const Ref<Node>& n) {
   if (same_known_type(taken, {n, 0})) r.replace(taken);
 }
 
-// The gradient was taken when the program was traced: what steered it has done its work. A copy to another
-// device has not.
+// The gradient was taken when the program was traced: what steered it has done its work. A copy to
+// another device has not.
 void rule_passes_through(Rewriter& r, const Ref<Node>& n) {
   const Edge& x = n->inputs[0];
   if (!n->device || n->device == x.node->device) r.replace(x);
 }
 
 constexpr NamedRule kRules[] = {
-    {"AddV2", rule_add}, {"Sub", rule_subtract}, {"Mul", rule_multiply}, {"RealDiv", rule_divide},
-    {"FloorDiv", rule_divide_whole}, {"TruncateDiv", rule_divide_whole}, {"Div", rule_divide_whole},
-    {"Neg", rule_undoes_itself}, {"LogicalNot", rule_undoes_itself}, {"Invert", rule_undoes_itself}, {"Conj", rule_undoes_itself},
-    {"Abs", rule_settles}, {"Relu", rule_settles}, {"Relu6", rule_settles}, {"Sign", rule_settles}, {"Floor", rule_settles},
-    {"Ceil", rule_settles}, {"Round", rule_settles}, {"Rint", rule_settles},
-    {"Maximum", rule_same_operands}, {"Minimum", rule_same_operands}, {"LogicalAnd", rule_same_operands},
-    {"LogicalOr", rule_same_operands}, {"BitwiseAnd", rule_same_operands}, {"BitwiseOr", rule_same_operands},
-    {"AddN", rule_sum_of_few}, {"ReluGrad", rule_relu_before_pool}, {"Cast", rule_cast}, {"SelectV2", rule_select},
-    {"Identity", rule_passes_through}, {"StopGradient", rule_passes_through}, {"GuaranteeConst", rule_passes_through},
+    {"AddV2", rule_add},
+    {"Sub", rule_subtract},
+    {"Mul", rule_multiply},
+    {"RealDiv", rule_divide},
+    {"FloorDiv", rule_divide_whole},
+    {"TruncateDiv", rule_divide_whole},
+    {"Div", rule_divide_whole},
+    {"Neg", rule_undoes_itself},
+    {"LogicalNot", rule_undoes_itself},
+    {"Invert", rule_undoes_itself},
+    {"Conj", rule_undoes_itself},
+    {"Abs", rule_settles},
+    {"Relu", rule_settles},
+    {"Relu6", rule_settles},
+    {"Sign", rule_settles},
+    {"Floor", rule_settles},
+    {"Ceil", rule_settles},
+    {"Round", rule_settles},
+    {"Rint", rule_settles},
+    {"Maximum", rule_same_operands},
+    {"Minimum", rule_same_operands},
+    {"LogicalAnd", rule_same_operands},
+    {"LogicalOr", rule_same_operands},
+    {"BitwiseAnd", rule_same_operands},
+    {"BitwiseOr", rule_same_operands},
+    {"AddN", rule_sum_of_few},
+    {"ReluGrad", rule_relu_before_pool},
+    {"Cast", rule_cast},
+    {"SelectV2", rule_select},
+    {"Identity", rule_passes_through},
+    {"StopGradient", rule_passes_through},
+    {"GuaranteeConst", rule_passes_through},
 };
 
 }  // namespace

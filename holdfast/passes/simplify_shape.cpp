@@ -14,11 +14,13 @@ void rule_same_shape(Rewriter& r, const Ref<Node>& n) {
 // With steps of 1, as many elements as before in the same order are the same elements.
 void rule_whole_slice(Rewriter& r, const Ref<Node>& n) {
   auto steps = ints_of(n->inputs[3]);
-  if (steps && std::all_of(steps->begin(), steps->end(), [](int64_t s) { return s == 1; })) rule_same_shape(r, n);
+  if (steps && std::all_of(steps->begin(), steps->end(), [](int64_t s) { return s == 1; }))
+    rule_same_shape(r, n);
 }
 
 bool only_reshapes(const Node& n) {
-  static const OpDef *reshape = find_op("Reshape"), *squeeze = find_op("Squeeze"), *expand = find_op("ExpandDims");
+  static const OpDef *reshape = find_op("Reshape"), *squeeze = find_op("Squeeze"),
+                     *expand = find_op("ExpandDims");
   return (n.op == reshape || n.op == squeeze || n.op == expand) && n.after.empty();
 }
 
@@ -28,12 +30,18 @@ void rule_reshape(Rewriter& r, const Ref<Node>& n) {
   Edge from = n->inputs[0];
   while (only_reshapes(*from.node) && from.node->device == n->device) from = from.node->inputs[0];
   if (r.replaced(*n) || from == n->inputs[0]) return;
-  if (same_known_type(from, {n, 0})) { r.replace(from); return; }
+  if (same_known_type(from, {n, 0})) {
+    r.replace(from);
+    return;
+  }
   static const OpDef* reshape = find_op("Reshape");
   Edge shape;
-  if (n->outputs[0].shape.is_full()) shape = r.ints(n->outputs[0].shape.dims(), int64);
-  else if (n->op == reshape) shape = n->inputs[1];
-  else return;
+  if (n->outputs[0].shape.is_full())
+    shape = r.ints(n->outputs[0].shape.dims(), int64);
+  else if (n->op == reshape)
+    shape = n->inputs[1];
+  else
+    return;
   r.replace(r.add(*reshape, {from, shape}));
 }
 
@@ -55,10 +63,15 @@ void rule_pack_one(Rewriter& r, const Ref<Node>& n) {
 void rule_reduce_nothing(Rewriter& r, const Ref<Node>& n) {
   const Shape &from = type_of(n->inputs[0]).shape, &to = n->outputs[0].shape;
   auto axes = ints_of(n->inputs[1]);
-  if (!axes || !from.is_full() || !to.is_full() || type_of(n->inputs[0]).dtype != n->outputs[0].dtype) return;
-  for (int64_t a : *axes) if (a < -from.rank() || a >= from.rank() || from[static_cast<int>(a)] != 1) return;
-  if (from == to) r.replace(n->inputs[0]);
-  else r.replace(r.add("Reshape", {n->inputs[0], r.ints(to.dims(), int64)}));
+  if (!axes || !from.is_full() || !to.is_full() ||
+      type_of(n->inputs[0]).dtype != n->outputs[0].dtype)
+    return;
+  for (int64_t a : *axes)
+    if (a < -from.rank() || a >= from.rank() || from[static_cast<int>(a)] != 1) return;
+  if (from == to)
+    r.replace(n->inputs[0]);
+  else
+    r.replace(r.add("Reshape", {n->inputs[0], r.ints(to.dims(), int64)}));
 }
 
 // A sum begins with 0, which turns -0 into 0.
@@ -67,12 +80,26 @@ void rule_sum_nothing(Rewriter& r, const Ref<Node>& n) {
 }
 
 constexpr NamedRule kRules[] = {
-    {"BroadcastTo", rule_same_shape}, {"Tile", rule_same_shape}, {"Slice", rule_same_shape}, {"Pad", rule_same_shape},
-    {"PadV2", rule_same_shape}, {"MirrorPad", rule_same_shape}, {"StridedSlice", rule_whole_slice},
-    {"Reshape", rule_reshape}, {"Squeeze", rule_reshape}, {"ExpandDims", rule_reshape}, {"EnsureShape", rule_ensure_shape},
-    {"ConcatV2", rule_concat_one}, {"Pack", rule_pack_one},
-    {"Max", rule_reduce_nothing}, {"Min", rule_reduce_nothing}, {"Prod", rule_reduce_nothing}, {"All", rule_reduce_nothing},
-    {"Any", rule_reduce_nothing}, {"Sum", rule_sum_nothing}, {"Mean", rule_sum_nothing},
+    {"BroadcastTo", rule_same_shape},
+    {"Tile", rule_same_shape},
+    {"Slice", rule_same_shape},
+    {"Pad", rule_same_shape},
+    {"PadV2", rule_same_shape},
+    {"MirrorPad", rule_same_shape},
+    {"StridedSlice", rule_whole_slice},
+    {"Reshape", rule_reshape},
+    {"Squeeze", rule_reshape},
+    {"ExpandDims", rule_reshape},
+    {"EnsureShape", rule_ensure_shape},
+    {"ConcatV2", rule_concat_one},
+    {"Pack", rule_pack_one},
+    {"Max", rule_reduce_nothing},
+    {"Min", rule_reduce_nothing},
+    {"Prod", rule_reduce_nothing},
+    {"All", rule_reduce_nothing},
+    {"Any", rule_reduce_nothing},
+    {"Sum", rule_sum_nothing},
+    {"Mean", rule_sum_nothing},
 };
 
 }  // namespace

@@ -5,7 +5,8 @@ namespace holdfast {
 namespace {
 
 bool in_order(const Dims& perm) {
-  for (size_t i = 0; i < perm.size(); ++i) if (perm[i] != static_cast<int64_t>(i)) return false;
+  for (size_t i = 0; i < perm.size(); ++i)
+    if (perm[i] != static_cast<int64_t>(i)) return false;
   return true;
 }
 
@@ -20,10 +21,14 @@ void rule_transpose(Rewriter& r, const Ref<Node>& n) {
       from = from.node->inputs[0];
     }
   }
-  if (in_order(*perm)) { r.replace(from); return; }
+  if (in_order(*perm)) {
+    r.replace(from);
+    return;
+  }
   // Axes of size 1 hold nothing that could move.
   const Shape& shape = type_of(from).shape;
-  if (shape.is_full() && n->outputs[0].shape.is_full() && shape.rank() == static_cast<int>(perm->size())) {
+  if (shape.is_full() && n->outputs[0].shape.is_full() &&
+      shape.rank() == static_cast<int>(perm->size())) {
     int64_t last = -1;
     bool moves = false;
     for (int64_t p : *perm) {
@@ -31,7 +36,10 @@ void rule_transpose(Rewriter& r, const Ref<Node>& n) {
       moves = moves || p < last;
       last = p;
     }
-    if (!moves) { r.replace(r.add("Reshape", {from, r.ints(n->outputs[0].shape.dims(), int64)})); return; }
+    if (!moves) {
+      r.replace(r.add("Reshape", {from, r.ints(n->outputs[0].shape.dims(), int64)}));
+      return;
+    }
   }
   if (!(from == n->inputs[0])) r.replace(r.add(*transpose(), {from, r.ints(*perm)}));
 }

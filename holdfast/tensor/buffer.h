@@ -39,10 +39,14 @@ class HOLDFAST_API Buffer : public RefCounted {
 class HOLDFAST_API ForeignBuffer final : public Buffer {
  public:
   ForeignBuffer(Device* device, void* data, size_t bytes, void* token, void (*release)(void*))
-      : Buffer(device, data, bytes), token_(token), release_(release) { freeze(); }
+      : Buffer(device, data, bytes), token_(token), release_(release) {
+    freeze();
+  }
 
  protected:
-  ~ForeignBuffer() override { if (release_) release_(token_); }
+  ~ForeignBuffer() override {
+    if (release_) release_(token_);
+  }
 
  private:
   void* token_;

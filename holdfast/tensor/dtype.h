@@ -12,11 +12,27 @@
 
 namespace holdfast {
 
-/// An element type. `kResource` is a handle to a Variable, `kVariant` a list of tensors; they hold no
-/// elements a user can see.
+/// An element type. `kResource` is a handle to a Variable, `kVariant` a list of tensors; they hold
+/// no elements a user can see.
 enum class DType : uint8_t {
-  kInvalid, kBool, kInt8, kInt16, kInt32, kInt64, kUInt8, kUInt16, kUInt32, kUInt64,
-  kFloat16, kBFloat16, kFloat32, kFloat64, kComplex64, kComplex128, kString, kResource,
+  kInvalid,
+  kBool,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUInt8,
+  kUInt16,
+  kUInt32,
+  kUInt64,
+  kFloat16,
+  kBFloat16,
+  kFloat32,
+  kFloat64,
+  kComplex64,
+  kComplex128,
+  kString,
+  kResource,
   kVariant,
 };
 inline constexpr int kNumDTypes = 19;
@@ -26,21 +42,28 @@ using complex128 = std::complex<double>;
 
 /// Short names, as in `zeros({2}, float32)`.
 inline constexpr DType float16 = DType::kFloat16, bfloat16 = DType::kBFloat16,
-                       float32 = DType::kFloat32, float64 = DType::kFloat64,
-                       int8 = DType::kInt8, int16 = DType::kInt16, int32 = DType::kInt32,
-                       int64 = DType::kInt64, uint8 = DType::kUInt8, uint16 = DType::kUInt16,
-                       uint32 = DType::kUInt32, uint64 = DType::kUInt64, boolean = DType::kBool,
-                       string = DType::kString;
+                       float32 = DType::kFloat32, float64 = DType::kFloat64, int8 = DType::kInt8,
+                       int16 = DType::kInt16, int32 = DType::kInt32, int64 = DType::kInt64,
+                       uint8 = DType::kUInt8, uint16 = DType::kUInt16, uint32 = DType::kUInt32,
+                       uint64 = DType::kUInt64, boolean = DType::kBool, string = DType::kString;
 
 /// A set of dtypes, one bit each.
 class DTypes {
  public:
   constexpr DTypes() = default;
-  constexpr DTypes(std::initializer_list<DType> list) { for (DType d : list) bits_ |= bit(d); }
+  constexpr DTypes(std::initializer_list<DType> list) {
+    for (DType d : list) bits_ |= bit(d);
+  }
   constexpr bool has(DType d) const { return bits_ & bit(d); }
   constexpr bool empty() const { return bits_ == 0; }
-  constexpr DTypes operator|(DTypes o) const { o.bits_ |= bits_; return o; }
-  constexpr DTypes without(DTypes o) const { o.bits_ = bits_ & ~o.bits_; return o; }
+  constexpr DTypes operator|(DTypes o) const {
+    o.bits_ |= bits_;
+    return o;
+  }
+  constexpr DTypes without(DTypes o) const {
+    o.bits_ = bits_ & ~o.bits_;
+    return o;
+  }
   constexpr bool operator==(const DTypes&) const = default;
 
  private:
@@ -84,15 +107,29 @@ HOLDFAST_API std::optional<DType> dtype_named(std::string_view name);
 /// "float16, float32 or int8" for messages.
 HOLDFAST_API std::string to_text(DTypes);
 
-template <class T> struct dtype_of_type;
-#define HOLDFAST_MAP(T, D) \
-  template <> struct dtype_of_type<T> { static constexpr DType value = DType::D; };
-HOLDFAST_MAP(bool, kBool) HOLDFAST_MAP(int8_t, kInt8) HOLDFAST_MAP(int16_t, kInt16)
-HOLDFAST_MAP(int32_t, kInt32) HOLDFAST_MAP(int64_t, kInt64) HOLDFAST_MAP(uint8_t, kUInt8)
-HOLDFAST_MAP(uint16_t, kUInt16) HOLDFAST_MAP(uint32_t, kUInt32) HOLDFAST_MAP(uint64_t, kUInt64)
-HOLDFAST_MAP(half, kFloat16) HOLDFAST_MAP(bfloat, kBFloat16) HOLDFAST_MAP(float, kFloat32)
-HOLDFAST_MAP(double, kFloat64) HOLDFAST_MAP(complex64, kComplex64)
-HOLDFAST_MAP(complex128, kComplex128) HOLDFAST_MAP(std::string, kString)
+template <class T>
+struct dtype_of_type;
+#define HOLDFAST_MAP(T, D)                   \
+  template <>                                \
+  struct dtype_of_type<T> {                  \
+    static constexpr DType value = DType::D; \
+  };
+HOLDFAST_MAP(bool, kBool)
+HOLDFAST_MAP(int8_t, kInt8)
+HOLDFAST_MAP(int16_t, kInt16)
+HOLDFAST_MAP(int32_t, kInt32)
+HOLDFAST_MAP(int64_t, kInt64)
+HOLDFAST_MAP(uint8_t, kUInt8)
+HOLDFAST_MAP(uint16_t, kUInt16)
+HOLDFAST_MAP(uint32_t, kUInt32)
+HOLDFAST_MAP(uint64_t, kUInt64)
+HOLDFAST_MAP(half, kFloat16)
+HOLDFAST_MAP(bfloat, kBFloat16)
+HOLDFAST_MAP(float, kFloat32)
+HOLDFAST_MAP(double, kFloat64)
+HOLDFAST_MAP(complex64, kComplex64)
+HOLDFAST_MAP(complex128, kComplex128)
+HOLDFAST_MAP(std::string, kString)
 #undef HOLDFAST_MAP
 /// The dtype that holds C++ values of type T.
 template <class T>

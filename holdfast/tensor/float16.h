@@ -12,7 +12,11 @@ struct half {
 
   half() = default;
   explicit half(float f) : bits(round(f)) {}
-  static half from_bits(uint16_t b) { half h; h.bits = b; return h; }
+  static half from_bits(uint16_t b) {
+    half h;
+    h.bits = b;
+    return h;
+  }
   operator float() const {
     // Shift the mantissa up, then fix the exponent by a multiplication that also handles denormals.
     uint32_t magnitude = static_cast<uint32_t>(bits & 0x7fff) << 13;
@@ -42,7 +46,11 @@ struct bfloat {
 
   bfloat() = default;
   explicit bfloat(float f) : bits(round(f)) {}
-  static bfloat from_bits(uint16_t b) { bfloat h; h.bits = b; return h; }
+  static bfloat from_bits(uint16_t b) {
+    bfloat h;
+    h.bits = b;
+    return h;
+  }
   operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
  private:

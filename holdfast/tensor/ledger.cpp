@@ -27,7 +27,8 @@ struct Ledger {
   std::vector<LedgerLine> lines() {
     std::lock_guard lock(mutex);
     std::vector<LedgerLine> out;
-    for (auto* e = newest; e; e = e->next_) out.push_back({e->buffer, e->bytes, e->born, e->dtype, e->shape});
+    for (auto* e = newest; e; e = e->next_)
+      out.push_back({e->buffer, e->bytes, e->born, e->dtype, e->shape});
     return out;
   }
 };

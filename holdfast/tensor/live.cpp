@@ -39,11 +39,17 @@ std::string live_text(const std::vector<LiveTensors>& all) {
     bytes += t.bytes;
     count += t.count;
   }
-  std::string out = cat(bytes, " bytes in ", count, " live buffers of ", kLedgerBytes, " bytes or more");
+  std::string out =
+      cat(bytes, " bytes in ", count, " live buffers of ", kLedgerBytes, " bytes or more");
   for (const LiveTensors& t : all) {
-    out += cat("\n  ", t.bytes, " bytes  ", t.count, " x ", t.alike ? "" : "up to ", name(t.dtype), t.shape.text(), "  ");
-    if (t.line.file.empty()) out += "by no line of the program";
-    else out += cat(short_path(t.line.file), ":", t.line.line, "  ", t.line.source.substr(std::min(t.line.source.size(), t.line.source.find_first_not_of(" \t"))));
+    out += cat("\n  ", t.bytes, " bytes  ", t.count, " x ", t.alike ? "" : "up to ", name(t.dtype),
+               t.shape.text(), "  ");
+    if (t.line.file.empty())
+      out += "by no line of the program";
+    else
+      out += cat(short_path(t.line.file), ":", t.line.line, "  ",
+                 t.line.source.substr(
+                     std::min(t.line.source.size(), t.line.source.find_first_not_of(" \t"))));
   }
   return out;
 }

@@ -14,14 +14,14 @@ enum class GroupBy : uint8_t { kNothing, kLine };
 struct LiveTensors {
   size_t bytes = 0;
   int64_t count = 0;
-  Loc line;                  // an empty file where it is not known
+  Loc line;  // an empty file where it is not known
   DType dtype = DType::kInvalid;
-  Shape shape;               // of the largest, as it was made
-  bool alike = true;         // all have that dtype and shape
+  Shape shape;        // of the largest, as it was made
+  bool alike = true;  // all have that dtype and shape
 };
 
-/// The live buffers of at least `kLedgerBytes`, largest first; by line, or each by itself. A tensor that looks
-/// into another's memory is not counted again.
+/// The live buffers of at least `kLedgerBytes`, largest first; by line, or each by itself. A tensor
+/// that looks into another's memory is not counted again.
 HOLDFAST_API std::vector<LiveTensors> live_tensors(GroupBy by = GroupBy::kLine);
 
 /// A table of them, a row each.

@@ -61,11 +61,16 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   for (int i = 1; i <= rank; ++i) {
     int64_t x = i <= a.rank() ? a[-i] : 1, y = i <= b.rank() ? b[-i] : 1;
     int64_t& d = out[static_cast<size_t>(rank - i)];
-    if (x == 1) d = y;
-    else if (y == 1 || x == y) d = x;
-    else if (x < 0) d = y;
-    else if (y < 0) d = x;
-    else return std::nullopt;
+    if (x == 1)
+      d = y;
+    else if (y == 1 || x == y)
+      d = x;
+    else if (x < 0)
+      d = y;
+    else if (y < 0)
+      d = x;
+    else
+      return std::nullopt;
   }
   return Shape(std::move(out));
 }
@@ -75,7 +80,8 @@ Dims strides_of(const Shape& s) {
   // Unsigned: an empty tensor may have dimensions whose product wraps, and its strides are unused.
   for (int i = s.rank() - 2; i >= 0; --i) {
     auto at = static_cast<size_t>(i);
-    out[at] = static_cast<int64_t>(static_cast<uint64_t>(out[at + 1]) * static_cast<uint64_t>(s[i + 1]));
+    out[at] =
+        static_cast<int64_t>(static_cast<uint64_t>(out[at + 1]) * static_cast<uint64_t>(s[i + 1]));
   }
   return out;
 }

@@ -24,13 +24,19 @@ class HOLDFAST_API Shape {
   Shape(const std::vector<int64_t>& dims) : dims_(dims.begin(), dims.end()) {}
   explicit Shape(std::span<const int64_t> dims) : dims_(dims) {}
   /// Nothing is known, not even the rank.
-  static Shape unknown() { Shape s; s.known_rank_ = false; return s; }
+  static Shape unknown() {
+    Shape s;
+    s.known_rank_ = false;
+    return s;
+  }
   /// `rank` dimensions, none known.
   static Shape of_rank(int rank) { return Shape(Dims(static_cast<size_t>(rank), kUnknown)); }
 
   bool has_rank() const { return known_rank_; }
   int rank() const { return known_rank_ ? static_cast<int>(dims_.size()) : -1; }
-  int64_t operator[](int axis) const { return dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
+  int64_t operator[](int axis) const {
+    return dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)];
+  }
   const Dims& dims() const { return dims_; }
   Dims& dims() { return dims_; }
   const int64_t* begin() const { return dims_.begin(); }
@@ -41,7 +47,11 @@ class HOLDFAST_API Shape {
   /// Product of the dimensions; nothing if one is unknown or the product overflows.
   std::optional<int64_t> elements() const;
   /// The product, for shapes already known to be full and checked.
-  int64_t size() const { int64_t n = 1; for (int64_t d : dims_) n *= d; return n; }
+  int64_t size() const {
+    int64_t n = 1;
+    for (int64_t d : dims_) n *= d;
+    return n;
+  }
   bool operator==(const Shape& o) const { return known_rank_ == o.known_rank_ && dims_ == o.dims_; }
 
   /// Could be the same shape once unknown dimensions are known.

@@ -26,15 +26,15 @@ struct HOLDFAST_API TensorRep final : RefCounted {
 
   DType dtype;
   Shape shape;
-  Ref<Buffer> buffer;                // null for symbols, resources and lists
-  int64_t offset = 0;                // bytes into the buffer
-  uint64_t id;                       // never reused
-  Where born = nullptr;              // the user's line that made it
-  const char* op = "";               // the op that made it
-  bool symbolic = false;             // a value yet to be computed: `beyond` is its Symbol
-  Where variable_born = nullptr;     // where the Variable was made that this was read from
-  Where from_variable = nullptr;     // likewise, of the first operand it was computed from
-  Ref<RefCounted> beyond;            // the Symbol of a symbolic tensor, the state of a resource, a list
+  Ref<Buffer> buffer;             // null for symbols, resources and lists
+  int64_t offset = 0;             // bytes into the buffer
+  uint64_t id;                    // never reused
+  Where born = nullptr;           // the user's line that made it
+  const char* op = "";            // the op that made it
+  bool symbolic = false;          // a value yet to be computed: `beyond` is its Symbol
+  Where variable_born = nullptr;  // where the Variable was made that this was read from
+  Where from_variable = nullptr;  // likewise, of the first operand it was computed from
+  Ref<RefCounted> beyond;  // the Symbol of a symbolic tensor, the state of a resource, a list
 };
 
 class HOLDFAST_API Tensor {
@@ -69,7 +69,8 @@ class HOLDFAST_API Tensor {
   uint64_t id() const { return rep_->id; }
   Where born() const { return rep_->born; }
   bool is_symbolic() const { return rep_->symbolic; }
-  /// Dtype and shape are known, and nothing more: a symbol, or what is left of a value that was let go.
+  /// Dtype and shape are known, and nothing more: a symbol, or what is left of a value that was let
+  /// go.
   bool has_value() const { return rep_->buffer || (rep_->beyond && !rep_->symbolic); }
   Device* device() const { return rep_->buffer ? rep_->buffer->device() : nullptr; }
   TensorRep* rep() const { return rep_.get(); }
@@ -78,8 +79,14 @@ class HOLDFAST_API Tensor {
   /// The elements, for kernels: device memory, no checks.
   const void* raw() const { return static_cast<const char*>(rep_->buffer->data()) + rep_->offset; }
   void* mutable_raw() const { return static_cast<char*>(rep_->buffer->data()) + rep_->offset; }
-  template <class T> const T* data() const { return static_cast<const T*>(raw()); }
-  template <class T> T* mutable_data() const { return static_cast<T*>(mutable_raw()); }
+  template <class T>
+  const T* data() const {
+    return static_cast<const T*>(raw());
+  }
+  template <class T>
+  T* mutable_data() const {
+    return static_cast<T*>(mutable_raw());
+  }
 
   /// A copy of the elements on the host. Checks the dtype.
   template <class T>
@@ -90,7 +97,10 @@ class HOLDFAST_API Tensor {
   }
   /// The only element. Checks dtype and size.
   template <class T>
-  T item() const { Tensor host = on_host(dtype_of<T>, 1); return *host.data<T>(); }
+  T item() const {
+    Tensor host = on_host(dtype_of<T>, 1);
+    return *host.data<T>();
+  }
   /// The only element as a C++ number, whatever the dtype.
   double to_double() const;
   int64_t to_int() const;
@@ -110,9 +120,12 @@ class HOLDFAST_API Tensor {
 template <class T>
   requires std::is_arithmetic_v<T>
 Tensor Tensor::scalar(T v, DType d) {
-  if constexpr (std::is_integral_v<T>) return scalar_of(d, static_cast<double>(v), static_cast<int64_t>(v));
+  if constexpr (std::is_integral_v<T>)
+    return scalar_of(d, static_cast<double>(v), static_cast<int64_t>(v));
   // A float that int64 does not hold: whoever asks for an integer then gets the lowest one.
-  else return scalar_of(d, static_cast<double>(v), v >= -0x1p63 && v < 0x1p63 ? static_cast<int64_t>(v) : INT64_MIN);
+  else
+    return scalar_of(d, static_cast<double>(v),
+                     v >= -0x1p63 && v < 0x1p63 ? static_cast<int64_t>(v) : INT64_MIN);
 }
 
 using Tensors = InlineVector<Tensor, 4>;

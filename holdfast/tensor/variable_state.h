@@ -16,23 +16,33 @@ class HOLDFAST_API VariableState final : public RefCounted {
   VariableState(std::string name, DType dtype, Shape shape, bool trainable)
       : name(std::move(name)), dtype(dtype), shape(std::move(shape)), trainable(trainable) {}
 
-  Tensor get() const { PatientLock lock(mutex_); return value_; }
+  Tensor get() const {
+    PatientLock lock(mutex_);
+    return value_;
+  }
   void set(Tensor t) {
     PatientLock lock(mutex_);
     std::swap(value_, t);  // the old value dies outside the lock's critical work
   }
   /// Takes the value out, so that its holder may change it in place; `set` must follow.
-  Tensor take() { PatientLock lock(mutex_); return std::exchange(value_, Tensor()); }
+  Tensor take() {
+    PatientLock lock(mutex_);
+    return std::exchange(value_, Tensor());
+  }
   /// Calls `f` on the value while nobody else can read or set it.
   template <class F>
-  auto update(F&& f) { PatientLock lock(mutex_); return f(value_); }
+  auto update(F&& f) {
+    PatientLock lock(mutex_);
+    return f(value_);
+  }
 
   const std::string name;
   const DType dtype;
   const Shape shape;  // may have unknown dimensions
   const bool trainable;
   Where born = nullptr;
-  Ref<RefCounted> graph;    // the Scope of the graph it is part of: each session has a value of its own; else null
+  Ref<RefCounted> graph;    // the Scope of the graph it is part of: each session has a value of its
+                            // own; else null
   void* wrapper = nullptr;  // the Python Variable, while there is one; not owned
 
  private:

@@ -7,8 +7,10 @@
 
 namespace holdfast {
 
-template <class T> inline constexpr bool is_complex_v = false;
-template <class T> inline constexpr bool is_complex_v<std::complex<T>> = true;
+template <class T>
+inline constexpr bool is_complex_v = false;
+template <class T>
+inline constexpr bool is_complex_v<std::complex<T>> = true;
 
 /// What arithmetic on T is done in: float for the 16-bit floats, T otherwise.
 template <class T>
@@ -38,7 +40,9 @@ void visit_plain(DType d, F&& f) {
 }
 
 /// A stand-in for two doubles, so that 16-byte elements move as one.
-struct Cell16 { uint64_t low, high; };
+struct Cell16 {
+  uint64_t low, high;
+};
 
 /// Calls `f(T{})` with an unsigned type of the element's size, or std::string: for ops that only
 /// move elements.
@@ -70,8 +74,10 @@ void visit_floats(DType d, F&& f) {
 /// Calls `f(T{})` for int32 and int64, the dtypes of indices.
 template <class F>
 void visit_indices(DType d, F&& f) {
-  if (d == DType::kInt64) f(int64_t{});
-  else if (d == DType::kInt32) f(int32_t{});
+  if (d == DType::kInt64)
+    f(int64_t{});
+  else if (d == DType::kInt32)
+    f(int32_t{});
 }
 
 }  // namespace holdfast

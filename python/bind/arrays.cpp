@@ -43,17 +43,24 @@ ArrayKind array_kind(PyObject* o) {
   if (!kind || !PyUnicode_Check(kind.get()) || PyUnicode_GetLength(kind.get()) != 1) return {};
   Object size = attribute(dtype.get(), "itemsize");
   long long bytes = size ? PyLong_AsLongLong(size.get()) : 0;
-  auto sized = [&](DType a, DType b, DType c, DType d) { return bytes == 1 ? a : bytes == 2 ? b : bytes == 4 ? c : bytes == 8 ? d : DType::kInvalid; };
+  auto sized = [&](DType a, DType b, DType c, DType d) {
+    return bytes == 1 ? a : bytes == 2 ? b : bytes == 4 ? c : bytes == 8 ? d : DType::kInvalid;
+  };
   switch (PyUnicode_AsUTF8(kind.get())[0]) {
     case 'b': return {Leaf::kBool, DType::kBool};
     case 'i': return {Leaf::kInt, sized(int8, int16, int32, int64)};
     case 'u': return {Leaf::kInt, sized(uint8, uint16, uint32, uint64)};
     case 'f': return {Leaf::kFloat, sized(DType::kInvalid, float16, float32, float64)};
-    case 'c': return {Leaf::kComplex, bytes == 8 ? DType::kComplex64 : bytes == 16 ? DType::kComplex128 : DType::kInvalid};
-    case 'U': case 'S': return {Leaf::kText, DType::kString};
+    case 'c':
+      return {Leaf::kComplex, bytes == 8    ? DType::kComplex64
+                              : bytes == 16 ? DType::kComplex128
+                                            : DType::kInvalid};
+    case 'U':
+    case 'S': return {Leaf::kText, DType::kString};
     case 'V': {  // ml_dtypes says so of its numbers
       Object name = attribute(dtype.get(), "name");
-      if (name && PyUnicode_Check(name.get()) && bytes_of(name.get()) == "bfloat16") return {Leaf::kFloat, bfloat16};
+      if (name && PyUnicode_Check(name.get()) && bytes_of(name.get()) == "bfloat16")
+        return {Leaf::kFloat, bfloat16};
       return {};
     }
     default: return {};
@@ -61,23 +68,31 @@ ArrayKind array_kind(PyObject* o) {
 }
 
 bool is_array(PyObject* o) {
-  return !PyList_Check(o) && !PyTuple_Check(o) && !is_tensor(o) && !is_variable(o) && array_kind(o).dtype != DType::kInvalid;
+  return !PyList_Check(o) && !PyTuple_Check(o) && !is_tensor(o) && !is_variable(o) &&
+         array_kind(o).dtype != DType::kInvalid;
 }
 
 Tensor from_array(PyObject* o) {
   Object array = attribute(o, "dtype") ? Object::share(o) : Object();
   if (!array && PyObject_CheckBuffer(o)) return from_buffer(o);
-  if (!array || array_kind(o).leaf == Leaf::kOther) array = Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", o));
+  if (!array || array_kind(o).leaf == Leaf::kOther)
+    array = Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", o));
   Object dtype = Object::steal(PyObject_GetAttrString(array.get(), "dtype"));
   std::string kind = bytes_of(Object::steal(PyObject_GetAttrString(dtype.get(), "kind")).get());
-  if (kind == "O" || kind == "U" || kind == "S") return from_object_array(Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get())).get());
+  if (kind == "O" || kind == "U" || kind == "S")
+    return from_object_array(
+        Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get())).get());
   DType ours = array_kind(array.get()).dtype;
   if (ours == DType::kInvalid)
-    type_error(cat("got an array of dtype ", bytes_of(Object::steal(PyObject_Str(dtype.get())).get()), ", expected numbers, bools or strings"),
-               "no dtype of a tensor holds such elements", {manual_fix("convert it first: `array.astype(...)`")});
+    type_error(
+        cat("got an array of dtype ", bytes_of(Object::steal(PyObject_Str(dtype.get())).get()),
+            ", expected numbers, bools or strings"),
+        "no dtype of a tensor holds such elements",
+        {manual_fix("convert it first: `array.astype(...)`")});
   if (ours == bfloat16) {
     array = Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get()));
-    Tensor bits = from_buffer(Object::steal(PyObject_CallMethod(array.get(), "view", "s", "uint16")).get());
+    Tensor bits =
+        from_buffer(Object::steal(PyObject_CallMethod(array.get(), "view", "s", "uint16")).get());
     bits.rep()->dtype = bfloat16;
     return bits;
   }
@@ -86,7 +101,8 @@ Tensor from_array(PyObject* o) {
     Object native = Object::steal(PyObject_CallMethod(dtype.get(), "newbyteorder", "s", "="));
     array = Object::steal(PyObject_CallMethod(array.get(), "astype", "O", native.get()));
   }
-  if (!PyObject_CheckBuffer(array.get())) array = Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get()));
+  if (!PyObject_CheckBuffer(array.get()))
+    array = Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get()));
   return from_buffer(array.get());
 }
 
@@ -96,7 +112,8 @@ bool holds(DType d, const Tensor& t) {
     if constexpr (std::is_integral_v<From> && !std::is_same_v<From, bool>) {
       visit_plain(d, [&]<class To>(To) {
         if constexpr (std::is_integral_v<To> && !std::is_same_v<To, bool>)
-          for (const From *p = t.data<From>(), *end = p + t.size(); p != end && all; ++p) all = std::in_range<To>(*p);
+          for (const From *p = t.data<From>(), *end = p + t.size(); p != end && all; ++p)
+            all = std::in_range<To>(*p);
       });
     }
   });
@@ -107,13 +124,16 @@ Tensor cast_array(Tensor t, DType want, PyObject* value, bool in_list) {
   if (want == DType::kInvalid || t.dtype() == want) return t;
   if (!kPlain.has(t.dtype()) || !kPlain.has(want)) wrong_leaf(value, want);
   if (in_list) {
-    bool loses = (is_floating(t.dtype()) && !is_differentiable(want)) || (is_complex(t.dtype()) && !is_complex(want)) ||
+    bool loses = (is_floating(t.dtype()) && !is_differentiable(want)) ||
+                 (is_complex(t.dtype()) && !is_complex(want)) ||
                  (is_bool(want) && !is_bool(t.dtype()));
     if (loses) wrong_leaf(value, want);
     if (is_integer(t.dtype()) && is_integer(want) && !holds(want, t)) too_large(value, want);
   }
   static const FunctionDef* cast = find_function("cast");
-  if (!cast) fail(Code::E1105, cat("an array of ", name(t.dtype()), " was given where ", name(want), " is needed"));
+  if (!cast)
+    fail(Code::E1105,
+         cat("an array of ", name(t.dtype()), " was given where ", name(want), " is needed"));
   Arg args[2] = {t, want};
   return call_with_defaults(*cast, args)[0];
 }

@@ -13,7 +13,13 @@ std::optional<DType> dtype_of_format(const char* format, Py_ssize_t size) {
   if (*format == '@' || *format == '=' || *format == '<') ++format;
   std::string f = format;
   auto sized = [&](DType a, DType b, DType c, DType d) -> std::optional<DType> {
-    switch (size) { case 1: return a; case 2: return b; case 4: return c; case 8: return d; default: return std::nullopt; }
+    switch (size) {
+      case 1: return a;
+      case 2: return b;
+      case 4: return c;
+      case 8: return d;
+      default: return std::nullopt;
+    }
   };
   if (f == "?") return DType::kBool;
   if (f == "e") return float16;
@@ -68,10 +74,12 @@ Tensor from_buffer(PyObject* o) {
   auto dtype = dtype_of_format(b.format, b.itemsize);
   bool swapped = b.format && (*b.format == '>' || *b.format == '!');
   if (!dtype || swapped) {
-    PyErr_Format(PyExc_TypeError, "a buffer of format %s cannot become a tensor", b.format ? b.format : "?");
+    PyErr_Format(PyExc_TypeError, "a buffer of format %s cannot become a tensor",
+                 b.format ? b.format : "?");
     throw PythonError{};
   }
-  Shape shape(std::span<const int64_t>(reinterpret_cast<const int64_t*>(b.shape), static_cast<size_t>(b.ndim)));
+  Shape shape(std::span<const int64_t>(reinterpret_cast<const int64_t*>(b.shape),
+                                       static_cast<size_t>(b.ndim)));
   Tensor t = empty(*dtype, shape, cpu());
   t.rep()->op = "Const";
   if (b.len > 0 && PyBuffer_ToContiguous(t.mutable_raw(), &b, b.len, 'C') < 0) throw PythonError{};
@@ -81,7 +89,11 @@ Tensor from_buffer(PyObject* o) {
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   Tensor t;
-  if (!guarded([&]() -> PyObject* { t = read(self, "buffer"); return Py_None; })) return -1;
+  if (!guarded([&]() -> PyObject* {
+    t = read(self, "buffer");
+    return Py_None;
+  }))
+    return -1;
   const char* format = buffer_format(t.dtype());
   if (!format || !t.rep()->buffer) {
     PyErr_Format(PyExc_BufferError, "a %s tensor has no buffer; use .numpy()", name(t.dtype()));
@@ -116,7 +128,9 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   return ok ? 0 : -1;
 }
 
-void tensor_releasebuffer(PyObject*, Py_buffer* view) { delete static_cast<Shared*>(view->internal); }
+void tensor_releasebuffer(PyObject*, Py_buffer* view) {
+  delete static_cast<Shared*>(view->internal);
+}
 
 PyObject* to_numpy(PyObject* o) {
   Tensor t = read(o, "numpy");
@@ -125,11 +139,15 @@ PyObject* to_numpy(PyObject* o) {
   if (t.dtype() == DType::kString) {
     Tensor host = copy_to(t, cpu());
     const std::string* p = host.data<std::string>();
-    auto bytes = [](const std::string& s) { return Object::steal(PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()))); };
+    auto bytes = [](const std::string& s) {
+      return Object::steal(PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
+    };
     if (t.rank() == 0) return bytes(*p).release();
     Object shape = Object::steal(PyTuple_New(t.rank()));
-    for (int i = 0; i < t.rank(); ++i) PyTuple_SET_ITEM(shape.get(), i, PyLong_FromLongLong(t.dim(i)));
-    Object array = Object::steal(PyObject_CallMethod(numpy(), "empty", "OO", shape.get(), reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
+    for (int i = 0; i < t.rank(); ++i)
+      PyTuple_SET_ITEM(shape.get(), i, PyLong_FromLongLong(t.dim(i)));
+    Object array = Object::steal(PyObject_CallMethod(
+        numpy(), "empty", "OO", shape.get(), reinterpret_cast<PyObject*>(&PyBaseObject_Type)));
     Object flat = Object::steal(PyObject_GetAttrString(array.get(), "flat"));
     for (int64_t i = 0; i < t.size(); ++i) {
       Object item = bytes(p[i]);

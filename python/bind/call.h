@@ -16,25 +16,28 @@ Tensor index_with(const Tensor& t, PyObject* key);
 /// `v[key].assign(value)`.
 void assign_with(const Variable& v, PyObject* key, const Tensor& value);
 
-/// Runs `take`, which waits for the GIL. Python ends a thread that waits for it after the interpreter has ended, by
-/// unwinding it, which our callers' frames don't allow: such a thread waits for the end of the process instead.
+/// Runs `take`, which waits for the GIL. Python ends a thread that waits for it after the
+/// interpreter has ended, by unwinding it, which our callers' frames don't allow: such a thread
+/// waits for the end of the process instead.
 void wait_for_gil(void (*take)(void*), void* argument) noexcept;
 
-/// A forked child has copies of all locks, and none of the threads that would open them. So `fork` waits until no
-/// thread is between these two, for a second at most.
+/// A forked child has copies of all locks, and none of the threads that would open them. So `fork`
+/// waits until no thread is between these two, for a second at most.
 void enter_fork_gate();
 void leave_fork_gate();
 
 /// Lets other Python threads run while a kernel works on enough data to be worth it.
 class Unlocked {
  public:
-  explicit Unlocked(std::span<const Tensor> inputs, bool worth = false);  // a `fork` waits for its end
+  explicit Unlocked(std::span<const Tensor> inputs,
+                    bool worth = false);  // a `fork` waits for its end
   ~Unlocked() { relock(); }
   Unlocked(const Unlocked&) = delete;
   void relock() {
     if (!state_) return;
     leave_fork_gate();
-    wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); }, std::exchange(state_, nullptr));
+    wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); },
+                 std::exchange(state_, nullptr));
   }
 
  private:

@@ -34,23 +34,28 @@ bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
 struct Scan {
   Dims shape;
   Leaf leaf = Leaf::kNothing;
-  bool wide = false;              // an int that needs 64 bits
-  bool plain = true;              // numbers, bools and texts only
-  bool opaque = false;            // something in it is neither that, nor an array, nor a tensor
-  DType tensor = DType::kInvalid; // of the first tensor in it
-  DType floats = float32;         // what floats become: the first element decides, if it is one of NumPy's
+  bool wide = false;               // an int that needs 64 bits
+  bool plain = true;               // numbers, bools and texts only
+  bool opaque = false;             // something in it is neither that, nor an array, nor a tensor
+  DType tensor = DType::kInvalid;  // of the first tensor in it
+  DType floats = float32;  // what floats become: the first element decides, if it is one of NumPy's
 
   void visit(PyObject* o, size_t depth) {
     if (!is_list(o)) return visit_leaf(o);
     if (depth >= kMaxRank) type_error("a list is nested too deeply to become a tensor");
     auto n = static_cast<int64_t>(PySequence_Fast_GET_SIZE(o));
-    if (depth == shape.size()) shape.push_back(n);
-    else if (depth > shape.size() || shape[depth] != n) ragged(depth, n);
+    if (depth == shape.size())
+      shape.push_back(n);
+    else if (depth > shape.size() || shape[depth] != n)
+      ragged(depth, n);
     PyObject** items = PySequence_Fast_ITEMS(o);
     for (int64_t i = 0; i < n; ++i) {
       // Leaves end the shape: a list beside them is ragged.
-      if (!is_list(items[i]) && shape.size() > depth + 1 && plain && leaf_of(items[i]) != Leaf::kOther) ragged(depth + 1, -1);
-      if (is_list(items[i]) && leaf != Leaf::kNothing && shape.size() == depth + 1 && plain) ragged(depth + 1, PySequence_Fast_GET_SIZE(items[i]));
+      if (!is_list(items[i]) && shape.size() > depth + 1 && plain &&
+          leaf_of(items[i]) != Leaf::kOther)
+        ragged(depth + 1, -1);
+      if (is_list(items[i]) && leaf != Leaf::kNothing && shape.size() == depth + 1 && plain)
+        ragged(depth + 1, PySequence_Fast_GET_SIZE(items[i]));
       visit(items[i], depth + 1);
     }
   }
@@ -73,25 +78,36 @@ struct Scan {
       return;
     }
     ArrayKind kind = array_kind(o);
-    if (kind.dtype == DType::kInvalid) { opaque = true; return; }
-    if (kind.leaf == Leaf::kInt && !wide && size_of(kind.dtype) >= 4) wide = !holds(int32, from_array(o));
+    if (kind.dtype == DType::kInvalid) {
+      opaque = true;
+      return;
+    }
+    if (kind.leaf == Leaf::kInt && !wide && size_of(kind.dtype) >= 4)
+      wide = !holds(int32, from_array(o));
     if (kind.leaf == Leaf::kFloat && leaf == Leaf::kNothing) floats = kind.dtype;
     meet(kind.leaf);
   }
 
   // Numbers go together, and bools among them count as 0 and 1; what else is mixed has no dtype.
   void meet(Leaf l) {
-    auto number = [](Leaf x) { return x == Leaf::kInt || x == Leaf::kFloat || x == Leaf::kComplex; };
-    if (leaf == Leaf::kNothing || leaf == l) leaf = l;
-    else if (number(leaf) && (number(l) || l == Leaf::kBool)) leaf = std::max(leaf, l);
-    else type_error(cat("a list mixes ", leaf_name(leaf), " and ", leaf_name(l), ", expected one type of element"),
-                    "a tensor has one dtype", {manual_fix("make the elements one type")});
+    auto number = [](Leaf x) {
+      return x == Leaf::kInt || x == Leaf::kFloat || x == Leaf::kComplex;
+    };
+    if (leaf == Leaf::kNothing || leaf == l)
+      leaf = l;
+    else if (number(leaf) && (number(l) || l == Leaf::kBool))
+      leaf = std::max(leaf, l);
+    else
+      type_error(cat("a list mixes ", leaf_name(leaf), " and ", leaf_name(l),
+                     ", expected one type of element"),
+                 "a tensor has one dtype", {manual_fix("make the elements one type")});
   }
 
   [[noreturn]] void ragged(size_t depth, int64_t n) {
-    fail(Code::E1102, cat("a nested list is ragged: at depth ", depth, " one part has ",
-                          depth < shape.size() ? cat(shape[depth], " elements") : "numbers", " and another ",
-                          n < 0 ? "is a number" : cat("has ", n)),
+    fail(Code::E1102,
+         cat("a nested list is ragged: at depth ", depth, " one part has ",
+             depth < shape.size() ? cat(shape[depth], " elements") : "numbers", " and another ",
+             n < 0 ? "is a number" : cat("has ", n)),
          "a tensor is rectangular: all parts at one depth have the same length",
          {manual_fix("pad the shorter parts, or use a ragged tensor")});
   }
@@ -102,23 +118,32 @@ struct Scan {
 void wrong_leaf(PyObject* o, DType d) {
   // A text among numbers is the wrong type of value; a number of the wrong kind is the wrong dtype.
   bool text = (leaf_of(o) == Leaf::kText) != (d == DType::kString);
-  fail(text ? Code::E1104 : Code::E1101, cat("cannot convert ", repr_of(o), " to a tensor of dtype ", name(d)),
+  fail(text ? Code::E1104 : Code::E1101,
+       cat("cannot convert ", repr_of(o), " to a tensor of dtype ", name(d)),
        cat("a Python ", leaf_name(leaf_of(o)), " does not become ", name(d), " on its own"),
-       {manual_fix(is_integer(d) && leaf_of(o) == Leaf::kFloat ? cat("write an integer, or cast the tensor: `", "tf.cast(..., tf.float32)`")
-                                                                : cat("write a value that ", name(d), " holds"))});
+       {manual_fix(is_integer(d) && leaf_of(o) == Leaf::kFloat
+                       ? cat("write an integer, or cast the tensor: `", "tf.cast(..., tf.float32)`")
+                       : cat("write a value that ", name(d), " holds"))});
 }
 
 void too_large(PyObject* o, DType d) {
-  fail(Code::E1103, cat("the number ", repr_of(o), " does not fit into ", name(d)), cat(name(d), " cannot hold it"),
-       {manual_fix(is_integer(d) ? "use a wider dtype, such as `tf.int64`" : "use a wider dtype, such as `tf.float64`")});
+  fail(Code::E1103, cat("the number ", repr_of(o), " does not fit into ", name(d)),
+       cat(name(d), " cannot hold it"),
+       {manual_fix(is_integer(d) ? "use a wider dtype, such as `tf.int64`"
+                                 : "use a wider dtype, such as `tf.float64`")});
 }
 
 void cannot_convert(PyObject* value, const char* argument, const std::string& expected) {
   std::string what = argument ? cat("`", argument, "`: ") : "";
-  bool many = PyIter_Check(value) || PyAnySet_Check(value) || PyDictViewSet_Check(value) || PyDictValues_Check(value);
-  type_error(cat(what, "got ", repr_of(value), " of type ", Py_TYPE(value)->tp_name, ", expected ", expected),
-             many ? "it says neither how many elements it has nor in which order they stand" : "it has no form as a tensor",
-             {manual_fix(many ? "make a list of it: `list(...)`" : "give a number, a nested list of numbers, a NumPy array or a tensor")});
+  bool many = PyIter_Check(value) || PyAnySet_Check(value) || PyDictViewSet_Check(value) ||
+              PyDictValues_Check(value);
+  type_error(
+      cat(what, "got ", repr_of(value), " of type ", Py_TYPE(value)->tp_name, ", expected ",
+          expected),
+      many ? "it says neither how many elements it has nor in which order they stand"
+           : "it has no form as a tensor",
+      {manual_fix(many ? "make a list of it: `list(...)`"
+                       : "give a number, a nested list of numbers, a NumPy array or a tensor")});
 }
 
 std::string bytes_of(PyObject* o) {
@@ -146,7 +171,9 @@ T number(PyObject* o, DType d) {
       if (!PyErr_Occurred()) return static_cast<T>(u);
       PyErr_Clear();
     }
-    bool fits = !overflow && (std::is_signed_v<T> ? v >= static_cast<long long>(std::numeric_limits<T>::min()) : v >= 0) &&
+    bool fits = !overflow &&
+                (std::is_signed_v<T> ? v >= static_cast<long long>(std::numeric_limits<T>::min())
+                                     : v >= 0) &&
                 (sizeof(T) == 8 || v <= static_cast<long long>(std::numeric_limits<T>::max()));
     if (!fits) too_large(o, d);
     return static_cast<T>(v);
@@ -207,7 +234,8 @@ Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
     T* to = t.mutable_data<T>();
     each_leaf(value, [&](PyObject* o) {
       *to = number<T>(o, d);
-      if constexpr (std::is_same_v<T, float>) if (hint == DType::kInvalid && std::isinf(*to)) *to = short_float(PyFloat_AsDouble(o), o);
+      if constexpr (std::is_same_v<T, float>)
+        if (hint == DType::kInvalid && std::isinf(*to)) *to = short_float(PyFloat_AsDouble(o), o);
       ++to;
     });
   });
@@ -219,15 +247,19 @@ Tensors parts_of(PyObject* list, DType d, bool cast_tensors, const char* argumen
   Tensors parts;
   for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(list); i < n; ++i) {
     PyObject* item = PySequence_Fast_ITEMS(list)[i];
-    Tensor t = leaf_of(item) == Leaf::kOther && is_array(item) ? cast_array(from_array(item), d, item, true) : convert(item, d, cast_tensors && is_list(item), argument);
-    if (cast_tensors && d != DType::kInvalid) t = cast_array(t, d, item, !is_tensor(item) && !is_variable(item) && !is_list(item));
+    Tensor t = leaf_of(item) == Leaf::kOther && is_array(item)
+                   ? cast_array(from_array(item), d, item, true)
+                   : convert(item, d, cast_tensors && is_list(item), argument);
+    if (cast_tensors && d != DType::kInvalid)
+      t = cast_array(t, d, item, !is_tensor(item) && !is_variable(item) && !is_list(item));
     parts.push_back(std::move(t));
     if (d == DType::kInvalid && !PyLong_Check(item)) d = parts.back().dtype();
   }
   return parts;
 }
 
-// What shares memory and has no NumPy dtype is a sequence of Python numbers to TensorFlow: ints and float32.
+// What shares memory and has no NumPy dtype is a sequence of Python numbers to TensorFlow: ints and
+// float32.
 DType dtype_as_sequence(const Tensor& t) {
   if (is_floating(t.dtype())) return float32;
   if (!is_integer(t.dtype())) return t.dtype();
@@ -244,7 +276,8 @@ std::string repr_of(PyObject* o) {
   }
   std::string s = bytes_of(Object::steal(r).get());
   // The same program says the same on every run: no addresses.
-  for (size_t at; (at = s.find(" at 0x")) != std::string::npos;) s.erase(at, s.find_first_not_of("0123456789abcdef", at + 6) - at);
+  for (size_t at; (at = s.find(" at 0x")) != std::string::npos;)
+    s.erase(at, s.find_first_not_of("0123456789abcdef", at + 6) - at);
   return s.size() > 60 ? s.substr(0, 57) + "..." : s;
 }
 
@@ -257,8 +290,11 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
   if (is_tensor(value) || is_variable(value)) {
     Tensor t = is_tensor(value) ? tensor_of(value) : variable_of(value).read();
     if (strict && hint != DType::kInvalid && t.dtype() != hint) {
-      fail(Code::E1101, cat("a tensor of dtype ", name(t.dtype()), " was given where ", name(hint), " is asked for"),
-           "conversion of a tensor never changes its dtype", {manual_fix(cat("`tf.cast(..., tf.", name(hint), ")`"))});
+      fail(Code::E1101,
+           cat("a tensor of dtype ", name(t.dtype()), " was given where ", name(hint),
+               " is asked for"),
+           "conversion of a tensor never changes its dtype",
+           {manual_fix(cat("`tf.cast(..., tf.", name(hint), ")`"))});
     }
     return t;
   }
@@ -281,12 +317,16 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
   }
   if (has_own_conversion(value)) {
     PyObject* d = hint == DType::kInvalid ? Py_None : dtype_object(hint);
-    Object made = Object::steal(PyObject_CallFunctionObjArgs(own_conversions().convert.get(), value, d, nullptr));
+    Object made = Object::steal(
+        PyObject_CallFunctionObjArgs(own_conversions().convert.get(), value, d, nullptr));
     if (made.get() != Py_NotImplemented) return tensor_of(made.get());
   }
   for (const char* protocol : {"__tf_tensor__", "_as_tensor"}) {
     PyObject* method = PyObject_GetAttrString(value, protocol);
-    if (!method) { PyErr_Clear(); continue; }
+    if (!method) {
+      PyErr_Clear();
+      continue;
+    }
     Object m = Object::steal(method);
     PyObject* d = hint == DType::kInvalid ? Py_None : dtype_object(hint);
     Object t = Object::steal(PyObject_CallFunctionObjArgs(m.get(), d, nullptr));
@@ -294,18 +334,21 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
     return tensor_of(t.get());
   }
   bool array = PyObject_CheckBuffer(value) || PyObject_HasAttrString(value, "__array__") ||
-               PyObject_HasAttrString(value, "__array_interface__") || PyFloat_Check(value) || PyComplex_Check(value);
+               PyObject_HasAttrString(value, "__array_interface__") || PyFloat_Check(value) ||
+               PyComplex_Check(value);
   bool shares = PyObject_CheckBuffer(value) && !PyObject_HasAttrString(value, "dtype");
   if (array && !shares) return cast_array(from_array(value), hint, value);
   if (shares) {
     try {
       Tensor t = from_buffer(value);
-      return hint == DType::kInvalid ? cast_array(t, dtype_as_sequence(t), value) : cast_array(t, hint, value, true);
+      return hint == DType::kInvalid ? cast_array(t, dtype_as_sequence(t), value)
+                                     : cast_array(t, hint, value, true);
     } catch (const PythonError&) {
       PyErr_Clear();  // elements that are no numbers, such as letters
     }
   }
-  if (PyIndex_Check(value)) return convert(Object::steal(PyNumber_Index(value)).get(), hint, strict, argument);
+  if (PyIndex_Check(value))
+    return convert(Object::steal(PyNumber_Index(value)).get(), hint, strict, argument);
   if (PySequence_Check(value)) {
     Object list = Object::steal(PySequence_List(value));
     return convert(list.get(), hint, strict, argument);
@@ -334,8 +377,12 @@ Tensor from_plain_list(PyObject* list) {
 
 std::optional<Ints> ints_of(PyObject* o) {
   auto one = [](PyObject* x, Ints& out) {
-    if (x == Py_None) { out.push_back(-1); return true; }
-    if (PyBool_Check(x) || !PyIndex_Check(x) || (is_tensor(x) && tensor_of(x).is_symbolic())) return false;
+    if (x == Py_None) {
+      out.push_back(-1);
+      return true;
+    }
+    if (PyBool_Check(x) || !PyIndex_Check(x) || (is_tensor(x) && tensor_of(x).is_symbolic()))
+      return false;
     Object i = Object::steal(PyNumber_Index(x));
     long long v = PyLong_AsLongLong(i.get());
     if (v == -1 && PyErr_Occurred()) throw PythonError{};
@@ -355,10 +402,12 @@ std::optional<Ints> ints_of(PyObject* o) {
 }
 
 DType dtype_of_object(PyObject* o) {
-  for (int i = 1; i < kNumDTypes; ++i) if (hooks().dtypes[i].get() == o) return static_cast<DType>(i);
+  for (int i = 1; i < kNumDTypes; ++i)
+    if (hooks().dtypes[i].get() == o) return static_cast<DType>(i);
   if (!hooks().as_dtype) type_error("dtypes are not set up");
   Object d = Object::steal(PyObject_CallFunctionObjArgs(hooks().as_dtype.get(), o, nullptr));
-  for (int i = 1; i < kNumDTypes; ++i) if (hooks().dtypes[i].get() == d.get()) return static_cast<DType>(i);
+  for (int i = 1; i < kNumDTypes; ++i)
+    if (hooks().dtypes[i].get() == d.get()) return static_cast<DType>(i);
   type_error(cat(repr_of(o), " is no dtype"));
 }
 

@@ -36,7 +36,13 @@ void bind_device(nb::module_& m) {
     }
     return out;
   });
-  m.def("set_logical_cpus", [](int n) { run([&] { mark(); set_logical_cpus(n); return 0; }); });
+  m.def("set_logical_cpus", [](int n) {
+    run([&] {
+      mark();
+      set_logical_cpus(n);
+      return 0;
+    });
+  });
   m.def("push_device", [](nb::handle kind, int index) {
     run([&] {
       mark();
@@ -45,7 +51,9 @@ void bind_device(nb::module_& m) {
       return 0;
     });
   }, "kind"_a.none(), "index"_a);
-  m.def("pop_device", [] { if (!scopes().empty()) scopes().pop_back(); });
+  m.def("pop_device", [] {
+    if (!scopes().empty()) scopes().pop_back();
+  });
   m.def("current_device", [] { return current_device()->name(); });
   m.def("memory_info", [](const std::string& kind, int index) {
     return run([&] {
@@ -60,12 +68,22 @@ void bind_device(nb::module_& m) {
     });
   });
   m.def("set_memory_limit", [](const std::string& kind, int index, int64_t bytes) {
-    run([&] { named(kind, index)->set_memory_limit(bytes); return 0; });
+    run([&] {
+      named(kind, index)->set_memory_limit(bytes);
+      return 0;
+    });
   });
-  m.def("reset_peak", [](const std::string& kind, int index) { run([&] { named(kind, index)->reset_peak(); return 0; }); });
+  m.def("reset_peak", [](const std::string& kind, int index) {
+    run([&] {
+      named(kind, index)->reset_peak();
+      return 0;
+    });
+  });
   m.def("fail_allocation", &fail_allocation);
   m.def("set_device_policy", [](const std::string& p) {
-    set_device_policy(p == "explicit" ? DevicePolicy::kExplicit : p == "silent" ? DevicePolicy::kSilent : DevicePolicy::kWarn);
+    set_device_policy(p == "explicit" ? DevicePolicy::kExplicit
+                      : p == "silent" ? DevicePolicy::kSilent
+                                      : DevicePolicy::kWarn);
   });
   m.def("set_num_threads", &set_num_threads);
   m.def("num_threads", &num_threads);

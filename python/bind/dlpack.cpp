@@ -35,13 +35,19 @@ std::optional<ElementType> element_type(DType d) {
 DType dtype_of_element(ElementType e) {
   for (int i = 1; i < kNumDTypes; ++i) {
     auto mine = element_type(static_cast<DType>(i));
-    if (mine && mine->code == e.code && mine->bits == e.bits && e.lanes == 1) return static_cast<DType>(i);
+    if (mine && mine->code == e.code && mine->bits == e.bits && e.lanes == 1)
+      return static_cast<DType>(i);
   }
-  constexpr const char* kNames[] = {"int", "uint", "float", "opaque handles", "bfloat", "complex", "bool"};
-  std::string kind = e.code < std::size(kNames) ? kNames[e.code] : cat("type code ", static_cast<int>(e.code));
+  constexpr const char* kNames[] = {"int",    "uint",    "float", "opaque handles",
+                                    "bfloat", "complex", "bool"};
+  std::string kind =
+      e.code < std::size(kNames) ? kNames[e.code] : cat("type code ", static_cast<int>(e.code));
   std::string lanes = e.lanes == 1 ? "" : cat(" in vectors of ", e.lanes);
-  fail(Code::E1105, cat("`from_dlpack` got elements of ", kind, " with ", static_cast<int>(e.bits), " bits", lanes),
-       "there is no dtype for them", {manual_fix("convert them in the library that made the capsule")});
+  fail(Code::E1105,
+       cat("`from_dlpack` got elements of ", kind, " with ", static_cast<int>(e.bits), " bits",
+           lanes),
+       "there is no dtype for them",
+       {manual_fix("convert them in the library that made the capsule")});
 }
 
 // -- out
@@ -55,7 +61,9 @@ struct Export {
 };
 
 template <class M>
-void release_export(M* m) { delete static_cast<Export<M>*>(m->owner); }
+void release_export(M* m) {
+  delete static_cast<Export<M>*>(m->owner);
+}
 
 // A capsule that nobody consumed gives back what it holds.
 template <class M>
@@ -74,8 +82,13 @@ PyObject* export_as(const Tensor& t, bool copied) {
   M& m = held->managed;
   m.owner = held.get();
   m.deleter = &release_export<M>;
-  m.array = {t.size() ? t.mutable_raw() : nullptr, {dlpack::kCPU, 0}, t.rank(), *element_type(t.dtype()),
-             held->shape.data(), held->strides.data(), 0};
+  m.array = {t.size() ? t.mutable_raw() : nullptr,
+             {dlpack::kCPU, 0},
+             t.rank(),
+             *element_type(t.dtype()),
+             held->shape.data(),
+             held->strides.data(),
+             0};
   if constexpr (std::is_same_v<M, ManagedVersioned>) {
     m.version = {1, 0};
     m.flags = copied ? dlpack::kIsCopied : dlpack::kReadOnly;
@@ -89,11 +102,12 @@ PyObject* export_as(const Tensor& t, bool copied) {
 PyObject* to_dlpack(PyObject* o, bool versioned, bool copy) {
   Tensor t = read(o, "buffer");
   if (!element_type(t.dtype()))
-    fail(Code::E1105, cat("DLPack of a ", name(t.dtype()), " tensor is not supported"), "DLPack describes numbers and bools",
+    fail(Code::E1105, cat("DLPack of a ", name(t.dtype()), " tensor is not supported"),
+         "DLPack describes numbers and bools",
          {manual_fix("hand over numbers, or use `.numpy()`")});
   if (t.device()->kind() != DeviceKind::kCpu)
-    fail(Code::E1105, cat("DLPack of a tensor on ", t.device()->short_name(), " is not supported"), "memory of the CPU is shared",
-         {manual_fix("copy it first: `tensor.cpu()`")});
+    fail(Code::E1105, cat("DLPack of a tensor on ", t.device()->short_name(), " is not supported"),
+         "memory of the CPU is shared", {manual_fix("copy it first: `tensor.cpu()`")});
   if (copy) {
     Tensor own = empty(t.dtype(), t.shape(), cpu());
     if (t.bytes()) std::memcpy(own.mutable_raw(), t.raw(), static_cast<size_t>(t.bytes()));
@@ -106,9 +120,12 @@ PyObject* to_dlpack(PyObject* o, bool versioned, bool copy) {
 
 Shape shape_of_array(const Array& a) {
   if (a.rank < 0 || a.rank > kMaxRank || (a.rank > 0 && !a.shape))
-    fail(Code::E1102, cat("`from_dlpack` got an array of rank ", a.rank, ", expected 0 to ", kMaxRank));
+    fail(Code::E1102,
+         cat("`from_dlpack` got an array of rank ", a.rank, ", expected 0 to ", kMaxRank));
   Shape shape(std::span<const int64_t>(a.shape, static_cast<size_t>(a.rank)));
-  if (!shape.is_full() || !shape.elements()) fail(Code::E1102, cat("`from_dlpack` got an array of shape ", shape.text(), ", which no memory holds"));
+  if (!shape.is_full() || !shape.elements())
+    fail(Code::E1102,
+         cat("`from_dlpack` got an array of shape ", shape.text(), ", which no memory holds"));
   return shape;
 }
 
@@ -127,7 +144,8 @@ void copy_strided(const char* from, const Array& a, int axis, int64_t item, char
     to += item;
     return;
   }
-  for (int64_t i = 0; i < a.shape[axis]; ++i) copy_strided(from + i * a.strides[axis] * item, a, axis + 1, item, to);
+  for (int64_t i = 0; i < a.shape[axis]; ++i)
+    copy_strided(from + i * a.strides[axis] * item, a, axis + 1, item, to);
 }
 
 template <class M>
@@ -141,18 +159,23 @@ Tensor import_from(PyObject* capsule) {
   auto* m = static_cast<M*>(PyCapsule_GetPointer(capsule, M::kName));
   if constexpr (std::is_same_v<M, ManagedVersioned>) {
     if (m->version.major != 1)
-      fail(Code::E1105, cat("`from_dlpack` got a capsule of DLPack ", m->version.major, ".", m->version.minor, ", expected version 1"));
+      fail(Code::E1105, cat("`from_dlpack` got a capsule of DLPack ", m->version.major, ".",
+                            m->version.minor, ", expected version 1"));
   }
   const Array& a = m->array;
   if (a.device.type != dlpack::kCPU && a.device.type != dlpack::kCUDAHost) {
-    std::string where = a.device.type == dlpack::kCUDA ? cat("GPU:", a.device.index) : cat("a device of DLPack's type ", a.device.type);
+    std::string where = a.device.type == dlpack::kCUDA
+                            ? cat("GPU:", a.device.index)
+                            : cat("a device of DLPack's type ", a.device.type);
     fail(Code::E1105, cat("`from_dlpack` got memory of ", where), "memory of the CPU is taken in",
          {manual_fix("copy it to the CPU first, in the library that made it")});
   }
   Shape shape = shape_of_array(a);
   DType dtype = dtype_of_element(a.dtype);
   auto bytes = checked_mul(shape.size(), size_of(dtype));
-  if (!bytes) fail(Code::E1102, cat("`from_dlpack` got an array of shape ", shape.text(), ", which no memory holds"));
+  if (!bytes)
+    fail(Code::E1102,
+         cat("`from_dlpack` got an array of shape ", shape.text(), ", which no memory holds"));
   char* data = static_cast<char*>(a.data) + a.byte_offset;
   Tensor t;
   bool share = is_dense(a, shape) && *bytes > 0;
@@ -163,7 +186,8 @@ Tensor import_from(PyObject* capsule) {
   }
   if (PyCapsule_SetName(capsule, M::kUsed) < 0) throw PythonError{};
   // From here on the memory is ours to give back.
-  auto buffer = make_ref<ForeignBuffer>(cpu(), data, static_cast<size_t>(*bytes), m, &release_import<M>);
+  auto buffer =
+      make_ref<ForeignBuffer>(cpu(), data, static_cast<size_t>(*bytes), m, &release_import<M>);
   if (share) t = Tensor(make_ref<TensorRep>(dtype, shape, std::move(buffer)));
   t.rep()->born = here();
   t.rep()->op = "Const";
@@ -171,22 +195,33 @@ Tensor import_from(PyObject* capsule) {
 }
 
 Tensor from_dlpack(PyObject* capsule) {
-  if (PyCapsule_IsValid(capsule, ManagedVersioned::kName)) return import_from<ManagedVersioned>(capsule);
+  if (PyCapsule_IsValid(capsule, ManagedVersioned::kName))
+    return import_from<ManagedVersioned>(capsule);
   if (PyCapsule_IsValid(capsule, Managed::kName)) return import_from<Managed>(capsule);
   for (const char* used : {Managed::kUsed, ManagedVersioned::kUsed})
     if (PyCapsule_IsValid(capsule, used))
-      type_error("`from_dlpack` got a capsule that was consumed already", "a capsule hands its memory over once",
+      type_error("`from_dlpack` got a capsule that was consumed already",
+                 "a capsule hands its memory over once",
                  {manual_fix("ask for a new capsule: `tf.experimental.dlpack.to_dlpack`")});
-  type_error(cat("`from_dlpack` got ", repr_of(capsule), " of type ", Py_TYPE(capsule)->tp_name, ", expected a DLPack capsule or an object that makes one"));
+  type_error(cat("`from_dlpack` got ", repr_of(capsule), " of type ", Py_TYPE(capsule)->tp_name,
+                 ", expected a DLPack capsule or an object that makes one"));
 }
 
 }  // namespace
 
 void bind_dlpack(nb::module_& m) {
   m.def("to_dlpack", [](nb::handle tensor, bool versioned, bool copy) {
-    return nb::steal(run([&] { mark(); return to_dlpack(tensor.ptr(), versioned, copy); }));
+    return nb::steal(run([&] {
+      mark();
+      return to_dlpack(tensor.ptr(), versioned, copy);
+    }));
   }, "tensor"_a, "versioned"_a, "copy"_a);
-  m.def("from_dlpack", [](nb::handle capsule) { return run([&] { mark(); return from_dlpack(capsule.ptr()); }); }, "capsule"_a.none());
+  m.def("from_dlpack", [](nb::handle capsule) {
+    return run([&] {
+      mark();
+      return from_dlpack(capsule.ptr());
+    });
+  }, "capsule"_a.none());
 }
 
 }  // namespace holdfast::py

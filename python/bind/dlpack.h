@@ -41,7 +41,8 @@ struct Managed {
 struct Version {
   uint32_t major, minor;
 };
-/// What a capsule called "dltensor_versioned" holds: since version 1, which knows of read-only memory.
+/// What a capsule called "dltensor_versioned" holds: since version 1, which knows of read-only
+/// memory.
 struct ManagedVersioned {
   Version version;
   void* owner;

@@ -9,14 +9,17 @@ namespace holdfast::py {
 namespace {
 
 Object text(const std::string& s) {
-  return Object::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace"));
+  return Object::steal(
+      PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace"));
 }
 
 void put(PyObject* dict, const char* key, Object value) {
   if (PyDict_SetItemString(dict, key, value.get()) < 0) throw PythonError{};
 }
 void put(PyObject* dict, const char* key, const std::string& s) { put(dict, key, text(s)); }
-void put(PyObject* dict, const char* key, int n) { put(dict, key, Object::steal(PyLong_FromLong(n))); }
+void put(PyObject* dict, const char* key, int n) {
+  put(dict, key, Object::steal(PyLong_FromLong(n)));
+}
 
 template <class List, class F>
 Object list_of(const List& items, F&& f) {
@@ -54,7 +57,8 @@ Object to_dict(const TensorInfo& t) {
   return d;
 }
 
-constexpr const char* kRoles[] = {"born", "stored", "closed", "used", "first_use", "freed", "rebound", "cut", "placed"};
+constexpr const char* kRoles[] = {"born",  "stored",  "closed", "used",  "first_use",
+                                  "freed", "rebound", "cut",    "placed"};
 constexpr const char* kApplicabilities[] = {"tested", "maybe", "manual"};
 constexpr const char* kSeverities[] = {"error", "warning", "bug"};
 
@@ -69,7 +73,9 @@ int get_int(PyObject* d, const char* key, int otherwise = 0) {
   PyObject* o = d && PyDict_Check(d) ? PyDict_GetItemString(d, key) : nullptr;
   return o && PyLong_Check(o) ? static_cast<int>(PyLong_AsLong(o)) : otherwise;
 }
-PyObject* get(PyObject* d, const char* key) { return d && PyDict_Check(d) ? PyDict_GetItemString(d, key) : nullptr; }
+PyObject* get(PyObject* d, const char* key) {
+  return d && PyDict_Check(d) ? PyDict_GetItemString(d, key) : nullptr;
+}
 
 template <class F>
 void each(PyObject* list, F&& f) {
@@ -117,7 +123,8 @@ TensorInfo info_from(PyObject* d) {
 
 template <class E, size_t N>
 E index_of(const char* const (&names)[N], const std::string& name, E otherwise) {
-  for (size_t i = 0; i < N; ++i) if (name == names[i]) return static_cast<E>(i);
+  for (size_t i = 0; i < N; ++i)
+    if (name == names[i]) return static_cast<E>(i);
   return otherwise;
 }
 
@@ -130,8 +137,9 @@ void set_from(const Diagnostic& d, const char* what) {
   }
   try {
     Object details = py::to_dict(d);
-    Object e = Object::steal(PyObject_CallFunction(hooks().error_factory.get(), "OOsss", details.get(), text(what).get(),
-                                                   code.status, code.bases, code.name));
+    Object e =
+        Object::steal(PyObject_CallFunction(hooks().error_factory.get(), "OOsss", details.get(),
+                                            text(what).get(), code.status, code.bases, code.name));
     log_json(py::from_dict(details.get()));  // with what the factory added to it
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(e.get())), e.get());
   } catch (const PythonError&) {
@@ -216,13 +224,16 @@ Diagnostic from_dict(PyObject* o) {
   each(get(o, "path"), [&](PyObject* t) { d.path.push_back(info_from(t)); });
   each(get(o, "labels"), [&](PyObject* l) {
     PyObject* primary = get(l, "primary");
-    d.labels.push_back({index_of(kRoles, get_text(l, "role"), Role::kUsed), loc_from(get(l, "loc")), get_text(l, "text"),
-                        primary && PyObject_IsTrue(primary) == 1});
+    d.labels.push_back({index_of(kRoles, get_text(l, "role"), Role::kUsed), loc_from(get(l, "loc")),
+                        get_text(l, "text"), primary && PyObject_IsTrue(primary) == 1});
   });
   each(get(o, "fixes"), [&](PyObject* f) {
-    Fix fix{get_text(f, "title"), index_of(kApplicabilities, get_text(f, "applicability"), Applicability::kManual), {}};
+    Fix fix{get_text(f, "title"),
+            index_of(kApplicabilities, get_text(f, "applicability"), Applicability::kManual),
+            {}};
     each(get(f, "edits"), [&](PyObject* e) {
-      fix.edits.push_back({get_text(e, "file"), get_int(e, "line"), get_int(e, "col"), get_text(e, "old"), get_text(e, "new")});
+      fix.edits.push_back({get_text(e, "file"), get_int(e, "line"), get_int(e, "col"),
+                           get_text(e, "old"), get_text(e, "new")});
     });
     d.fixes.push_back(std::move(fix));
   });
@@ -231,7 +242,8 @@ Diagnostic from_dict(PyObject* o) {
 
 void set_python_error(const std::exception& e) {
   if (PyErr_Occurred()) return;
-  if (auto* error = dynamic_cast<const Error*>(&e)) return set_from(error->diagnostic(), error->what());
+  if (auto* error = dynamic_cast<const Error*>(&e))
+    return set_from(error->diagnostic(), error->what());
   if (dynamic_cast<const std::bad_alloc*>(&e)) {
     PyErr_NoMemory();
     return;

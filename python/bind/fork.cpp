@@ -23,14 +23,16 @@ struct Gate {
     static Gate* g = new Gate;  // threads may run to the very end
     return *g;
   }
-  // The thread that forks holds the GIL, so nobody enters while it waits. One that runs for long, or that waits for
-  // the GIL itself, is not waited for: the child is then as safe as a child of threads ever is.
+  // The thread that forks holds the GIL, so nobody enters while it waits. One that runs for long,
+  // or that waits for the GIL itself, is not waited for: the child is then as safe as a child of
+  // threads ever is.
   void close() { closed = t_inside == 0 && inside.try_lock_for(std::chrono::seconds(1)); }
   void open() {
     if (closed) inside.unlock();
     closed = false;
   }
-  // The child's only thread has another number than the one that closed, and can't open what that one closed.
+  // The child's only thread has another number than the one that closed, and can't open what that
+  // one closed.
   void begin_again() {
     new (&inside) std::shared_timed_mutex;
     for (int i = 0; i < t_inside; ++i) inside.lock_shared();

@@ -33,19 +33,26 @@ constexpr uint32_t kDefinition = ~0u;
 // A graph that is being written. `enter` and `exit` nest.
 class Writer {
  public:
-  Writer(const std::string& name, const std::string& kind, bool inner, int trace_no, nb::handle code) {
+  Writer(const std::string& name, const std::string& kind, bool inner, int trace_no,
+         nb::handle code) {
     Ref<Scope> parent;
     if (Tracer* around = inner ? current_trace() : nullptr) parent = around->graph()->scope;
     auto scope = make_ref<Scope>(kind_named(kind), name, parent);
     scope->trace_no = trace_no;
-    if (PyCode_Check(code.ptr())) scope->defined = intern(Origin::kPython, lasting(reinterpret_cast<PyCodeObject*>(code.ptr())), kDefinition);
+    if (PyCode_Check(code.ptr()))
+      scope->defined = intern(Origin::kPython, lasting(reinterpret_cast<PyCodeObject*>(code.ptr())),
+                              kDefinition);
     tracer_ = std::make_unique<Tracer>(make_ref<Graph>(scope));
   }
 
   Tracer& tracer() const { return *tracer_; }
   Graph& graph() const { return *tracer_->graph(); }
-  void enter(bool shut_out_tapes) { entered_.push_back(std::make_unique<Tracing>(*tracer_, shut_out_tapes)); }
-  void exit() { if (!entered_.empty()) entered_.pop_back(); }
+  void enter(bool shut_out_tapes) {
+    entered_.push_back(std::make_unique<Tracing>(*tracer_, shut_out_tapes));
+  }
+  void exit() {
+    if (!entered_.empty()) entered_.pop_back();
+  }
 
  private:
   std::unique_ptr<Tracer> tracer_;
@@ -81,7 +88,8 @@ class Lifted {
   std::vector<Saved> saved_;
 };
 
-// What `t` is when the graph's first inputs are these, computed on its own: nothing else of the graph runs.
+// What `t` is when the graph's first inputs are these, computed on its own: nothing else of the
+// graph runs.
 Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& inputs) {
   auto part = make_ref<Graph>(g.scope);
   part->nodes = needed_for(wanted);
@@ -137,9 +145,11 @@ int clear_concrete(PyObject* self) {
 }
 
 PyType_Slot concrete_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_concrete)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear_concrete)}, {0, nullptr}};
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_concrete)},
+                                {0, nullptr}};
 
-// A call inside a trace writes the graph's nodes into another one, which holds the code until it is finished itself.
+// A call inside a trace writes the graph's nodes into another one, which holds the code until it is
+// finished itself.
 void lend_to_trace(const Concrete& c, const std::vector<Tensor>& inputs) {
   bool written = context().interpreter != nullptr;
   for (const Tensor& t : inputs) written = written || (t && t.is_symbolic());
@@ -147,7 +157,8 @@ void lend_to_trace(const Concrete& c, const std::vector<Tensor>& inputs) {
 }
 
 // Lets other threads run while a plan works.
-Tensors unlocked(Tensors (ConcreteFunction::*call)(std::span<const Tensor>), ConcreteFunction& f, const std::vector<Tensor>& inputs) {
+Tensors unlocked(Tensors (ConcreteFunction::*call)(std::span<const Tensor>), ConcreteFunction& f,
+                 const std::vector<Tensor>& inputs) {
   Unlocked unlocked(inputs, f.worth_unlocking());
   return (f.*call)(inputs);
 }
@@ -168,7 +179,8 @@ nb::object scope_info(const Tensor& t) {
   return d;
 }
 
-// Gives a symbol a narrower shape from here on: what the graph computes for it is checked when it runs.
+// Gives a symbol a narrower shape from here on: what the graph computes for it is checked when it
+// runs.
 void set_shape(const Tensor& t, const Shape& shape) {
   Scope& scope = *symbol_of(t)->scope;
   if (!scope.open()) return;
@@ -179,15 +191,19 @@ void set_shape(const Tensor& t, const Shape& shape) {
   t.rep()->beyond = out[0].rep()->beyond;
 }
 
-// The integers that a trace knows a symbol to hold, None for those it does not; None if it knows none.
+// The integers that a trace knows a symbol to hold, None for those it does not; None if it knows
+// none.
 nb::object known_numbers(const Tensor& t) {
   if (!t.is_symbolic() || !symbol_of(t)->known) return nb::none();
   const Symbol& s = *symbol_of(t);
   nb::list out;
   for (int64_t i = 0; i < s.known.size(); ++i) {
     bool hidden = s.unknown >> i & 1;
-    if (hidden) out.append(nb::none());
-    else out.append(s.known.dtype() == int32 ? int64_t{s.known.data<int32_t>()[i]} : s.known.data<int64_t>()[i]);
+    if (hidden)
+      out.append(nb::none());
+    else
+      out.append(s.known.dtype() == int32 ? int64_t{s.known.data<int32_t>()[i]}
+                                          : s.known.data<int64_t>()[i]);
   }
   return out;
 }
@@ -195,136 +211,202 @@ nb::object known_numbers(const Tensor& t) {
 }  // namespace
 
 const Concrete& concrete_of(PyObject* o) {
-  if (!nb::isinstance<Concrete>(nb::handle(o))) type_error("expected a ConcreteFunction, got " + repr_of(o));
+  if (!nb::isinstance<Concrete>(nb::handle(o)))
+    type_error("expected a ConcreteFunction, got " + repr_of(o));
   return *nb::inst_ptr<Concrete>(nb::handle(o));
 }
 
 void bind_graph(nb::module_& m) {
-  nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable(), nb::type_slots(concrete_slots))
+  nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable(),
+                       nb::type_slots(concrete_slots))
       .def_prop_ro("name", [](Concrete& c) { return c.function->name(); })
-      .def("call", [](Concrete& c, const std::vector<nb::object>& inputs) {
-        return run([&] {
-          mark();
-          std::vector<Tensor> in = tensors_of(inputs);
-          lend_to_trace(c, in);
-          return list_of(unlocked(&ConcreteFunction::call, *c.function, in));
-        });
-      })
-      .def("first_call", [](Concrete& c, const std::vector<nb::object>& inputs, const std::vector<Tensor>& leaked) {
-        return run([&] {
-          mark();
-          std::vector<Tensor> in = tensors_of(inputs);
-          Tensors out;
-          {
-            Unlocked unlocked(in, true);
-            out = c.function->first_call(in, leaked);
-          }
-          return list_of(out);
-        });
-      })
+      .def("call",
+           [](Concrete& c, const std::vector<nb::object>& inputs) {
+    return run([&] {
+      mark();
+      std::vector<Tensor> in = tensors_of(inputs);
+      lend_to_trace(c, in);
+      return list_of(unlocked(&ConcreteFunction::call, *c.function, in));
+    });
+  })
+      .def("first_call",
+           [](Concrete& c, const std::vector<nb::object>& inputs,
+              const std::vector<Tensor>& leaked) {
+    return run([&] {
+      mark();
+      std::vector<Tensor> in = tensors_of(inputs);
+      Tensors out;
+      {
+        Unlocked unlocked(in, true);
+        out = c.function->first_call(in, leaked);
+      }
+      return list_of(out);
+    });
+  })
       .def("run_alone", [](Concrete& c) { c.function->run_alone(); })
-      .def("input_names", [](Concrete& c) {
-        nb::list out;
-        for (const Ref<Node>& n : c.function->graph().inputs) out.append(n->name);
-        return out;
-      })
-      .def("output_types", [](Concrete& c) {
-        return run([&] {
-          nb::list out;
-          for (const Edge& e : c.function->graph().outputs) {
-            Type t = e.node ? type_of(e) : Type{};
-            out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)), nb::steal(shape_object(t.shape).release())));
-          }
-          return out;
-        });
-      })
-      .def("symbols", [](Concrete& c) {
-        const Graph& g = c.function->graph();
-        nb::list in, out;
-        for (const Ref<Node>& n : g.inputs) in.append(symbol_for({n, 0}, g.scope));
-        for (const Capture& x : g.captures) in.append(symbol_for({x.inner, 0}, g.scope));
-        for (const Edge& e : g.outputs) if (e.node) out.append(symbol_for(e, g.scope));
-        return nb::make_tuple(in, out);
-      })
-      .def("variables", [](Concrete& c) {
-        return run([&] {
-          nb::list out;
-          for (const Tensor& t : c.function->variables()) out.append(nb::steal(wrap_variable(Variable::from_handle(t)).release()));
-          return out;
-        });
-      })
-      .def("graph_def", [](Concrete& c) {
-        return run([&] { std::string s = graph_def(c.function->graph()); return nb::bytes(s.data(), s.size()); });
-      })
+      .def("input_names",
+           [](Concrete& c) {
+    nb::list out;
+    for (const Ref<Node>& n : c.function->graph().inputs) out.append(n->name);
+    return out;
+  })
+      .def("output_types",
+           [](Concrete& c) {
+    return run([&] {
+      nb::list out;
+      for (const Edge& e : c.function->graph().outputs) {
+        Type t = e.node ? type_of(e) : Type{};
+        out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)),
+                                  nb::steal(shape_object(t.shape).release())));
+      }
+      return out;
+    });
+  })
+      .def("symbols",
+           [](Concrete& c) {
+    const Graph& g = c.function->graph();
+    nb::list in, out;
+    for (const Ref<Node>& n : g.inputs) in.append(symbol_for({n, 0}, g.scope));
+    for (const Capture& x : g.captures) in.append(symbol_for({x.inner, 0}, g.scope));
+    for (const Edge& e : g.outputs)
+      if (e.node) out.append(symbol_for(e, g.scope));
+    return nb::make_tuple(in, out);
+  })
+      .def("variables",
+           [](Concrete& c) {
+    return run([&] {
+      nb::list out;
+      for (const Tensor& t : c.function->variables())
+        out.append(nb::steal(wrap_variable(Variable::from_handle(t)).release()));
+      return out;
+    });
+  })
+      .def("graph_def",
+           [](Concrete& c) {
+    return run([&] {
+      std::string s = graph_def(c.function->graph());
+      return nb::bytes(s.data(), s.size());
+    });
+  })
       .def("text", [](Concrete& c) { return run([&] { return c.function->graph().text(); }); })
-      .def("memory_plan", [](Concrete& c) {
-        return run([&] { const FastPlan* f = c.function->plan().fast(); return f ? nb::cast(f->memory().text()) : nb::none(); });
-      })
-      .def("explain", [](Concrete& c) {
-        return run([&] { const FastPlan* f = c.function->plan().fast(); return f ? nb::cast(f->explain()) : nb::none(); });
-      })
+      .def("memory_plan",
+           [](Concrete& c) {
+    return run([&] {
+      const FastPlan* f = c.function->plan().fast();
+      return f ? nb::cast(f->memory().text()) : nb::none();
+    });
+  })
+      .def("explain",
+           [](Concrete& c) {
+    return run([&] {
+      const FastPlan* f = c.function->plan().fast();
+      return f ? nb::cast(f->explain()) : nb::none();
+    });
+  })
       .def("time_steps", [](Concrete& c, bool on) {
-        run([&] { if (const FastPlan* f = c.function->plan().fast()) f->set_timed(on); return 0; });
-      })
-      .def("optimised_text", [](Concrete& c) { return run([&] { return c.function->plan().graph().text(); }); });
+    run([&] {
+      if (const FastPlan* f = c.function->plan().fast()) f->set_timed(on);
+      return 0;
+    });
+  }).def("optimised_text", [](Concrete& c) {
+    return run([&] { return c.function->plan().graph().text(); });
+  });
   nb::class_<Writer>(m, "Writer", nb::is_weak_referenceable())
-      .def("__init__", [](Writer* self, const std::string& name, const std::string& kind, bool inner, int trace_no, nb::handle code) {
-        run([&] { mark(); new (self) Writer(name, kind, inner, trace_no, code); return 0; });
-      }, "name"_a, "kind"_a = "function", "inner"_a = false, "trace_no"_a = 0, "code"_a.none() = nb::none())
+      .def("__init__",
+           [](Writer* self, const std::string& name, const std::string& kind, bool inner,
+              int trace_no, nb::handle code) {
+    run([&] {
+      mark();
+      new (self) Writer(name, kind, inner, trace_no, code);
+      return 0;
+    });
+  },
+           "name"_a, "kind"_a = "function", "inner"_a = false, "trace_no"_a = 0,
+           "code"_a.none() = nb::none())
       .def("enter", &Writer::enter, "shut_out_tapes"_a = true)
       .def("exit", &Writer::exit)
-      .def("input", [](Writer& w, nb::handle dtype, nb::handle shape, const std::string& name) {
-        return run([&] {
-          mark();
-          Shape s = Shape::unknown();
-          if (!shape.is_none()) {
-            auto dims = ints_of(shape.ptr());
-            if (!dims) type_error("a graph's input has no shape: " + repr_of(shape.ptr()));
-            s = Shape(*dims);
-          }
-          return w.tracer().input(dtype_of_object(dtype.ptr()), s, name);
-        });
-      }, "dtype"_a, "shape"_a.none(), "name"_a)
-      .def("set_outputs", [](Writer& w, const std::vector<nb::object>& list) {
-        run([&] {
-          mark();
-          std::vector<Edge> out;
-          for (const Tensor& t : tensors_of(list)) out.push_back(t ? w.tracer().resolve(t) : Edge{});
-          w.graph().outputs = std::move(out);
-          return 0;
-        });
-      })
-      .def("close", [](Writer& w) { mark(); w.tracer().close(); })
-      .def("leaked", [](Writer& w) { nb::list out = list_of(w.tracer().leaked); w.tracer().leaked.clear(); return out; })
+      .def("input",
+           [](Writer& w, nb::handle dtype, nb::handle shape, const std::string& name) {
+    return run([&] {
+      mark();
+      Shape s = Shape::unknown();
+      if (!shape.is_none()) {
+        auto dims = ints_of(shape.ptr());
+        if (!dims) type_error("a graph's input has no shape: " + repr_of(shape.ptr()));
+        s = Shape(*dims);
+      }
+      return w.tracer().input(dtype_of_object(dtype.ptr()), s, name);
+    });
+  }, "dtype"_a, "shape"_a.none(), "name"_a)
+      .def("set_outputs",
+           [](Writer& w, const std::vector<nb::object>& list) {
+    run([&] {
+      mark();
+      std::vector<Edge> out;
+      for (const Tensor& t : tensors_of(list)) out.push_back(t ? w.tracer().resolve(t) : Edge{});
+      w.graph().outputs = std::move(out);
+      return 0;
+    });
+  })
+      .def("close",
+           [](Writer& w) {
+    mark();
+    w.tracer().close();
+  })
+      .def("leaked",
+           [](Writer& w) {
+    nb::list out = list_of(w.tracer().leaked);
+    w.tracer().leaked.clear();
+    return out;
+  })
       .def("baked", [](Writer& w, const Tensor& t) { return w.tracer().baked(t.id()); })
       .def("release", [](Writer& w, const Tensor& t) { return w.tracer().release(t); })
-      .def("evaluate", [](Writer& w, const Tensor& t, const std::vector<nb::object>& inputs) {
-        return run([&] { mark(); return evaluated(w.graph(), w.tracer().resolve(t), tensors_of(inputs)); });
-      })
+      .def("evaluate",
+           [](Writer& w, const Tensor& t, const std::vector<nb::object>& inputs) {
+    return run([&] {
+      mark();
+      return evaluated(w.graph(), w.tracer().resolve(t), tensors_of(inputs));
+    });
+  })
       .def("node_count", [](Writer& w) { return w.graph().nodes.size(); })
-      .def("remove_assignment", [](Writer& w, size_t index) {
-        auto& nodes = w.graph().nodes;
-        if (index >= nodes.size() || !nodes[index]->is("AssignVariableOp")) return;
-        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
-        for (CustomGradient& c : w.graph().customs) if (c.position > index) --c.position;
-      })
-      .def("captures", [](Writer& w) {
-        nb::list out;
-        for (const Capture& c : w.graph().captures) out.append(c.outer);
-        return out;
-      })
-      .def("function", [](Writer& w) { return run([&] { return concrete_for(w.tracer().graph()); }); })
-      .def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
-  nb::class_<Lifted>(m, "Lifted").def(nb::init<>()).def("enter", &Lifted::enter).def("exit", &Lifted::exit);
+      .def("remove_assignment",
+           [](Writer& w, size_t index) {
+    auto& nodes = w.graph().nodes;
+    if (index >= nodes.size() || !nodes[index]->is("AssignVariableOp")) return;
+    nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+    for (CustomGradient& c : w.graph().customs)
+      if (c.position > index) --c.position;
+  })
+      .def("captures",
+           [](Writer& w) {
+    nb::list out;
+    for (const Capture& c : w.graph().captures) out.append(c.outer);
+    return out;
+  })
+      .def("function", [](Writer& w) {
+    return run([&] { return concrete_for(w.tracer().graph()); });
+  }).def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
+  nb::class_<Lifted>(m, "Lifted")
+      .def(nb::init<>())
+      .def("enter", &Lifted::enter)
+      .def("exit", &Lifted::exit);
   m.def("is_tracing", [] { return current_trace() != nullptr; });
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
-  m.def("value", [](const Tensor& t, const std::string& name) { return run([&] { mark(); return value(t, name); }); }, "tensor"_a, "name"_a = "");
+  m.def("value", [](const Tensor& t, const std::string& name) {
+    return run([&] {
+      mark();
+      return value(t, name);
+    });
+  }, "tensor"_a, "name"_a = "");
   m.def("keep_value", [](const Tensor& symbol, const Tensor& value) {
     symbol_of(symbol)->first = value;
     symbol_of(symbol)->kept = true;
   });
   m.def("peek", [](const Tensor& t, const std::vector<std::pair<std::string, Tensor>>& feed) {
-    return run([&] { mark(); return peek(t, feed); });
+    return run([&] {
+      mark();
+      return peek(t, feed);
+    });
   });
   m.def("scope_of", &scope_info);
   m.def("set_shape", [](const Tensor& t, nb::handle shape) {
@@ -345,7 +427,8 @@ void bind_graph(nb::module_& m) {
     std::vector<const Node*> queue{node_of(t)};
     for (size_t i = 0; i < queue.size(); ++i) {
       if (queue[i]->op == &placeholder_op()) out.append(queue[i]->name);
-      for (const Edge& e : queue[i]->inputs) if (e.node && seen.insert(e.node.get()).second) queue.push_back(e.node.get());
+      for (const Edge& e : queue[i]->inputs)
+        if (e.node && seen.insert(e.node.get()).second) queue.push_back(e.node.get());
     }
     return out;
   });

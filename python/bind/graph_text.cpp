@@ -1,6 +1,5 @@
 // Graphs as text, and the passes: for tools and tests.
 #include "holdfast/graph/text.h"
-
 #include "holdfast/graph/verify.h"
 #include "holdfast/passes/passes.h"
 #include "python/bind/graph.h"
@@ -29,7 +28,12 @@ void bind_graph_text(nb::module_& m) {
       return Concrete{make_ref<ConcreteFunction>(g), {}};
     });
   }, "function"_a);
-  m.def("set_passes", [](const std::string& names) { run([&] { set_passes(names); return 0; }); }, "names"_a);
+  m.def("set_passes", [](const std::string& names) {
+    run([&] {
+      set_passes(names);
+      return 0;
+    });
+  }, "names"_a);
   m.def("passes", [] {
     nb::list out;
     for (const Pass& p : all_passes()) out.append(nb::make_tuple(p.name, p.doc));
@@ -39,7 +43,8 @@ void bind_graph_text(nb::module_& m) {
   m.def("record_passes", &record_passes, "on"_a);
   m.def("take_pass_records", [] {
     nb::list out;
-    for (const PassRecord& r : take_pass_records()) out.append(nb::make_tuple(r.graph, r.pass, r.text));
+    for (const PassRecord& r : take_pass_records())
+      out.append(nb::make_tuple(r.graph, r.pass, r.text));
     return out;
   });
 }

@@ -13,7 +13,8 @@ namespace {
 // A list that can be referred to weakly, and that the collector sees into.
 PyObject* keeper_type() {
   static PyObject* type = [] {
-    Object made = Object::steal(PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyType_Type), "s(O){}", "Keeper", &PyList_Type));
+    Object made = Object::steal(PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyType_Type),
+                                                      "s(O){}", "Keeper", &PyList_Type));
     return made.release();  // for ever
   }();
   return type;
@@ -40,7 +41,9 @@ void each_held(const Graph& g, F&& f) {
 }
 
 // One Python reference, dropped with the GIL.
-std::shared_ptr<void> kept(Object o) { return std::static_pointer_cast<void>(std::make_shared<Ref<Held>>(make_ref<Held>(std::move(o)))); }
+std::shared_ptr<void> kept(Object o) {
+  return std::static_pointer_cast<void>(std::make_shared<Ref<Held>>(make_ref<Held>(std::move(o))));
+}
 
 }  // namespace
 
@@ -81,8 +84,10 @@ std::vector<Tensor> PyBackward::operator()(const std::vector<Tensor>& upstream) 
   nb::gil_scoped_acquire gil;
   Object call = code->get();
   if (!call)
-    fail(Code::E1105, "a custom gradient is asked for after the function that it was traced in is gone",
-         "its code went with the function", {manual_fix("keep the function as long as its gradient is needed")});
+    fail(Code::E1105,
+         "a custom gradient is asked for after the function that it was traced in is gone",
+         "its code went with the function",
+         {manual_fix("keep the function as long as its gradient is needed")});
   nb::list args;
   for (const Tensor& t : upstream) args.append(t);
   nb::object result = nb::borrow<nb::callable>(call.get())(args);

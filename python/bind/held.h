@@ -8,8 +8,8 @@
 
 namespace holdfast::py {
 
-/// A Python object that C++ holds: let go of with the GIL, and never after the interpreter ended. Once it is lent it
-/// is kept alive by somebody whom Python's collector knows, and here only known.
+/// A Python object that C++ holds: let go of with the GIL, and never after the interpreter ended.
+/// Once it is lent it is kept alive by somebody whom Python's collector knows, and here only known.
 class Held final : public RefCounted {
  public:
   explicit Held(Object o) : object_(std::move(o)) {}
@@ -40,8 +40,9 @@ struct PyBackward {
   std::vector<Tensor> operator()(const std::vector<Tensor>& upstream) const;
 };
 
-/// The Python code that a graph and its bodies call, lent to one Python object that is given back; empty where there
-/// is none. A graph that held it itself would keep a cycle alive for ever: code often knows the function that calls it.
+/// The Python code that a graph and its bodies call, lent to one Python object that is given back;
+/// empty where there is none. A graph that held it itself would keep a cycle alive for ever: code
+/// often knows the function that calls it.
 Object lend_code(const Graph& g);
 /// Makes the graph hold it itself again, since its nodes are written into another one.
 void take_back_code(const Graph& g);

@@ -1,7 +1,6 @@
 // `t[key]`: from Python's keys to the items of a slice.
-#include "holdfast/ops/slicing.h"
-
 #include "holdfast/base/text.h"
+#include "holdfast/ops/slicing.h"
 #include "python/bind/call.h"
 
 namespace holdfast::py {
@@ -14,7 +13,9 @@ void bound(PyObject* o, std::optional<int64_t>& number, Tensor& tensor) {
     tensor = convert(o);
     return;
   }
-  if (!PyIndex_Check(o)) type_error(cat("a slice has the bound ", repr_of(o), ", expected an int, an integer tensor or nothing"));
+  if (!PyIndex_Check(o))
+    type_error(cat("a slice has the bound ", repr_of(o),
+                   ", expected an int, an integer tensor or nothing"));
   Object i = Object::steal(PyNumber_Index(o));
   int overflow = 0;
   long long v = PyLong_AsLongLongAndOverflow(i.get(), &overflow);
@@ -36,10 +37,12 @@ IndexItem item_of(PyObject* o) {
     item.kind = IndexItem::kTensor;
     item.tensor = convert(o);
   } else if (PyBool_Check(o) || PyList_Check(o) || !PyIndex_Check(o)) {
-    type_error(cat("a tensor is indexed with ", repr_of(o), " of type ", Py_TYPE(o)->tp_name,
-                   ", expected ints, slices, `...`, `tf.newaxis` or scalar integer tensors"),
-               "only basic indexing is done by brackets",
-               {manual_fix("`tf.gather` takes rows by number, `tf.boolean_mask` those where a mask is true")});
+    type_error(
+        cat("a tensor is indexed with ", repr_of(o), " of type ", Py_TYPE(o)->tp_name,
+            ", expected ints, slices, `...`, `tf.newaxis` or scalar integer tensors"),
+        "only basic indexing is done by brackets",
+        {manual_fix(
+            "`tf.gather` takes rows by number, `tf.boolean_mask` those where a mask is true")});
   } else {
     item.kind = IndexItem::kInt;
     Tensor unused;
@@ -53,11 +56,14 @@ IndexItem item_of(PyObject* o) {
 std::vector<IndexItem> items_of(PyObject* key) {
   std::vector<IndexItem> items;
   if (!PyTuple_Check(key)) return {item_of(key)};
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) items.push_back(item_of(PyTuple_GET_ITEM(key, i)));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i)
+    items.push_back(item_of(PyTuple_GET_ITEM(key, i)));
   return items;
 }
 
 Tensor index_with(const Tensor& t, PyObject* key) { return index(t, items_of(key)); }
-void assign_with(const Variable& v, PyObject* key, const Tensor& value) { index_assign(v, items_of(key), value); }
+void assign_with(const Variable& v, PyObject* key, const Tensor& value) {
+  index_assign(v, items_of(key), value);
+}
 
 }  // namespace holdfast::py

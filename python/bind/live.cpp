@@ -1,5 +1,6 @@
 // What lives in memory now.
 #include "holdfast/tensor/live.h"
+
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 
@@ -12,7 +13,8 @@ void bind_live(nb::module_& m) {
     return run([&] {
       nb::list out;
       for (const LiveTensors& t : live_tensors(by_line ? GroupBy::kLine : GroupBy::kNothing))
-        out.append(nb::make_tuple(t.bytes, t.count, nb::steal(to_dict(t.line).release()), nb::borrow(dtype_object(t.dtype)),
+        out.append(nb::make_tuple(t.bytes, t.count, nb::steal(to_dict(t.line).release()),
+                                  nb::borrow(dtype_object(t.dtype)),
                                   nb::steal(shape_object(t.shape).release()), t.alike));
       return out;
     });

@@ -40,9 +40,11 @@ OperandSource operand(const Tensor& t, int position) noexcept {
     Object tensor = Object::steal(wrap(t));
     Where at = here();  // in a plan, the line that was traced, not the one that calls
     bool python = at && at->origin == Origin::kPython;
-    Object code = Object::share(python ? static_cast<PyObject*>(const_cast<void*>(at->pointer)) : Py_None);
-    Object result = Object::steal(PyObject_CallFunction(hooks().operand.get(), "OiOi", tensor.get(), position, code.get(),
-                                                        python ? static_cast<int>(at->offset) : 0));
+    Object code =
+        Object::share(python ? static_cast<PyObject*>(const_cast<void*>(at->pointer)) : Py_None);
+    Object result =
+        Object::steal(PyObject_CallFunction(hooks().operand.get(), "OiOi", tensor.get(), position,
+                                            code.get(), python ? static_cast<int>(at->offset) : 0));
     if (!PyTuple_Check(result.get()) || PyTuple_GET_SIZE(result.get()) != 2) return;
     PyObject* text = PyTuple_GET_ITEM(result.get(), 0);
     if (PyUnicode_Check(text)) out.text = PyUnicode_AsUTF8(text);
@@ -74,7 +76,8 @@ std::string alias() noexcept {
 void warning_sink(const Diagnostic& d, const std::string& text) {
   quietly([&] {
     Object details = to_dict(d);
-    Object::steal(PyObject_CallFunction(hooks().warning_sink.get(), "sO", text.c_str(), details.get()));
+    Object::steal(
+        PyObject_CallFunction(hooks().warning_sink.get(), "sO", text.c_str(), details.get()));
   });
 }
 
@@ -87,7 +90,8 @@ nb::object given(Object o) { return nb::steal(o.release()); }
 NB_MODULE(_holdfast, m) {
   using namespace holdfast;
   using namespace holdfast::py;
-  nb::set_leak_warnings(false);  // tensors in module globals outlive the module, as everywhere in Python
+  nb::set_leak_warnings(
+      false);  // tensors in module globals outlive the module, as everywhere in Python
   try {
     init_tensor(m.ptr());
     init_function(m.ptr());
@@ -99,7 +103,10 @@ NB_MODULE(_holdfast, m) {
   m.def("instruction_set", &instruction_set);
   m.def("init", [] {
     set_log_at_raise(false);  // errors are logged when they are complete, as Python exceptions
-    run([] { init_provenance(); return 0; });
+    run([] {
+      init_provenance();
+      return 0;
+    });
   }, "Called once by the package when its modules exist.");
   m.def("set_dtypes", [](std::vector<nb::object> list) {
     for (size_t i = 0; i < list.size() && i < kNumDTypes; ++i) hooks().dtypes[i] = shared(list[i]);
@@ -116,26 +123,38 @@ NB_MODULE(_holdfast, m) {
     hooks().alias = shared(a);
     set_naming({&operand, &alias});
   });
-  m.def("set_symbol", [](nb::object f) { hooks().symbol = shared(f); }, "What is called when a symbol is asked for a value it does not have.");
-  m.def("set_conversion", [](nb::object f, nb::object types) { own_conversions() = {shared(f), shared(types)}; },
-        "What converts objects of the program's own classes.");
+  m.def("set_symbol", [](nb::object f) { hooks().symbol = shared(f); },
+        "What is called when a symbol is asked for a value it does not have.");
+  m.def("set_conversion", [](nb::object f, nb::object types) {
+    own_conversions() = {shared(f), shared(types)};
+  }, "What converts objects of the program's own classes.");
   m.def("convert", [](nb::handle value, nb::handle dtype, bool strict) {
     return run([&] {
       mark();
-      return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
+      return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()),
+                     strict);
     });
   }, "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true);
-  m.def("convert_value", [](nb::handle value, nb::handle dtype, bool strict) {
+  m.def("convert_value",
+        [](nb::handle value, nb::handle dtype, bool strict) {
     return run([&] {
       mark();
       InterpreterScope values(nullptr);
-      return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
+      return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()),
+                     strict);
     });
-  }, "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true, "The same, and eagerly: a graph that is being written sees nothing of it.");
+  }, "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true,
+        "The same, and eagerly: a graph that is being written sees nothing of it.");
   m.def("raise_diagnostic", [](nb::handle d) { run([&]() -> int { raise(from_dict(d.ptr())); }); });
-  m.def("warn_diagnostic", [](nb::handle d) { run([&] { warn(from_dict(d.ptr())); return 0; }); });
+  m.def("warn_diagnostic", [](nb::handle d) {
+    run([&] {
+      warn(from_dict(d.ptr()));
+      return 0;
+    });
+  });
   m.def("render", [](nb::handle d) { return run([&] { return render(from_dict(d.ptr())); }); });
-  m.def("short_path", [](const std::string& path) { return short_path(path); }, "A path as messages show it.");
+  m.def("short_path", [](const std::string& path) { return short_path(path); },
+        "A path as messages show it.");
   m.def("here", [] {
     return run([&] {
       mark();
@@ -147,7 +166,9 @@ NB_MODULE(_holdfast, m) {
     for (auto& c : all_codes()) {
       nb::dict d;
       d["name"] = c.name;
-      d["severity"] = c.severity == Severity::kError ? "error" : c.severity == Severity::kWarning ? "warning" : "bug";
+      d["severity"] = c.severity == Severity::kError     ? "error"
+                      : c.severity == Severity::kWarning ? "warning"
+                                                         : "bug";
       d["status"] = c.status;
       d["bases"] = c.bases;
       d["headline"] = c.headline;

@@ -20,7 +20,9 @@ struct type_caster<holdfast::Tensor> {
     value = holdfast::py::tensor_of(src.ptr());
     return true;
   }
-  static handle from_cpp(const holdfast::Tensor& t, rv_policy, cleanup_list*) noexcept { return holdfast::py::wrap(t); }
+  static handle from_cpp(const holdfast::Tensor& t, rv_policy, cleanup_list*) noexcept {
+    return holdfast::py::wrap(t);
+  }
 };
 
 }  // namespace nanobind::detail

@@ -6,8 +6,13 @@ namespace holdfast::py {
 
 void init_patience() {
   set_patience({
-      [] { return Py_IsInitialized() && PyGILState_Check() ? static_cast<void*>(PyEval_SaveThread()) : nullptr; },
-      [](void* state) { wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); }, state); },
+      [] {
+    return Py_IsInitialized() && PyGILState_Check() ? static_cast<void*>(PyEval_SaveThread())
+                                                    : nullptr;
+  },
+      [](void* state) {
+    wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); }, state);
+  },
   });
 }
 

@@ -6,8 +6,8 @@
 namespace holdfast::py {
 namespace {
 
-// Whether a code object is part of this package, or of Python's imports, which call us for `import tensorflow`. Asked for
-// every op, so remembered per code object.
+// Whether a code object is part of this package, or of Python's imports, which call us for `import
+// tensorflow`. Asked for every op, so remembered per code object.
 struct OwnCode {
   PyCodeObject* code = nullptr;
   PyCodeObject* lasting = nullptr;  // what stands for it in records
@@ -22,7 +22,9 @@ OwnCode known(PyCodeObject* code) {
   if (slot.code == code) return slot;
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   if (!file) PyErr_Clear();
-  auto begins = [&](std::string_view with) { return file && !with.empty() && std::strncmp(file, with.data(), with.size()) == 0; };
+  auto begins = [&](std::string_view with) {
+    return file && !with.empty() && std::strncmp(file, with.data(), with.size()) == 0;
+  };
   bool ours = begins(package_dir) || begins("<frozen importlib");
   OwnCode found{code, ours ? code : lasting(code), ours};
   Py_INCREF(code);  // a remembered address must not be given to another code object
@@ -32,7 +34,8 @@ OwnCode known(PyCodeObject* code) {
 }
 
 Object source_module() {
-  static Object* module = new Object(Object::steal(PyImport_ImportModule("holdfast._source")));  // outlives the interpreter
+  static Object* module = new Object(
+      Object::steal(PyImport_ImportModule("holdfast._source")));  // outlives the interpreter
   return *module;
 }
 
@@ -49,8 +52,11 @@ Loc locate_python(const WhereRecord& w) noexcept {
   PyErr_Fetch(&type, &value, &trace);
   try {
     Object place = Object::steal(PyObject_CallMethod(source_module().get(), "locate", "Oi",
-                                                     const_cast<void*>(w.pointer), static_cast<int>(w.offset)));
-    auto part = [&](const char* name) { return Object::steal(PyObject_GetAttrString(place.get(), name)); };
+                                                     const_cast<void*>(w.pointer),
+                                                     static_cast<int>(w.offset)));
+    auto part = [&](const char* name) {
+      return Object::steal(PyObject_GetAttrString(place.get(), name));
+    };
     auto number = [&](const char* name) {
       Object o = part(name);
       return PyLong_Check(o.get()) ? static_cast<int>(PyLong_AsLong(o.get())) : -1;
@@ -71,12 +77,13 @@ Loc locate_python(const WhereRecord& w) noexcept {
 
 }  // namespace
 
-// A program that compiles the same text again and again (`exec`, `timeit`, a notebook's cell) makes a code object each
-// time. Records would keep each of them; they speak of the first instead.
+// A program that compiles the same text again and again (`exec`, `timeit`, a notebook's cell) makes
+// a code object each time. Records would keep each of them; they speak of the first instead.
 PyCodeObject* lasting(PyCodeObject* code) {
   static PyObject* all = PyDict_New();
   PyObject* key = PyTuple_Pack(3, code->co_filename, code->co_linetable, code);
-  PyObject* found = all && key ? PyDict_SetDefault(all, key, reinterpret_cast<PyObject*>(code)) : nullptr;
+  PyObject* found =
+      all && key ? PyDict_SetDefault(all, key, reinterpret_cast<PyObject*>(code)) : nullptr;
   Py_XDECREF(key);
   if (!found) PyErr_Clear();  // constants that can't be hashed: `intern` keeps the code itself
   return found ? reinterpret_cast<PyCodeObject*>(found) : code;
@@ -88,7 +95,8 @@ void mark() {
   while (frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     OwnCode of = known(code);
-    if (!of.ours) where = intern(Origin::kPython, of.lasting, static_cast<uint32_t>(PyFrame_GetLasti(frame)));
+    if (!of.ours)
+      where = intern(Origin::kPython, of.lasting, static_cast<uint32_t>(PyFrame_GetLasti(frame)));
     Py_DECREF(code);
     if (!of.ours) break;
     PyFrameObject* back = PyFrame_GetBack(frame);

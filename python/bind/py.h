@@ -14,10 +14,18 @@ class Object {
   Object() = default;
   /// Takes over a new reference; null with a Python error set throws PythonError.
   static Object steal(PyObject* p);
-  static Object share(PyObject* p) { Py_XINCREF(p); Object o; o.p_ = p; return o; }
+  static Object share(PyObject* p) {
+    Py_XINCREF(p);
+    Object o;
+    o.p_ = p;
+    return o;
+  }
   Object(const Object& o) : p_(o.p_) { Py_XINCREF(p_); }
   Object(Object&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
-  Object& operator=(Object o) noexcept { std::swap(p_, o.p_); return *this; }
+  Object& operator=(Object o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
   ~Object() { Py_XDECREF(p_); }
   PyObject* get() const { return p_; }
   PyObject* release() { return std::exchange(p_, nullptr); }
@@ -32,8 +40,7 @@ struct PythonError {};
 
 /// The Python object of a tensor.
 struct PyTensor {
-  PyObject_HEAD
-  TensorRep* rep;
+  PyObject_HEAD TensorRep* rep;
   PyObject* weakrefs;
 };
 extern PyTypeObject* tensor_type;
@@ -42,12 +49,14 @@ extern PyTypeObject* function_type;
 
 inline bool is_tensor(PyObject* o) { return Py_TYPE(o) == tensor_type; }
 bool is_variable(PyObject* o);
-/// The value of a tensor that is asked for its `what`: itself, or what a finished trace computed. Python decides
-/// how to refuse, or to trace again, where there is none.
+/// The value of a tensor that is asked for its `what`: itself, or what a finished trace computed.
+/// Python decides how to refuse, or to trace again, where there is none.
 Tensor read(PyObject* tensor, const char* what);
 /// A new Python tensor.
 PyObject* wrap(Tensor t);
-inline Tensor tensor_of(PyObject* o) { return Tensor(Ref<TensorRep>(reinterpret_cast<PyTensor*>(o)->rep)); }
+inline Tensor tensor_of(PyObject* o) {
+  return Tensor(Ref<TensorRep>(reinterpret_cast<PyTensor*>(o)->rep));
+}
 Variable variable_of(PyObject* o);
 /// The Python Variable of a handle, the same object every time.
 Object wrap_variable(const Variable& v);
@@ -72,7 +81,8 @@ PyObject* guarded(F&& f) noexcept {
     return nullptr;
   }
 }
-[[noreturn]] void type_error(std::string headline, std::string why = {}, std::vector<Fix> fixes = {});
+[[noreturn]] void type_error(std::string headline, std::string why = {},
+                             std::vector<Fix> fixes = {});
 Object to_dict(const Diagnostic&);
 Diagnostic from_dict(PyObject*);
 Object to_dict(const Loc&);
@@ -80,7 +90,8 @@ Object to_dict(const Loc&);
 // -- conversion
 /// Any Python value as a tensor. `hint`: the dtype wanted by the operand beside it, or kInvalid;
 /// `strict`: a tensor or array of another dtype is refused instead of passed through.
-Tensor convert(PyObject* value, DType hint = DType::kInvalid, bool strict = false, const char* argument = nullptr);
+Tensor convert(PyObject* value, DType hint = DType::kInvalid, bool strict = false,
+               const char* argument = nullptr);
 /// Python's word for a dtype: a DType object, a NumPy dtype, a name.
 DType dtype_of_object(PyObject* o);
 PyObject* dtype_object(DType d);  // borrowed

@@ -14,13 +14,17 @@ using namespace nb::literals;
 namespace holdfast::py {
 namespace {
 
-// What a node calls, and what comes of it. `forward(inputs, orders)` gives the outputs and, where gradients of some orders
-// may be asked for, a record that `backward(record, arrived)` turns into the gradients of the floats among the inputs and
-// a record for the next order.
+// What a node calls, and what comes of it. `forward(inputs, orders)` gives the outputs and, where
+// gradients of some orders may be asked for, a record that `backward(record, arrived)` turns into
+// the gradients of the floats among the inputs and a record for the next order.
 class PyCode final : public RefCounted, public HoldsPython {
  public:
-  PyCode(std::string name, Object forward, Object backward, std::vector<DType> dtypes, std::vector<Shape> shapes)
-      : name(std::move(name)), forward(make_ref<Held>(std::move(forward))), dtypes(std::move(dtypes)), shapes(std::move(shapes)) {
+  PyCode(std::string name, Object forward, Object backward, std::vector<DType> dtypes,
+         std::vector<Shape> shapes)
+      : name(std::move(name)),
+        forward(make_ref<Held>(std::move(forward))),
+        dtypes(std::move(dtypes)),
+        shapes(std::move(shapes)) {
     if (backward.get() != Py_None) this->backward = make_ref<Held>(std::move(backward));
   }
   std::string text() const override { return name; }
@@ -29,7 +33,8 @@ class PyCode final : public RefCounted, public HoldsPython {
     return {forward.get(), backward.get()};
   }
   void expect(int order) {
-    for (int now = orders; now < order && !orders.compare_exchange_weak(now, order);) {}
+    for (int now = orders; now < order && !orders.compare_exchange_weak(now, order);) {
+    }
   }
 
   const std::string name;
@@ -59,8 +64,10 @@ Object list_of(std::span<const Tensor> tensors) {
 Object called(const PyCode& code, const Ref<Held>& what, PyObject* first, PyObject* second) {
   Object callable = what->get();
   if (!callable)
-    fail(Code::E1105, cat("`", code.name, "` is called after the function that it was traced in is gone"),
-         "the Python code went with the function", {manual_fix("keep the function as long as its results are needed")});
+    fail(Code::E1105,
+         cat("`", code.name, "` is called after the function that it was traced in is gone"),
+         "the Python code went with the function",
+         {manual_fix("keep the function as long as its results are needed")});
   return Object::steal(PyObject_CallFunctionObjArgs(callable.get(), first, second, nullptr));
 }
 
@@ -73,7 +80,8 @@ Tensor carrier_of(const Object& recorded) {
 
 Tensor item_of(PyObject* list, size_t i) {
   Object item = Object::steal(PySequence_GetItem(list, static_cast<Py_ssize_t>(i)));
-  if (!is_tensor(item.get())) type_error("a Python function of a graph gave " + repr_of(item.get()));
+  if (!is_tensor(item.get()))
+    type_error("a Python function of a graph gave " + repr_of(item.get()));
   return tensor_of(item.get());
 }
 
@@ -96,25 +104,30 @@ Status run_forward(Call& c) {
   Object in = list_of(inputs_of(c));
   // Tapes around a call may ask for more orders than ever before.
   size_t asked = static_cast<size_t>(code.orders.load());
-  Object orders = Object::steal(PyLong_FromSize_t(asked ? std::max(asked, GradientTape::Inside::orders()) : 0));
+  Object orders =
+      Object::steal(PyLong_FromSize_t(asked ? std::max(asked, GradientTape::Inside::orders()) : 0));
   Object both = called(code, code.forward, in.get(), orders.get());
-  Object outputs = Object::steal(PySequence_GetItem(both.get(), 0)), recorded = Object::steal(PySequence_GetItem(both.get(), 1));
+  Object outputs = Object::steal(PySequence_GetItem(both.get(), 0)),
+         recorded = Object::steal(PySequence_GetItem(both.get(), 1));
   for (size_t i = 0; i < code.dtypes.size(); ++i) {
     Tensor t = item_of(outputs.get(), i);
     if (t.dtype() != code.dtypes[i])
-      return {Code::E1101, cat("`", code.name, "` returned ", type_text(t), ", expected ", holdfast::name(code.dtypes[i]), ": `Tout` says so")};
+      return {Code::E1101, cat("`", code.name, "` returned ", type_text(t), ", expected ",
+                               holdfast::name(code.dtypes[i]), ": `Tout` says so")};
     if (!t.shape().compatible(code.shapes[i]))
-      return {Code::E1102, cat("`", code.name, "` returned ", type_text(t), ", expected shape ", code.shapes[i].text())};
+      return {Code::E1102, cat("`", code.name, "` returned ", type_text(t), ", expected shape ",
+                               code.shapes[i].text())};
     c.set_out(static_cast<int>(i), view_of(t, t.shape()));
   }
   c.set_out(static_cast<int>(code.dtypes.size()), carrier_of(recorded));
   return {};
 }
 
-// Inputs: what carries the record, what arrived for each output of the op before, and those of its inputs that have
-// gradients, for their shapes. Attributes: the code, the order, how many arrived.
+// Inputs: what carries the record, what arrived for each output of the op before, and those of its
+// inputs that have gradients, for their shapes. Attributes: the code, the order, how many arrived.
 void infer_backward(Infer& s) {
-  for (int i = 1 + static_cast<int>(s.attr(2).i()); i < s.inputs(); ++i) s.output(s.dtype(i), s.shape(i));
+  for (int i = 1 + static_cast<int>(s.attr(2).i()); i < s.inputs(); ++i)
+    s.output(s.dtype(i), s.shape(i));
   s.output(int64, Shape{});
 }
 
@@ -122,30 +135,39 @@ Status run_backward(Call& c) {
   const PyCode& code = code_of(c.attr(0));
   auto arrived = static_cast<int>(c.attr(2).i()), found = c.outputs() - 1;
   auto* recorded = dynamic_cast<Held*>(c.in(0).rep()->beyond.get());
-  if (!recorded) return {Code::E1105, cat("`", code.name, "` kept no record for its gradient"), "the gradient needs the run of the function before it"};
+  if (!recorded)
+    return {Code::E1105, cat("`", code.name, "` kept no record for its gradient"),
+            "the gradient needs the run of the function before it"};
   nb::gil_scoped_acquire gil;
   Object dy = list_of(std::span<const Tensor>(inputs_of(c, 1)).first(static_cast<size_t>(arrived)));
   Object both = called(code, code.backward, recorded->get().get(), dy.get());
-  Object dx = Object::steal(PySequence_GetItem(both.get(), 0)), next = Object::steal(PySequence_GetItem(both.get(), 1));
+  Object dx = Object::steal(PySequence_GetItem(both.get(), 0)),
+         next = Object::steal(PySequence_GetItem(both.get(), 1));
   for (int i = 0; i < found; ++i) {
     Tensor t = item_of(dx.get(), static_cast<size_t>(i));
     const Tensor& x = c.in(1 + arrived + i);
     if (t.dtype() != x.dtype() || !(t.shape() == x.shape()))
-      return {Code::E1102, cat("the gradient of `", code.name, "` is ", type_text(t), ", expected ", type_text(x))};
+      return {Code::E1102, cat("the gradient of `", code.name, "` is ", type_text(t), ", expected ",
+                               type_text(x))};
     c.set_out(i, view_of(t, t.shape()));
   }
   c.set_out(found, carrier_of(next));
   return {};
 }
 
-#define HOLDFAST_PYTHON_OP(Name)                                                                                  \
-  RAW_OP(Name).inputs("input*: any").attr("code").infer(infer_forward).kernel("Python", run_forward)              \
-      .kernel_for(DeviceKind::kCuda, "Python", run_forward).on_host()
+#define HOLDFAST_PYTHON_OP(Name)                            \
+  RAW_OP(Name)                                              \
+      .inputs("input*: any")                                \
+      .attr("code")                                         \
+      .infer(infer_forward)                                 \
+      .kernel("Python", run_forward)                        \
+      .kernel_for(DeviceKind::kCuda, "Python", run_forward) \
+      .on_host()
 
 const OpDef& backward_op();
 
-// The gradient of an op whose last output carries a record, of the order given, with respect to its inputs from `first`
-// on. The others get none.
+// The gradient of an op whose last output carries a record, of the order given, with respect to its
+// inputs from `first` on. The others get none.
 Tensors back(Grad& g, int first, int order) {
   PyCode& code = code_of(g.attr(0));
   Tensors dx(static_cast<size_t>(g.inputs()));
@@ -153,11 +175,14 @@ Tensors back(Grad& g, int first, int order) {
   code.expect(order);
   int outputs = g.outputs() - 1;
   Tensors in{g.y(outputs)}, found;
-  for (int i = 0; i < outputs; ++i) in.push_back(is_differentiable(g.y(i).dtype()) ? g.dy(i) : g.y(i));
-  for (int i = first; i < g.inputs(); ++i) if (is_differentiable(g.x(i).dtype())) in.push_back(g.x(i));
+  for (int i = 0; i < outputs; ++i)
+    in.push_back(is_differentiable(g.y(i).dtype()) ? g.dy(i) : g.y(i));
+  for (int i = first; i < g.inputs(); ++i)
+    if (is_differentiable(g.x(i).dtype())) in.push_back(g.x(i));
   apply(backward_op(), in, Attrs{g.attr(0), Arg(int64_t{order}), Arg(int64_t{outputs})}, found);
   size_t next = 0;
-  for (int i = first; i < g.inputs(); ++i) if (is_differentiable(g.x(i).dtype())) dx[static_cast<size_t>(i)] = found[next++];
+  for (int i = first; i < g.inputs(); ++i)
+    if (is_differentiable(g.x(i).dtype())) dx[static_cast<size_t>(i)] = found[next++];
   return dx;
 }
 
@@ -169,22 +194,38 @@ Object& print_hook() {
 void print_sink(bool to_stdout, const std::string& text) {
   if (!Py_IsInitialized()) return;
   nb::gil_scoped_acquire gil;
-  Object bytes = Object::steal(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
-  Object::steal(PyObject_CallFunctionObjArgs(print_hook().get(), to_stdout ? Py_True : Py_False, bytes.get(), nullptr));
+  Object bytes =
+      Object::steal(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+  Object::steal(PyObject_CallFunctionObjArgs(print_hook().get(), to_stdout ? Py_True : Py_False,
+                                             bytes.get(), nullptr));
 }
 
 Tensors back_of_forward(Grad& g) { return back(g, 0, 1); }
 Tensors back_of_backward(Grad& g) { return back(g, 1, static_cast<int>(g.attr(1).i()) + 1); }
 
-const Op grad_op = RAW_OP(EagerPyFuncGrad).doc("The gradient of Python code, by the tape that watched it.").inputs("record: K!, input*: any")
-                       .attr("code").attr("order").attr("arrived").infer(infer_backward).kernel("Python", run_backward)
-                       .kernel_for(DeviceKind::kCuda, "Python", run_backward).on_host().stateful().gradient(back_of_backward);
+const Op grad_op = RAW_OP(EagerPyFuncGrad)
+                       .doc("The gradient of Python code, by the tape that watched it.")
+                       .inputs("record: K!, input*: any")
+                       .attr("code")
+                       .attr("order")
+                       .attr("arrived")
+                       .infer(infer_backward)
+                       .kernel("Python", run_backward)
+                       .kernel_for(DeviceKind::kCuda, "Python", run_backward)
+                       .on_host()
+                       .stateful()
+                       .gradient(back_of_backward);
 const OpDef& backward_op() { return grad_op.def(); }
 
 const Op ops[] = {
-    HOLDFAST_PYTHON_OP(EagerPyFunc).doc("Python code over tensors, with a gradient.").stateful().gradient(back_of_forward),
+    HOLDFAST_PYTHON_OP(EagerPyFunc)
+        .doc("Python code over tensors, with a gradient.")
+        .stateful()
+        .gradient(back_of_forward),
     HOLDFAST_PYTHON_OP(PyFunc).doc("Python code over arrays.").stateful().no_gradient(),
-    HOLDFAST_PYTHON_OP(PyFuncStateless).doc("Python code over arrays that may be left out when nobody needs its results.").no_gradient(),
+    HOLDFAST_PYTHON_OP(PyFuncStateless)
+        .doc("Python code over arrays that may be left out when nobody needs its results.")
+        .no_gradient(),
 };
 
 }  // namespace
@@ -194,16 +235,21 @@ void bind_pycall(nb::module_& m) {
     print_hook() = Object::share(f.ptr());
     set_print_sink(&print_sink);
   }, "What is called with text for stdout (True) or stderr, as bytes.");
-  m.def("assert_shapes", [](const std::vector<Tensor>& tensors, const std::vector<std::string>& words, const std::vector<std::string>& symbols,
-                            const std::vector<int64_t>& counts, const std::string& message) {
+  m.def("assert_shapes",
+        [](const std::vector<Tensor>& tensors, const std::vector<std::string>& words,
+           const std::vector<std::string>& symbols, const std::vector<int64_t>& counts,
+           const std::string& message) {
     run([&] {
       mark();
       assert_shapes_of({"assert_shapes", tensors, words, message}, symbols, counts);
       return 0;
     });
-  }, "tensors"_a, "words"_a, "symbols"_a, "counts"_a, "message"_a);
-  m.def("call_python", [](const std::string& op, const std::string& name, nb::object forward, nb::object backward,
-                          const std::vector<Tensor>& inputs, const std::vector<nb::object>& dtypes, const std::vector<nb::object>& shapes) {
+  },
+        "tensors"_a, "words"_a, "symbols"_a, "counts"_a, "message"_a);
+  m.def("call_python",
+        [](const std::string& op, const std::string& name, nb::object forward, nb::object backward,
+           const std::vector<Tensor>& inputs, const std::vector<nb::object>& dtypes,
+           const std::vector<nb::object>& shapes) {
     return run([&] {
       mark();
       std::vector<DType> types;
@@ -214,15 +260,20 @@ void bind_pycall(nb::module_& m) {
         sizes.push_back(dims ? Shape(*dims) : Shape::unknown());
       }
       size_t count = types.size();
-      auto code = make_ref<PyCode>(name, Object::share(forward.ptr()), Object::share(backward.ptr()), std::move(types), std::move(sizes));
+      auto code =
+          make_ref<PyCode>(name, Object::share(forward.ptr()), Object::share(backward.ptr()),
+                           std::move(types), std::move(sizes));
       Tensors out;
-      apply(*find_op(op), Tensors(inputs.begin(), inputs.end()), Attrs{Arg(Ref<RefCounted>(code))}, out);
+      apply(*find_op(op), Tensors(inputs.begin(), inputs.end()), Attrs{Arg(Ref<RefCounted>(code))},
+            out);
       nb::list list;
       for (size_t i = 0; i < count; ++i) list.append(out[i]);
       return list;
     });
-  }, "op"_a, "name"_a, "forward"_a, "backward"_a.none(), "inputs"_a, "dtypes"_a, "shapes"_a,
-  "Writes down a call of Python code: `forward(inputs, orders)` at each run, `backward(record, gradients)` for its gradient.");
+  },
+        "op"_a, "name"_a, "forward"_a, "backward"_a.none(), "inputs"_a, "dtypes"_a, "shapes"_a,
+        "Writes down a call of Python code: `forward(inputs, orders)` at each run, "
+        "`backward(record, gradients)` for its gradient.");
 }
 
 }  // namespace holdfast::py

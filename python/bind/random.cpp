@@ -31,7 +31,8 @@ Sizes sizes_of(nb::handle o) {
   PyObject* p = o.ptr();
   if (is_tensor(p)) return tensor_of(p);
   if (is_variable(p)) return variable_of(p).read();
-  if (auto ints = ints_of(p)) return PyIndex_Check(p) && !PySequence_Check(p) ? Sizes((*ints)[0]) : Sizes(*ints);
+  if (auto ints = ints_of(p))
+    return PyIndex_Check(p) && !PySequence_Check(p) ? Sizes((*ints)[0]) : Sizes(*ints);
   return convert(p, DType::kInvalid, false, "shape");
 }
 
@@ -39,13 +40,18 @@ int number_of(nb::handle alg) {
   PyObject* p = alg.ptr();
   if (PyUnicode_Check(p)) {
     auto known = random::algorithm_named(PyUnicode_AsUTF8(p));
-    if (!known) fail(Code::E1103, cat("`alg` is ", repr_of(p), ", expected 'philox', 'threefry' or 'auto_select'"));
+    if (!known)
+      fail(Code::E1103,
+           cat("`alg` is ", repr_of(p), ", expected 'philox', 'threefry' or 'auto_select'"));
     return static_cast<int>(*known);
   }
   auto ints = PyIndex_Check(p) ? ints_of(p) : std::nullopt;
-  if (!ints) type_error(cat("`alg` is ", repr_of(p), ", expected a string, an int or an Algorithm"));
+  if (!ints)
+    type_error(cat("`alg` is ", repr_of(p), ", expected a string, an int or an Algorithm"));
   const int64_t n = (*ints)[0];
-  if (n < 1 || n > 3) fail(Code::E1103, cat("`alg` is ", n, ", expected 1 (philox), 2 (threefry) or 3 (auto_select)"));
+  if (n < 1 || n > 3)
+    fail(Code::E1103,
+         cat("`alg` is ", n, ", expected 1 (philox), 2 (threefry) or 3 (auto_select)"));
   return static_cast<int>(n);
 }
 
@@ -77,21 +83,29 @@ class OwnSeeds {
 }  // namespace
 
 void bind_random(nb::module_& m) {
-  nb::class_<OwnSeeds>(m, "OwnSeeds", "While entered, random ops are numbered from 0 again, as those of a function inside another are.")
+  nb::class_<OwnSeeds>(m, "OwnSeeds",
+                       "While entered, random ops are numbered from 0 again, as those of a "
+                       "function inside another are.")
       .def(nb::init<>())
       .def("__enter__", &OwnSeeds::enter)
       .def("__exit__", [](OwnSeeds& s, nb::args) { s.exit(); });
   m.def("rng_algorithm", [](nb::handle alg) { return called([&] { return number_of(alg); }); });
   m.def("rng_state", [](nb::handle seed, nb::handle alg) {
-    return called([&] { return random::rng_state(In(convert(seed.ptr(), DType::kInvalid)), algorithm_of(alg)); });
+    return called([&] {
+      return random::rng_state(In(convert(seed.ptr(), DType::kInvalid)), algorithm_of(alg));
+    });
   });
   m.def("rng_state_of_key", [](nb::handle key, nb::handle counter, nb::handle alg) {
     return called([&] {
-      return Generator::from_key_counter(convert(key.ptr(), int64), convert(counter.ptr(), int64), algorithm_of(alg)).state().read();
+      return Generator::from_key_counter(convert(key.ptr(), int64), convert(counter.ptr(), int64),
+                                         algorithm_of(alg))
+          .state()
+          .read();
     });
   });
   m.def("rng_state_unpredictable", [](nb::handle alg) {
-    return called([&] { return Generator::from_non_deterministic_state(algorithm_of(alg)).state().read(); });
+    return called(
+        [&] { return Generator::from_non_deterministic_state(algorithm_of(alg)).state().read(); });
   });
 
   auto c = nb::class_<Generator>(m, "GeneratorBase");
@@ -103,8 +117,11 @@ void bind_random(nb::module_& m) {
   });
   m.def("set_global_generator", [](const Generator& g) { random::set_global_generator(g); });
   c.def("key", [](Generator& g) { return called([&] { return g.key(); }); });
-  c.def("skip", [](Generator& g, nb::handle delta) { return called([&] { return g.skip(convert(delta.ptr(), int64)); }); });
-  c.def("make_seeds", [](Generator& g, int64_t count) { return called([&] { return g.make_seeds(count); }); });
+  c.def("skip", [](Generator& g, nb::handle delta) {
+    return called([&] { return g.skip(convert(delta.ptr(), int64)); });
+  });
+  c.def("make_seeds",
+        [](Generator& g, int64_t count) { return called([&] { return g.make_seeds(count); }); });
   c.def("split", [](Generator& g, int64_t count) {
     return called([&] {
       std::vector<Tensor> states;
@@ -112,31 +129,42 @@ void bind_random(nb::module_& m) {
       return states;
     });
   });
-  c.def("normal", [](Generator& g, nb::handle shape, nb::handle mean, nb::handle stddev, nb::handle dtype) {
+  c.def("normal",
+        [](Generator& g, nb::handle shape, nb::handle mean, nb::handle stddev, nb::handle dtype) {
     return called([&] {
       const DType d = dtype_of_object(dtype.ptr());
-      return g.normal(sizes_of(shape), {.mean = value_of(mean, d, "mean"), .stddev = value_of(stddev, d, "stddev"), .dtype = d});
+      return g.normal(
+          sizes_of(shape),
+          {.mean = value_of(mean, d, "mean"), .stddev = value_of(stddev, d, "stddev"), .dtype = d});
     });
   });
-  c.def("truncated_normal", [](Generator& g, nb::handle shape, nb::handle mean, nb::handle stddev, nb::handle dtype) {
+  c.def("truncated_normal",
+        [](Generator& g, nb::handle shape, nb::handle mean, nb::handle stddev, nb::handle dtype) {
     return called([&] {
       const DType d = dtype_of_object(dtype.ptr());
-      return g.truncated_normal(sizes_of(shape),
-                                {.mean = value_of(mean, d, "mean"), .stddev = value_of(stddev, d, "stddev"), .dtype = d});
+      return g.truncated_normal(
+          sizes_of(shape),
+          {.mean = value_of(mean, d, "mean"), .stddev = value_of(stddev, d, "stddev"), .dtype = d});
     });
   });
-  c.def("uniform", [](Generator& g, nb::handle shape, nb::handle minval, nb::handle maxval, nb::handle dtype) {
+  c.def("uniform",
+        [](Generator& g, nb::handle shape, nb::handle minval, nb::handle maxval, nb::handle dtype) {
     return called([&] {
       const DType d = dtype_of_object(dtype.ptr());
-      return g.uniform(sizes_of(shape), {.minval = value_of(minval, d, "minval"), .maxval = value_of(maxval, d, "maxval"), .dtype = d});
+      return g.uniform(sizes_of(shape), {.minval = value_of(minval, d, "minval"),
+                                         .maxval = value_of(maxval, d, "maxval"),
+                                         .dtype = d});
     });
   }, "shape"_a, "minval"_a.none(), "maxval"_a.none(), "dtype"_a);
   c.def("uniform_full_int", [](Generator& g, nb::handle shape, nb::handle dtype) {
-    return called([&] { return g.uniform_full_int(sizes_of(shape), dtype_of_object(dtype.ptr())); });
+    return called(
+        [&] { return g.uniform_full_int(sizes_of(shape), dtype_of_object(dtype.ptr())); });
   });
-  c.def("binomial", [](Generator& g, nb::handle shape, nb::handle counts, nb::handle probs, nb::handle dtype) {
+  c.def("binomial",
+        [](Generator& g, nb::handle shape, nb::handle counts, nb::handle probs, nb::handle dtype) {
     return called([&] {
-      return g.binomial(sizes_of(shape), convert(counts.ptr()), convert(probs.ptr()), dtype_of_object(dtype.ptr()));
+      return g.binomial(sizes_of(shape), convert(counts.ptr()), convert(probs.ptr()),
+                        dtype_of_object(dtype.ptr()));
     });
   });
 }

@@ -44,16 +44,21 @@ class NodeName {
 
 nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   Tensors in;
-  auto given = [&](const std::string& name) -> PyObject* { return PyDict_GetItemString(kwargs.ptr(), name.c_str()); };
+  auto given = [&](const std::string& name) -> PyObject* {
+    return PyDict_GetItemString(kwargs.ptr(), name.c_str());
+  };
   for (auto& def : op.inputs) {
     PyObject* o = given(def.name);
-    if (!o && !def.optional) type_error(cat("raw_ops.", op.name, " needs the argument `", def.name, "`"));
+    if (!o && !def.optional)
+      type_error(cat("raw_ops.", op.name, " needs the argument `", def.name, "`"));
     DType hint = DType::kInvalid;
-    for (size_t k = 0; k < in.size(); ++k) if (in[k] && op.inputs[k].group == def.group) hint = in[k].dtype();
+    for (size_t k = 0; k < in.size(); ++k)
+      if (in[k] && op.inputs[k].group == def.group) hint = in[k].dtype();
     if (def.list) {
       Object items = Object::steal(PySequence_Fast(o, "expected a list of tensors"));
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
-        in.push_back(convert(PySequence_Fast_GET_ITEM(items.get(), i), hint, false, def.name.c_str()));
+        in.push_back(
+            convert(PySequence_Fast_GET_ITEM(items.get(), i), hint, false, def.name.c_str()));
     } else if (!o || o == Py_None) {
       in.push_back(Tensor());
     } else if (def.dtypes.has(DType::kResource) && is_variable(o)) {
@@ -65,12 +70,14 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   Attrs attrs;
   for (auto& def : op.attrs) {
     PyObject* o = given(def.name);
-    if (!o && def.required) type_error(cat("raw_ops.", op.name, " needs the attribute `", def.name, "`"));
+    if (!o && def.required)
+      type_error(cat("raw_ops.", op.name, " needs the attribute `", def.name, "`"));
     try {
       attrs.push_back(o ? attribute(def, o) : def.default_value);
     } catch (const PythonError&) {
       PyErr_Clear();
-      type_error(cat("raw_ops.", op.name, ": attribute `", def.name, "` is ", repr_of(o), ", expected one like ", def.default_value.text()));
+      type_error(cat("raw_ops.", op.name, ": attribute `", def.name, "` is ", repr_of(o),
+                     ", expected one like ", def.default_value.text()));
     }
   }
   for (auto [key, value] : kwargs) {
@@ -129,7 +136,8 @@ void bind_registry(nb::module_& m) {
       x["default"] = a.default_value.text();
       attrs.append(x);
     }
-    for (auto& k : op->kernels) kernels.append(nb::make_tuple(k.name, k.device == DeviceKind::kCpu ? "CPU" : "GPU"));
+    for (auto& k : op->kernels)
+      kernels.append(nb::make_tuple(k.name, k.device == DeviceKind::kCpu ? "CPU" : "GPU"));
     d["name"] = op->name;
     d["doc"] = op->doc;
     d["inputs"] = inputs;

@@ -18,7 +18,9 @@ namespace {
 struct GraphBox {
   GraphBox() = default;
   GraphBox(const GraphBox&) = delete;
-  ~GraphBox() { if (graph && graph->wrapper == self) graph->wrapper = nullptr; }
+  ~GraphBox() {
+    if (graph && graph->wrapper == self) graph->wrapper = nullptr;
+  }
   void hook(Ref<OpenGraph> g, PyObject* object) {
     graph = std::move(g);
     self = object;
@@ -75,7 +77,9 @@ struct ToPython {
   nb::object operator()(DType v) const { return nb::borrow(dtype_object(v)); }
   nb::object operator()(const Shape& v) const { return nb::steal(shape_object(v).release()); }
   nb::object operator()(const Tensor& v) const { return v ? nb::cast(v) : nb::none(); }
-  nb::object operator()(const Ref<RefCounted>& v) const { return nb::str(v ? v->text().c_str() : ""); }
+  nb::object operator()(const Ref<RefCounted>& v) const {
+    return nb::str(v ? v->text().c_str() : "");
+  }
   template <class T>
   nb::object operator()(const T& list) const {
     nb::list out;
@@ -90,8 +94,10 @@ nb::object attribute(const Node& n, const std::string& name) {
     return std::visit(ToPython(), n.attrs[static_cast<size_t>(i)].value());
   if (n.op == &const_op() && name == "dtype") return ToPython()(n.outputs[0].dtype);
   for (size_t i = 0; i < n.op->inputs.size() && i < n.inputs.size(); ++i)
-    if (n.op->inputs[i].group == name && n.inputs[i].node) return ToPython()(type_of(n.inputs[i]).dtype);
-  PyErr_SetString(PyExc_ValueError, cat("the operation `", n.name, "` has no attribute `", name, "`").c_str());
+    if (n.op->inputs[i].group == name && n.inputs[i].node)
+      return ToPython()(type_of(n.inputs[i]).dtype);
+  PyErr_SetString(PyExc_ValueError,
+                  cat("the operation `", n.name, "` has no attribute `", name, "`").c_str());
   throw PythonError{};
 }
 
@@ -106,25 +112,34 @@ void bind_node(nb::module_& m) {
       .def_prop_ro("id", [](NodeBox& n) { return reinterpret_cast<uintptr_t>(n.node.get()); })
       .def_prop_ro("name", [](NodeBox& n) { return n.node->name; })
       .def_prop_ro("type", [](NodeBox& n) { return n.node->op->name; })
-      .def_prop_ro("device", [](NodeBox& n) { return n.node->device ? n.node->device->name() : std::string(); })
-      .def_prop_ro("graph", [](NodeBox& n) { return run([&] { return wrap_graph(n.graph.get()); }); })
-      .def("inputs", [](NodeBox& n) {
-        nb::list out;
-        for (const Edge& e : n.node->inputs) if (e.node) out.append(nb::cast(n.graph->tensor(e)));
-        return out;
-      })
-      .def("outputs", [](NodeBox& n) {
-        nb::list out;
-        for (size_t i = 0; i < n.node->outputs.size(); ++i) out.append(nb::cast(n.graph->tensor(Edge{n.node, static_cast<int>(i)})));
-        return out;
-      })
-      .def("control_inputs", [](NodeBox& n) {
-        nb::list out;
-        for (const Ref<Node>& before : n.node->after) out.append(nb::cast(NodeBox{before, n.graph}));
-        return out;
-      })
-      .def("attr", [](NodeBox& n, const std::string& name) { return run([&] { return attribute(*n.node, name); }); })
-      .def("born", [](NodeBox& n) { return run([&] { return loc_of(n.node->where); }); });
+      .def_prop_ro(
+          "device",
+          [](NodeBox& n) { return n.node->device ? n.node->device->name() : std::string(); })
+      .def_prop_ro("graph",
+                   [](NodeBox& n) { return run([&] { return wrap_graph(n.graph.get()); }); })
+      .def("inputs",
+           [](NodeBox& n) {
+    nb::list out;
+    for (const Edge& e : n.node->inputs)
+      if (e.node) out.append(nb::cast(n.graph->tensor(e)));
+    return out;
+  })
+      .def("outputs",
+           [](NodeBox& n) {
+    nb::list out;
+    for (size_t i = 0; i < n.node->outputs.size(); ++i)
+      out.append(nb::cast(n.graph->tensor(Edge{n.node, static_cast<int>(i)})));
+    return out;
+  })
+      .def("control_inputs",
+           [](NodeBox& n) {
+    nb::list out;
+    for (const Ref<Node>& before : n.node->after) out.append(nb::cast(NodeBox{before, n.graph}));
+    return out;
+  })
+      .def("attr", [](NodeBox& n, const std::string& name) {
+    return run([&] { return attribute(*n.node, name); });
+  }).def("born", [](NodeBox& n) { return run([&] { return loc_of(n.node->where); }); });
 }
 
 struct EnteredEager {
@@ -132,69 +147,120 @@ struct EnteredEager {
 };
 
 void bind_open_graph(nb::module_& m) {
-  nb::class_<EnteredEager>(m, "EnteredEager").def("close", [](EnteredEager& e) { e.scope.reset(); });
+  nb::class_<EnteredEager>(m, "EnteredEager").def("close", [](EnteredEager& e) {
+    e.scope.reset();
+  });
   m.def("enter_eager", [] { return EnteredEager{std::make_unique<InterpreterScope>(nullptr)}; });
   nb::class_<Entered>(m, "Entered").def("close", [](Entered& e) { e.scope.reset(); });
   nb::class_<GraphBox>(m, "GraphBase", nb::is_weak_referenceable())
       .def(nb::init<>())
-      .def("_open", [](nb::handle self, const std::string& name) {
-        run([&] { mark(); nb::inst_ptr<GraphBox>(self)->hook(make_ref<OpenGraph>(name), self.ptr()); return 0; });
-      })
+      .def("_open",
+           [](nb::handle self, const std::string& name) {
+    run([&] {
+      mark();
+      nb::inst_ptr<GraphBox>(self)->hook(make_ref<OpenGraph>(name), self.ptr());
+      return 0;
+    });
+  })
       .def("_enter", [](GraphBox& g) { return Entered{std::make_unique<GraphScope>(g.graph)}; })
-      .def("_install", [](GraphBox& g, bool on) {
-        // The graph of a program that has no eager execution: on this thread and on those that begin later.
-        Interpreter* who = on ? static_cast<Interpreter*>(&g.graph->tracer()) : nullptr;
-        context().interpreter = who;
-        set_first_interpreter(who);
-      })
-      .def("_placeholder", [](GraphBox& g, nb::handle dtype, nb::handle shape, const std::string& name) {
-        return run([&] { mark(); return g.graph->placeholder(dtype_of_object(dtype.ptr()), shape_of(shape), name); });
-      }, "dtype"_a, "shape"_a.none(), "name"_a)
-      .def("_placeholder_with_default", [](GraphBox& g, const Tensor& input, nb::handle shape, const std::string& name) {
-        return run([&] { mark(); return g.graph->placeholder_with_default(input, shape_of(shape), name); });
-      }, "input"_a, "shape"_a.none(), "name"_a)
-      .def("_constant", [](GraphBox& g, const Tensor& value, const std::string& name) {
-        return run([&] { mark(); return g.graph->constant(value, name); });
-      })
-      .def("_group", [](GraphBox& g, const std::vector<NodeBox*>& nodes, const std::string& name) {
-        return run([&] { mark(); return NodeBox{g.graph->group(nodes_of(nodes), name), g.graph}; });
-      })
-      .def("_push_control", [](GraphBox& g, const std::vector<NodeBox*>& nodes, bool clear) { g.graph->tracer().push_control(nodes_of(nodes), clear); })
-      .def("_pop_control", [](GraphBox& g) { run([&] { g.graph->tracer().pop_control(); return 0; }); })
-      .def("_nodes", [](GraphBox& g) {
-        nb::list out;
-        for (const Ref<Node>& n : g.graph->graph()->nodes) out.append(nb::cast(NodeBox{n, g.graph}));
-        return out;
-      })
+      .def("_install",
+           [](GraphBox& g, bool on) {
+    // The graph of a program that has no eager execution: on this thread and on those that begin
+    // later.
+    Interpreter* who = on ? static_cast<Interpreter*>(&g.graph->tracer()) : nullptr;
+    context().interpreter = who;
+    set_first_interpreter(who);
+  })
+      .def("_placeholder",
+           [](GraphBox& g, nb::handle dtype, nb::handle shape, const std::string& name) {
+    return run([&] {
+      mark();
+      return g.graph->placeholder(dtype_of_object(dtype.ptr()), shape_of(shape), name);
+    });
+  }, "dtype"_a, "shape"_a.none(), "name"_a)
+      .def("_placeholder_with_default",
+           [](GraphBox& g, const Tensor& input, nb::handle shape, const std::string& name) {
+    return run([&] {
+      mark();
+      return g.graph->placeholder_with_default(input, shape_of(shape), name);
+    });
+  }, "input"_a, "shape"_a.none(), "name"_a)
+      .def("_constant",
+           [](GraphBox& g, const Tensor& value, const std::string& name) {
+    return run([&] {
+      mark();
+      return g.graph->constant(value, name);
+    });
+  })
+      .def("_group",
+           [](GraphBox& g, const std::vector<NodeBox*>& nodes, const std::string& name) {
+    return run([&] {
+      mark();
+      return NodeBox{g.graph->group(nodes_of(nodes), name), g.graph};
+    });
+  })
+      .def("_push_control",
+           [](GraphBox& g, const std::vector<NodeBox*>& nodes, bool clear) {
+    g.graph->tracer().push_control(nodes_of(nodes), clear);
+  })
+      .def("_pop_control",
+           [](GraphBox& g) {
+    run([&] {
+      g.graph->tracer().pop_control();
+      return 0;
+    });
+  })
+      .def("_nodes",
+           [](GraphBox& g) {
+    nb::list out;
+    for (const Ref<Node>& n : g.graph->graph()->nodes) out.append(nb::cast(NodeBox{n, g.graph}));
+    return out;
+  })
       .def("_size", [](GraphBox& g) { return g.graph->graph()->nodes.size(); })
-      .def("_find", [](GraphBox& g, const std::string& name) -> nb::object {
-        Ref<Node> n = g.graph->find(name);
-        return n ? nb::cast(NodeBox{n, g.graph}) : nb::none();
-      })
-      .def("_initializer_of", [](GraphBox& g, const Tensor& handle) -> nb::object {
-        const OpenGraph::Held* held = g.graph->find_variable(handle);
-        return held ? nb::cast(NodeBox{held->assign, g.graph}) : nb::none();
-      })
-      .def("_initial_of", [](GraphBox& g, const Tensor& handle) -> nb::object {
-        const OpenGraph::Held* held = g.graph->find_variable(handle);
-        return held ? nb::cast(g.graph->tensor(held->initial)) : nb::none();
-      })
-      .def("_handle_of", [](GraphBox& g, const Tensor& handle) -> nb::object {
-        const OpenGraph::Held* held = g.graph->find_variable(handle);
-        return held ? nb::cast(NodeBox{held->handle, g.graph}) : nb::none();
-      })
-      .def("_unique_name", [](GraphBox& g, const std::string& name) { return g.graph->graph()->unique_name(name); })
-      .def("_set_seed", [](GraphBox& g, int64_t seed) { g.graph->tracer().seeds() = random::GraphSeeds(seed); })
-      .def("_finalize", [](GraphBox& g) { mark(); g.graph->finalize(); })
+      .def("_find",
+           [](GraphBox& g, const std::string& name) -> nb::object {
+    Ref<Node> n = g.graph->find(name);
+    return n ? nb::cast(NodeBox{n, g.graph}) : nb::none();
+  })
+      .def("_initializer_of",
+           [](GraphBox& g, const Tensor& handle) -> nb::object {
+    const OpenGraph::Held* held = g.graph->find_variable(handle);
+    return held ? nb::cast(NodeBox{held->assign, g.graph}) : nb::none();
+  })
+      .def("_initial_of",
+           [](GraphBox& g, const Tensor& handle) -> nb::object {
+    const OpenGraph::Held* held = g.graph->find_variable(handle);
+    return held ? nb::cast(g.graph->tensor(held->initial)) : nb::none();
+  })
+      .def("_handle_of",
+           [](GraphBox& g, const Tensor& handle) -> nb::object {
+    const OpenGraph::Held* held = g.graph->find_variable(handle);
+    return held ? nb::cast(NodeBox{held->handle, g.graph}) : nb::none();
+  })
+      .def("_unique_name",
+           [](GraphBox& g, const std::string& name) { return g.graph->graph()->unique_name(name); })
+      .def("_set_seed",
+           [](GraphBox& g, int64_t seed) { g.graph->tracer().seeds() = random::GraphSeeds(seed); })
+      .def("_finalize",
+           [](GraphBox& g) {
+    mark();
+    g.graph->finalize();
+  })
       .def_prop_ro("_finalized", [](GraphBox& g) { return g.graph->graph()->finalized; })
       .def_prop_ro("_scope_name", [](GraphBox& g) { return g.graph->scope()->name; })
       .def("_text", [](GraphBox& g) { return run([&] { return graph_text(*g.graph); }); })
       .def("_read", [](nb::handle self, const std::string& text, const std::string& name) {
-        run([&] { mark(); nb::inst_ptr<GraphBox>(self)->hook(graph_from_text(text, name), self.ptr()); return 0; });
-      })
-      .def("_graph_def", [](GraphBox& g) {
-        return run([&] { std::string s = graph_def(*g.graph->graph()); return nb::bytes(s.data(), s.size()); });
-      });
+    run([&] {
+      mark();
+      nb::inst_ptr<GraphBox>(self)->hook(graph_from_text(text, name), self.ptr());
+      return 0;
+    });
+  }).def("_graph_def", [](GraphBox& g) {
+    return run([&] {
+      std::string s = graph_def(*g.graph->graph());
+      return nb::bytes(s.data(), s.size());
+    });
+  });
   m.def("set_graph_class", [](nb::object c) { graph_class() = Object::share(c.ptr()); });
   m.def("current_graph", [] { return run([] { return wrap_graph(current_graph()); }); });
   m.def("graph_of", [](const Tensor& t) { return run([&] { return wrap_graph(graph_of(t)); }); });
@@ -205,7 +271,8 @@ void bind_open_graph(nb::module_& m) {
   m.def("known_value", [](const Tensor& t) -> nb::object {
     if (!t.is_symbolic()) return nb::cast(t);
     const Symbol& s = *symbol_of(t);
-    if (is_constant(*node_of(t)) && t.dtype() != DType::kResource) return nb::cast(constant_of(*node_of(t)));
+    if (is_constant(*node_of(t)) && t.dtype() != DType::kResource)
+      return nb::cast(constant_of(*node_of(t)));
     return s.known && !s.unknown ? nb::cast(s.known) : nb::none();
   }, "The value of a tensor, where it is known before it is computed; else None.");
   m.def("get_name_scope", [] { return context().name_scope; });
@@ -219,11 +286,13 @@ Tensor handle_or_tensor(nb::handle o) {
   type_error("a gradient's source is " + repr_of(o.ptr()) + ", expected a tensor or a variable");
 }
 
-nb::list gradients(const std::vector<Tensor>& ys, const std::vector<nb::object>& xs, const std::vector<nb::object>& upstream,
-                   const std::vector<Tensor>& stop, bool zero) {
+nb::list gradients(const std::vector<Tensor>& ys, const std::vector<nb::object>& xs,
+                   const std::vector<nb::object>& upstream, const std::vector<Tensor>& stop,
+                   bool zero) {
   Tracer* tracer = current_trace();
   for (const Tensor& y : ys)
-    if (!tracer && y.is_symbolic()) tracer = dynamic_cast<Tracer*>(symbol_of(y)->scope->interpreter);
+    if (!tracer && y.is_symbolic())
+      tracer = dynamic_cast<Tracer*>(symbol_of(y)->scope->interpreter);
   if (!tracer) type_error("no graph is being written");
   std::vector<Tensor> from;
   for (auto& x : xs) from.push_back(handle_or_tensor(x));
@@ -231,18 +300,24 @@ nb::list gradients(const std::vector<Tensor>& ys, const std::vector<nb::object>&
   for (auto& u : upstream) o.upstream.push_back(u.is_none() ? Tensor() : tensor_of(u.ptr()));
   nb::list out;
   for (const Gradient& g : gradients_in(*tracer, ys, from, o)) {
-    if (g.none()) out.append(nb::none());
-    else if (!g.slices) out.append(nb::cast(g.dense));
-    else out.append(nb::make_tuple(g.slices->values, g.slices->indices, g.slices->dense_shape));
+    if (g.none())
+      out.append(nb::none());
+    else if (!g.slices)
+      out.append(nb::cast(g.dense));
+    else
+      out.append(nb::make_tuple(g.slices->values, g.slices->indices, g.slices->dense_shape));
   }
   return out;
 }
 
-nb::list run_session(Session& s, const std::vector<nb::object>& fetches, const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+nb::list run_session(Session& s, const std::vector<nb::object>& fetches,
+                     const std::vector<std::pair<Tensor, Tensor>>& feeds) {
   std::vector<Fetch> wanted;
   for (const nb::object& f : fetches) {
-    if (is_tensor(f.ptr())) wanted.emplace_back(tensor_of(f.ptr()));
-    else wanted.emplace_back(nb::cast<NodeBox&>(f).node);
+    if (is_tensor(f.ptr()))
+      wanted.emplace_back(tensor_of(f.ptr()));
+    else
+      wanted.emplace_back(nb::cast<NodeBox&>(f).node);
   }
   auto ready = s.prepare(wanted, feeds);
   Tensors out;
@@ -260,24 +335,50 @@ nb::list run_session(Session& s, const std::vector<nb::object>& fetches, const s
 void bind_session(nb::module_& m) {
   bind_node(m);
   bind_open_graph(m);
-  m.def("graph_gradients", [](const std::vector<Tensor>& ys, const std::vector<nb::object>& xs, const std::vector<nb::object>& upstream,
-                              const std::vector<Tensor>& stop, bool zero) {
-    return run([&] { mark(); return gradients(ys, xs, upstream, stop, zero); });
+  m.def("graph_gradients",
+        [](const std::vector<Tensor>& ys, const std::vector<nb::object>& xs,
+           const std::vector<nb::object>& upstream, const std::vector<Tensor>& stop, bool zero) {
+    return run([&] {
+      mark();
+      return gradients(ys, xs, upstream, stop, zero);
+    });
   });
   nb::class_<Session>(m, "SessionBase", nb::is_weak_referenceable())
-      .def("__init__", [](Session* self, GraphBox& graph, const std::string& name) {
-        run([&] { mark(); new (self) Session(graph.graph, name); return 0; });
-      })
-      .def("_run", [](Session& s, const std::vector<nb::object>& fetches, const std::vector<std::pair<Tensor, Tensor>>& feeds) {
-        return run([&] { mark(); return run_session(s, fetches, feeds); });
-      })
-      .def("_close", [](Session& s, bool at_end_of_block) { mark(); s.close(at_end_of_block); })
+      .def("__init__",
+           [](Session* self, GraphBox& graph, const std::string& name) {
+    run([&] {
+      mark();
+      new (self) Session(graph.graph, name);
+      return 0;
+    });
+  })
+      .def("_run",
+           [](Session& s, const std::vector<nb::object>& fetches,
+              const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+    return run([&] {
+      mark();
+      return run_session(s, fetches, feeds);
+    });
+  })
+      .def("_close",
+           [](Session& s, bool at_end_of_block) {
+    mark();
+    s.close(at_end_of_block);
+  })
       .def_prop_ro("_closed", [](Session& s) { return s.closed(); })
       .def("_graph", [](Session& s) { return run([&] { return wrap_graph(s.graph().get()); }); })
-      .def("_value", [](Session& s, nb::handle v) { return run([&] { mark(); return s.value(variable_of(v.ptr())); }); })
-      .def("_load", [](Session& s, nb::handle v, const Tensor& value) {
-        run([&] { mark(); s.set_value(variable_of(v.ptr()), value); return 0; });
-      });
+      .def("_value", [](Session& s, nb::handle v) {
+    return run([&] {
+      mark();
+      return s.value(variable_of(v.ptr()));
+    });
+  }).def("_load", [](Session& s, nb::handle v, const Tensor& value) {
+    run([&] {
+      mark();
+      s.set_value(variable_of(v.ptr()), value);
+      return 0;
+    });
+  });
 }
 
 }  // namespace holdfast::py

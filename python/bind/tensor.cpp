@@ -45,7 +45,8 @@ void dealloc(PyObject* o) {
 }
 
 PyObject* no_new(PyTypeObject*, PyObject*, PyObject*) {
-  PyErr_SetString(PyExc_TypeError, "Tensor cannot be made directly: use tf.constant or tf.convert_to_tensor");
+  PyErr_SetString(PyExc_TypeError,
+                  "Tensor cannot be made directly: use tf.constant or tf.convert_to_tensor");
   return nullptr;
 }
 
@@ -53,15 +54,19 @@ PyObject* no_new(PyTypeObject*, PyObject*, PyObject*) {
 
 // What may stand beside a tensor in an expression; for anything else Python asks the other side.
 bool may_be_operand(PyObject* o) {
-  return is_tensor(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_variable(o) ||
-         PyUnicode_Check(o) || PyBytes_Check(o) || PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o) ||
-         PyObject_HasAttrString(o, "__array__") || PyObject_HasAttrString(o, "__tf_tensor__") || has_own_conversion(o);
+  return is_tensor(o) || PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) ||
+         is_variable(o) || PyUnicode_Check(o) || PyBytes_Check(o) || PyList_Check(o) ||
+         PyTuple_Check(o) || PyObject_CheckBuffer(o) || PyObject_HasAttrString(o, "__array__") ||
+         PyObject_HasAttrString(o, "__tf_tensor__") || has_own_conversion(o);
 }
 
 bool operands(PyObject* a, PyObject* b, Tensor out[2]) {
   if (is_tensor(a)) {
     out[0] = tensor_of(a);
-    if (is_tensor(b)) { out[1] = tensor_of(b); return true; }
+    if (is_tensor(b)) {
+      out[1] = tensor_of(b);
+      return true;
+    }
     if (!may_be_operand(b)) return false;
     out[1] = convert(b, out[0].dtype());
     return true;
@@ -87,10 +92,13 @@ struct Operator {
 // Names the node that an operator makes: `x + y` is "add", whatever the op is called.
 class OperatorName {
  public:
-  OperatorName(const char* name, const Tensor& a, const Tensor& b) : set_(name && (context().interpreter || a.is_symbolic() || b.is_symbolic())) {
+  OperatorName(const char* name, const Tensor& a, const Tensor& b)
+      : set_(name && (context().interpreter || a.is_symbolic() || b.is_symbolic())) {
     if (set_) context().op_name = name;
   }
-  ~OperatorName() { if (set_) context().op_name.clear(); }
+  ~OperatorName() {
+    if (set_) context().op_name.clear();
+  }
   OperatorName(const OperatorName&) = delete;
 
  private:
@@ -103,8 +111,10 @@ PyObject* run_operator(Operator& op, PyObject* a, PyObject* b) {
     Tensor in[2];
     if (!operands(a, b, in)) {
       if (a == Py_None || b == Py_None)
-        type_error(cat("`", op.path, "`: the ", a == Py_None ? "left" : "right", " operand is None, expected a tensor or a number"),
-                   "None is what a function without `return` gives, and a gradient that no path leads to");
+        type_error(
+            cat("`", op.path, "`: the ", a == Py_None ? "left" : "right",
+                " operand is None, expected a tensor or a number"),
+            "None is what a function without `return` gives, and a gradient that no path leads to");
       Py_RETURN_NOTIMPLEMENTED;
     }
     const FunctionDef* def = op.get();
@@ -135,10 +145,10 @@ PyObject* run_unary(Operator& op, PyObject* a) {
   });
 }
 
-#define HOLDFAST_BINARY(slot, path, name)                             \
-  PyObject* slot(PyObject* a, PyObject* b) {                          \
-    static Operator op{path, name};                                   \
-    return run_operator(op, a, b);                                    \
+#define HOLDFAST_BINARY(slot, path, name)    \
+  PyObject* slot(PyObject* a, PyObject* b) { \
+    static Operator op{path, name};          \
+    return run_operator(op, a, b);           \
   }
 HOLDFAST_BINARY(nb_add, "add", "add")
 HOLDFAST_BINARY(nb_subtract, "subtract", "sub")
@@ -159,34 +169,47 @@ PyObject* logic(Operator& on_bools, Operator& on_ints, PyObject* a, PyObject* b)
   PyObject* t = is_tensor(a) ? a : b;
   return run_operator(tensor_of(t).dtype() == DType::kBool ? on_bools : on_ints, a, b);
 }
-#define HOLDFAST_LOGIC(slot, bools, ints)                 \
-  PyObject* slot(PyObject* a, PyObject* b) {              \
-    static Operator on_bools{bools}, on_ints{ints};       \
-    return logic(on_bools, on_ints, a, b);                \
+#define HOLDFAST_LOGIC(slot, bools, ints)           \
+  PyObject* slot(PyObject* a, PyObject* b) {        \
+    static Operator on_bools{bools}, on_ints{ints}; \
+    return logic(on_bools, on_ints, a, b);          \
   }
 HOLDFAST_LOGIC(nb_and, "logical_and", "bitwise.bitwise_and")
 HOLDFAST_LOGIC(nb_or, "logical_or", "bitwise.bitwise_or")
 HOLDFAST_LOGIC(nb_xor, "math.logical_xor", "bitwise.bitwise_xor")
 #undef HOLDFAST_LOGIC
 
-PyObject* nb_negative(PyObject* a) { static Operator op{"negative"}; return run_unary(op, a); }
-PyObject* nb_absolute(PyObject* a) { static Operator op{"abs"}; return run_unary(op, a); }
-PyObject* nb_positive(PyObject* a) { Py_INCREF(a); return a; }
+PyObject* nb_negative(PyObject* a) {
+  static Operator op{"negative"};
+  return run_unary(op, a);
+}
+PyObject* nb_absolute(PyObject* a) {
+  static Operator op{"abs"};
+  return run_unary(op, a);
+}
+PyObject* nb_positive(PyObject* a) {
+  Py_INCREF(a);
+  return a;
+}
 PyObject* nb_invert(PyObject* a) {
   static Operator on_bools{"logical_not"}, on_ints{"bitwise.invert"};
   return run_unary(tensor_of(a).dtype() == DType::kBool ? on_bools : on_ints, a);
 }
 
-// Tensors of a graph that is written by hand are compared by identity, as in TensorFlow, so that they can be keys of
-// a `feed_dict`.
-bool is_key(PyObject* o) { return reinterpret_cast<PyTensor*>(o)->rep->symbolic && graph_of(tensor_of(o)); }
+// Tensors of a graph that is written by hand are compared by identity, as in TensorFlow, so that
+// they can be keys of a `feed_dict`.
+bool is_key(PyObject* o) {
+  return reinterpret_cast<PyTensor*>(o)->rep->symbolic && graph_of(tensor_of(o));
+}
 
 PyObject* compare(PyObject* a, PyObject* b, int which) {
-  static Operator ops[] = {{"less"}, {"less_equal"}, {"equal"}, {"not_equal"}, {"greater"}, {"greater_equal"}};
+  static Operator ops[] = {{"less"},      {"less_equal"}, {"equal"},
+                           {"not_equal"}, {"greater"},    {"greater_equal"}};
   if (which != Py_EQ && which != Py_NE) return run_operator(ops[which], a, b);
   if (b == Py_None) return PyBool_FromLong(which == Py_NE);
   if (is_key(a) || (is_tensor(b) && is_key(b)))
-    return PyBool_FromLong((is_key(a) && is_tensor(b) && is_key(b) && edge_of(tensor_of(a)) == edge_of(tensor_of(b))) == (which == Py_EQ));
+    return PyBool_FromLong((is_key(a) && is_tensor(b) && is_key(b) &&
+                            edge_of(tensor_of(a)) == edge_of(tensor_of(b))) == (which == Py_EQ));
   return guarded([&]() -> PyObject* {
     mark();
     Tensor in[2];
@@ -204,7 +227,8 @@ Tensor host_scalar(PyObject* o, const char* what) {
   Tensor t = read(o, what);
   if (t.size() != 1) {
     mark();
-    fail(Code::E1102, cat(what, " of a tensor of shape ", t.shape().text(), ", expected one element"),
+    fail(Code::E1102,
+         cat(what, " of a tensor of shape ", t.shape().text(), ", expected one element"),
          "only a tensor with a single element has one Python value",
          {manual_fix("reduce it first: `tf.reduce_all`, `tf.reduce_any`, or take one element")});
   }
@@ -224,9 +248,12 @@ int nb_bool(PyObject* o) {
       return Py_None;
     }
     t = host_scalar(o, "bool");
-    if (t.dtype() == DType::kComplex64) answer = *t.data<complex64>() != complex64(0);
-    else if (t.dtype() == DType::kComplex128) answer = *t.data<complex128>() != complex128(0);
-    else answer = t.to_double() != 0;
+    if (t.dtype() == DType::kComplex64)
+      answer = *t.data<complex64>() != complex64(0);
+    else if (t.dtype() == DType::kComplex128)
+      answer = *t.data<complex128>() != complex128(0);
+    else
+      answer = t.to_double() != 0;
     return Py_None;
   });
   return ok ? answer : -1;
@@ -258,7 +285,10 @@ Py_ssize_t length(PyObject* o) {
   if (s.rank() > 0 && s[0] >= 0) return static_cast<Py_ssize_t>(s[0]);
   if (s.rank() != 0) {
     Py_ssize_t n = -1;
-    PyObject* ok = guarded([&]() -> PyObject* { n = static_cast<Py_ssize_t>(read(o, "len").dim(0)); return Py_None; });
+    PyObject* ok = guarded([&]() -> PyObject* {
+      n = static_cast<Py_ssize_t>(read(o, "len").dim(0));
+      return Py_None;
+    });
     return ok ? n : -1;
   }
   PyErr_SetString(PyExc_TypeError, "`len` of a scalar tensor, expected one with rows");
@@ -270,7 +300,8 @@ Py_hash_t hash(PyObject* o) {
     Edge e = edge_of(tensor_of(o));
     return static_cast<Py_hash_t>(reinterpret_cast<size_t>(e.node.get()) >> 4) + e.output;
   }
-  PyErr_SetString(PyExc_TypeError, "a tensor compares by its value, so it is no key: use `tensor.ref()`");
+  PyErr_SetString(PyExc_TypeError,
+                  "a tensor compares by its value, so it is no key: use `tensor.ref()`");
   return -1;
 }
 
@@ -294,20 +325,27 @@ PyObject* get_dtype(PyObject* o, void*) {
   return d;
 }
 PyObject* get_shape(PyObject* o, void*) {
-  return guarded([&] { return shape_object(reinterpret_cast<PyTensor*>(o)->rep->shape).release(); });
+  return guarded(
+      [&] { return shape_object(reinterpret_cast<PyTensor*>(o)->rep->shape).release(); });
 }
 PyObject* get_ndim(PyObject* o, void*) {
   const Shape& s = reinterpret_cast<PyTensor*>(o)->rep->shape;
   if (!s.has_rank()) Py_RETURN_NONE;
   return PyLong_FromLong(s.rank());
 }
-PyObject* get_symbolic(PyObject* o, void*) { return PyBool_FromLong(reinterpret_cast<PyTensor*>(o)->rep->symbolic); }
+PyObject* get_symbolic(PyObject* o, void*) {
+  return PyBool_FromLong(reinterpret_cast<PyTensor*>(o)->rep->symbolic);
+}
 PyObject* get_device(PyObject* o, void*) {
   Device* d = tensor_of(o).device();
   return PyUnicode_FromString(d ? d->name().c_str() : "");
 }
-PyObject* get_id(PyObject* o, void*) { return PyLong_FromUnsignedLongLong(reinterpret_cast<PyTensor*>(o)->rep->id); }
-PyObject* get_op(PyObject* o, void*) { return PyUnicode_FromString(reinterpret_cast<PyTensor*>(o)->rep->op); }
+PyObject* get_id(PyObject* o, void*) {
+  return PyLong_FromUnsignedLongLong(reinterpret_cast<PyTensor*>(o)->rep->id);
+}
+PyObject* get_op(PyObject* o, void*) {
+  return PyUnicode_FromString(reinterpret_cast<PyTensor*>(o)->rep->op);
+}
 PyObject* get_buffer_id(PyObject* o, void*) {
   return PyLong_FromVoidPtr(reinterpret_cast<PyTensor*>(o)->rep->buffer.get());
 }
@@ -323,8 +361,12 @@ PyObject* method_born(PyObject* o, PyObject*) {
   auto* rep = reinterpret_cast<PyTensor*>(o)->rep;
   return born_of(rep->variable_born ? rep->variable_born : rep->born);
 }
-PyObject* method_variable_born(PyObject* o, PyObject*) { return born_of(reinterpret_cast<PyTensor*>(o)->rep->from_variable); }
-PyObject* method_numpy(PyObject* o, PyObject*) { return guarded([&] { return to_numpy(o); }); }
+PyObject* method_variable_born(PyObject* o, PyObject*) {
+  return born_of(reinterpret_cast<PyTensor*>(o)->rep->from_variable);
+}
+PyObject* method_numpy(PyObject* o, PyObject*) {
+  return guarded([&] { return to_numpy(o); });
+}
 
 PyGetSetDef getset[] = {
     {"dtype", get_dtype, nullptr, "The dtype of the elements.", nullptr},
@@ -337,11 +379,10 @@ PyGetSetDef getset[] = {
     {"_buffer_id", get_buffer_id, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMethodDef methods[] = {
-    {"numpy", method_numpy, METH_NOARGS, "A NumPy copy of the value."},
-    {"_born", method_born, METH_NOARGS, nullptr},
-    {"_variable_born", method_variable_born, METH_NOARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"numpy", method_numpy, METH_NOARGS, "A NumPy copy of the value."},
+                         {"_born", method_born, METH_NOARGS, nullptr},
+                         {"_variable_born", method_variable_born, METH_NOARGS, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weakrefs), READONLY, nullptr},
@@ -349,16 +390,38 @@ PyMemberDef members[] = {
 
 #define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
 PyType_Slot slots[] = {
-    SLOT(Py_tp_dealloc, dealloc), SLOT(Py_tp_new, no_new), SLOT(Py_tp_hash, hash), SLOT(Py_tp_richcompare, compare),
-    SLOT(Py_tp_getset, getset), SLOT(Py_tp_methods, methods), SLOT(Py_tp_members, members),
-    SLOT(Py_nb_add, nb_add), SLOT(Py_nb_subtract, nb_subtract), SLOT(Py_nb_multiply, nb_multiply),
-    SLOT(Py_nb_true_divide, nb_true_divide), SLOT(Py_nb_floor_divide, nb_floor_divide), SLOT(Py_nb_remainder, nb_remainder),
-    SLOT(Py_nb_power, nb_power), SLOT(Py_nb_matrix_multiply, nb_matmul), SLOT(Py_nb_and, nb_and), SLOT(Py_nb_or, nb_or),
-    SLOT(Py_nb_xor, nb_xor), SLOT(Py_nb_negative, nb_negative), SLOT(Py_nb_positive, nb_positive), SLOT(Py_nb_absolute, nb_absolute),
-    SLOT(Py_nb_invert, nb_invert), SLOT(Py_nb_bool, nb_bool), SLOT(Py_nb_int, nb_int), SLOT(Py_nb_float, nb_float),
-    SLOT(Py_nb_index, nb_index), SLOT(Py_mp_length, length), SLOT(Py_mp_subscript, subscript),
-    SLOT(Py_bf_getbuffer, tensor_getbuffer), SLOT(Py_bf_releasebuffer, tensor_releasebuffer),
-    {Py_tp_doc, const_cast<char*>("An immutable array of numbers, bools or strings, on some device.")},
+    SLOT(Py_tp_dealloc, dealloc),
+    SLOT(Py_tp_new, no_new),
+    SLOT(Py_tp_hash, hash),
+    SLOT(Py_tp_richcompare, compare),
+    SLOT(Py_tp_getset, getset),
+    SLOT(Py_tp_methods, methods),
+    SLOT(Py_tp_members, members),
+    SLOT(Py_nb_add, nb_add),
+    SLOT(Py_nb_subtract, nb_subtract),
+    SLOT(Py_nb_multiply, nb_multiply),
+    SLOT(Py_nb_true_divide, nb_true_divide),
+    SLOT(Py_nb_floor_divide, nb_floor_divide),
+    SLOT(Py_nb_remainder, nb_remainder),
+    SLOT(Py_nb_power, nb_power),
+    SLOT(Py_nb_matrix_multiply, nb_matmul),
+    SLOT(Py_nb_and, nb_and),
+    SLOT(Py_nb_or, nb_or),
+    SLOT(Py_nb_xor, nb_xor),
+    SLOT(Py_nb_negative, nb_negative),
+    SLOT(Py_nb_positive, nb_positive),
+    SLOT(Py_nb_absolute, nb_absolute),
+    SLOT(Py_nb_invert, nb_invert),
+    SLOT(Py_nb_bool, nb_bool),
+    SLOT(Py_nb_int, nb_int),
+    SLOT(Py_nb_float, nb_float),
+    SLOT(Py_nb_index, nb_index),
+    SLOT(Py_mp_length, length),
+    SLOT(Py_mp_subscript, subscript),
+    SLOT(Py_bf_getbuffer, tensor_getbuffer),
+    SLOT(Py_bf_releasebuffer, tensor_releasebuffer),
+    {Py_tp_doc,
+     const_cast<char*>("An immutable array of numbers, bools or strings, on some device.")},
     {0, nullptr}};
 
 PyType_Spec spec = {"holdfast.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT, slots};
@@ -369,7 +432,9 @@ PyObject* compare_operands(PyObject* a, PyObject* b, int which) { return compare
 
 void init_tensor(PyObject* module) {
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  if (!tensor_type || PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(tensor_type)) < 0) throw PythonError{};
+  if (!tensor_type ||
+      PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(tensor_type)) < 0)
+    throw PythonError{};
 }
 
 }  // namespace holdfast::py

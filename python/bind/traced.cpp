@@ -1,22 +1,25 @@
-// The call of a traced function: one C function that matches arguments and guards and runs the plan. Whatever it
-// does not understand goes to the Python method `_slow_call`.
+// The call of a traced function: one C function that matches arguments and guards and runs the
+// plan. Whatever it does not understand goes to the Python method `_slow_call`.
+#include "python/bind/traced.h"
+
 #include <Python.h>
 #include <structmember.h>
 
 #include "holdfast/exec/concrete.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
-#include "python/bind/traced.h"
 
 namespace nb = nanobind;
 
 namespace holdfast::py {
 namespace {
 
-// A place in the user's program whose value is read at each call: an entry of a dict, a cell, an attribute.
+// A place in the user's program whose value is read at each call: an entry of a dict, a cell, an
+// attribute.
 struct Place {
   enum Kind { kDict, kCell, kAttribute, kHeld } kind = kDict;
-  Object holder;  // the dict, the cell, a weak reference to the object, or the object where its type allows none
+  Object holder;  // the dict, the cell, a weak reference to the object, or the object where its
+                  // type allows none
   Object key;
 
   // Borrowed, or null where there is nothing any more. Sets no Python error.
@@ -56,7 +59,8 @@ struct Late {
   Place place;
 };
 
-// One token of an argument's structure: a tensor of a type, the beginning of a list or tuple, a plain value.
+// One token of an argument's structure: a tensor of a type, the beginning of a list or tuple, a
+// plain value.
 struct Token {
   enum Kind : uint8_t { kTensor, kList, kTuple, kValue } kind = kTensor;
   Type type;
@@ -69,7 +73,7 @@ enum class Form : uint8_t { kNothing, kOne, kTuple, kList, kFinished };
 // One trace that can be called without Python.
 struct Entry final : RefCounted {
   Ref<ConcreteFunction> function;
-  Object code;  // keeps the Python code alive that the graph calls
+  Object code;                   // keeps the Python code alive that the graph calls
   std::vector<Token> arguments;  // what the arguments must be, beginning with the tuple of them
   std::vector<Tensor> captured;
   std::vector<Late> late;
@@ -84,8 +88,7 @@ constexpr size_t kMost = 8;
 using Entries = std::vector<Ref<Entry>>;
 
 struct PyTraced {
-  PyObject_HEAD
-  Entries* entries;
+  PyObject_HEAD Entries* entries;
   PyObject* weakrefs;
 };
 
@@ -105,7 +108,9 @@ bool fits(const std::vector<Token>& tokens, size_t& at, PyObject* o, Inputs& in)
       if (!is_tensor(o)) return false;
       const TensorRep& rep = *reinterpret_cast<PyTensor*>(o)->rep;
       if (rep.symbolic || rep.dtype != t.type.dtype) return false;
-      if (!(rep.shape == t.type.shape) && (t.type.shape.is_full() || !t.type.shape.compatible(rep.shape))) return false;
+      if (!(rep.shape == t.type.shape) &&
+          (t.type.shape.is_full() || !t.type.shape.compatible(rep.shape)))
+        return false;
       in.push_back(tensor_of(o));
       return true;
     }
@@ -118,11 +123,13 @@ bool fits(const std::vector<Token>& tokens, size_t& at, PyObject* o, Inputs& in)
     }
     case Token::kList:
       if (!PyList_CheckExact(o) || PyList_GET_SIZE(o) != t.count) return false;
-      for (Py_ssize_t i = 0; i < t.count; ++i) if (!fits(tokens, at, PyList_GET_ITEM(o, i), in)) return false;
+      for (Py_ssize_t i = 0; i < t.count; ++i)
+        if (!fits(tokens, at, PyList_GET_ITEM(o, i), in)) return false;
       return true;
     case Token::kTuple:
       if (!PyTuple_CheckExact(o) || PyTuple_GET_SIZE(o) != t.count) return false;
-      for (Py_ssize_t i = 0; i < t.count; ++i) if (!fits(tokens, at, PyTuple_GET_ITEM(o, i), in)) return false;
+      for (Py_ssize_t i = 0; i < t.count; ++i)
+        if (!fits(tokens, at, PyTuple_GET_ITEM(o, i), in)) return false;
       return true;
   }
   return false;
@@ -131,7 +138,8 @@ bool fits(const std::vector<Token>& tokens, size_t& at, PyObject* o, Inputs& in)
 bool fits(const Entry& e, PyObject* args, Inputs& in) {
   size_t at = 0;
   if (!fits(e.arguments, at, args, in)) return false;
-  for (const Guard& g : e.guards) if (!g.holds()) return false;
+  for (const Guard& g : e.guards)
+    if (!g.holds()) return false;
   for (const Late& l : e.late) {
     PyObject* now = l.place.read();
     if (!now || !is_tensor(now)) return false;
@@ -161,8 +169,10 @@ PyObject* results(const Entry& e, Tensors& out) {
   for (Py_ssize_t i = 0; i < n; ++i) {
     PyObject* t = wrap(out[e.results[static_cast<size_t>(i)]]);
     if (!t) throw PythonError{};
-    if (e.form == Form::kTuple) PyTuple_SET_ITEM(list.get(), i, t);
-    else PyList_SET_ITEM(list.get(), i, t);
+    if (e.form == Form::kTuple)
+      PyTuple_SET_ITEM(list.get(), i, t);
+    else
+      PyList_SET_ITEM(list.get(), i, t);
   }
   return list.release();
 }
@@ -213,7 +223,10 @@ Place place_of(PyObject* tuple) {
   PyObject *holder, *key;
   if (!PyArg_ParseTuple(tuple, "sOO", &kind, &holder, &key)) throw PythonError{};
   std::string_view k = kind;
-  auto which = k == "dict" ? Place::kDict : k == "cell" ? Place::kCell : k == "held" ? Place::kHeld : Place::kAttribute;
+  auto which = k == "dict"   ? Place::kDict
+               : k == "cell" ? Place::kCell
+               : k == "held" ? Place::kHeld
+                             : Place::kAttribute;
   return {which, Object::share(holder), Object::share(key)};
 }
 
@@ -222,8 +235,10 @@ PyObject* add_fast(PyObject* self, PyObject* args) {
   return guarded([&]() -> PyObject* {
     PyObject *function, *types, *captured, *late, *guards, *results, *finish;
     const char* form;
-    if (!PyArg_ParseTuple(args, "OO!O!O!O!sO!O", &function, &PyList_Type, &types, &PyList_Type, &captured, &PyList_Type, &late,
-                          &PyList_Type, &guards, &form, &PyList_Type, &results, &finish)) throw PythonError{};
+    if (!PyArg_ParseTuple(args, "OO!O!O!O!sO!O", &function, &PyList_Type, &types, &PyList_Type,
+                          &captured, &PyList_Type, &late, &PyList_Type, &guards, &form,
+                          &PyList_Type, &results, &finish))
+      throw PythonError{};
     auto e = make_ref<Entry>();
     const Concrete& concrete = concrete_of(function);
     e->function = concrete.function;
@@ -231,7 +246,8 @@ PyObject* add_fast(PyObject* self, PyObject* args) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types); ++i) {
       const char* kind;
       PyObject *what, *dims;
-      if (!PyArg_ParseTuple(PyList_GET_ITEM(types, i), "sOO", &kind, &what, &dims)) throw PythonError{};
+      if (!PyArg_ParseTuple(PyList_GET_ITEM(types, i), "sOO", &kind, &what, &dims))
+        throw PythonError{};
       std::string_view k = kind;
       Token t;
       if (k == "tensor") {
@@ -246,7 +262,8 @@ PyObject* add_fast(PyObject* self, PyObject* args) {
       }
       e->arguments.push_back(std::move(t));
     }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(captured); ++i) e->captured.push_back(tensor_of(PyList_GET_ITEM(captured, i)));
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(captured); ++i)
+      e->captured.push_back(tensor_of(PyList_GET_ITEM(captured, i)));
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(late); ++i) {
       Py_ssize_t input;
       PyObject* place;
@@ -256,13 +273,19 @@ PyObject* add_fast(PyObject* self, PyObject* args) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(guards); ++i) {
       PyObject *place, *expected;
       int identity;
-      if (!PyArg_ParseTuple(PyList_GET_ITEM(guards, i), "OOp", &place, &expected, &identity)) throw PythonError{};
+      if (!PyArg_ParseTuple(PyList_GET_ITEM(guards, i), "OOp", &place, &expected, &identity))
+        throw PythonError{};
       e->guards.push_back({place_of(place), Object::share(expected), identity != 0});
     }
     std::string_view f = form;
-    e->form = f == "one" ? Form::kOne : f == "tuple" ? Form::kTuple : f == "list" ? Form::kList : f == "finished" ? Form::kFinished : Form::kNothing;
+    e->form = f == "one"        ? Form::kOne
+              : f == "tuple"    ? Form::kTuple
+              : f == "list"     ? Form::kList
+              : f == "finished" ? Form::kFinished
+                                : Form::kNothing;
     e->finish = Object::share(finish);
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(results); ++i) e->results.push_back(PyLong_AsSize_t(PyList_GET_ITEM(results, i)));
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(results); ++i)
+      e->results.push_back(PyLong_AsSize_t(PyList_GET_ITEM(results, i)));
     auto& list = entries_of(self);
     list.insert(list.begin(), std::move(e));
     if (list.size() > kMost) list.pop_back();
@@ -283,11 +306,14 @@ int visit_objects(PyObject* self, F&& visit) {
   if (!list) return 0;
   for (auto& e : *list) {
     if (!e->unique()) continue;  // a call that runs now holds it too
-    for (PyObject* o : {e->code.get(), e->finish.get()}) if (int r = visit(o)) return r;
+    for (PyObject* o : {e->code.get(), e->finish.get()})
+      if (int r = visit(o)) return r;
     for (Guard& g : e->guards)
-      for (PyObject* o : {g.place.holder.get(), g.place.key.get(), g.expected.get()}) if (int r = visit(o)) return r;
+      for (PyObject* o : {g.place.holder.get(), g.place.key.get(), g.expected.get()})
+        if (int r = visit(o)) return r;
     for (Late& l : e->late)
-      for (PyObject* o : {l.place.holder.get(), l.place.key.get()}) if (int r = visit(o)) return r;
+      for (PyObject* o : {l.place.holder.get(), l.place.key.get()})
+        if (int r = visit(o)) return r;
   }
   return 0;
 }
@@ -309,11 +335,19 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyMethodDef methods[] = {{"_add_fast", add_fast, METH_VARARGS, nullptr}, {"_clear_fast", clear_fast, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"_add_fast", add_fast, METH_VARARGS, nullptr},
+                         {"_clear_fast", clear_fast, METH_NOARGS, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
 #define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
-PyType_Slot slots[] = {SLOT(Py_tp_call, call), SLOT(Py_tp_methods, methods), SLOT(Py_tp_traverse, traverse), SLOT(Py_tp_clear, clear),
-                       SLOT(Py_tp_dealloc, dealloc), SLOT(Py_tp_new, PyType_GenericNew), {0, nullptr}};
-PyType_Spec spec = {"holdfast._holdfast.TracedBase", sizeof(PyTraced), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+PyType_Slot slots[] = {SLOT(Py_tp_call, call),
+                       SLOT(Py_tp_methods, methods),
+                       SLOT(Py_tp_traverse, traverse),
+                       SLOT(Py_tp_clear, clear),
+                       SLOT(Py_tp_dealloc, dealloc),
+                       SLOT(Py_tp_new, PyType_GenericNew),
+                       {0, nullptr}};
+PyType_Spec spec = {"holdfast._holdfast.TracedBase", sizeof(PyTraced), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
 
 PyObject* set_eagerly(PyObject*, PyObject* flag) {
   int on = PyObject_IsTrue(flag);
@@ -321,19 +355,25 @@ PyObject* set_eagerly(PyObject*, PyObject* flag) {
   g_eagerly = on;
   Py_RETURN_NONE;
 }
-// Whether objects of a type find attributes the usual way. Types written in C say so by a function that Python can't
-// compare.
+// Whether objects of a type find attributes the usual way. Types written in C say so by a function
+// that Python can't compare.
 PyObject* reads_plainly(PyObject*, PyObject* type) {
-  return PyBool_FromLong(PyType_Check(type) && reinterpret_cast<PyTypeObject*>(type)->tp_getattro == PyObject_GenericGetAttr);
+  return PyBool_FromLong(PyType_Check(type) && reinterpret_cast<PyTypeObject*>(type)->tp_getattro ==
+                                                   PyObject_GenericGetAttr);
 }
-PyMethodDef module_methods[] = {{"reads_plainly", reads_plainly, METH_O, "Whether objects of a type find attributes the usual way."},
-                                {"set_functions_eager", set_eagerly, METH_O, "Whether traced functions run as plain Python."}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef module_methods[] = {
+    {"reads_plainly", reads_plainly, METH_O,
+     "Whether objects of a type find attributes the usual way."},
+    {"set_functions_eager", set_eagerly, METH_O, "Whether traced functions run as plain Python."},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
 void init_traced(PyObject* module) {
   Object type = Object::steal(PyType_FromSpec(&spec));
-  if (PyModule_AddObjectRef(module, "TracedBase", type.get()) < 0 || PyModule_AddFunctions(module, module_methods) < 0) throw PythonError{};
+  if (PyModule_AddObjectRef(module, "TracedBase", type.get()) < 0 ||
+      PyModule_AddFunctions(module, module_methods) < 0)
+    throw PythonError{};
 }
 
 }  // namespace holdfast::py

@@ -16,7 +16,9 @@ namespace {
 struct VariableBox {
   VariableBox() = default;
   VariableBox(const VariableBox&) = delete;
-  ~VariableBox() { if (variable && variable.state()->wrapper == self) variable.state()->wrapper = nullptr; }
+  ~VariableBox() {
+    if (variable && variable.state()->wrapper == self) variable.state()->wrapper = nullptr;
+  }
   void hook(Variable v, PyObject* object) {
     variable = std::move(v);
     self = object;
@@ -34,10 +36,12 @@ Variable variable_of(PyObject* o) { return nb::inst_ptr<VariableBox>(o)->variabl
 
 Object wrap_variable(const Variable& v) {
   if (v.state()->wrapper) return Object::share(static_cast<PyObject*>(v.state()->wrapper));
-  // The Python object died with its last Python reference while C++ held the state: a plain one stands for it.
-  // Called with a tuple, since nanobind copies arguments from wherever they are, and without any that is nowhere.
+  // The Python object died with its last Python reference while C++ held the state: a plain one
+  // stands for it. Called with a tuple, since nanobind copies arguments from wherever they are, and
+  // without any that is nowhere.
   Object none = Object::steal(PyTuple_New(0));
-  Object fresh = Object::steal(PyObject_Call(reinterpret_cast<PyObject*>(variable_type), none.get(), nullptr));
+  Object fresh =
+      Object::steal(PyObject_Call(reinterpret_cast<PyObject*>(variable_type), none.get(), nullptr));
   nb::inst_ptr<VariableBox>(fresh.get())->hook(v, fresh.get());
   return fresh;
 }
@@ -45,7 +49,10 @@ Object wrap_variable(const Variable& v) {
 void bind_variable(nb::module_& m) {
   auto c = nb::class_<VariableBox>(m, "VariableBase", nb::is_weak_referenceable());
   c.def(nb::init<>());
-  c.def("_make", [](nb::handle self, const Tensor& initial, bool trainable, const std::string& name, nb::handle shape, bool in_graph) {
+  c.def(
+      "_make",
+      [](nb::handle self, const Tensor& initial, bool trainable, const std::string& name,
+         nb::handle shape, bool in_graph) {
     run([&] {
       mark();
       VariableOptions o;
@@ -67,18 +74,49 @@ void bind_variable(nb::module_& m) {
       nb::inst_ptr<VariableBox>(self)->hook(graph->variable(initial, o), self.ptr());
       return 0;
     });
-  }, "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false,
-     "`shape`: None, the value's; `...`, any, of any rank; else sizes, None where they are open.");
-  c.def("read", [](VariableBox& v) { return run([&] { mark(); return v.variable.read(); }); });
-  c.def("_assign", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign(t); return 0; }); });
-  c.def("_assign_add", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign_add(t); return 0; }); });
-  c.def("_assign_sub", [](VariableBox& v, const Tensor& t) { run([&] { mark(); v.variable.assign_sub(t); return 0; }); });
+  },
+      "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false,
+      "`shape`: None, the value's; `...`, any, of any rank; else sizes, None where they are open.");
+  c.def("read", [](VariableBox& v) {
+    return run([&] {
+      mark();
+      return v.variable.read();
+    });
+  });
+  c.def("_assign", [](VariableBox& v, const Tensor& t) {
+    run([&] {
+      mark();
+      v.variable.assign(t);
+      return 0;
+    });
+  });
+  c.def("_assign_add", [](VariableBox& v, const Tensor& t) {
+    run([&] {
+      mark();
+      v.variable.assign_add(t);
+      return 0;
+    });
+  });
+  c.def("_assign_sub", [](VariableBox& v, const Tensor& t) {
+    run([&] {
+      mark();
+      v.variable.assign_sub(t);
+      return 0;
+    });
+  });
   c.def("_assign_index", [](VariableBox& v, nb::handle key, const Tensor& t) {
-    run([&] { mark(); assign_with(v.variable, key.ptr(), t); return 0; });
+    run([&] {
+      mark();
+      assign_with(v.variable, key.ptr(), t);
+      return 0;
+    });
   }, "key"_a.none(), "value"_a);
   c.def_prop_ro("handle", [](VariableBox& v) { return v.variable.handle(); });
-  c.def_prop_ro("_dtype", [](VariableBox& v) { return nb::borrow(dtype_object(v.variable.dtype())); });
-  c.def_prop_ro("_shape", [](VariableBox& v) { return run([&] { return nb::steal(shape_object(v.variable.shape()).release()); }); });
+  c.def_prop_ro("_dtype",
+                [](VariableBox& v) { return nb::borrow(dtype_object(v.variable.dtype())); });
+  c.def_prop_ro("_shape", [](VariableBox& v) {
+    return run([&] { return nb::steal(shape_object(v.variable.shape()).release()); });
+  });
   c.def_prop_ro("_name", [](VariableBox& v) { return v.variable.name(); });
   c.def_prop_ro("_trainable", [](VariableBox& v) { return v.variable.trainable(); });
   c.def("_born", [](VariableBox& v) -> nb::object {

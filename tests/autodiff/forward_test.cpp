@@ -28,7 +28,8 @@ TEST(Forward, FollowsVariablesThroughFunctions) {
   forward.stop();
   Tensor slope = forward.jvp(y);
   Tensor expected = (1 - square(y)) * matmul(x, along);
-  for (size_t i : {0, 1}) EXPECT_NEAR(slope.to_vector<float>()[i], expected.to_vector<float>()[i], 1e-6);
+  for (size_t i : {0, 1})
+    EXPECT_NEAR(slope.to_vector<float>()[i], expected.to_vector<float>()[i], 1e-6);
 }
 
 TEST(Forward, NestsForSecondDerivatives) {
@@ -48,7 +49,8 @@ TEST(Forward, WhatDoesNotDependHasNoTangent) {
 
 TEST(Forward, RefusesTangentsThatDoNotFit) {
   Tensor x = Tensor::scalar(2.f);
-  for (const std::vector<Tensor>& bad : {std::vector<Tensor>{}, {Tensor::of({1.f, 2.f})}, {Tensor::scalar(1)}, {Tensor()}}) {
+  for (const std::vector<Tensor>& bad :
+       {std::vector<Tensor>{}, {Tensor::of({1.f, 2.f})}, {Tensor::scalar(1)}, {Tensor()}}) {
     try {
       ForwardAccumulator forward({x}, bad);
       ADD_FAILURE() << "no error came";

@@ -8,25 +8,30 @@
 namespace holdfast {
 namespace {
 
-std::mutex interpreter;                // stands for a language's own lock
+std::mutex interpreter;  // stands for a language's own lock
 thread_local bool t_holds = false;
 
 struct Interpreted {
-  Interpreted() { interpreter.lock(); t_holds = true; }
-  ~Interpreted() { t_holds = false; interpreter.unlock(); }
+  Interpreted() {
+    interpreter.lock();
+    t_holds = true;
+  }
+  ~Interpreted() {
+    t_holds = false;
+    interpreter.unlock();
+  }
 };
 
 TEST(PatientLock, WhoWaitsLetsTheHolderRunTheUsersCode) {
   set_patience({[]() -> void* {
-                  if (!t_holds) return nullptr;
-                  t_holds = false;
-                  interpreter.unlock();
-                  return &interpreter;
-                },
-                [](void*) {
-                  interpreter.lock();
-                  t_holds = true;
-                }});
+    if (!t_holds) return nullptr;
+    t_holds = false;
+    interpreter.unlock();
+    return &interpreter;
+  }, [](void*) {
+    interpreter.lock();
+    t_holds = true;
+  }});
   std::mutex mutex;
   std::atomic<bool> held{false}, asked{false};
   std::thread holder([&] {

@@ -1,5 +1,6 @@
-// A GPU without a GPU: memory that the host may not touch (it faults) and no kernel of its own. What the frame
-// does about placement, copies, fallbacks and variables is the same as on a real one.
+// A GPU without a GPU: memory that the host may not touch (it faults) and no kernel of its own.
+// What the frame does about placement, copies, fallbacks and variables is the same as on a real
+// one.
 #pragma once
 
 #include <sys/mman.h>
@@ -34,7 +35,9 @@ class FakeDevice final : public Device {
     if (bytes) std::memcpy(to, static_cast<const char*>(from.data()) + offset, bytes);
     return {};
   }
-  Status copy_within(Buffer&, size_t, const Buffer&, size_t, size_t) override { return {Code::E1105, "not on a fake GPU"}; }
+  Status copy_within(Buffer&, size_t, const Buffer&, size_t, size_t) override {
+    return {Code::E1105, "not on a fake GPU"};
+  }
   Status synchronize() override { return {}; }
   MemoryStats memory() const override { return {}; }
   void set_memory_limit(int64_t) override {}
@@ -44,7 +47,8 @@ class FakeDevice final : public Device {
  private:
   class FakeBuffer final : public Buffer {
    public:
-    FakeBuffer(Device* d, void* p, size_t bytes, size_t length) : Buffer(d, p, bytes), length_(length) {}
+    FakeBuffer(Device* d, void* p, size_t bytes, size_t length)
+        : Buffer(d, p, bytes), length_(length) {}
     size_t length() const { return length_; }
 
    protected:

@@ -1,11 +1,11 @@
-// The plugin's door: a stranger is refused with a reason, a friend is let in, with or without a driver.
-// Argument: the path of the plugin.
+// The plugin's door: a stranger is refused with a reason, a friend is let in, with or without a
+// driver. Argument: the path of the plugin.
+#include "holdfast/device/plugin.h"
+
 #include <dlfcn.h>
 
 #include <cstdio>
 #include <cstring>
-
-#include "holdfast/device/plugin.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;

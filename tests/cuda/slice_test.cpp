@@ -1,9 +1,8 @@
-// The slice of ops on GPU:0 against the CPU: values, gradients of both orders, variables, placement, memory,
-// failures, threads. Arguments: the plugin's path, and "time" to see how fast it is, or "fake" to test the frame
-// where no GPU is. Returns non-zero on failure, 77 where there was nothing to test.
+// The slice of ops on GPU:0 against the CPU: values, gradients of both orders, variables,
+// placement, memory, failures, threads. Arguments: the plugin's path, and "time" to see how fast it
+// is, or "fake" to test the frame where no GPU is. Returns non-zero on failure, 77 where there was
+// nothing to test.
 #include "slice.h"
-
-#include "fake_device.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "fake_device.h"
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/op.h"
@@ -41,7 +41,9 @@ std::string code_of(F&& f) {
 
 bool fake = false;  // no GPU, only the frame is tested
 std::vector<std::string> warned;
-void keep_warning(const Diagnostic& d, const std::string&) { warned.push_back(cat(info(d.code).name, ": ", d.headline)); }
+void keep_warning(const Diagnostic& d, const std::string&) {
+  warned.push_back(cat(info(d.code).name, ": ", d.headline));
+}
 
 Tensor run(const OpDef& op, const Tensors& in) {
   Tensors out;
@@ -71,21 +73,28 @@ void elementwise() {
       }
       // Unlike libraries differ in the last digits of steep functions.
       double e = same(op->name, run(*op, device), run(*op, host), 20);
-      if (is_floating(d) && e / tolerance(d) > worst) worst = e / tolerance(d), where = cat(op->name, " ", name(d));
+      if (is_floating(d) && e / tolerance(d) > worst)
+        worst = e / tolerance(d), where = cat(op->name, " ", name(d));
       if (d != float32 || arity != 2) continue;
-      Tensor a = numbers({7, 1, 5}, d, 0.1, 0.9), b = numbers({11, 1}, d, 0.1, 0.9, 2), one = numbers({}, d, 0.1, 0.9, 3);
+      Tensor a = numbers({7, 1, 5}, d, 0.1, 0.9), b = numbers({11, 1}, d, 0.1, 0.9, 2),
+             one = numbers({}, d, 0.1, 0.9, 3);
       Tensor wide = numbers({3, 2048}, d, 0.1, 0.9, 4), row = numbers({2048}, d, 0.1, 0.9, 5);
-      for (auto [x, y] : {std::pair(a, b), {b, a}, {wide, row}, {row, wide}, {wide, one}, {one, wide}}) {
+      for (auto [x, y] :
+           {std::pair(a, b), {b, a}, {wide, row}, {row, wide}, {wide, one}, {one, wide}}) {
         same(cat(op->name, " broadcast"), run(*op, {there(x), there(y)}), run(*op, {x, y}), 20);
-        if (y.size() == 1) same(cat(op->name, " by value"), run(*op, {there(x), y}), run(*op, {x, y}), 20);
-        if (x.size() == 1) same(cat(op->name, " by value"), run(*op, {x, there(y)}), run(*op, {x, y}), 20);
+        if (y.size() == 1)
+          same(cat(op->name, " by value"), run(*op, {there(x), y}), run(*op, {x, y}), 20);
+        if (x.size() == 1)
+          same(cat(op->name, " by value"), run(*op, {x, there(y)}), run(*op, {x, y}), 20);
       }
     }
   }
-  std::printf("elementwise: %d ops, %d op x dtype; worst error %.2g of the tolerance (%s)\n", ops, pairs, worst, where.c_str());
+  std::printf("elementwise: %d ops, %d op x dtype; worst error %.2g of the tolerance (%s)\n", ops,
+              pairs, worst, where.c_str());
 
   Tensor special = Tensor::of<float>({0.f, -0.f, INFINITY, -INFINITY, NAN, 1e-45f, 3e38f, -1e-45f});
-  for (auto* f : {&erf, &exp, &square, &negative}) same("special values", (*f)(there(special)), (*f)(special));
+  for (auto* f : {&erf, &exp, &square, &negative})
+    same("special values", (*f)(there(special)), (*f)(special));
   Tensor base = numbers({4099});
   for (int64_t skip : {1, 2, 3, 4}) {  // views start at any element
     Tensor view = view_of(base, {4000}, skip * 4), twin = view_of(there(base), {4000}, skip * 4);
@@ -93,7 +102,8 @@ void elementwise() {
   }
   Tensor none = numbers({0, 3});
   same("no elements", there(none) + there(none), none + none);
-  Tensor deep = numbers({2, 1, 3, 1, 2, 1, 3, 1}), deeper = numbers({1, 2, 1, 3, 1, 2, 1, 3}, float32, -1, 1, 2);
+  Tensor deep = numbers({2, 1, 3, 1, 2, 1, 3, 1}),
+         deeper = numbers({1, 2, 1, 3, 1, 2, 1, 3}, float32, -1, 1, 2);
   same("eight axes", there(deep) * there(deeper), deep * deeper);
 }
 
@@ -102,48 +112,65 @@ void products() {
   for (DType d : kFloatTypes)
     for (bool ta : {false, true})
       for (bool tb : {false, true})
-        for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{64, 96, 128}, {33, 17, 65}, {1, 5, 7}, {5, 1, 300}, {3, 4, 0}}) {
-          Tensor a = numbers(ta ? Shape{k, m} : Shape{m, k}, d), b = numbers(tb ? Shape{n, k} : Shape{k, n}, d, -1, 1, 2);
-          double e = same(cat("MatMul ", ta, tb), matmul(there(a), there(b), {ta, tb}), matmul(a, b, {ta, tb}));
+        for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{64, 96, 128},
+                               {33, 17, 65},
+                               {1, 5, 7},
+                               {5, 1, 300},
+                               {3, 4, 0}}) {
+          Tensor a = numbers(ta ? Shape{k, m} : Shape{m, k}, d),
+                 b = numbers(tb ? Shape{n, k} : Shape{k, n}, d, -1, 1, 2);
+          double e = same(cat("MatMul ", ta, tb), matmul(there(a), there(b), {ta, tb}),
+                          matmul(a, b, {ta, tb}));
           if (d == float32) worst = std::max(worst, e);
         }
   for (DType d : kFloatTypes)
-    for (auto [left, right] : {std::pair(Shape{3, 2, 5, 7}, Shape{3, 2, 7, 4}), {Shape{6, 5, 7}, Shape{7, 4}}, {Shape{1, 5, 7}, Shape{4, 7, 3}},
-                               {Shape{2, 1, 5, 7}, Shape{1, 3, 7, 4}}, {Shape{0, 5, 7}, Shape{0, 7, 4}}}) {
+    for (auto [left, right] : {std::pair(Shape{3, 2, 5, 7}, Shape{3, 2, 7, 4}),
+                               {Shape{6, 5, 7}, Shape{7, 4}},
+                               {Shape{1, 5, 7}, Shape{4, 7, 3}},
+                               {Shape{2, 1, 5, 7}, Shape{1, 3, 7, 4}},
+                               {Shape{0, 5, 7}, Shape{0, 7, 4}}}) {
       Tensor a = numbers(left, d), b = numbers(right, d, -1, 1, 2);
       same("batched product", matmul(there(a), there(b)), matmul(a, b));
     }
   Tensor base = numbers({101}), twin = there(base);
   Tensor a = view_of(base, {5, 10}, 4), b = view_of(base, {10, 5}, 8);
-  same("MatMul of views", matmul(view_of(twin, {5, 10}, 4), view_of(twin, {10, 5}, 8)), matmul(a, b));
+  same("MatMul of views", matmul(view_of(twin, {5, 10}, 4), view_of(twin, {10, 5}, 8)),
+       matmul(a, b));
   std::printf("products: worst float32 error %.2g\n", worst);
 }
 
 void rows() {
   double worst = 0;
   for (DType d : kFloatTypes) {
-    for (const Shape& s : {Shape{3, 4}, Shape{5, 700}, Shape{2, 20000}, Shape{2, 3, 33}, Shape{0, 4}, Shape{1000, 1}}) {
+    for (const Shape& s : {Shape{3, 4}, Shape{5, 700}, Shape{2, 20000}, Shape{2, 3, 33},
+                           Shape{0, 4}, Shape{1000, 1}}) {
       Tensor x = numbers(s, d, -5, 5);
       double e = same("Softmax", nn::softmax(there(x)), nn::softmax(x));
       same("LogSoftmax", nn::log_softmax(there(x)), nn::log_softmax(x));
       if (d == float32) worst = std::max(worst, e);
     }
     Tensor x = numbers({6, 5, 40, 7}, d, 0, 1);
-    for (const Axes& axes : {Axes(), Axes(Sizes(-1)), Axes(Sizes(0)), Axes(Sizes(2)), Axes(Sizes({1, 2})), Axes(Sizes({0, 2})), Axes(Sizes({1, 3})),
-                             Axes(Sizes(std::initializer_list<int64_t>{}))})
-      for (bool keep : {false, true}) same("Sum", reduce_sum(there(x), {axes, keep}), reduce_sum(x, {axes, keep}), 2);
+    for (const Axes& axes :
+         {Axes(), Axes(Sizes(-1)), Axes(Sizes(0)), Axes(Sizes(2)), Axes(Sizes({1, 2})),
+          Axes(Sizes({0, 2})), Axes(Sizes({1, 3})), Axes(Sizes(std::initializer_list<int64_t>{}))})
+      for (bool keep : {false, true})
+        same("Sum", reduce_sum(there(x), {axes, keep}), reduce_sum(x, {axes, keep}), 2);
     Tensor y = numbers({4, 30, 5}, d, 0.9, 1.1), with_nan = y * 1;
-    visit_floats(d, [&]<class T>(T) { with_nan.mutable_data<T>()[33] = T(static_cast<float_of<T>>(NAN)); });
+    visit_floats(
+        d, [&]<class T>(T) { with_nan.mutable_data<T>()[33] = T(static_cast<float_of<T>>(NAN)); });
     for (auto* f : {&reduce_mean, &reduce_max, &reduce_min, &reduce_prod})
       for (const Axes& axes : {Axes(), Axes(Sizes(1)), Axes(Sizes({0, 2}))}) {
         same("a reduction", (*f)(there(y), {axes}), (*f)(y, {axes}), 20);
         same("with a NaN", (*f)(there(with_nan), {axes}), (*f)(with_nan, {axes}), 20);
       }
     Tensor wide = numbers({3, 70001}, d, 0, 0.01), tall = numbers({9001, 40}, d, 0, 0.01);
-    same("Sum of long rows", reduce_sum(there(wide), {.axis = Sizes(1)}), reduce_sum(wide, {.axis = Sizes(1)}), 4);
-    same("Sum of long columns", reduce_sum(there(tall), {.axis = Sizes(0)}), reduce_sum(tall, {.axis = Sizes(0)}), 4);
+    same("Sum of long rows", reduce_sum(there(wide), {.axis = Sizes(1)}),
+         reduce_sum(wide, {.axis = Sizes(1)}), 4);
+    same("Sum of long columns", reduce_sum(there(tall), {.axis = Sizes(0)}),
+         reduce_sum(tall, {.axis = Sizes(0)}), 4);
     Tensor none = numbers({0, 3, 0}, d);
-    same("Sum of nothing", reduce_sum(there(none), {.axis = Sizes({0, 2})}), reduce_sum(none, {.axis = Sizes({0, 2})}));
+    same("Sum of nothing", reduce_sum(there(none), {.axis = Sizes({0, 2})}),
+         reduce_sum(none, {.axis = Sizes({0, 2})}));
   }
   for (DType d : {int32, int64}) {
     Tensor x = numbers({50, 70}, d, -100, 100);
@@ -154,7 +181,8 @@ void rows() {
 }
 
 void shapes() {
-  for (DType d : {float32, float64, float16, int8, int64, boolean, DType::kComplex64, DType::kComplex128}) {
+  for (DType d :
+       {float32, float64, float16, int8, int64, boolean, DType::kComplex64, DType::kComplex128}) {
     Tensor x = numbers({3, 1, 5}, d, 0, 9);
     same("BroadcastTo", broadcast_to(there(x), {2, 3, 4, 5}), broadcast_to(x, {2, 3, 4, 5}));
     same("ZerosLike", zeros_like(there(x)), zeros_like(x));
@@ -165,8 +193,10 @@ void shapes() {
       same(cat("Cast ", name(from)), cast(there(x), to), cast(x, to));
     }
   for (DType d : {float32, bfloat16, int64}) {
-    Tensor pick = numbers({3, 1, 5}, boolean), a = numbers({3, 4, 5}, d, -9, 9), b = numbers({5}, d, -9, 9, 2);
-    same("SelectV2", run(*find_op("SelectV2"), {there(pick), there(a), there(b)}), run(*find_op("SelectV2"), {pick, a, b}));
+    Tensor pick = numbers({3, 1, 5}, boolean), a = numbers({3, 4, 5}, d, -9, 9),
+           b = numbers({5}, d, -9, 9, 2);
+    same("SelectV2", run(*find_op("SelectV2"), {there(pick), there(a), there(b)}),
+         run(*find_op("SelectV2"), {pick, a, b}));
   }
   Tensor x = numbers({3, 4});
   same("Reshape", reshape(there(x), {2, 6}), reshape(x, {2, 6}));
@@ -182,7 +212,8 @@ Tensor model(const Tensor& x, const Tensor& w, const Tensor& b) {
 }
 
 void gradients() {
-  Tensor x = numbers({5, 4}), w = numbers({4, 3}, float32, -1, 1, 2), b = numbers({3}, float32, -1, 1, 3);
+  Tensor x = numbers({5, 4}), w = numbers({4, 3}, float32, -1, 1, 2),
+         b = numbers({3}, float32, -1, 1, 3);
   auto both = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
     GradientTape outer({.persistent = true});
     outer.start();
@@ -203,7 +234,8 @@ void gradients() {
   };
   auto want = both(x, w, b), got = both(there(x), there(w), there(b));
   const char* names[] = {"dy/dw", "dy/db", "second order in w", "second order in b"};
-  for (size_t i = 0; i < want.size(); ++i) std::printf("gradients: %s error %.2g\n", names[i], same(names[i], got[i], want[i], 2));
+  for (size_t i = 0; i < want.size(); ++i)
+    std::printf("gradients: %s error %.2g\n", names[i], same(names[i], got[i], want[i], 2));
 }
 
 void variables() {
@@ -232,15 +264,18 @@ void placement() {
   same("x * 2", g * 2, x * 2);
   same("2 * x", 2 * g, 2 * x);
   same("number first", Tensor::scalar(3.f) - g, Tensor::scalar(3.f) - x);
-  check(fake || warned.empty(), cat("numbers beside a GPU tensor are silent: ", warned.empty() ? "" : warned[0]));
+  check(fake || warned.empty(),
+        cat("numbers beside a GPU tensor are silent: ", warned.empty() ? "" : warned[0]));
   check(g.to_vector<float>() == x.to_vector<float>(), "to_vector reads from the GPU");
-  check(reduce_sum(g).item<float>() == reduce_sum(g).to_double(), "item and to_double read from the GPU");
+  check(reduce_sum(g).item<float>() == reduce_sum(g).to_double(),
+        "item and to_double read from the GPU");
   warned.clear();
   same("two devices", g + x, x + x);
   check((fake || warned.size() == 1) && warned[0].starts_with("W0701"), "a copied operand is told");
   warned.clear();
   same("fallback", concat({g, g}, 0), concat({x, x}, 0));
-  check(warned.size() == 1 && warned[0].starts_with("W0704"), cat("a fallback is told: ", warned.empty() ? "nothing" : warned[0]));
+  check(warned.size() == 1 && warned[0].starts_with("W0704"),
+        cat("a fallback is told: ", warned.empty() ? "nothing" : warned[0]));
   set_device_policy(DevicePolicy::kExplicit);
   check(code_of([&] { g + x; }) == "E0701", "the explicit policy refuses");
   {
@@ -258,7 +293,8 @@ void placement() {
   GradientTape tape;
   tape.start();
   tape.watch(g);
-  same("gradient of Sum with its axis on the GPU", tape.gradient(reduce_sum(g, {.axis = Sizes(axis)}), g), x * 0 + 1);
+  same("gradient of Sum with its axis on the GPU",
+       tape.gradient(reduce_sum(g, {.axis = Sizes(axis)}), g), x * 0 + 1);
 }
 
 void memory() {
@@ -271,7 +307,8 @@ void memory() {
   check(gpu->memory().live == before.live, "and go back");
   check(gpu->memory().cached > 0, "freed blocks are kept");
   check(code_of([] { empty(float32, {int64_t{1} << 42}, gpu); }) == "E0702", "too much is E0702");
-  check(code_of([] { empty(float32, {int64_t{1} << 62}, gpu); }) == "E1102", "uncountable is E1102");
+  check(code_of([] { empty(float32, {int64_t{1} << 62}, gpu); }) == "E1102",
+        "uncountable is E1102");
   gpu->set_memory_limit(gpu->memory().live + 1000);
   check(code_of([] { empty(float32, {1000}, gpu); }) == "E0702", "the limit holds");
   Tensor x = numbers({1000}), kept = numbers({200});
@@ -308,7 +345,9 @@ void forks() {
   Tensor g = there(numbers({4}));
   std::fflush(stdout);
   pid_t child = fork();
-  if (child == 0) _exit(code_of([&] { g + g; }) == "E0705" && code_of([&] { copy_to(g, cpu()); }) == "E0705" ? 0 : 1);
+  if (child == 0)
+    _exit(code_of([&] { g + g; }) == "E0705" && code_of([&] { copy_to(g, cpu()); }) == "E0705" ? 0
+                                                                                               : 1);
   int status = 0;
   waitpid(child, &status, 0);
   check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "a forked child gets E0705");
@@ -328,7 +367,9 @@ int main(int argc, char** argv) {
   std::printf("%s: %s\n", gpu->name().c_str(), gpu->description().c_str());
   set_warning_sink(keep_warning);
   try {
-    for (auto* part : {elementwise, products, rows, shapes, gradients, variables, placement, memory, threads, forks}) part();
+    for (auto* part : {elementwise, products, rows, shapes, gradients, variables, placement, memory,
+                       threads, forks})
+      part();
     check(gpu->synchronize().ok(), "nothing failed behind our back");
     if (argc > 2 && !std::strcmp(argv[2], "time")) time_everything(argv[1]);
   } catch (const std::exception& e) {

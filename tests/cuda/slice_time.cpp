@@ -1,4 +1,5 @@
-// How fast the slice is: bytes or operations a second, by the host's clock around work that is waited for.
+// How fast the slice is: bytes or operations a second, by the host's clock around work that is
+// waited for.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -31,8 +32,12 @@ double seconds(int calls, F&& f) {
   return all[4];
 }
 
-void bandwidth(const char* what, double bytes, double s) { std::printf("time: %-44s %8.1f us  %7.0f GB/s\n", what, s * 1e6, bytes / s * 1e-9); }
-void rate(const char* what, double flop, double s) { std::printf("time: %-44s %8.1f us  %7.1f TFLOP/s\n", what, s * 1e6, flop / s * 1e-12); }
+void bandwidth(const char* what, double bytes, double s) {
+  std::printf("time: %-44s %8.1f us  %7.0f GB/s\n", what, s * 1e6, bytes / s * 1e-9);
+}
+void rate(const char* what, double flop, double s) {
+  std::printf("time: %-44s %8.1f us  %7.1f TFLOP/s\n", what, s * 1e6, flop / s * 1e-12);
+}
 
 Tensor random(const Shape& s, DType d) {
   // A block of numbers repeated: making 64M of them one by one would take longer than the test.
@@ -56,8 +61,10 @@ void time_everything(const char* path) {
     Tensor column = reshape(row, {8192, 1});
     bandwidth("Add [8192,8192] + [8192,1]", 2 * bytes, seconds(10, [&] { m + column; }));
     bandwidth("Sum of all, 64M floats", bytes, seconds(10, [&] { reduce_sum(x); }));
-    bandwidth("Sum over axis 1, [8192,8192]", bytes, seconds(10, [&] { reduce_sum(m, {.axis = Sizes(1)}); }));
-    bandwidth("Sum over axis 0, [8192,8192]", bytes, seconds(10, [&] { reduce_sum(m, {.axis = Sizes(0)}); }));
+    bandwidth("Sum over axis 1, [8192,8192]", bytes,
+              seconds(10, [&] { reduce_sum(m, {.axis = Sizes(1)}); }));
+    bandwidth("Sum over axis 0, [8192,8192]", bytes,
+              seconds(10, [&] { reduce_sum(m, {.axis = Sizes(0)}); }));
     Tensor s = view_of(m, {8192, 4096});
     bandwidth("Softmax [8192,4096]", bytes, seconds(10, [&] { nn::softmax(s); }));
     Tensor a = random({n}, bfloat16), b = random({n}, bfloat16);
@@ -70,18 +77,26 @@ void time_everything(const char* path) {
     int64_t k = d == float64 ? 4096 : 8192;
     Tensor a = random({k, k}, d), b = random({k, k}, d);
     double s = seconds(d == bfloat16 || d == float16 ? 10 : 3, [&] { matmul(a, b); });
-    rate(cat("MatMul ", k, "^3 ", name(d)).c_str(), 2.0 * static_cast<double>(k) * static_cast<double>(k) * static_cast<double>(k), s);
+    rate(cat("MatMul ", k, "^3 ", name(d)).c_str(),
+         2.0 * static_cast<double>(k) * static_cast<double>(k) * static_cast<double>(k), s);
   }
   Tensor tiny = there(numbers({16})), big = there(numbers({1024, 1024}));
-  std::printf("time: tiny Add, queued                    %8.2f us an op\n", 1e6 * seconds(2000, [&] { tiny + tiny; }));
-  std::printf("time: tiny Add of a host number, queued   %8.2f us an op\n", 1e6 * seconds(2000, [&] { tiny + 1; }));
-  std::printf("time: add, sum, read the scalar           %8.2f us\n", 1e6 * seconds(200, [&] { reduce_sum(tiny + tiny).item<float>(); }));
-  std::printf("time: MatMul 1024^3 float32, queued       %8.2f us\n", 1e6 * seconds(50, [&] { matmul(big, big); }));
+  std::printf("time: tiny Add, queued                    %8.2f us an op\n",
+              1e6 * seconds(2000, [&] { tiny + tiny; }));
+  std::printf("time: tiny Add of a host number, queued   %8.2f us an op\n",
+              1e6 * seconds(2000, [&] { tiny + 1; }));
+  std::printf("time: add, sum, read the scalar           %8.2f us\n",
+              1e6 * seconds(200, [&] { reduce_sum(tiny + tiny).item<float>(); }));
+  std::printf("time: MatMul 1024^3 float32, queued       %8.2f us\n",
+              1e6 * seconds(50, [&] { matmul(big, big); }));
   MemoryStats m = gpu->memory();
-  std::printf("memory: peak %lld MiB, cached %lld MiB, %lld allocations\n", static_cast<long long>(m.peak >> 20), static_cast<long long>(m.cached >> 20),
+  std::printf("memory: peak %lld MiB, cached %lld MiB, %lld allocations\n",
+              static_cast<long long>(m.peak >> 20), static_cast<long long>(m.cached >> 20),
               static_cast<long long>(m.allocations));
   void* plugin = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
-  auto* told = plugin ? reinterpret_cast<void (*)(long long*, long long*, double*)>(dlsym(plugin, "holdfast_cuda_compiled")) : nullptr;
+  auto* told = plugin ? reinterpret_cast<void (*)(long long*, long long*, double*)>(
+                            dlsym(plugin, "holdfast_cuda_compiled"))
+                      : nullptr;
   if (!told) return;
   long long compiled = 0, from_disk = 0;
   double s = 0;

@@ -1,5 +1,8 @@
-// Every scalar instruction prints as a kernel that NVRTC compiles, for every dtype the CPU computes. Needs
-// NVRTC, no GPU: exits with 77 (skipped) where it is absent. Arguments: "all" for every access pattern too.
+// Every scalar instruction prints as a kernel that NVRTC compiles, for every dtype the CPU
+// computes. Needs NVRTC, no GPU: exits with 77 (skipped) where it is absent. Arguments: "all" for
+// every access pattern too.
+#include "holdfast/cuda/source.h"
+
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -7,7 +10,6 @@
 #include "holdfast/base/text.h"
 #include "holdfast/cuda/compile.h"
 #include "holdfast/cuda/libraries.h"
-#include "holdfast/cuda/source.h"
 #include "holdfast/expr/expr.h"
 
 using namespace holdfast;
@@ -23,7 +25,8 @@ void compile_one(const ExprSpec& spec, const char* what) {
   ++compiled_count;
   if (s.ok() && !code.empty()) return;
   ++failures;
-  std::printf("FAILED %s %s: %s\n%s\n", what, name(spec.dtypes[0]), s.headline().c_str(), s.why().c_str());
+  std::printf("FAILED %s %s: %s\n%s\n", what, name(spec.dtypes[0]), s.headline().c_str(),
+              s.why().c_str());
   if (failures == 1) std::printf("%s\n", print_source(spec).c_str());
 }
 
@@ -45,7 +48,8 @@ int main(int argc, char** argv) {
     return 77;
   }
   auto begin = std::chrono::steady_clock::now();
-  constexpr DType kEach[] = {float32, float64, float16, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64, boolean};
+  constexpr DType kEach[] = {float32, float64, float16, bfloat16, int8,   int16,  int32,
+                             int64,   uint8,   uint16,  uint32,   uint64, boolean};
   bool all = argc > 1 && !std::strcmp(argv[1], "all");
   for (int i = 0; i < kNumScalars; ++i) {
     auto scalar = static_cast<Scalar>(i);
@@ -75,8 +79,10 @@ int main(int argc, char** argv) {
     }
   CompileStats stats = compile_stats();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::printf("%d kernels: %lld compiled at %.0f ms each, %lld from disk, %.1f s in all; %d failures %s\n", compiled_count,
-              static_cast<long long>(stats.compiled), stats.compiled ? 1e3 * stats.seconds / static_cast<double>(stats.compiled) : 0.0,
-              static_cast<long long>(stats.from_disk), seconds, failures, stats.not_written.c_str());
+  std::printf(
+      "%d kernels: %lld compiled at %.0f ms each, %lld from disk, %.1f s in all; %d failures %s\n",
+      compiled_count, static_cast<long long>(stats.compiled),
+      stats.compiled ? 1e3 * stats.seconds / static_cast<double>(stats.compiled) : 0.0,
+      static_cast<long long>(stats.from_disk), seconds, failures, stats.not_written.c_str());
   return failures != 0;
 }

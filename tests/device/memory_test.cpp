@@ -23,8 +23,16 @@ std::vector<Program> programs() {
       [=] { concat({x(), x()}, 1); },
       [=] { transpose(x()); },
       [=] { gather(x(), Tensor::of({1, 3})); },
-      [=] { Variable v(x()); v.assign_add(x()); },
-      [=] { GradientTape t; Tensor a = x(); t.watch(a); t.gradient(reduce_sum(square(a)), a); },
+      [=] {
+    Variable v(x());
+    v.assign_add(x());
+  },
+      [=] {
+    GradientTape t;
+    Tensor a = x();
+    t.watch(a);
+    t.gradient(reduce_sum(square(a)), a);
+  },
       [=] { nn::conv2d(reshape(x(), {1, 8, 8, 1}), ones({3, 3, 1, 2}), {1}, "SAME"); },
   };
 }
@@ -61,7 +69,8 @@ TEST(Memory, TheLimitIsKeptAndNamed) {
   EXPECT_EQ(zeros({1 << 20}).size(), 1 << 20);
 }
 
-// Small tensors are counted by the thread that makes or drops them; the sum is right whoever does which.
+// Small tensors are counted by the thread that makes or drops them; the sum is right whoever does
+// which.
 TEST(Memory, SmallTensorsAreCountedAcrossThreads) {
   int64_t live = cpu()->memory().live, count = cpu()->memory().allocations;
   constexpr int kEach = 1000;
@@ -69,7 +78,9 @@ TEST(Memory, SmallTensorsAreCountedAcrossThreads) {
   {
     std::vector<std::jthread> threads;
     for (auto& list : made)
-      threads.emplace_back([&list] { for (int i = 0; i < kEach; ++i) list.push_back(Tensor::of({1.f, 2.f, 3.f, 4.f})); });
+      threads.emplace_back([&list] {
+        for (int i = 0; i < kEach; ++i) list.push_back(Tensor::of({1.f, 2.f, 3.f, 4.f}));
+      });
   }
   EXPECT_EQ(cpu()->memory().live - live, 4 * kEach * 16);
   EXPECT_EQ(cpu()->memory().allocations - count, 4 * kEach);
@@ -80,7 +91,9 @@ TEST(Memory, SmallTensorsAreCountedAcrossThreads) {
 TEST(Memory, ThePeakOfSmallTensorsIsSeen) {
   cpu()->reset_peak();
   int64_t before = cpu()->memory().peak;
-  { Tensor t = empty(float32, {200}, cpu()); }
+  {
+    Tensor t = empty(float32, {200}, cpu());
+  }
   EXPECT_EQ(cpu()->memory().peak - before, 800);
   cpu()->reset_peak();
   EXPECT_EQ(cpu()->memory().peak, cpu()->memory().live);
@@ -89,7 +102,9 @@ TEST(Memory, ThePeakOfSmallTensorsIsSeen) {
 TEST(Memory, TheLimitIsKeptForSmallTensors) {
   std::vector<Tensor> kept;
   cpu()->set_memory_limit(cpu()->memory().live + 1600);
-  auto fill = [&] { for (int i = 0; i < 3; ++i) kept.push_back(empty(float32, {200}, cpu())); };
+  auto fill = [&] {
+    for (int i = 0; i < 3; ++i) kept.push_back(empty(float32, {200}, cpu()));
+  };
   EXPECT_THROW(fill(), ResourceExhaustedError);
   EXPECT_EQ(kept.size(), 2u);
   kept.pop_back();
@@ -109,7 +124,9 @@ TEST(Fork, AChildComputesAfterHeavyUseInTheParent) {
   if (child == 0) {
     alarm(20);  // a hang ends the child by a signal
     Tensor c = nn::conv2d(reshape(a, {1, 256, 256, 1}), ones({3, 3, 1, 4}), {1}, "SAME");
-    bool right = std::abs(reduce_sum(matmul(a, a)).item<float>() - want) < 1e-2f * std::abs(want) + 1.0f && c.size() > 0;
+    bool right =
+        std::abs(reduce_sum(matmul(a, a)).item<float>() - want) < 1e-2f * std::abs(want) + 1.0f &&
+        c.size() > 0;
     _exit(right ? 0 : 1);
   }
   int status = 0;
@@ -123,8 +140,10 @@ TEST(Threads, ResultsDoNotDependOnTheirNumber) {
   Tensor x = random::stateless_normal({1000, 777}, Tensor::of({3, 4}));
   auto results = [&] {
     std::vector<std::vector<float>> out;
-    for (Tensor t : {reduce_sum(x), reduce_sum(x, {.axis = Sizes(0)}), reduce_mean(x, {.axis = Sizes(1)}), nn::softmax(x), exp(x),
-                     cumsum(x), reduce_logsumexp(x), random::stateless_uniform({100000}, Tensor::of({5, 6})), transpose(x)})
+    for (Tensor t :
+         {reduce_sum(x), reduce_sum(x, {.axis = Sizes(0)}), reduce_mean(x, {.axis = Sizes(1)}),
+          nn::softmax(x), exp(x), cumsum(x), reduce_logsumexp(x),
+          random::stateless_uniform({100000}, Tensor::of({5, 6})), transpose(x)})
       out.push_back(t.to_vector<float>());
     set_deterministic(true);
     out.push_back(matmul(x, x, {.transpose_b = true}).to_vector<float>());

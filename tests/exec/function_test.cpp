@@ -1,10 +1,9 @@
-#include "holdfast/holdfast.h"
-
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "holdfast/graph/trace.h"
+#include "holdfast/holdfast.h"
 
 namespace holdfast {
 namespace {
@@ -13,7 +12,10 @@ float number(const Tensor& t) { return t.item<float>(); }
 
 TEST(Function, ComputesWhatTheCodeDoes) {
   int traced = 0;
-  auto f = function([&](Tensor x, Tensor y) { ++traced; return x * y + 1; });
+  auto f = function([&](Tensor x, Tensor y) {
+    ++traced;
+    return x * y + 1;
+  });
   EXPECT_EQ(number(f(Tensor::scalar(2.f), Tensor::scalar(3.f))), 7);
   EXPECT_EQ(number(f(Tensor::scalar(4.f), Tensor::scalar(5.f))), 21);
   EXPECT_EQ(traced, 1);
@@ -33,7 +35,10 @@ TEST(Function, GivesAllThatTheCodeReturns) {
 
 TEST(Function, SeesVariablesAsTheyAreAtEachCall) {
   Variable v(2.f);
-  auto f = function([&](Tensor x) { v.assign_add(1.f); return v.read() * x; });
+  auto f = function([&](Tensor x) {
+    v.assign_add(1.f);
+    return v.read() * x;
+  });
   EXPECT_EQ(number(f(Tensor::scalar(1.f))), 3);
   EXPECT_EQ(number(f(Tensor::scalar(1.f))), 4);
   v.assign(10.f);
@@ -79,14 +84,20 @@ TEST(Function, AgreesWithItselfOnManyThreads) {
     serial.push_back(number(f(inputs.back())));
   }
   std::vector<std::thread> threads;
-  for (size_t i = 0; i < 32; ++i) threads.emplace_back([&, i] { for (int k = 0; k < 20; ++k) parallel[i] = number(f(inputs[i])); });
+  for (size_t i = 0; i < 32; ++i)
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 20; ++k) parallel[i] = number(f(inputs[i]));
+    });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(parallel, serial);
 }
 
 TEST(Function, ASymbolThatLeftItsTraceSaysSo) {
   Tensor kept;
-  auto f = function([&](Tensor x) { kept = x * 2; return x; }, {.name = "leaky"});
+  auto f = function([&](Tensor x) {
+    kept = x * 2;
+    return x;
+  }, {.name = "leaky"});
   f(Tensor::scalar(1.f));
   try {
     kept + 1;
@@ -100,7 +111,10 @@ TEST(Function, ASymbolThatLeftItsTraceSaysSo) {
 }
 
 TEST(Function, ReadingASymbolWhileTracingIsRefused) {
-  auto f = function([](Tensor x) { (x * 2).item<float>(); return x; });
+  auto f = function([](Tensor x) {
+    (x * 2).item<float>();
+    return x;
+  });
   EXPECT_THROW(f(Tensor::scalar(1.f)), Error);
 }
 
@@ -117,7 +131,9 @@ TEST(Function, FreesItsGraphWithItsLastCopy) {
 // -- control flow
 
 TEST(Control, BranchesInAGraphChooseAtEachCall) {
-  auto f = function([](Tensor x) { return cond(greater(x, 0.f), [&] { return Tensors{x * 2}; }, [&] { return Tensors{x - 1}; })[0]; });
+  auto f = function([](Tensor x) {
+    return cond(greater(x, 0.f), [&] { return Tensors{x * 2}; }, [&] { return Tensors{x - 1}; })[0];
+  });
   EXPECT_EQ(number(f(Tensor::scalar(3.f))), 6);
   EXPECT_EQ(number(f(Tensor::scalar(-3.f))), -4);
 }
@@ -125,8 +141,9 @@ TEST(Control, BranchesInAGraphChooseAtEachCall) {
 TEST(Control, LoopsRunAsOftenAsTheirConditionHolds) {
   auto power = function([](Tensor x, Tensor n) {
     Tensor start[] = {Tensor::scalar(0), Tensor::scalar(1.f)};
-    return while_loop([&](std::span<const Tensor> v) -> Tensors { return {less(v[0], n)}; },
-                      [&](std::span<const Tensor> v) -> Tensors { return {v[0] + 1, v[1] * x}; }, start)[1];
+    return while_loop([&](std::span<const Tensor> v) -> Tensors {
+      return {less(v[0], n)};
+    }, [&](std::span<const Tensor> v) -> Tensors { return {v[0] + 1, v[1] * x}; }, start)[1];
   });
   EXPECT_EQ(number(power(Tensor::scalar(2.f), Tensor::scalar(5))), 32);
   EXPECT_EQ(number(power(Tensor::scalar(2.f), Tensor::scalar(0))), 1);
@@ -141,7 +158,8 @@ TEST(Control, ALoopStopsAtItsMaximum) {
   auto f = function([](Tensor x) {
     Tensor start[] = {x};
     return while_loop([](std::span<const Tensor>) -> Tensors { return {Tensor::scalar(true)}; },
-                      [](std::span<const Tensor> v) -> Tensors { return {v[0] + 1}; }, start, {.maximum_iterations = 4})[0];
+                      [](std::span<const Tensor> v) -> Tensors { return {v[0] + 1}; }, start,
+                      {.maximum_iterations = 4})[0];
   });
   EXPECT_EQ(number(f(Tensor::scalar(1.f))), 5);
 }
@@ -150,14 +168,17 @@ TEST(Control, ADimensionThatChangesIsWidened) {
   auto f = function([](Tensor n) {
     Tensor start[] = {Tensor::scalar(0), zeros({0})};
     return while_loop([&](std::span<const Tensor> v) -> Tensors { return {less(v[0], n)}; },
-                      [](std::span<const Tensor> v) -> Tensors { return {v[0] + 1, concat({v[1], ones({1})}, 0)}; }, start)[1];
+                      [](std::span<const Tensor> v) -> Tensors {
+      return {v[0] + 1, concat({v[1], ones({1})}, 0)};
+    }, start)[1];
   });
   EXPECT_EQ(f(Tensor::scalar(3)).dim(0), 3);
 }
 
 TEST(Control, BranchesOfTwoDtypesAreRefused) {
   auto f = function([](Tensor x) {
-    return cond(greater(x, 0.f), [] { return Tensors{Tensor::scalar(1)}; }, [] { return Tensors{Tensor::scalar(1.f)}; })[0];
+    return cond(greater(x, 0.f), [] { return Tensors{Tensor::scalar(1)}; },
+                [] { return Tensors{Tensor::scalar(1.f)}; })[0];
   });
   try {
     f(Tensor::scalar(1.f));
@@ -171,14 +192,24 @@ TEST(Functional, RowsAndChoices) {
   Tensor x = Tensor::of<float>(std::vector<float>{1, 2, 3, 4, 5, 6}, Shape{3, 2});
   auto sum = [](const Tensor& a, const Tensor& row) { return a + row; };
   for (bool traced : {false, true}) {
-    auto run = [&](const std::function<Tensor(Tensor)>& f) { return traced ? function([f](Tensor t) { return f(t); })(x) : f(x); };
-    EXPECT_EQ(run([](Tensor t) { return map_fn([](const Tensor& row) { return row * 2; }, t); }).to_vector<float>(), (std::vector<float>{2, 4, 6, 8, 10, 12}));
-    EXPECT_EQ(run([&](Tensor t) { return foldl(sum, t); }).to_vector<float>(), (std::vector<float>{9, 12}));
-    EXPECT_EQ(run([&](Tensor t) { return foldr(sum, t); }).to_vector<float>(), (std::vector<float>{9, 12}));
-    EXPECT_EQ(run([&](Tensor t) { return scan(sum, t); }).to_vector<float>(), (std::vector<float>{1, 2, 4, 6, 9, 12}));
+    auto run = [&](const std::function<Tensor(Tensor)>& f) {
+      return traced ? function([f](Tensor t) { return f(t); })(x) : f(x);
+    };
+    EXPECT_EQ(run([](Tensor t) {
+      return map_fn([](const Tensor& row) { return row * 2; }, t);
+    }).to_vector<float>(),
+              (std::vector<float>{2, 4, 6, 8, 10, 12}));
+    EXPECT_EQ(run([&](Tensor t) { return foldl(sum, t); }).to_vector<float>(),
+              (std::vector<float>{9, 12}));
+    EXPECT_EQ(run([&](Tensor t) { return foldr(sum, t); }).to_vector<float>(),
+              (std::vector<float>{9, 12}));
+    EXPECT_EQ(run([&](Tensor t) { return scan(sum, t); }).to_vector<float>(),
+              (std::vector<float>{1, 2, 4, 6, 9, 12}));
   }
   auto pick = function([](Tensor i) {
-    return switch_case(i, {[] { return Tensors{Tensor::scalar(10)}; }, [] { return Tensors{Tensor::scalar(20)}; }, [] { return Tensors{Tensor::scalar(-1)}; }})[0];
+    return switch_case(i, {[] { return Tensors{Tensor::scalar(10)}; }, [] {
+      return Tensors{Tensor::scalar(20)};
+    }, [] { return Tensors{Tensor::scalar(-1)}; }})[0];
   });
   EXPECT_EQ(pick(Tensor::scalar(1)).item<int32_t>(), 20);
   EXPECT_EQ(pick(Tensor::scalar(7)).item<int32_t>(), -1);

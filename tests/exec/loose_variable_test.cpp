@@ -36,8 +36,14 @@ TEST(LooseVariable, UpdatesKeepItsShape) {
 
 TEST(LooseVariable, PartsAreCheckedWhenTheyAreWritten) {
   Variable v = loose();
-  auto rows = function([&](Tensor x) { scatter_update(v, {x, Tensor::of({0}), {}}); return x; });
-  auto parts = function([&](Tensor x) { scatter_nd_update(v, reshape(Tensor::of({0}), {1, 1}), x); return x; });
+  auto rows = function([&](Tensor x) {
+    scatter_update(v, {x, Tensor::of({0}), {}});
+    return x;
+  });
+  auto parts = function([&](Tensor x) {
+    scatter_nd_update(v, reshape(Tensor::of({0}), {1, 1}), x);
+    return x;
+  });
   Tensor one = Tensor::of({7.f});
   for (int i = 0; i < 3; ++i) rows(one), parts(one);
   EXPECT_EQ(v.read().to_vector<float>(), (std::vector<float>{7, 2}));

@@ -8,7 +8,10 @@ namespace holdfast {
 namespace {
 
 struct Dense : Module {
-  Dense(int64_t in, int64_t out) : Module("dense"), w(variable("w", ones({in, out}))), b(variable("b", zeros({out}), {.trainable = false})) {}
+  Dense(int64_t in, int64_t out)
+      : Module("dense"),
+        w(variable("w", ones({in, out}))),
+        b(variable("b", zeros({out}), {.trainable = false})) {}
   Tensor operator()(const Tensor& x) const { return matmul(x, w) + b; }
   Variable w, b;
 };
@@ -64,7 +67,10 @@ TEST(ModuleTest, NoneHoldsItself) {
 
 TEST(ModuleTest, IsFreedWithItsLastCopy) {
   int64_t before = cpu()->memory().live;
-  { Net net; Net copy = net; }
+  {
+    Net net;
+    Net copy = net;
+  }
   EXPECT_EQ(cpu()->memory().live, before);
 }
 
@@ -88,7 +94,10 @@ TEST(NameScopeTest, PrefixesNamesOfOps) {
   auto f = function([](Tensor x) {
     NameScope outer("outer");
     Tensor y = x * 2;
-    { NameScope whole("top/"); y = y + 1; }
+    {
+      NameScope whole("top/");
+      y = y + 1;
+    }
     return y * 3;
   });
   std::string names;

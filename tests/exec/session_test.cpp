@@ -33,7 +33,8 @@ TEST(SessionTest, RunsWhatIsAskedForFromWhatIsFed) {
   }
   EXPECT_TRUE(y.is_symbolic());
   Session session(graph);
-  EXPECT_EQ(session.run(y, {{x, Tensor::of({1.0f, 2.0f})}}).to_vector<float>(), (std::vector<float>{3, 5}));
+  EXPECT_EQ(session.run(y, {{x, Tensor::of({1.0f, 2.0f})}}).to_vector<float>(),
+            (std::vector<float>{3, 5}));
 }
 
 TEST(SessionTest, AFeedReplacesAnyTensorAndWhatItNeeds) {
@@ -75,7 +76,8 @@ TEST(SessionTest, SessionsHaveTheirOwnValuesOfAVariable) {
 TEST(SessionTest, VariablesAreInitialisedWhenNeededEachAfterWhatItNeeds) {
   auto graph = make_graph();
   GraphScope in(graph);
-  Variable first = graph->variable(3.0f), second = graph->variable(first.read() * 2.0f), third = graph->variable(second.read() + first.read());
+  Variable first = graph->variable(3.0f), second = graph->variable(first.read() * 2.0f),
+           third = graph->variable(second.read() + first.read());
   Session session(graph);
   EXPECT_EQ(session.run(third.read()).item<float>(), 9);
 }
@@ -146,7 +148,8 @@ TEST(SessionTest, FeedsMustFit) {
   Session session(graph);
   EXPECT_EQ(code_of([&] { session.run(x, {{x, Tensor::of({1.0f})}}); }), Code::E1102);
   EXPECT_EQ(code_of([&] { session.run(x, {{x, Tensor::of({1, 2})}}); }), Code::E1101);
-  EXPECT_EQ(code_of([&] { session.run(x, {{Tensor::scalar(1.0f), Tensor::scalar(1.0f)}}); }), Code::E1104);
+  EXPECT_EQ(code_of([&] { session.run(x, {{Tensor::scalar(1.0f), Tensor::scalar(1.0f)}}); }),
+            Code::E1104);
 }
 
 TEST(SessionTest, ThreadsShareASession) {
@@ -162,7 +165,9 @@ TEST(SessionTest, ThreadsShareASession) {
   Session session(graph);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&] { for (int i = 0; i < 100; ++i) session.run({add}); });
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) session.run({add});
+    });
   for (auto& t : threads) t.join();
   EXPECT_EQ(session.value(v).item<float>(), 400);
 }
@@ -176,7 +181,8 @@ TEST(SessionTest, ATensorKeepsItsGraph) {
     y = x * 2.0f;
   }
   Tensor z = y + 1.0f;  // no graph is the default: the tensor's own takes it
-  EXPECT_EQ(Session(Ref<OpenGraph>(graph_of(z))).run(z, {{x, Tensor::scalar(3.0f)}}).item<float>(), 7);
+  EXPECT_EQ(Session(Ref<OpenGraph>(graph_of(z))).run(z, {{x, Tensor::scalar(3.0f)}}).item<float>(),
+            7);
 }
 
 TEST(SessionTest, AVariableWhoseGraphIsGoneSaysSo) {

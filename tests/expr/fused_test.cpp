@@ -16,7 +16,8 @@ Ref<Node> joined(const char* text) {
   Ref<Graph> g = parse_graph(text);
   EXPECT_TRUE(tile_rows(*g));
   Ref<Node> found;
-  for (const Ref<Node>& n : g->nodes) if (n->op == &fused_op()) found = n;
+  for (const Ref<Node>& n : g->nodes)
+    if (n->op == &fused_op()) found = n;
   return found;
 }
 

@@ -13,7 +13,9 @@
 namespace holdfast {
 namespace {
 
-std::string with_body(const std::string& lines) { return cat("holdfast graph 1\nfunction f() {\n", lines, "}\n"); }
+std::string with_body(const std::string& lines) {
+  return cat("holdfast graph 1\nfunction f() {\n", lines, "}\n");
+}
 
 // What is written, read and written again.
 std::string again(const std::string& text) { return to_text(*parse_graph(text)); }
@@ -101,21 +103,36 @@ TEST(GraphText, HoldsGraphsInsideGraphs) {
 
 TEST(GraphText, SaysWhereItIsWrong) {
   expect_refused("graph f() {}", "line 1, column 1", "holdfast graph 1");
-  expect_refused("holdfast graph 9\nfunction f() {\n  return\n}\n", "line 1, column 16", "version 9");
+  expect_refused("holdfast graph 9\nfunction f() {\n  return\n}\n", "line 1, column 16",
+                 "version 9");
   expect_refused(with_body("  a = Nothing()\n  return\n"), "line 3, column 7", "no op `Nothing`");
-  expect_refused(with_body("  a = Neg(b) : float32[]\n  return\n"), "line 3, column 11", "no node `b`");
-  expect_refused(with_body("  a = Const() {value=float32[2](1)}\n  return\n"), "line 3", "expected `,`");
-  expect_refused(with_body("  a = Const() {value=float32[](x)}\n  return\n"), "line 3, column 32", "expected float32");
-  expect_refused(with_body("  a = Const() {value=int8[](300)}\n  return\n"), "line 3", "expected int8");
-  expect_refused(with_body("  a = Const() {value=float32[](1), b=2}\n  return\n"), "column 36", "no attribute `b`");
+  expect_refused(with_body("  a = Neg(b) : float32[]\n  return\n"), "line 3, column 11",
+                 "no node `b`");
+  expect_refused(with_body("  a = Const() {value=float32[2](1)}\n  return\n"), "line 3",
+                 "expected `,`");
+  expect_refused(with_body("  a = Const() {value=float32[](x)}\n  return\n"), "line 3, column 32",
+                 "expected float32");
+  expect_refused(with_body("  a = Const() {value=int8[](300)}\n  return\n"), "line 3",
+                 "expected int8");
+  expect_refused(with_body("  a = Const() {value=float32[](1), b=2}\n  return\n"), "column 36",
+                 "no attribute `b`");
   expect_refused(with_body("  a = Const()\n  return\n"), "line 3", "needs its attribute `value`");
-  expect_refused(with_body("  a = Placeholder()\n  return\n"), "line 4", "the type of a Placeholder");
-  expect_refused(with_body("  a = Const() {value=float32[](1)}\n  a = Const() {value=float32[](1)}\n  return\n"), "line 4", "two nodes");
-  expect_refused(with_body("  a = Const() {value=float32[](1)}\n  return a:1\n"), "line 4", "no number 1");
-  expect_refused(with_body("  a = Const() {value=\"open}\n  return\n"), "line 3", "does not end on its line");
-  expect_refused(with_body("  a = Const() {value=float32[9999999999999](1)}\n  return\n"), "line 3", "fewer elements");
-  expect_refused(with_body("  none = Const() {value=float32[](1)}\n  return\n"), "line 3, column 3", "in quotes only");
-  expect_refused("holdfast graph 1\nfunction f(x) {\n  return\n}\n", "line 2, column 12", "no node `x`");
+  expect_refused(with_body("  a = Placeholder()\n  return\n"), "line 4",
+                 "the type of a Placeholder");
+  expect_refused(
+      with_body(
+          "  a = Const() {value=float32[](1)}\n  a = Const() {value=float32[](1)}\n  return\n"),
+      "line 4", "two nodes");
+  expect_refused(with_body("  a = Const() {value=float32[](1)}\n  return a:1\n"), "line 4",
+                 "no number 1");
+  expect_refused(with_body("  a = Const() {value=\"open}\n  return\n"), "line 3",
+                 "does not end on its line");
+  expect_refused(with_body("  a = Const() {value=float32[9999999999999](1)}\n  return\n"), "line 3",
+                 "fewer elements");
+  expect_refused(with_body("  none = Const() {value=float32[](1)}\n  return\n"), "line 3, column 3",
+                 "in quotes only");
+  expect_refused("holdfast graph 1\nfunction f(x) {\n  return\n}\n", "line 2, column 12",
+                 "no node `x`");
   expect_refused("holdfast graph 1\nfunction f() {\n", "line 3", "the end");
 }
 
@@ -127,14 +144,21 @@ TEST(GraphText, IsRefusedNotFollowedWhenItNeverEndsNesting) {
 
 TEST(GraphText, OfAnyKindIsReadOrRefused) {
   const std::string good =
-      "holdfast graph 1\nfunction f(x) captures(c) {\n  x = Placeholder() : float32[2,?]\n  c = Placeholder() : float32[]\n"
-      "  v = VarHandleOp() {value=variable 0 \"v\" float32[2] frozen}\n  k = Const() {value=complex64[2](all (1, -2.5e3))}\n"
-      "  s = Const() {value=string[1](\"a\\x00\")}\n  m = MatMul(x, x) {transpose_b=True} : float32[2,2] after(v) on \"CPU:0\"\n"
-      "  r = ReadVariableOp(v) : float32[2]\n  y = Squeeze(m) {squeeze_dims=[]} : float32[?...]\n  return m:0, none, y\n}\n";
+      "holdfast graph 1\nfunction f(x) captures(c) {\n  x = Placeholder() : float32[2,?]\n  c = "
+      "Placeholder() : float32[]\n"
+      "  v = VarHandleOp() {value=variable 0 \"v\" float32[2] frozen}\n  k = Const() "
+      "{value=complex64[2](all (1, -2.5e3))}\n"
+      "  s = Const() {value=string[1](\"a\\x00\")}\n  m = MatMul(x, x) {transpose_b=True} : "
+      "float32[2,2] after(v) on \"CPU:0\"\n"
+      "  r = ReadVariableOp(v) : float32[2]\n  y = Squeeze(m) {squeeze_dims=[]} : float32[?...]\n  "
+      "return m:0, none, y\n}\n";
   parse_graph(good);
   const std::string pieces = "(){}[]=:,?.\"\\#-0129xef \nnoneallTrue";
   uint32_t state = 1;
-  auto random = [&](size_t n) { state = state * 1664525 + 1013904223; return (state >> 8) % n; };
+  auto random = [&](size_t n) {
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % n;
+  };
   int read = 0;
   for (int i = 0; i < 20000; ++i) {
     std::string text = good;

@@ -10,7 +10,8 @@ namespace {
 
 Ref<Graph> graph() {
   return parse_graph(
-      "holdfast graph 1\nfunction f(x) {\n  x = Placeholder() : float32[2]\n  a = Neg(x) : float32[2]\n"
+      "holdfast graph 1\nfunction f(x) {\n  x = Placeholder() : float32[2]\n  a = Neg(x) : "
+      "float32[2]\n"
       "  b = Exp(a) : float32[2]\n  return b\n}\n");
 }
 
@@ -20,7 +21,8 @@ void expect_bug(const Graph& g, const std::string& node, const std::string& word
     FAIL() << "accepted";
   } catch (const InternalError& e) {
     std::string text = e.diagnostic().headline + e.diagnostic().why;
-    for (const std::string& w : {node, words, std::string("`f` here")}) EXPECT_NE(text.find(w), std::string::npos) << text;
+    for (const std::string& w : {node, words, std::string("`f` here")})
+      EXPECT_NE(text.find(w), std::string::npos) << text;
   }
 }
 

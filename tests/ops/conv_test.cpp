@@ -1,4 +1,5 @@
-// Convolutions: results of all kernels against the definition, gradients against each other, refusals.
+// Convolutions: results of all kernels against the definition, gradients against each other,
+// refusals.
 #include "holdfast/ops/conv.h"
 
 #include <gtest/gtest.h>
@@ -43,10 +44,13 @@ Code code_of(F&& f) {
 void expect_near(const Tensor& a, const Tensor& b, double tolerance) {
   ASSERT_EQ(a.shape(), b.shape());
   Tensor x = cast(a, float64), y = cast(b, float64);
-  for (int64_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x.data<double>()[i], y.data<double>()[i], tolerance) << "at " << i;
+  for (int64_t i = 0; i < x.size(); ++i)
+    ASSERT_NEAR(x.data<double>()[i], y.data<double>()[i], tolerance) << "at " << i;
 }
 
-struct Gradients { Tensor image, filter; };
+struct Gradients {
+  Tensor image, filter;
+};
 Gradients gradients(const Tensor& x, const Tensor& w, auto&& f) {
   GradientTape tape;
   tape.watch(x);
@@ -59,24 +63,35 @@ Gradients gradients(const Tensor& x, const Tensor& w, auto&& f) {
 
 TEST(Conv, SamePaddingAddsTheOddCellBehind) {
   Tensor y = nn::conv2d(ones({1, 4, 4, 1}), ones({2, 2, 1, 1}), 1, "SAME");
-  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{4, 4, 4, 2, 4, 4, 4, 2, 4, 4, 4, 2, 2, 2, 2, 1}));
+  EXPECT_EQ(y.to_vector<float>(),
+            (std::vector<float>{4, 4, 4, 2, 4, 4, 4, 2, 4, 4, 4, 2, 2, 2, 2, 1}));
 }
 
 TEST(Conv, PaddingMayBeAListOfPairs) {
-  Tensor y = nn::conv2d(ones({1, 4, 4, 1}), ones({3, 3, 1, 1}), 1, {{0, 0}, {1, 0}, {2, 1}, {0, 0}});
+  Tensor y =
+      nn::conv2d(ones({1, 4, 4, 1}), ones({3, 3, 1, 1}), 1, {{0, 0}, {1, 0}, {2, 1}, {0, 0}});
   EXPECT_EQ(y.shape(), (Shape{1, 3, 5, 1}));
   EXPECT_EQ(y.data<float>()[0], 2);
 }
 
 // float64 runs our own kernels, float32 the library's where there is one.
 TEST(Conv, AllKernelsAgree) {
-  struct Case { Shape image, filter; Sizes strides, dilations; const char* padding; };
-  for (const Case& c : {Case{{2, 9, 8, 16}, {3, 3, 16, 32}, 1, 1, "SAME"}, Case{{2, 9, 8, 16}, {3, 2, 16, 8}, 2, 1, "VALID"},
-                        Case{{2, 9, 8, 8}, {3, 3, 2, 12}, 1, 1, "SAME"}, Case{{3, 9, 8, 1}, {3, 3, 1, 20}, 1, 1, "VALID"},
-                        Case{{3, 9, 8, 3}, {5, 5, 3, 20}, 2, 1, "SAME"}, Case{{2, 11, 9, 4}, {3, 3, 4, 4}, 1, 2, "SAME"},
+  struct Case {
+    Shape image, filter;
+    Sizes strides, dilations;
+    const char* padding;
+  };
+  for (const Case& c : {Case{{2, 9, 8, 16}, {3, 3, 16, 32}, 1, 1, "SAME"},
+                        Case{{2, 9, 8, 16}, {3, 2, 16, 8}, 2, 1, "VALID"},
+                        Case{{2, 9, 8, 8}, {3, 3, 2, 12}, 1, 1, "SAME"},
+                        Case{{3, 9, 8, 1}, {3, 3, 1, 20}, 1, 1, "VALID"},
+                        Case{{3, 9, 8, 3}, {5, 5, 3, 20}, 2, 1, "SAME"},
+                        Case{{2, 11, 9, 4}, {3, 3, 4, 4}, 1, 2, "SAME"},
                         Case{{1, 9, 8, 16}, {1, 1, 16, 32}, 3, 1, "SAME"}}) {
     Tensor x = noise<double>(c.image, 1), w = noise<double>(c.filter, 2);
-    auto conv = [&](const Tensor& a, const Tensor& b) { return nn::conv2d(a, b, c.strides, c.padding, {.dilations = c.dilations}); };
+    auto conv = [&](const Tensor& a, const Tensor& b) {
+      return nn::conv2d(a, b, c.strides, c.padding, {.dilations = c.dilations});
+    };
     Tensor x32 = cast(x, float32), w32 = cast(w, float32);
     expect_near(conv(x32, w32), conv(x, w), 1e-4);
     Gradients wide = gradients(x, w, conv), narrow = gradients(x32, w32, conv);
@@ -99,7 +114,8 @@ TEST(Conv, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {
   }
   set_num_threads(0);
   set_deterministic(false);
-  for (auto& runs : seen) for (auto& run : runs) EXPECT_EQ(run, runs[0]);
+  for (auto& runs : seen)
+    for (auto& run : runs) EXPECT_EQ(run, runs[0]);
 }
 
 TEST(Conv, EmptyBatchesGiveEmptyResultsAndZeroGradients) {
@@ -110,7 +126,8 @@ TEST(Conv, EmptyBatchesGiveEmptyResultsAndZeroGradients) {
 }
 
 TEST(Conv, LeadingAxesAreAllBatch) {
-  EXPECT_EQ(nn::conv2d(noise({2, 3, 5, 5, 2}), noise({3, 3, 2, 4}), 1, "VALID").shape(), (Shape{2, 3, 3, 3, 4}));
+  EXPECT_EQ(nn::conv2d(noise({2, 3, 5, 5, 2}), noise({3, 3, 2, 4}), 1, "VALID").shape(),
+            (Shape{2, 3, 3, 3, 4}));
 }
 
 TEST(Conv, TransposeTakesSpatialSizesAloneOrABatchLeftOpen) {
@@ -118,25 +135,33 @@ TEST(Conv, TransposeTakesSpatialSizesAloneOrABatchLeftOpen) {
   for (const Sizes& shape : {Sizes{1, 8, 8, 5}, Sizes{-1, 8, 8, 5}, Sizes{8, 8}})
     EXPECT_EQ(nn::conv2d_transpose(x, w, shape, 2).shape(), (Shape{1, 8, 8, 5}));
   EXPECT_EQ(code_of([&] { nn::conv2d_transpose(x, w, {1, 9, 8, 5}, 2); }), Code::E1102);
-  EXPECT_EQ(nn::conv1d_transpose(noise({1, 4, 2}), noise({3, 5, 2}), {1, 8, 5}, 2).shape(), (Shape{1, 8, 5}));
+  EXPECT_EQ(nn::conv1d_transpose(noise({1, 4, 2}), noise({3, 5, 2}), {1, 8, 5}, 2).shape(),
+            (Shape{1, 8, 5}));
 }
 
 TEST(Conv, RefusesWhatDoesNotFit) {
   Tensor x = noise({1, 4, 4, 4}), w = noise({3, 3, 4, 4});
-  EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({3, 3, 3, 4}), 1, "SAME"); }), Code::E1102);        // channels
-  EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({3, 3, 2, 3}), 1, "SAME"); }), Code::E1102);        // groups
-  EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({0, 3, 4, 4}), 1, "SAME"); }), Code::E1102);        // an empty filter
-  EXPECT_EQ(code_of([&] { nn::conv2d(noise({1, 4, 4, 0}), w, 1, "SAME"); }), Code::E1102);        // no channels
-  EXPECT_EQ(code_of([&] { nn::conv2d(noise({4, 4, 4}), w, 1, "SAME"); }), Code::E1102);           // rank
-  EXPECT_EQ(code_of([&] { nn::conv2d(noise({1, 2, 2, 4}), w, 1, "VALID"); }), Code::E1102);       // a window too large
+  EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({3, 3, 3, 4}), 1, "SAME"); }),
+            Code::E1102);  // channels
+  EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({3, 3, 2, 3}), 1, "SAME"); }),
+            Code::E1102);  // groups
+  EXPECT_EQ(code_of([&] { nn::conv2d(x, noise({0, 3, 4, 4}), 1, "SAME"); }),
+            Code::E1102);  // an empty filter
+  EXPECT_EQ(code_of([&] { nn::conv2d(noise({1, 4, 4, 0}), w, 1, "SAME"); }),
+            Code::E1102);  // no channels
+  EXPECT_EQ(code_of([&] { nn::conv2d(noise({4, 4, 4}), w, 1, "SAME"); }), Code::E1102);  // rank
+  EXPECT_EQ(code_of([&] { nn::conv2d(noise({1, 2, 2, 4}), w, 1, "VALID"); }),
+            Code::E1102);  // a window too large
   for (const Sizes& s : {Sizes(0), Sizes(-1), Sizes{1, 1, 1}, Sizes(int64_t{1} << 40)})
     EXPECT_EQ(code_of([&] { nn::conv2d(x, w, s, "SAME"); }), Code::E1103);
-  EXPECT_EQ(code_of([&] { nn::conv2d(x, w, {2, 1, 1, 1}, "SAME"); }), Code::E1105);               // strides over the batch
+  EXPECT_EQ(code_of([&] { nn::conv2d(x, w, {2, 1, 1, 1}, "SAME"); }),
+            Code::E1105);  // strides over the batch
   EXPECT_EQ(code_of([&] { nn::conv2d(x, w, 1, "same"); }), Code::E1103);
   EXPECT_EQ(code_of([&] { nn::conv2d(x, w, 1, "SAME", {.data_format = "NWC"}); }), Code::E1103);
   EXPECT_EQ(code_of([&] { nn::conv2d(x, w, 1, {{1, 1}, {1, 1}}); }), Code::E1103);
   EXPECT_EQ(code_of([&] { nn::conv2d(x, w, 1, {{0, 0}, {-1, 1}, {0, 0}, {0, 0}}); }), Code::E1103);
-  EXPECT_EQ(code_of([&] { nn::conv2d(x, w, 1, "VALID", {.dilations = Sizes(int64_t{1} << 30)}); }), Code::E1102);
+  EXPECT_EQ(code_of([&] { nn::conv2d(x, w, 1, "VALID", {.dilations = Sizes(int64_t{1} << 30)}); }),
+            Code::E1102);
   EXPECT_EQ(code_of([&] { nn::depthwise_conv2d(x, noise({3, 3, 2, 1}), 1, "SAME"); }), Code::E1102);
 }
 

@@ -1,4 +1,7 @@
-// Contractions, norms, factorisations: values by their defining identities, gradients against differences, refusals.
+// Contractions, norms, factorisations: values by their defining identities, gradients against
+// differences, refusals.
+#include "holdfast/ops/linalg.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +11,6 @@
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
-#include "holdfast/ops/linalg.h"
 #include "holdfast/ops/lu.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -23,12 +25,16 @@ Tensor uniform(const Shape& shape, int seed = 1) {
   for (double& x : v) x = draw(random);
   return Tensor::of<double>(std::span<const double>(v), shape);
 }
-Tensor regular(const Shape& shape, int seed = 1) { return uniform(shape, seed) + eye(shape[-1], {.dtype = float64}) * 3.0; }
+Tensor regular(const Shape& shape, int seed = 1) {
+  return uniform(shape, seed) + eye(shape[-1], {.dtype = float64}) * 3.0;
+}
 Tensor positive(int64_t n, int seed = 1) {
   Tensor a = uniform({n, n}, seed);
   return matmul(a, a, {.transpose_b = true}) + eye(n, {.dtype = float64});
 }
-Tensor complexes(const Shape& s, int seed = 1) { return complex(uniform(s, seed), uniform(s, seed + 50)); }
+Tensor complexes(const Shape& s, int seed = 1) {
+  return complex(uniform(s, seed), uniform(s, seed + 50));
+}
 
 void expect_near(const Tensor& a, const Tensor& b, double tolerance = 1e-9) {
   ASSERT_EQ(a.shape(), b.shape());
@@ -38,7 +44,8 @@ void expect_near(const Tensor& a, const Tensor& b, double tolerance = 1e-9) {
 }
 
 // The gradient of sum(f(x) * weights) against central differences.
-void check_gradient(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, double tolerance = 1e-6) {
+void check_gradient(const std::function<Tensor(const Tensor&)>& f, const Tensor& x,
+                    double tolerance = 1e-6) {
   Tensor weights = uniform(f(x).shape(), 77);
   GradientTape tape;
   tape.watch(x);
@@ -51,15 +58,19 @@ void check_gradient(const std::function<Tensor(const Tensor&)>& f, const Tensor&
     auto at = [&](double step) {
       auto moved = values;
       moved[i] += step;
-      return reduce_sum(f(Tensor::of<double>(std::span<const double>(moved), x.shape())) * weights).item<double>();
+      return reduce_sum(f(Tensor::of<double>(std::span<const double>(moved), x.shape())) * weights)
+          .item<double>();
     };
-    EXPECT_NEAR(gradient[i], (at(1e-5) - at(-1e-5)) / 2e-5, tolerance * std::max(1.0, std::abs(gradient[i]))) << "element " << i;
+    EXPECT_NEAR(gradient[i], (at(1e-5) - at(-1e-5)) / 2e-5,
+                tolerance * std::max(1.0, std::abs(gradient[i])))
+        << "element " << i;
   }
 }
 Tensor symmetric(const Tensor& x) { return (x + linalg::matrix_transpose(x)) * 0.5; }
 
 TEST(Einsum, ReducesToProductsSumsAndDiagonals) {
-  Tensor a = uniform({3, 4}), b = uniform({4, 5}, 2), c = uniform({5, 2}, 3), s = uniform({4, 4}, 4);
+  Tensor a = uniform({3, 4}), b = uniform({4, 5}, 2), c = uniform({5, 2}, 3),
+         s = uniform({4, 4}, 4);
   expect_near(einsum("ij,jk->ik", {a, b}), matmul(a, b));
   expect_near(einsum("ij , jk -> ki", {a, b}), linalg::matrix_transpose(matmul(a, b)));
   expect_near(einsum("ij,jk", {a, b}), matmul(a, b));
@@ -80,23 +91,27 @@ TEST(Einsum, EllipsesBroadcast) {
   expect_near(einsum("...ij->...", {a}), reduce_sum(a, {.axis = Sizes{2, 3}}));
   Tensor z = complexes({2, 3, 4}), w = complexes({2, 4, 3}, 9);
   expect_near(einsum("bij,bjk->bik", {z, w}), matmul(z, w));
-  expect_near(einsum("bji,bkj->bik", {z, w}), matmul(linalg::matrix_transpose(z), linalg::matrix_transpose(w)));
+  expect_near(einsum("bji,bkj->bik", {z, w}),
+              matmul(linalg::matrix_transpose(z), linalg::matrix_transpose(w)));
 }
 TEST(Einsum, RefusesBadEquations) {
   Tensor a = uniform({3, 4});
-  for (const char* bad : {"ij,jk->ik", "ij->k", "i->i", "ijk->i", "i1->i", "..ij->ij", "...i...->i", "ij->...ij"})
+  for (const char* bad :
+       {"ij,jk->ik", "ij->k", "i->i", "ijk->i", "i1->i", "..ij->ij", "...i...->i", "ij->...ij"})
     EXPECT_THROW(einsum(bad, {a}), Error) << bad;
   EXPECT_THROW(einsum("ij,jk->ik", {a, a}), InvalidArgumentError);
 }
 TEST(Einsum, HasGradients) {
   Tensor b = uniform({4, 5, 2}, 3);
   check_gradient([&](const Tensor& x) { return einsum("ij,jkl->lik", {x, b}); }, uniform({3, 4}));
-  check_gradient([&](const Tensor& x) { return einsum("iij,j->i", {x, uniform({2}, 5)}); }, uniform({3, 3, 2}));
+  check_gradient([&](const Tensor& x) { return einsum("iij,j->i", {x, uniform({2}, 5)}); },
+                 uniform({3, 3, 2}));
 }
 TEST(Tensordot, TakesANumberOrTwoLists) {
   Tensor a = uniform({2, 3, 4}), b = uniform({3, 4, 5}, 2);
   expect_near(tensordot(a, b, 2), einsum("aij,ijb->ab", {a, b}));
-  expect_near(tensordot(a, a, Tensor::of<int32_t>(std::vector<int32_t>{0, 1, 0, 1}, {2, 2})), einsum("ija,ijb->ab", {a, a}));
+  expect_near(tensordot(a, a, Tensor::of<int32_t>(std::vector<int32_t>{0, 1, 0, 1}, {2, 2})),
+              einsum("ija,ijb->ab", {a, a}));
   expect_near(tensordot(a, b, 0), einsum("abc,def->abcdef", {a, b}));
   EXPECT_THROW(tensordot(a, b, 1), Error);
   EXPECT_THROW(tensordot(a, b, 9), Error);
@@ -111,17 +126,21 @@ TEST(Norm, KnowsTheirOrders) {
   EXPECT_NEAR(norm(x, {.ord = INFINITY, .axis = Sizes{0, 1}}).item<double>(), 7, 1e-12);
   EXPECT_NEAR(norm(x, {.ord = 0.5}).item<double>(), 37.77657, 1e-4);
   EXPECT_EQ(norm(x, {.axis = 1, .keepdims = true}).shape(), (Shape{2, 1}));
-  EXPECT_EQ(norm(x, {.ord = "fro", .axis = Sizes{-2, -1}, .keepdims = true}).shape(), (Shape{1, 1}));
-  for (Arg bad : {Arg("fro"), Arg("nuc"), Arg(-1), Arg(0)}) EXPECT_THROW(norm(x, {.ord = bad}), Error);
+  EXPECT_EQ(norm(x, {.ord = "fro", .axis = Sizes{-2, -1}, .keepdims = true}).shape(),
+            (Shape{1, 1}));
+  for (Arg bad : {Arg("fro"), Arg("nuc"), Arg(-1), Arg(0)})
+    EXPECT_THROW(norm(x, {.ord = bad}), Error);
   EXPECT_THROW(norm(x, {.ord = 3, .axis = Sizes{0, 1}}), Error);
   EXPECT_THROW(norm(x, {.axis = Sizes{0, 0}}), Error);
   EXPECT_THROW(norm(x, {.axis = 3}), Error);
   check_gradient([](const Tensor& t) { return norm(t, {.ord = 3, .axis = 1}); }, uniform({3, 4}));
-  check_gradient([](const Tensor& t) { return norm(t, {.ord = 2, .axis = Sizes{0, 1}}); }, uniform({3, 4}));
+  check_gradient([](const Tensor& t) { return norm(t, {.ord = 2, .axis = Sizes{0, 1}}); },
+                 uniform({3, 4}));
 }
 
 TEST(Linalg, SmallFunctions) {
-  Tensor a = uniform({2, 3, 4}), v = uniform({4}, 3), u = uniform({5, 3}, 4), w = uniform({5, 3}, 5);
+  Tensor a = uniform({2, 3, 4}), v = uniform({4}, 3), u = uniform({5, 3}, 4),
+         w = uniform({5, 3}, 5);
   expect_near(linalg::matvec(a, v), einsum("bij,j->bi", {a, v}));
   expect_near(linalg::cross(u, w), -linalg::cross(w, u));
   check_gradient([&](const Tensor& x) { return linalg::cross(x, w); }, u);
@@ -132,7 +151,8 @@ TEST(Linalg, SmallFunctions) {
 }
 
 TEST(Linalg, InversesAndSystems) {
-  for (Tensor a : {regular({2, 3, 3}), complexes({2, 3, 3}) + cast(eye(3), DType::kComplex128) * 3.0}) {
+  for (Tensor a :
+       {regular({2, 3, 3}), complexes({2, 3, 3}) + cast(eye(3), DType::kComplex128) * 3.0}) {
     Tensor one = broadcast_to(eye(3, {.dtype = a.dtype()}), a.shape());
     expect_near(matmul(a, linalg::inv(a)), one);
     expect_near(matmul(linalg::adjoint(a), linalg::inv(a, {.adjoint = true})), one);
@@ -141,7 +161,9 @@ TEST(Linalg, InversesAndSystems) {
     expect_near(matmul(linalg::adjoint(a), linalg::solve(a, b, {.adjoint = true})), b);
     Tensor low = linalg::band_part(a, -1, 0), high = linalg::band_part(a, 0, -1);
     expect_near(matmul(low, linalg::triangular_solve(a, b)), b);
-    expect_near(matmul(linalg::adjoint(high), linalg::triangular_solve(a, b, {.lower = false, .adjoint = true})), b);
+    expect_near(matmul(linalg::adjoint(high),
+                       linalg::triangular_solve(a, b, {.lower = false, .adjoint = true})),
+                b);
   }
   Tensor p = positive(4), b = uniform({4, 2}, 3);
   expect_near(matmul(linalg::cholesky(p), linalg::cholesky(p), {.adjoint_b = true}), p);
@@ -151,7 +173,8 @@ TEST(Linalg, InversesAndSystems) {
   EXPECT_EQ(sign.item<double>(), -1);
   Tensor t = uniform({6, 3}), r = uniform({6, 2}, 9);
   expect_near(linalg::lstsq(t, r), linalg::lstsq(t, r, {.fast = false}));
-  expect_near(linalg::lstsq(linalg::matrix_transpose(t), uniform({3, 1})), linalg::lstsq(linalg::matrix_transpose(t), uniform({3, 1}), {.fast = false}));
+  expect_near(linalg::lstsq(linalg::matrix_transpose(t), uniform({3, 1})),
+              linalg::lstsq(linalg::matrix_transpose(t), uniform({3, 1}), {.fast = false}));
   expect_near(matmul(linalg::pinv(t), t), eye(3, {.dtype = float64}));
   EXPECT_EQ(linalg::matrix_rank(matmul(uniform({5, 2}), uniform({2, 4}, 7))).item<int32_t>(), 2);
 }
@@ -165,9 +188,13 @@ TEST(Linalg, GradientsOfSystems) {
   check_gradient([](const Tensor& x) { return linalg::cholesky(symmetric(x)); }, positive(3));
   check_gradient([&](const Tensor& x) { return linalg::solve(x, b); }, a);
   check_gradient([&](const Tensor& x) { return linalg::solve(a, x, {.adjoint = true}); }, b);
-  check_gradient([&](const Tensor& x) { return linalg::triangular_solve(x, b, {.lower = false}); }, a);
-  check_gradient([&](const Tensor& x) { return linalg::triangular_solve(regular({2, 3, 3}), x); }, b);
-  check_gradient([&](const Tensor& x) { return linalg::lstsq(x, uniform({5, 1}, 4), {.l2_regularizer = 0.1}); }, uniform({5, 3}));
+  check_gradient([&](const Tensor& x) { return linalg::triangular_solve(x, b, {.lower = false}); },
+                 a);
+  check_gradient([&](const Tensor& x) { return linalg::triangular_solve(regular({2, 3, 3}), x); },
+                 b);
+  check_gradient([&](const Tensor& x) {
+    return linalg::lstsq(x, uniform({5, 1}, 4), {.l2_regularizer = 0.1});
+  }, uniform({5, 3}));
   check_gradient([](const Tensor& x) { return linalg::pinv(x); }, uniform({4, 3}), 1e-5);
 }
 
@@ -182,10 +209,12 @@ TEST(Linalg, Factorisations) {
         Dims cut_u = suv[1].shape().dims(), cut_v = suv[2].shape().dims();
         cut_u.back() = cut_v.back() = k;
         auto cut = [&](const Tensor& t) {
-          Tensor mask = linalg::diag(ones(Sizes{k}, a.dtype()), {.num_rows = t.dim(-1), .num_cols = k});
+          Tensor mask =
+              linalg::diag(ones(Sizes{k}, a.dtype()), {.num_rows = t.dim(-1), .num_cols = k});
           return matmul(t, mask);
         };
-        expect_near(matmul(cut(suv[1]) * expand_dims(suv[0], -2), cut(suv[2]), {.adjoint_b = true}), a);
+        expect_near(matmul(cut(suv[1]) * expand_dims(suv[0], -2), cut(suv[2]), {.adjoint_b = true}),
+                    a);
         expect_near(linalg::svd(a, {.compute_uv = false})[0], suv[0]);
       }
   Tensor a = regular({2, 4, 4});
@@ -194,7 +223,8 @@ TEST(Linalg, Factorisations) {
   EXPECT_EQ(p.dtype(), int64);
   Tensor order = one_hot(p, 4, {.dtype = float64});
   expect_near(matmul(order, a), matmul(low, linalg::band_part(packed, 0, -1)));
-  for (Tensor h : {symmetric(uniform({4, 4})), complexes({4, 4}) + linalg::adjoint(complexes({4, 4}))}) {
+  for (Tensor h :
+       {symmetric(uniform({4, 4})), complexes({4, 4}) + linalg::adjoint(complexes({4, 4}))}) {
     auto [e, v] = linalg::eigh(h);
     expect_near(matmul(v * expand_dims(e, -2), v, {.adjoint_b = true}), h);
     expect_near(linalg::eigvalsh(h), e);
@@ -222,21 +252,31 @@ TEST(Lu, ServesToSolveAndToInvert) {
 
 TEST(Linalg, GradientsOfFactorisations) {
   for (Shape s : {Shape{4, 3}, Shape{3, 3}, Shape{3, 5}}) {
-    check_gradient([](const Tensor& x) { auto [q, r] = linalg::qr(x); return matmul(q, r * r) + reduce_sum(q); }, uniform(s), 1e-5);
-    check_gradient([](const Tensor& x) { return linalg::svd(x, {.compute_uv = false})[0]; }, uniform(s), 1e-5);
+    check_gradient([](const Tensor& x) {
+      auto [q, r] = linalg::qr(x);
+      return matmul(q, r * r) + reduce_sum(q);
+    }, uniform(s), 1e-5);
+    check_gradient([](const Tensor& x) { return linalg::svd(x, {.compute_uv = false})[0]; },
+                   uniform(s), 1e-5);
     check_gradient([](const Tensor& x) {
       Tensors t = linalg::svd(x);  // vectors up to their sign
       return reduce_sum(square(square(t[1])) * 2.0) + reduce_sum(square(square(t[2]))) + t[0];
     }, uniform(s), 1e-4);
   }
-  check_gradient([](const Tensor& x) { return linalg::eigvalsh(symmetric(x)); }, uniform({4, 4}), 1e-5);
-  check_gradient([](const Tensor& x) { auto [e, v] = linalg::eigh(symmetric(x)); return e + reduce_sum(square(square(v)), {.axis = 0}); }, uniform({4, 4}), 1e-4);
-  check_gradient([](const Tensor& x) { return real(linalg::eigvals(x)); }, symmetric(uniform({4, 4})), 1e-5);
+  check_gradient([](const Tensor& x) { return linalg::eigvalsh(symmetric(x)); }, uniform({4, 4}),
+                 1e-5);
+  check_gradient([](const Tensor& x) {
+    auto [e, v] = linalg::eigh(symmetric(x));
+    return e + reduce_sum(square(square(v)), {.axis = 0});
+  }, uniform({4, 4}), 1e-4);
+  check_gradient([](const Tensor& x) { return real(linalg::eigvals(x)); },
+                 symmetric(uniform({4, 4})), 1e-5);
 }
 
 TEST(Linalg, FunctionsOfMatrices) {
   Tensor a = uniform({2, 3, 3}) * 4.0, zero = zeros(Sizes{2, 2}, float64);
-  expect_near(matmul(linalg::expm(a), linalg::expm(-a)), broadcast_to(eye(3, {.dtype = float64}), a.shape()), 1e-7);
+  expect_near(matmul(linalg::expm(a), linalg::expm(-a)),
+              broadcast_to(eye(3, {.dtype = float64}), a.shape()), 1e-7);
   expect_near(linalg::expm(zero), eye(2, {.dtype = float64}));
   Tensor p = positive(4), z = complexes({3, 3}) * 0.3;
   expect_near(matmul(linalg::sqrtm(p), linalg::sqrtm(p)), p);
@@ -248,7 +288,8 @@ TEST(Linalg, FunctionsOfMatrices) {
 }
 
 TEST(Linalg, SingularAndInvalidMatrices) {
-  Tensor zero = zeros(Sizes{2, 2}, float64), nan = fill(Sizes{2, 2}, Tensor::scalar(NAN)), b = uniform({2, 1});
+  Tensor zero = zeros(Sizes{2, 2}, float64), nan = fill(Sizes{2, 2}, Tensor::scalar(NAN)),
+         b = uniform({2, 1});
   for (const Tensor& t : {zero, cast(nan, float64)}) {
     EXPECT_THROW(linalg::inv(t), InvalidArgumentError);
     EXPECT_THROW(linalg::solve(t, b), InvalidArgumentError);
@@ -272,13 +313,17 @@ TEST(Linalg, SingularAndInvalidMatrices) {
 }
 TEST(Linalg, RefusesWrongShapesAndStandsEmptyOnes) {
   std::vector<std::function<void(const Tensor&)>> square_only{
-      [](const Tensor& t) { linalg::inv(t); }, [](const Tensor& t) { linalg::det(t); }, [](const Tensor& t) { linalg::slogdet(t); },
-      [](const Tensor& t) { linalg::cholesky(t); }, [](const Tensor& t) { linalg::lu(t); }, [](const Tensor& t) { linalg::eigh(t); },
-      [](const Tensor& t) { linalg::eig(t); }, [](const Tensor& t) { linalg::expm(t); }, [](const Tensor& t) { linalg::sqrtm(t); }};
+      [](const Tensor& t) { linalg::inv(t); },     [](const Tensor& t) { linalg::det(t); },
+      [](const Tensor& t) { linalg::slogdet(t); }, [](const Tensor& t) { linalg::cholesky(t); },
+      [](const Tensor& t) { linalg::lu(t); },      [](const Tensor& t) { linalg::eigh(t); },
+      [](const Tensor& t) { linalg::eig(t); },     [](const Tensor& t) { linalg::expm(t); },
+      [](const Tensor& t) { linalg::sqrtm(t); }};
   std::vector<std::function<void(const Tensor&)>> any{
-      [](const Tensor& t) { linalg::qr(t); }, [](const Tensor& t) { linalg::qr(t, {.full_matrices = true}); },
-      [](const Tensor& t) { linalg::svd(t); }, [](const Tensor& t) { linalg::svd(t, {.full_matrices = true}); },
-      [](const Tensor& t) { linalg::pinv(t); }, [](const Tensor& t) { linalg::matrix_rank(t); }};
+      [](const Tensor& t) { linalg::qr(t); }, [](const Tensor& t) {
+    linalg::qr(t, {.full_matrices = true});
+  }, [](const Tensor& t) { linalg::svd(t); }, [](const Tensor& t) {
+    linalg::svd(t, {.full_matrices = true});
+  }, [](const Tensor& t) { linalg::pinv(t); }, [](const Tensor& t) { linalg::matrix_rank(t); }};
   for (auto& f : square_only) {
     EXPECT_THROW(f(uniform({2, 3})), InvalidArgumentError);
     EXPECT_THROW(f(uniform({3, 0, 2})), InvalidArgumentError);
@@ -286,7 +331,8 @@ TEST(Linalg, RefusesWrongShapesAndStandsEmptyOnes) {
     f(uniform({3, 0, 0}));
     f(uniform({0, 2, 2}));
   }
-  for (auto& f : any) for (Shape s : {Shape{0, 0}, Shape{3, 0, 2}, Shape{2, 0}, Shape{0, 3, 2}}) f(uniform(s));
+  for (auto& f : any)
+    for (Shape s : {Shape{0, 0}, Shape{3, 0, 2}, Shape{2, 0}, Shape{0, 3, 2}}) f(uniform(s));
   square_only.insert(square_only.end(), any.begin(), any.end());
   for (auto& f : square_only) {
     EXPECT_THROW(f(uniform({3})), InvalidArgumentError);
@@ -295,7 +341,8 @@ TEST(Linalg, RefusesWrongShapesAndStandsEmptyOnes) {
   }
   EXPECT_THROW(linalg::solve(uniform({2, 2}), uniform({3, 2, 1})), InvalidArgumentError);
   EXPECT_THROW(linalg::solve(uniform({2, 2}), uniform({3, 1})), InvalidArgumentError);
-  EXPECT_EQ(linalg::triangular_solve(regular({2, 2}), uniform({3, 2, 1})).shape(), (Shape{3, 2, 1}));
+  EXPECT_EQ(linalg::triangular_solve(regular({2, 2}), uniform({3, 2, 1})).shape(),
+            (Shape{3, 2, 1}));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What elementwise ops promise beyond the sweep over samples: special values, errors, gradients of kinks.
+// What elementwise ops promise beyond the sweep over samples: special values, errors, gradients of
+// kinks.
 #include "holdfast/ops/math.h"
 
 #include <gtest/gtest.h>
@@ -15,10 +16,13 @@
 namespace holdfast {
 namespace {
 
-const float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+const float kInf = std::numeric_limits<float>::infinity(),
+            kNan = std::numeric_limits<float>::quiet_NaN();
 
 template <class T>
-Tensor of(std::initializer_list<T> v) { return Tensor::of<T>(v); }
+Tensor of(std::initializer_list<T> v) {
+  return Tensor::of<T>(v);
+}
 Tensor floats(std::initializer_list<float> v) { return Tensor::of<float>(v); }
 Tensor ints(std::initializer_list<int32_t> v) { return Tensor::of<int32_t>(v); }
 
@@ -29,8 +33,14 @@ void expect(const Tensor& t, std::vector<T> want) {
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < got.size(); ++i) {
     if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(want[i])) { EXPECT_TRUE(std::isnan(got[i])) << i; continue; }
-      if (std::isinf(want[i])) { EXPECT_EQ(got[i], want[i]) << i; continue; }
+      if (std::isnan(want[i])) {
+        EXPECT_TRUE(std::isnan(got[i])) << i;
+        continue;
+      }
+      if (std::isinf(want[i])) {
+        EXPECT_EQ(got[i], want[i]) << i;
+        continue;
+      }
       EXPECT_NEAR(got[i], want[i], 1e-5 * (1 + std::abs(want[i]))) << i;
       EXPECT_EQ(std::signbit(got[i]), std::signbit(want[i])) << i;
     } else {
@@ -41,7 +51,11 @@ void expect(const Tensor& t, std::vector<T> want) {
 
 template <class F>
 Code code_of(F&& f) {
-  try { f(); } catch (const Error& e) { return e.diagnostic().code; }
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.diagnostic().code;
+  }
   ADD_FAILURE() << "nothing was refused";
   return Code::E1599;
 }
@@ -88,7 +102,10 @@ TEST(Arithmetic, NansAndZerosAsInTensorFlow) {
   expect<float>(igamma(floats({0, 1, -1}), floats({1, 0, 1})), {kNan, 0, kNan});
   expect<int32_t>(abs(ints({INT32_MIN, -3})), {INT32_MIN, 3});
   EXPECT_EQ(code_of([] { negative(of<uint8_t>({1})); }), Code::E1101);
-  EXPECT_EQ(code_of([] { clip_by_value(floats({1, 5}), Tensor::of<float>(std::vector<float>{0, 2}, Shape{2, 1}), 3); }), Code::E1102);
+  EXPECT_EQ(code_of([] {
+    clip_by_value(floats({1, 5}), Tensor::of<float>(std::vector<float>{0, 2}, Shape{2, 1}), 3);
+  }),
+            Code::E1102);
 }
 
 TEST(Strings, AreJoinedAndCompared) {
@@ -120,7 +137,8 @@ TEST(Cast, IsDefinedForEveryNumber) {
   expect<uint8_t>(cast(x, uint8), {1, 255, 0, 0, 0, 44, 212});
   expect<int8_t>(cast(x, int8), {1, -1, 0, 0, 0, 44, -44});
   expect<uint32_t>(cast(floats({-1.9f, kNan}), uint32), {4294967295u, 0});
-  expect<uint64_t>(cast(floats({-1.9f, 1e19f, kNan}), uint64), {~0ull, 9999999980506447872ull, 1ull << 63});
+  expect<uint64_t>(cast(floats({-1.9f, 1e19f, kNan}), uint64),
+                   {~0ull, 9999999980506447872ull, 1ull << 63});
   expect<bool>(cast(floats({1.9f, 0, kNan, 0.1f}), boolean), {true, false, true, true});
   expect<float>(cast(of<complex64>({{1.5f, 2}}), float32), {1.5f});
   expect<bool>(cast(of<complex64>({{0, 2}}), boolean), {false});
@@ -140,7 +158,8 @@ TEST(AddN, WantsOneShape) {
 
 TEST(Select, BroadcastsAllThree) {
   Tensor c = of<bool>({true, false});
-  expect<float>(select(c, Tensor::of<float>(std::vector<float>{1, 2}, Shape{2, 1}), 0), {1, 0, 2, 0});
+  expect<float>(select(c, Tensor::of<float>(std::vector<float>{1, 2}, Shape{2, 1}), 0),
+                {1, 0, 2, 0});
   expect<std::string>(select(c, of<std::string>({"a"}), of<std::string>({"b"})), {"a", "b"});
 }
 

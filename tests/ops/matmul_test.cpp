@@ -1,4 +1,5 @@
-// Matrix products: values in every dtype, broadcasting, refusals, the same bits for any number of threads, forks.
+// Matrix products: values in every dtype, broadcasting, refusals, the same bits for any number of
+// threads, forks.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,14 +21,17 @@ Tensor filled(const Shape& shape, int seed = 1) {
   std::uniform_int_distribution<int> draw(-4, 4);
   std::vector<T> v;
   for (int64_t i = 0; i < shape.size(); ++i) {
-    if constexpr (std::is_unsigned_v<T>) v.push_back(static_cast<T>(draw(random) + 4));
-    else v.push_back(static_cast<T>(static_cast<float>(draw(random))));
+    if constexpr (std::is_unsigned_v<T>)
+      v.push_back(static_cast<T>(draw(random) + 4));
+    else
+      v.push_back(static_cast<T>(static_cast<float>(draw(random))));
   }
   return Tensor::of<T>(std::span<const T>(v), shape);
 }
 template <>
 Tensor filled<complex128>(const Shape& shape, int seed) {
-  auto re = filled<double>(shape, seed).to_vector<double>(), im = filled<double>(shape, seed + 7).to_vector<double>();
+  auto re = filled<double>(shape, seed).to_vector<double>(),
+       im = filled<double>(shape, seed + 7).to_vector<double>();
   std::vector<complex128> v;
   for (size_t i = 0; i < re.size(); ++i) v.emplace_back(re[i], im[i]);
   return Tensor::of<complex128>(std::span<const complex128>(v), shape);
@@ -36,7 +40,8 @@ Tensor filled<complex128>(const Shape& shape, int seed) {
 // Small integers: every dtype holds the sums exactly, in any order.
 template <class T>
 void check_product(int64_t m, int64_t k, int64_t n, bool ta, bool tb) {
-  Tensor a = filled<T>(ta ? Shape{k, m} : Shape{m, k}), b = filled<T>(tb ? Shape{n, k} : Shape{k, n}, 2);
+  Tensor a = filled<T>(ta ? Shape{k, m} : Shape{m, k}),
+         b = filled<T>(tb ? Shape{n, k} : Shape{k, n}, 2);
   Tensor y = matmul(a, b, {.transpose_a = ta, .transpose_b = tb});
   ASSERT_EQ(y.shape(), (Shape{m, n}));
   auto va = a.to_vector<T>(), vb = b.to_vector<T>(), vy = y.to_vector<T>();
@@ -46,21 +51,32 @@ void check_product(int64_t m, int64_t k, int64_t n, bool ta, bool tb) {
       for (int64_t p = 0; p < k; ++p) {
         auto x = va[static_cast<size_t>(ta ? p * m + i : i * k + p)];
         auto z = vb[static_cast<size_t>(tb ? j * k + p : p * n + j)];
-        if constexpr (std::is_same_v<T, complex128>) sum += x * z;
-        else sum += static_cast<double>(x) * static_cast<double>(z);
+        if constexpr (std::is_same_v<T, complex128>)
+          sum += x * z;
+        else
+          sum += static_cast<double>(x) * static_cast<double>(z);
       }
-      if constexpr (std::is_same_v<T, complex128>) ASSERT_EQ(vy[static_cast<size_t>(i * n + j)], sum);
-      else ASSERT_EQ(static_cast<double>(vy[static_cast<size_t>(i * n + j)]), static_cast<double>(static_cast<T>(static_cast<float>(sum))))
-          << m << " " << k << " " << n << " at " << i << "," << j;
+      if constexpr (std::is_same_v<T, complex128>)
+        ASSERT_EQ(vy[static_cast<size_t>(i * n + j)], sum);
+      else
+        ASSERT_EQ(static_cast<double>(vy[static_cast<size_t>(i * n + j)]),
+                  static_cast<double>(static_cast<T>(static_cast<float>(sum))))
+            << m << " " << k << " " << n << " at " << i << "," << j;
     }
 }
 
 template <class T>
 class Product : public testing::Test {};
-using Types = testing::Types<float, double, half, bfloat, int32_t, int64_t, uint32_t, int16_t, uint16_t, complex128>;
+using Types = testing::Types<float, double, half, bfloat, int32_t, int64_t, uint32_t, int16_t,
+                             uint16_t, complex128>;
 TYPED_TEST_SUITE(Product, Types);
 TYPED_TEST(Product, EqualsTheSumOfProducts) {
-  for (auto [m, k, n] : {std::array<int64_t, 3>{1, 1, 1}, {3, 4, 5}, {1, 17, 33}, {33, 9, 1}, {13, 31, 37}, {50, 20, 70}})
+  for (auto [m, k, n] : {std::array<int64_t, 3>{1, 1, 1},
+                         {3, 4, 5},
+                         {1, 17, 33},
+                         {33, 9, 1},
+                         {13, 31, 37},
+                         {50, 20, 70}})
     for (int t = 0; t < 4; ++t) check_product<TypeParam>(m, k, n, t & 1, t & 2);
 }
 TEST(Matmul, LargeSizesCrossEveryBlock) {
@@ -77,23 +93,28 @@ TEST(Matmul, BatchesBroadcast) {
   for (int64_t i = 0; i < 2; ++i)
     for (int64_t j = 0; j < 5; ++j)
       EXPECT_EQ(view_of(y, Shape{3, 6}, (i * 5 + j) * 18 * 4).to_vector<float>(),
-                matmul(view_of(a, Shape{3, 4}, i * 12 * 4), view_of(b, Shape{4, 6}, j * 24 * 4)).to_vector<float>());
+                matmul(view_of(a, Shape{3, 4}, i * 12 * 4), view_of(b, Shape{4, 6}, j * 24 * 4))
+                    .to_vector<float>());
 }
 TEST(Matmul, ManySmallOnesEqualOneByOne) {
   Tensor a = filled<float>({40, 5, 7}), b = filled<float>({40, 3, 7}, 3);
   Tensor y = matmul(a, b, {.transpose_b = true});
   for (int64_t i = 0; i < 40; ++i)
     EXPECT_EQ(view_of(y, Shape{5, 3}, i * 60).to_vector<float>(),
-              matmul(view_of(a, Shape{5, 7}, i * 140), view_of(b, Shape{3, 7}, i * 84), {.transpose_b = true}).to_vector<float>());
+              matmul(view_of(a, Shape{5, 7}, i * 140), view_of(b, Shape{3, 7}, i * 84),
+                     {.transpose_b = true})
+                  .to_vector<float>());
 }
 TEST(Matmul, AnEmptyInnerSizeGivesZeros) {
-  EXPECT_EQ(matmul(filled<float>({2, 0}), filled<float>({0, 3})).to_vector<float>(), std::vector<float>(6, 0.f));
+  EXPECT_EQ(matmul(filled<float>({2, 0}), filled<float>({0, 3})).to_vector<float>(),
+            std::vector<float>(6, 0.f));
   EXPECT_EQ(matmul(filled<float>({0, 2}), filled<float>({2, 3})).shape(), (Shape{0, 3}));
   EXPECT_EQ(matmul(filled<float>({0, 2, 2}), filled<float>({2, 3})).shape(), (Shape{0, 2, 3}));
 }
 TEST(Matmul, BytesMayBeSummedInInt32) {
-  Tensor y = matmul(Tensor::of<int8_t>(std::vector<int8_t>{127, 127}, {1, 2}), Tensor::of<int8_t>(std::vector<int8_t>{127, 127}, {2, 1}),
-                    {.output_type = int32});
+  Tensor y =
+      matmul(Tensor::of<int8_t>(std::vector<int8_t>{127, 127}, {1, 2}),
+             Tensor::of<int8_t>(std::vector<int8_t>{127, 127}, {2, 1}), {.output_type = int32});
   EXPECT_EQ(y.item<int32_t>(), 2 * 127 * 127);
 }
 TEST(Matmul, RefusesWhatDoesNotFit) {
@@ -105,7 +126,8 @@ TEST(Matmul, RefusesWhatDoesNotFit) {
   EXPECT_THROW(matmul(a, b, {.transpose_a = true, .adjoint_a = true}), Error);
   EXPECT_THROW(matmul(filled<float>({2, 2, 3}), filled<float>({3, 3, 2})), InvalidArgumentError);
   EXPECT_THROW(matmul(a, filled<float>({3, 2}), {.output_type = int32}), UnimplementedError);
-  EXPECT_THROW(matmul(filled<float>({int64_t{1} << 40, 0}), filled<float>({0, int64_t{1} << 40})), Error);
+  EXPECT_THROW(matmul(filled<float>({int64_t{1} << 40, 0}), filled<float>({0, int64_t{1} << 40})),
+               Error);
 }
 
 TEST(Matmul, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {
@@ -118,7 +140,8 @@ TEST(Matmul, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {
       for (float& x : v) x = draw(random);
       return Tensor::of<float>(std::span<const float>(v), t);
     };
-    Tensor a = noise({s[0], s[1]}), b = noise({s[1], s[2]}), ab = noise({9, 40, s[1]}), bb = noise({9, s[1], 40});
+    Tensor a = noise({s[0], s[1]}), b = noise({s[1], s[2]}), ab = noise({9, 40, s[1]}),
+           bb = noise({9, s[1], 40});
     set_num_threads(1);
     auto want = matmul(a, b).to_vector<float>(), batched = matmul(ab, bb).to_vector<float>();
     for (int threads : {2, 8}) {
@@ -133,7 +156,8 @@ TEST(Matmul, DeterministicModeGivesTheSameBitsForAnyNumberOfThreads) {
 
 TEST(Matmul, AForkedChildDoesNotHang) {
   set_num_threads(2);
-  Tensor a = filled<float>({600, 600}), d = filled<double>({600, 600}), s = filled<float>({300, 16, 16});
+  Tensor a = filled<float>({600, 600}), d = filled<double>({600, 600}),
+         s = filled<float>({300, 16, 16});
   float want = matmul(a, a).to_vector<float>()[5];
   matmul(d, d);
   matmul(s, s);

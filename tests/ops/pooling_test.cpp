@@ -31,7 +31,8 @@ Code code_of(F&& f) {
 }
 
 TEST(Pool, MeansLeavePaddedCellsOut) {
-  EXPECT_EQ(nn::avg_pool(counted({1, 3, 3, 1}), 2, 2, "SAME").to_vector<float>(), (std::vector<float>{2, 3.5, 6.5, 8}));
+  EXPECT_EQ(nn::avg_pool(counted({1, 3, 3, 1}), 2, 2, "SAME").to_vector<float>(),
+            (std::vector<float>{2, 3.5, 6.5, 8}));
 }
 
 TEST(Pool, TheGradientGoesToTheFirstOfTheLargest) {
@@ -50,14 +51,18 @@ TEST(Pool, ANumberBeatsNan) {
 }
 
 TEST(Pool, IntegersHaveALargestToo) {
-  EXPECT_EQ(nn::max_pool(counted<int32_t>({1, 2, 2, 1}), 2, 1, "VALID").to_vector<int32_t>(), std::vector<int32_t>{3});
-  EXPECT_EQ(code_of([] { nn::avg_pool(counted<int32_t>({1, 2, 2, 1}), 2, 1, "VALID"); }), Code::E1101);
+  EXPECT_EQ(nn::max_pool(counted<int32_t>({1, 2, 2, 1}), 2, 1, "VALID").to_vector<int32_t>(),
+            std::vector<int32_t>{3});
+  EXPECT_EQ(code_of([] { nn::avg_pool(counted<int32_t>({1, 2, 2, 1}), 2, 1, "VALID"); }),
+            Code::E1101);
 }
 
 TEST(Pool, IndicesCountWithinAnImageOrTheBatch) {
   Tensor x = counted({2, 4, 4, 1});
-  EXPECT_EQ(std::get<1>(nn::max_pool_with_argmax(x, 2, 2, "SAME")).to_vector<int64_t>(), (std::vector<int64_t>{5, 7, 13, 15, 5, 7, 13, 15}));
-  EXPECT_EQ(std::get<1>(nn::max_pool_with_argmax(x, 2, 2, "SAME", {.include_batch_in_index = true})).to_vector<int64_t>(),
+  EXPECT_EQ(std::get<1>(nn::max_pool_with_argmax(x, 2, 2, "SAME")).to_vector<int64_t>(),
+            (std::vector<int64_t>{5, 7, 13, 15, 5, 7, 13, 15}));
+  EXPECT_EQ(std::get<1>(nn::max_pool_with_argmax(x, 2, 2, "SAME", {.include_batch_in_index = true}))
+                .to_vector<int64_t>(),
             (std::vector<int64_t>{5, 7, 13, 15, 21, 23, 29, 31}));
 }
 

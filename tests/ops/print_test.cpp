@@ -13,11 +13,16 @@ namespace holdfast {
 namespace {
 
 std::string printed;
-void note(bool to_stdout, const std::string& text) { printed += (to_stdout ? "out:" : "err:") + text; }
+void note(bool to_stdout, const std::string& text) {
+  printed += (to_stdout ? "out:" : "err:") + text;
+}
 
 class Print : public testing::Test {
  protected:
-  void SetUp() override { printed.clear(); set_print_sink(note); }
+  void SetUp() override {
+    printed.clear();
+    set_print_sink(note);
+  }
   void TearDown() override { set_print_sink(nullptr); }
 };
 

@@ -1,4 +1,7 @@
-// What reductions, scans, segments, sorting, losses and normalisation promise beyond the sweep over samples.
+// What reductions, scans, segments, sorting, losses and normalisation promise beyond the sweep over
+// samples.
+#include "holdfast/ops/reduce.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +18,6 @@
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/nn.h"
 #include "holdfast/ops/normalization.h"
-#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/sort.h"
 
 namespace holdfast {
@@ -24,11 +26,14 @@ namespace {
 using V = std::vector<float>;
 using VI = std::vector<int32_t>;
 using VL = std::vector<int64_t>;
-constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity(),
+                kNan = std::numeric_limits<float>::quiet_NaN();
 
 Tensor vec(V v) { return Tensor::of<float>(v, {static_cast<int64_t>(v.size())}); }
 Tensor ivec(VI v) { return Tensor::of<int32_t>(v, {static_cast<int64_t>(v.size())}); }
-Tensor mat(V v, int64_t rows) { return Tensor::of<float>(v, {rows, static_cast<int64_t>(v.size()) / rows}); }
+Tensor mat(V v, int64_t rows) {
+  return Tensor::of<float>(v, {rows, static_cast<int64_t>(v.size()) / rows});
+}
 V values(const Tensor& t) { return t.to_vector<float>(); }
 
 Tensor noise(Shape shape, int seed = 1) {
@@ -61,13 +66,17 @@ TEST(Reduce, EveryLayoutOfAxesSumsWhatPlainLoopsSum) {
   for (unsigned mask = 0; mask < 32; ++mask) {
     Ints axes;
     Dims kept;
-    for (int i = 0; i < 5; ++i) (mask >> i & 1 ? (axes.push_back(i), 0) : (kept.push_back(shape[i]), 0));
+    for (int i = 0; i < 5; ++i)
+      (mask >> i & 1 ? (axes.push_back(i), 0) : (kept.push_back(shape[i]), 0));
     std::vector<double> sums(static_cast<size_t>(Shape(kept).size()), 0);
     V most(sums.size(), -kInf), in = values(x);
     for (int64_t i = 0; i < x.size(); ++i) {
       int64_t left = i, at = 0, stride = 1;
       for (int k = 4; k >= 0; --k) {
-        if (!(mask >> k & 1)) { at += left % shape[k] * stride; stride *= shape[k]; }
+        if (!(mask >> k & 1)) {
+          at += left % shape[k] * stride;
+          stride *= shape[k];
+        }
         left /= shape[k];
       }
       float v = in[static_cast<size_t>(i)];
@@ -93,8 +102,10 @@ TEST(Reduce, TheNumberOfThreadsChangesNoBit) {
   for (int threads : {1, 2, 8}) {
     set_num_threads(threads);
     V all;
-    for (const Tensor& t : {reduce_sum(x), reduce_sum(x, {.axis = 0}), reduce_mean(x, {.axis = 1}), reduce_prod(x + 1.0f, {.axis = 0}),
-                            nn::softmax(x), nn::layer_normalization(x, noise({1031}), noise({1031})), cumsum(x, {.axis = 1})})
+    for (const Tensor& t :
+         {reduce_sum(x), reduce_sum(x, {.axis = 0}), reduce_mean(x, {.axis = 1}),
+          reduce_prod(x + 1.0f, {.axis = 0}), nn::softmax(x),
+          nn::layer_normalization(x, noise({1031}), noise({1031})), cumsum(x, {.axis = 1})})
       for (float v : values(t)) all.push_back(v);
     seen.push_back(all);
   }
@@ -148,7 +159,8 @@ TEST(Reduce, TiesShareTheGradientOfTheMaximum) {
 }
 
 TEST(Reduce, ProductsWithZerosHaveTheRightGradient) {
-  for (auto [in, want] : std::vector<std::pair<V, V>>{{{2, 0, 3}, {0, 6, 0}}, {{0, 0, 3}, {0, 0, 0}}, {{2, 5, 3}, {15, 6, 10}}}) {
+  for (auto [in, want] : std::vector<std::pair<V, V>>{
+           {{2, 0, 3}, {0, 6, 0}}, {{0, 0, 3}, {0, 0, 0}}, {{2, 5, 3}, {15, 6, 10}}}) {
     Tensor x = vec(in);
     GradientTape tape;
     tape.watch(x);
@@ -157,7 +169,8 @@ TEST(Reduce, ProductsWithZerosHaveTheRightGradient) {
 }
 
 TEST(Arg, TheFirstOfEqualsIsFoundAndNanNever) {
-  EXPECT_EQ(argmax(Tensor::of<int32_t>(VI{1, 3, 3, 4, 1, 4}, {2, 3})).to_vector<int64_t>(), (VL{1, 0, 1}));
+  EXPECT_EQ(argmax(Tensor::of<int32_t>(VI{1, 3, 3, 4, 1, 4}, {2, 3})).to_vector<int64_t>(),
+            (VL{1, 0, 1}));
   EXPECT_EQ(argmax(vec({kNan, 1, kNan, 2})).item<int64_t>(), 3);
   EXPECT_EQ(argmin(vec({kNan, 1, kNan, 2})).item<int64_t>(), 1);
   EXPECT_EQ(argmax(vec({kNan, kNan})).item<int64_t>(), 0);
@@ -173,31 +186,44 @@ TEST(Segment, GapsOrderAndBounds) {
   EXPECT_EQ(code_of([&] { segment_sum(x, ivec({1, 0, 3})); }), Code::E1103);
   EXPECT_EQ(code_of([&] { segment_sum(x, ivec({-1, 0, 3})); }), Code::E1103);
   EXPECT_EQ(code_of([&] { segment_sum(x, ivec({0, 1})); }), Code::E1102);
-  EXPECT_EQ(code_of([&] { segment_sum(x, ivec({0, 1, std::numeric_limits<int32_t>::max()})); }), Code::E1103);
+  EXPECT_EQ(code_of([&] { segment_sum(x, ivec({0, 1, std::numeric_limits<int32_t>::max()})); }),
+            Code::E1103);
   EXPECT_EQ(values(unsorted_segment_max(vec({1, 2, 3}), ivec({0, 2, -1}), 4)),
             (V{1, std::numeric_limits<float>::lowest(), 2, std::numeric_limits<float>::lowest()}));
-  EXPECT_EQ(code_of([&] { unsorted_segment_sum(vec({1, 2, 3}), ivec({0, 2, 4}), 4); }), Code::E1103);
+  EXPECT_EQ(code_of([&] { unsorted_segment_sum(vec({1, 2, 3}), ivec({0, 2, 4}), 4); }),
+            Code::E1103);
   EXPECT_EQ(code_of([&] { unsorted_segment_sum(vec({1}), ivec({0}), -1); }), Code::E1103);
-  EXPECT_EQ(unsorted_segment_mean(ivec({1, 2, 3}), ivec({0, 2, 2}), 3).to_vector<double>(), (std::vector<double>{1, 0, 2.5}));
+  EXPECT_EQ(unsorted_segment_mean(ivec({1, 2, 3}), ivec({0, 2, 2}), 3).to_vector<double>(),
+            (std::vector<double>{1, 0, 2.5}));
 }
 
 TEST(Counts, BincountHistogramConfusion) {
   EXPECT_EQ(bincount(ivec({1, 2, 2, 5})).to_vector<int32_t>(), (VI{0, 1, 2, 0, 0, 1}));
-  EXPECT_EQ(bincount(ivec({1, 2, 2, 7}), {.maxlength = Sizes(3)}).to_vector<int32_t>(), (VI{0, 1, 2}));
-  EXPECT_EQ(bincount(Tensor::of<int32_t>(VI{1, 2, 2, 3}, {2, 2}), {.axis = -1}).to_vector<int32_t>(), (VI{0, 1, 1, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(bincount(ivec({1, 2, 2, 7}), {.maxlength = Sizes(3)}).to_vector<int32_t>(),
+            (VI{0, 1, 2}));
+  EXPECT_EQ(
+      bincount(Tensor::of<int32_t>(VI{1, 2, 2, 3}, {2, 2}), {.axis = -1}).to_vector<int32_t>(),
+      (VI{0, 1, 1, 0, 0, 0, 1, 1}));
   EXPECT_EQ(bincount(ivec({})).size(), 0);
   EXPECT_EQ(code_of([] { bincount(ivec({-1, 2})); }), Code::E1103);
-  EXPECT_EQ(histogram_fixed_width(vec({-1, 0, 1.5, 2, 5, 15}), vec({0, 5}), {.nbins = 5}).to_vector<int32_t>(), (VI{2, 1, 1, 0, 2}));
+  EXPECT_EQ(histogram_fixed_width(vec({-1, 0, 1.5, 2, 5, 15}), vec({0, 5}), {.nbins = 5})
+                .to_vector<int32_t>(),
+            (VI{2, 1, 1, 0, 2}));
   EXPECT_EQ(code_of([] { histogram_fixed_width(vec({kNan}), vec({0, 5})); }), Code::E1103);
   EXPECT_EQ(code_of([] { histogram_fixed_width(vec({1}), vec({5, 5})); }), Code::E1103);
-  EXPECT_EQ(code_of([] { histogram_fixed_width(vec({1}), vec({0, 5}), {.nbins = 0}); }), Code::E1103);
-  EXPECT_EQ(confusion_matrix(ivec({1, 2}), ivec({2, 2})).to_vector<int32_t>(), (VI{0, 0, 0, 0, 0, 1, 0, 0, 1}));
-  EXPECT_EQ(code_of([] { confusion_matrix(ivec({1, 5}), ivec({2, 2}), {.num_classes = Sizes(3)}); }), Code::E1103);
+  EXPECT_EQ(code_of([] { histogram_fixed_width(vec({1}), vec({0, 5}), {.nbins = 0}); }),
+            Code::E1103);
+  EXPECT_EQ(confusion_matrix(ivec({1, 2}), ivec({2, 2})).to_vector<int32_t>(),
+            (VI{0, 0, 0, 0, 0, 1, 0, 0, 1}));
+  EXPECT_EQ(
+      code_of([] { confusion_matrix(ivec({1, 5}), ivec({2, 2}), {.num_classes = Sizes(3)}); }),
+      Code::E1103);
 }
 
 TEST(Sort, OrderTiesAndNan) {
   EXPECT_EQ(argsort(ivec({3, 1, 3, 1})).to_vector<int32_t>(), (VI{1, 3, 0, 2}));
-  EXPECT_EQ(argsort(ivec({3, 1, 3, 1}), {.direction = "DESCENDING"}).to_vector<int32_t>(), (VI{0, 2, 1, 3}));
+  EXPECT_EQ(argsort(ivec({3, 1, 3, 1}), {.direction = "DESCENDING"}).to_vector<int32_t>(),
+            (VI{0, 2, 1, 3}));
   EXPECT_TRUE(std::isnan(values(sort(vec({3, kNan, 1, 2})))[3]));
   EXPECT_EQ(values(sort(mat({3, 1, 2, 4}, 2), {.axis = 0})), (V{2, 1, 3, 4}));
   EXPECT_EQ(code_of([] { sort(vec({1}), {.direction = "x"}); }), Code::E1103);
@@ -207,7 +233,9 @@ TEST(Sort, OrderTiesAndNan) {
   EXPECT_EQ(at.to_vector<int32_t>(), (VI{1, 2, 3}));
   EXPECT_EQ(code_of([] { top_k(ivec({1}), {.k = 2}); }), Code::E1103);
   EXPECT_EQ(code_of([] { top_k(ivec({1}), {.k = -1}); }), Code::E1103);
-  EXPECT_EQ(searchsorted(ivec({1, 3, 5}), ivec({0, 1, 2, 5, 6}), {.side = "right"}).to_vector<int32_t>(), (VI{0, 1, 1, 3, 3}));
+  EXPECT_EQ(
+      searchsorted(ivec({1, 3, 5}), ivec({0, 1, 2, 5, 6}), {.side = "right"}).to_vector<int32_t>(),
+      (VI{0, 1, 1, 3, 3}));
   auto [distinct, which, count] = unique_with_counts(ivec({1, 1, 2, 4, 4, 1}));
   EXPECT_EQ(distinct.to_vector<int32_t>(), (VI{1, 2, 4}));
   EXPECT_EQ(which.to_vector<int32_t>(), (VI{0, 0, 1, 2, 2, 0}));
@@ -224,32 +252,47 @@ TEST(Sort, GradientsGoBackToTheirPlaces) {
 
 TEST(Losses, LabelsOutOfRangeAreRefused) {
   Tensor x = mat({1, 2, 3, 4}, 2);
-  EXPECT_EQ(code_of([&] { nn::sparse_softmax_cross_entropy_with_logits(ivec({0, 5}), x); }), Code::E1103);
-  EXPECT_EQ(code_of([&] { nn::sparse_softmax_cross_entropy_with_logits(ivec({0, -1}), x); }), Code::E1103);
-  EXPECT_EQ(code_of([&] { nn::sparse_softmax_cross_entropy_with_logits(ivec({0}), x); }), Code::E1102);
-  expect_near(nn::softmax_cross_entropy_with_logits(mat({0, 1}, 1), mat({1, 1, 2, 1}, 2)), {0.6931472f, 1.3132616f});
-  expect_near(nn::softmax(mat({1, 2, 3, 4}, 2), {.axis = 0}), {0.1192029f, 0.1192029f, 0.880797f, 0.880797f});
+  EXPECT_EQ(code_of([&] { nn::sparse_softmax_cross_entropy_with_logits(ivec({0, 5}), x); }),
+            Code::E1103);
+  EXPECT_EQ(code_of([&] { nn::sparse_softmax_cross_entropy_with_logits(ivec({0, -1}), x); }),
+            Code::E1103);
+  EXPECT_EQ(code_of([&] { nn::sparse_softmax_cross_entropy_with_logits(ivec({0}), x); }),
+            Code::E1102);
+  expect_near(nn::softmax_cross_entropy_with_logits(mat({0, 1}, 1), mat({1, 1, 2, 1}, 2)),
+              {0.6931472f, 1.3132616f});
+  expect_near(nn::softmax(mat({1, 2, 3, 4}, 2), {.axis = 0}),
+              {0.1192029f, 0.1192029f, 0.880797f, 0.880797f});
 }
 
 TEST(Normalization, FusedBatchNormGivesTensorFlowsNumbers) {
   V v(12);
   for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i);
   Tensor x = Tensor::of<float>(v, {1, 2, 2, 3});
-  auto [y, mean, variance] = nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.epsilon = 1e-4});
-  expect_near(y, {-1.3416348f, -2.6832695f, -3.0249043f, -0.4472116f, -0.8944232f, -0.34163475f, 0.4472116f, 0.8944232f, 2.3416348f,
-                  1.3416348f, 2.6832695f, 5.0249043f});
+  auto [y, mean, variance] =
+      nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.epsilon = 1e-4});
+  expect_near(y, {-1.3416348f, -2.6832695f, -3.0249043f, -0.4472116f, -0.8944232f, -0.34163475f,
+                  0.4472116f, 0.8944232f, 2.3416348f, 1.3416348f, 2.6832695f, 5.0249043f});
   expect_near(mean, {4.5, 5.5, 6.5});
   expect_near(variance, {15, 15, 15});
   auto first = transpose(x, {.perm = Sizes({0, 3, 1, 2})});
-  auto [z, m, s] = nn::fused_batch_norm(first, vec({1, 2, 3}), vec({0, 0, 1}), {.epsilon = 1e-4, .data_format = "NCHW"});
+  auto [z, m, s] = nn::fused_batch_norm(first, vec({1, 2, 3}), vec({0, 0, 1}),
+                                        {.epsilon = 1e-4, .data_format = "NCHW"});
   expect_near(transpose(z, {.perm = Sizes({0, 2, 3, 1})}), values(y));
   EXPECT_EQ(code_of([&] { nn::fused_batch_norm(x, vec({1, 2}), vec({0, 0, 1})); }), Code::E1102);
-  EXPECT_EQ(code_of([&] { nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.data_format = "CHWN"}); }), Code::E1103);
-  EXPECT_EQ(code_of([&] { nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.is_training = false}); }), Code::E1103);
+  EXPECT_EQ(code_of([&] {
+    nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.data_format = "CHWN"});
+  }),
+            Code::E1103);
+  EXPECT_EQ(code_of([&] {
+    nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.is_training = false});
+  }),
+            Code::E1103);
 }
 
 // Derivatives of both orders of a fused op against those of the same formula written with ops.
-void expect_same_derivatives(const Tensor& x, const Tensor& scale, const std::function<Tensor()>& plain, const std::function<Tensor()>& fused) {
+void expect_same_derivatives(const Tensor& x, const Tensor& scale,
+                             const std::function<Tensor()>& plain,
+                             const std::function<Tensor()>& fused) {
   Tensor a = noise(x.shape(), 6), b = noise(x.shape(), 7), c = noise(scale.shape(), 8);
   auto derivatives = [&](const std::function<Tensor()>& f) {
     GradientTape outer({.persistent = true});
@@ -269,53 +312,68 @@ void expect_same_derivatives(const Tensor& x, const Tensor& scale, const std::fu
   };
   auto want = derivatives(plain), got = derivatives(fused);
   for (size_t k = 0; k < want.size(); ++k)
-    for (size_t i = 0; i < want[k].size(); ++i) EXPECT_NEAR(want[k][i], got[k][i], 2e-3) << "derivative " << k << " at " << i;
+    for (size_t i = 0; i < want[k].size(); ++i)
+      EXPECT_NEAR(want[k][i], got[k][i], 2e-3) << "derivative " << k << " at " << i;
 }
 
 TEST(Normalization, LayerNormHasTheDerivativesOfItsFormula) {
   Tensor x = noise({4, 5}, 3), scale = noise({5}, 4), offset = noise({5}, 5);
-  expect_same_derivatives(
-      x, scale,
-      [&] {
-        Tensor away = x - reduce_mean(x, {.axis = 1, .keepdims = true});
-        return away * rsqrt(reduce_mean(away * away, {.axis = 1, .keepdims = true}) + 0.1f) * scale + offset;
-      },
-      [&] { return nn::layer_normalization(x, scale, offset, {.epsilon = 0.1}); });
+  expect_same_derivatives(x, scale, [&] {
+    Tensor away = x - reduce_mean(x, {.axis = 1, .keepdims = true});
+    return away * rsqrt(reduce_mean(away * away, {.axis = 1, .keepdims = true}) + 0.1f) * scale +
+           offset;
+  }, [&] { return nn::layer_normalization(x, scale, offset, {.epsilon = 0.1}); });
 }
 
 TEST(Normalization, FusedBatchNormHasTheDerivativesOfItsFormula) {
   for (const char* format : {"NHWC", "NCHW"}) {
     bool first = std::string(format) == "NCHW";
-    Tensor x = noise(first ? Shape{2, 4, 3, 2} : Shape{2, 3, 2, 4}, 3), scale = noise({4}, 4), offset = noise({4}, 5);
-    Sizes axes = first ? Sizes({0, 2, 3}) : Sizes({0, 1, 2}), across = first ? Sizes({1, 4, 1, 1}) : Sizes({1, 1, 1, 4});
-    expect_same_derivatives(
-        x, scale,
-        [&] {
-          Tensor away = x - reduce_mean(x, {.axis = axes, .keepdims = true});
-          return away * rsqrt(reduce_mean(away * away, {.axis = axes, .keepdims = true}) + 0.1f) * reshape(scale, across) + reshape(offset, across);
-        },
-        [&] { return std::get<0>(nn::fused_batch_norm(x, scale, offset, {.epsilon = 0.1, .data_format = format})); });
+    Tensor x = noise(first ? Shape{2, 4, 3, 2} : Shape{2, 3, 2, 4}, 3), scale = noise({4}, 4),
+           offset = noise({4}, 5);
+    Sizes axes = first ? Sizes({0, 2, 3}) : Sizes({0, 1, 2}),
+          across = first ? Sizes({1, 4, 1, 1}) : Sizes({1, 1, 1, 4});
+    expect_same_derivatives(x, scale, [&] {
+      Tensor away = x - reduce_mean(x, {.axis = axes, .keepdims = true});
+      return away * rsqrt(reduce_mean(away * away, {.axis = axes, .keepdims = true}) + 0.1f) *
+                 reshape(scale, across) +
+             reshape(offset, across);
+    }, [&] {
+      return std::get<0>(
+          nn::fused_batch_norm(x, scale, offset, {.epsilon = 0.1, .data_format = format}));
+    });
     Tensor mean = noise({4}, 9), variance = square(noise({4}, 10));
-    expect_same_derivatives(
-        x, scale,
-        [&] { return (x - reshape(mean, across)) * reshape(rsqrt(variance + 0.1f) * scale, across) + reshape(offset, across); },
-        [&] {
-          return std::get<0>(nn::fused_batch_norm(x, scale, offset,
-                                                  {.mean = mean, .variance = variance, .epsilon = 0.1, .data_format = format, .is_training = false}));
-        });
+    expect_same_derivatives(x, scale, [&] {
+      return (x - reshape(mean, across)) * reshape(rsqrt(variance + 0.1f) * scale, across) +
+             reshape(offset, across);
+    }, [&] {
+      return std::get<0>(nn::fused_batch_norm(x, scale, offset,
+                                              {.mean = mean,
+                                               .variance = variance,
+                                               .epsilon = 0.1,
+                                               .data_format = format,
+                                               .is_training = false}));
+    });
   }
 }
 
 TEST(Losses, CrossEntropiesHaveTheDerivativesOfTheirFormula) {
   Tensor x = noise({4, 5}, 3), scale = noise({5}, 4), labels = nn::softmax(noise({4, 5}, 5));
   // `a` weighs rows unevenly through the broadcast of the loss over columns.
-  expect_same_derivatives(
-      x, scale, [&] { return expand_dims(-reduce_sum(labels * nn::log_softmax(x * scale), {.axis = 1}), 1) + zeros_like(x); },
-      [&] { return expand_dims(nn::softmax_cross_entropy_with_logits(labels, x * scale), 1) + zeros_like(x); });
+  expect_same_derivatives(x, scale, [&] {
+    return expand_dims(-reduce_sum(labels * nn::log_softmax(x * scale), {.axis = 1}), 1) +
+           zeros_like(x);
+  }, [&] {
+    return expand_dims(nn::softmax_cross_entropy_with_logits(labels, x * scale), 1) + zeros_like(x);
+  });
   Tensor classes = ivec({0, 4, 2, 2});
-  expect_same_derivatives(
-      x, scale, [&] { return expand_dims(-reduce_sum(one_hot(classes, 5) * nn::log_softmax(x * scale), {.axis = 1}), 1) + zeros_like(x); },
-      [&] { return expand_dims(nn::sparse_softmax_cross_entropy_with_logits(classes, x * scale), 1) + zeros_like(x); });
+  expect_same_derivatives(x, scale, [&] {
+    return expand_dims(-reduce_sum(one_hot(classes, 5) * nn::log_softmax(x * scale), {.axis = 1}),
+                       1) +
+           zeros_like(x);
+  }, [&] {
+    return expand_dims(nn::sparse_softmax_cross_entropy_with_logits(classes, x * scale), 1) +
+           zeros_like(x);
+  });
 }
 
 TEST(Norms, ClippingScalesDownOnly) {

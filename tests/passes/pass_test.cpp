@@ -1,5 +1,5 @@
-// Passes, as text files: tests/passes/<pass>/<promise>.txt holds a graph, a line of dashes, and the graph after the
-// pass and drop_dead. With HOLDFAST_BLESS set, the second half is written anew.
+// Passes, as text files: tests/passes/<pass>/<promise>.txt holds a graph, a line of dashes, and the
+// graph after the pass and drop_dead. With HOLDFAST_BLESS set, the second half is written anew.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,8 @@ std::vector<fs::path> files() {
 }
 
 const Pass* pass_named(const std::string& name) {
-  for (const Pass& p : all_passes()) if (name == p.name) return &p;
+  for (const Pass& p : all_passes())
+    if (name == p.name) return &p;
   return nullptr;
 }
 
@@ -40,7 +41,8 @@ TEST_P(PassFile, GivesTheGraphAfter) {
   std::string text = content.str();
   size_t border = text.find(kBorder);
   ASSERT_NE(border, std::string::npos) << "no line of dashes";
-  std::string before = text.substr(0, border), after = text.substr(border + std::string(kBorder).size());
+  std::string before = text.substr(0, border),
+              after = text.substr(border + std::string(kBorder).size());
   const Pass* pass = pass_named(GetParam().parent_path().filename());
   ASSERT_TRUE(pass) << "the folder is not named after a pass";
 
@@ -52,14 +54,18 @@ TEST_P(PassFile, GivesTheGraphAfter) {
   EXPECT_EQ(changed, to_text(*g) != given) << "the pass did not say whether it changed the graph";
   drop_dead(*g);
   verify(*g, "after drop_dead");
-  if (std::getenv("HOLDFAST_BLESS")) std::ofstream(GetParam()) << before << kBorder << to_text(*g);
-  else EXPECT_EQ(to_text(*g), after);
+  if (std::getenv("HOLDFAST_BLESS"))
+    std::ofstream(GetParam()) << before << kBorder << to_text(*g);
+  else
+    EXPECT_EQ(to_text(*g), after);
   EXPECT_FALSE(pass->run(*g)) << "the pass finds more to do in what it made";
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, PassFile, testing::ValuesIn(files()), [](const auto& info) {
-  std::string name = info.param.parent_path().filename().string() + "_" + info.param.stem().string();
-  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  std::string name =
+      info.param.parent_path().filename().string() + "_" + info.param.stem().string();
+  std::replace_if(name.begin(), name.end(),
+                  [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
 });
 
@@ -81,7 +87,8 @@ TEST(Passes, OfANameThatNoneHasAreRefused) {
 
 TEST(Passes, AreRecordedWhereTheyChangedSomething) {
   Ref<Graph> g = parse_graph(
-      "holdfast graph 1\nfunction f(x) {\n  x = Placeholder() : float32[2]\n  n = Neg(x) : float32[2]\n"
+      "holdfast graph 1\nfunction f(x) {\n  x = Placeholder() : float32[2]\n  n = Neg(x) : "
+      "float32[2]\n"
       "  m = Neg(n) : float32[2]\n  y = Abs(m) : float32[2]\n  return y\n}\n");
   record_passes(true);
   Ref<Graph> out = optimised(*g);

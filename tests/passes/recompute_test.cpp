@@ -27,8 +27,10 @@ Tensor numbers(const Dims& shape, float first) {
   return reshape(sin(cast(range(0, size), float32) + first), sizes) * 0.3f;
 }
 
-// Runs what `f` was traced to with the pass and without; returns the bytes needed at once with it, over those without.
-double share_of_memory(const Ref<Graph>& graph, const std::vector<Tensor>& inputs, const RecomputeLimits& limits, bool want_change) {
+// Runs what `f` was traced to with the pass and without; returns the bytes needed at once with it,
+// over those without.
+double share_of_memory(const Ref<Graph>& graph, const std::vector<Tensor>& inputs,
+                       const RecomputeLimits& limits, bool want_change) {
   Ref<Graph> before = optimised(*graph), after = clone(*before);
   EXPECT_EQ(recompute(*after, limits), want_change);
   verify(*after, "after the pass");
@@ -37,15 +39,19 @@ double share_of_memory(const Ref<Graph>& graph, const std::vector<Tensor>& input
   plain->run(inputs, want);
   twice->run(inputs, got);
   EXPECT_EQ(want.size(), got.size());
-  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(want[i].to_vector<float>(), got[i].to_vector<float>()) << "output " << i;
-  return static_cast<double>(twice->fast()->memory().most_live) / static_cast<double>(plain->fast()->memory().most_live);
+  for (size_t i = 0; i < want.size(); ++i)
+    EXPECT_EQ(want[i].to_vector<float>(), got[i].to_vector<float>()) << "output " << i;
+  return static_cast<double>(twice->fast()->memory().most_live) /
+         static_cast<double>(plain->fast()->memory().most_live);
 }
 
 // The gradients of a chain of layers, of which every weight is an argument.
-Ref<Graph> chain_of_layers(int layers, Tensor (*activation)(const Tensor&), std::vector<Tensor>& inputs) {
+Ref<Graph> chain_of_layers(int layers, Tensor (*activation)(const Tensor&),
+                           std::vector<Tensor>& inputs) {
   constexpr int64_t kBatch = 256, kWidth = 128;
   inputs = {numbers({kBatch, kWidth}, 0.5f)};
-  for (int i = 0; i < layers; ++i) inputs.push_back(numbers({kWidth, kWidth}, static_cast<float>(i)));
+  for (int i = 0; i < layers; ++i)
+    inputs.push_back(numbers({kWidth, kWidth}, static_cast<float>(i)));
   TracedCode code([=](std::span<const Tensor> in) {
     GradientTape tape;
     std::vector<Source> weights(in.begin() + 1, in.end());
@@ -53,7 +59,8 @@ Ref<Graph> chain_of_layers(int layers, Tensor (*activation)(const Tensor&), std:
     Tensor h = in[0];
     for (const Tensor& w : in.subspan(1)) h = activation(matmul(h, w));
     Tensors out;
-    for (const Gradient& g : tape.gradients({reduce_mean(h * h)}, weights)) out.push_back(g.tensor());
+    for (const Gradient& g : tape.gradients({reduce_mean(h * h)}, weights))
+      out.push_back(g.tensor());
     return out;
   }, {});
   std::vector<Type> signature;
@@ -70,7 +77,8 @@ TEST(Recompute, LayersOfAChainBitForBit) {
 
 TEST(Recompute, WhatIsCheapComesFirst) {
   std::vector<Tensor> inputs;
-  Ref<Graph> g = chain_of_layers(12, [](const Tensor& x) { return x * sigmoid(x) + tanh(x); }, inputs);
+  Ref<Graph> g =
+      chain_of_layers(12, [](const Tensor& x) { return x * sigmoid(x) + tanh(x); }, inputs);
   Ref<Graph> after = optimised(*g);
   ASSERT_TRUE(recompute(*after, {0, 0.05, 0.1}));
   for (const Ref<Node>& n : after->nodes) EXPECT_FALSE(n->again && n->is("MatMul")) << n->name;

@@ -16,7 +16,8 @@ constinit thread_local Stage t_stage = Stage::kFresh;
 
 constinit thread_local Account::Share* Account::t_share = nullptr;
 
-// Hands a thread's share back when the thread ends; tensors that die later in it are counted by all.
+// Hands a thread's share back when the thread ends; tensors that die later in it are counted by
+// all.
 struct Account::AtEnd {
   ~AtEnd() {
     t_stage = Stage::kOver;
@@ -59,7 +60,8 @@ Account::Share* Account::own() noexcept {
 
 void Account::raise_peak(int64_t live) const noexcept {
   int64_t peak = peak_.load(kRelaxed);
-  while (live > peak && !peak_.compare_exchange_weak(peak, live, kRelaxed)) {}
+  while (live > peak && !peak_.compare_exchange_weak(peak, live, kRelaxed)) {
+  }
 }
 
 // Moves what a thread counted into the sum.

@@ -1,4 +1,6 @@
 // The CPU as a device: buffers from the pool, copies by memcpy.
+#include "holdfast/device/cpu/cpu_device.h"
+
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -6,7 +8,6 @@
 #include "holdfast/base/recycle.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/cpu/account.h"
-#include "holdfast/device/cpu/cpu_device.h"
 #include "holdfast/device/cpu/pool.h"
 
 namespace holdfast {
@@ -22,7 +23,8 @@ bool told_to_fail() {
 
 class PoolBuffer final : public Buffer {
  public:
-  PoolBuffer(Device* d, void* p, size_t bytes, size_t rounded) : Buffer(d, p, bytes), rounded_(rounded) {}
+  PoolBuffer(Device* d, void* p, size_t bytes, size_t rounded)
+      : Buffer(d, p, bytes), rounded_(rounded) {}
 
  protected:
   ~PoolBuffer() override {
@@ -39,12 +41,16 @@ class SmallBuffer final : public Buffer {
  public:
   static constexpr size_t kMost = 1024;
   SmallBuffer(Device* d, size_t bytes) : Buffer(d, this + 1, bytes) {}
-  static void* operator new(size_t self, size_t bytes) { return fits(bytes) ? take_block() : ::operator new(self + bytes); }
+  static void* operator new(size_t self, size_t bytes) {
+    return fits(bytes) ? take_block() : ::operator new(self + bytes);
+  }
   static void operator delete(SmallBuffer* p, std::destroying_delete_t) {
     size_t bytes = p->bytes_;
     p->~SmallBuffer();
-    if (fits(bytes)) give_block(p);
-    else ::operator delete(p);
+    if (fits(bytes))
+      give_block(p);
+    else
+      ::operator delete(p);
   }
 
  protected:
@@ -94,7 +100,8 @@ Status CpuDevice::copy_to_host(void* to, const Buffer& from, size_t offset, size
   return {};
 }
 
-Status CpuDevice::copy_within(Buffer& to, size_t to_offset, const Buffer& from, size_t offset, size_t bytes) {
+Status CpuDevice::copy_within(Buffer& to, size_t to_offset, const Buffer& from, size_t offset,
+                              size_t bytes) {
   return copy_from_host(to, to_offset, static_cast<const char*>(from.data()) + offset, bytes);
 }
 

@@ -15,7 +15,7 @@ namespace holdfast {
 namespace {
 
 constexpr size_t kCacheFrom = 64 << 10;  // smaller blocks are malloc's business
-constexpr size_t kMapFrom = 2 << 20;     // larger ones are mapped, in huge pages where there are any
+constexpr size_t kMapFrom = 2 << 20;  // larger ones are mapped, in huge pages where there are any
 constexpr size_t kAlign = 64;
 
 // Steps of an eighth: at most 12 % is lost, and blocks of nearly equal size are exchangeable.
@@ -34,8 +34,10 @@ void* fresh(size_t bytes) {
 }
 
 void give_back(void* p, size_t bytes) noexcept {
-  if (bytes < kMapFrom) std::free(p);
-  else munmap(p, bytes);
+  if (bytes < kMapFrom)
+    std::free(p);
+  else
+    munmap(p, bytes);
 }
 
 }  // namespace
@@ -60,7 +62,8 @@ void* Pool::allocate(size_t bytes, size_t* rounded) {
   if (want >= kCacheFrom) {
     std::lock_guard lock(bins_->mutex);
     // A block that is a quarter larger serves too: the memory of plans comes in sizes of its own.
-    for (auto it = bins_->free.lower_bound(want); it != bins_->free.end() && it->first <= want + want / 4; ++it) {
+    for (auto it = bins_->free.lower_bound(want);
+         it != bins_->free.end() && it->first <= want + want / 4; ++it) {
       if (it->second.empty()) continue;
       void* p = it->second.back();
       it->second.pop_back();
@@ -107,7 +110,8 @@ int64_t system_memory() {
   static const int64_t bytes = [] {
     int64_t n = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
     int64_t group = 0;
-    if (std::ifstream in("/sys/fs/cgroup/memory.max"); in >> group && group > 0 && group < n) n = group;
+    if (std::ifstream in("/sys/fs/cgroup/memory.max"); in >> group && group > 0 && group < n)
+      n = group;
     return n;
   }();
   return bytes;

@@ -10,13 +10,13 @@ struct LoopTable {
   Loop casts[kNumDTypes][kNumDTypes] = {};  // from, to
 };
 
-#define HOLDFAST_DECLARE_LOOPS(isa)  \
-  namespace isa {                    \
-  void add_float_loops(LoopTable&);  \
-  void add_complex_loops(LoopTable&);\
-  void add_integer_loops(LoopTable&);\
-  void add_wide_loops(LoopTable&);   \
-  void add_cast_loops(LoopTable&);   \
+#define HOLDFAST_DECLARE_LOOPS(isa)   \
+  namespace isa {                     \
+  void add_float_loops(LoopTable&);   \
+  void add_complex_loops(LoopTable&); \
+  void add_integer_loops(LoopTable&); \
+  void add_wide_loops(LoopTable&);    \
+  void add_cast_loops(LoopTable&);    \
   }
 HOLDFAST_DECLARE_LOOPS(baseline)
 HOLDFAST_DECLARE_LOOPS(avx2)

@@ -28,11 +28,13 @@ inline To convert(From x) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Narrow integers by way of the next that holds them all, so that numbers wrap as TensorFlow's do.
+    // Narrow integers by way of the next that holds them all, so that numbers wrap as TensorFlow's
+    // do.
     if constexpr (std::is_same_v<To, uint64_t>) {
       constexpr From half = static_cast<From>(0x1p63), full = static_cast<From>(0x1p64);
       bool upper = x >= half && x < full;
-      return static_cast<uint64_t>(whole<int64_t>(upper ? x - half : x)) + (upper ? uint64_t{1} << 63 : 0);
+      return static_cast<uint64_t>(whole<int64_t>(upper ? x - half : x)) +
+             (upper ? uint64_t{1} << 63 : 0);
     } else if constexpr (std::is_same_v<To, uint32_t> || std::is_same_v<To, int64_t>) {
       return static_cast<To>(whole<int64_t>(x));
     } else {

@@ -5,10 +5,12 @@ namespace holdfast::HOLDFAST_ISA {
 
 namespace {
 
-// Unnamed: each file has its own, and what is instantiated with it must not be merged with another's.
+// Unnamed: each file has its own, and what is instantiated with it must not be merged with
+// another's.
 struct Mine {
   template <class T>
-  static constexpr bool has = std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat>;
+  static constexpr bool has =
+      std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, bfloat>;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// One operand with a single element for each row: it stays in a register, where writing it out along the row would cost
-// as much as the op. For the ops that normalise; others read it written out.
+// One operand with a single element for each row: it stays in a register, where writing it out
+// along the row would cost as much as the op. For the ops that normalise; others read it written
+// out.
 #include "holdfast/expr/cpu/make_loops.h"
 #include "holdfast/expr/cpu/row_table.h"
 
@@ -16,8 +17,10 @@ void row_loop(const void* const* in, void* out, int64_t rows, int64_t n) {
     const W y = static_cast<W>(single[r]);
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
-      if constexpr (kSingle == 1) o[i] = static_cast<T>(Fn::template f<W>(static_cast<W>(x[i]), y));
-      else o[i] = static_cast<T>(Fn::template f<W>(y, static_cast<W>(x[i])));
+      if constexpr (kSingle == 1)
+        o[i] = static_cast<T>(Fn::template f<W>(static_cast<W>(x[i]), y));
+      else
+        o[i] = static_cast<T>(Fn::template f<W>(y, static_cast<W>(x[i])));
     }
   }
 }

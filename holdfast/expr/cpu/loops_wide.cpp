@@ -5,7 +5,8 @@ namespace holdfast::HOLDFAST_ISA {
 
 namespace {
 
-// Unnamed: each file has its own, and what is instantiated with it must not be merged with another's.
+// Unnamed: each file has its own, and what is instantiated with it must not be merged with
+// another's.
 struct Mine {
   template <class T>
   static constexpr bool has = std::is_same_v<T, double>;

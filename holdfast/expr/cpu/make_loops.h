@@ -8,16 +8,20 @@
 
 namespace holdfast::HOLDFAST_ISA {
 
-template <class... T> struct Types {};
+template <class... T>
+struct Types {};
 using F = Types<half, bfloat, float, double>;
 using D = Types<float, double>;
 using C = Types<complex64, complex128>;
 using FC = Types<half, bfloat, float, double, complex64, complex128>;
 using I = Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
-using R = Types<half, bfloat, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
-using N = Types<half, bfloat, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, complex64, complex128>;
+using R = Types<half, bfloat, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                uint32_t, uint64_t>;
+using N = Types<half, bfloat, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                uint32_t, uint64_t, complex64, complex128>;
 using B = Types<bool>;
-using U = Types<half, bfloat, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, complex64, complex128, bool>;
+using U = Types<half, bfloat, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                uint32_t, uint64_t, complex64, complex128, bool>;
 
 struct same {};
 struct boolean {};
@@ -41,20 +45,21 @@ void loop(const void* const* in, void* out, int64_t n) {
     auto* c = static_cast<const T*>(in[2]);
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i)
-      o[i] = static_cast<O>(Fn::template f<W>(static_cast<W>(a[i]), static_cast<W>(b[i]), static_cast<W>(c[i])));
+      o[i] = static_cast<O>(
+          Fn::template f<W>(static_cast<W>(a[i]), static_cast<W>(b[i]), static_cast<W>(c[i])));
   }
 }
 
 #define HOLDFAST_PARAMS1 T x
 #define HOLDFAST_PARAMS2 T x, T y
 #define HOLDFAST_PARAMS3 T x, T y, T z
-#define HOLDFAST_SCALAR(id, arity, types, result, ...)                                        \
-  struct Fn##id {                                                                             \
-    template <class T>                                                                        \
-    static inline __attribute__((always_inline)) auto f(HOLDFAST_PARAMS##arity) {             \
-      using namespace holdfast::scalar;                                                       \
-      return __VA_ARGS__;                                                                     \
-    }                                                                                         \
+#define HOLDFAST_SCALAR(id, arity, types, result, ...)                            \
+  struct Fn##id {                                                                 \
+    template <class T>                                                            \
+    static inline __attribute__((always_inline)) auto f(HOLDFAST_PARAMS##arity) { \
+      using namespace holdfast::scalar;                                           \
+      return __VA_ARGS__;                                                         \
+    }                                                                             \
   };
 #include "holdfast/expr/scalar_ops.def"
 #undef HOLDFAST_SCALAR
@@ -63,14 +68,16 @@ void loop(const void* const* in, void* out, int64_t n) {
 template <class Mine, class Fn, int Arity, class Result, class... T>
 void fill(LoopTable& t, Scalar s, Types<T...>) {
   auto one = [&]<class X>(X) {
-    if constexpr (Mine::template has<X>) t.loops[static_cast<int>(s)][static_cast<int>(dtype_of<X>)] = &loop<Fn, Arity, X, Result>;
+    if constexpr (Mine::template has<X>)
+      t.loops[static_cast<int>(s)][static_cast<int>(dtype_of<X>)] = &loop<Fn, Arity, X, Result>;
   };
   (one(T{}), ...);
 }
 
 template <class Mine>
 void fill_all(LoopTable& t) {
-#define HOLDFAST_SCALAR(id, arity, types, result, ...) fill<Mine, Fn##id, arity, result>(t, Scalar::k##id, types{});
+#define HOLDFAST_SCALAR(id, arity, types, result, ...) \
+  fill<Mine, Fn##id, arity, result>(t, Scalar::k##id, types{});
 #include "holdfast/expr/scalar_ops.def"
 #undef HOLDFAST_SCALAR
 }

@@ -10,12 +10,18 @@ using RowLoop = void (*)(const void* const* in, void* out, int64_t rows, int64_t
 
 struct RowTable {
   RowLoop loops[kNumScalars][kNumDTypes][2] = {};  // by the operand that has one element a row
-  RowLoop spreads[17] = {};                        // out[r * n + i] = in[0][r], by the bytes of an element
+  RowLoop spreads[17] = {};  // out[r * n + i] = in[0][r], by the bytes of an element
 };
 
-namespace baseline { void add_row_loops(RowTable&); }
-namespace avx2 { void add_row_loops(RowTable&); }
-namespace avx512 { void add_row_loops(RowTable&); }
+namespace baseline {
+void add_row_loops(RowTable&);
+}
+namespace avx2 {
+void add_row_loops(RowTable&);
+}
+namespace avx512 {
+void add_row_loops(RowTable&);
+}
 
 /// Those of this machine's best instruction set.
 const RowTable& row_table();

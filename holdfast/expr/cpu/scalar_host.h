@@ -11,115 +11,260 @@
 
 namespace holdfast::scalar {
 
-template <class T> concept Integer = std::is_integral_v<T>;
-template <class T> concept Floating = std::is_floating_point_v<T>;
-template <class T> concept Complex = is_complex_v<T>;
+template <class T>
+concept Integer = std::is_integral_v<T>;
+template <class T>
+concept Floating = std::is_floating_point_v<T>;
+template <class T>
+concept Complex = is_complex_v<T>;
 
 inline double infinity() { return __builtin_inf(); }
 
 // Integer overflow wraps, as in every array library; signed arithmetic would be undefined.
-template <class T> using Wide = std::make_unsigned_t<std::conditional_t<(sizeof(T) < 4), int, T>>;
-template <Integer T> inline T wrap_add(T x, T y) { return static_cast<T>(static_cast<Wide<T>>(x) + static_cast<Wide<T>>(y)); }
-template <Integer T> inline T wrap_sub(T x, T y) { return static_cast<T>(static_cast<Wide<T>>(x) - static_cast<Wide<T>>(y)); }
-template <Integer T> inline T wrap_mul(T x, T y) { return static_cast<T>(static_cast<Wide<T>>(x) * static_cast<Wide<T>>(y)); }
-template <Integer T> inline T wrap_neg(T x) { return static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(x)); }
-template <Floating T> inline T wrap_add(T x, T y) { return x + y; }
-template <Floating T> inline T wrap_sub(T x, T y) { return x - y; }
-template <Floating T> inline T wrap_mul(T x, T y) { return x * y; }
-template <Floating T> inline T wrap_neg(T x) { return -x; }
-template <Complex T> inline T wrap_add(T x, T y) { return x + y; }
-template <Complex T> inline T wrap_sub(T x, T y) { return x - y; }
-template <Complex T> inline T wrap_neg(T x) { return -x; }
+template <class T>
+using Wide = std::make_unsigned_t<std::conditional_t<(sizeof(T) < 4), int, T>>;
+template <Integer T>
+inline T wrap_add(T x, T y) {
+  return static_cast<T>(static_cast<Wide<T>>(x) + static_cast<Wide<T>>(y));
+}
+template <Integer T>
+inline T wrap_sub(T x, T y) {
+  return static_cast<T>(static_cast<Wide<T>>(x) - static_cast<Wide<T>>(y));
+}
+template <Integer T>
+inline T wrap_mul(T x, T y) {
+  return static_cast<T>(static_cast<Wide<T>>(x) * static_cast<Wide<T>>(y));
+}
+template <Integer T>
+inline T wrap_neg(T x) {
+  return static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(x));
+}
+template <Floating T>
+inline T wrap_add(T x, T y) {
+  return x + y;
+}
+template <Floating T>
+inline T wrap_sub(T x, T y) {
+  return x - y;
+}
+template <Floating T>
+inline T wrap_mul(T x, T y) {
+  return x * y;
+}
+template <Floating T>
+inline T wrap_neg(T x) {
+  return -x;
+}
+template <Complex T>
+inline T wrap_add(T x, T y) {
+  return x + y;
+}
+template <Complex T>
+inline T wrap_sub(T x, T y) {
+  return x - y;
+}
+template <Complex T>
+inline T wrap_neg(T x) {
+  return -x;
+}
 // The plain formula: C's rules for infinities would call a library for every product.
-template <Complex T> inline T wrap_mul(T x, T y) {
+template <Complex T>
+inline T wrap_mul(T x, T y) {
   return T(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
 }
 
-template <class T> inline T squared_difference(T x, T y) {
+template <class T>
+inline T squared_difference(T x, T y) {
   T d = wrap_sub(x, y);
-  if constexpr (Complex<T>) return wrap_mul(std::conj(d), d);
-  else return wrap_mul(d, d);
+  if constexpr (Complex<T>)
+    return wrap_mul(std::conj(d), d);
+  else
+    return wrap_mul(d, d);
 }
 
-template <Integer T> inline T abs(T x) { if constexpr (std::is_signed_v<T>) return x < 0 ? wrap_neg(x) : x; else return x; }
-template <Integer T> inline T sign(T x) { return static_cast<T>((x > 0) - (std::is_signed_v<T> && x < 0)); }
-template <Complex T> inline T sign(T x) { return x == T(0) ? T(0) : x / std::abs(x); }
-template <Floating T> inline T sign(T x) { return x != x ? x : static_cast<T>((x > 0) - (x < 0)); }
-template <Integer T> inline T floor(T x) { return x; }
-template <Integer T> inline T ceil(T x) { return x; }
-template <Integer T> inline T round(T x) { return x; }
-template <Integer T> inline T trunc(T x) { return x; }
+template <Integer T>
+inline T abs(T x) {
+  if constexpr (std::is_signed_v<T>)
+    return x < 0 ? wrap_neg(x) : x;
+  else
+    return x;
+}
+template <Integer T>
+inline T sign(T x) {
+  return static_cast<T>((x > 0) - (std::is_signed_v<T> && x < 0));
+}
+template <Complex T>
+inline T sign(T x) {
+  return x == T(0) ? T(0) : x / std::abs(x);
+}
+template <Floating T>
+inline T sign(T x) {
+  return x != x ? x : static_cast<T>((x > 0) - (x < 0));
+}
+template <Integer T>
+inline T floor(T x) {
+  return x;
+}
+template <Integer T>
+inline T ceil(T x) {
+  return x;
+}
+template <Integer T>
+inline T round(T x) {
+  return x;
+}
+template <Integer T>
+inline T trunc(T x) {
+  return x;
+}
 
 // A NaN wins, whichever side it is on.
-template <Floating T> inline T nan_max(T x, T y) { return x != x ? x : x < y || y != y ? y : x; }
-template <Floating T> inline T nan_min(T x, T y) { return x != x ? x : y < x || y != y ? y : x; }
-template <Integer T> inline T nan_max(T x, T y) { return x < y ? y : x; }
-template <Integer T> inline T nan_min(T x, T y) { return y < x ? y : x; }
+template <Floating T>
+inline T nan_max(T x, T y) {
+  return x != x ? x : x < y || y != y ? y : x;
+}
+template <Floating T>
+inline T nan_min(T x, T y) {
+  return x != x ? x : y < x || y != y ? y : x;
+}
+template <Integer T>
+inline T nan_max(T x, T y) {
+  return x < y ? y : x;
+}
+template <Integer T>
+inline T nan_min(T x, T y) {
+  return y < x ? y : x;
+}
 
 // Division by zero is refused before the loop; here it must only not trap. MIN / -1 wraps.
-template <Integer T> inline T truncdiv(T x, T y) {
+template <Integer T>
+inline T truncdiv(T x, T y) {
   if (y == 0) return 0;
-  if constexpr (std::is_signed_v<T>) if (y == T(-1)) return wrap_neg(x);
+  if constexpr (std::is_signed_v<T>)
+    if (y == T(-1)) return wrap_neg(x);
   return static_cast<T>(x / y);
 }
-template <Integer T> inline T truncmod(T x, T y) {
+template <Integer T>
+inline T truncmod(T x, T y) {
   if (y == 0) return 0;
-  if constexpr (std::is_signed_v<T>) if (y == T(-1)) return 0;
+  if constexpr (std::is_signed_v<T>)
+    if (y == T(-1)) return 0;
   return static_cast<T>(x % y);
 }
-template <Floating T> inline T truncmod(T x, T y) { return fmod(x, y); }
-template <Floating T> inline T truncdiv(T x, T y) { return trunc(x / y); }
-template <Integer T> inline T quotient(T x, T y) { return truncdiv(x, y); }
-template <class T> inline T quotient(T x, T y) { return x / y; }
+template <Floating T>
+inline T truncmod(T x, T y) {
+  return fmod(x, y);
+}
+template <Floating T>
+inline T truncdiv(T x, T y) {
+  return trunc(x / y);
+}
+template <Integer T>
+inline T quotient(T x, T y) {
+  return truncdiv(x, y);
+}
+template <class T>
+inline T quotient(T x, T y) {
+  return x / y;
+}
 
-// A shift by less than nothing or by more bits than there are is taken for the nearest that is defined.
-template <Integer T> inline int shift_by(T y) {
+// A shift by less than nothing or by more bits than there are is taken for the nearest that is
+// defined.
+template <Integer T>
+inline int shift_by(T y) {
   constexpr T most = static_cast<T>(sizeof(T) * 8 - 1);
-  if constexpr (std::is_signed_v<T>) if (y < 0) return 0;
+  if constexpr (std::is_signed_v<T>)
+    if (y < 0) return 0;
   return static_cast<int>(y < most ? y : most);
 }
-template <Integer T> inline T shift_left(T x, T y) { return static_cast<T>(static_cast<Wide<T>>(x) << shift_by(y)); }
-template <Integer T> inline T shift_right(T x, T y) { return static_cast<T>(x >> shift_by(y)); }
+template <Integer T>
+inline T shift_left(T x, T y) {
+  return static_cast<T>(static_cast<Wide<T>>(x) << shift_by(y));
+}
+template <Integer T>
+inline T shift_right(T x, T y) {
+  return static_cast<T>(x >> shift_by(y));
+}
 
-template <Floating T> inline T nextafter(T x, T y) {
-  if constexpr (std::is_same_v<T, float>) return __builtin_nextafterf(x, y);
-  else return __builtin_nextafter(x, y);
+template <Floating T>
+inline T nextafter(T x, T y) {
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_nextafterf(x, y);
+  else
+    return __builtin_nextafter(x, y);
 }
 
 // Complex numbers through the standard library.
-#define HOLDFAST_COMPLEX(fn) template <Complex T> inline T fn(T x) { return std::fn(x); }
-HOLDFAST_COMPLEX(sqrt) HOLDFAST_COMPLEX(exp) HOLDFAST_COMPLEX(log) HOLDFAST_COMPLEX(sin) HOLDFAST_COMPLEX(cos)
-HOLDFAST_COMPLEX(tan) HOLDFAST_COMPLEX(asin) HOLDFAST_COMPLEX(acos) HOLDFAST_COMPLEX(atan) HOLDFAST_COMPLEX(sinh)
-HOLDFAST_COMPLEX(cosh) HOLDFAST_COMPLEX(tanh) HOLDFAST_COMPLEX(asinh) HOLDFAST_COMPLEX(acosh) HOLDFAST_COMPLEX(atanh)
+#define HOLDFAST_COMPLEX(fn) \
+  template <Complex T>       \
+  inline T fn(T x) {         \
+    return std::fn(x);       \
+  }
+HOLDFAST_COMPLEX(sqrt)
+HOLDFAST_COMPLEX(exp)
+HOLDFAST_COMPLEX(log)
+HOLDFAST_COMPLEX(sin)
+HOLDFAST_COMPLEX(cos)
+HOLDFAST_COMPLEX(tan)
+HOLDFAST_COMPLEX(asin)
+HOLDFAST_COMPLEX(acos)
+HOLDFAST_COMPLEX(atan)
+HOLDFAST_COMPLEX(sinh)
+HOLDFAST_COMPLEX(cosh)
+HOLDFAST_COMPLEX(tanh)
+HOLDFAST_COMPLEX(asinh)
+HOLDFAST_COMPLEX(acosh)
+HOLDFAST_COMPLEX(atanh)
 #undef HOLDFAST_COMPLEX
-template <Complex T> inline T rsqrt(T x) { return T(1) / std::sqrt(x); }
-template <Complex T> inline T expm1(T x) {
+template <Complex T>
+inline T rsqrt(T x) {
+  return T(1) / std::sqrt(x);
+}
+template <Complex T>
+inline T expm1(T x) {
   const auto a = x.real(), b = x.imag(), s = std::sin(b / 2);
   return T(expm1(a) * std::cos(b) - 2 * s * s, std::exp(a) * std::sin(b));
 }
-template <Complex T> inline T log1p(T x) {
+template <Complex T>
+inline T log1p(T x) {
   const auto a = x.real(), b = x.imag();
   return T(log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a));
 }
-template <Complex T> inline T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)); }
-template <Complex T> inline T pow(T x, T y) { return y == T(0) ? T(1) : x == T(0) ? T(0) : std::pow(x, y); }
-template <Complex T> inline T conj(T x) { return std::conj(x); }
-template <Floating T> inline T conj(T x) { return x; }
+template <Complex T>
+inline T sigmoid(T x) {
+  return T(1) / (T(1) + std::exp(-x));
+}
+template <Complex T>
+inline T pow(T x, T y) {
+  return y == T(0) ? T(1) : x == T(0) ? T(0) : std::pow(x, y);
+}
+template <Complex T>
+inline T conj(T x) {
+  return std::conj(x);
+}
+template <Floating T>
+inline T conj(T x) {
+  return x;
+}
 
 // Derivatives of activations at y, times what arrives.
-template <Floating T> inline T softsign_grad(T dy, T y) {
+template <Floating T>
+inline T softsign_grad(T dy, T y) {
   const T d = T(1) + abs(y);
   return dy / (d * d);
 }
-template <Floating T> inline T silu_grad(T dy, T y) {
+template <Floating T>
+inline T silu_grad(T dy, T y) {
   const T s = sigmoid(y);
   return dy * s * (T(1) + y * (T(1) - s));
 }
-template <Floating T> inline T gelu_grad(T dy, T y) {
+template <Floating T>
+inline T gelu_grad(T dy, T y) {
   const T below = T(0.5) * (T(1) + erf(y * T(0.70710678118654752440)));
   return dy * (below + y * T(0.39894228040143267794) * exp(T(-0.5) * y * y));
 }
-template <Floating T> inline T gelu_tanh_grad(T dy, T y) {
+template <Floating T>
+inline T gelu_tanh_grad(T dy, T y) {
   const T t = tanh(T(0.79788456080286535588) * (y + T(0.044715) * y * y * y));
   const T slope = T(0.79788456080286535588) * (T(1) + T(0.134145) * y * y);
   return dy * T(0.5) * ((T(1) + t) + y * (T(1) - t * t) * slope);

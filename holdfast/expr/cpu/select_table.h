@@ -9,8 +9,14 @@ struct SelectTable {
   Loop loops[17] = {};  // by the bytes of an element
 };
 
-namespace baseline { void add_select_loops(SelectTable&); }
-namespace avx2 { void add_select_loops(SelectTable&); }
-namespace avx512 { void add_select_loops(SelectTable&); }
+namespace baseline {
+void add_select_loops(SelectTable&);
+}
+namespace avx2 {
+void add_select_loops(SelectTable&);
+}
+namespace avx512 {
+void add_select_loops(SelectTable&);
+}
 
 }  // namespace holdfast

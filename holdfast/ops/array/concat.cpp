@@ -23,8 +23,12 @@ void infer_concat(Infer& s) {
   int axis = axis_of_rank(s, (*axes)[0], out.rank());
   int64_t total = 0;
   for (int i = 1; i < s.inputs(); ++i) {
-    if (!s.shape(i).has_rank()) { total = kUnknown; continue; }
-    if (s.shape(i).rank() != out.rank()) s.bad_shape(i, cat("rank ", out.rank(), ", that of the others"));
+    if (!s.shape(i).has_rank()) {
+      total = kUnknown;
+      continue;
+    }
+    if (s.shape(i).rank() != out.rank())
+      s.bad_shape(i, cat("rank ", out.rank(), ", that of the others"));
     int64_t d = s.shape(i)[axis];
     auto sum = checked_add(total, d);
     if (!sum) s.bad_shape(i, "sizes whose sum can be counted");
@@ -32,7 +36,8 @@ void infer_concat(Infer& s) {
     Shape rest = s.shape(i);
     rest.dims()[static_cast<size_t>(axis)] = out[axis];
     auto both = out.merged(rest);
-    if (!both) s.bad_shape(i, cat("the sizes of the others, ", out.text(), ", on all axes but ", axis));
+    if (!both)
+      s.bad_shape(i, cat("the sizes of the others, ", out.text(), ", on all axes but ", axis));
     out = *both;
   }
   out.dims()[static_cast<size_t>(axis)] = total;
@@ -46,7 +51,8 @@ Status run_concat(Call& c) {
   int64_t at = 0;
   for (int i = 1; i < c.inputs() && a.outer; ++i) {
     int64_t run = c.in(i).size() / a.outer;
-    copy_strided(y.dtype(), {{a.outer, run, a.size * a.inner}, {run, 1, 1}}, c.in(i).raw(), element(y.mutable_raw(), y.dtype(), at));
+    copy_strided(y.dtype(), {{a.outer, run, a.size * a.inner}, {run, 1, 1}}, c.in(i).raw(),
+                 element(y.mutable_raw(), y.dtype(), at));
     at += run;
   }
   return {};
@@ -66,11 +72,13 @@ Tensors concat_back(Grad& g) {
     sizes = d;
   } else {
     std::vector<Tensor> d;
-    for (int i = 1; i < g.inputs(); ++i) d.push_back(index(shape(g.x(i)), {{.kind = IndexItem::kInt, .start = axis}}));
+    for (int i = 1; i < g.inputs(); ++i)
+      d.push_back(index(shape(g.x(i)), {{.kind = IndexItem::kInt, .start = axis}}));
     sizes = Sizes(stack(d));
   }
   Tensors parts = split(dy, sizes, {.axis = axis, .num = g.inputs() - 1});
-  for (int i = 1; i < g.inputs(); ++i) out[static_cast<size_t>(i)] = parts[static_cast<size_t>(i - 1)];
+  for (int i = 1; i < g.inputs(); ++i)
+    out[static_cast<size_t>(i)] = parts[static_cast<size_t>(i - 1)];
   return out;
 }
 
@@ -83,7 +91,8 @@ void infer_pack(Infer& s) {
     out = *both;
   }
   if (!out.has_rank()) return s.output(s.dtype(), out);
-  out.dims().insert(static_cast<size_t>(axis_of_rank(s, s.attr(0).i(), out.rank() + 1)), s.inputs());
+  out.dims().insert(static_cast<size_t>(axis_of_rank(s, s.attr(0).i(), out.rank() + 1)),
+                    s.inputs());
   s.output(s.dtype(), out);
 }
 
@@ -100,9 +109,17 @@ Status run_pack(Call& c) {
 }  // namespace
 
 static const Op concat_op =
-    OP(ConcatV2, &concat).args("values, axis").doc("The values one after another along `axis`.")
-        .inputs("axis: Tidx!, values*").infer(infer_concat).kernel("runs", run_concat).gradient(concat_back).keeps("axis").rearranges()
-        .samples("[uniform(2, 3), uniform(4, 3)], 0", "[uniform(2, 3), uniform(2, 1), uniform(2, 0)], -1", "[strings(2), strings(3)], 0")
+    OP(ConcatV2, &concat)
+        .args("values, axis")
+        .doc("The values one after another along `axis`.")
+        .inputs("axis: Tidx!, values*")
+        .infer(infer_concat)
+        .kernel("runs", run_concat)
+        .gradient(concat_back)
+        .keeps("axis")
+        .rearranges()
+        .samples("[uniform(2, 3), uniform(4, 3)], 0",
+                 "[uniform(2, 3), uniform(2, 1), uniform(2, 0)], -1", "[strings(2), strings(3)], 0")
         .reference("np.concatenate(values, axis)");
 Tensor concat(const Ins& values, const Sizes& axis) {
   Tensors in = values.tensors();
@@ -112,15 +129,31 @@ Tensor concat(const Ins& values, const Sizes& axis) {
 }
 
 static const Op pack_op =
-    OP(Pack, &stack).args("values").options<&AxisOptions::axis>("axis").doc("The values side by side along a new axis.")
-        .inputs("values*").attr("axis", 0).infer(infer_pack).kernel("runs", run_pack)
-        .gradient(+[](Grad& g) -> Tensors { return unstack(g.dy(), {.num = g.inputs(), .axis = g.attr(0).i()}); }).keeps("").rearranges()
-        .samples("[uniform(2, 3), uniform(2, 3)]", "[uniform(2, 3), uniform(2, 3)], axis=-1", "[uniform(), uniform()]", "[strings(2), strings(2)], 1")
+    OP(Pack, &stack)
+        .args("values")
+        .options<&AxisOptions::axis>("axis")
+        .doc("The values side by side along a new axis.")
+        .inputs("values*")
+        .attr("axis", 0)
+        .infer(infer_pack)
+        .kernel("runs", run_pack)
+        .gradient(+[](Grad& g) -> Tensors {
+  return unstack(g.dy(), {.num = g.inputs(), .axis = g.attr(0).i()});
+})
+        .keeps("")
+        .rearranges()
+        .samples("[uniform(2, 3), uniform(2, 3)]", "[uniform(2, 3), uniform(2, 3)], axis=-1",
+                 "[uniform(), uniform()]", "[strings(2), strings(2)], 1")
         .reference("np.stack(values, axis)");
-Tensor stack(const Ins& values, const AxisOptions& o) { return pack_op.list(values.tensors(), {o.axis})[0]; }
+Tensor stack(const Ins& values, const AxisOptions& o) {
+  return pack_op.list(values.tensors(), {o.axis})[0];
+}
 
-REGISTER(FUNCTION(&parallel_stack).args("values").doc("The values side by side along a new first axis.")
-             .samples("[uniform(2, 3), uniform(2, 3)]").reference("np.stack(values)"));
+REGISTER(FUNCTION(&parallel_stack)
+             .args("values")
+             .doc("The values side by side along a new first axis.")
+             .samples("[uniform(2, 3), uniform(2, 3)]")
+             .reference("np.stack(values)"));
 Tensor parallel_stack(const Ins& values) { return stack(values); }
 
 }  // namespace holdfast

@@ -13,8 +13,11 @@ namespace {
 template <class To, class From>
 To converted(const From& v) {
   if constexpr (is_complex_v<From>) {
-    if constexpr (is_complex_v<To>) return To(static_cast<typename To::value_type>(v.real()), static_cast<typename To::value_type>(v.imag()));
-    else return converted<To>(v.real());
+    if constexpr (is_complex_v<To>)
+      return To(static_cast<typename To::value_type>(v.real()),
+                static_cast<typename To::value_type>(v.imag()));
+    else
+      return converted<To>(v.real());
   } else if constexpr (is_complex_v<To>) {
     return To(static_cast<typename To::value_type>(static_cast<float_of<From>>(v)));
   } else {
@@ -34,7 +37,8 @@ bool converts(DType from, DType to) {
 
 Tensor make_constant(DType from, const void* values, size_t count, Shape shape, DType to) {
   if (to == DType::kInvalid) to = from;
-  if (!converts(from, to)) fail(Code::E1101, cat("constant: ", name(from), " values were given for dtype ", name(to)));
+  if (!converts(from, to))
+    fail(Code::E1101, cat("constant: ", name(from), " values were given for dtype ", name(to)));
   Tensor t = empty(to, shape, cpu());
   t.rep()->op = "Const";
   if (from == DType::kString) {
@@ -46,8 +50,10 @@ Tensor make_constant(DType from, const void* values, size_t count, Shape shape, 
       const auto* p = static_cast<const F*>(values);
       if constexpr (std::is_integral_v<F> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
         for (size_t i = 0; i < count; ++i)
-          if (!std::is_same_v<F, bool> && static_cast<__int128>(p[i]) != static_cast<__int128>(static_cast<T>(p[i])))
-            fail(Code::E1103, cat("constant: the value ", p[i], " at position ", i, " does not fit ", name(to)));
+          if (!std::is_same_v<F, bool> &&
+              static_cast<__int128>(p[i]) != static_cast<__int128>(static_cast<T>(p[i])))
+            fail(Code::E1103,
+                 cat("constant: the value ", p[i], " at position ", i, " does not fit ", name(to)));
       }
       std::transform(p, p + count, t.mutable_data<T>(), [](const F& v) { return converted<T>(v); });
     });
@@ -56,7 +62,9 @@ Tensor make_constant(DType from, const void* values, size_t count, Shape shape, 
 }
 
 void ragged_constant(int64_t got, int64_t expected, int depth) {
-  fail(Code::E1102, cat("constant: a list at depth ", depth, " has ", got, " values, the one before it ", expected),
+  fail(Code::E1102,
+       cat("constant: a list at depth ", depth, " has ", got, " values, the one before it ",
+           expected),
        "a tensor is rectangular: all lists of one depth have one length");
 }
 

@@ -12,9 +12,11 @@ namespace {
 
 void infer_gather_nd(Infer& s) {
   need_nd_indices(s, 1, s.shape(0), "`params`");
-  if (!s.shape(0).has_rank() || !s.shape(1).has_rank() || s.shape(1)[-1] < 0) return s.output(s.dtype(), Shape::unknown());
+  if (!s.shape(0).has_rank() || !s.shape(1).has_rank() || s.shape(1)[-1] < 0)
+    return s.output(s.dtype(), Shape::unknown());
   Dims out(s.shape(1).begin(), s.shape(1).end() - 1);
-  for (auto i = static_cast<int>(s.shape(1)[-1]); i < s.shape(0).rank(); ++i) out.push_back(s.shape(0)[i]);
+  for (auto i = static_cast<int>(s.shape(1)[-1]); i < s.shape(0).rank(); ++i)
+    out.push_back(s.shape(0)[i]);
   s.output(s.dtype(), Shape(out));
 }
 
@@ -24,7 +26,8 @@ Status run_gather_nd(Call& c) {
   Tensor& y = c.out();
   if (!y.size()) return {};
   if (!params.size())
-    return {Code::E1103, cat("GatherNd: `params` is empty, ", params.shape().text(), ", and ", y.size(), " elements are asked of it")};
+    return {Code::E1103, cat("GatherNd: `params` is empty, ", params.shape().text(), ", and ",
+                             y.size(), " elements are asked of it")};
   NdLayout n(indices.shape(), params.shape());
   visit_cells(params.dtype(), [&]<class T>(T) {
     visit_indices(indices.dtype(), [&]<class I>(I) {
@@ -32,7 +35,8 @@ Status run_gather_nd(Call& c) {
       parallel_for(n.count, std::max<int64_t>(1, 16384 / n.inner), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           int64_t at = 0;
-          for (int64_t k = 0; k < n.depth; ++k) at += static_cast<int64_t>(p[i * n.depth + k]) * n.strides[static_cast<size_t>(k)];
+          for (int64_t k = 0; k < n.depth; ++k)
+            at += static_cast<int64_t>(p[i * n.depth + k]) * n.strides[static_cast<size_t>(k)];
           std::copy_n(params.data<T>() + at * n.inner, n.inner, y.mutable_data<T>() + i * n.inner);
         }
       });
@@ -47,7 +51,9 @@ Tensors gather_nd_back(Grad& g) {
     g.sparse(0, {g.dy(), squeeze(indices, {.axis = Sizes(-1)}), shape_of(params).tensor()});
     return {Tensor(), Tensor()};
   }
-  Tensor where_to = params.shape().is_full() ? host_ints(indices.dtype(), params.shape().dims(), Shape{params.rank()}) : shape(params, indices.dtype());
+  Tensor where_to = params.shape().is_full()
+                        ? host_ints(indices.dtype(), params.shape().dims(), Shape{params.rank()})
+                        : shape(params, indices.dtype());
   return {scatter_nd(indices, g.dy(), Sizes(where_to)), Tensor()};
 }
 
@@ -59,7 +65,8 @@ Tensor with_batch(const Tensor& indices, int64_t batch_dims) {
   for (int64_t b = 0; b < batch_dims; ++b) {
     Dims along(lead.size(), 1);
     along[static_cast<size_t>(b)] = lead[static_cast<size_t>(b)];
-    Tensor count = range(0, Tensor::scalar(lead[static_cast<size_t>(b)], indices.dtype()), 1, indices.dtype());
+    Tensor count =
+        range(0, Tensor::scalar(lead[static_cast<size_t>(b)], indices.dtype()), 1, indices.dtype());
     list.push_back(broadcast_to(reshape(count, along), lead));
   }
   list.push_back(indices);
@@ -69,23 +76,34 @@ Tensor with_batch(const Tensor& indices, int64_t batch_dims) {
 }  // namespace
 
 static const Op op =
-    OP(GatherNd, &gather_nd).args("params, indices: I").options<&GatherNdOptions::batch_dims>("batch_dims")
+    OP(GatherNd, &gather_nd)
+        .args("params, indices: I")
+        .options<&GatherNdOptions::batch_dims>("batch_dims")
         .doc("Slices of `params` at positions: the last axis of `indices` holds coordinates.")
-        .inputs("params: Tparams, indices: I").dtypes(kAll, "Tparams").dtypes(kIndices, "I").infer(infer_gather_nd)
-        .kernel("rows", run_gather_nd).gradient(gather_nd_back).keeps("indices")
-        .samples("uniform(3, 4), [[0, 1], [2, 3]]", "uniform(3, 4), [[2], [0], [2]]", "strings(3, 2), [[0, 1]]", "uniform(2, 3), [[[1, 2]], [[0, 0]]]")
+        .inputs("params: Tparams, indices: I")
+        .dtypes(kAll, "Tparams")
+        .dtypes(kIndices, "I")
+        .infer(infer_gather_nd)
+        .kernel("rows", run_gather_nd)
+        .gradient(gather_nd_back)
+        .keeps("indices")
+        .samples("uniform(3, 4), [[0, 1], [2, 3]]", "uniform(3, 4), [[2], [0], [2]]",
+                 "strings(3, 2), [[0, 1]]", "uniform(2, 3), [[[1, 2]], [[0, 0]]]")
         .reference("np.asarray(params)[tuple(np.moveaxis(np.asarray(indices), -1, 0))]");
 Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& o) {
   Tensor ids = indices, p = params;
   if (o.batch_dims == 0) return op({p, ids});
   if (!ranks_known({p, ids}) || !sizes_known({ids}))
-    return deferred("gather_nd", {p, ids}, p.dtype(), Shape::unknown(), [o](std::span<const Tensor> in) { return gather_nd(in[0], in[1], o); });
+    return deferred("gather_nd", {p, ids}, p.dtype(), Shape::unknown(),
+                    [o](std::span<const Tensor> in) { return gather_nd(in[0], in[1], o); });
   if (o.batch_dims < 0 || o.batch_dims >= ids.rank() || o.batch_dims > p.rank())
-    fail(Code::E1103, cat("gather_nd: `batch_dims` is ", o.batch_dims, ", expected less than the rank of `indices`, ", ids.rank(),
+    fail(Code::E1103, cat("gather_nd: `batch_dims` is ", o.batch_dims,
+                          ", expected less than the rank of `indices`, ", ids.rank(),
                           ", and at most that of `params`, ", p.rank()));
   for (int i = 0; i < o.batch_dims; ++i)
     if (p.dim(i) >= 0 && ids.dim(i) >= 0 && p.dim(i) != ids.dim(i))
-      fail(Code::E1102, cat("gather_nd: `params` ", p.shape().text(), " and `indices` ", ids.shape().text(), " differ on batch axis ", i));
+      fail(Code::E1102, cat("gather_nd: `params` ", p.shape().text(), " and `indices` ",
+                            ids.shape().text(), " differ on batch axis ", i));
   return op({p, with_batch(ids, o.batch_dims)});
 }
 

@@ -20,10 +20,17 @@ Number number_of(const Tensor& t) {
   if (!t) fail(Code::E1104, "an index is an empty tensor handle");
   if (!kIndexDTypes.has(t.dtype()) || t.rank() > 0) {
     std::vector<Fix> fixes;
-    if (is_bool(t.dtype())) fixes.push_back(manual_fix("take the elements at which a mask is true with `boolean_mask(tensor, mask)`"));
-    else if (t.rank() > 0) fixes.push_back(manual_fix("take several rows by number with `gather(tensor, indices)`"));
-    fail(Code::E1104, cat("an index is ", name(t.dtype()), t.shape().text(), ", expected an integer, a slice, `...`, newaxis or a scalar integer tensor"),
-         "brackets take NumPy's basic slicing; lists, masks and index arrays have functions of their own", std::move(fixes));
+    if (is_bool(t.dtype()))
+      fixes.push_back(manual_fix(
+          "take the elements at which a mask is true with `boolean_mask(tensor, mask)`"));
+    else if (t.rank() > 0)
+      fixes.push_back(manual_fix("take several rows by number with `gather(tensor, indices)`"));
+    fail(Code::E1104,
+         cat("an index is ", name(t.dtype()), t.shape().text(),
+             ", expected an integer, a slice, `...`, newaxis or a scalar integer tensor"),
+         "brackets take NumPy's basic slicing; lists, masks and index arrays have functions of "
+         "their own",
+         std::move(fixes));
   }
   if (t.is_symbolic()) return {0, t};
   return {t.to_int(), {}};
@@ -34,12 +41,16 @@ class Spec {
   explicit Spec(std::span<const IndexItem> items) {
     for (const IndexItem& item : items) add(item);
     for (auto* list : {&begin_, &end_, &strides_})
-      for (const Number& n : *list) wide_ = wide_ || (n.tensor ? n.tensor.dtype() == int64 : n.value != static_cast<int32_t>(n.value));
+      for (const Number& n : *list)
+        wide_ = wide_ ||
+                (n.tensor ? n.tensor.dtype() == int64 : n.value != static_cast<int32_t>(n.value));
   }
   Tensor begin() const { return tensor(begin_); }
   Tensor end() const { return tensor(end_); }
   Tensor strides() const { return tensor(strides_); }
-  Attrs masks() const { return {begin_mask_, end_mask_, ellipsis_mask_, new_axis_mask_, shrink_mask_}; }
+  Attrs masks() const {
+    return {begin_mask_, end_mask_, ellipsis_mask_, new_axis_mask_, shrink_mask_};
+  }
 
  private:
   void add(const IndexItem& item) {
@@ -48,8 +59,12 @@ class Spec {
     switch (item.kind) {
       case IndexItem::kEllipsis: ellipsis_mask_ |= bit; return push({0, {}}, {0, {}}, {1, {}});
       case IndexItem::kNewAxis: new_axis_mask_ |= bit; return push({0, {}}, {0, {}}, {1, {}});
-      case IndexItem::kInt: shrink_mask_ |= bit; return push({item.start.value_or(0), {}}, {0, {}}, {1, {}});
-      case IndexItem::kTensor: shrink_mask_ |= bit; return push(number_of(item.tensor), {0, {}}, {1, {}});
+      case IndexItem::kInt:
+        shrink_mask_ |= bit;
+        return push({item.start.value_or(0), {}}, {0, {}}, {1, {}});
+      case IndexItem::kTensor:
+        shrink_mask_ |= bit;
+        return push(number_of(item.tensor), {0, {}}, {1, {}});
       case IndexItem::kSlice: break;
     }
     auto part = [&](size_t i, const std::optional<int64_t>& given, int64_t missing) {
@@ -71,10 +86,14 @@ class Spec {
     DType d = wide_ ? int64 : int32;
     bool symbolic = false;
     Dims values;
-    for (const Number& n : list) { symbolic = symbolic || n.tensor; values.push_back(n.value); }
+    for (const Number& n : list) {
+      symbolic = symbolic || n.tensor;
+      values.push_back(n.value);
+    }
     if (!symbolic) return host_ints(d, values, Shape{static_cast<int64_t>(values.size())});
     std::vector<Tensor> parts;
-    for (const Number& n : list) parts.push_back(n.tensor ? n.tensor : host_ints(d, {n.value}, Shape{}));
+    for (const Number& n : list)
+      parts.push_back(n.tensor ? n.tensor : host_ints(d, {n.value}, Shape{}));
     return stack(parts);
   }
 
@@ -93,7 +112,8 @@ const OpDef& op_named(const char* name) {
 
 Tensor index(const In& t, std::span<const IndexItem> items) {
   // A mask alone takes the elements at which it is true, as TensorFlow has it.
-  if (items.size() == 1 && items[0].kind == IndexItem::kTensor && is_bool(items[0].tensor.dtype())) return boolean_mask(t, items[0].tensor);
+  if (items.size() == 1 && items[0].kind == IndexItem::kTensor && is_bool(items[0].tensor.dtype()))
+    return boolean_mask(t, items[0].tensor);
   static const Op op(&op_named("StridedSlice"));
   Spec spec(items);
   return op({t, spec.begin(), spec.end(), spec.strides()}, spec.masks());
@@ -108,7 +128,8 @@ Tensor index_update(const In& t, std::span<const IndexItem> items, const In& val
 void index_assign(const Variable& v, std::span<const IndexItem> items, const In& value) {
   static const Op op(&op_named("ResourceStridedSliceAssign"));
   Spec spec(items);
-  op.many({v.handle(), spec.begin(), spec.end(), spec.strides(), value.tensor(v.dtype())}, spec.masks());
+  op.many({v.handle(), spec.begin(), spec.end(), spec.strides(), value.tensor(v.dtype())},
+          spec.masks());
 }
 
 }  // namespace holdfast

@@ -11,7 +11,8 @@ int64_t repeated_border(const std::string& mode) { return mode == "REFLECT" ? 1 
 
 void need_mode(const Infer& s) {
   const std::string& mode = s.attr(0).s();
-  if (mode != "REFLECT" && mode != "SYMMETRIC") s.bad_value("mode", cat("'", mode, "'"), "'REFLECT' or 'SYMMETRIC'");
+  if (mode != "REFLECT" && mode != "SYMMETRIC")
+    s.bad_value("mode", cat("'", mode, "'"), "'REFLECT' or 'SYMMETRIC'");
 }
 
 void need_fit(const Infer& s, const Shape& small) {
@@ -20,9 +21,11 @@ void need_fit(const Infer& s, const Shape& small) {
   for (int i = 0; i < small.rank(); ++i) {
     if (small[i] < 0) continue;
     int64_t most = std::max<int64_t>(0, small[i] - repeated_border(s.attr(0).s()));
-    int64_t before = (*pads)[static_cast<size_t>(2 * i)], after = (*pads)[static_cast<size_t>(2 * i + 1)];
+    int64_t before = (*pads)[static_cast<size_t>(2 * i)],
+            after = (*pads)[static_cast<size_t>(2 * i + 1)];
     if (before > most || after > most)
-      s.bad_value(cat("paddings[", i, "]"), cat("[", before, ",", after, "]"), cat("at most ", most, " on axis ", i, " of size ", small[i]));
+      s.bad_value(cat("paddings[", i, "]"), cat("[", before, ",", after, "]"),
+                  cat("at most ", most, " on axis ", i, " of size ", small[i]));
   }
 }
 
@@ -37,13 +40,18 @@ void infer_mirror_grad(Infer& s) {
   need_mode(s);
   s.need_rank(1, 2, 2);
   auto pads = s.ints(1);
-  if (!s.shape().has_rank() || !pads) return s.output(s.dtype(), s.shape().has_rank() ? Shape::of_rank(s.shape().rank()) : Shape::unknown());
-  if (s.shape(1)[1] != 2 || s.shape(1)[0] != s.shape().rank()) s.bad_shape(1, cat("shape [", s.shape().rank(), ",2]"));
+  if (!s.shape().has_rank() || !pads)
+    return s.output(s.dtype(),
+                    s.shape().has_rank() ? Shape::of_rank(s.shape().rank()) : Shape::unknown());
+  if (s.shape(1)[1] != 2 || s.shape(1)[0] != s.shape().rank())
+    s.bad_shape(1, cat("shape [", s.shape().rank(), ",2]"));
   Shape out = s.shape();
   for (int i = 0; i < out.rank(); ++i) {
-    int64_t before = (*pads)[static_cast<size_t>(2 * i)], after = (*pads)[static_cast<size_t>(2 * i + 1)];
+    int64_t before = (*pads)[static_cast<size_t>(2 * i)],
+            after = (*pads)[static_cast<size_t>(2 * i + 1)];
     if (before < 0 || after < 0 || (out[i] >= 0 && (before > out[i] || after > out[i] - before)))
-      s.bad_value(cat("paddings[", i, "]"), cat("[", before, ",", after, "]"), cat("sizes of 0 or more that fit axis ", i, " of ", s.shape().text()));
+      s.bad_value(cat("paddings[", i, "]"), cat("[", before, ",", after, "]"),
+                  cat("sizes of 0 or more that fit axis ", i, " of ", s.shape().text()));
     if (out[i] >= 0) out.dims()[static_cast<size_t>(i)] -= before + after;
   }
   need_fit(s, out);
@@ -51,15 +59,18 @@ void infer_mirror_grad(Infer& s) {
 }
 
 // For each axis, where the elements of the padded tensor come from, in elements of the small one.
-std::vector<std::vector<int64_t>> sources(const Shape& padded, const Shape& small, const Dims& pads, int64_t border) {
+std::vector<std::vector<int64_t>> sources(const Shape& padded, const Shape& small, const Dims& pads,
+                                          int64_t border) {
   Dims strides = strides_of(small);
   std::vector<std::vector<int64_t>> out;
   for (int i = 0; i < small.rank(); ++i) {
     std::vector<int64_t> axis(static_cast<size_t>(padded[i]));
     for (int64_t k = 0; k < padded[i]; ++k) {
       int64_t at = k - pads[static_cast<size_t>(2 * i)];
-      if (at < 0) at = -at - 1 + border;
-      else if (at >= small[i]) at = 2 * small[i] - at - 1 - border;
+      if (at < 0)
+        at = -at - 1 + border;
+      else if (at >= small[i])
+        at = 2 * small[i] - at - 1 - border;
       axis[static_cast<size_t>(k)] = at * strides[static_cast<size_t>(i)];
     }
     out.push_back(std::move(axis));
@@ -114,19 +125,33 @@ Tensors mirror_back(Grad& g);
 
 }  // namespace
 
-static const Op mirror_op =
-    RAW_OP(MirrorPad).doc("Padded by reflection.").inputs("input, paddings: Tpaddings!").attr("mode")
-        .infer(infer_mirror).kernel("reference", run_mirror).gradient(mirror_back).keeps("paddings");
+static const Op mirror_op = RAW_OP(MirrorPad)
+                                .doc("Padded by reflection.")
+                                .inputs("input, paddings: Tpaddings!")
+                                .attr("mode")
+                                .infer(infer_mirror)
+                                .kernel("reference", run_mirror)
+                                .gradient(mirror_back)
+                                .keeps("paddings");
 
 static const Op mirror_grad_op =
-    RAW_OP(MirrorPadGrad).doc("The elements that reflection repeated, summed: what flows back through a mirror pad.")
-        .inputs("input, paddings: Tpaddings!").attr("mode").dtypes(kNumbers).infer(infer_mirror_grad).kernel("reference", run_mirror_grad)
-        .gradient(+[](Grad& g) -> Tensors { return {mirror_op({g.dy(), g.x(1)}, {g.attr(0)}), Tensor()}; }).keeps("paddings");
+    RAW_OP(MirrorPadGrad)
+        .doc("The elements that reflection repeated, summed: what flows back through a mirror pad.")
+        .inputs("input, paddings: Tpaddings!")
+        .attr("mode")
+        .dtypes(kNumbers)
+        .infer(infer_mirror_grad)
+        .kernel("reference", run_mirror_grad)
+        .gradient(+[](Grad& g) -> Tensors {
+  return {mirror_op({g.dy(), g.x(1)}, {g.attr(0)}), Tensor()};
+}).keeps("paddings");
 
 namespace {
 Tensors mirror_back(Grad& g) { return {mirror_grad_op({g.dy(), g.x(1)}, {g.attr(0)}), Tensor()}; }
 }  // namespace
 
-Tensor mirror_pad(const In& x, const In& paddings, const std::string& mode) { return mirror_op({x, paddings}, {mode}); }
+Tensor mirror_pad(const In& x, const In& paddings, const std::string& mode) {
+  return mirror_op({x, paddings}, {mode});
+}
 
 }  // namespace holdfast

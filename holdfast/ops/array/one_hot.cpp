@@ -22,7 +22,8 @@ void infer_one_hot(Infer& s) {
   if (depth && (*depth)[0] < 0) s.bad_value("depth", cat((*depth)[0]), "0 or more");
   if (!s.shape().has_rank()) return s.output(s.dtype(2), Shape::unknown());
   Shape out = s.shape();
-  out.dims().insert(static_cast<size_t>(s.axis(s.attr(0).i(), 0, "axis", 1)), depth ? (*depth)[0] : kUnknown);
+  out.dims().insert(static_cast<size_t>(s.axis(s.attr(0).i(), 0, "axis", 1)),
+                    depth ? (*depth)[0] : kUnknown);
   s.output(s.dtype(2), out);
 }
 
@@ -43,7 +44,8 @@ Status run_one_hot(Call& c) {
           for (int64_t i = begin; i < end; ++i) {
             auto at = static_cast<int64_t>(p[i]);
             // As in TensorFlow: an index outside [0, depth) gives a row without a one.
-            if (at >= 0 && at < a.size) to[(i / a.inner * a.size + at) * a.inner + i % a.inner] = on;
+            if (at >= 0 && at < a.size)
+              to[(i / a.inner * a.size + at) * a.inner + i % a.inner] = on;
           }
         });
       }
@@ -70,8 +72,10 @@ Status run_mask(Call& c) {
     if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>) {
       const I* p = lengths.data<I>();
       int64_t n = lengths.size(), most = 0;
-      if (c.has(1)) most = only(c.ints(1));
-      else for (int64_t i = 0; i < n; ++i) most = std::max(most, static_cast<int64_t>(p[i]));
+      if (c.has(1))
+        most = only(c.ints(1));
+      else
+        for (int64_t i = 0; i < n; ++i) most = std::max(most, static_cast<int64_t>(p[i]));
       Shape shape = lengths.shape();
       shape.dims().push_back(most);
       Tensor& y = c.out(0, shape);
@@ -91,35 +95,58 @@ Status run_mask(Call& c) {
 }  // namespace
 
 static const Op one_hot_op =
-    OP(OneHot, &one_hot).args("indices: I, depth")
-        .options<&OneHotOptions::on_value, &OneHotOptions::off_value, &OneHotOptions::axis, &OneHotOptions::dtype>("on_value, off_value, axis, dtype")
-        .doc("`on_value` where the position along the new axis is the index, `off_value` elsewhere.")
-        .inputs("indices: TI, depth: D!, on_value, off_value").attr("axis", -1).dtypes(kOneHotIndices, "TI")
-        .no_gradient().infer(infer_one_hot).kernel("reference", run_one_hot)
-        .samples("[0, 2, -1, 1], 3", "[[0, 2], [1, 0]], 3", "[0, 1], 3, on_value=5.0, off_value=-1.0")
-        .reference("np.where(np.expand_dims(np.asarray(indices), -1) == np.arange(depth), 1.0 if on_value is None else on_value, "
-                   "0.0 if off_value is None else off_value)")
+    OP(OneHot, &one_hot)
+        .args("indices: I, depth")
+        .options<&OneHotOptions::on_value, &OneHotOptions::off_value, &OneHotOptions::axis,
+                 &OneHotOptions::dtype>("on_value, off_value, axis, dtype")
+        .doc(
+            "`on_value` where the position along the new axis is the index, `off_value` elsewhere.")
+        .inputs("indices: TI, depth: D!, on_value, off_value")
+        .attr("axis", -1)
+        .dtypes(kOneHotIndices, "TI")
+        .no_gradient()
+        .infer(infer_one_hot)
+        .kernel("reference", run_one_hot)
+        .samples("[0, 2, -1, 1], 3", "[[0, 2], [1, 0]], 3",
+                 "[0, 1], 3, on_value=5.0, off_value=-1.0")
+        .reference(
+            "np.where(np.expand_dims(np.asarray(indices), -1) == np.arange(depth), 1.0 if on_value "
+            "is None else on_value, "
+            "0.0 if off_value is None else off_value)")
         .checks({.gradient = false, .second_gradient = false});
 Tensor one_hot(const In& indices, const Sizes& depth, const OneHotOptions& o) {
-  DType d = o.dtype.value_or(o.on_value && !o.on_value->weak() ? o.on_value->dtype()
+  DType d = o.dtype.value_or(o.on_value && !o.on_value->weak()     ? o.on_value->dtype()
                              : o.off_value && !o.off_value->weak() ? o.off_value->dtype()
                              : o.on_value                          ? o.on_value->tensor().dtype()
                              : o.off_value                         ? o.off_value->tensor().dtype()
                                                                    : float32);
-  if (!o.on_value && !kPlain.has(d)) fail(Code::E1101, cat("one_hot: dtype ", name(d), " needs on_value and off_value"));
+  if (!o.on_value && !kPlain.has(d))
+    fail(Code::E1101, cat("one_hot: dtype ", name(d), " needs on_value and off_value"));
   Tensor on = o.on_value ? o.on_value->tensor(d) : Tensor::scalar(1, d);
-  Tensor off = o.off_value ? o.off_value->tensor(d) : d == DType::kString ? constant("") : Tensor::scalar(0, d);
+  Tensor off = o.off_value           ? o.off_value->tensor(d)
+               : d == DType::kString ? constant("")
+                                     : Tensor::scalar(0, d);
   for (const Tensor* t : {&on, &off})
-    if (t->dtype() != d) fail(Code::E1101, cat("one_hot: a value is ", name(t->dtype()), ", expected ", name(d)));
+    if (t->dtype() != d)
+      fail(Code::E1101, cat("one_hot: a value is ", name(t->dtype()), ", expected ", name(d)));
   return one_hot_op({indices, depth.tensor(), on, off}, {o.axis.value_or(-1)});
 }
 
 static const Op mask_op =
-    OP(SequenceMask, &sequence_mask).args("lengths").options<&SequenceMaskOptions::maxlen, &SequenceMaskOptions::dtype>("maxlen, dtype")
+    OP(SequenceMask, &sequence_mask)
+        .args("lengths")
+        .options<&SequenceMaskOptions::maxlen, &SequenceMaskOptions::dtype>("maxlen, dtype")
         .doc("True at the first `lengths[i]` positions of row i.")
-        .inputs("lengths, maxlen: M!?").attr("dtype", boolean).dtypes(kInts).no_gradient().infer(infer_mask).kernel("reference", run_mask)
+        .inputs("lengths, maxlen: M!?")
+        .attr("dtype", boolean)
+        .dtypes(kInts)
+        .no_gradient()
+        .infer(infer_mask)
+        .kernel("reference", run_mask)
         .samples("[1, 3, 2], maxlen=5", "[1, 3, 2]", "[[1, 0], [2, 4]], maxlen=3")
-        .reference("np.arange(np.max(lengths) if maxlen is None else maxlen) < np.expand_dims(np.asarray(lengths), -1)");
+        .reference(
+            "np.arange(np.max(lengths) if maxlen is None else maxlen) < "
+            "np.expand_dims(np.asarray(lengths), -1)");
 Tensor sequence_mask(const In& lengths, const SequenceMaskOptions& o) {
   return mask_op({lengths, o.maxlen ? o.maxlen->tensor() : Tensor()}, {o.dtype});
 }

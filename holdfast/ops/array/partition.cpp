@@ -13,13 +13,16 @@ constexpr int64_t kMostPartitions = 1 << 20;
 
 void infer_partition(Infer& s) {
   int64_t n = s.attr(0).i();
-  if (n < 1 || n > kMostPartitions) s.bad_value("num_partitions", cat(n), cat("1 to ", kMostPartitions));
+  if (n < 1 || n > kMostPartitions)
+    s.bad_value("num_partitions", cat(n), cat("1 to ", kMostPartitions));
   const Shape &data = s.shape(0), &ids = s.shape(1);
   Shape out = Shape::unknown();
   if (data.has_rank() && ids.has_rank()) {
-    if (ids.rank() > data.rank()) s.bad_shape(1, cat("a shape that `data`'s ", data.text(), " begins with"));
+    if (ids.rank() > data.rank())
+      s.bad_shape(1, cat("a shape that `data`'s ", data.text(), " begins with"));
     for (int i = 0; i < ids.rank(); ++i)
-      if (ids[i] >= 0 && data[i] >= 0 && ids[i] != data[i]) s.bad_shape(1, cat("a shape that `data`'s ", data.text(), " begins with"));
+      if (ids[i] >= 0 && data[i] >= 0 && ids[i] != data[i])
+        s.bad_shape(1, cat("a shape that `data`'s ", data.text(), " begins with"));
     Dims d{kUnknown};
     d.append(data.begin() + ids.rank(), data.end());
     out = Shape(d);
@@ -43,7 +46,8 @@ Status run_partition(Call& c) {
   visit_cells(data.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < n; ++i) {
       int64_t& at = counts[static_cast<size_t>(p[i])];
-      std::copy_n(data.data<T>() + i * inner, inner, c.out(p[i]).template mutable_data<T>() + at++ * inner);
+      std::copy_n(data.data<T>() + i * inner, inner,
+                  c.out(p[i]).template mutable_data<T>() + at++ * inner);
     }
   });
   return {};
@@ -56,7 +60,8 @@ void infer_stitch(Infer& s) {
   if (!s.shape(1).has_rank()) return s.output(s.dtype(1), Shape::unknown());
   Shape out = s.shape(1);
   int64_t count = s.shape(0).has_rank() ? s.shape(0)[0] : kUnknown;
-  if (count >= 0 && out[0] >= 0 && out[0] != count) s.bad_shape(1, cat("a first axis of ", count, ", one slice for each index"));
+  if (count >= 0 && out[0] >= 0 && out[0] != count)
+    s.bad_shape(1, cat("a first axis of ", count, ", one slice for each index"));
   out.dims()[0] = kUnknown;
   s.output(s.dtype(1), out);
 }
@@ -73,7 +78,8 @@ Status run_stitch(Call& c) {
   int64_t inner = n ? data.size() / n : 0;
   fill_zeros(y);  // rows that nobody names
   visit_cells(data.dtype(), [&]<class T>(T) {
-    for (int64_t i = 0; i < n; ++i) std::copy_n(data.data<T>() + i * inner, inner, y.mutable_data<T>() + p[i] * inner);
+    for (int64_t i = 0; i < n; ++i)
+      std::copy_n(data.data<T>() + i * inner, inner, y.mutable_data<T>() + p[i] * inner);
   });
   return {};
 }
@@ -92,41 +98,60 @@ bool stitched_now(const Tensors& ids, const Tensors& values) {
 }  // namespace
 
 static const Op partition_op =
-    OP(DynamicPartition, &dynamic_partition).args("data, partitions: P, num_partitions")
+    OP(DynamicPartition, &dynamic_partition)
+        .args("data, partitions: P, num_partitions")
         .doc("Rows of `data` by partition: output i holds those whose entry in `partitions` is i.")
-        .dtypes(kAll).dtypes({int32}, "P").infer(infer_partition).kernel("reference", run_partition)
+        .dtypes(kAll)
+        .dtypes({int32}, "P")
+        .infer(infer_partition)
+        .kernel("reference", run_partition)
         .gradient(+[](Grad& g) -> Tensors {
-          // The numbers of all slices go the way the slices went, and lead them back.
-          Tensor numbers = reshape(range(size(g.x(1))), shape_of(g.x(1)));
-          Tensors dy;
-          for (int i = 0; i < g.outputs(); ++i) dy.push_back(g.dy(i));
-          Tensor flat = dynamic_stitch(dynamic_partition(numbers, g.x(1), g.attr(0).i()), dy);
-          return {reshape(flat, shape_of(g.x(0))), Tensor()};
-        }).keeps("partitions")
-        .samples("uniform(5, 2), [0, 1, 0, 2, 1], 3", "uniform(2, 2), [[0, 1], [1, 0]], 2", "strings(3), [1, 1, 0], 2")
-        .reference("[np.asarray(data)[np.asarray(partitions) == i] for i in range(num_partitions)]");
-Tensors dynamic_partition(const In& data, const In& partitions, int64_t n) { return partition_op.many({data, partitions}, {n}); }
+  // The numbers of all slices go the way the slices went, and lead them back.
+  Tensor numbers = reshape(range(size(g.x(1))), shape_of(g.x(1)));
+  Tensors dy;
+  for (int i = 0; i < g.outputs(); ++i) dy.push_back(g.dy(i));
+  Tensor flat = dynamic_stitch(dynamic_partition(numbers, g.x(1), g.attr(0).i()), dy);
+  return {reshape(flat, shape_of(g.x(0))), Tensor()};
+})
+        .keeps("partitions")
+        .samples("uniform(5, 2), [0, 1, 0, 2, 1], 3", "uniform(2, 2), [[0, 1], [1, 0]], 2",
+                 "strings(3), [1, 1, 0], 2")
+        .reference(
+            "[np.asarray(data)[np.asarray(partitions) == i] for i in range(num_partitions)]");
+Tensors dynamic_partition(const In& data, const In& partitions, int64_t n) {
+  return partition_op.many({data, partitions}, {n});
+}
 
 static const Op stitch_op =
-    OP(DynamicStitch, &dynamic_stitch).args("indices: I, data").doc("Joins slices by number: merged[indices[m][i...]] = data[m][i...].")
-        .inputs("indices: I, data").dtypes({int32}, "I").infer(infer_stitch).kernel("reference", run_stitch)
-        .gradient(+[](Grad& g) -> Tensors {
-          return {Tensor(), gather(identity(g.dy()), g.x(0))};
-        }).keeps("indices")
-        .samples("[[0, 2], [1, 3]], [uniform(2, 3), uniform(2, 3)]", "[1, [0, 2]], [uniform(2), uniform(2, 2)]")
-        .reference("(lambda i, d: d[[max(k for k in range(len(i)) if i[k] == r) for r in range(i.max() + 1)]])("
-                   "np.concatenate([np.ravel(x) for x in indices]), np.concatenate([np.reshape(d, (-1,) + np.shape(d)[np.ndim(x):]) "
-                   "for x, d in zip(indices, data)]))");
+    OP(DynamicStitch, &dynamic_stitch)
+        .args("indices: I, data")
+        .doc("Joins slices by number: merged[indices[m][i...]] = data[m][i...].")
+        .inputs("indices: I, data")
+        .dtypes({int32}, "I")
+        .infer(infer_stitch)
+        .kernel("reference", run_stitch)
+        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), gather(identity(g.dy()), g.x(0))}; })
+        .keeps("indices")
+        .samples("[[0, 2], [1, 3]], [uniform(2, 3), uniform(2, 3)]",
+                 "[1, [0, 2]], [uniform(2), uniform(2, 2)]")
+        .reference(
+            "(lambda i, d: d[[max(k for k in range(len(i)) if i[k] == r) for r in range(i.max() + "
+            "1)]])("
+            "np.concatenate([np.ravel(x) for x in indices]), np.concatenate([np.reshape(d, (-1,) + "
+            "np.shape(d)[np.ndim(x):]) "
+            "for x, d in zip(indices, data)]))");
 
 // The raw op of TensorFlow takes two lists; ours takes each list joined to one tensor.
 Tensor dynamic_stitch(const Ins& indices, const Ins& data) {
   if (!indices.size() || indices.size() != data.size())
-    fail(Code::E1103, cat("dynamic_stitch: got ", indices.size(), " tensors of indices and ", data.size(), " of data, expected as many of each"));
+    fail(Code::E1103, cat("dynamic_stitch: got ", indices.size(), " tensors of indices and ",
+                          data.size(), " of data, expected as many of each"));
   Tensors ids = indices.tensors(), values = data.tensors();
   if (!stitched_now(ids, values)) {
     Tensors all = ids;
     for (const Tensor& t : values) all.push_back(t);
-    return deferred("dynamic_stitch", all, values[0].dtype(), Shape::unknown(), [n = ids.size()](std::span<const Tensor> in) {
+    return deferred("dynamic_stitch", all, values[0].dtype(), Shape::unknown(),
+                    [n = ids.size()](std::span<const Tensor> in) {
       return dynamic_stitch(Tensors(in.first(n)), Tensors(in.subspan(n)));
     });
   }
@@ -135,7 +160,10 @@ Tensor dynamic_stitch(const Ins& indices, const Ins& data) {
     const Shape &a = ids[i].shape(), &b = values[i].shape();
     bool begins = a.has_rank() && b.has_rank() && a.rank() <= b.rank();
     for (int k = 0; begins && k < a.rank(); ++k) begins = a[k] < 0 || b[k] < 0 || a[k] == b[k];
-    if (!begins) fail(Code::E1102, cat("dynamic_stitch: data[", i, "] has shape ", b.text(), ", expected one that begins with that of indices[", i, "], ", a.text()));
+    if (!begins)
+      fail(Code::E1102,
+           cat("dynamic_stitch: data[", i, "] has shape ", b.text(),
+               ", expected one that begins with that of indices[", i, "], ", a.text()));
     Dims rows{a.elements().value_or(-1)};
     rows.append(b.begin() + a.rank(), b.end());
     flat_ids.push_back(reshape(ids[i], {-1}));

@@ -11,7 +11,8 @@
 namespace holdfast {
 namespace {
 
-// Along one axis: windows of `size` elements `rate` apart, one every `stride`, the first at -before.
+// Along one axis: windows of `size` elements `rate` apart, one every `stride`, the first at
+// -before.
 struct Window {
   int64_t size, stride, rate, in, out, before;
 };
@@ -19,17 +20,25 @@ struct Window {
 int64_t entry(const Infer& s, int attr, const char* name, size_t i) {
   const Ints& v = s.attr(attr).ints();
   if (v.size() != 4 || v[0] != 1 || v[3] != 1 || v[1] < 1 || v[2] < 1)
-    s.bad_value(name, s.attr(attr).text(), "[1, rows, columns, 1] with rows and columns of 1 or more");
+    s.bad_value(name, s.attr(attr).text(),
+                "[1, rows, columns, 1] with rows and columns of 1 or more");
   return v[i];
 }
 
 Window window_of(const Infer& s, const Shape& images, int axis) {
   auto at = static_cast<size_t>(axis);
   const std::string& padding = s.attr(3).s();
-  if (padding != "SAME" && padding != "VALID") s.bad_value("padding", cat("'", padding, "'"), "'SAME' or 'VALID'");
-  Window w{entry(s, 0, "sizes", at), entry(s, 1, "strides", at), entry(s, 2, "rates", at), images[axis], kUnknown, 0};
+  if (padding != "SAME" && padding != "VALID")
+    s.bad_value("padding", cat("'", padding, "'"), "'SAME' or 'VALID'");
+  Window w{entry(s, 0, "sizes", at),
+           entry(s, 1, "strides", at),
+           entry(s, 2, "rates", at),
+           images[axis],
+           kUnknown,
+           0};
   auto reach = checked_mul(w.size - 1, w.rate);
-  if (!reach || *reach > (int64_t{1} << 60)) s.bad_value("sizes", s.attr(0).text(), "windows that can be counted");
+  if (!reach || *reach > (int64_t{1} << 60))
+    s.bad_value("sizes", s.attr(0).text(), "windows that can be counted");
   if (w.in < 0) return w;
   if (padding == "VALID") {
     w.out = w.in > *reach ? (w.in - *reach - 1) / w.stride + 1 : 0;
@@ -62,7 +71,8 @@ void infer_patches_grad(Infer& s) {
   s.output(s.dtype(1), images);
 }
 
-// Calls f(first element of a run of channels in the images or -1, its place in the patches) for image `b`.
+// Calls f(first element of a run of channels in the images or -1, its place in the patches) for
+// image `b`.
 template <class F>
 void each_run(const Window& h, const Window& w, int64_t b, int64_t channels, F&& f) {
   int64_t to = b * h.out * w.out * h.size * w.size * channels;
@@ -70,7 +80,8 @@ void each_run(const Window& h, const Window& w, int64_t b, int64_t channels, F&&
     for (int64_t j = 0; j < w.out; ++j)
       for (int64_t r = 0; r < h.size; ++r)
         for (int64_t q = 0; q < w.size; ++q, to += channels) {
-          int64_t y = i * h.stride - h.before + r * h.rate, x = j * w.stride - w.before + q * w.rate;
+          int64_t y = i * h.stride - h.before + r * h.rate,
+                  x = j * w.stride - w.before + q * w.rate;
           bool inside = y >= 0 && y < h.in && x >= 0 && x < w.in;
           f(inside ? ((b * h.in + y) * w.in + x) * channels : -1, to);
         }
@@ -93,8 +104,10 @@ Status run_patches(Call& c) {
     parallel_for(x.dim(0), 1, [&, h = h, w = w](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
         each_run(h, w, b, channels, [&](int64_t from, int64_t to) {
-          if (from >= 0) std::copy_n(x.data<T>() + from, channels, y.mutable_data<T>() + to);
-          else std::fill_n(y.mutable_data<T>() + to, channels, T{});
+          if (from >= 0)
+            std::copy_n(x.data<T>() + from, channels, y.mutable_data<T>() + to);
+          else
+            std::fill_n(y.mutable_data<T>() + to, channels, T{});
         });
     });
   });
@@ -112,7 +125,8 @@ Status run_patches_grad(Call& c) {
     parallel_for(y.dim(0), 1, [&, h = h, w = w](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
         each_run(h, w, b, channels, [&](int64_t to, int64_t from) {
-          if (to >= 0) combine_run<T>(Combine::kAdd, y.mutable_data<T>() + to, dy.data<T>() + from, channels);
+          if (to >= 0)
+            combine_run<T>(Combine::kAdd, y.mutable_data<T>() + to, dy.data<T>() + from, channels);
         });
     });
   });
@@ -125,24 +139,47 @@ Tensors patches_back(Grad& g);
 }  // namespace
 
 static const Op patches_op =
-    OP(ExtractImagePatches, &image::extract_patches).args("images, sizes, strides, rates, padding").python("image.extract_patches")
-        .doc("Windows of images, one in the depth of each result pixel.").inputs("images")
-        .attr("ksizes").attr("strides").attr("rates").attr("padding").dtypes(kPlain)
-        .infer(infer_patches).kernel("reference", run_patches).gradient(patches_back).keeps("")
+    OP(ExtractImagePatches, &image::extract_patches)
+        .args("images, sizes, strides, rates, padding")
+        .python("image.extract_patches")
+        .doc("Windows of images, one in the depth of each result pixel.")
+        .inputs("images")
+        .attr("ksizes")
+        .attr("strides")
+        .attr("rates")
+        .attr("padding")
+        .dtypes(kPlain)
+        .infer(infer_patches)
+        .kernel("reference", run_patches)
+        .gradient(patches_back)
+        .keeps("")
         .samples("uniform(2, 4, 5, 2), [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], 'VALID'")
-        .reference("np.concatenate([images[:, i:images.shape[1] - 1 + i, j:images.shape[2] - 1 + j] for i in range(2) for j in range(2)], -1)");
+        .reference(
+            "np.concatenate([images[:, i:images.shape[1] - 1 + i, j:images.shape[2] - 1 + j] for i "
+            "in range(2) for j in range(2)], -1)");
 
-static const Op patches_grad_op =
-    RAW_OP(ExtractImagePatchesGrad).doc("Windows added back where they were taken from.").inputs("shape: Index!, dy")
-        .attr("ksizes").attr("strides").attr("rates").attr("padding").dtypes(kNumbers)
-        .infer(infer_patches_grad).kernel("reference", run_patches_grad)
-        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), patches_op({g.dy()}, same(g))}; }).keeps("");
+static const Op patches_grad_op = RAW_OP(ExtractImagePatchesGrad)
+                                      .doc("Windows added back where they were taken from.")
+                                      .inputs("shape: Index!, dy")
+                                      .attr("ksizes")
+                                      .attr("strides")
+                                      .attr("rates")
+                                      .attr("padding")
+                                      .dtypes(kNumbers)
+                                      .infer(infer_patches_grad)
+                                      .kernel("reference", run_patches_grad)
+                                      .gradient(+[](Grad& g) -> Tensors {
+  return {Tensor(), patches_op({g.dy()}, same(g))};
+}).keeps("");
 
 namespace {
-Tensors patches_back(Grad& g) { return {patches_grad_op({shape_of(g.x()).tensor(), g.dy()}, same(g))}; }
+Tensors patches_back(Grad& g) {
+  return {patches_grad_op({shape_of(g.x()).tensor(), g.dy()}, same(g))};
+}
 }  // namespace
 
-Tensor image::extract_patches(const In& x, const Ints& sizes, const Ints& strides, const Ints& rates, const std::string& padding) {
+Tensor image::extract_patches(const In& x, const Ints& sizes, const Ints& strides,
+                              const Ints& rates, const std::string& padding) {
   return patches_op({x}, {sizes, strides, rates, padding});
 }
 

@@ -12,7 +12,8 @@
 namespace holdfast {
 namespace {
 
-constexpr DTypes kRange{int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64};
+constexpr DTypes kRange{int8,   int16,   int32,    int64,   uint16, uint32,
+                        uint64, float16, bfloat16, float32, float64};
 
 // The number, if it is known now; empty if it is not.
 Tensor known(const Tensor& t) {
@@ -21,24 +22,40 @@ Tensor known(const Tensor& t) {
 }
 
 // How many numbers there are; -1 with the reason where the arguments make no sense.
-int64_t count_of(const Tensor& start, const Tensor& limit, const Tensor& delta, const char*& wrong) {
+int64_t count_of(const Tensor& start, const Tensor& limit, const Tensor& delta,
+                 const char*& wrong) {
   int64_t n = -1;
   visit_plain(start.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
-      auto a = static_cast<float_of<T>>(*start.data<T>()), b = static_cast<float_of<T>>(*limit.data<T>()), d = static_cast<float_of<T>>(*delta.data<T>());
-      if (!(d != 0)) wrong = "a step other than 0";
-      else if (d > 0 && !(a <= b)) wrong = "start <= limit, as delta is positive";
-      else if (!(d > 0) && !(a >= b)) wrong = "start >= limit, as delta is negative";
+      auto a = static_cast<float_of<T>>(*start.data<T>()),
+           b = static_cast<float_of<T>>(*limit.data<T>()),
+           d = static_cast<float_of<T>>(*delta.data<T>());
+      if (!(d != 0))
+        wrong = "a step other than 0";
+      else if (d > 0 && !(a <= b))
+        wrong = "start <= limit, as delta is positive";
+      else if (!(d > 0) && !(a >= b))
+        wrong = "start >= limit, as delta is negative";
       if (wrong) return;
       if constexpr (std::is_integral_v<T>) {
         __int128 length = static_cast<__int128>(b) - a, step = d;
-        if (step < 0) { length = -length; step = -step; }
+        if (step < 0) {
+          length = -length;
+          step = -step;
+        }
         __int128 steps = (length + step - 1) / step;
-        if (steps > INT64_MAX) { wrong = "a number of steps that can be counted"; return; }
+        if (steps > INT64_MAX) {
+          wrong = "a number of steps that can be counted";
+          return;
+        }
         n = static_cast<int64_t>(steps);
       } else {
-        double steps = std::ceil(std::abs((static_cast<double>(b) - static_cast<double>(a)) / static_cast<double>(d)));
-        if (!(steps < 9.0e18)) { wrong = "a number of steps that can be counted"; return; }
+        double steps = std::ceil(
+            std::abs((static_cast<double>(b) - static_cast<double>(a)) / static_cast<double>(d)));
+        if (!(steps < 9.0e18)) {
+          wrong = "a number of steps that can be counted";
+          return;
+        }
         n = static_cast<int64_t>(steps);
       }
     }
@@ -53,7 +70,9 @@ void infer_range(Infer& s) {
   if (start && limit && delta) {
     const char* wrong = nullptr;
     n = count_of(start, limit, delta, wrong);
-    if (wrong) s.bad_value("start, limit, delta", cat(start.to_double(), ", ", limit.to_double(), ", ", delta.to_double()), wrong);
+    if (wrong)
+      s.bad_value("start, limit, delta",
+                  cat(start.to_double(), ", ", limit.to_double(), ", ", delta.to_double()), wrong);
   }
   s.output(s.dtype(), Shape{n});
 }
@@ -61,17 +80,21 @@ void infer_range(Infer& s) {
 Status run_range(Call& c) {
   const char* wrong = nullptr;
   int64_t n = count_of(c.in(0), c.in(1), c.in(2), wrong);
-  if (wrong) return {Code::E1103, cat("Range: start, limit and delta do not fit: expected ", wrong)};
+  if (wrong)
+    return {Code::E1103, cat("Range: start, limit and delta do not fit: expected ", wrong)};
   Tensor& y = c.out(0, Shape{n});
   visit_plain(y.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
       T* out = y.mutable_data<T>();
       if constexpr (std::is_integral_v<T>) {
-        auto a = static_cast<uint64_t>(*c.in(0).data<T>()), d = static_cast<uint64_t>(*c.in(2).data<T>());
+        auto a = static_cast<uint64_t>(*c.in(0).data<T>()),
+             d = static_cast<uint64_t>(*c.in(2).data<T>());
         for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(a + static_cast<uint64_t>(i) * d);
       } else {
-        auto a = static_cast<float_of<T>>(*c.in(0).data<T>()), d = static_cast<float_of<T>>(*c.in(2).data<T>());
-        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(a + static_cast<float_of<T>>(i) * d);
+        auto a = static_cast<float_of<T>>(*c.in(0).data<T>()),
+             d = static_cast<float_of<T>>(*c.in(2).data<T>());
+        for (int64_t i = 0; i < n; ++i)
+          out[i] = static_cast<T>(a + static_cast<float_of<T>>(i) * d);
       }
     }
   });
@@ -81,7 +104,8 @@ Status run_range(Call& c) {
 // The widest of the dtypes, as tf.range infers it.
 int width(DType d) {
   constexpr DType kOrder[] = {int32, int64, float16, bfloat16, float32, float64};
-  for (int i = 0; i < 6; ++i) if (kOrder[i] == d) return i;
+  for (int i = 0; i < 6; ++i)
+    if (kOrder[i] == d) return i;
   return -1;
 }
 
@@ -100,7 +124,8 @@ void infer_linspace(Infer& s) {
   if (!both) s.bad_shape(1, cat("shape ", s.shape(0).text(), ", that of `start`"));
   if (!both->has_rank()) return s.output(s.dtype(), Shape::unknown());
   Shape out = *both;
-  out.dims().insert(static_cast<size_t>(s.axis(s.attr(0).i(), 0, "axis", 1)), num ? (*num)[0] : kUnknown);
+  out.dims().insert(static_cast<size_t>(s.axis(s.attr(0).i(), 0, "axis", 1)),
+                    num ? (*num)[0] : kUnknown);
   s.output(s.dtype(), out);
 }
 
@@ -118,7 +143,8 @@ Status run_linspace(Call& c) {
         for (int64_t k = 0; k < inner; ++k) {
           W start = a[o * inner + k], stop = b[o * inner + k];
           W step = n > 1 ? (stop - start) / static_cast<W>(n - 1) : W(0);
-          y.mutable_data<T>()[(o * n + i) * inner + k] = static_cast<T>(i > 0 && i == n - 1 ? stop : start + step * static_cast<W>(i));
+          y.mutable_data<T>()[(o * n + i) * inner + k] =
+              static_cast<T>(i > 0 && i == n - 1 ? stop : start + step * static_cast<W>(i));
         }
   });
   return {};
@@ -127,12 +153,19 @@ Status run_linspace(Call& c) {
 }  // namespace
 
 static const Op range_op =
-    OP(Range, &range).args("start: A, limit: B, delta: C, dtype").inputs("start, limit, delta").dtypes(kRange)
+    OP(Range, &range)
+        .args("start: A, limit: B, delta: C, dtype")
+        .inputs("start, limit, delta")
+        .dtypes(kRange)
         .doc("start, start + delta, ... up to but without `limit`; `range(n)` counts from 0.")
-        .no_gradient().infer(infer_range).kernel("reference", run_range)
-        .samples("5", "2, 10, 3", "10, 2, -3", "0.0, 1.0, 0.25", "3, 3").reference("np.arange(start, limit, 1 if delta is None else delta)")
+        .no_gradient()
+        .infer(infer_range)
+        .kernel("reference", run_range)
+        .samples("5", "2, 10, 3", "10, 2, -3", "0.0, 1.0, 0.25", "3, 3")
+        .reference("np.arange(start, limit, 1 if delta is None else delta)")
         .checks({.gradient = false, .second_gradient = false});
-Tensor range(const In& start, const std::optional<In>& limit, const std::optional<In>& delta, std::optional<DType> dtype) {
+Tensor range(const In& start, const std::optional<In>& limit, const std::optional<In>& delta,
+             std::optional<DType> dtype) {
   In from = limit ? start : In(0), to = limit ? *limit : start, step = delta ? *delta : In(1);
   DType d = dtype.value_or(DType::kInvalid);
   if (!dtype) {
@@ -153,27 +186,43 @@ static Tensors linspace_back(Grad& g) {
   int64_t axis = g.attr(0).i() < 0 ? g.attr(0).i() + g.x().rank() + 1 : g.attr(0).i();
   Dims along(static_cast<size_t>(g.x().rank() + 1), 1);
   along[static_cast<size_t>(axis)] = -1;
-  Tensor w = reshape(linspace(Tensor::scalar(0.0, dy.dtype()), Tensor::scalar(1.0, dy.dtype()), g.x(2)), along);
+  Tensor w = reshape(
+      linspace(Tensor::scalar(0.0, dy.dtype()), Tensor::scalar(1.0, dy.dtype()), g.x(2)), along);
   Tensor stop = reduce_sum(dy * w, {.axis = Sizes(axis)});
   return {reduce_sum(dy, {.axis = Sizes(axis)}) - stop, stop, Tensor()};
 }
 
 static const Op linspace_op =
-    OP(LinSpace, &linspace).args("start, stop, num").options<&LinspaceOptions::axis>("axis").python("linspace")
+    OP(LinSpace, &linspace)
+        .args("start, stop, num")
+        .options<&LinspaceOptions::axis>("axis")
+        .python("linspace")
         .doc("`num` values from `start` to `stop`, both included, evenly spaced along a new axis.")
-        .inputs("start, stop, num: Tidx!").attr("axis", 0).dtypes(kFloats).infer(infer_linspace).kernel("reference", run_linspace)
-        .gradient(linspace_back).keeps("num")
-        .samples("uniform(), uniform(), 5", "uniform(2, 3), uniform(2, 3), 4", "uniform(2), uniform(2), 3, axis=-1", "uniform(), uniform(), 1")
+        .inputs("start, stop, num: Tidx!")
+        .attr("axis", 0)
+        .dtypes(kFloats)
+        .infer(infer_linspace)
+        .kernel("reference", run_linspace)
+        .gradient(linspace_back)
+        .keeps("num")
+        .samples("uniform(), uniform(), 5", "uniform(2, 3), uniform(2, 3), 4",
+                 "uniform(2), uniform(2), 3, axis=-1", "uniform(), uniform(), 1")
         .reference("np.linspace(start, stop, int(num), axis=axis)");
 Tensor linspace(const In& start, const In& stop, const Sizes& num, const LinspaceOptions& o) {
-  // Numbers take the dtype of the operand beside them; integers are spaced in float64, as in TensorFlow.
-  DType d = !start.weak() ? start.dtype() : !stop.weak() ? stop.dtype() : start.tensor().dtype() == int32 && stop.tensor().dtype() == int32 ? int32 : float32;
+  // Numbers take the dtype of the operand beside them; integers are spaced in float64, as in
+  // TensorFlow.
+  DType d = !start.weak()                                                       ? start.dtype()
+            : !stop.weak()                                                      ? stop.dtype()
+            : start.tensor().dtype() == int32 && stop.tensor().dtype() == int32 ? int32
+                                                                                : float32;
   Tensor a = start.tensor(d), b = stop.tensor(d);
   if (is_integer(a.dtype())) a = cast(a, float64);
   if (is_integer(b.dtype())) b = cast(b, float64);
   if (!(a.shape() == b.shape()) || !a.shape().is_full()) {
     auto both = broadcast(a.shape(), b.shape());
-    if (!both) fail(Code::E1102, cat("linspace: `start` ", a.shape().text(), " and `stop` ", b.shape().text(), " do not broadcast"));
+    if (!both)
+      fail(Code::E1102, cat("linspace: `start` ", a.shape().text(), " and `stop` ",
+                            b.shape().text(), " do not broadcast"));
     Sizes to = both->is_full() ? Sizes(*both) : Sizes(broadcast_dynamic_shape(shape(a), shape(b)));
     a = broadcast_to(a, to);
     b = broadcast_to(b, to);
@@ -181,12 +230,16 @@ Tensor linspace(const In& start, const In& stop, const Sizes& num, const Linspac
   return linspace_op({a, b, num.tensor()}, {o.axis});
 }
 
-REGISTER(FUNCTION(&meshgrid).args("args").options<&MeshgridOptions::indexing>("indexing")
+REGISTER(FUNCTION(&meshgrid)
+             .args("args")
+             .options<&MeshgridOptions::indexing>("indexing")
              .doc("Coordinates of the grid that the vectors span, one tensor for each.")
-             .samples("[uniform(3), uniform(2)]", "[uniform(3), uniform(2), uniform(4)], indexing='ij'")
+             .samples("[uniform(3), uniform(2)]",
+                      "[uniform(3), uniform(2), uniform(4)], indexing='ij'")
              .reference("np.meshgrid(*args, indexing=indexing)"));
 Tensors meshgrid(const Ins& args, const MeshgridOptions& o) {
-  if (o.indexing != "xy" && o.indexing != "ij") fail(Code::E1103, cat("meshgrid: `indexing` is '", o.indexing, "', expected 'xy' or 'ij'"));
+  if (o.indexing != "xy" && o.indexing != "ij")
+    fail(Code::E1103, cat("meshgrid: `indexing` is '", o.indexing, "', expected 'xy' or 'ij'"));
   Tensors flat, out;
   for (const Tensor& t : args.tensors()) flat.push_back(reshape(t, {-1}));
   size_t n = flat.size();
@@ -198,7 +251,8 @@ Tensors meshgrid(const Ins& args, const MeshgridOptions& o) {
     dims[axis(i)] = flat[i].dim(0);
     full = full && flat[i].dim(0) >= 0;
   }
-  if (!full) for (size_t i = 0; i < n; ++i) sizes[axis(i)] = shape(flat[i]);
+  if (!full)
+    for (size_t i = 0; i < n; ++i) sizes[axis(i)] = shape(flat[i]);
   Sizes grid = full ? Sizes(dims) : Sizes(concat(sizes, 0));
   for (size_t i = 0; i < n; ++i) {
     Dims along(n, 1);

@@ -9,7 +9,8 @@
 namespace holdfast {
 namespace {
 
-// Some sizes are numbers that only the running program knows; a single one of them follows from the others.
+// Some sizes are numbers that only the running program knows; a single one of them follows from the
+// others.
 Shape partly_known(const Infer& s) {
   if (s.shape(1).rank() == 0) return Shape{kUnknown};
   auto sizes = s.sizes(1);
@@ -17,11 +18,16 @@ Shape partly_known(const Infer& s) {
   int64_t known = 1, open = 0, at = 0;
   for (size_t i = 0; i < sizes->size(); ++i) {
     int64_t d = (*sizes)[i];
-    if (d < 0) { ++open; at = static_cast<int64_t>(i); (*sizes)[i] = kUnknown; }
-    else if (__builtin_mul_overflow(known, d, &known)) return Shape(*sizes);
+    if (d < 0) {
+      ++open;
+      at = static_cast<int64_t>(i);
+      (*sizes)[i] = kUnknown;
+    } else if (__builtin_mul_overflow(known, d, &known))
+      return Shape(*sizes);
   }
   auto have = s.shape().elements();
-  if (have && open == 1 && known > 0 && *have % known == 0) (*sizes)[static_cast<size_t>(at)] = *have / known;
+  if (have && open == 1 && known > 0 && *have % known == 0)
+    (*sizes)[static_cast<size_t>(at)] = *have / known;
   return Shape(*sizes);
 }
 
@@ -52,15 +58,20 @@ void infer_reshape(Infer& s) {
     if (d == -1) open = static_cast<int64_t>(i);
     zero = zero || d == 0;
   }
-  if (zero) known = 0;
-  else for (int64_t d : *want)
-    if (d > 0 && __builtin_mul_overflow(known, d, &known)) s.bad_value("shape", sizes_text(*want), "a product that can be counted");
+  if (zero)
+    known = 0;
+  else
+    for (int64_t d : *want)
+      if (d > 0 && __builtin_mul_overflow(known, d, &known))
+        s.bad_value("shape", sizes_text(*want), "a product that can be counted");
   auto elements = s.shape().elements();
   if (!elements) return s.output(s.dtype(), Shape(*want));
   int64_t have = *elements;
   bool fits = open < 0 ? known == have : known == 0 ? have == 0 : have % known == 0;
   if (!fits)
-    s.bad_shape(0, cat(open < 0 ? "" : "a multiple of ", known, " elements for shape ", sizes_text(*want)), open_size(*want, have));
+    s.bad_shape(
+        0, cat(open < 0 ? "" : "a multiple of ", known, " elements for shape ", sizes_text(*want)),
+        open_size(*want, have));
   if (open >= 0) (*want)[static_cast<size_t>(open)] = known ? have / known : 0;
   s.output(s.dtype(), Shape(*want));
 }
@@ -72,7 +83,8 @@ void infer_squeeze(Infer& s) {
   for (int64_t a : given) {
     int axis = s.axis(a, 0);
     if (s.shape()[axis] > 1 || s.shape()[axis] == 0)
-      s.bad_value("axis", cat(a), cat("an axis of size 1: axis ", axis, " has size ", s.shape()[axis]));
+      s.bad_value("axis", cat(a),
+                  cat("an axis of size 1: axis ", axis, " has size ", s.shape()[axis]));
     drop[static_cast<size_t>(axis)] = 1;
   }
   for (int i = 0; i < s.shape().rank(); ++i) {
@@ -98,19 +110,36 @@ Tensors reshape_back(Grad& g) { return {reshape(g.dy(), shape_of(g.x())), Tensor
 }  // namespace
 
 static const Op reshape_op =
-    OP(Reshape, &reshape).args("tensor, shape").doc("The same elements in another shape; one dimension may be -1.")
-        .inputs("tensor, shape: Tshape!").view().infer(infer_reshape)
-        .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
-        .gradient(reshape_back).keeps("").rearranges()
-        .samples("uniform(3, 4), [4, 3]", "uniform(2, 6), [-1, 3]", "uniform(1), []", "strings(4), [2, 2]", "uniform(0, 3), [3, 0]")
+    OP(Reshape, &reshape)
+        .args("tensor, shape")
+        .doc("The same elements in another shape; one dimension may be -1.")
+        .inputs("tensor, shape: Tshape!")
+        .view()
+        .infer(infer_reshape)
+        .kernel("view", run_view)
+        .kernel_for(DeviceKind::kCuda, "view", run_view)
+        .gradient(reshape_back)
+        .keeps("")
+        .rearranges()
+        .samples("uniform(3, 4), [4, 3]", "uniform(2, 6), [-1, 3]", "uniform(1), []",
+                 "strings(4), [2, 2]", "uniform(0, 3), [3, 0]")
         .reference("np.reshape(tensor, shape)");
 Tensor reshape(const In& t, const Sizes& shape) { return reshape_op({t, shape.tensor()}); }
 
 static const Op squeeze_op =
-    OP(Squeeze, &squeeze).args("input").options<&SqueezeOptions::axis>("axis").doc("Without axes of size 1.")
-        .inputs("input").attr("squeeze_dims", Ints{}).view().infer(infer_squeeze)
-        .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
-        .gradient(+[](Grad& g) -> Tensors { return {reshape(g.dy(), shape_of(g.x()))}; }).keeps("").rearranges()
+    OP(Squeeze, &squeeze)
+        .args("input")
+        .options<&SqueezeOptions::axis>("axis")
+        .doc("Without axes of size 1.")
+        .inputs("input")
+        .attr("squeeze_dims", Ints{})
+        .view()
+        .infer(infer_squeeze)
+        .kernel("view", run_view)
+        .kernel_for(DeviceKind::kCuda, "view", run_view)
+        .gradient(+[](Grad& g) -> Tensors { return {reshape(g.dy(), shape_of(g.x()))}; })
+        .keeps("")
+        .rearranges()
         .samples("uniform(1, 3, 1)", "uniform(1, 3, 1), axis=[0]", "uniform(1, 3, 1), axis=-1")
         .reference("np.squeeze(input, axis=None if axis is None else tuple(np.atleast_1d(axis)))");
 Tensor squeeze(const In& x, const SqueezeOptions& o) {
@@ -119,11 +148,19 @@ Tensor squeeze(const In& x, const SqueezeOptions& o) {
 }
 
 static const Op expand_op =
-    OP(ExpandDims, &expand_dims).args("input, axis").doc("With a new axis of size 1 at `axis`.")
-        .inputs("input, axis: Tdim!").view().infer(infer_expand_dims)
-        .kernel("view", run_view).kernel_for(DeviceKind::kCuda, "view", run_view)
-        .gradient(reshape_back).keeps("").rearranges()
-        .samples("uniform(3, 4), 0", "uniform(3, 4), -1", "uniform(3, 4), 1").reference("np.expand_dims(input, axis)");
+    OP(ExpandDims, &expand_dims)
+        .args("input, axis")
+        .doc("With a new axis of size 1 at `axis`.")
+        .inputs("input, axis: Tdim!")
+        .view()
+        .infer(infer_expand_dims)
+        .kernel("view", run_view)
+        .kernel_for(DeviceKind::kCuda, "view", run_view)
+        .gradient(reshape_back)
+        .keeps("")
+        .rearranges()
+        .samples("uniform(3, 4), 0", "uniform(3, 4), -1", "uniform(3, 4), 1")
+        .reference("np.expand_dims(input, axis)");
 Tensor expand_dims(const In& x, const Sizes& axis) { return expand_op({x, axis.tensor()}); }
 
 }  // namespace holdfast

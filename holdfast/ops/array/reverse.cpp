@@ -15,7 +15,8 @@ void infer_reverse(Infer& s) {
   if (axes && s.shape().has_rank()) {
     Dims seen(static_cast<size_t>(s.shape().rank()), 0);
     for (int64_t a : *axes)
-      if (seen[static_cast<size_t>(s.axis(a, 0))]++) s.bad_value("axis", sizes_text(*axes), "each axis at most once");
+      if (seen[static_cast<size_t>(s.axis(a, 0))]++)
+        s.bad_value("axis", sizes_text(*axes), "each axis at most once");
   }
   s.output(s.dtype(), s.shape());
 }
@@ -26,7 +27,8 @@ Status run_reverse(Call& c) {
   if (!y.size()) return {};
   Dims strides = strides_of(x.shape());
   CopyAxes axes;
-  for (int i = 0; i < x.rank(); ++i) axes.push_back({x.dim(i), strides[static_cast<size_t>(i)], strides[static_cast<size_t>(i)]});
+  for (int i = 0; i < x.rank(); ++i)
+    axes.push_back({x.dim(i), strides[static_cast<size_t>(i)], strides[static_cast<size_t>(i)]});
   int64_t offset = 0;
   for (int64_t a : c.ints(1)) {
     CopyAxis& axis = axes[static_cast<size_t>(a < 0 ? a + x.rank() : a)];
@@ -42,21 +44,25 @@ void infer_reverse_sequence(Infer& s) {
   if (!s.shape().has_rank()) return s.output(s.dtype(), s.shape());
   int seq = s.axis(s.attr(0).i(), 0, "seq_axis"), batch = s.axis(s.attr(1).i(), 0, "batch_axis");
   if (seq == batch) s.bad_value("seq_axis", cat(seq), cat("another axis than batch_axis"));
-  if (s.shape(1).has_rank() && s.shape(1)[0] >= 0 && s.shape()[batch] >= 0 && s.shape(1)[0] != s.shape()[batch])
+  if (s.shape(1).has_rank() && s.shape(1)[0] >= 0 && s.shape()[batch] >= 0 &&
+      s.shape(1)[0] != s.shape()[batch])
     s.bad_shape(1, cat("[", s.shape()[batch], "], one length for each entry of axis ", batch));
   s.output(s.dtype(), s.shape());
 }
 
 Status run_reverse_sequence(Call& c) {
   const Tensor &x = c.in(), &lengths = c.in(1);
-  auto axis = [&](int i) { return static_cast<int>(c.attr(i).i() < 0 ? c.attr(i).i() + x.rank() : c.attr(i).i()); };
+  auto axis = [&](int i) {
+    return static_cast<int>(c.attr(i).i() < 0 ? c.attr(i).i() + x.rank() : c.attr(i).i());
+  };
   int seq = axis(0), batch = axis(1);
   Status status;
   visit_indices(lengths.dtype(), [&]<class I>(I) {
     for (int64_t b = 0, n = lengths.size(); b < n; ++b) {
       auto length = static_cast<int64_t>(lengths.data<I>()[b]);
       if (length < 0 || length > x.dim(seq)) {
-        status = {Code::E1103, cat("ReverseSequence: `seq_lengths[", b, "]` is ", length, ", expected a value in [0, ", x.dim(seq), "]")};
+        status = {Code::E1103, cat("ReverseSequence: `seq_lengths[", b, "]` is ", length,
+                                   ", expected a value in [0, ", x.dim(seq), "]")};
         return;
       }
     }
@@ -68,19 +74,24 @@ Status run_reverse_sequence(Call& c) {
   int64_t step = strides[static_cast<size_t>(seq)];
   for (int64_t b = 0; b < x.dim(batch); ++b) {
     int64_t length = 0;
-    visit_indices(lengths.dtype(), [&]<class I>(I) { length = static_cast<int64_t>(lengths.data<I>()[b]); });
+    visit_indices(lengths.dtype(),
+                  [&]<class I>(I) { length = static_cast<int64_t>(lengths.data<I>()[b]); });
     for (bool turned : {true, false}) {
       CopyAxes axes;
       for (int i = 0; i < x.rank(); ++i) {
         int64_t st = strides[static_cast<size_t>(i)];
         if (i == batch) continue;
-        if (i == seq) axes.push_back({turned ? length : x.dim(i) - length, turned ? -st : st, st});
-        else axes.push_back({x.dim(i), st, st});
+        if (i == seq)
+          axes.push_back({turned ? length : x.dim(i) - length, turned ? -st : st, st});
+        else
+          axes.push_back({x.dim(i), st, st});
       }
       int64_t base = b * strides[static_cast<size_t>(batch)];
-      int64_t from = base + (turned ? std::max<int64_t>(length - 1, 0) * step : std::min(length, x.dim(seq) - 1) * step);
+      int64_t from = base + (turned ? std::max<int64_t>(length - 1, 0) * step
+                                    : std::min(length, x.dim(seq) - 1) * step);
       int64_t to = base + (turned ? 0 : std::min(length, x.dim(seq) - 1) * step);
-      copy_strided(y.dtype(), axes, element(x.raw(), x.dtype(), from), element(y.mutable_raw(), y.dtype(), to));
+      copy_strided(y.dtype(), axes, element(x.raw(), x.dtype(), from),
+                   element(y.mutable_raw(), y.dtype(), to));
     }
   }
   return {};
@@ -93,14 +104,17 @@ void infer_roll(Infer& s) {
   s.need_rank(2, 0, 1);
   if (shift && axis && shift->size() != axis->size())
     s.bad_value("shift", sizes_text(*shift), cat("as many numbers as `axis` has, ", axis->size()));
-  if (axis && s.shape().has_rank()) for (int64_t a : *axis) s.axis(a, 0);
+  if (axis && s.shape().has_rank())
+    for (int64_t a : *axis) s.axis(a, 0);
   s.output(s.dtype(), s.shape());
 }
 
 // A box is two along each axis that moves: what stays in order, and what comes round.
-void roll_axes(const Tensor& x, const Tensor& y, const Dims& shifts, const Dims& strides, int axis, CopyAxes& axes, int64_t from, int64_t to) {
+void roll_axes(const Tensor& x, const Tensor& y, const Dims& shifts, const Dims& strides, int axis,
+               CopyAxes& axes, int64_t from, int64_t to) {
   if (axis == x.rank()) {
-    return copy_strided(x.dtype(), axes, element(x.raw(), x.dtype(), from), element(y.mutable_raw(), y.dtype(), to));
+    return copy_strided(x.dtype(), axes, element(x.raw(), x.dtype(), from),
+                        element(y.mutable_raw(), y.dtype(), to));
   }
   auto at = static_cast<size_t>(axis);
   int64_t d = x.dim(axis), shift = shifts[at], st = strides[at];
@@ -108,7 +122,8 @@ void roll_axes(const Tensor& x, const Tensor& y, const Dims& shifts, const Dims&
     int64_t n = round ? shift : d - shift;
     if (n == 0) continue;
     axes.push_back({n, st, st});
-    roll_axes(x, y, shifts, strides, axis + 1, axes, from + (round ? (d - shift) * st : 0), to + (round ? 0 : shift * st));
+    roll_axes(x, y, shifts, strides, axis + 1, axes, from + (round ? (d - shift) * st : 0),
+              to + (round ? 0 : shift * st));
     axes.pop_back();
   }
 }
@@ -131,35 +146,61 @@ Status run_roll(Call& c) {
 }  // namespace
 
 static const Op reverse_op =
-    OP(ReverseV2, &reverse).args("tensor, axis").doc("Backwards along the axes.").inputs("tensor, axis: Tidx!")
-        .infer(infer_reverse).kernel("strided", run_reverse)
-        .gradient(+[](Grad& g) -> Tensors { return {reverse(g.dy(), g.x(1)), Tensor()}; }).keeps("axis")
-        .samples("uniform(3, 4), [0]", "uniform(3, 4), [0, -1]", "uniform(3), [0]", "strings(3), [0]").reference("np.flip(tensor, tuple(axis))");
+    OP(ReverseV2, &reverse)
+        .args("tensor, axis")
+        .doc("Backwards along the axes.")
+        .inputs("tensor, axis: Tidx!")
+        .infer(infer_reverse)
+        .kernel("strided", run_reverse)
+        .gradient(+[](Grad& g) -> Tensors { return {reverse(g.dy(), g.x(1)), Tensor()}; })
+        .keeps("axis")
+        .samples("uniform(3, 4), [0]", "uniform(3, 4), [0, -1]", "uniform(3), [0]",
+                 "strings(3), [0]")
+        .reference("np.flip(tensor, tuple(axis))");
 Tensor reverse(const In& t, const Sizes& axis) { return reverse_op({t, axis.tensor()}); }
 
 static const Op sequence_op =
-    OP(ReverseSequence, &reverse_sequence).args("input, seq_lengths: L")
-        .options<&ReverseSequenceOptions::seq_axis, &ReverseSequenceOptions::batch_axis>("seq_axis, batch_axis")
+    OP(ReverseSequence, &reverse_sequence)
+        .args("input, seq_lengths: L")
+        .options<&ReverseSequenceOptions::seq_axis, &ReverseSequenceOptions::batch_axis>(
+            "seq_axis, batch_axis")
         .doc("The first `seq_lengths[i]` slices of batch i backwards, the others as they are.")
-        .inputs("input, seq_lengths: Tlen").attr("seq_dim").attr("batch_dim", 0).dtypes(kIndices, "Tlen")
-        .infer(infer_reverse_sequence).kernel("strided", run_reverse_sequence)
-        .gradient(+[](Grad& g) -> Tensors { return {reverse_sequence(g.dy(), g.x(1), {g.attr(0).i(), g.attr(1).i()}), Tensor()}; }).keeps("seq_lengths")
-        .samples("uniform(3, 4), [2, 0, 4], seq_axis=1").reference("np.array([np.concatenate([r[:n][::-1], r[n:]]) for r, n in zip(input, seq_lengths)])");
+        .inputs("input, seq_lengths: Tlen")
+        .attr("seq_dim")
+        .attr("batch_dim", 0)
+        .dtypes(kIndices, "Tlen")
+        .infer(infer_reverse_sequence)
+        .kernel("strided", run_reverse_sequence)
+        .gradient(+[](Grad& g) -> Tensors {
+  return {reverse_sequence(g.dy(), g.x(1), {g.attr(0).i(), g.attr(1).i()}), Tensor()};
+})
+        .keeps("seq_lengths")
+        .samples("uniform(3, 4), [2, 0, 4], seq_axis=1")
+        .reference(
+            "np.array([np.concatenate([r[:n][::-1], r[n:]]) for r, n in zip(input, seq_lengths)])");
 Tensor reverse_sequence(const In& x, const In& lengths, const ReverseSequenceOptions& o) {
   if (!o.seq_axis) fail(Code::E1104, "reverse_sequence: `seq_axis` is missing");
   return sequence_op({x, lengths}, {*o.seq_axis, o.batch_axis.value_or(0)});
 }
 
 static const Op roll_op =
-    OP(Roll, &roll).args("input, shift, axis").doc("Moved along axes by `shift`; what falls off at one end comes back at the other.")
-        .inputs("input, shift: Tshift!, axis: Taxis!").infer(infer_roll).kernel("boxes", run_roll)
+    OP(Roll, &roll)
+        .args("input, shift, axis")
+        .doc("Moved along axes by `shift`; what falls off at one end comes back at the other.")
+        .inputs("input, shift: Tshift!, axis: Taxis!")
+        .infer(infer_roll)
+        .kernel("boxes", run_roll)
         .gradient(+[](Grad& g) -> Tensors {
-          Dims back = g.ints(1);
-          for (int64_t& v : back) v = -std::max(v, -INT64_MAX);
-          return {roll(g.dy(), g.x(1).rank() ? Sizes(back) : Sizes(back[0]), g.x(2)), Tensor(), Tensor()};
-        }).keeps("shift, axis")
-        .samples("uniform(5), 2, 0", "uniform(3, 4), [1, -2], [0, 1]", "uniform(3, 4), [1, 1], [1, 1]", "strings(4), -1, 0")
+  Dims back = g.ints(1);
+  for (int64_t& v : back) v = -std::max(v, -INT64_MAX);
+  return {roll(g.dy(), g.x(1).rank() ? Sizes(back) : Sizes(back[0]), g.x(2)), Tensor(), Tensor()};
+})
+        .keeps("shift, axis")
+        .samples("uniform(5), 2, 0", "uniform(3, 4), [1, -2], [0, 1]",
+                 "uniform(3, 4), [1, 1], [1, 1]", "strings(4), -1, 0")
         .reference("np.roll(input, shift, axis)");
-Tensor roll(const In& x, const Sizes& shift, const Sizes& axis) { return roll_op({x, shift.tensor(), axis.tensor()}); }
+Tensor roll(const In& x, const Sizes& shift, const Sizes& axis) {
+  return roll_op({x, shift.tensor(), axis.tensor()});
+}
 
 }  // namespace holdfast

@@ -19,25 +19,36 @@ Status check_indices(const char* op, const Tensor& indices, int64_t size, const 
     const I* p = indices.data<I>();
     for (int64_t i = 0, n = indices.size(); i < n; ++i) {
       auto v = static_cast<int64_t>(p[i]);
-      if (static_cast<uint64_t>(v) >= static_cast<uint64_t>(size)) { bad = i; value = v; return; }
+      if (static_cast<uint64_t>(v) >= static_cast<uint64_t>(size)) {
+        bad = i;
+        value = v;
+        return;
+      }
     }
   });
   if (bad < 0) return {};
   std::string at = indices.rank() ? position_text(indices.shape(), bad) : "";
-  return {Code::E1103, cat(op, ": `", argument, at, "` is ", value, ", expected a value in [0, ", size, ")"),
-          cat("argument `", argument, "` of ", op, ": got ", value, " at position ", at.empty() ? "[]" : at, ", allowed are 0 to ", size - 1)};
+  return {Code::E1103,
+          cat(op, ": `", argument, at, "` is ", value, ", expected a value in [0, ", size, ")"),
+          cat("argument `", argument, "` of ", op, ": got ", value, " at position ",
+              at.empty() ? "[]" : at, ", allowed are 0 to ", size - 1)};
 }
 
 NdLayout::NdLayout(const Shape& indices, const Shape& shape) {
   depth = indices[-1];
-  if (indices.elements().value_or(0) == 0 && depth > 0) count = 0;
-  else for (int i = 0; i + 1 < indices.rank(); ++i) count *= indices[i];
-  if (shape.elements().value_or(0) == 0) inner = 0;
-  else for (auto i = static_cast<int>(depth); i < shape.rank(); ++i) inner *= shape[i];
+  if (indices.elements().value_or(0) == 0 && depth > 0)
+    count = 0;
+  else
+    for (int i = 0; i + 1 < indices.rank(); ++i) count *= indices[i];
+  if (shape.elements().value_or(0) == 0)
+    inner = 0;
+  else
+    for (auto i = static_cast<int>(depth); i < shape.rank(); ++i) inner *= shape[i];
   strides = Dims(static_cast<size_t>(depth), 1);
   for (int64_t k = depth - 2; k >= 0; --k) {
     auto at = static_cast<size_t>(k);
-    strides[at] = static_cast<int64_t>(static_cast<uint64_t>(strides[at + 1]) * static_cast<uint64_t>(shape[static_cast<int>(k) + 1]));
+    strides[at] = static_cast<int64_t>(static_cast<uint64_t>(strides[at + 1]) *
+                                       static_cast<uint64_t>(shape[static_cast<int>(k) + 1]));
   }
 }
 
@@ -49,14 +60,21 @@ Status check_nd_indices(const char* op, const Tensor& indices, const Shape& shap
     const I* p = indices.data<I>();
     for (int64_t i = 0, n = indices.size(); i < n; ++i) {
       auto v = static_cast<int64_t>(p[i]);
-      if (static_cast<uint64_t>(v) >= static_cast<uint64_t>(shape[static_cast<int>(i % depth)])) { bad = i; value = v; return; }
+      if (static_cast<uint64_t>(v) >= static_cast<uint64_t>(shape[static_cast<int>(i % depth)])) {
+        bad = i;
+        value = v;
+        return;
+      }
     }
   });
   if (bad < 0) return {};
   std::string at = position_text(indices.shape(), bad);
   int axis = static_cast<int>(bad % depth);
-  return {Code::E1103, cat(op, ": `indices", at, "` is ", value, ", expected a value in [0, ", shape[axis], ") on axis ", axis, " of shape ", shape.text()),
-          cat("argument `indices` of ", op, ": got ", value, " at position ", at, ", allowed are 0 to ", shape[axis] - 1)};
+  return {Code::E1103,
+          cat(op, ": `indices", at, "` is ", value, ", expected a value in [0, ", shape[axis],
+              ") on axis ", axis, " of shape ", shape.text()),
+          cat("argument `indices` of ", op, ": got ", value, " at position ", at,
+              ", allowed are 0 to ", shape[axis] - 1)};
 }
 
 void need_nd_indices(const Infer& s, int i, const Shape& shape, const char* what) {
@@ -74,19 +92,22 @@ void scatter_nd_into(Combine how, const Tensor& to, const Tensor& indices, const
       const I* p = indices.data<I>();
       for (int64_t i = 0; i < n.count; ++i) {
         int64_t at = 0;
-        for (int64_t k = 0; k < n.depth; ++k) at += static_cast<int64_t>(p[i * n.depth + k]) * n.strides[static_cast<size_t>(k)];
+        for (int64_t k = 0; k < n.depth; ++k)
+          at += static_cast<int64_t>(p[i * n.depth + k]) * n.strides[static_cast<size_t>(k)];
         combine(out + at * n.inner, from + i * n.inner);
       }
     });
   };
   if (how == Combine::kUpdate) {
     visit_cells(to.dtype(), [&]<class T>(T) {
-      place(to.mutable_data<T>(), updates.data<T>(), [&](T* a, const T* b) { std::copy_n(b, n.inner, a); });
+      place(to.mutable_data<T>(), updates.data<T>(),
+            [&](T* a, const T* b) { std::copy_n(b, n.inner, a); });
     });
     return;
   }
   visit_plain(to.dtype(), [&]<class T>(T) {
-    place(to.mutable_data<T>(), updates.data<T>(), [&](T* a, const T* b) { combine_run<T>(how, a, b, n.inner); });
+    place(to.mutable_data<T>(), updates.data<T>(),
+          [&](T* a, const T* b) { combine_run<T>(how, a, b, n.inner); });
   });
 }
 

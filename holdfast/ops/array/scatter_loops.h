@@ -22,7 +22,8 @@ T combine_one(Combine how, const T& a, const T& b) {
   } else {
     // Integers wrap, as in TensorFlow, and are summed unsigned so that this is defined.
     using W = std::conditional_t<std::is_integral_v<T>, uint64_t, float_of<T>>;
-    auto x = static_cast<W>(static_cast<float_of<T>>(a)), y = static_cast<W>(static_cast<float_of<T>>(b));
+    auto x = static_cast<W>(static_cast<float_of<T>>(a)),
+         y = static_cast<W>(static_cast<float_of<T>>(b));
     switch (how) {
       case Combine::kUpdate: return b;
       case Combine::kAdd: return static_cast<T>(x + y);
@@ -31,14 +32,17 @@ T combine_one(Combine how, const T& a, const T& b) {
       case Combine::kDiv:
         if constexpr (std::is_integral_v<T>) {
           if (b == T(0)) return T(0);  // refused before the loop
-          if constexpr (std::is_signed_v<T>) if (b == T(-1)) return static_cast<T>(W{0} - x);
+          if constexpr (std::is_signed_v<T>)
+            if (b == T(-1)) return static_cast<T>(W{0} - x);
           return static_cast<T>(a / b);
         } else {
           return static_cast<T>(x / y);
         }
       default:
-        if constexpr (is_complex_v<T>) return b;
-        else return how == Combine::kMin ? (b < a ? b : a) : (a < b ? b : a);
+        if constexpr (is_complex_v<T>)
+          return b;
+        else
+          return how == Combine::kMin ? (b < a ? b : a) : (a < b ? b : a);
     }
   }
 }
@@ -67,7 +71,8 @@ void combine_run(Combine how, T* to, const T* from, int64_t n, int64_t step = 1)
 /// "[1,0]": where element `i` of a tensor of shape `s` is.
 std::string position_text(const Shape& s, int64_t i);
 /// Fails unless all indices are in [0, size), naming the first that is not.
-Status check_indices(const char* op, const Tensor& indices, int64_t size, const char* argument = "indices");
+Status check_indices(const char* op, const Tensor& indices, int64_t size,
+                     const char* argument = "indices");
 
 /// Positions whose coordinates are the last axis of `indices`, in a tensor of shape `shape`.
 struct NdLayout {

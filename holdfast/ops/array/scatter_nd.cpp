@@ -15,9 +15,11 @@ void need_updates(const Infer& s, int indices, int updates, const Shape& shape) 
   need_nd_indices(s, indices, shape, "the result");
   if (!shape.has_rank() || !s.shape(indices).has_rank() || s.shape(indices)[-1] < 0) return;
   Dims want(s.shape(indices).begin(), s.shape(indices).end() - 1);
-  for (auto i = static_cast<int>(s.shape(indices)[-1]); i < shape.rank(); ++i) want.push_back(shape[i]);
+  for (auto i = static_cast<int>(s.shape(indices)[-1]); i < shape.rank(); ++i)
+    want.push_back(shape[i]);
   if (!Shape(want).compatible(s.shape(updates)))
-    s.bad_shape(updates, cat("shape ", Shape(want).text(), ": one slice of ", shape.text(), " for each position"));
+    s.bad_shape(updates, cat("shape ", Shape(want).text(), ": one slice of ", shape.text(),
+                             " for each position"));
 }
 
 void infer_scatter(Infer& s) {
@@ -53,71 +55,118 @@ Status run_tensor_scatter(Call& c) {
 
 Tensors update_back(Grad& g) {
   Tensor dy = g.dy();
-  return {g.wants(0) ? tensor_scatter_nd_update(dy, g.x(1), zeros_like(g.x(2))) : Tensor(), Tensor(),
-          g.wants(2) ? gather_nd(dy, g.x(1)) : Tensor()};
+  return {g.wants(0) ? tensor_scatter_nd_update(dy, g.x(1), zeros_like(g.x(2))) : Tensor(),
+          Tensor(), g.wants(2) ? gather_nd(dy, g.x(1)) : Tensor()};
 }
 
 // Of equal candidates for a place, each gets the same share of what arrives there.
 Tensors extreme_back(Grad& g) {
   Tensor dy = g.dy(), indices = g.x(1);
   DType d = dy.dtype();
-  Tensor kept = cast(equal(g.x(0), g.y()), d), taken = cast(equal(g.x(2), gather_nd(g.y(), indices)), d);
+  Tensor kept = cast(equal(g.x(0), g.y()), d),
+         taken = cast(equal(g.x(2), gather_nd(g.y(), indices)), d);
   Tensor shares = tensor_scatter_nd_add(kept, indices, taken);
   Tensor each = divide(dy, shares);
-  return {g.wants(0) ? each * kept : Tensor(), Tensor(), g.wants(2) ? gather_nd(each, indices) * taken : Tensor()};
+  return {g.wants(0) ? each * kept : Tensor(), Tensor(),
+          g.wants(2) ? gather_nd(each, indices) * taken : Tensor()};
 }
 
 }  // namespace
 
 static const Op scatter_op =
-    OP(ScatterNd, &scatter_nd).args("indices: I, updates, shape").doc("Zeros of `shape` with updates added at the positions in `indices`.")
-        .inputs("indices: I, updates, shape: I!").dtypes(kIndices, "I").infer(infer_scatter).kernel("reference", run_scatter)
-        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), gather_nd(g.dy(), g.x(0)), Tensor()}; }).keeps("indices")
+    OP(ScatterNd, &scatter_nd)
+        .args("indices: I, updates, shape")
+        .doc("Zeros of `shape` with updates added at the positions in `indices`.")
+        .inputs("indices: I, updates, shape: I!")
+        .dtypes(kIndices, "I")
+        .infer(infer_scatter)
+        .kernel("reference", run_scatter)
+        .gradient(
+            +[](Grad& g) -> Tensors { return {Tensor(), gather_nd(g.dy(), g.x(0)), Tensor()}; })
+        .keeps("indices")
         .samples("[[4], [3], [1]], uniform(3), [6]", "[[0, 1], [2, 2]], uniform(2, 2), [3, 3, 2]")
-        .reference("(lambda y: (np.add.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), y)[1])(np.zeros(shape, updates.dtype))");
+        .reference(
+            "(lambda y: (np.add.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), "
+            "y)[1])(np.zeros(shape, updates.dtype))");
 Tensor scatter_nd(const In& indices, const In& updates, const Sizes& shape) {
   Tensor ids = indices, s = shape.tensor();
   if (!shape.is_tensor()) s = host_ints(ids.dtype(), shape.ints(), s.shape());
   return scatter_op({ids, updates, s});
 }
 
-#define TENSOR_SCATTER(Name, fn, how, text, types)                                                                  \
-  OP(Name, &fn).args("tensor, indices: I, updates").doc(text).inputs("tensor, indices: I, updates").dtypes(types)   \
-      .dtypes(kIndices, "I").infer(infer_tensor_scatter).kernel("reference", run_tensor_scatter<how>)
+#define TENSOR_SCATTER(Name, fn, how, text, types) \
+  OP(Name, &fn)                                    \
+      .args("tensor, indices: I, updates")         \
+      .doc(text)                                   \
+      .inputs("tensor, indices: I, updates")       \
+      .dtypes(types)                               \
+      .dtypes(kIndices, "I")                       \
+      .infer(infer_tensor_scatter)                 \
+      .kernel("reference", run_tensor_scatter<how>)
 
 static const Op update_op =
-    TENSOR_SCATTER(TensorScatterUpdate, tensor_scatter_nd_update, Combine::kUpdate, "A copy of `tensor` with updates at the positions.", kAll)
-        .gradient(update_back).keeps("indices")
-        .samples("uniform(5), [[1], [3]], uniform(2)", "uniform(3, 2), [[2], [0]], uniform(2, 2)", "strings(4), [[1]], strings(1)")
-        .reference("(lambda y: (y.__setitem__(tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), y)[1])(np.array(tensor))");
-Tensor tensor_scatter_nd_update(const In& t, const In& i, const In& u) { return update_op({t, i, u}); }
+    TENSOR_SCATTER(TensorScatterUpdate, tensor_scatter_nd_update, Combine::kUpdate,
+                   "A copy of `tensor` with updates at the positions.", kAll)
+        .gradient(update_back)
+        .keeps("indices")
+        .samples("uniform(5), [[1], [3]], uniform(2)", "uniform(3, 2), [[2], [0]], uniform(2, 2)",
+                 "strings(4), [[1]], strings(1)")
+        .reference(
+            "(lambda y: (y.__setitem__(tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), "
+            "y)[1])(np.array(tensor))");
+Tensor tensor_scatter_nd_update(const In& t, const In& i, const In& u) {
+  return update_op({t, i, u});
+}
 
 static const Op add_op =
-    TENSOR_SCATTER(TensorScatterAdd, tensor_scatter_nd_add, Combine::kAdd, "A copy of `tensor` with updates added at the positions.", kNumbers)
-        .gradient(+[](Grad& g) -> Tensors { return {g.dy(), Tensor(), g.wants(2) ? gather_nd(g.dy(), g.x(1)) : Tensor()}; }).keeps("indices")
-        .samples("uniform(5), [[1], [3], [1]], uniform(3)", "uniform(3, 2), [[2], [0]], uniform(2, 2)")
-        .reference("(lambda y: (np.add.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), y)[1])(np.array(tensor))");
+    TENSOR_SCATTER(TensorScatterAdd, tensor_scatter_nd_add, Combine::kAdd,
+                   "A copy of `tensor` with updates added at the positions.", kNumbers)
+        .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy(), Tensor(), g.wants(2) ? gather_nd(g.dy(), g.x(1)) : Tensor()};
+})
+        .keeps("indices")
+        .samples("uniform(5), [[1], [3], [1]], uniform(3)",
+                 "uniform(3, 2), [[2], [0]], uniform(2, 2)")
+        .reference(
+            "(lambda y: (np.add.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), "
+            "y)[1])(np.array(tensor))");
 Tensor tensor_scatter_nd_add(const In& t, const In& i, const In& u) { return add_op({t, i, u}); }
 
 static const Op sub_op =
-    TENSOR_SCATTER(TensorScatterSub, tensor_scatter_nd_sub, Combine::kSub, "A copy of `tensor` with updates subtracted at the positions.", kNumbers)
-        .gradient(+[](Grad& g) -> Tensors { return {g.dy(), Tensor(), g.wants(2) ? -gather_nd(g.dy(), g.x(1)) : Tensor()}; }).keeps("indices")
+    TENSOR_SCATTER(TensorScatterSub, tensor_scatter_nd_sub, Combine::kSub,
+                   "A copy of `tensor` with updates subtracted at the positions.", kNumbers)
+        .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy(), Tensor(), g.wants(2) ? -gather_nd(g.dy(), g.x(1)) : Tensor()};
+})
+        .keeps("indices")
         .samples("uniform(5), [[1], [3], [1]], uniform(3)")
-        .reference("(lambda y: (np.subtract.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), y)[1])(np.array(tensor))");
+        .reference(
+            "(lambda y: (np.subtract.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), "
+            "updates), y)[1])(np.array(tensor))");
 Tensor tensor_scatter_nd_sub(const In& t, const In& i, const In& u) { return sub_op({t, i, u}); }
 
 static const Op min_op =
-    TENSOR_SCATTER(TensorScatterMin, tensor_scatter_nd_min, Combine::kMin, "A copy of `tensor` with the smaller of value and update at the positions.", kReals)
-        .gradient(extreme_back).keeps("tensor, indices, updates, output")
+    TENSOR_SCATTER(TensorScatterMin, tensor_scatter_nd_min, Combine::kMin,
+                   "A copy of `tensor` with the smaller of value and update at the positions.",
+                   kReals)
+        .gradient(extreme_back)
+        .keeps("tensor, indices, updates, output")
         .samples("uniform(5), [[1], [3]], uniform(2)")
-        .reference("(lambda y: (np.minimum.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), y)[1])(np.array(tensor))");
+        .reference(
+            "(lambda y: (np.minimum.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), "
+            "updates), y)[1])(np.array(tensor))");
 Tensor tensor_scatter_nd_min(const In& t, const In& i, const In& u) { return min_op({t, i, u}); }
 
 static const Op max_op =
-    TENSOR_SCATTER(TensorScatterMax, tensor_scatter_nd_max, Combine::kMax, "A copy of `tensor` with the larger of value and update at the positions.", kReals)
-        .gradient(extreme_back).keeps("tensor, indices, updates, output")
+    TENSOR_SCATTER(TensorScatterMax, tensor_scatter_nd_max, Combine::kMax,
+                   "A copy of `tensor` with the larger of value and update at the positions.",
+                   kReals)
+        .gradient(extreme_back)
+        .keeps("tensor, indices, updates, output")
         .samples("uniform(5), [[1], [3]], uniform(2)")
-        .reference("(lambda y: (np.maximum.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), y)[1])(np.array(tensor))");
+        .reference(
+            "(lambda y: (np.maximum.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), "
+            "updates), y)[1])(np.array(tensor))");
 Tensor tensor_scatter_nd_max(const In& t, const In& i, const In& u) { return max_op({t, i, u}); }
 
 }  // namespace holdfast

@@ -14,7 +14,8 @@ void infer_slice(Infer& s) {
   auto begin = slice_numbers(s, 1), size = slice_numbers(s, 2);
   const Shape& in = s.shape();
   if (!in.has_rank()) return s.output(s.dtype(), Shape::unknown());
-  if ((begin && static_cast<int>(begin->size()) != in.rank()) || (size && static_cast<int>(size->size()) != in.rank()))
+  if ((begin && static_cast<int>(begin->size()) != in.rank()) ||
+      (size && static_cast<int>(size->size()) != in.rank()))
     s.bad_value(begin && static_cast<int>(begin->size()) != in.rank() ? "begin" : "size",
                 sizes_text(begin && static_cast<int>(begin->size()) != in.rank() ? *begin : *size),
                 cat("one number for each axis of ", in.text()));
@@ -23,12 +24,16 @@ void infer_slice(Infer& s) {
     auto at = static_cast<size_t>(i);
     int64_t d = in[i], n = size ? (*size)[at] : kNotYet;
     bool known = n != kNotYet;
-    if (known && n < -1) s.bad_value(cat("size[", i, "]"), cat(n), "0 or more, or -1 for all the rest");
+    if (known && n < -1)
+      s.bad_value(cat("size[", i, "]"), cat(n), "0 or more, or -1 for all the rest");
     if (begin && (*begin)[at] != kNotYet && d >= 0) {
       int64_t b = (*begin)[at];
-      if (b < 0 || b > d) s.bad_value(cat("begin[", i, "]"), cat(b), cat("a value in [0, ", d, "]"));
+      if (b < 0 || b > d)
+        s.bad_value(cat("begin[", i, "]"), cat(b), cat("a value in [0, ", d, "]"));
       if (known && n == -1) n = d - b;
-      if (known && n > d - b) s.bad_value(cat("size[", i, "]"), cat(n), cat("a value in [0, ", d - b, "]: axis ", i, " has size ", d));
+      if (known && n > d - b)
+        s.bad_value(cat("size[", i, "]"), cat(n),
+                    cat("a value in [0, ", d - b, "]: axis ", i, " has size ", d));
     }
     out.push_back(known ? n : kUnknown);
   }
@@ -39,13 +44,15 @@ Status run_slice(Call& c) {
   const Tensor& x = c.in();
   Dims begin = c.ints(1);
   SliceSpec spec;
-  for (int i = 0; i < x.rank(); ++i) spec.ranges.push_back({begin[static_cast<size_t>(i)], 1, c.out_shape()[i], i});
+  for (int i = 0; i < x.rank(); ++i)
+    spec.ranges.push_back({begin[static_cast<size_t>(i)], 1, c.out_shape()[i], i});
   int64_t offset = c.out_shape().size() ? spec.offset(x.shape()) : 0;
   if (spec.contiguous(x.shape())) {
     c.set_out(0, view_of(x, c.out_shape(), offset * size_of(x.dtype())));
     return {};
   }
-  copy_strided(x.dtype(), spec.axes(x.shape()), element(x.raw(), x.dtype(), offset), c.out().mutable_raw());
+  copy_strided(x.dtype(), spec.axes(x.shape()), element(x.raw(), x.dtype(), offset),
+               c.out().mutable_raw());
   return {};
 }
 
@@ -68,12 +75,20 @@ Tensors slice_back(Grad& g) {
 
 }  // namespace
 
-static const Op op =
-    OP(Slice, &slice).args("input_, begin, size").doc("The box of `size` elements at `begin`; -1 means up to the end.")
-        .inputs("input, begin: Index!, size: Index!").infer(infer_slice).kernel("strided", run_slice)
-        .gradient(slice_back).keeps("begin").rearranges()
-        .samples("uniform(5, 4), [1, 0], [2, 3]", "uniform(5, 4), [3, 1], [-1, 2]", "uniform(3, 4), [1, 0], [0, 4]", "strings(5), [2], [2]")
-        .reference("input_[tuple(slice(int(b), None if n < 0 else int(b) + int(n)) for b, n in zip(begin, size))]");
+static const Op op = OP(Slice, &slice)
+                         .args("input_, begin, size")
+                         .doc("The box of `size` elements at `begin`; -1 means up to the end.")
+                         .inputs("input, begin: Index!, size: Index!")
+                         .infer(infer_slice)
+                         .kernel("strided", run_slice)
+                         .gradient(slice_back)
+                         .keeps("begin")
+                         .rearranges()
+                         .samples("uniform(5, 4), [1, 0], [2, 3]", "uniform(5, 4), [3, 1], [-1, 2]",
+                                  "uniform(3, 4), [1, 0], [0, 4]", "strings(5), [2], [2]")
+                         .reference(
+                             "input_[tuple(slice(int(b), None if n < 0 else int(b) + int(n)) for "
+                             "b, n in zip(begin, size))]");
 Tensor slice(const In& x, const Sizes& begin, const Sizes& size) {
   Tensor b = begin.tensor(), n = size.tensor();
   if (b.dtype() == int32 && n.dtype() == int64) b = cast(b, int64);

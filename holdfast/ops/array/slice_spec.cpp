@@ -27,13 +27,15 @@ int64_t count_steps(int64_t begin, int64_t end, int64_t stride) {
 
 std::optional<Dims> slice_numbers(const Infer& s, int i) {
   if (auto all = s.ints(i)) {
-    for (int64_t& n : *all) n = std::max(n, kNotYet + 1);  // as far out of range as what it stands for
+    for (int64_t& n : *all)
+      n = std::max(n, kNotYet + 1);  // as far out of range as what it stands for
     return all;
   }
   const Tensor& t = s.input(i);
   if (!t.is_symbolic() || !symbol_of(t)->known) return std::nullopt;
   Dims out = *s.sizes(i);
-  for (size_t k = 0; k < out.size(); ++k) if (symbol_of(t)->unknown >> k & 1) out[k] = kNotYet;
+  for (size_t k = 0; k < out.size(); ++k)
+    if (symbol_of(t)->unknown >> k & 1) out[k] = kNotYet;
   return out;
 }
 
@@ -42,8 +44,9 @@ SliceMasks SliceMasks::from(const Attrs& a, int first) {
   return {at(0), at(1), at(2), at(3), at(4)};
 }
 
-SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Dims>& begin, const std::optional<Dims>& end,
-                     const std::optional<Dims>& strides, int64_t count, const SliceMasks& m) {
+SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Dims>& begin,
+                     const std::optional<Dims>& end, const std::optional<Dims>& strides,
+                     int64_t count, const SliceMasks& m) {
   // Masks have 64 bits; TensorFlow's own limit is 32 items.
   if (count > 62) s.bad_value("begin", cat(count, " items"), "62 items or fewer");
   int rank = sliced.rank();
@@ -58,7 +61,8 @@ SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Di
     }
   }
   if (used > rank)
-    s.bad_value("begin", cat(used, used == 1 ? " index" : " indices"), cat("at most ", rank, ": the tensor has shape ", sliced.text()));
+    s.bad_value("begin", cat(used, used == 1 ? " index" : " indices"),
+                cat("at most ", rank, ": the tensor has shape ", sliced.text()));
   SliceSpec spec;
   int axis = 0;
   auto full = [&]() {
@@ -81,16 +85,19 @@ SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Di
     if (!stepped) stride = 1;
     bool shrink = bit(m.shrink, i);
     if (stride == 0) s.bad_value(cat("strides[", i, "]"), "0", "a step other than 0");
-    if (shrink && stride < 0) s.bad_value(cat("strides[", i, "]"), cat(stride), "1 where one index is taken");
+    if (shrink && stride < 0)
+      s.bad_value(cat("strides[", i, "]"), cat(stride), "1 where one index is taken");
     AxisRange r{0, stride, shrink ? 1 : kUnknown};
     if (shrink && first != kNotYet && dim >= 0) {
       int64_t x = first;
       r.begin = x < 0 ? x + dim : x;
       r.stride = 1;
       if (r.begin < 0 || r.begin >= dim)
-        s.bad_value("index", cat(x), dim ? cat("a value in [", -dim, ", ", dim, ") on axis ", axis, " of size ", dim)
-                                         : cat("none: axis ", axis, " has size 0"));
-    } else if (!shrink && stepped && dim >= 0 && (first != kNotYet || bit(m.begin, i)) && (last != kNotYet || bit(m.end, i))) {
+        s.bad_value("index", cat(x),
+                    dim ? cat("a value in [", -dim, ", ", dim, ") on axis ", axis, " of size ", dim)
+                        : cat("none: axis ", axis, " has size 0"));
+    } else if (!shrink && stepped && dim >= 0 && (first != kNotYet || bit(m.begin, i)) &&
+               (last != kNotYet || bit(m.end, i))) {
       r.begin = bound(first, bit(m.begin, i), false, dim, stride);
       r.size = count_steps(r.begin, bound(last, bit(m.end, i), true, dim, stride), stride);
       if (r.size == 0) r.begin = 0;
@@ -126,7 +133,8 @@ CopyAxes SliceSpec::axes_into(const Shape& sliced, const Shape& value) const {
     const AxisRange& r = ranges[i];
     int axis = r.result_axis - extra;
     bool stands = r.result_axis < 0 || axis < 0 || value[axis] == 1;
-    out.push_back({r.size, stands ? 0 : from[static_cast<size_t>(axis)], r.size > 1 ? r.stride * strides[i] : 0});
+    out.push_back({r.size, stands ? 0 : from[static_cast<size_t>(axis)],
+                   r.size > 1 ? r.stride * strides[i] : 0});
   }
   return out;
 }
@@ -141,7 +149,9 @@ int64_t SliceSpec::offset(const Shape& sliced) const {
 
 bool SliceSpec::contiguous(const Shape& sliced) const {
   size_t i = ranges.size();
-  while (i > 0 && ranges[i - 1].stride == 1 && ranges[i - 1].size == sliced[static_cast<int>(i) - 1]) --i;
+  while (i > 0 && ranges[i - 1].stride == 1 &&
+         ranges[i - 1].size == sliced[static_cast<int>(i) - 1])
+    --i;
   if (i > 0 && (ranges[i - 1].stride == 1 || ranges[i - 1].size == 1)) --i;
   while (i > 0 && ranges[i - 1].size == 1) --i;
   return i == 0;

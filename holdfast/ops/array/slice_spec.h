@@ -12,7 +12,8 @@ struct SliceMasks {
   static SliceMasks from(const Attrs& attrs, int first);
 };
 
-/// One axis of the input: elements begin, begin + stride, ... `size` of them (kUnknown if not known).
+/// One axis of the input: elements begin, begin + stride, ... `size` of them (kUnknown if not
+/// known).
 struct AxisRange {
   int64_t begin = 0, stride = 1, size = kUnknown;
   int result_axis = -1;  // where it is in the result; -1 if it was shrunk away
@@ -23,7 +24,8 @@ struct SliceSpec {
   Dims result;                        // sizes of the result, new axes in, shrunk axes out
   /// The box of elements, for a copy out into dense memory.
   CopyAxes axes(const Shape& sliced) const;
-  /// The box of elements, for a copy of a `value` that broadcasts to the result into the sliced tensor.
+  /// The box of elements, for a copy of a `value` that broadcasts to the result into the sliced
+  /// tensor.
   CopyAxes axes_into(const Shape& sliced, const Shape& value) const;
   /// Number of the first element.
   int64_t offset(const Shape& sliced) const;
@@ -36,9 +38,10 @@ inline constexpr int64_t kNotYet = INT64_MIN;
 /// The numbers in input `i`, as far as they are known; nothing if none is.
 std::optional<Dims> slice_numbers(const Infer& s, int i);
 
-/// Refuses bad specifications through `s`. Numbers that are not known yet may be missing; `count` is how many
-/// items there are.
-SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Dims>& begin, const std::optional<Dims>& end,
-                     const std::optional<Dims>& strides, int64_t count, const SliceMasks& masks);
+/// Refuses bad specifications through `s`. Numbers that are not known yet may be missing; `count`
+/// is how many items there are.
+SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Dims>& begin,
+                     const std::optional<Dims>& end, const std::optional<Dims>& strides,
+                     int64_t count, const SliceMasks& masks);
 
 }  // namespace holdfast

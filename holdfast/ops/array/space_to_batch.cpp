@@ -7,16 +7,23 @@
 namespace holdfast {
 namespace {
 
-// Checks block_shape (input 1) and the table of paddings or crops (input 2); the number of blocked axes, or -1.
+// Checks block_shape (input 1) and the table of paddings or crops (input 2); the number of blocked
+// axes, or -1.
 int blocked_axes(const Infer& s, const char* table) {
   s.need_rank(1, 1, 1);
   s.need_rank(2, 2, 2);
   int64_t m = s.shape(1).has_rank() ? s.shape(1)[0] : kUnknown;
   if (m < 0) return -1;
-  if (s.shape().has_rank() && s.shape().rank() < 1 + m) s.bad_shape(0, cat("rank ", 1 + m, " or more: a batch and ", m, " blocked axes"));
-  if (s.shape(2).has_rank() && s.shape(2).is_full() && !(s.shape(2) == Shape{m, 2})) s.bad_shape(2, cat("[", m, ",2]"));
-  if (auto block = s.ints(1)) for (int64_t b : *block) if (b < 1) s.bad_value("block_shape", sizes_text(*block), "sizes of 1 or more");
-  if (auto pads = s.ints(2)) for (int64_t p : *pads) if (p < 0) s.bad_value(table, sizes_text(*pads), "sizes of 0 or more");
+  if (s.shape().has_rank() && s.shape().rank() < 1 + m)
+    s.bad_shape(0, cat("rank ", 1 + m, " or more: a batch and ", m, " blocked axes"));
+  if (s.shape(2).has_rank() && s.shape(2).is_full() && !(s.shape(2) == Shape{m, 2}))
+    s.bad_shape(2, cat("[", m, ",2]"));
+  if (auto block = s.ints(1))
+    for (int64_t b : *block)
+      if (b < 1) s.bad_value("block_shape", sizes_text(*block), "sizes of 1 or more");
+  if (auto pads = s.ints(2))
+    for (int64_t p : *pads)
+      if (p < 0) s.bad_value(table, sizes_text(*pads), "sizes of 0 or more");
   return static_cast<int>(m);
 }
 
@@ -44,8 +51,10 @@ void infer_to_batch(Infer& s) {
     wide = wide ? checked_add(*wide, (*pads)[2 * at + 1]) : wide;
     if (!wide) s.bad_value("paddings", sizes_text(*pads), "sizes that can be counted");
     if (*wide % (*block)[at])
-      s.bad_value(cat("paddings[", i, "]"), cat("[", (*pads)[2 * at], ",", (*pads)[2 * at + 1], "]"),
-                  cat("a padded size that block_shape[", i, "] = ", (*block)[at], " divides: it is ", *wide));
+      s.bad_value(cat("paddings[", i, "]"),
+                  cat("[", (*pads)[2 * at], ",", (*pads)[2 * at + 1], "]"),
+                  cat("a padded size that block_shape[", i, "] = ", (*block)[at],
+                      " divides: it is ", *wide));
     d = *wide / (*block)[at];
   }
   s.output(s.dtype(), out);
@@ -58,7 +67,9 @@ void infer_to_space(Infer& s) {
   if (m < 0 || !block || !crops) return s.output(s.dtype(), Shape::of_rank(s.shape().rank()));
   Shape out = s.shape();
   auto blocks = product(*block);
-  if (!blocks || (out[0] >= 0 && out[0] % *blocks)) s.bad_shape(0, cat("a batch that is a multiple of the product of block_shape ", sizes_text(*block)));
+  if (!blocks || (out[0] >= 0 && out[0] % *blocks))
+    s.bad_shape(
+        0, cat("a batch that is a multiple of the product of block_shape ", sizes_text(*block)));
   if (out[0] >= 0) out.dims()[0] /= *blocks;
   for (int i = 0; i < m; ++i) {
     auto at = static_cast<size_t>(i);
@@ -68,14 +79,16 @@ void infer_to_space(Infer& s) {
     if (!wide) s.bad_value("block_shape", sizes_text(*block), "sizes that can be counted");
     int64_t before = (*crops)[2 * at], after = (*crops)[2 * at + 1];
     if (before > *wide || after > *wide - before)
-      s.bad_value(cat("crops[", i, "]"), cat("[", before, ",", after, "]"), cat("at most ", *wide, " in all"));
+      s.bad_value(cat("crops[", i, "]"), cat("[", before, ",", after, "]"),
+                  cat("at most ", *wide, " in all"));
     d = *wide - before - after;
   }
   s.output(s.dtype(), out);
 }
 
 // Both directions: pixel i of `space` is pixel (i + pad) / block of batch (i + pad) % block.
-void copy_pixels(const Tensor& space, const Tensor& batch, const Dims& block, const Dims& pads, bool to_batch) {
+void copy_pixels(const Tensor& space, const Tensor& batch, const Dims& block, const Dims& pads,
+                 bool to_batch) {
   if (!space.size() || !batch.size()) return;
   Dims ss = strides_of(space.shape()), bs = strides_of(batch.shape());
   size_t m = block.size();
@@ -84,7 +97,10 @@ void copy_pixels(const Tensor& space, const Tensor& batch, const Dims& block, co
     CopyAxes axes{{space.dim(0), to_batch ? ss[0] : bs[0], to_batch ? bs[0] : ss[0]}};
     int64_t space_at = 0, batch_at = number * space.dim(0) * bs[0], left = number;
     Dims offset(m, 0);
-    for (size_t i = m; i-- > 0;) { offset[i] = left % block[i]; left /= block[i]; }
+    for (size_t i = m; i-- > 0;) {
+      offset[i] = left % block[i];
+      left /= block[i];
+    }
     bool any = true;
     for (size_t i = 0; i < m; ++i) {
       int64_t d = space.dim(static_cast<int>(i) + 1), b = block[i];
@@ -95,15 +111,18 @@ void copy_pixels(const Tensor& space, const Tensor& batch, const Dims& block, co
       if (!any) break;
       space_at += first * ss[i + 1];
       batch_at += (first + pads[2 * i]) / b * bs[i + 1];
-      axes.push_back({count, to_batch ? ss[i + 1] * b : bs[i + 1], to_batch ? bs[i + 1] : ss[i + 1] * b});
+      axes.push_back(
+          {count, to_batch ? ss[i + 1] * b : bs[i + 1], to_batch ? bs[i + 1] : ss[i + 1] * b});
     }
     if (!any) continue;
     for (int i = static_cast<int>(m) + 1; i < space.rank(); ++i) {
       int64_t a = ss[static_cast<size_t>(i)], b = bs[static_cast<size_t>(i)];
       axes.push_back({space.dim(i), to_batch ? a : b, to_batch ? b : a});
     }
-    const void* from = to_batch ? element(space.raw(), space.dtype(), space_at) : element(batch.raw(), batch.dtype(), batch_at);
-    void* to = to_batch ? element(batch.mutable_raw(), batch.dtype(), batch_at) : element(space.mutable_raw(), space.dtype(), space_at);
+    const void* from = to_batch ? element(space.raw(), space.dtype(), space_at)
+                                : element(batch.raw(), batch.dtype(), batch_at);
+    void* to = to_batch ? element(batch.mutable_raw(), batch.dtype(), batch_at)
+                        : element(space.mutable_raw(), space.dtype(), space_at);
     copy_strided(space.dtype(), axes, from, to);
   }
 }
@@ -121,26 +140,51 @@ Status run_to_space(Call& c) {
 }  // namespace
 
 static const Op to_batch_op =
-    OP(SpaceToBatchND, &space_to_batch).args("input, block_shape: B, paddings: P").python("space_to_batch, nn.space_to_batch, space_to_batch_nd")
+    OP(SpaceToBatchND, &space_to_batch)
+        .args("input, block_shape: B, paddings: P")
+        .python("space_to_batch, nn.space_to_batch, space_to_batch_nd")
         .doc("Blocks along the axes behind the first become batches, after padding with zeros.")
-        .inputs("input, block_shape: Tblock_shape!, paddings: Tpaddings!").infer(infer_to_batch).kernel("strided", run_to_batch)
-        .gradient(+[](Grad& g) -> Tensors { return {batch_to_space(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()}; }).keeps("block_shape, paddings")
+        .inputs("input, block_shape: Tblock_shape!, paddings: Tpaddings!")
+        .infer(infer_to_batch)
+        .kernel("strided", run_to_batch)
+        .gradient(+[](Grad& g) -> Tensors {
+  return {batch_to_space(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()};
+})
+        .keeps("block_shape, paddings")
         .samples("uniform(1, 4, 4, 2), [2, 2], [[0, 0], [0, 0]]", "uniform(2, 3, 4), [2], [[1, 0]]")
-        .reference("(lambda p: (lambda q: np.transpose(q, list(range(2, 2 * len(block_shape) + 1, 2)) + [0] + list(range(1, 2 * len(block_shape), 2)) + "
-                   "list(range(2 * len(block_shape) + 1, q.ndim))).reshape((-1,) + tuple(n // b for n, b in zip(p.shape[1:], block_shape)) + "
-                   "p.shape[1 + len(block_shape):]))(p.reshape(p.shape[:1] + tuple(x for n, b in zip(p.shape[1:], block_shape) for x in (n // b, b)) + "
-                   "p.shape[1 + len(block_shape):])))(np.pad(input, [(0, 0)] + [tuple(x) for x in np.asarray(paddings)] + "
-                   "[(0, 0)] * (input.ndim - 1 - len(block_shape))))");
-Tensor space_to_batch(const In& x, const In& block, const In& paddings) { return to_batch_op({x, block, paddings}); }
+        .reference(
+            "(lambda p: (lambda q: np.transpose(q, list(range(2, 2 * len(block_shape) + 1, 2)) + "
+            "[0] + list(range(1, 2 * len(block_shape), 2)) + "
+            "list(range(2 * len(block_shape) + 1, q.ndim))).reshape((-1,) + tuple(n // b for n, b "
+            "in zip(p.shape[1:], block_shape)) + "
+            "p.shape[1 + len(block_shape):]))(p.reshape(p.shape[:1] + tuple(x for n, b in "
+            "zip(p.shape[1:], block_shape) for x in (n // b, b)) + "
+            "p.shape[1 + len(block_shape):])))(np.pad(input, [(0, 0)] + [tuple(x) for x in "
+            "np.asarray(paddings)] + "
+            "[(0, 0)] * (input.ndim - 1 - len(block_shape))))");
+Tensor space_to_batch(const In& x, const In& block, const In& paddings) {
+  return to_batch_op({x, block, paddings});
+}
 
 static const Op to_space_op =
-    OP(BatchToSpaceND, &batch_to_space).args("input, block_shape: B, crops: C").python("batch_to_space")
+    OP(BatchToSpaceND, &batch_to_space)
+        .args("input, block_shape: B, crops: C")
+        .python("batch_to_space")
         .doc("Batches become blocks along the axes behind the first, which are then cropped.")
-        .inputs("input, block_shape: Tblock_shape!, crops: Tcrops!").infer(infer_to_space).kernel("strided", run_to_space)
-        .gradient(+[](Grad& g) -> Tensors { return {space_to_batch(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()}; }).keeps("block_shape, crops")
+        .inputs("input, block_shape: Tblock_shape!, crops: Tcrops!")
+        .infer(infer_to_space)
+        .kernel("strided", run_to_space)
+        .gradient(+[](Grad& g) -> Tensors {
+  return {space_to_batch(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()};
+})
+        .keeps("block_shape, crops")
         .samples("uniform(4, 2, 3), [2], [[1, 0]]")
-        .reference("np.transpose(input.reshape(block_shape[0], -1, *input.shape[1:]), (1, 2, 0, 3)).reshape(input.shape[0] // block_shape[0], "
-                   "-1, input.shape[2])[:, crops[0][0]:(-crops[0][1] or None)]");
-Tensor batch_to_space(const In& x, const In& block, const In& crops) { return to_space_op({x, block, crops}); }
+        .reference(
+            "np.transpose(input.reshape(block_shape[0], -1, *input.shape[1:]), (1, 2, 0, "
+            "3)).reshape(input.shape[0] // block_shape[0], "
+            "-1, input.shape[2])[:, crops[0][0]:(-crops[0][1] or None)]");
+Tensor batch_to_space(const In& x, const In& block, const In& crops) {
+  return to_space_op({x, block, crops});
+}
 
 }  // namespace holdfast

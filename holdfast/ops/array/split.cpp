@@ -1,9 +1,9 @@
 // Taking a tensor apart along an axis. Pieces along the first axis are views.
 #include "holdfast/base/checked.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/reduce.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 namespace {
@@ -20,7 +20,8 @@ void cut(Call& c, const Tensor& x, int axis) {
     if (a.outer == 1) {
       c.set_out(i, view_of(x, c.out_shape(i), at * size_of(x.dtype())));
     } else {
-      copy_strided(x.dtype(), {{a.outer, a.size * a.inner, run}, {run, 1, 1}}, element(x.raw(), x.dtype(), at), c.out(i).mutable_raw());
+      copy_strided(x.dtype(), {{a.outer, a.size * a.inner, run}, {run, 1, 1}},
+                   element(x.raw(), x.dtype(), at), c.out(i).mutable_raw());
     }
     at += run;
   }
@@ -41,11 +42,14 @@ int split_axis(Infer& s, int axis_input, int value_input) {
 
 void infer_split(Infer& s) {
   int64_t n = s.attr(0).i();
-  if (n < 1 || n > kMostPieces) s.bad_value("num_or_size_splits", cat(n), cat("1 to ", kMostPieces, " pieces"));
+  if (n < 1 || n > kMostPieces)
+    s.bad_value("num_or_size_splits", cat(n), cat("1 to ", kMostPieces, " pieces"));
   int axis = split_axis(s, 0, 1);
   Shape out = axis < 0 ? Shape::unknown() : s.shape(1);
   if (axis >= 0 && out[axis] >= 0) {
-    if (out[axis] % n) s.bad_value("num_or_size_splits", cat(n), cat("a divisor of ", out[axis], ", the size of axis ", axis));
+    if (out[axis] % n)
+      s.bad_value("num_or_size_splits", cat(n),
+                  cat("a divisor of ", out[axis], ", the size of axis ", axis));
     out.dims()[static_cast<size_t>(axis)] /= n;
   }
   for (int64_t i = 0; i < n; ++i) s.output(s.dtype(1), out);
@@ -56,21 +60,29 @@ void infer_split_v(Infer& s) {
   auto sizes = s.ints(1);
   int axis = split_axis(s, 2, 0);
   int64_t n = sizes ? static_cast<int64_t>(sizes->size()) : s.attr(0).i(), total = 0;
-  if (n < 1 || n > kMostPieces) s.bad_value("size_splits", cat(n, " sizes"), cat("1 to ", kMostPieces));
+  if (n < 1 || n > kMostPieces)
+    s.bad_value("size_splits", cat(n, " sizes"), cat("1 to ", kMostPieces));
   Shape out = axis < 0 ? Shape::unknown() : s.shape(0);
   int64_t open = -1, have = axis < 0 ? kUnknown : out[axis];
   for (int64_t i = 0; sizes && i < n; ++i) {
     int64_t d = (*sizes)[static_cast<size_t>(i)];
-    if (d < -1 || (d == -1 && open >= 0)) s.bad_value("size_splits", sizes_text(*sizes), "sizes of 0 or more, and at most one -1");
-    if (d == -1) { open = i; continue; }
+    if (d < -1 || (d == -1 && open >= 0))
+      s.bad_value("size_splits", sizes_text(*sizes), "sizes of 0 or more, and at most one -1");
+    if (d == -1) {
+      open = i;
+      continue;
+    }
     auto sum = checked_add(total, d);
     if (!sum) s.bad_value("size_splits", sizes_text(*sizes), "a sum that can be counted");
     total = *sum;
   }
   if (sizes && have >= 0 && (open < 0 ? total != have : total > have))
-    s.bad_value("size_splits", sizes_text(*sizes), cat("a sum of ", open < 0 ? "" : "at most ", have, ", the size of axis ", axis));
+    s.bad_value("size_splits", sizes_text(*sizes),
+                cat("a sum of ", open < 0 ? "" : "at most ", have, ", the size of axis ", axis));
   for (int64_t i = 0; i < n; ++i) {
-    int64_t d = !sizes ? kUnknown : i == open ? (have < 0 ? kUnknown : have - total) : (*sizes)[static_cast<size_t>(i)];
+    int64_t d = !sizes      ? kUnknown
+                : i == open ? (have < 0 ? kUnknown : have - total)
+                            : (*sizes)[static_cast<size_t>(i)];
     if (axis >= 0) out.dims()[static_cast<size_t>(axis)] = d;
     s.output(s.dtype(0), out);
   }
@@ -89,7 +101,8 @@ void infer_unpack(Infer& s) {
   if (out.has_rank()) {
     s.need_rank(0, 1);
     int axis = s.axis(s.attr(1).i(), 0);
-    if (out[axis] >= 0 && out[axis] != n) s.bad_value("num", cat(n), cat(out[axis], ", the size of axis ", axis));
+    if (out[axis] >= 0 && out[axis] != n)
+      s.bad_value("num", cat(n), cat(out[axis], ", the size of axis ", axis));
     out.dims().erase(static_cast<size_t>(axis));
   }
   for (int64_t i = 0; i < n; ++i) s.output(s.dtype(), out);
@@ -97,51 +110,87 @@ void infer_unpack(Infer& s) {
 
 }  // namespace
 
-static const Op split_op =
-    RAW_OP(Split).doc("Equal pieces along an axis.").inputs("axis: D!, value").attr("num_split").infer(infer_split)
-        .kernel("runs", +[](Call& c) -> Status { cut(c, c.in(1), axis_of(c, 0, c.in(1))); return {}; })
-        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), concat(all_dy(g), g.x(0))}; }).keeps("axis");
+static const Op split_op = RAW_OP(Split)
+                               .doc("Equal pieces along an axis.")
+                               .inputs("axis: D!, value")
+                               .attr("num_split")
+                               .infer(infer_split)
+                               .kernel("runs", +[](Call& c) -> Status {
+  cut(c, c.in(1), axis_of(c, 0, c.in(1)));
+  return {};
+}).gradient(+[](Grad& g) -> Tensors {
+  return {Tensor(), concat(all_dy(g), g.x(0))};
+}).keeps("axis");
 
 static const Op split_v_op =
-    OP(SplitV, &split).args("value, num_or_size_splits").options<&SplitOptions::axis, &SplitOptions::num>("axis, num")
+    OP(SplitV, &split)
+        .args("value, num_or_size_splits")
+        .options<&SplitOptions::axis, &SplitOptions::num>("axis, num")
         .doc("Pieces along `axis`: so many equal ones, or of the given sizes (one may be -1).")
-        .inputs("value, size_splits: Tlen!, axis: D!").attr("num_split").infer(infer_split_v)
-        .kernel("runs", +[](Call& c) -> Status { cut(c, c.in(0), axis_of(c, 2, c.in(0))); return {}; })
-        .gradient(+[](Grad& g) -> Tensors { return {concat(all_dy(g), g.x(2)), Tensor(), Tensor()}; }).keeps("axis")
-        .samples("uniform(4, 3), 2", "uniform(2, 6), [1, 2, 3], axis=1", "uniform(2, 6), [1, -1], axis=-1", "strings(4), 2")
-        .reference("np.split(value, num_or_size_splits if np.ndim(num_or_size_splits) == 0 else np.cumsum([(np.shape(value)[axis] - "
-                   "sum(x for x in num_or_size_splits if x >= 0)) if x < 0 else x for x in num_or_size_splits])[:-1], axis)");
+        .inputs("value, size_splits: Tlen!, axis: D!")
+        .attr("num_split")
+        .infer(infer_split_v)
+        .kernel("runs",
+                +[](Call& c) -> Status {
+  cut(c, c.in(0), axis_of(c, 2, c.in(0)));
+  return {};
+})
+        .gradient(
+            +[](Grad& g) -> Tensors { return {concat(all_dy(g), g.x(2)), Tensor(), Tensor()}; })
+        .keeps("axis")
+        .samples("uniform(4, 3), 2", "uniform(2, 6), [1, 2, 3], axis=1",
+                 "uniform(2, 6), [1, -1], axis=-1", "strings(4), 2")
+        .reference(
+            "np.split(value, num_or_size_splits if np.ndim(num_or_size_splits) == 0 else "
+            "np.cumsum([(np.shape(value)[axis] - "
+            "sum(x for x in num_or_size_splits if x >= 0)) if x < 0 else x for x in "
+            "num_or_size_splits])[:-1], axis)");
 Tensors split(const In& value, const Sizes& pieces, const SplitOptions& o) {
   bool count = pieces.is_tensor() ? pieces.tensor().rank() == 0 : pieces.single();
-  if (count) return split_op.many({o.axis.tensor(), value}, {only(known_numbers(pieces, "split", "num_or_size_splits"))});
+  if (count)
+    return split_op.many({o.axis.tensor(), value},
+                         {only(known_numbers(pieces, "split", "num_or_size_splits"))});
   Tensor sizes = pieces.tensor();
   int64_t n = sizes.rank() == 1 && sizes.dim(0) >= 0 ? sizes.dim(0) : o.num.value_or(-1);
   if (n < 0)
-    fail(Code::E1105, "split: the length of `num_or_size_splits` must be known while tracing", "it says how many results there are",
-         {manual_fix("give it as `num`")});
-  if (o.num && *o.num != n) fail(Code::E1103, cat("split: `num` is ", *o.num, " but there are ", n, " sizes"));
+    fail(Code::E1105, "split: the length of `num_or_size_splits` must be known while tracing",
+         "it says how many results there are", {manual_fix("give it as `num`")});
+  if (o.num && *o.num != n)
+    fail(Code::E1103, cat("split: `num` is ", *o.num, " but there are ", n, " sizes"));
   return split_v_op.many({value, sizes, o.axis.tensor()}, {n});
 }
 
 static const Op unpack_op =
-    OP(Unpack, &unstack).args("value").options<&UnstackOptions::num, &UnstackOptions::axis>("num, axis")
-        .doc("The slices along `axis`, each without it.").inputs("value").attr("num").attr("axis", 0).infer(infer_unpack)
-        .kernel("runs", +[](Call& c) -> Status {
-          int64_t axis = c.attr(1).i();
-          cut(c, c.in(), static_cast<int>(axis < 0 ? axis + c.in().rank() : axis));
-          return {};
-        })
-        .gradient(+[](Grad& g) -> Tensors { return {stack(all_dy(g), {g.attr(1).i()})}; }).keeps("")
+    OP(Unpack, &unstack)
+        .args("value")
+        .options<&UnstackOptions::num, &UnstackOptions::axis>("num, axis")
+        .doc("The slices along `axis`, each without it.")
+        .inputs("value")
+        .attr("num")
+        .attr("axis", 0)
+        .infer(infer_unpack)
+        .kernel("runs",
+                +[](Call& c) -> Status {
+  int64_t axis = c.attr(1).i();
+  cut(c, c.in(), static_cast<int>(axis < 0 ? axis + c.in().rank() : axis));
+  return {};
+})
+        .gradient(+[](Grad& g) -> Tensors { return {stack(all_dy(g), {g.attr(1).i()})}; })
+        .keeps("")
         .samples("uniform(3, 4)", "uniform(3, 4), axis=-1", "uniform(3)", "strings(2, 3), axis=1")
         .reference("[np.take(value, i, axis) for i in range(np.shape(value)[axis])]");
 Tensors unstack(const In& value, const UnstackOptions& o) {
   Tensor t = value;
   const Shape& s = t.shape();
-  bool known = s.has_rank() && o.axis >= -s.rank() && o.axis < s.rank() && s[static_cast<int>(o.axis)] >= 0;
+  bool known =
+      s.has_rank() && o.axis >= -s.rank() && o.axis < s.rank() && s[static_cast<int>(o.axis)] >= 0;
   if (s.has_rank() && s.rank() > 0 && (o.axis < -s.rank() || o.axis >= s.rank()))
-    fail(Code::E1103, cat("unstack: `axis` is ", o.axis, ", expected a value in [", -s.rank(), ", ", s.rank(), ")"));
-  if (!known && !o.num && s.rank() != 0) fail(Code::E1103, "unstack: the size of the axis is not known yet, so `num` is needed");
-  return unpack_op.list(Tensors{t}, {o.num.value_or(known ? s[static_cast<int>(o.axis)] : 0), o.axis});
+    fail(Code::E1103, cat("unstack: `axis` is ", o.axis, ", expected a value in [", -s.rank(), ", ",
+                          s.rank(), ")"));
+  if (!known && !o.num && s.rank() != 0)
+    fail(Code::E1103, "unstack: the size of the axis is not known yet, so `num` is needed");
+  return unpack_op.list(Tensors{t},
+                        {o.num.value_or(known ? s[static_cast<int>(o.axis)] : 0), o.axis});
 }
 
 }  // namespace holdfast

@@ -62,8 +62,10 @@ int64_t product(std::span<const CopyAxis> axes) {
 template <class T>
 void copy_row(const CopyAxis& a, int64_t n, const T* from, T* to) {
   if (a.to == 1 && a.from == 1) {
-    if constexpr (std::is_trivially_copyable_v<T>) std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
-    else std::copy_n(from, n, to);
+    if constexpr (std::is_trivially_copyable_v<T>)
+      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+    else
+      std::copy_n(from, n, to);
   } else if (a.to == 1 && a.from == 0) {
     std::fill_n(to, n, *from);
   } else if (a.to == 1) {
@@ -78,20 +80,26 @@ template <class T>
 void copy_rows(std::span<const CopyAxis> outer, const CopyAxis& inner, const T* from, T* to) {
   int64_t cuts = (inner.size + kPiece - 1) / kPiece;
   int64_t row = std::min(inner.size, kPiece);
-  parallel_for(product(outer) * cuts, std::max<int64_t>(1, kPiece / row), [&](int64_t begin, int64_t end) {
+  parallel_for(product(outer) * cuts, std::max<int64_t>(1, kPiece / row),
+               [&](int64_t begin, int64_t end) {
     Walk w(outer, begin / cuts);
     int64_t cut = begin % cuts;
     for (int64_t i = begin; i < end; ++i) {
       int64_t at = cut * kPiece;
-      copy_row(inner, std::min(kPiece, inner.size - at), from + w.from + at * inner.from, to + w.to + at * inner.to);
-      if (++cut == cuts) { cut = 0; w.next(); }
+      copy_row(inner, std::min(kPiece, inner.size - at), from + w.from + at * inner.from,
+               to + w.to + at * inner.to);
+      if (++cut == cuts) {
+        cut = 0;
+        w.next();
+      }
     }
   });
 }
 
 // to[r * to_stride + c] = from[c * from_stride + r], a block that fits the first cache.
 template <class T>
-void transpose_block(int64_t rows, int64_t cols, const T* from, int64_t from_stride, T* to, int64_t to_stride) {
+void transpose_block(int64_t rows, int64_t cols, const T* from, int64_t from_stride, T* to,
+                     int64_t to_stride) {
   int64_t r = 0;
   if constexpr (std::is_same_v<T, uint32_t>) {
     typedef uint32_t V __attribute__((vector_size(16), aligned(4), may_alias));
@@ -101,9 +109,11 @@ void transpose_block(int64_t rows, int64_t cols, const T* from, int64_t from_str
       for (; c + 4 <= cols; c += 4) {
         const T* p = from + c * from_stride + r;
         M a = *reinterpret_cast<const V*>(p), b = *reinterpret_cast<const V*>(p + from_stride);
-        M d = *reinterpret_cast<const V*>(p + 2 * from_stride), e = *reinterpret_cast<const V*>(p + 3 * from_stride);
+        M d = *reinterpret_cast<const V*>(p + 2 * from_stride),
+          e = *reinterpret_cast<const V*>(p + 3 * from_stride);
         M ab = __builtin_shuffle(a, b, M{0, 4, 1, 5}), de = __builtin_shuffle(d, e, M{0, 4, 1, 5});
-        M ab2 = __builtin_shuffle(a, b, M{2, 6, 3, 7}), de2 = __builtin_shuffle(d, e, M{2, 6, 3, 7});
+        M ab2 = __builtin_shuffle(a, b, M{2, 6, 3, 7}),
+          de2 = __builtin_shuffle(d, e, M{2, 6, 3, 7});
         T* q = to + r * to_stride + c;
         *reinterpret_cast<V*>(q) = __builtin_shuffle(ab, de, M{0, 1, 4, 5});
         *reinterpret_cast<V*>(q + to_stride) = __builtin_shuffle(ab, de, M{2, 3, 6, 7});
@@ -120,23 +130,32 @@ void transpose_block(int64_t rows, int64_t cols, const T* from, int64_t from_str
 
 // Reading runs along `rows`, writing along `cols`: in blocks, so that both use whole cache lines.
 template <class T>
-void copy_transposed(std::span<const CopyAxis> outer, const CopyAxis& rows, const CopyAxis& cols, const T* from, T* to) {
+void copy_transposed(std::span<const CopyAxis> outer, const CopyAxis& rows, const CopyAxis& cols,
+                     const T* from, T* to) {
   int64_t across = (rows.size + kTile - 1) / kTile, along = (cols.size + kTile - 1) / kTile;
-  parallel_for(product(outer) * across * along, kPiece / (kTile * kTile), [&](int64_t begin, int64_t end) {
+  parallel_for(product(outer) * across * along, kPiece / (kTile * kTile),
+               [&](int64_t begin, int64_t end) {
     Walk w(outer, begin / (across * along));
     int64_t block = begin % (across * along);
     for (int64_t i = begin; i < end; ++i) {
       int64_t r = block / along * kTile, c = block % along * kTile;
-      transpose_block(std::min(kTile, rows.size - r), std::min(kTile, cols.size - c), from + w.from + r + c * cols.from,
-                      cols.from, to + w.to + r * rows.to + c, rows.to);
-      if (++block == across * along) { block = 0; w.next(); }
+      transpose_block(std::min(kTile, rows.size - r), std::min(kTile, cols.size - c),
+                      from + w.from + r + c * cols.from, cols.from, to + w.to + r * rows.to + c,
+                      rows.to);
+      if (++block == across * along) {
+        block = 0;
+        w.next();
+      }
     }
   });
 }
 
 template <class T>
 void copy_cells(const CopyAxes& axes, const T* from, T* to) {
-  if (axes.empty()) { *to = *from; return; }
+  if (axes.empty()) {
+    *to = *from;
+    return;
+  }
   const CopyAxis inner = axes.back();
   std::span<const CopyAxis> outer(axes.data(), axes.size() - 1);
   if (inner.to == 1 && inner.from > 1 && inner.size >= 4) {
@@ -153,19 +172,29 @@ void copy_cells(const CopyAxes& axes, const T* from, T* to) {
 }  // namespace
 
 void copy_strided(DType dtype, CopyAxes axes, const void* from, void* to) {
-  for (const CopyAxis& a : axes) if (a.size <= 0) return;
+  for (const CopyAxis& a : axes)
+    if (a.size <= 0) return;
   simplify(axes);
-  visit_cells(dtype, [&]<class T>(T) { copy_cells(axes, static_cast<const T*>(from), static_cast<T*>(to)); });
+  visit_cells(dtype, [&]<class T>(T) {
+    copy_cells(axes, static_cast<const T*>(from), static_cast<T*>(to));
+  });
 }
 
-void copy_run(DType dtype, int64_t n, const void* from, void* to) { copy_strided(dtype, {{n, 1, 1}}, from, to); }
-void fill_run(DType dtype, int64_t n, const void* value, void* to) { copy_strided(dtype, {{n, 0, 1}}, value, to); }
+void copy_run(DType dtype, int64_t n, const void* from, void* to) {
+  copy_strided(dtype, {{n, 1, 1}}, from, to);
+}
+void fill_run(DType dtype, int64_t n, const void* value, void* to) {
+  copy_strided(dtype, {{n, 0, 1}}, value, to);
+}
 
 void fill_zeros(const Tensor& t) {
-  if (t.dtype() == DType::kString) return std::fill_n(t.mutable_data<std::string>(), t.size(), std::string()), void();
+  if (t.dtype() == DType::kString)
+    return std::fill_n(t.mutable_data<std::string>(), t.size(), std::string()), void();
   if (!t.size()) return;
   auto* bytes = t.mutable_data<char>();
-  parallel_for(t.bytes(), 4 * kPiece, [&](int64_t begin, int64_t end) { std::memset(bytes + begin, 0, static_cast<size_t>(end - begin)); });
+  parallel_for(t.bytes(), 4 * kPiece, [&](int64_t begin, int64_t end) {
+    std::memset(bytes + begin, 0, static_cast<size_t>(end - begin));
+  });
 }
 
 }  // namespace holdfast

@@ -17,7 +17,8 @@ namespace {
 void infer_tile(Infer& s) {
   s.need_rank(1, 1, 1);
   auto n = s.sizes(1);
-  if (!s.shape().has_rank()) return s.output(s.dtype(), n ? Shape::of_rank(static_cast<int>(n->size())) : Shape::unknown());
+  if (!s.shape().has_rank())
+    return s.output(s.dtype(), n ? Shape::of_rank(static_cast<int>(n->size())) : Shape::unknown());
   if (!n) return s.output(s.dtype(), Shape::of_rank(s.shape().rank()));
   if (static_cast<int>(n->size()) != s.shape().rank())
     s.bad_value("multiples", sizes_text(*n), cat("one number for each axis of ", s.shape().text()));
@@ -60,7 +61,10 @@ Tensors tile_back(Grad& g) {
   Sizes folded;
   if (in.is_full() && !g.x(1).is_symbolic()) {
     Dims n = g.ints(1), d;
-    for (int i = 0; i < in.rank(); ++i) { d.push_back(n[static_cast<size_t>(i)]); d.push_back(in[i]); }
+    for (int i = 0; i < in.rank(); ++i) {
+      d.push_back(n[static_cast<size_t>(i)]);
+      d.push_back(in[i]);
+    }
     folded = d;
   } else {
     folded = Sizes(reshape(stack({g.x(1), shape(g.x(), g.x(1).dtype())}, {1}), {-1}));
@@ -72,33 +76,50 @@ Tensors tile_back(Grad& g) {
 Tensor host_rows(const Dims& repeats, int64_t total) {
   Tensor t = empty(int64, Shape{total}, cpu());
   int64_t* out = t.mutable_data<int64_t>();
-  for (size_t i = 0; i < repeats.size(); ++i) out = std::fill_n(out, repeats[i], static_cast<int64_t>(i));
+  for (size_t i = 0; i < repeats.size(); ++i)
+    out = std::fill_n(out, repeats[i], static_cast<int64_t>(i));
   return t;
 }
 
-Tensor repeat_later(const Tensor& t, const Tensor& repeats, const RepeatOptions& o, const Shape& shape) {
-  return deferred("repeat", {t, repeats}, t.dtype(), shape, [o](std::span<const Tensor> in) { return repeat(in[0], Sizes(in[1]), o); });
+Tensor repeat_later(const Tensor& t, const Tensor& repeats, const RepeatOptions& o,
+                    const Shape& shape) {
+  return deferred("repeat", {t, repeats}, t.dtype(), shape,
+                  [o](std::span<const Tensor> in) { return repeat(in[0], Sizes(in[1]), o); });
 }
 
 }  // namespace
 
 static const Op op =
-    OP(Tile, &tile).args("input, multiples").doc("The input repeated `multiples[i]` times along axis i.")
-        .inputs("input, multiples: Tmultiples!").infer(infer_tile).kernel("strided", run_tile).gradient(tile_back).keeps("multiples").rearranges()
-        .samples("uniform(2, 3), [2, 1]", "uniform(3), [3]", "uniform(2, 2, 2), [1, 2, 3]", "strings(2), [2]", "uniform(2), [0]")
+    OP(Tile, &tile)
+        .args("input, multiples")
+        .doc("The input repeated `multiples[i]` times along axis i.")
+        .inputs("input, multiples: Tmultiples!")
+        .infer(infer_tile)
+        .kernel("strided", run_tile)
+        .gradient(tile_back)
+        .keeps("multiples")
+        .rearranges()
+        .samples("uniform(2, 3), [2, 1]", "uniform(3), [3]", "uniform(2, 2, 2), [1, 2, 3]",
+                 "strings(2), [2]", "uniform(2), [0]")
         .reference("np.tile(input, multiples)");
 Tensor tile(const In& x, const Sizes& multiples) { return op({x, multiples.tensor()}); }
 
-REGISTER(FUNCTION(&repeat).args("input, repeats").options<&RepeatOptions::axis>("axis")
-             .doc("Each element (or slice along `axis`) repeated, all as often or each as `repeats` says.")
-             .samples("uniform(3, 2), 2", "uniform(3, 2), 2, axis=1", "uniform(3, 2), [1, 0, 3], axis=0", "strings(2), 3", "uniform(2, 3), [2], axis=-1")
+REGISTER(FUNCTION(&repeat)
+             .args("input, repeats")
+             .options<&RepeatOptions::axis>("axis")
+             .doc("Each element (or slice along `axis`) repeated, all as often or each as "
+                  "`repeats` says.")
+             .samples("uniform(3, 2), 2", "uniform(3, 2), 2, axis=1",
+                      "uniform(3, 2), [1, 0, 3], axis=0", "strings(2), 3",
+                      "uniform(2, 3), [2], axis=-1")
              .reference("np.repeat(input, repeats, axis)"));
 Tensor repeat(const In& input, const Sizes& repeats, const RepeatOptions& o) {
   Tensor t = o.axis ? input.tensor() : reshape(input, {-1}), asked = repeats.tensor();
   int64_t axis = o.axis.value_or(0);
   if (!t.shape().has_rank()) return repeat_later(t, asked, o, Shape::unknown());
   if (axis < -t.rank() || axis >= t.rank())
-    fail(Code::E1103, cat("repeat: `axis` is ", axis, ", expected a value in [", -t.rank(), ", ", t.rank(), ")"));
+    fail(Code::E1103, cat("repeat: `axis` is ", axis, ", expected a value in [", -t.rank(), ", ",
+                          t.rank(), ")"));
   if (axis < 0) axis += t.rank();
   if (!t.shape().is_full() || !is_known(asked)) {
     Shape longer = t.shape();
@@ -108,13 +129,16 @@ Tensor repeat(const In& input, const Sizes& repeats, const RepeatOptions& o) {
   Dims n = Sizes(asked).ints();
   Around a = around(t.shape(), static_cast<int>(axis));
   if (asked.rank() > 1 || (n.size() != 1 && static_cast<int64_t>(n.size()) != a.size))
-    fail(Code::E1102, cat("repeat: `repeats` has shape ", asked.shape().text(), ", expected one number or [", a.size, "]"));
+    fail(Code::E1102, cat("repeat: `repeats` has shape ", asked.shape().text(),
+                          ", expected one number or [", a.size, "]"));
   int64_t total = 0;
   for (int64_t r : n) {
     if (r < 0) fail(Code::E1103, cat("repeat: `repeats` holds ", r, ", expected 0 or more"));
-    if (__builtin_add_overflow(total, r, &total)) fail(Code::E1103, "repeat: `repeats` sums to more than can be counted");
+    if (__builtin_add_overflow(total, r, &total))
+      fail(Code::E1103, "repeat: `repeats` sums to more than can be counted");
   }
-  if (n.size() == 1 && __builtin_mul_overflow(total, a.size, &total)) fail(Code::E1103, "repeat: the result has more rows than can be counted");
+  if (n.size() == 1 && __builtin_mul_overflow(total, a.size, &total))
+    fail(Code::E1103, "repeat: the result has more rows than can be counted");
   Dims shape(t.shape().begin(), t.shape().end());
   shape[static_cast<size_t>(axis)] = total;
   if (n.size() == 1) {
@@ -125,7 +149,9 @@ Tensor repeat(const In& input, const Sizes& repeats, const RepeatOptions& o) {
     return reshape(broadcast_to(reshape(t, apart), wide), shape);
   }
   if (!t.size()) return reshape(zeros_like(t), shape);
-  return reshape(gather(reshape(t, {a.outer, a.size, a.inner}), host_rows(n, total), {.axis = Sizes(1)}), shape);
+  return reshape(
+      gather(reshape(t, {a.outer, a.size, a.inner}), host_rows(n, total), {.axis = Sizes(1)}),
+      shape);
 }
 
 }  // namespace holdfast

@@ -10,8 +10,10 @@ void infer_unravel(Infer& s) {
   s.need_rank(1, 1, 1);
   auto dims = s.ints(1);
   if (dims) {
-    for (int64_t d : *dims) if (d < 0) s.bad_value("dims", sizes_text(*dims), "sizes of 0 or more");
-    if (!Shape(*dims).elements()) s.bad_value("dims", sizes_text(*dims), "a product that can be counted");
+    for (int64_t d : *dims)
+      if (d < 0) s.bad_value("dims", sizes_text(*dims), "sizes of 0 or more");
+    if (!Shape(*dims).elements())
+      s.bad_value("dims", sizes_text(*dims), "a product that can be counted");
   }
   if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
   Dims out{s.shape(1).has_rank() ? s.shape(1)[0] : kUnknown};
@@ -40,9 +42,16 @@ Status run_unravel(Call& c) {
 }  // namespace
 
 static const Op op =
-    OP(UnravelIndex, &unravel_index).args("indices, dims").doc("Coordinates of flat positions in a tensor of shape `dims`, one coordinate a row.")
-        .inputs("indices, dims: T!").dtypes(kIndices).no_gradient().infer(infer_unravel).kernel("reference", run_unravel)
-        .samples("[2, 5, 7], [3, 3]", "4, [2, 3]").reference("np.array(np.unravel_index(np.asarray(indices), tuple(dims)))");
+    OP(UnravelIndex, &unravel_index)
+        .args("indices, dims")
+        .doc("Coordinates of flat positions in a tensor of shape `dims`, one coordinate a row.")
+        .inputs("indices, dims: T!")
+        .dtypes(kIndices)
+        .no_gradient()
+        .infer(infer_unravel)
+        .kernel("reference", run_unravel)
+        .samples("[2, 5, 7], [3, 3]", "4, [2, 3]")
+        .reference("np.array(np.unravel_index(np.asarray(indices), tuple(dims)))");
 Tensor unravel_index(const In& indices, const In& dims) { return op({indices, dims}); }
 
 }  // namespace holdfast

@@ -27,11 +27,14 @@ inline int64_t only(const Dims& d) { return d.empty() ? 0 : d[0]; }
 
 /// Refuses negative sizes.
 inline void need_sizes(const Infer& s, const char* argument, const Dims& d) {
-  for (int64_t v : d) if (v < 0) s.bad_value(argument, sizes_text(d), "sizes of 0 or more");
+  for (int64_t v : d)
+    if (v < 0) s.bad_value(argument, sizes_text(d), "sizes of 0 or more");
 }
 
 /// Whether a trace knows the numbers that `t` holds.
-inline bool is_known(const Tensor& t) { return !t.is_symbolic() || (symbol_of(t)->known && !symbol_of(t)->unknown); }
+inline bool is_known(const Tensor& t) {
+  return !t.is_symbolic() || (symbol_of(t)->known && !symbol_of(t)->unknown);
+}
 
 /// The shape that integer input `i` holds, as far as it is known. Refuses negative sizes.
 inline Shape shape_held(const Infer& s, int i, const char* argument) {
@@ -47,14 +50,15 @@ inline Shape shape_held(const Infer& s, int i, const char* argument) {
 /// The numbers in `given`, which shape the graph and so must be known when it is written.
 inline Dims known_numbers(const Sizes& given, const char* function, const char* argument) {
   if (given.is_tensor() && !is_known(given.tensor()))
-    fail(Code::E1105, cat(function, ": `", argument, "` must be known while tracing"), "what it holds decides which ops the graph has",
-         {manual_fix("give it as plain numbers")});
+    fail(Code::E1105, cat(function, ": `", argument, "` must be known while tracing"),
+         "what it holds decides which ops the graph has", {manual_fix("give it as plain numbers")});
   return given.ints();
 }
 
 /// An axis of a tensor of `rank` axes, made non-negative; refuses one out of range.
 inline int axis_of_rank(const Infer& s, int64_t axis, int64_t rank, const char* argument = "axis") {
-  if (axis < -rank || axis >= rank) s.bad_value(argument, cat(axis), cat("a value in [", -rank, ", ", rank, ")"));
+  if (axis < -rank || axis >= rank)
+    s.bad_value(argument, cat(axis), cat("a value in [", -rank, ", ", rank, ")"));
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

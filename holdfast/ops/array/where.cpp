@@ -23,8 +23,10 @@ Status run_where(Call& c) {
     const T* p = x.data<T>();
     int64_t n = x.size(), count = 0;
     auto there = [&](int64_t i) {
-      if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat>) return static_cast<float>(p[i]) != 0;
-      else return p[i] != T{};
+      if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat>)
+        return static_cast<float>(p[i]) != 0;
+      else
+        return p[i] != T{};
     };
     for (int64_t i = 0; i < n; ++i) count += there(i);
     int64_t* out = c.out(0, Shape{count, rank}).template mutable_data<int64_t>();
@@ -44,37 +46,59 @@ Status run_where(Call& c) {
 }  // namespace
 
 static const Op op =
-    OP(Where, &where).outputs("index").args("condition: bool, x, y").inputs("condition").dtypes(kPlain)
-        .doc("The positions of non-zero elements, one a row; with x and y, x where true and y elsewhere.")
-        .no_gradient().infer(infer_where).kernel("reference", run_where)
+    OP(Where, &where)
+        .outputs("index")
+        .args("condition: bool, x, y")
+        .inputs("condition")
+        .dtypes(kPlain)
+        .doc(
+            "The positions of non-zero elements, one a row; with x and y, x where true and y "
+            "elsewhere.")
+        .no_gradient()
+        .infer(infer_where)
+        .kernel("reference", run_where)
         .samples("bools(3, 4)", "bools(5)", "bools(3, 4), uniform(3, 4), uniform(4)")
         .reference("np.argwhere(condition) if x is None else np.where(condition, x, y)");
 Tensor where(const In& condition, const std::optional<In>& x, const std::optional<In>& y) {
   if (x.has_value() != y.has_value())
-    fail(Code::E1104, cat("where: `", x ? "y" : "x", "` is missing"), "x and y are given both or not at all");
+    fail(Code::E1104, cat("where: `", x ? "y" : "x", "` is missing"),
+         "x and y are given both or not at all");
   return x ? select(condition, *x, *y) : op({condition});
 }
 
-REGISTER(FUNCTION(&boolean_mask).args("tensor, mask: M").options<&BooleanMaskOptions::axis>("axis")
-             .doc("The elements (or slices, where the mask has fewer axes) at which `mask` is true.")
-             .samples("uniform(3, 4), [True, False, True]", "uniform(2, 2), [[True, False], [True, True]]", "uniform(3, 2), [True, False], axis=1")
-             .reference("np.asarray(tensor)[(slice(None),) * (axis or 0) + (np.asarray(mask),)]"));
+REGISTER(
+    FUNCTION(&boolean_mask)
+        .args("tensor, mask: M")
+        .options<&BooleanMaskOptions::axis>("axis")
+        .doc("The elements (or slices, where the mask has fewer axes) at which `mask` is true.")
+        .samples("uniform(3, 4), [True, False, True]",
+                 "uniform(2, 2), [[True, False], [True, True]]",
+                 "uniform(3, 2), [True, False], axis=1")
+        .reference("np.asarray(tensor)[(slice(None),) * (axis or 0) + (np.asarray(mask),)]"));
 Tensor boolean_mask(const In& tensor, const In& mask, const BooleanMaskOptions& o) {
   Tensor t = tensor, m = mask;
-  if (!is_bool(m.dtype())) fail(Code::E1101, cat("boolean_mask: `mask` is ", name(m.dtype()), ", expected bool"));
+  if (!is_bool(m.dtype()))
+    fail(Code::E1101, cat("boolean_mask: `mask` is ", name(m.dtype()), ", expected bool"));
   if (!ranks_known({t, m}))
-    return deferred("boolean_mask", {t, m}, t.dtype(), Shape::unknown(), [o](std::span<const Tensor> in) { return boolean_mask(in[0], in[1], o); });
-  if (m.rank() < 1) fail(Code::E1102, cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected rank 1 or more"));
+    return deferred("boolean_mask", {t, m}, t.dtype(), Shape::unknown(),
+                    [o](std::span<const Tensor> in) { return boolean_mask(in[0], in[1], o); });
+  if (m.rank() < 1)
+    fail(Code::E1102,
+         cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected rank 1 or more"));
   int64_t axis = o.axis.value_or(0), rank = t.rank();
   if (axis < -rank || axis >= std::max<int64_t>(rank, 1))
-    fail(Code::E1103, cat("boolean_mask: `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));
+    fail(Code::E1103,
+         cat("boolean_mask: `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));
   if (axis < 0) axis += rank;
   bool fits = axis + m.rank() <= rank;
   for (int i = 0; fits && i < m.rank(); ++i) {
     int64_t a = t.dim(static_cast<int>(axis) + i), b = m.dim(i);
     fits = a < 0 || b < 0 || a == b;
   }
-  if (!fits) fail(Code::E1102, cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected that of `tensor` ", t.shape().text(), " from axis ", axis, " on"));
+  if (!fits)
+    fail(Code::E1102,
+         cat("boolean_mask: `mask` has shape ", m.shape().text(), ", expected that of `tensor` ",
+             t.shape().text(), " from axis ", axis, " on"));
   Tensor flat = t;
   if (t.shape().is_full()) {
     // The masked axes become one; what is taken from it is dense, so its gradient is too.
@@ -87,7 +111,8 @@ Tensor boolean_mask(const In& tensor, const In& mask, const BooleanMaskOptions& 
     IndexItem before, after;
     before.stop = axis;
     after.start = axis + m.rank();
-    flat = reshape(t, Sizes(concat({index(s, {before}), reshape(size(m), {1}), index(s, {after})}, 0)));
+    flat = reshape(
+        t, Sizes(concat({index(s, {before}), reshape(size(m), {1}), index(s, {after})}, 0)));
   }
   return gather(flat, squeeze(where(reshape(m, {-1})), {.axis = Sizes(1)}), {.axis = Sizes(axis)});
 }

@@ -7,15 +7,16 @@
 
 namespace holdfast {
 
-/// Calls `write` on memory that holds the variable's value and that nobody else sees: its own where no reader
-/// holds it, else a copy. `write` checks its arguments before it changes anything.
+/// Calls `write` on memory that holds the variable's value and that nobody else sees: its own where
+/// no reader holds it, else a copy. `write` checks its arguments before it changes anything.
 template <class F>
 Status write_variable(VariableState* v, F&& write) {
   return v->update([&](Tensor& value) -> Status {
     const TensorRep* rep = value.rep();
     Device* device = value.device();
     bool here = device->kind() == DeviceKind::kCpu;
-    if (here && rep->unique() && rep->buffer->unique() && rep->buffer->writable()) return write(value);
+    if (here && rep->unique() && rep->buffer->unique() && rep->buffer->writable())
+      return write(value);
     Tensor copy;
     if (here) {
       copy = empty(value.dtype(), value.shape(), device);

@@ -20,17 +20,30 @@ Status run_assert(Call& c) {
   constexpr const char* kArguments[] = {"condition"};
   auto names = names_of(check, kArguments);
   std::string values;
-  for (int i = 1; i < c.inputs(); ++i) values += cat(i > 1 ? "; " : "", array_text(c.in(i), c.attr(0).i()));
-  check_failed(check, names, cat(names[0], " is false"), c.inputs() > 1 ? cat("the data is ", values, ".") : "");
+  for (int i = 1; i < c.inputs(); ++i)
+    values += cat(i > 1 ? "; " : "", array_text(c.in(i), c.attr(0).i()));
+  check_failed(check, names, cat(names[0], " is false"),
+               c.inputs() > 1 ? cat("the data is ", values, ".") : "");
 }
 
-const Op op = RAW_OP(Assert).doc("Stops the program, showing its data, unless a condition is true everywhere.")
-                  .inputs("condition: B, data*: any").dtypes(kBools, "B").outputs("").attr("summarize", 3)
-                  .attr("words", std::vector<std::string>{}).infer(infer_assert).kernel("check", run_assert).on_host().stateful().no_gradient();
+const Op op =
+    RAW_OP(Assert)
+        .doc("Stops the program, showing its data, unless a condition is true everywhere.")
+        .inputs("condition: B, data*: any")
+        .dtypes(kBools, "B")
+        .outputs("")
+        .attr("summarize", 3)
+        .attr("words", std::vector<std::string>{})
+        .infer(infer_assert)
+        .kernel("check", run_assert)
+        .on_host()
+        .stateful()
+        .no_gradient();
 
 }  // namespace
 
-void debugging::Assert(const In& condition, std::initializer_list<In> data, const AssertOptions& o) {
+void debugging::Assert(const In& condition, std::initializer_list<In> data,
+                       const AssertOptions& o) {
   Tensors in{condition.tensor()};
   for (const In& t : data) in.push_back(t.tensor());
   op.list(in, {o.summarize});

@@ -21,13 +21,15 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-// The arguments of a call of `check` on the C++ line that is executing. Empty where they are more than names.
+// The arguments of a call of `check` on the C++ line that is executing. Empty where they are more
+// than names.
 std::vector<std::string> written(const std::string& check) {
   Where at = here();
   if (!at || at->origin != Origin::kCpp) return {};
   std::string line = locate(at).source;
   size_t begin = line.find(check + "(");
-  if (begin == std::string::npos || line.find(check + "(", begin + 1) != std::string::npos) return {};  // which of two, nobody knows
+  if (begin == std::string::npos || line.find(check + "(", begin + 1) != std::string::npos)
+    return {};  // which of two, nobody knows
   std::vector<std::string> out;
   int depth = 0;
   size_t from = begin + check.size() + 1;
@@ -46,7 +48,10 @@ std::vector<std::string> written(const std::string& check) {
   return out;
 }
 
-bool same_place(const Loc& a, const Loc& b) { return a.file == b.file && a.line == b.line && a.col_begin == b.col_begin && a.col_end == b.col_end; }
+bool same_place(const Loc& a, const Loc& b) {
+  return a.file == b.file && a.line == b.line && a.col_begin == b.col_begin &&
+         a.col_end == b.col_end;
+}
 
 // Where an operand comes from, unless the check itself made it, of a list or a number.
 void add_birth(Diagnostic& d, const Tensor& t, const std::string& name, const Label& used) {
@@ -55,9 +60,11 @@ void add_birth(Diagnostic& d, const Tensor& t, const std::string& name, const La
   (d.subject.dtype.empty() ? d.subject : d.others.emplace_back()) = info;
   if (info.born.line <= 0 || same_place(info.born, used.loc)) return;
   bool variable = t.rep()->variable_born;
-  d.labels.push_back({Role::kBorn, info.born,
-                      cat("born here: ", variable ? "Variable " : "", "`", name, "`, ", type_text(t),
-                          !variable && *t.rep()->op ? cat(" from ", t.rep()->op) : ""), false});
+  d.labels.push_back(
+      {Role::kBorn, info.born,
+       cat("born here: ", variable ? "Variable " : "", "`", name, "`, ", type_text(t),
+           !variable && *t.rep()->op ? cat(" from ", t.rep()->op) : ""),
+       false});
 }
 
 }  // namespace
@@ -82,10 +89,12 @@ std::string element_name(const std::string& name, const Shape& shape, int64_t pl
   return cat(name, "[", index, "]");
 }
 
-std::string count_text(int64_t failed, int64_t total) { return cat(failed, " of ", total, failed == 1 ? " is not" : " are not"); }
+std::string count_text(int64_t failed, int64_t total) {
+  return cat(failed, " of ", total, failed == 1 ? " is not" : " are not");
+}
 
-void check_failed(const Check& c, const std::vector<std::string>& names, const std::string& found, const std::string& why,
-                  const std::string& suspect, int blamed) {
+void check_failed(const Check& c, const std::vector<std::string>& names, const std::string& found,
+                  const std::string& why, const std::string& suspect, int blamed) {
   Diagnostic d;
   d.code = Code::E1106;
   d.op = c.name;
@@ -95,12 +104,15 @@ void check_failed(const Check& c, const std::vector<std::string>& names, const s
   for (size_t i = 0; i < c.operands.size(); ++i)
     if (blamed < 0 || i == static_cast<size_t>(blamed)) add_birth(d, c.operands[i], names[i], used);
   if (!suspect.empty())
-    d.fixes.push_back(manual_fix(cat("check where `", suspect, "` comes from", d.labels.empty() ? "" : cat(", in line ", d.labels[0].loc.line))));
+    d.fixes.push_back(
+        manual_fix(cat("check where `", suspect, "` comes from",
+                       d.labels.empty() ? "" : cat(", in line ", d.labels[0].loc.line))));
   d.labels.push_back(std::move(used));
   raise(std::move(d));
 }
 
-Check check_of(const Arg& check, const Arg& words, const Arg& message, std::span<const Tensor> operands) {
+Check check_of(const Arg& check, const Arg& words, const Arg& message,
+               std::span<const Tensor> operands) {
   return {check.s(), {operands.begin(), operands.end()}, words.strings(), message.s()};
 }
 

@@ -1,4 +1,5 @@
-// What a failed check says: the program's own words for what it checked, where that was born, and the line.
+// What a failed check says: the program's own words for what it checked, where that was born, and
+// the line.
 #pragma once
 
 #include <span>
@@ -17,22 +18,26 @@ struct Check {
   std::string message;             // the program's own, before the reason
 };
 
-/// What the program calls the operands: as it said, as its C++ source says, else by the arguments' names.
+/// What the program calls the operands: as it said, as its C++ source says, else by the arguments'
+/// names.
 std::vector<std::string> names_of(const Check&, std::span<const char* const> arguments);
 /// "x[1, 0]", or "x" for a single value.
 std::string element_name(const std::string& name, const Shape&, int64_t place);
 /// "1 of 4 is not"
 std::string count_text(int64_t failed, int64_t total);
 
-/// Stops the program: what was found, and why that is wrong. `blamed` is the operand at fault, where it is one alone;
-/// `suspect` is whose making is to be looked at.
-[[noreturn]] void check_failed(const Check&, const std::vector<std::string>& names, const std::string& found, const std::string& why,
+/// Stops the program: what was found, and why that is wrong. `blamed` is the operand at fault,
+/// where it is one alone; `suspect` is whose making is to be looked at.
+[[noreturn]] void check_failed(const Check&, const std::vector<std::string>& names,
+                               const std::string& found, const std::string& why,
                                const std::string& suspect = {}, int blamed = -1);
 
 /// A check as the attributes `check`, `words` and `message` of an op say it.
-Check check_of(const Arg& check, const Arg& words, const Arg& message, std::span<const Tensor> operands);
-/// Whether shapes fit the names of their dimensions, in a row and cut by `counts`: at once where they are known, else when
-/// the program runs.
-HOLDFAST_API void assert_shapes_of(const Check&, const std::vector<std::string>& symbols, const Ints& counts);
+Check check_of(const Arg& check, const Arg& words, const Arg& message,
+               std::span<const Tensor> operands);
+/// Whether shapes fit the names of their dimensions, in a row and cut by `counts`: at once where
+/// they are known, else when the program runs.
+HOLDFAST_API void assert_shapes_of(const Check&, const std::vector<std::string>& symbols,
+                                   const Ints& counts);
 
 }  // namespace holdfast

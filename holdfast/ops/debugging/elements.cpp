@@ -21,28 +21,35 @@ struct PairRule {
   const char* check;
   const char* must;  // every element of x must ... that of y; null: says it in its own way
 };
-constexpr PairRule kPairs[] = {{"assert_equal", "equal"}, {"assert_none_equal", "differ from"}, {"assert_less", "be less than"},
-                               {"assert_less_equal", "be at most"}, {"assert_greater", "be greater than"},
-                               {"assert_greater_equal", "be at least"}, {"assert_near", nullptr}};
+constexpr PairRule kPairs[] = {{"assert_equal", "equal"},
+                               {"assert_none_equal", "differ from"},
+                               {"assert_less", "be less than"},
+                               {"assert_less_equal", "be at most"},
+                               {"assert_greater", "be greater than"},
+                               {"assert_greater_equal", "be at least"},
+                               {"assert_near", nullptr}};
 
 struct SingleRule {
   const char* check;
   const char* must;  // every element of x must be ...
 };
 constexpr const char* kFinite = "finite";
-constexpr SingleRule kSingles[] = {{"assert_positive", "greater than 0"}, {"assert_negative", "less than 0"},
-                                   {"assert_non_negative", "at least 0"}, {"assert_non_positive", "at most 0"},
-                                   {"check_numerics", kFinite}, {"assert_all_finite", kFinite}};
+constexpr SingleRule kSingles[] = {
+    {"assert_positive", "greater than 0"}, {"assert_negative", "less than 0"},
+    {"assert_non_negative", "at least 0"}, {"assert_non_positive", "at most 0"},
+    {"check_numerics", kFinite},           {"assert_all_finite", kFinite}};
 
 template <class Rules>
 const auto& rule_of(const Rules& rules, const std::string& check) {
-  return *std::find_if(std::begin(rules), std::end(rules), [&](const auto& r) { return r.check == check; });
+  return *std::find_if(std::begin(rules), std::end(rules),
+                       [&](const auto& r) { return r.check == check; });
 }
 
 template <const auto& Rules>
 void infer_check(Infer& s) {
   auto known = [&](const auto& r) { return s.attr(0).s() == r.check; };
-  if (std::none_of(std::begin(Rules), std::end(Rules), known)) s.bad_value("check", cat("\"", s.attr(0).s(), "\""), "the name of a check");
+  if (std::none_of(std::begin(Rules), std::end(Rules), known))
+    s.bad_value("check", cat("\"", s.attr(0).s(), "\""), "the name of a check");
   check_of(s.attr(0), s.attr(1), s.attr(2), {});
   s.attr(3).i();
   need_same_shapes(s);
@@ -60,15 +67,18 @@ Status run_pairs(Call& c) {
     std::string both[2];
     for (int i : {0, 1}) {
       const Tensor& t = c.in(i + 1);
-      both[i] = cat("`", element_name(names[static_cast<size_t>(i)], whole, place), "` is ", element_text(t, place_in(t.shape(), whole, place)));
+      both[i] = cat("`", element_name(names[static_cast<size_t>(i)], whole, place), "` is ",
+                    element_text(t, place_in(t.shape(), whole, place)));
     }
     found.push_back(cat(both[0], " and ", both[1]));
   }
   const char* must = rule_of(kPairs, check.name).must;
-  std::string why = must ? cat("every element of `", names[0], "` must ", must, " that of `", names[1], "`")
-                         : cat("`", names[0], "` and `", names[1], "` must be near each other everywhere");
+  std::string why =
+      must ? cat("every element of `", names[0], "` must ", must, " that of `", names[1], "`")
+           : cat("`", names[0], "` and `", names[1], "` must be near each other everywhere");
   why += cat(", and ", count_text(f.count, f.total));
-  for (size_t i = 0; found.size() > 1 && i < found.size(); ++i) why += cat(i ? "; " : ": ", found[i]);
+  for (size_t i = 0; found.size() > 1 && i < found.size(); ++i)
+    why += cat(i ? "; " : ": ", found[i]);
   check_failed(check, names, found[0], why + ".", names[0]);
 }
 
@@ -95,20 +105,41 @@ Status run_singles(Call& c) {
   std::vector<std::string> found;
   const Tensor& t = c.in(1);
   for (int64_t place : f.first)
-    found.push_back(cat("`", element_name(names[0], c.in(0).shape(), place), "` is ", element_text(t, place_in(t.shape(), c.in(0).shape(), place))));
-  std::string why = cat("every element of `", names[0], "` must be ", must, ", and ", count_text(f.count, f.total));
-  for (size_t i = 0; found.size() > 1 && i < found.size(); ++i) why += cat(i ? "; " : ": ", found[i]);
-  check_failed(check, names, must == kFinite ? cat("Tensor had ", kinds_in(t), " values: ", found[0]) : found[0], why + ".", names[0]);
+    found.push_back(cat("`", element_name(names[0], c.in(0).shape(), place), "` is ",
+                        element_text(t, place_in(t.shape(), c.in(0).shape(), place))));
+  std::string why = cat("every element of `", names[0], "` must be ", must, ", and ",
+                        count_text(f.count, f.total));
+  for (size_t i = 0; found.size() > 1 && i < found.size(); ++i)
+    why += cat(i ? "; " : ": ", found[i]);
+  check_failed(check, names,
+               must == kFinite ? cat("Tensor had ", kinds_in(t), " values: ", found[0]) : found[0],
+               why + ".", names[0]);
 }
 
-#define HOLDFAST_CHECK_ATTRS attr("check").attr("words", std::vector<std::string>{}).attr("message", "").attr("summarize", 3)
+#define HOLDFAST_CHECK_ATTRS \
+  attr("check").attr("words", std::vector<std::string>{}).attr("message", "").attr("summarize", 3)
 
-const Op pairs_op = RAW_OP(AssertPairs).doc("Stops the program unless a condition on pairs of elements holds everywhere.")
-                        .inputs("condition: B, x, y").dtypes(kBools, "B").outputs("").HOLDFAST_CHECK_ATTRS.infer(infer_check<kPairs>)
-                        .kernel("check", run_pairs).on_host().stateful().no_gradient();
-const Op singles_op = RAW_OP(AssertElements).doc("Stops the program unless a condition on elements holds everywhere.")
-                          .inputs("condition: B, x").dtypes(kBools, "B").outputs("").HOLDFAST_CHECK_ATTRS.infer(infer_check<kSingles>)
-                          .kernel("check", run_singles).on_host().stateful().no_gradient();
+const Op pairs_op =
+    RAW_OP(AssertPairs)
+        .doc("Stops the program unless a condition on pairs of elements holds everywhere.")
+        .inputs("condition: B, x, y")
+        .dtypes(kBools, "B")
+        .outputs("")
+        .HOLDFAST_CHECK_ATTRS.infer(infer_check<kPairs>)
+        .kernel("check", run_pairs)
+        .on_host()
+        .stateful()
+        .no_gradient();
+const Op singles_op = RAW_OP(AssertElements)
+                          .doc("Stops the program unless a condition on elements holds everywhere.")
+                          .inputs("condition: B, x")
+                          .dtypes(kBools, "B")
+                          .outputs("")
+                          .HOLDFAST_CHECK_ATTRS.infer(infer_check<kSingles>)
+                          .kernel("check", run_singles)
+                          .on_host()
+                          .stateful()
+                          .no_gradient();
 
 // Both as tensors; a number takes the dtype of the other.
 std::pair<Tensor, Tensor> both(const In& x, const In& y) {
@@ -117,19 +148,24 @@ std::pair<Tensor, Tensor> both(const In& x, const In& y) {
   return {a ? a : x.tensor(b.dtype()), b};
 }
 
-void check_pairs(const char* check, Comparison holds, const In& x, const In& y, const debugging::CheckOptions& o) {
+void check_pairs(const char* check, Comparison holds, const In& x, const In& y,
+                 const debugging::CheckOptions& o) {
   auto [a, b] = both(x, y);
-  pairs_op.many({holds(a, b), a, b}, {check, std::vector<std::string>{}, o.message, o.summarize.value_or(3)});
+  pairs_op.many({holds(a, b), a, b},
+                {check, std::vector<std::string>{}, o.message, o.summarize.value_or(3)});
 }
 
-void check_sign(const char* check, Comparison holds, const In& x, const debugging::CheckOptions& o) {
+void check_sign(const char* check, Comparison holds, const In& x,
+                const debugging::CheckOptions& o) {
   Tensor a = x.tensor();
-  singles_op.many({holds(a, 0), a}, {check, std::vector<std::string>{}, o.message, o.summarize.value_or(1)});
+  singles_op.many({holds(a, 0), a},
+                  {check, std::vector<std::string>{}, o.message, o.summarize.value_or(1)});
 }
 
 Tensor check_finite(const char* check, const In& x, const std::string& message) {
   Tensor a = x.tensor();
-  if (!is_floating(a.dtype())) fail(Code::E1101, cat("`", check, "` got ", name(a.dtype()), ", expected a floating dtype"));
+  if (!is_floating(a.dtype()))
+    fail(Code::E1101, cat("`", check, "` got ", name(a.dtype()), ", expected a floating dtype"));
   singles_op.many({is_finite(a), a}, {check, std::vector<std::string>{}, message, 1});
   return a;
 }
@@ -162,36 +198,68 @@ void need_same_shapes(const Infer& s) {
   const Shape& whole = s.shape(0);
   for (int i = 1; i < s.inputs(); ++i) {
     auto together = broadcast(whole, s.shape(i));
-    if (!together || !together->compatible(whole)) s.bad_shape(i, cat("a shape that broadcasts to that of `condition`, ", whole.text()));
+    if (!together || !together->compatible(whole))
+      s.bad_shape(i, cat("a shape that broadcasts to that of `condition`, ", whole.text()));
   }
 }
 
 namespace debugging {
 
-void assert_equal(const In& x, const In& y, const CheckOptions& o) { check_pairs("assert_equal", equal, x, y, o); }
-void assert_none_equal(const In& x, const In& y, const CheckOptions& o) { check_pairs("assert_none_equal", not_equal, x, y, o); }
-void assert_less(const In& x, const In& y, const CheckOptions& o) { check_pairs("assert_less", less, x, y, o); }
-void assert_less_equal(const In& x, const In& y, const CheckOptions& o) { check_pairs("assert_less_equal", less_equal, x, y, o); }
-void assert_greater(const In& x, const In& y, const CheckOptions& o) { check_pairs("assert_greater", greater, x, y, o); }
-void assert_greater_equal(const In& x, const In& y, const CheckOptions& o) { check_pairs("assert_greater_equal", greater_equal, x, y, o); }
+void assert_equal(const In& x, const In& y, const CheckOptions& o) {
+  check_pairs("assert_equal", equal, x, y, o);
+}
+void assert_none_equal(const In& x, const In& y, const CheckOptions& o) {
+  check_pairs("assert_none_equal", not_equal, x, y, o);
+}
+void assert_less(const In& x, const In& y, const CheckOptions& o) {
+  check_pairs("assert_less", less, x, y, o);
+}
+void assert_less_equal(const In& x, const In& y, const CheckOptions& o) {
+  check_pairs("assert_less_equal", less_equal, x, y, o);
+}
+void assert_greater(const In& x, const In& y, const CheckOptions& o) {
+  check_pairs("assert_greater", greater, x, y, o);
+}
+void assert_greater_equal(const In& x, const In& y, const CheckOptions& o) {
+  check_pairs("assert_greater_equal", greater_equal, x, y, o);
+}
 
 void assert_near(const In& x, const In& y, const NearOptions& o) {
   auto [a, b] = both(x, y);
   DType real = real_of(a.dtype());
-  double eps = real == float64 ? 0x1p-52 : real == float16 ? 0x1p-10 : real == bfloat16 ? 0x1p-7 : 0x1p-23;
-  if (!is_floating(real)) fail(Code::E1101, cat("`assert_near` got ", name(a.dtype()), ", expected a floating or complex dtype"));
-  Tensor rtol = Tensor::scalar(o.rtol.value_or(10 * eps), real), atol = Tensor::scalar(o.atol.value_or(10 * eps), real);
+  double eps = real == float64    ? 0x1p-52
+               : real == float16  ? 0x1p-10
+               : real == bfloat16 ? 0x1p-7
+                                  : 0x1p-23;
+  if (!is_floating(real))
+    fail(Code::E1101,
+         cat("`assert_near` got ", name(a.dtype()), ", expected a floating or complex dtype"));
+  Tensor rtol = Tensor::scalar(o.rtol.value_or(10 * eps), real),
+         atol = Tensor::scalar(o.atol.value_or(10 * eps), real);
   Tensor holds = less_equal(abs(a - b), rtol * abs(b) + atol);
-  pairs_op.many({holds, a, b}, {"assert_near", std::vector<std::string>{}, o.message, o.summarize.value_or(1)});
+  pairs_op.many({holds, a, b},
+                {"assert_near", std::vector<std::string>{}, o.message, o.summarize.value_or(1)});
 }
 
-void assert_positive(const In& x, const CheckOptions& o) { check_sign("assert_positive", greater, x, o); }
-void assert_negative(const In& x, const CheckOptions& o) { check_sign("assert_negative", less, x, o); }
-void assert_non_negative(const In& x, const CheckOptions& o) { check_sign("assert_non_negative", greater_equal, x, o); }
-void assert_non_positive(const In& x, const CheckOptions& o) { check_sign("assert_non_positive", less_equal, x, o); }
+void assert_positive(const In& x, const CheckOptions& o) {
+  check_sign("assert_positive", greater, x, o);
+}
+void assert_negative(const In& x, const CheckOptions& o) {
+  check_sign("assert_negative", less, x, o);
+}
+void assert_non_negative(const In& x, const CheckOptions& o) {
+  check_sign("assert_non_negative", greater_equal, x, o);
+}
+void assert_non_positive(const In& x, const CheckOptions& o) {
+  check_sign("assert_non_positive", less_equal, x, o);
+}
 
-Tensor check_numerics(const In& tensor, const std::string& message) { return check_finite("check_numerics", tensor, message); }
-Tensor assert_all_finite(const In& x, const std::string& message) { return check_finite("assert_all_finite", x, message); }
+Tensor check_numerics(const In& tensor, const std::string& message) {
+  return check_finite("check_numerics", tensor, message);
+}
+Tensor assert_all_finite(const In& x, const std::string& message) {
+  return check_finite("assert_all_finite", x, message);
+}
 
 }  // namespace debugging
 }  // namespace holdfast

@@ -11,7 +11,8 @@ struct Failures {
   int64_t count = 0, total = 0;
   std::vector<int64_t> first;  // the places of the first ones
 };
-/// The elements of a bool tensor on the host that are false; the places of at most `most` of them, at least one.
+/// The elements of a bool tensor on the host that are false; the places of at most `most` of them,
+/// at least one.
 Failures failures_in(const Tensor& condition, int64_t most);
 /// The place in `part` of what broadcasting puts at `place` of `whole`.
 int64_t place_in(const Shape& part, const Shape& whole, int64_t place);

@@ -19,7 +19,8 @@ Decimal parsed(const std::string& text) {
   d.negative = text[0] == '-';
   d.digits.clear();
   size_t e = text.find('e');
-  for (char c : text.substr(0, e)) if (c >= '0' && c <= '9') d.digits += c;
+  for (char c : text.substr(0, e))
+    if (c >= '0' && c <= '9') d.digits += c;
   while (d.digits.size() > 1 && d.digits.back() == '0') d.digits.pop_back();
   d.power = std::stoi(text.substr(e + 1));
   return d;
@@ -43,7 +44,8 @@ std::string Decimal::positional() const {
   std::string out = negative ? "-" : "";
   auto count = static_cast<int>(digits.size());
   if (power < 0) return out + "0." + std::string(static_cast<size_t>(-power - 1), '0') + digits;
-  if (count <= power + 1) return out + digits + std::string(static_cast<size_t>(power + 1 - count), '0') + ".";
+  if (count <= power + 1)
+    return out + digits + std::string(static_cast<size_t>(power + 1 - count), '0') + ".";
   auto whole = static_cast<size_t>(power + 1);
   return out + digits.substr(0, whole) + "." + digits.substr(whole);
 }
@@ -60,7 +62,9 @@ Decimal shortest(half v) { return shortest_of_16_bits(v); }
 Decimal shortest(bfloat v) { return shortest_of_16_bits(v); }
 
 std::string general(double v, int digits) { return chars(v, std::chars_format::general, digits); }
-std::string scientific(double v, int digits) { return chars(v, std::chars_format::scientific, digits); }
+std::string scientific(double v, int digits) {
+  return chars(v, std::chars_format::scientific, digits);
+}
 std::string fixed_point(double v, int digits) { return chars(v, std::chars_format::fixed, digits); }
 
 std::string not_finite(double v) {

@@ -28,14 +28,17 @@ void infer_print(Infer& s) {
   s.attr(1).s();
   bool file = stream.starts_with(kFile) && stream.size() > kFile.size();
   if (!file && stream != "stdout" && stream != "stderr")
-    s.bad_value("output_stream", cat("\"", stream, "\""), "\"stderr\", \"stdout\", or \"file://\" and a path");
+    s.bad_value("output_stream", cat("\"", stream, "\""),
+                "\"stderr\", \"stdout\", or \"file://\" and a path");
 }
 
 Status to_file(const std::string& path, const std::string& text) {
   std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "ab"), std::fclose);
-  bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() && std::fflush(file.get()) == 0;
+  bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+                 std::fflush(file.get()) == 0;
   if (written) return {};
-  return {Code::E1103, cat("PrintV2: `output_stream` names ", path, ", which can't be written"), std::strerror(errno)};
+  return {Code::E1103, cat("PrintV2: `output_stream` names ", path, ", which can't be written"),
+          std::strerror(errno)};
 }
 
 Status run_print(Call& c) {
@@ -46,9 +49,18 @@ Status run_print(Call& c) {
   return {};
 }
 
-const Op op = RAW_OP(PrintV2).doc("Prints a text when it runs.").inputs("input").dtypes(kStrings).outputs("")
-                  .attr("output_stream", "stderr").attr("end", "\n").infer(infer_print).kernel("print", run_print)
-                  .on_host().stateful().no_gradient();
+const Op op = RAW_OP(PrintV2)
+                  .doc("Prints a text when it runs.")
+                  .inputs("input")
+                  .dtypes(kStrings)
+                  .outputs("")
+                  .attr("output_stream", "stderr")
+                  .attr("end", "\n")
+                  .infer(infer_print)
+                  .kernel("print", run_print)
+                  .on_host()
+                  .stateful()
+                  .no_gradient();
 
 // A text that does not occur in `text`.
 std::string placeholder_for(const std::string& text) {
@@ -58,9 +70,11 @@ std::string placeholder_for(const std::string& text) {
 }
 
 // All in a row, with `hole` where a value goes.
-std::string joined(const std::vector<Printed>& pieces, const std::string& sep, const std::string& hole) {
+std::string joined(const std::vector<Printed>& pieces, const std::string& sep,
+                   const std::string& hole) {
   std::string out;
-  for (const Printed& p : pieces) out += cat(&p == &pieces.front() ? "" : sep, p.tensor || p.variable ? hole : p.text);
+  for (const Printed& p : pieces)
+    out += cat(&p == &pieces.front() ? "" : sep, p.tensor || p.variable ? hole : p.text);
   return out;
 }
 
@@ -72,7 +86,8 @@ void print_all(const PrintOptions& o, const std::vector<Printed>& pieces) {
   static const Op format(find_op("StringFormat"));
   std::string hole = placeholder_for(joined(pieces, o.sep, ""));
   Tensors shown;
-  for (const Printed& p : pieces) if (p.tensor || p.variable) shown.push_back(p.tensor ? p.tensor : p.variable.read());
+  for (const Printed& p : pieces)
+    if (p.tensor || p.variable) shown.push_back(p.tensor ? p.tensor : p.variable.read());
   Tensor text;
   if (shown.empty()) {
     text = empty(string, Shape{}, cpu());

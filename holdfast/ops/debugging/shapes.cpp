@@ -23,10 +23,13 @@ std::string tuple_text(std::span<const int64_t> numbers) {
   return cat(out, numbers.size() == 1 ? "," : "", ")");
 }
 
-[[noreturn]] void wrong_shape(const Check& c, const std::vector<std::string>& names, size_t operand, const std::string& rule) {
+[[noreturn]] void wrong_shape(const Check& c, const std::vector<std::string>& names, size_t operand,
+                              const std::string& rule) {
   const Shape& shape = c.operands[operand].shape();
-  check_failed(c, names, cat("`", names[operand], "` has shape ", tuple_text({shape.begin(), shape.end()})),
-               cat("`", names[operand], "` must have ", rule, ", and has rank ", shape.rank(), "."), "", static_cast<int>(operand));
+  check_failed(c, names,
+               cat("`", names[operand], "` has shape ", tuple_text({shape.begin(), shape.end()})),
+               cat("`", names[operand], "` must have ", rule, ", and has rank ", shape.rank(), "."),
+               "", static_cast<int>(operand));
 }
 
 struct RankRule {
@@ -41,14 +44,17 @@ const RankRule kRanks[] = {
 };
 
 const RankRule* rank_rule(const std::string& check) {
-  for (const RankRule& r : kRanks) if (r.check == check) return &r;
+  for (const RankRule& r : kRanks)
+    if (r.check == check) return &r;
   return nullptr;
 }
 
 void check_rank(const Check& c, const Ints& ranks) {
   const RankRule& rule = *rank_rule(c.name);
   int64_t rank = c.operands[0].shape().rank();
-  bool fits = c.name == "assert_rank_at_least" ? rank >= ranks[0] : std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  bool fits = c.name == "assert_rank_at_least"
+                  ? rank >= ranks[0]
+                  : std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
   if (fits) return;
   const char* argument[] = {c.name == "assert_scalar" ? "tensor" : "x"};
   wrong_shape(c, names_of(c, argument), 0, rule.text(ranks));
@@ -57,18 +63,21 @@ void check_rank(const Check& c, const Ints& ranks) {
 void infer_rank(Infer& s) {
   Check c = check_of(s.attr(0), s.attr(1), s.attr(2), {&s.input(0), 1});
   if (!rank_rule(c.name)) s.bad_value("check", cat("\"", c.name, "\""), "the name of a check");
-  if (s.attr(3).ints().empty() && c.name != "assert_rank_in") s.bad_value("ranks", "none", "at least one rank");
+  if (s.attr(3).ints().empty() && c.name != "assert_rank_in")
+    s.bad_value("ranks", "none", "at least one rank");
   if (s.shape().has_rank()) check_rank(c, s.attr(3).ints());
 }
 
 std::optional<int64_t> number_in(const std::string& symbol) {
   int64_t n = 0;
   auto r = std::from_chars(symbol.data(), symbol.data() + symbol.size(), n);
-  return r.ec == std::errc() && r.ptr == symbol.data() + symbol.size() ? std::optional(n) : std::nullopt;
+  return r.ec == std::errc() && r.ptr == symbol.data() + symbol.size() ? std::optional(n)
+                                                                       : std::nullopt;
 }
 
 // What each tensor's dimensions are called, cut out of one list.
-std::vector<std::span<const std::string>> rules_in(std::span<const std::string> symbols, const Ints& counts) {
+std::vector<std::span<const std::string>> rules_in(std::span<const std::string> symbols,
+                                                   const Ints& counts) {
   std::vector<std::span<const std::string>> out;
   for (int64_t n : counts) {
     out.push_back(symbols.first(static_cast<size_t>(n)));
@@ -98,12 +107,15 @@ void check_shapes(const Check& c, std::span<const std::string> symbols, const In
     for (size_t axis = 0; axis < rule.size(); ++axis) {
       if (rule[axis] == kAnySize) continue;
       auto fixed = number_in(rule[axis]);
-      auto [want, who] = fixed ? std::pair(*fixed, std::string("the check"))
-                               : sizes.try_emplace(rule[axis], have[axis], cat("`", names[i], "`")).first->second;
+      auto [want, who] =
+          fixed ? std::pair(*fixed, std::string("the check"))
+                : sizes.try_emplace(rule[axis], have[axis], cat("`", names[i], "`")).first->second;
       if (want != have[axis])
-        check_failed(c, names, cat("dimension ", axis, " of `", names[i], "` has size ", have[axis]),
-                     cat("it must have size ", want, ", as ", who, " says", fixed ? "." : cat(" for '", rule[axis], "'.")), names[i],
-                     static_cast<int>(i));
+        check_failed(c, names,
+                     cat("dimension ", axis, " of `", names[i], "` has size ", have[axis]),
+                     cat("it must have size ", want, ", as ", who, " says",
+                         fixed ? "." : cat(" for '", rule[axis], "'.")),
+                     names[i], static_cast<int>(i));
     }
   }
 }
@@ -119,34 +131,64 @@ void infer_shapes(Infer& s) {
   const auto& symbols = s.attr(2).strings();
   auto left = static_cast<int64_t>(symbols.size());
   for (int64_t n : s.attr(3).ints()) left = n < 0 || n > left ? -1 : left - n;
-  if (left != 0) s.bad_value("counts", s.attr(3).text(), cat("numbers whose sum is ", symbols.size(), ", that of the symbols"));
-  if (s.attr(3).ints().size() != all.size()) s.bad_value("counts", s.attr(3).text(), cat(all.size(), " numbers, one for each tensor"));
+  if (left != 0)
+    s.bad_value("counts", s.attr(3).text(),
+                cat("numbers whose sum is ", symbols.size(), ", that of the symbols"));
+  if (s.attr(3).ints().size() != all.size())
+    s.bad_value("counts", s.attr(3).text(), cat(all.size(), " numbers, one for each tensor"));
   if (known) check_shapes(c, symbols, s.attr(3).ints());
 }
 
 // All there is to check stands in the shape rule, which sees the whole shapes when the op runs.
 Status checked(Call&) { return {}; }
 
-const Op rank_op = RAW_OP(AssertRank).doc("Stops the program unless a tensor's rank fits.").inputs("x").outputs("")
-                       .attr("check").attr("words", std::vector<std::string>{}).attr("message", "").attr("ranks")
-                       .infer(infer_rank).kernel("check", checked).on_host().stateful().no_gradient();
-const Op shapes_op = RAW_OP(AssertShapes).doc("Stops the program unless shapes fit what their dimensions are called.").inputs("x*: any").outputs("")
-                         .attr("words", std::vector<std::string>{}).attr("message", "").attr("symbols", std::vector<std::string>{}).attr("counts")
-                         .infer(infer_shapes).kernel("check", checked).on_host().stateful().no_gradient();
+const Op rank_op = RAW_OP(AssertRank)
+                       .doc("Stops the program unless a tensor's rank fits.")
+                       .inputs("x")
+                       .outputs("")
+                       .attr("check")
+                       .attr("words", std::vector<std::string>{})
+                       .attr("message", "")
+                       .attr("ranks")
+                       .infer(infer_rank)
+                       .kernel("check", checked)
+                       .on_host()
+                       .stateful()
+                       .no_gradient();
+const Op shapes_op =
+    RAW_OP(AssertShapes)
+        .doc("Stops the program unless shapes fit what their dimensions are called.")
+        .inputs("x*: any")
+        .outputs("")
+        .attr("words", std::vector<std::string>{})
+        .attr("message", "")
+        .attr("symbols", std::vector<std::string>{})
+        .attr("counts")
+        .infer(infer_shapes)
+        .kernel("check", checked)
+        .on_host()
+        .stateful()
+        .no_gradient();
 
 Tensor ranked(const char* check, const In& x, const Ints& ranks, const std::string& message) {
   Tensor t = x.tensor();
-  if (t.shape().has_rank()) check_rank({check, {t}, {}, message}, ranks);
-  else rank_op.many({t}, {check, std::vector<std::string>{}, message, ranks});
+  if (t.shape().has_rank())
+    check_rank({check, {t}, {}, message}, ranks);
+  else
+    rank_op.many({t}, {check, std::vector<std::string>{}, message, ranks});
   return t;
 }
 
 }  // namespace
 
 void assert_shapes_of(const Check& c, const std::vector<std::string>& symbols, const Ints& counts) {
-  bool known = std::all_of(c.operands.begin(), c.operands.end(), [](const Tensor& t) { return t.shape().is_full(); });
-  if (known) check_shapes(c, symbols, counts);
-  else shapes_op.list(Tensors(c.operands.begin(), c.operands.end()), {c.words, c.message, symbols, counts});
+  bool known = std::all_of(c.operands.begin(), c.operands.end(),
+                           [](const Tensor& t) { return t.shape().is_full(); });
+  if (known)
+    check_shapes(c, symbols, counts);
+  else
+    shapes_op.list(Tensors(c.operands.begin(), c.operands.end()),
+                   {c.words, c.message, symbols, counts});
 }
 
 namespace debugging {
@@ -157,17 +199,28 @@ void assert_integer(const In& x, const MessageOptions& o) {
   Check c{"assert_integer", {t}, {}, ""};
   constexpr const char* kArguments[] = {"x"};
   std::string name = names_of(c, kArguments)[0];
-  Diagnostic d = about_call(Code::E1104, rank_op.def(), {&t, 1},
-                            cat("`assert_integer` failed: `", name, "` must have an integer dtype, and is ", holdfast::name(t.dtype())));
+  Diagnostic d =
+      about_call(Code::E1104, rank_op.def(), {&t, 1},
+                 cat("`assert_integer` failed: `", name, "` must have an integer dtype, and is ",
+                     holdfast::name(t.dtype())));
   d.op = c.name;
-  d.why = cat(o.message.empty() ? "" : cat(o.message, ": "), "the check asks for the dtype of `", name, "`.");
+  d.why = cat(o.message.empty() ? "" : cat(o.message, ": "), "the check asks for the dtype of `",
+              name, "`.");
   raise(std::move(d));
 }
 
-void assert_rank(const In& x, int64_t rank, const MessageOptions& o) { ranked("assert_rank", x, {rank}, o.message); }
-void assert_rank_at_least(const In& x, int64_t rank, const MessageOptions& o) { ranked("assert_rank_at_least", x, {rank}, o.message); }
-void assert_rank_in(const In& x, const std::vector<int64_t>& ranks, const MessageOptions& o) { ranked("assert_rank_in", x, ranks, o.message); }
-Tensor assert_scalar(const In& tensor, const MessageOptions& o) { return ranked("assert_scalar", tensor, {0}, o.message); }
+void assert_rank(const In& x, int64_t rank, const MessageOptions& o) {
+  ranked("assert_rank", x, {rank}, o.message);
+}
+void assert_rank_at_least(const In& x, int64_t rank, const MessageOptions& o) {
+  ranked("assert_rank_at_least", x, {rank}, o.message);
+}
+void assert_rank_in(const In& x, const std::vector<int64_t>& ranks, const MessageOptions& o) {
+  ranked("assert_rank_in", x, ranks, o.message);
+}
+Tensor assert_scalar(const In& tensor, const MessageOptions& o) {
+  return ranked("assert_scalar", tensor, {0}, o.message);
+}
 
 void assert_shapes(const std::vector<ShapeRule>& shapes, const MessageOptions& o) {
   Check c{"assert_shapes", {}, {}, o.message};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kManyElements = 1000;  // from where NumPy leaves out the middle
 constexpr int64_t kEnds = 3;
-constexpr int kFraction = 8;             // digits after the point that NumPy shows in an array
+constexpr int kFraction = 8;  // digits after the point that NumPy shows in an array
 
 void append_hex(std::string& out, char c) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -48,12 +48,18 @@ std::string bytes_text(const std::string& s) {
   char quote = s.find('\'') != std::string::npos && s.find('"') == std::string::npos ? '"' : '\'';
   std::string out = cat("b", quote);
   for (char c : s) {
-    if (c == '\\' || c == quote) out += cat('\\', c);
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else if (c >= 32 && c < 127) out += c;
-    else append_hex(out, c);
+    if (c == '\\' || c == quote)
+      out += cat('\\', c);
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c >= 32 && c < 127)
+      out += c;
+    else
+      append_hex(out, c);
   }
   return out + quote;
 }
@@ -73,8 +79,10 @@ std::string printed_element(const Tensor& t, int64_t i) {
   std::string out;
   visit_plain(t.dtype(), [&]<class T>(T) {
     T v = t.data<T>()[i];
-    if constexpr (std::is_same_v<T, bool>) out = v ? "1" : "0";
-    else if constexpr (std::is_integral_v<T>) out = std::to_string(v);
+    if constexpr (std::is_same_v<T, bool>)
+      out = v ? "1" : "0";
+    else if constexpr (std::is_integral_v<T>)
+      out = std::to_string(v);
     else if constexpr (is_complex_v<T>) {
       using Part = typename T::value_type;
       out = cat("(", few_digits<Part>(v.real(), 6, 9), ",", few_digits<Part>(v.imag(), 6, 9), ")");
@@ -99,12 +107,15 @@ std::string scalar_at(const Tensor& t, int64_t i) {
   std::string out;
   visit_plain(t.dtype(), [&]<class T>(T) {
     T v = t.data<T>()[i];
-    if constexpr (std::is_same_v<T, bool>) out = v ? "True" : "False";
-    else if constexpr (std::is_integral_v<T>) out = std::to_string(v);
+    if constexpr (std::is_same_v<T, bool>)
+      out = v ? "True" : "False";
+    else if constexpr (std::is_integral_v<T>)
+      out = std::to_string(v);
     else if constexpr (is_complex_v<T>) {
       std::string imag = part_text(v.imag());
       bool bare = v.real() == 0 && !std::signbit(v.real());
-      out = bare ? imag + "j" : cat("(", part_text(v.real()), imag[0] == '-' ? "" : "+", imag, "j)");
+      out =
+          bare ? imag + "j" : cat("(", part_text(v.real()), imag[0] == '-' ? "" : "+", imag, "j)");
     } else {
       out = scalar_text(v);
     }
@@ -117,12 +128,14 @@ class Walk {
  public:
   Walk(const Shape& shape, int64_t ends) : shape_(shape), ends_(ends) {}
 
-  std::string text(const std::function<std::string(int64_t)>& element, int axis = 0, int64_t first = 0) const {
+  std::string text(const std::function<std::string(int64_t)>& element, int axis = 0,
+                   int64_t first = 0) const {
     if (axis == shape_.rank()) return element(first);
     int64_t count = shape_[axis], step = 1;
     for (int k = axis + 1; k < shape_.rank(); ++k) step *= shape_[k];
     bool inner = axis + 1 == shape_.rank(), cut = ends_ >= 0 && count > 2 * ends_;
-    auto lines = static_cast<size_t>(shape_.rank() - axis - 1), indent = static_cast<size_t>(axis + 1);
+    auto lines = static_cast<size_t>(shape_.rank() - axis - 1),
+         indent = static_cast<size_t>(axis + 1);
     std::string gap = inner ? " " : std::string(lines, '\n') + std::string(indent, ' ');
     std::string out = "[";
     for (int64_t i = 0; i < count; ++i) {
@@ -139,7 +152,10 @@ class Walk {
   }
   std::vector<int64_t> places() const {
     std::vector<int64_t> out;
-    text([&](int64_t i) { out.push_back(i); return std::string(); });
+    text([&](int64_t i) {
+      out.push_back(i);
+      return std::string();
+    });
     return out;
   }
 
@@ -148,23 +164,31 @@ class Walk {
   int64_t ends_;
 };
 
-Tensor on_cpu(const Tensor& t) { return t.device() && t.device()->kind() != DeviceKind::kCpu ? copy_to(t, cpu()) : t; }
+Tensor on_cpu(const Tensor& t) {
+  return t.device() && t.device()->kind() != DeviceKind::kCpu ? copy_to(t, cpu()) : t;
+}
 
-std::string right(const std::string& s, size_t width) { return std::string(width > s.size() ? width - s.size() : 0, ' ') + s; }
+std::string right(const std::string& s, size_t width) {
+  return std::string(width > s.size() ? width - s.size() : 0, ' ') + s;
+}
 
 // Floats of one array in columns: the points stand below each other. `plus`: a sign before each.
 template <class T>
 std::vector<std::string> in_columns(const std::vector<T>& values, bool plus = false) {
   double high = 0, low = INFINITY;
   for (T v : values)
-    if (double a = std::fabs(static_cast<double>(v)); std::isfinite(a) && a > 0) high = std::max(high, a), low = std::min(low, a);
+    if (double a = std::fabs(static_cast<double>(v)); std::isfinite(a) && a > 0)
+      high = std::max(high, a), low = std::min(low, a);
   bool power = high >= 1e8 || (high > 0 && (low < 1e-4 || high / low > 1000));
   int fraction = 0;
   if (power)
     for (T v : values)
-      if (std::isfinite(static_cast<double>(v))) fraction = std::max(fraction, std::min(kFraction, static_cast<int>(shortest(v).digits.size()) - 1));
+      if (std::isfinite(static_cast<double>(v)))
+        fraction = std::max(fraction,
+                            std::min(kFraction, static_cast<int>(shortest(v).digits.size()) - 1));
   std::vector<std::string> out;
-  size_t left = 0, after = 0, odd = 0;  // characters before the point, from it on, and of nan or inf
+  size_t left = 0, after = 0,
+         odd = 0;  // characters before the point, from it on, and of nan or inf
   for (T v : values) {
     auto wide = static_cast<double>(v);
     std::string s = not_finite(wide);
@@ -179,15 +203,19 @@ std::vector<std::string> in_columns(const std::vector<T>& values, bool plus = fa
       }
     }
     if (plus && s[0] != '-') s.insert(0, "+");
-    if (size_t point = s.find('.'); point != std::string::npos) left = std::max(left, point), after = std::max(after, s.size() - point);
-    else odd = std::max(odd, s.size());
+    if (size_t point = s.find('.'); point != std::string::npos)
+      left = std::max(left, point), after = std::max(after, s.size() - point);
+    else
+      odd = std::max(odd, s.size());
     out.push_back(std::move(s));
   }
   left = std::max(left, odd > after ? odd - after : 0);
   for (std::string& s : out) {
     size_t point = s.find('.');
-    if (point == std::string::npos) s = right(s, left + after);
-    else s = std::string(left - point, ' ') + s + std::string(after - (s.size() - point), ' ');
+    if (point == std::string::npos)
+      s = right(s, left + after);
+    else
+      s = std::string(left - point, ' ') + s + std::string(after - (s.size() - point), ' ');
   }
   return out;
 }
@@ -225,20 +253,25 @@ std::string array_text(const Tensor& given, int64_t ends) {
     if constexpr (!std::is_integral_v<T>) {
       std::vector<T> values;
       for (int64_t i : places) values.push_back(t.data<T>()[i]);
-      if constexpr (is_complex_v<T>) shown = complex_columns(values);
-      else shown = in_columns(values);
+      if constexpr (is_complex_v<T>)
+        shown = complex_columns(values);
+      else
+        shown = in_columns(values);
     }
   });
   if (shown.empty()) {
     for (int64_t i : places) shown.push_back(scalar_at(t, i));
     size_t width = 0;
-    if (t.dtype() != DType::kString) for (const std::string& s : shown) width = std::max(width, s.size());
+    if (t.dtype() != DType::kString)
+      for (const std::string& s : shown) width = std::max(width, s.size());
     for (std::string& s : shown) s = right(s, width);
   }
   size_t next = 0;
   return walk.text([&](int64_t) { return shown[next++]; });
 }
 
-std::string Tensor::text() const { return *this && has_value() && rep_->buffer ? array_text(*this) : "a tensor without a value"; }
+std::string Tensor::text() const {
+  return *this && has_value() && rep_->buffer ? array_text(*this) : "a tensor without a value";
+}
 
 }  // namespace holdfast

@@ -15,7 +15,8 @@ Status not_finite() {
 }
 
 Status not_found() {
-  return Status(Code::E1103, "the eigenvalues of a matrix were not found", "the iteration did not converge");
+  return Status(Code::E1103, "the eigenvalues of a matrix were not found",
+                "the iteration did not converge");
 }
 
 Status run_eigh(Call& c) {
@@ -57,7 +58,8 @@ Status run_eig(Call& c) {
       if (!lapack::all_finite(from, n * n)) return not_finite();  // geev may loop for ever on NaN
       auto a = lapack::by_columns(from, n, n);
       std::vector<C> right(static_cast<size_t>(vectors ? n * n : 1));
-      if (lapack::geev<T>(vectors, static_cast<int>(n), a.data(), e.mutable_data<C>() + i * n, right.data()) != 0)
+      if (lapack::geev<T>(vectors, static_cast<int>(n), a.data(), e.mutable_data<C>() + i * n,
+                          right.data()) != 0)
         return not_found();
       if (vectors) lapack::transpose_into(right.data(), n, n, v.mutable_data<C>() + i * n * n);
       return {};
@@ -82,66 +84,95 @@ Tensor inverse_gaps(const Tensor& e) {
 
 }  // namespace
 
-static const Op eigh_op =
-    RAW_OP(SelfAdjointEigV2).inputs("input").attr("compute_v", true).outputs("e, v").dtypes(lapack::kTypes)
-        .doc("Eigenvalues, smallest first, and eigenvectors of self-adjoint matrices, of which the lower triangle is read.")
-        .infer(+[](Infer& s) { infer_eigen(s, s.dtype(), s.attr(0).b()); })
-        .kernel("lapack", run_eigh, kAll, lapack::missing)
-        .gradient(+[](Grad& g) -> Tensors {
-          Tensor e = g.y(0), v = g.y(1);
-          if (!g.attr(0).b()) std::tie(e, v) = linalg::eigh(g.x());
-          Tensor inner = linalg::diag(g.dy(0));
-          if (g.attr(0).b() && g.has_dy(1)) inner = inner + inverse_gaps(e) * matmul(v, g.dy(1), {.adjoint_a = true});
-          Tensor da = matmul(v, matmul(inner, v, {.adjoint_b = true}));
-          // Only the lower triangle was read: what belongs to the upper one counts there.
-          da = linalg::band_part(da + linalg::adjoint(da), -1, 0);
-          return {linalg::set_diag(da, linalg::diag_part(da) * 0.5)};
-        }).keeps("input, e, v");
+static const Op eigh_op = RAW_OP(SelfAdjointEigV2)
+                              .inputs("input")
+                              .attr("compute_v", true)
+                              .outputs("e, v")
+                              .dtypes(lapack::kTypes)
+                              .doc(
+                                  "Eigenvalues, smallest first, and eigenvectors of self-adjoint "
+                                  "matrices, of which the lower triangle is read.")
+                              .infer(+[](Infer& s) { infer_eigen(s, s.dtype(), s.attr(0).b()); })
+                              .kernel("lapack", run_eigh, kAll, lapack::missing)
+                              .gradient(+[](Grad& g) -> Tensors {
+  Tensor e = g.y(0), v = g.y(1);
+  if (!g.attr(0).b()) std::tie(e, v) = linalg::eigh(g.x());
+  Tensor inner = linalg::diag(g.dy(0));
+  if (g.attr(0).b() && g.has_dy(1))
+    inner = inner + inverse_gaps(e) * matmul(v, g.dy(1), {.adjoint_a = true});
+  Tensor da = matmul(v, matmul(inner, v, {.adjoint_b = true}));
+  // Only the lower triangle was read: what belongs to the upper one counts there.
+  da = linalg::band_part(da + linalg::adjoint(da), -1, 0);
+  return {linalg::set_diag(da, linalg::diag_part(da) * 0.5)};
+}).keeps("input, e, v");
 
-REGISTER(FUNCTION(&linalg::eigh).args("tensor").python("linalg.eigh").returns("e, v")
-             .doc("Eigenvalues, smallest first, and eigenvectors of self-adjoint matrices; only the lower triangle is read.")
-             .samples("uniform(3, 3)", "uniform(2, 4, 4)").checks({.gradient = false}));
+REGISTER(FUNCTION(&linalg::eigh)
+             .args("tensor")
+             .python("linalg.eigh")
+             .returns("e, v")
+             .doc("Eigenvalues, smallest first, and eigenvectors of self-adjoint matrices; only "
+                  "the lower triangle is read.")
+             .samples("uniform(3, 3)", "uniform(2, 4, 4)")
+             .checks({.gradient = false}));
 std::tuple<Tensor, Tensor> linalg::eigh(const In& x) {
   Tensors y = eigh_op.many({x}, {true});
   return {y[0], y[1]};
 }
 
-REGISTER(FUNCTION(&linalg::eigvalsh).args("tensor").python("linalg.eigvalsh").doc("Eigenvalues of self-adjoint matrices, smallest first.")
-             .samples("uniform(3, 3)", "uniform(2, 4, 4)").reference("np.linalg.eigvalsh(tensor)").checks({.rtol = 1e-4, .atol = 1e-5}));
+REGISTER(FUNCTION(&linalg::eigvalsh)
+             .args("tensor")
+             .python("linalg.eigvalsh")
+             .doc("Eigenvalues of self-adjoint matrices, smallest first.")
+             .samples("uniform(3, 3)", "uniform(2, 4, 4)")
+             .reference("np.linalg.eigvalsh(tensor)")
+             .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::eigvalsh(const In& x) { return eigh_op.many({x}, {false})[0]; }
 
-static const Op eig_op =
-    RAW_OP(Eig).inputs("input").attr("Tout", DType::kComplex64).attr("compute_v", true).outputs("e, v").dtypes(lapack::kTypes)
-        .doc("Eigenvalues and right eigenvectors, complex.")
-        .infer(+[](Infer& s) {
-          DType want = complex_of(s.dtype()), got = s.attr(0).dtype();
-          if (got != want) s.bad_value("Tout", name(got), name(want));
-          infer_eigen(s, want, s.attr(1).b());
-        })
-        .kernel("lapack", run_eig, kAll, lapack::missing)
-        .gradient(+[](Grad& g) -> Tensors {
-          Tensor e = g.y(0), v = g.y(1);
-          if (!g.attr(1).b()) std::tie(e, v) = linalg::eig(g.x());
-          Tensor vh = linalg::adjoint(v), inner = linalg::diag(g.dy(0));
-          if (g.attr(1).b() && g.has_dy(1)) {
-            // Eigenvectors have length one: what would change the length is taken out.
-            Tensor vdv = matmul(vh, g.dy(1)), lengths = cast(real(linalg::diag_part(vdv)), v.dtype());
-            inner = inner + conj(inverse_gaps(e)) * (vdv - matmul(vh, v * expand_dims(lengths, -2)));
-          }
-          Tensor da = linalg::solve(vh, matmul(inner, vh));
-          return {is_complex(g.x().dtype()) ? da : real(da)};
-        }).keeps("input, e, v");
+static const Op eig_op = RAW_OP(Eig)
+                             .inputs("input")
+                             .attr("Tout", DType::kComplex64)
+                             .attr("compute_v", true)
+                             .outputs("e, v")
+                             .dtypes(lapack::kTypes)
+                             .doc("Eigenvalues and right eigenvectors, complex.")
+                             .infer(+[](Infer& s) {
+  DType want = complex_of(s.dtype()), got = s.attr(0).dtype();
+  if (got != want) s.bad_value("Tout", name(got), name(want));
+  infer_eigen(s, want, s.attr(1).b());
+})
+                             .kernel("lapack", run_eig, kAll, lapack::missing)
+                             .gradient(+[](Grad& g) -> Tensors {
+  Tensor e = g.y(0), v = g.y(1);
+  if (!g.attr(1).b()) std::tie(e, v) = linalg::eig(g.x());
+  Tensor vh = linalg::adjoint(v), inner = linalg::diag(g.dy(0));
+  if (g.attr(1).b() && g.has_dy(1)) {
+    // Eigenvectors have length one: what would change the length is taken out.
+    Tensor vdv = matmul(vh, g.dy(1)), lengths = cast(real(linalg::diag_part(vdv)), v.dtype());
+    inner = inner + conj(inverse_gaps(e)) * (vdv - matmul(vh, v * expand_dims(lengths, -2)));
+  }
+  Tensor da = linalg::solve(vh, matmul(inner, vh));
+  return {is_complex(g.x().dtype()) ? da : real(da)};
+}).keeps("input, e, v");
 
-REGISTER(FUNCTION(&linalg::eig).args("tensor").python("linalg.eig, eig").returns("e, v").doc("Eigenvalues and eigenvectors, complex.")
-             .samples("uniform(3, 3)").checks({.gradient = false}));
+REGISTER(FUNCTION(&linalg::eig)
+             .args("tensor")
+             .python("linalg.eig, eig")
+             .returns("e, v")
+             .doc("Eigenvalues and eigenvectors, complex.")
+             .samples("uniform(3, 3)")
+             .checks({.gradient = false}));
 std::tuple<Tensor, Tensor> linalg::eig(const In& x) {
   Tensor t = x;
   Tensors y = eig_op.many({t}, {complex_of(t.dtype()), true});
   return {y[0], y[1]};
 }
 
-REGISTER(FUNCTION(&linalg::eigvals).args("tensor").python("linalg.eigvals, eigvals").doc("Eigenvalues, complex.")
-             .samples("uniform(3, 3)").checks({.gradient = false}));
+REGISTER(FUNCTION(&linalg::eigvals)
+             .args("tensor")
+             .python("linalg.eigvals, eigvals")
+             .doc("Eigenvalues, complex.")
+             .samples("uniform(3, 3)")
+             .checks({.gradient = false}));
 Tensor linalg::eigvals(const In& x) {
   Tensor t = x;
   return eig_op.many({t}, {complex_of(t.dtype()), false})[0];

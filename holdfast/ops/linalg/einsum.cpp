@@ -1,4 +1,5 @@
-// Einstein summation, written with transposes, reshapes, sums and batched matrix products: gradients come with them.
+// Einstein summation, written with transposes, reshapes, sums and batched matrix products:
+// gradients come with them.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -18,8 +19,8 @@ namespace {
 
 using linalg::Extent;
 
-// A label is a letter's code, or for an axis under the ellipsis a negative number: -1 is the last of them, which is
-// where broadcasting counts from.
+// A label is a letter's code, or for an axis under the ellipsis a negative number: -1 is the last
+// of them, which is where broadcasting counts from.
 using Labels = std::vector<int>;
 
 struct Term {
@@ -32,14 +33,19 @@ struct Term {
 }
 
 bool has(const Labels& l, int label) { return std::find(l.begin(), l.end(), label) != l.end(); }
-int position(const Labels& l, int label) { return static_cast<int>(std::find(l.begin(), l.end(), label) - l.begin()); }
+int position(const Labels& l, int label) {
+  return static_cast<int>(std::find(l.begin(), l.end(), label) - l.begin());
+}
 
-// The labels of one term; `ellipsis` is how many axes "..." stands for, -1 where the term may not have one.
-Labels parse_term(const std::string& equation, std::string_view term, int ellipsis, bool* had_ellipsis) {
+// The labels of one term; `ellipsis` is how many axes "..." stands for, -1 where the term may not
+// have one.
+Labels parse_term(const std::string& equation, std::string_view term, int ellipsis,
+                  bool* had_ellipsis) {
   Labels out;
   for (size_t i = 0; i < term.size(); ++i) {
     if (term[i] == '.') {
-      if (term.substr(i, 3) != "..." || *had_ellipsis) refuse(equation, "an ellipsis is three dots, once in a term");
+      if (term.substr(i, 3) != "..." || *had_ellipsis)
+        refuse(equation, "an ellipsis is three dots, once in a term");
       *had_ellipsis = true;
       i += 2;
       for (int k = -ellipsis; k < 0; ++k) out.push_back(k);
@@ -61,7 +67,8 @@ struct Equation {
 Equation parse(const std::string& given) {
   Equation e;
   std::string text;
-  for (char c : given) if (c != ' ' && c != '\t' && c != '\n') text += c;
+  for (char c : given)
+    if (c != ' ' && c != '\t' && c != '\n') text += c;
   size_t arrow = text.find("->");
   std::string left = text.substr(0, arrow);
   if (arrow != std::string::npos) {
@@ -69,7 +76,8 @@ Equation parse(const std::string& given) {
     e.output = text.substr(arrow + 2);
   }
   size_t from = 0;
-  for (size_t comma; (comma = left.find(',', from)) != std::string::npos; from = comma + 1) e.terms.push_back(left.substr(from, comma - from));
+  for (size_t comma; (comma = left.find(',', from)) != std::string::npos; from = comma + 1)
+    e.terms.push_back(left.substr(from, comma - from));
   e.terms.push_back(left.substr(from));
   return e;
 }
@@ -90,7 +98,10 @@ Term without_repeats(Term x) {
       Dims perm;
       Labels rest;
       for (size_t k = 0; k < x.labels.size(); ++k)
-        if (k != i && k != j) { perm.push_back(static_cast<int64_t>(k)); rest.push_back(x.labels[k]); }
+        if (k != i && k != j) {
+          perm.push_back(static_cast<int64_t>(k));
+          rest.push_back(x.labels[k]);
+        }
       perm.push_back(static_cast<int64_t>(i));
       perm.push_back(static_cast<int64_t>(j));
       rest.push_back(x.labels[i]);
@@ -104,8 +115,10 @@ Term summed(const Term& x, const Labels& needed) {
   Dims axes;
   Labels rest;
   for (size_t i = 0; i < x.labels.size(); ++i) {
-    if (has(needed, x.labels[i])) rest.push_back(x.labels[i]);
-    else axes.push_back(static_cast<int64_t>(i));
+    if (has(needed, x.labels[i]))
+      rest.push_back(x.labels[i]);
+    else
+      axes.push_back(static_cast<int64_t>(i));
   }
   if (axes.empty()) return x;
   return {reduce_sum(x.tensor, {.axis = Sizes(axes)}), rest};
@@ -122,7 +135,8 @@ Extent product(const std::vector<Extent>& sizes) {
   return p;
 }
 
-// Two operands become one: labels in both and needed later are a batch, those needed no more are contracted.
+// Two operands become one: labels in both and needed later are a batch, those needed no more are
+// contracted.
 Term contracted(Term x, Term y, const Labels& needed) {
   Labels x_needs = needed, y_needs = needed;
   x_needs.insert(x_needs.end(), y.labels.begin(), y.labels.end());
@@ -130,15 +144,19 @@ Term contracted(Term x, Term y, const Labels& needed) {
   x = summed(x, x_needs);
   y = summed(y, y_needs);
   Labels batch, inner, x_free, y_free;
-  for (int label : x.labels) (!has(y.labels, label) ? x_free : has(needed, label) ? batch : inner).push_back(label);
-  for (int label : y.labels) if (!has(x.labels, label)) y_free.push_back(label);
+  for (int label : x.labels)
+    (!has(y.labels, label) ? x_free : has(needed, label) ? batch : inner).push_back(label);
+  for (int label : y.labels)
+    if (!has(x.labels, label)) y_free.push_back(label);
   auto joined = [](std::initializer_list<const Labels*> parts) {
     Labels out;
     for (const Labels* p : parts) out.insert(out.end(), p->begin(), p->end());
     return out;
   };
-  auto batch_sizes = extents(x, batch), x_sizes = extents(x, x_free), y_sizes = extents(y, y_free), inner_sizes = extents(x, inner);
-  Extent b = product(batch_sizes), m = product(x_sizes), n = product(y_sizes), k = product(inner_sizes);
+  auto batch_sizes = extents(x, batch), x_sizes = extents(x, x_free), y_sizes = extents(y, y_free),
+       inner_sizes = extents(x, inner);
+  Extent b = product(batch_sizes), m = product(x_sizes), n = product(y_sizes),
+         k = product(inner_sizes);
   Labels out = joined({&batch, &x_free, &y_free});
   std::vector<Extent> out_sizes = batch_sizes;
   out_sizes.insert(out_sizes.end(), x_sizes.begin(), x_sizes.end());
@@ -152,13 +170,19 @@ Term contracted(Term x, Term y, const Labels& needed) {
   Tensor result;
   if (inner.empty()) {
     Extent unit;
-    result = matrix(x, joined({&batch, &x_free}), m, unit) * matrix(y, joined({&batch, &y_free}), unit, n);
+    result = matrix(x, joined({&batch, &x_free}), m, unit) *
+             matrix(y, joined({&batch, &y_free}), unit, n);
   } else {
-    // An operand that already ends (begins) with the contracted labels is read transposed, not copied.
-    bool x_inner_first = x.labels == joined({&batch, &inner, &x_free}), y_inner_last = y.labels == joined({&batch, &y_free, &inner});
-    Tensor left = x_inner_first ? matrix(x, x.labels, k, m) : matrix(x, joined({&batch, &x_free, &inner}), m, k);
-    Tensor right = y_inner_last ? matrix(y, y.labels, n, k) : matrix(y, joined({&batch, &inner, &y_free}), k, n);
-    // The adjoint attribute of the batched op conjugates, so complex numbers take the copying way there.
+    // An operand that already ends (begins) with the contracted labels is read transposed, not
+    // copied.
+    bool x_inner_first = x.labels == joined({&batch, &inner, &x_free}),
+         y_inner_last = y.labels == joined({&batch, &y_free, &inner});
+    Tensor left = x_inner_first ? matrix(x, x.labels, k, m)
+                                : matrix(x, joined({&batch, &x_free, &inner}), m, k);
+    Tensor right = y_inner_last ? matrix(y, y.labels, n, k)
+                                : matrix(y, joined({&batch, &inner, &y_free}), k, n);
+    // The adjoint attribute of the batched op conjugates, so complex numbers take the copying way
+    // there.
     if (!one && is_complex(left.dtype())) {
       if (x_inner_first) left = linalg::matrix_transpose(left);
       if (y_inner_last) right = linalg::matrix_transpose(right);
@@ -181,18 +205,23 @@ std::pair<size_t, size_t> cheapest(const std::vector<Term>& operands, const Labe
         for (size_t a = 0; a < x->labels.size(); ++a) {
           int label = x->labels[a];
           bool needed = has(output, label);
-          for (size_t k = 0; k < operands.size(); ++k) needed = needed || (k != i && k != j && has(operands[k].labels, label));
+          for (size_t k = 0; k < operands.size(); ++k)
+            needed = needed || (k != i && k != j && has(operands[k].labels, label));
           if (needed && !has(seen, label)) {
             seen.push_back(label);
             size *= static_cast<double>(std::max<int64_t>(1, x->tensor.dim(static_cast<int>(a))));
           }
         }
-      if (least < 0 || size < least) { least = size; best = {i, j}; }
+      if (least < 0 || size < least) {
+        least = size;
+        best = {i, j};
+      }
     }
   return best;
 }
 
-std::vector<Term> read_operands(const std::string& text, const Equation& e, const Tensors& in, int& widest) {
+std::vector<Term> read_operands(const std::string& text, const Equation& e, const Tensors& in,
+                                int& widest) {
   std::vector<Term> out;
   std::map<int, int64_t> sizes;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -200,7 +229,8 @@ std::vector<Term> read_operands(const std::string& text, const Equation& e, cons
     int dots = static_cast<int>(std::count(term.begin(), term.end(), '.'));
     int named = static_cast<int>(term.size()) - dots, covered = in[i].rank() - named;
     if (covered < 0 || (covered > 0 && !dots))
-      fail(Code::E1102, cat("einsum: input ", i, " is of shape ", in[i].shape().text(), ", but '", term, "' names ", named, " axes"));
+      fail(Code::E1102, cat("einsum: input ", i, " is of shape ", in[i].shape().text(), ", but '",
+                            term, "' names ", named, " axes"));
     bool had = false;
     Term x{in[i], parse_term(text, term, covered, &had)};
     widest = std::max(widest, had ? covered : -1);
@@ -209,10 +239,12 @@ std::vector<Term> read_operands(const std::string& text, const Equation& e, cons
       auto [at, fresh] = sizes.try_emplace(x.labels[k], d);
       if (fresh || d < 0 || d == at->second) continue;
       bool ellipsis = x.labels[k] < 0;
-      if (at->second < 0 || (ellipsis && at->second == 1)) at->second = d;
+      if (at->second < 0 || (ellipsis && at->second == 1))
+        at->second = d;
       else if (!(ellipsis && d == 1))
         fail(Code::E1102, cat("einsum: axis ", k, " of input ", i, " has size ", d, ", but ",
-                              ellipsis ? "the same axis under the ellipsis" : cat("label '", static_cast<char>(x.labels[k]), "'"),
+                              ellipsis ? "the same axis under the ellipsis"
+                                       : cat("label '", static_cast<char>(x.labels[k]), "'"),
                               " has size ", at->second, " elsewhere"));
     }
     out.push_back(std::move(x));
@@ -222,31 +254,40 @@ std::vector<Term> read_operands(const std::string& text, const Equation& e, cons
     Dims gone;
     Labels rest;
     for (size_t k = 0; k < x.labels.size(); ++k) {
-      bool drop = x.labels[k] < 0 && x.tensor.dim(static_cast<int>(k)) == 1 && sizes[x.labels[k]] != 1;
-      if (drop) gone.push_back(static_cast<int64_t>(k));
-      else rest.push_back(x.labels[k]);
+      bool drop =
+          x.labels[k] < 0 && x.tensor.dim(static_cast<int>(k)) == 1 && sizes[x.labels[k]] != 1;
+      if (drop)
+        gone.push_back(static_cast<int64_t>(k));
+      else
+        rest.push_back(x.labels[k]);
     }
     if (!gone.empty()) x = {squeeze(x.tensor, {.axis = Sizes(gone)}), rest};
   }
   return out;
 }
 
-Labels output_labels(const std::string& text, const Equation& e, const std::vector<Term>& operands, int widest) {
+Labels output_labels(const std::string& text, const Equation& e, const std::vector<Term>& operands,
+                     int widest) {
   if (e.explicit_output) {
     bool had = false;
     Labels out = parse_term(text, e.output, std::max(0, widest), &had);
     if (had && widest < 0) refuse(text, "the output has an ellipsis, but no input has");
     for (int label : out)
-      if (std::none_of(operands.begin(), operands.end(), [&](const Term& x) { return has(x.labels, label); }))
+      if (std::none_of(operands.begin(), operands.end(),
+                       [&](const Term& x) { return has(x.labels, label); }))
         refuse(text, cat("label '", static_cast<char>(label), "' of the output is in no input"));
     return out;
   }
-  // Without an arrow: the axes of the ellipsis, then the labels that occur once, in alphabetical order.
+  // Without an arrow: the axes of the ellipsis, then the labels that occur once, in alphabetical
+  // order.
   std::map<int, int> times;
-  for (const std::string& term : e.terms) for (char c : term) if (c != '.') ++times[c];
+  for (const std::string& term : e.terms)
+    for (char c : term)
+      if (c != '.') ++times[c];
   Labels out;
   for (int k = -std::max(0, widest); k < 0; ++k) out.push_back(k);
-  for (auto [label, n] : times) if (n == 1) out.push_back(label);
+  for (auto [label, n] : times)
+    if (n == 1) out.push_back(label);
   return out;
 }
 
@@ -272,31 +313,40 @@ Term with_repeats(const Term& x, const Labels& output) {
 
 }  // namespace
 
-REGISTER(FUNCTION(&einsum).args("equation, inputs").python("einsum, linalg.einsum")
+REGISTER(FUNCTION(&einsum)
+             .args("equation, inputs")
+             .python("einsum, linalg.einsum")
              .doc("Sum of products over the labels that the equation's output leaves out.")
-             .samples("'ij,jk->ik', [uniform(3, 4), uniform(4, 5)]", "'bij,bjk->bik', [uniform(2, 3, 4), uniform(2, 4, 5)]",
-                      "'...ij,...jk->...ik', [uniform(2, 1, 3, 4), uniform(5, 4, 2)]", "'ii->i', [uniform(4, 4)]", "'ij->', [uniform(3, 4)]",
-                      "'ij,jk,kl->il', [uniform(2, 3), uniform(3, 4), uniform(4, 5)]", "'i,j->ij', [uniform(3), uniform(4)]", "'ba', [uniform(2, 3)]")
+             .samples("'ij,jk->ik', [uniform(3, 4), uniform(4, 5)]",
+                      "'bij,bjk->bik', [uniform(2, 3, 4), uniform(2, 4, 5)]",
+                      "'...ij,...jk->...ik', [uniform(2, 1, 3, 4), uniform(5, 4, 2)]",
+                      "'ii->i', [uniform(4, 4)]", "'ij->', [uniform(3, 4)]",
+                      "'ij,jk,kl->il', [uniform(2, 3), uniform(3, 4), uniform(4, 5)]",
+                      "'i,j->ij', [uniform(3), uniform(4)]", "'ba', [uniform(2, 3)]")
              .reference("np.einsum(equation, *inputs)"));
 Tensor einsum(const std::string& equation, const Ins& inputs) {
   Equation e = parse(equation);
   if (e.terms.size() != inputs.size())
-    refuse(equation, cat("it has ", e.terms.size(), " terms, but there are ", inputs.size(), " inputs"));
+    refuse(equation,
+           cat("it has ", e.terms.size(), " terms, but there are ", inputs.size(), " inputs"));
   int widest = -1;
   Tensors given = inputs.tensors();
   auto later = [equation](std::span<const Tensor> in) { return einsum(equation, Tensors(in)); };
-  if (!ranks_known(given)) return deferred("einsum", given, given[0].dtype(), Shape::unknown(), later);
+  if (!ranks_known(given))
+    return deferred("einsum", given, given[0].dtype(), Shape::unknown(), later);
   auto operands = read_operands(equation, e, given, widest);
   Labels output = output_labels(equation, e, operands, widest);
   // Under the ellipsis a size of 1 broadcasts, and one that is not known may be 1.
   if (widest > 0 && given.size() > 1 && !sizes_known(given))
-    return deferred("einsum", given, given[0].dtype(), Shape::of_rank(static_cast<int>(output.size())), later);
+    return deferred("einsum", given, given[0].dtype(),
+                    Shape::of_rank(static_cast<int>(output.size())), later);
   for (Term& x : operands) x = without_repeats(x);
   while (operands.size() > 1) {
     auto [i, j] = cheapest(operands, output);
     Labels needed = output;
     for (size_t k = 0; k < operands.size(); ++k)
-      if (k != i && k != j) needed.insert(needed.end(), operands[k].labels.begin(), operands[k].labels.end());
+      if (k != i && k != j)
+        needed.insert(needed.end(), operands[k].labels.begin(), operands[k].labels.end());
     operands[i] = contracted(operands[i], operands[j], needed);
     operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(j));
   }

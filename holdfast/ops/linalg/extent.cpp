@@ -3,8 +3,8 @@
 #include "holdfast/base/checked.h"
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/slicing.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/slicing.h"
 
 namespace holdfast::linalg {
 namespace {
@@ -18,7 +18,8 @@ Tensor scalar_of(const Extent& e) {
 Extent extent_of(const Tensor& t, int axis) {
   int64_t d = t.dim(axis);
   if (d >= 0) return {d, {}};
-  return {-1, gather(shape(t), Tensor::scalar(static_cast<int32_t>(axis < 0 ? axis + t.rank() : axis)))};
+  return {-1, gather(shape(t),
+                     Tensor::scalar(static_cast<int32_t>(axis < 0 ? axis + t.rank() : axis)))};
 }
 
 Extent operator*(const Extent& a, const Extent& b) {
@@ -41,7 +42,8 @@ Tensor reshaped(const Tensor& t, const std::vector<Extent>& sizes) {
     dims.push_back(e.known);
   }
   // One unknown size follows from the others, unless they hold no elements.
-  if (unknown == 0 || (unknown == 1 && zeros == 0)) return t.shape() == Shape(dims) ? t : reshape(t, Sizes(dims));
+  if (unknown == 0 || (unknown == 1 && zeros == 0))
+    return t.shape() == Shape(dims) ? t : reshape(t, Sizes(dims));
   Tensors parts;
   for (const Extent& e : sizes) parts.push_back(scalar_of(e));
   return reshape(t, Sizes(stack(Ins(parts))));

@@ -1,4 +1,5 @@
-// Sizes that may be known only when the graph runs: what reshapes before and after a contraction are made of.
+// Sizes that may be known only when the graph runs: what reshapes before and after a contraction
+// are made of.
 #pragma once
 
 #include <vector>

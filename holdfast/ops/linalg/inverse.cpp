@@ -15,7 +15,8 @@ using lapack::each;
 
 template <class T>
 bool has_zero_pivot(const T* lu, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) if (!(std::abs(lu[i * n + i]) > 0)) return true;  // NaN is no pivot either
+  for (int64_t i = 0; i < n; ++i)
+    if (!(std::abs(lu[i * n + i]) > 0)) return true;  // NaN is no pivot either
   return false;
 }
 
@@ -30,9 +31,12 @@ Status run_inverse(Call& c) {
     status = each(count, n, [&](int64_t i) -> Status {
       const T* from = x.data<T>() + i * n * n;
       T* to = y.mutable_data<T>() + i * n * n;
-      // By columns it is the transposed matrix that is inverted, and by rows its inverse is transposed back.
-      if (adjoint) lapack::transpose_into(from, n, n, to, true);
-      else std::copy_n(from, n * n, to);
+      // By columns it is the transposed matrix that is inverted, and by rows its inverse is
+      // transposed back.
+      if (adjoint)
+        lapack::transpose_into(from, n, n, to, true);
+      else
+        std::copy_n(from, n * n, to);
       std::vector<int> pivots(static_cast<size_t>(n));
       lapack::getrf<T>(static_cast<int>(n), static_cast<int>(n), to, pivots.data());
       if (has_zero_pivot(to, n)) return lapack::not_invertible();
@@ -104,53 +108,80 @@ Tensor times_inverse(const Tensor& numbers, const Tensor& matrix) {
 }  // namespace
 
 static const Op inverse_op =
-    OP(MatrixInverse, &linalg::inv).args("input").options<&linalg::AdjointOptions::adjoint>("adjoint").python("linalg.inv")
-        .doc("Inverse of each matrix in the last two axes, or of its adjoint.").dtypes(lapack::kTypes)
-        .infer(+[](Infer& s) { lapack::need_square(s); s.output(s.dtype(), s.shape()); })
+    OP(MatrixInverse, &linalg::inv)
+        .args("input")
+        .options<&linalg::AdjointOptions::adjoint>("adjoint")
+        .python("linalg.inv")
+        .doc("Inverse of each matrix in the last two axes, or of its adjoint.")
+        .dtypes(lapack::kTypes)
+        .infer(+[](Infer& s) {
+  lapack::need_square(s);
+  s.output(s.dtype(), s.shape());
+})
         .kernel("lapack", run_inverse, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-          bool adjoint = g.attr(0).b();
-          Tensor inner = matmul(g.dy(), g.y(), {.adjoint_a = adjoint, .adjoint_b = !adjoint});
-          return {-matmul(g.y(), inner, {.adjoint_a = !adjoint})};
-        }).keeps("output")
+  bool adjoint = g.attr(0).b();
+  Tensor inner = matmul(g.dy(), g.y(), {.adjoint_a = adjoint, .adjoint_b = !adjoint});
+  return {-matmul(g.y(), inner, {.adjoint_a = !adjoint})};
+})
+        .keeps("output")
         .samples("uniform(3, 3) + 3 * np.eye(3)", "uniform(2, 4, 4) + 3 * np.eye(4), adjoint=True",
                  "complexes(3, 3) + 3 * np.eye(3), adjoint=True")
-        .reference("np.linalg.inv(np.conj(np.swapaxes(input, -1, -2)) if adjoint else input)").checks({.rtol = 1e-4, .atol = 1e-5});
+        .reference("np.linalg.inv(np.conj(np.swapaxes(input, -1, -2)) if adjoint else input)")
+        .checks({.rtol = 1e-4, .atol = 1e-5});
 Tensor linalg::inv(const In& x, const AdjointOptions& o) { return inverse_op({x}, {o.adjoint}); }
 
 static const Op determinant_op =
-    OP(MatrixDeterminant, &linalg::det).args("input").python("linalg.det").dtypes(lapack::kTypes)
+    OP(MatrixDeterminant, &linalg::det)
+        .args("input")
+        .python("linalg.det")
+        .dtypes(lapack::kTypes)
         .doc("Determinant of each matrix in the last two axes.")
-        .infer(+[](Infer& s) { lapack::need_square(s); s.output(s.dtype(), lapack::leading(s, 0, {})); })
+        .infer(+[](Infer& s) {
+  lapack::need_square(s);
+  s.output(s.dtype(), lapack::leading(s, 0, {}));
+})
         .kernel("lapack", run_determinant, kAll, lapack::missing)
-        .gradient(+[](Grad& g) -> Tensors { return {times_inverse(g.dy() * conj(g.y()), g.x())}; }).keeps("input, output")
-        .samples("uniform(3, 3) + 2 * np.eye(3)", "uniform(2, 4, 4) + 2 * np.eye(4)").reference("np.linalg.det(input)")
+        .gradient(+[](Grad& g) -> Tensors { return {times_inverse(g.dy() * conj(g.y()), g.x())}; })
+        .keeps("input, output")
+        .samples("uniform(3, 3) + 2 * np.eye(3)", "uniform(2, 4, 4) + 2 * np.eye(4)")
+        .reference("np.linalg.det(input)")
         .checks({.rtol = 1e-4, .atol = 1e-5});
 Tensor linalg::det(const In& x) { return determinant_op(x); }
 
 static const Op log_determinant_op =
-    OP(LogMatrixDeterminant, &linalg::slogdet).args("input").python("linalg.slogdet").dtypes(lapack::kTypes)
+    OP(LogMatrixDeterminant, &linalg::slogdet)
+        .args("input")
+        .python("linalg.slogdet")
+        .dtypes(lapack::kTypes)
         .doc("Sign and logarithm of the absolute value of each matrix's determinant.")
-        .outputs("sign, log_abs_determinant").returns("sign, log_abs_determinant")
+        .outputs("sign, log_abs_determinant")
+        .returns("sign, log_abs_determinant")
         .infer(+[](Infer& s) {
-          lapack::need_square(s);
-          s.output(s.dtype(), lapack::leading(s, 0, {}));
-          s.output(s.dtype(), lapack::leading(s, 0, {}));
-        })
+  lapack::need_square(s);
+  s.output(s.dtype(), lapack::leading(s, 0, {}));
+  s.output(s.dtype(), lapack::leading(s, 0, {}));
+})
         .kernel("lapack", run_log_determinant, kAll, lapack::missing)
-        .gradient(+[](Grad& g) -> Tensors { return {times_inverse(g.dy(1), g.x())}; }).keeps("input")
-        .samples("uniform(3, 3) + 2 * np.eye(3)", "uniform(2, 4, 4) - 2 * np.eye(4)").reference("np.linalg.slogdet(input)")
+        .gradient(+[](Grad& g) -> Tensors { return {times_inverse(g.dy(1), g.x())}; })
+        .keeps("input")
+        .samples("uniform(3, 3) + 2 * np.eye(3)", "uniform(2, 4, 4) - 2 * np.eye(4)")
+        .reference("np.linalg.slogdet(input)")
         .checks({.rtol = 1e-4, .atol = 1e-5});
 std::tuple<Tensor, Tensor> linalg::slogdet(const In& x) {
   Tensors y = log_determinant_op.many({x});
   return {y[0], y[1]};
 }
 
-REGISTER(FUNCTION(&linalg::logdet).args("matrix").python("linalg.logdet")
+REGISTER(FUNCTION(&linalg::logdet)
+             .args("matrix")
+             .python("linalg.logdet")
              .doc("Logarithm of the determinant of each self-adjoint positive definite matrix.")
-             .samples("uniform(3, 3) * 0.2 + np.eye(3)", "positive(2, 3, 3) * 0.2 + np.eye(3)").checks({.gradient = false}));
+             .samples("uniform(3, 3) * 0.2 + np.eye(3)", "positive(2, 3, 3) * 0.2 + np.eye(3)")
+             .checks({.gradient = false}));
 Tensor linalg::logdet(const In& matrix) {
-  return 2 * reduce_sum(log(real(linalg::diag_part(linalg::cholesky(matrix)))), {.axis = Sizes(-1)});
+  return 2 *
+         reduce_sum(log(real(linalg::diag_part(linalg::cholesky(matrix)))), {.axis = Sizes(-1)});
 }
 
 }  // namespace holdfast

@@ -14,9 +14,11 @@ void infer_lstsq(Infer& s) {
   s.need_rank(0, 2);
   s.need_rank(1, 2);
   s.need_rank(2, 0, 0);
-  if (!s.shape(0).has_rank() || !s.shape(1).has_rank()) return s.output(s.dtype(), Shape::unknown());
+  if (!s.shape(0).has_rank() || !s.shape(1).has_rank())
+    return s.output(s.dtype(), Shape::unknown());
   int64_t m = s.shape(0)[-2], rows = s.shape(1)[-2];
-  if (m >= 0 && rows >= 0 && m != rows) s.bad_shape(1, cat(m, " rows, as many as `matrix` ", s.shape(0).text(), " has"));
+  if (m >= 0 && rows >= 0 && m != rows)
+    s.bad_shape(1, cat(m, " rows, as many as `matrix` ", s.shape(0).text(), " has"));
   Shape a = lapack::leading(s, 0, {}), b = lapack::leading(s, 1, {});
   auto both = a.merged(b);
   if (!both) s.bad_shape(1, cat("leading axes equal to those of ", s.shape(0).text()));
@@ -38,15 +40,19 @@ Status run_lstsq(Call& c) {
       T* to = y.mutable_data<T>() + i * n * k;
       const T *from = a.data<T>() + i * m * n, *right = b.data<T>() + i * m * k;
       if (m == 0 || !lapack::all_finite(from, m * n) || !lapack::all_finite(right, m * k)) {
-        std::fill_n(to, n * k, m == 0 ? T(0) : T(std::numeric_limits<lapack::real_t<T>>::quiet_NaN()));
+        std::fill_n(to, n * k,
+                    m == 0 ? T(0) : T(std::numeric_limits<lapack::real_t<T>>::quiet_NaN()));
         return {};
       }
       auto matrix = lapack::by_columns(from, m, n);
       std::vector<T> x(static_cast<size_t>(rows * k));
-      for (int64_t r = 0; r < m; ++r) for (int64_t j = 0; j < k; ++j) x[static_cast<size_t>(j * rows + r)] = right[r * k + j];
-      if (lapack::gelsy<T>(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), matrix.data(), x.data()) != 0)
+      for (int64_t r = 0; r < m; ++r)
+        for (int64_t j = 0; j < k; ++j) x[static_cast<size_t>(j * rows + r)] = right[r * k + j];
+      if (lapack::gelsy<T>(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k),
+                           matrix.data(), x.data()) != 0)
         return Status(Code::E1599, "LAPACK's gelsy refused its arguments");
-      for (int64_t r = 0; r < n; ++r) for (int64_t j = 0; j < k; ++j) to[r * k + j] = x[static_cast<size_t>(j * rows + r)];
+      for (int64_t r = 0; r < n; ++r)
+        for (int64_t j = 0; j < k; ++j) to[r * k + j] = x[static_cast<size_t>(j * rows + r)];
       return {};
     });
   });
@@ -61,7 +67,9 @@ Tensor by_normal_equations(const Tensor& a, const Tensor& b, const Tensor& regul
       shape = b.shape();
       shape.dims()[shape.dims().size() - 2] = a.dim(-1);
     }
-    return deferred("lstsq", {a, b, regularizer}, a.dtype(), shape, [](std::span<const Tensor> in) { return by_normal_equations(in[0], in[1], in[2]); });
+    return deferred("lstsq", {a, b, regularizer}, a.dtype(), shape, [](std::span<const Tensor> in) {
+      return by_normal_equations(in[0], in[1], in[2]);
+    });
   }
   bool tall = a.dim(-2) >= a.dim(-1);
   Tensor gram = matmul(a, a, {.adjoint_a = tall, .adjoint_b = !tall});
@@ -74,21 +82,35 @@ Tensor by_normal_equations(const Tensor& a, const Tensor& b, const Tensor& regul
 }  // namespace
 
 static const Op lstsq_op =
-    RAW_OP(MatrixSolveLs).inputs("matrix, rhs, l2_regularizer: Tl").attr("fast", true)
-        .dtypes(lapack::kTypes).dtypes({float64}, "Tl")
+    RAW_OP(MatrixSolveLs)
+        .inputs("matrix, rhs, l2_regularizer: Tl")
+        .attr("fast", true)
+        .dtypes(lapack::kTypes)
+        .dtypes({float64}, "Tl")
         .doc("x for which matrix x is nearest to rhs; `fast` takes the normal equations.")
         .infer(infer_lstsq)
-        .kernel("lapack", run_lstsq, kAll, +[](const Call& c) -> const char* {
-          return c.attr(0).b() ? "fast=True is written with other ops, in `linalg.lstsq`" : lapack::missing(c);
-        })
-        .gradient(+[](Grad&) -> Tensors { fail(Code::E1105, "MatrixSolveLs has no gradient where fast is False"); }).keeps("");
+        .kernel("lapack", run_lstsq, kAll,
+                +[](const Call& c) -> const char* {
+  return c.attr(0).b() ? "fast=True is written with other ops, in `linalg.lstsq`"
+                       : lapack::missing(c);
+})
+        .gradient(+[](Grad&) -> Tensors {
+  fail(Code::E1105, "MatrixSolveLs has no gradient where fast is False");
+}).keeps("");
 
-REGISTER(FUNCTION(&linalg::lstsq).args("matrix, rhs").options<&linalg::LstsqOptions::l2_regularizer, &linalg::LstsqOptions::fast>("l2_regularizer, fast")
-             .python("linalg.lstsq").doc("x for which matrix x is nearest to rhs, by the normal equations or (`fast=False`) by an orthogonal factorisation.")
+REGISTER(FUNCTION(&linalg::lstsq)
+             .args("matrix, rhs")
+             .options<&linalg::LstsqOptions::l2_regularizer, &linalg::LstsqOptions::fast>(
+                 "l2_regularizer, fast")
+             .python("linalg.lstsq")
+             .doc("x for which matrix x is nearest to rhs, by the normal equations or "
+                  "(`fast=False`) by an orthogonal factorisation.")
              .samples("uniform(5, 3), uniform(5, 2)", "uniform(2, 6, 3), uniform(2, 6, 2)")
-             .reference("np.linalg.pinv(matrix) @ rhs").checks({.rtol = 2e-3, .atol = 1e-3}));
+             .reference("np.linalg.pinv(matrix) @ rhs")
+             .checks({.rtol = 2e-3, .atol = 1e-3}));
 Tensor linalg::lstsq(const In& matrix, const In& rhs, const LstsqOptions& o) {
-  Tensor a = matrix.weak() ? matrix.tensor(rhs.dtype()) : matrix.tensor(), b = rhs.tensor(a.dtype());
+  Tensor a = matrix.weak() ? matrix.tensor(rhs.dtype()) : matrix.tensor(),
+         b = rhs.tensor(a.dtype());
   Tensor l2 = Tensor::scalar(o.l2_regularizer);
   if (!o.fast) return lstsq_op({a, b, l2}, {false});
   return by_normal_equations(a, b, l2);

@@ -22,9 +22,14 @@ Shape product_of(Infer& s, bool ta, bool tb, const char* flag_b) {
   int64_t k2 = s.shape(1)[tb ? -1 : -2], n = s.shape(1)[tb ? -2 : -1];
   if (k >= 0 && k2 >= 0 && k != k2) {
     std::vector<Fix> fixes;
-    if (n == k) fixes.push_back(manual_fix(cat("`", flag_b, tb ? "=False" : "=True", "`: then the inner sizes are equal")));
+    if (n == k)
+      fixes.push_back(manual_fix(
+          cat("`", flag_b, tb ? "=False" : "=True", "`: then the inner sizes are equal")));
     std::string first = operand_source(s.op(), std::array{s.input(0), s.input(1)}, 0).text;
-    s.bad_shape(1, cat("an inner size of ", k, " to match `", first, "` ", s.shape(0).text(), ta ? " transposed" : ""), std::move(fixes));
+    s.bad_shape(1,
+                cat("an inner size of ", k, " to match `", first, "` ", s.shape(0).text(),
+                    ta ? " transposed" : ""),
+                std::move(fixes));
   }
   return Shape{m, n};
 }
@@ -32,7 +37,8 @@ Shape product_of(Infer& s, bool ta, bool tb, const char* flag_b) {
 void infer_matmul(Infer& s) {
   s.need_rank(0, 2, 2);
   s.need_rank(1, 2, 2);
-  if (!s.shape(0).has_rank() || !s.shape(1).has_rank()) return s.output(s.dtype(), Shape::of_rank(2));
+  if (!s.shape(0).has_rank() || !s.shape(1).has_rank())
+    return s.output(s.dtype(), Shape::of_rank(2));
   s.output(s.dtype(), product_of(s, s.attr(0).b(), s.attr(1).b(), "transpose_b"));
 }
 
@@ -44,7 +50,9 @@ void infer_batch(Infer& s, DType out, bool adj_x, bool adj_y, bool broadcasts) {
   auto leading = [](const Shape& t) { return Shape(Dims(t.begin(), t.end() - 2)); };
   Shape x = leading(s.shape(0)), y = leading(s.shape(1));
   auto batch = broadcasts ? broadcast(x, y) : x.merged(y);
-  if (!batch) s.bad_shape(1, cat("leading axes that ", broadcasts ? "broadcast with" : "equal", " those of ", s.shape(0).text()));
+  if (!batch)
+    s.bad_shape(1, cat("leading axes that ", broadcasts ? "broadcast with" : "equal", " those of ",
+                       s.shape(0).text()));
   Dims dims = batch->dims();
   dims.append(last.begin(), last.end());
   s.output(out, Shape(dims));
@@ -56,7 +64,8 @@ void infer_batch_v3(Infer& s) {
   DType x = s.dtype(0), y = s.dtype(1), out = s.attr(0).dtype();
   bool widens = bytes.has(x) && bytes.has(y) && out == int32;
   if (!widens && (x != y || out != x))
-    s.unsupported(cat(name(x), " x ", name(y), " -> ", name(out)), "operands and result of one dtype, and (u)int8 x (u)int8 -> int32");
+    s.unsupported(cat(name(x), " x ", name(y), " -> ", name(out)),
+                  "operands and result of one dtype, and (u)int8 x (u)int8 -> int32");
   infer_batch(s, out, s.attr(1).b(), s.attr(2).b(), true);
 }
 
@@ -68,7 +77,8 @@ std::vector<int64_t> places(const Shape& operand, const Shape& out) {
     int64_t mine = i < batch - own ? 1 : operand[i - (batch - own)];
     std::vector<int64_t> next;
     next.reserve(at.size() * static_cast<size_t>(out[i]));
-    for (int64_t base : at) for (int64_t j = 0; j < out[i]; ++j) next.push_back(base * mine + (mine == 1 ? 0 : j));
+    for (int64_t base : at)
+      for (int64_t j = 0; j < out[i]; ++j) next.push_back(base * mine + (mine == 1 ? 0 : j));
     at = std::move(next);
   }
   return at;
@@ -86,8 +96,12 @@ Tensor converted(const Call& c, const Tensor& t, DType to) {
   visit_plain(t.dtype(), [&]<class T>(T) {
     const T* from = t.data<T>();
     if constexpr (!is_complex_v<T>) {
-      if (to == float32) std::transform(from, from + t.size(), out.mutable_data<float>(), [](T v) { return static_cast<float>(v); });
-      else std::transform(from, from + t.size(), out.mutable_data<int32_t>(), [](T v) { return static_cast<int32_t>(v); });
+      if (to == float32)
+        std::transform(from, from + t.size(), out.mutable_data<float>(),
+                       [](T v) { return static_cast<float>(v); });
+      else
+        std::transform(from, from + t.size(), out.mutable_data<int32_t>(),
+                       [](T v) { return static_cast<int32_t>(v); });
     }
   });
   return out;
@@ -97,8 +111,12 @@ void narrow(const Tensor& from, const Tensor& to) {
   visit_plain(to.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
       T* p = to.mutable_data<T>();
-      if (from.dtype() == float32) std::transform(from.data<float>(), from.data<float>() + from.size(), p, [](float v) { return static_cast<T>(v); });
-      else std::transform(from.data<int32_t>(), from.data<int32_t>() + from.size(), p, [](int32_t v) { return static_cast<T>(v); });
+      if (from.dtype() == float32)
+        std::transform(from.data<float>(), from.data<float>() + from.size(), p,
+                       [](float v) { return static_cast<T>(v); });
+      else
+        std::transform(from.data<int32_t>(), from.data<int32_t>() + from.size(), p,
+                       [](int32_t v) { return static_cast<T>(v); });
     }
   });
 }
@@ -107,7 +125,8 @@ Status run_product(Call& c, gemm::Reading read_a, gemm::Reading read_b) {
   const Tensor &a = c.in(0), &b = c.in(1);
   Tensor& y = c.out();
   if (y.size() == 0) return {};
-  gemm::Product p{y.dtype(), y.dim(-2), y.dim(-1), a.dim(read_a.transposed ? -2 : -1), read_a, read_b};
+  gemm::Product p{y.dtype(), y.dim(-2), y.dim(-1), a.dim(read_a.transposed ? -2 : -1),
+                  read_a,    read_b};
   if (p.k == 0) {
     std::memset(y.mutable_raw(), 0, static_cast<size_t>(y.bytes()));
     return {};
@@ -124,7 +143,8 @@ Status run_product(Call& c, gemm::Reading read_a, gemm::Reading read_b) {
     batch.b_in_order = b.size() / p.k / p.n == batch.size;
     batch.b_shared = b.size() / p.k / p.n == 1;
   }
-  if (y.dtype() == bfloat16 && gemm::multiply_bfloat(p, batch, a.raw(), b.raw(), y.mutable_raw())) return {};
+  if (y.dtype() == bfloat16 && gemm::multiply_bfloat(p, batch, a.raw(), b.raw(), y.mutable_raw()))
+    return {};
   p.dtype = working_type(y.dtype());
   if (p.dtype == a.dtype()) return gemm::multiply(p, batch, a.raw(), b.raw(), y.mutable_raw());
   Tensor wide = y.dtype() == p.dtype ? y : c.scratch(p.dtype, y.shape());
@@ -134,7 +154,9 @@ Status run_product(Call& c, gemm::Reading read_a, gemm::Reading read_b) {
   return s;
 }
 
-Status run_matmul(Call& c) { return run_product(c, {c.attr(0).b(), false}, {c.attr(1).b(), false}); }
+Status run_matmul(Call& c) {
+  return run_product(c, {c.attr(0).b(), false}, {c.attr(1).b(), false});
+}
 template <int first>
 Status run_batch(Call& c) {
   bool ax = c.attr(first).b(), ay = c.attr(first + 1).b(), complex = is_complex(c.in().dtype());
@@ -145,27 +167,37 @@ Tensor conj_if_complex(const Tensor& t) { return is_complex(t.dtype()) ? conj(t)
 
 }  // namespace
 
-static const Op matmul_op =
-    RAW_OP(MatMul).inputs("a, b").attr("transpose_a", false).attr("transpose_b", false).attr("grad_a", false).attr("grad_b", false)
-        .outputs("product").dtypes(kNumbers).doc("Product of two matrices.")
-        .infer(infer_matmul).kernel("gemm", run_matmul)
-        .gradient(+[](Grad& g) -> Tensors {
-          bool ta = g.attr(0).b(), tb = g.attr(1).b();
-          Tensor dy = g.dy(), da, db;
-          auto times = [](const Tensor& x, const Tensor& y, bool tx, bool ty) { return matmul(x, y, {.transpose_a = tx, .transpose_b = ty}); };
-          if (g.wants(0)) {
-            Tensor b = conj_if_complex(g.x(1));
-            da = ta ? times(b, dy, tb, true) : times(dy, b, false, !tb);
-          }
-          if (g.wants(1)) {
-            Tensor a = conj_if_complex(g.x(0));
-            db = tb ? times(dy, a, true, ta) : times(a, dy, !ta, false);
-          }
-          return {da, db};
-        }).keeps("a, b");
+static const Op matmul_op = RAW_OP(MatMul)
+                                .inputs("a, b")
+                                .attr("transpose_a", false)
+                                .attr("transpose_b", false)
+                                .attr("grad_a", false)
+                                .attr("grad_b", false)
+                                .outputs("product")
+                                .dtypes(kNumbers)
+                                .doc("Product of two matrices.")
+                                .infer(infer_matmul)
+                                .kernel("gemm", run_matmul)
+                                .gradient(+[](Grad& g) -> Tensors {
+  bool ta = g.attr(0).b(), tb = g.attr(1).b();
+  Tensor dy = g.dy(), da, db;
+  auto times = [](const Tensor& x, const Tensor& y, bool tx, bool ty) {
+    return matmul(x, y, {.transpose_a = tx, .transpose_b = ty});
+  };
+  if (g.wants(0)) {
+    Tensor b = conj_if_complex(g.x(1));
+    da = ta ? times(b, dy, tb, true) : times(dy, b, false, !tb);
+  }
+  if (g.wants(1)) {
+    Tensor a = conj_if_complex(g.x(0));
+    db = tb ? times(dy, a, true, ta) : times(a, dy, !ta, false);
+  }
+  return {da, db};
+}).keeps("a, b");
 
 // The formula of all three batched ops: `adj` are their attributes.
-static Tensors batch_gradient(Grad& g, const Op& product, bool adj_x, bool adj_y, const Attrs& before) {
+static Tensors batch_gradient(Grad& g, const Op& product, bool adj_x, bool adj_y,
+                              const Attrs& before) {
   Tensor dy = g.dy(), dx, dz;
   auto times = [&](const Tensor& x, const Tensor& y, bool ax, bool ay) {
     Attrs attrs = before;
@@ -173,48 +205,86 @@ static Tensors batch_gradient(Grad& g, const Op& product, bool adj_x, bool adj_y
     attrs.push_back(ay);
     return product({x, y}, attrs);
   };
-  if (g.wants(0)) dx = sum_to(adj_x ? times(g.x(1), dy, adj_y, true) : times(dy, g.x(1), false, !adj_y), g.x(0));
-  if (g.wants(1)) dz = sum_to(adj_y ? times(dy, g.x(0), true, adj_x) : times(g.x(0), dy, !adj_x, false), g.x(1));
+  if (g.wants(0))
+    dx = sum_to(adj_x ? times(g.x(1), dy, adj_y, true) : times(dy, g.x(1), false, !adj_y), g.x(0));
+  if (g.wants(1))
+    dz = sum_to(adj_y ? times(dy, g.x(0), true, adj_x) : times(g.x(0), dy, !adj_x, false), g.x(1));
   return {dx, dz};
 }
 
 static const Op batch_v1_op =
-    RAW_OP(BatchMatMul).inputs("x, y").attr("adj_x", false).attr("adj_y", false).attr("grad_x", false).attr("grad_y", false)
-        .dtypes(kNumbers).doc("Products of the matrices in the last two axes; the leading axes must be equal.")
-        .infer(infer_batch_v1).kernel("gemm", run_batch<0>)
-        .gradient(+[](Grad& g) -> Tensors { return batch_gradient(g, batch_v1_op, g.attr(0).b(), g.attr(1).b(), {}); }).keeps("x, y");
+    RAW_OP(BatchMatMul)
+        .inputs("x, y")
+        .attr("adj_x", false)
+        .attr("adj_y", false)
+        .attr("grad_x", false)
+        .attr("grad_y", false)
+        .dtypes(kNumbers)
+        .doc("Products of the matrices in the last two axes; the leading axes must be equal.")
+        .infer(infer_batch_v1)
+        .kernel("gemm", run_batch<0>)
+        .gradient(+[](Grad& g) -> Tensors {
+  return batch_gradient(g, batch_v1_op, g.attr(0).b(), g.attr(1).b(), {});
+}).keeps("x, y");
 
 static const Op batch_v2_op =
-    RAW_OP(BatchMatMulV2).inputs("x, y").attr("adj_x", false).attr("adj_y", false).attr("grad_x", false).attr("grad_y", false)
-        .dtypes(kNumbers).doc("Products of the matrices in the last two axes; the leading axes broadcast.")
-        .infer(infer_batch_v2).kernel("gemm", run_batch<0>)
-        .gradient(+[](Grad& g) -> Tensors { return batch_gradient(g, batch_v2_op, g.attr(0).b(), g.attr(1).b(), {}); }).keeps("x, y");
+    RAW_OP(BatchMatMulV2)
+        .inputs("x, y")
+        .attr("adj_x", false)
+        .attr("adj_y", false)
+        .attr("grad_x", false)
+        .attr("grad_y", false)
+        .dtypes(kNumbers)
+        .doc("Products of the matrices in the last two axes; the leading axes broadcast.")
+        .infer(infer_batch_v2)
+        .kernel("gemm", run_batch<0>)
+        .gradient(+[](Grad& g) -> Tensors {
+  return batch_gradient(g, batch_v2_op, g.attr(0).b(), g.attr(1).b(), {});
+}).keeps("x, y");
 
 static const Op batch_v3_op =
-    RAW_OP(BatchMatMulV3).inputs("x: Ta, y: Tb").attr("Tout").attr("adj_x", false).attr("adj_y", false).attr("grad_x", false)
-        .attr("grad_y", false).dtypes(kNumbers, "Ta").dtypes(kNumbers, "Tb")
+    RAW_OP(BatchMatMulV3)
+        .inputs("x: Ta, y: Tb")
+        .attr("Tout")
+        .attr("adj_x", false)
+        .attr("adj_y", false)
+        .attr("grad_x", false)
+        .attr("grad_y", false)
+        .dtypes(kNumbers, "Ta")
+        .dtypes(kNumbers, "Tb")
         .doc("Products of the matrices in the last two axes, in the dtype `Tout`.")
-        .infer(infer_batch_v3).kernel("gemm", run_batch<1>)
+        .infer(infer_batch_v3)
+        .kernel("gemm", run_batch<1>)
         .gradient(+[](Grad& g) -> Tensors {
-          if (!is_differentiable(g.x(0).dtype())) return {Tensor(), Tensor()};
-          return batch_gradient(g, batch_v3_op, g.attr(1).b(), g.attr(2).b(), {g.attr(0)});
-        }).keeps("x, y");
+  if (!is_differentiable(g.x(0).dtype())) return {Tensor(), Tensor()};
+  return batch_gradient(g, batch_v3_op, g.attr(1).b(), g.attr(2).b(), {g.attr(0)});
+}).keeps("x, y");
 
-REGISTER(FUNCTION(&matmul).args("a, b")
-             .options<&MatMulOptions::transpose_a, &MatMulOptions::transpose_b, &MatMulOptions::adjoint_a,
-                      &MatMulOptions::adjoint_b, &MatMulOptions::a_is_sparse, &MatMulOptions::b_is_sparse,
-                      &MatMulOptions::output_type, &MatMulOptions::grad_a, &MatMulOptions::grad_b>(
-                 "transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, output_type, grad_a, grad_b")
-             .python("matmul, linalg.matmul")
-             .doc("Matrix product of the last two axes; leading axes are batches and broadcast.")
-             .samples("uniform(3, 4), uniform(4, 5)", "uniform(4, 3), uniform(5, 4), transpose_a=True, transpose_b=True",
-                      "uniform(2, 1, 3, 4), uniform(5, 4, 2)", "uniform(2, 4, 3), uniform(4, 2), transpose_a=True",
-                      "complexes(3, 4), complexes(5, 4), adjoint_b=True", "ints(3, 4), ints(4, 5)", "uniform(3, 0), uniform(0, 2)")
-             .reference("(np.swapaxes(a, -1, -2) if transpose_a else np.conj(np.swapaxes(a, -1, -2)) if adjoint_a else a) @ "
-                        "(np.swapaxes(b, -1, -2) if transpose_b else np.conj(np.swapaxes(b, -1, -2)) if adjoint_b else b)"));
+REGISTER(
+    FUNCTION(&matmul)
+        .args("a, b")
+        .options<&MatMulOptions::transpose_a, &MatMulOptions::transpose_b,
+                 &MatMulOptions::adjoint_a, &MatMulOptions::adjoint_b, &MatMulOptions::a_is_sparse,
+                 &MatMulOptions::b_is_sparse, &MatMulOptions::output_type, &MatMulOptions::grad_a,
+                 &MatMulOptions::grad_b>("transpose_a, transpose_b, adjoint_a, adjoint_b, "
+                                         "a_is_sparse, b_is_sparse, output_type, grad_a, grad_b")
+        .python("matmul, linalg.matmul")
+        .doc("Matrix product of the last two axes; leading axes are batches and broadcast.")
+        .samples("uniform(3, 4), uniform(4, 5)",
+                 "uniform(4, 3), uniform(5, 4), transpose_a=True, transpose_b=True",
+                 "uniform(2, 1, 3, 4), uniform(5, 4, 2)",
+                 "uniform(2, 4, 3), uniform(4, 2), transpose_a=True",
+                 "complexes(3, 4), complexes(5, 4), adjoint_b=True", "ints(3, 4), ints(4, 5)",
+                 "uniform(3, 0), uniform(0, 2)")
+        .reference("(np.swapaxes(a, -1, -2) if transpose_a else np.conj(np.swapaxes(a, -1, -2)) if "
+                   "adjoint_a else a) @ "
+                   "(np.swapaxes(b, -1, -2) if transpose_b else np.conj(np.swapaxes(b, -1, -2)) if "
+                   "adjoint_b else b)"));
 Tensor matmul(const In& a, const In& b, const MatMulOptions& o) {
-  if (o.transpose_a && o.adjoint_a) fail(Code::E1103, "matmul: got `transpose_a` and `adjoint_a`, expected one of them at most");
-  if (o.transpose_b && o.adjoint_b) fail(Code::E1103, "matmul: got `transpose_b` and `adjoint_b`, expected one of them at most");
+  if (o.transpose_a && o.adjoint_a)
+    fail(Code::E1103, "matmul: got `transpose_a` and `adjoint_a`, expected one of them at most");
+  if (o.transpose_b && o.adjoint_b)
+    fail(Code::E1103, "matmul: got `transpose_b` and `adjoint_b`, expected one of them at most");
   Tensor x = a.weak() ? a.tensor(b.dtype()) : a.tensor(), y = b.tensor(x.dtype());
   bool batched = x.rank() != 2 || y.rank() != 2;
   if (batched || o.output_type) {
@@ -228,7 +298,8 @@ Tensor matmul(const In& a, const In& b, const MatMulOptions& o) {
   }
   if (o.adjoint_a) x = conj_if_complex(x);
   if (o.adjoint_b) y = conj_if_complex(y);
-  return matmul_op({x, y}, {o.transpose_a || o.adjoint_a, o.transpose_b || o.adjoint_b, o.grad_a, o.grad_b});
+  return matmul_op(
+      {x, y}, {o.transpose_a || o.adjoint_a, o.transpose_b || o.adjoint_b, o.grad_a, o.grad_b});
 }
 
 }  // namespace holdfast

@@ -17,8 +17,9 @@ constexpr double kEuclidean = -1, kFrobenius = -2;
 // `ord` as one number; a matrix knows fewer norms than a vector.
 double order(const Arg& ord, bool of_matrix) {
   auto refuse = [&]() -> double {
-    fail(Code::E1103, cat("norm: `ord` is ", ord.text(), ", expected ", of_matrix ? "'euclidean', 'fro', 1, 2 or inf for a matrix norm"
-                          : "'euclidean', a positive number or inf for a vector norm"));
+    fail(Code::E1103, cat("norm: `ord` is ", ord.text(), ", expected ",
+                          of_matrix ? "'euclidean', 'fro', 1, 2 or inf for a matrix norm"
+                                    : "'euclidean', a positive number or inf for a vector norm"));
   };
   if (auto* name = std::get_if<std::string>(&ord.value())) {
     if (*name == "euclidean") return kEuclidean;
@@ -35,15 +36,19 @@ double order(const Arg& ord, bool of_matrix) {
 // The largest singular value over two axes, those axes kept as 1.
 Tensor spectral(const Tensor& t, const Dims& axes) {
   if (!t.shape().has_rank())
-    return deferred("norm", {t}, t.dtype(), Shape::unknown(), [axes](std::span<const Tensor> in) { return spectral(in[0], axes); });
+    return deferred("norm", {t}, t.dtype(), Shape::unknown(),
+                    [axes](std::span<const Tensor> in) { return spectral(in[0], axes); });
   Dims at, perm, back(static_cast<size_t>(t.rank()), 0);
   for (int64_t a : axes) {
-    if (a < -t.rank() || a >= t.rank()) fail(Code::E1103, cat("norm: axis ", a, " is out of range for ", t.shape().text()));
+    if (a < -t.rank() || a >= t.rank())
+      fail(Code::E1103, cat("norm: axis ", a, " is out of range for ", t.shape().text()));
     at.push_back(a < 0 ? a + t.rank() : a);
   }
-  for (int64_t i = 0; i < t.rank(); ++i) if (i != at[0] && i != at[1]) perm.push_back(i);
+  for (int64_t i = 0; i < t.rank(); ++i)
+    if (i != at[0] && i != at[1]) perm.push_back(i);
   perm.append(at.begin(), at.end());
-  for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < perm.size(); ++i)
+    back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
   Tensor s = linalg::svd(transpose(t, {.perm = Sizes(perm)}), {.compute_uv = false})[0];
   Tensor most = expand_dims(reduce_max(s, {.axis = Sizes(-1), .keepdims = true}), -1);
   return transpose(most, {.perm = Sizes(back)});
@@ -58,7 +63,8 @@ Tensor kept(const Tensor& t, double p, const Axes& axis, bool of_matrix) {
     if (p == 2) return spectral(t, axes);
     // Largest column sum for 1, largest row sum for infinity.
     int64_t sum = p == 1 ? axes[0] : axes[1], most = p == 1 ? axes[1] : axes[0];
-    return reduce_max(reduce_sum(abs(t), {.axis = Sizes(sum), .keepdims = true}), {.axis = Sizes(most), .keepdims = true});
+    return reduce_max(reduce_sum(abs(t), {.axis = Sizes(sum), .keepdims = true}),
+                      {.axis = Sizes(most), .keepdims = true});
   }
   if (p == 1) return reduce_sum(abs(t), {.axis = axis, .keepdims = true});
   if (std::isinf(p)) return reduce_max(abs(t), {.axis = axis, .keepdims = true});
@@ -70,18 +76,27 @@ bool is_matrix_norm(const Axes& axis) {
   Dims axes = known_numbers(*axis, "norm", "axis");
   if (axis->is_tensor() && axes.size() == 1) return false;
   if (axes.size() != 2 || axes[0] == axes[1])
-    fail(Code::E1103, cat("norm: `axis` is ", Shape(axes).text(), ", expected none, an integer, or two different integers"));
+    fail(Code::E1103, cat("norm: `axis` is ", Shape(axes).text(),
+                          ", expected none, an integer, or two different integers"));
   return true;
 }
 
 }  // namespace
 
-REGISTER(FUNCTION(&norm).args("tensor").options<&NormOptions::ord, &NormOptions::axis, &NormOptions::keepdims>("ord, axis, keepdims")
-             .python("norm, linalg.norm").doc("Norm of vectors, of matrices, or of all elements.")
-             .samples("uniform(3, 4)", "uniform(3, 4), axis=1, ord=1", "uniform(3, 4), ord=3, axis=0, keepdims=True",
-                      "uniform(3, 4), ord=np.inf, axis=[0, 1]", "uniform(2, 3, 4), ord='fro', axis=[1, 2]", "uniform(3, 4), ord=2, axis=[0, 1]")
-             .reference("np.linalg.norm(tensor if axis is not None else np.ravel(tensor), ord=None if ord in ('euclidean', 'fro') else ord, "
-                        "axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)"));
+REGISTER(
+    FUNCTION(&norm)
+        .args("tensor")
+        .options<&NormOptions::ord, &NormOptions::axis, &NormOptions::keepdims>(
+            "ord, axis, keepdims")
+        .python("norm, linalg.norm")
+        .doc("Norm of vectors, of matrices, or of all elements.")
+        .samples("uniform(3, 4)", "uniform(3, 4), axis=1, ord=1",
+                 "uniform(3, 4), ord=3, axis=0, keepdims=True",
+                 "uniform(3, 4), ord=np.inf, axis=[0, 1]",
+                 "uniform(2, 3, 4), ord='fro', axis=[1, 2]", "uniform(3, 4), ord=2, axis=[0, 1]")
+        .reference("np.linalg.norm(tensor if axis is not None else np.ravel(tensor), ord=None if "
+                   "ord in ('euclidean', 'fro') else ord, "
+                   "axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)"));
 Tensor norm(const In& tensor, const NormOptions& o) {
   bool of_matrix = is_matrix_norm(o.axis);
   Tensor t = tensor, result = kept(t, order(o.ord, of_matrix), o.axis, of_matrix);
@@ -89,11 +104,18 @@ Tensor norm(const In& tensor, const NormOptions& o) {
   return o.axis ? squeeze(result, {.axis = *o.axis}) : reshape(result, Sizes(Dims{}));
 }
 
-REGISTER(FUNCTION(&linalg::normalize).args("tensor").options<&linalg::NormalizeOptions::ord, &linalg::NormalizeOptions::axis>("ord, axis")
-             .python("linalg.normalize").returns("normalized, norm").doc("The tensor over its norm, and the norm.")
-             .samples("uniform(3, 4)", "uniform(3, 4), axis=1, ord=1")
-             .reference("(lambda n: (tensor / n, n))(np.linalg.norm(np.ravel(tensor) if axis is None else tensor, "
-                        "ord=None if ord == 'euclidean' else ord, axis=axis, keepdims=True).reshape((1,) * tensor.ndim if axis is None else (-1, 1)))"));
+REGISTER(
+    FUNCTION(&linalg::normalize)
+        .args("tensor")
+        .options<&linalg::NormalizeOptions::ord, &linalg::NormalizeOptions::axis>("ord, axis")
+        .python("linalg.normalize")
+        .returns("normalized, norm")
+        .doc("The tensor over its norm, and the norm.")
+        .samples("uniform(3, 4)", "uniform(3, 4), axis=1, ord=1")
+        .reference("(lambda n: (tensor / n, n))(np.linalg.norm(np.ravel(tensor) if axis is None "
+                   "else tensor, "
+                   "ord=None if ord == 'euclidean' else ord, axis=axis, "
+                   "keepdims=True).reshape((1,) * tensor.ndim if axis is None else (-1, 1)))"));
 std::tuple<Tensor, Tensor> linalg::normalize(const In& tensor, const NormalizeOptions& o) {
   Tensor t = tensor, n = norm(t, {.ord = o.ord, .axis = o.axis, .keepdims = true});
   return {t / n, n};

@@ -33,14 +33,16 @@ Status run_svd(Call& c) {
   const Tensor& x = c.in();
   bool uv = c.attr(0).b(), full = c.attr(1).b();
   Tensor &s = c.out(0), &u = c.out(1), &v = c.out(2);
-  int64_t m = x.dim(-2), n = x.dim(-1), k = std::min(m, n), wide_u = full ? m : k, wide_v = full ? n : k;
+  int64_t m = x.dim(-2), n = x.dim(-1), k = std::min(m, n), wide_u = full ? m : k,
+          wide_v = full ? n : k;
   Status status;
   lapack::visit(x.dtype(), [&]<class T>(T) {
     using R = lapack::real_t<T>;
     const T nan(std::numeric_limits<R>::quiet_NaN());
     status = each(lapack::batch_of(x), std::max(m, n), [&](int64_t i) -> Status {
       const T* from = x.data<T>() + i * m * n;
-      T *to_s = s.mutable_data<T>() + i * k, *to_u = u.mutable_data<T>() + (uv ? i * m * wide_u : 0),
+      T *to_s = s.mutable_data<T>() + i * k,
+        *to_u = u.mutable_data<T>() + (uv ? i * m * wide_u : 0),
         *to_v = v.mutable_data<T>() + (uv ? i * n * wide_v : 0);
       if (k == 0) {
         for (int64_t j = 0; uv && j < m * wide_u; ++j) to_u[j] = T(j % (wide_u + 1) == 0 ? 1 : 0);
@@ -49,11 +51,13 @@ Status run_svd(Call& c) {
       }
       bool good = lapack::all_finite(from, m * n);
       std::vector<R> values(static_cast<size_t>(k));
-      std::vector<T> left(static_cast<size_t>(uv ? m * wide_u : 1)), right(static_cast<size_t>(uv ? n * wide_v : 1));
+      std::vector<T> left(static_cast<size_t>(uv ? m * wide_u : 1)),
+          right(static_cast<size_t>(uv ? n * wide_v : 1));
       if (good) {
         auto a = lapack::by_columns(from, m, n);
-        good = lapack::gesdd<T>(uv ? (full ? 'A' : 'S') : 'N', static_cast<int>(m), static_cast<int>(n), a.data(), values.data(),
-                                left.data(), right.data()) == 0;
+        good = lapack::gesdd<T>(uv ? (full ? 'A' : 'S') : 'N', static_cast<int>(m),
+                                static_cast<int>(n), a.data(), values.data(), left.data(),
+                                right.data()) == 0;
       }
       for (int64_t j = 0; j < k; ++j) to_s[j] = good ? T(values[static_cast<size_t>(j)]) : nan;
       if (!uv) return {};
@@ -64,7 +68,8 @@ Status run_svd(Call& c) {
       }
       lapack::transpose_into(left.data(), wide_u, m, to_u);
       // LAPACK's V^H by columns is conj(V) by rows.
-      for (int64_t j = 0; j < n * wide_v; ++j) to_v[j] = lapack::conj_of(right[static_cast<size_t>(j)]);
+      for (int64_t j = 0; j < n * wide_v; ++j)
+        to_v[j] = lapack::conj_of(right[static_cast<size_t>(j)]);
       return {};
     });
   });
@@ -76,12 +81,15 @@ Tensor second_last(const Tensor& t) { return expand_dims(t, -2); }
 // 1 / x, and 0 where x is 0: equal singular values have no direction of their own.
 Tensor safe_inverse(const Tensor& x) { return x / (square(x) + 1e-20); }
 
-// Townsend, "Differentiating the singular value decomposition" (2016); complex numbers as in Wan, Zhang (2019).
-Tensor svd_gradient(const Tensor& s, const Tensor& u, const Tensor& v, const Tensor& ds, const Tensor& du, const Tensor& dv, int64_t m, int64_t n) {
+// Townsend, "Differentiating the singular value decomposition" (2016); complex numbers as in Wan,
+// Zhang (2019).
+Tensor svd_gradient(const Tensor& s, const Tensor& u, const Tensor& v, const Tensor& ds,
+                    const Tensor& du, const Tensor& dv, int64_t m, int64_t n) {
   int64_t k = std::min(m, n);
   Tensor f = safe_inverse((second_last(s) - last(s)) * (second_last(s) + last(s)));
   Tensor udu = matmul(u, du, {.adjoint_a = true}), vdv = matmul(v, dv, {.adjoint_a = true});
-  Tensor inner = (udu - linalg::adjoint(udu)) * f * second_last(s) + last(s) * ((vdv - linalg::adjoint(vdv)) * f) + linalg::diag(ds);
+  Tensor inner = (udu - linalg::adjoint(udu)) * f * second_last(s) +
+                 last(s) * ((vdv - linalg::adjoint(vdv)) * f) + linalg::diag(ds);
   Tensor inverse = safe_inverse(s);
   if (is_complex(s.dtype())) {
     Tensor d = linalg::diag_part(udu);
@@ -94,53 +102,80 @@ Tensor svd_gradient(const Tensor& s, const Tensor& u, const Tensor& v, const Ten
 }
 
 double epsilon(DType d) {
-  return real_of(d) == float64 ? std::numeric_limits<double>::epsilon() : static_cast<double>(std::numeric_limits<float>::epsilon());
+  return real_of(d) == float64 ? std::numeric_limits<double>::epsilon()
+                               : static_cast<double>(std::numeric_limits<float>::epsilon());
 }
 // Whether the sizes of each matrix are known.
-bool matrix_known(const Tensor& t) { return t.shape().has_rank() && (t.rank() < 2 || (t.dim(-1) >= 0 && t.dim(-2) >= 0)); }
+bool matrix_known(const Tensor& t) {
+  return t.shape().has_rank() && (t.rank() < 2 || (t.dim(-1) >= 0 && t.dim(-2) >= 0));
+}
 
 int64_t longer_side(const Tensor& t, const char* function) {
-  if (t.shape().has_rank() && t.rank() < 2) fail(Code::E1102, cat(function, ": `a` is of shape ", t.shape().text(), ", expected rank 2 or more"));
-  if (!kFloats.has(t.dtype())) fail(Code::E1101, cat(function, ": `a` is ", name(t.dtype()), ", expected a float dtype"));
+  if (t.shape().has_rank() && t.rank() < 2)
+    fail(Code::E1102,
+         cat(function, ": `a` is of shape ", t.shape().text(), ", expected rank 2 or more"));
+  if (!kFloats.has(t.dtype()))
+    fail(Code::E1101, cat(function, ": `a` is ", name(t.dtype()), ", expected a float dtype"));
   return std::max(t.dim(-1), t.dim(-2));
 }
 
 }  // namespace
 
 static const Op svd_op =
-    RAW_OP(Svd).inputs("input").attr("compute_uv", true).attr("full_matrices", false).outputs("s, u, v").dtypes(lapack::kTypes)
+    RAW_OP(Svd)
+        .inputs("input")
+        .attr("compute_uv", true)
+        .attr("full_matrices", false)
+        .outputs("s, u, v")
+        .dtypes(lapack::kTypes)
         .doc("Singular values, largest first, and vectors: u diag(s) adjoint(v) = input.")
-        .infer(infer_svd).kernel("lapack", run_svd, kAll, lapack::missing)
+        .infer(infer_svd)
+        .kernel("lapack", run_svd, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-          int64_t m = g.x().dim(-2), n = g.x().dim(-1);
-          if (m < 0 || n < 0) throw NotKnownYet{};
-          if (!g.attr(0).b() || (!g.has_dy(1) && !g.has_dy(2))) {
-            bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
-            Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
-            return {matmul(suv[1], second_last(g.dy(0)) * suv[2], {.adjoint_b = true})};
-          }
-          if (g.attr(1).b() && m != n) fail(Code::E1105, "Svd has no gradient where full_matrices is True and the matrix is not square");
-          return {svd_gradient(g.y(0), g.y(1), g.y(2), g.dy(0), g.dy(1), g.dy(2), m, n)};
-        }).keeps("input, s, u, v");
+  int64_t m = g.x().dim(-2), n = g.x().dim(-1);
+  if (m < 0 || n < 0) throw NotKnownYet{};
+  if (!g.attr(0).b() || (!g.has_dy(1) && !g.has_dy(2))) {
+    bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
+    Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
+    return {matmul(suv[1], second_last(g.dy(0)) * suv[2], {.adjoint_b = true})};
+  }
+  if (g.attr(1).b() && m != n)
+    fail(Code::E1105,
+         "Svd has no gradient where full_matrices is True and the matrix is not square");
+  return {svd_gradient(g.y(0), g.y(1), g.y(2), g.dy(0), g.dy(1), g.dy(2), m, n)};
+}).keeps("input, s, u, v");
 
-REGISTER(FUNCTION(&linalg::svd).args("tensor").options<&linalg::SvdOptions::full_matrices, &linalg::SvdOptions::compute_uv>("full_matrices, compute_uv")
-             .python("linalg.svd").doc("Singular values s, largest first, with u and v: u diag(s) adjoint(v) = tensor. Only s without compute_uv.")
+REGISTER(FUNCTION(&linalg::svd)
+             .args("tensor")
+             .options<&linalg::SvdOptions::full_matrices, &linalg::SvdOptions::compute_uv>(
+                 "full_matrices, compute_uv")
+             .python("linalg.svd")
+             .doc("Singular values s, largest first, with u and v: u diag(s) adjoint(v) = tensor. "
+                  "Only s without compute_uv.")
              .samples("uniform(4, 3), compute_uv=False", "uniform(2, 3, 5), compute_uv=False")
-             .reference("np.linalg.svd(tensor, compute_uv=False)").checks({.rtol = 1e-4, .atol = 1e-5}));
+             .reference("np.linalg.svd(tensor, compute_uv=False)")
+             .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensors linalg::svd(const In& tensor, const SvdOptions& o) {
   Tensors suv = svd_op.many({tensor}, {o.compute_uv, o.full_matrices});
   if (!o.compute_uv) suv.resize(1);
   return suv;
 }
 
-REGISTER(FUNCTION(&linalg::pinv).args("a").options<&linalg::PinvOptions::rcond, &linalg::PinvOptions::validate_args>("rcond, validate_args")
-             .python("linalg.pinv").doc("Moore-Penrose pseudo-inverse of each matrix.")
-             .samples("uniform(4, 3)", "uniform(2, 3, 4)").reference("np.linalg.pinv(a)").checks({.rtol = 1e-3, .atol = 1e-4}));
+REGISTER(FUNCTION(&linalg::pinv)
+             .args("a")
+             .options<&linalg::PinvOptions::rcond, &linalg::PinvOptions::validate_args>(
+                 "rcond, validate_args")
+             .python("linalg.pinv")
+             .doc("Moore-Penrose pseudo-inverse of each matrix.")
+             .samples("uniform(4, 3)", "uniform(2, 3, 4)")
+             .reference("np.linalg.pinv(a)")
+             .checks({.rtol = 1e-3, .atol = 1e-4}));
 Tensor linalg::pinv(const In& a, const PinvOptions& o) {
   Tensor x = a;
   if (!matrix_known(x)) {
     Shape shape = x.shape();
-    if (shape.has_rank() && shape.rank() >= 2) std::swap(shape.dims()[shape.dims().size() - 1], shape.dims()[shape.dims().size() - 2]);
+    if (shape.has_rank() && shape.rank() >= 2)
+      std::swap(shape.dims()[shape.dims().size() - 1], shape.dims()[shape.dims().size() - 2]);
     Tensors in{x};
     if (o.rcond) in.push_back(o.rcond->tensor(x.dtype()));
     return deferred("pinv", in, x.dtype(), shape, [o](std::span<const Tensor> in) {
@@ -155,14 +190,21 @@ Tensor linalg::pinv(const In& a, const PinvOptions& o) {
   if (x.dim(-1) == 0 || x.dim(-2) == 0) return matrix_transpose(x);
   Tensor bound = last(rcond) * reduce_max(suv[0], {.axis = Sizes(-1), .keepdims = true});
   // Small values become infinite, so that their inverses vanish.
-  Tensor infinite = fill(shape_of(suv[0]), Tensor::scalar(std::numeric_limits<double>::infinity(), x.dtype()));
+  Tensor infinite =
+      fill(shape_of(suv[0]), Tensor::scalar(std::numeric_limits<double>::infinity(), x.dtype()));
   Tensor kept = where(suv[0] > bound, suv[0], infinite);
   return matmul(suv[2] / second_last(kept), suv[1], {.adjoint_b = true});
 }
 
-REGISTER(FUNCTION(&linalg::matrix_rank).args("a").options<&linalg::MatrixRankOptions::tol, &linalg::MatrixRankOptions::validate_args>("tol, validate_args")
-             .python("linalg.matrix_rank").doc("Number of singular values above the tolerance, int32.")
-             .samples("uniform(4, 3)", "np.ones((2, 3, 4), np.float32)").reference("np.linalg.matrix_rank(a).astype(np.int32)").checks({.gradient = false}));
+REGISTER(FUNCTION(&linalg::matrix_rank)
+             .args("a")
+             .options<&linalg::MatrixRankOptions::tol, &linalg::MatrixRankOptions::validate_args>(
+                 "tol, validate_args")
+             .python("linalg.matrix_rank")
+             .doc("Number of singular values above the tolerance, int32.")
+             .samples("uniform(4, 3)", "np.ones((2, 3, 4), np.float32)")
+             .reference("np.linalg.matrix_rank(a).astype(np.int32)")
+             .checks({.gradient = false}));
 Tensor linalg::matrix_rank(const In& a, const MatrixRankOptions& o) {
   Tensor x = a;
   if (!matrix_known(x)) {
@@ -179,7 +221,8 @@ Tensor linalg::matrix_rank(const In& a, const MatrixRankOptions& o) {
   double share = static_cast<double>(longer_side(x, "matrix_rank")) * epsilon(x.dtype());
   Tensor s = svd(x, {.compute_uv = false})[0];
   if (x.dim(-1) == 0 || x.dim(-2) == 0) return reduce_sum(cast(s, int32), {.axis = Sizes(-1)});
-  Tensor tol = o.tol ? o.tol->tensor(x.dtype()) : reduce_max(s, {.axis = Sizes(-1), .keepdims = true}) * share;
+  Tensor tol = o.tol ? o.tol->tensor(x.dtype())
+                     : reduce_max(s, {.axis = Sizes(-1), .keepdims = true}) * share;
   return reduce_sum(cast(s > tol, int32), {.axis = Sizes(-1)});
 }
 

@@ -29,7 +29,8 @@ Tensor zeros_on(Device* device, DType dtype, const Shape& shape) {
 Status element(const Call& c, const std::vector<Tensor>& items, int64_t i, Tensor& out) {
   ElementType type = element_of(c);
   if (i < 0 || i >= static_cast<int64_t>(items.size()))
-    return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"), "an index counts from 0, and stays below the length"};
+    return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"),
+            "an index counts from 0, and stays below the length"};
   out = items[static_cast<size_t>(i)];
   if (out) return {};
   if (type.dtype == DType::kVariant) {
@@ -37,9 +38,12 @@ Status element(const Call& c, const std::vector<Tensor>& items, int64_t i, Tenso
     return {};
   }
   Shape shape = type.shape;
-  for (const Tensor& t : items) if (!shape.is_full() && t) shape = t.shape();
+  for (const Tensor& t : items)
+    if (!shape.is_full() && t) shape = t.shape();
   if (!shape.is_full())
-    return {Code::E1103, cat(c.op.name, ": element ", i, " was never written, and its shape is not known"), "an element that is not written is zeros, which need a shape"};
+    return {Code::E1103,
+            cat(c.op.name, ": element ", i, " was never written, and its shape is not known"),
+            "an element that is not written is zeros, which need a shape"};
   out = zeros_on(c.device, type.dtype, shape);
   return {};
 }
@@ -104,8 +108,11 @@ Status join(Call& c, const char* op, Attrs attrs, bool along_first) {
   if (all.empty()) {
     Dims dims = type.shape.has_rank() ? type.shape.dims() : Dims();
     for (int64_t& d : dims) d = d == kUnknown ? 0 : d;
-    if (along_first) { if (dims.empty()) dims.push_back(0); dims[0] = 0; }
-    else dims.insert(0, 0);
+    if (along_first) {
+      if (dims.empty()) dims.push_back(0);
+      dims[0] = 0;
+    } else
+      dims.insert(0, 0);
     c.set_out(0, zeros_on(c.device, type.dtype, Shape(dims)));
     return {};
   }
@@ -135,10 +142,14 @@ Status run_split_like(Call& c) {
   int64_t row = t.dim(0) ? t.bytes() / t.dim(0) : 0, at = 0;
   std::vector<Tensor> items;
   for (const Tensor& like : list_value(c.in(1)).items) {
-    if (!like || like.rank() == 0) { items.emplace_back(); continue; }
+    if (!like || like.rank() == 0) {
+      items.emplace_back();
+      continue;
+    }
     Dims dims = t.shape().dims();
     dims[0] = like.dim(0);
-    if (at + dims[0] > t.dim(0)) return {Code::E1102, cat(c.op.name, ": the pieces are longer than the tensor")};
+    if (at + dims[0] > t.dim(0))
+      return {Code::E1102, cat(c.op.name, ": the pieces are longer than the tensor")};
     items.push_back(view_of(t, Shape(dims), at * row));
     at += like.dim(0);
   }
@@ -153,11 +164,16 @@ Status run_add(Call& c) {
   static const OpDef& add = *find_op("AddV2");
   for (size_t i = 0; i < more.size(); ++i) {
     if (!more[i]) continue;
-    if (!items[i]) { items[i] = more[i]; continue; }
+    if (!items[i]) {
+      items[i] = more[i];
+      continue;
+    }
     Tensors out;
     Tensor both[2] = {items[i], more[i]};
-    if (items[i].dtype() == DType::kVariant) out = {list_add(both[0], both[1])};
-    else eager()->run(add, both, {}, out);
+    if (items[i].dtype() == DType::kVariant)
+      out = {list_add(both[0], both[1])};
+    else
+      eager()->run(add, both, {}, out);
     items[i] = out[0];
   }
   c.set_out(0, make_list(std::move(items)));
@@ -167,7 +183,8 @@ Status run_add(Call& c) {
 Status run_zeros(Call& c) {
   std::vector<Tensor> items;
   for (const Tensor& t : list_value(c.in()).items)
-    items.push_back(!t || t.dtype() == DType::kVariant ? Tensor() : zeros_on(c.device, t.dtype(), t.shape()));
+    items.push_back(!t || t.dtype() == DType::kVariant ? Tensor()
+                                                       : zeros_on(c.device, t.dtype(), t.shape()));
   c.set_out(0, make_list(std::move(items)));
   return {};
 }
@@ -177,75 +194,147 @@ Builder& lists(Builder& b, KernelFn run) {
   return b.dtypes(kLists, "L").dtypes(kIndices, "I").dtypes(kAll | kLists);
 }
 
-const Op reserve = lists(RAW_OP(TensorListReserve).doc("A list of elements that are not set yet.").inputs("num_elements: I!")
-                             .attr("element_dtype").attr("element_shape", Shape::unknown()).no_gradient().infer(gives_list), run_reserve);
+const Op reserve = lists(RAW_OP(TensorListReserve)
+                             .doc("A list of elements that are not set yet.")
+                             .inputs("num_elements: I!")
+                             .attr("element_dtype")
+                             .attr("element_shape", Shape::unknown())
+                             .no_gradient()
+                             .infer(gives_list),
+                         run_reserve);
 
-const Op push = lists(RAW_OP(TensorListPushBack).doc("A list with one more element.").inputs("input_handle: L, tensor").infer(gives_list)
+const Op push = lists(RAW_OP(TensorListPushBack)
+                          .doc("A list with one more element.")
+                          .inputs("input_handle: L, tensor")
+                          .infer(gives_list)
                           .gradient(+[](Grad& g) -> Tensors {
-                            Tensor last = subtract(list_length(g.dy()), 1);
-                            return {list_resize(g.dy(), last), list_get(g.dy(), last, {g.x(1).dtype(), g.x(1).shape()})};
-                          }), run_push);
+  Tensor last = subtract(list_length(g.dy()), 1);
+  return {list_resize(g.dy(), last), list_get(g.dy(), last, {g.x(1).dtype(), g.x(1).shape()})};
+}),
+                      run_push);
 
-const Op set = lists(RAW_OP(TensorListSetItem).doc("A list with another element at an index.").inputs("input_handle: L, index: I!, item")
-                         .infer(gives_list).gradient(+[](Grad& g) -> Tensors {
-                           Tensor zeros = g.x(2).dtype() == DType::kVariant ? list_zeros_like(g.x(2)) : zeros_like(g.x(2));
-                           return {list_set(g.dy(), g.x(1), zeros), Tensor(), list_get(g.dy(), g.x(1), {g.x(2).dtype(), g.x(2).shape()})};
-                         }), run_set);
-
-const Op get = lists(RAW_OP(TensorListGetItem).doc("An element of a list.").inputs("input_handle: L, index: I!").attr("element_dtype")
-                         .attr("element_shape", Shape::unknown()).infer(+[](Infer& s) { s.output(s.attr(0).dtype(), s.attr(1).shape()); })
+const Op set = lists(RAW_OP(TensorListSetItem)
+                         .doc("A list with another element at an index.")
+                         .inputs("input_handle: L, index: I!, item")
+                         .infer(gives_list)
                          .gradient(+[](Grad& g) -> Tensors {
-                           Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()}, list_length(g.x(0)));
-                           return {list_set(none, g.x(1), g.dy()), Tensor()};
-                         }), run_get);
+  Tensor zeros = g.x(2).dtype() == DType::kVariant ? list_zeros_like(g.x(2)) : zeros_like(g.x(2));
+  return {list_set(g.dy(), g.x(1), zeros), Tensor(),
+          list_get(g.dy(), g.x(1), {g.x(2).dtype(), g.x(2).shape()})};
+}),
+                     run_set);
 
-const Op length = lists(RAW_OP(TensorListLength).doc("How many elements a list has.").inputs("input_handle: L").no_gradient()
-                            .infer(+[](Infer& s) { s.output(int32, Shape{}); }), run_length);
+const Op get = lists(RAW_OP(TensorListGetItem)
+                         .doc("An element of a list.")
+                         .inputs("input_handle: L, index: I!")
+                         .attr("element_dtype")
+                         .attr("element_shape", Shape::unknown())
+                         .infer(+[](Infer& s) {
+  s.output(s.attr(0).dtype(), s.attr(1).shape());
+}).gradient(+[](Grad& g) -> Tensors {
+  Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()}, list_length(g.x(0)));
+  return {list_set(none, g.x(1), g.dy()), Tensor()};
+}),
+                     run_get);
 
-const Op resize = lists(RAW_OP(TensorListResize).doc("The first elements of a list.").inputs("input_handle: L, size: I!").infer(gives_list)
-                            .gradient(+[](Grad& g) -> Tensors { return {list_resize(g.dy(), list_length(g.x(0))), Tensor()}; }), run_resize);
+const Op length = lists(RAW_OP(TensorListLength)
+                            .doc("How many elements a list has.")
+                            .inputs("input_handle: L")
+                            .no_gradient()
+                            .infer(+[](Infer& s) { s.output(int32, Shape{}); }),
+                        run_length);
 
-const Op stack_op = lists(RAW_OP(TensorListStack).doc("The elements of a list along a new axis.").inputs("input_handle: L").attr("element_dtype")
-                           .attr("element_shape", Shape::unknown()).infer(+[](Infer& s) {
-                             Shape shape = s.attr(1).shape();
-                             if (shape.has_rank()) shape.dims().insert(0, kUnknown);
-                             s.output(s.attr(0).dtype(), shape);
-                           }).gradient(+[](Grad& g) -> Tensors { return {list_unstack(g.dy())}; }).keeps(""), run_stack);
+const Op resize = lists(RAW_OP(TensorListResize)
+                            .doc("The first elements of a list.")
+                            .inputs("input_handle: L, size: I!")
+                            .infer(gives_list)
+                            .gradient(+[](Grad& g) -> Tensors {
+  return {list_resize(g.dy(), list_length(g.x(0))), Tensor()};
+}),
+                        run_resize);
 
-const Op concat_op = lists(RAW_OP(TensorListConcat).doc("The elements of a list joined along their first axis.").inputs("input_handle: L")
-                               .attr("element_dtype").attr("element_shape", Shape::unknown()).infer(+[](Infer& s) {
-                                 Shape shape = s.attr(1).shape();
-                                 if (shape.rank() > 0) shape.dims()[0] = kUnknown;
-                                 s.output(s.attr(0).dtype(), shape);
-                               }).gradient(+[](Grad& g) -> Tensors { return {list_split_like(g.dy(), g.x(0))}; }).keeps("input_handle"), run_concat);
+const Op stack_op = lists(RAW_OP(TensorListStack)
+                              .doc("The elements of a list along a new axis.")
+                              .inputs("input_handle: L")
+                              .attr("element_dtype")
+                              .attr("element_shape", Shape::unknown())
+                              .infer(+[](Infer& s) {
+  Shape shape = s.attr(1).shape();
+  if (shape.has_rank()) shape.dims().insert(0, kUnknown);
+  s.output(s.attr(0).dtype(), shape);
+}).gradient(+[](Grad& g) -> Tensors {
+  return {list_unstack(g.dy())};
+}).keeps(""),
+                          run_stack);
 
-const Op unstack_op = lists(RAW_OP(TensorListFromTensor).doc("The rows of a tensor as a list.").inputs("tensor").infer(gives_list)
+const Op concat_op = lists(RAW_OP(TensorListConcat)
+                               .doc("The elements of a list joined along their first axis.")
+                               .inputs("input_handle: L")
+                               .attr("element_dtype")
+                               .attr("element_shape", Shape::unknown())
+                               .infer(+[](Infer& s) {
+  Shape shape = s.attr(1).shape();
+  if (shape.rank() > 0) shape.dims()[0] = kUnknown;
+  s.output(s.attr(0).dtype(), shape);
+}).gradient(+[](Grad& g) -> Tensors {
+  return {list_split_like(g.dy(), g.x(0))};
+}).keeps("input_handle"),
+                           run_concat);
+
+const Op unstack_op = lists(RAW_OP(TensorListFromTensor)
+                                .doc("The rows of a tensor as a list.")
+                                .inputs("tensor")
+                                .infer(gives_list)
                                 .gradient(+[](Grad& g) -> Tensors {
-                                  Shape row = g.x().shape();
-                                  if (row.rank() > 0) row = Shape(std::span<const int64_t>(row.begin() + 1, row.end()));
-                                  return {list_stack(g.dy(), {g.x().dtype(), row})};
-                                }), run_unstack);
+  Shape row = g.x().shape();
+  if (row.rank() > 0) row = Shape(std::span<const int64_t>(row.begin() + 1, row.end()));
+  return {list_stack(g.dy(), {g.x().dtype(), row})};
+}),
+                            run_unstack);
 
-const Op split_like = lists(RAW_OP(TensorListSplitLike).doc("Pieces of a tensor, as long as the elements of a list.").inputs("tensor, like: L")
-                                .infer(gives_list).gradient(+[](Grad& g) -> Tensors {
-                                  return {list_concat(g.dy(), {g.x().dtype(), g.x().shape()}), Tensor()};
-                                }), run_split_like);
+const Op split_like = lists(RAW_OP(TensorListSplitLike)
+                                .doc("Pieces of a tensor, as long as the elements of a list.")
+                                .inputs("tensor, like: L")
+                                .infer(gives_list)
+                                .gradient(+[](Grad& g) -> Tensors {
+  return {list_concat(g.dy(), {g.x().dtype(), g.x().shape()}), Tensor()};
+}),
+                            run_split_like);
 
-const Op add_op = lists(RAW_OP(TensorListAdd).doc("Two lists added element by element.").inputs("x: L, y: L").infer(gives_list)
-                            .gradient(+[](Grad& g) -> Tensors { return {g.dy(), g.dy()}; }).keeps(""), run_add);
+const Op add_op = lists(RAW_OP(TensorListAdd)
+                            .doc("Two lists added element by element.")
+                            .inputs("x: L, y: L")
+                            .infer(gives_list)
+                            .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy(), g.dy()};
+}).keeps(""),
+                        run_add);
 
-const Op zeros_op = lists(RAW_OP(TensorListZerosLike).doc("A list of zeros.").inputs("x: L").infer(gives_list).no_gradient(), run_zeros);
+const Op zeros_op = lists(RAW_OP(TensorListZerosLike)
+                              .doc("A list of zeros.")
+                              .inputs("x: L")
+                              .infer(gives_list)
+                              .no_gradient(),
+                          run_zeros);
 
 }  // namespace
 
-Tensor list_reserve(const ElementType& e, In count) { return reserve({count}, Attrs{Arg(e.dtype), Arg(e.shape)}); }
+Tensor list_reserve(const ElementType& e, In count) {
+  return reserve({count}, Attrs{Arg(e.dtype), Arg(e.shape)});
+}
 Tensor list_push(In list, In value) { return push({list, value}); }
 Tensor list_set(In list, In index, In value) { return set({list, index, value}); }
-Tensor list_get(In list, In index, const ElementType& e) { return get({list, index}, Attrs{Arg(e.dtype), Arg(e.shape)}); }
+Tensor list_get(In list, In index, const ElementType& e) {
+  return get({list, index}, Attrs{Arg(e.dtype), Arg(e.shape)});
+}
 Tensor list_length(In list) { return length({list}); }
 Tensor list_resize(In list, In count) { return resize({list, count}); }
-Tensor list_stack(In list, const ElementType& e) { return stack_op({list}, Attrs{Arg(e.dtype), Arg(e.shape)}); }
-Tensor list_concat(In list, const ElementType& e) { return concat_op({list}, Attrs{Arg(e.dtype), Arg(e.shape)}); }
+Tensor list_stack(In list, const ElementType& e) {
+  return stack_op({list}, Attrs{Arg(e.dtype), Arg(e.shape)});
+}
+Tensor list_concat(In list, const ElementType& e) {
+  return concat_op({list}, Attrs{Arg(e.dtype), Arg(e.shape)});
+}
 Tensor list_unstack(In value) { return unstack_op({value}); }
 Tensor list_split_like(In value, In like) { return split_like({value, like}); }
 Tensor list_add(In a, In b) { return add_op({a, b}); }

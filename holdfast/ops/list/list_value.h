@@ -11,10 +11,14 @@ namespace holdfast {
 class ListValue final : public RefCounted {
  public:
   std::vector<Tensor> items;  // an empty Tensor is an element that is not set
-  std::string text() const override { return "a list of " + std::to_string(items.size()) + " tensors"; }
+  std::string text() const override {
+    return "a list of " + std::to_string(items.size()) + " tensors";
+  }
 };
 
-inline ListValue& list_value(const Tensor& t) { return *static_cast<ListValue*>(t.rep()->beyond.get()); }
+inline ListValue& list_value(const Tensor& t) {
+  return *static_cast<ListValue*>(t.rep()->beyond.get());
+}
 
 /// A tensor that is a list.
 inline Tensor make_list(std::vector<Tensor> items) {
@@ -25,7 +29,8 @@ inline Tensor make_list(std::vector<Tensor> items) {
   return Tensor(std::move(rep));
 }
 
-/// The elements of a list that is about to be changed: taken from a list that nobody else holds, else copied.
+/// The elements of a list that is about to be changed: taken from a list that nobody else holds,
+/// else copied.
 inline std::vector<Tensor> items_to_change(const Tensor& t) {
   ListValue& value = list_value(t);
   if (t.rep()->unique() && value.unique()) return std::move(value.items);

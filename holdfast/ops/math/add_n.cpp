@@ -50,28 +50,42 @@ Status run_add_n(Call& c) {
 }  // namespace
 
 static const Op add_n_op =
-    OP(AddN, &add_n).outputs("sum").args("inputs").python("add_n, math.add_n").dtypes(kNumbers)
+    OP(AddN, &add_n)
+        .outputs("sum")
+        .args("inputs")
+        .python("add_n, math.add_n")
+        .dtypes(kNumbers)
         .doc("Sum of tensors of one shape.")
-        .infer(infer_add_n).kernel("blocks", run_add_n)
+        .infer(infer_add_n)
+        .kernel("blocks", run_add_n)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensors out;
-          for (int i = 0; i < g.inputs(); ++i) out.push_back(g.dy());
-          return out;
-        }).keeps("")
-        .samples("[uniform(3, 4), uniform(3, 4), uniform(3, 4)]", "[ints(5)]").reference("sum(inputs)");
+  Tensors out;
+  for (int i = 0; i < g.inputs(); ++i) out.push_back(g.dy());
+  return out;
+})
+        .keeps("")
+        .samples("[uniform(3, 4), uniform(3, 4), uniform(3, 4)]", "[ints(5)]")
+        .reference("sum(inputs)");
 Tensor add_n(const Ins& inputs) { return add_n_op.list(inputs.tensors())[0]; }
 
-REGISTER(FUNCTION(&accumulate_n).args("inputs").options<&AccumulateOptions::shape, &AccumulateOptions::tensor_dtype>("shape, tensor_dtype")
-             .python("math.accumulate_n").doc("`add_n`, with the shape and dtype that the inputs must have.")
-             .samples("[uniform(3, 4), uniform(3, 4)]").reference("sum(inputs)"));
+REGISTER(
+    FUNCTION(&accumulate_n)
+        .args("inputs")
+        .options<&AccumulateOptions::shape, &AccumulateOptions::tensor_dtype>("shape, tensor_dtype")
+        .python("math.accumulate_n")
+        .doc("`add_n`, with the shape and dtype that the inputs must have.")
+        .samples("[uniform(3, 4), uniform(3, 4)]")
+        .reference("sum(inputs)"));
 Tensor accumulate_n(const Ins& inputs, const AccumulateOptions& o) {
   Tensors in = inputs.tensors();
   for (const Tensor& t : in) {
     if (!t) continue;
     if (o.tensor_dtype && t.dtype() != *o.tensor_dtype)
-      fail(Code::E1101, cat("accumulate_n: an input is ", name(t.dtype()), ", expected ", name(*o.tensor_dtype)));
+      fail(Code::E1101, cat("accumulate_n: an input is ", name(t.dtype()), ", expected ",
+                            name(*o.tensor_dtype)));
     if (o.shape && !t.shape().compatible(Shape(o.shape->ints())))
-      fail(Code::E1102, cat("accumulate_n: an input has shape ", t.shape().text(), ", expected ", Shape(o.shape->ints()).text()));
+      fail(Code::E1102, cat("accumulate_n: an input has shape ", t.shape().text(), ", expected ",
+                            Shape(o.shape->ints()).text()));
   }
   return add_n_op.list(in)[0];
 }

@@ -18,7 +18,8 @@ void infer_arg(Infer& s) {
   auto given = s.ints(1);
   bool narrow = s.op().name == "ArgMax" && (out == int16 || out == uint16);
   if (!kIndices.has(out) && !narrow)
-    s.bad_value("output_type", name(out), s.op().name == "ArgMax" ? "int16, uint16, int32 or int64" : "int32 or int64");
+    s.bad_value("output_type", name(out),
+                s.op().name == "ArgMax" ? "int16, uint16, int32 or int64" : "int32 or int64");
   if (given && given->size() != 1) s.bad_value("dimension", Shape(*given).text(), "one axis");
   if (!x.has_rank()) return s.output(out, Shape::unknown());
   if (!given) return s.output(out, x.rank() > 0 ? Shape::of_rank(x.rank() - 1) : Shape{});
@@ -26,14 +27,17 @@ void infer_arg(Infer& s) {
   Dims left = x.dims();
   left.erase(static_cast<size_t>(axis));
   Shape rest(left);
-  if (x[axis] == 0 && rest.elements() != 0) s.bad_shape(0, cat("an axis ", axis, " that is not empty"));
+  if (x[axis] == 0 && rest.elements() != 0)
+    s.bad_shape(0, cat("an axis ", axis, " that is not empty"));
   s.output(out, rest);
 }
 
 template <class T>
 bool is_nan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return x != x;
-  else return false;
+  if constexpr (std::is_floating_point_v<T>)
+    return x != x;
+  else
+    return false;
 }
 
 // Scans rows of `inner` side by side, so that memory is read in order whatever the axis. A NaN is
@@ -47,7 +51,10 @@ void scan(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, Index*
     for (int64_t i = 1; i < n; ++i) {
       W v = static_cast<W>(x[i * inner + j]);
       bool better = kLargest ? v > best : v < best;
-      if (better || (is_nan(best) && !is_nan(v))) { best = v; at = i; }
+      if (better || (is_nan(best) && !is_nan(v))) {
+        best = v;
+        at = i;
+      }
     }
     out[j] = static_cast<Index>(at);
   }
@@ -77,9 +84,12 @@ void scan_wide(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, I
 
 template <class F>
 void visit_positions(DType d, F&& f) {
-  if (d == int16) f(int16_t{});
-  else if (d == uint16) f(uint16_t{});
-  else visit_indices(d, f);
+  if (d == int16)
+    f(int16_t{});
+  else if (d == uint16)
+    f(uint16_t{});
+  else
+    visit_indices(d, f);
 }
 
 template <bool kLargest>
@@ -91,9 +101,12 @@ Status run_arg(Call& c) {
   if (axis < 0) axis += x.rank();
   int64_t n = x.dim(static_cast<int>(axis)), inner = 1;
   for (int i = static_cast<int>(axis) + 1; i < x.rank(); ++i) inner *= x.dim(i);
-  if (n - 1 > (y.dtype() == int16 ? std::numeric_limits<int16_t>::max() : y.dtype() == uint16 ? std::numeric_limits<uint16_t>::max()
-               : y.dtype() == int32 ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max()))
-    return {Code::E1103, cat(c.op.name, ": axis ", axis, " has ", n, " elements, more than `output_type` ", name(y.dtype()), " can count")};
+  if (n - 1 > (y.dtype() == int16    ? std::numeric_limits<int16_t>::max()
+               : y.dtype() == uint16 ? std::numeric_limits<uint16_t>::max()
+               : y.dtype() == int32  ? std::numeric_limits<int32_t>::max()
+                                     : std::numeric_limits<int64_t>::max()))
+    return {Code::E1103, cat(c.op.name, ": axis ", axis, " has ", n,
+                             " elements, more than `output_type` ", name(y.dtype()), " can count")};
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
       visit_positions(y.dtype(), [&]<class Index>(Index) {
@@ -101,7 +114,8 @@ Status run_arg(Call& c) {
         auto* to = y.mutable_data<Index>();
         parallel_for(y.size(), std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
           while (begin < end) {
-            int64_t outer = begin / inner, j = begin % inner, last = std::min(inner, j + end - begin);
+            int64_t outer = begin / inner, j = begin % inner,
+                    last = std::min(inner, j + end - begin);
             auto* loop = inner < 8 ? scan<kLargest, T, Index> : scan_wide<kLargest, T, Index>;
             loop(from + outer * n * inner, n, inner, j, last, to + outer * inner);
             begin += last - j;
@@ -115,22 +129,38 @@ Status run_arg(Call& c) {
 
 }  // namespace
 
-#define HOLDFAST_ARG(Name, fn)                                                                              \
-  OP(Name, &fn).args("input").options<&ArgOptions::axis, &ArgOptions::output_type>("axis, output_type")     \
-      .inputs("input, dimension: Tidx!").attr("output_type", int64).dtypes(kCompared).infer(infer_arg)      \
-      .no_gradient().samples("permutation(12)", "uniform(3, 4), axis=1", "ints(3, 4, low=0, high=3), axis=-2", \
-                             "uniform(2, 3, 4), axis=1, output_type=tf.int32")
+#define HOLDFAST_ARG(Name, fn)                                                                   \
+  OP(Name, &fn)                                                                                  \
+      .args("input")                                                                             \
+      .options<&ArgOptions::axis, &ArgOptions::output_type>("axis, output_type")                 \
+      .inputs("input, dimension: Tidx!")                                                         \
+      .attr("output_type", int64)                                                                \
+      .dtypes(kCompared)                                                                         \
+      .infer(infer_arg)                                                                          \
+      .no_gradient()                                                                             \
+      .samples("permutation(12)", "uniform(3, 4), axis=1", "ints(3, 4, low=0, high=3), axis=-2", \
+               "uniform(2, 3, 4), axis=1, output_type=tf.int32")
 
-static const Op argmax_op =
-    HOLDFAST_ARG(ArgMax, argmax).python("argmax, math.argmax").kernel("scan", run_arg<true>)
-        .doc("Position of the largest element along an axis, the first of equals; along axis 0 where none is given.")
-        .reference("np.argmax(input, axis=axis or 0)");
-Tensor argmax(const In& x, const ArgOptions& o) { return argmax_op({x, Sizes(o.axis.value_or(0)).tensor()}, {o.output_type}); }
+static const Op argmax_op = HOLDFAST_ARG(ArgMax, argmax)
+                                .python("argmax, math.argmax")
+                                .kernel("scan", run_arg<true>)
+                                .doc(
+                                    "Position of the largest element along an axis, the first of "
+                                    "equals; along axis 0 where none is given.")
+                                .reference("np.argmax(input, axis=axis or 0)");
+Tensor argmax(const In& x, const ArgOptions& o) {
+  return argmax_op({x, Sizes(o.axis.value_or(0)).tensor()}, {o.output_type});
+}
 
-static const Op argmin_op =
-    HOLDFAST_ARG(ArgMin, argmin).python("argmin, math.argmin").kernel("scan", run_arg<false>)
-        .doc("Position of the smallest element along an axis, the first of equals; along axis 0 where none is given.")
-        .reference("np.argmin(input, axis=axis or 0)");
-Tensor argmin(const In& x, const ArgOptions& o) { return argmin_op({x, Sizes(o.axis.value_or(0)).tensor()}, {o.output_type}); }
+static const Op argmin_op = HOLDFAST_ARG(ArgMin, argmin)
+                                .python("argmin, math.argmin")
+                                .kernel("scan", run_arg<false>)
+                                .doc(
+                                    "Position of the smallest element along an axis, the first of "
+                                    "equals; along axis 0 where none is given.")
+                                .reference("np.argmin(input, axis=axis or 0)");
+Tensor argmin(const In& x, const ArgOptions& o) {
+  return argmin_op({x, Sizes(o.axis.value_or(0)).tensor()}, {o.output_type});
+}
 
 }  // namespace holdfast

@@ -14,7 +14,8 @@ namespace {
 void infer_cast(Infer& s) {
   DType to = s.attr(0).dtype();
   if (!cast_loop(s.dtype(), to) && s.dtype() != to)
-    s.unsupported(cat("Cast ", name(s.dtype()), " to ", name(to)), "all pairs of numbers and bools");
+    s.unsupported(cat("Cast ", name(s.dtype()), " to ", name(to)),
+                  "all pairs of numbers and bools");
   if (s.attr(1).b() && (is_floating(to) || is_complex(to)))
     s.unsupported("Truncate=True", "rounding to the nearest, Truncate=False");
   s.output(to, s.shape());
@@ -22,20 +23,26 @@ void infer_cast(Infer& s) {
 
 Status run_cast(Call& c) {
   DType from = c.in().dtype(), to = c.out_dtype();
-  if (from == to) c.set_out(0, view_of(c.in(), c.out_shape()));
-  else run_broadcast(cast_loop(from, to), {&c.in(0), 1}, c.out());
+  if (from == to)
+    c.set_out(0, view_of(c.in(), c.out_shape()));
+  else
+    run_broadcast(cast_loop(from, to), {&c.in(0), 1}, c.out());
   return {};
 }
 
 // The lowest and the highest number of a dtype.
-struct Range { double low, high; };
+struct Range {
+  double low, high;
+};
 Range range_of(DType d) {
   Range r{0, 0};
   visit_plain(d, [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>) {
-      r = {static_cast<double>(std::numeric_limits<T>::min()), static_cast<double>(std::numeric_limits<T>::max())};
+      r = {static_cast<double>(std::numeric_limits<T>::min()),
+           static_cast<double>(std::numeric_limits<T>::max())};
     } else if constexpr (std::is_floating_point_v<T>) {
-      r = {static_cast<double>(std::numeric_limits<T>::lowest()), static_cast<double>(std::numeric_limits<T>::max())};
+      r = {static_cast<double>(std::numeric_limits<T>::lowest()),
+           static_cast<double>(std::numeric_limits<T>::max())};
     }
   });
   if (d == float16) r = {-65504, 65504};
@@ -48,7 +55,8 @@ double highest_whole(DType in, DType out) {
   int digits = in == bfloat16 ? 8 : in == float16 ? 11 : in == float32 ? 24 : 53;
   bool is_signed = kSignedInts.has(out);
   int bits = static_cast<int>(size_of(out)) * 8 - is_signed;
-  return bits > digits ? std::ldexp(std::ldexp(1.0, digits) - 1, bits - digits) : std::ldexp(1.0, bits) - 1;
+  return bits > digits ? std::ldexp(std::ldexp(1.0, digits) - 1, bits - digits)
+                       : std::ldexp(1.0, bits) - 1;
 }
 
 Tensor saturate(const Tensor& t, DType to) {
@@ -61,11 +69,15 @@ Tensor saturate(const Tensor& t, DType to) {
       return saturate(cast(t, float64), to);
     }
     // Bounds as integers of the dtype that `t` has: doubles do not hold those of 64 bits.
-    bool wide_in = size_of(from) * 8 - kSignedInts.has(from) > size_of(to) * 8 - kSignedInts.has(to);
+    bool wide_in =
+        size_of(from) * 8 - kSignedInts.has(from) > size_of(to) * 8 - kSignedInts.has(to);
     Tensor x = t;
     if (kSignedInts.has(from) && !kSignedInts.has(to)) x = maximum(x, 0);
-    if (kSignedInts.has(from) && kSignedInts.has(to) && wide_in) x = maximum(x, static_cast<int64_t>(range_of(to).low));
-    if (wide_in) x = minimum(x, to == int64 ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(range_of(to).high));
+    if (kSignedInts.has(from) && kSignedInts.has(to) && wide_in)
+      x = maximum(x, static_cast<int64_t>(range_of(to).low));
+    if (wide_in)
+      x = minimum(x, to == int64 ? std::numeric_limits<int64_t>::max()
+                                 : static_cast<int64_t>(range_of(to).high));
     return cast(x, to);
   }
   Range in = range_of(from), out = range_of(to);
@@ -77,32 +89,49 @@ Tensor saturate(const Tensor& t, DType to) {
 }  // namespace
 
 static const Op cast_op =
-    OP(Cast, &cast).outputs("y").args("x: SrcT, dtype").python("cast, dtypes.cast")
-        .inputs("x: SrcT").attr("DstT").attr("Truncate", false).dtypes(kAll, "SrcT")
-        .doc("x as another dtype: floats lose their fraction, complex numbers their imaginary part.")
-        .infer(infer_cast).rearranges().kernel("loops", run_cast)
+    OP(Cast, &cast)
+        .outputs("y")
+        .args("x: SrcT, dtype")
+        .python("cast, dtypes.cast")
+        .inputs("x: SrcT")
+        .attr("DstT")
+        .attr("Truncate", false)
+        .dtypes(kAll, "SrcT")
+        .doc(
+            "x as another dtype: floats lose their fraction, complex numbers their imaginary part.")
+        .infer(infer_cast)
+        .rearranges()
+        .kernel("loops", run_cast)
         .gradient(+[](Grad& g) -> Tensors {
-          DType d = g.x().dtype();
-          return {is_differentiable(d) ? cast(g.dy(), d) : Tensor()};
-        }).keeps("")
-        .samples("uniform(3, 4, low=-9, high=9), 'int32'", "ints(5), 'float32'", "uniform(3, 4), 'float64'", "bools(5), 'int64'")
+  DType d = g.x().dtype();
+  return {is_differentiable(d) ? cast(g.dy(), d) : Tensor()};
+})
+        .keeps("")
+        .samples("uniform(3, 4, low=-9, high=9), 'int32'", "ints(5), 'float32'",
+                 "uniform(3, 4), 'float64'", "bools(5), 'int64'")
         .reference("x.astype(dtype)");
 Tensor cast(const In& x, DType dtype) {
   if (!x.weak() && !x.variable() && x.dtype() == dtype && dtype != DType::kInvalid) return x;
   return cast_op({x}, {dtype});
 }
 
-REGISTER(FUNCTION(&saturate_cast).args("value: SrcT, dtype").python("saturate_cast, dtypes.saturate_cast")
+REGISTER(FUNCTION(&saturate_cast)
+             .args("value: SrcT, dtype")
+             .python("saturate_cast, dtypes.saturate_cast")
              .doc("value as another dtype, moved into that dtype's range first.")
-             .samples("uniform(3, 4, low=-900, high=900), 'uint8'", "ints(5, low=-900, high=900), 'int8'")
+             .samples("uniform(3, 4, low=-900, high=900), 'uint8'",
+                      "ints(5, low=-900, high=900), 'int8'")
              .reference("np.clip(value, np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)"));
 Tensor saturate_cast(const In& value, DType to) {
   Tensor t = value;
   if (!t) fail(Code::E1104, "saturate_cast: `value` is missing");
   if (!kPlain.has(t.dtype()) || !kNumbers.has(to))
-    fail(Code::E1101, cat("saturate_cast: from ", name(t.dtype()), " to ", name(to), ", expected numbers"));
+    fail(Code::E1101,
+         cat("saturate_cast: from ", name(t.dtype()), " to ", name(to), ", expected numbers"));
   if (is_complex(t.dtype()) && is_complex(to))
-    return size_of(t.dtype()) <= size_of(to) ? cast(t, to) : complex(saturate(real(t), real_of(to)), saturate(imag(t), real_of(to)));
+    return size_of(t.dtype()) <= size_of(to)
+               ? cast(t, to)
+               : complex(saturate(real(t), real_of(to)), saturate(imag(t), real_of(to)));
   if (is_complex(t.dtype())) t = real(t);
   return is_complex(to) ? cast(saturate(t, real_of(to)), to) : saturate(t, to);
 }

@@ -21,7 +21,8 @@ Status compare_strings(Call& c) {
   for_rows<2>({&x, &y}, z.shape(), [&](const Row<2>& r) {
     const std::string *a = x.data<std::string>() + r.at[0], *b = y.data<std::string>() + r.at[1];
     bool* to = z.mutable_data<bool>() + r.out;
-    for (int64_t i = 0; i < r.count; ++i, a += r.step[0], b += r.step[1]) to[i] = (*a == *b) == kEqual;
+    for (int64_t i = 0; i < r.count; ++i, a += r.step[0], b += r.step[1])
+      to[i] = (*a == *b) == kEqual;
   });
   return {};
 }
@@ -61,7 +62,8 @@ Status run_approximate(Call& c) {
                                       : static_cast<uint64_t>(a[i]) - static_cast<uint64_t>(b[i]);
           z.mutable_data<bool>()[i] = static_cast<double>(distance) < tolerance;
         } else {
-          z.mutable_data<bool>()[i] = std::abs(static_cast<float_of<T>>(a[i]) - static_cast<float_of<T>>(b[i])) < tolerance;
+          z.mutable_data<bool>()[i] =
+              std::abs(static_cast<float_of<T>>(a[i]) - static_cast<float_of<T>>(b[i])) < tolerance;
         }
       }
     }
@@ -73,7 +75,8 @@ template <bool kStrict>
 Tensor in_order(const char* function, const In& in) {
   Tensor t = in;
   if (!t) fail(Code::E1104, cat(function, ": `x` is missing"));
-  if (!kReals.has(t.dtype())) fail(Code::E1101, cat(function, ": `x` is ", name(t.dtype()), ", expected ", to_text(kReals)));
+  if (!kReals.has(t.dtype()))
+    fail(Code::E1101, cat(function, ": `x` is ", name(t.dtype()), ", expected ", to_text(kReals)));
   if (t.is_symbolic()) {
     IndexItem before, after;
     before.stop = -1;
@@ -97,89 +100,151 @@ Tensor in_order(const char* function, const In& in) {
 
 }  // namespace
 
-static const Op equal_op =
-    OP(Equal, &equal).args("x, y").python("equal, math.equal")
-        .inputs("x, y").attr("incompatible_shape_error", true).dtypes(kAll).commutative().no_gradient()
-        .doc("x == y, element by element; NaN equals nothing.")
-        .kernel("equal", run_equal<true>, kAll).elementwise(Scalar::kEqual).infer(infer_equal)
-        .samples("ints(3, 4, low=0, high=2), ints(4, low=0, high=2)", "bools(5), bools(5)", "strings(3), strings(3)")
-        .reference("x == y");
+static const Op equal_op = OP(Equal, &equal)
+                               .args("x, y")
+                               .python("equal, math.equal")
+                               .inputs("x, y")
+                               .attr("incompatible_shape_error", true)
+                               .dtypes(kAll)
+                               .commutative()
+                               .no_gradient()
+                               .doc("x == y, element by element; NaN equals nothing.")
+                               .kernel("equal", run_equal<true>, kAll)
+                               .elementwise(Scalar::kEqual)
+                               .infer(infer_equal)
+                               .samples("ints(3, 4, low=0, high=2), ints(4, low=0, high=2)",
+                                        "bools(5), bools(5)", "strings(3), strings(3)")
+                               .reference("x == y");
 Tensor equal(const In& x, const In& y) { return equal_op(x, y); }
 
-static const Op not_equal_op =
-    OP(NotEqual, &not_equal).args("x, y").python("not_equal, math.not_equal")
-        .inputs("x, y").attr("incompatible_shape_error", true).dtypes(kAll).commutative().no_gradient()
-        .doc("x != y, element by element; NaN differs from everything.")
-        .kernel("equal", run_equal<false>, kAll).elementwise(Scalar::kNotEqual).infer(infer_equal)
-        .samples("ints(3, 4, low=0, high=2), ints(4, low=0, high=2)", "bools(5), bools(5)", "strings(3), strings(3)")
-        .reference("x != y");
+static const Op not_equal_op = OP(NotEqual, &not_equal)
+                                   .args("x, y")
+                                   .python("not_equal, math.not_equal")
+                                   .inputs("x, y")
+                                   .attr("incompatible_shape_error", true)
+                                   .dtypes(kAll)
+                                   .commutative()
+                                   .no_gradient()
+                                   .doc("x != y, element by element; NaN differs from everything.")
+                                   .kernel("equal", run_equal<false>, kAll)
+                                   .elementwise(Scalar::kNotEqual)
+                                   .infer(infer_equal)
+                                   .samples("ints(3, 4, low=0, high=2), ints(4, low=0, high=2)",
+                                            "bools(5), bools(5)", "strings(3), strings(3)")
+                                   .reference("x != y");
 Tensor not_equal(const In& x, const In& y) { return not_equal_op(x, y); }
 
-static const Op less_op =
-    OP(Less, &less).args("x, y").python("less, math.less").dtypes(kReals).no_gradient()
-        .doc("x < y, element by element.")
-        .elementwise(Scalar::kLess)
-        .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)").reference("x < y");
+static const Op less_op = OP(Less, &less)
+                              .args("x, y")
+                              .python("less, math.less")
+                              .dtypes(kReals)
+                              .no_gradient()
+                              .doc("x < y, element by element.")
+                              .elementwise(Scalar::kLess)
+                              .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)")
+                              .reference("x < y");
 Tensor less(const In& x, const In& y) { return less_op(x, y); }
 
-static const Op less_equal_op =
-    OP(LessEqual, &less_equal).args("x, y").python("less_equal, math.less_equal").dtypes(kReals).no_gradient()
-        .doc("x <= y, element by element.")
-        .elementwise(Scalar::kLessEqual)
-        .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)").reference("x <= y");
+static const Op less_equal_op = OP(LessEqual, &less_equal)
+                                    .args("x, y")
+                                    .python("less_equal, math.less_equal")
+                                    .dtypes(kReals)
+                                    .no_gradient()
+                                    .doc("x <= y, element by element.")
+                                    .elementwise(Scalar::kLessEqual)
+                                    .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)")
+                                    .reference("x <= y");
 Tensor less_equal(const In& x, const In& y) { return less_equal_op(x, y); }
 
-static const Op greater_op =
-    OP(Greater, &greater).args("x, y").python("greater, math.greater").dtypes(kReals).no_gradient()
-        .doc("x > y, element by element.")
-        .elementwise(Scalar::kGreater)
-        .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)").reference("x > y");
+static const Op greater_op = OP(Greater, &greater)
+                                 .args("x, y")
+                                 .python("greater, math.greater")
+                                 .dtypes(kReals)
+                                 .no_gradient()
+                                 .doc("x > y, element by element.")
+                                 .elementwise(Scalar::kGreater)
+                                 .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)")
+                                 .reference("x > y");
 Tensor greater(const In& x, const In& y) { return greater_op(x, y); }
 
-static const Op greater_equal_op =
-    OP(GreaterEqual, &greater_equal).args("x, y").python("greater_equal, math.greater_equal").dtypes(kReals).no_gradient()
-        .doc("x >= y, element by element.")
-        .elementwise(Scalar::kGreaterEqual)
-        .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)").reference("x >= y");
+static const Op greater_equal_op = OP(GreaterEqual, &greater_equal)
+                                       .args("x, y")
+                                       .python("greater_equal, math.greater_equal")
+                                       .dtypes(kReals)
+                                       .no_gradient()
+                                       .doc("x >= y, element by element.")
+                                       .elementwise(Scalar::kGreaterEqual)
+                                       .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)")
+                                       .reference("x >= y");
 Tensor greater_equal(const In& x, const In& y) { return greater_equal_op(x, y); }
 
 static const Op approximate_equal_op =
-    OP(ApproximateEqual, &approximate_equal).args("x, y").options<&ApproximateEqualOptions::tolerance>("tolerance")
+    OP(ApproximateEqual, &approximate_equal)
+        .args("x, y")
+        .options<&ApproximateEqualOptions::tolerance>("tolerance")
         .python("compat.v1.approximate_equal, compat.v1.math.approximate_equal")
-        .inputs("x, y").attr("tolerance", 1e-5).dtypes(kNumbers).commutative().no_gradient()
+        .inputs("x, y")
+        .attr("tolerance", 1e-5)
+        .dtypes(kNumbers)
+        .commutative()
+        .no_gradient()
         .doc("|x - y| < tolerance, element by element; both have one shape.")
-        .infer(infer_approximate).kernel("reference", run_approximate)
-        .samples("uniform(3, 4), uniform(3, 4), tolerance=0.5").reference("np.abs(x - y) < tolerance");
+        .infer(infer_approximate)
+        .kernel("reference", run_approximate)
+        .samples("uniform(3, 4), uniform(3, 4), tolerance=0.5")
+        .reference("np.abs(x - y) < tolerance");
 Tensor approximate_equal(const In& x, const In& y, const ApproximateEqualOptions& o) {
   return approximate_equal_op({x, y}, {o.tolerance});
 }
 
-static const Op is_nan_op =
-    OP(IsNan, &is_nan).args("x").python("math.is_nan").dtypes(kFloats).no_gradient()
-        .doc("Whether x is NaN, element by element.")
-        .elementwise(Scalar::kIsNan).samples("[1.0, float('nan'), float('inf')]").reference("np.isnan(x)");
+static const Op is_nan_op = OP(IsNan, &is_nan)
+                                .args("x")
+                                .python("math.is_nan")
+                                .dtypes(kFloats)
+                                .no_gradient()
+                                .doc("Whether x is NaN, element by element.")
+                                .elementwise(Scalar::kIsNan)
+                                .samples("[1.0, float('nan'), float('inf')]")
+                                .reference("np.isnan(x)");
 Tensor is_nan(const In& x) { return is_nan_op(x); }
 
-static const Op is_inf_op =
-    OP(IsInf, &is_inf).args("x").python("math.is_inf").dtypes(kFloats).no_gradient()
-        .doc("Whether x is infinite, element by element.")
-        .elementwise(Scalar::kIsInf).samples("[1.0, float('nan'), float('-inf')]").reference("np.isinf(x)");
+static const Op is_inf_op = OP(IsInf, &is_inf)
+                                .args("x")
+                                .python("math.is_inf")
+                                .dtypes(kFloats)
+                                .no_gradient()
+                                .doc("Whether x is infinite, element by element.")
+                                .elementwise(Scalar::kIsInf)
+                                .samples("[1.0, float('nan'), float('-inf')]")
+                                .reference("np.isinf(x)");
 Tensor is_inf(const In& x) { return is_inf_op(x); }
 
 static const Op is_finite_op =
-    OP(IsFinite, &is_finite).args("x").python("math.is_finite").dtypes(kFloats).no_gradient()
+    OP(IsFinite, &is_finite)
+        .args("x")
+        .python("math.is_finite")
+        .dtypes(kFloats)
+        .no_gradient()
         .doc("Whether x is neither infinite nor NaN, element by element.")
-        .elementwise(Scalar::kIsFinite).samples("[1.0, float('nan'), float('inf')]").reference("np.isfinite(x)");
+        .elementwise(Scalar::kIsFinite)
+        .samples("[1.0, float('nan'), float('inf')]")
+        .reference("np.isfinite(x)");
 Tensor is_finite(const In& x) { return is_finite_op(x); }
 
-REGISTER(FUNCTION(&is_non_decreasing).args("x").python("math.is_non_decreasing")
+REGISTER(FUNCTION(&is_non_decreasing)
+             .args("x")
+             .python("math.is_non_decreasing")
              .doc("Whether each element, row by row, is at least the one before.")
-             .samples("[1.0, 1.0, 2.0]", "uniform(3, 4)").reference("np.all(np.diff(x.ravel()) >= 0)"));
+             .samples("[1.0, 1.0, 2.0]", "uniform(3, 4)")
+             .reference("np.all(np.diff(x.ravel()) >= 0)"));
 Tensor is_non_decreasing(const In& x) { return in_order<false>("is_non_decreasing", x); }
 
-REGISTER(FUNCTION(&is_strictly_increasing).args("x").python("math.is_strictly_increasing")
+REGISTER(FUNCTION(&is_strictly_increasing)
+             .args("x")
+             .python("math.is_strictly_increasing")
              .doc("Whether each element, row by row, is above the one before.")
-             .samples("[1.0, 1.5, 2.0]", "uniform(3, 4)").reference("np.all(np.diff(x.ravel()) > 0)"));
+             .samples("[1.0, 1.5, 2.0]", "uniform(3, 4)")
+             .reference("np.all(np.diff(x.ravel()) > 0)"));
 Tensor is_strictly_increasing(const In& x) { return in_order<true>("is_strictly_increasing", x); }
 
 }  // namespace holdfast

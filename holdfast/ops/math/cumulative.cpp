@@ -20,23 +20,43 @@ void infer_scan(Infer& s) {
   s.output(s.dtype(), s.shape());
 }
 
-template <class T> using unsigned_of = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+template <class T>
+using unsigned_of = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                                std::type_identity<T>>::type;
 
 struct Plus {
-  template <class W> static W start() { return W(0); }
-  template <class W> static W join(W a, W b) { return static_cast<W>(a + b); }
+  template <class W>
+  static W start() {
+    return W(0);
+  }
+  template <class W>
+  static W join(W a, W b) {
+    return static_cast<W>(a + b);
+  }
 };
 struct Times {
-  template <class W> static W start() { return W(1); }
-  template <class W> static W join(W a, W b) {
-    if constexpr (is_complex_v<W>) return W(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
-    else if constexpr (std::is_integral_v<W>) return static_cast<W>(1u * a * b);
-    else return a * b;
+  template <class W>
+  static W start() {
+    return W(1);
+  }
+  template <class W>
+  static W join(W a, W b) {
+    if constexpr (is_complex_v<W>)
+      return W(a.real() * b.real() - a.imag() * b.imag(),
+               a.real() * b.imag() + a.imag() * b.real());
+    else if constexpr (std::is_integral_v<W>)
+      return static_cast<W>(1u * a * b);
+    else
+      return a * b;
   }
 };
 struct LogPlus {
-  template <class W> static W start() { return -std::numeric_limits<W>::infinity(); }
-  template <class W> static W join(W a, W b) {
+  template <class W>
+  static W start() {
+    return -std::numeric_limits<W>::infinity();
+  }
+  template <class W>
+  static W join(W a, W b) {
     W high = a > b ? a : b, low = a > b ? b : a;
     // Two equal infinities: their difference would be NaN.
     return high == low && std::isinf(high) ? high : high + std::log1p(std::exp(low - high));
@@ -45,7 +65,8 @@ struct LogPlus {
 
 // Down columns [from, to) of an [n, inner] block: whole rows at a time, in the order of memory.
 template <class J, class T>
-void scan(const T* x, T* y, int64_t n, int64_t inner, int64_t from, int64_t to, bool exclusive, bool reverse) {
+void scan(const T* x, T* y, int64_t n, int64_t inner, int64_t from, int64_t to, bool exclusive,
+          bool reverse) {
   using W = float_of<T>;
   constexpr int64_t kTile = 256;
   for (int64_t j = from; j < to; j += kTile) {
@@ -74,14 +95,17 @@ Status run_scan(Call& c) {
   int64_t n = x.dim(static_cast<int>(axis)), inner = 1;
   for (int i = static_cast<int>(axis) + 1; i < x.rank(); ++i) inner *= x.dim(i);
   visit_plain(x.dtype(), [&]<class V>(V) {
-    if constexpr (std::is_same_v<V, bool>) return;
-    else if constexpr (std::is_same_v<J, LogPlus> && (std::is_integral_v<V> || is_complex_v<V>)) return;
+    if constexpr (std::is_same_v<V, bool>)
+      return;
+    else if constexpr (std::is_same_v<J, LogPlus> && (std::is_integral_v<V> || is_complex_v<V>))
+      return;
     else {
       using T = unsigned_of<V>;  // wraps
       parallel_for(y.size() / n, std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
         while (begin < end) {
           int64_t outer = begin / inner, j = begin % inner, last = std::min(inner, j + end - begin);
-          scan<J>(x.data<T>() + outer * n * inner, y.mutable_data<T>() + outer * n * inner, n, inner, j, last, exclusive, reverse);
+          scan<J>(x.data<T>() + outer * n * inner, y.mutable_data<T>() + outer * n * inner, n,
+                  inner, j, last, exclusive, reverse);
           begin += last - j;
         }
       });
@@ -91,25 +115,33 @@ Status run_scan(Call& c) {
 }
 
 // The scan `op` of `t` in the direction against that of `g`, along the same axis.
-Tensor against(const Op& op, const Tensor& t, const Grad& g) { return op({t, g.x(1)}, {g.attr(0).b(), !g.attr(1).b()}); }
+Tensor against(const Op& op, const Tensor& t, const Grad& g) {
+  return op({t, g.x(1)}, {g.attr(0).b(), !g.attr(1).b()});
+}
 const Op& sums();
 const Op& log_sums();
 
 // TensorFlow's: exact unless a factor is zero, where the elements from it on get 0.
 Tensors cumprod_gradient(Grad& g) {
   Tensor x = g.x(), y = g.y();
-  if (is_complex(x.dtype())) { x = conj(x); y = conj(y); }
+  if (is_complex(x.dtype())) {
+    x = conj(x);
+    y = conj(y);
+  }
   return {divide_no_nan(against(sums(), y * g.dy(), g), x), Tensor()};
 }
 
 // dx_j = sum over i of dy_i exp(x_j - y_i), each sign of dy summed in logarithms.
 Tensors logsumexp_gradient(Grad& g) {
   Tensor x = g.x(), y = g.y(), dy = g.dy();
-  Tensor nothing = fill(shape_of(dy), Tensor::scalar(-std::numeric_limits<double>::infinity(), dy.dtype()));
+  Tensor nothing =
+      fill(shape_of(dy), Tensor::scalar(-std::numeric_limits<double>::infinity(), dy.dtype()));
   // exclusive: y is -inf where nothing was summed, and has no gradient there
   auto side = [&](const Tensor& part) {
     Tensor counts = logical_and(greater(part, 0), greater(y, nothing));
-    Tensor logs = where(counts, log(where(counts, part, ones_like(part))) - where(counts, y, zeros_like(y)), nothing);
+    Tensor logs =
+        where(counts, log(where(counts, part, ones_like(part))) - where(counts, y, zeros_like(y)),
+              nothing);
     return exp(against(log_sums(), logs, g) + x);
   };
   return {side(dy) - side(-dy), Tensor()};
@@ -117,40 +149,63 @@ Tensors logsumexp_gradient(Grad& g) {
 
 }  // namespace
 
-#define HOLDFAST_SCAN(Name, fn)                                                                                     \
-  OP(Name, &fn).args("x")                                                                                           \
-      .options<&CumulativeOptions::axis, &CumulativeOptions::exclusive, &CumulativeOptions::reverse>("axis, exclusive, reverse") \
-      .inputs("x, axis: Tidx!").attr("exclusive", false).attr("reverse", false).infer(infer_scan)                   \
-      .samples("uniform(5, low=0.5, high=2)", "uniform(3, 4, low=0.5, high=2), axis=-1, exclusive=True",            \
-               "uniform(3, 4, low=0.5, high=2), axis=1, reverse=True",                                              \
+#define HOLDFAST_SCAN(Name, fn)                                           \
+  OP(Name, &fn)                                                           \
+      .args("x")                                                          \
+      .options<&CumulativeOptions::axis, &CumulativeOptions::exclusive,   \
+               &CumulativeOptions::reverse>("axis, exclusive, reverse")   \
+      .inputs("x, axis: Tidx!")                                           \
+      .attr("exclusive", false)                                           \
+      .attr("reverse", false)                                             \
+      .infer(infer_scan)                                                  \
+      .samples("uniform(5, low=0.5, high=2)",                             \
+               "uniform(3, 4, low=0.5, high=2), axis=-1, exclusive=True", \
+               "uniform(3, 4, low=0.5, high=2), axis=1, reverse=True",    \
                "uniform(2, 3, 2, low=0.5, high=2), axis=1, exclusive=True, reverse=True")
 
 // The sample reference: flip for reverse, shift by one for exclusive.
-#define HOLDFAST_SCAN_REFERENCE(f, start)                                                                              \
-  "(lambda r: (lambda a: r(np.concatenate([np.full_like(a.take([0], axis), " start "), a.take(range(a.shape[axis] - 1), axis)], axis)) " \
+#define HOLDFAST_SCAN_REFERENCE(f, start)                                          \
+  "(lambda r: (lambda a: r(np.concatenate([np.full_like(a.take([0], axis), " start \
+  "), a.take(range(a.shape[axis] - 1), axis)], axis)) "                            \
   "if exclusive else r(a))(" f "(r(x), axis=axis)))(lambda a: np.flip(a, axis) if reverse else a)"
 
 static const Op cumsum_op =
-    HOLDFAST_SCAN(Cumsum, cumsum).python("cumsum, math.cumsum").dtypes(kNumbers)
-        .doc("Running sum along an axis; `exclusive` leaves the element itself out, `reverse` starts at the end.")
+    HOLDFAST_SCAN(Cumsum, cumsum)
+        .python("cumsum, math.cumsum")
+        .dtypes(kNumbers)
+        .doc(
+            "Running sum along an axis; `exclusive` leaves the element itself out, `reverse` "
+            "starts at the end.")
         .kernel("scan", run_scan<Plus>)
-        .gradient(+[](Grad& g) -> Tensors { return {against(sums(), g.dy(), g), Tensor()}; }).keeps("axis")
+        .gradient(+[](Grad& g) -> Tensors { return {against(sums(), g.dy(), g), Tensor()}; })
+        .keeps("axis")
         .reference(HOLDFAST_SCAN_REFERENCE("np.cumsum", "0"));
-Tensor cumsum(const In& x, const CumulativeOptions& o) { return cumsum_op({x, Sizes(o.axis).tensor()}, {o.exclusive, o.reverse}); }
+Tensor cumsum(const In& x, const CumulativeOptions& o) {
+  return cumsum_op({x, Sizes(o.axis).tensor()}, {o.exclusive, o.reverse});
+}
 
-static const Op cumprod_op =
-    HOLDFAST_SCAN(Cumprod, cumprod).python("math.cumprod").dtypes(kNumbers)
-        .doc("Running product along an axis; `exclusive` leaves the element itself out, `reverse` starts at the end.")
-        .kernel("scan", run_scan<Times>)
-        .gradient(cumprod_gradient).keeps("x, axis, output")
-        .reference(HOLDFAST_SCAN_REFERENCE("np.cumprod", "1"));
-Tensor cumprod(const In& x, const CumulativeOptions& o) { return cumprod_op({x, Sizes(o.axis).tensor()}, {o.exclusive, o.reverse}); }
+static const Op cumprod_op = HOLDFAST_SCAN(Cumprod, cumprod)
+                                 .python("math.cumprod")
+                                 .dtypes(kNumbers)
+                                 .doc(
+                                     "Running product along an axis; `exclusive` leaves the "
+                                     "element itself out, `reverse` starts at the end.")
+                                 .kernel("scan", run_scan<Times>)
+                                 .gradient(cumprod_gradient)
+                                 .keeps("x, axis, output")
+                                 .reference(HOLDFAST_SCAN_REFERENCE("np.cumprod", "1"));
+Tensor cumprod(const In& x, const CumulativeOptions& o) {
+  return cumprod_op({x, Sizes(o.axis).tensor()}, {o.exclusive, o.reverse});
+}
 
 static const Op logsumexp_op =
-    HOLDFAST_SCAN(CumulativeLogsumexp, cumulative_logsumexp).python("math.cumulative_logsumexp").dtypes(kFloats)
+    HOLDFAST_SCAN(CumulativeLogsumexp, cumulative_logsumexp)
+        .python("math.cumulative_logsumexp")
+        .dtypes(kFloats)
         .doc("Running log(sum(exp(x))) along an axis, without overflow.")
         .kernel("scan", run_scan<LogPlus>)
-        .gradient(logsumexp_gradient).keeps("x, axis, output")
+        .gradient(logsumexp_gradient)
+        .keeps("x, axis, output")
         .reference(HOLDFAST_SCAN_REFERENCE("np.logaddexp.accumulate", "-np.inf"));
 Tensor cumulative_logsumexp(const In& x, const CumulativeOptions& o) {
   return logsumexp_op({x, Sizes(o.axis).tensor()}, {o.exclusive, o.reverse});

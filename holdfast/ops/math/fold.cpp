@@ -13,9 +13,9 @@
 namespace holdfast {
 namespace {
 
-constexpr int64_t kWork = 32768;     // elements worth handing to a thread
-constexpr int64_t kMostWidth = 2048; // columns that one unit folds, so that its cells stay in L1
-constexpr int64_t kMostUnits = 64;   // units joined one after another
+constexpr int64_t kWork = 32768;      // elements worth handing to a thread
+constexpr int64_t kMostWidth = 2048;  // columns that one unit folds, so that its cells stay in L1
+constexpr int64_t kMostUnits = 64;    // units joined one after another
 
 int64_t pieces(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
@@ -44,8 +44,8 @@ int64_t count(const AxisList& axes) {
 struct Layout {
   AxisList kept, folded;  // without the innermost ones below
   bool rows = false;
-  int64_t width = 1;      // columns side by side; 1 for rows
-  Axis inner{1, 1};       // innermost folded axis
+  int64_t width = 1;  // columns side by side; 1 for rows
+  Axis inner{1, 1};   // innermost folded axis
 
   Layout(const Shape& shape, std::span<const int64_t> axes) {
     int64_t stride = 1;
@@ -57,8 +57,10 @@ struct Layout {
       if (size == 1) continue;
       int gone = std::find(axes.begin(), axes.end(), int64_t{i}) != axes.end();
       if (last < 0) innermost_folded = gone;
-      if (gone == last) joined[gone].back().size *= size;
-      else joined[gone].push_back({size, stride});
+      if (gone == last)
+        joined[gone].back().size *= size;
+      else
+        joined[gone].push_back({size, stride});
       last = gone;
       stride *= size;
     }
@@ -81,8 +83,14 @@ struct Layout {
 class Folding {
  public:
   Folding(const FoldLoops& loops, const Tensor& x, const Layout& l, const Tensor& y)
-      : f_(loops), l_(l), x_(static_cast<const char*>(x.raw())), y_(static_cast<char*>(y.mutable_raw())),
-        element_(size_of(x.dtype())), out_(size_of(y.dtype())), cells_(count(l.kept)), folds_(x.size() / y.size()) {
+      : f_(loops),
+        l_(l),
+        x_(static_cast<const char*>(x.raw())),
+        y_(static_cast<char*>(y.mutable_raw())),
+        element_(size_of(x.dtype())),
+        out_(size_of(y.dtype())),
+        cells_(count(l.kept)),
+        folds_(x.size() / y.size()) {
     piece_ = l.rows ? kFoldPiece : std::clamp<int64_t>(kWork / l.width, 64, 4096);
     across_ = pieces(l.width, kMostWidth);
     along_ = pieces(l.inner.size, piece_);
@@ -111,16 +119,23 @@ class Folding {
     char* partial = memory.mutable_data<char>();
     parallel_for(cells_ * chunks_ * across_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        int64_t cell = i / across_ / chunks_, c = i / across_ % chunks_, from = i % across_ * kMostWidth;
-        chunk(cell, c, from, width_at(from), partial + ((cell * chunks_ + c) * l_.width + from) * f_.cell);
+        int64_t cell = i / across_ / chunks_, c = i / across_ % chunks_,
+                from = i % across_ * kMostWidth;
+        chunk(cell, c, from, width_at(from),
+              partial + ((cell * chunks_ + c) * l_.width + from) * f_.cell);
       }
     });
-    parallel_for(cells_ * across_, std::max<int64_t>(1, kWork / (chunks_ * std::min(l_.width, kMostWidth))), [&](int64_t begin, int64_t end) {
+    parallel_for(cells_ * across_,
+                 std::max<int64_t>(1, kWork / (chunks_ * std::min(l_.width, kMostWidth))),
+                 [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         int64_t cell = i / across_, from = i % across_ * kMostWidth, width = width_at(from);
-        auto at = [&](int64_t c) { return partial + ((cell * chunks_ + c) * l_.width + from) * f_.cell; };
+        auto at = [&](int64_t c) {
+          return partial + ((cell * chunks_ + c) * l_.width + from) * f_.cell;
+        };
         for (int64_t step = 1; step < chunks_; step *= 2)
-          for (int64_t c = 0; c + step < chunks_; c += 2 * step) f_.combine(at(c), at(c + step), width);
+          for (int64_t c = 0; c + step < chunks_; c += 2 * step)
+            f_.combine(at(c), at(c + step), width);
         f_.finish(at(0), width, folds_, y_ + (cell * l_.width + from) * out_);
       }
     });
@@ -149,10 +164,13 @@ class Folding {
     int64_t base = offset(l_.kept, cell) + from, last = std::min(units_, (c + 1) * group_);
     for (int64_t u = c * group_; u < last; ++u) {
       int64_t start = u % along_ * piece_, n = std::min(piece_, l_.inner.size - start);
-      const char* at = x_ + (base + offset(l_.folded, u / along_) + start * l_.inner.stride) * element_;
+      const char* at =
+          x_ + (base + offset(l_.folded, u / along_) + start * l_.inner.stride) * element_;
       char* to = u == c * group_ ? cells : more;
-      if (l_.rows) f_.rows(at, 1, n, 0, to);
-      else f_.columns(at, n, l_.inner.stride, width, to);
+      if (l_.rows)
+        f_.rows(at, 1, n, 0, to);
+      else
+        f_.columns(at, n, l_.inner.stride, width, to);
       if (to == more) f_.combine(cells, more, width);
     }
   }
@@ -169,10 +187,14 @@ struct Chosen {
   FoldTable table;
   Chosen() {
     std::string_view isa = instruction_set();
-#define HOLDFAST_FILL(isa) (isa::add_float_folds(table), isa::add_integer_folds(table), isa::add_wide_folds(table))
-    if (isa == "avx512") HOLDFAST_FILL(avx512);
-    else if (isa == "avx2") HOLDFAST_FILL(avx2);
-    else HOLDFAST_FILL(baseline);
+#define HOLDFAST_FILL(isa) \
+  (isa::add_float_folds(table), isa::add_integer_folds(table), isa::add_wide_folds(table))
+    if (isa == "avx512")
+      HOLDFAST_FILL(avx512);
+    else if (isa == "avx2")
+      HOLDFAST_FILL(avx2);
+    else
+      HOLDFAST_FILL(baseline);
 #undef HOLDFAST_FILL
   }
 };
@@ -205,7 +227,8 @@ void fold(Fold f, const Tensor& x, std::span<const int64_t> axes, const Tensor& 
 
 Dims fold_axes(const Call& c, int i) {
   Dims axes = c.ints(i);
-  for (int64_t& a : axes) if (a < 0) a += c.in().rank();
+  for (int64_t& a : axes)
+    if (a < 0) a += c.in().rank();
   return axes;
 }
 
@@ -223,8 +246,10 @@ void infer_fold(Infer& s) {
   }
   Dims out;
   for (int i = 0; i < x.rank(); ++i) {
-    if (!gone[static_cast<size_t>(i)]) out.push_back(x[i]);
-    else if (keep) out.push_back(1);
+    if (!gone[static_cast<size_t>(i)])
+      out.push_back(x[i]);
+    else if (keep)
+      out.push_back(1);
   }
   s.output(s.dtype(), Shape(out));
 }

@@ -9,7 +9,8 @@
 
 namespace holdfast {
 
-inline constexpr int64_t kFoldPiece = 16384;  // elements of a row that are folded at once: longer ones are cut
+inline constexpr int64_t kFoldPiece =
+    16384;  // elements of a row that are folded at once: longer ones are cut
 
 /// y = `x` folded over `axes` (in range, each once). `y` has as many elements as the other axes.
 ///

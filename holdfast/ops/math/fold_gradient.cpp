@@ -12,7 +12,8 @@ namespace holdfast {
 namespace {
 
 Dims positive(Dims axes, int rank) {
-  for (int64_t& a : axes) if (a < 0) a += rank;
+  for (int64_t& a : axes)
+    if (a < 0) a += rank;
   std::sort(axes.begin(), axes.end());
   return axes;
 }
@@ -46,13 +47,16 @@ Status run_arguments(Call& c) {
     if (size[0] != size[1] && size[0] != 1 && size[1] != 1)
       return {Code::E1102, "BroadcastGradientArgs: the shapes do not broadcast"};
     for (int k = 0; k < 2; ++k)
-      if (size[k] == 1 && (size[1 - k] != 1 || i < rank - static_cast<int64_t>(shapes[k].size()))) axes[k].push_back(i);
+      if (size[k] == 1 && (size[1 - k] != 1 || i < rank - static_cast<int64_t>(shapes[k].size())))
+        axes[k].push_back(i);
   }
   for (int k = 0; k < 2; ++k) {
     Tensor& out = c.out(k, Shape{static_cast<int64_t>(axes[k].size())});
     for (size_t i = 0; i < axes[k].size(); ++i) {
-      if (out.dtype() == int32) out.mutable_data<int32_t>()[i] = static_cast<int32_t>(axes[k][i]);
-      else out.mutable_data<int64_t>()[i] = axes[k][i];
+      if (out.dtype() == int32)
+        out.mutable_data<int32_t>()[i] = static_cast<int32_t>(axes[k][i]);
+      else
+        out.mutable_data<int64_t>()[i] = axes[k][i];
     }
   }
   return {};
@@ -61,9 +65,14 @@ Status run_arguments(Call& c) {
 }  // namespace
 
 static const Op arguments_op =
-    RAW_OP(BroadcastGradientArgs).doc("Axes along which shapes `s0` and `s1` are repeated to broadcast together.")
-        .inputs("s0: T!, s1: T!").outputs("r0, r1").no_gradient().on_host()
-        .infer(infer_arguments).kernel("reference", run_arguments);
+    RAW_OP(BroadcastGradientArgs)
+        .doc("Axes along which shapes `s0` and `s1` are repeated to broadcast together.")
+        .inputs("s0: T!, s1: T!")
+        .outputs("r0, r1")
+        .no_gradient()
+        .on_host()
+        .infer(infer_arguments)
+        .kernel("reference", run_arguments);
 
 Tensor sum_to(const Tensor& t, const Tensor& like) {
   const Shape &have = t.shape(), &want = like.shape();
@@ -105,7 +114,9 @@ Tensor unfold(const Tensor& t, const Grad& g) {
 
 Tensor spread_over(const Tensor& t, const Grad& g) {
   Tensor wide = unfold(t, g);
-  return g.x().shape().is_full() && wide.shape() == g.x().shape() ? wide : broadcast_to(wide, shape_of(g.x()));
+  return g.x().shape().is_full() && wide.shape() == g.x().shape()
+             ? wide
+             : broadcast_to(wide, shape_of(g.x()));
 }
 
 RowsOf::RowsOf(const Tensor& like, const Dims& given) : like_(like) {
@@ -128,7 +139,8 @@ Tensor RowsOf::to_rows(const Tensor& t) const {
   Tensor moved = moves_ ? transpose(t, {.perm = Sizes(there_)}) : t;
   if (count_ >= 0 || length_ >= 0) return reshape(moved, {count_, length_});
   Tensor axes = Sizes(Dims(there_.begin() + kept_, there_.end())).tensor();
-  return reshape(moved, Sizes(stack({Tensor::scalar(-1), reduce_prod(gather(shape(like_), axes))})));
+  return reshape(moved,
+                 Sizes(stack({Tensor::scalar(-1), reduce_prod(gather(shape(like_), axes))})));
 }
 
 Tensor RowsOf::from_rows(const Tensor& rows) const {

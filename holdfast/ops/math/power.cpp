@@ -21,33 +21,44 @@ Status run_checked(Call& c) {
     });
   }
   if (negative)
-    return {Code::E1103, "Pow: an integer to a negative power is no integer", "`y` holds a negative number"};
+    return {Code::E1103, "Pow: an integer to a negative power is no integer",
+            "`y` holds a negative number"};
   return run_elementwise(c);
 }
 
 }  // namespace
 
 static const Op pow_op =
-    OP(Pow, &pow).args("x, y").python("pow, math.pow").dtypes(kDifferentiable | kSignedInts)
+    OP(Pow, &pow)
+        .args("x, y")
+        .python("pow, math.pow")
+        .dtypes(kDifferentiable | kSignedInts)
         .doc("x to the power y, element by element; a negative power of an integer is refused.")
-        .kernel("checked", run_checked, kSignedInts).elementwise(Scalar::kPow)
+        .kernel("checked", run_checked, kSignedInts)
+        .elementwise(Scalar::kPow)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensor x = conj(g.x(0)), y = conj(g.x(1)), dx, dy;
-          if (g.wants(0)) dx = g.dy() * y * pow(x, y - 1);
-          if (g.wants(1)) {
-            // log(x) has no value for the bases whose powers do not depend smoothly on y.
-            Tensor has_log = is_complex(x.dtype()) ? not_equal(x, 0) : greater(x, 0);
-            Tensor log_x = select(has_log, log(select(has_log, x, 1)), 0);
-            dy = g.dy() * conj(g.y()) * log_x;
-          }
-          return {dx, dy};
-        }).keeps("x, y, output")
-        .samples("positive(3, 4), uniform(4, low=-2, high=2)", "ints(4), [0, 1, 2, 3]").reference("np.power(x, y)");
+  Tensor x = conj(g.x(0)), y = conj(g.x(1)), dx, dy;
+  if (g.wants(0)) dx = g.dy() * y * pow(x, y - 1);
+  if (g.wants(1)) {
+    // log(x) has no value for the bases whose powers do not depend smoothly on y.
+    Tensor has_log = is_complex(x.dtype()) ? not_equal(x, 0) : greater(x, 0);
+    Tensor log_x = select(has_log, log(select(has_log, x, 1)), 0);
+    dy = g.dy() * conj(g.y()) * log_x;
+  }
+  return {dx, dy};
+})
+        .keeps("x, y, output")
+        .samples("positive(3, 4), uniform(4, low=-2, high=2)", "ints(4), [0, 1, 2, 3]")
+        .reference("np.power(x, y)");
 Tensor pow(const In& x, const In& y) { return pow_op(x, y); }
 
-REGISTER(FUNCTION(&polyval).args("coeffs, x").python("math.polyval")
-             .doc("The polynomial whose coefficients are given, highest power first, at x, element by element.")
-             .samples("[1.0, -2.0, 0.5], uniform(3, 4)").reference("np.polyval(coeffs, x)"));
+REGISTER(FUNCTION(&polyval)
+             .args("coeffs, x")
+             .python("math.polyval")
+             .doc("The polynomial whose coefficients are given, highest power first, at x, element "
+                  "by element.")
+             .samples("[1.0, -2.0, 0.5], uniform(3, 4)")
+             .reference("np.polyval(coeffs, x)"));
 Tensor polyval(const Ins& coeffs, const In& x) {
   Tensor t = x;
   if (coeffs.size() == 0) return zeros_like(t);

@@ -1,3 +1,5 @@
+#include "holdfast/ops/reduce.h"
+
 #include <algorithm>
 
 #include "holdfast/base/text.h"
@@ -6,7 +8,6 @@
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/math/fold.h"
 #include "holdfast/ops/math/fold_gradient.h"
-#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 namespace {
@@ -32,7 +33,9 @@ Tensors mean_gradient(Grad& g) {
   const Tensor &x = g.x(), &y = g.y();
   Tensor spread = spread_over(g.dy(), g);
   if (x.shape().is_full() && y.shape().is_full())
-    return {spread / Tensor::scalar(static_cast<double>(y.size() ? x.size() / y.size() : 1), x.dtype()), Tensor()};
+    return {
+        spread / Tensor::scalar(static_cast<double>(y.size() ? x.size() / y.size() : 1), x.dtype()),
+        Tensor()};
   Tensor n = floordiv(size(x), maximum(size(y), 1));
   return {spread / cast(n, x.dtype()), Tensor()};
 }
@@ -50,7 +53,8 @@ Tensors prod_gradient(Grad& g) {
   const Tensor& x = g.x();
   RowsOf rows(x, g.ints(1));
   Tensor flat = rows.to_rows(x);
-  Tensor others = cumprod(flat, {.axis = 1, .exclusive = true}) * cumprod(flat, {.axis = 1, .exclusive = true, .reverse = true});
+  Tensor others = cumprod(flat, {.axis = 1, .exclusive = true}) *
+                  cumprod(flat, {.axis = 1, .exclusive = true, .reverse = true});
   Tensor factor = rows.from_rows(others);
   if (is_complex(x.dtype())) factor = conj(factor);
   return {factor * unfold(g.dy(), g), Tensor()};
@@ -58,66 +62,101 @@ Tensors prod_gradient(Grad& g) {
 
 }  // namespace
 
-#define HOLDFAST_REDUCTION(Name, fn)                                                                            \
-  OP(Name, &fn).args("input_tensor").options<&ReduceOptions::axis, &ReduceOptions::keepdims>("axis, keepdims") \
-      .inputs("input, axis: Tidx!").attr("keep_dims", false).infer(infer_fold)
-#define HOLDFAST_REDUCTION_SAMPLES                                                                      \
-  samples("uniform(3, 4)", "uniform(3, 4), axis=1", "uniform(3, 4), axis=-2", "uniform(2, 3, 4), axis=1", \
-          "uniform(2, 3, 4), axis=[0, 2], keepdims=True", "uniform(5), axis=[]")
+#define HOLDFAST_REDUCTION(Name, fn)                                             \
+  OP(Name, &fn)                                                                  \
+      .args("input_tensor")                                                      \
+      .options<&ReduceOptions::axis, &ReduceOptions::keepdims>("axis, keepdims") \
+      .inputs("input, axis: Tidx!")                                              \
+      .attr("keep_dims", false)                                                  \
+      .infer(infer_fold)
+#define HOLDFAST_REDUCTION_SAMPLES                                                    \
+  samples("uniform(3, 4)", "uniform(3, 4), axis=1", "uniform(3, 4), axis=-2",         \
+          "uniform(2, 3, 4), axis=1", "uniform(2, 3, 4), axis=[0, 2], keepdims=True", \
+          "uniform(5), axis=[]")
 
 static const Op sum_op =
-    HOLDFAST_REDUCTION(Sum, reduce_sum).python("reduce_sum, math.reduce_sum").dtypes(kNumbers)
+    HOLDFAST_REDUCTION(Sum, reduce_sum)
+        .python("reduce_sum, math.reduce_sum")
+        .dtypes(kNumbers)
         .doc("Sum over axes; over all of them where none is given.")
         .kernel("fold", run_fold<Fold::kSum>)
-        .gradient(+[](Grad& g) -> Tensors { return {spread_over(g.dy(), g), Tensor()}; }).keeps("axis")
+        .gradient(+[](Grad& g) -> Tensors { return {spread_over(g.dy(), g), Tensor()}; })
+        .keeps("axis")
         .HOLDFAST_REDUCTION_SAMPLES.reference("np.sum(input_tensor, axis=axis, keepdims=keepdims)");
 Tensor reduce_sum(const In& x, const ReduceOptions& o) { return call(sum_op, x, o); }
 
-static const Op mean_op =
-    HOLDFAST_REDUCTION(Mean, reduce_mean).python("reduce_mean, math.reduce_mean").dtypes(kNumbers)
-        .doc("Mean over axes; over all of them where none is given. Integers are rounded towards zero.")
-        .kernel("fold", run_fold<Fold::kMean>)
-        .gradient(mean_gradient).keeps("axis")
-        .HOLDFAST_REDUCTION_SAMPLES
-        .reference("np.mean(input_tensor, axis=axis, keepdims=keepdims) if input_tensor.dtype.kind in 'fc' else "
-                   "np.trunc(np.mean(input_tensor, axis=axis, keepdims=keepdims))");
+static const Op mean_op = HOLDFAST_REDUCTION(Mean, reduce_mean)
+                              .python("reduce_mean, math.reduce_mean")
+                              .dtypes(kNumbers)
+                              .doc(
+                                  "Mean over axes; over all of them where none is given. Integers "
+                                  "are rounded towards zero.")
+                              .kernel("fold", run_fold<Fold::kMean>)
+                              .gradient(mean_gradient)
+                              .keeps("axis")
+                              .HOLDFAST_REDUCTION_SAMPLES.reference(
+                                  "np.mean(input_tensor, axis=axis, keepdims=keepdims) if "
+                                  "input_tensor.dtype.kind in 'fc' else "
+                                  "np.trunc(np.mean(input_tensor, axis=axis, keepdims=keepdims))");
 Tensor reduce_mean(const In& x, const ReduceOptions& o) { return call(mean_op, x, o); }
 
-static const Op prod_op =
-    HOLDFAST_REDUCTION(Prod, reduce_prod).python("reduce_prod, math.reduce_prod").dtypes(kNumbers)
-        .doc("Product over axes; over all of them where none is given.")
-        .kernel("fold", run_fold<Fold::kProd>)
-        .gradient(prod_gradient).keeps("input, axis")
-        .HOLDFAST_REDUCTION_SAMPLES.reference("np.prod(input_tensor, axis=axis, keepdims=keepdims)");
+static const Op prod_op = HOLDFAST_REDUCTION(Prod, reduce_prod)
+                              .python("reduce_prod, math.reduce_prod")
+                              .dtypes(kNumbers)
+                              .doc("Product over axes; over all of them where none is given.")
+                              .kernel("fold", run_fold<Fold::kProd>)
+                              .gradient(prod_gradient)
+                              .keeps("input, axis")
+                              .HOLDFAST_REDUCTION_SAMPLES.reference(
+                                  "np.prod(input_tensor, axis=axis, keepdims=keepdims)");
 Tensor reduce_prod(const In& x, const ReduceOptions& o) { return call(prod_op, x, o); }
 
 static const Op max_op =
-    HOLDFAST_REDUCTION(Max, reduce_max).python("reduce_max, math.reduce_max").dtypes(kReals)
-        .doc("Largest element over axes; over all of them where none is given. NaN where there is one.")
+    HOLDFAST_REDUCTION(Max, reduce_max)
+        .python("reduce_max, math.reduce_max")
+        .dtypes(kReals)
+        .doc(
+            "Largest element over axes; over all of them where none is given. NaN where there is "
+            "one.")
         .kernel("fold", run_fold<Fold::kMax>)
-        .gradient(extreme_gradient).keeps("input, axis, output")
+        .gradient(extreme_gradient)
+        .keeps("input, axis, output")
         .HOLDFAST_REDUCTION_SAMPLES.reference("np.max(input_tensor, axis=axis, keepdims=keepdims)");
 Tensor reduce_max(const In& x, const ReduceOptions& o) { return call(max_op, x, o); }
 
 static const Op min_op =
-    HOLDFAST_REDUCTION(Min, reduce_min).python("reduce_min, math.reduce_min").dtypes(kReals)
-        .doc("Smallest element over axes; over all of them where none is given. NaN where there is one.")
+    HOLDFAST_REDUCTION(Min, reduce_min)
+        .python("reduce_min, math.reduce_min")
+        .dtypes(kReals)
+        .doc(
+            "Smallest element over axes; over all of them where none is given. NaN where there is "
+            "one.")
         .kernel("fold", run_fold<Fold::kMin>)
-        .gradient(extreme_gradient).keeps("input, axis, output")
+        .gradient(extreme_gradient)
+        .keeps("input, axis, output")
         .HOLDFAST_REDUCTION_SAMPLES.reference("np.min(input_tensor, axis=axis, keepdims=keepdims)");
 Tensor reduce_min(const In& x, const ReduceOptions& o) { return call(min_op, x, o); }
 
 static const Op norm_op =
-    HOLDFAST_REDUCTION(EuclideanNorm, reduce_euclidean_norm).python("math.reduce_euclidean_norm").dtypes(kNumbers)
-        .doc("Square root of the sum of squared magnitudes over axes; over all of them where none is given.")
+    HOLDFAST_REDUCTION(EuclideanNorm, reduce_euclidean_norm)
+        .python("math.reduce_euclidean_norm")
+        .dtypes(kNumbers)
+        .doc(
+            "Square root of the sum of squared magnitudes over axes; over all of them where none "
+            "is given.")
         .kernel("fold", run_fold<Fold::kSquares>)
         .gradient(+[](Grad& g) -> Tensors { return {g.x() * unfold(g.dy() / g.y(), g), Tensor()}; })
         .keeps("input, axis, output")
-        .HOLDFAST_REDUCTION_SAMPLES.reference("np.sqrt(np.sum(np.abs(input_tensor) ** 2, axis=axis, keepdims=keepdims)).astype(input_tensor.dtype)");
+        .HOLDFAST_REDUCTION_SAMPLES.reference(
+            "np.sqrt(np.sum(np.abs(input_tensor) ** 2, axis=axis, "
+            "keepdims=keepdims)).astype(input_tensor.dtype)");
 Tensor reduce_euclidean_norm(const In& x, const ReduceOptions& o) { return call(norm_op, x, o); }
 
 static const Op all_op =
-    HOLDFAST_REDUCTION(All, reduce_all).python("reduce_all, math.reduce_all").dtypes(kBools).no_gradient()
+    HOLDFAST_REDUCTION(All, reduce_all)
+        .python("reduce_all, math.reduce_all")
+        .dtypes(kBools)
+        .no_gradient()
         .doc("Whether all elements are true over axes; over all axes where none is given.")
         .kernel("fold", run_fold<Fold::kMin>)
         .samples("bools(3, 4)", "bools(3, 4), axis=1", "bools(2, 3, 4), axis=[0, 2], keepdims=True")
@@ -125,7 +164,10 @@ static const Op all_op =
 Tensor reduce_all(const In& x, const ReduceOptions& o) { return call(all_op, x, o); }
 
 static const Op any_op =
-    HOLDFAST_REDUCTION(Any, reduce_any).python("reduce_any, math.reduce_any").dtypes(kBools).no_gradient()
+    HOLDFAST_REDUCTION(Any, reduce_any)
+        .python("reduce_any, math.reduce_any")
+        .dtypes(kBools)
+        .no_gradient()
         .doc("Whether any element is true over axes; over all axes where none is given.")
         .kernel("fold", run_fold<Fold::kMax>)
         .samples("bools(3, 4)", "bools(3, 4), axis=1", "bools(2, 3, 4), axis=[0, 2], keepdims=True")

@@ -36,7 +36,10 @@ void for_rows(const std::array<const Tensor*, N>& in, const Shape& out, F&& f) {
       if (joins) joins = stride[k] == strides[k].back() * sizes.back();
     }
     if (out[-i] == 1) continue;
-    if (joins) { sizes.back() *= out[-i]; continue; }
+    if (joins) {
+      sizes.back() *= out[-i];
+      continue;
+    }
     sizes.push_back(out[-i]);
     for (size_t k = 0; k < N; ++k) strides[k].push_back(stride[k]);
   }

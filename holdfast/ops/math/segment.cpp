@@ -28,17 +28,27 @@ Status run_segment(Call& c) {
   visit_indices(ids.dtype(), [&]<class I>(I) {
     const I* id = ids.data<I>();
     for (int64_t i = 0, n = ids.size(); i < n && status.ok(); ++i) {
-      if (id[i] < 0) status = {Code::E1103, cat(c.op.name, ": `segment_ids` holds ", id[i], " at position ", i, ", expected 0 or more")};
-      else if (i && id[i] < id[i - 1]) status = {Code::E1103, cat(c.op.name, ": `segment_ids` decreases at position ", i, ", from ", id[i - 1], " to ", id[i]),
-                                                 "the ids of sorted segments never decrease; the unsorted_segment_ functions take any order"};
-      else if (id[i] == std::numeric_limits<I>::max()) status = {Code::E1103, cat(c.op.name, ": `segment_ids` holds ", id[i], ", too large for a number of segments")};
-      else rows = static_cast<int64_t>(id[i]) + 1;
+      if (id[i] < 0)
+        status = {Code::E1103, cat(c.op.name, ": `segment_ids` holds ", id[i], " at position ", i,
+                                   ", expected 0 or more")};
+      else if (i && id[i] < id[i - 1])
+        status = {Code::E1103,
+                  cat(c.op.name, ": `segment_ids` decreases at position ", i, ", from ", id[i - 1],
+                      " to ", id[i]),
+                  "the ids of sorted segments never decrease; the unsorted_segment_ functions take "
+                  "any order"};
+      else if (id[i] == std::numeric_limits<I>::max())
+        status = {Code::E1103, cat(c.op.name, ": `segment_ids` holds ", id[i],
+                                   ", too large for a number of segments")};
+      else
+        rows = static_cast<int64_t>(id[i]) + 1;
     }
   });
   if (!status.ok()) return status;
   Shape out = data.shape();
   out.dims()[0] = rows;
-  if (!out.elements()) return {Code::E1102, cat(c.op.name, ": a result of shape ", out.text(), " is too large")};
+  if (!out.elements())
+    return {Code::E1102, cat(c.op.name, ": a result of shape ", out.text(), " is too large")};
   return fold_segments(c.op.name.c_str(), F, EmptySegment::kZero, data, ids, c.out(0, out));
 }
 
@@ -54,46 +64,71 @@ Tensors gradient(Grad& g) {
 
 }  // namespace
 
-#define HOLDFAST_SEGMENT(Name, fn, path)                                                                           \
-  OP(Name, &fn).args("data, segment_ids: Tindices").python("math." path).dtypes(kIndices, "Tindices")              \
-      .infer(infer_segment).samples("uniform(5), [0, 0, 1, 1, 1]", "uniform(4, 3), [0, 0, 2, 2]")
-#define HOLDFAST_SEGMENT_REFERENCE(f, empty)                                                                       \
-  "np.stack([" f "(data[np.asarray(segment_ids) == i], axis=0) if i in segment_ids else np.full_like(data[0], " empty ") " \
+#define HOLDFAST_SEGMENT(Name, fn, path)   \
+  OP(Name, &fn)                            \
+      .args("data, segment_ids: Tindices") \
+      .python("math." path)                \
+      .dtypes(kIndices, "Tindices")        \
+      .infer(infer_segment)                \
+      .samples("uniform(5), [0, 0, 1, 1, 1]", "uniform(4, 3), [0, 0, 2, 2]")
+#define HOLDFAST_SEGMENT_REFERENCE(f, empty)                               \
+  "np.stack([" f                                                           \
+  "(data[np.asarray(segment_ids) == i], axis=0) if i in segment_ids else " \
+  "np.full_like(data[0], " empty                                           \
+  ") "                                                                     \
   "for i in range(segment_ids[-1] + 1)])"
 
-static const Op sum_op =
-    HOLDFAST_SEGMENT(SegmentSum, segment_sum, "segment_sum").dtypes(kNumbers).kernel("reference", run_segment<SegmentFold::kSum>)
-        .doc("Sum of the rows of each segment; ids never decrease, segments that do not occur are 0.")
-        .gradient(gradient<&SegmentGradient::sum>).keeps("segment_ids")
-        .reference(HOLDFAST_SEGMENT_REFERENCE("np.sum", "0"));
+static const Op sum_op = HOLDFAST_SEGMENT(SegmentSum, segment_sum, "segment_sum")
+                             .dtypes(kNumbers)
+                             .kernel("reference", run_segment<SegmentFold::kSum>)
+                             .doc(
+                                 "Sum of the rows of each segment; ids never decrease, segments "
+                                 "that do not occur are 0.")
+                             .gradient(gradient<&SegmentGradient::sum>)
+                             .keeps("segment_ids")
+                             .reference(HOLDFAST_SEGMENT_REFERENCE("np.sum", "0"));
 Tensor segment_sum(const In& data, const In& ids) { return sum_op({data, ids}); }
 
-static const Op mean_op =
-    HOLDFAST_SEGMENT(SegmentMean, segment_mean, "segment_mean").dtypes(kNumbers).kernel("reference", run_segment<SegmentFold::kMean>)
-        .doc("Mean of the rows of each segment; ids never decrease, segments that do not occur are 0.")
-        .gradient(gradient<&SegmentGradient::mean>).keeps("segment_ids")
-        .reference(HOLDFAST_SEGMENT_REFERENCE("np.mean", "0"));
+static const Op mean_op = HOLDFAST_SEGMENT(SegmentMean, segment_mean, "segment_mean")
+                              .dtypes(kNumbers)
+                              .kernel("reference", run_segment<SegmentFold::kMean>)
+                              .doc(
+                                  "Mean of the rows of each segment; ids never decrease, segments "
+                                  "that do not occur are 0.")
+                              .gradient(gradient<&SegmentGradient::mean>)
+                              .keeps("segment_ids")
+                              .reference(HOLDFAST_SEGMENT_REFERENCE("np.mean", "0"));
 Tensor segment_mean(const In& data, const In& ids) { return mean_op({data, ids}); }
 
-static const Op prod_op =
-    HOLDFAST_SEGMENT(SegmentProd, segment_prod, "segment_prod").dtypes(kNumbers).kernel("reference", run_segment<SegmentFold::kProd>)
-        .doc("Product of the rows of each segment; ids never decrease, segments that do not occur are 1.")
-        .gradient(gradient<&SegmentGradient::prod>).keeps("data, segment_ids")
-        .reference(HOLDFAST_SEGMENT_REFERENCE("np.prod", "1"));
+static const Op prod_op = HOLDFAST_SEGMENT(SegmentProd, segment_prod, "segment_prod")
+                              .dtypes(kNumbers)
+                              .kernel("reference", run_segment<SegmentFold::kProd>)
+                              .doc(
+                                  "Product of the rows of each segment; ids never decrease, "
+                                  "segments that do not occur are 1.")
+                              .gradient(gradient<&SegmentGradient::prod>)
+                              .keeps("data, segment_ids")
+                              .reference(HOLDFAST_SEGMENT_REFERENCE("np.prod", "1"));
 Tensor segment_prod(const In& data, const In& ids) { return prod_op({data, ids}); }
 
-static const Op max_op =
-    HOLDFAST_SEGMENT(SegmentMax, segment_max, "segment_max").dtypes(kReals).kernel("reference", run_segment<SegmentFold::kMax>)
-        .doc("Largest of the rows of each segment; ids never decrease, segments that do not occur are 0.")
-        .gradient(gradient<&SegmentGradient::extreme>)
-        .reference(HOLDFAST_SEGMENT_REFERENCE("np.max", "0"));
+static const Op max_op = HOLDFAST_SEGMENT(SegmentMax, segment_max, "segment_max")
+                             .dtypes(kReals)
+                             .kernel("reference", run_segment<SegmentFold::kMax>)
+                             .doc(
+                                 "Largest of the rows of each segment; ids never decrease, "
+                                 "segments that do not occur are 0.")
+                             .gradient(gradient<&SegmentGradient::extreme>)
+                             .reference(HOLDFAST_SEGMENT_REFERENCE("np.max", "0"));
 Tensor segment_max(const In& data, const In& ids) { return max_op({data, ids}); }
 
-static const Op min_op =
-    HOLDFAST_SEGMENT(SegmentMin, segment_min, "segment_min").dtypes(kReals).kernel("reference", run_segment<SegmentFold::kMin>)
-        .doc("Smallest of the rows of each segment; ids never decrease, segments that do not occur are 0.")
-        .gradient(gradient<&SegmentGradient::extreme>)
-        .reference(HOLDFAST_SEGMENT_REFERENCE("np.min", "0"));
+static const Op min_op = HOLDFAST_SEGMENT(SegmentMin, segment_min, "segment_min")
+                             .dtypes(kReals)
+                             .kernel("reference", run_segment<SegmentFold::kMin>)
+                             .doc(
+                                 "Smallest of the rows of each segment; ids never decrease, "
+                                 "segments that do not occur are 0.")
+                             .gradient(gradient<&SegmentGradient::extreme>)
+                             .reference(HOLDFAST_SEGMENT_REFERENCE("np.min", "0"));
 Tensor segment_min(const In& data, const In& ids) { return min_op({data, ids}); }
 
 }  // namespace holdfast

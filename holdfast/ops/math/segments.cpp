@@ -14,7 +14,8 @@ namespace holdfast {
 namespace {
 
 template <class T>
-using wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+using wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                             std::type_identity<T>>::type;
 
 template <class T>
 T identity_of(SegmentFold f) {
@@ -44,33 +45,42 @@ W joined(SegmentFold f, W a, W b) {
     if (f == SegmentFold::kMin) return a != a ? a : a < b ? a : b;
   }
   if (f != SegmentFold::kProd) return static_cast<W>(static_cast<U>(a) + static_cast<U>(b));
-  if constexpr (std::is_integral_v<W>) return static_cast<W>(1u * static_cast<U>(a) * static_cast<U>(b));
-  else return a * b;
+  if constexpr (std::is_integral_v<W>)
+    return static_cast<W>(1u * static_cast<U>(a) * static_cast<U>(b));
+  else
+    return a * b;
 }
 
 template <SegmentFold F, class T>
-void fold_columns(const T* data, const std::vector<int64_t>& ids, int64_t width, int64_t from, int64_t to, float_of<T>* cells) {
+void fold_columns(const T* data, const std::vector<int64_t>& ids, int64_t width, int64_t from,
+                  int64_t to, float_of<T>* cells) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0) continue;
     const T* row = data + static_cast<int64_t>(i) * width;
     auto* cell = cells + ids[i] * width;
-    for (int64_t k = from; k < to; ++k) cell[k] = joined(F, cell[k], static_cast<float_of<T>>(row[k]));
+    for (int64_t k = from; k < to; ++k)
+      cell[k] = joined(F, cell[k], static_cast<float_of<T>>(row[k]));
   }
 }
 
 template <class T>
-void fold_columns(SegmentFold f, const T* data, const std::vector<int64_t>& ids, int64_t width, int64_t from, int64_t to, float_of<T>* cells) {
+void fold_columns(SegmentFold f, const T* data, const std::vector<int64_t>& ids, int64_t width,
+                  int64_t from, int64_t to, float_of<T>* cells) {
   switch (f) {
-    case SegmentFold::kProd: return fold_columns<SegmentFold::kProd>(data, ids, width, from, to, cells);
-    case SegmentFold::kMax: return fold_columns<SegmentFold::kMax>(data, ids, width, from, to, cells);
-    case SegmentFold::kMin: return fold_columns<SegmentFold::kMin>(data, ids, width, from, to, cells);
+    case SegmentFold::kProd:
+      return fold_columns<SegmentFold::kProd>(data, ids, width, from, to, cells);
+    case SegmentFold::kMax:
+      return fold_columns<SegmentFold::kMax>(data, ids, width, from, to, cells);
+    case SegmentFold::kMin:
+      return fold_columns<SegmentFold::kMin>(data, ids, width, from, to, cells);
     default: return fold_columns<SegmentFold::kSum>(data, ids, width, from, to, cells);
   }
 }
 
 }  // namespace
 
-Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const Tensor& data, const Tensor& ids, const Tensor& out) {
+Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const Tensor& data,
+                     const Tensor& ids, const Tensor& out) {
   int64_t rows = out.dim(0), count = ids.size(), width = 1;
   for (int i = 1; i < out.rank(); ++i) width *= out.dim(i);
   std::vector<int64_t> at(static_cast<size_t>(count));
@@ -81,8 +91,11 @@ Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const 
   visit_indices(ids.dtype(), [&]<class I>(I) {
     for (int64_t i = 0; i < count && status.ok(); ++i) {
       auto row = static_cast<int64_t>(ids.data<I>()[i]);
-      if (row >= rows) status = {Code::E1103, cat(op, ": `segment_ids` holds ", row, " at position ", i, ", expected less than ", rows)};
-      else if (row >= 0 && !hollow_result) ++members[static_cast<size_t>(row)];
+      if (row >= rows)
+        status = {Code::E1103, cat(op, ": `segment_ids` holds ", row, " at position ", i,
+                                   ", expected less than ", rows)};
+      else if (row >= 0 && !hollow_result)
+        ++members[static_cast<size_t>(row)];
       at[static_cast<size_t>(i)] = row;
     }
   });
@@ -97,7 +110,9 @@ Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const 
       if (data.size()) {
         // Threads share out columns, never rows: each sum has one order.
         int64_t grain = std::max<int64_t>(64, 65536 / std::max<int64_t>(1, count));
-        parallel_for(width, grain, [&](int64_t from, int64_t to) { fold_columns(f, data.data<T>(), at, width, from, to, cells); });
+        parallel_for(width, grain, [&](int64_t from, int64_t to) {
+          fold_columns(f, data.data<T>(), at, width, from, to, cells);
+        });
       }
       auto* to = out.mutable_data<T>();
       for (int64_t r = 0; r < rows; ++r) {
@@ -106,11 +121,15 @@ Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const 
         if (direct && !hollow && f != SegmentFold::kMean && n > 0) continue;
         for (int64_t k = r * width; k < (r + 1) * width; ++k) {
           W v = cells[k];
-          if (hollow) v = W(0);
-          else if (n == 0) v = W(identity_of<T>(f));
+          if (hollow)
+            v = W(0);
+          else if (n == 0)
+            v = W(identity_of<T>(f));
           else if (f == SegmentFold::kMean) {
-            if constexpr (is_complex_v<W>) v /= static_cast<typename W::value_type>(n);
-            else v = static_cast<W>(v / static_cast<W>(n));
+            if constexpr (is_complex_v<W>)
+              v /= static_cast<typename W::value_type>(n);
+            else
+              v = static_cast<W>(v / static_cast<W>(n));
           }
           to[k] = static_cast<T>(v);
         }
@@ -139,7 +158,8 @@ Tensor SegmentGradient::mean(const Tensor& dy) const {
 Tensor SegmentGradient::prod(const Tensor& dy) const {
   Tensor zero = equal(data, zeros_like(data)), one = ones_like(data);
   Tensor zeros = fold(SegmentFold::kSum, cast(zero, dy.dtype()), ids, out);
-  Tensor live = where(equal(zeros, zeros_like(zeros)) | equal(zeros, ones_like(zeros)), dy, zeros_like(dy));
+  Tensor live =
+      where(equal(zeros, zeros_like(zeros)) | equal(zeros, ones_like(zeros)), dy, zeros_like(dy));
   Tensor nonzero = where(zero, one, data);
   Tensor others = rows_of(fold(SegmentFold::kProd, nonzero, ids, out));
   Tensor alone = equal(rows_of(zeros), zeros_like(data));  // no zero in the segment

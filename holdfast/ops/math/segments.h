@@ -10,9 +10,10 @@ enum class SegmentFold : uint8_t { kSum, kMean, kProd, kMax, kMin };
 /// What a segment without rows holds.
 enum class EmptySegment : uint8_t { kZero, kExtreme };
 
-/// Folds the rows of `data` into the rows of `out` that `ids` name. A negative id drops its row, one
-/// past the end is refused.
-Status fold_segments(const char* op, SegmentFold, EmptySegment, const Tensor& data, const Tensor& ids, const Tensor& out);
+/// Folds the rows of `data` into the rows of `out` that `ids` name. A negative id drops its row,
+/// one past the end is refused.
+Status fold_segments(const char* op, SegmentFold, EmptySegment, const Tensor& data,
+                     const Tensor& ids, const Tensor& out);
 
 /// Gradients; `sum` and `prod` fold as the op under derivation does, over the same ids.
 struct SegmentGradient {

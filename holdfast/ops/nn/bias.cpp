@@ -29,7 +29,8 @@ void infer_add(Infer& s) {
   if (s.shape().has_rank() && s.shape(1).has_rank()) {
     int64_t channels = s.shape()[axis], have = s.shape(1)[0];
     if (channels >= 0 && have >= 0 && channels != have)
-      s.bad_shape(1, cat(channels, " elements, one for each channel of `value` ", s.shape().text()));
+      s.bad_shape(1,
+                  cat(channels, " elements, one for each channel of `value` ", s.shape().text()));
   }
   s.output(s.dtype(), s.shape());
 }
@@ -50,8 +51,8 @@ void infer_sum(Infer& s) {
   s.output(s.dtype(), Shape{s.shape().has_rank() ? s.shape()[axis] : kUnknown});
 }
 
-// The tensor is [outer, channels, inner]. Blocks of `outer` are summed side by side and then in order,
-// so that the result is the same for any number of threads.
+// The tensor is [outer, channels, inner]. Blocks of `outer` are summed side by side and then in
+// order, so that the result is the same for any number of threads.
 template <class T>
 void sum_channels(const T* x, int64_t outer, int64_t channels, int64_t inner, T* out) {
   using W = std::conditional_t<std::is_integral_v<T>, uint64_t, float_of<T>>;
@@ -87,41 +88,63 @@ Status run_sum(Call& c) {
   Tensor& y = c.out();
   int axis = channel_axis(nullptr, c.attr(0).s(), x.rank());
   int64_t outer = 1, inner = 1;
-  for (int i = 0; i < x.rank(); ++i) if (i != axis) (i < axis ? outer : inner) *= x.dim(i);
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) (i < axis ? outer : inner) *= x.dim(i);
   if (inner == 1 && !is_complex(x.dtype()) && outer > 0) {  // columns side by side
     int64_t first = 0;
     fold(Fold::kSum, view_of(x, Shape{outer, y.size()}), {&first, 1}, y);
     return {};
   }
   visit_plain(x.dtype(), [&]<class T>(T) {
-    if constexpr (!std::is_same_v<T, bool>) sum_channels(x.data<T>(), outer, y.size(), inner, y.mutable_data<T>());
+    if constexpr (!std::is_same_v<T, bool>)
+      sum_channels(x.data<T>(), outer, y.size(), inner, y.mutable_data<T>());
   });
   return {};
 }
 
 extern const Op add_op, sum_op;
 
-const Op add_op =
-    RAW_OP(BiasAdd).inputs("value, bias").attr("data_format", "NHWC").dtypes(kNumbers)
-        .doc("A bias for each channel, added to all its positions.")
-        .infer(infer_add).kernel("broadcast", run_add)
-        .gradient(+[](Grad& g) -> Tensors { return {g.dy(), g.wants(1) ? sum_op({g.dy()}, g.attrs()) : Tensor()}; }).keeps("");
+const Op add_op = RAW_OP(BiasAdd)
+                      .inputs("value, bias")
+                      .attr("data_format", "NHWC")
+                      .dtypes(kNumbers)
+                      .doc("A bias for each channel, added to all its positions.")
+                      .infer(infer_add)
+                      .kernel("broadcast", run_add)
+                      .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy(), g.wants(1) ? sum_op({g.dy()}, g.attrs()) : Tensor()};
+}).keeps("");
 const Op sum_op =
-    RAW_OP(BiasAddGrad).inputs("out_backprop").attr("data_format", "NHWC").dtypes(kNumbers)
-        .doc("Gradient of BiasAdd with respect to the bias: the sum over all axes but the channels.")
-        .infer(infer_sum).kernel("blocks", run_sum)
-        .gradient(+[](Grad& g) -> Tensors { return {add_op({zeros_like(g.x()), g.dy()}, g.attrs())}; }).keeps("");
+    RAW_OP(BiasAddGrad)
+        .inputs("out_backprop")
+        .attr("data_format", "NHWC")
+        .dtypes(kNumbers)
+        .doc(
+            "Gradient of BiasAdd with respect to the bias: the sum over all axes but the channels.")
+        .infer(infer_sum)
+        .kernel("blocks", run_sum)
+        .gradient(+[](Grad& g) -> Tensors {
+  return {add_op({zeros_like(g.x()), g.dy()}, g.attrs())};
+}).keeps("");
 
 }  // namespace
 
-REGISTER(FUNCTION(&bias_add).args("value, bias").options<&BiasAddOptions::data_format>("data_format").python("nn.bias_add")
-    .doc("`bias` added to every position of its channel; channels are the last axis, or the second ('NC...').")
-    .samples("uniform(2, 3, 4), uniform(4)", "uniform(2, 3, 4), uniform(3), 'NCW'", "ints(2, 3), ints(3)", "uniform(2, 4, 3, 2), uniform(4), 'NCHW'")
-    .reference("value + bias.reshape([-1] + [1] * (value.ndim - 2 if data_format and data_format.startswith('NC') else 0))"));
+REGISTER(FUNCTION(&bias_add)
+             .args("value, bias")
+             .options<&BiasAddOptions::data_format>("data_format")
+             .python("nn.bias_add")
+             .doc("`bias` added to every position of its channel; channels are the last axis, or "
+                  "the second ('NC...').")
+             .samples("uniform(2, 3, 4), uniform(4)", "uniform(2, 3, 4), uniform(3), 'NCW'",
+                      "ints(2, 3), ints(3)", "uniform(2, 4, 3, 2), uniform(4), 'NCHW'")
+             .reference("value + bias.reshape([-1] + [1] * (value.ndim - 2 if data_format and "
+                        "data_format.startswith('NC') else 0))"));
 Tensor bias_add(const In& value, const In& bias, const BiasAddOptions& o) {
   bool second = o.data_format && o.data_format->starts_with("NC");
-  if (o.data_format && !second && !(o.data_format->starts_with("N") && o.data_format->ends_with("C")))
-    fail(Code::E1103, cat("bias_add: `data_format` is '", *o.data_format, "', expected 'N...C' or 'NC...'"));
+  if (o.data_format && !second &&
+      !(o.data_format->starts_with("N") && o.data_format->ends_with("C")))
+    fail(Code::E1103,
+         cat("bias_add: `data_format` is '", *o.data_format, "', expected 'N...C' or 'NC...'"));
   return add_op({value, bias}, {second ? "NCHW" : "NHWC"});
 }
 

@@ -6,19 +6,22 @@
 
 namespace holdfast::nn {
 
-Attrs conv_attrs(const char* function, int axes, bool first, const Ints& strides, const Padding& padding,
-                 const Ints& dilations) {
+Attrs conv_attrs(const char* function, int axes, bool first, const Ints& strides,
+                 const Padding& padding, const Ints& dilations) {
   auto widened = [&](Ints list, size_t each, int64_t fill) {
     auto at = static_cast<std::ptrdiff_t>(first ? 2 : 1);
-    if (axes == 1 && list.size() == 3 * each) list.insert(list.begin() + at * static_cast<std::ptrdiff_t>(each), each, fill);
+    if (axes == 1 && list.size() == 3 * each)
+      list.insert(list.begin() + at * static_cast<std::ptrdiff_t>(each), each, fill);
     return list;
   };
   if (axes == 3 && padding.is_explicit()) {
-    fail(Code::E1105, cat(function, ": padding as a list of pairs is not supported over three axes"),
+    fail(Code::E1105,
+         cat(function, ": padding as a list of pairs is not supported over three axes"),
          "supported: 'SAME' and 'VALID'; or pad the input first");
   }
   int raw = axes == 1 ? 2 : axes;
-  Attrs a{widened(strides, 1, 1), padding.mode(), format_name(raw, first), widened(dilations, 1, 1)};
+  Attrs a{widened(strides, 1, 1), padding.mode(), format_name(raw, first),
+          widened(dilations, 1, 1)};
   if (axes < 3) a.push_back(widened(padding.amounts(), 2, 0));
   return a;
 }
@@ -29,7 +32,9 @@ Tensor remove_axis(const Tensor& t, int axis) { return squeeze(t, {.axis = Sizes
 void need_rank(const char* function, const char* argument, const Tensor& t, int low, int high) {
   if (!t.shape().has_rank() || (t.rank() >= low && (high < 0 || t.rank() <= high))) return;
   fail(Code::E1102, cat(function, ": `", argument, "` is ", type_text(t), ", expected rank ", low,
-                        high < 0 ? " or more" : high == low ? "" : cat(" to ", high)));
+                        high < 0      ? " or more"
+                        : high == low ? ""
+                                      : cat(" to ", high)));
 }
 
 }  // namespace holdfast::nn

@@ -7,8 +7,8 @@ namespace holdfast::nn {
 
 /// Attributes of a convolution over `axes` axes; one over a single axis runs as one over two, the
 /// first of size 1.
-Attrs conv_attrs(const char* function, int axes, bool channels_first, const Ints& strides, const Padding& padding,
-                 const Ints& dilations);
+Attrs conv_attrs(const char* function, int axes, bool channels_first, const Ints& strides,
+                 const Padding& padding, const Ints& dilations);
 /// `t` with an axis of size 1 put in, or taken out.
 Tensor insert_axis(const Tensor& t, int axis);
 Tensor remove_axis(const Tensor& t, int axis);

@@ -14,9 +14,13 @@ namespace {
 
 constexpr int64_t kGrainWork = 1 << 16;  // multiplications a piece of work should have
 
-int64_t grain_for(int64_t work) { return std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1)); }
+int64_t grain_for(int64_t work) {
+  return std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1));
+}
 
-struct Place { int64_t n, d, h, w; };
+struct Place {
+  int64_t n, d, h, w;
+};
 Place place_of(int64_t i, const Extent& e) {
   return {i / (e[0] * e[1] * e[2]), i / (e[1] * e[2]) % e[0], i / e[2] % e[1], i % e[2]};
 }
@@ -53,7 +57,9 @@ void for_readers(const ConvShape& s, const Place& i, F&& f) {
       int64_t y = reader(s, 1, i.h, h);
       for (int64_t w = 0; y >= 0 && w < s.size[2]; ++w) {
         int64_t x = reader(s, 2, i.w, w);
-        if (x >= 0) f((d * s.size[1] + h) * s.size[2] + w, ((i.n * s.out[0] + z) * s.out[1] + y) * s.out[2] + x);
+        if (x >= 0)
+          f((d * s.size[1] + h) * s.size[2] + w,
+            ((i.n * s.out[0] + z) * s.out[1] + y) * s.out[2] + x);
       }
     }
   }
@@ -70,9 +76,11 @@ void forward(const ConvShape& s, const T* image, const T* filter, T* maps) {
       std::fill(sum.begin(), sum.end(), W(0));
       for_taps(s, place_of(p, s.out), [&](int64_t tap, int64_t at) {
         for (int64_t g = 0; g < s.groups; ++g)
-          loops.rows(image + at * s.channels + g * gi, gi, filter + tap * gi * out + g * go, out, sum.data() + g * go, go);
+          loops.rows(image + at * s.channels + g * gi, gi, filter + tap * gi * out + g * go, out,
+                     sum.data() + g * go, go);
       });
-      for (int64_t o = 0; o < out; ++o) maps[p * out + o] = static_cast<T>(sum[static_cast<size_t>(o)]);
+      for (int64_t o = 0; o < out; ++o)
+        maps[p * out + o] = static_cast<T>(sum[static_cast<size_t>(o)]);
     }
   });
 }
@@ -88,24 +96,29 @@ void input(const ConvShape& s, T* image, const T* filter, const T* maps) {
       std::fill(sum.begin(), sum.end(), W(0));
       for_readers(s, place_of(p, s.in), [&](int64_t tap, int64_t at) {
         for (int64_t g = 0; g < s.groups; ++g)
-          loops.dots(maps + at * out + g * go, go, filter + tap * gi * out + g * go, out, sum.data() + g * gi, gi);
+          loops.dots(maps + at * out + g * go, go, filter + tap * gi * out + g * go, out,
+                     sum.data() + g * gi, gi);
       });
-      for (int64_t c = 0; c < s.channels; ++c) image[p * s.channels + c] = static_cast<T>(sum[static_cast<size_t>(c)]);
+      for (int64_t c = 0; c < s.channels; ++c)
+        image[p * s.channels + c] = static_cast<T>(sum[static_cast<size_t>(c)]);
     }
   });
 }
 
-// A piece is one tap and a block of input channels: it reads all images, and nobody else adds to it.
+// A piece is one tap and a block of input channels: it reads all images, and nobody else adds to
+// it.
 template <class T>
 void filter_of(const ConvShape& s, const T* image, T* filter, const T* maps) {
   using W = sum_of<T>;
   constexpr int64_t kBlock = 16;
-  int64_t gi = s.group_in(), go = s.group_out(), out = s.out_channels, blocks = (gi + kBlock - 1) / kBlock;
+  int64_t gi = s.group_in(), go = s.group_out(), out = s.out_channels,
+          blocks = (gi + kBlock - 1) / kBlock;
   const auto& loops = conv_loops<T>();
   parallel_for(s.taps() * blocks, 1, [&](int64_t begin, int64_t end) {
     std::vector<W> sum(static_cast<size_t>(std::min(kBlock, gi) * out));
     for (int64_t piece = begin; piece < end; ++piece) {
-      int64_t tap = piece / blocks, from = piece % blocks * kBlock, count = std::min(kBlock, gi - from);
+      int64_t tap = piece / blocks, from = piece % blocks * kBlock,
+              count = std::min(kBlock, gi - from);
       Extent t{tap / (s.size[1] * s.size[2]), tap / s.size[2] % s.size[1], tap % s.size[2]};
       std::fill(sum.begin(), sum.end(), W(0));
       for (int64_t p = 0, n = s.batch * s.positions(); p < n; ++p) {
@@ -116,7 +129,8 @@ void filter_of(const ConvShape& s, const T* image, T* filter, const T* maps) {
         if (z < 0 || y < 0 || x < 0 || z >= s.in[0] || y >= s.in[1] || x >= s.in[2]) continue;
         int64_t at = ((o.n * s.in[0] + z) * s.in[1] + y) * s.in[2] + x;
         for (int64_t g = 0; g < s.groups; ++g)
-          loops.outer(image + at * s.channels + g * gi + from, count, maps + p * out + g * go, go, sum.data() + g * go, out);
+          loops.outer(image + at * s.channels + g * gi + from, count, maps + p * out + g * go, go,
+                      sum.data() + g * go, out);
       }
       T* to = filter + (tap * gi + from) * out;
       for (int64_t i = 0; i < count * out; ++i) to[i] = static_cast<T>(sum[static_cast<size_t>(i)]);
@@ -144,24 +158,33 @@ void run(Call& c, ConvCall& k) {
     // The kernels know one layout; the other one is brought there and back.
     image = c.scratch(k.dtype, image.shape());
     maps = c.scratch(k.dtype, maps.shape());
-    if (k.pass != Pass::kInput) swap_axes(k.image.data<T>(), image.mutable_data<T>(), s.batch, s.channels, s.in_positions());
-    if (k.pass != Pass::kForward) swap_axes(k.maps.data<T>(), maps.mutable_data<T>(), s.batch, s.out_channels, s.positions());
+    if (k.pass != Pass::kInput)
+      swap_axes(k.image.data<T>(), image.mutable_data<T>(), s.batch, s.channels, s.in_positions());
+    if (k.pass != Pass::kForward)
+      swap_axes(k.maps.data<T>(), maps.mutable_data<T>(), s.batch, s.out_channels, s.positions());
   }
   const T *x = image.data<T>(), *w = k.filter.data<T>(), *y = maps.data<T>();
-  if (k.pass == Pass::kForward) forward(s, x, w, maps.mutable_data<T>());
-  else if (k.pass == Pass::kInput) input(s, image.mutable_data<T>(), w, y);
-  else filter_of(s, x, k.filter.mutable_data<T>(), y);
+  if (k.pass == Pass::kForward)
+    forward(s, x, w, maps.mutable_data<T>());
+  else if (k.pass == Pass::kInput)
+    input(s, image.mutable_data<T>(), w, y);
+  else
+    filter_of(s, x, k.filter.mutable_data<T>(), y);
   if (!s.channels_first) return;
-  if (k.pass == Pass::kForward) swap_axes(y, k.maps.mutable_data<T>(), s.batch, s.positions(), s.out_channels);
-  if (k.pass == Pass::kInput) swap_axes(x, k.image.mutable_data<T>(), s.batch, s.in_positions(), s.channels);
+  if (k.pass == Pass::kForward)
+    swap_axes(y, k.maps.mutable_data<T>(), s.batch, s.positions(), s.out_channels);
+  if (k.pass == Pass::kInput)
+    swap_axes(x, k.image.mutable_data<T>(), s.batch, s.in_positions(), s.channels);
 }
 
 }  // namespace
 
 Status run_reference(Call& c, Pass pass, bool depthwise) {
   ConvCall k(c, pass, depthwise);
-  if (k.dtype == int32) run<int32_t>(c, k);
-  else visit_floats(k.dtype, [&]<class T>(T) { run<T>(c, k); });
+  if (k.dtype == int32)
+    run<int32_t>(c, k);
+  else
+    visit_floats(k.dtype, [&]<class T>(T) { run<T>(c, k); });
   return {};
 }
 

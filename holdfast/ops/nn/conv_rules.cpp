@@ -11,7 +11,8 @@ namespace {
 // Refuses `out_backprop` unless it has the shape that the forward pass would give.
 void check_maps(const Infer& s, const ConvShape& c) {
   Shape want = c.out_shape(c.out_channels);
-  if (!s.shape(2).compatible(want)) s.bad_shape(2, cat("shape ", want.text(), ", that of the convolution's result"));
+  if (!s.shape(2).compatible(want))
+    s.bad_shape(2, cat("shape ", want.text(), ", that of the convolution's result"));
 }
 
 // The sizes in input `i` as far as they are known, where they are one for each axis.
@@ -47,10 +48,13 @@ void infer_conv_input(Infer& s, bool depthwise) {
     sizes->insert(0, batch);
   }
   if (sizes->size() != static_cast<size_t>(rank))
-    s.bad_value("input_sizes", Shape(*sizes).text(), cat(rank, " sizes, or the ", axes, " spatial ones"));
+    s.bad_value("input_sizes", Shape(*sizes).text(),
+                cat(rank, " sizes, or the ", axes, " spatial ones"));
   if ((*sizes)[0] == -1) (*sizes)[0] = batch;
   for (size_t i = 1; i < sizes->size(); ++i)
-    if ((*sizes)[i] < 0) s.bad_value("input_sizes", Shape(*sizes).text(), "sizes of 0 or more; only the batch may be -1");
+    if ((*sizes)[i] < 0)
+      s.bad_value("input_sizes", Shape(*sizes).text(),
+                  "sizes of 0 or more; only the batch may be -1");
   if ((*sizes)[0] < -1) s.bad_value("input_sizes", Shape(*sizes).text(), "a batch of -1 or more");
   ConvShape c = conv_shape(&s, a, depthwise, Shape(*sizes), s.shape(1));
   check_maps(s, c);
@@ -65,14 +69,18 @@ void infer_conv_filter(Infer& s, bool depthwise) {
   WindowArgs a = checked_window_args(s);
   auto sizes = s.ints(1);
   if (!sizes) return s.output(s.dtype(), partly_known(s, 1, rank));
-  if (sizes->size() != static_cast<size_t>(rank)) s.bad_value("filter_sizes", Shape(*sizes).text(), cat(rank, " sizes"));
-  for (int64_t d : *sizes) if (d < 0) s.bad_value("filter_sizes", Shape(*sizes).text(), "sizes of 0 or more");
+  if (sizes->size() != static_cast<size_t>(rank))
+    s.bad_value("filter_sizes", Shape(*sizes).text(), cat(rank, " sizes"));
+  for (int64_t d : *sizes)
+    if (d < 0) s.bad_value("filter_sizes", Shape(*sizes).text(), "sizes of 0 or more");
   ConvShape c = conv_shape(&s, a, depthwise, s.shape(0), Shape(*sizes));
   check_maps(s, c);
   s.output(s.dtype(), Shape(*sizes));
 }
 
-Tensor sizes_of(const Tensor& t) { return t.shape().is_full() ? Sizes(t.shape()).tensor() : shape(t); }
+Tensor sizes_of(const Tensor& t) {
+  return t.shape().is_full() ? Sizes(t.shape()).tensor() : shape(t);
+}
 
 Tensors grad_conv(Grad& g, const ConvOps& f) {
   Tensor dy = g.dy();

@@ -22,7 +22,8 @@ struct ConvShape : Window {
 };
 
 /// The geometry from the shapes of image and filter.
-ConvShape conv_shape(const Infer* s, const WindowArgs&, bool depthwise, const Shape& image, const Shape& filter);
+ConvShape conv_shape(const Infer* s, const WindowArgs&, bool depthwise, const Shape& image,
+                     const Shape& filter);
 
 /// The geometry of a call whose shape rule has run.
 ConvShape conv_shape(const Call& c, Pass pass, bool depthwise);
@@ -40,17 +41,18 @@ struct ConvCall {
 
 const char* refuse_onednn(const Call&, Pass, bool depthwise);
 Status run_onednn(Call&, Pass, bool depthwise);
-/// The same in pieces of `images` images, which divide the batch. `then(i)` is called once image `i` and those of its
-/// piece are there, by the thread that computed them.
+/// The same in pieces of `images` images, which divide the batch. `then(i)` is called once image
+/// `i` and those of its piece are there, by the thread that computed them.
 const char* refuse_onednn_pieces(const Call&, Pass, bool depthwise, int64_t images);
-Status run_onednn_pieces(Call&, Pass, bool depthwise, int64_t images, const std::function<void(int64_t)>& then);
+Status run_onednn_pieces(Call&, Pass, bool depthwise, int64_t images,
+                         const std::function<void(int64_t)>& then);
 /// Gradient of the image where it has few channels, which libraries are slow at.
 const char* refuse_few_channels(const Call&, Pass, bool depthwise);
 Status run_few_channels(Call&, Pass, bool depthwise);
 Status run_reference(Call&, Pass, bool depthwise);
 
-/// Adds the kernels of one pass to an op. They look at the dtype themselves: input 0 of a gradient may
-/// be a list of sizes.
+/// Adds the kernels of one pass to an op. They look at the dtype themselves: input 0 of a gradient
+/// may be a list of sizes.
 template <Pass P, bool Depthwise>
 Builder& conv_kernels(Builder& b) {
   if constexpr (P == Pass::kInput)

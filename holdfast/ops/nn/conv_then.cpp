@@ -1,5 +1,5 @@
-// What follows a convolution reads its result while it is in the second cache: a few images are convolved, then the expression
-// runs over them in place, then come the next ones.
+// What follows a convolution reads its result while it is in the second cache: a few images are
+// convolved, then the expression runs over them in place, then come the next ones.
 #include "holdfast/ops/nn/conv_then.h"
 
 #include <algorithm>
@@ -12,14 +12,16 @@
 namespace holdfast::nn {
 namespace {
 
-constexpr int64_t kPiece = 512 << 10;  // bytes of results that stay in the second cache, beside operands
+constexpr int64_t kPiece =
+    512 << 10;  // bytes of results that stay in the second cache, beside operands
 
 const Expr& expression(const Call& c) { return *expr_in(c.attr(kThenExpression)); }
 
 // The attributes of the convolution alone.
 Attrs conv_part(const Attrs& all, const OpDef& conv) {
   Attrs out(all.begin(), all.begin() + kThenExpression);
-  for (size_t i = out.size(); i < conv.attrs.size(); ++i) out.push_back(conv.attrs[i].default_value);
+  for (size_t i = out.size(); i < conv.attrs.size(); ++i)
+    out.push_back(conv.attrs[i].default_value);
   return out;
 }
 
@@ -35,12 +37,14 @@ Tensors operands(int inputs, size_t own, int position, const Tensor& convolved, 
   return out;
 }
 
-// How many images a piece has: they divide the batch, and no thread is left with much less than another. 0: there is no such number.
+// How many images a piece has: they divide the batch, and no thread is left with much less than
+// another. 0: there is no such number.
 int64_t images_a_piece(const Shape& out, int64_t cell) {
   int64_t batch = out[0], threads = num_threads();
   if (batch < 1 || out.size() == 0) return 0;
   if (deterministic()) return 1;
-  int64_t most = std::clamp<int64_t>(kPiece / std::max<int64_t>(1, out.size() / batch * cell), 1, batch);
+  int64_t most =
+      std::clamp<int64_t>(kPiece / std::max<int64_t>(1, out.size() / batch * cell), 1, batch);
   for (int64_t each = most; each >= 1; --each) {
     int64_t pieces = batch / each;
     if (batch % each == 0 && (pieces % threads == 0 || pieces >= 4 * threads)) return each;
@@ -55,7 +59,9 @@ struct Then {
 
   static void infer(Infer& s) {
     const Expr* e = expr_in(s.attr(kThenExpression));
-    if (!e) s.bad_value("expression", s.attr(kThenExpression).text(), "one that the pass which joins nodes made");
+    if (!e)
+      s.bad_value("expression", s.attr(kThenExpression).text(),
+                  "one that the pass which joins nodes made");
     Tensors in;
     for (size_t i = 0; i < own(); ++i) in.push_back(s.input(static_cast<int>(i)));
     Attrs all;
@@ -65,7 +71,8 @@ struct Then {
     conv().infer(first);
     auto rep = make_ref<TensorRep>(first.dtypes[0], first.shapes[0], nullptr);
     rep->op = conv().name.c_str();
-    Tensors then = operands(s.inputs(), own(), static_cast<int>(s.attr(kThenPosition).i()), Tensor(std::move(rep)), [&](int i) { return s.input(i); });
+    Tensors then = operands(s.inputs(), own(), static_cast<int>(s.attr(kThenPosition).i()),
+                            Tensor(std::move(rep)), [&](int i) { return s.input(i); });
     Attrs what{s.attr(kThenExpression)};
     Infer second(fused_op(), then, what);
     e->infer(second);
@@ -79,7 +86,8 @@ struct Then {
   }
 
   static Status in_pieces(Call& c) {
-    if (refuse(c)) return at_once(c);  // the number of threads changed since a plan chose this kernel
+    if (refuse(c))
+      return at_once(c);  // the number of threads changed since a plan chose this kernel
     const Expr& e = expression(c);
     const Tensor out = c.out();
     int64_t images = images_a_piece(out.shape(), size_of(out.dtype())), batch = out.dim(0);
@@ -91,7 +99,9 @@ struct Then {
     };
     return run_onednn_pieces(c, P, Depthwise, images, [&](int64_t first) {
       Tensor part = piece(out, first);
-      e.run(operands(c.inputs(), own(), static_cast<int>(c.attr(kThenPosition).i()), part, [&](int i) { return piece(c.in(i), first); }), {&part, 1}, part.shape());
+      e.run(operands(c.inputs(), own(), static_cast<int>(c.attr(kThenPosition).i()), part,
+                     [&](int i) { return piece(c.in(i), first); }),
+            {&part, 1}, part.shape());
     });
   }
 
@@ -103,26 +113,47 @@ struct Then {
     for (size_t i = 0; i < kThenExpression; ++i) all.push_back(c.attr(static_cast<int>(i)));
     eager()->run(conv(), in, conv_part(all, conv()), convolved);
     Tensor out = c.out();
-    e.run(operands(c.inputs(), own(), static_cast<int>(c.attr(kThenPosition).i()), convolved[0], [&](int i) { return c.in(i); }), {&out, 1}, out.shape());
+    e.run(operands(c.inputs(), own(), static_cast<int>(c.attr(kThenPosition).i()), convolved[0],
+                   [&](int i) { return c.in(i); }),
+          {&out, 1}, out.shape());
     return {};
   }
 
   static Builder& declare(Builder& b) {
-    return b.attr("strides").attr("padding").attr("data_format").attr("dilations").attr("explicit_paddings").attr("expression").attr("position")
-        .dtypes(kPlain, "any").infer(infer).no_gradient()
-        .kernel("pieces", in_pieces, kAll, +[](const Call& c) { return refuse(c); }).kernel("at once", at_once);
+    return b.attr("strides")
+        .attr("padding")
+        .attr("data_format")
+        .attr("dilations")
+        .attr("explicit_paddings")
+        .attr("expression")
+        .attr("position")
+        .dtypes(kPlain, "any")
+        .infer(infer)
+        .no_gradient()
+        .kernel("pieces", in_pieces, kAll, +[](const Call& c) {
+      return refuse(c);
+    }).kernel("at once", at_once);
   }
 };
 
 const Op conv_then = Then<kConv2D.forward, Pass::kForward, false>::declare(
-    RAW_OP(Conv2DThen).inputs("input, filter, operands: any*").dtypes(kFloats)
-        .doc("Convolution over two axes, and what an expression makes of it. Graphs hold it after they were optimised."));
+    RAW_OP(Conv2DThen)
+        .inputs("input, filter, operands: any*")
+        .dtypes(kFloats)
+        .doc("Convolution over two axes, and what an expression makes of it. Graphs hold it after "
+             "they were optimised."));
 const Op conv_input_then = Then<kConv2D.input, Pass::kInput, false>::declare(
-    RAW_OP(Conv2DBackpropInputThen).inputs("input_sizes: Tidx!, filter, out_backprop, operands: any*").dtypes(kFloats)
-        .doc("Gradient of Conv2D with respect to its input, and what an expression makes of it. Graphs hold it after they were optimised."));
+    RAW_OP(Conv2DBackpropInputThen)
+        .inputs("input_sizes: Tidx!, filter, out_backprop, operands: any*")
+        .dtypes(kFloats)
+        .doc("Gradient of Conv2D with respect to its input, and what an expression makes of it. "
+             "Graphs hold it after they were optimised."));
 const Op depthwise_then = Then<kDepthwise.forward, Pass::kForward, true>::declare(
-    RAW_OP(DepthwiseConv2dNativeThen).inputs("input, filter, operands: any*").dtypes(kFloats)
-        .doc("Each channel convolved with its own filters, and what an expression makes of it. Graphs hold it after they were optimised."));
+    RAW_OP(DepthwiseConv2dNativeThen)
+        .inputs("input, filter, operands: any*")
+        .dtypes(kFloats)
+        .doc("Each channel convolved with its own filters, and what an expression makes of it. "
+             "Graphs hold it after they were optimised."));
 
 }  // namespace
 

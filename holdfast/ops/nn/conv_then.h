@@ -5,9 +5,10 @@
 
 namespace holdfast::nn {
 
-/// The op that does what `conv` does and then what an expression says; null where there is none. Its inputs are those of the
-/// convolution, and then those of the expression but for the one that is the convolution's result; its attributes the window's,
-/// `expression`, and `position`, the place of that result among the expression's inputs.
+/// The op that does what `conv` does and then what an expression says; null where there is none.
+/// Its inputs are those of the convolution, and then those of the expression but for the one that
+/// is the convolution's result; its attributes the window's, `expression`, and `position`, the
+/// place of that result among the expression's inputs.
 HOLDFAST_API const OpDef* followed_op(const OpDef& conv);
 /// Where the expression stands among the attributes.
 inline constexpr size_t kThenExpression = 5, kThenPosition = 6;

@@ -19,19 +19,24 @@ Sizes noise_sizes(const char* function, const Tensor& x, const Axes& given) {
   bool same_rank = x.shape().has_rank() && d.size() == static_cast<size_t>(x.rank());
   for (size_t i = 0; i < d.size(); ++i) {
     if (d[i] == -1 && same_rank) d[i] = x.shape().dims()[i];
-    if (d[i] < 0) fail(Code::E1103, cat(function, ": `noise_shape` is ", Shape(d).text(), ", expected sizes that broadcast to ", type_text(x)));
+    if (d[i] < 0)
+      fail(Code::E1103, cat(function, ": `noise_shape` is ", Shape(d).text(),
+                            ", expected sizes that broadcast to ", type_text(x)));
   }
   return Sizes(d);
 }
 
 // `draw(shape, dtype)` gives numbers in [0, 1).
 template <class F>
-Tensor drop(const char* function, const In& input, const In& rate, const Axes& noise_shape, F&& draw) {
+Tensor drop(const char* function, const In& input, const In& rate, const Axes& noise_shape,
+            F&& draw) {
   Tensor x = input;
   if (!kFloats.has(x.dtype()))
-    fail(Code::E1101, cat(function, ": `x` is ", type_text(x), ", expected floats: what is kept is scaled up"));
+    fail(Code::E1101,
+         cat(function, ": `x` is ", type_text(x), ", expected floats: what is kept is scaled up"));
   auto check = [&](double r) {
-    if (!(r >= 0 && r < 1)) fail(Code::E1103, cat(function, ": `rate` is ", r, ", expected a number in [0, 1)"));
+    if (!(r >= 0 && r < 1))
+      fail(Code::E1103, cat(function, ": `rate` is ", r, ", expected a number in [0, 1)"));
   };
   Tensor keep, scale;
   if (rate.weak()) {
@@ -42,9 +47,12 @@ Tensor drop(const char* function, const In& input, const In& rate, const Axes& n
     scale = Tensor::scalar(1 / (1 - r), x.dtype());
   } else {
     keep = rate;
-    if (keep.shape().has_rank() && keep.rank() != 0) fail(Code::E1102, cat(function, ": `rate` is ", type_text(keep), ", expected a scalar"));
+    if (keep.shape().has_rank() && keep.rank() != 0)
+      fail(Code::E1102, cat(function, ": `rate` is ", type_text(keep), ", expected a scalar"));
     if (keep.dtype() != x.dtype()) {
-      if (!kFloats.has(keep.dtype())) fail(Code::E1101, cat(function, ": `rate` is ", type_text(keep), ", expected ", name(x.dtype())));
+      if (!kFloats.has(keep.dtype()))
+        fail(Code::E1101,
+             cat(function, ": `rate` is ", type_text(keep), ", expected ", name(x.dtype())));
       keep = cast(keep, x.dtype());
     }
     scale = 1 / (1 - keep);
@@ -55,21 +63,33 @@ Tensor drop(const char* function, const In& input, const In& rate, const Axes& n
 
 }  // namespace
 
-REGISTER(FUNCTION(&dropout).args("x, rate: R").options<&DropoutOptions::noise_shape, &DropoutOptions::seed>("noise_shape, seed")
-    .python("nn.dropout").doc("Zero with probability `rate`, else x / (1 - rate), so that the expected sum stays.")
-    .samples("uniform(3, 4), 0.0").reference("x"));
+REGISTER(
+    FUNCTION(&dropout)
+        .args("x, rate: R")
+        .options<&DropoutOptions::noise_shape, &DropoutOptions::seed>("noise_shape, seed")
+        .python("nn.dropout")
+        .doc("Zero with probability `rate`, else x / (1 - rate), so that the expected sum stays.")
+        .samples("uniform(3, 4), 0.0")
+        .reference("x"));
 Tensor dropout(const In& x, const In& rate, const DropoutOptions& o) {
-  return drop("dropout", x, rate, o.noise_shape,
-              [&](const Sizes& shape, DType d) { return random::uniform(shape, {.dtype = d, .seed = o.seed}); });
+  return drop("dropout", x, rate, o.noise_shape, [&](const Sizes& shape, DType d) {
+    return random::uniform(shape, {.dtype = d, .seed = o.seed});
+  });
 }
 
-REGISTER(FUNCTION(&stateless_dropout).args("x, rate: R, seed: S")
-    .options<&StatelessDropoutOptions::rng_alg, &StatelessDropoutOptions::noise_shape>("rng_alg, noise_shape")
-    .python("nn.experimental.stateless_dropout").doc("dropout as a pure function of `seed`, two integers.")
-    .samples("uniform(3, 4), 0.0, [1, 2]").reference("x"));
-Tensor stateless_dropout(const In& x, const In& rate, const In& seed, const StatelessDropoutOptions& o) {
+REGISTER(FUNCTION(&stateless_dropout)
+             .args("x, rate: R, seed: S")
+             .options<&StatelessDropoutOptions::rng_alg, &StatelessDropoutOptions::noise_shape>(
+                 "rng_alg, noise_shape")
+             .python("nn.experimental.stateless_dropout")
+             .doc("dropout as a pure function of `seed`, two integers.")
+             .samples("uniform(3, 4), 0.0, [1, 2]")
+             .reference("x"));
+Tensor stateless_dropout(const In& x, const In& rate, const In& seed,
+                         const StatelessDropoutOptions& o) {
   return drop("stateless_dropout", x, rate, o.noise_shape, [&](const Sizes& shape, DType d) {
-    return random::stateless_uniform(shape, seed, {.dtype = d, .alg = o.rng_alg.value_or("auto_select")});
+    return random::stateless_uniform(shape, seed,
+                                     {.dtype = d, .alg = o.rng_alg.value_or("auto_select")});
   });
 }
 

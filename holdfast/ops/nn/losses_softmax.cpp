@@ -39,13 +39,18 @@ Status run_dense(Call& c) {
     if (rows) std::fill_n(loss.mutable_data<char>(), loss.bytes(), char{0});
     return {};
   }
-  auto step = [](const Tensor& t, int axis, int64_t stride) { return t.dim(axis) == 1 ? 0 : stride; };
+  auto step = [](const Tensor& t, int axis, int64_t stride) {
+    return t.dim(axis) == 1 ? 0 : stride;
+  };
   int64_t x_row = step(x, 0, x.dim(1)), x_step = n == 1 ? 1 : step(x, 1, 1);
   int64_t l_row = step(labels, 0, labels.dim(1)), l_step = n == 1 ? 1 : step(labels, 1, 1);
-  auto at = [&](const Tensor& t, int64_t i) { return static_cast<char*>(t.mutable_raw()) + i * cell; };
+  auto at = [&](const Tensor& t, int64_t i) {
+    return static_cast<char*>(t.mutable_raw()) + i * cell;
+  };
   auto loop = row_loops().rows[static_cast<int>(x.dtype())].cross_entropy;
   parallel_for(rows, std::max<int64_t>(1, kWork / n), [&](int64_t begin, int64_t end) {
-    loop(at(x, begin * x_row), x_row, x_step, at(labels, begin * l_row), l_row, l_step, end - begin, n, at(loss, begin), at(back, begin * n));
+    loop(at(x, begin * x_row), x_row, x_step, at(labels, begin * l_row), l_row, l_step, end - begin,
+         n, at(loss, begin), at(back, begin * n));
   });
   return {};
 }
@@ -88,20 +93,27 @@ Status run_sparse(Call& c) {
   int64_t rows = x.dim(0), n = x.dim(1), cell = size_of(x.dtype());
   if (rows == 0) return {};
   std::vector<int64_t> label(static_cast<size_t>(rows));
-  visit_indices(labels.dtype(), [&]<class I>(I) { std::copy_n(labels.data<I>(), rows, label.begin()); });
+  visit_indices(labels.dtype(),
+                [&]<class I>(I) { std::copy_n(labels.data<I>(), rows, label.begin()); });
   for (size_t r = 0; r < label.size(); ++r)
     if (label[r] < 0 || label[r] >= n)
-      return {Code::E1103, cat(c.op.name, ": `labels` holds ", label[r], " at position ", r, ", expected a class in [0, ", n, ")")};
-  auto at = [&](const Tensor& t, int64_t i) { return static_cast<char*>(t.mutable_raw()) + i * cell; };
+      return {Code::E1103, cat(c.op.name, ": `labels` holds ", label[r], " at position ", r,
+                               ", expected a class in [0, ", n, ")")};
+  auto at = [&](const Tensor& t, int64_t i) {
+    return static_cast<char*>(t.mutable_raw()) + i * cell;
+  };
   auto loop = row_loops().rows[static_cast<int>(x.dtype())].sparse_cross_entropy;
   parallel_for(rows, std::max<int64_t>(1, kWork / n), [&](int64_t begin, int64_t end) {
-    loop(at(x, begin * n), label.data() + begin, end - begin, n, at(loss, begin), at(back, begin * n));
+    loop(at(x, begin * n), label.data() + begin, end - begin, n, at(loss, begin),
+         at(back, begin * n));
   });
   return {};
 }
 
 // Cross entropy of 16-bit floats is computed in float32, as the losses of training should be.
-Tensor precise(const Tensor& x) { return x.dtype() == float16 || x.dtype() == bfloat16 ? cast(x, float32) : x; }
+Tensor precise(const Tensor& x) {
+  return x.dtype() == float16 || x.dtype() == bfloat16 ? cast(x, float32) : x;
+}
 
 // All axes but the last as one.
 Tensor as_rows(const Tensor& t) {
@@ -124,65 +136,101 @@ Sizes without_last(const Tensor& t) {
 
 }  // namespace
 
-static const Op dense_op =
-    RAW_OP(SoftmaxCrossEntropyWithLogits).inputs("features, labels").outputs("loss, backprop").dtypes(kFloats)
-        .doc("Per row -sum(labels * log_softmax(features)), and its gradient softmax(features) - labels.")
-        .infer(infer_dense).kernel("rows", run_dense).gradient(dense_gradient).keeps("features, backprop");
+static const Op dense_op = RAW_OP(SoftmaxCrossEntropyWithLogits)
+                               .inputs("features, labels")
+                               .outputs("loss, backprop")
+                               .dtypes(kFloats)
+                               .doc(
+                                   "Per row -sum(labels * log_softmax(features)), and its gradient "
+                                   "softmax(features) - labels.")
+                               .infer(infer_dense)
+                               .kernel("rows", run_dense)
+                               .gradient(dense_gradient)
+                               .keeps("features, backprop");
 
-REGISTER(FUNCTION(&nn::softmax_cross_entropy_with_logits).args("labels: L, logits")
-             .options<&nn::CrossEntropyOptions::axis>("axis").python("nn.softmax_cross_entropy_with_logits")
-             .doc("-sum(labels * log_softmax(logits)) along `axis`; each row of labels is a probability distribution.")
-             .samples("[[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]], uniform(2, 3)", "[0.25, 0.75], uniform(2)",
-                      "[[0.2, 1.0], [0.8, 0.0]], uniform(2, 2), axis=0")
-             .reference("-np.sum(np.asarray(labels) * scipy.special.log_softmax(logits, axis=axis), axis=axis)"));
-Tensor nn::softmax_cross_entropy_with_logits(const In& labels, const In& logits, const CrossEntropyOptions& o) {
+REGISTER(FUNCTION(&nn::softmax_cross_entropy_with_logits)
+             .args("labels: L, logits")
+             .options<&nn::CrossEntropyOptions::axis>("axis")
+             .python("nn.softmax_cross_entropy_with_logits")
+             .doc("-sum(labels * log_softmax(logits)) along `axis`; each row of labels is a "
+                  "probability distribution.")
+             .samples("[[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]], uniform(2, 3)",
+                      "[0.25, 0.75], uniform(2)", "[[0.2, 1.0], [0.8, 0.0]], uniform(2, 2), axis=0")
+             .reference("-np.sum(np.asarray(labels) * scipy.special.log_softmax(logits, "
+                        "axis=axis), axis=axis)"));
+Tensor nn::softmax_cross_entropy_with_logits(const In& labels, const In& logits,
+                                             const CrossEntropyOptions& o) {
   Tensor x = logits, l = labels.tensor(x.dtype());
   if (!ranks_known({x, l}))
     return deferred("softmax_cross_entropy_with_logits", {l, x}, x.dtype(), Shape::unknown(),
-                    [o](std::span<const Tensor> in) { return softmax_cross_entropy_with_logits(in[0], in[1], o); });
-  if (x.rank() == 0) fail(Code::E1102, "softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");
+                    [o](std::span<const Tensor> in) {
+      return softmax_cross_entropy_with_logits(in[0], in[1], o);
+    });
+  if (x.rank() == 0)
+    fail(Code::E1102,
+         "softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");
   if (l.rank() != x.rank())
-    fail(Code::E1102, cat("softmax_cross_entropy_with_logits: `labels` ", l.shape().text(), " and `logits` ", x.shape().text(), " differ in rank"));
+    fail(Code::E1102, cat("softmax_cross_entropy_with_logits: `labels` ", l.shape().text(),
+                          " and `logits` ", x.shape().text(), " differ in rank"));
   Tensor fine = precise(x);
   LastAxis last("softmax_cross_entropy_with_logits", x, o.axis);
-  Tensor moved = last.there(fine), target = last.there(l.dtype() == fine.dtype() ? l : cast(l, fine.dtype()));
+  Tensor moved = last.there(fine),
+         target = last.there(l.dtype() == fine.dtype() ? l : cast(l, fine.dtype()));
   if (moved.shape().is_full() && !(broadcast(moved.shape(), target.shape()) == moved.shape()))
-    fail(Code::E1102, cat("softmax_cross_entropy_with_logits: `labels` ", l.shape().text(), " do not broadcast to `logits` ", x.shape().text()));
-  if (!(target.shape() == moved.shape()) && moved.rank() != 2) target = broadcast_to(target, shape_of(moved));
+    fail(Code::E1102, cat("softmax_cross_entropy_with_logits: `labels` ", l.shape().text(),
+                          " do not broadcast to `logits` ", x.shape().text()));
+  if (!(target.shape() == moved.shape()) && moved.rank() != 2)
+    target = broadcast_to(target, shape_of(moved));
   // The axis of classes goes, the others keep their order.
   Tensor loss = reshape(dense_op.many({as_rows(moved), as_rows(target)})[0], without_last(moved));
   int64_t axis = o.axis < 0 ? o.axis + x.rank() : o.axis, rank = x.rank();
   if (axis != rank - 1 && rank > 2) {  // the swap put the old last axis at `axis`
     Dims order;
-    for (int64_t i = 0; i < rank - 1; ++i) if (i != axis) order.push_back(i);
+    for (int64_t i = 0; i < rank - 1; ++i)
+      if (i != axis) order.push_back(i);
     order.push_back(axis);
     loss = transpose(loss, {.perm = Sizes(order)});
   }
   return fine.dtype() == x.dtype() ? loss : cast(loss, x.dtype());
 }
 
-static const Op sparse_op =
-    RAW_OP(SparseSoftmaxCrossEntropyWithLogits).inputs("features, labels: Tlabels").outputs("loss, backprop")
-        .dtypes(kFloats).dtypes(kIndices, "Tlabels")
-        .doc("Per row -log_softmax(features)[label], and its gradient softmax(features) - one_hot(label).")
-        .infer(infer_sparse).kernel("rows", run_sparse)
-        .gradient(+[](Grad& g) -> Tensors { return {features_gradient(g), Tensor()}; }).keeps("features, backprop");
+static const Op sparse_op = RAW_OP(SparseSoftmaxCrossEntropyWithLogits)
+                                .inputs("features, labels: Tlabels")
+                                .outputs("loss, backprop")
+                                .dtypes(kFloats)
+                                .dtypes(kIndices, "Tlabels")
+                                .doc(
+                                    "Per row -log_softmax(features)[label], and its gradient "
+                                    "softmax(features) - one_hot(label).")
+                                .infer(infer_sparse)
+                                .kernel("rows", run_sparse)
+                                .gradient(+[](Grad& g) -> Tensors {
+  return {features_gradient(g), Tensor()};
+}).keeps("features, backprop");
 
-REGISTER(FUNCTION(&nn::sparse_softmax_cross_entropy_with_logits).args("labels: L, logits")
+REGISTER(FUNCTION(&nn::sparse_softmax_cross_entropy_with_logits)
+             .args("labels: L, logits")
              .python("nn.sparse_softmax_cross_entropy_with_logits")
              .doc("-log_softmax(logits)[label] along the last axis.")
              .samples("[2, 0], uniform(2, 3)", "[[0, 1]], uniform(1, 2, 3)", "1, uniform(3)")
-             .reference("-np.take_along_axis(scipy.special.log_softmax(logits, axis=-1), np.asarray(labels)[..., None], -1)[..., 0]"));
+             .reference("-np.take_along_axis(scipy.special.log_softmax(logits, axis=-1), "
+                        "np.asarray(labels)[..., None], -1)[..., 0]"));
 Tensor nn::sparse_softmax_cross_entropy_with_logits(const In& labels, const In& logits) {
   Tensor x = logits, l = labels;
   if (!ranks_known({x, l}))
     return deferred("sparse_softmax_cross_entropy_with_logits", {l, x}, x.dtype(), l.shape(),
-                    [](std::span<const Tensor> in) { return sparse_softmax_cross_entropy_with_logits(in[0], in[1]); });
-  if (x.rank() == 0) fail(Code::E1102, "sparse_softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");
+                    [](std::span<const Tensor> in) {
+      return sparse_softmax_cross_entropy_with_logits(in[0], in[1]);
+    });
+  if (x.rank() == 0)
+    fail(Code::E1102,
+         "sparse_softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");
   bool fits = l.rank() == x.rank() - 1;
-  for (int i = 0; fits && i < l.rank(); ++i) fits = l.dim(i) < 0 || x.dim(i) < 0 || l.dim(i) == x.dim(i);
+  for (int i = 0; fits && i < l.rank(); ++i)
+    fits = l.dim(i) < 0 || x.dim(i) < 0 || l.dim(i) == x.dim(i);
   if (!fits)
-    fail(Code::E1102, cat("sparse_softmax_cross_entropy_with_logits: `labels` ", l.shape().text(), " and `logits` ", x.shape().text(),
+    fail(Code::E1102, cat("sparse_softmax_cross_entropy_with_logits: `labels` ", l.shape().text(),
+                          " and `logits` ", x.shape().text(),
                           " do not fit: labels have the shape of logits without the last axis"));
   Tensor fine = precise(x);
   Tensor loss = reshape(sparse_op.many({as_rows(fine), reshape(l, {-1})})[0], shape_of(l));

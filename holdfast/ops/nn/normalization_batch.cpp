@@ -1,4 +1,5 @@
-// Fused batch normalisation. 16-bit floats are computed in float32, with float32 scale and statistics.
+// Fused batch normalisation. 16-bit floats are computed in float32, with float32 scale and
+// statistics.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +25,8 @@ bool channels_first(const std::string& format) { return format == "NCHW" || form
 // The axis of channels; refuses formats and ranks there are none of.
 int channel_axis(const Infer& s, const std::string& format, int input) {
   bool flat = format == "NHWC" || format == "NCHW", deep = format == "NDHWC" || format == "NCDHW";
-  if (!flat && !deep) s.bad_value("data_format", cat("'", format, "'"), "'NHWC', 'NCHW', 'NDHWC' or 'NCDHW'");
+  if (!flat && !deep)
+    s.bad_value("data_format", cat("'", format, "'"), "'NHWC', 'NCHW', 'NDHWC' or 'NCDHW'");
   s.need_rank(input, flat ? 4 : 5, flat ? 4 : 5);
   return channels_first(format) ? 1 : flat ? 3 : 4;
 }
@@ -38,11 +40,15 @@ struct Layout {
   Layout(const Tensor& x, const std::string& format) {
     int axis = channels_first(format) ? 1 : x.rank() - 1;
     channels = x.dim(axis);
-    for (int i = 0; i < x.rank(); ++i) if (i != axis) (i < axis ? outer : inner) *= x.dim(i);
+    for (int i = 0; i < x.rank(); ++i)
+      if (i != axis) (i < axis ? outer : inner) *= x.dim(i);
     each = outer * inner;
   }
   // How many of the outer rows one piece of work takes: few enough for accurate sums.
-  int64_t rows() const { return std::max<int64_t>(1, std::min<int64_t>(64, 32768 / std::max<int64_t>(1, channels * inner))); }
+  int64_t rows() const {
+    return std::max<int64_t>(1,
+                             std::min<int64_t>(64, 32768 / std::max<int64_t>(1, channels * inner)));
+  }
 };
 
 Tensor convert(const Tensor& t, DType d) {
@@ -50,14 +56,19 @@ Tensor convert(const Tensor& t, DType d) {
   Tensor out = empty(d, t.shape(), cpu());
   visit_floats(t.dtype(), [&]<class A>(A) {
     visit_floats(d, [&]<class B>(B) {
-      for (int64_t i = 0, n = t.size(); i < n; ++i) out.mutable_data<B>()[i] = static_cast<B>(static_cast<float_of<A>>(t.data<A>()[i]));
+      for (int64_t i = 0, n = t.size(); i < n; ++i)
+        out.mutable_data<B>()[i] = static_cast<B>(static_cast<float_of<A>>(t.data<A>()[i]));
     });
   });
   return out;
 }
 
-const char* at(const Tensor& t, int64_t element) { return static_cast<const char*>(t.raw()) + element * size_of(t.dtype()); }
-char* at(Tensor& t, int64_t element) { return static_cast<char*>(t.mutable_raw()) + element * size_of(t.dtype()); }
+const char* at(const Tensor& t, int64_t element) {
+  return static_cast<const char*>(t.raw()) + element * size_of(t.dtype());
+}
+char* at(Tensor& t, int64_t element) {
+  return static_cast<char*>(t.mutable_raw()) + element * size_of(t.dtype());
+}
 
 // Sums over pieces of the outer axis, joined in one order: f(first row, rows, where its sums go).
 template <class F>
@@ -65,7 +76,8 @@ Tensor sum_pieces(const Layout& l, DType d, int64_t sums, F&& f) {
   int64_t rows = l.rows(), pieces = (l.outer + rows - 1) / rows;
   Tensor partial = empty(d, {pieces, sums}, cpu()), total = empty(d, {sums}, cpu());
   parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t p = begin; p < end; ++p) f(p * rows, std::min(rows, l.outer - p * rows), at(partial, p * sums));
+    for (int64_t p = begin; p < end; ++p)
+      f(p * rows, std::min(rows, l.outer - p * rows), at(partial, p * sums));
   });
   int64_t axis = 0;
   fold(Fold::kSum, partial, {&axis, 1}, total);
@@ -93,7 +105,8 @@ void infer_forward(Infer& s) {
     if (s.dtype(i) != u) s.bad_dtype(i, cat(name(u), " beside an `x` of ", name(s.dtype())));
     bool unused = i >= 3 && training && !averages;
     int64_t n = s.shape(i).has_rank() ? s.shape(i)[0] : kUnknown;
-    if (n >= 0 && channels >= 0 && n != channels && !(unused && n == 0)) s.bad_shape(i, cat("one element for each of the ", channels, " channels of `x`"));
+    if (n >= 0 && channels >= 0 && n != channels && !(unused && n == 0))
+      s.bad_shape(i, cat("one element for each of the ", channels, " channels of `x`"));
   }
   s.output(s.dtype(), x);
   for (int i = 0; i < 4; ++i) s.output(u, Shape{channels});
@@ -117,7 +130,8 @@ void run_forward(Call& c, const Layout& l, const Tensor& x, Tensor& y) {
     Tensor squares = sum_pieces(l, d, l.channels, [&](int64_t first, int64_t rows, void* to) {
       loops.squares(at(x, first * l.channels * l.inner), mean.raw(), rows, l.channels, l.inner, to);
     });
-    for (int64_t k = 0; k < l.channels; ++k) values(variance)[k] = values(squares)[k] / static_cast<W>(l.each);
+    for (int64_t k = 0; k < l.channels; ++k)
+      values(variance)[k] = values(squares)[k] / static_cast<W>(l.each);
   }
   W unbiased = l.each > 1 ? static_cast<W>(l.each) / static_cast<W>(l.each - 1) : W(1);
   for (int64_t k = 0; k < l.channels; ++k) {
@@ -132,14 +146,16 @@ void run_forward(Call& c, const Layout& l, const Tensor& x, Tensor& y) {
       values(variance_out)[k] = values(variance)[k] * unbiased;
       if (factor != W(1)) {
         values(mean_out)[k] = (1 - factor) * c.in(3).data<W>()[k] + factor * values(mean_out)[k];
-        values(variance_out)[k] = (1 - factor) * c.in(4).data<W>()[k] + factor * values(variance_out)[k];
+        values(variance_out)[k] =
+            (1 - factor) * c.in(4).data<W>()[k] + factor * values(variance_out)[k];
       }
     }
     values(scale)[k] = c.in(1).data<W>()[k] / std::sqrt(values(variance)[k] + epsilon);
   }
   each_piece(l, [&](int64_t first, int64_t rows) {
     int64_t from = first * l.channels * l.inner;
-    loops.apply(at(x, from), mean.raw(), scale.raw(), c.in(2).raw(), rows, l.channels, l.inner, at(y, from));
+    loops.apply(at(x, from), mean.raw(), scale.raw(), c.in(2).raw(), rows, l.channels, l.inner,
+                at(y, from));
   });
 }
 
@@ -166,7 +182,8 @@ void infer_backward(Infer& s) {
     s.need_rank(i, 1, 1);
     if (s.dtype(i) != u) s.bad_dtype(i, cat(name(u), " beside an `x` of ", name(s.dtype(1))));
     int64_t n = s.shape(i).has_rank() ? s.shape(i)[0] : kUnknown;
-    if (n >= 0 && channels >= 0 && n != channels) s.bad_shape(i, cat("one element for each of the ", channels, " channels of `x`"));
+    if (n >= 0 && channels >= 0 && n != channels)
+      s.bad_shape(i, cat("one element for each of the ", channels, " channels of `x`"));
   }
   s.output(s.dtype(1), x);
   s.output(u, Shape{channels});
@@ -185,13 +202,15 @@ void run_backward(Call& c, const Layout& l, const Tensor& dy, const Tensor& x, T
   int64_t n = l.channels;
   Tensor sums = sum_pieces(l, d, 2 * n, [&](int64_t first, int64_t rows, char* to) {
     int64_t from = first * n * l.inner;
-    loops.gradient_sums(at(dy, from), at(x, from), mean.raw(), rows, n, l.inner, to, to + n * size_of(d));
+    loops.gradient_sums(at(dy, from), at(x, from), mean.raw(), rows, n, l.inner, to,
+                        to + n * size_of(d));
   });
   Tensor factors = empty(d, {3, n}, cpu());
   W *a = factors.mutable_data<W>(), *b = a + n, *scale = b + n;
   const W *sum = sums.data<W>(), *product = sum + n;
   for (int64_t k = 0; k < n; ++k) {
-    W inverse = W(1) / std::sqrt(variance.data<W>()[k] + epsilon), each = static_cast<W>(std::max<int64_t>(1, l.each));
+    W inverse = W(1) / std::sqrt(variance.data<W>()[k] + epsilon),
+      each = static_cast<W>(std::max<int64_t>(1, l.each));
     c.out(1).mutable_data<W>()[k] = product[k] * inverse;
     c.out(2).mutable_data<W>()[k] = sum[k];
     a[k] = training ? sum[k] / each : W(0);
@@ -200,7 +219,8 @@ void run_backward(Call& c, const Layout& l, const Tensor& dy, const Tensor& x, T
   }
   each_piece(l, [&](int64_t first, int64_t rows) {
     int64_t from = first * n * l.inner;
-    loops.gradient(at(dy, from), at(x, from), mean.raw(), a, b, scale, rows, n, l.inner, at(dx, from));
+    loops.gradient(at(dy, from), at(x, from), mean.raw(), a, b, scale, rows, n, l.inner,
+                   at(dx, from));
   });
   c.out(1), c.out(2), c.out(3), c.out(4);
 }
@@ -225,17 +245,23 @@ Tensors backward_gradient(Grad& g) {
   bool training = g.attr(2).b();
   DType d = g.x(2).dtype();
   auto wide = [&](const Tensor& t) { return t.dtype() == d ? t : cast(t, d); };
-  auto narrow = [&](const Tensor& t) { return t.dtype() == g.x(1).dtype() ? t : cast(t, g.x(1).dtype()); };
+  auto narrow = [&](const Tensor& t) {
+    return t.dtype() == g.x(1).dtype() ? t : cast(t, g.x(1).dtype());
+  };
   Tensor dy = wide(g.x(0)), x = wide(g.x(1));
   int rank = x.rank(), axis = channels_first(format) ? 1 : rank - 1;
   Ints others, across(static_cast<size_t>(rank), 1);
   across[static_cast<size_t>(axis)] = -1;
-  for (int i = 0; i < rank; ++i) if (i != axis) others.push_back(i);
+  for (int i = 0; i < rank; ++i)
+    if (i != axis) others.push_back(i);
   auto along = [&](const Tensor& v) { return reshape(v, Sizes(across)); };
-  auto mean = [&](const Tensor& t) { return reduce_mean(t, {.axis = Sizes(others), .keepdims = true}); };
+  auto mean = [&](const Tensor& t) {
+    return reduce_mean(t, {.axis = Sizes(others), .keepdims = true});
+  };
   auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = Sizes(others)}); };
 
-  Tensor r = along(rsqrt(g.x(4) + g.attr(0).f())), xh = (x - along(g.x(3))) * r, scale = along(g.x(2));
+  Tensor r = along(rsqrt(g.x(4) + g.attr(0).f())), xh = (x - along(g.x(3))) * r,
+         scale = along(g.x(2));
   Tensor u = wide(g.dy(0)), v = along(g.dy(1)), w = along(g.dy(2));
   Tensor dx, ddy, dscale;
   if (!training) {
@@ -256,45 +282,68 @@ Tensors backward_gradient(Grad& g) {
 }  // namespace
 
 static const Op backward_op =
-    RAW_OP(FusedBatchNormGradV3).inputs("y_backprop, x, scale: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U")
+    RAW_OP(FusedBatchNormGradV3)
+        .inputs(
+            "y_backprop, x, scale: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U")
         .outputs("x_backprop, scale_backprop, offset_backprop, reserve_space_4, reserve_space_5")
-        .attr("epsilon", 0.0001).attr("data_format", "NHWC").attr("is_training", true)
-        .dtypes(kFloats).dtypes({float32, float64}, "U")
+        .attr("epsilon", 0.0001)
+        .attr("data_format", "NHWC")
+        .attr("is_training", true)
+        .dtypes(kFloats)
+        .dtypes({float32, float64}, "U")
         .doc("Gradients of fused batch normalisation for its input, scale and offset.")
-        .infer(infer_backward).kernel("channels", backward)
-        .gradient(backward_gradient).keeps("y_backprop, x, scale, reserve_space_1, reserve_space_2");
+        .infer(infer_backward)
+        .kernel("channels", backward)
+        .gradient(backward_gradient)
+        .keeps("y_backprop, x, scale, reserve_space_1, reserve_space_2");
 
 static const Op forward_op =
-    RAW_OP(FusedBatchNormV3).inputs("x, scale: U, offset: U, mean: U, variance: U")
+    RAW_OP(FusedBatchNormV3)
+        .inputs("x, scale: U, offset: U, mean: U, variance: U")
         .outputs("y, batch_mean, batch_variance, reserve_space_1, reserve_space_2, reserve_space_3")
-        .attr("epsilon", 0.0001).attr("exponential_avg_factor", 1.0).attr("data_format", "NHWC").attr("is_training", true)
-        .dtypes(kFloats).dtypes({float32, float64}, "U")
-        .doc("(x - mean) / sqrt(variance + epsilon) * scale + offset, with the batch's own moments in training.")
-        .infer(infer_forward).kernel("channels", forward)
+        .attr("epsilon", 0.0001)
+        .attr("exponential_avg_factor", 1.0)
+        .attr("data_format", "NHWC")
+        .attr("is_training", true)
+        .dtypes(kFloats)
+        .dtypes({float32, float64}, "U")
+        .doc(
+            "(x - mean) / sqrt(variance + epsilon) * scale + offset, with the batch's own moments "
+            "in training.")
+        .infer(infer_forward)
+        .kernel("channels", forward)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensors d = backward_op.many({g.dy(), g.x(0), g.x(1), g.y(3), g.y(4), g.y(5)}, {g.attr(0).f(), g.attr(2).s(), g.attr(3).b()});
-          return {d[0], d[1], d[2], Tensor(), Tensor()};
-        }).keeps("x, scale, reserve_space_1, reserve_space_2, reserve_space_3");
+  Tensors d = backward_op.many({g.dy(), g.x(0), g.x(1), g.y(3), g.y(4), g.y(5)},
+                               {g.attr(0).f(), g.attr(2).s(), g.attr(3).b()});
+  return {d[0], d[1], d[2], Tensor(), Tensor()};
+}).keeps("x, scale, reserve_space_1, reserve_space_2, reserve_space_3");
 
-REGISTER(FUNCTION(&nn::fused_batch_norm).args("x, scale: U, offset: U")
-             .options<&nn::FusedBatchNormOptions::mean, &nn::FusedBatchNormOptions::variance, &nn::FusedBatchNormOptions::epsilon,
-                      &nn::FusedBatchNormOptions::data_format, &nn::FusedBatchNormOptions::is_training,
-                      &nn::FusedBatchNormOptions::exponential_avg_factor>("mean: U, variance: U, epsilon, data_format, is_training, exponential_avg_factor")
+REGISTER(FUNCTION(&nn::fused_batch_norm)
+             .args("x, scale: U, offset: U")
+             .options<&nn::FusedBatchNormOptions::mean, &nn::FusedBatchNormOptions::variance,
+                      &nn::FusedBatchNormOptions::epsilon, &nn::FusedBatchNormOptions::data_format,
+                      &nn::FusedBatchNormOptions::is_training,
+                      &nn::FusedBatchNormOptions::exponential_avg_factor>(
+                 "mean: U, variance: U, epsilon, data_format, is_training, exponential_avg_factor")
              .python("compat.v1.nn.fused_batch_norm")
              .doc("Batch normalisation in one step; returns y and the running mean and variance.")
              .samples("uniform(2, 3, 2, 4), uniform(4), uniform(4)")
-             .reference("(lambda m, v: ((x - m) / np.sqrt(v + epsilon) * scale + offset, m, v * 12 / 11))(x.mean((0, 1, 2)), x.var((0, 1, 2)))")
+             .reference("(lambda m, v: ((x - m) / np.sqrt(v + epsilon) * scale + offset, m, v * 12 "
+                        "/ 11))(x.mean((0, 1, 2)), x.var((0, 1, 2)))")
              // As in TensorFlow, no gradient flows through the running moments.
              .checks({.rtol = 1e-4, .atol = 1e-5, .gradient = false, .second_gradient = false}));
-std::tuple<Tensor, Tensor, Tensor> nn::fused_batch_norm(const In& x, const In& scale, const In& offset, const FusedBatchNormOptions& o) {
+std::tuple<Tensor, Tensor, Tensor> nn::fused_batch_norm(const In& x, const In& scale,
+                                                        const In& offset,
+                                                        const FusedBatchNormOptions& o) {
   Tensor s = scale;
   if (!o.is_training && (!o.mean || !o.variance))
     fail(Code::E1103, "fused_batch_norm: `mean` and `variance` are missing, which inference needs");
   Tensor none = empty(s.dtype(), Shape{0}, cpu());
   // As TensorFlow: cuDNN's least epsilon holds everywhere.
   double epsilon = o.epsilon > 1.001e-5 ? o.epsilon : 1.001e-5;
-  Tensors out = forward_op.many({x, s, offset, o.mean ? *o.mean : In(none), o.variance ? *o.variance : In(none)},
-                                {epsilon, o.exponential_avg_factor, o.data_format, o.is_training});
+  Tensors out = forward_op.many(
+      {x, s, offset, o.mean ? *o.mean : In(none), o.variance ? *o.variance : In(none)},
+      {epsilon, o.exponential_avg_factor, o.data_format, o.is_training});
   return {out[0], out[1], out[2]};
 }
 

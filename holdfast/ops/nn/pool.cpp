@@ -13,18 +13,23 @@ namespace {
 
 enum class Take : uint8_t { kMost, kMean };
 
-Tensor run(const char* function, Take take, int axes, const In& input, const Sizes& ksize, const Sizes& strides,
-           const Padding& padding, const std::optional<std::string>& data_format) {
+Tensor run(const char* function, Take take, int axes, const In& input, const Sizes& ksize,
+           const Sizes& strides, const Padding& padding,
+           const std::optional<std::string>& data_format) {
   Tensor x = input;
   bool first = is_channels_first(function, data_format, axes);
   if (padding.is_explicit() && take == Take::kMean)
-    fail(Code::E1105, cat(function, ": padding as a list of pairs is not supported"), "supported: 'SAME' and 'VALID'; or pad the input first");
-  Attrs attrs = conv_attrs(function, axes, first, per_axis(function, "strides", strides, axes, first), padding,
-                           per_axis(function, std::string_view(function) == "pool" ? "window_shape" : "ksize", ksize, axes, first));
+    fail(Code::E1105, cat(function, ": padding as a list of pairs is not supported"),
+         "supported: 'SAME' and 'VALID'; or pad the input first");
+  Attrs attrs = conv_attrs(
+      function, axes, first, per_axis(function, "strides", strides, axes, first), padding,
+      per_axis(function, std::string_view(function) == "pool" ? "window_shape" : "ksize", ksize,
+               axes, first));
   if (take == Take::kMean && axes < 3) attrs.pop_back();
   need_rank(function, "input", x, axes + 2, axes + 2);
   if (axes == 1) x = insert_axis(x, first ? 2 : 1);
-  const Op& op = axes == 3 ? (take == Take::kMost ? max_pool3d_op : avg_pool3d_op) : (take == Take::kMost ? max_pool_op : avg_pool_op);
+  const Op& op = axes == 3 ? (take == Take::kMost ? max_pool3d_op : avg_pool3d_op)
+                           : (take == Take::kMost ? max_pool_op : avg_pool_op);
   Tensor y = op({x}, std::move(attrs));
   return axes == 1 ? remove_axis(y, first ? 2 : 1) : y;
 }
@@ -35,97 +40,159 @@ bool axes_known(const Tensor& x, const std::optional<std::string>& format) {
 
 // As many axes as the data format names, or as the input has.
 int axes_of(const char* function, const Tensor& x, const std::optional<std::string>& format) {
-  if (format && format->size() >= 3 && format->size() <= 5) return static_cast<int>(format->size()) - 2;
+  if (format && format->size() >= 3 && format->size() <= 5)
+    return static_cast<int>(format->size()) - 2;
   need_rank(function, "input", x, 3, 5);
   return x.rank() - 2;
 }
 
 }  // namespace
 
-REGISTER(FUNCTION(&max_pool).args("input, ksize, strides, padding").options<&PoolOptions::data_format>("data_format").python("nn.max_pool")
-    .doc("Largest element under each window, over as many axes as the input has beside batch and channels.")
-    .samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'", "uniform(2, 5, 6, 3), [3, 2], [2, 1], 'SAME'", "uniform(2, 7, 3), 2, 2, 'SAME'",
-             "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'", "uniform(2, 5, 6, 3), 3, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]")
-    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
-Tensor max_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const PoolOptions& o) {
+REGISTER(FUNCTION(&max_pool)
+             .args("input, ksize, strides, padding")
+             .options<&PoolOptions::data_format>("data_format")
+             .python("nn.max_pool")
+             .doc("Largest element under each window, over as many axes as the input has beside "
+                  "batch and channels.")
+             .samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'",
+                      "uniform(2, 5, 6, 3), [3, 2], [2, 1], 'SAME'",
+                      "uniform(2, 7, 3), 2, 2, 'SAME'", "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'",
+                      "uniform(2, 5, 6, 3), 3, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]")
+             .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
+Tensor max_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+                const PoolOptions& o) {
   Tensor x = input;
   if (!axes_known(x, o.data_format))
-    return deferred("max_pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) { return max_pool(in[0], ksize, strides, padding, o); });
-  return run("max_pool", Take::kMost, axes_of("max_pool", x, o.data_format), x, ksize, strides, padding, o.data_format);
+    return deferred("max_pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) {
+      return max_pool(in[0], ksize, strides, padding, o);
+    });
+  return run("max_pool", Take::kMost, axes_of("max_pool", x, o.data_format), x, ksize, strides,
+             padding, o.data_format);
 }
 
-REGISTER(FUNCTION(&max_pool1d).args("input, ksize, strides, padding").options<&Pool1DOptions::data_format>("data_format").python("nn.max_pool1d")
-    .doc("Largest element under each window of a line.").samples("uniform(2, 7, 3), 3, 2, 'SAME'", "uniform(2, 3, 7), 3, 2, 'VALID', 'NCW'")
-    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
-Tensor max_pool1d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool1DOptions& o) {
+REGISTER(FUNCTION(&max_pool1d)
+             .args("input, ksize, strides, padding")
+             .options<&Pool1DOptions::data_format>("data_format")
+             .python("nn.max_pool1d")
+             .doc("Largest element under each window of a line.")
+             .samples("uniform(2, 7, 3), 3, 2, 'SAME'", "uniform(2, 3, 7), 3, 2, 'VALID', 'NCW'")
+             .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
+Tensor max_pool1d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+                  const Pool1DOptions& o) {
   return run("max_pool1d", Take::kMost, 1, input, ksize, strides, padding, o.data_format);
 }
 
-REGISTER(FUNCTION(&max_pool2d).args("input, ksize, strides, padding").options<&Pool2DOptions::data_format>("data_format").python("nn.max_pool2d")
-    .doc("Largest element under each window of an image.").samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'")
-    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
-Tensor max_pool2d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool2DOptions& o) {
+REGISTER(FUNCTION(&max_pool2d)
+             .args("input, ksize, strides, padding")
+             .options<&Pool2DOptions::data_format>("data_format")
+             .python("nn.max_pool2d")
+             .doc("Largest element under each window of an image.")
+             .samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'")
+             .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
+Tensor max_pool2d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+                  const Pool2DOptions& o) {
   return run("max_pool2d", Take::kMost, 2, input, ksize, strides, padding, o.data_format);
 }
 
-REGISTER(FUNCTION(&max_pool3d).args("input, ksize, strides, padding").options<&Pool3DOptions::data_format>("data_format").python("nn.max_pool3d")
-    .doc("Largest element under each window of a volume.")
-    .samples("uniform(1, 4, 5, 3, 2), 2, 2, 'SAME'", "uniform(1, 2, 4, 5, 3), 2, 1, 'VALID', 'NCDHW'")
-    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
-Tensor max_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool3DOptions& o) {
+REGISTER(FUNCTION(&max_pool3d)
+             .args("input, ksize, strides, padding")
+             .options<&Pool3DOptions::data_format>("data_format")
+             .python("nn.max_pool3d")
+             .doc("Largest element under each window of a volume.")
+             .samples("uniform(1, 4, 5, 3, 2), 2, 2, 'SAME'",
+                      "uniform(1, 2, 4, 5, 3), 2, 1, 'VALID', 'NCDHW'")
+             .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmax").c_str()));
+Tensor max_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+                  const Pool3DOptions& o) {
   return run("max_pool3d", Take::kMost, 3, input, ksize, strides, padding, o.data_format);
 }
 
-REGISTER(FUNCTION(&avg_pool).args("input, ksize, strides, padding").options<&PoolOptions::data_format>("data_format").python("nn.avg_pool")
-    .doc("Mean of the elements under each window, over as many axes as the input has beside batch and channels.")
-    .samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'", "uniform(2, 5, 6, 3), [3, 2], [2, 1], 'SAME'", "uniform(2, 7, 3), 2, 2, 'SAME'",
-             "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'")
-    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
-Tensor avg_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const PoolOptions& o) {
+REGISTER(FUNCTION(&avg_pool)
+             .args("input, ksize, strides, padding")
+             .options<&PoolOptions::data_format>("data_format")
+             .python("nn.avg_pool")
+             .doc("Mean of the elements under each window, over as many axes as the input has "
+                  "beside batch and channels.")
+             .samples("uniform(2, 5, 6, 3), 2, 2, 'VALID'",
+                      "uniform(2, 5, 6, 3), [3, 2], [2, 1], 'SAME'",
+                      "uniform(2, 7, 3), 2, 2, 'SAME'", "uniform(2, 3, 5, 6), 2, 2, 'SAME', 'NCHW'")
+             .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
+Tensor avg_pool(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+                const PoolOptions& o) {
   Tensor x = input;
   if (!axes_known(x, o.data_format))
-    return deferred("avg_pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) { return avg_pool(in[0], ksize, strides, padding, o); });
-  return run("avg_pool", Take::kMean, axes_of("avg_pool", x, o.data_format), x, ksize, strides, padding, o.data_format);
+    return deferred("avg_pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) {
+      return avg_pool(in[0], ksize, strides, padding, o);
+    });
+  return run("avg_pool", Take::kMean, axes_of("avg_pool", x, o.data_format), x, ksize, strides,
+             padding, o.data_format);
 }
 
-REGISTER(FUNCTION(&avg_pool1d).args("input, ksize, strides, padding").options<&Pool1DOptions::data_format>("data_format").python("nn.avg_pool1d")
-    .doc("Mean of the elements under each window of a line.").samples("uniform(2, 7, 3), 3, 2, 'SAME'", "uniform(2, 3, 7), 3, 2, 'VALID', 'NCW'")
-    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
-Tensor avg_pool1d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool1DOptions& o) {
+REGISTER(FUNCTION(&avg_pool1d)
+             .args("input, ksize, strides, padding")
+             .options<&Pool1DOptions::data_format>("data_format")
+             .python("nn.avg_pool1d")
+             .doc("Mean of the elements under each window of a line.")
+             .samples("uniform(2, 7, 3), 3, 2, 'SAME'", "uniform(2, 3, 7), 3, 2, 'VALID', 'NCW'")
+             .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
+Tensor avg_pool1d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+                  const Pool1DOptions& o) {
   return run("avg_pool1d", Take::kMean, 1, input, ksize, strides, padding, o.data_format);
 }
 
-REGISTER(FUNCTION(&avg_pool2d).args("input, ksize, strides, padding").options<&Pool2DOptions::data_format>("data_format").python("nn.avg_pool2d")
-    .doc("Mean of the elements under each window of an image.").samples("uniform(2, 5, 6, 3), 3, 1, 'SAME'")
-    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
-Tensor avg_pool2d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool2DOptions& o) {
+REGISTER(FUNCTION(&avg_pool2d)
+             .args("input, ksize, strides, padding")
+             .options<&Pool2DOptions::data_format>("data_format")
+             .python("nn.avg_pool2d")
+             .doc("Mean of the elements under each window of an image.")
+             .samples("uniform(2, 5, 6, 3), 3, 1, 'SAME'")
+             .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
+Tensor avg_pool2d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+                  const Pool2DOptions& o) {
   return run("avg_pool2d", Take::kMean, 2, input, ksize, strides, padding, o.data_format);
 }
 
-REGISTER(FUNCTION(&avg_pool3d).args("input, ksize, strides, padding").options<&Pool3DOptions::data_format>("data_format").python("nn.avg_pool3d")
-    .doc("Mean of the elements under each window of a volume.")
-    .samples("uniform(1, 4, 5, 3, 2), 2, 2, 'SAME'", "uniform(1, 2, 4, 5, 3), 2, 1, 'VALID', 'NCDHW'")
-    .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
-Tensor avg_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding, const Pool3DOptions& o) {
+REGISTER(FUNCTION(&avg_pool3d)
+             .args("input, ksize, strides, padding")
+             .options<&Pool3DOptions::data_format>("data_format")
+             .python("nn.avg_pool3d")
+             .doc("Mean of the elements under each window of a volume.")
+             .samples("uniform(1, 4, 5, 3, 2), 2, 2, 'SAME'",
+                      "uniform(1, 2, 4, 5, 3), 2, 1, 'VALID', 'NCDHW'")
+             .reference(numpy_pool("input.ndim - 2", "ksize", "strides", "np.nanmean").c_str()));
+Tensor avg_pool3d(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+                  const Pool3DOptions& o) {
   return run("avg_pool3d", Take::kMean, 3, input, ksize, strides, padding, o.data_format);
 }
 
-REGISTER(FUNCTION(&pool).args("input, window_shape, pooling_type")
-    .options<&AnyPoolOptions::strides, &AnyPoolOptions::padding, &AnyPoolOptions::data_format, &AnyPoolOptions::dilations>(
-        "strides, padding, data_format, dilations").python("nn.pool")
-    .doc("max_pool or avg_pool, chosen by `pooling_type`: 'MAX' or 'AVG'.")
-    .samples("uniform(2, 5, 6, 3), [2, 2], 'MAX'", "uniform(2, 5, 6, 3), [2, 3], 'AVG', [2, 1], 'SAME'", "uniform(2, 7, 3), [2], 'AVG'")
-    .reference(numpy_pool("input.ndim - 2", "window_shape", "strides", "(np.nanmax if pooling_type == 'MAX' else np.nanmean)").c_str()));
-Tensor pool(const In& input, const Sizes& window_shape, const std::string& type, const AnyPoolOptions& o) {
+REGISTER(
+    FUNCTION(&pool)
+        .args("input, window_shape, pooling_type")
+        .options<&AnyPoolOptions::strides, &AnyPoolOptions::padding, &AnyPoolOptions::data_format,
+                 &AnyPoolOptions::dilations>("strides, padding, data_format, dilations")
+        .python("nn.pool")
+        .doc("max_pool or avg_pool, chosen by `pooling_type`: 'MAX' or 'AVG'.")
+        .samples("uniform(2, 5, 6, 3), [2, 2], 'MAX'",
+                 "uniform(2, 5, 6, 3), [2, 3], 'AVG', [2, 1], 'SAME'",
+                 "uniform(2, 7, 3), [2], 'AVG'")
+        .reference(numpy_pool("input.ndim - 2", "window_shape", "strides",
+                              "(np.nanmax if pooling_type == 'MAX' else np.nanmean)")
+                       .c_str()));
+Tensor pool(const In& input, const Sizes& window_shape, const std::string& type,
+            const AnyPoolOptions& o) {
   Tensor x = input;
-  if (type != "MAX" && type != "AVG") fail(Code::E1103, cat("pool: `pooling_type` is '", type, "', expected 'MAX' or 'AVG'"));
+  if (type != "MAX" && type != "AVG")
+    fail(Code::E1103, cat("pool: `pooling_type` is '", type, "', expected 'MAX' or 'AVG'"));
   if (o.dilations)
     for (int64_t d : known_numbers(*o.dilations, "pool", "dilations"))
-      if (d != 1) fail(Code::E1105, cat("pool: `dilations` holds ", d, ", which is not supported"), "supported: dilations of 1");
+      if (d != 1)
+        fail(Code::E1105, cat("pool: `dilations` holds ", d, ", which is not supported"),
+             "supported: dilations of 1");
   if (!axes_known(x, o.data_format))
-    return deferred("pool", {x}, x.dtype(), Shape::unknown(), [=](std::span<const Tensor> in) { return pool(in[0], window_shape, type, o); });
-  return run("pool", type == "MAX" ? Take::kMost : Take::kMean, axes_of("pool", x, o.data_format), x, window_shape,
-             o.strides ? *o.strides : Sizes(1), o.padding, o.data_format);
+    return deferred("pool", {x}, x.dtype(), Shape::unknown(),
+                    [=](std::span<const Tensor> in) { return pool(in[0], window_shape, type, o); });
+  return run("pool", type == "MAX" ? Take::kMost : Take::kMean, axes_of("pool", x, o.data_format),
+             x, window_shape, o.strides ? *o.strides : Sizes(1), o.padding, o.data_format);
 }
 
 }  // namespace holdfast::nn

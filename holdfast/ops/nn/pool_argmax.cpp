@@ -14,7 +14,8 @@ enum ArgmaxAttr { kKsize, kStrides_, kPadding_, kTargmax, kIncludeBatch };
 
 Window checked_shape(const Infer& s) {
   s.need_rank(0, 4, 4);
-  return argmax_pool_shape(&s, s.attr(kKsize).ints(), s.attr(kStrides_).ints(), s.attr(kPadding_).s(), s.shape());
+  return argmax_pool_shape(&s, s.attr(kKsize).ints(), s.attr(kStrides_).ints(),
+                           s.attr(kPadding_).s(), s.shape());
 }
 
 void infer_argmax(Infer& s) {
@@ -22,7 +23,8 @@ void infer_argmax(Infer& s) {
   DType index = s.attr(kTargmax).dtype();
   if (!kIndices.has(index)) s.bad_value("Targmax", name(index), "int32 or int64");
   auto n = s.shape().elements();
-  if (index == int32 && n && *n > std::numeric_limits<int32_t>::max()) s.bad_value("Targmax", "int32", "int64 for so many elements");
+  if (index == int32 && n && *n > std::numeric_limits<int32_t>::max())
+    s.bad_value("Targmax", "int32", "int64 for so many elements");
   s.output(s.dtype(), w.out_shape(w.channels));
   s.output(index, w.out_shape(w.channels));
 }
@@ -32,8 +34,10 @@ void infer_follow(Infer& s, bool to_image) {
   s.need_rank(0, 4, 4);
   Window w = argmax_pool_shape(&s, s.attr(0).ints(), s.attr(1).ints(), s.attr(2).s(), s.shape());
   Shape small = w.out_shape(w.channels), large = w.in_shape(w.channels);
-  if (!s.shape(1).compatible(to_image ? small : large)) s.bad_shape(1, cat("shape ", (to_image ? small : large).text()));
-  if (!s.shape(2).compatible(small)) s.bad_shape(2, cat("shape ", small.text(), ", that of the pool's result"));
+  if (!s.shape(1).compatible(to_image ? small : large))
+    s.bad_shape(1, cat("shape ", (to_image ? small : large).text()));
+  if (!s.shape(2).compatible(small))
+    s.bad_shape(2, cat("shape ", small.text(), ", that of the pool's result"));
   s.output(s.dtype(1), to_image ? large : small);
 }
 
@@ -42,15 +46,18 @@ template <class F>
 Status follow(const Call& c, F&& f) {
   const Tensor &image = c.in(0), &where = c.in(2);
   bool batch = c.attr(3).b();
-  int64_t n = where.size(), images = image.dim(0), entry = images ? image.size() / images : 0, each = images ? n / images : 0;
+  int64_t n = where.size(), images = image.dim(0), entry = images ? image.size() / images : 0,
+          each = images ? n / images : 0;
   Status status;
   visit_indices(where.dtype(), [&]<class I>(I) {
     const I* at = where.data<I>();
     for (int64_t i = 0; i < n && status.ok(); ++i) {
       int64_t index = static_cast<int64_t>(at[i]), most = batch ? image.size() : entry;
       if (index < 0 || index >= most)
-        status = Status(Code::E1103, cat(c.op.name, ": `argmax` holds ", index, " at ", i, ", expected a value in [0, ", most, ")"));
-      else f(i, index + (batch ? 0 : i / each * entry));
+        status = Status(Code::E1103, cat(c.op.name, ": `argmax` holds ", index, " at ", i,
+                                         ", expected a value in [0, ", most, ")"));
+      else
+        f(i, index + (batch ? 0 : i / each * entry));
     }
   });
   return status;
@@ -64,7 +71,9 @@ Status run_to_image(Call& c) {
     const T* up = c.in(1).data<T>();
     T* to = dx.mutable_data<T>();
     using W = std::conditional_t<std::is_integral_v<T>, uint64_t, float_of<T>>;
-    status = follow(c, [&](int64_t i, int64_t at) { to[at] = static_cast<T>(static_cast<W>(to[at]) + static_cast<W>(up[i])); });
+    status = follow(c, [&](int64_t i, int64_t at) {
+      to[at] = static_cast<T>(static_cast<W>(to[at]) + static_cast<W>(up[i]));
+    });
   });
   return status;
 }
@@ -81,8 +90,13 @@ Status run_from_image(Call& c) {
 }
 
 Builder& follow_attrs(Builder& b) {
-  return b.inputs("input, grad, argmax: Targmax").dtypes(kReals).dtypes(kIndices, "Targmax")
-      .attr("ksize").attr("strides").attr("padding").attr("include_batch_in_index", false);
+  return b.inputs("input, grad, argmax: Targmax")
+      .dtypes(kReals)
+      .dtypes(kIndices, "Targmax")
+      .attr("ksize")
+      .attr("strides")
+      .attr("padding")
+      .attr("include_batch_in_index", false);
 }
 
 }  // namespace
@@ -90,36 +104,58 @@ Builder& follow_attrs(Builder& b) {
 extern const Op to_image_op, from_image_op;
 const Op to_image_op =
     follow_attrs(RAW_OP(MaxPoolGradWithArgmax).doc("Gradient of MaxPoolWithArgmax."))
-        .infer(+[](Infer& s) { infer_follow(s, true); }).kernel("reference", run_to_image)
-        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), from_image_op({g.x(0), g.dy(), g.x(2)}, g.attrs()), Tensor()}; })
-        .keeps("input, argmax");
-const Op from_image_op =
-    follow_attrs(RAW_OP(MaxPoolGradGradWithArgmax).doc("Elements of `grad` at the places that `argmax` names."))
-        .infer(+[](Infer& s) { infer_follow(s, false); }).kernel("reference", run_from_image)
-        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), to_image_op({g.x(0), g.dy(), g.x(2)}, g.attrs()), Tensor()}; })
-        .keeps("input, argmax");
-
-static const Op argmax_op =
-    RAW_OP(MaxPoolWithArgmax).inputs("input").dtypes(kReals).outputs("output, argmax")
-        .attr("ksize").attr("strides").attr("padding").attr("Targmax", int64).attr("include_batch_in_index", false)
-        .doc("Largest element under each window, and its index.")
-        .infer(infer_argmax).kernel("channels", run_max_pool_with_argmax)
+        .infer(+[](Infer& s) { infer_follow(s, true); })
+        .kernel("reference", run_to_image)
         .gradient(+[](Grad& g) -> Tensors {
-          return {to_image_op({g.x(), g.dy(0), g.y(1)}, {g.attr(kKsize), g.attr(kStrides_), g.attr(kPadding_), g.attr(kIncludeBatch)})};
-        }).keeps("input, argmax");
+  return {Tensor(), from_image_op({g.x(0), g.dy(), g.x(2)}, g.attrs()), Tensor()};
+}).keeps("input, argmax");
+const Op from_image_op =
+    follow_attrs(RAW_OP(MaxPoolGradGradWithArgmax)
+                     .doc("Elements of `grad` at the places that `argmax` names."))
+        .infer(+[](Infer& s) { infer_follow(s, false); })
+        .kernel("reference", run_from_image)
+        .gradient(+[](Grad& g) -> Tensors {
+  return {Tensor(), to_image_op({g.x(0), g.dy(), g.x(2)}, g.attrs()), Tensor()};
+}).keeps("input, argmax");
 
-REGISTER(FUNCTION(&max_pool_with_argmax).args("input, ksize, strides, padding")
-    .options<&ArgmaxPoolOptions::data_format, &ArgmaxPoolOptions::output_dtype, &ArgmaxPoolOptions::include_batch_in_index>(
-        "data_format, output_dtype, include_batch_in_index").python("nn.max_pool_with_argmax").returns("output, argmax")
-    .doc("max_pool2d, and where in its image each largest element was: the index (y * width + x) * channels + channel.")
-    .samples("uniform(2, 4, 5, 3), 2, 2, 'SAME'", "uniform(2, 4, 5, 3), 2, 1, 'VALID', include_batch_in_index=True"));
-std::tuple<Tensor, Tensor> max_pool_with_argmax(const In& input, const Sizes& ksize, const Sizes& strides, const Padding& padding,
+static const Op argmax_op = RAW_OP(MaxPoolWithArgmax)
+                                .inputs("input")
+                                .dtypes(kReals)
+                                .outputs("output, argmax")
+                                .attr("ksize")
+                                .attr("strides")
+                                .attr("padding")
+                                .attr("Targmax", int64)
+                                .attr("include_batch_in_index", false)
+                                .doc("Largest element under each window, and its index.")
+                                .infer(infer_argmax)
+                                .kernel("channels", run_max_pool_with_argmax)
+                                .gradient(+[](Grad& g) -> Tensors {
+  return {to_image_op({g.x(), g.dy(0), g.y(1)}, {g.attr(kKsize), g.attr(kStrides_),
+                                                 g.attr(kPadding_), g.attr(kIncludeBatch)})};
+}).keeps("input, argmax");
+
+REGISTER(FUNCTION(&max_pool_with_argmax)
+             .args("input, ksize, strides, padding")
+             .options<&ArgmaxPoolOptions::data_format, &ArgmaxPoolOptions::output_dtype,
+                      &ArgmaxPoolOptions::include_batch_in_index>(
+                 "data_format, output_dtype, include_batch_in_index")
+             .python("nn.max_pool_with_argmax")
+             .returns("output, argmax")
+             .doc("max_pool2d, and where in its image each largest element was: the index (y * "
+                  "width + x) * channels + channel.")
+             .samples("uniform(2, 4, 5, 3), 2, 2, 'SAME'",
+                      "uniform(2, 4, 5, 3), 2, 1, 'VALID', include_batch_in_index=True"));
+std::tuple<Tensor, Tensor> max_pool_with_argmax(const In& input, const Sizes& ksize,
+                                                const Sizes& strides, const Padding& padding,
                                                 const ArgmaxPoolOptions& o) {
   const char* fn = "max_pool_with_argmax";
   if (o.data_format != "NHWC")
-    fail(Code::E1105, cat(fn, ": data_format '", o.data_format, "' is not supported"), "supported: 'NHWC', in which its indices count");
-  Tensors out = argmax_op.many({input}, {per_axis(fn, "ksize", ksize, 2, false), per_axis(fn, "strides", strides, 2, false), padding.mode(),
-                                         o.output_dtype, o.include_batch_in_index});
+    fail(Code::E1105, cat(fn, ": data_format '", o.data_format, "' is not supported"),
+         "supported: 'NHWC', in which its indices count");
+  Tensors out = argmax_op.many(
+      {input}, {per_axis(fn, "ksize", ksize, 2, false), per_axis(fn, "strides", strides, 2, false),
+                padding.mode(), o.output_dtype, o.include_batch_in_index});
   return {out[0], out[1]};
 }
 

@@ -14,7 +14,9 @@ namespace {
 
 constexpr int64_t kGrainWork = 1 << 15;
 
-int64_t grain_for(int64_t work) { return std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1)); }
+int64_t grain_for(int64_t work) {
+  return std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1));
+}
 
 // Calls `f(position in the image)` for the cells under the window of output `o` of one image.
 template <class F>
@@ -41,8 +43,10 @@ void forward(const Window& w, const T* image, T* out) {
       T* best = out + p * n;
       bool first = true;
       for_cells(w, p % w.positions(), [&](int64_t at) {
-        if (first) std::memcpy(best, from + at * n, static_cast<size_t>(n) * sizeof(T));
-        else loops.most(from + at * n, best, n);
+        if (first)
+          std::memcpy(best, from + at * n, static_cast<size_t>(n) * sizeof(T));
+        else
+          loops.most(from + at * n, best, n);
         first = false;
       });
     }
@@ -54,7 +58,10 @@ template <class T>
 class Finder {
  public:
   Finder(const Window& w, int64_t channels)
-      : w_(w), best(static_cast<size_t>(channels)), at_(best.size()), cells_(static_cast<size_t>(w.cells())) {}
+      : w_(w),
+        best(static_cast<size_t>(channels)),
+        at_(best.size()),
+        cells_(static_cast<size_t>(w.cells())) {}
 
   // Looks at `count` channels from `image` on, an image of one batch entry.
   void find(const T* image, int64_t output, int64_t count) {
@@ -75,15 +82,18 @@ class Finder {
   // Clears the cells that were looked at, which lie `step` apart.
   void clear(T* to, int64_t step, int64_t count) const {
     for (int32_t tap = 0; tap < taps_; ++tap)
-      std::memset(to + cells_[static_cast<size_t>(tap)] * step, 0, static_cast<size_t>(count) * sizeof(T));
+      std::memset(to + cells_[static_cast<size_t>(tap)] * step, 0,
+                  static_cast<size_t>(count) * sizeof(T));
   }
-  // Adds what arrives for the window to the cells that were found, which lie `step` apart. Tap by tap: all
-  // channels at once beat finding each one's cell.
+  // Adds what arrives for the window to the cells that were found, which lie `step` apart. Tap by
+  // tap: all channels at once beat finding each one's cell.
   void give(const T* up, float_of<T>* to, int64_t step, int64_t count) const {
     for (int32_t tap = 0; tap < taps_; ++tap)
       loops_.add_where(up, at_.data(), tap, to + cells_[static_cast<size_t>(tap)] * step, count);
   }
-  int64_t cell(int64_t channel) const { return cells_[static_cast<size_t>(at_[static_cast<size_t>(channel)])]; }
+  int64_t cell(int64_t channel) const {
+    return cells_[static_cast<size_t>(at_[static_cast<size_t>(channel)])];
+  }
 
  private:
   const Window& w_;
@@ -101,14 +111,17 @@ class Finder {
 // The cells of an image that no window looks at.
 std::vector<int64_t> unseen_cells(const Window& w) {
   std::vector<bool> seen(static_cast<size_t>(w.in_positions()));
-  for (int64_t o = 0; o < w.positions(); ++o) for_cells(w, o, [&](int64_t at) { seen[static_cast<size_t>(at)] = true; });
+  for (int64_t o = 0; o < w.positions(); ++o)
+    for_cells(w, o, [&](int64_t at) { seen[static_cast<size_t>(at)] = true; });
   std::vector<int64_t> out;
-  for (size_t i = 0; i < seen.size(); ++i) if (!seen[i]) out.push_back(static_cast<int64_t>(i));
+  for (size_t i = 0; i < seen.size(); ++i)
+    if (!seen[i]) out.push_back(static_cast<int64_t>(i));
   return out;
 }
 
 bool windows_overlap(const Window& w) {
-  for (int i = 0; i < 3; ++i) if (w.stride[i] < w.size[i]) return true;
+  for (int i = 0; i < 3; ++i)
+    if (w.stride[i] < w.size[i]) return true;
   return false;
 }
 
@@ -121,17 +134,23 @@ void backward(const Window& w, const T* image, const T* dy, T* dx) {
   int64_t n = w.channels, blocks = (n + kBlock - 1) / kBlock, cells = w.in_positions();
   bool overlap = windows_overlap(w);
   std::vector<int64_t> unseen = overlap ? std::vector<int64_t>() : unseen_cells(w);
-  parallel_for(w.batch * blocks, grain_for(w.positions() * w.cells() * std::min(n, kBlock)), [&](int64_t begin, int64_t end) {
+  parallel_for(w.batch * blocks, grain_for(w.positions() * w.cells() * std::min(n, kBlock)),
+               [&](int64_t begin, int64_t end) {
     Finder<T> finder(w, std::min(n, kBlock));
-    std::vector<W> sums(std::is_same_v<W, T> ? 0 : static_cast<size_t>(cells * std::min(n, kBlock)));
+    std::vector<W> sums(std::is_same_v<W, T> ? 0
+                                             : static_cast<size_t>(cells * std::min(n, kBlock)));
     for (int64_t piece = begin; piece < end; ++piece) {
-      int64_t b = piece / blocks, from = piece % blocks * kBlock, count = std::min(kBlock, n - from);
+      int64_t b = piece / blocks, from = piece % blocks * kBlock,
+              count = std::min(kBlock, n - from);
       const T* x = image + b * cells * n + from;
       const T* up = dy + b * w.positions() * n + from;
       T* to = dx + b * cells * n + from;
       if constexpr (std::is_same_v<W, T>) {
-        auto clear = [&](int64_t cell) { std::memset(to + cell * n, 0, static_cast<size_t>(count) * sizeof(T)); };
-        if (overlap) for (int64_t i = 0; i < cells; ++i) clear(i);
+        auto clear = [&](int64_t cell) {
+          std::memset(to + cell * n, 0, static_cast<size_t>(count) * sizeof(T));
+        };
+        if (overlap)
+          for (int64_t i = 0; i < cells; ++i) clear(i);
         for (int64_t cell : unseen) clear(cell);
         for (int64_t o = 0; o < w.positions(); ++o) {
           finder.find(x, o, count);
@@ -145,7 +164,8 @@ void backward(const Window& w, const T* image, const T* dy, T* dx) {
           finder.give(up + o * n, sums.data(), count, count);
         }
         for (int64_t i = 0; i < cells; ++i)
-          for (int64_t c = 0; c < count; ++c) to[i * n + c] = static_cast<T>(sums[static_cast<size_t>(i * count + c)]);
+          for (int64_t c = 0; c < count; ++c)
+            to[i * n + c] = static_cast<T>(sums[static_cast<size_t>(i * count + c)]);
       }
     }
   });
@@ -159,7 +179,8 @@ void find_largest(const Window& w, const T* image, F&& f) {
     Finder<T> finder(w, n);
     for (int64_t p = begin; p < end; ++p) {
       finder.find(image + p / w.positions() * w.in_positions() * n, p % w.positions(), n);
-      for (int64_t c = 0; c < n; ++c) f(p, c, finder.cell(c) * n + c, finder.best[static_cast<size_t>(c)]);
+      for (int64_t c = 0; c < n; ++c)
+        f(p, c, finder.cell(c) * n + c, finder.best[static_cast<size_t>(c)]);
     }
   });
 }
@@ -167,7 +188,8 @@ void find_largest(const Window& w, const T* image, F&& f) {
 // Cells under a window are counted in 32 bits.
 Status check_cells(const Call& c, const Window& w) {
   if (w.cells() <= std::numeric_limits<int32_t>::max()) return {};
-  return Status(Code::E1105, cat(c.op.name, ": a window over more than 2^31 elements is not supported"));
+  return Status(Code::E1105,
+                cat(c.op.name, ": a window over more than 2^31 elements is not supported"));
 }
 
 }  // namespace
@@ -183,7 +205,9 @@ Status run_max_pool_grad(Call& c) {
   Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
   if (Status s = check_cells(c, w); !s.ok()) return s;
   Tensor& dx = c.out();
-  visit_reals(dx.dtype(), [&]<class T>(T) { backward(w, c.in(0).data<T>(), c.in(2).data<T>(), dx.mutable_data<T>()); });
+  visit_reals(dx.dtype(), [&]<class T>(T) {
+    backward(w, c.in(0).data<T>(), c.in(2).data<T>(), dx.mutable_data<T>());
+  });
   return {};
 }
 
@@ -195,13 +219,16 @@ Status run_max_pool_grad_grad(Call& c) {
   visit_reals(y.dtype(), [&]<class T>(T) {
     const T* up = c.in(2).data<T>();
     T* to = y.mutable_data<T>();
-    find_largest(w, c.in(0).data<T>(), [&](int64_t p, int64_t ch, int64_t index, T) { to[p * n + ch] = up[p / w.positions() * entry + index]; });
+    find_largest(w, c.in(0).data<T>(), [&](int64_t p, int64_t ch, int64_t index, T) {
+      to[p * n + ch] = up[p / w.positions() * entry + index];
+    });
   });
   return {};
 }
 
 Status run_max_pool_with_argmax(Call& c) {
-  Window w = argmax_pool_shape(nullptr, c.attr(0).ints(), c.attr(1).ints(), c.attr(2).s(), c.in().shape());
+  Window w =
+      argmax_pool_shape(nullptr, c.attr(0).ints(), c.attr(1).ints(), c.attr(2).s(), c.in().shape());
   if (Status s = check_cells(c, w); !s.ok()) return s;
   bool batch = c.attr(4).b();
   Tensor &y = c.out(0), &where = c.out(1);

@@ -9,7 +9,8 @@ namespace holdfast::nn {
 Window pool_shape(const Infer* s, const WindowArgs&, const Shape& image);
 
 /// Likewise for the ops that also tell indices; they take channels last only.
-Window argmax_pool_shape(const Infer* s, const Ints& ksize, const Ints& strides, const std::string& padding, const Shape& image);
+Window argmax_pool_shape(const Infer* s, const Ints& ksize, const Ints& strides,
+                         const std::string& padding, const Shape& image);
 
 // Shape rules of a pool, of the gradients that take the image, and of one that takes its sizes.
 void infer_pool(Infer&);

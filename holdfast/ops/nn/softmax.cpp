@@ -49,7 +49,9 @@ Status run_gradient(Call& c) {
   Tensor& dx = c.out();
   if (dx.size() == 0) return {};
   int64_t n = dx.dim(-1), cell = size_of(dx.dtype());
-  auto at = [&](const Tensor& t, int64_t row) { return static_cast<char*>(t.mutable_raw()) + row * n * cell; };
+  auto at = [&](const Tensor& t, int64_t row) {
+    return static_cast<char*>(t.mutable_raw()) + row * n * cell;
+  };
   auto loop = row_loops().rows[static_cast<int>(dx.dtype())].softmax_gradient;
   parallel_for(dx.size() / n, std::max<int64_t>(1, 16384 / n), [&](int64_t begin, int64_t end) {
     loop(at(dy, begin), at(y, begin), at(dx, begin), end - begin, n, kLog);
@@ -63,9 +65,12 @@ struct Chosen {
   RowTable table;
   Chosen() {
     std::string_view isa = instruction_set();
-    if (isa == "avx512") avx512::add_softmax_loops(table), avx512::add_norm_loops(table);
-    else if (isa == "avx2") avx2::add_softmax_loops(table), avx2::add_norm_loops(table);
-    else baseline::add_softmax_loops(table), baseline::add_norm_loops(table);
+    if (isa == "avx512")
+      avx512::add_softmax_loops(table), avx512::add_norm_loops(table);
+    else if (isa == "avx2")
+      avx2::add_softmax_loops(table), avx2::add_norm_loops(table);
+    else
+      baseline::add_softmax_loops(table), baseline::add_norm_loops(table);
   }
 };
 
@@ -74,7 +79,8 @@ Tensor along(const Op& op, const In& logits, int64_t axis) {
   Tensor x = logits;
   if (axis == -1 || (x.rank() > 0 && axis == x.rank() - 1)) return op({x});
   if (!x.shape().has_rank())
-    return deferred(op.def().name, {x}, x.dtype(), x.shape(), [&op, axis](std::span<const Tensor> in) { return along(op, in[0], axis); });
+    return deferred(op.def().name, {x}, x.dtype(), x.shape(),
+                    [&op, axis](std::span<const Tensor> in) { return along(op, in[0], axis); });
   LastAxis last(op.def().name.c_str(), x, axis);
   return last.back(op({last.there(x)}));
 }
@@ -89,43 +95,81 @@ const RowTable& row_loops() {
 LastAxis::LastAxis(const char* op, const Tensor& like, int64_t axis) {
   int64_t rank = like.rank();
   if (axis < -rank || axis >= rank)
-    fail(Code::E1103, cat(op, ": `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));
+    fail(Code::E1103,
+         cat(op, ": `axis` is ", axis, ", expected a value in [", -rank, ", ", rank, ")"));
   if (axis < 0) axis += rank;
   moves_ = axis != rank - 1;
-  for (int64_t i = 0; i < rank; ++i) swap_.push_back(i == axis ? rank - 1 : i == rank - 1 ? axis : i);
+  for (int64_t i = 0; i < rank; ++i)
+    swap_.push_back(i == axis ? rank - 1 : i == rank - 1 ? axis : i);
 }
-Tensor LastAxis::there(const Tensor& t) const { return moves_ ? transpose(t, {.perm = Sizes(swap_)}) : t; }
+Tensor LastAxis::there(const Tensor& t) const {
+  return moves_ ? transpose(t, {.perm = Sizes(swap_)}) : t;
+}
 
 static const Op softmax_gradient_op =
-    RAW_OP(SoftmaxGrad).inputs("dy, output").outputs("dx").dtypes(kFloats).doc("(dy - sum(dy * output)) * output along the last axis.")
-        .infer(infer_gradient).kernel("rows", run_gradient<false>)
+    RAW_OP(SoftmaxGrad)
+        .inputs("dy, output")
+        .outputs("dx")
+        .dtypes(kFloats)
+        .doc("(dy - sum(dy * output)) * output along the last axis.")
+        .infer(infer_gradient)
+        .kernel("rows", run_gradient<false>)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensor u = g.dy(), dy = g.x(0), y = g.x(1);
-          return {g.wants(0) ? (u - row_sum(u * y)) * y : Tensor(), g.wants(1) ? u * (dy - row_sum(dy * y)) - dy * row_sum(u * y) : Tensor()};
-        }).keeps("dy, output");
+  Tensor u = g.dy(), dy = g.x(0), y = g.x(1);
+  return {g.wants(0) ? (u - row_sum(u * y)) * y : Tensor(),
+          g.wants(1) ? u * (dy - row_sum(dy * y)) - dy * row_sum(u * y) : Tensor()};
+}).keeps("dy, output");
 
 static const Op softmax_op =
-    OP(Softmax, &nn::softmax).outputs("softmax").args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
-        .python("nn.softmax, math.softmax").doc("exp(x) over its sum along an axis.")
-        .infer(infer_softmax).kernel("rows", run_softmax<false>)
-        .gradient(+[](Grad& g) -> Tensors { return {softmax_gradient_op(g.dy(), g.y())}; }).keeps("softmax")
-        .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1").reference("scipy.special.softmax(logits, axis=-1 if axis is None else axis)");
-Tensor nn::softmax(const In& x, const SoftmaxOptions& o) { return along(softmax_op, x, o.axis.value_or(-1)); }
+    OP(Softmax, &nn::softmax)
+        .outputs("softmax")
+        .args("logits")
+        .options<&nn::SoftmaxOptions::axis>("axis")
+        .inputs("logits")
+        .dtypes(kFloats)
+        .python("nn.softmax, math.softmax")
+        .doc("exp(x) over its sum along an axis.")
+        .infer(infer_softmax)
+        .kernel("rows", run_softmax<false>)
+        .gradient(+[](Grad& g) -> Tensors { return {softmax_gradient_op(g.dy(), g.y())}; })
+        .keeps("softmax")
+        .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1")
+        .reference("scipy.special.softmax(logits, axis=-1 if axis is None else axis)");
+Tensor nn::softmax(const In& x, const SoftmaxOptions& o) {
+  return along(softmax_op, x, o.axis.value_or(-1));
+}
 
 static const Op log_softmax_gradient_op =
-    RAW_OP(LogSoftmaxGrad).inputs("dy, output").outputs("dx").dtypes(kFloats).doc("dy - sum(dy) * exp(output) along the last axis.")
-        .infer(infer_gradient).kernel("rows", run_gradient<true>)
+    RAW_OP(LogSoftmaxGrad)
+        .inputs("dy, output")
+        .outputs("dx")
+        .dtypes(kFloats)
+        .doc("dy - sum(dy) * exp(output) along the last axis.")
+        .infer(infer_gradient)
+        .kernel("rows", run_gradient<true>)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensor u = g.dy(), soft = exp(g.x(1));
-          return {g.wants(0) ? u - row_sum(u * soft) : Tensor(), g.wants(1) ? -(u * soft * row_sum(g.x(0))) : Tensor()};
-        }).keeps("dy, output");
+  Tensor u = g.dy(), soft = exp(g.x(1));
+  return {g.wants(0) ? u - row_sum(u * soft) : Tensor(),
+          g.wants(1) ? -(u * soft * row_sum(g.x(0))) : Tensor()};
+}).keeps("dy, output");
 
 static const Op log_softmax_op =
-    OP(LogSoftmax, &nn::log_softmax).outputs("logsoftmax").args("logits").options<&nn::SoftmaxOptions::axis>("axis").inputs("logits").dtypes(kFloats)
-        .python("nn.log_softmax, math.log_softmax").doc("log(softmax(x)) along an axis, without underflow.")
-        .infer(infer_softmax).kernel("rows", run_softmax<true>)
-        .gradient(+[](Grad& g) -> Tensors { return {log_softmax_gradient_op(g.dy(), g.y())}; }).keeps("logsoftmax")
-        .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1").reference("scipy.special.log_softmax(logits, axis=-1 if axis is None else axis)");
-Tensor nn::log_softmax(const In& x, const SoftmaxOptions& o) { return along(log_softmax_op, x, o.axis.value_or(-1)); }
+    OP(LogSoftmax, &nn::log_softmax)
+        .outputs("logsoftmax")
+        .args("logits")
+        .options<&nn::SoftmaxOptions::axis>("axis")
+        .inputs("logits")
+        .dtypes(kFloats)
+        .python("nn.log_softmax, math.log_softmax")
+        .doc("log(softmax(x)) along an axis, without underflow.")
+        .infer(infer_softmax)
+        .kernel("rows", run_softmax<true>)
+        .gradient(+[](Grad& g) -> Tensors { return {log_softmax_gradient_op(g.dy(), g.y())}; })
+        .keeps("logsoftmax")
+        .samples("uniform(3, 4)", "uniform(5)", "uniform(2, 3, 4), axis=1")
+        .reference("scipy.special.log_softmax(logits, axis=-1 if axis is None else axis)");
+Tensor nn::log_softmax(const In& x, const SoftmaxOptions& o) {
+  return along(log_softmax_op, x, o.axis.value_or(-1));
+}
 
 }  // namespace holdfast

@@ -11,7 +11,8 @@
 
 namespace holdfast {
 
-template <> struct ParamType<nn::Padding> {
+template <>
+struct ParamType<nn::Padding> {
   static constexpr Kind kind = Kind::kPadding;
   static nn::Padding from(const Arg& a) {
     if (auto* amounts = std::get_if<Ints>(&a.value())) return nn::Padding(*amounts);
@@ -39,7 +40,9 @@ struct Window {
   int64_t in_positions() const { return in[0] * in[1] * in[2]; }
   int64_t taps() const { return size[0] * size[1] * size[2]; }
   /// Most cells of the input that a window holds: windows of pools may be larger than any tensor.
-  int64_t cells() const { return std::min(size[0], in[0]) * std::min(size[1], in[1]) * std::min(size[2], in[2]); }
+  int64_t cells() const {
+    return std::min(size[0], in[0]) * std::min(size[1], in[1]) * std::min(size[2], in[2]);
+  }
   /// The taps [first, last) along `axis` that fall inside the input for output `o`.
   std::pair<int64_t, int64_t> inside(int axis, int64_t o) const;
 
@@ -59,30 +62,36 @@ struct WindowArgs {
 };
 template <class C>
 WindowArgs window_args(const C& c, const OpDef& op) {
-  bool pads = op.attrs.size() > kExplicitPaddings && op.attrs[kExplicitPaddings].name == "explicit_paddings";
-  return {c.attr(kStrides).ints(), c.attr(kPadding).s(), c.attr(kDataFormat).s(), c.attr(kLast).ints(),
-          pads ? &c.attr(kExplicitPaddings).ints() : nullptr};
+  bool pads = op.attrs.size() > kExplicitPaddings &&
+              op.attrs[kExplicitPaddings].name == "explicit_paddings";
+  return {c.attr(kStrides).ints(), c.attr(kPadding).s(), c.attr(kDataFormat).s(),
+          c.attr(kLast).ints(), pads ? &c.attr(kExplicitPaddings).ints() : nullptr};
 }
 
-/// Where the channels are, from a data format of `axes` spatial axes. A null `s` means that the shape
-/// rule has accepted the arguments before.
+/// Where the channels are, from a data format of `axes` spatial axes. A null `s` means that the
+/// shape rule has accepted the arguments before.
 bool channels_first(const Infer* s, const std::string& data_format, int axes);
 /// The entries for the spatial axes of a list with one entry per axis; the others must be 1.
-Extent spatial(const Infer* s, const char* argument, const Ints& list, int axes, bool channels_first);
+Extent spatial(const Infer* s, const char* argument, const Ints& list, int axes,
+               bool channels_first);
 /// How many spatial axes the op behind `s` has: its name says.
 int window_axes(const Infer& s);
-/// The arguments of the op behind `s`. Strides come from the caller: the number of axes is the op's, and they must agree.
+/// The arguments of the op behind `s`. Strides come from the caller: the number of axes is the
+/// op's, and they must agree.
 WindowArgs checked_window_args(const Infer& s);
 /// Places a window of `size` over `input`.
-Window place_window(const Infer* s, const WindowArgs&, int axes, const Shape& input, const Extent& size,
-                    const Extent& dilation);
+Window place_window(const Infer* s, const WindowArgs&, int axes, const Shape& input,
+                    const Extent& size, const Extent& dilation);
 
-/// `given` as one number per axis of the input, as raw ops want it: from one number, one per spatial
-/// axis, or one per axis.
-Ints per_axis(const char* function, const char* argument, const Sizes& given, int axes, bool channels_first);
-Ints per_axis(const char* function, const char* argument, const Axes& given, int axes, bool channels_first);
+/// `given` as one number per axis of the input, as raw ops want it: from one number, one per
+/// spatial axis, or one per axis.
+Ints per_axis(const char* function, const char* argument, const Sizes& given, int axes,
+              bool channels_first);
+Ints per_axis(const char* function, const char* argument, const Axes& given, int axes,
+              bool channels_first);
 /// Whether `data_format`, if given, says that channels come second; refuses other words.
-bool is_channels_first(const char* function, const std::optional<std::string>& data_format, int axes);
+bool is_channels_first(const char* function, const std::optional<std::string>& data_format,
+                       int axes);
 /// "NHWC" and its like.
 const char* format_name(int axes, bool channels_first);
 

@@ -60,23 +60,26 @@ struct Sampler {
 
 Sampler uniform_sampler(int64_t range) {
   const auto each = static_cast<float>(1.0 / static_cast<double>(range));
-  return {[range](Words& w) { return static_cast<int64_t>(w.below64(static_cast<uint64_t>(range))); },
-          [each](int64_t) { return each; }};
+  return {[range](Words& w) {
+    return static_cast<int64_t>(w.below64(static_cast<uint64_t>(range)));
+  }, [each](int64_t) { return each; }};
 }
 
 Sampler log_uniform_sampler(int64_t range) {
   const double log_range = std::log1p(static_cast<double>(range));
-  return {[=](Words& w) { return (static_cast<int64_t>(std::exp(w.uniform() * log_range)) - 1) % range; },
-          [=](int64_t c) {
-            const auto x = static_cast<double>(c);
-            return static_cast<float>(std::log((x + 2) / (x + 1)) / log_range);
-          }};
+  return {[=](Words& w) {
+    return (static_cast<int64_t>(std::exp(w.uniform() * log_range)) - 1) % range;
+  }, [=](int64_t c) {
+    const auto x = static_cast<double>(c);
+    return static_cast<float>(std::log((x + 2) / (x + 1)) / log_range);
+  }};
 }
 
 // Attributes: seed, seed2, num_true, num_sampled, unique, range_max.
 struct Asked {
   template <class Attr>
-  explicit Asked(Attr attr) : num_true(attr(2).i()), num_sampled(attr(3).i()), unique(attr(4).b()) {}
+  explicit Asked(Attr attr)
+      : num_true(attr(2).i()), num_sampled(attr(3).i()), unique(attr(4).b()) {}
   int64_t num_true, num_sampled;
   bool unique;
 };
@@ -88,11 +91,14 @@ void infer_candidates(Infer& s) {
   if (a.num_true < 1) s.bad_value("num_true", cat(a.num_true), "1 or more");
   if (a.num_sampled < 1 || a.num_sampled > std::numeric_limits<int32_t>::max())
     s.bad_value("num_sampled", cat(a.num_sampled), "1 or more, and less than 2^31");
-  if (!s.shape().compatible(Shape{kUnknown, a.num_true})) s.bad_shape(0, cat("`num_true` columns: ", a.num_true));
+  if (!s.shape().compatible(Shape{kUnknown, a.num_true}))
+    s.bad_shape(0, cat("`num_true` columns: ", a.num_true));
   if (kRange) {
     const int64_t range = s.attr(5).i();
     if (range < 1) s.bad_value("range_max", cat(range), "1 or more");
-    if (a.unique && a.num_sampled > range) s.bad_value("range_max", cat(range), cat("at least `num_sampled`, ", a.num_sampled, ", unique classes"));
+    if (a.unique && a.num_sampled > range)
+      s.bad_value("range_max", cat(range),
+                  cat("at least `num_sampled`, ", a.num_sampled, ", unique classes"));
   }
   s.output(int64, Shape{a.num_sampled});
   s.output(float32, Shape{s.shape().has_rank() ? s.shape()[0] : kUnknown, a.num_true});
@@ -102,7 +108,9 @@ void infer_candidates(Infer& s) {
 Status check_classes(const Tensor& classes, int64_t range) {
   for (int64_t i = 0; i < classes.size(); ++i) {
     const int64_t c = classes.data<int64_t>()[i];
-    if (c < 0 || c >= range) return {Code::E1103, cat("`true_classes` holds ", c, ", expected classes in [0, ", range, ")")};
+    if (c < 0 || c >= range)
+      return {Code::E1103,
+              cat("`true_classes` holds ", c, ", expected classes in [0, ", range, ")")};
   }
   return {};
 }
@@ -126,14 +134,17 @@ Status run_candidates(Call& c) {
   std::unordered_set<int64_t> seen;
   for (int64_t i = 0; i < a.num_sampled;) {
     if (++tries == std::numeric_limits<int32_t>::max())
-      return {Code::E1103, cat("`num_sampled` is ", a.num_sampled, ", more unique classes than 2^31 draws could find")};
+      return {Code::E1103, cat("`num_sampled` is ", a.num_sampled,
+                               ", more unique classes than 2^31 draws could find")};
     const int64_t value = sampler.draw(words);
     if (!a.unique || seen.insert(value).second) sampled.mutable_data<int64_t>()[i++] = value;
   }
   for (int64_t i = 0; i < a.num_sampled; ++i)
-    counts.mutable_data<float>()[i] = expected(sampler.probability(sampled.data<int64_t>()[i]), a.num_sampled, tries);
+    counts.mutable_data<float>()[i] =
+        expected(sampler.probability(sampled.data<int64_t>()[i]), a.num_sampled, tries);
   for (int64_t i = 0; i < classes.size(); ++i)
-    true_counts.mutable_data<float>()[i] = expected(sampler.probability(classes.data<int64_t>()[i]), a.num_sampled, tries);
+    true_counts.mutable_data<float>()[i] =
+        expected(sampler.probability(classes.data<int64_t>()[i]), a.num_sampled, tries);
   return {};
 }
 
@@ -148,16 +159,26 @@ Status run_all(Call& c) {
 }
 
 Builder& candidates(Builder& b) {
-  return b.inputs("true_classes").dtypes({int64}).outputs("sampled_candidates, true_expected_count, sampled_expected_count")
-      .attr("seed", 0).attr("seed2", 0).attr("num_true").attr("num_sampled").attr("unique").stateful().no_gradient();
+  return b.inputs("true_classes")
+      .dtypes({int64})
+      .outputs("sampled_candidates, true_expected_count, sampled_expected_count")
+      .attr("seed", 0)
+      .attr("seed2", 0)
+      .attr("num_true")
+      .attr("num_sampled")
+      .attr("unique")
+      .stateful()
+      .no_gradient();
 }
 
-Candidates call(const Op& op, const In& true_classes, const CandidateOptions& o, std::initializer_list<Arg> rest) {
+Candidates call(const Op& op, const In& true_classes, const CandidateOptions& o,
+                std::initializer_list<Arg> rest) {
   CallSeeds seeds(o.seed);
   Attrs attrs = seeds.attrs();
   for (const Arg& a : rest) attrs.push_back(a);
   Tensor classes = true_classes.tensor(int64);
-  Tensors t = op.many({classes.dtype() == int32 ? cast(classes, int64) : classes}, std::move(attrs));
+  Tensors t =
+      op.many({classes.dtype() == int32 ? cast(classes, int64) : classes}, std::move(attrs));
   return {t[0], t[1], t[2]};
 }
 
@@ -167,36 +188,51 @@ constexpr const char* kReturns = "sampled_candidates, true_expected_count, sampl
 
 static const Op uniform_op =
     candidates(OP(UniformCandidateSampler, &uniform_candidate_sampler)
-                   .args("true_classes, num_true, num_sampled, unique, range_max").options<&CandidateOptions::seed>("seed")
-                   .python("random.uniform_candidate_sampler").returns(kReturns)
+                   .args("true_classes, num_true, num_sampled, unique, range_max")
+                   .options<&CandidateOptions::seed>("seed")
+                   .python("random.uniform_candidate_sampler")
+                   .returns(kReturns)
                    .doc("`num_sampled` classes of [0, range_max), each equally likely."))
-        .attr("range_max").infer(infer_candidates<true>).kernel("philox", run_candidates<uniform_sampler>)
+        .attr("range_max")
+        .infer(infer_candidates<true>)
+        .kernel("philox", run_candidates<uniform_sampler>)
         .samples("[[1, 5], [0, 19]], 2, 7, True, 20");
-Candidates uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
-                                     int64_t range_max, const CandidateOptions& o) {
+Candidates uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled,
+                                     bool unique, int64_t range_max, const CandidateOptions& o) {
   return call(uniform_op, true_classes, o, {num_true, num_sampled, unique, range_max});
 }
 
 static const Op log_uniform_op =
     candidates(OP(LogUniformCandidateSampler, &log_uniform_candidate_sampler)
-                   .args("true_classes, num_true, num_sampled, unique, range_max").options<&CandidateOptions::seed>("seed")
-                   .python("random.log_uniform_candidate_sampler").returns(kReturns)
-                   .doc("`num_sampled` classes of [0, range_max), likely as words sorted by frequency are (Zipf)."))
-        .attr("range_max").infer(infer_candidates<true>).kernel("philox", run_candidates<log_uniform_sampler>)
+                   .args("true_classes, num_true, num_sampled, unique, range_max")
+                   .options<&CandidateOptions::seed>("seed")
+                   .python("random.log_uniform_candidate_sampler")
+                   .returns(kReturns)
+                   .doc("`num_sampled` classes of [0, range_max), likely as words sorted by "
+                        "frequency are (Zipf)."))
+        .attr("range_max")
+        .infer(infer_candidates<true>)
+        .kernel("philox", run_candidates<log_uniform_sampler>)
         .samples("[[1, 5], [0, 19]], 2, 7, False, 20");
-Candidates log_uniform_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
-                                         int64_t range_max, const CandidateOptions& o) {
+Candidates log_uniform_candidate_sampler(const In& true_classes, int64_t num_true,
+                                         int64_t num_sampled, bool unique, int64_t range_max,
+                                         const CandidateOptions& o) {
   return call(log_uniform_op, true_classes, o, {num_true, num_sampled, unique, range_max});
 }
 
 static const Op all_op =
-    candidates(OP(AllCandidateSampler, &all_candidate_sampler).args("true_classes, num_true, num_sampled, unique")
-                   .options<&CandidateOptions::seed>("seed").python("random.all_candidate_sampler, nn.all_candidate_sampler")
-                   .returns(kReturns).doc("Every class of [0, num_sampled), in order: for testing."))
-        .infer(infer_candidates<false>).kernel("reference", run_all)
-        .samples("[[1, 5], [0, 6]], 2, 7, True").reference("(np.arange(7), np.ones((2, 2), np.float32), np.ones(7, np.float32))");
-Candidates all_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled, bool unique,
-                                 const CandidateOptions& o) {
+    candidates(OP(AllCandidateSampler, &all_candidate_sampler)
+                   .args("true_classes, num_true, num_sampled, unique")
+                   .options<&CandidateOptions::seed>("seed")
+                   .python("random.all_candidate_sampler, nn.all_candidate_sampler")
+                   .returns(kReturns)
+                   .doc("Every class of [0, num_sampled), in order: for testing."))
+        .infer(infer_candidates<false>)
+        .kernel("reference", run_all)
+        .samples("[[1, 5], [0, 6]], 2, 7, True")
+        .reference("(np.arange(7), np.ones((2, 2), np.float32), np.ones(7, np.float32))");
+Candidates all_candidate_sampler(const In& true_classes, int64_t num_true, int64_t num_sampled,
+                                 bool unique, const CandidateOptions& o) {
   return call(all_op, true_classes, o, {num_true, num_sampled, unique});
 }
 

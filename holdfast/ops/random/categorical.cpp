@@ -43,7 +43,8 @@ Status draw_into(Call& c, const Philox& gen) {
   }
   std::vector<int64_t> classes(static_cast<size_t>(y.size()));
   draw(gen, c.in(), classes);
-  for (size_t i = 0; i < classes.size(); ++i) y.mutable_data<int32_t>()[i] = static_cast<int32_t>(classes[i]);
+  for (size_t i = 0; i < classes.size(); ++i)
+    y.mutable_data<int32_t>()[i] = static_cast<int32_t>(classes[i]);
   return {};
 }
 
@@ -58,13 +59,20 @@ Status run_stateless(Call& c) { return draw_into(c, philox_of_seed(c.in(2))); }
 }  // namespace
 
 static const Op multinomial_op =
-    OP(Multinomial, &categorical).args("logits, num_samples")
+    OP(Multinomial, &categorical)
+        .args("logits, num_samples")
         .options<&CategoricalOptions::dtype, &CategoricalOptions::seed>("dtype, seed")
         .python("random.categorical")
         .doc("For each row of unnormalised log-probabilities, `num_samples` class numbers.")
-        .inputs("logits, num_samples: N!").dtypes(kFloats)
-        .attr("seed", 0).attr("seed2", 0).attr("output_dtype", int64).stateful().no_gradient()
-        .infer(infer_categorical<2>).kernel("philox", run_multinomial)
+        .inputs("logits, num_samples: N!")
+        .dtypes(kFloats)
+        .attr("seed", 0)
+        .attr("seed2", 0)
+        .attr("output_dtype", int64)
+        .stateful()
+        .no_gradient()
+        .infer(infer_categorical<2>)
+        .kernel("philox", run_multinomial)
         .samples("uniform(2, 3), 5");
 Tensor categorical(const In& logits, const Sizes& num_samples, const CategoricalOptions& o) {
   CallSeeds seeds(o.seed);
@@ -72,11 +80,17 @@ Tensor categorical(const In& logits, const Sizes& num_samples, const Categorical
 }
 
 static const Op stateless_op =
-    OP(StatelessMultinomial, &stateless_categorical).args("logits, num_samples, seed: S")
-        .options<&StatelessCategoricalOptions::dtype>("dtype").python("random.stateless_categorical")
+    OP(StatelessMultinomial, &stateless_categorical)
+        .args("logits, num_samples, seed: S")
+        .options<&StatelessCategoricalOptions::dtype>("dtype")
+        .python("random.stateless_categorical")
         .doc("Class numbers drawn by unnormalised log-probabilities, a pure function of `seed`.")
-        .inputs("logits, num_samples: N!, seed: Tseed!").dtypes(kFloats).attr("output_dtype", int64).no_gradient()
-        .infer(infer_categorical<0>).kernel("philox", run_stateless)
+        .inputs("logits, num_samples: N!, seed: Tseed!")
+        .dtypes(kFloats)
+        .attr("output_dtype", int64)
+        .no_gradient()
+        .infer(infer_categorical<0>)
+        .kernel("philox", run_stateless)
         .samples("[[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]], 5, [1, 2]")
         .reference("np.array([[2, 2, 1, 2, 2], [0, 0, 0, 0, 0]])");
 Tensor stateless_categorical(const In& logits, const Sizes& num_samples, const In& seed,

@@ -11,13 +11,23 @@
 namespace holdfast::random {
 namespace {
 
-template <class T> struct Bits { using Type = T; };
-template <> struct Bits<half> { using Type = Float16Bits; };
-template <> struct Bits<bfloat> { using Type = BFloat16Bits; };
+template <class T>
+struct Bits {
+  using Type = T;
+};
+template <>
+struct Bits<half> {
+  using Type = Float16Bits;
+};
+template <>
+struct Bits<bfloat> {
+  using Type = BFloat16Bits;
+};
 
 template <class T>
 auto span_of(const Tensor& t) {
-  return std::span(static_cast<typename Bits<T>::Type*>(t.mutable_raw()), static_cast<size_t>(t.size()));
+  return std::span(static_cast<typename Bits<T>::Type*>(t.mutable_raw()),
+                   static_cast<size_t>(t.size()));
 }
 
 }  // namespace
@@ -47,8 +57,11 @@ Status uniform_int_into(const Philox& gen, const Tensor& lo, const Tensor& hi, c
   if (out.size() == 0) return status;
   visit_indices(out.dtype(), [&]<class T>(T) {
     const T low = *lo.data<T>(), high = *hi.data<T>();
-    if (low < high) fill_uniform_int(gen, low, high, span_of<T>(out));
-    else status = {Code::E1103, cat("`minval` is ", low, " and `maxval` is ", high, ", expected minval < maxval")};
+    if (low < high)
+      fill_uniform_int(gen, low, high, span_of<T>(out));
+    else
+      status = {Code::E1103,
+                cat("`minval` is ", low, " and `maxval` is ", high, ", expected minval < maxval")};
   });
   return status;
 }
@@ -57,7 +70,8 @@ std::vector<double> doubles_of(const Tensor& t) {
   std::vector<double> out(static_cast<size_t>(t.size()));
   visit_plain(t.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
-      for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<double>(static_cast<float_of<T>>(t.data<T>()[i]));
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = static_cast<double>(static_cast<float_of<T>>(t.data<T>()[i]));
     }
   });
   return out;
@@ -93,9 +107,11 @@ Philox philox_of_seed(const Tensor& seed) {
 Status philox_of_inputs(const Call& c, int first, Philox& gen) {
   const auto alg = static_cast<Algorithm>(c.ints(first + 2)[0]);
   if (alg == Algorithm::kThreefry)
-    return {Code::E1105, "the ThreeFry algorithm is not supported on the CPU", "supported: philox, auto_select"};
+    return {Code::E1105, "the ThreeFry algorithm is not supported on the CPU",
+            "supported: philox, auto_select"};
   if (alg != Algorithm::kPhilox && alg != Algorithm::kAutoSelect)
-    return {Code::E1103, cat("`alg` is ", static_cast<int>(alg), ", expected 1 (philox) or 3 (auto_select)")};
+    return {Code::E1103,
+            cat("`alg` is ", static_cast<int>(alg), ", expected 1 (philox) or 3 (auto_select)")};
   const auto* counter = c.in(first + 1).data<uint64_t>();
   gen = {counter[0], counter[1], c.in(first).data<uint64_t>()[0]};
   return {};
@@ -105,14 +121,17 @@ Shape named_shape(const Infer& s, int i) {
   s.need_rank(i, 1, 1);
   auto dims = s.ints(i);
   const char* argument = s.op().inputs[static_cast<size_t>(i)].name.c_str();
-  const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : s.shape(i).rank() == 1 ? s.shape(i)[0] : -1;
+  const int64_t rank = dims                     ? static_cast<int64_t>(dims->size())
+                       : s.shape(i).rank() == 1 ? s.shape(i)[0]
+                                                : -1;
   if (rank > kMaxRank) s.bad_value(argument, cat(rank, " dimensions"), cat("at most ", kMaxRank));
   if (!dims) {
     auto part = s.sizes(i);
     return part ? Shape(*part) : Shape::unknown();
   }
   Shape shape(*dims);
-  for (int64_t d : *dims) if (d < 0) s.bad_value(argument, shape.text(), "sizes of 0 or more");
+  for (int64_t d : *dims)
+    if (d < 0) s.bad_value(argument, shape.text(), "sizes of 0 or more");
   if (!shape.elements()) s.bad_value(argument, shape.text(), "a product that can be counted");
   return shape;
 }
@@ -122,8 +141,10 @@ Shape shape_before(const Infer& s, int i, int p) {
   const Shape& params = s.shape(p);
   if (!shape.has_rank() || !params.has_rank()) return Shape::unknown();
   for (int64_t d : params) shape.dims().push_back(d);
-  if (shape.rank() > kMaxRank) s.bad_value("shape", cat(shape.rank(), " dimensions"), cat("at most ", kMaxRank));
-  if (shape.is_full() && !shape.elements()) s.bad_value("shape", shape.text(), "a product that can be counted");
+  if (shape.rank() > kMaxRank)
+    s.bad_value("shape", cat(shape.rank(), " dimensions"), cat("at most ", kMaxRank));
+  if (shape.is_full() && !shape.elements())
+    s.bad_value("shape", shape.text(), "a product that can be counted");
   return shape;
 }
 
@@ -133,13 +154,16 @@ Shape shape_ending(const Infer& s, int i, const Shape& params) {
   bool ends = shape.rank() >= params.rank();
   for (int k = 1; ends && k <= params.rank(); ++k)
     ends = shape[-k] == params[-k] || shape[-k] == kUnknown || params[-k] == kUnknown;
-  if (!ends) s.bad_value("shape", shape.text(), cat("a shape that ends with that of the parameters, ", params.text()));
+  if (!ends)
+    s.bad_value("shape", shape.text(),
+                cat("a shape that ends with that of the parameters, ", params.text()));
   return shape;
 }
 
 DType dtype_attr(const Infer& s, int i, DTypes allowed) {
   DType d = s.attr(i).dtype();
-  if (!allowed.has(d)) s.bad_value(s.op().attrs[static_cast<size_t>(i)].name, name(d), to_text(allowed));
+  if (!allowed.has(d))
+    s.bad_value(s.op().attrs[static_cast<size_t>(i)].name, name(d), to_text(allowed));
   return d;
 }
 
@@ -153,7 +177,8 @@ void need_key_counter(const Infer& s, int first) {
   if (!s.shape(first).compatible(Shape{1})) s.bad_shape(first, "shape [1]");
   const Shape& counter = s.shape(first + 1);
   s.need_rank(first + 1, 1, 1);
-  if (counter.has_rank() && counter[0] != kUnknown && counter[0] < 2) s.bad_shape(first + 1, "two elements or more");
+  if (counter.has_rank() && counter[0] != kUnknown && counter[0] < 2)
+    s.bad_shape(first + 1, "two elements or more");
   need_scalar(s, first + 2);
 }
 

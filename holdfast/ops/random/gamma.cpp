@@ -81,22 +81,26 @@ double by_fraction(double a, double x) {
 
 double sample_slope(double a, double x) {
   if (x == 0) return 0;
-  if (std::isnan(a) || std::isnan(x) || x < 0 || a <= 0) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(a) || std::isnan(x) || x < 0 || a <= 0)
+    return std::numeric_limits<double>::quiet_NaN();
   return x > 1 && x > a ? by_fraction(a, x) : by_series(a, x);
 }
 
 void infer_grad(Infer& s) {
   auto both = broadcast(s.shape(0), s.shape(1));
-  if (!both) s.bad_shape(1, cat("a shape that broadcasts with that of `alpha`, ", s.shape(0).text()));
+  if (!both)
+    s.bad_shape(1, cat("a shape that broadcasts with that of `alpha`, ", s.shape(0).text()));
   s.output(s.dtype(), *both);
 }
 
 Status run_grad(Call& c) {
   const Tensor& y = c.out();
-  const std::vector<double> alpha = broadcast_doubles(c.in(0), y.shape()), sample = broadcast_doubles(c.in(1), y.shape());
+  const std::vector<double> alpha = broadcast_doubles(c.in(0), y.shape()),
+                            sample = broadcast_doubles(c.in(1), y.shape());
   std::vector<double> slopes(alpha.size());
   parallel_for(y.size(), 1 << 8, [&](int64_t begin, int64_t end) {
-    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) slopes[i] = sample_slope(alpha[i], sample[i]);
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+      slopes[i] = sample_slope(alpha[i], sample[i]);
   });
   store_doubles(slopes, y);
   return {};
@@ -105,8 +109,12 @@ Status run_grad(Call& c) {
 }  // namespace
 
 static const Op grad_op =
-    RAW_OP(RandomGammaGrad).doc("Derivative of a gamma sample by its shape parameter, the quantile held fixed.")
-        .inputs("alpha, sample").dtypes({float32, float64}).infer(infer_grad).kernel("reference", run_grad);
+    RAW_OP(RandomGammaGrad)
+        .doc("Derivative of a gamma sample by its shape parameter, the quantile held fixed.")
+        .inputs("alpha, sample")
+        .dtypes({float32, float64})
+        .infer(infer_grad)
+        .kernel("reference", run_grad);
 
 // Samples lie in front of the parameters, so alpha broadcasts and the frame's sum brings it back.
 static Tensors gradient_by_alpha(Grad& g, int alpha) {
@@ -117,45 +125,77 @@ static Tensors gradient_by_alpha(Grad& g, int alpha) {
 }
 
 static const Op gamma_op =
-    RAW_OP(RandomGamma).doc("Gamma with shape parameter `alpha` and scale 1: `shape` samples of each entry.")
-        .inputs("shape: S!, alpha").dtypes(kGammaTypes).attr("seed", 0).attr("seed2", 0).stateful()
+    RAW_OP(RandomGamma)
+        .doc("Gamma with shape parameter `alpha` and scale 1: `shape` samples of each entry.")
+        .inputs("shape: S!, alpha")
+        .dtypes(kGammaTypes)
+        .attr("seed", 0)
+        .attr("seed2", 0)
+        .stateful()
         .infer(+[](Infer& s) { s.output(s.dtype(1), shape_before(s, 0, 1)); })
         .kernel("philox", run_gamma)
-        .gradient(+[](Grad& g) -> Tensors { return gradient_by_alpha(g, 1); }).keeps("alpha, output");
+        .gradient(+[](Grad& g) -> Tensors {
+  return gradient_by_alpha(g, 1);
+}).keeps("alpha, output");
 
 static const Op gamma_v2 =
-    RAW_OP(StatelessRandomGammaV2).doc("Gamma with scale 1, a pure function of `seed`; `shape` ends with that of `alpha`.")
-        .inputs("shape: T!, seed: Tseed!, alpha").dtypes(kGammaTypes)
-        .infer(+[](Infer& s) { need_seed(s, 1); s.output(s.dtype(2), shape_ending(s, 0, s.shape(2))); })
-        .kernel("philox", +[](Call& c) -> Status { return gamma_into(philox_of_seed(c.in(1)), c.in(2), c.out()); })
-        .gradient(+[](Grad& g) -> Tensors { return gradient_by_alpha(g, 2); }).keeps("alpha, output");
+    RAW_OP(StatelessRandomGammaV2)
+        .doc("Gamma with scale 1, a pure function of `seed`; `shape` ends with that of `alpha`.")
+        .inputs("shape: T!, seed: Tseed!, alpha")
+        .dtypes(kGammaTypes)
+        .infer(+[](Infer& s) {
+  need_seed(s, 1);
+  s.output(s.dtype(2), shape_ending(s, 0, s.shape(2)));
+})
+        .kernel("philox", +[](Call& c) -> Status {
+  return gamma_into(philox_of_seed(c.in(1)), c.in(2), c.out());
+}).gradient(+[](Grad& g) -> Tensors {
+  return gradient_by_alpha(g, 2);
+}).keeps("alpha, output");
 
-static const Op gamma_v3 =
-    RAW_OP(StatelessRandomGammaV3).doc("Gamma with scale 1, a pure function of key and counter; `shape` ends with that of `alpha`.")
-        .inputs("shape: shape_dtype!, key: K, counter: K, alg: A!, alpha").dtypes({uint64}, "K").dtypes(kGammaTypes)
-        .infer(+[](Infer& s) { need_key_counter(s, 1); s.output(s.dtype(4), shape_ending(s, 0, s.shape(4))); })
-        .kernel("philox", run_v3)
-        .gradient(+[](Grad& g) -> Tensors { return gradient_by_alpha(g, 4); }).keeps("alpha, output");
+static const Op gamma_v3 = RAW_OP(StatelessRandomGammaV3)
+                               .doc(
+                                   "Gamma with scale 1, a pure function of key and counter; "
+                                   "`shape` ends with that of `alpha`.")
+                               .inputs("shape: shape_dtype!, key: K, counter: K, alg: A!, alpha")
+                               .dtypes({uint64}, "K")
+                               .dtypes(kGammaTypes)
+                               .infer(+[](Infer& s) {
+  need_key_counter(s, 1);
+  s.output(s.dtype(4), shape_ending(s, 0, s.shape(4)));
+})
+                               .kernel("philox", run_v3)
+                               .gradient(+[](Grad& g) -> Tensors {
+  return gradient_by_alpha(g, 4);
+}).keeps("alpha, output");
 
-// What both public functions do around the op: alpha broadcast, the result scaled and kept positive.
+// What both public functions do around the op: alpha broadcast, the result scaled and kept
+// positive.
 template <class Draw>
 static Tensor scaled(const In& alpha, const In& beta, DType dtype, Draw draw) {
   check_dtype("gamma", dtype, kGammaTypes);
   Tensor a = as_dtype(alpha, dtype, "alpha");
   Tensor b = beta.given() ? as_dtype(beta, dtype, "beta") : In(1).tensor(dtype);
   auto both = broadcast(a.shape(), b.shape());
-  if (!both) fail(Code::E1102, cat("gamma: `alpha` has shape ", a.shape().text(), " and `beta` ", b.shape().text(),
-                                   ", expected shapes that broadcast"));
-  Sizes to = both->is_full() ? Sizes(*both) : Sizes(broadcast_dynamic_shape(holdfast::shape(a), holdfast::shape(b)));
+  if (!both)
+    fail(Code::E1102, cat("gamma: `alpha` has shape ", a.shape().text(), " and `beta` ",
+                          b.shape().text(), ", expected shapes that broadcast"));
+  Sizes to = both->is_full()
+                 ? Sizes(*both)
+                 : Sizes(broadcast_dynamic_shape(holdfast::shape(a), holdfast::shape(b)));
   const double tiny = dtype == float16 ? 0x1p-14 : dtype == float32 ? 0x1p-126 : 0x1p-1022;
   Tensor drawn = draw(a.shape() == *both && both->is_full() ? a : broadcast_to(a, to));
-  return maximum(Tensor::scalar(tiny, dtype), is_number(beta, 1) || !beta.given() ? drawn : divide(drawn, b));
+  return maximum(Tensor::scalar(tiny, dtype),
+                 is_number(beta, 1) || !beta.given() ? drawn : divide(drawn, b));
 }
 
-REGISTER(FUNCTION(&gamma).args("shape, alpha: dtype")
-             .options<&GammaOptions::beta, &GammaOptions::dtype, &GammaOptions::seed>("beta: dtype, dtype, seed")
+REGISTER(FUNCTION(&gamma)
+             .args("shape, alpha: dtype")
+             .options<&GammaOptions::beta, &GammaOptions::dtype, &GammaOptions::seed>(
+                 "beta: dtype, dtype, seed")
              .python("random.gamma")
-             .doc("Gamma with shape parameter `alpha` and inverse scale `beta`: `shape` samples of each; differentiable in both.")
+             .doc("Gamma with shape parameter `alpha` and inverse scale `beta`: `shape` samples of "
+                  "each; differentiable in both.")
              .samples("[3], positive(2), positive(4, 1)"));
 Tensor gamma(const Sizes& shape, const In& alpha, const GammaOptions& o) {
   return scaled(alpha, o.beta, o.dtype, [&](const Tensor& a) {
@@ -164,13 +204,18 @@ Tensor gamma(const Sizes& shape, const In& alpha, const GammaOptions& o) {
   });
 }
 
-REGISTER(FUNCTION(&stateless_gamma).args("shape, seed: S, alpha: dtype")
-             .options<&StatelessGammaOptions::beta, &StatelessGammaOptions::dtype>("beta: dtype, dtype")
-             .python("random.stateless_gamma")
-             .doc("Gamma, a pure function of `seed`; `shape` is that of the result and ends with that of the parameters.")
-             .samples("[3, 2], [1, 2], [2.0, 3.0]")
-             .reference("np.array([[2.81727362, 3.35037541], [1.92413652, 3.40351486], [3.33600664, 2.44797111]], np.float32)"));
-Tensor stateless_gamma(const Sizes& shape, const In& seed, const In& alpha, const StatelessGammaOptions& o) {
+REGISTER(
+    FUNCTION(&stateless_gamma)
+        .args("shape, seed: S, alpha: dtype")
+        .options<&StatelessGammaOptions::beta, &StatelessGammaOptions::dtype>("beta: dtype, dtype")
+        .python("random.stateless_gamma")
+        .doc("Gamma, a pure function of `seed`; `shape` is that of the result and ends with that "
+             "of the parameters.")
+        .samples("[3, 2], [1, 2], [2.0, 3.0]")
+        .reference("np.array([[2.81727362, 3.35037541], [1.92413652, 3.40351486], [3.33600664, "
+                   "2.44797111]], np.float32)"));
+Tensor stateless_gamma(const Sizes& shape, const In& seed, const In& alpha,
+                       const StatelessGammaOptions& o) {
   return scaled(alpha, o.beta, o.dtype, [&](const Tensor& a) {
     KeyCounter k(seed, "auto_select");
     return gamma_v3({shape.tensor(), k.key, k.counter, k.alg, a});

@@ -19,26 +19,31 @@ Tensor tensor_of(std::span<const int64_t> words) {
 std::vector<int64_t> words_of(const Tensor& t, const char* argument) {
   if (!kInts.has(t.dtype()))
     fail(Code::E1101, cat("Generator: `", argument, "` is ", type_text(t), ", expected integers"));
-  if (t.is_symbolic()) fail(Code::E1105, cat("Generator: `", argument, "` is not known while tracing"));
+  if (t.is_symbolic())
+    fail(Code::E1105, cat("Generator: `", argument, "` is not known while tracing"));
   const Tensor host = copy_to(t, cpu());
   std::vector<int64_t> words;
   visit_plain(host.dtype(), [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>)
-      for (int64_t i = 0; i < host.size(); ++i) words.push_back(static_cast<int64_t>(host.data<T>()[i]));
+      for (int64_t i = 0; i < host.size(); ++i)
+        words.push_back(static_cast<int64_t>(host.data<T>()[i]));
   });
   return words;
 }
 
 void need_shape(const Tensor& t, const char* argument, const Shape& expected) {
   if (!t.shape().compatible(expected))
-    fail(Code::E1102, cat("Generator: `", argument, "` has shape ", t.shape().text(), ", expected ", expected.text()));
+    fail(Code::E1102, cat("Generator: `", argument, "` has shape ", t.shape().text(), ", expected ",
+                          expected.text()));
 }
 
 Shape state_shape(Algorithm alg) { return Shape{static_cast<int64_t>(state_size(alg))}; }
 
 Algorithm checked(Algorithm alg) {
   const auto n = static_cast<int64_t>(alg);
-  if (n < 1 || n > 3) fail(Code::E1103, cat("Generator: `alg` is ", n, ", expected 1 (philox), 2 (threefry) or 3 (auto_select)"));
+  if (n < 1 || n > 3)
+    fail(Code::E1103,
+         cat("Generator: `alg` is ", n, ", expected 1 (philox), 2 (threefry) or 3 (auto_select)"));
   return alg;
 }
 
@@ -75,7 +80,8 @@ Generator Generator::from_seed(std::span<const int64_t> seed, Algorithm alg) {
 
 Generator Generator::from_state(const In& state, Algorithm alg) {
   if (const Variable* v = state.variable()) {
-    if (v->dtype() != int64) fail(Code::E1101, cat("Generator: the state is ", name(v->dtype()), ", expected int64"));
+    if (v->dtype() != int64)
+      fail(Code::E1101, cat("Generator: the state is ", name(v->dtype()), ", expected int64"));
     need_shape(v->state()->get(), "state", state_shape(checked(alg)));
     return {*v, alg};
   }
@@ -100,7 +106,9 @@ void Generator::reset(const In& state) const {
   need_shape(t, "state", state_shape(alg_));
   state_.assign(t.dtype() == int64 ? t : tensor_of(words_of(t, "state")));
 }
-void Generator::reset_from_seed(int64_t seed) const { state_.assign(tensor_of(create_rng_state(seed, alg_))); }
+void Generator::reset_from_seed(int64_t seed) const {
+  state_.assign(tensor_of(create_rng_state(seed, alg_)));
+}
 void Generator::reset_from_key_counter(const In& key, const In& counter) const {
   state_.assign(joined_state(key, counter, alg_));
 }
@@ -131,24 +139,32 @@ std::vector<Generator> Generator::split(int64_t count) const {
 
 Tensor Generator::normal(const Sizes& shape, const GeneratorNormalOptions& o) const {
   check_dtype("Generator.normal", o.dtype, kFloats);
-  return scaled_normal(stateful_normal({state_.handle(), number(alg_), shape.tensor()}, {o.dtype}), o.mean, o.stddev);
+  return scaled_normal(stateful_normal({state_.handle(), number(alg_), shape.tensor()}, {o.dtype}),
+                       o.mean, o.stddev);
 }
 
 Tensor Generator::truncated_normal(const Sizes& shape, const GeneratorNormalOptions& o) const {
   check_dtype("Generator.truncated_normal", o.dtype, kFloats);
-  return scaled_normal(stateful_truncated_normal({state_.handle(), number(alg_), shape.tensor()}, {o.dtype}), o.mean, o.stddev);
+  return scaled_normal(
+      stateful_truncated_normal({state_.handle(), number(alg_), shape.tensor()}, {o.dtype}), o.mean,
+      o.stddev);
 }
 
 Tensor Generator::uniform(const Sizes& shape, const GeneratorUniformOptions& o) const {
   if (!is_integer(o.dtype)) {
     check_dtype("Generator.uniform", o.dtype, kFloats);
-    return scaled_uniform(stateful_uniform({state_.handle(), number(alg_), shape.tensor()}, {o.dtype}), o.minval, o.maxval);
+    return scaled_uniform(
+        stateful_uniform({state_.handle(), number(alg_), shape.tensor()}, {o.dtype}), o.minval,
+        o.maxval);
   }
   if (o.minval.given() != o.maxval.given())
-    fail(Code::E1103, cat("Generator.uniform: of `minval` and `maxval` one is missing, expected both or none for dtype ", name(o.dtype)));
+    fail(Code::E1103, cat("Generator.uniform: of `minval` and `maxval` one is missing, expected "
+                          "both or none for dtype ",
+                          name(o.dtype)));
   if (!o.minval.given()) return uniform_full_int(shape, o.dtype);
   check_dtype("Generator.uniform", o.dtype, kIndices);
-  return stateful_int({state_.handle(), number(alg_), shape.tensor(), as_dtype(o.minval, o.dtype, "minval"),
+  return stateful_int({state_.handle(), number(alg_), shape.tensor(),
+                       as_dtype(o.minval, o.dtype, "minval"),
                        as_dtype(o.maxval, o.dtype, "maxval")});
 }
 
@@ -156,7 +172,8 @@ Tensor Generator::uniform_full_int(const Sizes& shape, DType dtype) const {
   return stateful_full_int({state_.handle(), number(alg_), shape.tensor()}, {dtype});
 }
 
-Tensor Generator::binomial(const Sizes& shape, const In& counts, const In& probs, DType dtype) const {
+Tensor Generator::binomial(const Sizes& shape, const In& counts, const In& probs,
+                           DType dtype) const {
   return stateful_binomial({state_.handle(), number(alg_), shape.tensor(), counts, probs}, {dtype});
 }
 

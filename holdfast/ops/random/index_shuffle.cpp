@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/random.h"
-#include "holdfast/op/op.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::random {
@@ -24,11 +24,13 @@ struct Word {
 };
 
 std::vector<uint64_t> round_keys(const Word& w, const IndexKey& key, int rounds) {
-  uint64_t constants = 0x7369f885192c0ef5u & w.mask;  // the cipher's published sequence, as far as it fits
+  uint64_t constants =
+      0x7369f885192c0ef5u & w.mask;  // the cipher's published sequence, as far as it fits
   std::vector<uint64_t> keys{key[0] & w.mask, key[1] & w.mask, key[2] & w.mask};
   for (size_t i = 3; i < static_cast<size_t>(rounds); ++i, constants >>= 1) {
     const uint64_t last = keys[i - 1];
-    keys.push_back((0xfffffffcu & w.mask) ^ (constants & 1) ^ keys[i - 3] ^ w.right(last, 3) ^ w.right(last, 4));
+    keys.push_back((0xfffffffcu & w.mask) ^ (constants & 1) ^ keys[i - 3] ^ w.right(last, 3) ^
+                   w.right(last, 4));
   }
   return keys;
 }
@@ -40,10 +42,13 @@ void infer_index_shuffle(Infer& s) {
   s.need_rank(0, 0, 1);
   s.need_rank(1, 1, 2);
   s.need_rank(2, 0, 1);
-  if (seed.has_rank() && seed[-1] != 3 && seed[-1] != kUnknown) s.bad_shape(1, "three numbers a seed");
+  if (seed.has_rank() && seed[-1] != 3 && seed[-1] != kUnknown)
+    s.bad_shape(1, "three numbers a seed");
   const int64_t rounds = s.attr(0).i();
-  if (rounds < 4 || rounds % 2 || rounds > 64) s.bad_value("rounds", cat(rounds), "an even number from 4 to 64");
-  if (!index.has_rank() || !seed.has_rank() || !most.has_rank()) return s.output(s.dtype(), Shape::unknown());
+  if (rounds < 4 || rounds % 2 || rounds > 64)
+    s.bad_value("rounds", cat(rounds), "an even number from 4 to 64");
+  if (!index.has_rank() || !seed.has_rank() || !most.has_rank())
+    return s.output(s.dtype(), Shape::unknown());
   Shape out;
   auto join = [&](int i, Shape entries) {
     auto both = broadcast(out, entries);
@@ -79,13 +84,16 @@ Status run_index_shuffle(Call& c) {
   Status status;
   visit_wide(y.dtype(), [&]<class T>(T) {
     for (int64_t i = 0, n = y.size(); i < n; ++i) {
-      const T at = index.data<T>()[index.size() == 1 ? 0 : i], top = most.data<T>()[most.size() == 1 ? 0 : i];
+      const T at = index.data<T>()[index.size() == 1 ? 0 : i],
+              top = most.data<T>()[most.size() == 1 ? 0 : i];
       if (std::cmp_less(at, 0) || at > top) {
-        status = {Code::E1103, cat("`index` is ", at, ", expected a number from 0 to `max_index`, ", top)};
+        status = {Code::E1103,
+                  cat("`index` is ", at, ", expected a number from 0 to `max_index`, ", top)};
         return;
       }
-      y.mutable_data<T>()[i] = static_cast<T>(shuffled_index(static_cast<uint64_t>(at), key_at(seed, i),
-                                                             static_cast<uint64_t>(top), static_cast<int>(c.attr(0).i())));
+      y.mutable_data<T>()[i] = static_cast<T>(
+          shuffled_index(static_cast<uint64_t>(at), key_at(seed, i), static_cast<uint64_t>(top),
+                         static_cast<int>(c.attr(0).i())));
     }
   });
   return status;
@@ -110,18 +118,30 @@ uint64_t shuffled_index(uint64_t index, const IndexKey& key, uint64_t max, int r
 }
 
 static const Op op =
-    RAW_OP(RandomIndexShuffle).doc("Where `index` goes in a permutation of [0, max_index] that `seed` chooses.")
-        .inputs("index, seed: Tseed, max_index").dtypes(kWide).dtypes(kWide, "Tseed").attr("rounds", 4).no_gradient()
-        .infer(infer_index_shuffle).kernel("simon", run_index_shuffle);
+    RAW_OP(RandomIndexShuffle)
+        .doc("Where `index` goes in a permutation of [0, max_index] that `seed` chooses.")
+        .inputs("index, seed: Tseed, max_index")
+        .dtypes(kWide)
+        .dtypes(kWide, "Tseed")
+        .attr("rounds", 4)
+        .no_gradient()
+        .infer(infer_index_shuffle)
+        .kernel("simon", run_index_shuffle);
 
-REGISTER(FUNCTION(&index_shuffle).args("index, seed: S, max_index").python("random.experimental.index_shuffle")
-             .doc("Where `index` goes in a permutation of [0, max_index] that is never laid out in memory.")
-             .samples("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2], 9").reference("np.array([5, 0, 1, 4, 3, 6, 9, 8, 7, 2], np.int32)"));
+REGISTER(FUNCTION(&index_shuffle)
+             .args("index, seed: S, max_index")
+             .python("random.experimental.index_shuffle")
+             .doc("Where `index` goes in a permutation of [0, max_index] that is never laid out in "
+                  "memory.")
+             .samples("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2], 9")
+             .reference("np.array([5, 0, 1, 4, 3, 6, 9, 8, 7, 2], np.int32)"));
 Tensor index_shuffle(const In& index, const In& seed, const In& max_index) {
   Tensor s = seed.tensor();
   if (s.shape().has_rank() && s.rank() != 1)
-    fail(Code::E1102, cat("random.experimental.index_shuffle: `seed` has shape ", s.shape().text(), ", expected [2]"));
-  Tensor word = fill({1}, Tensor::scalar(498247692, s.dtype()));  // TensorFlow's, before the two given
+    fail(Code::E1102, cat("random.experimental.index_shuffle: `seed` has shape ", s.shape().text(),
+                          ", expected [2]"));
+  Tensor word =
+      fill({1}, Tensor::scalar(498247692, s.dtype()));  // TensorFlow's, before the two given
   return op({index, concat({word, s}, 0), max_index});
 }
 

@@ -12,7 +12,8 @@ namespace holdfast::random {
 using IndexKey = std::array<uint32_t, 3>;
 
 /// Where `index` <= `max` goes. A Simon cipher of the smallest even block that holds `max` (16 bits
-/// at least) is applied until the result is in range, as in TensorFlow. `rounds` is even, 4 or more.
+/// at least) is applied until the result is in range, as in TensorFlow. `rounds` is even, 4 or
+/// more.
 HOLDFAST_API uint64_t shuffled_index(uint64_t index, const IndexKey& key, uint64_t max, int rounds);
 
 }  // namespace holdfast::random

@@ -48,15 +48,19 @@ Status run_binomial(Call& c) {
 
 Shape binomial_parameters(const Infer& s, int counts) {
   auto both = broadcast(s.shape(counts), s.shape(counts + 1));
-  if (!both) s.bad_shape(counts + 1, cat("a shape that broadcasts with that of `counts`, ", s.shape(counts).text()));
+  if (!both)
+    s.bad_shape(counts + 1,
+                cat("a shape that broadcasts with that of `counts`, ", s.shape(counts).text()));
   return *both;
 }
 
-void binomial_into(const Philox& gen, const Tensor& counts, const Tensor& probs, const Tensor& out) {
+void binomial_into(const Philox& gen, const Tensor& counts, const Tensor& probs,
+                   const Tensor& out) {
   const Shape shape = *broadcast(counts.shape(), probs.shape());
   const bool narrow = counts.dtype() != float64;
   std::vector<double> drawn(static_cast<size_t>(out.size()));
-  fill_binomial(gen, broadcast_doubles(counts, shape), broadcast_doubles(probs, shape), narrow, drawn);
+  fill_binomial(gen, broadcast_doubles(counts, shape), broadcast_doubles(probs, shape), narrow,
+                drawn);
   store_doubles(drawn, out);
 }
 
@@ -76,38 +80,67 @@ std::vector<double> broadcast_doubles(const Tensor& t, const Shape& shape) {
 }
 
 static const Op poisson_op =
-    OP(RandomPoissonV2, &poisson).args("shape, lam").options<&PoissonOptions::dtype, &PoissonOptions::seed>("dtype, seed")
-        .python("random.poisson").doc("Poisson with mean `lam`: `shape` samples of each entry.")
-        .inputs("shape: S!, rate: R").dtypes(kCountTypes, "R")
-        .attr("seed", 0).attr("seed2", 0).attr("dtype", int64).stateful().no_gradient()
+    OP(RandomPoissonV2, &poisson)
+        .args("shape, lam")
+        .options<&PoissonOptions::dtype, &PoissonOptions::seed>("dtype, seed")
+        .python("random.poisson")
+        .doc("Poisson with mean `lam`: `shape` samples of each entry.")
+        .inputs("shape: S!, rate: R")
+        .dtypes(kCountTypes, "R")
+        .attr("seed", 0)
+        .attr("seed2", 0)
+        .attr("dtype", int64)
+        .stateful()
+        .no_gradient()
         .infer(+[](Infer& s) { s.output(dtype_attr(s, 2, kCountTypes), shape_before(s, 0, 1)); })
-        .kernel("philox", run_poisson).samples("[3], positive(2)");
+        .kernel("philox", run_poisson)
+        .samples("[3], positive(2)");
 Tensor poisson(const Sizes& shape, const In& lam, const PoissonOptions& o) {
   CallSeeds seeds(o.seed);
   return poisson_op({shape.tensor(), lam}, seeds.attrs(o.dtype));
 }
 
 static const Op stateless_poisson_op =
-    OP(StatelessRandomPoisson, &stateless_poisson).args("shape, seed: S, lam").options<&StatelessCountOptions::dtype>("dtype")
+    OP(StatelessRandomPoisson, &stateless_poisson)
+        .args("shape, seed: S, lam")
+        .options<&StatelessCountOptions::dtype>("dtype")
         .python("random.stateless_poisson")
-        .doc("Poisson, a pure function of `seed`; `shape` is that of the result and ends with that of `lam`.")
-        .inputs("shape: T!, seed: Tseed!, lam: Rtype").dtypes(kCountTypes, "Rtype").attr("dtype").no_gradient()
+        .doc(
+            "Poisson, a pure function of `seed`; `shape` is that of the result and ends with that "
+            "of `lam`.")
+        .inputs("shape: T!, seed: Tseed!, lam: Rtype")
+        .dtypes(kCountTypes, "Rtype")
+        .attr("dtype")
+        .no_gradient()
         .infer(+[](Infer& s) {
-          need_seed(s, 1);
-          s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 0, s.shape(2)));
-        })
-        .kernel("philox", +[](Call& c) -> Status { return poisson_into(philox_of_seed(c.in(1)), c.in(2), c.out()); })
-        .samples("[3, 2], [1, 2], [2.0, 30.0]").reference("np.array([[3, 45], [4, 25], [3, 35]], np.int32)");
-Tensor stateless_poisson(const Sizes& shape, const In& seed, const In& lam, const StatelessCountOptions& o) {
+  need_seed(s, 1);
+  s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 0, s.shape(2)));
+})
+        .kernel("philox",
+                +[](Call& c) -> Status {
+  return poisson_into(philox_of_seed(c.in(1)), c.in(2), c.out());
+})
+        .samples("[3, 2], [1, 2], [2.0, 30.0]")
+        .reference("np.array([[3, 45], [4, 25], [3, 35]], np.int32)");
+Tensor stateless_poisson(const Sizes& shape, const In& seed, const In& lam,
+                         const StatelessCountOptions& o) {
   return stateless_poisson_op({shape.tensor(), seed, lam}, {o.dtype});
 }
 
 static const Op binomial_op =
-    OP(StatelessRandomBinomial, &stateless_binomial).args("shape, seed: S, counts: C, probs: P")
-        .options<&StatelessCountOptions::dtype>("output_dtype").python("random.stateless_binomial")
-        .doc("Successes among `counts` trials of probability `probs`, a pure function of `seed`; `shape` ends with theirs.")
-        .inputs("shape: S!, seed: Tseed!, counts, probs").dtypes(kCountTypes).attr("dtype", int64).no_gradient()
-        .infer(infer_binomial).kernel("philox", run_binomial)
+    OP(StatelessRandomBinomial, &stateless_binomial)
+        .args("shape, seed: S, counts: C, probs: P")
+        .options<&StatelessCountOptions::dtype>("output_dtype")
+        .python("random.stateless_binomial")
+        .doc(
+            "Successes among `counts` trials of probability `probs`, a pure function of `seed`; "
+            "`shape` ends with theirs.")
+        .inputs("shape: S!, seed: Tseed!, counts, probs")
+        .dtypes(kCountTypes)
+        .attr("dtype", int64)
+        .no_gradient()
+        .infer(infer_binomial)
+        .kernel("philox", run_binomial)
         .samples("[3, 2], [1, 2], [10.0, 100.0], 0.3", "[3, 2], [1, 2], [10, 100], 0.3")
         .reference("np.array([[5, 42], [5, 26], [5, 34]], np.int32)");
 Tensor stateless_binomial(const Sizes& shape, const In& seed, const In& counts, const In& probs,

@@ -25,11 +25,13 @@ void need_state(const Infer& s) {
 // Moves the state on by what `advance(gen)` does, in one step that no other thread can come
 // between, and tells where it stood.
 template <class Advance>
-Status take(const Tensor& handle, int64_t algorithm, std::vector<int64_t>& before, Advance advance) {
+Status take(const Tensor& handle, int64_t algorithm, std::vector<int64_t>& before,
+            Advance advance) {
   static std::mutex mutex;
   const auto alg = static_cast<Algorithm>(algorithm);
   if (algorithm < 1 || algorithm > 3)
-    return {Code::E1103, cat("the algorithm is ", algorithm, ", expected 1 (philox), 2 (threefry) or 3 (auto_select)")};
+    return {Code::E1103, cat("the algorithm is ", algorithm,
+                             ", expected 1 (philox), 2 (threefry) or 3 (auto_select)")};
   VariableState* v = variable_state(handle);
   PatientLock lock(mutex);
   const Tensor now = copy_to(v->get(), cpu());
@@ -45,13 +47,16 @@ Status take(const Tensor& handle, int64_t algorithm, std::vector<int64_t>& befor
   return {};
 }
 
-Status take_outputs(const Call& c, int64_t algorithm, uint64_t delta, std::vector<int64_t>& before) {
-  return take(c.in(), algorithm, before, [&](std::span<int64_t> state, Algorithm alg) { read_and_skip(state, alg, delta); });
+Status take_outputs(const Call& c, int64_t algorithm, uint64_t delta,
+                    std::vector<int64_t>& before) {
+  return take(c.in(), algorithm, before,
+              [&](std::span<int64_t> state, Algorithm alg) { read_and_skip(state, alg, delta); });
 }
 
 Status refuse_threefry(int64_t algorithm) {
   if (static_cast<Algorithm>(algorithm) != Algorithm::kThreefry) return {};
-  return {Code::E1105, "the ThreeFry algorithm is not supported on the CPU", "supported: philox, auto_select"};
+  return {Code::E1105, "the ThreeFry algorithm is not supported on the CPU",
+          "supported: philox, auto_select"};
 }
 
 // Inputs of the filling ops: resource, algorithm, shape.
@@ -66,7 +71,8 @@ Status take_fill(Call& c, const Tensor& y, Philox& gen) {
   const int64_t algorithm = c.ints(1)[0];
   if (Status s = refuse_threefry(algorithm); !s.ok()) return s;
   std::vector<int64_t> before;
-  if (Status s = take_outputs(c, algorithm, static_cast<uint64_t>(y.size()), before); !s.ok()) return s;
+  if (Status s = take_outputs(c, algorithm, static_cast<uint64_t>(y.size()), before); !s.ok())
+    return s;
   gen = philox_of_state(before);
   return {};
 }
@@ -89,7 +95,8 @@ Status run_stateful_int(Call& c) {
 
 Status run_binomial(Call& c) {
   const Tensor &counts = c.in(3), &probs = c.in(4), &y = c.out();
-  const int64_t algorithm = c.ints(1)[0], parameters = broadcast(counts.shape(), probs.shape())->size();
+  const int64_t algorithm = c.ints(1)[0],
+                parameters = broadcast(counts.shape(), probs.shape())->size();
   if (Status s = refuse_threefry(algorithm); !s.ok()) return s;
   const int64_t samples = parameters ? y.size() / parameters : 0;
   std::vector<int64_t> before;
@@ -105,7 +112,9 @@ Status run_binomial(Call& c) {
 Status run_read_and_skip(Call& c) {
   std::vector<int64_t> before;
   Status s = take_outputs(c, c.ints(1)[0], *c.in(2).data<uint64_t>(), before);
-  if (s.ok()) std::copy(before.begin(), before.end(), c.out(0, Shape{static_cast<int64_t>(before.size())}).mutable_data<int64_t>());
+  if (s.ok())
+    std::copy(before.begin(), before.end(),
+              c.out(0, Shape{static_cast<int64_t>(before.size())}).mutable_data<int64_t>());
   return s;
 }
 
@@ -121,68 +130,103 @@ Status run_nondeterministic(Call& c) {
 }
 
 Builder& over_state(Builder& b) {
-  return b.inputs("resource: R, algorithm: A!, shape: shape_dtype!").dtypes(kResources, "R").stateful().no_gradient();
+  return b.inputs("resource: R, algorithm: A!, shape: shape_dtype!")
+      .dtypes(kResources, "R")
+      .stateful()
+      .no_gradient();
 }
 
 }  // namespace
 
 const Op stateful_uniform =
-    over_state(RAW_OP(StatefulUniform).doc("Uniform in [0, 1) from a Generator's state, which moves on.").attr("dtype", float32))
-        .infer(infer_stateful<false>).kernel("philox", run_stateful<uniform_into>);
-const Op stateful_normal =
-    over_state(RAW_OP(StatefulStandardNormalV2).doc("Standard normal from a Generator's state, which moves on.").attr("dtype", float32))
-        .infer(infer_stateful<false>).kernel("philox", run_stateful<normal_into>);
-const Op stateful_truncated_normal =
-    over_state(RAW_OP(StatefulTruncatedNormal).doc("Standard normal cut at -2 and 2 from a Generator's state, which moves on.")
+    over_state(RAW_OP(StatefulUniform)
+                   .doc("Uniform in [0, 1) from a Generator's state, which moves on.")
                    .attr("dtype", float32))
-        .infer(infer_stateful<false>).kernel("philox", run_stateful<truncated_normal_into>);
+        .infer(infer_stateful<false>)
+        .kernel("philox", run_stateful<uniform_into>);
+const Op stateful_normal =
+    over_state(RAW_OP(StatefulStandardNormalV2)
+                   .doc("Standard normal from a Generator's state, which moves on.")
+                   .attr("dtype", float32))
+        .infer(infer_stateful<false>)
+        .kernel("philox", run_stateful<normal_into>);
+const Op stateful_truncated_normal =
+    over_state(RAW_OP(StatefulTruncatedNormal)
+                   .doc("Standard normal cut at -2 and 2 from a Generator's state, which moves on.")
+                   .attr("dtype", float32))
+        .infer(infer_stateful<false>)
+        .kernel("philox", run_stateful<truncated_normal_into>);
 const Op stateful_full_int =
-    over_state(RAW_OP(StatefulUniformFullInt).doc("Any value of the integer dtype from a Generator's state, which moves on.")
+    over_state(RAW_OP(StatefulUniformFullInt)
+                   .doc("Any value of the integer dtype from a Generator's state, which moves on.")
                    .attr("dtype", uint64))
-        .infer(infer_stateful<true>).kernel("philox", run_stateful<full_int_into>);
+        .infer(infer_stateful<true>)
+        .kernel("philox", run_stateful<full_int_into>);
 const Op stateful_int =
-    RAW_OP(StatefulUniformInt).doc("Integers in [minval, maxval) from a Generator's state, which moves on.")
+    RAW_OP(StatefulUniformInt)
+        .doc("Integers in [minval, maxval) from a Generator's state, which moves on.")
         .inputs("resource: R, algorithm: A!, shape: shape_dtype!, minval: dtype, maxval: dtype")
-        .dtypes(kResources, "R").dtypes(kIndices, "dtype").stateful().no_gradient()
+        .dtypes(kResources, "R")
+        .dtypes(kIndices, "dtype")
+        .stateful()
+        .no_gradient()
         .infer(+[](Infer& s) {
-          need_state(s);
-          need_scalar(s, 1);
-          need_scalar(s, 3);
-          need_scalar(s, 4);
-          s.output(s.dtype(3), named_shape(s, 2));
-        })
-        .kernel("philox", run_stateful_int);
+  need_state(s);
+  need_scalar(s, 1);
+  need_scalar(s, 3);
+  need_scalar(s, 4);
+  s.output(s.dtype(3), named_shape(s, 2));
+}).kernel("philox", run_stateful_int);
 const Op stateful_binomial =
-    RAW_OP(StatefulRandomBinomial).doc("Successes among `counts` trials from a Generator's state, which moves on.")
-        .inputs("resource: R, algorithm: A!, shape: S!, counts, probs").dtypes(kResources, "R").dtypes(kCountTypes)
-        .attr("dtype", int64).stateful().no_gradient()
+    RAW_OP(StatefulRandomBinomial)
+        .doc("Successes among `counts` trials from a Generator's state, which moves on.")
+        .inputs("resource: R, algorithm: A!, shape: S!, counts, probs")
+        .dtypes(kResources, "R")
+        .dtypes(kCountTypes)
+        .attr("dtype", int64)
+        .stateful()
+        .no_gradient()
         .infer(+[](Infer& s) {
-          need_state(s);
-          need_scalar(s, 1);
-          s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 2, binomial_parameters(s, 3)));
-        })
-        .kernel("philox", run_binomial);
+  need_state(s);
+  need_scalar(s, 1);
+  s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 2, binomial_parameters(s, 3)));
+}).kernel("philox", run_binomial);
 
 const Op rng_read_and_skip =
-    RAW_OP(RngReadAndSkip).doc("A Generator's state as it is; then moves it on by `delta` numbers.")
-        .inputs("resource: R, alg: A!, delta: D").dtypes(kResources, "R").dtypes({uint64}, "D").outputs("value")
-        .stateful().no_gradient()
+    RAW_OP(RngReadAndSkip)
+        .doc("A Generator's state as it is; then moves it on by `delta` numbers.")
+        .inputs("resource: R, alg: A!, delta: D")
+        .dtypes(kResources, "R")
+        .dtypes({uint64}, "D")
+        .outputs("value")
+        .stateful()
+        .no_gradient()
         .infer(+[](Infer& s) {
-          need_state(s);
-          need_scalar(s, 1);
-          need_scalar(s, 2);
-          s.output(int64, variable_state(s.input(0))->shape);
-        })
-        .kernel("philox", run_read_and_skip);
-static const Op rng_skip =
-    RAW_OP(RngSkip).doc("Moves a Generator's state on by `delta` numbers.")
-        .inputs("resource: R, algorithm: A!, delta: D!").dtypes(kResources, "R").outputs("").stateful().no_gradient()
-        .infer(+[](Infer& s) { need_state(s); need_scalar(s, 1); need_scalar(s, 2); })
-        .kernel("philox", run_skip);
-const Op nondeterministic_ints =
-    RAW_OP(NonDeterministicInts).doc("Integers from the system's randomness.").inputs("shape: shape_dtype!")
-        .attr("dtype", int64).stateful().no_gradient()
-        .infer(+[](Infer& s) { s.output(dtype_attr(s, 0, kFullInts), named_shape(s, 0)); })
-        .kernel("philox", run_nondeterministic);
+  need_state(s);
+  need_scalar(s, 1);
+  need_scalar(s, 2);
+  s.output(int64, variable_state(s.input(0))->shape);
+}).kernel("philox", run_read_and_skip);
+static const Op rng_skip = RAW_OP(RngSkip)
+                               .doc("Moves a Generator's state on by `delta` numbers.")
+                               .inputs("resource: R, algorithm: A!, delta: D!")
+                               .dtypes(kResources, "R")
+                               .outputs("")
+                               .stateful()
+                               .no_gradient()
+                               .infer(+[](Infer& s) {
+  need_state(s);
+  need_scalar(s, 1);
+  need_scalar(s, 2);
+}).kernel("philox", run_skip);
+const Op nondeterministic_ints = RAW_OP(NonDeterministicInts)
+                                     .doc("Integers from the system's randomness.")
+                                     .inputs("shape: shape_dtype!")
+                                     .attr("dtype", int64)
+                                     .stateful()
+                                     .no_gradient()
+                                     .infer(+[](Infer& s) {
+  s.output(dtype_attr(s, 0, kFullInts), named_shape(s, 0));
+}).kernel("philox", run_nondeterministic);
 
 }  // namespace holdfast::random

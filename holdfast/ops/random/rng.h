@@ -7,7 +7,7 @@
 namespace holdfast::random {
 
 /// Ops that read the state in input 0, fill a tensor from it and move it on.
-extern const Op stateful_uniform, stateful_normal, stateful_truncated_normal, stateful_full_int, stateful_int,
-    stateful_binomial, rng_read_and_skip, nondeterministic_ints;
+extern const Op stateful_uniform, stateful_normal, stateful_truncated_normal, stateful_full_int,
+    stateful_int, stateful_binomial, rng_read_and_skip, nondeterministic_ints;
 
 }  // namespace holdfast::random

@@ -82,12 +82,13 @@ class HOLDFAST_API GraphSeeds {
   int64_t unseeded_ = 0;
 };
 
-/// The generator of one random node of a graph, which all calls of the function share. `set_seed` starts it
-/// over, from the seeds that the node has had since it was traced.
+/// The generator of one random node of a graph, which all calls of the function share. `set_seed`
+/// starts it over, from the seeds that the node has had since it was traced.
 class HOLDFAST_API NodeGenerator final : public RefCounted {
  public:
   explicit NodeGenerator(const OpSeeds& seeds) : seeds_(seeds), position_(first_position(seeds)) {}
-  /// The generator for one run of the node that may use `blocks`; `begun` counts calls of `set_seed`.
+  /// The generator for one run of the node that may use `blocks`; `begun` counts calls of
+  /// `set_seed`.
   Philox reserve(uint64_t blocks, uint64_t begun = 0);
 
  private:

@@ -44,7 +44,8 @@ Status permute_rows(Call& c, const Philox& gen) {
 
 Status run_shuffle(Call& c) {
   const int64_t rows = rows_of(c.in());
-  return permute_rows(c, rows <= 1 || c.in().size() == 0 ? Philox() : stream(c, blocks_of_shuffle(rows)));
+  return permute_rows(
+      c, rows <= 1 || c.in().size() == 0 ? Philox() : stream(c, blocks_of_shuffle(rows)));
 }
 
 Status run_stateless(Call& c) {
@@ -55,24 +56,39 @@ Status run_stateless(Call& c) {
 
 }  // namespace
 
-static const Op shuffle_op =
-    OP(RandomShuffle, &shuffle).args("value").options<&ShuffleOptions::seed>("seed").python("random.shuffle")
-        .doc("The rows in a random order.").inputs("value").attr("seed", 0).attr("seed2", 0)
-        .stateful().no_gradient().same_as_input().kernel("philox", run_shuffle)
-        .samples("uniform(5, 2)", "strings(4)");
+static const Op shuffle_op = OP(RandomShuffle, &shuffle)
+                                 .args("value")
+                                 .options<&ShuffleOptions::seed>("seed")
+                                 .python("random.shuffle")
+                                 .doc("The rows in a random order.")
+                                 .inputs("value")
+                                 .attr("seed", 0)
+                                 .attr("seed2", 0)
+                                 .stateful()
+                                 .no_gradient()
+                                 .same_as_input()
+                                 .kernel("philox", run_shuffle)
+                                 .samples("uniform(5, 2)", "strings(4)");
 Tensor shuffle(const In& value, const ShuffleOptions& o) {
   CallSeeds seeds(o.seed);
   return shuffle_op({value}, seeds.attrs());
 }
 
-static const Op stateless_op =
-    OP(StatelessShuffle, &stateless_shuffle).args("value, seed: S").options<&AlgOptions::alg>("alg")
-        .python("random.experimental.stateless_shuffle")
-        .doc("The rows in an order that is a pure function of `seed`.")
-        .inputs("value, key: K, counter: K, alg: A!").dtypes({uint64}, "K").no_gradient()
-        .infer(+[](Infer& s) { need_key_counter(s, 1); s.output(s.dtype(), s.shape()); })
-        .kernel("philox", run_stateless)
-        .samples("ints(6, 2), [1, 2]").reference("value[[4, 5, 0, 3, 1, 2]]");
+static const Op stateless_op = OP(StatelessShuffle, &stateless_shuffle)
+                                   .args("value, seed: S")
+                                   .options<&AlgOptions::alg>("alg")
+                                   .python("random.experimental.stateless_shuffle")
+                                   .doc("The rows in an order that is a pure function of `seed`.")
+                                   .inputs("value, key: K, counter: K, alg: A!")
+                                   .dtypes({uint64}, "K")
+                                   .no_gradient()
+                                   .infer(+[](Infer& s) {
+  need_key_counter(s, 1);
+  s.output(s.dtype(), s.shape());
+})
+                                   .kernel("philox", run_stateless)
+                                   .samples("ints(6, 2), [1, 2]")
+                                   .reference("value[[4, 5, 0, 3, 1, 2]]");
 Tensor stateless_shuffle(const In& value, const In& seed, const AlgOptions& o) {
   Tensor rows = value.tensor();
   KeyCounter k(seed, o.alg);

@@ -38,7 +38,8 @@ SeedState& seed_state() {
 void refuse_if_deterministic(const char* what) {
   if (!deterministic()) return;
   fail(Code::E1105, cat(what, " without a seed is not supported while ops are deterministic"),
-       "`config.experimental.enable_op_determinism` promises the same numbers in every run, and without a seed they differ",
+       "`config.experimental.enable_op_determinism` promises the same numbers in every run, and "
+       "without a seed they differ",
        {manual_fix(cat("set a seed first: `", module_alias(), ".random.set_seed(1)`"))});
 }
 
@@ -59,7 +60,10 @@ Philox stream(const Call& c, uint64_t blocks) {
 }
 
 void set_seed(std::optional<int64_t> seed) { seed_state().set_seed(seed); }
-REGISTER(FUNCTION(&set_seed).args("seed").python("random.set_seed")
-             .doc("Starts every stream of random numbers over from `seed`; None forgets the global seed."));
+REGISTER(FUNCTION(&set_seed)
+             .args("seed")
+             .python("random.set_seed")
+             .doc("Starts every stream of random numbers over from `seed`; None forgets the global "
+                  "seed."));
 
 }  // namespace holdfast::random

@@ -14,8 +14,8 @@
 namespace holdfast::random {
 namespace {
 
-constexpr int kMostTries = 1000;       // a sample that takes more is given up
-constexpr int64_t kPiece = 1 << 12;    // outputs that one stretch of the generator serves
+constexpr int kMostTries = 1000;     // a sample that takes more is given up
+constexpr int64_t kPiece = 1 << 12;  // outputs that one stretch of the generator serves
 
 template <class W>
 using Group = std::array<W, sizeof(W) == 4 ? 4 : 2>;
@@ -49,8 +49,10 @@ class Bounded {
     const W root = std::sqrt(low_ * low_ + 4);
     const W cutoff = 2 * std::exp(W(0.5) + low_ * (low_ - root) / 4) / (low_ + root);
     const W far = W(1.3);  // beyond which the plain normal is accepted about half the time
-    if ((low_ < -far && high_ >= 0) || (high_ > far && low_ <= 0)) way_ = kNormal;
-    else way_ = high_ - low_ < cutoff ? kUniform : kExponential;
+    if ((low_ < -far && high_ >= 0) || (high_ > far && low_ <= 0))
+      way_ = kNormal;
+    else
+      way_ = high_ - low_ < cutoff ? kUniform : kExponential;
     rate_ = (low_ + root) / 2;
   }
 
@@ -59,7 +61,8 @@ class Bounded {
   void propose(Philox& gen, Offer offer) const {
     const auto scaled = [&](W z) { return z * stddev_ + mean_; };
     if (way_ == kNormal) {
-      for (W z : normals<W>(gen)) if (!offer(scaled(z), z >= low_ && z <= high_)) return;
+      for (W z : normals<W>(gen))
+        if (!offer(scaled(z), z >= low_ && z <= high_)) return;
     } else if (way_ == kUniform) {
       const Group<W> at = uniforms<W>(gen), u = uniforms<W>(gen);
       const W top = low_ < 0 ? W(0) : low_ * low_;
@@ -88,16 +91,18 @@ struct Parameters {
   int64_t count;
 };
 
-// Outputs [begin, end), counted parameter by parameter; sample s of parameter p is out[s * count + p].
-// False if a sample was given up.
+// Outputs [begin, end), counted parameter by parameter; sample s of parameter p is out[s * count +
+// p]. False if a sample was given up.
 template <class W>
-bool fill_piece(Philox gen, const Parameters& p, int64_t samples, int64_t begin, int64_t end, std::span<double> out) {
+bool fill_piece(Philox gen, const Parameters& p, int64_t samples, int64_t begin, int64_t end,
+                std::span<double> out) {
   constexpr uint64_t kGroup = Group<W>().size();
   gen.skip((static_cast<uint64_t>(begin) * 2 * kMostTries + kGroup - 1) / kGroup);
   for (int64_t i = begin; i < end;) {
     const int64_t param = i / samples, limit = std::min((param + 1) * samples, end);
     const auto at = static_cast<size_t>(param);
-    const Bounded<W> dist(static_cast<W>(p.mean[at]), static_cast<W>(p.stddev[at]), static_cast<W>(p.low[at]), static_cast<W>(p.high[at]));
+    const Bounded<W> dist(static_cast<W>(p.mean[at]), static_cast<W>(p.stddev[at]),
+                          static_cast<W>(p.low[at]), static_cast<W>(p.high[at]));
     for (int misses = 0; i < limit;) {
       dist.propose(gen, [&](W value, bool accepted) {
         misses = accepted ? 0 : misses + 1;
@@ -117,7 +122,9 @@ Shape parameters_shape(const Infer& s) {
   Shape all = s.shape(2);
   for (int i = 3; i < 6; ++i) {
     auto both = broadcast(all, s.shape(i));
-    if (!both) s.bad_shape(i, cat("a shape that broadcasts with those of the parameters before it, ", all.text()));
+    if (!both)
+      s.bad_shape(
+          i, cat("a shape that broadcasts with those of the parameters before it, ", all.text()));
     all = *both;
   }
   return all;
@@ -128,14 +135,16 @@ Status run_bounded(Call& c) {
   if (y.size() == 0) return {};
   Shape shape = c.in(2).shape();
   for (int i = 3; i < 6; ++i) shape = *broadcast(shape, c.in(i).shape());
-  Parameters p{broadcast_doubles(c.in(2), shape), broadcast_doubles(c.in(3), shape), broadcast_doubles(c.in(4), shape),
-               broadcast_doubles(c.in(5), shape), shape.size()};
+  Parameters p{broadcast_doubles(c.in(2), shape), broadcast_doubles(c.in(3), shape),
+               broadcast_doubles(c.in(4), shape), broadcast_doubles(c.in(5), shape), shape.size()};
   for (size_t i = 0; i < p.mean.size(); ++i) {
-    const bool good = std::isfinite(p.mean[i]) && std::isfinite(p.stddev[i]) && p.stddev[i] > 0 && p.low[i] < p.high[i] &&
-                      (std::isfinite(p.low[i]) || std::isfinite(p.high[i]));
+    const bool good = std::isfinite(p.mean[i]) && std::isfinite(p.stddev[i]) && p.stddev[i] > 0 &&
+                      p.low[i] < p.high[i] && (std::isfinite(p.low[i]) || std::isfinite(p.high[i]));
     if (!good)
-      return {Code::E1103, cat("parameters ", i, ": mean ", p.mean[i], ", stddev ", p.stddev[i], ", bounds ", p.low[i], " and ", p.high[i],
-                               ", expected a positive stddev and minval < maxval, one of them finite")};
+      return {Code::E1103,
+              cat("parameters ", i, ": mean ", p.mean[i], ", stddev ", p.stddev[i], ", bounds ",
+                  p.low[i], " and ", p.high[i],
+                  ", expected a positive stddev and minval < maxval, one of them finite")};
   }
   const Philox gen = philox_of_seed(c.in(1));
   const int64_t samples = y.size() / p.count;
@@ -145,7 +154,9 @@ Status run_bounded(Call& c) {
     const auto fill = y.dtype() == float64 ? fill_piece<double> : fill_piece<float>;
     if (!fill(gen, p, samples, begin, end, drawn)) failed = true;
   });
-  if (failed) return {Code::E1103, cat("no sample was accepted in ", kMostTries, " tries"), "the bounds leave the normal distribution next to nothing"};
+  if (failed)
+    return {Code::E1103, cat("no sample was accepted in ", kMostTries, " tries"),
+            "the bounds leave the normal distribution next to nothing"};
   store_doubles(drawn, y);
   return {};
 }
@@ -154,8 +165,8 @@ Status run_bounded(Call& c) {
 Tensor cumulative(const Tensor& x) { return erfc(x * -std::numbers::sqrt2 * 0.5) * 0.5; }
 
 // A sample keeps its quantile q while a bound moves. With xi the sample and a, b the bounds, all in
-// standard deviations: Phi(xi) = (1 - q) Phi(a) + q Phi(b). As in TensorFlow, the bounds in standard
-// deviations stay where they are while mean and stddev move.
+// standard deviations: Phi(xi) = (1 - q) Phi(a) + q Phi(b). As in TensorFlow, the bounds in
+// standard deviations stay where they are while mean and stddev move.
 Tensors bounded_gradient(Grad& g) {
   Tensor mean = g.x(2), stddev = g.x(3), dy = g.dy();
   Tensor xi = divide(g.y() - mean, stddev);
@@ -171,17 +182,30 @@ Tensors bounded_gradient(Grad& g) {
 }  // namespace
 
 static const Op op =
-    OP(StatelessParameterizedTruncatedNormal, &stateless_parameterized_truncated_normal).args("shape, seed: S")
-        .options<&BoundedNormalOptions::means, &BoundedNormalOptions::stddevs, &BoundedNormalOptions::minvals,
-                 &BoundedNormalOptions::maxvals>("means, stddevs, minvals, maxvals")
+    OP(StatelessParameterizedTruncatedNormal, &stateless_parameterized_truncated_normal)
+        .args("shape, seed: S")
+        .options<&BoundedNormalOptions::means, &BoundedNormalOptions::stddevs,
+                 &BoundedNormalOptions::minvals, &BoundedNormalOptions::maxvals>(
+            "means, stddevs, minvals, maxvals")
         .python("random.stateless_parameterized_truncated_normal")
-        .doc("Normal numbers between bounds, a pure function of `seed`; `shape` ends with that of the parameters.")
-        .inputs("shape: S!, seed: Tseed!, means, stddevs, minvals, maxvals").dtypes(kGammaTypes)
-        .infer(+[](Infer& s) { need_seed(s, 1); s.output(s.dtype(2), shape_ending(s, 0, parameters_shape(s))); })
-        .kernel("philox", run_bounded).gradient(bounded_gradient).keeps("means, stddevs, minvals, maxvals, output")
+        .doc(
+            "Normal numbers between bounds, a pure function of `seed`; `shape` ends with that of "
+            "the parameters.")
+        .inputs("shape: S!, seed: Tseed!, means, stddevs, minvals, maxvals")
+        .dtypes(kGammaTypes)
+        .infer(+[](Infer& s) {
+  need_seed(s, 1);
+  s.output(s.dtype(2), shape_ending(s, 0, parameters_shape(s)));
+})
+        .kernel("philox", run_bounded)
+        .gradient(bounded_gradient)
+        .keeps("means, stddevs, minvals, maxvals, output")
         .samples("[3, 2], [1, 2]")
-        .reference("np.array([[0.54411012, 0.20738031], [0.07356432, 0.04643455], [-1.30158985, -0.95385653]], np.float32)");
-Tensor stateless_parameterized_truncated_normal(const Sizes& shape, const In& seed, const BoundedNormalOptions& o) {
+        .reference(
+            "np.array([[0.54411012, 0.20738031], [0.07356432, 0.04643455], [-1.30158985, "
+            "-0.95385653]], np.float32)");
+Tensor stateless_parameterized_truncated_normal(const Sizes& shape, const In& seed,
+                                                const BoundedNormalOptions& o) {
   return op({shape.tensor(), seed, o.means, o.stddevs, o.minvals, o.maxvals});
 }
 

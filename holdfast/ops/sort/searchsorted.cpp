@@ -5,8 +5,8 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/sort.h"
 #include "holdfast/ops/slicing.h"
+#include "holdfast/ops/sort.h"
 #include "holdfast/ops/sort/order.h"
 
 namespace holdfast {
@@ -19,7 +19,8 @@ void infer_bound(Infer& s) {
   DType out = s.attr(0).dtype();
   if (!kIndices.has(out)) s.bad_value("out_type", name(out), "int32 or int64");
   const Shape &sorted = s.shape(0), &values = s.shape(1);
-  if (sorted.has_rank() && values.has_rank() && sorted[0] >= 0 && values[0] >= 0 && sorted[0] != values[0])
+  if (sorted.has_rank() && values.has_rank() && sorted[0] >= 0 && values[0] >= 0 &&
+      sorted[0] != values[0])
     s.bad_shape(1, cat("as many rows as `sorted_inputs` has, ", sorted[0]));
   if (out == int32 && sorted.has_rank() && sorted[1] > std::numeric_limits<int32_t>::max())
     s.bad_value("out_type", "int32", cat("int64, to count to ", sorted[1]));
@@ -39,7 +40,8 @@ Status run_bound(Call& c) {
           for (int64_t i = begin; i < end; ++i) {
             const T* row = sorted.data<T>() + i / m * n;
             const T v = values.data<T>()[i];
-            const T* at = kUpper ? std::upper_bound(row, row + n, v, before<T>) : std::lower_bound(row, row + n, v, before<T>);
+            const T* at = kUpper ? std::upper_bound(row, row + n, v, before<T>)
+                                 : std::lower_bound(row, row + n, v, before<T>);
             y.mutable_data<I>()[i] = static_cast<I>(at - row);
           }
         });
@@ -51,22 +53,36 @@ Status run_bound(Call& c) {
 
 }  // namespace
 
-#define HOLDFAST_BOUND(Name)                                                                                   \
-  RAW_OP(Name).inputs("sorted_inputs, values").attr("out_type", int32).dtypes(kReals | kBools).infer(infer_bound).no_gradient()
-static const Op lower_op = HOLDFAST_BOUND(LowerBound).kernel("bisect", run_bound<false>)
-                               .doc("Per row, the first position whose element is not less than each value.");
-static const Op upper_op = HOLDFAST_BOUND(UpperBound).kernel("bisect", run_bound<true>)
-                               .doc("Per row, the first position whose element is greater than each value.");
+#define HOLDFAST_BOUND(Name)           \
+  RAW_OP(Name)                         \
+      .inputs("sorted_inputs, values") \
+      .attr("out_type", int32)         \
+      .dtypes(kReals | kBools)         \
+      .infer(infer_bound)              \
+      .no_gradient()
+static const Op lower_op =
+    HOLDFAST_BOUND(LowerBound)
+        .kernel("bisect", run_bound<false>)
+        .doc("Per row, the first position whose element is not less than each value.");
+static const Op upper_op =
+    HOLDFAST_BOUND(UpperBound)
+        .kernel("bisect", run_bound<true>)
+        .doc("Per row, the first position whose element is greater than each value.");
 
-REGISTER(FUNCTION(&searchsorted).args("sorted_sequence, values")
+REGISTER(FUNCTION(&searchsorted)
+             .args("sorted_sequence, values")
              .options<&SearchSortedOptions::side, &SearchSortedOptions::out_type>("side, out_type")
-             .python("searchsorted").doc("Where each value would be inserted in the sorted rows so that they stay sorted.")
-             .samples("[1., 3., 5.], [0., 1., 2., 5., 6.]", "[1., 3., 5.], [0., 1., 2., 5., 6.], side='right'")
+             .python("searchsorted")
+             .doc("Where each value would be inserted in the sorted rows so that they stay sorted.")
+             .samples("[1., 3., 5.], [0., 1., 2., 5., 6.]",
+                      "[1., 3., 5.], [0., 1., 2., 5., 6.], side='right'")
              .reference("np.searchsorted(sorted_sequence, values, side=side)"));
 Tensor searchsorted(const In& sorted_sequence, const In& values, const SearchSortedOptions& o) {
-  if (o.side != "left" && o.side != "right") fail(Code::E1103, cat("searchsorted: `side` is '", o.side, "', expected 'left' or 'right'"));
+  if (o.side != "left" && o.side != "right")
+    fail(Code::E1103, cat("searchsorted: `side` is '", o.side, "', expected 'left' or 'right'"));
   Tensor sorted = sorted_sequence, v = values.tensor(sorted.dtype());
-  if (sorted.rank() == 0 || v.rank() == 0) fail(Code::E1102, "searchsorted: got a scalar, expected tensors of rank 1 or more");
+  if (sorted.rank() == 0 || v.rank() == 0)
+    fail(Code::E1102, "searchsorted: got a scalar, expected tensors of rank 1 or more");
   auto rows = [](const Tensor& t) -> Tensor {
     if (t.rank() == 2) return t;
     if (t.shape().is_full() && t.size() == 0) {  // -1 could be anything

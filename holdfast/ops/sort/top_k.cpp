@@ -19,15 +19,19 @@ namespace {
 void infer_top_k(Infer& s) {
   s.need_rank(0, 1);
   DType index = s.attr(1).dtype();
-  if (!kIndices.has(index) && index != int16) s.bad_value("index_type", name(index), "int16, int32 or int64");
+  if (!kIndices.has(index) && index != int16)
+    s.bad_value("index_type", name(index), "int16, int32 or int64");
   auto k = s.ints(1);
   if (k && k->size() != 1) s.bad_value("k", Shape(*k).text(), "one number");
   if (k && (*k)[0] < 0) s.bad_value("k", cat((*k)[0]), "0 or more");
   Shape out = s.shape();
   if (out.has_rank()) {
     int64_t n = out[-1];
-    if (k && n >= 0 && (*k)[0] > n) s.bad_value("k", cat((*k)[0]), cat("at most ", n, ", the size of the last axis"));
-    int64_t most = index == int16 ? std::numeric_limits<int16_t>::max() : index == int32 ? std::numeric_limits<int32_t>::max() : n;
+    if (k && n >= 0 && (*k)[0] > n)
+      s.bad_value("k", cat((*k)[0]), cat("at most ", n, ", the size of the last axis"));
+    int64_t most = index == int16   ? std::numeric_limits<int16_t>::max()
+                   : index == int32 ? std::numeric_limits<int32_t>::max()
+                                    : n;
     if (n - 1 > most) s.bad_value("index_type", name(index), cat("one that counts to ", n));
     out.dims().back() = k ? (*k)[0] : kUnknown;
   }
@@ -36,15 +40,21 @@ void infer_top_k(Infer& s) {
 }
 
 template <class T, class Index>
-void top_row(const T* x, int64_t n, int64_t k, bool sorted, T* values, Index* indices, std::vector<int64_t>& order) {
-  // The larger first, then the one that comes first: a total order, so that no result is left to chance.
-  auto better = [&](int64_t a, int64_t b) { return before<T>(x[b], x[a]) || (!before<T>(x[a], x[b]) && a < b); };
+void top_row(const T* x, int64_t n, int64_t k, bool sorted, T* values, Index* indices,
+             std::vector<int64_t>& order) {
+  // The larger first, then the one that comes first: a total order, so that no result is left to
+  // chance.
+  auto better = [&](int64_t a, int64_t b) {
+    return before<T>(x[b], x[a]) || (!before<T>(x[a], x[b]) && a < b);
+  };
   order.resize(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
   auto last = order.begin() + k;
   if (k < n) std::nth_element(order.begin(), last, order.end(), better);
-  if (sorted) std::sort(order.begin(), last, better);
-  else std::sort(order.begin(), last);
+  if (sorted)
+    std::sort(order.begin(), last, better);
+  else
+    std::sort(order.begin(), last);
   for (int64_t i = 0; i < k; ++i) {
     values[i] = x[order[static_cast<size_t>(i)]];
     indices[i] = static_cast<Index>(order[static_cast<size_t>(i)]);
@@ -63,11 +73,14 @@ Status run_top_k(Call& c) {
         parallel_for(x.size() / n, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
           std::vector<int64_t> order;
           for (int64_t r = begin; r < end; ++r)
-            top_row(x.data<T>() + r * n, n, k, sorted, values.mutable_data<T>() + r * k, indices.mutable_data<Index>() + r * k, order);
+            top_row(x.data<T>() + r * n, n, k, sorted, values.mutable_data<T>() + r * k,
+                    indices.mutable_data<Index>() + r * k, order);
         });
       };
-      if (indices.dtype() == int16) run(int16_t{});
-      else visit_indices(indices.dtype(), run);
+      if (indices.dtype() == int16)
+        run(int16_t{});
+      else
+        visit_indices(indices.dtype(), run);
     }
   });
   return {};
@@ -76,7 +89,9 @@ Status run_top_k(Call& c) {
 // What was taken gives its gradient back to the place it was taken from.
 Tensors top_k_gradient(Grad& g) {
   const Tensor& x = g.x();
-  Tensor flat = unsorted_segment_sum(reshape(g.dy(0), {-1}), reshape(flat_positions(g.y(1), x), {-1}), Sizes(reshape(size(x), Shape{})));
+  Tensor flat =
+      unsorted_segment_sum(reshape(g.dy(0), {-1}), reshape(flat_positions(g.y(1), x), {-1}),
+                           Sizes(reshape(size(x), Shape{})));
   return {reshape(flat, shape_of(x)), Tensor()};
 }
 
@@ -111,24 +126,45 @@ Status run_in_top_k(Call& c) {
 }  // namespace
 
 static const Op top_k_op =
-    OP(TopKV2, &top_k).args("input").options<&TopKOptions::k, &TopKOptions::sorted, &TopKOptions::index_type>("k, sorted, index_type")
-        .inputs("input, k: Tk!").attr("sorted", true).attr("index_type", int32).outputs("values, indices").returns("values, indices")
-        .python("math.top_k, nn.top_k").dtypes(kReals)
-        .doc("Values and positions of the k largest along the last axis, the first of equals first.")
-        .infer(infer_top_k).kernel("select", run_top_k)
-        .gradient(top_k_gradient).keeps("indices")
+    OP(TopKV2, &top_k)
+        .args("input")
+        .options<&TopKOptions::k, &TopKOptions::sorted, &TopKOptions::index_type>(
+            "k, sorted, index_type")
+        .inputs("input, k: Tk!")
+        .attr("sorted", true)
+        .attr("index_type", int32)
+        .outputs("values, indices")
+        .returns("values, indices")
+        .python("math.top_k, nn.top_k")
+        .dtypes(kReals)
+        .doc(
+            "Values and positions of the k largest along the last axis, the first of equals first.")
+        .infer(infer_top_k)
+        .kernel("select", run_top_k)
+        .gradient(top_k_gradient)
+        .keeps("indices")
         .samples("permutation(9), k=3", "uniform(3, 5), k=2", "uniform(2, 4), k=4")
-        .reference("(np.flip(np.sort(input, -1), -1)[..., :k], np.argsort(-input, -1, kind='stable')[..., :k])");
+        .reference(
+            "(np.flip(np.sort(input, -1), -1)[..., :k], np.argsort(-input, -1, kind='stable')[..., "
+            ":k])");
 std::tuple<Tensor, Tensor> top_k(const In& input, const TopKOptions& o) {
   Tensors out = top_k_op.many({input, o.k.tensor()}, {o.sorted, o.index_type});
   return {out[0], out[1]};
 }
 
 static const Op in_top_k_op =
-    OP(InTopKV2, &in_top_k).args("targets: I, predictions, k").inputs("predictions, targets: I, k: I!")
-        .python("math.in_top_k, nn.in_top_k").dtypes({float32}).dtypes(kIndices, "I").no_gradient()
-        .doc("Whether the target's prediction is among the k largest of its row; ties at the border count, rows that are not finite do not.")
-        .infer(infer_in_top_k).kernel("reference", run_in_top_k)
+    OP(InTopKV2, &in_top_k)
+        .args("targets: I, predictions, k")
+        .inputs("predictions, targets: I, k: I!")
+        .python("math.in_top_k, nn.in_top_k")
+        .dtypes({float32})
+        .dtypes(kIndices, "I")
+        .no_gradient()
+        .doc(
+            "Whether the target's prediction is among the k largest of its row; ties at the border "
+            "count, rows that are not finite do not.")
+        .infer(infer_in_top_k)
+        .kernel("reference", run_in_top_k)
         .samples("[0, 2, 1], uniform(3, 4), 2")
         .reference("np.array([np.sum(p > p[t]) < k for t, p in zip(targets, predictions)])");
 Tensor in_top_k(const In& targets, const In& predictions, const Sizes& k) {

@@ -9,22 +9,29 @@ namespace {
 
 void infer_update(Infer& s) {
   VariableState* v = variable_state(s.input(0));
-  if (s.dtype(1) != v->dtype) s.bad_dtype(1, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
+  if (s.dtype(1) != v->dtype)
+    s.bad_dtype(1, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
   auto both = broadcast(v->shape, s.shape(1));
-  if (!both || !both->compatible(v->shape)) s.bad_shape(1, cat("one that broadcasts to shape ", v->shape.text(), ", that of variable `", v->name, "`"));
+  if (!both || !both->compatible(v->shape))
+    s.bad_shape(1, cat("one that broadcasts to shape ", v->shape.text(), ", that of variable `",
+                       v->name, "`"));
 }
 
 // Whether the variable alone holds its value, so that nobody sees it change.
-bool alone(const Tensor& t) { return t.rep()->unique() && t.rep()->buffer->unique() && t.rep()->buffer->writable(); }
+bool alone(const Tensor& t) {
+  return t.rep()->unique() && t.rep()->buffer->unique() && t.rep()->buffer->writable();
+}
 
 Status update(Call& c, const OpDef& op) {
   return variable_state(c.in())->update([&](Tensor& now) -> Status {
     const Tensor& delta = c.in(1);
-    bool on_host = now.device()->kind() == DeviceKind::kCpu && delta.device()->kind() == DeviceKind::kCpu;
+    bool on_host =
+        now.device()->kind() == DeviceKind::kCpu && delta.device()->kind() == DeviceKind::kCpu;
     auto shape = broadcast(now.shape(), delta.shape());
     // A variable of a loose shape says only now what its shape is.
     if (!shape || *shape != now.shape())
-      return {Code::E1102, cat(c.op.name, ": `value` has shape ", delta.shape().text(), ", `", variable_state(c.in())->name, "` ", now.shape().text())};
+      return {Code::E1102, cat(c.op.name, ": `value` has shape ", delta.shape().text(), ", `",
+                               variable_state(c.in())->name, "` ", now.shape().text())};
     bool in_place = on_host && alone(now);
     Tensor both[2] = {now, delta};
     if (Loop loop = in_place ? loop_for(op.scalar, now.dtype()) : nullptr) {
@@ -38,17 +45,32 @@ Status update(Call& c, const OpDef& op) {
   });
 }
 
-Status run_add(Call& c) { static const OpDef& op = *find_op("AddV2"); return update(c, op); }
-Status run_subtract(Call& c) { static const OpDef& op = *find_op("Sub"); return update(c, op); }
-
-Builder& described(Builder& b) {
-  return b.inputs("resource: R, value").dtypes({DType::kResource}, "R").dtypes(kNumbers).stateful().no_gradient().outputs("").infer(infer_update);
+Status run_add(Call& c) {
+  static const OpDef& op = *find_op("AddV2");
+  return update(c, op);
+}
+Status run_subtract(Call& c) {
+  static const OpDef& op = *find_op("Sub");
+  return update(c, op);
 }
 
-const Op add_op = described(RAW_OP(AssignAddVariableOp).doc("Adds to the value of a variable.")).kernel("add", run_add)
+Builder& described(Builder& b) {
+  return b.inputs("resource: R, value")
+      .dtypes({DType::kResource}, "R")
+      .dtypes(kNumbers)
+      .stateful()
+      .no_gradient()
+      .outputs("")
+      .infer(infer_update);
+}
+
+const Op add_op = described(RAW_OP(AssignAddVariableOp).doc("Adds to the value of a variable."))
+                      .kernel("add", run_add)
                       .kernel_for(DeviceKind::kCuda, "add", run_add);
-const Op sub_op = described(RAW_OP(AssignSubVariableOp).doc("Subtracts from the value of a variable.")).kernel("subtract", run_subtract)
-                      .kernel_for(DeviceKind::kCuda, "subtract", run_subtract);
+const Op sub_op =
+    described(RAW_OP(AssignSubVariableOp).doc("Subtracts from the value of a variable."))
+        .kernel("subtract", run_subtract)
+        .kernel_for(DeviceKind::kCuda, "subtract", run_subtract);
 
 }  // namespace
 

@@ -1,8 +1,9 @@
 // Variables and the ops that read and write them.
+#include "holdfast/op/variable.h"
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
-#include "holdfast/op/variable.h"
 
 namespace holdfast {
 namespace {
@@ -37,14 +38,29 @@ Status run_assign(Call& c) {
 
 }  // namespace
 
-static const Op read_op =
-    RAW_OP(ReadVariableOp).outputs("value").doc("The value of a variable now.").inputs("resource: R").dtypes({DType::kResource}, "R").reads_state()
-        .infer(infer_read).kernel("read", run_read).kernel_for(DeviceKind::kCuda, "read", run_read)
-        .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; }).keeps("");
+static const Op read_op = RAW_OP(ReadVariableOp)
+                              .outputs("value")
+                              .doc("The value of a variable now.")
+                              .inputs("resource: R")
+                              .dtypes({DType::kResource}, "R")
+                              .reads_state()
+                              .infer(infer_read)
+                              .kernel("read", run_read)
+                              .kernel_for(DeviceKind::kCuda, "read", run_read)
+                              .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy()};
+}).keeps("");
 
-static const Op assign_op =
-    RAW_OP(AssignVariableOp).doc("Gives a variable a new value.").inputs("resource: R, value").dtypes({DType::kResource}, "R").stateful()
-        .no_gradient().outputs("").infer(infer_assign).kernel("assign", run_assign).kernel_for(DeviceKind::kCuda, "assign", run_assign);
+static const Op assign_op = RAW_OP(AssignVariableOp)
+                                .doc("Gives a variable a new value.")
+                                .inputs("resource: R, value")
+                                .dtypes({DType::kResource}, "R")
+                                .stateful()
+                                .no_gradient()
+                                .outputs("")
+                                .infer(infer_assign)
+                                .kernel("assign", run_assign)
+                                .kernel_for(DeviceKind::kCuda, "assign", run_assign);
 
 Variable::Variable(In initial, VariableOptions o, const std::source_location& at) {
 #ifndef HOLDFAST_BUILDING
@@ -54,11 +70,14 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
 #endif
   Tensor value = initial.tensor(o.dtype);
   if (o.dtype != DType::kInvalid && value.dtype() != o.dtype)
-    fail(Code::E1101, cat("Variable `", o.name, "`: the initial value is ", type_text(value), ", expected dtype ", holdfast::name(o.dtype)));
+    fail(Code::E1101, cat("Variable `", o.name, "`: the initial value is ", type_text(value),
+                          ", expected dtype ", holdfast::name(o.dtype)));
   Shape shape = o.shape.value_or(value.shape());
   if (!shape.compatible(value.shape()))
-    fail(Code::E1102, cat("Variable `", o.name, "`: the initial value is ", type_text(value), ", expected shape ", shape.text()));
-  auto state = make_ref<VariableState>(context().name_scope + o.name, value.dtype(), shape, o.trainable);
+    fail(Code::E1102, cat("Variable `", o.name, "`: the initial value is ", type_text(value),
+                          ", expected shape ", shape.text()));
+  auto state =
+      make_ref<VariableState>(context().name_scope + o.name, value.dtype(), shape, o.trainable);
   state->born = here();
   // A variable lives where it was made, and assignments come to it.
   state->set(copy_to(value, current_device()));

@@ -8,15 +8,19 @@ namespace {
 
 int count_in(std::string_view text, std::string_view part) {
   int n = 0;
-  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++n;
+  for (size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + part.size()))
+    ++n;
   return n;
 }
 
 void infer_format(Infer& s) {
   const std::string &text = s.attr(0).s(), &placeholder = s.attr(1).s();
   s.attr(2).i();
-  if (placeholder.empty()) s.bad_value("placeholder", "an empty text", "a text to look for in the template");
-  if (int n = count_in(text, placeholder); n != s.inputs()) s.bad_value("template", cat(n, " places"), cat(s.inputs(), ", one for each input"));
+  if (placeholder.empty())
+    s.bad_value("placeholder", "an empty text", "a text to look for in the template");
+  if (int n = count_in(text, placeholder); n != s.inputs())
+    s.bad_value("template", cat(n, " places"), cat(s.inputs(), ", one for each input"));
   s.output(string, Shape{});
 }
 
@@ -34,9 +38,16 @@ Status run_format(Call& c) {
   return {};
 }
 
-const Op op = RAW_OP(StringFormat).doc("A template with tensors in the places of its placeholders.").inputs("inputs*: any")
-                  .attr("template", "%s").attr("placeholder", "%s").attr("summarize", 3).infer(infer_format)
-                  .kernel("reference", run_format).on_host().no_gradient();
+const Op op = RAW_OP(StringFormat)
+                  .doc("A template with tensors in the places of its placeholders.")
+                  .inputs("inputs*: any")
+                  .attr("template", "%s")
+                  .attr("placeholder", "%s")
+                  .attr("summarize", 3)
+                  .infer(infer_format)
+                  .kernel("reference", run_format)
+                  .on_host()
+                  .no_gradient();
 
 }  // namespace
 }  // namespace holdfast

@@ -1,28 +1,31 @@
 // Which library multiplies, and with how many threads.
 //
-// The rule, from measurements on one core of a Xeon with AVX-512 that other programs shared: GFLOP/s at one thread, the
-// best call of several runs, not all of one minute, so that differences of a tenth mean nothing. OpenBLAS 0.3.21 does
-// not know that processor and falls back to its SSE2 kernels; the second number is with OPENBLAS_CORETYPE=SkylakeX.
-// The thresholds below (work a thread, small sizes, tiles) are estimates, not measured.
+// The rule, from measurements on one core of a Xeon with AVX-512 that other programs shared:
+// GFLOP/s at one thread, the best call of several runs, not all of one minute, so that differences
+// of a tenth mean nothing. OpenBLAS 0.3.21 does not know that processor and falls back to its SSE2
+// kernels; the second number is with OPENBLAS_CORETYPE=SkylakeX. The thresholds below (work a
+// thread, small sizes, tiles) are estimates, not measured.
 //
-//   batch x m x k x n       float32: oneDNN gemm   oneDNN matmul   OpenBLAS   ours     float64: OpenBLAS   ours
-//   256 x 256 x 256                      169            168        33, 152    135               12, 68      67
-//   32 x 128 x 128 x 128                 162            153        24, 114    112               11, 40      45
-//   128 x 784 x 512                      172            155        28, 138    134               10, 54      62
-//   1 x 512 x 512                         43             12         7, 30      20                3, 10       9
-//   512 x 512 x 1                         45             10         5, 30      19                4, 16      11
-//   4096 x 16 x 16                       101            105        16, 50      29               10, 33      21
-//   16 x 16 x 16                          18              5        14, 56      23               10, 46      22
-//   256 x 16 x 16 x 16                    18             80        16, 60      20                8, 41      24
+//   batch x m x k x n       float32: oneDNN gemm   oneDNN matmul   OpenBLAS   ours     float64:
+//   OpenBLAS   ours 256 x 256 x 256                      169            168        33, 152    135
+//   12, 68      67 32 x 128 x 128 x 128                 162            153        24, 114    112
+//   11, 40      45 128 x 784 x 512                      172            155        28, 138    134
+//   10, 54      62 1 x 512 x 512                         43             12         7, 30      20 3,
+//   10       9 512 x 512 x 1                         45             10         5, 30      19 4, 16
+//   11 4096 x 16 x 16                       101            105        16, 50      29 10, 33      21
+//   16 x 16 x 16                          18              5        14, 56      23               10,
+//   46      22 256 x 16 x 16 x 16                    18             80        16, 60      20 8, 41
+//   24
 //
-// So float32 goes to oneDNN's gemm, whose call costs least, vectors included, and only batches of small matrices
-// to its matmul primitive, which is one call for all. oneDNN has no float64, no complex numbers and no integers:
-// OpenBLAS takes the first two where it knows the processor, our own kernel the rest.
+// So float32 goes to oneDNN's gemm, whose call costs least, vectors included, and only batches of
+// small matrices to its matmul primitive, which is one call for all. oneDNN has no float64, no
+// complex numbers and no integers: OpenBLAS takes the first two where it knows the processor, our
+// own kernel the rest.
 //
-// OpenBLAS always runs at one thread: its pool and the OpenMP team would fight for the cores, and a change of its
-// thread count is global. Products are cut into tiles for the team instead. oneDNN shares the team and cuts for
-// itself, except in deterministic mode, where the tiles have fixed sizes and one thread each, so that results do not
-// depend on the number of threads.
+// OpenBLAS always runs at one thread: its pool and the OpenMP team would fight for the cores, and a
+// change of its thread count is global. Products are cut into tiles for the team instead. oneDNN
+// shares the team and cuts for itself, except in deterministic mode, where the tiles have fixed
+// sizes and one thread each, so that results do not depend on the number of threads.
 #include "holdfast/ops/linalg/cpu/gemm.h"
 
 #include <algorithm>
@@ -48,10 +51,15 @@ constexpr int64_t kSmall = 48;
 // Tiles of deterministic mode: large enough for the packing to pay, small enough for many threads.
 constexpr int64_t kTileRows = 240, kTileColumns = 512;
 
-// So many multiplications take a core about a quarter of a second: what is larger is cut, so that it can be stopped.
-double most_at_once(DType d) { return d == DType::kFloat32 ? 2e10 : d == DType::kFloat64 ? 5e9 : 5e8; }
+// So many multiplications take a core about a quarter of a second: what is larger is cut, so that
+// it can be stopped.
+double most_at_once(DType d) {
+  return d == DType::kFloat32 ? 2e10 : d == DType::kFloat64 ? 5e9 : 5e8;
+}
 
-double work(const Product& p) { return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k); }
+double work(const Product& p) {
+  return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+}
 
 int threads_for(double multiplications) {
   double n = multiplications / kWorthAThread;
@@ -60,8 +68,9 @@ int threads_for(double multiplications) {
 
 const GemmTable& own() {
   static const GemmTable table = [] {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl")) return avx512::gemm_table();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+      return avx512::gemm_table();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::gemm_table();
     return baseline::gemm_table();
   }();
@@ -73,8 +82,10 @@ GemmLoop own_loop(DType d) {
   switch (d) {
     case DType::kFloat32: return t.f32;
     case DType::kFloat64: return t.f64;
-    case DType::kInt32: case DType::kUInt32: return t.i32;
-    case DType::kInt64: case DType::kUInt64: return t.i64;
+    case DType::kInt32:
+    case DType::kUInt32: return t.i32;
+    case DType::kInt64:
+    case DType::kUInt64: return t.i64;
     case DType::kComplex64: return t.c64;
     default: return t.c128;
   }
@@ -86,7 +97,8 @@ bool blas_knows_processor() {
   static const bool yes = [] {
     openblas_set_num_threads(1);
     std::string_view core = openblas_get_corename();
-    for (const char* wide : {"Haswell", "SkylakeX", "Cooperlake", "Sapphirerapids", "SapphireRapids", "Zen", "Excavator"})
+    for (const char* wide : {"Haswell", "SkylakeX", "Cooperlake", "Sapphirerapids",
+                             "SapphireRapids", "Zen", "Excavator"})
       if (core == wide) return true;
     return false;
   }();
@@ -100,10 +112,11 @@ CBLAS_TRANSPOSE reading(Reading r) {
 #endif
 
 // The part [i0, i0 + p.m) x [j0, j0 + p.n) of a product of sizes `whole`, on this thread alone.
-void multiply_tile(const Product& whole, int64_t i0, int64_t rows, int64_t j0, int64_t columns, const void* a,
-                   const void* b, void* c) {
+void multiply_tile(const Product& whole, int64_t i0, int64_t rows, int64_t j0, int64_t columns,
+                   const void* a, const void* b, void* c) {
   int64_t size = size_of(whole.dtype);
-  int64_t lda = whole.read_a.transposed ? whole.m : whole.k, ldb = whole.read_b.transposed ? whole.k : whole.n;
+  int64_t lda = whole.read_a.transposed ? whole.m : whole.k,
+          ldb = whole.read_b.transposed ? whole.k : whole.n;
   const char* pa = static_cast<const char*>(a) + size * (whole.read_a.transposed ? i0 : i0 * lda);
   const char* pb = static_cast<const char*>(b) + size * (whole.read_b.transposed ? j0 * ldb : j0);
   char* pc = static_cast<char*>(c) + size * (i0 * whole.n + j0);
@@ -111,7 +124,8 @@ void multiply_tile(const Product& whole, int64_t i0, int64_t rows, int64_t j0, i
   if (whole.dtype == DType::kFloat32 &&
       onednn_gemm(whole.read_a.transposed, whole.read_b.transposed, rows, columns, whole.k,
                   reinterpret_cast<const float*>(pa), lda, reinterpret_cast<const float*>(pb), ldb,
-                  reinterpret_cast<float*>(pc), whole.n)) return;
+                  reinterpret_cast<float*>(pc), whole.n))
+    return;
 #ifdef HOLDFAST_OPENBLAS
   if (blas_knows_processor() && std::max({whole.m, whole.n, whole.k}) < INT32_MAX) {
     auto ta = reading(whole.read_a), tb = reading(whole.read_b);
@@ -121,20 +135,25 @@ void multiply_tile(const Product& whole, int64_t i0, int64_t rows, int64_t j0, i
     const float one_c[2] = {1, 0}, zero_c[2] = {0, 0};
     switch (whole.dtype) {
       case DType::kFloat32:
-        return cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<const float*>(pa), la,
-                           reinterpret_cast<const float*>(pb), lb, 0, reinterpret_cast<float*>(pc), lc);
+        return cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<const float*>(pa),
+                           la, reinterpret_cast<const float*>(pb), lb, 0,
+                           reinterpret_cast<float*>(pc), lc);
       case DType::kFloat64:
-        return cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<const double*>(pa), la,
-                           reinterpret_cast<const double*>(pb), lb, 0, reinterpret_cast<double*>(pc), lc);
-      case DType::kComplex64: return cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one_c, pa, la, pb, lb, zero_c, pc, lc);
-      case DType::kComplex128: return cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_z, pa, la, pb, lb, zero_z, pc, lc);
+        return cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, reinterpret_cast<const double*>(pa),
+                           la, reinterpret_cast<const double*>(pb), lb, 0,
+                           reinterpret_cast<double*>(pc), lc);
+      case DType::kComplex64:
+        return cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one_c, pa, la, pb, lb, zero_c, pc, lc);
+      case DType::kComplex128:
+        return cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_z, pa, la, pb, lb, zero_z, pc, lc);
       default: break;
     }
   }
 #endif
-  own_loop(whole.dtype)({rows, columns, whole.k, pa, whole.read_a.transposed ? 1 : lda, whole.read_a.transposed ? lda : 1,
-                         pb, whole.read_b.transposed ? 1 : ldb, whole.read_b.transposed ? ldb : 1, pc, whole.n,
-                         whole.read_a.conjugated, whole.read_b.conjugated});
+  own_loop(whole.dtype)({rows, columns, whole.k, pa, whole.read_a.transposed ? 1 : lda,
+                         whole.read_a.transposed ? lda : 1, pb, whole.read_b.transposed ? 1 : ldb,
+                         whole.read_b.transposed ? ldb : 1, pc, whole.n, whole.read_a.conjugated,
+                         whole.read_b.conjugated});
 }
 
 // Rows of a product.
@@ -151,17 +170,20 @@ Tiles cut(const Product& p, Rows r, int64_t rows, int64_t columns) {
   return {rows, columns, (r.count + rows - 1) / rows, (p.n + columns - 1) / columns};
 }
 
-// As many tiles as threads, cut across the longer side: no operand is packed more often than it must be.
+// As many tiles as threads, cut across the longer side: no operand is packed more often than it
+// must be.
 Tiles cut_for(const Product& p, Rows r, int threads) {
   if (r.count >= p.n) return cut(p, r, (r.count + threads - 1) / threads, p.n);
   return cut(p, r, r.count, (p.n + threads - 1) / threads);
 }
 
-void multiply_tiles(const Product& p, Rows r, const Tiles& t, const void* a, const void* b, void* c) {
+void multiply_tiles(const Product& p, Rows r, const Tiles& t, const void* a, const void* b,
+                    void* c) {
   parallel_for(t.count(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t i0 = i / t.across * t.rows, j0 = i % t.across * t.columns;
-      multiply_tile(p, r.first + i0, std::min(t.rows, r.count - i0), j0, std::min(t.columns, p.n - j0), a, b, c);
+      multiply_tile(p, r.first + i0, std::min(t.rows, r.count - i0), j0,
+                    std::min(t.columns, p.n - j0), a, b, c);
     }
   });
 }
@@ -171,9 +193,12 @@ void multiply_rows(const Product& p, Rows r, const void* a, const void* b, void*
   int threads = threads_for(work(p) * static_cast<double>(r.count) / static_cast<double>(p.m));
   if (p.dtype == DType::kFloat32) {
     Team team(threads);
-    const float* from = static_cast<const float*>(a) + (p.read_a.transposed ? r.first : r.first * p.k);
-    if (onednn_gemm(p.read_a.transposed, p.read_b.transposed, r.count, p.n, p.k, from, p.read_a.transposed ? p.m : p.k,
-                    static_cast<const float*>(b), p.read_b.transposed ? p.k : p.n, static_cast<float*>(c) + r.first * p.n, p.n)) return;
+    const float* from =
+        static_cast<const float*>(a) + (p.read_a.transposed ? r.first : r.first * p.k);
+    if (onednn_gemm(p.read_a.transposed, p.read_b.transposed, r.count, p.n, p.k, from,
+                    p.read_a.transposed ? p.m : p.k, static_cast<const float*>(b),
+                    p.read_b.transposed ? p.k : p.n, static_cast<float*>(c) + r.first * p.n, p.n))
+      return;
   }
   multiply_tiles(p, r, cut_for(p, r, std::min(threads, num_threads())), a, b, c);
 }
@@ -181,7 +206,10 @@ void multiply_rows(const Product& p, Rows r, const void* a, const void* b, void*
 void multiply_one(const Product& p, const void* a, const void* b, void* c) {
   int64_t rows = p.m;
   if (work(p) > 2 * most_at_once(p.dtype))
-    rows = kTileRows * std::max<int64_t>(1, static_cast<int64_t>(most_at_once(p.dtype) / (work(p) / static_cast<double>(p.m)) / kTileRows));
+    rows =
+        kTileRows * std::max<int64_t>(
+                        1, static_cast<int64_t>(most_at_once(p.dtype) /
+                                                (work(p) / static_cast<double>(p.m)) / kTileRows));
   for (int64_t i = 0; i < p.m; i += rows) {
     multiply_rows(p, {i, std::min(rows, p.m - i)}, a, b, c);
     if (rows < p.m) check_interrupt();
@@ -215,13 +243,16 @@ Status multiply(const Product& asked, const Batch& batch, const void* a, const v
   // Large ones one after another, each with the whole team; small ones side by side.
   if (work(p) > 64 * kWorthAThread && count < 4 * num_threads()) {
     for (int64_t i = 0; i < count; ++i)
-      multiply_one(p, matrix(a, batch.a_at, i, p.m, p.k), matrix(b, batch.b_at, i, p.k, p.n), result(i));
+      multiply_one(p, matrix(a, batch.a_at, i, p.m, p.k), matrix(b, batch.b_at, i, p.k, p.n),
+                   result(i));
     return {};
   }
-  int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(kWorthAThread / std::max(1.0, work(p))));
+  int64_t grain =
+      std::max<int64_t>(1, static_cast<int64_t>(kWorthAThread / std::max(1.0, work(p))));
   parallel_for(count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      multiply_tile(p, 0, p.m, 0, p.n, matrix(a, batch.a_at, i, p.m, p.k), matrix(b, batch.b_at, i, p.k, p.n), result(i));
+      multiply_tile(p, 0, p.m, 0, p.n, matrix(a, batch.a_at, i, p.m, p.k),
+                    matrix(b, batch.b_at, i, p.k, p.n), result(i));
   });
   return {};
 }

@@ -15,7 +15,8 @@ struct Reading {
 
 /// c[m,n] = a[m,k] b[k,n], dense and row-major; a transposed operand lies as [k,m] or [n,k].
 struct Product {
-  DType dtype = DType::kInvalid;  // float32, float64, int32, int64 (also for the unsigned ones), complex
+  DType dtype =
+      DType::kInvalid;  // float32, float64, int32, int64 (also for the unsigned ones), complex
   int64_t m = 0, n = 0, k = 0;
   Reading read_a, read_b;
 };
@@ -52,7 +53,13 @@ struct GemmTable {
 }  // namespace holdfast::gemm
 
 namespace holdfast {
-namespace baseline { gemm::GemmTable gemm_table(); }
-namespace avx2 { gemm::GemmTable gemm_table(); }
-namespace avx512 { gemm::GemmTable gemm_table(); }
+namespace baseline {
+gemm::GemmTable gemm_table();
+}
+namespace avx2 {
+gemm::GemmTable gemm_table();
+}
+namespace avx512 {
+gemm::GemmTable gemm_table();
+}
 }  // namespace holdfast

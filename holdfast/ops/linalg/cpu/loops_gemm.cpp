@@ -1,6 +1,7 @@
-// Our own matrix product: panels of A and B are packed so that the innermost loop reads them in order, and a small
-// tile of C stays in registers (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"). It
-// serves the element types for which no library is fast, and machines without one.
+// Our own matrix product: panels of A and B are packed so that the innermost loop reads them in
+// order, and a small tile of C stays in registers (Goto and van de Geijn, "Anatomy of
+// High-Performance Matrix Multiplication"). It serves the element types for which no library is
+// fast, and machines without one.
 #include <algorithm>
 #include <complex>
 #include <cstring>
@@ -22,8 +23,16 @@ constexpr int kVectorBytes = 32, kRows = 6;
 constexpr int kVectorBytes = 16, kRows = 6;
 #endif
 
-template <class W> struct Parts { using Real = W; static constexpr int kPlanes = 1; };
-template <class R> struct Parts<std::complex<R>> { using Real = R; static constexpr int kPlanes = 2; };
+template <class W>
+struct Parts {
+  using Real = W;
+  static constexpr int kPlanes = 1;
+};
+template <class R>
+struct Parts<std::complex<R>> {
+  using Real = R;
+  static constexpr int kPlanes = 2;
+};
 
 template <class R>
 struct Tile {
@@ -32,8 +41,14 @@ struct Tile {
 };
 
 // Complex tiles are half as high: they need two accumulators an element.
-template <class W> constexpr int rows() { return Parts<W>::kPlanes == 2 ? kRows / 2 : kRows; }
-template <class W> constexpr int columns() { return 2 * Tile<typename Parts<W>::Real>::kLanes; }
+template <class W>
+constexpr int rows() {
+  return Parts<W>::kPlanes == 2 ? kRows / 2 : kRows;
+}
+template <class W>
+constexpr int columns() {
+  return 2 * Tile<typename Parts<W>::Real>::kLanes;
+}
 
 constexpr int64_t kDepth = 320, kHeight = 240, kWidth = 2048;
 
@@ -83,8 +98,8 @@ void tile_product_complex(int64_t depth, const R* a, const R* b, R* acc) {
 
 // Packs `lines` x `depth` elements into panels of `width` lines, padded with zeros.
 template <class W, int width>
-void pack(const W* from, int64_t line_step, int64_t depth_step, int64_t lines, int64_t depth, bool conj,
-          typename Parts<W>::Real* to) {
+void pack(const W* from, int64_t line_step, int64_t depth_step, int64_t lines, int64_t depth,
+          bool conj, typename Parts<W>::Real* to) {
   using R = typename Parts<W>::Real;
   constexpr int planes = Parts<W>::kPlanes;
   for (int64_t first = 0; first < lines; first += width, to += depth * width * planes) {
@@ -101,21 +116,26 @@ void pack(const W* from, int64_t line_step, int64_t depth_step, int64_t lines, i
       }
     };
     if (line_step == 1) {
-      for (int64_t p = 0; p < depth; ++p) for (int i = 0; i < count; ++i) put(p, i);
+      for (int64_t p = 0; p < depth; ++p)
+        for (int i = 0; i < count; ++i) put(p, i);
     } else {
-      for (int i = 0; i < count; ++i) for (int64_t p = 0; p < depth; ++p) put(p, i);
+      for (int i = 0; i < count; ++i)
+        for (int64_t p = 0; p < depth; ++p) put(p, i);
     }
   }
 }
 
 template <class W>
-void store_tile(const typename Parts<W>::Real* acc, W* c, int64_t c_row, int64_t height, int64_t width, bool add) {
+void store_tile(const typename Parts<W>::Real* acc, W* c, int64_t c_row, int64_t height,
+                int64_t width, bool add) {
   constexpr int w = columns<W>(), h = rows<W>();
   for (int64_t i = 0; i < height; ++i)
     for (int64_t j = 0; j < width; ++j) {
       W v;
-      if constexpr (Parts<W>::kPlanes == 2) v = W(acc[i * w + j], acc[h * w + i * w + j]);
-      else v = acc[i * w + j];
+      if constexpr (Parts<W>::kPlanes == 2)
+        v = W(acc[i * w + j], acc[h * w + i * w + j]);
+      else
+        v = acc[i * w + j];
       c[i * c_row + j] = add ? c[i * c_row + j] + v : v;
     }
 }
@@ -123,7 +143,9 @@ void store_tile(const typename Parts<W>::Real* acc, W* c, int64_t c_row, int64_t
 // Scratch that a thread keeps: products of one size come again and again.
 template <class R>
 R* scratch(int which, int64_t count) {
-  struct Free { void operator()(void* p) const { ::operator delete(p, std::align_val_t(64)); } };
+  struct Free {
+    void operator()(void* p) const { ::operator delete(p, std::align_val_t(64)); }
+  };
   thread_local std::unique_ptr<void, Free> held[2];
   thread_local int64_t bytes[2] = {0, 0};
   int64_t need = count * static_cast<int64_t>(sizeof(R));
@@ -136,8 +158,8 @@ R* scratch(int which, int64_t count) {
   return static_cast<R*>(held[which].get());
 }
 
-// One row times a matrix: nothing is used twice, so nothing is packed. Rows of `b` are added up where they are
-// contiguous, else its columns are, and each gives a dot product.
+// One row times a matrix: nothing is used twice, so nothing is packed. Rows of `b` are added up
+// where they are contiguous, else its columns are, and each gives a dot product.
 template <class W>
 bool row_product(const Strided& s) {
   if (s.m != 1 || (s.b_col != 1 && s.b_row != 1)) return false;
@@ -162,7 +184,8 @@ bool row_product(const Strided& s) {
     W sums[lanes] = {}, sum = 0;
     int64_t p = 0;
     if (s.a_col == 1)
-      for (; p + lanes <= s.k; p += lanes) for (int i = 0; i < lanes; ++i) sums[i] += a[p + i] * column[p + i];
+      for (; p + lanes <= s.k; p += lanes)
+        for (int i = 0; i < lanes; ++i) sums[i] += a[p + i] * column[p + i];
     for (; p < s.k; ++p) sum += a[p * s.a_col] * column[p];
     for (int i = 0; i < lanes; ++i) sum += sums[i];
     c[j] = sum;
@@ -176,7 +199,9 @@ void product(const Strided& s) {
     if (row_product<W>(s)) return;
     // A column is a row of the transposed product.
     if (s.n == 1 && s.c_row == 1 &&
-        row_product<W>({1, s.m, s.k, s.b, s.b_col, s.b_row, s.a, s.a_col, s.a_row, s.c, s.m, false, false})) return;
+        row_product<W>(
+            {1, s.m, s.k, s.b, s.b_col, s.b_row, s.a, s.a_col, s.a_row, s.c, s.m, false, false}))
+      return;
   }
   using R = typename Parts<W>::Real;
   constexpr int planes = Parts<W>::kPlanes, mr = rows<W>(), nr = columns<W>();
@@ -191,18 +216,23 @@ void product(const Strided& s) {
     int64_t width = std::min(kWidth, s.n - j0);
     for (int64_t p0 = 0; p0 < s.k; p0 += kDepth) {
       int64_t depth = std::min(kDepth, s.k - p0);
-      pack<W, nr>(b + p0 * s.b_row + j0 * s.b_col, s.b_col, s.b_row, width, depth, s.conj_b, packed_b);
+      pack<W, nr>(b + p0 * s.b_row + j0 * s.b_col, s.b_col, s.b_row, width, depth, s.conj_b,
+                  packed_b);
       for (int64_t i0 = 0; i0 < s.m; i0 += kHeight) {
         int64_t height = std::min(kHeight, s.m - i0);
-        pack<W, mr>(a + i0 * s.a_row + p0 * s.a_col, s.a_row, s.a_col, height, depth, s.conj_a, packed_a);
+        pack<W, mr>(a + i0 * s.a_row + p0 * s.a_col, s.a_row, s.a_col, height, depth, s.conj_a,
+                    packed_a);
         for (int64_t j = 0; j < width; j += nr)
           for (int64_t i = 0; i < height; i += mr) {
             const R* pa = packed_a + i * depth * planes;
             const R* pb = packed_b + j * depth * planes;
-            if constexpr (planes == 2) tile_product_complex<R>(depth, pa, pb, acc);
-            else tile_product<R>(depth, pa, pb, acc);
-            store_tile<W>(acc, c + (i0 + i) * s.c_row + j0 + j, s.c_row, std::min<int64_t>(mr, height - i),
-                          std::min<int64_t>(nr, width - j), p0 > 0);
+            if constexpr (planes == 2)
+              tile_product_complex<R>(depth, pa, pb, acc);
+            else
+              tile_product<R>(depth, pa, pb, acc);
+            store_tile<W>(acc, c + (i0 + i) * s.c_row + j0 + j, s.c_row,
+                          std::min<int64_t>(mr, height - i), std::min<int64_t>(nr, width - j),
+                          p0 > 0);
           }
       }
     }
@@ -213,8 +243,12 @@ void product(const Strided& s) {
 
 gemm::GemmTable gemm_table() {
   // Integers wrap as unsigned ones do, whatever their sign.
-  return {product<float>, product<double>, product<uint32_t>, product<uint64_t>,
-          product<std::complex<float>>, product<std::complex<double>>};
+  return {product<float>,
+          product<double>,
+          product<uint32_t>,
+          product<uint64_t>,
+          product<std::complex<float>>,
+          product<std::complex<double>>};
 }
 
 }  // namespace holdfast::HOLDFAST_ISA

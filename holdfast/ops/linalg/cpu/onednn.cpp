@@ -18,8 +18,9 @@
 namespace holdfast::gemm {
 namespace {
 
-// Some virtual machines offer AMX but hide the leaf that describes its tiles; oneDNN then configures none and its
-// kernels die of an illegal instruction. The limit must be set before anybody makes a primitive.
+// Some virtual machines offer AMX but hide the leaf that describes its tiles; oneDNN then
+// configures none and its kernels die of an illegal instruction. The limit must be set before
+// anybody makes a primitive.
 const bool limited = [] {
   unsigned most = 0, b = 0, c = 0, d = 0, tiles = 0;
   __cpuid(0, most, b, c, d);
@@ -50,7 +51,8 @@ std::shared_ptr<const Prepared> prepare(const Product& p, int64_t count, bool sh
   auto type = p.dtype == DType::kFloat32 ? memory::data_type::f32 : memory::data_type::bf16;
   auto desc = [&](int64_t n, int64_t rows, int64_t columns, bool transposed) {
     return memory::desc({n, rows, columns}, type,
-                        transposed ? memory::dims{rows * columns, 1, rows} : memory::dims{rows * columns, columns, 1});
+                        transposed ? memory::dims{rows * columns, 1, rows}
+                                   : memory::dims{rows * columns, columns, 1});
   };
   auto out = std::make_shared<Prepared>();
   out->a = desc(count, p.m, p.k, p.read_a.transposed);
@@ -60,7 +62,8 @@ std::shared_ptr<const Prepared> prepare(const Product& p, int64_t count, bool sh
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::matmul::primitive_desc pd(engine(), out->a, out->b, out->c, attr, /*allow_empty=*/true);
-  if (!pd || std::string_view(pd.impl_info_str()).find("ref") != std::string_view::npos) return nullptr;
+  if (!pd || std::string_view(pd.impl_info_str()).find("ref") != std::string_view::npos)
+    return nullptr;
   out->scratch = pd.scratchpad_desc().get_size();
   out->run = dnnl::matmul(pd);
   return out;
@@ -69,7 +72,8 @@ std::shared_ptr<const Prepared> prepare(const Product& p, int64_t count, bool sh
 // The primitives made last; making one takes a tenth of a millisecond and more.
 class Cache {
  public:
-  std::shared_ptr<const Prepared> get(const Key& key, const Product& p, int64_t count, bool shared) {
+  std::shared_ptr<const Prepared> get(const Key& key, const Product& p, int64_t count,
+                                      bool shared) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (auto it = map_.find(key); it != map_.end()) {
       order_.splice(order_.begin(), order_, it->second.second);
@@ -93,18 +97,27 @@ class Cache {
 
 }  // namespace
 
-bool onednn_gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* b,
-                 int64_t ldb, float* c, int64_t ldc) {
+bool onednn_gemm(bool ta, bool tb, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                 const float* b, int64_t ldb, float* c, int64_t ldc) {
   SignalsWait wait;
-  return dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a, lda, b, ldb, 0, c, ldc) == dnnl_success;
+  return dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a, lda, b, ldb, 0, c, ldc) ==
+         dnnl_success;
 }
 
-bool onednn_batch(const Product& p, const Batch& batch, const void* a, const void* b, void* c, int threads) {
+bool onednn_batch(const Product& p, const Batch& batch, const void* a, const void* b, void* c,
+                  int threads) {
   if (!batch.a_in_order || !(batch.b_shared || batch.b_in_order)) return false;
   // Never destroyed: a thread may still multiply while the process ends.
   static Cache& cache = *std::make_unique<Cache>().release();
-  Key key{p.m, p.n, p.k, batch.size, p.read_a.transposed, p.read_b.transposed, static_cast<int64_t>(p.dtype),
-          batch.b_shared, threads};
+  Key key{p.m,
+          p.n,
+          p.k,
+          batch.size,
+          p.read_a.transposed,
+          p.read_b.transposed,
+          static_cast<int64_t>(p.dtype),
+          batch.b_shared,
+          threads};
   try {
     auto prepared = cache.get(key, p, batch.size, batch.b_shared);
     if (!prepared) return false;
@@ -115,8 +128,10 @@ bool onednn_batch(const Product& p, const Batch& batch, const void* a, const voi
       scratch.reset(new char[prepared->scratch + 64]);
       scratch_bytes = prepared->scratch + 64;
     }
-    auto aligned = reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(scratch.get()) + 63) & ~uintptr_t{63});
-    dnnl::memory::desc pad({static_cast<int64_t>(prepared->scratch)}, dnnl::memory::data_type::u8, dnnl::memory::dims{1});
+    auto aligned =
+        reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(scratch.get()) + 63) & ~uintptr_t{63});
+    dnnl::memory::desc pad({static_cast<int64_t>(prepared->scratch)}, dnnl::memory::data_type::u8,
+                           dnnl::memory::dims{1});
     std::unordered_map<int, dnnl::memory> args{
         {DNNL_ARG_SRC, {prepared->a, engine(), const_cast<void*>(a)}},
         {DNNL_ARG_WEIGHTS, {prepared->b, engine(), const_cast<void*>(b)}},
@@ -135,10 +150,13 @@ bool onednn_batch(const Product& p, const Batch& batch, const void* a, const voi
 #else
 
 namespace holdfast::gemm {
-bool onednn_gemm(bool, bool, int64_t, int64_t, int64_t, const float*, int64_t, const float*, int64_t, float*, int64_t) {
+bool onednn_gemm(bool, bool, int64_t, int64_t, int64_t, const float*, int64_t, const float*,
+                 int64_t, float*, int64_t) {
   return false;
 }
-bool onednn_batch(const Product&, const Batch&, const void*, const void*, void*, int) { return false; }
+bool onednn_batch(const Product&, const Batch&, const void*, const void*, void*, int) {
+  return false;
+}
 }  // namespace holdfast::gemm
 
 #endif

@@ -1,11 +1,12 @@
-// Turns folds into loops. Included by loops_fold_*.cpp, which are compiled once per instruction set.
+// Turns folds into loops. Included by loops_fold_*.cpp, which are compiled once per instruction
+// set.
 //
 // Rows: 4 vectors of 64 bytes run side by side, so that additions do not wait for each other; runs
-// of 16 steps make a block of kBlock elements, and blocks are joined in pairs. No sum is longer than
-// a few dozen additions in a row, which keeps float32 sums accurate.
-// Columns: eight rows at a time are folded as a tree before they meet the running cells.
-// Elements that are folded in another type are converted a block at a time, so that the vector
-// code exists once per (join, cell) and not once per dtype.
+// of 16 steps make a block of kBlock elements, and blocks are joined in pairs. No sum is longer
+// than a few dozen additions in a row, which keeps float32 sums accurate. Columns: eight rows at a
+// time are folded as a tree before they meet the running cells. Elements that are folded in another
+// type are converted a block at a time, so that the vector code exists once per (join, cell) and
+// not once per dtype.
 #pragma once
 
 #include <cmath>
@@ -25,36 +26,53 @@ namespace holdfast::HOLDFAST_ISA {
 
 // -- joins: two cells, or two vectors of cells, into one
 struct Add {
-  template <class C> static constexpr C nothing() { return C(0); }
-  template <class V> static HF_INLINE V join(V a, V b) { return V(a + b); }
+  template <class C>
+  static constexpr C nothing() {
+    return C(0);
+  }
+  template <class V>
+  static HF_INLINE V join(V a, V b) {
+    return V(a + b);
+  }
 };
 struct Mul {
-  template <class C> static constexpr C nothing() { return C(1); }
-  template <class V> static HF_INLINE V join(V a, V b) {
+  template <class C>
+  static constexpr C nothing() {
+    return C(1);
+  }
+  template <class V>
+  static HF_INLINE V join(V a, V b) {
     if constexpr (is_complex_v<V>)
-      return V(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+      return V(a.real() * b.real() - a.imag() * b.imag(),
+               a.real() * b.imag() + a.imag() * b.real());
     // 16-bit operands would be promoted to a signed int, whose product overflows.
-    else if constexpr (std::is_integral_v<V>) return static_cast<V>(1u * a * b);
-    else return V(a * b);
+    else if constexpr (std::is_integral_v<V>)
+      return static_cast<V>(1u * a * b);
+    else
+      return V(a * b);
   }
 };
 // A NaN, once seen, stays.
 struct Most {
-  template <class C> static constexpr C nothing() {
+  template <class C>
+  static constexpr C nothing() {
     using Limits = std::numeric_limits<C>;
     return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   }
-  template <class V> static HF_INLINE V join(V a, V b) {
+  template <class V>
+  static HF_INLINE V join(V a, V b) {
     V most = a > b ? a : b;  // b where either is NaN
     return a != a ? a : most;
   }
 };
 struct Least {
-  template <class C> static constexpr C nothing() {
+  template <class C>
+  static constexpr C nothing() {
     using Limits = std::numeric_limits<C>;
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }
-  template <class V> static HF_INLINE V join(V a, V b) {
+  template <class V>
+  static HF_INLINE V join(V a, V b) {
     V least = a < b ? a : b;
     return a != a ? a : least;
   }
@@ -62,49 +80,76 @@ struct Least {
 
 // -- folds: what an element contributes, and what becomes of the cell
 template <class T>
-using unsigned_of = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+using unsigned_of = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                                                std::type_identity<T>>::type;
 
-template <class T> struct Sum {
+template <class T>
+struct Sum {
   using Join = Add;
   using Cell = float_of<T>;
   static HF_INLINE Cell read(T x) { return static_cast<Cell>(x); }
   static T result(Cell c, int64_t) { return static_cast<T>(c); }
 };
-template <class T> struct Prod : Sum<T> { using Join = Mul; };
-template <class T> struct Max : Sum<T> { using Join = Most; };
-template <class T> struct Min : Sum<T> { using Join = Least; };
+template <class T>
+struct Prod : Sum<T> {
+  using Join = Mul;
+};
+template <class T>
+struct Max : Sum<T> {
+  using Join = Most;
+};
+template <class T>
+struct Min : Sum<T> {
+  using Join = Least;
+};
 // An integer mean is a sum in 64 bits, so that it does not wrap where its result would fit.
-template <class T> struct Mean {
+template <class T>
+struct Mean {
   using Join = Add;
   using Cell = std::conditional_t<std::is_integral_v<T>, uint64_t, float_of<T>>;
   static HF_INLINE Cell read(T x) {
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) return static_cast<Cell>(static_cast<int64_t>(x));
-    else return static_cast<Cell>(x);
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      return static_cast<Cell>(static_cast<int64_t>(x));
+    else
+      return static_cast<Cell>(x);
   }
   static T result(Cell c, int64_t n) {
-    if constexpr (is_complex_v<T>) return n ? c / static_cast<typename T::value_type>(n) : T(0);
-    else if constexpr (!std::is_integral_v<T>) return static_cast<T>(c / static_cast<Cell>(n));
-    else if (n == 0) return T(0);
-    else if constexpr (std::is_signed_v<T>) return static_cast<T>(static_cast<int64_t>(c) / n);
-    else return static_cast<T>(c / static_cast<uint64_t>(n));
+    if constexpr (is_complex_v<T>)
+      return n ? c / static_cast<typename T::value_type>(n) : T(0);
+    else if constexpr (!std::is_integral_v<T>)
+      return static_cast<T>(c / static_cast<Cell>(n));
+    else if (n == 0)
+      return T(0);
+    else if constexpr (std::is_signed_v<T>)
+      return static_cast<T>(static_cast<int64_t>(c) / n);
+    else
+      return static_cast<T>(c / static_cast<uint64_t>(n));
   }
 };
-template <class T> struct Squares {
+template <class T>
+struct Squares {
   using Join = Add;
   using Cell = float_of<unsigned_of<T>>;
   static HF_INLINE Cell read(T x) {
     auto c = static_cast<Cell>(x);
-    if constexpr (is_complex_v<T>) return Cell(c.real() * c.real() + c.imag() * c.imag());
-    else if constexpr (std::is_integral_v<Cell>) return static_cast<Cell>(1u * c * c);
-    else return c * c;
+    if constexpr (is_complex_v<T>)
+      return Cell(c.real() * c.real() + c.imag() * c.imag());
+    else if constexpr (std::is_integral_v<Cell>)
+      return static_cast<Cell>(1u * c * c);
+    else
+      return c * c;
   }
   static T result(Cell c, int64_t) {
-    if constexpr (is_complex_v<T>) return T(std::sqrt(c.real()));
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(std::sqrt(static_cast<double>(c)));
-    else return static_cast<T>(std::sqrt(c));
+    if constexpr (is_complex_v<T>)
+      return T(std::sqrt(c.real()));
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(std::sqrt(static_cast<double>(c)));
+    else
+      return static_cast<T>(std::sqrt(c));
   }
 };
-template <class T> struct HalfSquares : Squares<T> {
+template <class T>
+struct HalfSquares : Squares<T> {
   using typename Squares<T>::Cell;
   static T result(Cell c, int64_t) { return static_cast<T>(c / 2); }
 };
@@ -126,10 +171,15 @@ struct Core {
       C lanes[kLanes];
       if constexpr (kVectors) {
         typedef C V __attribute__((vector_size(64)));
-        auto load = [&](int64_t at) __attribute__((always_inline)) -> V { V v; std::memcpy(&v, x + at, 64); return v; };
+        auto load = [&](int64_t at) __attribute__((always_inline)) -> V {
+          V v;
+          std::memcpy(&v, x + at, 64);
+          return v;
+        };
         constexpr int64_t kStep = 4 * kLanes, kRun = 16 * kStep;
         auto run = [&](int64_t from, int64_t to) __attribute__((always_inline)) -> V {
-          V a = load(from), b = load(from + kLanes), d = load(from + 2 * kLanes), e = load(from + 3 * kLanes);
+          V a = load(from), b = load(from + kLanes), d = load(from + 2 * kLanes),
+            e = load(from + 3 * kLanes);
           for (int64_t k = from + kStep; k < to; k += kStep) {
             a = J::join(a, load(k));
             b = J::join(b, load(k + kLanes));
@@ -140,7 +190,8 @@ struct Core {
         };
         int64_t whole = n / kStep * kStep;
         V all = run(0, whole < kRun ? whole : kRun);
-        for (i = kRun; i < whole; i += kRun) all = J::join(all, run(i, whole - i < kRun ? whole : i + kRun));
+        for (i = kRun; i < whole; i += kRun)
+          all = J::join(all, run(i, whole - i < kRun ? whole : i + kRun));
         i = whole;
         std::memcpy(lanes, &all, 64);
       } else {
@@ -162,14 +213,17 @@ struct Core {
   static HF_INLINE C pair(const C* p, int64_t stride) { return J::join(p[0], p[stride]); }
 
   // out[j] takes in rows of x, eight at a time as a tree.
-  static __attribute__((noinline)) void columns(const C* x, int64_t count, int64_t stride, int64_t width, C* out) {
+  static __attribute__((noinline)) void columns(const C* x, int64_t count, int64_t stride,
+                                                int64_t width, C* out) {
     int64_t r = 0;
     for (; r + 8 <= count; r += 8) {
       const C* p = x + r * stride;
 #pragma GCC ivdep
       for (int64_t j = 0; j < width; ++j)
-        out[j] = J::join(out[j], J::join(J::join(pair(p + j, stride), pair(p + j + 2 * stride, stride)),
-                                         J::join(pair(p + j + 4 * stride, stride), pair(p + j + 6 * stride, stride))));
+        out[j] = J::join(
+            out[j],
+            J::join(J::join(pair(p + j, stride), pair(p + j + 2 * stride, stride)),
+                    J::join(pair(p + j + 4 * stride, stride), pair(p + j + 6 * stride, stride))));
     }
     for (; r < count; ++r) combine(out, x + r * stride, width);
   }
@@ -257,7 +311,8 @@ struct Loops {
     auto* out = static_cast<Cell*>(cells);
     constexpr int64_t kNarrow = 32, kWide = 128;
     int64_t group = kWide / width;
-    if (stride != width || width > kNarrow || count < 2 * group) return tall_columns(x, count, stride, width, out);
+    if (stride != width || width > kNarrow || count < 2 * group)
+      return tall_columns(x, count, stride, width, out);
     Cell wide[kWide];
     int64_t across = group * width, tall = count / group;
     tall_columns(x, tall, across, across, wide);
@@ -271,10 +326,12 @@ struct Loops {
     for (int64_t i = 0; i < n; ++i) o[i] = F::result(a[i], count);
   }
 
-  static constexpr FoldLoops kLoops = {rows, columns, C::combine, C::clear, finish, static_cast<int64_t>(sizeof(Cell))};
+  static constexpr FoldLoops kLoops = {rows,     columns, C::combine,
+                                       C::clear, finish,  static_cast<int64_t>(sizeof(Cell))};
 };
 
-// T as the table knows it, folded as Bits: a type of the same bits that wraps or orders as T should.
+// T as the table knows it, folded as Bits: a type of the same bits that wraps or orders as T
+// should.
 template <template <class> class F, class T, class Bits = T>
 void put(FoldTable& t, Fold fold) {
   t.loops[static_cast<int>(fold)][static_cast<int>(dtype_of<T>)] = Loops<F<Bits>, Bits>::kLoops;

@@ -16,7 +16,8 @@ struct FoldLoops {
   /// cells[r] = fold of x[r * stride] .. x[r * stride + n - 1]; n > 0.
   void (*rows)(const void* x, int64_t rows, int64_t n, int64_t stride, void* cells) = nullptr;
   /// cells[j] = fold of x[j], x[j + stride] ... over `rows` rows of `width`; rows > 0.
-  void (*columns)(const void* x, int64_t rows, int64_t stride, int64_t width, void* cells) = nullptr;
+  void (*columns)(const void* x, int64_t rows, int64_t stride, int64_t width,
+                  void* cells) = nullptr;
   /// cells[i] takes in more[i].
   void (*combine)(void* cells, const void* more, int64_t n) = nullptr;
   /// cells[i] = the fold of nothing.

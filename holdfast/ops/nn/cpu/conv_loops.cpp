@@ -11,7 +11,9 @@ const ConvLoops<T>& conv_loops() {
   static const ConvLoops<T> table = [] {
     ConvLoops<T> t;
     std::string_view isa = instruction_set();
-    isa == "avx512" ? avx512::fill_loops(t) : isa == "avx2" ? avx2::fill_loops(t) : baseline::fill_loops(t);
+    isa == "avx512" ? avx512::fill_loops(t)
+    : isa == "avx2" ? avx2::fill_loops(t)
+                    : baseline::fill_loops(t);
     return t;
   }();
   return table;

@@ -5,7 +5,8 @@
 
 namespace holdfast::nn {
 
-/// What sums of T are kept in. Integers wrap around, as TensorFlow's do: unsigned, so that it is defined.
+/// What sums of T are kept in. Integers wrap around, as TensorFlow's do: unsigned, so that it is
+/// defined.
 template <class T>
 using sum_of = std::conditional_t<std::is_same_v<T, int32_t>, uint32_t, float_of<T>>;
 
@@ -25,10 +26,11 @@ inline constexpr int64_t kColumns = 16;
 /// out[r * 16 + 0..16) = y[r * n + o] * w[o * 16 + 0..16), summed over o in [0, n).
 using ColumnsLoop = void (*)(const float* y, int64_t rows, int64_t n, const float* w, float* out);
 
-#define HOLDFAST_DECLARE(isa)                         \
-  namespace isa {                                     \
-  template <class T> void fill_loops(ConvLoops<T>&);  \
-  extern const ColumnsLoop columns;                   \
+#define HOLDFAST_DECLARE(isa)       \
+  namespace isa {                   \
+  template <class T>                \
+  void fill_loops(ConvLoops<T>&);   \
+  extern const ColumnsLoop columns; \
   }
 HOLDFAST_DECLARE(baseline)
 HOLDFAST_DECLARE(avx2)
@@ -36,7 +38,8 @@ HOLDFAST_DECLARE(avx512)
 #undef HOLDFAST_DECLARE
 
 /// Those of this machine's best instruction set.
-template <class T> const ConvLoops<T>& conv_loops();
+template <class T>
+const ConvLoops<T>& conv_loops();
 ColumnsLoop columns_loop();
 
 }  // namespace holdfast::nn

@@ -36,7 +36,8 @@ void dots(const T* y, int64_t n, const T* w, int64_t step, sum_of<T>* sum, int64
     W lanes[kLanes] = {};
     int64_t o = 0;
     for (; o + kLanes <= n; o += kLanes)
-      for (int64_t j = 0; j < kLanes; ++j) lanes[j] += static_cast<W>(y[o + j]) * static_cast<W>(row[o + j]);
+      for (int64_t j = 0; j < kLanes; ++j)
+        lanes[j] += static_cast<W>(y[o + j]) * static_cast<W>(row[o + j]);
     W total(0);
     for (int64_t j = 0; j < kLanes; ++j) total += lanes[j];
     for (; o < n; ++o) total += static_cast<W>(y[o]) * static_cast<W>(row[o]);
@@ -55,9 +56,10 @@ void outer(const T* x, int64_t k, const T* y, int64_t n, sum_of<T>* sum, int64_t
   }
 }
 
-// Sixteen lanes at whatever alignment, said outright: left to itself the compiler shuffles rows into
-// one another here.
-typedef float Lanes __attribute__((vector_size(kColumns * sizeof(float)), aligned(alignof(float)), may_alias));
+// Sixteen lanes at whatever alignment, said outright: left to itself the compiler shuffles rows
+// into one another here.
+typedef float Lanes
+    __attribute__((vector_size(kColumns * sizeof(float)), aligned(alignof(float)), may_alias));
 
 // `Rows` rows at once: as many chains of sums as hide the latency of an addition.
 template <int Rows>

@@ -1,10 +1,11 @@
 // Batch and layer normalisation in float32 and float64.
 //
-// Batch: [outer, channels, inner]. With inner 1 (channels last) loops run across channels, else along
-// the planes of one channel. Callers pass few enough rows that sums stay accurate, and join them.
-// Layer: rows; the second pass over a row takes the variance around the mean, not as a difference of squares.
-#include <cmath>
+// Batch: [outer, channels, inner]. With inner 1 (channels last) loops run across channels, else
+// along the planes of one channel. Callers pass few enough rows that sums stay accurate, and join
+// them. Layer: rows; the second pass over a row takes the variance around the mean, not as a
+// difference of squares.
 #include <algorithm>
+#include <cmath>
 
 #include "holdfast/ops/math/cpu/make_folds.h"
 #include "holdfast/ops/nn/cpu/row_table.h"
@@ -29,7 +30,8 @@ HF_INLINE W sum_over(int64_t n, F f) {
 }
 
 template <class W>
-void squares(const void* from, const void* means, int64_t outer, int64_t channels, int64_t inner, void* out) {
+void squares(const void* from, const void* means, int64_t outer, int64_t channels, int64_t inner,
+             void* out) {
   auto* x = static_cast<const W*>(from);
   auto* mean = static_cast<const W*>(means);
   auto* sum = static_cast<W*>(out);
@@ -50,8 +52,8 @@ void squares(const void* from, const void* means, int64_t outer, int64_t channel
 }
 
 template <class W>
-void apply(const void* from, const void* means, const void* scales, const void* offsets, int64_t outer, int64_t channels,
-           int64_t inner, void* to) {
+void apply(const void* from, const void* means, const void* scales, const void* offsets,
+           int64_t outer, int64_t channels, int64_t inner, void* to) {
   auto* x = static_cast<const W*>(from);
   auto* mean = static_cast<const W*>(means);
   auto* scale = static_cast<const W*>(scales);
@@ -61,7 +63,8 @@ void apply(const void* from, const void* means, const void* scales, const void* 
     if (inner == 1) {
       int64_t at = o * channels;
 #pragma GCC ivdep
-      for (int64_t c = 0; c < channels; ++c) y[at + c] = (x[at + c] - mean[c]) * scale[c] + offset[c];
+      for (int64_t c = 0; c < channels; ++c)
+        y[at + c] = (x[at + c] - mean[c]) * scale[c] + offset[c];
       continue;
     }
     for (int64_t c = 0; c < channels; ++c) {
@@ -74,8 +77,8 @@ void apply(const void* from, const void* means, const void* scales, const void* 
 }
 
 template <class W>
-void gradient_sums(const void* dys, const void* xs, const void* means, int64_t outer, int64_t channels, int64_t inner,
-                   void* out_sums, void* out_products) {
+void gradient_sums(const void* dys, const void* xs, const void* means, int64_t outer,
+                   int64_t channels, int64_t inner, void* out_sums, void* out_products) {
   auto* dy = static_cast<const W*>(dys);
   auto* x = static_cast<const W*>(xs);
   auto* mean = static_cast<const W*>(means);
@@ -103,8 +106,8 @@ void gradient_sums(const void* dys, const void* xs, const void* means, int64_t o
 }
 
 template <class W>
-void gradient(const void* dys, const void* xs, const void* means, const void* as, const void* bs, const void* scales,
-              int64_t outer, int64_t channels, int64_t inner, void* to) {
+void gradient(const void* dys, const void* xs, const void* means, const void* as, const void* bs,
+              const void* scales, int64_t outer, int64_t channels, int64_t inner, void* to) {
   auto* dy = static_cast<const W*>(dys);
   auto* x = static_cast<const W*>(xs);
   auto* mean = static_cast<const W*>(means);
@@ -116,7 +119,8 @@ void gradient(const void* dys, const void* xs, const void* means, const void* as
     if (inner == 1) {
       int64_t at = o * channels;
 #pragma GCC ivdep
-      for (int64_t c = 0; c < channels; ++c) dx[at + c] = (dy[at + c] - a[c] - (x[at + c] - mean[c]) * b[c]) * scale[c];
+      for (int64_t c = 0; c < channels; ++c)
+        dx[at + c] = (dy[at + c] - a[c] - (x[at + c] - mean[c]) * b[c]) * scale[c];
       continue;
     }
     for (int64_t c = 0; c < channels; ++c) {
@@ -129,15 +133,16 @@ void gradient(const void* dys, const void* xs, const void* means, const void* as
 }
 
 template <class W>
-void layer_forward(const void* xs, const void* scales, const void* offsets, int64_t rows, int64_t n, double epsilon,
-                   void* ys, void* means, void* inverses) {
+void layer_forward(const void* xs, const void* scales, const void* offsets, int64_t rows, int64_t n,
+                   double epsilon, void* ys, void* means, void* inverses) {
   auto* scale = static_cast<const W*>(scales);
   auto* offset = static_cast<const W*>(offsets);
   for (int64_t r = 0; r < rows; ++r) {
     auto* x = static_cast<const W*>(xs) + r * n;
     auto* y = static_cast<W*>(ys) + r * n;
     W mean = Loops<Sum<W>, W>::row(x, n) / static_cast<W>(n);
-    W variance = sum_over<W>(n, [=](int64_t i) { return (x[i] - mean) * (x[i] - mean); }) / static_cast<W>(n);
+    W variance = sum_over<W>(n, [=](int64_t i) { return (x[i] - mean) * (x[i] - mean); }) /
+                 static_cast<W>(n);
     W inverse = W(1) / std::sqrt(variance + static_cast<W>(epsilon));
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * inverse * scale[i] + offset[i];
@@ -147,8 +152,9 @@ void layer_forward(const void* xs, const void* scales, const void* offsets, int6
 }
 
 template <class W>
-void layer_backward(const void* dys, const void* xs, const void* scales, const void* means, const void* inverses,
-                    int64_t rows, int64_t n, void* dxs, void* dscales, void* doffsets) {
+void layer_backward(const void* dys, const void* xs, const void* scales, const void* means,
+                    const void* inverses, int64_t rows, int64_t n, void* dxs, void* dscales,
+                    void* doffsets) {
   auto* scale = static_cast<const W*>(scales);
   auto* dscale = static_cast<W*>(dscales);
   auto* doffset = static_cast<W*>(doffsets);
@@ -160,7 +166,8 @@ void layer_backward(const void* dys, const void* xs, const void* scales, const v
     auto* dx = static_cast<W*>(dxs) + r * n;
     W mean = static_cast<const W*>(means)[r], inverse = static_cast<const W*>(inverses)[r];
     W a = sum_over<W>(n, [=](int64_t i) { return dy[i] * scale[i]; }) / static_cast<W>(n);
-    W b = sum_over<W>(n, [=](int64_t i) { return dy[i] * scale[i] * (x[i] - mean); }) / static_cast<W>(n) * inverse * inverse;
+    W b = sum_over<W>(n, [=](int64_t i) { return dy[i] * scale[i] * (x[i] - mean); }) /
+          static_cast<W>(n) * inverse * inverse;
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
       W away = x[i] - mean;

@@ -32,15 +32,18 @@ void add_where(const T* x, const int32_t* at, int32_t tap, float_of<T>* sum, int
 #pragma GCC ivdep
   for (int64_t c = 0; c < n; ++c) {
     W more = at[c] == tap ? static_cast<W>(x[c]) : W(0);
-    if constexpr (std::is_integral_v<W>) sum[c] = static_cast<W>(static_cast<uint64_t>(sum[c]) + static_cast<uint64_t>(more));
-    else sum[c] += more;
+    if constexpr (std::is_integral_v<W>)
+      sum[c] = static_cast<W>(static_cast<uint64_t>(sum[c]) + static_cast<uint64_t>(more));
+    else
+      sum[c] += more;
   }
 }
 
 template <class T>
 void add(const T* x, float_of<T> scale, float_of<T>* sum, int64_t n) {
 #pragma GCC ivdep
-  for (int64_t c = 0; c < n; ++c) sum[c] += static_cast<float_of<T>>(static_cast<float_of<T>>(x[c]) * scale);
+  for (int64_t c = 0; c < n; ++c)
+    sum[c] += static_cast<float_of<T>>(static_cast<float_of<T>>(x[c]) * scale);
 }
 
 }  // namespace
@@ -53,8 +56,14 @@ void fill_loops(PoolLoops<T>& t) {
   t.add = &add<T>;
 }
 #define HOLDFAST_FILL(T) template void fill_loops(PoolLoops<T>&);
-HOLDFAST_FILL(half) HOLDFAST_FILL(bfloat) HOLDFAST_FILL(float) HOLDFAST_FILL(double)
-HOLDFAST_FILL(int8_t) HOLDFAST_FILL(int16_t) HOLDFAST_FILL(int32_t) HOLDFAST_FILL(int64_t)
+HOLDFAST_FILL(half)
+HOLDFAST_FILL(bfloat)
+HOLDFAST_FILL(float)
+HOLDFAST_FILL(double)
+HOLDFAST_FILL(int8_t)
+HOLDFAST_FILL(int16_t)
+HOLDFAST_FILL(int32_t)
+HOLDFAST_FILL(int64_t)
 HOLDFAST_FILL(uint8_t) HOLDFAST_FILL(uint16_t) HOLDFAST_FILL(uint32_t) HOLDFAST_FILL(uint64_t)
 #undef HOLDFAST_FILL
 

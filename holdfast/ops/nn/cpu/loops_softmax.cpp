@@ -1,5 +1,6 @@
-// Softmax and cross entropy over rows. A row is read three times while it lies in the nearest cache:
-// its maximum, the exponentials with their sum, the scaling. 16-bit floats are computed as float.
+// Softmax and cross entropy over rows. A row is read three times while it lies in the nearest
+// cache: its maximum, the exponentials with their sum, the scaling. 16-bit floats are computed as
+// float.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +15,9 @@ constexpr int64_t kExpBlock = 1024;
 constexpr int64_t kPiece = 128;  // elements between two requests for memory
 
 template <class W>
-W most_of(const W* x, int64_t n) { return Loops<Max<W>, W>::row(x, n); }
+W most_of(const W* x, int64_t n) {
+  return Loops<Max<W>, W>::row(x, n);
+}
 
 template <class W>
 void exp_block(const W* x, W most, int64_t n, W* y) {
@@ -32,8 +35,9 @@ void fetch(const W* x, W* y, int64_t n) {
   }
 }
 
-// y = exp(x - most); returns the sum. Without y only the sum. `next`: how far on the row is that comes after it, 0 for
-// none. It is fetched meanwhile: rows are too short for the processor to see where the next one begins.
+// y = exp(x - most); returns the sum. Without y only the sum. `next`: how far on the row is that
+// comes after it, 0 for none. It is fetched meanwhile: rows are too short for the processor to see
+// where the next one begins.
 template <class W>
 W exponentials(const W* x, W most, int64_t n, W* y, int64_t next = 0) {
   W buffer[kExpBlock];
@@ -92,7 +96,8 @@ void softmax(const void* from, void* to, int64_t rows, int64_t n, bool log) {
   auto* x = static_cast<const T*>(from);
   auto* y = static_cast<T*>(to);
   if constexpr (std::is_same_v<T, W>) {
-    for (int64_t r = 0; r < rows; ++r) softmax_row<W>(x + r * n, y + r * n, n, log, r + 1 < rows ? n : 0);
+    for (int64_t r = 0; r < rows; ++r)
+      softmax_row<W>(x + r * n, y + r * n, n, log, r + 1 < rows ? n : 0);
   } else {
     std::vector<W> wide(static_cast<size_t>(2 * n));
     for (int64_t r = 0; r < rows; ++r) {
@@ -105,9 +110,12 @@ void softmax(const void* from, void* to, int64_t rows, int64_t n, bool log) {
 
 template <class T, class W>
 const W* row_of(const T* x, int64_t step, int64_t n, W* buffer) {
-  if constexpr (std::is_same_v<T, W>) if (step == 1) return x;
-  if (step == 1) widen(x, n, buffer);
-  else std::fill_n(buffer, n, static_cast<W>(*x));
+  if constexpr (std::is_same_v<T, W>)
+    if (step == 1) return x;
+  if (step == 1)
+    widen(x, n, buffer);
+  else
+    std::fill_n(buffer, n, static_cast<W>(*x));
   return buffer;
 }
 
@@ -135,7 +143,8 @@ void gradient_row(const W* dy, const W* y, W* dx, int64_t n, bool log) {
 }
 
 template <class T>
-void softmax_gradient(const void* arrived, const void* result, void* out, int64_t rows, int64_t n, bool log) {
+void softmax_gradient(const void* arrived, const void* result, void* out, int64_t rows, int64_t n,
+                      bool log) {
   using W = float_of<T>;
   auto* dy = static_cast<const T*>(arrived);
   auto* y = static_cast<const T*>(result);
@@ -180,8 +189,8 @@ W cross_row(const W* x, const W* labels, int64_t n, W* back) {
 }
 
 template <class T>
-void cross_entropy(const void* from, int64_t x_row, int64_t x_step, const void* with, int64_t l_row, int64_t l_step,
-                   int64_t rows, int64_t n, void* loss, void* back) {
+void cross_entropy(const void* from, int64_t x_row, int64_t x_step, const void* with, int64_t l_row,
+                   int64_t l_step, int64_t rows, int64_t n, void* loss, void* back) {
   using W = float_of<T>;
   auto* x = static_cast<const T*>(from);
   auto* labels = static_cast<const T*>(with);
@@ -201,7 +210,8 @@ void cross_entropy(const void* from, int64_t x_row, int64_t x_step, const void* 
 }
 
 template <class T>
-void sparse_cross_entropy(const void* from, const int64_t* labels, int64_t rows, int64_t n, void* loss, void* back) {
+void sparse_cross_entropy(const void* from, const int64_t* labels, int64_t rows, int64_t n,
+                          void* loss, void* back) {
   using W = float_of<T>;
   auto* x = static_cast<const T*>(from);
   auto* to = static_cast<T*>(back);
@@ -209,8 +219,10 @@ void sparse_cross_entropy(const void* from, const int64_t* labels, int64_t rows,
   for (int64_t r = 0; r < rows; ++r) {
     const W* a = row_of(x + r * n, 1, n, buffer.data());
     W* soft;
-    if constexpr (std::is_same_v<T, W>) soft = to + r * n;
-    else soft = buffer.data() + n;
+    if constexpr (std::is_same_v<T, W>)
+      soft = to + r * n;
+    else
+      soft = buffer.data() + n;
     W most = most_of(a, n), log_sum = soft_row(a, most, n, soft);
     soft[labels[r]] -= W(1);
     static_cast<T*>(loss)[r] = static_cast<T>(log_sum - (a[labels[r]] - most));
@@ -220,7 +232,8 @@ void sparse_cross_entropy(const void* from, const int64_t* labels, int64_t rows,
 
 template <class T>
 void add(RowTable& t) {
-  t.rows[static_cast<int>(dtype_of<T>)] = {softmax<T>, softmax_gradient<T>, cross_entropy<T>, sparse_cross_entropy<T>};
+  t.rows[static_cast<int>(dtype_of<T>)] = {softmax<T>, softmax_gradient<T>, cross_entropy<T>,
+                                           sparse_cross_entropy<T>};
 }
 
 }  // namespace

@@ -11,14 +11,22 @@ const PoolLoops<T>& pool_loops() {
   static const PoolLoops<T> table = [] {
     PoolLoops<T> t;
     std::string_view isa = instruction_set();
-    isa == "avx512" ? avx512::fill_loops(t) : isa == "avx2" ? avx2::fill_loops(t) : baseline::fill_loops(t);
+    isa == "avx512" ? avx512::fill_loops(t)
+    : isa == "avx2" ? avx2::fill_loops(t)
+                    : baseline::fill_loops(t);
     return t;
   }();
   return table;
 }
 #define HOLDFAST_POOL(T) template const PoolLoops<T>& pool_loops();
-HOLDFAST_POOL(half) HOLDFAST_POOL(bfloat) HOLDFAST_POOL(float) HOLDFAST_POOL(double)
-HOLDFAST_POOL(int8_t) HOLDFAST_POOL(int16_t) HOLDFAST_POOL(int32_t) HOLDFAST_POOL(int64_t)
+HOLDFAST_POOL(half)
+HOLDFAST_POOL(bfloat)
+HOLDFAST_POOL(float)
+HOLDFAST_POOL(double)
+HOLDFAST_POOL(int8_t)
+HOLDFAST_POOL(int16_t)
+HOLDFAST_POOL(int32_t)
+HOLDFAST_POOL(int64_t)
 HOLDFAST_POOL(uint8_t) HOLDFAST_POOL(uint16_t) HOLDFAST_POOL(uint32_t) HOLDFAST_POOL(uint64_t)
 #undef HOLDFAST_POOL
 

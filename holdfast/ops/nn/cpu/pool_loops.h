@@ -18,9 +18,10 @@ struct PoolLoops {
   void (*add)(const T* x, W scale, W* sum, int64_t n);
 };
 
-#define HOLDFAST_DECLARE(isa) \
-  namespace isa {             \
-  template <class T> void fill_loops(PoolLoops<T>&); \
+#define HOLDFAST_DECLARE(isa)     \
+  namespace isa {                 \
+  template <class T>              \
+  void fill_loops(PoolLoops<T>&); \
   }
 HOLDFAST_DECLARE(baseline)
 HOLDFAST_DECLARE(avx2)
@@ -30,10 +31,13 @@ HOLDFAST_DECLARE(avx512)
 /// Calls `f(T{})` for every dtype that pools take.
 template <class F>
 void visit_reals(DType d, F&& f) {
-  visit_plain(d, [&]<class T>(T) { if constexpr (!std::is_same_v<T, bool> && !is_complex_v<T>) f(T{}); });
+  visit_plain(d, [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, bool> && !is_complex_v<T>) f(T{});
+  });
 }
 
 /// Those of this machine's best instruction set.
-template <class T> const PoolLoops<T>& pool_loops();
+template <class T>
+const PoolLoops<T>& pool_loops();
 
 }  // namespace holdfast::nn

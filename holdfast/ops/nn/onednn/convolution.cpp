@@ -1,10 +1,11 @@
 // Convolutions by oneDNN.
 //
-// Images and maps have their channels last: on every machine measured, its kernels for that layout are within a
-// few percent of those for its own blocked layouts, and the two reorders those need cost 10 to 40 % of the
-// convolution. With channels first its kernels take 1.7 times as long, so those are reordered (which the pass
-// `layouts` mostly takes out of graphs). The filter takes whatever layout the kernel likes best: reordering it is
-// cheap beside the convolution, so its reordered form is not kept (variables change every step).
+// Images and maps have their channels last: on every machine measured, its kernels for that layout
+// are within a few percent of those for its own blocked layouts, and the two reorders those need
+// cost 10 to 40 % of the convolution. With channels first its kernels take 1.7 times as long, so
+// those are reordered (which the pass `layouts` mostly takes out of graphs). The filter takes
+// whatever layout the kernel likes best: reordering it is cheap beside the convolution, so its
+// reordered form is not kept (variables change every step).
 #include "holdfast/ops/nn/conv_shape.h"
 
 #ifdef HOLDFAST_ONEDNN
@@ -23,7 +24,8 @@ namespace {
 
 using dnnl::memory;
 
-// How one operand or result lies in our tensor and in the kernel's, and what takes it from one to the other.
+// How one operand or result lies in our tensor and in the kernel's, and what takes it from one to
+// the other.
 struct Side {
   memory::desc ours, kernels;
   dnnl::primitive reorder;  // empty where they are the same
@@ -43,9 +45,12 @@ struct Key {
   std::array<int64_t, 28> v{};
   Key(Pass pass, DType dtype, const ConvShape& s, int threads) {
     size_t n = 0;
-    for (int64_t x : {static_cast<int64_t>(pass), static_cast<int64_t>(dtype), int64_t{s.axes}, int64_t{s.channels_first},
-                      s.batch, s.channels, s.out_channels, s.groups, int64_t{threads}}) v[n++] = x;
-    for (const Extent* e : {&s.in, &s.size, &s.stride, &s.dilation, &s.before, &s.after}) for (int64_t x : *e) v[n++] = x;
+    for (int64_t x : {static_cast<int64_t>(pass), static_cast<int64_t>(dtype), int64_t{s.axes},
+                      int64_t{s.channels_first}, s.batch, s.channels, s.out_channels, s.groups,
+                      int64_t{threads}})
+      v[n++] = x;
+    for (const Extent* e : {&s.in, &s.size, &s.stride, &s.dilation, &s.before, &s.after})
+      for (int64_t x : *e) v[n++] = x;
   }
   bool operator==(const Key&) const = default;
 };
@@ -68,8 +73,10 @@ Layout layout_of(const ConvShape& s, DType dtype) {
   auto type = onednn::type_of(dtype);
   Layout l;
   memory::dims image{s.batch, s.channels}, maps{s.batch, s.out_channels}, filter;
-  if (s.groups > 1) filter = {s.groups, s.group_out(), s.group_in()};
-  else filter = {s.out_channels, s.channels};
+  if (s.groups > 1)
+    filter = {s.groups, s.group_out(), s.group_in()};
+  else
+    filter = {s.out_channels, s.channels};
   for (auto i = static_cast<size_t>(3 - s.axes); i < 3; ++i) {
     image.push_back(s.in[i]);
     maps.push_back(s.out[i]);
@@ -77,12 +84,15 @@ Layout layout_of(const ConvShape& s, DType dtype) {
     l.stride.push_back(s.stride[i]);
     l.dilation.push_back(s.dilation[i] - 1);
     l.before.push_back(s.before[i]);
-    // The library wants the padding that the last window reaches, which may be less than what was asked.
-    l.after.push_back((s.out[i] - 1) * s.stride[i] + (s.size[i] - 1) * s.dilation[i] + 1 - s.in[i] - s.before[i]);
+    // The library wants the padding that the last window reaches, which may be less than what was
+    // asked.
+    l.after.push_back((s.out[i] - 1) * s.stride[i] + (s.size[i] - 1) * s.dilation[i] + 1 - s.in[i] -
+                      s.before[i]);
   }
   Tag last = s.axes == 3 ? Tag::ndhwc : Tag::nhwc;
   Tag data = !s.channels_first ? last : s.axes == 3 ? Tag::ncdhw : Tag::nchw;
-  Tag ours = s.axes == 3 ? (s.groups > 1 ? Tag::dhwigo : Tag::dhwio) : (s.groups > 1 ? Tag::hwigo : Tag::hwio);
+  Tag ours = s.axes == 3 ? (s.groups > 1 ? Tag::dhwigo : Tag::dhwio)
+                         : (s.groups > 1 ? Tag::hwigo : Tag::hwio);
   l.image = memory::desc(image, type, data);
   l.maps = memory::desc(maps, type, data);
   l.inner_image = memory::desc(image, type, last);
@@ -93,7 +103,9 @@ Layout layout_of(const ConvShape& s, DType dtype) {
 }
 
 // Slow catch-alls of the library; our own kernels are no worse.
-bool is_fallback(const char* name) { return std::string_view(name).find("ref") != std::string_view::npos; }
+bool is_fallback(const char* name) {
+  return std::string_view(name).find("ref") != std::string_view::npos;
+}
 
 // Made under the team that will run it: the kernels cut their work for its size.
 Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
@@ -112,25 +124,30 @@ Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
     c->scratch = pd.scratchpad_desc().get_size();
     for (Side* side : {&c->image, &c->filter, &c->maps}) {
       if (side->ours == side->kernels) continue;
-      dnnl::reorder::primitive_desc reorder(e, side->result ? side->kernels : side->ours, e, side->result ? side->ours : side->kernels, attr);
+      dnnl::reorder::primitive_desc reorder(e, side->result ? side->kernels : side->ours, e,
+                                            side->result ? side->ours : side->kernels, attr);
       side->reorder = dnnl::reorder(reorder);
       c->scratch = std::max(c->scratch, reorder.scratchpad_desc().get_size());
     }
     c->usable = true;
   };
   try {
-    dnnl::convolution_forward::primitive_desc forward(e, dnnl::prop_kind::forward_training, kDirect, l.inner_image, l.any_filter, l.inner_maps,
-                                                      l.stride, l.dilation, l.before, l.after, attr);
+    dnnl::convolution_forward::primitive_desc forward(
+        e, dnnl::prop_kind::forward_training, kDirect, l.inner_image, l.any_filter, l.inner_maps,
+        l.stride, l.dilation, l.before, l.after, attr);
     if (pass == Pass::kForward) {
       take(forward, forward.weights_desc(), [](auto& pd) { return dnnl::convolution_forward(pd); });
     } else if (pass == Pass::kInput) {
-      dnnl::convolution_backward_data::primitive_desc pd(e, kDirect, l.inner_image, l.any_filter, l.inner_maps, l.stride, l.dilation, l.before,
-                                                         l.after, forward, attr);
+      dnnl::convolution_backward_data::primitive_desc pd(e, kDirect, l.inner_image, l.any_filter,
+                                                         l.inner_maps, l.stride, l.dilation,
+                                                         l.before, l.after, forward, attr);
       take(pd, pd.weights_desc(), [](auto& d) { return dnnl::convolution_backward_data(d); });
     } else {
-      dnnl::convolution_backward_weights::primitive_desc pd(e, kDirect, l.inner_image, l.any_filter, l.inner_maps, l.stride, l.dilation,
+      dnnl::convolution_backward_weights::primitive_desc pd(e, kDirect, l.inner_image, l.any_filter,
+                                                            l.inner_maps, l.stride, l.dilation,
                                                             l.before, l.after, forward, attr);
-      take(pd, pd.diff_weights_desc(), [](auto& d) { return dnnl::convolution_backward_weights(d); });
+      take(pd, pd.diff_weights_desc(),
+           [](auto& d) { return dnnl::convolution_backward_weights(d); });
     }
   } catch (const dnnl::error&) {
     c->usable = false;
@@ -138,7 +155,8 @@ Ref<Compiled> compile(Pass pass, DType dtype, const ConvShape& s) {
   return c;
 }
 
-// The last shapes seen. A network has some dozens; the bound is for programs whose shapes keep changing.
+// The last shapes seen. A network has some dozens; the bound is for programs whose shapes keep
+// changing.
 class Cache {
  public:
   Ref<Compiled> get(Pass pass, DType dtype, const ConvShape& s, int threads) {
@@ -180,7 +198,9 @@ bool by_image(Pass pass) { return deterministic() && pass != Pass::kFilter; }
 
 Team whole_team() { return Team(deterministic() ? 1 : std::numeric_limits<int>::max()); }
 
-Ref<Compiled> compiled(const ConvShape& s, Pass pass, DType dtype, const Team& team) { return cache().get(pass, dtype, s, team.threads()); }
+Ref<Compiled> compiled(const ConvShape& s, Pass pass, DType dtype, const Team& team) {
+  return cache().get(pass, dtype, s, team.threads());
+}
 
 // For pieces of so many images, of which each thread computes its own.
 Ref<Compiled> compiled_for(int64_t images, ConvShape s, Pass pass, DType dtype) {
@@ -188,15 +208,20 @@ Ref<Compiled> compiled_for(int64_t images, ConvShape s, Pass pass, DType dtype) 
   return compiled(s, pass, dtype, Team(1));
 }
 
-memory at(const memory::desc& d, const void* p) { return memory(d, onednn::engine(), const_cast<void*>(p)); }
+memory at(const memory::desc& d, const void* p) {
+  return memory(d, onednn::engine(), const_cast<void*>(p));
+}
 
-Status failed(const Call& c, const dnnl::error& e) { return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what())); }
+Status failed(const Call& c, const dnnl::error& e) {
+  return Status(Code::E1599, cat(c.op.name, ": oneDNN failed: ", e.what()));
+}
 
 // One convolution after another with the same filter.
 class Run {
  public:
   // The result of the gradient of a filter is the filter.
-  Run(const Call& c, const Compiled& k, Pass pass, const void* filter) : c_(c), k_(k), pass_(pass), filter_(operand(k.filter, filter)) {
+  Run(const Call& c, const Compiled& k, Pass pass, const void* filter)
+      : c_(c), k_(k), pass_(pass), filter_(operand(k.filter, filter)) {
     SignalsWait wait;
     if (k.filter.result) return;
     Tensor work = scratch(k.scratch);
@@ -210,12 +235,16 @@ class Run {
     const Operand in = operand(k_.image, image), out = operand(k_.maps, maps);
     SignalsWait wait;
     try {
-      for (const Operand* o : {&in, &out}) if (!o->side->result) reorder(*o, pad);
-      k_.primitive.execute(onednn::stream(), {{pass_ == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, in.kernels},
-                                              {pass_ == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, filter_.kernels},
-                                              {pass_ == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, out.kernels},
-                                              {DNNL_ARG_SCRATCHPAD, pad}});
-      for (const Operand* o : {&in, &filter_, &out}) if (o->side->result) reorder(*o, pad);
+      for (const Operand* o : {&in, &out})
+        if (!o->side->result) reorder(*o, pad);
+      k_.primitive.execute(
+          onednn::stream(),
+          {{pass_ == Pass::kInput ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, in.kernels},
+           {pass_ == Pass::kFilter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, filter_.kernels},
+           {pass_ == Pass::kForward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, out.kernels},
+           {DNNL_ARG_SCRATCHPAD, pad}});
+      for (const Operand* o : {&in, &filter_, &out})
+        if (o->side->result) reorder(*o, pad);
       onednn::stream().wait();
     } catch (const dnnl::error& e) {
       return failed(c_, e);
@@ -230,8 +259,12 @@ class Run {
     Tensor reordered;
   };
 
-  Tensor scratch(size_t bytes) const { return c_.scratch(uint8, Shape{static_cast<int64_t>(bytes)}); }
-  static memory scratchpad(const Tensor& t) { return at(memory::desc({t.size()}, memory::data_type::u8, memory::format_tag::a), t.raw()); }
+  Tensor scratch(size_t bytes) const {
+    return c_.scratch(uint8, Shape{static_cast<int64_t>(bytes)});
+  }
+  static memory scratchpad(const Tensor& t) {
+    return at(memory::desc({t.size()}, memory::data_type::u8, memory::format_tag::a), t.raw());
+  }
 
   Operand operand(const Side& side, const void* p) const {
     memory ours = at(side.ours, p);
@@ -243,7 +276,9 @@ class Run {
   static void reorder(const Operand& o, const memory& pad) {
     if (!o.side->reorder) return;
     bool back = o.side->result;
-    o.side->reorder.execute(onednn::stream(), {{DNNL_ARG_FROM, back ? o.kernels : o.ours}, {DNNL_ARG_TO, back ? o.ours : o.kernels}, {DNNL_ARG_SCRATCHPAD, pad}});
+    o.side->reorder.execute(onednn::stream(), {{DNNL_ARG_FROM, back ? o.kernels : o.ours},
+                                               {DNNL_ARG_TO, back ? o.ours : o.kernels},
+                                               {DNNL_ARG_SCRATCHPAD, pad}});
   }
 
   const Call& c_;
@@ -258,8 +293,11 @@ const char* refuse_sizes(const Call& c, const ConvShape& s) {
   constexpr int64_t kMost = int64_t{1} << 30;  // its generated code counts in 32 bits
   if (!s.batch || !s.channels || !s.positions() || !s.in_positions()) return "an operand is empty";
   for (size_t i = 0; i < 3; ++i)
-    if (s.stride[i] > kMost || s.before[i] > kMost || s.after[i] > kMost || (s.size[i] - 1) * s.dilation[i] > kMost) return "very large sizes";
-  if (s.in_positions() > kMost / s.channels || s.positions() > kMost / s.out_channels) return "images above a gigabyte";
+    if (s.stride[i] > kMost || s.before[i] > kMost || s.after[i] > kMost ||
+        (s.size[i] - 1) * s.dilation[i] > kMost)
+      return "very large sizes";
+  if (s.in_positions() > kMost / s.channels || s.positions() > kMost / s.out_channels)
+    return "images above a gigabyte";
   return nullptr;
 }
 
@@ -268,7 +306,8 @@ const char* refuse_sizes(const Call& c, const ConvShape& s) {
 const char* refuse_onednn(const Call& c, Pass pass, bool depthwise) {
   ConvShape s = conv_shape(c, pass, depthwise);
   if (auto why = refuse_sizes(c, s)) return why;
-  Ref<Compiled> k = by_image(pass) ? compiled_for(1, s, pass, c.out_dtype()) : compiled(s, pass, c.out_dtype(), whole_team());
+  Ref<Compiled> k = by_image(pass) ? compiled_for(1, s, pass, c.out_dtype())
+                                   : compiled(s, pass, c.out_dtype(), whole_team());
   return k->usable ? nullptr : "oneDNN has no fast kernel for these shapes";
 }
 
@@ -287,10 +326,13 @@ Status run_onednn(Call& c, Pass pass, bool depthwise) {
 const char* refuse_onednn_pieces(const Call& c, Pass pass, bool depthwise, int64_t images) {
   ConvShape s = conv_shape(c, pass, depthwise);
   if (auto why = refuse_sizes(c, s)) return why;
-  return compiled_for(images, s, pass, c.out_dtype())->usable ? nullptr : "oneDNN has no fast kernel for these pieces";
+  return compiled_for(images, s, pass, c.out_dtype())->usable
+             ? nullptr
+             : "oneDNN has no fast kernel for these pieces";
 }
 
-Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images, const std::function<void(int64_t)>& then) {
+Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images,
+                         const std::function<void(int64_t)>& then) {
   ConvCall k(c, pass, depthwise);
   Ref<Compiled> piece = compiled_for(images, k.shape, pass, k.dtype);
   int64_t image = k.image.bytes() / k.shape.batch, maps = k.maps.bytes() / k.shape.batch;
@@ -301,7 +343,8 @@ Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images, con
     parallel_for(k.shape.batch / images, 1, [&](int64_t begin, int64_t end) {
       Team team(1);
       for (int64_t i = begin * images; i < end * images; i += images) {
-        Status s = run(static_cast<const char*>(k.image.raw()) + i * image, static_cast<const char*>(k.maps.raw()) + i * maps);
+        Status s = run(static_cast<const char*>(k.image.raw()) + i * image,
+                       static_cast<const char*>(k.maps.raw()) + i * maps);
         if (s.ok()) {
           then(i);
           continue;
@@ -324,8 +367,12 @@ namespace holdfast::nn {
 
 const char* refuse_onednn(const Call&, Pass, bool) { return "built without oneDNN"; }
 Status run_onednn(Call&, Pass, bool) { return Status(Code::E1599, "built without oneDNN"); }
-const char* refuse_onednn_pieces(const Call&, Pass, bool, int64_t) { return "built without oneDNN"; }
-Status run_onednn_pieces(Call&, Pass, bool, int64_t, const std::function<void(int64_t)>&) { return Status(Code::E1599, "built without oneDNN"); }
+const char* refuse_onednn_pieces(const Call&, Pass, bool, int64_t) {
+  return "built without oneDNN";
+}
+Status run_onednn_pieces(Call&, Pass, bool, int64_t, const std::function<void(int64_t)>&) {
+  return Status(Code::E1599, "built without oneDNN");
+}
 
 }  // namespace holdfast::nn
 #endif
