@@ -45,7 +45,7 @@ foreach(isa baseline avx2 avx512)
   add_library(holdfast_${isa} OBJECT ${isa_sources})
   target_include_directories(holdfast_${isa} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(holdfast_${isa} PRIVATE HOLDFAST_BUILDING HOLDFAST_ISA=${isa})
-  target_compile_options(holdfast_${isa} PRIVATE ${isa_optimise} -fno-math-errno -fno-trapping-math ${isa_flags_${isa}})
+  target_compile_options(holdfast_${isa} PRIVATE ${isa_optimise} -fno-math-errno -fno-trapping-math -Wno-psabi ${isa_flags_${isa}})
   target_link_libraries(holdfast PRIVATE $<TARGET_OBJECTS:holdfast_${isa}>)
 endforeach()
 

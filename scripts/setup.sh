@@ -35,7 +35,9 @@ need_packages() {
 }
 
 # -- the virtual environment
-python_packages=(numpy nanobind==3.1.0 scikit-build-core==1.1.1 onednn-devel-cpu-gomp==2023.2.0 pytest hypothesis scipy scikit-learn)
+python_packages=(numpy nanobind==3.1.0 scikit-build-core==1.1.1 onednn-devel-cpu-gomp==2023.2.0 pytest hypothesis scipy scikit-learn
+  clang-format==23.1.3 ruff==0.17.4 mypy==2.4.1)
+tidy_package=clang-tidy==23.1.4
 need_venv() {
   local stamp=$venv/.packages wanted="${python_packages[*]}"
   [ -x "$venv/bin/python" ] || { say "Making .venv"; python3 -m venv "$venv"; }
