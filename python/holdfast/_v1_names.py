@@ -15,6 +15,7 @@ from . import (
     _v1_config,
     _v1_functions,
     _v1_initializers,
+    _v1_nn,
     _v1_train,
     _v1_variables,
 )
@@ -431,4 +432,4 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     **_later(),
     **_v1_functions.NAMES,
 }.items()}  # fmt: skip
-NAMES |= _v1_initializers.NAMES | _v1_train.NAMES
+NAMES |= _v1_initializers.NAMES | _v1_train.NAMES | _v1_nn.NAMES
