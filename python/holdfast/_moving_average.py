@@ -94,7 +94,7 @@ class ExponentialMovingAverage:
 
     def _moved(self, value: Any, rate: Any) -> Any:
         average = self._averages[value.ref()]
-        now = value.read() if isinstance(value, _holdfast.VariableBase) else value  # type: ignore[attr-defined]
+        now = value.read() if isinstance(value, _holdfast.VariableBase) else value
         share = _registry.function("cast")(rate, average.dtype)
         if average.ref() not in self._debiased:
             return average.assign_sub((average.read() - now) * share, read_value=False)

@@ -292,7 +292,7 @@ def _fractional(op: str) -> Callable[..., Any]:
         name: str | None = None,
     ) -> Any:
         """A pool that shrinks an image by a factor that is no integer."""
-        options = {"pseudo_random": pseudo_random, "overlapping": overlapping}
+        options: dict[str, Any] = {"pseudo_random": pseudo_random, "overlapping": overlapping}
         options |= {"deterministic": deterministic, "seed": seed, "seed2": seed2}
         return _registry.raw_op(
             op, value=convert_to_tensor(value), pooling_ratio=pooling_ratio, name=name, **options
@@ -481,7 +481,7 @@ def embedding_lookup(
     validate_indices: bool = True,
     max_norm: float | None = None,
 ) -> Any:
-    """Rows of a table, or of a list of shards; with "mod" id i is in shard i modulo their number."""
+    """Rows of a table, or of a list of shards; with "mod" id i is in shard i % their number."""
     shards = params if isinstance(params, (list, tuple)) else [params]
     return _nn("embedding_lookup")(shards, ids, partition_strategy, max_norm, name=name)
 

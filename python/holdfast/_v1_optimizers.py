@@ -1,4 +1,4 @@
-"""The optimizers of `tf.compat.v1.train`. Each names the op that moves a variable, and its numbers."""
+"""The optimizers of `tf.compat.v1.train`: the op that moves a variable, and its numbers."""
 
 from __future__ import annotations
 

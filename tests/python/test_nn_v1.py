@@ -118,7 +118,7 @@ def test_labels_of_the_old_cross_entropy_get_no_gradient():
 
 @pytest.mark.parametrize("approximate", [False, True])
 def test_gelu_is_right_in_its_tails(approximate):
-    import scipy.special as special
+    from scipy import special
 
     x = np.concatenate([np.linspace(-13, 13, 401), [-30.0, 30.0, 0.0]]).astype(np.float32)
     wide = x.astype(np.float64)

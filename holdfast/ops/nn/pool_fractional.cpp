@@ -241,7 +241,7 @@ const Op max_grad_op =
 const Op avg_grad_op =
     RAW_OP(FractionalAvgPoolGrad)
         .inputs(
-            "orig_input_tensor_shape: S!, out_backprop, row_pooling_sequence: S, "
+            "orig_input_tensor_shape: Sizes!, out_backprop, row_pooling_sequence: S, "
             "col_pooling_sequence: S")
         .dtypes(kTypes)
         .dtypes({int64}, "S")
