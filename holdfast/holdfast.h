@@ -37,4 +37,5 @@
 #include "holdfast/ops/slicing.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/spatial.h"
+#include "holdfast/ops/state.h"
 #include "holdfast/tensor/live.h"
