@@ -25,6 +25,7 @@ from . import (
     _builds,
     _conversions,
     _dlpack,
+    _graph_watch,
     _initializers,
     _namespace,
     _signatures,
@@ -118,6 +119,7 @@ _namespace.build(
         _initializers.NAMES,
         _builds.NAMES,
         _TRACE_TYPES,
+        _graph_watch.NAMES,
     ),
 )
 

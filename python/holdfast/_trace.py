@@ -23,6 +23,8 @@ from . import (
 )
 from ._births import type_text
 from ._draws import watch_random
+from ._graph import get_default_graph
+from ._graph_collections import function_collections
 from ._holders import MISSING, AttributePlace, Place, called_with
 from ._journal import journal, put
 from ._keep import Kept
@@ -366,7 +368,7 @@ def _converted(function: Any) -> Any:
 def inline(function: Any, call: Call) -> Any:
     """Runs a function inside the trace that is being written: its ops join that one."""
     code = _converted(function)
-    with _holdfast.OwnSeeds():
+    with _holdfast.OwnSeeds(), function_collections(get_default_graph()):
         return code(*call.args, **call.kwargs)
 
 
@@ -418,6 +420,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
         with (
             _places.Recorder() as recorder,
             creations,
+            function_collections(get_default_graph()),
             _keep.keeping() as keeping,
             watch_random(function.name, creations.made_any) as draws,
         ):

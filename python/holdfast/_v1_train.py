@@ -138,9 +138,11 @@ class Optimizer:
         """A variable of the same shape, made once."""
         slots = self._slots.setdefault(name, {})
         if variable not in slots:
-            shape = variable.shape.as_list()
-            fill = _registry.function("fill")
-            start = lambda: fill(shape, convert_to_tensor(value, variable.dtype))
+            known = variable.shape
+            fill, shape_of = _registry.function("fill"), _registry.function("shape")
+            # One of a loose shape says what its shape is when it has a value.
+            sizes = known.as_list if known.is_fully_defined() else lambda: shape_of(variable.read())
+            start = lambda: fill(sizes(), convert_to_tensor(value, variable.dtype))
             with name_scope(""):
                 slots[variable] = Variable(
                     start, False, name=f"{variable._full_name}/{self._name}", dtype=variable.dtype
