@@ -170,6 +170,11 @@ void Tracer::added(const Ref<Node>& node) {
   for (size_t i = watchers.size(); i-- > 0;) watchers[i](node);
 }
 
+void Tracer::wait_for(Wait wait) {
+  if (wait.scope != graph_->scope && graph_->scope->inside(wait.scope.get()))
+    waits_.push_back(std::move(wait));
+}
+
 Edge Tracer::constant(const Tensor& t) {
   Ref<Node>& node = constants_[t.id()];
   if (!node) {

@@ -44,6 +44,14 @@ class HOLDFAST_API Tracer final : public Interpreter {
   using Watcher = std::function<void(const Ref<Node>&)>;
   void push_watcher(Watcher watch);
   void pop_watcher();
+  /// A node of a graph around this one, a branch's or a body's, that has to run before it: before
+  /// the op that the branch or the body is part of.
+  struct Wait {
+    Ref<Scope> scope;
+    Ref<Node> node;
+  };
+  void wait_for(Wait wait);
+  const std::vector<Wait>& waits() const { return waits_; }
   /// What `t` is inside: itself, a capture, or a constant. Throws where it can't be had; `name` is
   /// what the user calls it.
   Edge resolve(const Tensor& t, const std::string& name = {});
@@ -89,6 +97,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
       plain_;  // symbols that custom gradients hold, which keep nothing
   mutable std::mutex here_mutex_;
   std::unordered_map<std::thread::id, Here> here_;
+  std::vector<Wait> waits_;
 };
 
 /// Makes `tracer` the thread's interpreter while it lives; tapes outside do not see what is traced.
