@@ -38,5 +38,6 @@
 #include "holdfast/ops/slicing.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/spatial.h"
+#include "holdfast/ops/state.h"
 #include "holdfast/ops/training.h"
 #include "holdfast/tensor/live.h"

@@ -25,6 +25,7 @@ from . import (
     _builds,
     _conversions,
     _dlpack,
+    _graph_watch,
     _initializers,
     _namespace,
     _signatures,
@@ -120,6 +121,7 @@ _namespace.build(
         _builds.NAMES,
         {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
         _TRACE_TYPES,
+        _graph_watch.NAMES,
     ),
 )
 

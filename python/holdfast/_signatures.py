@@ -67,6 +67,14 @@ def _svd(function: Callable[..., Any]) -> Callable[..., Any]:
     return svd
 
 
+def shards_of(params: Any) -> Any:
+    """The shards of a table: of a list or of a partitioned variable its parts, else itself."""
+    parts = getattr(params, "_get_variable_list", None)
+    if parts is not None:
+        return parts()
+    return params if isinstance(params, (list, tuple)) else [params]
+
+
 @_adapts("nn.embedding_lookup")
 def _embedding_lookup(function: Callable[..., Any]) -> Callable[..., Any]:
     """Takes a table as it is, or a list of shards, which hold runs of ids."""
@@ -74,8 +82,7 @@ def _embedding_lookup(function: Callable[..., Any]) -> Callable[..., Any]:
     def embedding_lookup(
         params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
     ) -> Any:
-        shards = params if isinstance(params, (list, tuple)) else [params]
-        return function(shards, ids, "div", max_norm, name=name)
+        return function(shards_of(params), ids, "div", max_norm, name=name)
 
     return embedding_lookup
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _registry
+from ._signatures import shards_of
 from ._tensor import convert_to_tensor
 
 __all__ = ["NAMES"]
@@ -482,7 +483,7 @@ def embedding_lookup(
     max_norm: float | None = None,
 ) -> Any:
     """Rows of a table, or of a list of shards; with "mod" id i is in shard i % their number."""
-    shards = params if isinstance(params, (list, tuple)) else [params]
+    shards = shards_of(params)
     return _nn("embedding_lookup")(shards, ids, partition_strategy, max_norm, name=name)
 
 

@@ -291,13 +291,14 @@ class AdamOptimizer(_Rule):
             self._create_non_slot_variable(start, f"{number}_power", first)
         super()._create_slots(var_list)
 
-    def _powers(self) -> list[Any]:
+    def _get_beta_accumulators(self) -> tuple[Any, Any]:
         graph = _holdfast.current_graph()
-        return [self._get_non_slot_variable(f"{n}_power", graph) for n in ("beta1", "beta2")]
+        first = self._get_non_slot_variable("beta1_power", graph)
+        return first, self._get_non_slot_variable("beta2_power", graph)
 
     def _arguments(self, variable: Any) -> dict[str, Any]:
         cast = _registry.function("cast")
-        powers = [cast(power.read(), variable.dtype) for power in self._powers()]
+        powers = [cast(power.read(), variable.dtype) for power in self._get_beta_accumulators()]
         named = {"beta1_power": powers[0], "beta2_power": powers[1]}
         return super()._arguments(variable) | named
 
@@ -311,7 +312,7 @@ class AdamOptimizer(_Rule):
 
     def _finish(self, update_ops: Sequence[Any], name_scope: str) -> Any:
         graph = _holdfast.current_graph()
-        powers, cast = self._powers(), _registry.function("cast")
+        powers, cast = self._get_beta_accumulators(), _registry.function("cast")
 
         def fade() -> list[Any]:
             numbers = (self._now["beta1"], self._now["beta2"])
