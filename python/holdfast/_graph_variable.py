@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from . import _holdfast, _registry
 from ._graph import Graph, Operation, operation_of
 from ._shape import TensorShape
+from ._tensor import convert_to_tensor
 from ._variable import Variable, loose
 from .errors import fail, unsupported
 
