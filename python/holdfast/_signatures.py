@@ -65,3 +65,41 @@ def _svd(function: Callable[..., Any]) -> Callable[..., Any]:
         return result[0] if len(result) == 1 else tuple(result)
 
     return svd
+
+
+def _listed(diagonals: Any, diagonals_format: str) -> Any:
+    return diagonals if diagonals_format == "sequence" else [diagonals]
+
+
+@_adapts("linalg.tridiagonal_solve")
+def _tridiagonal_solve(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes the diagonals as one tensor, or as three where the format says so."""
+
+    def tridiagonal_solve(
+        diagonals: Any,
+        rhs: Any,
+        diagonals_format: str = "compact",
+        transpose_rhs: bool = False,
+        conjugate_rhs: bool = False,
+        name: str | None = None,
+        partial_pivoting: bool = True,
+        perturb_singular: bool = False,
+    ) -> Any:
+        given = _listed(diagonals, diagonals_format)
+        how = (transpose_rhs, conjugate_rhs, partial_pivoting, perturb_singular)
+        return function(given, rhs, diagonals_format, *how, name=name)
+
+    return tridiagonal_solve
+
+
+@_adapts("linalg.tridiagonal_matmul")
+def _tridiagonal_matmul(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes the diagonals as one tensor, or as three where the format says so."""
+
+    def tridiagonal_matmul(
+        diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
+    ) -> Any:
+        given = _listed(diagonals, diagonals_format)
+        return function(given, rhs, diagonals_format, name=name)
+
+    return tridiagonal_matmul

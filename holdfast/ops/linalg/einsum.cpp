@@ -315,7 +315,7 @@ Term with_repeats(const Term& x, const Labels& output) {
 
 REGISTER(FUNCTION(&einsum)
              .args("equation, inputs")
-             .python("einsum, linalg.einsum")
+             .python("einsum, linalg.einsum, raw_ops.Einsum")
              .doc("Sum of products over the labels that the equation's output leaves out.")
              .samples("'ij,jk->ik', [uniform(3, 4), uniform(4, 5)]",
                       "'bij,bjk->bik', [uniform(2, 3, 4), uniform(2, 4, 5)]",

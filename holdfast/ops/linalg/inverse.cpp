@@ -53,6 +53,14 @@ struct Determinant {
   T sign{1};
   lapack::real_t<T> log{0};
 };
+// u / |u|. An infinite real number still has a sign.
+template <class T>
+T phase(T u, lapack::real_t<T> size) {
+  if (size == 0) return T(0);
+  if constexpr (!lapack::kComplex<T>)
+    if (std::isinf(u)) return std::copysign(T(1), u);
+  return u / size;
+}
 template <class T>
 Determinant<T> determinant(const T* matrix, int64_t n) {
   std::vector<T> lu(matrix, matrix + n * n);  // the transposed matrix has the same determinant
@@ -63,7 +71,7 @@ Determinant<T> determinant(const T* matrix, int64_t n) {
     T u = lu[static_cast<size_t>(i * n + i)];
     auto size = std::abs(u);
     if (pivots[static_cast<size_t>(i)] != i + 1) d.sign = -d.sign;
-    d.sign = size == 0 ? T(0) : d.sign * (u / size);
+    d.sign = d.sign * phase(u, size);
     d.log += std::log(size);
   }
   return d;

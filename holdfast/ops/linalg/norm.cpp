@@ -111,14 +111,15 @@ REGISTER(
         .python("linalg.normalize")
         .returns("normalized, norm")
         .doc("The tensor over its norm, and the norm.")
-        .samples("uniform(3, 4)", "uniform(3, 4), axis=1, ord=1")
+        .samples("uniform(3, 4)", "uniform(3, 4), axis=1, ord=1", "complexes(3, 4)",
+                 "complexes(3, 4), axis=1, ord=np.inf")
         .reference("(lambda n: (tensor / n, n))(np.linalg.norm(np.ravel(tensor) if axis is None "
                    "else tensor, "
                    "ord=None if ord == 'euclidean' else ord, axis=axis, "
                    "keepdims=True).reshape((1,) * tensor.ndim if axis is None else (-1, 1)))"));
 std::tuple<Tensor, Tensor> linalg::normalize(const In& tensor, const NormalizeOptions& o) {
   Tensor t = tensor, n = norm(t, {.ord = o.ord, .axis = o.axis, .keepdims = true});
-  return {t / n, n};
+  return {t / cast(n, t.dtype()), n};  // other norms than Euclid's of complex numbers are real
 }
 
 }  // namespace holdfast

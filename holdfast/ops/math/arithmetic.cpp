@@ -20,6 +20,19 @@ Status join_strings(Call& c) {
   return {};
 }
 
+Tensor as_complex(const Tensor& x) { return complex(x, zeros_like(x)); }
+
+// The real part in the dtype of `x`.
+Tensor real_part(const Tensor& x) { return is_complex(x.dtype()) ? as_complex(real(x)) : x; }
+
+// Real numbers sit on steps. A complex one turns on the circle: only what is across its direction
+// counts, the less the farther out it lies.
+Tensors sign_gradient(Grad& g) {
+  if (!is_complex(g.x().dtype())) return {zeros_like(g.dy())};
+  Tensor turned = g.y() * complex(zeros_like(real(g.x())), imag(g.dy() * conj(g.y())));
+  return {divide_no_nan(turned, as_complex(abs(g.x())))};
+}
+
 }  // namespace
 
 static const Op add_op = OP(AddV2, &add)
@@ -91,7 +104,8 @@ static const Op squared_difference_op =
         .doc("(x - y)^2, element by element; |x - y|^2 of complex numbers.")
         .elementwise(Scalar::kSquaredDifference)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor d = g.dy() * 2 * (g.x(0) - g.x(1));
+  // Of complex numbers a square is real: only the real part of what arrives moves it.
+  Tensor d = real_part(g.dy()) * 2 * (g.x(0) - g.x(1));
   return {d, g.wants(1) ? -d : Tensor()};
 })
         .keeps("x, y")
@@ -153,8 +167,9 @@ static const Op complex_abs_op =
   x.dtype() == DType::kComplex64 ? run(complex64{}) : run(complex128{});
   return {};
 }).gradient(+[](Grad& g) -> Tensors {
-  return {complex(g.dy(), zeros_like(g.dy())) * sign(g.x())};
-}).keeps("x");
+  // x / |x| as a quotient and not as sign(x): the second order looks at both.
+  return {divide_no_nan(as_complex(g.dy()) * g.x(), as_complex(g.y()))};
+}).keeps("x, output");
 
 Tensor abs(const In& x) {
   Tensor t = x;
@@ -167,10 +182,10 @@ static const Op sign_op = OP(Sign, &sign)
                               .dtypes(kSigned)
                               .doc("-1, 0 or 1, as x is; x / |x| of a complex number.")
                               .elementwise(Scalar::kSign)
-                              .gradient(+[](Grad& g) -> Tensors { return {zeros_like(g.dy())}; })
-                              .keeps("")
-                              .samples("uniform(3, 4)", "ints(5)")
-                              .reference("np.sign(x)");
+                              .gradient(sign_gradient)
+                              .keeps("x, output")
+                              .samples("uniform(3, 4)", "ints(5)", "complexes(3)")
+                              .reference("x / np.abs(x) if x.dtype.kind == 'c' else np.sign(x)");
 Tensor sign(const In& x) { return sign_op(x); }
 
 REGISTER(FUNCTION(&scalar_mul)

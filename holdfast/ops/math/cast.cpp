@@ -61,7 +61,7 @@ double highest_whole(DType in, DType out) {
 
 Tensor saturate(const Tensor& t, DType to) {
   DType from = t.dtype();
-  if (from == to || is_bool(from)) return cast(t, to);
+  if (is_bool(from) || (from == to && is_integer(to))) return cast(t, to);
   if (is_integer(from)) {
     if (!is_integer(to)) {
       Range in = range_of(from), out = range_of(to);
@@ -82,7 +82,7 @@ Tensor saturate(const Tensor& t, DType to) {
   }
   Range in = range_of(from), out = range_of(to);
   if (is_integer(to)) out.high = highest_whole(from, to);
-  if (in.low >= out.low && in.high <= out.high) return cast(t, to);
+  // Also where the range is no smaller: an infinity is beyond either.
   return cast(clip_by_value(t, std::max(in.low, out.low), std::min(in.high, out.high)), to);
 }
 

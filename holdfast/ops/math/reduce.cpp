@@ -145,7 +145,12 @@ static const Op norm_op =
             "Square root of the sum of squared magnitudes over axes; over all of them where none "
             "is given.")
         .kernel("fold", run_fold<Fold::kSquares>)
-        .gradient(+[](Grad& g) -> Tensors { return {g.x() * unfold(g.dy() / g.y(), g), Tensor()}; })
+        .gradient(+[](Grad& g) -> Tensors {
+  // A norm is real, in whatever dtype it stands.
+  Tensor dy = g.dy();
+  if (is_complex(dy.dtype())) dy = complex(real(dy), zeros_like(real(dy)));
+  return {g.x() * unfold(dy / g.y(), g), Tensor()};
+})
         .keeps("input, axis, output")
         .HOLDFAST_REDUCTION_SAMPLES.reference(
             "np.sqrt(np.sum(np.abs(input_tensor) ** 2, axis=axis, "
