@@ -25,7 +25,9 @@ Status run_fold(Call& c) {
 
 Tensor call(const Op& op, const In& x, const ReduceOptions& o) {
   Tensor t = x;
-  return op({t, axes_input(t, o.axis)}, {o.keepdims});
+  Tensor y = op({t, axes_input(t, o.axis)}, {o.keepdims});
+  // Over all axes, however many there are, one number is left.
+  return o.axis || o.keepdims || t.shape().has_rank() ? y : reshape(y, Sizes(Dims{}));
 }
 
 // dy / count, spread over what was averaged.

@@ -6,6 +6,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/sort.h"
+#include "holdfast/ops/sort/same.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
@@ -42,24 +43,6 @@ void infer_unique(Infer& s) {
   s.output(out, Shape{n});
   if (s.op().outputs.size() == 3) s.output(out, Shape{kUnknown});
 }
-
-// Equality of values: zeros of both signs are one, a NaN is like nothing.
-template <class T>
-struct Same {
-  bool operator()(const T& a, const T& b) const { return a == b; }
-};
-template <class T>
-struct Hash {
-  size_t operator()(const T& v) const {
-    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat>)
-      return std::hash<float>()(static_cast<float>(v));
-    else if constexpr (is_complex_v<T>)
-      return std::hash<typename T::value_type>()(v.real()) * 31 +
-             std::hash<typename T::value_type>()(v.imag());
-    else
-      return std::hash<T>()(v);
-  }
-};
 
 // Slices along an axis, compared element by element: a vector's are its elements.
 template <class T>
