@@ -20,6 +20,9 @@ HOLDFAST_API Tensor depth_to_space(const In& input, int64_t block_size, const De
 HOLDFAST_API Tensor space_to_batch(const In& input, const In& block_shape, const In& paddings);
 /// Batches become blocks along the axes behind the first, which are then cropped.
 HOLDFAST_API Tensor batch_to_space(const In& input, const In& block_shape, const In& crops);
+/// The same of images, in square blocks.
+HOLDFAST_API Tensor image_to_batch(const In& input, const In& paddings, int64_t block_size);
+HOLDFAST_API Tensor batch_to_image(const In& input, const In& crops, int64_t block_size);
 
 namespace image {
 /// Windows of images, one in the depth of each result pixel.

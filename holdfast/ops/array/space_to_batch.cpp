@@ -187,4 +187,29 @@ Tensor batch_to_space(const In& x, const In& block, const In& crops) {
   return to_space_op({x, block, crops});
 }
 
+// Images, whose blocks are squares of one size.
+static Tensor square_block(const char* op, const In& x, int64_t size) {
+  if (size < 2) fail(Code::E1103, cat(op, ": `block_size` is ", size, ", expected 2 or more"));
+  Tensor t = x;
+  if (t.shape().has_rank() && t.rank() != 4)
+    fail(Code::E1102, cat(op, ": `input` is ", t.shape().text(), ", expected rank 4"));
+  return Sizes({size, size}).tensor();
+}
+REGISTER(FUNCTION(&image_to_batch)
+             .args("input, paddings: P, block_size")
+             .python("raw_ops.SpaceToBatch")
+             .doc("Square blocks of images become batches, after padding with zeros.")
+             .samples("uniform(1, 4, 4, 2), [[0, 0], [0, 0]], 2"));
+Tensor image_to_batch(const In& x, const In& paddings, int64_t block_size) {
+  return space_to_batch(x, square_block("SpaceToBatch", x, block_size), paddings);
+}
+REGISTER(FUNCTION(&batch_to_image)
+             .args("input, crops: C, block_size")
+             .python("raw_ops.BatchToSpace")
+             .doc("Batches become square blocks of images, which are then cropped.")
+             .samples("uniform(4, 2, 2, 2), [[0, 1], [0, 0]], 2"));
+Tensor batch_to_image(const In& x, const In& crops, int64_t block_size) {
+  return batch_to_space(x, square_block("BatchToSpace", x, block_size), crops);
+}
+
 }  // namespace holdfast

@@ -271,7 +271,8 @@ Labels output_labels(const std::string& text, const Equation& e, const std::vect
   if (e.explicit_output) {
     bool had = false;
     Labels out = parse_term(text, e.output, std::max(0, widest), &had);
-    if (had && widest < 0) refuse(text, "the output has an ellipsis, but no input has");
+    if (!had && widest > 0)
+      refuse(text, cat("the output leaves out the ellipsis, which stands for ", widest, " axes"));
     for (int label : out)
       if (std::none_of(operands.begin(), operands.end(),
                        [&](const Term& x) { return has(x.labels, label); }))

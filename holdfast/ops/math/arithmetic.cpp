@@ -50,6 +50,17 @@ static const Op add_op = OP(AddV2, &add)
                              .reference("x + y");
 Tensor add(const In& x, const In& y) { return add_op(x, y); }
 
+static const Op old_add_op = RAW_OP(Add)
+                                 .inputs("x, y")
+                                 .outputs("z")
+                                 .dtypes(kNumbers | kStrings)
+                                 .doc("AddV2 by its older name.")
+                                 .elementwise(Scalar::kAdd)
+                                 .kernel("strings", join_strings, kStrings)
+                                 .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy(), g.dy()};
+}).keeps("");
+
 static const Op sub_op =
     OP(Sub, &subtract)
         .args("x, y")
