@@ -19,7 +19,7 @@ __all__ = ["NAMES"]
 
 _REDUCED = "axis keepdims name reduction_indices>axis keep_dims>keepdims"
 
-_TABLE = f"""
+_TABLE = """
 expand_dims = expand_dims: input axis name dim>axis
 squeeze = squeeze: input axis name squeeze_dims>axis
 transpose = transpose: a perm name conjugate
@@ -65,7 +65,7 @@ strings.to_number string_to_number = strings.to_number: string_tensor>input out_
 strings.reduce_join reduce_join = strings.reduce_join: \
     inputs axis keep_dims>keepdims separator name reduction_indices>axis keepdims
 """
-for _how in "sum mean max min prod all any logsumexp".split():
+for _how in ["sum", "mean", "max", "min", "prod", "all", "any", "logsumexp"]:
     _TABLE += f"reduce_{_how} math.reduce_{_how} = reduce_{_how}: input_tensor {_REDUCED}\n"
 
 

@@ -1,6 +1,5 @@
 """Wherever a list of integers is taken, an array of them does, and so does a number of NumPy's."""
 
-
 import numpy as np
 import pytest
 import samples

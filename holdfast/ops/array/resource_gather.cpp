@@ -9,8 +9,7 @@ namespace {
 // The value behind a handle.
 Tensor value_of(const char* function, const In& resource, const std::optional<DType>& dtype) {
   Tensor handle = resource, value = handle;
-  if (handle && handle.dtype() == DType::kResource)
-    value = Op(find_op("ReadVariableOp"))({handle});
+  if (handle && handle.dtype() == DType::kResource) value = Op(find_op("ReadVariableOp"))({handle});
   if (!value || (dtype && value.dtype() != *dtype))
     fail(Code::E1101, cat(function, ": `resource` holds ", value ? name(value.dtype()) : "nothing",
                           ", and `dtype` says ", dtype ? name(*dtype) : "nothing"));
@@ -19,13 +18,13 @@ Tensor value_of(const char* function, const In& resource, const std::optional<DT
 
 }  // namespace
 
-REGISTER(FUNCTION(&resource_gather)
-             .args("resource: R, indices: I")
-             .options<&ResourceGatherOptions::dtype, &ResourceGatherOptions::batch_dims,
-                      &ResourceGatherOptions::validate_indices>(
-                 "dtype, batch_dims, validate_indices")
-             .python("raw_ops.ResourceGather")
-             .doc("Rows of a variable, given by its handle."));
+REGISTER(
+    FUNCTION(&resource_gather)
+        .args("resource: R, indices: I")
+        .options<&ResourceGatherOptions::dtype, &ResourceGatherOptions::batch_dims,
+                 &ResourceGatherOptions::validate_indices>("dtype, batch_dims, validate_indices")
+        .python("raw_ops.ResourceGather")
+        .doc("Rows of a variable, given by its handle."));
 Tensor resource_gather(const In& resource, const In& indices, const ResourceGatherOptions& o) {
   return gather(value_of("ResourceGather", resource, o.dtype), indices,
                 {.batch_dims = o.batch_dims});

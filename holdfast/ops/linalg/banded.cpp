@@ -16,8 +16,8 @@ void infer_banded(Infer& s) {
   s.need_rank(0, 2);
   s.need_rank(1, 2);
   const Shape &bands = s.shape(0), &rhs = s.shape(1);
-  if (bands.has_rank() && bands[-2] >= 0 && (bands[-2] < 1 || (bands[-1] >= 0 && bands[-2] > bands[-1])) &&
-      bands[-1] != 0)
+  if (bands.has_rank() && bands[-2] >= 0 &&
+      (bands[-2] < 1 || (bands[-1] >= 0 && bands[-2] > bands[-1])) && bands[-1] != 0)
     s.bad_shape(0, "at least one band, and no more than a row has elements");
   if (!bands.has_rank() || !rhs.has_rank()) return s.output(s.dtype(), Shape::unknown());
   int64_t n = bands[-1], rows = rhs[-2];
@@ -74,7 +74,8 @@ Status run_banded(Call& c) {
     status = lapack::each(lapack::batch_of(y), n, [&](int64_t i) -> Status {
       T* x = y.mutable_data<T>() + i * n * k;
       std::copy_n(rhs.data<T>() + lapack::place(rhs, y, i) * n * k, n * k, x);
-      Bands<T> a{bands.data<T>() + lapack::place(bands, y, i) * count * n, count, n, lower, adjoint};
+      Bands<T> a{bands.data<T>() + lapack::place(bands, y, i) * count * n, count, n, lower,
+                 adjoint};
       const T* main = a.data + (lower ? 0 : count - 1) * n;
       if (std::any_of(main, main + n, [](T v) { return v == T(0); }))
         return lapack::not_invertible();
@@ -112,13 +113,15 @@ static const Op banded_op =
         .attr("lower", true)
         .attr("adjoint", false)
         .dtypes(lapack::kTypes)
-        .doc("x of matrix x = rhs for triangular matrices given by their diagonals; batches "
-             "broadcast.")
+        .doc(
+            "x of matrix x = rhs for triangular matrices given by their diagonals; batches "
+            "broadcast.")
         .infer(infer_banded)
         .kernel("substitution", run_banded)
         .gradient(banded_gradient)
         .keeps("matrix, output")
-        .samples("positive(2, 4), uniform(4, 3)", "positive(2, 1, 3), uniform(2, 3, 1), lower=False",
+        .samples("positive(2, 4), uniform(4, 3)",
+                 "positive(2, 1, 3), uniform(2, 3, 1), lower=False",
                  "positive(3, 5, low=2, high=3), uniform(2, 5, 2), adjoint=True",
                  "positive(2, 4), uniform(4, 1), lower=False, adjoint=True")
         .reference(

@@ -116,8 +116,7 @@ Tensor times_inverse(const Tensor& numbers, const Tensor& matrix) {
 // A real sign stands still; a complex one turns as the logarithm's imaginary part does.
 Tensors log_determinant_gradient(Grad& g) {
   Tensor numbers = g.dy(1);
-  if (is_complex(numbers.dtype()))
-    numbers = complex(real(numbers), imag(g.dy(0) * conj(g.y(0))));
+  if (is_complex(numbers.dtype())) numbers = complex(real(numbers), imag(g.dy(0) * conj(g.y(0))));
   return {times_inverse(numbers, g.x())};
 }
 

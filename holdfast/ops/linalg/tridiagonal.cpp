@@ -72,8 +72,8 @@ struct Elimination {
     Real most = 0;
     for (const Row& r : u)
       most = std::max({most, std::abs(r.diagonal), std::abs(r.next), std::abs(r.second)});
-    Real least = std::max(std::numeric_limits<Real>::epsilon() * most,
-                          std::numeric_limits<Real>::min());
+    Real least =
+        std::max(std::numeric_limits<Real>::epsilon() * most, std::numeric_limits<Real>::min());
     for (Row& r : u)
       if (std::abs(r.diagonal) < least) {
         if constexpr (lapack::kComplex<T>)
@@ -185,8 +185,8 @@ Tensors outer_diagonals(const Tensor& dy, const Tensor& x) {
 Tensors solve_gradient(Grad& g) {
   const Tensor& d = g.x(0);
   // The neighbours change places, each moved by one; what falls off counts for nothing.
-  Tensor adjoint = conj(stack({roll(row(d, 2), -1, -1), row(d, 1), roll(row(d, 0), 1, -1)},
-                              {.axis = -2}));
+  Tensor adjoint =
+      conj(stack({roll(row(d, 2), -1, -1), row(d, 1), roll(row(d, 0), 1, -1)}, {.axis = -2}));
   Tensor drhs = Op(&g.op)({adjoint, g.dy()}, g.attrs());
   if (!g.wants(0)) return {Tensor(), drhs};
   return {-stack(outer_diagonals(drhs, g.y()), {.axis = -2}), drhs};
@@ -197,8 +197,7 @@ Tensors matmul_gradient(Grad& g) {
   auto column = [](const Tensor& diagonal) { return linalg::adjoint(diagonal); };
   if (g.wants(3)) {
     Tensor first = expand_dims(inside(dy, true), -1), last = expand_dims(inside(dy, false), -1);
-    drhs = down(column(g.x(0)) * dy * first) + column(g.x(1)) * dy +
-           up(column(g.x(2)) * dy * last);
+    drhs = down(column(g.x(0)) * dy * first) + column(g.x(1)) * dy + up(column(g.x(2)) * dy * last);
   }
   Tensors out = outer_diagonals(dy, g.x(3));
   for (Tensor& t : out) t = expand_dims(t, -2);
@@ -302,33 +301,32 @@ Tensor linalg::tridiagonal_solve(const Ins& diagonals, const In& rhs,
   return vectors ? squeeze(x, {.axis = Sizes(-1)}) : x;
 }
 
-static const Op matmul_op =
-    RAW_OP(TridiagonalMatMul)
-        .inputs("superdiag, maindiag, subdiag, rhs")
-        .dtypes(lapack::kTypes)
-        .doc("Matrices given by three diagonals, times `rhs`.")
-        .infer(infer_matmul)
-        .kernel("reference", run_matmul)
-        .gradient(matmul_gradient)
-        .keeps("superdiag, maindiag, subdiag, rhs");
+static const Op matmul_op = RAW_OP(TridiagonalMatMul)
+                                .inputs("superdiag, maindiag, subdiag, rhs")
+                                .dtypes(lapack::kTypes)
+                                .doc("Matrices given by three diagonals, times `rhs`.")
+                                .infer(infer_matmul)
+                                .kernel("reference", run_matmul)
+                                .gradient(matmul_gradient)
+                                .keeps("superdiag, maindiag, subdiag, rhs");
 
-REGISTER(FUNCTION(&linalg::tridiagonal_matmul)
-             .args("diagonals, rhs")
-             .options<&linalg::TridiagonalMatMulOptions::diagonals_format>("diagonals_format")
-             .python("linalg.tridiagonal_matmul")
-             .doc("Tridiagonal matrices, given by three rows of diagonals, three tensors, or as "
-                  "they are, times `rhs`.")
-             .samples("[uniform(3, 4)], uniform(4, 2)", "[uniform(2, 3, 4)], uniform(2, 4, 2)",
-                      "[uniform(4, 4)], uniform(4, 2), diagonals_format='matrix'",
-                      "[uniform(3), uniform(4), uniform(3)], uniform(4, 2), "
-                      "diagonals_format='sequence'")
-             .reference(
-                 "((lambda m: np.tril(np.triu(m, -1), 1))(diagonals[0]) if diagonals_format == "
-                 "'matrix' else np.diag(diagonals[0], 1) + np.diag(diagonals[1]) + "
-                 "np.diag(diagonals[2], -1) if diagonals_format == 'sequence' else "
-                 "np.vectorize(lambda d: np.diag(d[0, :-1], 1) + np.diag(d[1]) + "
-                 "np.diag(d[2, 1:], -1), signature='(k,n)->(n,n)')(diagonals[0])) @ rhs")
-             .checks({.rtol = 1e-4, .atol = 1e-5}));
+REGISTER(
+    FUNCTION(&linalg::tridiagonal_matmul)
+        .args("diagonals, rhs")
+        .options<&linalg::TridiagonalMatMulOptions::diagonals_format>("diagonals_format")
+        .python("linalg.tridiagonal_matmul")
+        .doc("Tridiagonal matrices, given by three rows of diagonals, three tensors, or as "
+             "they are, times `rhs`.")
+        .samples("[uniform(3, 4)], uniform(4, 2)", "[uniform(2, 3, 4)], uniform(2, 4, 2)",
+                 "[uniform(4, 4)], uniform(4, 2), diagonals_format='matrix'",
+                 "[uniform(3), uniform(4), uniform(3)], uniform(4, 2), "
+                 "diagonals_format='sequence'")
+        .reference("((lambda m: np.tril(np.triu(m, -1), 1))(diagonals[0]) if diagonals_format == "
+                   "'matrix' else np.diag(diagonals[0], 1) + np.diag(diagonals[1]) + "
+                   "np.diag(diagonals[2], -1) if diagonals_format == 'sequence' else "
+                   "np.vectorize(lambda d: np.diag(d[0, :-1], 1) + np.diag(d[1]) + "
+                   "np.diag(d[2, 1:], -1), signature='(k,n)->(n,n)')(diagonals[0])) @ rhs")
+        .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::tridiagonal_matmul(const Ins& diagonals, const In& rhs,
                                   const TridiagonalMatMulOptions& o) {
   Tensor d = compact("tridiagonal_matmul", diagonals, o.diagonals_format);

@@ -166,7 +166,8 @@ static const Op complex_abs_op =
         .dtypes(kComplexes)
         .doc("|x| of complex numbers.")
         .infer(+[](Infer& s) { s.output(real_of(s.dtype()), s.shape()); })
-        .kernel("reference", +[](Call& c) -> Status {
+        .kernel("reference",
+                +[](Call& c) -> Status {
   const Tensor& x = c.in();
   Tensor& y = c.out();
   auto run = [&]<class T>(std::complex<T>) {
@@ -177,7 +178,8 @@ static const Op complex_abs_op =
   };
   x.dtype() == DType::kComplex64 ? run(complex64{}) : run(complex128{});
   return {};
-}).gradient(+[](Grad& g) -> Tensors {
+})
+        .gradient(+[](Grad& g) -> Tensors {
   // x / |x| as a quotient and not as sign(x): the second order looks at both.
   return {divide_no_nan(as_complex(g.dy()) * g.x(), as_complex(g.y()))};
 }).keeps("x, output");

@@ -62,8 +62,9 @@ static const Op diff_op =
         .kernel("hash", run_diff)
         .samples("[1, 2, 3, 4, 5, 6], [1, 3, 5]", "ints(9, low=0, high=4), [1, 2]",
                  "strings(5), strings(1)")
-        .reference("(lambda k: (np.asarray(x)[k], k))(np.array([i for i, v in enumerate(x) if v "
-                   "not in list(y)], np.int64))");
+        .reference(
+            "(lambda k: (np.asarray(x)[k], k))(np.array([i for i, v in enumerate(x) if v "
+            "not in list(y)], np.int64))");
 std::tuple<Tensor, Tensor> setdiff1d(const In& x, const In& y, const SetDiffOptions& o) {
   Tensors out = diff_op.many({x, y}, {o.index_dtype});
   return {out[0], out[1]};

@@ -51,8 +51,7 @@ struct Slices {
   int64_t outer = 1, count = 1, inner = 1;
 
   Slices(const Tensor& x, int64_t axis) : data(x.data<T>()) {
-    for (int i = 0; i < x.rank(); ++i)
-      (i < axis ? outer : i == axis ? count : inner) *= x.dim(i);
+    for (int i = 0; i < x.rank(); ++i) (i < axis ? outer : i == axis ? count : inner) *= x.dim(i);
   }
   const T* run(int64_t o, int64_t slice) const { return data + (o * count + slice) * inner; }
   size_t operator()(int64_t slice) const {
