@@ -149,6 +149,16 @@ HOLDFAST_API Tensors svd(const In& tensor, const SvdOptions& = {});
 HOLDFAST_API std::tuple<Tensor, Tensor> eigh(const In& tensor);
 /// Eigenvalues of self-adjoint matrices, smallest first.
 HOLDFAST_API Tensor eigvalsh(const In& tensor);
+struct EighTridiagonalOptions {
+  bool eigvals_only = true;
+  std::string select = "a";             // all, "i" by number, "v" by value
+  MaybeIn select_range = std::nullopt;  // first and last
+  MaybeIn tol = std::nullopt;           // what errors may be; they are those of rounding
+};
+/// Eigenvalues of the self-adjoint matrix with `alpha` on its diagonal and `beta` above it; and
+/// eigenvectors unless eigvals_only.
+HOLDFAST_API Tensors eigh_tridiagonal(const In& alpha, const In& beta,
+                                      const EighTridiagonalOptions& = {});
 /// Eigenvalues and eigenvectors, complex.
 HOLDFAST_API std::tuple<Tensor, Tensor> eig(const In& tensor);
 /// Eigenvalues, complex.

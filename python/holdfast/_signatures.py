@@ -57,6 +57,17 @@ def _meshgrid(function: Callable[..., Any]) -> Callable[..., Any]:
     return meshgrid
 
 
+@_adapts("linalg.eigh_tridiagonal")
+def _eigh_tridiagonal(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Answers one tensor where only the eigenvalues are asked for, else a tuple of two."""
+
+    def eigh_tridiagonal(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return result[0] if len(result) == 1 else tuple(result)
+
+    return eigh_tridiagonal
+
+
 @_adapts("linalg.svd")
 def _svd(function: Callable[..., Any]) -> Callable[..., Any]:
     """Answers one tensor where only the singular values are asked for, else a tuple of three."""
