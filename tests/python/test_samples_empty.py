@@ -12,7 +12,6 @@ from slopes import tensors_of
 
 import holdfast as tf
 
-
 UNKNOWN_TO_NUMPY = (ValueError, TypeError, IndexError, ZeroDivisionError, np.linalg.LinAlgError)
 
 
