@@ -90,13 +90,20 @@ Tensors banded_gradient(Grad& g) {
   bool lower = g.attr(0).b(), adjoint = g.attr(1).b();
   const Tensor& bands = g.x(0);
   Tensor db = linalg::banded_triangular_solve(bands, g.dy(), {lower, !adjoint}), da;
-  if (g.wants(0)) {
+  if (g.wants(0) && bands.shape().is_full() && bands.size() == 0) {
+    da = zeros_like(bands);
+  } else if (g.wants(0)) {
     da =
         adjoint ? -matmul(g.y(), db, {.adjoint_b = true}) : -matmul(db, g.y(), {.adjoint_b = true});
     Tensor sizes = shape(bands);
     Tensor outermost = gather(sizes, size(sizes) - 2) - 1, none = zeros_like(outermost);
     Sizes k(lower ? stack({-outermost, none}) : stack({none, outermost}));
-    da = sum_to(linalg::diag_part(da, {.k = k, .align = "LEFT_RIGHT"}), bands);
+    Tensor parts = linalg::diag_part(da, {.k = k, .align = "LEFT_RIGHT"});
+    // One diagonal comes without an axis that counts them.
+    Tensor counted = concat({slice(shape(da), {0}, Sizes(reshape(size(shape(da)) - 2, {1}))),
+                             slice(sizes, Sizes(reshape(size(sizes) - 2, {1})), {2})},
+                            0);
+    da = sum_to(reshape(parts, Sizes(counted)), bands);
   }
   return {da, g.wants(1) ? sum_to(db, g.x(1)) : Tensor()};
 }

@@ -201,7 +201,7 @@ REGISTER(FUNCTION(&linalg::cholesky_solve)
              .python("linalg.cholesky_solve")
              .doc("x of A x = rhs, given the Cholesky factor of A.")
              .samples("np.tril(uniform(3, 3)) + 3 * np.eye(3, dtype='float32'), uniform(3, 2)")
-             .reference("np.linalg.solve(chol @ np.swapaxes(chol, -1, -2), rhs)")
+             .reference("np.linalg.solve(chol @ np.conj(np.swapaxes(chol, -1, -2)), rhs)")
              .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::cholesky_solve(const In& chol, const In& rhs) {
   Tensor l = chol;

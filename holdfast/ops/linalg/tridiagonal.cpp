@@ -266,12 +266,13 @@ REGISTER(
         .python("linalg.tridiagonal_solve")
         .doc("x of A x = rhs for tridiagonal matrices: three rows of diagonals, three tensors, or "
              "whole matrices.")
-        .samples("[uniform(3, 4) + np.array([[0.], [3.], [0.]])], uniform(4, 2)",
-                 "[uniform(2, 3, 4) + np.array([[0.], [3.], [0.]])], uniform(2, 4)",
-                 "[uniform(4, 4) + 3 * np.eye(4)], uniform(2, 4), diagonals_format='matrix', "
-                 "transpose_rhs=True, conjugate_rhs=True",
-                 "[uniform(3), positive(4, low=3, high=4), uniform(3)], uniform(4, 2), "
-                 "diagonals_format='sequence', partial_pivoting=False")
+        .samples(
+            "[uniform(3, 4) + np.array([[0], [3], [0]], 'f')], uniform(4, 2)",
+            "[uniform(2, 3, 4) + np.array([[0], [3], [0]], 'f')], uniform(2, 4)",
+            "[uniform(4, 4) + 3 * np.eye(4, dtype='f')], uniform(2, 4), diagonals_format='matrix', "
+            "transpose_rhs=True, conjugate_rhs=True",
+            "[uniform(3), positive(4, low=3, high=4), uniform(3)], uniform(4, 2), "
+            "diagonals_format='sequence', partial_pivoting=False")
         .reference(
             "(lambda d, b: np.linalg.solve(d, b) if b.ndim == d.ndim else "
             "np.linalg.solve(d, b[..., None])[..., 0])("
