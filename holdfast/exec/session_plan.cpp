@@ -46,17 +46,21 @@ class Walk {
       if (n->op == &placeholder_op()) not_fed(*n);
       for (const Edge& e : n->inputs)
         if (e.node) visit(e, n);
-      for (const Ref<Node>& before : n->after) visit(before.get(), n);
+      for (const Ref<Node>& before : n->after)
+        if (!is_fed(before)) visit(before.get(), n);
     }
   }
   bool needs(const Node* n) const { return asked_by_.count(n) != 0; }
   bool given(const Edge& e) const { return given_.count(key_of(e)) != 0; }
+  // Whether it is an input that has its value already: who waits for it need not.
+  bool is_fed(const Ref<Node>& n) const { return n->op == &placeholder_op() && given({n, 0}); }
 
  private:
   void visit(const Edge& e, const Node* by) {
     if (!given(e)) visit(e.node.get(), by);
   }
   void visit(const Node* n, const Node* by) {
+    if (asked_.done && asked_.done->count(n)) return;
     if (asked_by_.emplace(n, by).second) todo_.push_back(n);
   }
 
@@ -162,16 +166,22 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
     if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
       copy->inputs.push_back(at(e));
-      if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp")) continue;
+      // Who asks whether a variable has a value does not want to give it one by asking.
+      if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp") ||
+          n->is("VarIsInitializedOp"))
+        continue;
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node));
           held && reads.insert(held).second)
         out.reads.push_back(held);
     }
-    for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
+    for (const Ref<Node>& before : n->after)
+      if (auto it = copies.find(before.get()); it != copies.end() && !walk.is_fed(before))
+        copy->after.push_back(it->second);  // else it has run before
     out.graph->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }
   for (const Edge& e : asked.edges) out.graph->outputs.push_back(at(e));
+  out.copies = std::move(copies);
   return out;
 }
 

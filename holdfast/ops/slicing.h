@@ -53,17 +53,6 @@ struct GatherNdOptions {
 };
 /// Slices of `params` at positions: the last axis of `indices` holds coordinates.
 HOLDFAST_API Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& = {});
-struct ResourceGatherOptions {
-  std::optional<DType> dtype = {};  // what the variable holds; checked where it is given
-  int64_t batch_dims = 0;
-  bool validate_indices = true;  // kept for compatibility: indices are always checked
-};
-/// Rows of a variable, given by its handle.
-HOLDFAST_API Tensor resource_gather(const In& resource, const In& indices,
-                                    const ResourceGatherOptions& = {});
-/// Parts of a variable, given by its handle, at positions.
-HOLDFAST_API Tensor resource_gather_nd(const In& resource, const In& indices,
-                                       const ResourceGatherOptions& = {});
 /// gather along the last axis of `indices`, the axes before it being batches.
 HOLDFAST_API Tensor batch_gather(const In& params, const In& indices);
 
