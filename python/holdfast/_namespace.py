@@ -141,6 +141,16 @@ def fill_registered(late: str) -> None:
             put(path, function)
 
 
+def _operation() -> Any:
+    """What an op without results gives: in a graph the operation, else nothing."""
+    graph = _holdfast.current_graph()
+    if graph is None:
+        return None
+    from ._graph import operation_of
+
+    return operation_of(graph._nodes()[-1])
+
+
 class RawOp:
     """One op of the registry, called with keywords as TensorFlow's raw ops are."""
 
@@ -162,7 +172,8 @@ class RawOp:
         return str(self.record["doc"])
 
     def __call__(self, **arguments: Any) -> Any:
-        return _holdfast.raw_op(self.__name__, **arguments)
+        given = _holdfast.raw_op(self.__name__, **arguments)
+        return _operation() if given is None else given
 
     def __repr__(self) -> str:
         return f"<raw op {self.__name__}>"

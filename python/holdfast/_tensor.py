@@ -348,7 +348,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if graph is not None:
         with graph_outside():
             made = constant(value, dtype, shape)
-        return graph._constant(made, name)
+        return graph._constant(made, name or "Const")
     made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
     if shape is None:
         return made
