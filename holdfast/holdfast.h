@@ -26,6 +26,7 @@
 #include "holdfast/ops/losses.h"
 #include "holdfast/ops/lu.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/morphology.h"
 #include "holdfast/ops/nn.h"
 #include "holdfast/ops/normalization.h"
 #include "holdfast/ops/padding.h"
@@ -38,4 +39,5 @@
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/spatial.h"
 #include "holdfast/ops/state.h"
+#include "holdfast/ops/training.h"
 #include "holdfast/tensor/live.h"

@@ -70,6 +70,7 @@ from ._graph_gradients import AggregationMethod, gradients, hessians
 from ._keep import keep, peek
 from ._live import LiveTensors, live_tensors
 from ._module import Module
+from ._moving_average import ExponentialMovingAverage as _ExponentialMovingAverage
 from ._name_scope import name_scope
 from ._print import print
 from ._pyfunc import numpy_function, py_function
@@ -118,6 +119,7 @@ _namespace.build(
         _dlpack.NAMES,
         _initializers.NAMES,
         _builds.NAMES,
+        {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
         _TRACE_TYPES,
         _graph_watch.NAMES,
     ),

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from . import _holdfast, _registry
 from ._graph import Graph, Operation, operation_of
 from ._shape import TensorShape
+from ._tensor import convert_to_tensor
 from ._variable import Variable, loose
 from .errors import fail, unsupported
 
@@ -217,8 +218,19 @@ class GraphVariable(Variable):
         return self._after(change, updates, None, True, op)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
-        change = _registry.function(f"tensor_scatter_nd_{how}")
-        return self.assign(change(self.read(), indices, self._fitting(updates)))
+        op = f"ScatterNd{how.capitalize()}"
+
+        def change(parts: Any) -> None:
+            where = convert_to_tensor(indices)
+            _registry.raw_op(f"Resource{op}", ref=self, indices=where, updates=parts)
+
+        return self._after(change, updates, None, True, op)
+
+    def _scatter_batches(self, indices: Any, updates: Any) -> Any:
+        def change(rows: Any) -> None:
+            self._batch_scatter_update(indices, rows)
+
+        return self._after(change, updates, None, True, "BatchScatterUpdate")
 
     def count_up_to(self, limit: int) -> NoReturn:
         """Not supported."""

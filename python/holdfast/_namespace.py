@@ -141,16 +141,6 @@ def fill_registered(late: str) -> None:
             put(path, function)
 
 
-def _operation() -> Any:
-    """What an op without results gives: in a graph the operation, else nothing."""
-    graph = _holdfast.current_graph()
-    if graph is None:
-        return None
-    from ._graph import operation_of
-
-    return operation_of(graph._nodes()[-1])
-
-
 class RawOp:
     """One op of the registry, called with keywords as TensorFlow's raw ops are."""
 
@@ -172,8 +162,12 @@ class RawOp:
         return str(self.record["doc"])
 
     def __call__(self, **arguments: Any) -> Any:
-        given = _holdfast.raw_op(self.__name__, **arguments)
-        return _operation() if given is None else given
+        found = _holdfast.raw_op(self.__name__, **arguments)
+        if found is not None or _holdfast.current_graph() is None:
+            return found
+        from ._graph_control import newest
+
+        return newest(())  # an op that only changes state is the operation itself
 
     def __repr__(self) -> str:
         return f"<raw op {self.__name__}>"

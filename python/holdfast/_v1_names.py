@@ -18,6 +18,7 @@ from . import (
     _v1_config,
     _v1_functions,
     _v1_initializers,
+    _v1_nn,
     _v1_partition,
     _v1_scopes,
     _v1_store,
@@ -514,4 +515,4 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     **_later(),
     **_v1_functions.NAMES,
 }.items()}  # fmt: skip
-NAMES |= _v1_initializers.NAMES | _v1_train.NAMES
+NAMES |= _v1_initializers.NAMES | _v1_train.NAMES | _v1_nn.NAMES

@@ -379,9 +379,9 @@ class Variable(_holdfast.VariableBase):
         return self
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Variable:
-        new = self._fitting(updates)
-        scatter = _registry.function(f"tensor_scatter_nd_{how}")
-        self._assign(scatter(self.read(), indices, new))
+        op = f"ResourceScatterNd{how.capitalize()}"
+        given = {"indices": convert_to_tensor(indices), "updates": self._fitting(updates)}
+        _registry.raw_op(op, ref=self, **given)
         return self
 
     def scatter_add(
@@ -449,12 +449,16 @@ class Variable(_holdfast.VariableBase):
     def batch_scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
-        """Not supported."""
-        unsupported(
-            "`Variable.batch_scatter_update` is not supported",
-            "rows are replaced along the first axis only",
-            fix="use `scatter_update`, or `scatter_nd_update` with full indices",
-        )
+        """Replaces rows along the last axis of the indices; the axes before it are batches."""
+        if not isinstance(sparse_delta, IndexedSlices):
+            given = type(sparse_delta).__name__
+            fail("E1104", f"`batch_scatter_update` got a {given}, expected tf.IndexedSlices")
+        indices = convert_to_tensor(sparse_delta.indices)
+        return self._scatter_batches(indices, self._fitting(sparse_delta.values))
+
+    def _scatter_batches(self, indices: Any, updates: Any) -> Variable:
+        self._batch_scatter_update(indices, updates)
+        return self
 
     def _assign_part(self, key: Any, value: Any, name: str | None = None) -> Variable:
         """`self[key].assign(value)`."""
