@@ -127,6 +127,13 @@ class _Prefix(threading.local):
         self.now = ""
 
 
+class _Watchers(threading.local):
+    """What is called with each op that this thread adds, innermost first."""
+
+    def __init__(self) -> None:
+        self.now: list[Any] = []
+
+
 class _Colocated(threading.local):
     """The groups that ops of this thread join."""
 
@@ -173,6 +180,7 @@ class Graph(Collections, _holdfast.GraphBase):
         self._scopes: Any = None  # the variable scopes in force, of each thread
         self._colocated = _Colocated()
         self._prefix = _Prefix()
+        self._watchers = _Watchers()
         self._groups: dict[int, list[bytes]] = {}  # of ops that are to be where another one is
         self._closed: set[tuple[str, Any]] = set()  # what may not be fed or fetched
 

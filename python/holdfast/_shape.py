@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, overload
 
-from . import _dtypes
+from . import _dtypes, _holdfast
 from ._dimension import Dimension, size_of
 
 __all__ = ["Dimension", "TensorShape", "TensorSpec", "broadcast_static_shape"]
@@ -271,6 +271,11 @@ def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> Tensor
     return make_shape(tuple(sizes))
 
 
+def _of_a_graph(tensor: Any) -> bool:
+    known: Any = _holdfast
+    return bool(getattr(tensor, "_symbolic", False)) and known.graph_of(tensor) is not None
+
+
 class TensorSpec:
     """What is known of a tensor: shape, dtype and name."""
 
@@ -311,7 +316,8 @@ class TensorSpec:
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The specification that exactly fits `tensor`."""
-        return cls(tensor.shape, tensor.dtype, name)
+        own = tensor.op.name if name is None and _of_a_graph(tensor) else name
+        return cls(tensor.shape, tensor.dtype, own)
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether dtype and shape may be those of `spec_or_tensor`."""
@@ -326,7 +332,7 @@ class TensorSpec:
             isinstance(other, TensorSpec)
             and self._dtype == other._dtype
             and self._shape.is_subtype_of(other._shape)
-            and other._name in (None, self._name)
+            and self._name in (None, other._name)
         )
 
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:

@@ -42,7 +42,7 @@ from ._graph import GraphKeys, get_default_graph
 from ._graph_control import graph_for, grouped
 from ._graph_def import GraphDef, NodeDef
 from ._name_scope import name_scope
-from ._session import InteractiveSession, Session, get_default_session
+from ._session import IndexedSlicesValue, InteractiveSession, Session, get_default_session
 from ._shape import Dimension, as_shape
 from ._tensor import constant, convert_to_tensor
 from ._variable import Variable
@@ -476,6 +476,8 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "make_template": _v1_template.make_template,
     "wrap_function": _v1_wrap.wrap_function,
     "assert_variables_initialized": assert_variables_initialized,
+    "IndexedSlicesValue": IndexedSlicesValue,
+    "no_regularizer": lambda _: None,
     "global_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "all_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "trainable_variables": _collection(GraphKeys.TRAINABLE_VARIABLES),
