@@ -23,6 +23,7 @@ Arg attribute(const AttrDef& def, PyObject* o) {
     return Arg(std::string(text, static_cast<size_t>(size)));
   }
   if (auto ints = ints_of(o)) {
+    if (is_one_int(o)) return Arg((*ints)[0]);
     if (std::holds_alternative<Shape>(def.default_value.value())) return Arg(Shape(*ints));
     return Arg(std::move(*ints));
   }
