@@ -5,6 +5,7 @@ All other names of `tf.compat.v1` are those of version 2; see `_namespace`.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ from . import (
     _v1_train,
     _v1_wrap,
 )
+from ._device_spec import DeviceSpecV1
 from ._dtypes import (
     as_dtype,
     bfloat16,
@@ -42,7 +44,7 @@ from ._graph import GraphKeys, get_default_graph
 from ._graph_control import graph_for, grouped
 from ._graph_def import GraphDef, NodeDef
 from ._name_scope import name_scope
-from ._session import InteractiveSession, Session, get_default_session
+from ._session import IndexedSlicesValue, InteractiveSession, Session, get_default_session
 from ._shape import Dimension, as_shape
 from ._tensor import constant, convert_to_tensor
 from ._variable import Variable
@@ -217,18 +219,49 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
 
 
 class v1_name_scope:
-    """`tf.compat.v1.name_scope`: a scope that may have a default name."""
+    """`tf.compat.v1.name_scope`: a scope that may have a default name, in the graph of `values`."""
 
     def __init__(
         self, name: str | None, default_name: str | None = None, values: Any = None
     ) -> None:
-        self._scope = name_scope((default_name if name is None else name) or "")
+        for given in (name, default_name):
+            if not isinstance(given, (str, type(None))):
+                raise TypeError(f"a scope's name is of type {type(given).__name__}, expected str")
+        if name is None and default_name is None and values is not None:
+            raise ValueError("`name_scope` got `values` and no name: give `name` or `default_name`")
+        self._name, self._values = (default_name if name is None else name) or "", values
+
+    @property
+    def name(self) -> str:
+        """The name, as given."""
+        return self._name
 
     def __enter__(self) -> str:
-        return self._scope.__enter__()
+        with contextlib.ExitStack() as entered:
+            graph = _graph_of(self._values or ())
+            if graph is not None:
+                entered.enter_context(graph.as_default())
+            scope = entered.enter_context(name_scope(self._name))
+            self._exits = entered.pop_all()
+        return scope
 
     def __exit__(self, *error: object) -> None:
-        self._scope.__exit__(None, None, None)
+        self._exits.close()
+
+
+def _graph_of(values: Any) -> Any:
+    """The one graph that all of `values` belong to, None where none does."""
+    found: Any = None
+    for value in values:
+        element = getattr(value, "_as_graph_element", None)
+        value = element() if element is not None else value
+        graph = value.graph if isinstance(value, _graph.Operation) else None
+        if isinstance(value, _holdfast.Tensor):
+            graph = _holdfast.graph_of(value)
+        if graph is not None and found is not None and graph is not found:
+            raise ValueError(f"`values` belong to several graphs; `{value.name}` to another one")
+        found = graph if found is None else found
+    return found
 
 
 # Functions under their old names.
@@ -385,6 +418,7 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "executing_eagerly_outside_functions": _graph.eager_outside_functions,
     "executing_eagerly": executing_eagerly,
     "Dimension": Dimension,
+    "DeviceSpec": DeviceSpecV1,
     "Graph": _graph.Graph,
     "GraphKeys": GraphKeys,
     "GraphDef": GraphDef,
@@ -414,6 +448,8 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "make_template": _v1_template.make_template,
     "wrap_function": _v1_wrap.wrap_function,
     "assert_variables_initialized": assert_variables_initialized,
+    "IndexedSlicesValue": IndexedSlicesValue,
+    "no_regularizer": lambda _: None,
     "global_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "all_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "trainable_variables": _collection(GraphKeys.TRAINABLE_VARIABLES),
