@@ -239,3 +239,15 @@ def _fractional_pool(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(value, ratio, pseudo_random, overlapping, seed, name=name)
 
     return pool
+
+
+@_adapts("scalar_mul", "math.scalar_mul")
+def _scalar_mul(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes rows of a larger tensor too, and multiplies these alone."""
+
+    def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+        if not isinstance(x, IndexedSlices):
+            return function(scalar, x, name=name)
+        return IndexedSlices(function(scalar, x.values, name=name), x.indices, x.dense_shape)
+
+    return scalar_mul
