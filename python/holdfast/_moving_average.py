@@ -81,7 +81,7 @@ class ExponentialMovingAverage:
                 graph = getattr(value, "_python_graph", None)
                 if graph is not None:
                     graph.add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, value)
-                return Variable(value.initialized_value(), False, name=title)  # type: ignore[attr-defined]
+                return Variable(value.initialized_value(), False, name=title)
             average = Variable(_zeros_like(value), False, name=title)
             if self._zero_debias:
                 self._debiased[average.ref()] = (

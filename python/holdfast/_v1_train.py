@@ -28,7 +28,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
 def assert_global_step(global_step_tensor: Any) -> None:
     """Refuses a count of steps that is no integer scalar."""
     step = global_step_tensor
-    if not isinstance(step, (_holdfast.Tensor, _holdfast.VariableBase)):
+    if not any(isinstance(step, kind) for kind in (_holdfast.Tensor, _holdfast.VariableBase)):
         raise TypeError(
             f"the global step is a {type(step).__name__}, expected a Variable or tensor"
         )
