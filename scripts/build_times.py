@@ -17,8 +17,9 @@ def main(folder: str) -> None:
         if output.endswith((".o", ".gch")):
             spent[output] = (int(end) - int(begin)) / 1000
     slowest = sorted(spent.items(), key=lambda item: -item[1])
+    whole = sum(spent.values())
     print(
-        f"Compiled {len(spent)} files in {sum(spent.values()):.0f} s (budget {BUILD_BUDGET:.0f} s on a quiet machine)"
+        f"Compiled {len(spent)} files in {whole:.0f} s (budget on a quiet machine: {BUILD_BUDGET:.0f} s)"
     )
     for output, seconds in slowest[:5]:
         over = "  over the budget of a file" if seconds > FILE_BUDGET else ""
