@@ -18,9 +18,7 @@ def main(folder: str) -> None:
             spent[output] = (int(end) - int(begin)) / 1000
     slowest = sorted(spent.items(), key=lambda item: -item[1])
     whole = sum(spent.values())
-    print(
-        f"Compiled {len(spent)} files in {whole:.0f} s (budget on a quiet machine: {BUILD_BUDGET:.0f} s)"
-    )
+    print(f"Compiled {len(spent)} files in {whole:.0f} s (budget, quiet: {BUILD_BUDGET:.0f} s)")
     for output, seconds in slowest[:5]:
         over = "  over the budget of a file" if seconds > FILE_BUDGET else ""
         print(f"  {seconds:5.1f} s  {output.partition('.dir/')[2] or output}{over}")
