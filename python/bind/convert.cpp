@@ -278,7 +278,8 @@ std::string repr_of(PyObject* o) {
   // The same program says the same on every run: no addresses.
   for (size_t at; (at = s.find(" at 0x")) != std::string::npos;)
     s.erase(at, s.find_first_not_of("0123456789abcdef", at + 6) - at);
-  return s.size() > 60 ? s.substr(0, 57) + "..." : s;
+  if (s.size() > 60) s.replace(57, std::string::npos, "...");
+  return s;
 }
 
 DType known_dtype(PyObject* o) {
