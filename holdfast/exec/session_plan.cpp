@@ -46,11 +46,14 @@ class Walk {
       if (n->op == &placeholder_op()) not_fed(*n);
       for (const Edge& e : n->inputs)
         if (e.node) visit(e, n);
-      for (const Ref<Node>& before : n->after) visit(before.get(), n);
+      for (const Ref<Node>& before : n->after)
+        if (!is_fed(before)) visit(before.get(), n);
     }
   }
   bool needs(const Node* n) const { return asked_by_.count(n) != 0; }
   bool given(const Edge& e) const { return given_.count(key_of(e)) != 0; }
+  // Whether it is an input that has its value already: who waits for it need not.
+  bool is_fed(const Ref<Node>& n) const { return n->op == &placeholder_op() && given({n, 0}); }
 
  private:
   void visit(const Edge& e, const Node* by) {
@@ -167,7 +170,8 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
           held && reads.insert(held).second)
         out.reads.push_back(held);
     }
-    for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
+    for (const Ref<Node>& before : n->after)
+      if (!walk.is_fed(before)) copy->after.push_back(copies.at(before.get()));
     out.graph->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }

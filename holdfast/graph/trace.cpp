@@ -120,6 +120,11 @@ std::vector<Ref<Node>> Tracer::control() const {
   return it == control_.end() ? std::vector<Ref<Node>>() : it->second.back();
 }
 
+void Tracer::wait_for(Wait wait) {
+  if (wait.scope != graph_->scope && graph_->scope->inside(wait.scope.get()))
+    waits_.push_back(std::move(wait));
+}
+
 Edge Tracer::constant(const Tensor& t) {
   Ref<Node>& node = constants_[t.id()];
   if (!node) {

@@ -39,6 +39,14 @@ class HOLDFAST_API Tracer final : public Interpreter {
   void pop_control();
   /// What is added now must run after these.
   std::vector<Ref<Node>> control() const;
+  /// A node of a graph around this one, a branch's or a body's, that has to run before it: before
+  /// the op that the branch or the body is part of.
+  struct Wait {
+    Ref<Scope> scope;
+    Ref<Node> node;
+  };
+  void wait_for(Wait wait);
+  const std::vector<Wait>& waits() const { return waits_; }
   /// What `t` is inside: itself, a capture, or a constant. Throws where it can't be had; `name` is
   /// what the user calls it.
   Edge resolve(const Tensor& t, const std::string& name = {});
@@ -69,6 +77,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
   RefCounted* home_;
   std::unordered_map<const Node*, std::vector<Tensor>>
       plain_;  // symbols that custom gradients hold, which keep nothing
+  std::vector<Wait> waits_;
   mutable std::mutex control_mutex_;
   std::unordered_map<std::thread::id, std::vector<std::vector<Ref<Node>>>> control_;
 };

@@ -262,6 +262,19 @@ void bind_open_graph(nb::module_& m) {
     });
   });
   m.def("set_graph_class", [](nb::object c) { graph_class() = Object::share(c.ptr()); });
+  m.def("wait_for", [](const std::vector<NodeBox*>& nodes) {
+    Tracer* tracer = current_trace();
+    for (NodeBox* n : nodes)
+      if (tracer) tracer->wait_for({n->graph->scope(), n->node});
+  });
+  // Whether ops go to a branch or a loop's body in a graph that is written by hand.
+  m.def("below_graph", [] {
+    Tracer* tracer = current_trace();
+    if (!tracer || current_graph()) return false;
+    const Scope* s = tracer->graph()->scope.get();
+    while (s->parent) s = s->parent.get();
+    return s->kind == ScopeKind::kGraph;
+  });
   m.def("current_graph", [] { return run([] { return wrap_graph(current_graph()); }); });
   m.def("graph_of", [](const Tensor& t) { return run([&] { return wrap_graph(graph_of(t)); }); });
   m.def("node_of", [](const Tensor& t) -> nb::object {

@@ -135,17 +135,48 @@ def v1_gradients(
     return gradients(ys, xs, grad_ys, name, *hints, stop_gradients, unconnected_gradients)
 
 
-def v1_assert_rank(
+def _ranked(check: str) -> Callable[..., Any]:
+    """A check of ranks, with the arguments of version 1."""
+    newer = getattr(debugging, check)
+
+    def ranked(
+        x: Any,
+        rank: Any,
+        data: Any = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Any:
+        _no_data(check, data)
+        return newer(x, rank, message, name)
+
+    ranked.__name__, ranked.__doc__ = check, newer.__doc__
+    return ranked
+
+
+def v1_assert_rank_in(
     x: Any,
-    rank: Any,
+    ranks: Any,
     data: Any = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """Stops unless `x` has that rank."""
-    _no_data("assert_rank", data)
-    return debugging.assert_rank(x, rank, message, name)
+    """Stops unless the number of dimensions of `x` is one of `ranks`."""
+    _no_data("assert_rank_in", data)
+    return debugging.assert_rank_in(x, ranks, message, name)
+
+
+def v1_assert_shapes(
+    shapes: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Stops unless tensors have shapes that fit."""
+    _no_data("assert_shapes", data)
+    return debugging.assert_shapes(shapes, None, summarize, message, name)
 
 
 def v1_assert_near(
@@ -276,7 +307,10 @@ NAMES: dict[str, Any] = {
     "check_numerics": debugging.check_numerics,
     "while_loop": v1_while_loop,
     "gradients": v1_gradients,
-    "assert_rank": v1_assert_rank,
+    "assert_rank": _ranked("assert_rank"),
+    "assert_rank_at_least": _ranked("assert_rank_at_least"),
+    "assert_rank_in": v1_assert_rank_in,
+    "assert_shapes": v1_assert_shapes,
     "assert_near": v1_assert_near,
     **{name: getattr(debugging, name) for name in _SAME},
     "newaxis": None,

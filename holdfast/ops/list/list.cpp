@@ -12,6 +12,7 @@ namespace holdfast {
 namespace {
 
 constexpr DTypes kLists{DType::kVariant};
+constexpr int64_t kMostElements = int64_t{1} << 27;  // what a wrong index may not make a list of
 
 void gives_list(Infer& s) { s.output(DType::kVariant, Shape{}); }
 
@@ -65,16 +66,27 @@ Status run_push(Call& c) {
 Status run_set(Call& c) {
   int64_t i = index_of(c.in(1));
   if (i < 0) return {Code::E1103, cat(c.op.name, ": index ", i), "an index counts from 0"};
+  auto length = static_cast<int64_t>(list_value(c.in()).items.size());
+  if (i >= length && !c.attr(0).b())
+    return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
+            "a list grows only if it is made for that, as by `dynamic_size=True` of a TensorArray"};
+  if (i >= kMostElements)
+    return {Code::E1103, cat(c.op.name, ": index ", i),
+            cat("a list has at most ", kMostElements, " elements")};
   auto items = items_to_change(c.in());
-  if (i >= static_cast<int64_t>(items.size())) items.resize(static_cast<size_t>(i) + 1);
+  if (i >= length) items.resize(static_cast<size_t>(i) + 1);
   items[static_cast<size_t>(i)] = c.in(2);
   c.set_out(0, make_list(std::move(items)));
   return {};
 }
 
 Status run_resize(Call& c) {
+  int64_t n = std::max<int64_t>(index_of(c.in(1)), 0);
+  if (n > kMostElements)
+    return {Code::E1103, cat(c.op.name, ": ", n, " elements"),
+            cat("a list has at most ", kMostElements, " elements")};
   auto items = items_to_change(c.in());
-  items.resize(static_cast<size_t>(std::max<int64_t>(index_of(c.in(1)), 0)));
+  items.resize(static_cast<size_t>(n));
   c.set_out(0, make_list(std::move(items)));
   return {};
 }
@@ -189,6 +201,12 @@ Status run_zeros(Call& c) {
   return {};
 }
 
+Tensor rows_of(const Tensor& x) {
+  if (x.rank() > 0 && x.dim(0) != kUnknown) return Tensor::scalar(static_cast<int32_t>(x.dim(0)));
+  Tensor sizes = shape(x);
+  return list_get(list_unstack(sizes), 0, {sizes.dtype(), Shape{}});
+}
+
 Builder& lists(Builder& b, KernelFn run) {
   for (DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) b.kernel_for(kind, "list", run);
   return b.dtypes(kLists, "L").dtypes(kIndices, "I").dtypes(kAll | kLists);
@@ -216,6 +234,7 @@ const Op push = lists(RAW_OP(TensorListPushBack)
 const Op set = lists(RAW_OP(TensorListSetItem)
                          .doc("A list with another element at an index.")
                          .inputs("input_handle: L, index: I!, item")
+                         .attr("resize_if_index_out_of_bounds", false)
                          .infer(gives_list)
                          .gradient(+[](Grad& g) -> Tensors {
   Tensor zeros = g.x(2).dtype() == DType::kVariant ? list_zeros_like(g.x(2)) : zeros_like(g.x(2));
@@ -288,7 +307,8 @@ const Op unstack_op = lists(RAW_OP(TensorListFromTensor)
                                 .gradient(+[](Grad& g) -> Tensors {
   Shape row = g.x().shape();
   if (row.rank() > 0) row = Shape(std::span<const int64_t>(row.begin() + 1, row.end()));
-  return {list_stack(g.dy(), {g.x().dtype(), row})};
+  // A list may have grown since: what was written behind the rows is none of them.
+  return {list_stack(list_resize(g.dy(), rows_of(g.x())), {g.x().dtype(), row})};
 }),
                             run_unstack);
 
@@ -323,7 +343,9 @@ Tensor list_reserve(const ElementType& e, In count) {
   return reserve({count}, Attrs{Arg(e.dtype), Arg(e.shape)});
 }
 Tensor list_push(In list, In value) { return push({list, value}); }
-Tensor list_set(In list, In index, In value) { return set({list, index, value}); }
+Tensor list_set(In list, In index, In value, bool grows) {
+  return set({list, index, value}, Attrs{Arg(grows)});
+}
 Tensor list_get(In list, In index, const ElementType& e) {
   return get({list, index}, Attrs{Arg(e.dtype), Arg(e.shape)});
 }
