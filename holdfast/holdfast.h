@@ -21,6 +21,7 @@
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/dropout.h"
 #include "holdfast/ops/embedding.h"
+#include "holdfast/ops/image.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/list.h"
 #include "holdfast/ops/losses.h"

@@ -34,6 +34,15 @@ def arg_min(input: Any, dimension: Any, output_type: Any = int64, name: str | No
     return _registry.function("argmin")(input, dimension, output_type, name=name)
 
 
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Positions of what is true, or `x` there and `y` elsewhere; a vector chooses whole rows."""
+    if x is None and y is None:
+        return _registry.function("where")(condition, name=name)
+    if x is None or y is None:
+        raise ValueError("`x` and `y` are given both or not at all.")
+    return _registry.function("raw_ops.Select")(condition, x, y, name=name)
+
+
 def multinomial(
     logits: Any,
     num_samples: Any,
@@ -303,6 +312,7 @@ NAMES: dict[str, Any] = {
     "div": div,
     "arg_max": arg_max,
     "arg_min": arg_min,
+    "where": where,
     "multinomial": multinomial,
     "random_poisson": random_poisson,
     "constant": v1_constant,

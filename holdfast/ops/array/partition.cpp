@@ -125,6 +125,7 @@ Tensors dynamic_partition(const In& data, const In& partitions, int64_t n) {
 static const Op stitch_op =
     OP(DynamicStitch, &dynamic_stitch)
         .args("indices: I, data")
+        .python("dynamic_stitch, raw_ops.DynamicStitch, raw_ops.ParallelDynamicStitch")
         .doc("Joins slices by number: merged[indices[m][i...]] = data[m][i...].")
         .inputs("indices: I, data")
         .dtypes({int32}, "I")

@@ -271,7 +271,8 @@ Labels output_labels(const std::string& text, const Equation& e, const std::vect
   if (e.explicit_output) {
     bool had = false;
     Labels out = parse_term(text, e.output, std::max(0, widest), &had);
-    if (had && widest < 0) refuse(text, "the output has an ellipsis, but no input has");
+    if (!had && widest > 0)
+      refuse(text, cat("the output leaves out the ellipsis, which stands for ", widest, " axes"));
     for (int label : out)
       if (std::none_of(operands.begin(), operands.end(),
                        [&](const Term& x) { return has(x.labels, label); }))
@@ -315,7 +316,7 @@ Term with_repeats(const Term& x, const Labels& output) {
 
 REGISTER(FUNCTION(&einsum)
              .args("equation, inputs")
-             .python("einsum, linalg.einsum")
+             .python("einsum, linalg.einsum, raw_ops.Einsum")
              .doc("Sum of products over the labels that the equation's output leaves out.")
              .samples("'ij,jk->ik', [uniform(3, 4), uniform(4, 5)]",
                       "'bij,bjk->bik', [uniform(2, 3, 4), uniform(2, 4, 5)]",

@@ -53,6 +53,14 @@ struct Determinant {
   T sign{1};
   lapack::real_t<T> log{0};
 };
+// u / |u|. An infinite real number still has a sign.
+template <class T>
+T phase(T u, lapack::real_t<T> size) {
+  if (size == 0) return T(0);
+  if constexpr (!lapack::kComplex<T>)
+    if (std::isinf(u)) return std::copysign(T(1), u);
+  return u / size;
+}
 template <class T>
 Determinant<T> determinant(const T* matrix, int64_t n) {
   std::vector<T> lu(matrix, matrix + n * n);  // the transposed matrix has the same determinant
@@ -63,7 +71,7 @@ Determinant<T> determinant(const T* matrix, int64_t n) {
     T u = lu[static_cast<size_t>(i * n + i)];
     auto size = std::abs(u);
     if (pivots[static_cast<size_t>(i)] != i + 1) d.sign = -d.sign;
-    d.sign = size == 0 ? T(0) : d.sign * (u / size);
+    d.sign = d.sign * phase(u, size);
     d.log += std::log(size);
   }
   return d;
@@ -103,6 +111,13 @@ Status run_log_determinant(Call& c) {
 // A gradient of one number a matrix, times the adjoint inverse of each.
 Tensor times_inverse(const Tensor& numbers, const Tensor& matrix) {
   return expand_dims(expand_dims(numbers, -1), -1) * linalg::inv(matrix, {.adjoint = true});
+}
+
+// A real sign stands still; a complex one turns as the logarithm's imaginary part does.
+Tensors log_determinant_gradient(Grad& g) {
+  Tensor numbers = g.dy(1);
+  if (is_complex(numbers.dtype())) numbers = complex(real(numbers), imag(g.dy(0) * conj(g.y(0))));
+  return {times_inverse(numbers, g.x())};
 }
 
 }  // namespace
@@ -163,9 +178,10 @@ static const Op log_determinant_op =
   s.output(s.dtype(), lapack::leading(s, 0, {}));
 })
         .kernel("lapack", run_log_determinant, kAll, lapack::missing)
-        .gradient(+[](Grad& g) -> Tensors { return {times_inverse(g.dy(1), g.x())}; })
-        .keeps("input")
-        .samples("uniform(3, 3) + 2 * np.eye(3)", "uniform(2, 4, 4) - 2 * np.eye(4)")
+        .gradient(log_determinant_gradient)
+        .keeps("input, sign")
+        .samples("uniform(3, 3) + 2 * np.eye(3)", "uniform(2, 4, 4) - 2 * np.eye(4)",
+                 "complexes(2, 3, 3)")
         .reference("np.linalg.slogdet(input)")
         .checks({.rtol = 1e-4, .atol = 1e-5});
 std::tuple<Tensor, Tensor> linalg::slogdet(const In& x) {

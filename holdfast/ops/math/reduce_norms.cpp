@@ -44,6 +44,19 @@ Tensor clip_by_norm(const In& t, const In& clip_norm, const Axes& axes) {
   return x * most / maximum(norm, most);
 }
 
+REGISTER(FUNCTION(&clip_by_average_norm)
+             .args("t, clip_norm")
+             .python("compat.v1.clip_by_average_norm")
+             .doc("`t` scaled down so that its norm over its number of elements is at most "
+                  "`clip_norm`.")
+             .samples("uniform(3, 4), 0.01", "[3.0, 4.0], 8.0")
+             .reference("(lambda n: np.asarray(t) * clip_norm / np.maximum(n, clip_norm))"
+                        "(np.sqrt(np.sum(np.square(t))) / np.size(t))"));
+Tensor clip_by_average_norm(const In& t, const In& clip_norm) {
+  Tensor x = t, most = clip_norm.tensor(x.dtype());
+  return clip_by_norm(x, most * cast(size(x), x.dtype()));
+}
+
 REGISTER(FUNCTION(&clip_by_global_norm)
              .args("t_list, clip_norm")
              .options<&ClipByGlobalNormOptions::use_norm>("use_norm")
