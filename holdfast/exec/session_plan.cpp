@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/base/text.h"
+#include "holdfast/exec/refed.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {
@@ -33,10 +34,39 @@ std::string called(const Node& n) {
              : n.name;
 }
 
+// Whether the graph was written as if an edge could have no other value than its own.
+bool counted_on(const Edge& e) {
+  return e.node->op != &placeholder_op() && !e.node->op->traits.replaceable;
+}
+
+// What feeds that the graph did not count on may change.
+class Changed {
+ public:
+  Changed(const Graph& g, const std::vector<Edge>& given) {
+    for (const Edge& e : given)
+      if (counted_on(e)) edges_.insert(key_of(e));
+    if (edges_.empty()) return;
+    for (const Ref<Node>& n : g.nodes)
+      if (std::any_of(n->inputs.begin(), n->inputs.end(), [&](const Edge& e) { return has(e); }))
+        nodes_.insert(n.get());
+  }
+  bool any() const { return !edges_.empty(); }
+  bool has(const Edge& e) const {
+    return e.node && (edges_.count(key_of(e)) || nodes_.count(e.node.get()));
+  }
+
+ private:
+  std::unordered_set<EdgeKey, EdgeHash> edges_;
+  std::unordered_set<const Node*> nodes_;
+};
+
 // What is needed, and for each node the one that asked for it first.
 class Walk {
  public:
-  Walk(const OpenGraph& graph, const Asked& asked) : graph_(graph), asked_(asked) {
+  Walk(const OpenGraph& graph, const Asked& asked, const Changed& changed)
+      : graph_(graph), asked_(asked) {
+    std::optional<Rests> rests;
+    if (changed.any()) rests.emplace(*graph.graph());
     for (const Edge& e : asked.given) given_.insert(key_of(e));
     for (const Edge& e : asked.edges) visit(e, nullptr);
     for (const Ref<Node>& n : asked.ops) visit(n.get(), nullptr);
@@ -47,6 +77,9 @@ class Walk {
       for (const Edge& e : n->inputs)
         if (e.node) visit(e, n);
       for (const Ref<Node>& before : n->after) visit(before.get(), n);
+      if (!rests) continue;
+      for (size_t r : rests->readings(*n))  // to see that it is still what was read
+        if (const Edge& e = graph.graph()->readings[r].of; changed.has(e)) visit(e, n);
     }
   }
   bool needs(const Node* n) const { return asked_by_.count(n) != 0; }
@@ -136,22 +169,20 @@ std::string name_in_line(const Tensor& t) {
 }
 
 Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
-  Walk walk(from, asked);
+  Changed changed(*from.graph(), asked.given);
+  Walk walk(from, asked, changed);
   Pruned out;
   out.graph = make_ref<Graph>(from.scope());
-  NodeMap copies;
-  std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> inputs;
+  std::vector<std::string> names;
+  for (const Edge& e : asked.given)
+    if (counted_on(e)) names.push_back(e.node->name);
+  Refed again(*from.graph(), *out.graph, quoted(names));
   for (const Edge& e : asked.given) {
     Ref<Node> input = placeholder_for(type_of(e), e.node->where);
     out.graph->add(input, e.node->name);
     out.graph->inputs.push_back(input);
-    inputs.emplace(key_of(e), input);
+    again.given(e, input, counted_on(e));
   }
-  auto at = [&](const Edge& e) -> Edge {
-    if (!e.node) return {};
-    if (auto it = inputs.find(key_of(e)); it != inputs.end()) return {it->second, 0};
-    return {copies.at(e.node.get()), e.output};
-  };
   std::unordered_set<const OpenGraph::Held*> reads;
   for (const Ref<Node>& n : from.graph()->nodes) {
     if (!walk.needs(n.get())) continue;
@@ -161,17 +192,14 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
         copy->attrs = Attrs{Arg(own.handle(*held))};
     if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
-      copy->inputs.push_back(at(e));
       if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp")) continue;
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node));
           held && reads.insert(held).second)
         out.reads.push_back(held);
     }
-    for (const Ref<Node>& before : n->after) copy->after.push_back(copies.at(before.get()));
-    out.graph->add(copy, n->name);
-    copies.emplace(n.get(), std::move(copy));
+    again.add(*n, std::move(copy));
   }
-  for (const Edge& e : asked.edges) out.graph->outputs.push_back(at(e));
+  for (const Edge& e : asked.edges) out.graph->outputs.push_back(again.at(e));
   return out;
 }
 

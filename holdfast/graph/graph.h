@@ -77,6 +77,15 @@ struct CustomGradient {
   Backward backward;
 };
 
+/// Code that wrote nodes went by what was known of a tensor before it was computed.
+struct Reading {
+  Edge of;
+  Shape sizes;     // what was known of its shape
+  Tensor numbers;  // its elements, where those were read
+  size_t at;       // nodes that were there then: what was written is behind them
+  Where where;     // the line that was executing; null: a branch or a body was being written
+};
+
 /// From a graph's nodes to those of a copy.
 using NodeMap = std::unordered_map<const Node*, Ref<Node>>;
 
@@ -91,6 +100,7 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::vector<Edge> outputs;
   std::vector<Capture> captures;  // their inner nodes are further inputs, after the arguments
   std::vector<CustomGradient> customs;
+  std::vector<Reading> readings;  // kept where somebody may feed what was read
   std::shared_ptr<const NodeMap>
       originals;  // in a copy: what its customs speak of, and what stands for that here; else null
   bool finalized = false;
