@@ -20,19 +20,12 @@ constexpr ScalarInfo kScalars[] = {
 
 struct Chosen {
   LoopTable table;
-  const char* name = "baseline";
   Chosen() {
-#define HOLDFAST_FILL(isa)                                                                    \
-  (isa::add_float_loops(table), isa::add_complex_loops(table), isa::add_integer_loops(table), \
-   isa::add_wide_loops(table), isa::add_cast_loops(table), name = #isa)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-      HOLDFAST_FILL(avx512);
-    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      HOLDFAST_FILL(avx2);
-    else
-      HOLDFAST_FILL(baseline);
-#undef HOLDFAST_FILL
+    HOLDFAST_BEST_ISA(add_float_loops(table));
+    HOLDFAST_BEST_ISA(add_complex_loops(table));
+    HOLDFAST_BEST_ISA(add_integer_loops(table));
+    HOLDFAST_BEST_ISA(add_wide_loops(table));
+    HOLDFAST_BEST_ISA(add_cast_loops(table));
   }
 };
 
@@ -50,7 +43,6 @@ Loop loop_for(Scalar s, DType d) {
 Loop cast_loop(DType from, DType to) {
   return chosen().table.casts[static_cast<int>(from)][static_cast<int>(to)];
 }
-const char* instruction_set() { return chosen().name; }
 
 void run_broadcast(Loop loop, std::span<const Tensor> in, const Tensor& out) {
   int64_t n = out.size();

@@ -97,13 +97,7 @@ const Expr& expr_of(const Attrs& attrs) {
 Loop select_loop(DType d) {
   static const SelectTable table = [] {
     SelectTable t;
-    std::string_view isa = instruction_set();
-    if (isa == "avx512")
-      avx512::add_select_loops(t);
-    else if (isa == "avx2")
-      avx2::add_select_loops(t);
-    else
-      baseline::add_select_loops(t);
+    HOLDFAST_BEST_ISA(add_select_loops(t));
     return t;
   }();
   return kPlain.has(d) ? table.loops[size_of(d)] : nullptr;

@@ -10,13 +10,7 @@ namespace holdfast {
 const RowTable& row_table() {
   static const RowTable table = [] {
     RowTable t;
-    std::string_view isa = instruction_set();
-    if (isa == "avx512")
-      avx512::add_row_loops(t);
-    else if (isa == "avx2")
-      avx2::add_row_loops(t);
-    else
-      baseline::add_row_loops(t);
+    HOLDFAST_BEST_ISA(add_row_loops(t));
     return t;
   }();
   return table;

@@ -1,6 +1,7 @@
 // One table of loops per instruction set; the same sources are compiled for each.
 #pragma once
 
+#include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/expr/expr.h"
 
 namespace holdfast {
@@ -18,9 +19,7 @@ struct LoopTable {
   void add_wide_loops(LoopTable&);    \
   void add_cast_loops(LoopTable&);    \
   }
-HOLDFAST_DECLARE_LOOPS(baseline)
-HOLDFAST_DECLARE_LOOPS(avx2)
-HOLDFAST_DECLARE_LOOPS(avx512)
+HOLDFAST_EACH_ISA(HOLDFAST_DECLARE_LOOPS)
 #undef HOLDFAST_DECLARE_LOOPS
 
 }  // namespace holdfast

@@ -46,12 +46,51 @@ inline To convert(From x) {
 }
 
 template <class From, class To>
+void loop(const void* const* in, void* out, int64_t n);
+
+// 16-bit floats go by way of float32, a piece at a time.
+template <class From, class To>
+void by_way_of_float(const void* const* in, void* out, int64_t n) {
+  constexpr int64_t kPiece = 1024;
+  float piece[kPiece];
+  const void* const from_piece[] = {piece};
+  for (int64_t at = 0; at < n; at += kPiece) {
+    const int64_t m = n - at < kPiece ? n - at : kPiece;
+    const void* const from[] = {static_cast<const From*>(in[0]) + at};
+    loop<From, float>(from, piece, m);
+    loop<float, To>(from_piece, static_cast<To*>(out) + at, m);
+  }
+}
+
+template <class T>
+inline constexpr bool is_short_float = !std::is_same_v<T, float_of<T>>;
+
+template <class From, class To>
 void loop(const void* const* in, void* out, int64_t n) {
-  auto* from = static_cast<const From*>(in[0]);
-  auto* to = static_cast<To*>(out);
+  if constexpr ((is_short_float<From> && !std::is_same_v<To, float>) ||
+                (is_short_float<To> && !std::is_same_v<From, float>)) {
+    by_way_of_float<From, To>(in, out, n);
+  } else {
+    auto* from = static_cast<const From*>(in[0]);
+    auto* to = static_cast<To*>(out);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i)
-    to[i] = static_cast<To>(convert<float_of<To>>(static_cast<float_of<From>>(from[i])));
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = static_cast<To>(convert<float_of<To>>(static_cast<float_of<From>>(from[i])));
+  }
+}
+
+// Between integers only bits move: the sign of the result never matters, that of the operand where
+// the result is wider.
+template <class T>
+inline constexpr bool is_number_of_bits = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class T, bool kBits>
+using as_bits =
+    typename std::conditional_t<kBits, std::make_unsigned<T>, std::type_identity<T>>::type;
+
+template <class From, class To>
+constexpr Loop loop_for() {
+  constexpr bool kIntegers = is_number_of_bits<From> && is_number_of_bits<To>;
+  return &loop<as_bits<From, kIntegers && sizeof(To) <= sizeof(From)>, as_bits<To, kIntegers>>;
 }
 
 template <class F>
@@ -64,7 +103,8 @@ void for_each_plain(F&& f) {
 void add_cast_loops(LoopTable& t) {
   for_each_plain([&]<class From>(From) {
     for_each_plain([&]<class To>(To) {
-      t.casts[static_cast<int>(dtype_of<From>)][static_cast<int>(dtype_of<To>)] = &loop<From, To>;
+      t.casts[static_cast<int>(dtype_of<From>)][static_cast<int>(dtype_of<To>)] =
+          loop_for<From, To>();
     });
   });
 }

@@ -1,6 +1,7 @@
 // Loops in which one operand has a single element for each row.
 #pragma once
 
+#include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/expr/expr.h"
 
 namespace holdfast {
@@ -13,15 +14,12 @@ struct RowTable {
   RowLoop spreads[17] = {};  // out[r * n + i] = in[0][r], by the bytes of an element
 };
 
-namespace baseline {
-void add_row_loops(RowTable&);
-}
-namespace avx2 {
-void add_row_loops(RowTable&);
-}
-namespace avx512 {
-void add_row_loops(RowTable&);
-}
+#define HOLDFAST_DECLARE_ROWS(isa) \
+  namespace isa {                  \
+  void add_row_loops(RowTable&);   \
+  }
+HOLDFAST_EACH_ISA(HOLDFAST_DECLARE_ROWS)
+#undef HOLDFAST_DECLARE_ROWS
 
 /// Those of this machine's best instruction set.
 const RowTable& row_table();

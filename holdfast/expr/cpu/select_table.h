@@ -1,6 +1,7 @@
 // Loops that choose between two operands, one for each size of element.
 #pragma once
 
+#include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/expr/expr.h"
 
 namespace holdfast {
@@ -9,14 +10,11 @@ struct SelectTable {
   Loop loops[17] = {};  // by the bytes of an element
 };
 
-namespace baseline {
-void add_select_loops(SelectTable&);
-}
-namespace avx2 {
-void add_select_loops(SelectTable&);
-}
-namespace avx512 {
-void add_select_loops(SelectTable&);
-}
+#define HOLDFAST_DECLARE_SELECTS(isa)  \
+  namespace isa {                      \
+  void add_select_loops(SelectTable&); \
+  }
+HOLDFAST_EACH_ISA(HOLDFAST_DECLARE_SELECTS)
+#undef HOLDFAST_DECLARE_SELECTS
 
 }  // namespace holdfast

@@ -65,7 +65,7 @@ const Op op = RAW_OP(PrintV2)
 // A text that does not occur in `text`.
 std::string placeholder_for(const std::string& text) {
   std::string out = "{}";
-  while (text.find(out) != std::string::npos) out.insert(1, "_");
+  while (text.find(out) != std::string::npos) out.insert(size_t{1}, size_t{1}, '_');
   return out;
 }
 

@@ -186,16 +186,9 @@ class Folding {
 struct Chosen {
   FoldTable table;
   Chosen() {
-    std::string_view isa = instruction_set();
-#define HOLDFAST_FILL(isa) \
-  (isa::add_float_folds(table), isa::add_integer_folds(table), isa::add_wide_folds(table))
-    if (isa == "avx512")
-      HOLDFAST_FILL(avx512);
-    else if (isa == "avx2")
-      HOLDFAST_FILL(avx2);
-    else
-      HOLDFAST_FILL(baseline);
-#undef HOLDFAST_FILL
+    HOLDFAST_BEST_ISA(add_float_folds(table));
+    HOLDFAST_BEST_ISA(add_integer_folds(table));
+    HOLDFAST_BEST_ISA(add_wide_folds(table));
   }
 };
 

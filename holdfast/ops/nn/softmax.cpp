@@ -64,13 +64,8 @@ Tensor row_sum(const Tensor& t) { return reduce_sum(t, {.axis = Sizes(-1), .keep
 struct Chosen {
   RowTable table;
   Chosen() {
-    std::string_view isa = instruction_set();
-    if (isa == "avx512")
-      avx512::add_softmax_loops(table), avx512::add_norm_loops(table);
-    else if (isa == "avx2")
-      avx2::add_softmax_loops(table), avx2::add_norm_loops(table);
-    else
-      baseline::add_softmax_loops(table), baseline::add_norm_loops(table);
+    HOLDFAST_BEST_ISA(add_softmax_loops(table));
+    HOLDFAST_BEST_ISA(add_norm_loops(table));
   }
 };
 

@@ -67,13 +67,7 @@ int threads_for(double multiplications) {
 }
 
 const GemmTable& own() {
-  static const GemmTable table = [] {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-      return avx512::gemm_table();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::gemm_table();
-    return baseline::gemm_table();
-  }();
+  static const GemmTable table = HOLDFAST_BEST_ISA(gemm_table());
   return table;
 }
 

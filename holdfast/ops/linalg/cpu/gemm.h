@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "holdfast/base/status.h"
+#include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/tensor/dtype.h"
 
 namespace holdfast::gemm {
@@ -53,13 +54,10 @@ struct GemmTable {
 }  // namespace holdfast::gemm
 
 namespace holdfast {
-namespace baseline {
-gemm::GemmTable gemm_table();
-}
-namespace avx2 {
-gemm::GemmTable gemm_table();
-}
-namespace avx512 {
-gemm::GemmTable gemm_table();
-}
+#define HOLDFAST_DECLARE_GEMM(isa) \
+  namespace isa {                  \
+  gemm::GemmTable gemm_table();    \
+  }
+HOLDFAST_EACH_ISA(HOLDFAST_DECLARE_GEMM)
+#undef HOLDFAST_DECLARE_GEMM
 }  // namespace holdfast

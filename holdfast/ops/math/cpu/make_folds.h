@@ -19,9 +19,6 @@
 
 namespace holdfast::HOLDFAST_ISA {
 
-// Vectors are wider than the narrower instruction sets pass; they are never passed, only inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 #define HF_INLINE inline __attribute__((always_inline))
 
 // -- joins: two cells, or two vectors of cells, into one
@@ -83,10 +80,16 @@ template <class T>
 using unsigned_of = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
                                                 std::type_identity<T>>::type;
 
+// Narrow integers are folded in 32 bits: a result is cut to its size, and wraps there as it would
+// have on the way.
+template <class T>
+using cell_of = std::conditional_t<!std::is_integral_v<T> || sizeof(T) >= 4, float_of<T>,
+                                   std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>;
+
 template <class T>
 struct Sum {
   using Join = Add;
-  using Cell = float_of<T>;
+  using Cell = cell_of<T>;
   static HF_INLINE Cell read(T x) { return static_cast<Cell>(x); }
   static T result(Cell c, int64_t) { return static_cast<T>(c); }
 };
@@ -94,13 +97,24 @@ template <class T>
 struct Prod : Sum<T> {
   using Join = Mul;
 };
+// The extreme of no integers is T's own, not the cell's.
+template <class Join, class T, class Cell>
+T extreme(Cell c, int64_t n) {
+  if constexpr (std::is_integral_v<T>)
+    if (n == 0) return Join::template nothing<T>();
+  return static_cast<T>(c);
+}
 template <class T>
 struct Max : Sum<T> {
   using Join = Most;
+  using typename Sum<T>::Cell;
+  static T result(Cell c, int64_t n) { return extreme<Join, T>(c, n); }
 };
 template <class T>
 struct Min : Sum<T> {
   using Join = Least;
+  using typename Sum<T>::Cell;
+  static T result(Cell c, int64_t n) { return extreme<Join, T>(c, n); }
 };
 // An integer mean is a sum in 64 bits, so that it does not wrap where its result would fit.
 template <class T>
@@ -129,7 +143,7 @@ struct Mean {
 template <class T>
 struct Squares {
   using Join = Add;
-  using Cell = float_of<unsigned_of<T>>;
+  using Cell = cell_of<unsigned_of<T>>;
   static HF_INLINE Cell read(T x) {
     auto c = static_cast<Cell>(x);
     if constexpr (is_complex_v<T>)
@@ -143,7 +157,7 @@ struct Squares {
     if constexpr (is_complex_v<T>)
       return T(std::sqrt(c.real()));
     else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(std::sqrt(static_cast<double>(c)));
+      return static_cast<T>(std::sqrt(static_cast<double>(static_cast<unsigned_of<T>>(c))));
     else
       return static_cast<T>(std::sqrt(c));
   }

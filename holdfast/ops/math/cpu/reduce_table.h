@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/tensor/dtype.h"
 
 namespace holdfast {
@@ -37,9 +38,7 @@ struct FoldTable {
   void add_integer_folds(FoldTable&); \
   void add_wide_folds(FoldTable&);    \
   }
-HOLDFAST_DECLARE_FOLDS(baseline)
-HOLDFAST_DECLARE_FOLDS(avx2)
-HOLDFAST_DECLARE_FOLDS(avx512)
+HOLDFAST_EACH_ISA(HOLDFAST_DECLARE_FOLDS)
 #undef HOLDFAST_DECLARE_FOLDS
 
 /// The loops of this machine's best instruction set.

@@ -10,10 +10,7 @@ template <class T>
 const ConvLoops<T>& conv_loops() {
   static const ConvLoops<T> table = [] {
     ConvLoops<T> t;
-    std::string_view isa = instruction_set();
-    isa == "avx512" ? avx512::fill_loops(t)
-    : isa == "avx2" ? avx2::fill_loops(t)
-                    : baseline::fill_loops(t);
+    HOLDFAST_BEST_ISA(fill_loops(t));
     return t;
   }();
   return table;
@@ -24,9 +21,6 @@ template const ConvLoops<float>& conv_loops();
 template const ConvLoops<double>& conv_loops();
 template const ConvLoops<int32_t>& conv_loops();
 
-ColumnsLoop columns_loop() {
-  std::string_view isa = instruction_set();
-  return isa == "avx512" ? avx512::columns : isa == "avx2" ? avx2::columns : baseline::columns;
-}
+ColumnsLoop columns_loop() { return HOLDFAST_BEST_ISA(columns); }
 
 }  // namespace holdfast::nn

@@ -1,6 +1,7 @@
 // The inner loops of our own convolution kernels, compiled once per instruction set.
 #pragma once
 
+#include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::nn {
@@ -32,9 +33,7 @@ using ColumnsLoop = void (*)(const float* y, int64_t rows, int64_t n, const floa
   void fill_loops(ConvLoops<T>&);   \
   extern const ColumnsLoop columns; \
   }
-HOLDFAST_DECLARE(baseline)
-HOLDFAST_DECLARE(avx2)
-HOLDFAST_DECLARE(avx512)
+HOLDFAST_EACH_ISA(HOLDFAST_DECLARE)
 #undef HOLDFAST_DECLARE
 
 /// Those of this machine's best instruction set.

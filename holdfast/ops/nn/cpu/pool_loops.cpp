@@ -10,10 +10,7 @@ template <class T>
 const PoolLoops<T>& pool_loops() {
   static const PoolLoops<T> table = [] {
     PoolLoops<T> t;
-    std::string_view isa = instruction_set();
-    isa == "avx512" ? avx512::fill_loops(t)
-    : isa == "avx2" ? avx2::fill_loops(t)
-                    : baseline::fill_loops(t);
+    HOLDFAST_BEST_ISA(fill_loops(t));
     return t;
   }();
   return table;

@@ -1,6 +1,7 @@
 // The inner loops of pools, over channels, compiled once per instruction set.
 #pragma once
 
+#include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::nn {
@@ -23,9 +24,7 @@ struct PoolLoops {
   template <class T>              \
   void fill_loops(PoolLoops<T>&); \
   }
-HOLDFAST_DECLARE(baseline)
-HOLDFAST_DECLARE(avx2)
-HOLDFAST_DECLARE(avx512)
+HOLDFAST_EACH_ISA(HOLDFAST_DECLARE)
 #undef HOLDFAST_DECLARE
 
 /// Calls `f(T{})` for every dtype that pools take.

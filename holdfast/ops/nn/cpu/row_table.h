@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "holdfast/expr/cpu/instruction_sets.h"
 #include "holdfast/tensor/dtype.h"
 
 namespace holdfast {
@@ -63,9 +64,7 @@ struct RowTable {
   void add_softmax_loops(RowTable&); \
   void add_norm_loops(RowTable&);    \
   }
-HOLDFAST_DECLARE_ROWS(baseline)
-HOLDFAST_DECLARE_ROWS(avx2)
-HOLDFAST_DECLARE_ROWS(avx512)
+HOLDFAST_EACH_ISA(HOLDFAST_DECLARE_ROWS)
 #undef HOLDFAST_DECLARE_ROWS
 
 /// The loops of this machine's best instruction set.
