@@ -11,7 +11,7 @@
 namespace holdfast {
 namespace {
 
-enum StillAttr { kSizes, kNumbers, kTensor, kReader, kFed };
+enum StillAttr { kSizesThen, kNumbersThen, kTensorName, kReaderName, kFedNames };
 
 std::string numbers_text(const Tensor& t) {
   std::string out;
@@ -27,13 +27,13 @@ void infer_still(Infer&) {}
 
 Status run_still(Call& c) {
   const Tensor& t = c.in();
-  const Shape& sizes = c.attr(kSizes).shape();
-  bool counts = !c.attr(kNumbers).none();
-  if (counts ? same_numbers(t, c.attr(kNumbers).tensor()) : sizes.compatible(t.shape())) return {};
-  const std::string &tensor = c.attr(kTensor).s(), &reader = c.attr(kReader).s(),
-                    &fed = c.attr(kFed).s();
+  const Shape& sizes = c.attr(kSizesThen).shape();
+  bool counts = !c.attr(kNumbersThen).none();
+  if (counts ? same_numbers(t, c.attr(kNumbersThen).tensor()) : sizes.compatible(t.shape())) return {};
+  const std::string &tensor = c.attr(kTensorName).s(), &reader = c.attr(kReaderName).s(),
+                    &fed = c.attr(kFedNames).s();
   std::string now = counts ? numbers_text(t) : cat("of shape ", t.shape().text()),
-              then = counts ? numbers_text(c.attr(kNumbers).tensor())
+              then = counts ? numbers_text(c.attr(kNumbersThen).tensor())
                             : cat("of shape ", sizes.text());
   Diagnostic d;
   d.code = Code::E0804;
@@ -277,8 +277,8 @@ void Refed::still(const Edge& original, const Shape& sizes, const Tensor& number
   auto& all = stills_[key_of(e)];
   for (const Ref<Node>& made : all) {
     const Attrs& a = made->attrs;
-    bool same = numbers ? !a[kNumbers].none() && same_numbers(a[kNumbers].tensor(), numbers)
-                        : a[kNumbers].none() && a[kSizes].shape() == sizes;
+    bool same = numbers ? !a[kNumbersThen].none() && same_numbers(a[kNumbersThen].tensor(), numbers)
+                        : a[kNumbersThen].none() && a[kSizesThen].shape() == sizes;
     if (same) return copy.after.push_back(made);
   }
   auto made = make_ref<Node>(

@@ -1,5 +1,6 @@
 #include "holdfast/tensor/resource.h"
 
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/tensor/variable_state.h"
 
