@@ -82,7 +82,15 @@ class Walk {
         if (const Edge& e = graph.graph()->readings[r].of; changed.has(e)) visit(e, n);
     }
   }
-  bool needs(const Node* n) const { return asked_by_.count(n) != 0; }
+  /// What is needed, in an order in which it may run.
+  std::vector<const Node*> needed() const {
+    std::vector<std::pair<size_t, const Node*>> found;
+    for (const auto& [n, by] : asked_by_) found.emplace_back(graph_.graph()->position(*n), n);
+    std::sort(found.begin(), found.end());
+    std::vector<const Node*> out;
+    for (const auto& [at, n] : found) out.push_back(n);
+    return out;
+  }
   bool given(const Edge& e) const { return given_.count(key_of(e)) != 0; }
 
  private:
@@ -184,8 +192,7 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
     again.given(e, input, counted_on(e));
   }
   std::unordered_set<const OpenGraph::Held*> reads;
-  for (const Ref<Node>& n : from.graph()->nodes) {
-    if (!walk.needs(n.get())) continue;
+  for (const Node* n : walk.needed()) {
     Ref<Node> copy = copy_of(*n);
     if (n->op == &handle_op())
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*n)))
