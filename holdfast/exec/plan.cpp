@@ -54,7 +54,8 @@ class DrawingFrom {
   random::NodeGenerator* was_;
 };
 
-// Whether the numbers that its shape rule reads, and by which kernels refuse, are part of the graph.
+// Whether the numbers that its shape rule reads, and by which kernels refuse, are part of the
+// graph.
 bool fixed(const Node& n, const Ref<Scope>& scope) {
   bool integers = false;
   for (size_t i = 0; i < n.inputs.size(); ++i) {

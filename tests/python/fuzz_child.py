@@ -75,7 +75,9 @@ def attribute(rng):
 def handle(rng, spec):
     """What an op takes that holds no numbers: a list of tensors, or a variable."""
     if "variant" in spec["dtypes"]:
-        rows = tf.constant(np.ones(rng.choice([[2], [0, 3], [3, 2]]), rng.choice(["float32", "int32"])))
+        rows = tf.constant(
+            np.ones(rng.choice([[2], [0, 3], [3, 2]]), rng.choice(["float32", "int32"]))
+        )
         return _holdfast.raw_op("TensorListFromTensor", tensor=rows)
     dtype = rng.choice(["float32", "int64"])
     return tf.Variable(np.ones(rng.choice([[], [3], [2, 2]]), dtype))

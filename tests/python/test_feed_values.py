@@ -48,7 +48,11 @@ USED = {
     ),
     "sum": (lambda c: tf.reduce_sum(X, c), [0], [2]),
     "broadcast_to": (lambda c: tf.broadcast_to(tf.constant([1.0]), c), [2, 3], [4, 1]),
-    "sums of a slice": (lambda c: tf.reduce_sum(tf.slice(X, [0, 0, 0], c) * 2), [1, 1, 1], [2, 3, 2]),
+    "sums of a slice": (
+        lambda c: tf.reduce_sum(tf.slice(X, [0, 0, 0], c) * 2),
+        [1, 1, 1],
+        [2, 3, 2],
+    ),
 }
 
 
@@ -128,7 +132,7 @@ def test_a_loop_in_a_loop_uses_what_its_constant_is_fed(graph):
     x = tf.constant([1.0, 2.0, 3.0])
 
     def inner(i, t):
-        more = lambda j, u: (j + 1, u + tf.slice(x, [0], rows))  # noqa: E731
+        more = lambda j, u: (j + 1, u + tf.slice(x, [0], rows))
         return i + 1, tf.while_loop(lambda j, u: j < 2, more, (0, t))[1]
 
     _, total = tf.while_loop(lambda i, t: i < 2, inner, (0, tf.slice(x, [0], rows)))
@@ -178,7 +182,7 @@ def test_a_gradient_built_for_an_axis_holds_for_that_axis(graph):
             try:
                 np.testing.assert_array_equal(sess.run(slope, {w: value, axis: at}), wanted(at))
             except DiagnosticError as refused:
-                assert at == 1 and refused.code == "E0804"  # noqa: PT017
+                assert at == 1 and refused.code == "E0804"
 
 
 def test_a_tensor_in_the_middle_takes_any_shape_that_fits_it(graph):
