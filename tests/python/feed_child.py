@@ -94,6 +94,8 @@ def one_by_one(graph, outputs, fed):
             value = op.get_attr(spec["name"])
             if isinstance(value, bytes):
                 value = value.decode()
+            if isinstance(value, tf.TensorShape) and not value.is_fully_defined():
+                raise Unlike
             said[spec["name"]] = value
             if spec["name"] in ("code", "expression", "then_branch", "else_branch", "body", "cond"):
                 raise Unlike
