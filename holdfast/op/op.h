@@ -83,6 +83,8 @@ class HOLDFAST_API Builder {
   Builder& outputs(const char* names);
   /// What input dtypes it takes: of the group, or of all groups not named otherwise.
   Builder& dtypes(DTypes, const char* group = "T");
+  /// Inputs of the group are handles of things of this kind; others are refused.
+  Builder& resource(const ResourceKind& kind, const char* group = "R");
   /// The shape rule.
   Builder& infer(InferFn);
   /// Output 0 has the dtype and shape of input 0.
@@ -106,6 +108,7 @@ class HOLDFAST_API Builder {
   Builder& rearranges();
   Builder& on_host();
   Builder& moves_between_devices();
+  Builder& replaceable();
 
   operator Op();
   /// Registers a function that is a composition of ops.
