@@ -29,8 +29,10 @@ from . import (
     _initializers,
     _namespace,
     _signatures,
+    _slices_spec,
     _slicing,
     _tensor,
+    _tensor_proto,
     compat,
     config,
     debugging,
@@ -122,6 +124,8 @@ _namespace.build(
         {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
         _TRACE_TYPES,
         _graph_watch.NAMES,
+        _slices_spec.NAMES,
+        _tensor_proto.NAMES,
     ),
 )
 

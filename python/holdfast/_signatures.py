@@ -181,6 +181,48 @@ def _embedding_lookup(function: Callable[..., Any]) -> Callable[..., Any]:
     return embedding_lookup
 
 
+@_adapts("nn.ctc_loss")
+def _ctc_loss(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes `unique`, by which TensorFlow saves work: the loss is the same without."""
+
+    def ctc_loss(
+        labels: Any,
+        logits: Any,
+        label_length: Any,
+        logit_length: Any,
+        logits_time_major: bool = True,
+        unique: Any = None,
+        blank_index: int | None = None,
+        name: str | None = None,
+    ) -> Any:
+        lengths = (label_length, logit_length)
+        blank = 0 if blank_index is None else blank_index
+        return function(labels, logits, *lengths, logits_time_major, blank, name=name)
+
+    return ctc_loss
+
+
+@_adapts("nn.experimental.general_dropout")
+def _general_dropout(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes a function that draws, and asks it for as many numbers as there are decisions."""
+
+    def general_dropout(
+        x: Any, rate: Any, uniform_sampler: Any, noise_shape: Any = None, name: str | None = None
+    ) -> Any:
+        value = _registry.function("identity")(x)
+        if isinstance(rate, (int, float)) and rate == 0:
+            return value  # nothing is drawn
+        sizes: Any = noise_shape
+        if noise_shape is None:
+            sizes = _registry.function("shape")(value)
+        elif isinstance(noise_shape, (list, tuple)):
+            sizes = [value.shape[i] if size is None else size for i, size in enumerate(noise_shape)]
+        drawn = uniform_sampler(shape=sizes, dtype=value.dtype)
+        return function(value, rate, drawn, name=name)
+
+    return general_dropout
+
+
 @_adapts("nn.fractional_max_pool", "nn.fractional_avg_pool")
 def _fractional_pool(function: Callable[..., Any]) -> Callable[..., Any]:
     """Takes one ratio for both axes, two, or four."""
@@ -197,3 +239,15 @@ def _fractional_pool(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(value, ratio, pseudo_random, overlapping, seed, name=name)
 
     return pool
+
+
+@_adapts("scalar_mul", "math.scalar_mul")
+def _scalar_mul(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes rows of a larger tensor too, and multiplies these alone."""
+
+    def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+        if not isinstance(x, IndexedSlices):
+            return function(scalar, x, name=name)
+        return IndexedSlices(function(scalar, x.values, name=name), x.indices, x.dense_shape)
+
+    return scalar_mul

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _control, _registry, debugging
+from . import _control, _print, _registry, debugging
 from ._dtypes import as_dtype, int64
+from ._eager import control_dependencies
 from ._graph_gradients import gradients
 from ._pyfunc import numpy_function
 from ._tensor import IndexedSlices, UnconnectedGradients, constant, convert_to_tensor
@@ -296,6 +297,27 @@ def batch_scatter_update(
     return ref.batch_scatter_update(IndexedSlices(updates, indices))
 
 
+def Print(
+    input_: Any,
+    data: Any,
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """`input_`; whenever it is computed, `message` and `data` are printed."""
+    if first_n is not None and first_n >= 0:
+        unsupported(
+            "`tf.compat.v1.Print` with `first_n` is not supported",
+            "how often it printed is nowhere counted",
+            fix="leave `first_n` out",
+        )
+    parts = [part if isinstance(part, str) else convert_to_tensor(part) for part in data]
+    said = _print.print(message or "", *parts, sep="", summarize=summarize or 3)
+    with control_dependencies([] if said is None else [said]):
+        return _registry.function("identity")(input_, name=name)
+
+
 _ROWS = ("add", "sub", "mul", "div", "min", "max", "update")
 _OF_ONE = ("assert_negative", "assert_non_negative", "assert_non_positive", "assert_positive")
 _OF_TWO = (
@@ -331,6 +353,7 @@ NAMES: dict[str, Any] = {
     "assert_near": v1_assert_near,
     **{name: getattr(debugging, name) for name in _SAME},
     "newaxis": None,
+    "Print": Print,
     "batch_scatter_update": batch_scatter_update,
     "dimension_value": dimension_value,
     "dimension_at_index": dimension_at_index,

@@ -311,7 +311,8 @@ def dropout(
     """Sets elements to zero at random; `rate` of them, or all but `keep_prob`."""
     if (keep_prob is None) == (rate is None):
         raise ValueError("Exactly one of `keep_prob` and `rate` must be given.")
-    rate = 1 - keep_prob if rate is None else rate
+    if rate is None:
+        rate = 1 - (keep_prob if isinstance(keep_prob, float) else convert_to_tensor(keep_prob))
     return _registry.function("nn.dropout")(x, rate, noise_shape, seed, name=name)
 
 

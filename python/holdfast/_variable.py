@@ -197,7 +197,7 @@ class Variable(_holdfast.VariableBase):
         wanted = value.shape if shape is None else as_shape(shape)
         if not wanted.is_compatible_with(value.shape):
             fail("E1102", f"`Variable` got the shape {wanted} for a value of shape {value.shape}")
-        graph = _holdfast.current_graph()
+        graph = _creation.lifting_graph()
         self._full_name = scoped(name) if graph is None else graph.unique_name(name)
         self._static_shape: TensorShape = wanted
         self._device: str = value.device

@@ -42,6 +42,8 @@ TWINS = {
     r"einsum|linalg\.einsum": "Tensor einsum(",
     r"linalg\.svd": "svd(",
     r"nn\.embedding_lookup": "Tensor embedding_lookup(",
+    r"nn\.ctc_loss": "Tensor ctc_loss(",
+    r"nn\.experimental\.general_dropout": "Tensor general_dropout(",
     r"nn\.fractional_(max|avg)_pool": "fractional_max_pool(",
     r"meshgrid": "meshgrid(",
     r"clip_by_value": "clip_by_value(",

@@ -97,4 +97,14 @@ Tensor stateless_dropout(const In& x, const In& rate, const In& seed,
   });
 }
 
+REGISTER(FUNCTION(&general_dropout)
+             .args("x, rate: R, uniform")
+             .python("nn.experimental.general_dropout")
+             .doc("dropout by numbers in [0, 1) that the caller drew.")
+             .samples("uniform(3, 4), 0.5, uniform(3, 4, low=0, high=1)")
+             .reference("np.where(uniform >= rate, x / (1 - rate), 0)"));
+Tensor general_dropout(const In& x, const In& rate, const In& uniform) {
+  return drop("general_dropout", x, rate, {}, [&](const Sizes&, DType) { return Tensor(uniform); });
+}
+
 }  // namespace holdfast::nn
