@@ -106,7 +106,7 @@ class _Done:
 
 def done(waited_for: list[Any]) -> Any:
     """What stands for an operation where ops run in order; None in eager code."""
-    if not _holdfast.below_graph():
+    if _holdfast.graph_around() is None:
         return None
     _holdfast.wait_for(nodes_of(part for part in waited_for if is_value(part)))
     return _Done()

@@ -56,6 +56,7 @@ def map_fn(
         )
     flat, n = _rows(elems)
     structure = hollow(elems)
+    fn = _control.repeatable(fn)
     wanted = fn_output_signature if fn_output_signature is not None else dtype
     if not _holdfast.is_tracing() and not any(map(is_symbol, flat)):
         results = [fn(_row(flat, structure, i)) for i in range(int(n))]

@@ -157,6 +157,7 @@ class Graph(_holdfast.GraphBase):
         self._collections: dict[Any, list[Any]] = {}
         self._operations: dict[int, Operation] = {}
         self._variables: dict[str, Any] = {}  # what `get_variable` made
+        self._made_before: set[str] = set()  # of it, by code that is now written down again
         self._variable_scope: Any = None
         self._used_scopes: dict[str, int] = {}
         self.seed: int | None = None
@@ -360,6 +361,8 @@ def get_default_graph() -> Graph:
     """The graph that this thread's ops go to; in eager code the program's own one."""
     global _default
     current: Graph | None = _holdfast.current_graph()
+    if current is None:
+        current = _holdfast.graph_around()
     if current is not None:
         return current
     if _default is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 from typing import Any
 
@@ -130,7 +131,8 @@ class variable_scope:
     def __enter__(self) -> VariableScope:
         graph, around = get_default_graph(), get_variable_scope()
         self._graph, self._around = graph, around
-        entered = graph.as_default() if _holdfast.current_graph() is None else None
+        elsewhere = _holdfast.current_graph() is None and _holdfast.graph_around() is None
+        entered = graph.as_default() if elsewhere else None
         self._default = entered
         if entered is not None:
             entered.__enter__()
@@ -218,6 +220,9 @@ def get_variable(
     full = f"{scope.name}/{name}" if scope.name else name
     dtype = as_dtype(dtype if dtype is not None else scope.dtype)
     found = graph._variables.get(full)
+    if found is not None and full in graph._made_before:
+        graph._made_before = graph._made_before - {full}
+        return found
     if found is not None:
         return _reused(found, full, scope, shape, dtype if initializer is None else found.dtype)
     if scope.reuse is True:
@@ -236,9 +241,11 @@ def get_variable(
     if not given and not as_shape(shape).is_fully_defined():
         fail("E1102", f"`{full}` is new, and its shape {as_shape(shape)} is not fully known")
     options: dict[str, Any] = {"caching_device": caching_device, "synchronization": synchronization}
-    if _holdfast.current_graph() is not None:
+    around = _holdfast.graph_around()  # a branch or a body makes its variables in its graph
+    in_graph = around is not None or _holdfast.current_graph() is not None
+    if in_graph:
         options |= {"collections": collections, "validate_shape": validate_shape}
-    with name_scope(""):
+    with contextlib.nullcontext() if around is None else around.as_default(), name_scope(""):
         made = Variable(
             _initial(initializer, shape, dtype),
             trainable,
@@ -248,7 +255,7 @@ def get_variable(
             aggregation=aggregation,
             **options,
         )
-    if _holdfast.current_graph() is not None:
+    if in_graph:
         graph._variables[full] = made
     regularizer = regularizer if regularizer is not None else scope.regularizer
     if regularizer is not None:
