@@ -60,6 +60,7 @@ class Walk {
     if (!given(e)) visit(e.node.get(), by);
   }
   void visit(const Node* n, const Node* by) {
+    if (asked_.done && asked_.done->count(n)) return;
     if (asked_by_.emplace(n, by).second) todo_.push_back(n);
   }
 
@@ -165,17 +166,22 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
     if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
       copy->inputs.push_back(at(e));
-      if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp")) continue;
+      // Who asks whether a variable has a value does not want to give it one by asking.
+      if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp") ||
+          n->is("VarIsInitializedOp"))
+        continue;
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node));
           held && reads.insert(held).second)
         out.reads.push_back(held);
     }
     for (const Ref<Node>& before : n->after)
-      if (!walk.is_fed(before)) copy->after.push_back(copies.at(before.get()));
+      if (auto it = copies.find(before.get()); it != copies.end() && !walk.is_fed(before))
+        copy->after.push_back(it->second);  // else it has run before
     out.graph->add(copy, n->name);
     copies.emplace(n.get(), std::move(copy));
   }
   for (const Edge& e : asked.edges) out.graph->outputs.push_back(at(e));
+  out.copies = std::move(copies);
   return out;
 }
 

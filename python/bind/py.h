@@ -42,6 +42,7 @@ struct PythonError {};
 struct PyTensor {
   PyObject_HEAD TensorRep* rep;
   PyObject* weakrefs;
+  PyObject* dict;  // what a program puts on it; null until then
 };
 extern PyTypeObject* tensor_type;
 extern PyTypeObject* variable_type;  // VariableBase

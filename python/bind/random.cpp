@@ -70,7 +70,7 @@ class OwnSeeds {
  public:
   void enter() {
     was_ = random::seed_scope().graph;
-    seeds_.emplace(random::seed_state().global_seed());
+    seeds_.emplace(random::seeds_for_trace());
     random::seed_scope().graph = &*seeds_;
   }
   void exit() { random::seed_scope().graph = was_; }
@@ -89,6 +89,13 @@ void bind_random(nb::module_& m) {
       .def(nb::init<>())
       .def("__enter__", &OwnSeeds::enter)
       .def("__exit__", [](OwnSeeds& s, nb::args) { s.exit(); });
+  m.def("op_seeds", [](std::optional<int64_t> op_seed) -> nb::object {
+    random::GraphSeeds* graph = context().interpreter ? random::seed_scope().graph : nullptr;
+    random::OpSeeds found =
+        graph ? graph->op_seeds(op_seed) : random::seed_state().op_seeds(op_seed);
+    if (found.nondeterministic()) return nb::make_tuple(nb::none(), nb::none());
+    return nb::make_tuple(found.seed, found.seed2);
+  }, "op_seed"_a.none());
   m.def("rng_algorithm", [](nb::handle alg) { return called([&] { return number_of(alg); }); });
   m.def("rng_state", [](nb::handle seed, nb::handle alg) {
     return called([&] {

@@ -72,6 +72,10 @@ def hollow(structure: Any) -> Any:
     return nest.map_structure(lambda _: None, structure)
 
 
+def _named_in(graph: Any) -> set[str]:
+    return set() if graph._store is None else set(graph._store.variables)
+
+
 def repeatable(block: Callable[..., Any]) -> Callable[..., Any]:
     """A block that may be written down several times before it settles.
 
@@ -83,13 +87,13 @@ def repeatable(block: Callable[..., Any]) -> Callable[..., Any]:
         graph = _holdfast.current_graph() or _holdfast.graph_around()
         if graph is None:
             return block(*args)
-        before, around = set(graph._variables), graph._made_before
+        before, around = _named_in(graph), graph._made_before
         graph._made_before = around | made
         try:
             return block(*args)
         finally:
             graph._made_before = around
-            made.update(set(graph._variables) - before)
+            made.update(_named_in(graph) - before)
 
     run.__name__ = name_of(block, "block")
     return run

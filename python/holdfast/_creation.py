@@ -88,19 +88,33 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, _holdfast.Tensor)
 
 
+def _lifting_graph() -> Any:
+    """The graph that is written, if variables which are made in it are eager ones."""
+    graph = _holdfast.current_graph()
+    return graph if graph is not None and graph._lifts_variables else None
+
+
 def scope() -> Any:
     """Where a callable initial value runs: outside of a trace, so that it has a value."""
-    return init_scope() if _now.making else contextlib.nullcontext()
+    lifted = _now.making or _lifting_graph() is not None
+    return init_scope() if lifted else contextlib.nullcontext()
 
 
 def starting_value(given: Any) -> Any:
     """The value of an initial value, which may be a symbol."""
-    if _now.making and is_symbol(given):
-        return _now.making[-1].value(given)
-    return given
+    if not is_symbol(given):
+        return given
+    graph = _lifting_graph()
+    if graph is not None:
+        return graph.value_of(given)
+    return _now.making[-1].value(given) if _now.making else given
 
 
 def created(variable: Any, given: Any) -> None:
     """Called for each new Variable."""
-    if _now.making and _holdfast.is_tracing():
+    graph = _lifting_graph()
+    if graph is not None:
+        graph.variables.append(variable)
+        graph._collect_variable(variable)
+    elif _now.making and _holdfast.is_tracing():
         _now.making[-1].note(variable, given)

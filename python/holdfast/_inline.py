@@ -7,6 +7,8 @@ from typing import Any
 
 from . import _holdfast
 from ._conditional import refuse_held
+from ._graph import get_default_graph
+from ._graph_collections import function_collections
 from ._journal import Journal, journal
 from ._signature import Call
 from ._slots import filled, hollowed
@@ -23,7 +25,8 @@ def inline(function: Any, call: Call) -> Any:
         effects = _holdfast.EffectsOfCall(function.name)
         # What staged code does to Python objects is put together by a journal around it.
         written = Journal() if journal() is None else None
-        with _holdfast.OwnSeeds(), written or contextlib.nullcontext():
+        collected = function_collections(get_default_graph())
+        with _holdfast.OwnSeeds(), collected, written or contextlib.nullcontext():
             result = code(*call.args, **call.kwargs)
         if _holdfast.current_graph() is None:
             return result

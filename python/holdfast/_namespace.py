@@ -162,7 +162,12 @@ class RawOp:
         return str(self.record["doc"])
 
     def __call__(self, **arguments: Any) -> Any:
-        return _holdfast.raw_op(self.__name__, **arguments)
+        found = _holdfast.raw_op(self.__name__, **arguments)
+        if found is not None or _holdfast.current_graph() is None:
+            return found
+        from ._graph_control import newest
+
+        return newest(())  # an op that only changes state is the operation itself
 
     def __repr__(self) -> str:
         return f"<raw op {self.__name__}>"

@@ -65,3 +65,41 @@ def _svd(function: Callable[..., Any]) -> Callable[..., Any]:
         return result[0] if len(result) == 1 else tuple(result)
 
     return svd
+
+
+def shards_of(params: Any) -> Any:
+    """The shards of a table: of a list or of a partitioned variable its parts, else itself."""
+    parts = getattr(params, "_get_variable_list", None)
+    if parts is not None:
+        return parts()
+    return params if isinstance(params, (list, tuple)) else [params]
+
+
+@_adapts("nn.embedding_lookup")
+def _embedding_lookup(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes a table as it is, or a list of shards, which hold runs of ids."""
+
+    def embedding_lookup(
+        params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
+    ) -> Any:
+        return function(shards_of(params), ids, "div", max_norm, name=name)
+
+    return embedding_lookup
+
+
+@_adapts("nn.fractional_max_pool", "nn.fractional_avg_pool")
+def _fractional_pool(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes one ratio for both axes, two, or four."""
+
+    def pool(
+        value: Any,
+        pooling_ratio: Any,
+        pseudo_random: bool = False,
+        overlapping: bool = False,
+        seed: int = 0,
+        name: str | None = None,
+    ) -> Any:
+        ratio = pooling_ratio if isinstance(pooling_ratio, (list, tuple)) else [pooling_ratio]
+        return function(value, ratio, pseudo_random, overlapping, seed, name=name)
+
+    return pool

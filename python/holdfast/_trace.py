@@ -23,6 +23,8 @@ from . import (
 )
 from ._births import type_text
 from ._draws import watch_random
+from ._graph import get_default_graph
+from ._graph_collections import function_collections
 from ._holders import MISSING, AttributePlace, Place, called_with
 from ._journal import journal, put
 from ._keep import Kept
@@ -411,6 +413,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
         with (
             _places.Recorder() as recorder,
             creations,
+            function_collections(get_default_graph()),
             _keep.keeping() as keeping,
             watch_random(function.name, creations.made_any) as draws,
         ):

@@ -283,6 +283,13 @@ def _check(name: str) -> Callable[..., Any]:
     return made
 
 
+def batch_scatter_update(
+    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
+) -> Any:
+    """The value of `ref` after rows of its batches were replaced."""
+    return ref.batch_scatter_update(IndexedSlices(updates, indices))
+
+
 _ROWS = ("add", "sub", "mul", "div", "min", "max", "update")
 _OF_ONE = ("assert_negative", "assert_non_negative", "assert_non_positive", "assert_positive")
 _OF_TWO = (
@@ -317,6 +324,7 @@ NAMES: dict[str, Any] = {
     "assert_near": v1_assert_near,
     **{name: getattr(debugging, name) for name in _SAME},
     "newaxis": None,
+    "batch_scatter_update": batch_scatter_update,
     "dimension_value": dimension_value,
     "dimension_at_index": dimension_at_index,
     **{f"scatter_{how}": _scatter(how) for how in _ROWS},

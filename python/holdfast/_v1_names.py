@@ -9,14 +9,21 @@ from collections.abc import Callable
 from typing import Any
 
 from . import (
+    _creators,
     _graph,
+    _graph_watch,
     _holdfast,
     _registry,
     _v1_config,
     _v1_functions,
     _v1_initializers,
+    _v1_nn,
+    _v1_partition,
+    _v1_scopes,
+    _v1_store,
+    _v1_template,
     _v1_train,
-    _v1_variables,
+    _v1_wrap,
 )
 from ._dtypes import (
     as_dtype,
@@ -51,8 +58,10 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
-    """A tensor whose value a run may be given; `input` where it is not."""
-    graph = get_default_graph()
+    """A tensor whose value a run may be given; `input` where it is not, as always in eager code."""
+    graph = _holdfast.current_graph()
+    if graph is None:
+        return _registry.function("identity")(convert_to_tensor(input), name=name)
     with graph.as_default():
         given = convert_to_tensor(input)
         title = name or "PlaceholderWithDefault"
@@ -121,13 +130,39 @@ def _initializer(key: str) -> Callable[..., Any]:
 def report_uninitialized_variables(
     var_list: Any = None, name: str = "report_uninitialized_variables"
 ) -> Any:
-    """No names: a variable is initialised when it is first read."""
-    return constant([], "string", name=name)
+    """The names of variables that have no value yet; reading one gives it its initial value."""
+    graph = get_default_graph()
+    if var_list is None:
+        var_list = [
+            *graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
+            *graph.get_collection(GraphKeys.LOCAL_VARIABLES),
+        ]
+    if not var_list:
+        return constant([], "string", name=name)
+    with name_scope(name):
+        known = _registry.function("stack")([v.is_initialized() for v in var_list])
+        names = constant([v.name.removesuffix(":0") for v in var_list])
+        return _registry.function("boolean_mask")(
+            names, _registry.function("math.logical_not")(known)
+        )
 
 
 def is_variable_initialized(variable: Any) -> Any:
-    """True: a variable is initialised when it is first read."""
+    """Whether a variable has a value; reading one gives it its initial value."""
     return variable.is_initialized()
+
+
+def assert_variables_initialized(var_list: Any = None) -> Any:
+    """None, or an operation that reads the variables: reading one gives it its initial value."""
+    graph = get_default_graph()
+    if var_list is None:
+        var_list = [
+            *graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
+            *graph.get_collection(GraphKeys.LOCAL_VARIABLES),
+        ]
+    if not var_list:
+        return None
+    return grouped(graph, [v.read() for v in var_list], "assert_variables_initialized")
 
 
 def _change(method: str) -> Callable[..., Any]:
@@ -168,14 +203,15 @@ def get_collection_ref(key: Any) -> list[Any]:
     return get_default_graph().get_collection_ref(key)
 
 
-def set_random_seed(seed: int) -> None:
+def set_random_seed(seed: int | None) -> None:
     """The seed of ops that name none: of the default graph's from now on, or of eager ones."""
-    graph = _holdfast.current_graph()
-    if graph is not None:
-        graph.seed = seed
-        graph._set_seed(seed)
-        return
     _registry.function("random.set_seed")(seed)
+
+
+def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
+    """The two seeds that an op with this seed of its own gets here; None where nobody set one."""
+    first, second = _holdfast.op_seeds(op_seed)
+    return first, second
 
 
 class v1_name_scope:
@@ -389,11 +425,23 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "InteractiveSession": InteractiveSession,
     "get_default_session": get_default_session,
     **{name: getattr(_v1_config, name) for name in _v1_config.__all__},
-    "AUTO_REUSE": _v1_variables.AUTO_REUSE,
-    "VariableScope": _v1_variables.VariableScope,
-    "get_variable": _v1_variables.get_variable,
-    "get_variable_scope": _v1_variables.get_variable_scope,
-    "variable_scope": _v1_variables.variable_scope,
+    **{name: getattr(_v1_scopes, name) for name in _v1_scopes.__all__},
+    "EagerVariableStore": _v1_store.EagerVariableStore,
+    "create_partitioned_variables": _v1_store.create_partitioned_variables,
+    "get_variable": _v1_store.get_variable,
+    "get_local_variable": _v1_store.get_local_variable,
+    "fixed_size_partitioner": _v1_partition.fixed_size_partitioner,
+    "min_max_variable_partitioner": _v1_partition.min_max_variable_partitioner,
+    "variable_axis_size_partitioner": _v1_partition.variable_axis_size_partitioner,
+    "variable_creator_scope": _creators.variable_creator_scope,
+    "RegisterGradient": _graph_watch.RegisterGradient,
+    "NoGradient": _graph_watch.no_gradient,
+    "NotDifferentiable": _graph_watch.no_gradient,
+    "no_gradient": _graph_watch.no_gradient,
+    "colocate_with": _graph_watch.colocate_with,
+    "make_template": _v1_template.make_template,
+    "wrap_function": _v1_wrap.wrap_function,
+    "assert_variables_initialized": assert_variables_initialized,
     "global_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "all_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "trainable_variables": _collection(GraphKeys.TRAINABLE_VARIABLES),
@@ -420,6 +468,8 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "get_collection_ref": get_collection_ref,
     "set_random_seed": set_random_seed,
     "random.set_random_seed": set_random_seed,
+    "get_seed": get_seed,
+    "random.get_seed": get_seed,
     "name_scope": v1_name_scope,
     "global_norm": global_norm,
     "nn.dropout": dropout,
@@ -431,4 +481,4 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     **_later(),
     **_v1_functions.NAMES,
 }.items()}  # fmt: skip
-NAMES |= _v1_initializers.NAMES | _v1_train.NAMES
+NAMES |= _v1_initializers.NAMES | _v1_train.NAMES | _v1_nn.NAMES

@@ -41,6 +41,8 @@ TWINS = {
     r"TensorArray": "Tensor list_reserve(",
     r"einsum|linalg\.einsum": "Tensor einsum(",
     r"linalg\.svd": "svd(",
+    r"nn\.embedding_lookup": "Tensor embedding_lookup(",
+    r"nn\.fractional_(max|avg)_pool": "fractional_max_pool(",
     r"meshgrid": "meshgrid(",
     r"broadcast_static_shape": "broadcast_static_shape",
     r"custom_gradient": "record_custom",
@@ -113,6 +115,7 @@ PYTHON_ONLY = {
     r"\w+_initializer": "objects that hold the arguments of a call for later; C++ has lambdas",
     r"register_tensor_conversion_function": "converts untyped Python values",
     r"DeviceSpec": "takes a name apart; C++ passes a DeviceKind and an index",
+    r"train\.ExponentialMovingAverage": "keeps variables by the Python objects they stand beside; a step is one assign_sub",
     r"AggregationMethod": "hints of TensorFlow 1 that change no result",
     r"test\.is_built_with_\w+": "asks what was installed beside the Python package",
 }  # fmt: skip

@@ -260,7 +260,7 @@ inline T silu_grad(T dy, T y) {
 }
 template <Floating T>
 inline T gelu_grad(T dy, T y) {
-  const T below = T(0.5) * (T(1) + erf(y * T(0.70710678118654752440)));
+  const T below = T(0.5) * erfc(y * T(-0.70710678118654752440));
   return dy * (below + y * T(0.39894228040143267794) * exp(T(-0.5) * y * y));
 }
 template <Floating T>
