@@ -275,17 +275,6 @@ void bind_open_graph(nb::module_& m) {
     for (NodeBox* n : nodes)
       if (tracer) tracer->wait_for({n->graph->scope(), n->node});
   });
-  // The graph written by hand of which a branch or a loop's body is being written; else None.
-  m.def("graph_around", [] {
-    return run([] {
-      Tracer* tracer = current_trace();
-      if (!tracer || current_graph()) return nb::object(nb::none());
-      const Scope* s = tracer->graph()->scope.get();
-      while (s->parent) s = s->parent.get();
-      auto* outermost = dynamic_cast<Tracer*>(s->interpreter);
-      return wrap_graph(outermost ? dynamic_cast<OpenGraph*>(outermost->home()) : nullptr);
-    });
-  });
   m.def("current_graph", [] { return run([] { return wrap_graph(current_graph()); }); });
   m.def("root_graph", [] {
     // The graph around whatever is being written; none around a function.

@@ -84,7 +84,7 @@ def repeatable(block: Callable[..., Any]) -> Callable[..., Any]:
     made: set[str] = set()
 
     def run(*args: Any) -> Any:
-        graph = _holdfast.current_graph() or _holdfast.graph_around()
+        graph = _holdfast.root_graph()
         if graph is None:
             return block(*args)
         before, around = _named_in(graph), graph._made_before

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _holdfast, _registry
 from ._dtypes import as_dtype
-from ._graph import GraphKeys, get_default_graph
+from ._graph import GraphKeys, get_default_graph, graph_around
 from ._name_scope import name_scope
 from ._shape import as_shape
 from ._tensor import convert_to_tensor
@@ -102,7 +102,7 @@ class VariableStore:
             )
         if initializer is None:
             initializer = _default_initializer(name, dtype)
-        around = _holdfast.graph_around()  # a branch or a body makes its variables in its graph
+        around = graph_around()  # a branch or a body makes its variables in its graph
         with contextlib.nullcontext() if around is None else around.as_default():
             if given:
                 initial, dtype = _as_it_is(initializer, dtype)

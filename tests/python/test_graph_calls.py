@@ -338,7 +338,7 @@ LATE = [
     (lambda x: v1.assert_rank(x, 1, message="late"), [1.0], 1.0),
     (lambda x: v1.assert_rank_at_least(x, 1, message="late"), [1.0], 1.0),
     (lambda x: v1.assert_rank_in(x, [1], message="late"), [1.0], 1.0),
-    (lambda x: v1.assert_shapes([(x, ("N",))], message="late"), [1.0], 1.0),
+    (lambda x: v1.assert_shapes([(x, ("N",))], message="late"), [1.0], [[1.0]]),
 ]
 
 
@@ -443,3 +443,33 @@ def test_operations_that_branches_give_run_with_the_side_that_is_taken() -> None
         assert session.run(v) == 1.0
         session.run(done, {p: True})
         assert session.run(v) == 6.0
+
+
+@pytest.mark.parametrize("check", ["assert_equal", "assert_less", "assert_greater"])
+def test_a_check_of_constants_is_made_while_the_graph_is_written(check: str) -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        ask = getattr(tf.debugging, check)
+        good = {"assert_equal": (1, 1), "assert_less": (1, 2), "assert_greater": (2, 1)}[check]
+        bad = {"assert_equal": (1, 2), "assert_less": (2, 1), "assert_greater": (1, 2)}[check]
+        session.run(ask(*good))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="said so"):
+            ask(*map(tf.constant, bad), message="said so")
+        x = v1.placeholder(tf.int32, [])
+        late = ask(x, bad[1])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(late, {x: bad[0]})
+
+
+def test_a_single_value_has_the_shape_of_a_scalar_or_of_a_row_of_one() -> None:
+    one, scalar = tf.ones([1]), tf.constant(5.0)
+    tf.debugging.assert_shapes([(one, ()), (scalar, ()), (one, (1,)), (scalar, (1,))])
+    tf.debugging.assert_shapes([(scalar, ("N",)), (one, ("N",))])
+    with pytest.raises(ValueError, match="E1106"):
+        tf.debugging.assert_shapes([(tf.ones([2]), ())])
+
+
+def test_one_row_stands_for_any_number_of_rows_of_a_map() -> None:
+    x, y = tf.constant([[1.0], [2.0], [3.0]]), tf.constant([[10.0]])
+    for run in (lambda f: f, tf.function):
+        found = run(lambda a, b: tf.vectorized_map(lambda r: r[0] + r[1], (a, b)))(x, y)
+        np.testing.assert_array_equal(found, [[11.0], [12.0], [13.0]])
