@@ -5,6 +5,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/exec/graph_function.h"
 #include "holdfast/exec/partial_run.h"
+#include "holdfast/graph/foreign.h"
 #include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/ops/random/streams.h"
@@ -71,6 +72,11 @@ nb::object attribute(const Node& n, const std::string& name) {
   if (int i = n.op->attr_index(name.c_str()); i >= 0 && static_cast<size_t>(i) < n.attrs.size())
     return std::visit(ToPython(), n.attrs[static_cast<size_t>(i)].value());
   if (n.op == &const_op() && name == "dtype") return ToPython()(n.outputs[0].dtype);
+  if (VariableState* v = n.op == &handle_op() ? variable_behind(constant_of(n)) : nullptr) {
+    if (name == "dtype") return ToPython()(v->dtype);
+    if (name == "shape") return ToPython()(v->shape);
+    if (name == "shared_name") return ToPython()(v->name);
+  }
   for (size_t i = 0; i < n.op->inputs.size() && i < n.inputs.size(); ++i)
     if (n.op->inputs[i].group == name && n.inputs[i].node)
       return ToPython()(type_of(n.inputs[i]).dtype);
@@ -193,6 +199,16 @@ void bind_open_graph(nb::module_& m) {
            [](GraphBox& g, const std::vector<NodeBox*>& nodes, bool clear) {
     g.graph->tracer().push_control(nodes_of(nodes), clear);
   })
+      .def("_foreign",
+           [](GraphBox& g, const std::string& type, const std::vector<Tensor>& inputs,
+              const nb::list& dtypes, const std::string& name) {
+    return run([&] {
+      mark();
+      std::vector<DType> kinds;
+      for (nb::handle d : dtypes) kinds.push_back(dtype_of_object(d.ptr()));
+      return NodeBox{add_foreign(*g.graph, type, inputs, kinds, name), g.graph};
+    });
+  })
       .def("_push_watcher",
            [](GraphBox& g, nb::callable watch) {
     auto code = make_ref<Held>(Object::share(watch.ptr()));
@@ -244,6 +260,10 @@ void bind_open_graph(nb::module_& m) {
   })
       .def("_unique_name",
            [](GraphBox& g, const std::string& name) { return g.graph->graph()->unique_name(name); })
+      .def("_free_name",
+           [](GraphBox& g, const std::string& name) {
+    return g.graph->graph()->continued()->unique_name(name);
+  })
       .def("_seed", [](GraphBox& g) { return g.graph->tracer().seeds().global_seed(); })
       .def("_set_seed",
            [](GraphBox& g, std::optional<int64_t> seed) {

@@ -29,6 +29,7 @@ from . import (
     _initializers,
     _namespace,
     _signatures,
+    _slices_spec,
     _slicing,
     _tensor,
     compat,
@@ -122,6 +123,7 @@ _namespace.build(
         {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
         _TRACE_TYPES,
         _graph_watch.NAMES,
+        _slices_spec.NAMES,
     ),
 )
 

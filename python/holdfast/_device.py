@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from types import TracebackType
 from typing import Any
 
@@ -53,6 +54,16 @@ def parse_device(name: str) -> tuple[str | None, int]:
     return kind.upper() if kind else None, 0 if index == "*" else int(index)
 
 
+class _Entered(threading.local):
+    """The contexts that this thread is in, innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[device] = []
+
+
+_entered = _Entered()
+
+
 class device:
     """A context in which ops run, and tensors are made, on a device such as "/GPU:0"."""
 
@@ -81,6 +92,7 @@ class device:
         self._mark = mark()
 
     def __enter__(self) -> None:
+        _entered.stack.append(self)
         if self._by is not None:
             self._by.__enter__()
             return
@@ -96,6 +108,12 @@ class device:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if _entered.stack.pop() is not self:
+            _holdfast.pop_device()
+            raise RuntimeError(
+                "a `tf.device` ends while one that was entered in it is still open: contexts end "
+                "in the reverse order in which they began"
+            )
         if self._by is not None:
             self._by.__exit__(kind, error, trace)
             return

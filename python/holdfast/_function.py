@@ -168,8 +168,11 @@ class Function(_holdfast.TracedBase):
         return self._history.report()
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for these arguments, which may be `TensorSpec`s."""
-        call = self._signature.bind(args, kwargs)
+        """The trace for these arguments, which may be `TensorSpec`s.
+
+        What is left out is as the input signature says, if there is one.
+        """
+        call = self._signature.bind(*self._signature.completed(args, kwargs))
         with self._lock:
             trace = self._find(call) or self._make(call)
         return ConcreteFunction(trace)

@@ -68,7 +68,7 @@ class Operation:
     @property
     def device(self) -> str:
         """Where it was asked to run, "" if nobody asked."""
-        return str(self._node.device)
+        return str(self._node.device).removeprefix("/job:localhost/replica:0/task:0")
 
     def colocation_groups(self) -> list[bytes]:
         """The groups of ops that are to be in one place; each op is one of its own."""
@@ -90,6 +90,13 @@ class Operation:
     def _remove_all_control_inputs(self) -> None:
         """Lets it wait for nothing but its inputs."""
         self._node.set_after([])
+
+    @property
+    def op_def(self) -> Any:
+        """What the op takes and gives, by name."""
+        from ._graph_create import OpDef
+
+        return OpDef(self)
 
     @property
     def node_def(self) -> Any:
@@ -114,6 +121,20 @@ class Operation:
         return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
+class _Prefix(threading.local):
+    """What names of a graph begin with on this thread while it is not the default."""
+
+    def __init__(self) -> None:
+        self.now = ""
+
+
+class _Watchers(threading.local):
+    """What is called with each op that this thread adds, innermost first."""
+
+    def __init__(self) -> None:
+        self.now: list[Any] = []
+
+
 class _Colocated(threading.local):
     """The groups that ops of this thread join."""
 
@@ -128,6 +149,10 @@ def operation_of(node: Any) -> Operation:
     if found is None:
         found = known[node.id] = Operation(node)
     return found
+
+
+def _identity(tensor: Any) -> Any:
+    return tensor.name if tensor._symbolic else tensor._id
 
 
 def _nothing_called(kind: str, name: str, known: list[str]) -> KeyError:
@@ -156,6 +181,8 @@ class Graph(Collections, _holdfast.GraphBase):
         self._made_before: set[str] = set()  # of it, by code that is now written down again
         self._scopes: Any = None  # the variable scopes in force, of each thread
         self._colocated = _Colocated()
+        self._prefix = _Prefix()
+        self._watchers = _Watchers()
         self._groups: dict[int, list[bytes]] = {}  # of ops that are to be where another one is
         self._closed: set[tuple[str, Any]] = set()  # what may not be fed or fetched
 
@@ -170,11 +197,26 @@ class Graph(Collections, _holdfast.GraphBase):
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Graph]:
         """Makes it the graph that this thread's ops go to."""
+        around: Graph | None = _holdfast.current_graph()
+        if around is self:
+            entered = self._enter()
+            try:
+                yield self
+            finally:
+                entered.close()
+            return
+        # Each graph has its own name scopes on each thread, which go on when it is entered again.
+        before = ""
+        if around is not None:
+            before, around._prefix.now = around._prefix.now, _holdfast.get_name_scope()
         entered = self._enter()
         try:
+            _holdfast.set_name_scope(self._prefix.now)
             yield self
         finally:
             entered.close()
+            if around is not None:
+                around._prefix.now = before
 
     @property
     def finalized(self) -> bool:
@@ -247,11 +289,11 @@ class Graph(Collections, _holdfast.GraphBase):
 
     def prevent_feeding(self, tensor: Any) -> None:
         """Lets no session feed a tensor."""
-        self._closed.add(("feed", tensor.name))
+        self._closed.add(("feed", _identity(tensor)))
 
     def is_feedable(self, tensor: Any) -> bool:
         """Whether a session may feed it."""
-        return ("feed", tensor.name) not in self._closed
+        return ("feed", _identity(tensor)) not in self._closed
 
     def prevent_fetching(self, op: Any) -> None:
         """Lets no session fetch an operation or its tensors."""
@@ -284,11 +326,22 @@ class Graph(Collections, _holdfast.GraphBase):
 
     # Scopes.
 
-    def name_scope(self, name: str | None) -> Any:
-        """A context in which names of this graph begin with `name/`."""
+    @contextlib.contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """A context in which names of this graph begin with `name/`, on this thread."""
         from ._name_scope import name_scope
 
-        return name_scope(name or "")
+        if _holdfast.current_graph() is self:
+            with name_scope(name or "") as scope:
+                yield scope
+            return
+        with self.as_default(), name_scope(name or "") as scope:
+            pass
+        before, self._prefix.now = self._prefix.now, scope
+        try:
+            yield scope
+        finally:
+            self._prefix.now = before
 
     def control_dependencies(self, control_inputs: Any) -> Any:
         """A context in which each new op runs after `control_inputs`."""
@@ -345,13 +398,9 @@ class Graph(Collections, _holdfast.GraphBase):
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name` below the scope in force, with a number if it is taken."""
-        if not mark_as_used:
-            unsupported(
-                "`Graph.unique_name(mark_as_used=False)` is not supported",
-                "a name that was given out is taken",
-                fix="leave `mark_as_used` out",
-            )
-        return str(self._unique_name(_holdfast.get_name_scope() + name))
+        here = _holdfast.current_graph() is self
+        whole = (_holdfast.get_name_scope() if here else self._prefix.now) + name
+        return str(self._unique_name(whole) if mark_as_used else self._free_name(whole))
 
     # Other forms.
 

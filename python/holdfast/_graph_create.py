@@ -10,7 +10,7 @@ from ._graph import Graph, Operation, operation_of
 from ._shape import TensorShape
 from .errors import fail
 
-__all__ = ["created"]
+__all__ = ["OpDef", "created"]
 
 
 def created(
@@ -18,12 +18,15 @@ def created(
 ) -> Operation:
     """Adds the op, and checks that it gives what `dtypes` says, if it says something."""
     record = _holdfast.raw_op_record(op_type)
-    if record is None:
-        fail("E1105", f"`create_op` of the op {op_type!r} is not supported")
     for tensor in inputs:
         if not isinstance(tensor, _holdfast.Tensor):
             kind = type(tensor).__name__
             fail("E1104", f"`inputs` has what is of type {kind}, expected tensors")
+    if record is None:
+        # Nobody here can run it, and a graph may have it all the same.
+        kinds = [as_dtype(dtype) for dtype in dtypes or ()]
+        with graph.as_default():
+            return operation_of(graph._foreign(op_type, inputs, kinds, name or ""))
     arguments = _arguments(record, inputs)
     known = {attr["name"] for attr in record["attrs"]}
     arguments |= {key: _plain(value) for key, value in attrs.items() if key in known}
@@ -77,3 +80,25 @@ def _plain(value: Any) -> Any:
     if kind == "list":
         return next((list(part) for _, part in held.ListFields()), [])
     return held
+
+
+class _Argument:
+    """One tensor that an op takes or gives."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class OpDef:
+    """What an op takes and gives."""
+
+    def __init__(self, op: Operation) -> None:
+        record: dict[str, Any] | None = _holdfast.raw_op_record(op.type)
+        takes = [f"input_{i}" for i, _ in enumerate(op.inputs)]
+        gives = [f"output_{i}" for i, _ in enumerate(op.outputs)]
+        if record is not None:
+            takes, gives = [each["name"] for each in record["inputs"]], record["outputs"]
+        self.name: str = op.type
+        self.input_arg = [_Argument(name) for name in takes]
+        self.output_arg = [_Argument(name) for name in gives]
+        self.is_stateful: bool = record is None or bool(record["stateful"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, NoReturn
 
 from . import _holdfast, _registry
 from ._graph import Graph, Operation, operation_of
+from ._lifting import init_scope
 from ._shape import TensorShape
 from ._tensor import convert_to_tensor
 from ._variable import Variable, loose
@@ -70,7 +72,8 @@ class GraphVariable(Variable):
         if not validate_shape and shape is None:
             shape = TensorShape(None)
         options |= {"shape": shape, "collections": collections}
-        super().__init__(initial_value, trainable, validate_shape, *rest, **options)
+        with init_scope() if _in_a_part() else contextlib.nullcontext():
+            super().__init__(initial_value, trainable, validate_shape, *rest, **options)
 
     def _set_up(
         self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
@@ -100,6 +103,8 @@ class GraphVariable(Variable):
             _holdfast.set_name_scope(around)
             graph._pop_control()
         graph._collect_variable(self)
+        for watch in graph._watchers.now:
+            watch(self.op._node)
 
     # What it is.
 

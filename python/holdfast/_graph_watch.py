@@ -25,9 +25,11 @@ __all__ = [
 @contextlib.contextmanager
 def _watched(graph: Graph, watch: Callable[[Any], None]) -> Iterator[None]:
     graph._push_watcher(watch)
+    graph._watchers.now.insert(0, watch)
     try:
         yield
     finally:
+        graph._watchers.now.pop(0)
         graph._pop_watcher()
 
 

@@ -74,16 +74,14 @@ class ExponentialMovingAverage:
         return _registry.function("minimum")(decay, (count + 1.0) / (count + 10.0))
 
     def _new(self, value: Any) -> Any:
+        variable = isinstance(value, _holdfast.VariableBase)
         with name_scope(""):
-            if isinstance(value, _holdfast.VariableBase):
+            title = f"{_prefix()}{_name_of(value)}/{self._name}"
+            if variable:
                 graph = getattr(value, "_python_graph", None)
                 if graph is not None:
                     graph.add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, value)
-                title = f"{value._full_name}/{self._name}"  # type: ignore[attr-defined]
-                return Variable(value.initialized_value(), False, name=title)  # type: ignore[attr-defined]
-            title = (
-                f"{str(value.name).partition(':')[0]}/{self._name}" if _named(value) else self._name
-            )
+                return Variable(value.initialized_value(), False, name=title)
             average = Variable(_zeros_like(value), False, name=title)
             if self._zero_debias:
                 self._debiased[average.ref()] = (
@@ -115,7 +113,7 @@ class ExponentialMovingAverage:
         made = self._averages.get(var.ref())
         if made is not None:
             return str(made.name).partition(":")[0]
-        return f"{str(var.name).partition(':')[0]}/{self._name}"
+        return f"{_prefix()}{_name_of(var)}/{self._name}"
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
         """All variables by the names to restore them from: averaged ones by their average's."""
@@ -127,12 +125,22 @@ class ExponentialMovingAverage:
             ]
         averaged = {v.ref() for v in moving_avg_variables}
         found = {self.average_name(v): v for v in moving_avg_variables}
-        names = {v._full_name for v in moving_avg_variables}
+        names = {_name_of(v) for v in moving_avg_variables}
         for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES):
-            if v.ref() not in averaged and v._full_name not in names and v._full_name not in found:
-                found[v._full_name] = v
+            if v.ref() not in averaged and _name_of(v) not in names and _name_of(v) not in found:
+                found[_name_of(v)] = v
         return found
 
 
-def _named(value: Any) -> bool:
-    return bool(value._symbolic)
+def _name_of(value: Any) -> str:
+    if isinstance(value, _holdfast.Tensor) and not value._symbolic:
+        return "tensor"  # eager tensors have no names
+    return str(value.name).partition(":")[0]
+
+
+def _prefix() -> str:
+    if _holdfast.current_graph() is None:
+        return ""
+    from ._v1_optimizer import scope_prefix
+
+    return scope_prefix()

@@ -184,4 +184,4 @@ def build(adaptors: Mapping[str, Any], python_only: Iterable[Mapping[str, Any]])
             put(path, adaptors.get(path, function))
     raw = module("raw_ops")
     for name in _registry.RAW_OPS:
-        raw.__dict__[name] = RawOp(name)
+        raw.__dict__.setdefault(name, RawOp(name))  # some are functions, as they take two lists

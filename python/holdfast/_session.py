@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
@@ -66,9 +67,10 @@ class _Fetches:
     def _plan(self, fetches: Any) -> Callable[[list[Any]], Any]:
         if isinstance(fetches, Mapping):
             keys, parts = list(fetches), [self._plan(value) for value in fetches.values()]
-            kind = type(fetches) if isinstance(fetches, (dict, collections.OrderedDict)) else dict
-            made = dict if kind is collections.defaultdict else kind
-            return lambda values: made(zip(keys, (part(values) for part in parts), strict=True))
+            kind: Any = type(fetches) if isinstance(fetches, dict) else dict
+            if isinstance(fetches, collections.defaultdict):
+                kind = functools.partial(kind, fetches.default_factory)
+            return lambda values: kind(zip(keys, (part(values) for part in parts), strict=True))
         if isinstance(fetches, (list, tuple)):
             parts = [self._plan(part) for part in fetches]
             if isinstance(fetches, list):
@@ -252,6 +254,8 @@ class Session(_holdfast.SessionBase):
         """
         asked = _Fetches(self.graph, fetches)
         feeds = _feeds(self.graph, feed_dict)
+        if not asked.wanted and not self.graph._size():
+            raise RuntimeError("the graph that this session runs is empty: add operations first")
         with measured(options, run_metadata):
             values = self._run(asked.wanted, feeds)
         return asked.result(_arrays(values))
@@ -302,7 +306,13 @@ class Session(_holdfast.SessionBase):
         try:
             yield self
         finally:
-            _stack.sessions.remove(self)
+            if _stack.sessions and _stack.sessions[-1] is not self:
+                _stack.sessions.remove(self)
+                raise AssertionError(
+                    "a session ends being the default while one that became it later still is: "
+                    "contexts end in the reverse order in which they began"
+                )
+            _stack.sessions.pop()
 
     def __enter__(self) -> Self:
         stack = contextlib.ExitStack()

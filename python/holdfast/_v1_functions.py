@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _control, _registry, debugging
+from . import _control, _print, _registry, debugging
 from ._dtypes import as_dtype, int64
+from ._eager import control_dependencies
 from ._graph_gradients import gradients
 from ._pyfunc import numpy_function
 from ._tensor import IndexedSlices, UnconnectedGradients, constant, convert_to_tensor
@@ -32,6 +33,15 @@ def arg_max(input: Any, dimension: Any, output_type: Any = int64, name: str | No
 def arg_min(input: Any, dimension: Any, output_type: Any = int64, name: str | None = None) -> Any:
     """`tf.argmin`."""
     return _registry.function("argmin")(input, dimension, output_type, name=name)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Positions of what is true, or `x` there and `y` elsewhere; a vector chooses whole rows."""
+    if x is None and y is None:
+        return _registry.function("where")(condition, name=name)
+    if x is None or y is None:
+        raise ValueError("`x` and `y` are given both or not at all.")
+    return _registry.function("raw_ops.Select")(condition, x, y, name=name)
 
 
 def multinomial(
@@ -290,6 +300,27 @@ def batch_scatter_update(
     return ref.batch_scatter_update(IndexedSlices(updates, indices))
 
 
+def Print(
+    input_: Any,
+    data: Any,
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """`input_`; whenever it is computed, `message` and `data` are printed."""
+    if first_n is not None and first_n >= 0:
+        unsupported(
+            "`tf.compat.v1.Print` with `first_n` is not supported",
+            "how often it printed is nowhere counted",
+            fix="leave `first_n` out",
+        )
+    parts = [part if isinstance(part, str) else convert_to_tensor(part) for part in data]
+    said = _print.print(message or "", *parts, sep="", summarize=summarize or 3)
+    with control_dependencies([] if said is None else [said]):
+        return _registry.function("identity")(input_, name=name)
+
+
 _ROWS = ("add", "sub", "mul", "div", "min", "max", "update")
 _OF_ONE = ("assert_negative", "assert_non_negative", "assert_non_positive", "assert_positive")
 _OF_TWO = (
@@ -306,6 +337,7 @@ NAMES: dict[str, Any] = {
     "div": div,
     "arg_max": arg_max,
     "arg_min": arg_min,
+    "where": where,
     "multinomial": multinomial,
     "random_poisson": random_poisson,
     "constant": v1_constant,
@@ -324,6 +356,7 @@ NAMES: dict[str, Any] = {
     "assert_near": v1_assert_near,
     **{name: getattr(debugging, name) for name in _SAME},
     "newaxis": None,
+    "Print": Print,
     "batch_scatter_update": batch_scatter_update,
     "dimension_value": dimension_value,
     "dimension_at_index": dimension_at_index,

@@ -22,7 +22,7 @@ from ._tensor import IndexedSlices, convert_to_tensor
 from ._variable import Variable
 from .errors import fail
 
-__all__ = ["Optimizer", "called", "run_op"]
+__all__ = ["Optimizer", "called", "run_op", "scope_prefix"]
 
 
 def called(value: Any) -> Any:
@@ -36,6 +36,14 @@ def run_op(op: str, **arguments: Any) -> Any:
     _registry.raw_op(op, **arguments)
     graph = _holdfast.current_graph()
     return None if graph is None else operation_of(graph._nodes()[-1])
+
+
+def scope_prefix() -> str:
+    """The variable scope that is open, with a slash: what is kept gets its name below it."""
+    from ._v1_scopes import get_variable_scope
+
+    name = "" if _holdfast.current_graph() is None else get_variable_scope().name
+    return f"{name}/" if name else ""
 
 
 def _is_gradient(value: Any) -> bool:
@@ -142,12 +150,9 @@ class Optimizer:
                 else "there is no variable to train: `var_list` is empty"
             )
         for variable in variables:
-            if not isinstance(variable, _holdfast.VariableBase):
-                fail(
-                    "E1104",
-                    f"`var_list` holds {type(variable).__name__}, expected Variables",
-                    "an optimizer changes what it trains",
-                )
+            if not isinstance(variable, (_holdfast.VariableBase, _holdfast.Tensor)):
+                kind = type(variable).__name__
+                fail("E1104", f"`var_list` holds {kind}, expected Variables or tensors")
 
     def _valid_dtypes(self) -> set[Any]:
         """The dtypes that losses may have."""
@@ -166,6 +171,11 @@ class Optimizer:
         given = list(grads_and_vars)
         if not given:
             raise ValueError("`apply_gradients` got no variables")
+        for _, variable in given:
+            if not isinstance(variable, _holdfast.VariableBase):
+                raise NotImplementedError(
+                    f"a {type(variable).__name__} is no Variable: only what is one can be trained"
+                )
         pairs = [(_as_gradient(g, v), v) for g, v in given if g is not None]
         if not pairs:
             names = ", ".join(f"`{v.name}`" for _, v in given)
@@ -239,7 +249,7 @@ class Optimizer:
         key = variable.ref()
         if key not in slots:
             with name_scope(""):
-                name = f"{variable._full_name}/{self._name}"
+                name = f"{scope_prefix()}{variable._full_name}/{self._name}"
                 loose = None if variable.shape.is_fully_defined() else variable.shape
                 slots[key] = Variable(start, False, name=name, dtype=variable.dtype, shape=loose)
         return slots[key]

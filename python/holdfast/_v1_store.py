@@ -19,6 +19,8 @@ from ._v1_scopes import AUTO_REUSE, VariableScope, get_variable_scope, variable_
 from ._variable import Variable, VariableAggregation, VariableSynchronization
 from .errors import fail
 
+Variable.SaveSliceInfo = SaveSliceInfo  # type: ignore[attr-defined]
+
 __all__ = [
     "EagerVariableStore",
     "VariableStore",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _registry, _v1_optimizers
+from . import _holdfast, _registry, _v1_optimizers
 from ._graph import Graph, GraphKeys, get_default_graph
 from ._graph_variable import GraphVariable
 from ._moving_average import ExponentialMovingAverage
@@ -19,7 +19,23 @@ __all__ = ["NAMES"]
 def get_global_step(graph: Graph | None = None) -> Any:
     """The variable that counts steps, None if nobody made one."""
     held = (graph or get_default_graph()).get_collection(GraphKeys.GLOBAL_STEP)
-    return held[0] if held else None
+    if not held:
+        return None
+    assert_global_step(held[0])
+    return held[0]
+
+
+def assert_global_step(global_step_tensor: Any) -> None:
+    """Refuses a count of steps that is no integer scalar."""
+    step = global_step_tensor
+    if not any(isinstance(step, kind) for kind in (_holdfast.Tensor, _holdfast.VariableBase)):
+        raise TypeError(
+            f"the global step is a {type(step).__name__}, expected a Variable or tensor"
+        )
+    if not step.dtype.is_integer:
+        raise TypeError(f"the global step is {step.dtype.name}, expected an integer dtype")
+    if step.shape.rank not in (0, None):
+        raise TypeError(f"the global step has shape {step.shape}, expected a scalar")
 
 
 def create_global_step(graph: Graph | None = None) -> Any:
@@ -84,6 +100,7 @@ NAMES: dict[str, Any] = {
         *(getattr(_v1_optimizers, name) for name in _v1_optimizers.__all__),
         Saver,
         get_global_step,
+        assert_global_step,
         create_global_step,
         get_or_create_global_step,
         global_step,

@@ -35,6 +35,7 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3  # noqa: PIE796 (its name in TensorFlow 1)
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -101,7 +102,8 @@ class Variable(_holdfast.VariableBase):
 
     @classmethod
     def _blank(cls) -> Any:
-        graph = _holdfast.current_graph()
+        # One that is made in a branch or a loop of a graph is the graph's.
+        graph = _holdfast.root_graph()
         if graph is None or graph._lifts_variables:
             return super().__new__(cls)
         from ._graph_variable import GraphVariable
@@ -195,7 +197,7 @@ class Variable(_holdfast.VariableBase):
         wanted = value.shape if shape is None else as_shape(shape)
         if not wanted.is_compatible_with(value.shape):
             fail("E1102", f"`Variable` got the shape {wanted} for a value of shape {value.shape}")
-        graph = _holdfast.current_graph()
+        graph = _creation.lifting_graph()
         self._full_name = scoped(name) if graph is None else graph.unique_name(name)
         self._static_shape: TensorShape = wanted
         self._device: str = value.device

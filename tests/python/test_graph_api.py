@@ -17,8 +17,14 @@ def test_create_op_adds_an_op_of_a_type(graph):
         assert sess.run(op.outputs[0]) == 6.0
         assert sess.run(cast.outputs[0]) == 2
         assert sess.run(pack.outputs[0]).tolist() == [2.0, 3.0, 6.0]
-    with pytest.raises(NotImplementedError, match="NoSuchOp"):
-        graph.create_op("NoSuchOp", [], [])
+    known_nowhere = graph.create_op("NoSuchOp", [x], [tf.int32, tf.float32], name="odd")
+    assert (known_nowhere.type, known_nowhere.op_def.name) == ("NoSuchOp", "NoSuchOp")
+    assert [t.dtype for t in known_nowhere.outputs] == [tf.int32, tf.float32]
+    assert known_nowhere.outputs[1].shape.rank is None
+    with v1.Session() as sess:
+        assert sess.run(x) == 2.0
+        with pytest.raises(NotImplementedError, match="NoSuchOp"):
+            sess.run(known_nowhere.outputs[0])
     with pytest.raises(TypeError):
         graph.create_op("Mul", [x], [tf.float32])
     with pytest.raises(TypeError):
@@ -147,3 +153,83 @@ def test_init_scope_leaves_functions():
         return tf.constant(2.0)
 
     assert f().numpy() == 2.0
+
+
+def test_name_scopes_belong_to_a_graph():
+    one, two = tf.Graph(), tf.Graph()
+    with one.as_default(), tf.name_scope("a"):
+        with two.as_default():
+            assert two.get_name_scope() == ""
+            assert tf.constant(1.0, name="x").op.name == "x"
+            with one.as_default():
+                assert tf.constant(1.0, name="x").op.name == "a/x"
+        assert tf.constant(1.0, name="y").op.name == "a/y"
+    with one.name_scope("b") as scope:
+        assert scope == "b/"
+        assert tf.constant(1.0).numpy() == 1.0  # another graph's scope is none of eager code
+        assert one.unique_name("n") == "b/n"
+        with one.as_default():
+            assert tf.constant(1.0, name="x").op.name == "b/x"
+    with one.as_default():
+        assert tf.constant(1.0, name="x").op.name == "x"
+
+
+@pytest.mark.parametrize("name", ["_", "foo:0", "a b", "_bar"])
+def test_names_that_ops_cannot_have_are_refused(graph, name):
+    with pytest.raises(ValueError, match="no name for a scope"), tf.name_scope(name):
+        pass
+    with tf.name_scope("foo/"), tf.name_scope("_bar"):
+        pass
+
+
+def test_a_free_name_is_not_taken_by_asking(graph):
+    assert graph.unique_name("foo", mark_as_used=False) == "foo"
+    assert graph.unique_name("foo") == "foo"
+    assert graph.unique_name("foo", mark_as_used=False) == "foo_1"
+    assert graph.unique_name("foo") == "foo_1"
+
+
+def test_old_name_scopes_enter_the_graph_of_their_values():
+    one, two = tf.Graph(), tf.Graph()
+    with one.as_default():
+        a = tf.constant(1.0)
+    with two.as_default():
+        b = tf.constant(1.0)
+    with v1.name_scope(None, "default", [a]) as scope:
+        assert (scope, v1.get_default_graph()) == ("default/", one)
+    with pytest.raises(ValueError, match="several graphs"), v1.name_scope("s", values=[a, b]):
+        pass
+    with pytest.raises(ValueError):
+        v1.name_scope(None, values=[a])
+
+
+def test_device_contexts_end_in_the_order_in_which_they_began():
+    outer = tf.device("/CPU:0")
+    outer.__enter__()
+    with pytest.raises(RuntimeError, match="still open"), tf.device("/CPU:0"):
+        outer.__exit__(None, None, None)
+
+
+def test_dimensions_compute_and_unknown_stays_unknown():
+    four, unknown = v1.Dimension(4), v1.Dimension(None)
+    assert [(four + 3).value, (9 - four).value, (four * 2).value] == [7, 5, 8]
+    assert [(four // 3).value, (9 % four).value, [1] * four] == [1, 1, [1] * 4]
+    assert (unknown + 1).value is None
+    assert (four < unknown) is None
+    assert four > 3
+    assert not v1.Dimension(0)
+    assert four.merge_with(unknown) == 4
+    with pytest.raises(ValueError):
+        four.merge_with(5)
+    with pytest.raises(TypeError):
+        four / 2
+
+
+def test_old_device_specs_can_be_changed():
+    spec = v1.DeviceSpec(job="foo", replica=12, device_type="gpu")
+    spec.task = 3
+    assert spec.to_string() == "/job:foo/replica:12/task:3/device:GPU:*"
+    spec.merge_from(v1.DeviceSpec.from_string("/job:muu/device:MyDevice:2"))
+    assert spec.to_string() == "/job:muu/replica:12/task:3/device:MyDevice:2"
+    spec.parse_from_string("/cpu:1")
+    assert spec.to_string() == "/device:CPU:1"

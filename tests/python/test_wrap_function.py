@@ -114,3 +114,20 @@ def test_initial_values_may_be_computed():
         return tf.Variable(lambda: tf.ones([2]) * 3) + tf.Variable(tf.fill([2], 2.0) * 2)
 
     assert v1.wrap_function(f, [])().numpy().tolist() == [7.0, 7.0]
+
+
+def test_variables_made_in_branches_are_eager_ones():
+    made = []
+
+    def f(x):
+        def branch():
+            if not made:
+                made.append(tf.Variable(lambda: tf.constant(2.0) * 2))
+            return made[0] * x
+
+        return tf.cond(x > 0, branch, lambda: tf.constant(0.0))
+
+    wrapped = v1.wrap_function(f, [SCALAR])
+    assert wrapped(3.0).numpy() == 12.0
+    made[0].assign(1.0)
+    assert [wrapped(3.0).numpy(), wrapped(-3.0).numpy()] == [3.0, 0.0]

@@ -12,8 +12,9 @@ namespace {
 
 enum Attr { kPadding2, kFormat2 };
 
+// The result of the pool as far as it is known: nothing of the image's sizes, if the window is not.
 // Inputs: images first, then ksize and strides.
-Window checked(const Infer& s, int images) {
+Shape pooled(const Infer& s, int images) {
   for (int i = 0; i < images; ++i) s.need_rank(i, 4, 4);
   Ints lists[2];
   for (int i = 0; i < 2; ++i) {
@@ -25,15 +26,12 @@ Window checked(const Infer& s, int images) {
       s.bad_value(argument, cat(four.size(), " numbers"), "four, one for each axis");
     lists[i].assign(four.begin(), four.end());
   }
-  return pool_shape(&s, {lists[1], s.attr(kPadding2).s(), s.attr(kFormat2).s(), lists[0], nullptr},
-                    s.shape());
-}
-
-// The result of the pool as far as it is known: nothing of the image's sizes, if the window is not.
-Shape pooled(const Infer& s, int images) {
-  Window w = checked(s, images);
-  if (!s.ints(images) || !s.ints(images + 1)) w.out = {1, kUnknown, kUnknown};
-  return w.out_shape(w.channels);
+  bool known = s.ints(images) && s.ints(images + 1);
+  if (!known) lists[0] = lists[1] = {1, 1, 1, 1};
+  WindowArgs a{lists[1], s.attr(kPadding2).s(), s.attr(kFormat2).s(), lists[0], nullptr};
+  Window w = pool_shape(&s, a, s.shape());
+  if (known) return pooled_shape(a, w, s.shape());
+  return s.shape().has_rank() ? Shape{w.batch, kUnknown, kUnknown, kUnknown} : Shape::of_rank(4);
 }
 
 void need(const Infer& s, int input, const Shape& want) {

@@ -21,7 +21,7 @@ HOLDFAST_API void set_first_seeds(GraphSeeds* seeds);
 HOLDFAST_API GraphSeeds seeds_for_trace();
 
 /// Throws where `what` would draw from the system's randomness while ops must be deterministic.
-void refuse_if_deterministic(const char* what);
+HOLDFAST_API void refuse_if_deterministic(const char* what);
 
 /// The seeds of eager ops.
 HOLDFAST_API SeedState& seed_state();
