@@ -12,17 +12,29 @@ namespace holdfast {
 namespace {
 
 constexpr DTypes kLists{DType::kVariant};
-constexpr int64_t kMostElements = int64_t{1} << 27;  // what a wrong index may not make a list of
 
 void gives_list(Infer& s) { s.output(DType::kVariant, Shape{}); }
 
 int64_t index_of(const Tensor& t) { return copy_to(t, cpu()).to_int(); }
 
+// Whether a list of `n` elements can be held at all.
+Status room_for(const Call& c, int64_t n) {
+  int64_t limit = cpu()->memory().limit;
+  if (n <= (limit > 0 ? limit : int64_t{1} << 40) / static_cast<int64_t>(sizeof(Tensor))) return {};
+  return {Code::E0702, cat(c.op.name, ": no memory for a list of ", n, " elements"),
+          cat("the limit is ", limit, " bytes")};
+}
+
+// One index or length.
+void need_number(const Infer& s, int i) { s.need_rank(i, 0, 0); }
+
 ElementType element_of(const Call& c) { return {c.attr(0).dtype(), c.attr(1).shape()}; }
 
 Status run_reserve(Call& c) {
   int64_t n = index_of(c.in());
-  if (n < 0) return {Code::E1103, cat("a list of ", n, " elements"), "a length is 0 or more"};
+  if (n < 0)
+    return {Code::E1103, cat(c.op.name, ": a list of ", n, " elements"), "a length is 0 or more"};
+  if (Status s = room_for(c, n); !s.ok()) return s;
   Tensor list = make_list(std::vector<Tensor>(static_cast<size_t>(n)));
   list_value(list).shape = c.attr(1).shape();
   c.set_out(0, list);
@@ -65,9 +77,7 @@ Status run_set(Call& c) {
   if (i >= length && !c.attr(0).b())
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
             "a list grows only if it is made for that, as by `dynamic_size=True` of a TensorArray"};
-  if (i >= kMostElements)
-    return {Code::E1103, cat(c.op.name, ": index ", i),
-            cat("a list has at most ", kMostElements, " elements")};
+  if (Status s = room_for(c, i); !s.ok()) return s;
   auto items = items_to_change(c.in());
   if (i >= length) items.resize(static_cast<size_t>(i) + 1);
   items[static_cast<size_t>(i)] = c.in(2);
@@ -77,9 +87,7 @@ Status run_set(Call& c) {
 
 Status run_resize(Call& c) {
   int64_t n = std::max<int64_t>(index_of(c.in(1)), 0);
-  if (n > kMostElements)
-    return {Code::E1103, cat(c.op.name, ": ", n, " elements"),
-            cat("a list has at most ", kMostElements, " elements")};
+  if (Status s = room_for(c, n); !s.ok()) return s;
   auto items = items_to_change(c.in());
   items.resize(static_cast<size_t>(n));
   c.set_out(0, changed(c.in(), std::move(items)));
@@ -106,6 +114,7 @@ Status run_length(Call& c) {
 Status join(Call& c, bool along_first) {
   const ListValue& list = list_value(c.in());
   ElementType type = element_of(c);
+  if (along_first && type.shape.rank() > 0) type.shape.dims()[0] = kUnknown;
   Tensors all(list.items.size(), Tensor());
   for (size_t i = 0; i < all.size(); ++i)
     if (Status s = list_element(c, type, list, static_cast<int64_t>(i), all[i]); !s.ok()) return s;
@@ -139,6 +148,7 @@ Status run_unstack(Call& c) {
 
 Status run_split_like(Call& c) {
   const Tensor& t = c.in();
+  if (t.rank() == 0) return {Code::E1102, cat(c.op.name, " of a scalar"), "rows need a first axis"};
   int64_t row = t.dim(0) ? t.bytes() / t.dim(0) : 0, at = 0;
   std::vector<Tensor> items;
   for (const Tensor& like : list_value(c.in(1)).items) {
@@ -206,7 +216,10 @@ const Op reserve = lists(RAW_OP(TensorListReserve)
                              .attr("element_dtype")
                              .attr("element_shape", Shape::unknown())
                              .no_gradient()
-                             .infer(gives_list),
+                             .infer(+[](Infer& s) {
+  need_number(s, 0);
+  gives_list(s);
+}),
                          run_reserve);
 
 const Op push = lists(RAW_OP(TensorListPushBack)
@@ -223,8 +236,10 @@ const Op set = lists(RAW_OP(TensorListSetItem)
                          .doc("A list with another element at an index.")
                          .inputs("input_handle: L, index: I!, item")
                          .attr("resize_if_index_out_of_bounds", false)
-                         .infer(gives_list)
-                         .gradient(+[](Grad& g) -> Tensors {
+                         .infer(+[](Infer& s) {
+  need_number(s, 1);
+  gives_list(s);
+}).gradient(+[](Grad& g) -> Tensors {
   Tensor zeros = g.x(2).dtype() == DType::kVariant ? list_zeros_like(g.x(2)) : zeros_like(g.x(2));
   return {list_set(g.dy(), g.x(1), zeros), Tensor(),
           list_get(g.dy(), g.x(1), {g.x(2).dtype(), g.x(2).shape()})};
@@ -237,6 +252,7 @@ const Op get = lists(RAW_OP(TensorListGetItem)
                          .attr("element_dtype")
                          .attr("element_shape", Shape::unknown())
                          .infer(+[](Infer& s) {
+  need_number(s, 1);
   s.output(s.attr(0).dtype(), s.attr(1).shape());
 }).gradient(+[](Grad& g) -> Tensors {
   Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()}, list_length(g.x(0)));
@@ -254,8 +270,10 @@ const Op length = lists(RAW_OP(TensorListLength)
 const Op resize = lists(RAW_OP(TensorListResize)
                             .doc("The first elements of a list.")
                             .inputs("input_handle: L, size: I!")
-                            .infer(gives_list)
-                            .gradient(+[](Grad& g) -> Tensors {
+                            .infer(+[](Infer& s) {
+  need_number(s, 1);
+  gives_list(s);
+}).gradient(+[](Grad& g) -> Tensors {
   return {list_resize(g.dy(), list_length(g.x(0))), Tensor()};
 }),
                         run_resize);
@@ -343,9 +361,12 @@ Status list_element(const Call& c, const ElementType& type, const ListValue& lis
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"),
             "an index counts from 0, and stays below the length"};
   out = items[static_cast<size_t>(i)];
-  if (out && out.dtype() != type.dtype && type.dtype != DType::kVariant)
+  if (out && out.dtype() != type.dtype)
     return {Code::E1101, cat(c.op.name, ": element ", i, " is ", name(out.dtype()), ", expected ",
                              name(type.dtype))};
+  if (out && !type.shape.compatible(out.shape()))
+    return {Code::E1102, cat(c.op.name, ": element ", i, " has shape ", out.shape().text(),
+                             ", expected ", type.shape.text())};
   if (out) return {};
   if (type.dtype == DType::kVariant) {
     out = make_list({});  // an empty list adds up like zeros
