@@ -46,7 +46,7 @@ HOLDFAST_API Tensor zero_fraction(const In& value);
 // -- where the extremes are
 
 struct ArgOptions {
-  std::optional<int64_t> axis = {};  // none: 0
+  Axes axis = {};  // one; none: 0
   DType output_type = int64;
 };
 /// Position of the largest element along an axis, the first of equals.
@@ -102,7 +102,8 @@ HOLDFAST_API Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_id
 // -- over segments of rows that `indices` name
 
 struct SparseSegmentOptions {
-  Axes num_segments = {};  // where none is given: as many as the ids say
+  Axes num_segments = {};        // where none is given: as many as the ids say
+  bool sparse_gradient = false;  // a hint: rows that were not named never have a gradient
 };
 /// Sum of each segment of the rows data[indices]; ids never decrease.
 HOLDFAST_API Tensor sparse_segment_sum(const In& data, const In& indices, const In& segment_ids,

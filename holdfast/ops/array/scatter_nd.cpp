@@ -33,8 +33,7 @@ Status run_scatter(Call& c) {
   Tensor& y = c.out();
   if (Status s = check_nd_indices("ScatterNd", c.in(0), y.shape()); !s.ok()) return s;
   fill_zeros(y);
-  Combine how = (kNumbers | kStrings).has(y.dtype()) ? Combine::kAdd : Combine::kUpdate;
-  scatter_nd_into(how, y, c.in(0), c.in(1));
+  scatter_nd_into(Combine::kAdd, y, c.in(0), c.in(1));
   return {};
 }
 
@@ -139,7 +138,7 @@ Tensor tensor_scatter_nd_add(const In& t, const In& i, const In& u) { return add
 static const Op non_aliasing_add_op =
     RAW_OP(ScatterNdNonAliasingAdd)
         .inputs("input, indices: I, updates")
-        .dtypes(kNumbers)
+        .dtypes(kNumbers | kBools)
         .dtypes(kIndices, "I")
         .doc("A copy of `input` with updates added at the positions.")
         .infer(infer_tensor_scatter)

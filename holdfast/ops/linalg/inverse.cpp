@@ -61,11 +61,31 @@ T phase(T u, lapack::real_t<T> size) {
     if (std::isinf(u)) return std::copysign(T(1), u);
   return u / size;
 }
+// P A = L U as LAPACK numbers the pivots. Its own recursion multiplies by the inverse of an
+// infinite pivot, and a 0 that comes of it with infinities: NaN where the quotient is 0.
+template <class T>
+void eliminate(T* a, int64_t n, int* pivots) {
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < n; ++i)
+      if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
+    pivots[k] = static_cast<int>(best + 1);
+    if (best != k) std::swap_ranges(a + k * n, a + (k + 1) * n, a + best * n);
+    for (int64_t i = k + 1; i < n; ++i) {
+      T factor = a[i * n + k] / a[k * n + k];
+      for (int64_t j = k + 1; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
+    }
+  }
+}
+
 template <class T>
 Determinant<T> determinant(const T* matrix, int64_t n) {
   std::vector<T> lu(matrix, matrix + n * n);  // the transposed matrix has the same determinant
   std::vector<int> pivots(static_cast<size_t>(n));
-  if (n) lapack::getrf<T>(static_cast<int>(n), static_cast<int>(n), lu.data(), pivots.data());
+  if (!lapack::all_finite(matrix, n * n))
+    eliminate(lu.data(), n, pivots.data());
+  else if (n)
+    lapack::getrf<T>(static_cast<int>(n), static_cast<int>(n), lu.data(), pivots.data());
   Determinant<T> d;
   for (int64_t i = 0; i < n; ++i) {
     T u = lu[static_cast<size_t>(i * n + i)];

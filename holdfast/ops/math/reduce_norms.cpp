@@ -41,7 +41,11 @@ Tensor clip_by_norm(const In& t, const In& clip_norm, const Axes& axes) {
   // At zero the square root has no slope; neither branch may pass through it.
   Tensor positive = squares > 0;
   Tensor norm = where(positive, sqrt(where(positive, squares, ones_like(squares))), squares);
-  return x * most / maximum(norm, most);
+  Tensor clipped = x * most / maximum(norm, most);
+  if (!clipped.shape().compatible(x.shape()))
+    fail(Code::E1102, cat("clip_by_norm: `clip_norm` is ", most.shape().text(),
+                          ", expected one that broadcasts to `t`, ", x.shape().text()));
+  return clipped;
 }
 
 REGISTER(FUNCTION(&clip_by_average_norm)

@@ -20,12 +20,13 @@ Tensor counts_for(const Tensor& sums, const Tensor& ids, const std::optional<Siz
 
 }  // namespace
 
-#define HOLDFAST_SPARSE_SEGMENT(fn, name, old)                      \
-  FUNCTION(&fn)                                                     \
-      .args("data, indices: I, segment_ids: S")                     \
-      .options<&SparseSegmentOptions::num_segments>("num_segments") \
-      .python("sparse." name ", compat.v1." old)                    \
-      .samples("uniform(4, 3), [0, 2, 3, 0], [0, 0, 1, 2]",         \
+#define HOLDFAST_SPARSE_SEGMENT(fn, name, old)                                               \
+  FUNCTION(&fn)                                                                              \
+      .args("data, indices: I, segment_ids: S")                                              \
+      .options<&SparseSegmentOptions::num_segments, &SparseSegmentOptions::sparse_gradient>( \
+          "num_segments, sparse_gradient")                                                   \
+      .python("sparse." name ", compat.v1." old)                                             \
+      .samples("uniform(4, 3), [0, 2, 3, 0], [0, 0, 1, 2]",                                  \
                "uniform(4, 3), [1, 1, 3], [0, 2, 2], num_segments=4")
 
 REGISTER(HOLDFAST_SPARSE_SEGMENT(sparse_segment_sum, "segment_sum", "sparse_segment_sum")
