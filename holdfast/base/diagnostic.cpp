@@ -97,9 +97,11 @@ void raise(Diagnostic d) {
           manual_fix("report this with its JSON form (HOLDFAST_DIAG_JSON=path writes it)"));
   }
   if (log_at_raise()) log_json(d);
+  auto* thrown = throw_as<Error>;
   for (const StatusClass& c : kClasses)
-    if (c.status == info(d.code).status) c.raise(std::move(d));
-  throw Error(std::move(d));
+    if (c.status == info(d.code).status) thrown = c.raise;
+  thrown(std::move(d));
+  __builtin_unreachable();
 }
 
 Diagnostic::Diagnostic() = default;

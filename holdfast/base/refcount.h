@@ -56,6 +56,8 @@ class Ref {
   Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
   template <class U, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
   Ref(const Ref<U>& o) : Ref(static_cast<T*>(o.get())) {}
+  template <class U, class = std::enable_if_t<std::is_convertible_v<U*, T*>>>
+  Ref(Ref<U>&& o) noexcept : p_(o.leak()) {}
   ~Ref() {
     if (p_) p_->release();
   }

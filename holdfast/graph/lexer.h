@@ -1,6 +1,7 @@
 // Words, numbers and marks of a text, with their places.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 

@@ -88,7 +88,7 @@ Ref<OpenGraph> graph_from_text(std::string_view text, const std::string& name) {
   auto out = make_ref<OpenGraph>(name.empty() ? parsed->scope->name : name);
   GraphScope in(out);
   context().name_scope.clear();
-  OpenGraph::Reader(*out, *parsed);
+  OpenGraph::Reader reader(*out, *parsed);
   return out;
 }
 

@@ -83,8 +83,10 @@ std::string number_text(T v) {
     using F = std::conditional_t<std::is_floating_point_v<T>, T, float>;
     std::string text = cat(static_cast<F>(v));
     T back{};
-    if (read_number(text, back) && std::memcmp(&back, &v, sizeof v) == 0) return text;
-    auto bits = std::bit_cast<typename Bits<T>::type>(v);  // a NaN with something in it
+    using B = typename Bits<T>::type;
+    auto bits = std::bit_cast<B>(v);
+    if (read_number(text, back) && std::bit_cast<B>(back) == bits) return text;
+    // It is a NaN with something in it.
     char hex[24];
     return cat(
         "0x", std::string_view(hex, static_cast<size_t>(

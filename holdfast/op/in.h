@@ -54,6 +54,7 @@ class HOLDFAST_API In {
   In(const In& o)
       : tensor_(o.held()), variable_(o.variable_), weak_(o.weak_), float_(o.float_), int_(o.int_) {}
   In& operator=(const In& o) {
+    if (this == &o) return *this;
     tensor_ = o.held();
     seen_ = nullptr;
     variable_ = o.variable_;

@@ -41,8 +41,14 @@ class SmallBuffer final : public Buffer {
  public:
   static constexpr size_t kMost = 1024;
   SmallBuffer(Device* d, size_t bytes) : Buffer(d, this + 1, bytes) {}
-  static void* operator new(size_t self, size_t bytes) {
-    return fits(bytes) ? take_block() : ::operator new(self + bytes);
+  struct Payload {
+    size_t bytes;
+  };
+  static void* operator new(size_t self, Payload data) {
+    return fits(data.bytes) ? take_block() : ::operator new(self + data.bytes);
+  }
+  static void operator delete(void* p, Payload data) {  // for a constructor that throws
+    fits(data.bytes) ? give_block(p) : ::operator delete(p);
   }
   static void operator delete(SmallBuffer* p, std::destroying_delete_t) {
     size_t bytes = p->bytes_;
@@ -69,7 +75,7 @@ void fail_allocation(int64_t n) { g_fail_in = n; }
 Status CpuDevice::allocate(size_t bytes, Ref<Buffer>& out) {
   if (told_to_fail() || !Account::get().admit(bytes)) return no_memory(bytes);
   if (bytes <= SmallBuffer::kMost) {
-    Buffer* fresh = new (bytes) SmallBuffer(this, bytes);
+    Buffer* fresh = new (SmallBuffer::Payload{bytes}) SmallBuffer(this, bytes);
     fresh->retain_first();
     out = Ref<Buffer>::take(fresh);
     return {};

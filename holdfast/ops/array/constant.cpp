@@ -1,28 +1,41 @@
 #include "holdfast/ops/constant.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
+#include "holdfast/expr/expr.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::detail {
 namespace {
 
-template <class To, class From>
-To converted(const From& v) {
-  if constexpr (is_complex_v<From>) {
-    if constexpr (is_complex_v<To>)
-      return To(static_cast<typename To::value_type>(v.real()),
-                static_cast<typename To::value_type>(v.imag()));
-    else
-      return converted<To>(v.real());
-  } else if constexpr (is_complex_v<To>) {
-    return To(static_cast<typename To::value_type>(static_cast<float_of<From>>(v)));
-  } else {
-    return static_cast<To>(static_cast<float_of<To>>(static_cast<float_of<From>>(v)));
-  }
+// What an integer dtype holds.
+std::pair<__int128, __int128> bounds(DType d) {
+  std::pair<__int128, __int128> out;
+  visit_plain(d, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>)
+      out = {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+  });
+  return out;
+}
+
+// Refuses integers that `to`, another dtype of integers, does not hold.
+void need_fitting(DType from, const void* values, size_t count, DType to) {
+  if (!is_integer(from) || !is_integer(to)) return;
+  auto [low, high] = bounds(to);
+  visit_plain(from, [&]<class F>(F) {
+    if constexpr (std::is_integral_v<F>) {
+      const auto* p = static_cast<const F*>(values);
+      for (size_t i = 0; i < count; ++i)
+        if (p[i] < low || p[i] > high)
+          fail(Code::E1103,
+               cat("constant: the value ", p[i], " at position ", i, " does not fit ", name(to)));
+    }
+  });
 }
 
 // Integers become floats, floats other floats; nothing is cut off on the quiet.
@@ -45,19 +58,8 @@ Tensor make_constant(DType from, const void* values, size_t count, Shape shape, 
     std::copy_n(static_cast<const std::string*>(values), count, t.mutable_data<std::string>());
     return t;
   }
-  visit_plain(from, [&]<class F>(F) {
-    visit_plain(to, [&]<class T>(T) {
-      const auto* p = static_cast<const F*>(values);
-      if constexpr (std::is_integral_v<F> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-        for (size_t i = 0; i < count; ++i)
-          if (!std::is_same_v<F, bool> &&
-              static_cast<__int128>(p[i]) != static_cast<__int128>(static_cast<T>(p[i])))
-            fail(Code::E1103,
-                 cat("constant: the value ", p[i], " at position ", i, " does not fit ", name(to)));
-      }
-      std::transform(p, p + count, t.mutable_data<T>(), [](const F& v) { return converted<T>(v); });
-    });
-  });
+  need_fitting(from, values, count, to);
+  cast_loop(from, to)(&values, t.mutable_raw(), static_cast<int64_t>(count));
   return t;
 }
 

@@ -111,14 +111,15 @@ void transpose_block(int64_t rows, int64_t cols, const T* from, int64_t from_str
         M a = *reinterpret_cast<const V*>(p), b = *reinterpret_cast<const V*>(p + from_stride);
         M d = *reinterpret_cast<const V*>(p + 2 * from_stride),
           e = *reinterpret_cast<const V*>(p + 3 * from_stride);
-        M ab = __builtin_shuffle(a, b, M{0, 4, 1, 5}), de = __builtin_shuffle(d, e, M{0, 4, 1, 5});
-        M ab2 = __builtin_shuffle(a, b, M{2, 6, 3, 7}),
-          de2 = __builtin_shuffle(d, e, M{2, 6, 3, 7});
+        M ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+        M de = __builtin_shufflevector(d, e, 0, 4, 1, 5);
+        M ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+        M de2 = __builtin_shufflevector(d, e, 2, 6, 3, 7);
         T* q = to + r * to_stride + c;
-        *reinterpret_cast<V*>(q) = __builtin_shuffle(ab, de, M{0, 1, 4, 5});
-        *reinterpret_cast<V*>(q + to_stride) = __builtin_shuffle(ab, de, M{2, 3, 6, 7});
-        *reinterpret_cast<V*>(q + 2 * to_stride) = __builtin_shuffle(ab2, de2, M{0, 1, 4, 5});
-        *reinterpret_cast<V*>(q + 3 * to_stride) = __builtin_shuffle(ab2, de2, M{2, 3, 6, 7});
+        *reinterpret_cast<V*>(q) = __builtin_shufflevector(ab, de, 0, 1, 4, 5);
+        *reinterpret_cast<V*>(q + to_stride) = __builtin_shufflevector(ab, de, 2, 3, 6, 7);
+        *reinterpret_cast<V*>(q + 2 * to_stride) = __builtin_shufflevector(ab2, de2, 0, 1, 4, 5);
+        *reinterpret_cast<V*>(q + 3 * to_stride) = __builtin_shufflevector(ab2, de2, 2, 3, 6, 7);
       }
       for (; c < cols; ++c)
         for (int64_t k = 0; k < 4; ++k) to[(r + k) * to_stride + c] = from[c * from_stride + r + k];

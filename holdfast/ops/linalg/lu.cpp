@@ -5,7 +5,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/deferred.h"
-#include "holdfast/op/function.h"
+#include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
