@@ -19,7 +19,7 @@ from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
 from ._traceable import check_traceable
-from .errors import unsupported
+from .errors import need_callable, unsupported
 
 __all__ = [
     "ConcreteFunction",
@@ -58,6 +58,7 @@ class Function(_holdfast.TracedBase):
         jit_compile: bool | None = None,
         reduce_retracing: bool = False,
     ) -> None:
+        need_callable(python_function, "tf.function")
         self._python_function = python_function
         own_name = getattr(python_function, "__name__", type(python_function).__name__)
         self._name = str(name or own_name)

@@ -16,6 +16,7 @@ from ._shape import TensorSpec
 from ._staging import is_staged
 from ._tape import GradientTape, dense
 from ._tensor import convert_to_tensor
+from .errors import need_callable
 
 __all__ = ["numpy_function", "py_function"]
 
@@ -97,6 +98,7 @@ def _recording(tapes: list[GradientTape], watched: list[Any]) -> Iterator[None]:
 
 
 def _call(op: str, code: _Code, inp: Any, gradient: bool) -> Any:
+    need_callable(code.func, op)
     args = [convert_to_tensor(value) for value in (() if inp is None else inp)]
     if not is_staged(args):
         results = code.results(args)

@@ -310,6 +310,17 @@ def fail(code: str, headline: str, why: str = "", *, fix: str = "", **fields: An
     raise AssertionError("raise_diagnostic returned")
 
 
+def need_callable(what: Any, of: str) -> None:
+    """Refuses what can't be called where `of` needs a function."""
+    if not callable(what):
+        fail(
+            "E1104",
+            f"{of}: `func` is of type {type(what).__name__}, expected a function",
+            "what is called later must be callable when it is handed over",
+            op=of,
+        )
+
+
 def unsupported(headline: str, why: str, *, fix: str = "", **fields: Any) -> NoReturn:
     """Raises E1105: what was asked, and what is supported."""
     fail("E1105", headline, why, fix=fix, **fields)
