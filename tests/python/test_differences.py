@@ -1,0 +1,189 @@
+"""What docs/differences.md says: where TensorFlow refuses, these have an answer."""
+
+import weakref
+
+import pytest
+
+import holdfast as tf
+
+v1 = tf.compat.v1
+
+
+def test_a_tensor_of_a_finished_trace_has_the_value_of_its_call():
+    kept = []
+
+    @tf.function
+    def f(x):
+        kept.append(x + 1)
+        return x
+
+    f(tf.constant(1.0))
+    assert (kept[0] + 1).numpy() == 3
+
+
+def test_a_traced_function_changes_the_dict_it_was_given():
+    @tf.function
+    def double(d):
+        d["b"] = d["a"] * 2
+        return d["b"]
+
+    d = {"a": tf.constant(2.0)}
+    double(d)
+    assert d["b"].numpy() == 4
+
+
+def test_a_variable_that_nobody_keeps_is_a_local_value():
+    @tf.function
+    def f():
+        v = tf.Variable(1.0)
+        v.assign_add(2.0)
+        return v + 0
+
+    assert [f().numpy(), f().numpy()] == [3, 3]
+
+
+class Unhashable:
+    __hash__ = None
+
+    def __eq__(self, other):
+        return self is other
+
+
+def test_any_object_may_be_an_argument():
+    add = tf.function(lambda _, x: x + 1)
+    thing = Unhashable()
+    assert add(thing, tf.constant(1.0)).numpy() == 2
+    kind = Unhashable
+    assert add(weakref.ref(kind), tf.constant(1.0)).numpy() == 2
+
+
+def test_names_that_tensorflow_would_clean_to_one_stay_two():
+    assert tf.function(lambda a_b, **others: a_b - others["a-b"])(1.0, **{"a-b": 2.0}).numpy() == -1
+
+
+def test_a_parameter_that_the_signature_leaves_out_keeps_its_default():
+    spec = [tf.TensorSpec((), tf.float32)]
+    assert tf.function(lambda x, y=2.0: x + y, input_signature=spec)(tf.constant(1.0)).numpy() == 3
+
+
+def test_loops_have_an_else():
+    @tf.function
+    def walk(n):
+        total = 0
+        for i in tf.range(n):
+            total += i
+        else:  # noqa: PLW0120
+            total += 100
+        while total < 110:
+            total += 1
+        else:  # noqa: PLW0120
+            total += 1000
+        return total
+
+    assert walk(tf.constant(3)).numpy() == 1110
+
+
+def test_a_python_loop_may_be_left_by_a_tensor():
+    @tf.function
+    def count(x):
+        n = 0
+        for _ in range(3):
+            if x > 1.0:
+                break
+            n = n + 1
+        return n
+
+    assert [count(tf.constant(2.0)).numpy(), count(tf.constant(0.0)).numpy()] == [0, 3]
+
+
+def test_a_loop_variable_may_change_its_shape():
+    @tf.function
+    def grow(n):
+        t = tf.constant([1])
+        for _ in tf.range(n):
+            t = tf.concat([t, t], 0)
+        return t
+
+    assert grow(tf.constant(2)).shape == (4,)
+
+
+def test_what_one_branch_leaves_out_matters_only_where_it_is_used():
+    @tf.function
+    def f(x):
+        if x > 0:
+            y = x
+        else:
+            y = None  # noqa: F841
+        return 1
+
+    @tf.function
+    def first(n):
+        for i in tf.range(n):
+            return i
+        return -1
+
+    assert f(tf.constant(1.0)).numpy() == 1
+    assert [first(tf.constant(3)).numpy(), first(tf.constant(0)).numpy()] == [0, -1]
+
+
+def test_conditions_may_be_plain_python():
+    assert tf.cond(True, lambda: 1.0, lambda: 2.0) == 1
+    assert tf.switch_case(1, [lambda: 1.0, lambda: 2.0]) == 2
+
+
+def test_graphs_go_on_after_they_ran():
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, ())
+        squared = tf.cond(x > 0, lambda: x * x, lambda: x)
+        v = v1.get_variable("v", initializer=3.0)
+        session = v1.Session()
+        with session:
+            assert session.run(squared, {x: 3.0}) == 9
+            assert session.run(v1.gradients(squared, x), {x: 3.0}) == [6]
+            assert session.run(v + 0) == 3
+            with session:
+                pass
+            assert v1.get_default_session() is session
+
+
+def test_a_check_of_constants_fails_when_it_runs():
+    with tf.Graph().as_default():
+        one = tf.constant(1)
+        check = v1.assert_equal(one, tf.constant(2))
+        session = v1.Session()
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(check)
+        session.run(check, {one: 2})
+
+
+def test_gradients_have_no_conditions():
+    x = tf.ones((2, 3))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    jacobian = tape.batch_jacobian(y, x, parallel_iterations=1, experimental_use_pfor=False)
+    assert jacobian.shape == (2, 3, 3)
+    again = tf.recompute_grad(lambda x: x * x)
+    two = tf.constant(2.0)
+    with tf.autodiff.ForwardAccumulator(two, tf.constant(1.0)) as forward:
+        squared = again(two)
+    assert forward.jvp(squared).numpy() == 4
+
+
+@pytest.mark.parametrize("dtype", [tf.int8, tf.uint8, tf.int16])
+def test_small_integers_are_multiplied(dtype):
+    product = tf.matmul(tf.fill((2, 2), tf.constant(3, dtype)), tf.ones((2, 2), dtype))
+    assert product.dtype == dtype
+    assert product.numpy().tolist() == [[6, 6], [6, 6]]
+
+
+def test_values_that_tensorflow_does_not_take():
+    made = tf.constant_initializer(tf.constant(2.0))((2,))
+    assert made.numpy().tolist() == [2, 2]
+    assert tf.TensorArray(tf.float32, 0).stack().shape == (0,)
+
+
+@pytest.mark.parametrize("wrap", [tf.function, lambda f: tf.py_function(f, [], tf.float32)])
+def test_what_is_no_function_is_refused_at_once(wrap):
+    with pytest.raises(TypeError, match="expected a function"):
+        wrap(5)
