@@ -32,6 +32,7 @@ from . import (
     _slices_spec,
     _slicing,
     _tensor,
+    _tensor_proto,
     compat,
     config,
     debugging,
@@ -124,6 +125,7 @@ _namespace.build(
         _TRACE_TYPES,
         _graph_watch.NAMES,
         _slices_spec.NAMES,
+        _tensor_proto.NAMES,
     ),
 )
 

@@ -55,6 +55,16 @@ class TensorShape:
             raise ValueError("`as_list` of a shape of unknown rank: there is no list of its sizes")
         return list(self._dims)
 
+    def as_proto(self) -> Any:
+        """The shape in TensorFlow's format."""
+        from ._tensor_proto import TensorShapeProto
+
+        if self._dims is None:
+            return TensorShapeProto(unknown_rank=True)
+        return TensorShapeProto(
+            [TensorShapeProto.Dim(-1 if size is None else size) for size in self._dims]
+        )
+
     def num_elements(self) -> int | None:
         """How many elements such a tensor has, None if that is unknown."""
         if self._dims is None or None in self._dims:
