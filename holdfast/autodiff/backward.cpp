@@ -126,6 +126,9 @@ class Sweep {
 
   void run_formula(Record& r, const Tensors& upstream, uint32_t wanted) {
     if (!r.op->elementwise && needs_ranks(r)) return run_later(r, upstream, wanted);
+    if (context().interpreter)
+      for (const Tensors* list : {&r.inputs, &r.outputs})
+        for (const Tensor& t : *list) went_by_sizes(t);
     Grad g(*r.op, r.inputs, r.outputs, r.attrs, upstream, wanted);
     Tensors dx;
     try {

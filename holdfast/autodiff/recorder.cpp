@@ -31,7 +31,7 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
                                  std::span<const Tensor> out) {
   if (options.watch_accessed_variables) {
     for (const Tensor& t : in)
-      if (t && t.dtype() == DType::kResource && variable_state(t)->trainable) watch_variable(t);
+      if (auto* v = variable_behind(t); v && v->trainable) watch_variable(t);
   }
   bool any = false;
   int32_t cut = -1;

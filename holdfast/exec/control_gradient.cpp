@@ -171,7 +171,7 @@ struct Kept {
 void move_before(Graph& g, size_t from, const Node& user) {
   auto at = std::find_if(g.nodes.begin(), g.nodes.end(),
                          [&](const Ref<Node>& n) { return n.get() == &user; });
-  std::rotate(at, g.nodes.begin() + static_cast<std::ptrdiff_t>(from), g.nodes.end());
+  g.move_back(from, static_cast<size_t>(at - g.nodes.begin()));
 }
 
 // A loop variable more: in both bodies and at the op itself.

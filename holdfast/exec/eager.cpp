@@ -143,6 +143,7 @@ bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
     if (!in[i] || def.list) return false;
     DType d = in[i].dtype();
     if (!def.dtypes.has(d) || in[def.first].dtype() != d) return false;
+    if (def.resource && !leads_to(in[i], *def.resource)) return false;
   }
   return true;
 }

@@ -45,7 +45,7 @@ bool is_open(const Node& input) {
 class DrawingFrom {
  public:
   explicit DrawingFrom(const Node& n) : was_(random::seed_scope().node) {
-    random::seed_scope().node = static_cast<random::NodeGenerator*>(n.state.get());
+    random::seed_scope().node = dynamic_cast<random::NodeGenerator*>(n.state.get());
   }
   ~DrawingFrom() { random::seed_scope().node = was_; }
   DrawingFrom(const DrawingFrom&) = delete;
@@ -54,13 +54,66 @@ class DrawingFrom {
   random::NodeGenerator* was_;
 };
 
-// Whether a kernel's refusal can only depend on types and on numbers that are part of the graph.
-bool fixed(const Node& n) {
+// Whether the numbers that its shape rule reads, and by which kernels refuse, are part of the
+// graph.
+bool fixed(const Node& n, const Ref<Scope>& scope) {
+  bool integers = false;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     const InputDef& def = n.op->inputs[std::min(i, n.op->inputs.size() - 1)];
-    if (def.host && n.inputs[i].node && !is_constant(*n.inputs[i].node)) return false;
+    const Edge& e = n.inputs[i];
+    if (!e.node || is_constant(*e.node)) continue;
+    if (def.host) return false;
+    if (type_of(e).dtype == DType::kResource || type_of(e).dtype == DType::kVariant) return true;
+    integers = integers || kIndices.has(type_of(e).dtype);
   }
+  if (!integers) return true;
+  // The rule reads what it is not said to read: tried without it, it tells.
+  std::vector<Tensor> in;
+  for (const Edge& e : n.inputs)
+    in.push_back(!e.node                ? Tensor()
+                 : is_constant(*e.node) ? constant_of(*e.node)
+                                        : symbol_for(e, scope));
+  Infer tried(*n.op, in, n.attrs);
+  try {
+    n.op->infer(tried);
+  } catch (const Error&) {
+    return false;  // without them it can't tell anything
+  }
+  for (size_t i = 0; i < in.size(); ++i)
+    if (in[i] && in[i].is_symbolic() && tried.asked_for(static_cast<int>(i))) return false;
   return true;
+}
+
+// What a step gave, or is about to give, against what the graph counts on: later steps are bound to
+// that.
+void check_given(const Node& n, std::span<const Tensor> in, size_t output, DType dtype,
+                 const Shape& shape) {
+  const Type& t = n.outputs[output];
+  if (t.dtype == dtype && t.shape.compatible(shape)) return;
+  auto d = about_call(Code::E0904, *n.op, in,
+                      cat(n.op->name, ": output ", output, " is ", name(dtype), shape.text(),
+                          " here, and the graph was written for ", name(t.dtype), t.shape.text()));
+  d.why = "what follows was written for the one shape, and can't compute with another";
+  d.fixes.push_back(manual_fix("leave the sizes open where the graph is written"));
+  raise(std::move(d));
+}
+
+void check_all(const Node& n, std::span<const Tensor> in, const Tensors& out) {
+  for (size_t i = 0; i < out.size() && i < n.outputs.size(); ++i)
+    if (out[i]) check_given(n, in, i, out[i].dtype(), out[i].shape());
+}
+
+// The shape rule again, on the numbers themselves.
+void look_at(const Node& n, std::span<const Tensor> in) {
+  try {
+    Infer now(*n.op, in, n.attrs);
+    n.op->infer(now);
+    for (size_t i = 0; i < now.dtypes.size(); ++i)
+      check_given(n, in, i, now.dtypes[i], now.shapes[i]);
+  } catch (Error& e) {
+    e.name_op(n.op->name);
+    at_run_time(e);
+  }
 }
 
 }  // namespace
@@ -103,7 +156,7 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
     }
     for (const Edge& e : n->inputs)
       s.owns = s.owns || (e.node && type_of(e).dtype == DType::kVariant);
-    s.fixed = fixed(*n);
+    s.fixed = fixed(*n, graph->scope);
     if (full(*n)) {
       s.types = std::make_unique<Infer>(*n->op, std::span<const Tensor>(), n->attrs);
       for (const Type& t : n->outputs) {
@@ -167,7 +220,9 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
   if ((n.device && n.device != cpu()) || devices().size() > 1) {
     DeviceScope there(n.device);
     eager()->run(op, in, n.attrs, out);
+    check_all(n, in, out);
   } else if (s.types) {
+    if (!s.fixed) look_at(n, in);
     out.resize(s.types->dtypes.size());
     Call call(op, in, n.attrs, *s.types, cpu(), out);
     std::string reasons;
@@ -182,6 +237,7 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
     } catch (Error& e) {
       at_run_time(e);
     }
+    check_all(n, in, out);
   }
   if (&op != &fused_op()) return;
   const Expr& e = expr_of(n.attrs);

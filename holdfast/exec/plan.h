@@ -20,7 +20,8 @@ struct Step {
   InlineVector<int, 4> done;  // slots that nobody reads after this step
   bool owns =
       false;  // its inputs are handed over with their count, so that a list can change in place
-  bool fixed = false;            // what its kernel is chosen by is known beforehand
+  bool fixed = false;  // the numbers that its shape rule reads, and by which its kernel is chosen,
+                       // are part of the graph
   std::unique_ptr<Infer> types;  // what it gives, where every size is known beforehand
 };
 

@@ -172,9 +172,7 @@ Tensor& Session::handle_here(const OpenGraph::Held& held) {
     const VariableState& of = *held.variable.state();
     auto state = make_ref<VariableState>(of.name, of.dtype, of.shape, of.trainable);
     state->born = of.born;
-    auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
-    rep->beyond = state;
-    handle = Tensor(std::move(rep));
+    handle = handle_to(std::move(state));
   }
   return handle;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/base/text.h"
+#include "holdfast/exec/refed.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {
@@ -33,10 +34,43 @@ std::string called(const Node& n) {
              : n.name;
 }
 
+// Whether the graph was written as if an edge could have no other value than its own.
+bool counted_on(const Edge& e) {
+  return e.node->op != &placeholder_op() && !e.node->op->traits.replaceable;
+}
+
+// What feeds that the graph did not count on may change.
+class Changed {
+ public:
+  Changed(const Graph& g, const std::vector<Edge>& given) {
+    for (const Edge& e : given)
+      if (counted_on(e)) edges_.insert(key_of(e));
+    if (edges_.empty()) return;
+    rests_.emplace(g);
+    for (const Ref<Node>& n : g.nodes) {
+      bool changes = false;
+      for (const Edge& e : n->inputs) changes = changes || has(e);
+      for (size_t r : rests_->readings(*n)) changes = changes || has(g.readings[r].of);
+      if (changes) nodes_.insert(n.get());
+    }
+  }
+  bool any() const { return !edges_.empty(); }
+  bool has(const Edge& e) const {
+    return e.node && (edges_.count(key_of(e)) || nodes_.count(e.node.get()));
+  }
+  std::span<const size_t> readings(const Node& n) const { return rests_->readings(n); }
+
+ private:
+  std::optional<Rests> rests_;
+  std::unordered_set<EdgeKey, EdgeHash> edges_;
+  std::unordered_set<const Node*> nodes_;
+};
+
 // What is needed, and for each node the one that asked for it first.
 class Walk {
  public:
-  Walk(const OpenGraph& graph, const Asked& asked) : graph_(graph), asked_(asked) {
+  Walk(const OpenGraph& graph, const Asked& asked, const Changed& changed)
+      : graph_(graph), asked_(asked) {
     for (const Edge& e : asked.given) given_.insert(key_of(e));
     for (const Edge& e : asked.edges) visit(e, nullptr);
     for (const Ref<Node>& n : asked.ops) visit(n.get(), nullptr);
@@ -48,9 +82,20 @@ class Walk {
         if (e.node) visit(e, n);
       for (const Ref<Node>& before : n->after)
         if (!is_fed(before)) visit(before.get(), n);
+      if (!changed.any()) continue;
+      for (size_t r : changed.readings(*n))  // to see that it is still what was read
+        if (const Edge& e = graph.graph()->readings[r].of; changed.has(e)) visit(e, n);
     }
   }
-  bool needs(const Node* n) const { return asked_by_.count(n) != 0; }
+  /// What is needed, in an order in which it may run.
+  std::vector<const Node*> needed() const {
+    std::vector<std::pair<size_t, const Node*>> found;
+    for (const auto& [n, by] : asked_by_) found.emplace_back(graph_.graph()->position(*n), n);
+    std::sort(found.begin(), found.end());
+    std::vector<const Node*> out;
+    for (const auto& [at, n] : found) out.push_back(n);
+    return out;
+  }
   bool given(const Edge& e) const { return given_.count(key_of(e)) != 0; }
   // Whether it is an input that has its value already: who waits for it need not.
   bool is_fed(const Ref<Node>& n) const { return n->op == &placeholder_op() && given({n, 0}); }
@@ -140,32 +185,28 @@ std::string name_in_line(const Tensor& t) {
 }
 
 Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
-  Walk walk(from, asked);
+  Changed changed(*from.graph(), asked.given);
+  Walk walk(from, asked, changed);
   Pruned out;
   out.graph = make_ref<Graph>(from.scope());
-  NodeMap copies;
-  std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> inputs;
+  std::vector<std::string> names;
+  for (const Edge& e : asked.given)
+    if (counted_on(e)) names.push_back(e.node->name);
+  Refed again(*from.graph(), *out.graph, quoted(names));
   for (const Edge& e : asked.given) {
     Ref<Node> input = placeholder_for(type_of(e), e.node->where);
     out.graph->add(input, e.node->name);
     out.graph->inputs.push_back(input);
-    inputs.emplace(key_of(e), input);
+    again.given(e, input, counted_on(e));
   }
-  auto at = [&](const Edge& e) -> Edge {
-    if (!e.node) return {};
-    if (auto it = inputs.find(key_of(e)); it != inputs.end()) return {it->second, 0};
-    return {copies.at(e.node.get()), e.output};
-  };
   std::unordered_set<const OpenGraph::Held*> reads;
-  for (const Ref<Node>& n : from.graph()->nodes) {
-    if (!walk.needs(n.get())) continue;
+  for (const Node* n : walk.needed()) {
     Ref<Node> copy = copy_of(*n);
     if (n->op == &handle_op())
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*n)))
         copy->attrs = Attrs{Arg(own.handle(*held))};
     if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
-      copy->inputs.push_back(at(e));
       // Who asks whether a variable has a value does not want to give it one by asking.
       if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp") ||
           n->is("VarIsInitializedOp"))
@@ -174,14 +215,10 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
           held && reads.insert(held).second)
         out.reads.push_back(held);
     }
-    for (const Ref<Node>& before : n->after)
-      if (auto it = copies.find(before.get()); it != copies.end() && !walk.is_fed(before))
-        copy->after.push_back(it->second);  // else it has run before
-    out.graph->add(copy, n->name);
-    copies.emplace(n.get(), std::move(copy));
+    again.add(*n, std::move(copy));
   }
-  for (const Edge& e : asked.edges) out.graph->outputs.push_back(at(e));
-  out.copies = std::move(copies);
+  for (const Edge& e : asked.edges) out.graph->outputs.push_back(again.at(e));
+  out.copies = again.copies();
   return out;
 }
 

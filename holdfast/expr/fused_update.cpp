@@ -45,7 +45,7 @@ const Op update =
     RAW_OP(FusedUpdate)
         .inputs("resource: R, inputs: any*")
         .attr("expression")
-        .dtypes({DType::kResource}, "R")
+        .resource(VariableState::kKind)
         .dtypes(kPlain, "any")
         .doc("Changes a variable by an expression. Graphs hold it after they were optimised.")
         .stateful()

@@ -86,10 +86,29 @@ void Graph::rename(Node& node, const std::string& name) {
   node.name = name;
 }
 
-Node* Graph::find(const std::string& name) const {
+void Graph::index() const {
   for (; indexed_ < nodes.size(); ++indexed_) by_name_.emplace(nodes[indexed_]->name, indexed_);
+}
+
+Node* Graph::find(const std::string& name) const {
+  index();
   auto it = by_name_.find(name);
   return it == by_name_.end() ? nullptr : nodes[it->second].get();
+}
+
+size_t Graph::position(const Node& node) const {
+  index();
+  return by_name_.at(node.name);
+}
+
+void Graph::move_back(size_t from, size_t to) {
+  auto begin = nodes.begin();
+  std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
+              nodes.end());
+  for (Reading& r : readings)
+    if (r.at >= to && r.at < from) r.at += nodes.size() - from;
+  by_name_.clear();
+  indexed_ = 0;
 }
 
 Ref<Graph> Graph::continued() const {

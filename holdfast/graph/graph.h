@@ -77,6 +77,15 @@ struct CustomGradient {
   Backward backward;
 };
 
+/// Code that wrote nodes went by what was known of a tensor before it was computed.
+struct Reading {
+  Edge of;
+  Shape sizes;     // what was known of its shape
+  Tensor numbers;  // its elements, where those were read
+  size_t at;       // nodes that were there then: what was written is behind them
+  Where where;     // the line that was executing; null: a branch or a body was being written
+};
+
 /// From a graph's nodes to those of a copy.
 using NodeMap = std::unordered_map<const Node*, Ref<Node>>;
 
@@ -91,6 +100,7 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::vector<Edge> outputs;
   std::vector<Capture> captures;  // their inner nodes are further inputs, after the arguments
   std::vector<CustomGradient> customs;
+  std::vector<Reading> readings;  // kept where somebody may feed what was read
   std::shared_ptr<const NodeMap>
       originals;  // in a copy: what its customs speak of, and what stands for that here; else null
   bool finalized = false;
@@ -101,12 +111,16 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::string unique_name(const std::string& base);
   /// The node of that name, or null.
   Node* find(const std::string& name) const;
+  /// Where a node of the graph stands among the others.
+  size_t position(const Node& node) const;
   /// Gives a node of the graph another name, which `unique_name` has given out.
   void rename(Node& node, const std::string& name);
   /// Appends a node and gives it a name.
   void add(Ref<Node> node, const std::string& base);
   /// Appends a node that has a name of `unique_name` already.
   void append(Ref<Node> node) { nodes.push_back(std::move(node)); }
+  /// Puts the nodes from `from` on, which were written last, before the one at `to`.
+  void move_back(size_t from, size_t to);
   /// Another graph with the same nodes, to which more can be added.
   Ref<Graph> continued() const;
   /// Number of distinct inputs: arguments and captures.
@@ -115,6 +129,7 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::string text() const override;
 
  private:
+  void index() const;
   std::unordered_map<std::string, int> names_;
   mutable std::unordered_map<std::string, size_t> by_name_;  // of the first `indexed_` nodes
   mutable size_t indexed_ = 0;

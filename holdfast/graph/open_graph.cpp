@@ -31,6 +31,7 @@ const Op with_default = RAW_OP(PlaceholderWithDefault)
                             .doc("A value that may be given from outside; else the input.")
                             .inputs("input")
                             .attr("shape", Shape::unknown())
+                            .replaceable()
                             .infer(infer_default)
                             .kernel("view", run_default)
                             .kernel_for(DeviceKind::kCuda, "view", run_default)
@@ -103,10 +104,7 @@ Variable OpenGraph::variable(const In& initial, VariableOptions o) {
   state->graph = scope();
   state->set(
       symbol_for(tracer_->resolve(value), scope()));  // of its dtype and shape, and without a value
-  auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
-  rep->beyond = state;
-  rep->born = here();
-  Held held{Variable::from_handle(Tensor(std::move(rep))), tracer_->resolve(value), nullptr,
+  Held held{Variable::from_handle(handle_to(std::move(state))), tracer_->resolve(value), nullptr,
             nullptr};
   held.handle = tracer_->resolve(held.variable.handle()).node;
   graph()->rename(*held.handle, name);

@@ -21,6 +21,19 @@ bool draws(const OpDef& op) {
          op.attrs[1].name == "seed2";
 }
 
+bool within_graph_by_hand(const Scope& scope) {
+  const Scope* s = &scope;
+  while (s->parent) s = s->parent.get();
+  return s->kind == ScopeKind::kGraph;
+}
+
+// The handle itself, in place of a symbol for the node that holds it.
+Tensor handle_of(const Tensor& t) {
+  bool held =
+      t && t.dtype() == DType::kResource && t.is_symbolic() && node_of(t)->op == &handle_op();
+  return held ? constant_of(*node_of(t)) : t;
+}
+
 [[noreturn]] void finalized(const Graph& g, const OpDef& op) {
   Diagnostic d;
   d.code = Code::E0803;
@@ -40,6 +53,7 @@ Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies, RefCounted* home)
     : graph_(std::move(graph)),
       copies_(copies),
       seeds_(home ? random::GraphSeeds(std::nullopt) : random::seeds_for_trace()),
+      may_be_fed_(within_graph_by_hand(*graph_->scope)),
       home_(home) {
   first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
   graph_->scope->interpreter = this;
@@ -208,8 +222,43 @@ bool Tracer::release(const Tensor& t) {
   return true;
 }
 
-void Tracer::run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
+void Tracer::went_by(const Tensor& t, bool numbers) {
+  if (!may_be_fed_) return;
+  if (!t.is_symbolic()) {
+    auto it = constants_.find(t.id());
+    if (it != constants_.end())
+      note_reading({it->second, 0}, numbers ? constant_of(*it->second) : Tensor(), here());
+    return;
+  }
+  const Scope& owner = *symbol_of(t)->scope;
+  const Tensor& known = numbers ? symbol_of(t)->known : Tensor();
+  if (numbers && !known) return;
+  if (&owner == graph_->scope.get())
+    note_reading(resolve(t), known, here());
+  else if (auto* around = dynamic_cast<Tracer*>(owner.interpreter))
+    around->note_reading(edge_of(t), known, nullptr);
+}
+
+void Tracer::note_reading(const Edge& e, const Tensor& numbers, Where where) {
+  std::vector<Reading>& all = graph_->readings;
+  size_t at = graph_->nodes.size();
+  for (size_t i = all.size(); i-- > 0 && all[i].at == at;)
+    if (all[i].of == e && all[i].where == where &&
+        static_cast<bool>(all[i].numbers) == static_cast<bool>(numbers))
+      return;
+  all.push_back({e, type_of(e).shape, numbers, at, where});
+}
+
+void Tracer::run(const OpDef& op, std::span<const Tensor> given, const Attrs& attrs, Tensors& out) {
   if (graph_->finalized) finalized(*graph_, op);
+  std::span<const Tensor> in = given;
+  Tensors handles;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i] || in[i].dtype() != DType::kResource || !in[i].is_symbolic()) continue;
+    if (handles.empty()) handles = Tensors(given);
+    handles[i] = handle_of(given[i]);
+    in = handles;
+  }
   try {
     check_signature(op, in);
     auto node = make_ref<Node>(&op, attrs);

@@ -23,6 +23,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
   void run(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out) override;
   void custom(const char* name, const std::vector<Tensor>& in, const std::vector<Tensor>& out,
               const Backward&) override;
+  void went_by(const Tensor& t, bool numbers) override;
 
   const Ref<Graph>& graph() const { return graph_; }
   RefCounted* home() const { return home_; }
@@ -83,6 +84,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
   Tensor made(const Edge& e);
   bool from_around(const Tensor& t) const;
   Edge capture(const Tensor& t);
+  void note_reading(const Edge& e, const Tensor& numbers, Where where);
 
   Ref<Graph> graph_;
   const NodeMap* copies_;
@@ -91,6 +93,7 @@ class HOLDFAST_API Tracer final : public Interpreter {
   std::vector<Tensor> made_;
   random::GraphSeeds seeds_;
   uint64_t first_id_ = 0;  // what has a smaller one is older than the trace
+  bool may_be_fed_;        // it is a graph by hand, or a part of one
   std::string operand_;    // what a constant is called that an op is given as an operand
   RefCounted* home_;
   std::unordered_map<const Node*, std::vector<Tensor>>

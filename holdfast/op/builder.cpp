@@ -68,6 +68,8 @@ Builder::Builder(const char* op, const char* function, detail::Signature s) {
   }
 }
 
+Builder::~Builder() = default;
+
 Builder& Builder::args(const char* names) {
   auto items = split(names);
   if (items.size() != function_->params.size())
@@ -182,6 +184,13 @@ Builder& Builder::dtypes(DTypes set, const char* group) {
   return *this;
 }
 
+Builder& Builder::resource(const ResourceKind& kind, const char* group) {
+  dtypes({DType::kResource}, group);
+  for (auto& in : op_->inputs)
+    if (in.group == group) in.resource = &kind;
+  return *this;
+}
+
 Builder& Builder::infer(InferFn f) {
   op_->infer = f;
   return *this;
@@ -253,6 +262,10 @@ Builder& Builder::view() {
 }
 Builder& Builder::on_host() {
   op_->traits.host = true;
+  return *this;
+}
+Builder& Builder::replaceable() {
+  op_->traits.replaceable = true;
   return *this;
 }
 Builder& Builder::moves_between_devices() {

@@ -103,6 +103,17 @@ DeviceScope::~DeviceScope() {
   context().placed = placed_;
 }
 
+namespace {
+void went_by(const Tensor& t, bool numbers) {
+  Interpreter* who = context().interpreter;
+  if (!who && t && t.is_symbolic()) who = symbol_of(t)->scope->interpreter;
+  if (who && t) who->went_by(t, numbers);
+}
+}  // namespace
+
+void went_by_numbers(const Tensor& t) { went_by(t, true); }
+void went_by_sizes(const Tensor& t) { went_by(t, false); }
+
 void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
   Context& c = context();
   Interpreter* who = c.interpreter ? c.interpreter : g_eager;

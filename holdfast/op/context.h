@@ -25,7 +25,14 @@ class HOLDFAST_API Interpreter {
   /// Is told that `out` was computed from `in` by something with a gradient of its own.
   virtual void custom(const char*, const std::vector<Tensor>&, const std::vector<Tensor>&,
                       const Backward&) {}
+  /// Is told that code which writes ops went by what is known of `t` beforehand: by its numbers,
+  /// or by its sizes alone. What it wrote holds only while that does.
+  virtual void went_by(const Tensor&, [[maybe_unused]] bool numbers) {}
 };
+
+/// Tells whoever writes ops now, if anybody does; see `Interpreter::went_by`.
+HOLDFAST_API void went_by_numbers(const Tensor& t);
+HOLDFAST_API void went_by_sizes(const Tensor& t);
 
 /// Sees each op after it ran: tape, profiler, debugger.
 class HOLDFAST_API Observer {

@@ -2,6 +2,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
+#include "holdfast/op/context.h"
 #include "holdfast/op/function.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/tensor/scope.h"
@@ -82,6 +83,7 @@ Tensor Sizes::tensor() const {
 
 Dims Sizes::ints() const {
   if (!tensor_) return ints_;
+  if (tensor_.is_symbolic()) went_by_numbers(tensor_);
   const Tensor& known =
       tensor_.is_symbolic() && !symbol_of(tensor_)->unknown ? symbol_of(tensor_)->known : tensor_;
   Tensor host = copy_to(known ? known : tensor_, cpu());

@@ -46,6 +46,7 @@ int OpDef::attr_index(const char* wanted) const {
 }
 
 std::optional<Dims> Infer::ints(int i) const {
+  asked_ |= 1u << (i < 31 ? i : 31);
   if (!input(i) || partly_unknown(input(i)) || !readable(seen(input(i)))) return std::nullopt;
   return read_ints(input(i));
 }
@@ -70,7 +71,10 @@ std::optional<Dims> Infer::sizes(int i) const {
 }
 
 Dims Call::ints(int i) const { return read_ints(in(i)); }
-Dims Grad::ints(int i) const { return read_ints(x(i)); }
+Dims Grad::ints(int i) const {
+  if (context().interpreter) went_by_numbers(x(i));
+  return read_ints(x(i));
+}
 
 int Infer::axis(int64_t a, int i, const char* argument, int extra) const {
   int64_t rank = shape(i).rank() + extra;
@@ -94,6 +98,16 @@ void Infer::need_rank(int i, int low, int high) const {
   bad_shape(i, high == low ? cat("rank ", low)
                : high < 0  ? cat("rank ", low, " or more")
                            : cat("rank ", low, " to ", high));
+}
+
+void Infer::output(DType d, Shape s) {
+  dtypes.push_back(d);
+  shapes.push_back(std::move(s));
+}
+
+void Infer::bad_shape(int i, std::string expected) const { bad_shape(i, std::move(expected), {}); }
+void Infer::bad_value(std::string argument, std::string got, std::string expected) const {
+  bad_value(std::move(argument), std::move(got), std::move(expected), {});
 }
 
 void Infer::bad_shape(int i, std::string expected, std::vector<Fix> fixes) const {

@@ -9,6 +9,7 @@
 #include "holdfast/base/status.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/arg.h"
+#include "holdfast/tensor/resource.h"
 
 namespace holdfast {
 
@@ -25,8 +26,9 @@ struct InputDef {
   bool list = false;      // takes any number of tensors; only the last input may
   bool optional = false;  // may be an empty Tensor
   bool host = false;      // small integers that shape rules read: always on the host
-  bool value = false;     // one number, wherever it lives: it may stay on the host and does not say
-                          // where the op runs
+  const ResourceKind* resource = nullptr;  // of a handle: what it must lead to
+  bool value = false;  // one number, wherever it lives: it may stay on the host and does not say
+                       // where the op runs
 };
 
 struct AttrDef {
@@ -53,21 +55,22 @@ class HOLDFAST_API Infer {
   /// The same as far as they are known: kUnknown for the others; nothing if not even their number
   /// is.
   std::optional<Dims> sizes(int i) const;
+  /// Whether the rule asked for the numbers in input `i`.
+  bool asked_for(int i) const { return asked_ >> (i < 31 ? i : 31) & 1; }
   /// Axis `a` of input `i`, made non-negative; refuses one out of range.
   int axis(int64_t a, int input, const char* argument = "axis", int extra = 0) const;
   /// Refuses input `i` unless its rank is in [low, high]; high -1: no upper bound.
   void need_rank(int i, int low, int high = -1) const;
 
   /// Adds an output.
-  void output(DType d, Shape s) {
-    dtypes.push_back(d);
-    shapes.push_back(std::move(s));
-  }
+  void output(DType d, Shape s);
 
   /// Throws: argument, what came, what was expected; the frame adds op, operands and lines.
-  [[noreturn]] void bad_shape(int input, std::string expected, std::vector<Fix> fixes = {}) const;
+  [[noreturn]] void bad_shape(int input, std::string expected) const;
+  [[noreturn]] void bad_shape(int input, std::string expected, std::vector<Fix> fixes) const;
+  [[noreturn]] void bad_value(std::string argument, std::string got, std::string expected) const;
   [[noreturn]] void bad_value(std::string argument, std::string got, std::string expected,
-                              std::vector<Fix> fixes = {}) const;
+                              std::vector<Fix> fixes) const;
   [[noreturn]] void bad_dtype(int input, std::string expected) const;
   [[noreturn]] void unsupported(std::string combination, std::string supported) const;
 
@@ -78,6 +81,7 @@ class HOLDFAST_API Infer {
   const OpDef& op_;
   std::span<const Tensor> inputs_;
   const Attrs& attrs_;
+  mutable uint32_t asked_ = 0;  // one bit for each input whose numbers were asked for
 };
 
 /// One execution, as a kernel sees it. Outputs are allocated when first asked for.
@@ -147,7 +151,8 @@ struct Traits {
   bool no_gradient = false;  // says so: a gradient ends here on purpose
   bool reads = false;        // reads state and changes none: may be dropped when nobody needs it
   bool rearranges = false;  // each element of an output is one of an input's, whatever their values
-  bool moves = false;       // is how a program copies between devices: no warning when it does
+  bool replaceable = false;  // is there to be given another value than its input
+  bool moves = false;        // is how a program copies between devices: no warning when it does
 };
 
 struct HOLDFAST_API OpDef {

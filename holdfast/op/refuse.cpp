@@ -39,6 +39,17 @@ Fix cast_fix(const OperandSource& source, DType want) {
   raise(std::move(d));
 }
 
+[[noreturn]] void wrong_kind(const OpDef& op, std::span<const Tensor> in, size_t i,
+                             const ResourceKind& wanted) {
+  auto d = about_call(Code::E1101, op, in,
+                      cat("`", operand_source(op, in, static_cast<int>(i)).text, "` is ",
+                          type_text(in[i]), "; ", op.name, " takes a handle of a ", wanted.name));
+  d.why = cat("argument `", input_def(op, i).name, "` of ", op.name, ": got ", type_text(in[i]),
+              ", expected a handle of a ", wanted.name, " that is there while ops are called");
+  d.fixes.push_back(manual_fix(cat("give the ", wanted.name, " itself")));
+  raise(std::move(d));
+}
+
 }  // namespace
 
 void set_naming(Naming n) { g_naming = n; }
@@ -63,8 +74,9 @@ OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i)
 std::string type_text(const Tensor& t) {
   if (!t) return "nothing";
   if (t.dtype() == DType::kResource) {
-    VariableState* v = variable_state(t);
-    return cat("Variable ", name(v->dtype), v->shape.text());
+    if (auto* v = variable_behind(t)) return cat("Variable ", name(v->dtype), v->shape.text());
+    const Resource* r = resource_behind(t);
+    return r ? cat("a handle of a ", r->kind().name) : "a handle that leads to nothing yet";
   }
   return cat(name(t.dtype()), t.shape().text());
 }
@@ -142,6 +154,7 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
         diag.fixes.push_back(cast_fix(operand_source(op, in, static_cast<int>(i)), want));
       raise(std::move(diag));
     }
+    if (def.resource && !leads_to(in[i], *def.resource)) wrong_kind(op, in, i, *def.resource);
     for (size_t k = 0; k < i; ++k) {
       if (in[k] && def.group != kMixed && input_def(op, k).group == def.group && in[k].dtype() != d)
         dtypes_differ(op, in, k, i);

@@ -5,16 +5,20 @@
 #include <string>
 
 #include "holdfast/base/patient_lock.h"
-#include "holdfast/base/refcount.h"
-#include "holdfast/tensor/tensor.h"
+#include "holdfast/tensor/resource.h"
 
 namespace holdfast {
 
 /// Reads and assigns are atomic: a reader gets one whole value, old or new.
-class HOLDFAST_API VariableState final : public RefCounted {
+class HOLDFAST_API VariableState final : public Resource {
  public:
+  static const ResourceKind kKind;
   VariableState(std::string name, DType dtype, Shape shape, bool trainable)
-      : name(std::move(name)), dtype(dtype), shape(std::move(shape)), trainable(trainable) {}
+      : Resource(kKind),
+        name(std::move(name)),
+        dtype(dtype),
+        shape(std::move(shape)),
+        trainable(trainable) {}
 
   Tensor get() const {
     PatientLock lock(mutex_);
@@ -52,11 +56,13 @@ class HOLDFAST_API VariableState final : public RefCounted {
 
 /// The state behind a resource that is a variable; null for other resources (a generator, a table).
 inline VariableState* variable_behind(const Tensor& resource) {
-  return dynamic_cast<VariableState*>(resource.rep()->beyond.get());
+  return resource_behind<VariableState>(resource);
 }
-/// The state behind a resource that is known to be a variable.
+/// The state behind a variable's handle. Throws for any other tensor.
 inline VariableState* variable_state(const Tensor& handle) {
-  return static_cast<VariableState*>(handle.rep()->beyond.get());
+  VariableState* state = variable_behind(handle);
+  if (!state) wrong_resource(handle, VariableState::kKind);
+  return state;
 }
 
 }  // namespace holdfast

@@ -126,6 +126,9 @@ Status run_forward(Call& c) {
 // Inputs: what carries the record, what arrived for each output of the op before, and those of its
 // inputs that have gradients, for their shapes. Attributes: the code, the order, how many arrived.
 void infer_backward(Infer& s) {
+  code_of(s.attr(0));
+  if (int64_t arrived = s.attr(2).i(); arrived < 0 || arrived >= s.inputs())
+    s.bad_value("arrived", cat(arrived), cat("a number in [0, ", s.inputs(), ")"));
   for (int i = 1 + static_cast<int>(s.attr(2).i()); i < s.inputs(); ++i)
     s.output(s.dtype(i), s.shape(i));
   s.output(int64, Shape{});

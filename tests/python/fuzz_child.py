@@ -2,6 +2,10 @@
 
     python fuzz_child.py SEED COUNT OP...
 
+Each call is made at once, and again by a session whose graph knows the arguments late: placeholders of
+any shape, of their own shapes, and constants of other values in whose place they are fed. That must end
+as the call did: with the same values, or with a refusal that names the op.
+
 Prints `try OP N` before each call, so that the parent knows what killed us, and one JSON line for each
 call that ended in a way it may not.
 """
@@ -20,6 +24,7 @@ from holdfast.errors import DiagnosticError
 SECONDS = 20  # a call that takes longer hangs
 
 DTYPES = [d for d in tf._dtypes.ALL[1:] if d.name not in ("bfloat16", "resource", "variant")]
+GRAPHS_OWN = {"Placeholder", "Const", "VarHandleOp"}  # a graph gives them their meaning
 HUGE = [2**31 - 1, 2**31, 2**62, 2**63 - 1, -(2**63), -1, 0, 1, 2, 3, 7, -7]
 
 
@@ -67,12 +72,26 @@ def attribute(rng):
     return rng.choice([1, 2, [1, 1, 1, 1], "SAME", 0])
 
 
+def handle(rng, spec):
+    """What an op takes that holds no numbers: a list of tensors, or a variable."""
+    if "variant" in spec["dtypes"]:
+        rows = tf.constant(
+            np.ones(rng.choice([[2], [0, 3], [3, 2]]), rng.choice(["float32", "int32"]))
+        )
+        return _holdfast.raw_op("TensorListFromTensor", tensor=rows)
+    dtype = rng.choice(["float32", "int64"])
+    return tf.Variable(np.ones(rng.choice([[], [3], [2, 2]]), dtype))
+
+
 def arguments(rng, record):
     said = {}
     first = None
     for spec in record["inputs"]:
         if spec["list"]:
             said[spec["name"]] = [tensor(rng) for _ in range(rng.choice([0, 1, 2, 3]))]
+            continue
+        if spec["dtypes"] in ("variant", "resource") and rng.random() < 0.8:
+            said[spec["name"]] = handle(rng, spec)
             continue
         made = tensor(rng)
         if first is not None and rng.random() < 0.5:
@@ -89,6 +108,89 @@ def shown(arguments):
     return {k: str(v)[:120] for k, v in arguments.items()}
 
 
+class Late:
+    """Calls an op in graphs that know its arguments late."""
+
+    def __init__(self, op, said):
+        self.op, self.said = op, said
+
+    def written(self, stand_in):
+        """The graph, what the op gives there and what is to be fed."""
+        feeds = {}
+
+        def moved(value):
+            if isinstance(value, list):
+                return [moved(part) for part in value]
+            if not isinstance(value, tf.Tensor) or value.dtype in (tf.variant, tf.resource):
+                return value
+            made = stand_in(value)
+            feeds[made] = value
+            return made
+
+        graph = tf.Graph()
+        with graph.as_default():
+            result = _holdfast.raw_op(self.op, **{k: moved(v) for k, v in self.said.items()})
+        results = result if isinstance(result, tuple) else [result]
+        return graph, [t for t in results if t is not None], feeds
+
+    @staticmethod
+    def stand_ins(rng):
+        place = tf.compat.v1.placeholder
+
+        def other(value):
+            cells = np.array(value.numpy()).ravel()
+            rng.shuffle(cells)
+            return tf.constant(cells.reshape(value.shape.as_list()), value.dtype)
+
+        return {
+            "of any shape": lambda t: place(t.dtype),
+            "of its shape": lambda t: place(t.dtype, t.shape),
+            "a constant": other,
+        }
+
+    def run(self, stand_in):
+        """What a session computes."""
+        graph, results, feeds = self.written(stand_in)
+        kept = [t for t in results if t.dtype not in (tf.variant, tf.resource)]
+        with tf.compat.v1.Session(graph=graph) as session:
+            return session.run(kept, feeds)
+
+
+def same(a, b):
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    return a.tobytes() == b.tobytes() if a.dtype != object else bool(np.all(a == b))
+
+
+def holds_state(said):
+    return any(isinstance(value, tf.Variable) for value in said.values())
+
+
+def late(rng, op, record, said, result, tell):
+    """The same call again, by a session; `result`: what it gave, None if it was refused."""
+    for what, stand_in in Late.stand_ins(rng).items():
+        try:
+            got = Late(op, said).run(stand_in)
+        except DiagnosticError as refused:
+            if op not in str(refused) and refused.diagnostic.op != op:
+                tell(f"late ({what}): does not name the op", str(refused))
+            if result is not None and refused.code != "E0804" and what != "a constant":
+                tell(f"late ({what}): refused what is taken at once", str(refused))
+            continue
+        if result is None:
+            tell(f"late ({what}): took what is refused at once", str(got)[:300])
+        elif not record["stateful"] and not all(map(same, got, result)):
+            tell(f"late ({what}): other values", f"{got}\n{result}"[:600])
+
+
+def arrays(result):
+    results = result if isinstance(result, tuple) else [result]
+    return [
+        t.numpy() for t in results if t is not None and t.dtype not in (tf.variant, tf.resource)
+    ]
+
+
 def main():
     seed, count, *ops = sys.argv[1:]
     _holdfast.set_memory_limit("CPU", 0, 1 << 28)
@@ -99,20 +201,25 @@ def main():
             said = arguments(rng, record)
             print("try", op, n, flush=True)
             signal.alarm(SECONDS)
+            result = None
+
+            def tell(why, text, op=op, n=n, said=said):
+                bad = {"op": op, "n": n, "why": why, "text": text}
+                print(json.dumps(bad | {"arguments": shown(said)}), flush=True)
+
             try:
-                _holdfast.raw_op(op, **said)
+                result = arrays(_holdfast.raw_op(op, **said))
             except DiagnosticError as refused:
                 if op not in str(refused) and refused.diagnostic.op != op:
-                    bad = {"op": op, "n": n, "why": "does not name the op", "text": str(refused)}
-                    print(json.dumps(bad | {"arguments": shown(said)}), flush=True)
+                    tell("does not name the op", str(refused))
             except BaseException as other:  # noqa: BLE001 (whatever it is, it is the finding)
-                bad = {
-                    "op": op,
-                    "n": n,
-                    "why": f"raised {type(other).__name__}",
-                    "text": str(other),
-                }
-                print(json.dumps(bad | {"arguments": shown(said)}), flush=True)
+                tell(f"raised {type(other).__name__}", str(other))
+            if op not in GRAPHS_OWN and not holds_state(said):
+                signal.alarm(SECONDS)
+                try:
+                    late(rng, op, record, said, result, tell)
+                except BaseException as other:  # noqa: BLE001 (as above)
+                    tell(f"late: raised {type(other).__name__}", str(other))
             signal.alarm(0)
     print("done", flush=True)
 

@@ -175,7 +175,10 @@ Shape broadcast_static_shape(const Shape& a, const Shape& b) {
 }
 
 Sizes shape_of(const Tensor& t) {
-  if (t.shape().is_full()) return Sizes(t.shape());
+  if (t.shape().is_full()) {
+    if (t.is_symbolic()) went_by_sizes(t);
+    return Sizes(t.shape());
+  }
   return Sizes(shape(t));
 }
 

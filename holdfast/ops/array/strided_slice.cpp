@@ -220,7 +220,7 @@ static const Op assign_op =
         .no_gradient()
         .outputs("")
         .inputs("ref: R, begin: Index!, end: Index!, strides: Index!, value")
-        .dtypes({DType::kResource}, "R") SLICE_ATTRS.infer(infer_assign)
+        .resource(VariableState::kKind) SLICE_ATTRS.infer(infer_assign)
         .kernel("in place", run_assign);
 
 }  // namespace holdfast

@@ -12,11 +12,21 @@ namespace holdfast {
 namespace {
 
 constexpr DTypes kLists{DType::kVariant};
-constexpr int64_t kMostElements = int64_t{1} << 27;  // what a wrong index may not make a list of
 
 void gives_list(Infer& s) { s.output(DType::kVariant, Shape{}); }
 
 int64_t index_of(const Tensor& t) { return copy_to(t, cpu()).to_int(); }
+
+// Whether a list of `n` elements can be held at all.
+Status room_for(const Call& c, int64_t n) {
+  int64_t limit = cpu()->memory().limit;
+  if (n <= (limit > 0 ? limit : int64_t{1} << 40) / static_cast<int64_t>(sizeof(Tensor))) return {};
+  return {Code::E0702, cat(c.op.name, ": no memory for a list of ", n, " elements"),
+          cat("the limit is ", limit, " bytes")};
+}
+
+// One index or length.
+void need_number(const Infer& s, int i) { s.need_rank(i, 0, 0); }
 
 ElementType element_of(const Call& c) { return {c.attr(0).dtype(), c.attr(1).shape()}; }
 
@@ -33,6 +43,12 @@ Status element(const Call& c, const std::vector<Tensor>& items, int64_t i, Tenso
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"),
             "an index counts from 0, and stays below the length"};
   out = items[static_cast<size_t>(i)];
+  if (out && out.dtype() != type.dtype)
+    return {Code::E1101, cat(c.op.name, ": element ", i, " is ", name(out.dtype()), ", expected ",
+                             name(type.dtype))};
+  if (out && !type.shape.compatible(out.shape()))
+    return {Code::E1102, cat(c.op.name, ": element ", i, " has shape ", out.shape().text(),
+                             ", expected ", type.shape.text())};
   if (out) return {};
   if (type.dtype == DType::kVariant) {
     out = make_list({});  // an empty list adds up like zeros
@@ -51,7 +67,9 @@ Status element(const Call& c, const std::vector<Tensor>& items, int64_t i, Tenso
 
 Status run_reserve(Call& c) {
   int64_t n = index_of(c.in());
-  if (n < 0) return {Code::E1103, cat("a list of ", n, " elements"), "a length is 0 or more"};
+  if (n < 0)
+    return {Code::E1103, cat(c.op.name, ": a list of ", n, " elements"), "a length is 0 or more"};
+  if (Status s = room_for(c, n); !s.ok()) return s;
   c.set_out(0, make_list(std::vector<Tensor>(static_cast<size_t>(n))));
   return {};
 }
@@ -70,9 +88,7 @@ Status run_set(Call& c) {
   if (i >= length && !c.attr(0).b())
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
             "a list grows only if it is made for that, as by `dynamic_size=True` of a TensorArray"};
-  if (i >= kMostElements)
-    return {Code::E1103, cat(c.op.name, ": index ", i),
-            cat("a list has at most ", kMostElements, " elements")};
+  if (Status s = room_for(c, i); !s.ok()) return s;
   auto items = items_to_change(c.in());
   if (i >= length) items.resize(static_cast<size_t>(i) + 1);
   items[static_cast<size_t>(i)] = c.in(2);
@@ -82,9 +98,7 @@ Status run_set(Call& c) {
 
 Status run_resize(Call& c) {
   int64_t n = std::max<int64_t>(index_of(c.in(1)), 0);
-  if (n > kMostElements)
-    return {Code::E1103, cat(c.op.name, ": ", n, " elements"),
-            cat("a list has at most ", kMostElements, " elements")};
+  if (Status s = room_for(c, n); !s.ok()) return s;
   auto items = items_to_change(c.in());
   items.resize(static_cast<size_t>(n));
   c.set_out(0, make_list(std::move(items)));
@@ -151,6 +165,7 @@ Status run_unstack(Call& c) {
 
 Status run_split_like(Call& c) {
   const Tensor& t = c.in();
+  if (t.rank() == 0) return {Code::E1102, cat(c.op.name, " of a scalar"), "rows need a first axis"};
   int64_t row = t.dim(0) ? t.bytes() / t.dim(0) : 0, at = 0;
   std::vector<Tensor> items;
   for (const Tensor& like : list_value(c.in(1)).items) {
@@ -218,7 +233,10 @@ const Op reserve = lists(RAW_OP(TensorListReserve)
                              .attr("element_dtype")
                              .attr("element_shape", Shape::unknown())
                              .no_gradient()
-                             .infer(gives_list),
+                             .infer(+[](Infer& s) {
+  need_number(s, 0);
+  gives_list(s);
+}),
                          run_reserve);
 
 const Op push = lists(RAW_OP(TensorListPushBack)
@@ -235,8 +253,10 @@ const Op set = lists(RAW_OP(TensorListSetItem)
                          .doc("A list with another element at an index.")
                          .inputs("input_handle: L, index: I!, item")
                          .attr("resize_if_index_out_of_bounds", false)
-                         .infer(gives_list)
-                         .gradient(+[](Grad& g) -> Tensors {
+                         .infer(+[](Infer& s) {
+  need_number(s, 1);
+  gives_list(s);
+}).gradient(+[](Grad& g) -> Tensors {
   Tensor zeros = g.x(2).dtype() == DType::kVariant ? list_zeros_like(g.x(2)) : zeros_like(g.x(2));
   return {list_set(g.dy(), g.x(1), zeros), Tensor(),
           list_get(g.dy(), g.x(1), {g.x(2).dtype(), g.x(2).shape()})};
@@ -249,6 +269,7 @@ const Op get = lists(RAW_OP(TensorListGetItem)
                          .attr("element_dtype")
                          .attr("element_shape", Shape::unknown())
                          .infer(+[](Infer& s) {
+  need_number(s, 1);
   s.output(s.attr(0).dtype(), s.attr(1).shape());
 }).gradient(+[](Grad& g) -> Tensors {
   Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()}, list_length(g.x(0)));
@@ -266,8 +287,10 @@ const Op length = lists(RAW_OP(TensorListLength)
 const Op resize = lists(RAW_OP(TensorListResize)
                             .doc("The first elements of a list.")
                             .inputs("input_handle: L, size: I!")
-                            .infer(gives_list)
-                            .gradient(+[](Grad& g) -> Tensors {
+                            .infer(+[](Infer& s) {
+  need_number(s, 1);
+  gives_list(s);
+}).gradient(+[](Grad& g) -> Tensors {
   return {list_resize(g.dy(), list_length(g.x(0))), Tensor()};
 }),
                         run_resize);

@@ -17,7 +17,9 @@ class ListValue final : public RefCounted {
 };
 
 inline ListValue& list_value(const Tensor& t) {
-  return *static_cast<ListValue*>(t.rep()->beyond.get());
+  auto* value = dynamic_cast<ListValue*>(t.rep()->beyond.get());
+  if (!value) bug("a tensor of dtype variant that holds no list");
+  return *value;
 }
 
 /// A tensor that is a list.

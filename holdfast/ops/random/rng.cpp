@@ -14,8 +14,6 @@
 namespace holdfast::random {
 namespace {
 
-constexpr DTypes kResources{DType::kResource};
-
 void need_state(const Infer& s) {
   const VariableState* v = variable_state(s.input(0));
   if (v->dtype != int64 || v->get().rank() != 1 || v->get().dim(0) < 2)
@@ -131,7 +129,7 @@ Status run_nondeterministic(Call& c) {
 
 Builder& over_state(Builder& b) {
   return b.inputs("resource: R, algorithm: A!, shape: shape_dtype!")
-      .dtypes(kResources, "R")
+      .resource(VariableState::kKind)
       .stateful()
       .no_gradient();
 }
@@ -166,7 +164,7 @@ const Op stateful_int =
     RAW_OP(StatefulUniformInt)
         .doc("Integers in [minval, maxval) from a Generator's state, which moves on.")
         .inputs("resource: R, algorithm: A!, shape: shape_dtype!, minval: dtype, maxval: dtype")
-        .dtypes(kResources, "R")
+        .resource(VariableState::kKind)
         .dtypes(kIndices, "dtype")
         .stateful()
         .no_gradient()
@@ -181,7 +179,7 @@ const Op stateful_binomial =
     RAW_OP(StatefulRandomBinomial)
         .doc("Successes among `counts` trials from a Generator's state, which moves on.")
         .inputs("resource: R, algorithm: A!, shape: S!, counts, probs")
-        .dtypes(kResources, "R")
+        .resource(VariableState::kKind)
         .dtypes(kCountTypes)
         .attr("dtype", int64)
         .stateful()
@@ -196,7 +194,7 @@ const Op rng_read_and_skip =
     RAW_OP(RngReadAndSkip)
         .doc("A Generator's state as it is; then moves it on by `delta` numbers.")
         .inputs("resource: R, alg: A!, delta: D")
-        .dtypes(kResources, "R")
+        .resource(VariableState::kKind)
         .dtypes({uint64}, "D")
         .outputs("value")
         .stateful()
@@ -210,7 +208,7 @@ const Op rng_read_and_skip =
 static const Op rng_skip = RAW_OP(RngSkip)
                                .doc("Moves a Generator's state on by `delta` numbers.")
                                .inputs("resource: R, algorithm: A!, delta: D!")
-                               .dtypes(kResources, "R")
+                               .resource(VariableState::kKind)
                                .outputs("")
                                .stateful()
                                .no_gradient()

@@ -56,7 +56,7 @@ Status run_subtract(Call& c) {
 
 Builder& described(Builder& b) {
   return b.inputs("resource: R, value")
-      .dtypes({DType::kResource}, "R")
+      .resource(VariableState::kKind)
       .dtypes(kNumbers)
       .stateful()
       .no_gradient()

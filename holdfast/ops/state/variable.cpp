@@ -42,7 +42,7 @@ static const Op read_op = RAW_OP(ReadVariableOp)
                               .outputs("value")
                               .doc("The value of a variable now.")
                               .inputs("resource: R")
-                              .dtypes({DType::kResource}, "R")
+                              .resource(VariableState::kKind)
                               .reads_state()
                               .infer(infer_read)
                               .kernel("read", run_read)
@@ -54,7 +54,7 @@ static const Op read_op = RAW_OP(ReadVariableOp)
 static const Op assign_op = RAW_OP(AssignVariableOp)
                                 .doc("Gives a variable a new value.")
                                 .inputs("resource: R, value")
-                                .dtypes({DType::kResource}, "R")
+                                .resource(VariableState::kKind)
                                 .stateful()
                                 .no_gradient()
                                 .outputs("")
@@ -81,9 +81,7 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
   state->born = here();
   // A variable lives where it was made, and assignments come to it.
   state->set(copy_to(value, current_device()));
-  auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
-  rep->beyond = state;
-  handle_ = Tensor(std::move(rep));
+  handle_ = handle_to(std::move(state));
 }
 
 Tensor Variable::read() const { return read_op({handle_}); }
