@@ -51,7 +51,8 @@ REGISTER(
         .reference(
             "(lambda w, a: (lambda m: (m if keepdims else m.squeeze(a), (lambda v: v if keepdims "
             "else v.squeeze(a))("
-            "np.sum(w * (x - m) ** 2, axis=a, keepdims=True) / np.sum(w, axis=a, keepdims=True))))("
+            "np.sum(w * np.abs(x - m) ** 2, axis=a, keepdims=True) / np.sum(w, axis=a, "
+            "keepdims=True))))("
             "np.sum(w * x, axis=a, keepdims=True) / np.sum(w, axis=a, keepdims=True)))"
             "(np.broadcast_to(frequency_weights, x.shape), tuple(axes))"));
 std::tuple<Tensor, Tensor> nn::weighted_moments(const In& input, const Sizes& axes,
