@@ -100,6 +100,7 @@ def check(function, sample, sizes):
         check_gradients(call)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of means of nothing
 @pytest.mark.parametrize(("function", "sample", "seen"), list(emptied()))
 def test_an_empty_sample_is_computed_or_refused(function, sample, seen):
     for size in sorted({n for n in seen if n > 0}):
