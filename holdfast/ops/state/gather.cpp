@@ -92,7 +92,7 @@ Tensors nd_back(Grad& g) {
 
 Builder& described(Builder& b) {
   return b.inputs("resource: R, indices: I")
-      .dtypes({DType::kResource}, "R")
+      .resource(VariableState::kKind)
       .dtypes(kIndices, "I")
       .attr("dtype")
       .reads_state();

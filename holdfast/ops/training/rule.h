@@ -122,7 +122,7 @@ Builder& moves(Builder& b, const char* inputs, const char* flag = nullptr,
   constexpr bool kReal = requires { Rule<float>::kReal; };
   b.inputs(inputs)
       .dtypes(kReal ? kFloats : kFloats | kComplexes)
-      .dtypes({DType::kResource}, "R")
+      .resource(VariableState::kKind)
       .dtypes(kIndices, "Tindices")
       .dtypes({int64}, "Step")
       .attr("use_locking", false);
