@@ -9,9 +9,24 @@ using namespace nb::literals;
 namespace holdfast::py {
 namespace {
 
+// A shape that is given as numbers in a tensor, or as -1: of an unknown rank.
+std::optional<Shape> shape_in(PyObject* o) {
+  if (PyLong_Check(o) && PyLong_AsLongLong(o) == -1) return Shape::unknown();
+  if (!is_tensor(o)) return std::nullopt;
+  Tensor t = tensor_of(o);
+  if (t.is_symbolic()) t = symbol_of(t)->unknown ? Tensor() : symbol_of(t)->known;
+  if (!t || t.rank() > 1 || (t.dtype() != int32 && t.dtype() != int64)) return std::nullopt;
+  Dims dims;
+  for (int64_t i = 0; i < t.size(); ++i)
+    dims.push_back(t.dtype() == int32 ? t.data<int32_t>()[i] : t.data<int64_t>()[i]);
+  return t.rank() == 0 ? Shape::unknown() : Shape(dims);
+}
+
 Arg attribute(const AttrDef& def, PyObject* o) {
   if (o == Py_None) return {};
   if (PyBool_Check(o)) return Arg(o == Py_True);
+  if (std::holds_alternative<Shape>(def.default_value.value()))
+    if (auto shape = shape_in(o)) return Arg(*shape);
   if (PyLong_Check(o)) return Arg(static_cast<int64_t>(PyLong_AsLongLong(o)));
   if (PyFloat_Check(o)) return Arg(PyFloat_AsDouble(o));
   if (PyUnicode_Check(o)) {
@@ -35,17 +50,6 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   return Arg(dtype_of_object(o));
 }
 
-// The one dtype of a set, kInvalid where it has another number of them.
-DType only_dtype(DTypes set) {
-  DType found = DType::kInvalid;
-  for (int d = 1; d < kNumDTypes; ++d) {
-    if (!set.has(static_cast<DType>(d))) continue;
-    if (found != DType::kInvalid) return DType::kInvalid;
-    found = static_cast<DType>(d);
-  }
-  return kAll.has(found) ? found : DType::kInvalid;
-}
-
 // What the next node is called, for an op that has no result to carry the name.
 class NodeName {
  public:
@@ -53,6 +57,10 @@ class NodeName {
   ~NodeName() { context().op_name.clear(); }
   NodeName(const NodeName&) = delete;
 };
+
+bool is_empty_list(PyObject* o) {
+  return (PyList_Check(o) || PyTuple_Check(o)) && PySequence_Fast_GET_SIZE(o) == 0;
+}
 
 nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   Tensors in;
@@ -65,8 +73,13 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
       type_error(cat("raw_ops.", op.name, " needs the argument `", def.name, "`"));
     // Numbers take the dtype of their group, or the only one that the op takes.
     DType hint = only_dtype(def.dtypes);
+    if (def.dtypes == kIndices && o && is_empty_list(o)) hint = int32;  // of floats by itself
     for (size_t k = 0; k < in.size(); ++k)
       if (in[k] && op.inputs[k].group == def.group) hint = in[k].dtype();
+    // A whole number where only floats are taken.
+    if (hint == DType::kInvalid && o && PyLong_Check(o) && !def.dtypes.has(int32) &&
+        def.dtypes.has(float32))
+      hint = float32;
     if (def.list) {
       Object items = Object::steal(PySequence_Fast(o, "expected a list of tensors"));
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
