@@ -315,7 +315,8 @@ class Graph(Collections, _holdfast.GraphBase):
                 return self.get_operation_by_name(obj)
             raise ValueError(f"{obj!r} names an operation, expected a tensor such as '{obj}:0'")
         element = getattr(obj, "_as_graph_element", None)
-        obj = element() if element is not None else obj
+        if element is not None:
+            return self.as_graph_element(element(), allow_tensor, allow_operation)
         kinds = ((_holdfast.Tensor, allow_tensor), (Operation, allow_operation))
         if not any(allowed and isinstance(obj, kind) for kind, allowed in kinds):
             wanted = " or ".join(kind.__name__ for kind, allowed in kinds if allowed)
@@ -377,7 +378,8 @@ class Graph(Collections, _holdfast.GraphBase):
 
     def get_name_scope(self) -> str:
         """The prefix that names have now, without its last slash."""
-        return str(_holdfast.get_name_scope()).removesuffix("/")
+        here = _holdfast.current_graph() is self
+        return str(_holdfast.get_name_scope() if here else self._prefix.now).removesuffix("/")
 
     def create_op(
         self,

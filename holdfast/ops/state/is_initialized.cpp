@@ -5,7 +5,10 @@
 namespace holdfast {
 namespace {
 
-void infer(Infer& s) { s.output(DType::kBool, Shape{}); }
+void infer(Infer& s) {
+  variable_state(s.input(0));  // refuses what is no variable's handle
+  s.output(DType::kBool, Shape{});
+}
 
 Status run(Call& c) {
   *c.out().mutable_data<bool>() = static_cast<bool>(variable_state(c.in())->get());
@@ -16,7 +19,7 @@ const Op op = RAW_OP(VarIsInitializedOp)
                   .doc("Whether a variable has a value; asking gives it none.")
                   .inputs("resource: R")
                   .outputs("is_initialized")
-                  .dtypes({DType::kResource}, "R")
+                  .resource(VariableState::kKind)
                   .reads_state()
                   .no_gradient()
                   .infer(infer)
