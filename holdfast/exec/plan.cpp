@@ -54,7 +54,8 @@ class DrawingFrom {
   random::NodeGenerator* was_;
 };
 
-// Whether the numbers that its shape rule reads, and by which kernels refuse, are part of the graph.
+// Whether the numbers that its shape rule reads, and by which kernels refuse, are part of the
+// graph.
 bool fixed(const Node& n, const Ref<Scope>& scope) {
   bool integers = false;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
@@ -228,7 +229,12 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
     if (!kernel) kernel = pick_kernel(op, DeviceKind::kCpu, call, reasons);
     if (!kernel) no_kernel(op, in, cpu(), reasons);
     if (refusals) *refusals = reasons;
-    if (Status st = kernel->run(call); !st.ok()) raise_from(st, op, in);
+    try {
+      if (Status st = kernel->run(call); !st.ok()) raise_from(st, op, in);
+    } catch (Error& e) {
+      e.name_op(op.name);  // memory and attributes fail without knowing for whom
+      throw;
+    }
     stamp(op, in, out);
   } else {
     try {

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/exec/control_ops.h"
+#include "holdfast/exec/session_plan.h"
 #include "holdfast/graph/bodies.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/refuse.h"
@@ -29,7 +30,8 @@ Status run_still(Call& c) {
   const Tensor& t = c.in();
   const Shape& sizes = c.attr(kSizesThen).shape();
   bool counts = !c.attr(kNumbersThen).none();
-  if (counts ? same_numbers(t, c.attr(kNumbersThen).tensor()) : sizes.compatible(t.shape())) return {};
+  if (counts ? same_numbers(t, c.attr(kNumbersThen).tensor()) : sizes.compatible(t.shape()))
+    return {};
   const std::string &tensor = c.attr(kTensorName).s(), &reader = c.attr(kReaderName).s(),
                     &fed = c.attr(kFedNames).s();
   std::string now = counts ? numbers_text(t) : cat("of shape ", t.shape().text()),
@@ -45,9 +47,9 @@ Status run_still(Call& c) {
   d.labels.push_back(used_here(cat(reader, " was written here, when `", tensor, "` was ", then)));
   d.why = cat(reader, " was written by code that went by what `", tensor,
               "` was; it computes nothing else");
-  d.fixes.push_back(manual_fix(
-      cat("make ", fed, " a placeholder, or a `placeholder_with_default`, before ", reader,
-          " is written: what may change is then left open")));
+  d.fixes.push_back(
+      manual_fix(cat("make ", fed, " a placeholder, or a `placeholder_with_default`, before ",
+                     reader, " is written: what may change is then left open")));
   raise(std::move(d));
 }
 
@@ -73,7 +75,12 @@ bool has_bodies(const Node& n) {
   return std::any_of(n.attrs.begin(), n.attrs.end(), [](const Arg& a) { return body_in(a); });
 }
 
-std::string called(const Node& n) { return cat(n.op->name, " `", n.name, "`"); }
+// An op, with its name where the program gave it one.
+std::string reader_text(const Node& n) {
+  bool own =
+      n.name == n.op->name || n.name.compare(0, n.op->name.size() + 1, n.op->name + "_") == 0;
+  return own ? n.op->name : cat(n.op->name, " `", n.name, "`");
+}
 
 }  // namespace
 
@@ -190,7 +197,9 @@ void Refed::rewrite_bodies(Node& copy, const Tensors& in) {
   std::vector<bool> others;
   for (const Edge& e : copy.inputs) others.push_back(e.node && other(e));
   std::span<const Tensor> all(in);
-  auto captures = [&](const Graph& g, size_t begin) { return all.subspan(begin, g.captures.size()); };
+  auto captures = [&](const Graph& g, size_t begin) {
+    return all.subspan(begin, g.captures.size());
+  };
   size_t split = from + first.captures.size();
   std::unique_ptr<bool[]> loose(new bool[variables + 1]());
   std::span<const bool> open(loose.get(), variables);
@@ -202,7 +211,8 @@ void Refed::rewrite_bodies(Node& copy, const Tensors& in) {
   };
   Ref<Graph> b;
   for (bool settled = false; !settled;) {
-    b = rewritten(second, all.first(variables), captures(second, split), open, flags(second, split));
+    b = rewritten(second, all.first(variables), captures(second, split), open,
+                  flags(second, split));
     settled = true;
     for (size_t i = 0; i < variables; ++i) {
       const Type &has = b->inputs[i]->outputs[0], &gives = type_of(b->outputs[i]);
@@ -212,7 +222,8 @@ void Refed::rewrite_bodies(Node& copy, const Tensors& in) {
       settled = false;
     }
   }
-  Ref<Graph> a = rewritten(first, all.first(variables), captures(first, from), open, flags(first, from));
+  Ref<Graph> a =
+      rewritten(first, all.first(variables), captures(first, from), open, flags(first, from));
   copy.attrs = Attrs{Arg(Ref<RefCounted>(a)), Arg(Ref<RefCounted>(b))};
 }
 
@@ -282,8 +293,8 @@ void Refed::still(const Edge& original, const Shape& sizes, const Tensor& number
     if (same) return copy.after.push_back(made);
   }
   auto made = make_ref<Node>(
-      &still_op.def(), Attrs{Arg(sizes), numbers ? Arg(numbers) : Arg(), Arg(original.node->name),
-                             Arg(called(reader)), Arg(fed_)});
+      &still_op.def(), Attrs{Arg(sizes), numbers ? Arg(numbers) : Arg(),
+                             Arg(called(*original.node)), Arg(reader_text(reader)), Arg(fed_)});
   made->inputs.push_back(e);
   made->where = reader.where;
   to_.add(made, "StillHolds");

@@ -56,10 +56,10 @@ class Refed {
   std::string fed_;
   std::optional<Rests> rests_;  // empty where nothing is fed that was counted on
   NodeMap copies_;
-  std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> inputs_;      // of the originals that are given
-  std::unordered_set<EdgeKey, EdgeHash> other_;                  // edges of `to_`
-  std::unordered_map<EdgeKey, Tensor, EdgeHash> symbols_;        // of edges of `to_`
-  std::unordered_map<const Node*, Tensor> handles_;              // of captured variables
+  std::unordered_map<EdgeKey, Ref<Node>, EdgeHash> inputs_;  // of the originals that are given
+  std::unordered_set<EdgeKey, EdgeHash> other_;              // edges of `to_`
+  std::unordered_map<EdgeKey, Tensor, EdgeHash> symbols_;    // of edges of `to_`
+  std::unordered_map<const Node*, Tensor> handles_;          // of captured variables
   std::unordered_map<EdgeKey, std::vector<Ref<Node>>, EdgeHash> stills_;
 };
 

@@ -17,8 +17,8 @@ std::string quoted(const std::vector<std::string>& names) {
   return out;
 }
 
-// What the program calls a node: the name it gave, else the variable that the node's line assigns
-// it to.
+}  // namespace
+
 std::string called(const Node& n) {
   if (n.name != n.op->name && n.name.compare(0, n.op->name.size() + 1, n.op->name + "_") != 0)
     return n.name;
@@ -34,6 +34,8 @@ std::string called(const Node& n) {
              : n.name;
 }
 
+namespace {
+
 // Whether the graph was written as if an edge could have no other value than its own.
 bool counted_on(const Edge& e) {
   return e.node->op != &placeholder_op() && !e.node->op->traits.replaceable;
@@ -46,16 +48,22 @@ class Changed {
     for (const Edge& e : given)
       if (counted_on(e)) edges_.insert(key_of(e));
     if (edges_.empty()) return;
-    for (const Ref<Node>& n : g.nodes)
-      if (std::any_of(n->inputs.begin(), n->inputs.end(), [&](const Edge& e) { return has(e); }))
-        nodes_.insert(n.get());
+    rests_.emplace(g);
+    for (const Ref<Node>& n : g.nodes) {
+      bool changes = false;
+      for (const Edge& e : n->inputs) changes = changes || has(e);
+      for (size_t r : rests_->readings(*n)) changes = changes || has(g.readings[r].of);
+      if (changes) nodes_.insert(n.get());
+    }
   }
   bool any() const { return !edges_.empty(); }
   bool has(const Edge& e) const {
     return e.node && (edges_.count(key_of(e)) || nodes_.count(e.node.get()));
   }
+  std::span<const size_t> readings(const Node& n) const { return rests_->readings(n); }
 
  private:
+  std::optional<Rests> rests_;
   std::unordered_set<EdgeKey, EdgeHash> edges_;
   std::unordered_set<const Node*> nodes_;
 };
@@ -65,8 +73,6 @@ class Walk {
  public:
   Walk(const OpenGraph& graph, const Asked& asked, const Changed& changed)
       : graph_(graph), asked_(asked) {
-    std::optional<Rests> rests;
-    if (changed.any()) rests.emplace(*graph.graph());
     for (const Edge& e : asked.given) given_.insert(key_of(e));
     for (const Edge& e : asked.edges) visit(e, nullptr);
     for (const Ref<Node>& n : asked.ops) visit(n.get(), nullptr);
@@ -77,8 +83,8 @@ class Walk {
       for (const Edge& e : n->inputs)
         if (e.node) visit(e, n);
       for (const Ref<Node>& before : n->after) visit(before.get(), n);
-      if (!rests) continue;
-      for (size_t r : rests->readings(*n))  // to see that it is still what was read
+      if (!changed.any()) continue;
+      for (size_t r : changed.readings(*n))  // to see that it is still what was read
         if (const Edge& e = graph.graph()->readings[r].of; changed.has(e)) visit(e, n);
     }
   }
@@ -183,7 +189,7 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   out.graph = make_ref<Graph>(from.scope());
   std::vector<std::string> names;
   for (const Edge& e : asked.given)
-    if (counted_on(e)) names.push_back(e.node->name);
+    if (counted_on(e)) names.push_back(called(*e.node));
   Refed again(*from.graph(), *out.graph, quoted(names));
   for (const Edge& e : asked.given) {
     Ref<Node> input = placeholder_for(type_of(e), e.node->where);

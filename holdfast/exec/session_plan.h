@@ -21,6 +21,9 @@ struct Asked {
   Tensor only = {};                // the tensor that the user asked for, if it is one
 };
 
+/// What the program calls a node: the name it gave, else the variable that the node's line assigns
+/// it to.
+std::string called(const Node& n);
 /// What the user's line calls the tensor it asks for; empty if that is not clear.
 std::string name_in_line(const Tensor& t);
 

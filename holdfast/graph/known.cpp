@@ -95,6 +95,8 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
   if (out.size() != 1 || op.traits.stateful || op.traits.reads || !kIndices.has(out[0].dtype()))
     return;
   if (op.traits.replaceable) return;  // a run may give another value
+  for (const Arg& a : attrs)          // a loop may take its time, or never end
+    if (std::holds_alternative<Ref<RefCounted>>(a.value())) return;
   if (op.name == "Shape") return follow_shape(in[0], out[0]);
   if (op.name == "Size" && in[0].shape().elements())
     return follow_number(*in[0].shape().elements(), out[0]);

@@ -29,7 +29,8 @@ bool within_graph_by_hand(const Scope& scope) {
 
 // The handle itself, in place of a symbol for the node that holds it.
 Tensor handle_of(const Tensor& t) {
-  bool held = t && t.dtype() == DType::kResource && t.is_symbolic() && node_of(t)->op == &handle_op();
+  bool held =
+      t && t.dtype() == DType::kResource && t.is_symbolic() && node_of(t)->op == &handle_op();
   return held ? constant_of(*node_of(t)) : t;
 }
 
@@ -187,7 +188,8 @@ void Tracer::note_reading(const Edge& e, const Tensor& numbers, Where where) {
   std::vector<Reading>& all = graph_->readings;
   size_t at = graph_->nodes.size();
   for (size_t i = all.size(); i-- > 0 && all[i].at == at;)
-    if (all[i].of == e && all[i].where == where && static_cast<bool>(all[i].numbers) == static_cast<bool>(numbers))
+    if (all[i].of == e && all[i].where == where &&
+        static_cast<bool>(all[i].numbers) == static_cast<bool>(numbers))
       return;
   all.push_back({e, type_of(e).shape, numbers, at, where});
 }

@@ -27,8 +27,8 @@ struct InputDef {
   bool optional = false;  // may be an empty Tensor
   bool host = false;      // small integers that shape rules read: always on the host
   const ResourceKind* resource = nullptr;  // of a handle: what it must lead to
-  bool value = false;     // one number, wherever it lives: it may stay on the host and does not say
-                          // where the op runs
+  bool value = false;  // one number, wherever it lives: it may stay on the host and does not say
+                       // where the op runs
 };
 
 struct AttrDef {
@@ -153,7 +153,7 @@ struct Traits {
   bool reads = false;        // reads state and changes none: may be dropped when nobody needs it
   bool rearranges = false;  // each element of an output is one of an input's, whatever their values
   bool replaceable = false;  // is there to be given another value than its input
-  bool moves = false;       // is how a program copies between devices: no warning when it does
+  bool moves = false;        // is how a program copies between devices: no warning when it does
 };
 
 struct HOLDFAST_API OpDef {

@@ -154,8 +154,7 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
         diag.fixes.push_back(cast_fix(operand_source(op, in, static_cast<int>(i)), want));
       raise(std::move(diag));
     }
-    if (def.resource && !leads_to(in[i], *def.resource))
-      wrong_kind(op, in, i, *def.resource);
+    if (def.resource && !leads_to(in[i], *def.resource)) wrong_kind(op, in, i, *def.resource);
     for (size_t k = 0; k < i; ++k) {
       if (in[k] && def.group != kMixed && input_def(op, k).group == def.group && in[k].dtype() != d)
         dtypes_differ(op, in, k, i);

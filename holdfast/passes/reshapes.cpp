@@ -9,7 +9,8 @@ namespace {
 bool only_reshapes(const Node& n) {
   static const OpDef *reshape = find_op("Reshape"), *squeeze = find_op("Squeeze"),
                      *expand = find_op("ExpandDims");
-  return (n.op == reshape || n.op == squeeze || n.op == expand) && n.after.empty();
+  return (n.op == reshape || n.op == squeeze || n.op == expand) && n.after.empty() &&
+         numbers_known(n);
 }
 
 bool is_scalar(const Edge& e) {

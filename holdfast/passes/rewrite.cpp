@@ -130,6 +130,14 @@ std::optional<Dims> ints_of(const Edge& e) {
   return out;
 }
 
+bool numbers_known(const Node& n) {
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    const InputDef& def = n.op->inputs[std::min(i, n.op->inputs.size() - 1)];
+    if (def.host && n.inputs[i].node && !is_constant(*n.inputs[i].node)) return false;
+  }
+  return true;
+}
+
 bool same_known_type(const Edge& a, const Edge& b) {
   const Type &x = type_of(a), &y = type_of(b);
   return x.dtype == y.dtype && x.shape.is_full() && x.shape == y.shape;

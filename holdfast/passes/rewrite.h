@@ -73,6 +73,9 @@ Tensor operand_of(const Edge& e, const Ref<Scope>& scope);
 const Tensor* value_of(const Edge& e);
 /// The integers of a constant; nothing where it is none.
 std::optional<Dims> ints_of(const Edge& e);
+/// Whether the numbers that its shape rule reads are constants: where they are not, only a run can
+/// tell whether they are right, and what refuses them must stay.
+bool numbers_known(const Node& n);
 /// Both have the same dtype, and shapes that are known and the same.
 bool same_known_type(const Edge& a, const Edge& b);
 

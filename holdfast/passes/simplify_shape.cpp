@@ -8,7 +8,7 @@ namespace {
 
 // For ops that can only keep the shape by keeping every element where it is.
 void rule_same_shape(Rewriter& r, const Ref<Node>& n) {
-  if (same_known_type(n->inputs[0], {n, 0})) r.replace(n->inputs[0]);
+  if (numbers_known(*n) && same_known_type(n->inputs[0], {n, 0})) r.replace(n->inputs[0]);
 }
 
 // With steps of 1, as many elements as before in the same order are the same elements.
@@ -21,7 +21,8 @@ void rule_whole_slice(Rewriter& r, const Ref<Node>& n) {
 bool only_reshapes(const Node& n) {
   static const OpDef *reshape = find_op("Reshape"), *squeeze = find_op("Squeeze"),
                      *expand = find_op("ExpandDims");
-  return (n.op == reshape || n.op == squeeze || n.op == expand) && n.after.empty();
+  return (n.op == reshape || n.op == squeeze || n.op == expand) && n.after.empty() &&
+         numbers_known(n);
 }
 
 // Of several reshapes in a row only the last one counts.
@@ -30,13 +31,13 @@ void rule_reshape(Rewriter& r, const Ref<Node>& n) {
   Edge from = n->inputs[0];
   while (only_reshapes(*from.node) && from.node->device == n->device) from = from.node->inputs[0];
   if (r.replaced(*n) || from == n->inputs[0]) return;
-  if (same_known_type(from, {n, 0})) {
+  if (numbers_known(*n) && same_known_type(from, {n, 0})) {
     r.replace(from);
     return;
   }
   static const OpDef* reshape = find_op("Reshape");
   Edge shape;
-  if (n->outputs[0].shape.is_full())
+  if (n->outputs[0].shape.is_full() && numbers_known(*n))
     shape = r.ints(n->outputs[0].shape.dims(), int64);
   else if (n->op == reshape)
     shape = n->inputs[1];
@@ -51,7 +52,7 @@ void rule_ensure_shape(Rewriter& r, const Ref<Node>& n) {
 }
 
 void rule_concat_one(Rewriter& r, const Ref<Node>& n) {
-  if (n->inputs.size() == 2) r.replace(n->inputs[1]);  // the axis and one value
+  if (n->inputs.size() == 2 && numbers_known(*n)) r.replace(n->inputs[1]);  // the axis and one value
 }
 
 void rule_pack_one(Rewriter& r, const Ref<Node>& n) {

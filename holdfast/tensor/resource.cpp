@@ -18,7 +18,7 @@ Tensor handle_to(Ref<Resource> resource) {
 void wrong_resource(const Tensor& t, const ResourceKind& wanted) {
   const Resource* r = resource_behind(t);
   fail(Code::E1101, cat("a handle of a ", wanted.name, " is needed, and this is ",
-                        r                               ? cat("one of a ", r->kind().name)
+                        r                                    ? cat("one of a ", r->kind().name)
                         : t && t.dtype() == DType::kResource ? "one that leads to nothing yet"
                                                              : "no handle"));
 }

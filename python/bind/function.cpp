@@ -147,7 +147,10 @@ double float_of_object(const FunctionDef& def, const Param& p, PyObject* o) {
 std::optional<int64_t> int_of_symbol(const FunctionDef& def, const Param& p, const Tensor& t) {
   if (!t.is_symbolic() || !symbol_of(t)->scope->open()) return std::nullopt;
   const Symbol& s = *symbol_of(t);
-  if (s.known && s.known.size() == 1 && !s.unknown) return s.known.to_int();
+  if (s.known && s.known.size() == 1 && !s.unknown) {
+    went_by_numbers(t);
+    return s.known.to_int();
+  }
   fail(Code::E1105, cat(def.name, ": `", p.name, "` must be known while tracing"),
        "what it is decides which ops the graph has", {manual_fix("give it as a plain number")});
 }

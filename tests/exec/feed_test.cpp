@@ -78,9 +78,8 @@ TEST_F(FeedTest, ABranchIsWrittenAgainForWhatItsCaptureBecomes) {
   Tensor y = cond(yes, [&] { return Tensors{reshape(x, to) * 2.0f}; },
                   [&] { return Tensors{fill(to, 7.0f)}; }, {"then", "otherwise"})[0];
   for (bool way : {true, false})
-    EXPECT_EQ(
-        session_.run(y, {{yes, Tensor::scalar(way)}, {to, Tensor::of({3, 2})}}).shape(),
-        (Shape{3, 2}));
+    EXPECT_EQ(session_.run(y, {{yes, Tensor::scalar(way)}, {to, Tensor::of({3, 2})}}).shape(),
+              (Shape{3, 2}));
 }
 
 TEST_F(FeedTest, ALoopIsWrittenAgainForWhatItBeginsWith) {
@@ -89,9 +88,7 @@ TEST_F(FeedTest, ALoopIsWrittenAgainForWhatItBeginsWith) {
   Tensors out = while_loop([](std::span<const Tensor> v) { return Tensors{less(v[0], 3)}; },
                            [&](std::span<const Tensor> v) {
     return Tensors{v[0] + 1, v[1] + slice(graph_->constant(six()), {0}, size)};
-  },
-                           std::vector<Tensor>{graph_->constant(Tensor::scalar(0)), x}, {},
-                           {"test", "body"});
+  }, std::vector<Tensor>{graph_->constant(Tensor::scalar(0)), x}, {}, {"test", "body"});
   EXPECT_EQ(session_.run(out[1]).to_vector<float>(), (std::vector<float>{4, 8}));
   EXPECT_EQ(session_.run(out[1], {{size, Tensor::of({3})}}).to_vector<float>(),
             (std::vector<float>{4, 8, 12}));

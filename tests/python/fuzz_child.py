@@ -75,7 +75,9 @@ def attribute(rng):
 def handle(rng, spec):
     """What an op takes that holds no numbers: a list of tensors, or a variable."""
     if "variant" in spec["dtypes"]:
-        rows = tf.constant(np.ones(rng.choice([[2], [0, 3], [3, 2]]), rng.choice(["float32", "int32"])))
+        rows = tf.constant(
+            np.ones(rng.choice([[2], [0, 3], [3, 2]]), rng.choice(["float32", "int32"]))
+        )
         return _holdfast.raw_op("TensorListFromTensor", tensor=rows)
     dtype = rng.choice(["float32", "int64"])
     return tf.Variable(np.ones(rng.choice([[], [3], [2, 2]]), dtype))
@@ -103,7 +105,13 @@ def arguments(rng, record):
 
 
 def shown(arguments):
-    return {k: str(v)[:120] for k, v in arguments.items()}
+    return {k: text_of(v)[:120] for k, v in arguments.items()}
+
+
+def text_of(value):
+    if isinstance(value, tf.Tensor) and value.dtype in (tf.variant, tf.resource):
+        return f"a {value.dtype.name}"
+    return str(value)
 
 
 class Late:
@@ -150,6 +158,8 @@ class Late:
         """What a session computes."""
         graph, results, feeds = self.written(stand_in)
         kept = [t for t in results if t.dtype not in (tf.variant, tf.resource)]
+        if not kept:
+            return None
         with tf.compat.v1.Session(graph=graph) as session:
             return session.run(kept, feeds)
 
@@ -175,6 +185,8 @@ def late(rng, op, record, said, result, tell):
                 tell(f"late ({what}): does not name the op", str(refused))
             if result is not None and refused.code != "E0804" and what != "a constant":
                 tell(f"late ({what}): refused what is taken at once", str(refused))
+            continue
+        if got is None:  # nothing that a session could fetch
             continue
         if result is None:
             tell(f"late ({what}): took what is refused at once", str(got)[:300])

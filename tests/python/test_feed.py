@@ -1,4 +1,7 @@
-"""Any constant of a graph may be fed: the value is used, or refused by name, and nothing else happens."""
+"""Any constant of a graph may be fed: the value is used, or refused by name, and nothing else happens.
+
+pytest tests/python/test_feed.py --count 200        every sample
+"""
 
 import json
 import pathlib
@@ -13,13 +16,13 @@ FUNCTIONS = [f.record["name"] for f in samples.FUNCTIONS if f.record["samples"]]
 CHUNK = 40
 
 
-def run(functions, seed="1"):
+def run(functions, most, seed="1"):
     """What went wrong: a text for each bad end. A child that dies is followed by another."""
     wrong = []
     left = list(functions)
     while left:
         done = subprocess.run(
-            [sys.executable, str(CHILD), seed, *left],
+            [sys.executable, str(CHILD), seed, str(most), *left],
             capture_output=True,
             text=True,
             errors="replace",
@@ -42,6 +45,7 @@ def run(functions, seed="1"):
 
 
 @pytest.mark.parametrize("start", range(0, len(FUNCTIONS), CHUNK), ids=lambda i: FUNCTIONS[i])
-def test_a_fed_constant_is_used_or_refused_by_name(start):
-    wrong = run(FUNCTIONS[start : start + CHUNK])
+def test_a_fed_constant_is_used_or_refused_by_name(start, request):
+    most = request.config.getoption("--count") // 2
+    wrong = run(FUNCTIONS[start : start + CHUNK], most)
     assert not wrong, "\n".join(json.dumps(w, indent=1) for w in wrong[:10])

@@ -126,7 +126,7 @@ const Variable& apply_nd(const Op& op, const Variable& v, const In& indices, con
                                   .no_gradient()                              \
                                   .outputs("")                                \
                                   .inputs("resource: R, indices: I, updates") \
-                                  .resource(VariableState::kKind)            \
+                                  .resource(VariableState::kKind)             \
                                   .dtypes(kIndices, "I")                      \
                                   .dtypes(types)                              \
                                   .infer(infer_rows)                          \
@@ -157,7 +157,7 @@ SCATTER_ROWS(ResourceScatterMax, scatter_max, Combine::kMax,
                                   .no_gradient()                         \
                                   .outputs("")                           \
                                   .inputs("ref: R, indices: I, updates") \
-                                  .resource(VariableState::kKind)       \
+                                  .resource(VariableState::kKind)        \
                                   .dtypes(kIndices, "I")                 \
                                   .dtypes(types)                         \
                                   .infer(infer_nd)                       \

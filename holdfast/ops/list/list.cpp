@@ -244,8 +244,7 @@ const Op set = lists(RAW_OP(TensorListSetItem)
                          .infer(+[](Infer& s) {
   need_number(s, 1);
   gives_list(s);
-})
-                         .gradient(+[](Grad& g) -> Tensors {
+}).gradient(+[](Grad& g) -> Tensors {
   Tensor zeros = g.x(2).dtype() == DType::kVariant ? list_zeros_like(g.x(2)) : zeros_like(g.x(2));
   return {list_set(g.dy(), g.x(1), zeros), Tensor(),
           list_get(g.dy(), g.x(1), {g.x(2).dtype(), g.x(2).shape()})};
@@ -279,8 +278,7 @@ const Op resize = lists(RAW_OP(TensorListResize)
                             .infer(+[](Infer& s) {
   need_number(s, 1);
   gives_list(s);
-})
-                            .gradient(+[](Grad& g) -> Tensors {
+}).gradient(+[](Grad& g) -> Tensors {
   return {list_resize(g.dy(), list_length(g.x(0))), Tensor()};
 }),
                         run_resize);
