@@ -8,7 +8,7 @@ if(HOLDFAST_TESTS)
   target_link_libraries(holdfast_tests PRIVATE holdfast GTest::gtest GTest::gtest_main)
   # What is tested is the library: the tests themselves need not be fast.
   target_compile_options(holdfast_tests PRIVATE -O0 -fno-math-errno -fno-trapping-math)
-  target_precompile_headers(holdfast_tests PRIVATE <gtest/gtest.h> <holdfast/holdfast.h>)
+  target_precompile_headers(holdfast_tests PRIVATE <gtest/gtest.h> <holdfast/op/op.h>)
   target_compile_definitions(holdfast_tests PRIVATE HOLDFAST_TEST_DIR="${PROJECT_SOURCE_DIR}/tests")
   add_test(NAME cpp COMMAND holdfast_tests)
 endif()

@@ -15,9 +15,11 @@ namespace {
 // Symbols of a graph's edges, the same one each time it is asked for.
 class Symbols {
  public:
-  // `copies`: what nodes that customs speak of are called in `g`; null: themselves.
-  Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap* copies)
-      : scope_(g.scope) {
+  // `copies`: what nodes that customs speak of are called in `g`; null: themselves. `around`: of
+  // the graphs around `g`, innermost first; what `g` captures of theirs is known by their symbol.
+  Symbols(const Graph& g, const std::vector<CustomGradient>& customs, const NodeMap* copies,
+          std::vector<Symbols*> around = {})
+      : graph_(g), scope_(g.scope), around_(std::move(around)) {
     for (const Capture& c : g.captures)
       if (c.outer.dtype() == DType::kResource) made_.emplace(key_of({c.inner, 0}), c.outer);
     for (const CustomGradient& c : customs)
@@ -32,12 +34,27 @@ class Symbols {
     if (!e.node) return {};
     if (is_constant(*e.node)) return constant_of(*e.node);
     Tensor& t = made_[key_of(e)];
+    if (!t && e.node->op == &placeholder_op()) t = outside(*e.node);
     if (!t) t = symbol_for(e, scope_);
     return t;
   }
 
  private:
+  // What a capture is in the graphs around; empty where it is none, or they are not looked at.
+  Tensor outside(const Node& placeholder) {
+    if (around_.empty()) return {};
+    for (const Capture& c : graph_.captures) {
+      if (c.inner.get() != &placeholder) continue;
+      if (!c.outer.is_symbolic()) return c.outer;
+      for (Symbols* each : around_)
+        if (each->scope_ == symbol_of(c.outer)->scope) return (*each)(edge_of(c.outer));
+    }
+    return {};
+  }
+
+  const Graph& graph_;
   const Ref<Scope>& scope_;
+  std::vector<Symbols*> around_;
   std::unordered_map<EdgeKey, Tensor, EdgeHash> made_;
 };
 
@@ -279,7 +296,21 @@ std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& ta
   Tracing tracing(tracer, true);
   BackwardSite backward;
   const Graph& g = *tracer.graph();
-  Symbols symbols(g, g.customs, nullptr);
+  // A branch or a body computes from what is outside it, and a path may lead on from there.
+  std::vector<std::unique_ptr<Symbols>> outer;
+  std::vector<const Graph*> graphs;
+  for (const Scope* s = g.scope->parent.get(); s; s = s->parent.get())
+    if (auto* around = dynamic_cast<Tracer*>(s->interpreter))
+      graphs.insert(graphs.begin(), around->graph().get());
+  std::vector<Symbols*> around;
+  std::vector<Record> records;
+  for (const Graph* each : graphs) {
+    outer.push_back(std::make_unique<Symbols>(*each, each->customs, nullptr, around));
+    around.insert(around.begin(), outer.back().get());
+    for (Record& r : records_of(*each, each->customs, *around.front()))
+      records.push_back(std::move(r));
+  }
+  Symbols symbols(g, g.customs, nullptr, around);
   auto inside = [&](const Tensor& t) { return symbols(tracer.resolve(t)); };
   std::vector<Tensor> ys;
   std::vector<Source> xs;
@@ -290,7 +321,7 @@ std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& ta
     watched.set(xs.back().id(), 0);
   }
   for (const Tensor& t : options.stop) stop.set(inside(t).id(), 0);
-  std::vector<Record> records = records_of(g, g.customs, symbols);
+  for (Record& r : records_of(g, g.customs, symbols)) records.push_back(std::move(r));
   for (Record& r :
        records)  // nothing goes on from what counts as a constant to what it was computed from
     for (uint64_t& id : r.out_ids)

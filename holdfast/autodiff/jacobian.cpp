@@ -4,6 +4,8 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 namespace {
@@ -13,6 +15,22 @@ void need_sizes(const char* what, const Tensor& t) {
   fail(Code::E1105, cat("`", what, "` of a target of shape ", t.shape().text()),
        "how many passes are needed must be known when it is asked for",
        {manual_fix("give the function's argument a shape without unknown sizes")});
+}
+
+// How many examples there are may be open; what is in one may not.
+void need_examples(const char* what, const Shape& s) {
+  bool known = s.has_rank();
+  for (int i = 1; known && i < s.rank(); ++i) known = s[i] >= 0;
+  if (known) return;
+  fail(Code::E1105, cat("`", what, "` of tensors of shape ", s.text()),
+       "how many passes are needed must be known when it is asked for",
+       {manual_fix("give the function's argument a shape without unknown sizes, but the first")});
+}
+
+std::vector<int64_t> other_axes(int rank) {
+  std::vector<int64_t> out;
+  for (int i = 1; i < rank; ++i) out.push_back(i);
+  return out;
 }
 
 // A one at `place` of the elements, zeros elsewhere.
@@ -73,8 +91,8 @@ std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vect
 Tensor GradientTape::batch_jacobian(const Tensor& target, const Source& source,
                                     Unconnected unconnected) {
   const Shape &y = target.shape(), &x = source.type().shape();
-  need_sizes("batch_jacobian", target);
-  need_sizes("batch_jacobian", source.type());
+  need_examples("batch_jacobian", y);
+  need_examples("batch_jacobian", x);
   if (y.rank() < 2 || x.rank() < 2 || y[0] != x[0])
     fail(Code::E1102,
          cat("`batch_jacobian` of ", type_text(target), " with respect to ",
@@ -83,12 +101,26 @@ Tensor GradientTape::batch_jacobian(const Tensor& target, const Source& source,
   Shape inner = y;
   inner.dims()[0] = 1;
   Dims rest(std::span<const int64_t>(x.begin() + 1, x.end()));
-  if (target.size() == 0) return zeros(joined(y, rest), target.dtype());
+  Shape result = joined(y, rest);
+  auto none = [&] {
+    if (result.is_full()) return zeros(result, target.dtype());
+    Dims ones(static_cast<size_t>(result.rank()), 1);
+    ones[0] = -1;
+    Tensor one =
+        reshape(reduce_sum(zeros_like(target), {.axis = Axes(other_axes(y.rank()))}), Shape(ones));
+    Dims sizes = result.dims();
+    sizes[0] = 1;
+    return one + zeros(Shape(sizes), target.dtype());
+  };
+  if (inner.size() == 0 || (y.is_full() && target.size() == 0)) return none();
   std::vector<Tensor> upstream;
-  for (int64_t i = 0; i < inner.size(); ++i)
-    upstream.push_back(broadcast_to(unit(i, inner, target.dtype()), y));
+  for (int64_t i = 0; i < inner.size(); ++i) {
+    Tensor place = unit(i, inner, target.dtype());
+    upstream.push_back(y.is_full() ? broadcast_to(place, y) : zeros_like(target) + place);
+  }
   auto all = rows(target, {source}, upstream, unconnected);
-  return all[0][0] ? reshape(stack(column(all, 0), {.axis = 1}), joined(y, rest)) : Tensor();
+  if (!all[0][0]) return none();  // as TensorFlow's, whatever is asked for where nothing connects
+  return reshape(stack(column(all, 0), {.axis = 1}), result);
 }
 
 }  // namespace holdfast

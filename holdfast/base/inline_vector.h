@@ -124,10 +124,7 @@ class InlineVector {
   bool copied_whole(const InlineVector& o) noexcept {
     if constexpr (std::is_trivially_copyable_v<T> && sizeof store_ <= 64) {
       if (o.data_ != o.local()) return false;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
       std::memcpy(store_, o.store_, sizeof store_);
-#pragma GCC diagnostic pop
       size_ = o.size_;
       return true;
     }

@@ -150,14 +150,14 @@ HF_FN T silu_grad(T dy, T y) {
 }
 template <class T>
 HF_FN T gelu_grad(T dy, T y) {
-  const T below = T(0.5) * (T(1) + erf(y * T(0.70710678118654752440)));
+  const T below = T(0.5) * erfc(y * T(-0.70710678118654752440));  // 1 + erf(y) cancels far left
   return dy * (below + y * T(0.39894228040143267794) * exp(T(-0.5) * y * y));
 }
 template <class T>
 HF_FN T gelu_tanh_grad(T dy, T y) {
-  const T t = tanh(T(0.79788456080286535588) * (y + T(0.044715) * y * y * y));
-  const T slope = T(0.79788456080286535588) * (T(1) + T(0.134145) * y * y);
-  return dy * T(0.5) * ((T(1) + t) + y * (T(1) - t * t) * slope);
+  const T s = sigmoid(T(1.59576912160573071176) * (y + T(0.044715) * y * y * y));
+  const T slope = T(1.59576912160573071176) * (T(1) + T(0.134145) * y * y);
+  return dy * (s + y * s * (T(1) - s) * slope);
 }
 
 }  // namespace holdfast::scalar

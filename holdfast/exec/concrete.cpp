@@ -6,6 +6,7 @@
 #include "holdfast/autodiff/recorder.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
+#include "holdfast/graph/call_effects.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/passes/effects.h"
 #include "holdfast/passes/passes.h"
@@ -135,7 +136,13 @@ Tensors ConcreteFunction::written(std::span<const Tensor> inputs) const {
              "inside a trace"),
          "its gradient is code that belongs to the trace it was made in",
          {manual_fix("call the function itself instead")});
-  return replay(*graph_, inputs);
+  std::optional<Tracing> inside;  // also on a thread that is not tracing
+  for (const Tensor& t : inputs)
+    if (!context().interpreter && t && t.is_symbolic())
+      if (auto* tracer = dynamic_cast<Tracer*>(symbol_of(t)->scope->interpreter))
+        inside.emplace(*tracer, false);
+  EffectsOfCall effects(name());
+  return effects.bound(replay(*graph_, inputs));
 }
 
 Tensors ConcreteFunction::call_as_traced(std::span<const Tensor> arguments) {

@@ -36,15 +36,42 @@ Tensors traced(const F& body, const Args&... args) {
   return body(args...);
 }
 
-Ref<Graph> branch(const BranchFn& f, const std::string& name) {
+// What has to run before a branch or a loop: what its parts wait for. An op of the graph that is
+// written waits itself, one further out makes the part around us wait.
+class Waiting {
+ public:
+  explicit Waiting(const std::vector<Tracer::Wait>& waits) : tracer_(current_trace()) {
+    std::vector<Ref<Node>> here;
+    for (const Tracer::Wait& w : waits) {
+      if (w.scope == tracer_->graph()->scope)
+        here.push_back(w.node);
+      else
+        tracer_->wait_for(w);
+    }
+    tracer_->push_control(std::move(here));
+  }
+  ~Waiting() { tracer_->pop_control(); }
+  Waiting(const Waiting&) = delete;
+
+ private:
+  Tracer* tracer_;
+};
+
+void add_waits(const Tracer& from, std::vector<Tracer::Wait>& to) {
+  to.insert(to.end(), from.waits().begin(), from.waits().end());
+}
+
+Ref<Graph> branch(const BranchFn& f, const std::string& name, std::vector<Tracer::Wait>& waits) {
   auto graph = make_ref<Graph>(scope_here(ScopeKind::kBranch, name));
   Tracer tracer(graph);
   Tracing tracing(tracer, true);
   for (const Tensor& t : traced(f)) graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
+  add_waits(tracer, waits);
   return graph;
 }
 
-Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std::string& name) {
+Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std::string& name,
+                     std::vector<Tracer::Wait>& waits) {
   auto graph = make_ref<Graph>(scope_here(ScopeKind::kLoop, name));
   Tracer tracer(graph);
   Tracing tracing(tracer, true);
@@ -52,6 +79,7 @@ Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std:
   for (const Type& t : types) variables.push_back(tracer.input(t.dtype, t.shape, "variable"));
   for (const Tensor& t : traced(f, std::span<const Tensor>(variables)))
     graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
+  add_waits(tracer, waits);
   return graph;
 }
 
@@ -103,7 +131,9 @@ Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise,
   Tensor p = predicate.tensor();
   if (has_value(p)) return truth(value(p), "a condition") ? then() : otherwise();
   InGraphOf graph(p);
-  Ref<Graph> first = branch(then, names.first), second = branch(otherwise, names.second);
+  std::vector<Tracer::Wait> waits;
+  Ref<Graph> first = branch(then, names.first, waits),
+             second = branch(otherwise, names.second, waits);
   if (first->outputs.size() != second->outputs.size())
     fail(Code::E1104,
          cat("the branches of a condition give ", first->outputs.size(), " and ",
@@ -118,6 +148,7 @@ Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise,
   Tensors in{p}, out;
   add_captures(*first, in);
   add_captures(*second, in);
+  Waiting before(waits);
   apply(if_op(has_effects(*first) || has_effects(*second)), in,
         Attrs{Arg(Ref<RefCounted>(first)), Arg(Ref<RefCounted>(second))}, out);
   return out;
@@ -156,8 +187,9 @@ Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const 
     types.push_back({all[i].dtype(), loose ? *o.shape_invariants[i] : all[i].shape()});
   }
   Ref<Graph> step;
+  std::vector<Tracer::Wait> waits;
   for (bool settled = false; !settled;) {
-    step = loop_part(next, types, names.second);
+    step = loop_part(next, types, names.second, waits);
     if (step->outputs.size() != types.size())
       fail(Code::E1104,
            cat("a loop's body gave ", step->outputs.size(), " values for ", given, " variables"));
@@ -177,12 +209,13 @@ Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const 
       settled = false;
     }
   }
-  Ref<Graph> test = loop_part(holds, types, names.first);
+  Ref<Graph> test = loop_part(holds, types, names.first, waits);
   if (test->outputs.size() != 1 || type_of(test->outputs[0]).dtype != DType::kBool)
     fail(Code::E1101, "a loop's condition must give one bool");
   Tensors in = all, out;
   add_captures(*test, in);
   add_captures(*step, in);
+  Waiting before(waits);
   apply(while_op(has_effects(*test) || has_effects(*step)), in,
         Attrs{Arg(Ref<RefCounted>(test)), Arg(Ref<RefCounted>(step))}, out);
   out.resize(given);

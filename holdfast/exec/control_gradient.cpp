@@ -163,7 +163,8 @@ struct Kept {
     Type type;
   };
   std::vector<Residual> residuals;
-  int counter = 0;  // the output that counts
+  int counter = 0;               // the output that counts
+  std::shared_ptr<Kept> before;  // for the gradient of fewer variables
 };
 
 // Puts nodes that were just written before the one that is to use them.
@@ -201,13 +202,18 @@ struct Extension {
 };
 
 std::shared_ptr<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
-  size_t outputs = static_cast<size_t>(g.outputs());
-  if (auto before = std::static_pointer_cast<Kept>(node.gradient);
-      before && before->variables == outputs)
-    return before;
+  size_t outputs = static_cast<size_t>(g.outputs()), asked = 0;
+  for (size_t i = 0; i < outputs; ++i)
+    if (g.has_dy(static_cast<int>(i))) asked = i + 1;
+  // What it was made to keep before will do again, unless a gradient arrives at that itself.
+  for (auto before = std::static_pointer_cast<Kept>(node.gradient); before; before = before->before)
+    if (asked <= before->variables && before->variables <= outputs &&
+        (!before->before || before->before->variables < asked))
+      return before;
   Graph &test = body_of(node, 0), &body = body_of(node, 1);
   auto kept = std::make_shared<Kept>();
   kept->variables = outputs;
+  kept->before = std::static_pointer_cast<Kept>(node.gradient);
   std::vector<Ref<Node>> sources;
   for (size_t i = 0; i < outputs; ++i) {
     if (!flows(body.inputs[i]->outputs[0].dtype)) continue;
@@ -257,7 +263,7 @@ Tensors while_gradient(Grad& g) {
   auto kept = keep(g, node, scope);
   auto output = [&](int i) { return symbol_for({Ref<Node>(&node), i}, scope); };
   Tensors added;
-  for (size_t i = static_cast<size_t>(g.outputs()); i < node.outputs.size(); ++i)
+  for (size_t i = kept->variables; i < node.outputs.size(); ++i)
     added.push_back(output(static_cast<int>(i)));
   if (had < node.outputs.size()) {
     Tensors in = inputs_of(g);  // as it has them now: further variables after those it had

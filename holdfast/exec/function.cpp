@@ -1,6 +1,6 @@
 #include "holdfast/exec/function.h"
 
-#include "holdfast/graph/trace.h"
+#include "holdfast/graph/call_effects.h"
 
 namespace holdfast {
 namespace {
@@ -18,7 +18,10 @@ bool fits(const std::vector<Type>& signature, std::span<const Tensor> arguments)
 Tensors TracedCode::call(std::span<const Tensor> arguments) {
   bool tracing = context().interpreter != nullptr;
   for (const Tensor& t : arguments) tracing = tracing || (t && t.is_symbolic());
-  if (tracing) return body_(arguments);  // its ops join the trace around it
+  if (tracing) {  // its ops join the trace around it
+    EffectsOfCall effects(options_.name);
+    return effects.bound(body_(arguments));
+  }
   return find(arguments)->call_as_traced(arguments);
 }
 

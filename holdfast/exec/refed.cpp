@@ -148,7 +148,9 @@ Tensor Refed::operand(const Edge& e) {
 
 void Refed::add(const Node& n, Ref<Node> copy) {
   for (const Edge& e : n.inputs) copy->inputs.push_back(at(e));
-  for (const Ref<Node>& before : n.after) copy->after.push_back(copies_.at(before.get()));
+  for (const Ref<Node>& before : n.after)
+    if (auto it = copies_.find(before.get()); it != copies_.end())
+      copy->after.push_back(it->second);  // else it has run before, or was given
   copies_.emplace(&n, copy);
   if (!rests_) {
     to_.add(std::move(copy), n.name);

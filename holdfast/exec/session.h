@@ -56,6 +56,7 @@ class HOLDFAST_API Session {
   size_t plans() const;
 
  private:
+  friend class PartialRun;
   struct Planned;
   using Key = std::vector<std::pair<const Node*, int>>;
   std::shared_ptr<Planned> plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops,

@@ -82,7 +82,8 @@ class Walk {
       if (n->op == &placeholder_op()) not_fed(*n);
       for (const Edge& e : n->inputs)
         if (e.node) visit(e, n);
-      for (const Ref<Node>& before : n->after) visit(before.get(), n);
+      for (const Ref<Node>& before : n->after)
+        if (!is_fed(before)) visit(before.get(), n);
       if (!changed.any()) continue;
       for (size_t r : changed.readings(*n))  // to see that it is still what was read
         if (const Edge& e = graph.graph()->readings[r].of; changed.has(e)) visit(e, n);
@@ -98,12 +99,15 @@ class Walk {
     return out;
   }
   bool given(const Edge& e) const { return given_.count(key_of(e)) != 0; }
+  // Whether it is an input that has its value already: who waits for it need not.
+  bool is_fed(const Ref<Node>& n) const { return n->op == &placeholder_op() && given({n, 0}); }
 
  private:
   void visit(const Edge& e, const Node* by) {
     if (!given(e)) visit(e.node.get(), by);
   }
   void visit(const Node* n, const Node* by) {
+    if (asked_.done && asked_.done->count(n)) return;
     if (asked_by_.emplace(n, by).second) todo_.push_back(n);
   }
 
@@ -205,7 +209,10 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
         copy->attrs = Attrs{Arg(own.handle(*held))};
     if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
-      if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp")) continue;
+      // Who asks whether a variable has a value does not want to give it one by asking.
+      if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp") ||
+          n->is("VarIsInitializedOp"))
+        continue;
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node));
           held && reads.insert(held).second)
         out.reads.push_back(held);
@@ -213,6 +220,7 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
     again.add(*n, std::move(copy));
   }
   for (const Edge& e : asked.edges) out.graph->outputs.push_back(again.at(e));
+  out.copies = again.copies();
   return out;
 }
 

@@ -11,6 +11,7 @@ namespace holdfast {
 struct Pruned {
   Ref<Graph> graph;  // a copy: its inputs are what is given, its outputs what was asked for
   std::vector<const OpenGraph::Held*> reads;  // variables whose values it uses
+  NodeMap copies;                             // from nodes of the whole
 };
 
 struct Asked {
@@ -19,6 +20,7 @@ struct Asked {
   std::vector<Edge> given;         // have values already
   std::vector<std::string> names;  // what messages call the outputs, if not by their nodes
   Tensor only = {};                // the tensor that the user asked for, if it is one
+  const std::unordered_set<const Node*>* done = nullptr;  // have run already, and don't run again
 };
 
 /// What the program calls a node: the name it gave, else the variable that the node's line assigns

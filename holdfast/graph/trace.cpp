@@ -52,7 +52,7 @@ Tensor handle_of(const Tensor& t) {
 Tracer::Tracer(Ref<Graph> graph, const NodeMap* copies, RefCounted* home)
     : graph_(std::move(graph)),
       copies_(copies),
-      seeds_(random::seed_state().global_seed()),
+      seeds_(home ? random::GraphSeeds(std::nullopt) : random::seeds_for_trace()),
       may_be_fed_(within_graph_by_hand(*graph_->scope)),
       home_(home) {
   first_id_ = TensorRep(DType::kInvalid, {}, nullptr).id;
@@ -79,7 +79,9 @@ Tensor Tracer::input(DType dtype, Shape shape, const std::string& name) {
                                    graph_->scope->defined ? graph_->scope->defined : here());
   graph_->add(node, name);
   graph_->inputs.push_back(node);
-  return made({node, 0});
+  Tensor out = made({node, 0});
+  added(node);
+  return out;
 }
 
 Tensor Tracer::symbol(const Edge& e) const {
@@ -107,31 +109,84 @@ Tensor Tracer::constant_node(const Tensor& t, const std::string& name) {
   node->after = control();
   graph_->add(node, context().name_scope + name);
   constants_[constant_of(*node).id()] = node;
-  return made({node, 0});
+  Tensor out = made({node, 0});
+  added(node);
+  return out;
 }
 
 void Tracer::push_control(std::vector<Ref<Node>> nodes, bool clear) {
-  std::lock_guard lock(control_mutex_);
-  auto& stack = control_[std::this_thread::get_id()];
-  std::vector<Ref<Node>> all;
-  if (!clear && !stack.empty()) all = stack.back();
-  for (Ref<Node>& n : nodes)
-    if (std::find(all.begin(), all.end(), n) == all.end()) all.push_back(std::move(n));
-  stack.push_back(std::move(all));
+  std::lock_guard lock(here_mutex_);
+  here_[std::this_thread::get_id()].control.push_back({std::move(nodes), clear, {}});
 }
 
 void Tracer::pop_control() {
-  std::lock_guard lock(control_mutex_);
-  auto it = control_.find(std::this_thread::get_id());
-  if (it == control_.end() || it->second.empty()) bug("control dependencies end that never began");
-  it->second.pop_back();
-  if (it->second.empty()) control_.erase(it);
+  std::lock_guard lock(here_mutex_);
+  auto it = here_.find(std::this_thread::get_id());
+  if (it == here_.end() || it->second.control.empty())
+    bug("control dependencies end that never began");
+  it->second.control.pop_back();
+  if (it->second.control.empty() && it->second.watchers.empty()) here_.erase(it);
 }
 
-std::vector<Ref<Node>> Tracer::control() const {
-  std::lock_guard lock(control_mutex_);
-  auto it = control_.find(std::this_thread::get_id());
-  return it == control_.end() ? std::vector<Ref<Node>>() : it->second.back();
+std::vector<Ref<Node>> Tracer::control() const { return control_for({}); }
+
+// What a node with these inputs must wait for, besides what its inputs wait for already.
+std::vector<Ref<Node>> Tracer::control_for(std::span<const Edge> inputs) const {
+  std::lock_guard lock(here_mutex_);
+  auto it = here_.find(std::this_thread::get_id());
+  std::vector<Ref<Node>> out;
+  if (it == here_.end()) return out;
+  auto is_input = [&](const Ref<Node>& n) {
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const Edge& e) { return e.node.get() == n.get(); });
+  };
+  const std::vector<Control>& stack = it->second.control;
+  size_t first = stack.size();
+  while (first > 0 && !stack[--first].alone) {
+  }
+  for (size_t i = first; i < stack.size(); ++i) {
+    const Control& c = stack[i];
+    bool obeyed = std::any_of(inputs.begin(), inputs.end(),
+                              [&](const Edge& e) { return c.obey.count(e.node.get()) != 0; });
+    for (const Ref<Node>& n : c.nodes)
+      if (!obeyed && !is_input(n) && std::find(out.begin(), out.end(), n) == out.end())
+        out.push_back(n);
+  }
+  return out;
+}
+
+void Tracer::push_watcher(Watcher watch) {
+  std::lock_guard lock(here_mutex_);
+  here_[std::this_thread::get_id()].watchers.push_back(std::move(watch));
+}
+
+void Tracer::pop_watcher() {
+  std::lock_guard lock(here_mutex_);
+  auto it = here_.find(std::this_thread::get_id());
+  if (it == here_.end() || it->second.watchers.empty()) bug("a watcher ends that never began");
+  it->second.watchers.pop_back();
+  if (it->second.control.empty() && it->second.watchers.empty()) here_.erase(it);
+}
+
+void Tracer::added(const Ref<Node>& node) {
+  std::vector<Watcher> watchers;
+  {
+    std::lock_guard lock(here_mutex_);
+    auto it = here_.find(std::this_thread::get_id());
+    if (it == here_.end()) return;
+    std::vector<Control>& stack = it->second.control;
+    for (size_t i = stack.size(); i-- > 0;) {
+      stack[i].obey.insert(node.get());
+      if (stack[i].alone) break;
+    }
+    watchers = it->second.watchers;
+  }
+  for (size_t i = watchers.size(); i-- > 0;) watchers[i](node);
+}
+
+void Tracer::wait_for(Wait wait) {
+  if (wait.scope != graph_->scope && graph_->scope->inside(wait.scope.get()))
+    waits_.push_back(std::move(wait));
 }
 
 Edge Tracer::constant(const Tensor& t) {
@@ -232,11 +287,12 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> given, const Attrs& at
       node->state = make_ref<random::NodeGenerator>(random::OpSeeds{attrs[0].i(), attrs[1].i()});
     for (size_t i = 0; i < infer.dtypes.size(); ++i)
       node->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
-    node->after = control();
+    node->after = control_for(node->inputs);
     graph_->append(node);
     out.resize(node->outputs.size());
     for (size_t i = 0; i < out.size(); ++i) out[i] = made({node, static_cast<int>(i)});
     follow_known(op, in, attrs, out);
+    added(node);
   } catch (Error& e) {
     operand_.clear();
     e.name_op(op.name);

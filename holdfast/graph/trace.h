@@ -1,6 +1,7 @@
 // The interpreter that writes ops down.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -40,6 +41,18 @@ class HOLDFAST_API Tracer final : public Interpreter {
   void pop_control();
   /// What is added now must run after these.
   std::vector<Ref<Node>> control() const;
+  /// Calls `watch` with each node that this thread adds from now on. Undone by `pop_watcher`.
+  using Watcher = std::function<void(const Ref<Node>&)>;
+  void push_watcher(Watcher watch);
+  void pop_watcher();
+  /// A node of a graph around this one, a branch's or a body's, that has to run before it: before
+  /// the op that the branch or the body is part of.
+  struct Wait {
+    Ref<Scope> scope;
+    Ref<Node> node;
+  };
+  void wait_for(Wait wait);
+  const std::vector<Wait>& waits() const { return waits_; }
   /// What `t` is inside: itself, a capture, or a constant. Throws where it can't be had; `name` is
   /// what the user calls it.
   Edge resolve(const Tensor& t, const std::string& name = {});
@@ -54,6 +67,19 @@ class HOLDFAST_API Tracer final : public Interpreter {
   std::vector<Tensor> leaked;
 
  private:
+  // What one `push_control` asks for, and the nodes that do so already.
+  struct Control {
+    std::vector<Ref<Node>> nodes;
+    bool alone;
+    std::unordered_set<const Node*> obey;
+  };
+  // What one thread has asked for.
+  struct Here {
+    std::vector<Control> control;
+    std::vector<Watcher> watchers;
+  };
+  std::vector<Ref<Node>> control_for(std::span<const Edge> inputs) const;
+  void added(const Ref<Node>& node);
   Edge constant(const Tensor& t);
   Tensor made(const Edge& e);
   bool from_around(const Tensor& t) const;
@@ -72,8 +98,9 @@ class HOLDFAST_API Tracer final : public Interpreter {
   RefCounted* home_;
   std::unordered_map<const Node*, std::vector<Tensor>>
       plain_;  // symbols that custom gradients hold, which keep nothing
-  mutable std::mutex control_mutex_;
-  std::unordered_map<std::thread::id, std::vector<std::vector<Ref<Node>>>> control_;
+  mutable std::mutex here_mutex_;
+  std::unordered_map<std::thread::id, Here> here_;
+  std::vector<Wait> waits_;
 };
 
 /// Makes `tracer` the thread's interpreter while it lives; tapes outside do not see what is traced.

@@ -108,6 +108,30 @@ HOLDFAST_API Tensor depthwise_conv2d_backprop_filter(const In& input, const Size
                                                      const Padding& padding,
                                                      const DepthwiseBackpropOptions& = {});
 
+struct Conv2DBackpropOptions {
+  std::string data_format = "NHWC";
+  Sizes dilations = {1, 1, 1, 1};
+};
+struct Conv3DBackpropOptions {
+  std::string data_format = "NDHWC";
+  Sizes dilations = {1, 1, 1, 1, 1};
+};
+/// Gradient of conv2d with respect to its input.
+HOLDFAST_API Tensor conv2d_backprop_input(const Sizes& input_sizes, const In& filter,
+                                          const In& out_backprop, const Sizes& strides,
+                                          const Padding& padding,
+                                          const Conv2DBackpropOptions& = {});
+/// Gradient of conv2d with respect to its filter.
+HOLDFAST_API Tensor conv2d_backprop_filter(const In& input, const Sizes& filter_sizes,
+                                           const In& out_backprop, const Sizes& strides,
+                                           const Padding& padding,
+                                           const Conv2DBackpropOptions& = {});
+/// Gradient of conv3d with respect to its filter.
+HOLDFAST_API Tensor conv3d_backprop_filter(const In& input, const Sizes& filter_sizes,
+                                           const In& out_backprop, const Sizes& strides,
+                                           const Padding& padding,
+                                           const Conv3DBackpropOptions& = {});
+
 struct BiasAddOptions {
   std::optional<std::string> data_format = {};
 };

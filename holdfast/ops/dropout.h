@@ -20,4 +20,7 @@ struct StatelessDropoutOptions {
 HOLDFAST_API Tensor stateless_dropout(const In& x, const In& rate, const In& seed,
                                       const StatelessDropoutOptions& = {});
 
+/// Likewise, by numbers in [0, 1) that the caller drew, in a shape that broadcasts to that of `x`.
+HOLDFAST_API Tensor general_dropout(const In& x, const In& rate, const In& uniform);
+
 }  // namespace holdfast::nn

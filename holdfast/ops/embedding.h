@@ -6,10 +6,12 @@
 namespace holdfast::nn {
 
 struct EmbeddingLookupOptions {
+  std::string partition_strategy = "div";
   std::optional<double> max_norm = {};
 };
-/// Rows of the table `params` by id; longer ones are scaled down to `max_norm`.
-HOLDFAST_API Tensor embedding_lookup(const In& params, const In& ids,
+/// Rows of a table by id; longer ones are scaled down to `max_norm`. The table may come in several
+/// shards: with "mod" id i is row i / n of shard i % n, with "div" each shard holds a run of ids.
+HOLDFAST_API Tensor embedding_lookup(const Ins& params, const In& ids,
                                      const EmbeddingLookupOptions& = {});
 
 }  // namespace holdfast::nn

@@ -24,6 +24,8 @@ struct MatMulOptions {
 HOLDFAST_API Tensor matmul(const In& a, const In& b, const MatMulOptions& = {});
 /// Sum of products over the labels that `equation` leaves out: `einsum("ij,jk->ik", {a, b})`.
 HOLDFAST_API Tensor einsum(const std::string& equation, const Ins& inputs);
+/// The same with labels that may stand twice in the output, which then lies on a diagonal.
+HOLDFAST_API Tensor einsum_to_diagonals(const std::string& equation, const Ins& inputs);
 /// Sum of products over axes of both: the last `axes` of `a` and the first of `b`, or two lists of
 /// axes.
 HOLDFAST_API Tensor tensordot(const In& a, const In& b, const In& axes);
@@ -83,6 +85,25 @@ struct TriangularSolveOptions {
 /// x of matrix x = rhs for a triangular matrix; batches broadcast.
 HOLDFAST_API Tensor triangular_solve(const In& matrix, const In& rhs,
                                      const TriangularSolveOptions& = {});
+/// x of matrix x = rhs for triangular matrices of which `bands` holds the diagonals, [..., K, M]:
+/// the main one first and others below it, or the main one last where not `lower`.
+HOLDFAST_API Tensor banded_triangular_solve(const In& bands, const In& rhs,
+                                            const TriangularSolveOptions& = {});
+struct TridiagonalSolveOptions {
+  std::string diagonals_format = "compact";  // "compact", "sequence" (three tensors) or "matrix"
+  bool transpose_rhs = false, conjugate_rhs = false;
+  bool partial_pivoting = true;
+  bool perturb_singular = false;  // finite solutions of singular systems
+};
+/// x of A x = rhs for tridiagonal matrices: `diagonals` is [..., 3, M], or as the format says.
+HOLDFAST_API Tensor tridiagonal_solve(const Ins& diagonals, const In& rhs,
+                                      const TridiagonalSolveOptions& = {});
+struct TridiagonalMatMulOptions {
+  std::string diagonals_format = "compact";
+};
+/// Tridiagonal matrices times `rhs`.
+HOLDFAST_API Tensor tridiagonal_matmul(const Ins& diagonals, const In& rhs,
+                                       const TridiagonalMatMulOptions& = {});
 /// x of A x = rhs, given the Cholesky factor of A.
 HOLDFAST_API Tensor cholesky_solve(const In& chol, const In& rhs);
 struct LstsqOptions {
@@ -130,6 +151,16 @@ HOLDFAST_API Tensors svd(const In& tensor, const SvdOptions& = {});
 HOLDFAST_API std::tuple<Tensor, Tensor> eigh(const In& tensor);
 /// Eigenvalues of self-adjoint matrices, smallest first.
 HOLDFAST_API Tensor eigvalsh(const In& tensor);
+struct EighTridiagonalOptions {
+  bool eigvals_only = true;
+  std::string select = "a";             // all, "i" by number, "v" by value
+  MaybeIn select_range = std::nullopt;  // first and last
+  MaybeIn tol = std::nullopt;           // what errors may be; they are those of rounding
+};
+/// Eigenvalues of the self-adjoint matrix with `alpha` on its diagonal and `beta` above it; and
+/// eigenvectors unless eigvals_only.
+HOLDFAST_API Tensors eigh_tridiagonal(const In& alpha, const In& beta,
+                                      const EighTridiagonalOptions& = {});
 /// Eigenvalues and eigenvectors, complex.
 HOLDFAST_API std::tuple<Tensor, Tensor> eig(const In& tensor);
 /// Eigenvalues, complex.

@@ -16,8 +16,8 @@ struct ElementType {
 HOLDFAST_API Tensor list_reserve(const ElementType&, In count);
 /// A list with one more element.
 HOLDFAST_API Tensor list_push(In list, In value);
-/// A list with another element `index`; it grows if need be.
-HOLDFAST_API Tensor list_set(In list, In index, In value);
+/// A list with another element `index`; it grows if need be, or refuses the index if it must not.
+HOLDFAST_API Tensor list_set(In list, In index, In value, bool grows = true);
 /// Element `index`. One that is not set is zeros, where the elements' shape is known.
 HOLDFAST_API Tensor list_get(In list, In index, const ElementType&);
 HOLDFAST_API Tensor list_length(In list);

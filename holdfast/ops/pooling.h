@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tuple>
+#include <vector>
 
 #include "holdfast/op/in.h"
 #include "holdfast/ops/padding.h"
@@ -71,6 +72,19 @@ HOLDFAST_API std::tuple<Tensor, Tensor> max_pool_with_argmax(const In& input, co
                                                              const Sizes& strides,
                                                              const Padding& padding,
                                                              const ArgmaxPoolOptions& = {});
+
+struct FractionalPoolOptions {
+  bool pseudo_random = false;  // windows of both sizes evenly spread
+  bool overlapping = false;    // a window ends with the first row and column of the next
+  int64_t seed = 0;            // 0: another choice in each call
+};
+/// Largest element under windows of two sizes, which shrink an image by a factor that is no
+/// integer; and where the windows begin along rows and columns.
+HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> fractional_max_pool(
+    const In& value, const std::vector<double>& pooling_ratio, const FractionalPoolOptions& = {});
+/// The same with the mean of the elements.
+HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> fractional_avg_pool(
+    const In& value, const std::vector<double>& pooling_ratio, const FractionalPoolOptions& = {});
 
 struct LocalResponseOptions {
   int64_t depth_radius = 5;

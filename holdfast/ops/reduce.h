@@ -46,7 +46,7 @@ HOLDFAST_API Tensor zero_fraction(const In& value);
 // -- where the extremes are
 
 struct ArgOptions {
-  std::optional<int64_t> axis = {};  // none: 0
+  Axes axis = {};  // one; none: 0
   DType output_type = int64;
 };
 /// Position of the largest element along an axis, the first of equals.
@@ -99,6 +99,22 @@ HOLDFAST_API Tensor unsorted_segment_mean(const In& data, const In& segment_ids,
 HOLDFAST_API Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_ids,
                                             const Sizes& num_segments);
 
+// -- over segments of rows that `indices` name
+
+struct SparseSegmentOptions {
+  Axes num_segments = {};        // where none is given: as many as the ids say
+  bool sparse_gradient = false;  // a hint: rows that were not named never have a gradient
+};
+/// Sum of each segment of the rows data[indices]; ids never decrease.
+HOLDFAST_API Tensor sparse_segment_sum(const In& data, const In& indices, const In& segment_ids,
+                                       const SparseSegmentOptions& = {});
+/// Likewise the mean; 0 for segments that do not occur.
+HOLDFAST_API Tensor sparse_segment_mean(const In& data, const In& indices, const In& segment_ids,
+                                        const SparseSegmentOptions& = {});
+/// Likewise the sum over the square root of the segment's size.
+HOLDFAST_API Tensor sparse_segment_sqrt_n(const In& data, const In& indices, const In& segment_ids,
+                                          const SparseSegmentOptions& = {});
+
 // -- counts
 
 struct BincountOptions {
@@ -135,6 +151,8 @@ HOLDFAST_API Tensor confusion_matrix(const In& labels, const In& predictions,
 HOLDFAST_API Tensor global_norm(const Ins& t_list);
 /// `t` scaled down so that its norm over `axes` is at most `clip_norm`.
 HOLDFAST_API Tensor clip_by_norm(const In& t, const In& clip_norm, const Axes& axes = {});
+/// `t` scaled down so that its norm over its number of elements is at most `clip_norm`.
+HOLDFAST_API Tensor clip_by_average_norm(const In& t, const In& clip_norm);
 struct ClipByGlobalNormOptions {
   std::optional<In> use_norm = {};
 };

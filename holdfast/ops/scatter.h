@@ -36,5 +36,11 @@ HOLDFAST_API const Variable& scatter_nd_add(const Variable& v, const In& indices
                                             const In& updates);
 HOLDFAST_API const Variable& scatter_nd_sub(const Variable& v, const In& indices,
                                             const In& updates);
+HOLDFAST_API const Variable& scatter_nd_min(const Variable& v, const In& indices,
+                                            const In& updates);
+HOLDFAST_API const Variable& scatter_nd_max(const Variable& v, const In& indices,
+                                            const In& updates);
+/// v[b..., indices[b..., i]] becomes values[b..., i]: rows along an axis that follows the batches.
+HOLDFAST_API const Variable& batch_scatter_update(const Variable& v, const IndexedSlices& slices);
 
 }  // namespace holdfast

@@ -60,6 +60,9 @@ HOLDFAST_API Tensor batch_gather(const In& params, const In& indices);
 /// elsewhere.
 HOLDFAST_API Tensor where(const In& condition, const std::optional<In>& x = {},
                           const std::optional<In>& y = {});
+/// `t` where `condition` is true, `e` elsewhere: all of one shape, or one condition for each row of
+/// the first axis, or one for everything. (`where` broadcasts instead.)
+HOLDFAST_API Tensor select_rows(const In& condition, const In& t, const In& e);
 struct BooleanMaskOptions {
   std::optional<int64_t> axis = {};
 };

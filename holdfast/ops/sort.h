@@ -49,4 +49,11 @@ HOLDFAST_API std::tuple<Tensor, Tensor> unique(const In& x, const UniqueOptions&
 HOLDFAST_API std::tuple<Tensor, Tensor, Tensor> unique_with_counts(const In& x,
                                                                    const UniqueOptions& = {});
 
+struct SetDiffOptions {
+  DType index_dtype = int32;
+};
+/// The elements of `x` that are not in `y`, and where they stand.
+HOLDFAST_API std::tuple<Tensor, Tensor> setdiff1d(const In& x, const In& y,
+                                                  const SetDiffOptions& = {});
+
 }  // namespace holdfast

@@ -50,7 +50,7 @@ bool early_updates(Graph& g) {
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Node& n = *g.nodes[i];
     const Node* handle = updated(n);
-    if (is_constant(n)) {
+    if (is_constant(n) && n.after.empty()) {
       key[i] = -1;  // there from the beginning
     } else if (moves[i]) {
       key[i] = handle ? std::max(barrier, touched.count(handle) ? touched[handle] : -1) : -1;

@@ -90,12 +90,12 @@ void bind_control(nb::module_& m) {
       return list_reserve(element(dtype, shape), n);
     });
   }, "dtype"_a, "shape"_a.none(), "count"_a);
-  m.def("list_set", [](const Tensor& l, const Tensor& i, const Tensor& v) {
+  m.def("list_set", [](const Tensor& l, const Tensor& i, const Tensor& v, bool grows) {
     return run([&] {
       mark();
-      return list_set(l, i, v);
+      return list_set(l, i, v, grows);
     });
-  });
+  }, "list"_a, "index"_a, "value"_a, "grows"_a = true);
   m.def("list_push", [](const Tensor& l, const Tensor& v) {
     return run([&] {
       mark();

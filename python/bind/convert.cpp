@@ -278,7 +278,8 @@ std::string repr_of(PyObject* o) {
   // The same program says the same on every run: no addresses.
   for (size_t at; (at = s.find(" at 0x")) != std::string::npos;)
     s.erase(at, s.find_first_not_of("0123456789abcdef", at + 6) - at);
-  return s.size() > 60 ? s.substr(0, 57) + "..." : s;
+  if (s.size() > 60) s.replace(57, std::string::npos, "...");
+  return s;
 }
 
 DType known_dtype(PyObject* o) {
@@ -375,14 +376,26 @@ Tensor from_plain_list(PyObject* list) {
   return from_numbers(list, scan, DType::kInvalid);
 }
 
+// Whether it has elements. Arrays of any rank can be asked for an index, so that says nothing; one
+// without axes is a number.
+static bool has_elements(PyObject* o) {
+  if (is_tensor(o)) return tensor_of(o).rank() != 0;
+  if (PyTuple_Check(o) || PyList_Check(o)) return true;
+  if (!PySequence_Check(o)) return false;
+  if (PySequence_Size(o) >= 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
+bool is_one_int(PyObject* o) { return PyIndex_Check(o) && !PyBool_Check(o) && !has_elements(o); }
+
 std::optional<Ints> ints_of(PyObject* o) {
   auto one = [](PyObject* x, Ints& out) {
     if (x == Py_None) {
       out.push_back(-1);
       return true;
     }
-    if (PyBool_Check(x) || !PyIndex_Check(x) || (is_tensor(x) && tensor_of(x).is_symbolic()))
-      return false;
+    if (!is_one_int(x) || (is_tensor(x) && tensor_of(x).is_symbolic())) return false;
     Object i = Object::steal(PyNumber_Index(x));
     long long v = PyLong_AsLongLong(i.get());
     if (v == -1 && PyErr_Occurred()) throw PythonError{};
@@ -390,7 +403,7 @@ std::optional<Ints> ints_of(PyObject* o) {
     return true;
   };
   Ints out;
-  if (!PyTuple_Check(o) && !PyList_Check(o) && PyIndex_Check(o)) {
+  if (is_one_int(o)) {
     if (!one(o, out)) return std::nullopt;
     return out;
   }

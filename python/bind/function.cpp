@@ -127,7 +127,7 @@ Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType h
 Arg sizes_arg(PyObject* o, const Param& p) {
   if (is_tensor(o)) return Arg(tensor_of(o));
   if (is_variable(o)) return Arg(variable_of(o).read());
-  if (!PyTuple_Check(o) && !PyList_Check(o) && PyIndex_Check(o)) {
+  if (is_one_int(o)) {
     if (auto one = ints_of(o)) return Arg((*one)[0]);
   }
   if (auto list = ints_of(o)) return Arg(*list);

@@ -3,6 +3,7 @@
 
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/functional.h"
+#include "holdfast/graph/call_effects.h"
 #include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/trace.h"
 #include "python/bind/call.h"
@@ -310,6 +311,18 @@ void bind_graph(nb::module_& m) {
     });
   }).def("optimised_text", [](Concrete& c) {
     return run([&] { return c.function->plan().graph().text(); });
+  });
+  m.def("trace_size", [] {
+    Tracer* tracer = current_trace();
+    return tracer ? tracer->graph()->nodes.size() : size_t{0};
+  });
+  nb::class_<EffectsOfCall>(m, "EffectsOfCall")
+      .def(nb::init<std::string>(), "name"_a)
+      .def("bound", [](EffectsOfCall& e, const std::vector<nb::object>& results) {
+    return run([&] {
+      mark();
+      return list_of(e.bound(tensors_of(results)));
+    });
   });
   nb::class_<Writer>(m, "Writer", nb::is_weak_referenceable())
       .def("__init__",

@@ -42,6 +42,7 @@ struct PythonError {};
 struct PyTensor {
   PyObject_HEAD TensorRep* rep;
   PyObject* weakrefs;
+  PyObject* dict;  // what a program puts on it; null until then
 };
 extern PyTypeObject* tensor_type;
 extern PyTypeObject* variable_type;  // VariableBase
@@ -100,6 +101,7 @@ DType known_dtype(PyObject* o);
 /// A copy of what an object shares by the buffer protocol.
 Tensor from_buffer(PyObject* o);
 std::optional<Ints> ints_of(PyObject* o);  // an int or a sequence of ints
+bool is_one_int(PyObject* o);              // an int, also one of NumPy's, and no sequence
 std::string repr_of(PyObject* o);
 /// NumPy's array of a tensor: private memory, or read-only sharing.
 PyObject* to_numpy(PyObject* tensor);

@@ -3,6 +3,9 @@
 #include "holdfast/ops/random.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/random/generator.h"
 #include "holdfast/ops/random/streams.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
@@ -70,7 +73,7 @@ class OwnSeeds {
  public:
   void enter() {
     was_ = random::seed_scope().graph;
-    seeds_.emplace(random::seed_state().global_seed());
+    seeds_.emplace(random::seeds_for_trace());
     random::seed_scope().graph = &*seeds_;
   }
   void exit() { random::seed_scope().graph = was_; }
@@ -89,6 +92,13 @@ void bind_random(nb::module_& m) {
       .def(nb::init<>())
       .def("__enter__", &OwnSeeds::enter)
       .def("__exit__", [](OwnSeeds& s, nb::args) { s.exit(); });
+  m.def("op_seeds", [](std::optional<int64_t> op_seed) -> nb::object {
+    random::GraphSeeds* graph = context().interpreter ? random::seed_scope().graph : nullptr;
+    random::OpSeeds found =
+        graph ? graph->op_seeds(op_seed) : random::seed_state().op_seeds(op_seed);
+    if (found.nondeterministic()) return nb::make_tuple(nb::none(), nb::none());
+    return nb::make_tuple(found.seed, found.seed2);
+  }, "op_seed"_a.none());
   m.def("rng_algorithm", [](nb::handle alg) { return called([&] { return number_of(alg); }); });
   m.def("rng_state", [](nb::handle seed, nb::handle alg) {
     return called([&] {
@@ -104,8 +114,12 @@ void bind_random(nb::module_& m) {
     });
   });
   m.def("rng_state_unpredictable", [](nb::handle alg) {
-    return called(
-        [&] { return Generator::from_non_deterministic_state(algorithm_of(alg)).state().read(); });
+    return called([&] {
+      random::refuse_if_deterministic("Generator.from_non_deterministic_state");
+      static const Op ints(find_op("NonDeterministicInts"));
+      Shape size{static_cast<int64_t>(random::state_size(algorithm_of(alg)))};
+      return ints({Sizes(size).tensor()});
+    });
   });
 
   auto c = nb::class_<Generator>(m, "GeneratorBase");
@@ -124,9 +138,12 @@ void bind_random(nb::module_& m) {
         [](Generator& g, int64_t count) { return called([&] { return g.make_seeds(count); }); });
   c.def("split", [](Generator& g, int64_t count) {
     return called([&] {
-      std::vector<Tensor> states;
-      for (const Generator& part : g.split(count)) states.push_back(part.state().read());
-      return states;
+      // While a function is traced keys are symbols, so states are put together by ops.
+      Tensor keys = reshape(g.uniform_full_int({count}, int64), {count, 1});
+      int64_t words = g.state().shape()[0];
+      Tensor counters = zeros({count, words - 1}, int64);
+      Tensors states = unstack(concat({counters, keys}, 1), {.num = count});
+      return std::vector<Tensor>(states.begin(), states.end());
     });
   });
   c.def("normal",

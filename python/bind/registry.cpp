@@ -23,6 +23,7 @@ Arg attribute(const AttrDef& def, PyObject* o) {
     return Arg(std::string(text, static_cast<size_t>(size)));
   }
   if (auto ints = ints_of(o)) {
+    if (is_one_int(o)) return Arg((*ints)[0]);
     if (std::holds_alternative<Shape>(def.default_value.value())) return Arg(Shape(*ints));
     return Arg(std::move(*ints));
   }
@@ -44,6 +45,17 @@ bool fits(const AttrDef& def, const Arg& given) {
   return !one || wanted.index() == got.index() || (number && std::holds_alternative<int64_t>(got));
 }
 
+// The one dtype of a set, kInvalid where it has another number of them.
+DType only_dtype(DTypes set) {
+  DType found = DType::kInvalid;
+  for (int d = 1; d < kNumDTypes; ++d) {
+    if (!set.has(static_cast<DType>(d))) continue;
+    if (found != DType::kInvalid) return DType::kInvalid;
+    found = static_cast<DType>(d);
+  }
+  return kAll.has(found) ? found : DType::kInvalid;
+}
+
 // What the next node is called, for an op that has no result to carry the name.
 class NodeName {
  public:
@@ -61,7 +73,8 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
     PyObject* o = given(def.name);
     if (!o && !def.optional)
       type_error(cat("raw_ops.", op.name, " needs the argument `", def.name, "`"));
-    DType hint = DType::kInvalid;
+    // Numbers take the dtype of their group, or the only one that the op takes.
+    DType hint = only_dtype(def.dtypes);
     for (size_t k = 0; k < in.size(); ++k)
       if (in[k] && op.inputs[k].group == def.group) hint = in[k].dtype();
     if (def.list) {

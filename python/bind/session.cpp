@@ -3,38 +3,23 @@
 
 #include "holdfast/autodiff/graph_gradient.h"
 #include "holdfast/base/text.h"
+#include "holdfast/exec/graph_function.h"
+#include "holdfast/exec/partial_run.h"
+#include "holdfast/graph/foreign.h"
 #include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/name_scope.h"
+#include "holdfast/ops/random/streams.h"
 #include "python/bind/call.h"
+#include "python/bind/graph.h"
+#include "python/bind/held.h"
 #include "python/bind/nb.h"
+#include "python/bind/open_graph.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace holdfast::py {
 namespace {
-
-// What Python's Graph subclasses. Unhooks the Python object from the graph when it goes.
-struct GraphBox {
-  GraphBox() = default;
-  GraphBox(const GraphBox&) = delete;
-  ~GraphBox() {
-    if (graph && graph->wrapper == self) graph->wrapper = nullptr;
-  }
-  void hook(Ref<OpenGraph> g, PyObject* object) {
-    graph = std::move(g);
-    self = object;
-    graph->wrapper = object;
-  }
-
-  Ref<OpenGraph> graph;
-  void* self = nullptr;
-};
-
-struct NodeBox {
-  Ref<Node> node;
-  Ref<OpenGraph> graph;
-};
 
 // While it lives, the graph is the thread's default.
 struct Entered {
@@ -62,12 +47,6 @@ Shape shape_of(nb::handle o) {
   return Shape(*dims);
 }
 
-std::vector<Ref<Node>> nodes_of(const std::vector<NodeBox*>& list) {
-  std::vector<Ref<Node>> out;
-  for (NodeBox* n : list) out.push_back(n->node);
-  return out;
-}
-
 struct ToPython {
   nb::object operator()(std::monostate) const { return nb::none(); }
   nb::object operator()(bool v) const { return nb::bool_(v); }
@@ -93,6 +72,11 @@ nb::object attribute(const Node& n, const std::string& name) {
   if (int i = n.op->attr_index(name.c_str()); i >= 0 && static_cast<size_t>(i) < n.attrs.size())
     return std::visit(ToPython(), n.attrs[static_cast<size_t>(i)].value());
   if (n.op == &const_op() && name == "dtype") return ToPython()(n.outputs[0].dtype);
+  if (VariableState* v = n.op == &handle_op() ? variable_behind(constant_of(n)) : nullptr) {
+    if (name == "dtype") return ToPython()(v->dtype);
+    if (name == "shape") return ToPython()(v->shape);
+    if (name == "shared_name") return ToPython()(v->name);
+  }
   for (size_t i = 0; i < n.op->inputs.size() && i < n.inputs.size(); ++i)
     if (n.op->inputs[i].group == name && n.inputs[i].node)
       return ToPython()(type_of(n.inputs[i]).dtype);
@@ -115,6 +99,17 @@ void bind_node(nb::module_& m) {
       .def_prop_ro(
           "device",
           [](NodeBox& n) { return n.node->device ? n.node->device->name() : std::string(); })
+      .def("set_device",
+           [](NodeBox& n, nb::handle kind, int index) {
+    n.node->device = nullptr;
+    if (kind.is_none()) return;
+    bool gpu = nb::cast<std::string>(kind) == "GPU";
+    for (Device* d : devices())
+      if (gpu == (d->kind() != DeviceKind::kCpu) && d->index() == index) n.node->device = d;
+  }, "kind"_a.none(), "index"_a)
+      .def(
+          "set_after",
+          [](NodeBox& n, const std::vector<NodeBox*>& before) { n.node->after = nodes_of(before); })
       .def_prop_ro("graph",
                    [](NodeBox& n) { return run([&] { return wrap_graph(n.graph.get()); }); })
       .def("inputs",
@@ -170,6 +165,7 @@ void bind_open_graph(nb::module_& m) {
     Interpreter* who = on ? static_cast<Interpreter*>(&g.graph->tracer()) : nullptr;
     context().interpreter = who;
     set_first_interpreter(who);
+    random::set_first_seeds(on ? &g.graph->tracer().seeds() : nullptr);
   })
       .def("_placeholder",
            [](GraphBox& g, nb::handle dtype, nb::handle shape, const std::string& name) {
@@ -202,6 +198,31 @@ void bind_open_graph(nb::module_& m) {
       .def("_push_control",
            [](GraphBox& g, const std::vector<NodeBox*>& nodes, bool clear) {
     g.graph->tracer().push_control(nodes_of(nodes), clear);
+  })
+      .def("_foreign",
+           [](GraphBox& g, const std::string& type, const std::vector<Tensor>& inputs,
+              const nb::list& dtypes, const std::string& name) {
+    return run([&] {
+      mark();
+      std::vector<DType> kinds;
+      for (nb::handle d : dtypes) kinds.push_back(dtype_of_object(d.ptr()));
+      return NodeBox{add_foreign(*g.graph, type, inputs, kinds, name), g.graph};
+    });
+  })
+      .def("_push_watcher",
+           [](GraphBox& g, nb::callable watch) {
+    auto code = make_ref<Held>(Object::share(watch.ptr()));
+    g.graph->tracer().push_watcher([code, graph = g.graph.get()](const Ref<Node>& n) {
+      nb::object node = nb::cast(NodeBox{n, Ref<OpenGraph>(graph)});
+      Object::steal(PyObject_CallOneArg(code->get().get(), node.ptr()));
+    });
+  })
+      .def("_pop_watcher",
+           [](GraphBox& g) {
+    run([&] {
+      g.graph->tracer().pop_watcher();
+      return 0;
+    });
   })
       .def("_pop_control",
            [](GraphBox& g) {
@@ -239,8 +260,15 @@ void bind_open_graph(nb::module_& m) {
   })
       .def("_unique_name",
            [](GraphBox& g, const std::string& name) { return g.graph->graph()->unique_name(name); })
+      .def("_free_name",
+           [](GraphBox& g, const std::string& name) {
+    return g.graph->graph()->continued()->unique_name(name);
+  })
+      .def("_seed", [](GraphBox& g) { return g.graph->tracer().seeds().global_seed(); })
       .def("_set_seed",
-           [](GraphBox& g, int64_t seed) { g.graph->tracer().seeds() = random::GraphSeeds(seed); })
+           [](GraphBox& g, std::optional<int64_t> seed) {
+    g.graph->tracer().seeds().set_global_seed(seed);
+  }, "seed"_a.none())
       .def("_finalize",
            [](GraphBox& g) {
     mark();
@@ -262,7 +290,28 @@ void bind_open_graph(nb::module_& m) {
     });
   });
   m.def("set_graph_class", [](nb::object c) { graph_class() = Object::share(c.ptr()); });
+  m.def("wait_for", [](const std::vector<NodeBox*>& nodes) {
+    Tracer* tracer = current_trace();
+    for (NodeBox* n : nodes)
+      if (tracer) tracer->wait_for({n->graph->scope(), n->node});
+  });
+  // Whether ops go to a branch or a loop's body in a graph that is written by hand.
+  m.def("below_graph", [] {
+    Tracer* tracer = current_trace();
+    if (!tracer || current_graph()) return false;
+    const Scope* s = tracer->graph()->scope.get();
+    while (s->parent) s = s->parent.get();
+    return s->kind == ScopeKind::kGraph;
+  });
   m.def("current_graph", [] { return run([] { return wrap_graph(current_graph()); }); });
+  m.def("root_graph", [] {
+    // The graph around whatever is being written; none around a function.
+    Tracer* t = current_trace();
+    const Scope* s = t ? t->graph()->scope.get() : nullptr;
+    while (s && s->parent) s = s->parent.get();
+    auto* root = s ? dynamic_cast<Tracer*>(s->interpreter) : nullptr;
+    return run([&] { return wrap_graph(root ? dynamic_cast<OpenGraph*>(root->home()) : nullptr); });
+  });
   m.def("graph_of", [](const Tensor& t) { return run([&] { return wrap_graph(graph_of(t)); }); });
   m.def("node_of", [](const Tensor& t) -> nb::object {
     OpenGraph* g = graph_of(t);
@@ -275,6 +324,8 @@ void bind_open_graph(nb::module_& m) {
       return nb::cast(constant_of(*node_of(t)));
     return s.known && !s.unknown ? nb::cast(s.known) : nb::none();
   }, "The value of a tensor, where it is known before it is computed; else None.");
+  m.def("set_op_name", [](const std::string& s) { context().op_name = s; },
+        "What the next node is called that has no name of its own.");
   m.def("get_name_scope", [] { return context().name_scope; });
   m.def("set_name_scope", [](const std::string& s) { context().name_scope = s; });
   m.def("name_scope_prefix", [](const std::string& name) { return name_scope_prefix(name); });
@@ -310,24 +361,60 @@ nb::list gradients(const std::vector<Tensor>& ys, const std::vector<nb::object>&
   return out;
 }
 
-nb::list run_session(Session& s, const std::vector<nb::object>& fetches,
-                     const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+nb::list list_of(const Tensors& tensors) {
+  nb::list out;
+  for (const Tensor& t : tensors) out.append(t ? nb::cast(t) : nb::none());
+  return out;
+}
+
+std::vector<Fetch> fetches_of(const std::vector<nb::object>& list) {
   std::vector<Fetch> wanted;
-  for (const nb::object& f : fetches) {
+  for (const nb::object& f : list) {
     if (is_tensor(f.ptr()))
       wanted.emplace_back(tensor_of(f.ptr()));
     else
       wanted.emplace_back(nb::cast<NodeBox&>(f).node);
   }
-  auto ready = s.prepare(wanted, feeds);
+  return wanted;
+}
+
+nb::list run_session(Session& s, const std::vector<nb::object>& fetches,
+                     const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+  auto ready = s.prepare(fetches_of(fetches), feeds);
   Tensors out;
   {
     nb::gil_scoped_release unlocked;
     out = s.finish(*ready);
   }
-  nb::list list;
-  for (const Tensor& t : out) list.append(t ? nb::cast(t) : nb::none());
-  return list;
+  return list_of(out);
+}
+
+// A run in parts, and the session it belongs to.
+struct PartialBox {
+  nb::object session;
+  std::unique_ptr<PartialRun> run;
+};
+
+void bind_partial_run(nb::module_& m) {
+  nb::class_<PartialBox>(m, "PartialRun")
+      .def("__init__",
+           [](PartialBox* self, nb::object session, const std::vector<nb::object>& fetches,
+              const std::vector<Tensor>& feeds) {
+    run([&] {
+      mark();
+      auto made =
+          std::make_unique<PartialRun>(nb::cast<Session&>(session), fetches_of(fetches), feeds);
+      new (self) PartialBox{std::move(session), std::move(made)};
+      return 0;
+    });
+  })
+      .def("run", [](PartialBox& p, const std::vector<nb::object>& fetches,
+                     const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+    return run([&] {
+      mark();
+      return list_of(p.run->run(fetches_of(fetches), feeds));
+    });
+  });
 }
 
 }  // namespace
@@ -335,12 +422,21 @@ nb::list run_session(Session& s, const std::vector<nb::object>& fetches,
 void bind_session(nb::module_& m) {
   bind_node(m);
   bind_open_graph(m);
+  bind_partial_run(m);
   m.def("graph_gradients",
         [](const std::vector<Tensor>& ys, const std::vector<nb::object>& xs,
            const std::vector<nb::object>& upstream, const std::vector<Tensor>& stop, bool zero) {
     return run([&] {
       mark();
       return gradients(ys, xs, upstream, stop, zero);
+    });
+  });
+  m.def("graph_function", [](GraphBox& g, const std::vector<Tensor>& inputs,
+                             const std::vector<Tensor>& outputs, const std::vector<NodeBox*>& ops) {
+    return run([&] {
+      mark();
+      // The graph holds the Python code that it calls, and the function's nodes hold what it does.
+      return Concrete{graph_function(*g.graph, inputs, outputs, nodes_of(ops)), Object()};
     });
   });
   nb::class_<Session>(m, "SessionBase", nb::is_weak_referenceable())

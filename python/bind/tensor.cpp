@@ -16,10 +16,11 @@ PyTypeObject* tensor_type = nullptr;
 
 PyObject* wrap(Tensor t) {
   if (!t) Py_RETURN_NONE;
-  auto* self = PyObject_New(PyTensor, tensor_type);
+  auto* self = PyObject_GC_New(PyTensor, tensor_type);
   if (!self) return nullptr;
   self->rep = Ref<TensorRep>(t.ref()).leak();
   self->weakrefs = nullptr;
+  self->dict = nullptr;
   return reinterpret_cast<PyObject*>(self);
 }
 
@@ -37,11 +38,32 @@ namespace {
 
 void dealloc(PyObject* o) {
   auto* self = reinterpret_cast<PyTensor*>(o);
+  if (self->dict) {
+    PyObject_GC_UnTrack(o);
+    Py_CLEAR(self->dict);
+  }
   if (self->weakrefs) PyObject_ClearWeakRefs(o);
   Ref<TensorRep>::take(self->rep);  // released at the end of the statement
   PyTypeObject* type = Py_TYPE(o);
-  PyObject_Free(o);
+  PyObject_GC_Del(o);
   Py_DECREF(type);
+}
+
+// A tensor can be part of a cycle only through what a program puts on it, so Python's collector
+// looks at those alone.
+int set_attribute(PyObject* o, PyObject* name, PyObject* value) {
+  if (PyObject_GenericSetAttr(o, name, value) < 0) return -1;
+  if (reinterpret_cast<PyTensor*>(o)->dict && !PyObject_GC_IsTracked(o)) PyObject_GC_Track(o);
+  return 0;
+}
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  Py_VISIT(reinterpret_cast<PyTensor*>(o)->dict);
+  return 0;
+}
+int clear(PyObject* o) {
+  if (PyObject* held = reinterpret_cast<PyTensor*>(o)->dict) PyDict_Clear(held);
+  return 0;
 }
 
 PyObject* no_new(PyTypeObject*, PyObject*, PyObject*) {
@@ -373,6 +395,7 @@ PyGetSetDef getset[] = {
     {"shape", get_shape, nullptr, "The TensorShape.", nullptr},
     {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
     {"device", get_device, nullptr, "The full name of the device that holds it.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {"_symbolic", get_symbolic, nullptr, nullptr, nullptr},
     {"_id", get_id, nullptr, nullptr, nullptr},
     {"_op", get_op, nullptr, nullptr, nullptr},
@@ -386,12 +409,16 @@ PyMethodDef methods[] = {{"numpy", method_numpy, METH_NOARGS, "A NumPy copy of t
 
 PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weakrefs), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(PyTensor, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
 #define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
 PyType_Slot slots[] = {
     SLOT(Py_tp_dealloc, dealloc),
     SLOT(Py_tp_new, no_new),
+    SLOT(Py_tp_traverse, traverse),
+    SLOT(Py_tp_clear, clear),
+    SLOT(Py_tp_setattro, set_attribute),
     SLOT(Py_tp_hash, hash),
     SLOT(Py_tp_richcompare, compare),
     SLOT(Py_tp_getset, getset),
@@ -424,7 +451,8 @@ PyType_Slot slots[] = {
      const_cast<char*>("An immutable array of numbers, bools or strings, on some device.")},
     {0, nullptr}};
 
-PyType_Spec spec = {"holdfast.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT, slots};
+PyType_Spec spec = {"holdfast.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+                    slots};
 
 }  // namespace
 

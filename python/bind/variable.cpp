@@ -1,5 +1,6 @@
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/graph/open_graph.h"
+#include "holdfast/ops/scatter.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
 
@@ -111,6 +112,13 @@ void bind_variable(nb::module_& m) {
       return 0;
     });
   }, "key"_a.none(), "value"_a);
+  c.def("_batch_scatter_update", [](VariableBox& v, const Tensor& indices, const Tensor& updates) {
+    run([&] {
+      mark();
+      batch_scatter_update(v.variable, {updates, indices, Tensor()});
+      return 0;
+    });
+  });
   c.def_prop_ro("handle", [](VariableBox& v) { return v.variable.handle(); });
   c.def_prop_ro("_dtype",
                 [](VariableBox& v) { return nb::borrow(dtype_object(v.variable.dtype())); });

@@ -25,11 +25,14 @@ from . import (
     _builds,
     _conversions,
     _dlpack,
+    _graph_watch,
     _initializers,
     _namespace,
     _signatures,
+    _slices_spec,
     _slicing,
     _tensor,
+    _tensor_proto,
     compat,
     config,
     debugging,
@@ -69,6 +72,7 @@ from ._graph_gradients import AggregationMethod, gradients, hessians
 from ._keep import keep, peek
 from ._live import LiveTensors, live_tensors
 from ._module import Module
+from ._moving_average import ExponentialMovingAverage as _ExponentialMovingAverage
 from ._name_scope import name_scope
 from ._print import print
 from ._pyfunc import numpy_function, py_function
@@ -117,7 +121,11 @@ _namespace.build(
         _dlpack.NAMES,
         _initializers.NAMES,
         _builds.NAMES,
+        {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
         _TRACE_TYPES,
+        _graph_watch.NAMES,
+        _slices_spec.NAMES,
+        _tensor_proto.NAMES,
     ),
 )
 

@@ -13,7 +13,15 @@ from ._shape import TensorShape
 from ._symbols import is_symbol
 from .errors import fail
 
-__all__ = ["case", "cond", "stage_cond", "stage_while", "switch_case", "while_loop"]
+__all__ = [
+    "case",
+    "cond",
+    "stage_cond",
+    "stage_while",
+    "switch_case",
+    "while_loop",
+    "without_gradient",
+]
 
 
 def name_of(function: Callable[..., Any], otherwise: str) -> str:
@@ -71,9 +79,17 @@ class _Shaped:
         self.structure: Any = None
 
     def __call__(self, *args: Any) -> list[Any]:
-        result = self._function(*args)
+        result = nest.map_structure(_as_ran, self._function(*args))
         self.structure = hollow(result)
         return to_tensors(result)
+
+
+def _as_ran(leaf: Any) -> Any:
+    """A result of a branch; an operation has run when the branch has."""
+    from ._eager import done
+    from ._graph import Operation
+
+    return done([leaf]) if isinstance(leaf, Operation) else leaf
 
 
 class _Stored(Exception):
@@ -139,20 +155,46 @@ def case(
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
     if not pairs:
         raise ValueError("`pred_fn_pairs` is empty")
-    if exclusive:
+    checked = [_at_most_one([pred for pred, _ in pairs])] if exclusive else []
+    if default is None:
+        *pairs, (last, function) = pairs
+        default = _Certain(last, function)
+    result = default
+    for pred, function in reversed(pairs):
+        result = _Choice(pred, function, result)
+    from ._eager import control_dependencies
+
+    with control_dependencies(checked):
+        return result()
+
+
+class _Certain:
+    """The last function of a case without a default: its predicate has to hold."""
+
+    def __init__(self, pred: Any, then: Callable[[], Any]) -> None:
+        self._pred, self._then = pred, then
+        self.__name__ = name_of(then, "case")
+
+    def __call__(self) -> Any:
+        from ._eager import control_dependencies
         from .debugging import Assert
 
-        found = [_holdfast.convert(p, bool_dtype) for p, _ in pairs]
-        from ._registry import function
+        checked = Assert(
+            self._pred, ["case: none of the predicates holds, and no default is given"]
+        )
+        with control_dependencies([checked]):
+            return self._then()
 
-        count = function("reduce_sum")(function("cast")(function("stack")(found), int32))
-        Assert(count <= 1, ["case: more than one of the exclusive predicates holds", count])
-    if default is None:
-        *pairs, (_, default) = pairs
-    result = default
-    for pred, function_ in reversed(pairs):
-        result = _Choice(pred, function_, result)
-    return result()
+
+def _at_most_one(predicates: list[Any]) -> Any:
+    """Stops where several predicates hold; in a graph by hand, the operation that does."""
+    from ._registry import function
+    from .debugging import Assert
+
+    found = [_holdfast.convert(each, bool_dtype) for each in predicates]
+    count = function("reduce_sum")(function("cast")(function("stack")(found), int32))
+    few = function("less_equal")(count, 1)
+    return Assert(few, ["case: more than one of the exclusive predicates holds", count])
 
 
 class _Choice:
@@ -184,9 +226,12 @@ def switch_case(
     index = _holdfast.convert(branch_index)
     if default is None:
         *functions, (_, default) = functions
+    from ._registry import function
+
+    equal = function("equal")  # `==` of a graph's tensors may mean being one object
     result: Callable[[], Any] = default
-    for number, function in reversed(functions):
-        result = _Choice(index == number, function, result)
+    for number, branch in reversed(functions):
+        result = _Choice(equal(index, number), branch, result)
     return result()
 
 
@@ -204,16 +249,13 @@ def while_loop(
     """Runs `body` on the variables while `cond` holds of them; gives what they are at the end.
 
     `parallel_iterations` and `swap_memory` are hints that change no result, and nothing here.
+    Without `back_prop`, gradients end at the results.
     """
     if not callable(cond) or not callable(body):
         raise TypeError("'cond' and 'body' must be callable")
     if not back_prop:
-        fail(
-            "E1105",
-            "`while_loop` with `back_prop=False` is not supported",
-            "gradients end with `tf.stop_gradient`",
-            fix="leave it out, and put `tf.stop_gradient` around the results",
-        )
+        hints = (shape_invariants, parallel_iterations, True, swap_memory, maximum_iterations)
+        return without_gradient(while_loop(cond, body, loop_vars, *hints, name))
     plain_tuple = isinstance(loop_vars, tuple) and not hasattr(loop_vars, "_fields")
     loop_vars = list(loop_vars) if plain_tuple else loop_vars
     structure = after = hollow(loop_vars)
@@ -253,6 +295,19 @@ def while_loop(
         final = _stored.while_loop(test, step, start, maximum_iterations)
     packed = _pack(after, final)
     return tuple(packed) if plain_tuple else packed
+
+
+def without_gradient(structure: Any) -> Any:
+    """What loops without `back_prop` give: gradients end there."""
+    from ._registry import function
+
+    def end(leaf: Any) -> Any:
+        flows = isinstance(leaf, _holdfast.Tensor) and (
+            leaf.dtype.is_floating or leaf.dtype.is_complex
+        )
+        return function("stop_gradient")(leaf) if flows else leaf
+
+    return nest.map_structure(end, structure)
 
 
 def _bounded(cond: Any, body: Any, loop_vars: Any, most: Any) -> Any:

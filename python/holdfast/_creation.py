@@ -17,7 +17,7 @@ from ._lifting import init_scope
 from ._symbols import is_symbol
 from .errors import fail
 
-__all__ = ["Creations", "created", "scope", "starting_value"]
+__all__ = ["Creations", "created", "lifting_graph", "scope", "starting_value"]
 
 
 class _Now(threading.local):
@@ -88,19 +88,33 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, _holdfast.Tensor)
 
 
+def lifting_graph() -> Any:
+    """The graph that is written, if variables which are made in it are eager ones."""
+    graph = _holdfast.root_graph()
+    return graph if graph is not None and graph._lifts_variables else None
+
+
 def scope() -> Any:
     """Where a callable initial value runs: outside of a trace, so that it has a value."""
-    return init_scope() if _now.making else contextlib.nullcontext()
+    lifted = _now.making or lifting_graph() is not None
+    return init_scope() if lifted else contextlib.nullcontext()
 
 
 def starting_value(given: Any) -> Any:
     """The value of an initial value, which may be a symbol."""
-    if _now.making and is_symbol(given):
-        return _now.making[-1].value(given)
-    return given
+    if not is_symbol(given):
+        return given
+    graph = lifting_graph()
+    if graph is not None:
+        return graph.value_of(given)
+    return _now.making[-1].value(given) if _now.making else given
 
 
 def created(variable: Any, given: Any) -> None:
     """Called for each new Variable."""
-    if _now.making and _holdfast.is_tracing():
+    graph = lifting_graph()
+    if graph is not None:
+        graph.variables.append(variable)
+        graph._collect_variable(variable)
+    elif _now.making and _holdfast.is_tracing():
         _now.making[-1].note(variable, given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from types import TracebackType
 from typing import Any
 
@@ -53,16 +54,31 @@ def parse_device(name: str) -> tuple[str | None, int]:
     return kind.upper() if kind else None, 0 if index == "*" else int(index)
 
 
+class _Entered(threading.local):
+    """The contexts that this thread is in, innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[device] = []
+
+
+_entered = _Entered()
+
+
 class device:
     """A context in which ops run, and tensors are made, on a device such as "/GPU:0"."""
 
     def __init__(self, device_name: Any) -> None:
+        self._by: Any = None  # a function that places ops of a graph
         if callable(device_name):
-            unsupported(
-                "`tf.device` of a function is not supported",
-                "a device is named by a string",
-                fix='give a name such as `tf.device("/CPU:0")`',
-            )
+            graph = _holdfast.current_graph()
+            if graph is None:
+                unsupported(
+                    "`tf.device` of a function outside of a graph is not supported",
+                    "there is no op to place before it runs",
+                    fix='give a name such as `tf.device("/CPU:0")`',
+                )
+            self._by = graph.device(device_name)
+            device_name = None
         if isinstance(device_name, DeviceSpec):
             device_name = device_name.to_string()
         self._name = getattr(device_name, "name", device_name)
@@ -76,6 +92,10 @@ class device:
         self._mark = mark()
 
     def __enter__(self) -> None:
+        _entered.stack.append(self)
+        if self._by is not None:
+            self._by.__enter__()
+            return
         kind, index = (None, 0) if self._name is None else parse_device(self._name)
         there = [(d["kind"], d["index"]) for d in _holdfast.devices()]
         if kind is not None and (kind, index) not in there:
@@ -88,6 +108,15 @@ class device:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if _entered.stack.pop() is not self:
+            _holdfast.pop_device()
+            raise RuntimeError(
+                "a `tf.device` ends while one that was entered in it is still open: contexts end "
+                "in the reverse order in which they began"
+            )
+        if self._by is not None:
+            self._by.__exit__(kind, error, trace)
+            return
         _holdfast.pop_device()
 
     def _absent(self, kind: str, index: int, there: list[tuple[str, int]]) -> tuple[str, int]:

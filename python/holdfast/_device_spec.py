@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-__all__ = ["DeviceSpec"]
+__all__ = ["DeviceSpec", "DeviceSpecV1"]
 
 _PARTS = ("job", "replica", "task", "device_type", "device_index")
 
@@ -25,7 +25,7 @@ class DeviceSpec:
         self._job = None if job is None else str(job)
         self._replica = None if replica is None else int(replica)
         self._task = None if task is None else int(task)
-        self._device_type = None if device_type is None else str(device_type).upper()
+        self._device_type = _kind(device_type)
         self._device_index = None if device_index is None else int(device_index)
 
     @property
@@ -87,13 +87,17 @@ class DeviceSpec:
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
         """What `dev` says, and this one where that says nothing."""
-        return DeviceSpec(
-            **{p: getattr(self if getattr(dev, p) is None else dev, p) for p in _PARTS}
-        )
+        return type(self)(**self._merged(dev))
+
+    def _merged(self, dev: DeviceSpec) -> dict[str, Any]:
+        # The number of a device is one among those of its type.
+        typed = dev if dev.device_type is not None else self
+        both = {p: getattr(self if getattr(dev, p) is None else dev, p) for p in _PARTS}
+        return both | {"device_index": typed.device_index if typed is dev else both["device_index"]}
 
     def replace(self, **kwargs: Any) -> DeviceSpec:
         """The same with other parts."""
-        return DeviceSpec(**{part: getattr(self, part) for part in _PARTS} | kwargs)
+        return type(self)(**{part: getattr(self, part) for part in _PARTS} | kwargs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceSpec) and self.to_string() == other.to_string()
@@ -103,6 +107,39 @@ class DeviceSpec:
 
     def __repr__(self) -> str:
         return f"<DeviceSpec {self.to_string()!r}>"
+
+
+class DeviceSpecV1(DeviceSpec):
+    """A `DeviceSpec` whose parts can be set, as TensorFlow 1 has it."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _PARTS:
+            self._set(**{name: value})
+        else:
+            super().__setattr__(name, value)
+
+    def _set(self, **parts: Any) -> None:
+        self.__init__(**{part: getattr(self, part) for part in _PARTS} | parts)  # type: ignore[misc]
+
+    def parse_from_string(self, spec: str) -> DeviceSpecV1:
+        """Takes over the parts of a name, and no others."""
+        found = self.from_string(spec)
+        self._set(**{part: getattr(found, part) for part in _PARTS})
+        return self
+
+    def merge_from(self, dev: DeviceSpec) -> None:
+        """Takes over what `dev` says."""
+        self._set(**self._merged(dev))
+
+
+def _kind(device_type: Any) -> str | None:
+    """CPU and GPU in capitals, any other as it is written."""
+    if device_type is None:
+        return None
+    text = str(device_type)
+    return text.upper() if text.upper() in ("CPU", "GPU") else text
 
 
 def _number(text: str, spec: str) -> int:

@@ -246,7 +246,8 @@ def as_dtype(type_value: Any) -> DType:
     if isinstance(type_value, np.dtype):
         if type_value.kind in "SUO":
             return string
-        scalar = type_value.type
+        # `long` and `long long` may be two types of one size; the name is that of the first.
+        scalar = type_value.type if type_value.kind not in "iu" else np.dtype(type_value.name).type
     else:
         scalar = type_value
     try:

@@ -11,7 +11,7 @@ from typing import Any
 from . import _holdfast, _registry, nest
 from ._dtypes import float64
 from ._graph import Operation
-from ._graph_control import graph_for, grouped, ordered
+from ._graph_control import graph_for, grouped, is_value, nodes_of, ordered
 from ._lifting import init_scope
 from ._name_scope import scoped
 from ._symbols import is_symbol
@@ -20,6 +20,7 @@ from ._tensor import convert_to_tensor
 __all__ = [
     "Operation",
     "control_dependencies",
+    "done",
     "executing_eagerly",
     "get_current_name_scope",
     "get_logger",
@@ -77,9 +78,10 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
         with ordered(graph, control_inputs):
             yield
         return
-    for part in () if control_inputs is None else nest.flatten(control_inputs):
-        if callable(part):
-            part()
+    parts = [] if control_inputs is None else nest.flatten(control_inputs)
+    parts = [part() if callable(part) and not is_value(part) else part for part in parts]
+    if _holdfast.is_tracing():  # a branch or a body, perhaps in a graph whose sessions choose
+        _holdfast.wait_for(nodes_of(part for part in parts if is_value(part)))
     yield
 
 
@@ -90,13 +92,30 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
     flat = nest.flatten(list(inputs))
     graph = graph_for(flat)
-    return None if graph is None else grouped(graph, flat, name or "group_deps")
+    if graph is None:
+        return done(flat)
+    return grouped(graph, flat, name or "group_deps")
+
+
+class _Done:
+    """What a branch or a body has for an operation: its ops run in order, so it has run."""
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        return _holdfast.convert(True, dtype)
+
+
+def done(waited_for: list[Any]) -> Any:
+    """What stands for an operation where ops run in order; None in eager code."""
+    if not _holdfast.below_graph():
+        return None
+    _holdfast.wait_for(nodes_of(part for part in waited_for if is_value(part)))
+    return _Done()
 
 
 def no_op(name: str | None = None) -> Any:
     """Does nothing; in a graph, an operation that does nothing."""
     graph = graph_for(())
-    return None if graph is None else grouped(graph, (), name or "NoOp")
+    return done([]) if graph is None else grouped(graph, (), name or "NoOp")
 
 
 def get_logger() -> logging.Logger:

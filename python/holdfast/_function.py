@@ -14,6 +14,7 @@ from typing import Any
 
 from . import _holdfast, _plan_report, _trace, nest
 from ._bound import bound
+from ._inline import inline
 from ._retracing import History, remade
 from ._signature import Signature
 from ._trace import Trace
@@ -122,7 +123,7 @@ class Function(_holdfast.TracedBase):
             return self._python_function(*args, **kwargs)
         call = self._signature.bind(args, kwargs)
         if _holdfast.is_tracing() or call.symbolic:
-            return _trace.inline(self, call)
+            return inline(self, call)
         with self._lock:
             trace = self._find(call)
             new = self._make(call) if trace is None else None
@@ -167,8 +168,11 @@ class Function(_holdfast.TracedBase):
         return self._history.report()
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The trace for these arguments, which may be `TensorSpec`s."""
-        call = self._signature.bind(args, kwargs)
+        """The trace for these arguments, which may be `TensorSpec`s.
+
+        What is left out is as the input signature says, if there is one.
+        """
+        call = self._signature.bind(*self._signature.completed(args, kwargs))
         with self._lock:
             trace = self._find(call) or self._make(call)
         return ConcreteFunction(trace)

@@ -48,8 +48,12 @@ def map_fn(
     name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """`fn` of each row of `elems`, stacked."""
-    _hints(back_prop)
+    """`fn` of each row of `elems`, stacked. Without `back_prop`, gradients end there."""
+    if not back_prop:
+        wanted = fn_output_signature if fn_output_signature is not None else dtype
+        return _control.without_gradient(
+            map_fn(fn, elems, infer_shape=infer_shape, fn_output_signature=wanted)
+        )
     flat, n = _rows(elems)
     structure = hollow(elems)
     wanted = fn_output_signature if fn_output_signature is not None else dtype
@@ -138,11 +142,6 @@ def _known(spec: Any) -> list[int]:
     )
 
 
-def _hints(back_prop: bool) -> None:
-    if not back_prop:
-        fail("E1105", "`back_prop=False` is not supported", "gradients end with `tf.stop_gradient`")
-
-
 def _walk(n: Any, backwards: bool) -> Callable[[Any], Any]:
     """Which of `n` rows is met in step `i`."""
     return (lambda i: n - 1 - i) if backwards else (lambda i: i)
@@ -172,8 +171,8 @@ def foldl(
     name: str | None = None,
 ) -> Any:
     """`fn(fn(fn(initializer, row 0), row 1), ...)`; without `initializer` it begins with row 0."""
-    _hints(back_prop)
-    return _fold(fn, elems, initializer, False)
+    found = _fold(fn, elems, initializer, False)
+    return found if back_prop else _control.without_gradient(found)
 
 
 def foldr(
@@ -186,8 +185,8 @@ def foldr(
     name: str | None = None,
 ) -> Any:
     """The same from the last row to the first."""
-    _hints(back_prop)
-    return _fold(fn, elems, initializer, True)
+    found = _fold(fn, elems, initializer, True)
+    return found if back_prop else _control.without_gradient(found)
 
 
 def scan(
@@ -201,8 +200,10 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """All values on the way of `foldl`, stacked."""
-    _hints(back_prop)
+    """All values on the way of `foldl`, stacked. Without `back_prop`, gradients end there."""
+    if not back_prop:
+        found = scan(fn, elems, initializer, infer_shape=infer_shape, reverse=reverse)
+        return _control.without_gradient(found)
     flat, n = _rows(elems)
     structure = hollow(elems)
     at = _walk(n, reverse)

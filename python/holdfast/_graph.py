@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 from . import _holdfast
 from ._diagnostics import mark
+from ._graph_collections import Collections, GraphKeys
 from ._graph_def import GraphDef
 from .errors import fail, unsupported
 
@@ -24,48 +25,13 @@ __all__ = [
 ]
 
 
-class GraphKeys:
-    """The names of the collections that functions fill by themselves."""
-
-    GLOBAL_VARIABLES = "variables"
-    LOCAL_VARIABLES = "local_variables"
-    METRIC_VARIABLES = "metric_variables"
-    MODEL_VARIABLES = "model_variables"
-    TRAINABLE_VARIABLES = "trainable_variables"
-    SUMMARIES = "summaries"
-    QUEUE_RUNNERS = "queue_runners"
-    TABLE_INITIALIZERS = "table_initializer"
-    ASSET_FILEPATHS = "asset_filepaths"
-    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
-    REGULARIZATION_LOSSES = "regularization_losses"
-    CONCATENATED_VARIABLES = "concatenated_variables"
-    SAVERS = "savers"
-    WEIGHTS = "weights"
-    BIASES = "biases"
-    ACTIVATIONS = "activations"
-    UPDATE_OPS = "update_ops"
-    LOSSES = "losses"
-    SAVEABLE_OBJECTS = "saveable_objects"
-    RESOURCES = "resources"
-    LOCAL_RESOURCES = "local_resources"
-    INIT_OP = "init_op"
-    LOCAL_INIT_OP = "local_init_op"
-    READY_OP = "ready_op"
-    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
-    SUMMARY_OP = "summary_op"
-    GLOBAL_STEP = "global_step"
-    TRAIN_OP = "train_op"
-    COND_CONTEXT = "cond_context"
-    WHILE_CONTEXT = "while_context"
-
-
 class Operation:
     """A node of a graph."""
 
     def __init__(self, node: Any) -> None:
         if not isinstance(node, _holdfast.Node):
             raise TypeError("an Operation is a node of a graph: call an op under `as_default`")
-        self._node = node
+        self._node: Any = node
 
     @property
     def name(self) -> str:
@@ -101,7 +67,35 @@ class Operation:
     @property
     def device(self) -> str:
         """Where it was asked to run, "" if nobody asked."""
-        return str(self._node.device)
+        return str(self._node.device).removeprefix("/job:localhost/replica:0/task:0")
+
+    def colocation_groups(self) -> list[bytes]:
+        """The groups of ops that are to be in one place; each op is one of its own."""
+        groups: list[bytes] = self.graph._groups.get(self._node.id, [])
+        return groups or [b"loc:@" + self.name.encode()]
+
+    def _add_control_inputs(self, ops: Any) -> None:
+        """Lets it run after these too."""
+        from ._graph_control import nodes_of
+
+        before = [op._node for op in self.control_inputs]
+        known = {node.id for node in before}
+        self._node.set_after([*before, *(n for n in nodes_of(ops) if n.id not in known)])
+
+    def _add_control_input(self, op: Any) -> None:
+        """Lets it run after that too."""
+        self._add_control_inputs([op])
+
+    def _remove_all_control_inputs(self) -> None:
+        """Lets it wait for nothing but its inputs."""
+        self._node.set_after([])
+
+    @property
+    def op_def(self) -> Any:
+        """What the op takes and gives, by name."""
+        from ._graph_create import OpDef
+
+        return OpDef(self)
 
     @property
     def node_def(self) -> Any:
@@ -126,6 +120,27 @@ class Operation:
         return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
+class _Prefix(threading.local):
+    """What names of a graph begin with on this thread while it is not the default."""
+
+    def __init__(self) -> None:
+        self.now = ""
+
+
+class _Watchers(threading.local):
+    """What is called with each op that this thread adds, innermost first."""
+
+    def __init__(self) -> None:
+        self.now: list[Any] = []
+
+
+class _Colocated(threading.local):
+    """The groups that ops of this thread join."""
+
+    def __init__(self) -> None:
+        self.now: list[bytes] = []
+
+
 def operation_of(node: Any) -> Operation:
     """The Operation of a node, the same object every time."""
     known = node.graph._operations
@@ -133,6 +148,10 @@ def operation_of(node: Any) -> Operation:
     if found is None:
         found = known[node.id] = Operation(node)
     return found
+
+
+def _identity(tensor: Any) -> Any:
+    return tensor.name if tensor._symbolic else tensor._id
 
 
 def _nothing_called(kind: str, name: str, known: list[str]) -> KeyError:
@@ -143,8 +162,10 @@ def _nothing_called(kind: str, name: str, known: list[str]) -> KeyError:
     return KeyError(f"this graph has no {kind} called {name!r}{meant}")
 
 
-class Graph(_holdfast.GraphBase):
+class Graph(Collections, _holdfast.GraphBase):
     """Ops written down. While it is the default, calling an op adds a node and runs nothing."""
+
+    _lifts_variables = False  # whether variables that are made in it are eager ones
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,12 +175,14 @@ class Graph(_holdfast.GraphBase):
         self._open(names[0] if names else "graph")
 
     def _begin(self) -> None:
-        self._collections: dict[Any, list[Any]] = {}
         self._operations: dict[int, Operation] = {}
-        self._variables: dict[str, Any] = {}  # what `get_variable` made
-        self._variable_scope: Any = None
-        self._used_scopes: dict[str, int] = {}
-        self.seed: int | None = None
+        self._store: Any = None  # what `get_variable` made
+        self._scopes: Any = None  # the variable scopes in force, of each thread
+        self._colocated = _Colocated()
+        self._prefix = _Prefix()
+        self._watchers = _Watchers()
+        self._groups: dict[int, list[bytes]] = {}  # of ops that are to be where another one is
+        self._closed: set[tuple[str, Any]] = set()  # what may not be fed or fetched
 
     @classmethod
     def _revived(cls) -> Graph:
@@ -172,11 +195,26 @@ class Graph(_holdfast.GraphBase):
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Graph]:
         """Makes it the graph that this thread's ops go to."""
+        around: Graph | None = _holdfast.current_graph()
+        if around is self:
+            entered = self._enter()
+            try:
+                yield self
+            finally:
+                entered.close()
+            return
+        # Each graph has its own name scopes on each thread, which go on when it is entered again.
+        before = ""
+        if around is not None:
+            before, around._prefix.now = around._prefix.now, _holdfast.get_name_scope()
         entered = self._enter()
         try:
+            _holdfast.set_name_scope(self._prefix.now)
             yield self
         finally:
             entered.close()
+            if around is not None:
+                around._prefix.now = before
 
     @property
     def finalized(self) -> bool:
@@ -196,6 +234,16 @@ class Graph(_holdfast.GraphBase):
     def building_function(self) -> bool:
         """False: functions have graphs of their own."""
         return False
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of random ops that name none; None: their numbers differ from run to run."""
+        found: int | None = self._seed()
+        return found
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self._set_seed(seed)
 
     # Looking things up.
 
@@ -235,6 +283,25 @@ class Graph(_holdfast.GraphBase):
             raise KeyError(f"this graph has no tensor {name!r}: the operation {op!r} has {count}")
         return outputs[int(output)]
 
+    # What sessions may do with it.
+
+    def prevent_feeding(self, tensor: Any) -> None:
+        """Lets no session feed a tensor."""
+        self._closed.add(("feed", _identity(tensor)))
+
+    def is_feedable(self, tensor: Any) -> bool:
+        """Whether a session may feed it."""
+        return ("feed", _identity(tensor)) not in self._closed
+
+    def prevent_fetching(self, op: Any) -> None:
+        """Lets no session fetch an operation or its tensors."""
+        self._closed.add(("fetch", op.name))
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """Whether a session may fetch it."""
+        op = tensor_or_op if isinstance(tensor_or_op, Operation) else tensor_or_op.op
+        return ("fetch", op.name) not in self._closed
+
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Any:
@@ -255,49 +322,24 @@ class Graph(_holdfast.GraphBase):
             raise ValueError(f"`{obj.name}` belongs to another graph than this one")
         return obj
 
-    # Collections.
-
-    def add_to_collection(self, name: Any, value: Any) -> None:
-        """Appends to a collection."""
-        self._collections.setdefault(name, []).append(value)
-
-    def add_to_collections(self, names: Any, value: Any) -> None:
-        """Appends to several."""
-        for name in dict.fromkeys([names] if isinstance(names, str) else names):
-            self.add_to_collection(name, value)
-
-    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """What a collection holds; `scope`: only what has a name that begins like this."""
-        found = list(self._collections.get(name, ()))
-        if scope is None:
-            return found
-        fits = re.compile(scope).match
-        return [value for value in found if hasattr(value, "name") and fits(value.name)]
-
-    def get_collection_ref(self, name: Any) -> list[Any]:
-        """The collection itself: changing the list changes it."""
-        return self._collections.setdefault(name, [])
-
-    def get_all_collection_keys(self) -> list[Any]:
-        """The names of collections that hold something."""
-        return [name for name, held in self._collections.items() if held]
-
-    @property
-    def collections(self) -> list[Any]:
-        """The names of collections."""
-        return list(self._collections)
-
-    def clear_collection(self, name: Any) -> None:
-        """Empties a collection."""
-        self._collections.pop(name, None)
-
     # Scopes.
 
-    def name_scope(self, name: str | None) -> Any:
-        """A context in which names of this graph begin with `name/`."""
+    @contextlib.contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """A context in which names of this graph begin with `name/`, on this thread."""
         from ._name_scope import name_scope
 
-        return name_scope(name or "")
+        if _holdfast.current_graph() is self:
+            with name_scope(name or "") as scope:
+                yield scope
+            return
+        with self.as_default(), name_scope(name or "") as scope:
+            pass
+        before, self._prefix.now = self._prefix.now, scope
+        try:
+            yield scope
+        finally:
+            self._prefix.now = before
 
     def control_dependencies(self, control_inputs: Any) -> Any:
         """A context in which each new op runs after `control_inputs`."""
@@ -307,21 +349,56 @@ class Graph(_holdfast.GraphBase):
 
     @contextlib.contextmanager
     def device(self, device_name_or_function: Any) -> Iterator[None]:
-        """A context in which ops are placed on a device."""
+        """A context in which ops are placed on a device, or where `function(op)` says."""
         from ._device import device
 
+        if callable(device_name_or_function):
+            from ._graph_watch import placed_by
+
+            with placed_by(self, device_name_or_function):
+                yield
+            return
         with device(device_name_or_function):
             yield
 
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
+        """A context in which ops are placed where `op` is; None: wherever they want."""
+        from ._graph_watch import colocated
+
+        return colocated(self, op, ignore_existing)
+
+    def gradient_override_map(self, op_type_map: Any) -> Any:
+        """A context in which ops of some types have gradients of `tf.RegisterGradient`."""
+        from ._graph_watch import gradients_replaced
+
+        return gradients_replaced(self, op_type_map)
+
+    def get_name_scope(self) -> str:
+        """The prefix that names have now, without its last slash."""
+        return str(_holdfast.get_name_scope()).removesuffix("/")
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Any,
+        dtypes: Any = None,
+        input_types: Any = None,
+        name: str | None = None,
+        attrs: Any = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Adds an op of a type by hand. What it gives follows from what it takes."""
+        from ._graph_create import created
+
+        return created(self, op_type, list(inputs), dtypes, name, attrs or {})
+
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name` below the scope in force, with a number if it is taken."""
-        if not mark_as_used:
-            unsupported(
-                "`Graph.unique_name(mark_as_used=False)` is not supported",
-                "a name that was given out is taken",
-                fix="leave `mark_as_used` out",
-            )
-        return str(self._unique_name(_holdfast.get_name_scope() + name))
+        here = _holdfast.current_graph() is self
+        whole = (_holdfast.get_name_scope() if here else self._prefix.now) + name
+        return str(self._unique_name(whole) if mark_as_used else self._free_name(whole))
 
     # Other forms.
 

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from . import _holdfast, nest
+from . import _holdfast, _registry, nest
 from ._graph import Graph, Operation, operation_of
 from .errors import fail
 
-__all__ = ["graph_for", "grouped", "newest", "nodes_of", "ordered"]
+__all__ = ["after", "graph_for", "grouped", "is_value", "newest", "nodes_of", "ordered"]
 
 
 def graph_for(values: Any) -> Graph | None:
@@ -55,7 +55,7 @@ def nodes_of(values: Any) -> list[Any]:
 def ordered(graph: Graph, control_inputs: Any) -> Iterator[None]:
     """What is added to `graph` in here runs after `control_inputs`; None: after nothing."""
     inputs = [] if control_inputs is None else nest.flatten(control_inputs)
-    inputs = [part() if callable(part) and not _is_value(part) else part for part in inputs]
+    inputs = [part() if callable(part) and not is_value(part) else part for part in inputs]
     graph._push_control(nodes_of(inputs), control_inputs is None)
     try:
         yield
@@ -63,7 +63,8 @@ def ordered(graph: Graph, control_inputs: Any) -> Iterator[None]:
         graph._pop_control()
 
 
-def _is_value(part: Any) -> bool:
+def is_value(part: Any) -> bool:
+    """Whether a control input is there already, and no function that makes one."""
     return isinstance(part, (_holdfast.Tensor, _holdfast.VariableBase, Operation))
 
 
@@ -76,3 +77,11 @@ def newest(values: Any) -> Operation | None:
     """The operation added last to the graph of `values`; None where none is written by hand."""
     graph = graph_for(values)
     return None if graph is None else operation_of(graph._nodes()[-1])
+
+
+def after(operation: Operation | None, tensor: Any) -> Any:
+    """`tensor`, which in a graph by hand is there once `operation` has run."""
+    if operation is None:
+        return tensor
+    with operation.graph.as_default(), ordered(operation.graph, [operation]):
+        return _registry.function("identity")(tensor)

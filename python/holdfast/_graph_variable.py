@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, NoReturn
 
 from . import _holdfast, _registry
-from ._graph import Graph, GraphKeys, Operation, operation_of
+from ._graph import Graph, Operation, operation_of
+from ._lifting import init_scope
 from ._shape import TensorShape
 from ._tensor import convert_to_tensor
 from ._variable import Variable, loose
@@ -17,6 +19,35 @@ __all__ = ["GraphVariable"]
 def _in_a_part() -> bool:
     """Whether a branch, a loop's body or a function is being written, and not a graph itself."""
     return _holdfast.is_tracing() and _holdfast.current_graph() is None
+
+
+def changed(
+    graph: Graph,
+    variable: Variable,
+    change: Any,
+    value: Any,
+    name: str | None,
+    read_value: bool,
+    kind: str,
+) -> Any:
+    """Adds an op to `graph` that changes a variable; the value after that, or the op."""
+    scope = _holdfast.get_name_scope()
+    fitting = variable._fitting(value)
+    _holdfast.set_op_name(name or "")
+    try:
+        change(fitting)
+    finally:
+        _holdfast.set_op_name("")
+    node = graph._nodes()[-1]
+    if not read_value:
+        return operation_of(node)
+    graph._push_control([node], False)
+    try:
+        _holdfast.set_name_scope(f"{scope}{name or kind}/")
+        return variable.read()
+    finally:
+        _holdfast.set_name_scope(scope)
+        graph._pop_control()
 
 
 class GraphVariable(Variable):
@@ -34,12 +65,15 @@ class GraphVariable(Variable):
         shape: Any = None,
         **options: Any,
     ) -> None:
-        self._wanted_collections = collections
+        if self._made:
+            del self._made
+            return
         shape = shape if shape is not None else expected_shape
         if not validate_shape and shape is None:
             shape = TensorShape(None)
-        options |= {"shape": shape}
-        super().__init__(initial_value, trainable, validate_shape, *rest, **options)
+        options |= {"shape": shape, "collections": collections}
+        with init_scope() if _in_a_part() else contextlib.nullcontext():
+            super().__init__(initial_value, trainable, validate_shape, *rest, **options)
 
     def _set_up(
         self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
@@ -68,14 +102,9 @@ class GraphVariable(Variable):
         finally:
             _holdfast.set_name_scope(around)
             graph._pop_control()
-        self._register(trainable)
-
-    def _register(self, trainable: bool) -> None:
-        names = self._wanted_collections
-        names = [GraphKeys.GLOBAL_VARIABLES] if names is None else list(names)
-        if trainable and GraphKeys.TRAINABLE_VARIABLES not in names:
-            names.append(GraphKeys.TRAINABLE_VARIABLES)
-        self._python_graph.add_to_collections(names, self)
+        graph._collect_variable(self)
+        for watch in graph._watchers.now:
+            watch(self.op._node)
 
     # What it is.
 
@@ -107,8 +136,8 @@ class GraphVariable(Variable):
         return self.read()
 
     def is_initialized(self, name: str | None = None) -> Any:
-        """True: reading it is enough to initialise it."""
-        return convert_to_tensor(True)
+        """Whether it has a value; reading it gives it its initial one."""
+        return _registry.raw_op("VarIsInitializedOp", resource=self, name=name or "IsInitialized")
 
     def numpy(self) -> NoReturn:
         """Of eager variables only."""
@@ -143,21 +172,8 @@ class GraphVariable(Variable):
         if _in_a_part():
             change(self._fitting(value))
             return self.read()  # a branch or a body runs in the order in which it is written
-        graph = self.graph
-        title = name or kind
-        with graph.as_default():
-            scope = _holdfast.get_name_scope()
-            change(self._fitting(value))
-            node = graph._nodes()[-1]
-            if not read_value:
-                return operation_of(node)
-            graph._push_control([node], False)
-            try:
-                _holdfast.set_name_scope(f"{scope}{title}/")
-                return self.read()
-            finally:
-                _holdfast.set_name_scope(scope)
-                graph._pop_control()
+        with self.graph.as_default():
+            return changed(self.graph, self, change, value, name, read_value, kind)
 
     def assign(
         self,
@@ -207,8 +223,19 @@ class GraphVariable(Variable):
         return self._after(change, updates, None, True, op)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
-        change = _registry.function(f"tensor_scatter_nd_{how}")
-        return self.assign(change(self.read(), indices, self._fitting(updates)))
+        op = f"ScatterNd{how.capitalize()}"
+
+        def change(parts: Any) -> None:
+            where = convert_to_tensor(indices)
+            _registry.raw_op(f"Resource{op}", ref=self, indices=where, updates=parts)
+
+        return self._after(change, updates, None, True, op)
+
+    def _scatter_batches(self, indices: Any, updates: Any) -> Any:
+        def change(rows: Any) -> None:
+            self._batch_scatter_update(indices, rows)
+
+        return self._after(change, updates, None, True, "BatchScatterUpdate")
 
     def count_up_to(self, limit: int) -> NoReturn:
         """Not supported."""

@@ -19,6 +19,8 @@ __all__ = [
     "Growth",
     "Journal",
     "Set",
+    "conditional",
+    "conditional_at",
     "journal",
     "mutate",
     "note_assigned",
@@ -37,13 +39,14 @@ __all__ = [
 class Set:
     """A value that was put into a place. `old` was there before."""
 
-    __slots__ = ("condition", "inside", "old", "place", "site", "value")
+    __slots__ = ("checked", "condition", "inside", "old", "place", "site", "value")
 
     def __init__(self, place: Place, old: Any, value: Any) -> None:
         self.place, self.old, self.value = place, old, value
         self.inside: Any = value  # what the place holds while tracing; `value` may come from it
         self.condition: Any = None  # a tensor: performed where it is true
         self.site: Any = None  # the statement that the condition comes from
+        self.checked = False  # whether `inside` itself asks for the condition when it is used
 
     def touches(self) -> tuple[Any, ...]:
         """What tells changes of the same thing apart from others."""
@@ -89,14 +92,23 @@ class Journal:
         self.keys: set[tuple[Any, ...]] = set()  # of the places that were set
         # Places that hold a Python value which only one side of a staged branch put there.
         self.uncertain: dict[tuple[Any, ...], Set] = {}
+        # Changes that only some path through staged code makes, by the id of what they change.
+        self.conditional: dict[int, dict[tuple[Any, ...], Change]] = {}
         self._alive: list[Any] = []  # keys hold ids, which must not be given twice
         self._before: dict[int, tuple[Any, Any]] = {}
         self._made: dict[int, Any] = {}
         self.reads: set[tuple[Any, ...]] = set()  # places that were read before they were set
+        self.asked: set[int] = set()  # containers, by id, of which more than one item was asked for
 
     def add(self, change: Change) -> None:
         """Writes a change down."""
         self.changes.append(change)
+        touched = change.touches()
+        if change.condition is not None:
+            key = touched if isinstance(change, Set) else (*touched, len(self.changes))
+            self.conditional.setdefault(touched[1], {})[key] = change
+        elif touched[1] in self.conditional:
+            self.conditional[touched[1]].pop(touched, None)
         if isinstance(change, Set):
             key = change.place.key
             self.keys.add(key)
@@ -131,6 +143,7 @@ class Journal:
         """Takes over what was made while another journal was written inside this one."""
         self._made.update(inner._made)
         self.reads |= inner.reads - self.keys
+        self.asked |= inner.asked
 
     def take(self, inner: Journal) -> None:
         """Takes over all that was written in another journal inside this one."""
@@ -216,6 +229,32 @@ def uncertain(key: tuple[Any, ...]) -> Set | None:
     for each in reversed(_open.journals):
         if key in each.uncertain:
             return each.uncertain[key]
+        if key in each.keys:
+            return None
+    return None
+
+
+def conditional(container: Any) -> list[Change]:
+    """The changes of a container or an object that only some path through staged code makes.
+
+    Who wants to know asks for the whole of it, which is written down.
+    """
+    now = journal()
+    if now is not None:
+        now.asked.add(id(container))
+    return [
+        change
+        for each in _open.journals
+        for change in each.conditional.get(id(container), {}).values()
+    ]
+
+
+def conditional_at(key: tuple[Any, ...]) -> Change | None:
+    """The store into the place with this key that only some path through staged code makes."""
+    for each in reversed(_open.journals):
+        found = each.conditional.get(key[1], {}).get(key)
+        if found is not None:
+            return found
         if key in each.keys:
             return None
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import TracebackType
 
 from . import _holdfast
@@ -29,8 +30,11 @@ class name_scope:
         return self._name
 
     def __enter__(self) -> str:
+        around: str = _holdfast.get_name_scope()
+        if _holdfast.current_graph() is not None:
+            _check(self._name, around)
         scope: str = _holdfast.name_scope_prefix(self._name)
-        self._before.append(_holdfast.get_name_scope())
+        self._before.append(around)
         _holdfast.set_name_scope(scope)
         return scope
 
@@ -41,6 +45,20 @@ class name_scope:
         trace: TracebackType | None,
     ) -> None:
         _holdfast.set_name_scope(self._before.pop())
+
+
+_INNER = re.compile(r"[A-Za-z0-9_.\\/>-]*")
+_ROOT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
+
+
+def _check(name: str, around: str) -> None:
+    """Refuses what can be no part of the names of a graph's ops."""
+    fits = _INNER if around or not name else _ROOT
+    if not fits.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is no name for a scope of a graph: letters, digits and any of `_.\\/>-` "
+            "make one, and the first scope begins with a letter, a digit or a dot"
+        )
 
 
 def scoped(name: str) -> str:

@@ -162,7 +162,12 @@ class RawOp:
         return str(self.record["doc"])
 
     def __call__(self, **arguments: Any) -> Any:
-        return _holdfast.raw_op(self.__name__, **arguments)
+        found = _holdfast.raw_op(self.__name__, **arguments)
+        if found is not None or _holdfast.current_graph() is None:
+            return found
+        from ._graph_control import newest
+
+        return newest(())  # an op that only changes state is the operation itself
 
     def __repr__(self) -> str:
         return f"<raw op {self.__name__}>"
@@ -179,4 +184,4 @@ def build(adaptors: Mapping[str, Any], python_only: Iterable[Mapping[str, Any]])
             put(path, adaptors.get(path, function))
     raw = module("raw_ops")
     for name in _registry.RAW_OPS:
-        raw.__dict__[name] = RawOp(name)
+        raw.__dict__.setdefault(name, RawOp(name))  # some are functions, as they take two lists

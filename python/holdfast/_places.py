@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from . import _holdfast
+from ._conditional import refuse_held, refuse_length, refuse_read, refuse_walk
 from ._diagnostics import Mark, mark
 from ._holders import (
     MISSING,
@@ -37,6 +38,7 @@ from ._holders import (
     weakly,
 )
 from ._journal import (
+    Change,
     Journal,
     Set,
     note_assigned,
@@ -48,7 +50,7 @@ from ._journal import (
 from ._molds import Molds
 from ._plain import is_plain, same_value
 from ._restart import Restart
-from ._stores import Store, Undo, stores
+from ._stores import Store, Undo, is_outside, stores
 from ._symbols import is_symbol
 from .errors import fail, used_here
 
@@ -278,10 +280,20 @@ class Recorder:
         if self._stores is None:
             while self.endings:
                 self.endings.pop(0)(self.journal)
+            self.check_held(
+                [change.value for change in self.journal.changes if self._lasts(change)]
+            )
             guarded = {guard.place.key for guard in self.guards}
             found = stores(self.journal, self._seen, guarded, self.tensors)
             self._stores, self.molds, self.undo = found
         return self._stores
+
+    def _lasts(self, change: Change) -> bool:
+        return is_outside(change, self.journal)
+
+    def check_held(self, values: list[Any]) -> None:
+        """Refuses what leaves the trace and holds something that only some path set."""
+        refuse_held(self.journal, values, self._lasts)
 
     def finished_guards(self) -> Guards:
         """The guards over what still exists: objects made by the trace itself went with it."""
@@ -296,9 +308,7 @@ class Recorder:
         """
         key = place.key
         note_read(key)
-        perhaps = uncertain(key)
-        if perhaps is not None:
-            _refuse_uncertain(place, perhaps)
+        _need_certain(place, value)
         if is_symbol(value) or key in self._seen:
             return
         if was_stored(self.journal, key):
@@ -390,16 +400,17 @@ class Recorder:
     def note_item(self, container: Any, item: Any, pending: bool = False) -> None:
         """An item of a container was read, or found missing."""
         place = self._asks(container)
-        if place is None:
-            return
         value = item_of(container, item)
+        if place is None:
+            _need_certain(ItemPlace(container, item), value)
+            return
         found = list(self._before(container, item, value))
         for each in found:
             self.note(ItemPlace(container, each, place), value, pending)
         if not found:  # the trace put it there, perhaps by what it read before
             self._confirm(ItemPlace(container, item, place).key)
             if isinstance(container, (list, deque)) and isinstance(item, int) and item >= 0:
-                self.note_length(container)  # behind what was there
+                self._note_length(container)  # behind what was there
 
     def _before(self, container: Any, item: Any, value: Any) -> Iterator[Any]:
         """Where a value of a container stood before the trace changed it, if it was there."""
@@ -422,6 +433,10 @@ class Recorder:
 
     def note_length(self, container: Any) -> None:
         """The length of a container was asked for."""
+        refuse_length(container)
+        self._note_length(container)
+
+    def _note_length(self, container: Any) -> None:
         self._note_aspect(container, "length", len)
 
     def note_keys(self, container: Any) -> None:
@@ -448,6 +463,8 @@ class Recorder:
 
     def note_whole(self, container: Any, place: Place | None = None) -> None:
         """All of a container was read, or may have been."""
+        if place is None:
+            refuse_walk(container)
         place = place or self.place_of(container)
         if place is None:
             return
@@ -456,7 +473,7 @@ class Recorder:
             self.note_keys(container)
             items = list(container) if isinstance(container, dict) else []
         else:
-            self.note_length(container)
+            self._note_length(container)
             items = list(range(len(container)))
         for item in items:
             inner = item_of(container, item)
@@ -476,6 +493,14 @@ class Recorder:
             if tensor._id not in self.tensors:
                 self.tensors[tensor._id] = place
                 self.reads.append((tensor, place))
+
+
+def _need_certain(place: Place, value: Any) -> None:
+    """Refuses to read what only one side of a staged branch put there."""
+    perhaps = uncertain(place.key)
+    if perhaps is not None:
+        _refuse_uncertain(place, perhaps)
+    refuse_read(place, value)
 
 
 def _refuse_uncertain(place: Place, store: Set) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from . import _holdfast
 from ._diagnostics import mark
 from ._graph import Graph, Operation, get_default_graph
 from ._symbols import is_symbol
 from ._tensor import IndexedSlices
-from ._v1_config import ConfigProto
+from ._v1_config import ConfigProto, measured
 from .errors import fail, unsupported
 
 __all__ = [
@@ -29,14 +30,6 @@ Tensor = _holdfast.Tensor
 IndexedSlicesValue = collections.namedtuple(
     "IndexedSlicesValue", ["values", "indices", "dense_shape"]
 )
-
-
-def _refuse_parts(method: str) -> NoReturn:
-    unsupported(
-        f"`tf.compat.v1.Session.{method}` is not supported",
-        "a run computes what its fetches need from all its feeds at once, and then keeps nothing",
-        fix="fetch the first results with `sess.run`, and feed them to a second `sess.run`",
-    )
 
 
 class _Stack(threading.local):
@@ -74,9 +67,10 @@ class _Fetches:
     def _plan(self, fetches: Any) -> Callable[[list[Any]], Any]:
         if isinstance(fetches, Mapping):
             keys, parts = list(fetches), [self._plan(value) for value in fetches.values()]
-            kind = type(fetches) if isinstance(fetches, (dict, collections.OrderedDict)) else dict
-            made = dict if kind is collections.defaultdict else kind
-            return lambda values: made(zip(keys, (part(values) for part in parts), strict=True))
+            kind: Any = type(fetches) if isinstance(fetches, dict) else dict
+            if isinstance(fetches, collections.defaultdict):
+                kind = functools.partial(kind, fetches.default_factory)
+            return lambda values: kind(zip(keys, (part(values) for part in parts), strict=True))
         if isinstance(fetches, (list, tuple)):
             parts = [self._plan(part) for part in fetches]
             if isinstance(fetches, list):
@@ -105,6 +99,8 @@ class _Fetches:
             fetch = element()
         elif isinstance(fetch, _holdfast.VariableBase):
             fetch = fetch.read()
+        if self._graph._closed and isinstance(fetch, (Operation, Tensor)):
+            self._check_open(fetch)
         if isinstance(fetch, Operation):
             if fetch.graph is not self._graph and fetch.outputs:
                 return self._leaf(fetch.outputs[0])  # a tensor is refused with both graphs' lines
@@ -127,6 +123,10 @@ class _Fetches:
         self.wanted.append(fetch)
         return lambda values: values[at]
 
+    def _check_open(self, fetch: Any) -> None:
+        if fetch.graph is self._graph and not self._graph.is_fetchable(fetch):
+            raise ValueError(f"`{fetch.name}` may not be fetched: `prevent_fetching` said so")
+
     def result(self, values: list[Any]) -> Any:
         """The values in the structure that was asked for."""
         return self._rebuild(values)
@@ -146,15 +146,38 @@ def _named(graph: Graph, name: str, done: str, allow_operation: bool = True) -> 
 
 
 def _feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> list[tuple[Any, Any]]:
+    if feed_dict is not None and not isinstance(feed_dict, Mapping):
+        kind = type(feed_dict).__name__
+        fail("E1104", f"`feed_dict` is of type {kind}, expected a dict from tensors to values")
     feeds: list[tuple[Any, Any]] = []
     for key, value in (feed_dict or {}).items():
-        pairs = zip(key, value, strict=True) if isinstance(key, tuple) else [(key, value)]
-        for tensor, given in pairs:
-            feeds.append(_feed(graph, tensor, given))
+        feeds += (_feed(graph, tensor, given) for tensor, given in _pairs(key, value))
     return feeds
 
 
-def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
+def _pairs(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """The tensors and values of one entry, both of which may be structures of the same form."""
+    if isinstance(key, IndexedSlices):
+        key = (key.values, key.indices, key.dense_shape)
+        value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+        value = value if len(value) == len(key) else (*value, None)
+    if not isinstance(key, tuple):
+        yield key, value
+        return
+    if not isinstance(value, (tuple, list)) or len(value) != len(key):
+        raise ValueError(
+            f"`feed_dict` has a key of {len(key)} tensors, and its value is no tuple of as many"
+        )
+    for part, given in zip(key, value, strict=True):
+        if part is not None:
+            yield from _pairs(part, given)
+
+
+def _arrays(values: list[Any]) -> list[Any]:
+    return [None if v is None else v.numpy() for v in values]
+
+
+def _key(graph: Graph, key: Any) -> Any:
     if isinstance(key, str):
         key = _named(graph, key, "fed", allow_operation=False)
     if not isinstance(key, Tensor):
@@ -164,6 +187,13 @@ def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
             "a run gives values to tensors",
             fix="feed a placeholder, or another tensor of the graph",
         )
+    return key
+
+
+def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
+    key = _key(graph, key)
+    if graph._closed and not graph.is_feedable(key):
+        raise ValueError(f"`{key.name}` may not be fed: `prevent_feeding` said so")
     if is_symbol(value):
         fail(
             "E1104",
@@ -219,42 +249,45 @@ class Session(_holdfast.SessionBase):
     ) -> Any:
         """Computes `fetches`: tensors, operations, names, in any nested structure.
 
-        `feed_dict` gives tensors the values they have in this run. An operation's result is None.
+        `feed_dict` gives tensors the values they have in this run; a key may be a tuple of them. An
+        operation's result is None. `run_metadata` is told how long the run took, if `options` ask.
         """
-        if options is not None or run_metadata is not None:
-            unsupported(
-                "`Session.run` with `options` or `run_metadata` is not supported",
-                "a run is measured with the profiler",
-                fix="leave `options` and `run_metadata` out",
-            )
         asked = _Fetches(self.graph, fetches)
-        values = self._run(asked.wanted, _feeds(self.graph, feed_dict))
-        return asked.result([None if v is None else v.numpy() for v in values])
+        feeds = _feeds(self.graph, feed_dict)
+        if not asked.wanted and not self.graph._size():
+            raise RuntimeError("the graph that this session runs is empty: add operations first")
+        with measured(options, run_metadata):
+            values = self._run(asked.wanted, feeds)
+        return asked.result(_arrays(values))
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False
     ) -> Callable[..., Any]:
         """A function of the values for `feed_list` that runs `fetches`."""
-        if accept_options:
-            unsupported(
-                "`make_callable(accept_options=True)` is not supported",
-                "a run is measured with the profiler",
-                fix="leave `accept_options` out",
-            )
         keys = list(feed_list or ())
 
-        def call(*values: Any) -> Any:
-            return self.run(fetches, dict(zip(keys, values, strict=True)))
+        def call(*values: Any, **measures: Any) -> Any:
+            if measures and not accept_options:
+                raise TypeError(f"{next(iter(measures))!r} needs `accept_options=True`")
+            if len(values) != len(keys):
+                raise ValueError(f"got {len(values)} values for {len(keys)} feeds")
+            return self.run(fetches, dict(zip(keys, values, strict=True)), **measures)
 
         return call
 
-    def partial_run(self, *_: Any, **__: Any) -> Any:
-        """Not supported: a run gets all its feeds at once."""
-        _refuse_parts("partial_run")
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
+        """A handle for `partial_run`: one run that is fed, and gives its results, in parts."""
+        asked = _Fetches(self.graph, fetches)
+        given = [_key(self.graph, feed) for feed in feeds or ()]
+        return _holdfast.PartialRun(self, asked.wanted, given)
 
-    def partial_run_setup(self, *_: Any, **__: Any) -> Any:
-        """Not supported: a run gets all its feeds at once."""
-        _refuse_parts("partial_run_setup")
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        """Some results of a run in parts. Each op runs once, in the part that needs it first."""
+        if not isinstance(handle, _holdfast.PartialRun):
+            kind = type(handle).__name__
+            fail("E1104", f"`handle` is of type {kind}, expected what `partial_run_setup` gave")
+        asked = _Fetches(self.graph, fetches)
+        return asked.result(_arrays(handle.run(asked.wanted, _feeds(self.graph, feed_dict))))
 
     def list_devices(self) -> list[Any]:
         """The devices it can run on."""
@@ -273,7 +306,13 @@ class Session(_holdfast.SessionBase):
         try:
             yield self
         finally:
-            _stack.sessions.remove(self)
+            if _stack.sessions and _stack.sessions[-1] is not self:
+                _stack.sessions.remove(self)
+                raise AssertionError(
+                    "a session ends being the default while one that became it later still is: "
+                    "contexts end in the reverse order in which they began"
+                )
+            _stack.sessions.pop()
 
     def __enter__(self) -> Self:
         stack = contextlib.ExitStack()

@@ -3,66 +3,15 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, overload
 
-from . import _dtypes
+from . import _dtypes, _holdfast
+from ._dimension import Dimension, size_of
 
 __all__ = ["Dimension", "TensorShape", "TensorSpec", "broadcast_static_shape"]
 
 Dims: TypeAlias = "tuple[int | None, ...] | None"
-
-
-class Dimension:
-    """One entry of `TensorShape.dims`: a number, or unknown."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = _dim(value)
-
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether both are the same number, or one is unknown."""
-        other = Dimension(other)
-        return self.value is None or other.value is None or self.value == other.value
-
-    def __repr__(self) -> str:
-        return f"Dimension({self.value})"
-
-    def __str__(self) -> str:
-        return "?" if self.value is None else str(self.value)
-
-    def __eq__(self, other: object) -> bool | None:  # type: ignore[override]
-        try:
-            number = _dim(other)
-        except (TypeError, ValueError):
-            return NotImplemented
-        return None if self.value is None or number is None else self.value == number
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __index__(self) -> int | None:
-        return self.value
-
-    def __int__(self) -> int | None:
-        return self.value
-
-
-def _dim(value: Any) -> int | None:
-    """A dimension as a number, None if it is not known."""
-    if value is None or type(value) is int and value >= 0:
-        return value
-    if isinstance(value, Dimension):
-        return value.value
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"a dimension is an int or None, got {value!r}") from None
-    if number < 0:
-        raise ValueError(f"a dimension is at least 0, or None, got {number}")
-    return number
 
 
 class TensorShape:
@@ -77,11 +26,11 @@ class TensorShape:
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
         elif isinstance(dims, (tuple, list)):
-            self._dims = tuple(map(_dim, dims))
+            self._dims = tuple(map(size_of, dims))
         elif isinstance(dims, (int, str, Dimension)) or not isinstance(dims, Iterable):
-            self._dims = (_dim(dims),)
+            self._dims = (size_of(dims),)
         else:
-            self._dims = tuple(map(_dim, dims))
+            self._dims = tuple(map(size_of, dims))
 
     # What is known.
 
@@ -105,6 +54,16 @@ class TensorShape:
         if self._dims is None:
             raise ValueError("`as_list` of a shape of unknown rank: there is no list of its sizes")
         return list(self._dims)
+
+    def as_proto(self) -> Any:
+        """The shape in TensorFlow's format."""
+        from ._tensor_proto import TensorShapeProto
+
+        if self._dims is None:
+            return TensorShapeProto(unknown_rank=True)
+        return TensorShapeProto(
+            [TensorShapeProto.Dim(-1 if size is None else size) for size in self._dims]
+        )
 
     def num_elements(self) -> int | None:
         """How many elements such a tensor has, None if that is unknown."""
@@ -281,8 +240,8 @@ class TensorShape:
     def __str__(self) -> str:
         return "<unknown>" if self._dims is None else str(self._dims)
 
-    def __reduce__(self) -> tuple[Any, tuple[Dims]]:
-        return TensorShape, (self._dims,)
+    def __reduce__(self) -> tuple[Any, tuple[Any]]:
+        return TensorShape, (self.dims,)
 
 
 def make_shape(dims: Dims) -> TensorShape:
@@ -320,6 +279,11 @@ def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape) -> Tensor
             shapes = f"{as_shape(shape_x)} and {as_shape(shape_y)}"
             raise ValueError(f"{shapes} do not broadcast: {a} meets {b}")
     return make_shape(tuple(sizes))
+
+
+def _of_a_graph(tensor: Any) -> bool:
+    known: Any = _holdfast
+    return bool(getattr(tensor, "_symbolic", False)) and known.graph_of(tensor) is not None
 
 
 class TensorSpec:
@@ -362,7 +326,8 @@ class TensorSpec:
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The specification that exactly fits `tensor`."""
-        return cls(tensor.shape, tensor.dtype, name)
+        own = tensor.op.name if name is None and _of_a_graph(tensor) else name
+        return cls(tensor.shape, tensor.dtype, own)
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether dtype and shape may be those of `spec_or_tensor`."""
@@ -377,7 +342,7 @@ class TensorSpec:
             isinstance(other, TensorSpec)
             and self._dtype == other._dtype
             and self._shape.is_subtype_of(other._shape)
-            and other._name in (None, self._name)
+            and self._name in (None, other._name)
         )
 
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:

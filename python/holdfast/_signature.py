@@ -184,6 +184,23 @@ class Signature:
         self.positional = self._plain and (given is None or len(self.specs or ()) == self._count)
         self._names = list(self._parameters.parameters) if self._parameters else []
 
+    def completed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, with specifications of the input signature for those left out."""
+        specs = self.specs or ()
+        for name, spec in zip(self._names[len(args) :], specs[len(args) :], strict=False):
+            if name not in kwargs and self._is_named(name):
+                kwargs = kwargs | {name: spec}
+        if not kwargs and len(args) < len(specs):
+            args = (*args, *specs[len(args) :])  # of a function that takes any number
+        return args, kwargs
+
+    def _is_named(self, name: str) -> bool:
+        assert self._parameters is not None
+        p = self._parameters.parameters[name]
+        return p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The call, with defaults filled in and keywords where they belong."""
         if self._plain and not kwargs and len(args) == self._count:

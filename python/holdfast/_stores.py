@@ -21,7 +21,7 @@ from ._molds import Mold, Molds
 from ._plain import is_plain
 from ._slots import Slot
 
-__all__ = ["Store", "Undo", "stores"]
+__all__ = ["Store", "Undo", "is_outside", "stores"]
 
 
 class _Hollow:
@@ -197,7 +197,7 @@ def stores(
     kept = [
         change
         for i, change in enumerate(journal.changes)
-        if _is_outside(change, journal)
+        if is_outside(change, journal)
         and _is_kept(change, last.get(change.touches(), i) > i, grown, hollow, guarded)
     ]
     # Containers whose items are read, and may be gone by now: they begin as they were.
@@ -207,7 +207,8 @@ def stores(
     places = {each.touches() for each in kept if hollow.holds(each.value)}
     for change in reversed(journal.changes):
         again = isinstance(change, Set) and change.place.key in read and change.touches() in places
-        if again or change.condition is not None:
+        # What the trace made itself goes as it is: results that hold it were looked at.
+        if again or (change.condition is not None and is_outside(change, journal)):
             _take_back(change)
     journal.restore(anew)
     return found, hollow.molds, Undo(journal, [each for each in kept if hollow.holds(each.value)])
@@ -232,7 +233,7 @@ def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], hollow: _Hol
     asked = {key[1] for key in guarded if key[0] == "object"}
     changed, found = set(), set()
     for change in journal.changes:
-        if not _is_outside(change, journal):
+        if not is_outside(change, journal):
             continue
         if isinstance(change, Growth):
             changed.add(change.touches()[-1])
@@ -243,7 +244,7 @@ def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], hollow: _Hol
     return changed & found
 
 
-def _is_outside(change: Change, journal: Journal) -> bool:
+def is_outside(change: Change, journal: Journal) -> bool:
     """Whether what is changed outlives the trace: it was read from somewhere."""
     if isinstance(change, Growth):
         return change.outlives

@@ -139,8 +139,8 @@ class GradientTape(_holdfast.TapeBase):
     ) -> Any:
         """d(sum of target)/d(each source), nested as `sources` are; None where there is none."""
         zero = wants_zero(unconnected_gradients)
-        targets = [_differentiable(t) for t in nest.flatten(target)]
         flat = nest.flatten(sources)
+        targets = [self._target(t, flat) for t in nest.flatten(target)]
         for source in flat:
             if not isinstance(source, (Tensor, _holdfast.VariableBase)):
                 fail(
@@ -166,6 +166,20 @@ class GradientTape(_holdfast.TapeBase):
         finally:
             self._end_use()
         return nest.pack_sequence_as(sources, gradients)
+
+    def _target(self, target: Any, sources: list[Any]) -> Any:
+        """A target as a tensor. What is a source itself is looked at so that the tape sees it."""
+        if not any(target is source for source in sources):
+            return _differentiable(target)
+        paused = not self.recording
+        if paused:
+            self.start()
+        try:
+            self._watch(target)
+            return _differentiable(target)
+        finally:
+            if paused:
+                self.stop()
 
     def _begin_use(self) -> None:
         """Begins the one use of the record, or one of many if the tape is persistent."""
@@ -205,7 +219,7 @@ class GradientTape(_holdfast.TapeBase):
         Row after row, on this thread: how rows are spread over workers does not change the result,
         so `parallel_iterations` and `experimental_use_pfor` have nothing to choose from.
         """
-        target = _differentiable(target)
+        target = self._target(target, nest.flatten(sources))
         zero = wants_zero(unconnected_gradients)
         self._begin_use()
         try:
@@ -226,7 +240,7 @@ class GradientTape(_holdfast.TapeBase):
 
         One backward pass for each element of an example gives all examples at once.
         """
-        target = _differentiable(target)
+        target = self._target(target, [source])
         target.shape.with_rank_at_least(2)
         source.shape.with_rank_at_least(2)
         if source.shape[0] != target.shape[0]:

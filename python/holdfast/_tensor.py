@@ -39,7 +39,7 @@ class UnconnectedGradients(enum.Enum):
 class Reference:
     """A hashable stand-in for a tensor or a Variable: equal when it is the same one."""
 
-    __slots__ = ("_key", "_wrapped")
+    __slots__ = ("__weakref__", "_key", "_wrapped")
 
     def __init__(self, wrapped: Any) -> None:
         self._wrapped = wrapped
@@ -68,6 +68,8 @@ def numpy_text(tensor: Any, is_repr: bool = False) -> str:
     """The value as NumPy would print it."""
     if tensor.dtype.name == "resource":
         return "<unprintable>"
+    if tensor.dtype.name == "variant":
+        return "<TensorList>"
     value = tensor.numpy() if has_numpy(tensor.dtype) else as_float32(tensor)
     if tensor.ndim == 0:  # NumPy's repr of a scalar names its type; TensorFlow's does not
         return repr(value) if isinstance(value, (bytes, str)) else str(value)
@@ -105,6 +107,8 @@ def _str(self: Any) -> str:
 def _format(self: Any, spec: str) -> str:
     if not spec and _symbols.is_symbol(self):
         return _str(self)
+    if self.dtype.name in ("resource", "variant"):
+        return format(numpy_text(self), spec)
     return format(self.numpy(), spec)
 
 
@@ -348,7 +352,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if graph is not None:
         with graph_outside():
             made = constant(value, dtype, shape)
-        return graph._constant(made, name)
+        title = name.decode() if isinstance(name, bytes) else name
+        return graph._constant(made, title or "Const")
     made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
     if shape is None:
         return made

@@ -126,7 +126,8 @@ class TensorArray:
                     "an array grows only if it is made with `dynamic_size=True`",
                     fix="`tf.TensorArray(..., dynamic_size=True)`",
                 )
-        return self._changed(_holdfast.list_set(self._flow, index, value), self._seen(value.shape))
+        flow = _holdfast.list_set(self._flow, index, value, self._dynamic_size)
+        return self._changed(flow, self._seen(value.shape))
 
     def _changed(self, flow: Any, shape: TensorShape) -> TensorArray:
         if is_symbol(flow):
@@ -175,8 +176,11 @@ class TensorArray:
         """How many elements it has."""
         return _holdfast.list_length(self._flow)
 
-    def close(self, name: str | None = None) -> None:
-        """Nothing: an array goes with its last reference."""
+    def close(self, name: str | None = None) -> Any:
+        """Does nothing, in a graph by an operation: an array goes with its last reference."""
+        from ._eager import no_op
+
+        return no_op()
 
     # Nested structures see the list inside, so that arrays pass through loops and functions.
 

@@ -23,6 +23,8 @@ from . import (
 )
 from ._births import type_text
 from ._draws import watch_random
+from ._graph import get_default_graph
+from ._graph_collections import function_collections
 from ._holders import MISSING, AttributePlace, Place, called_with
 from ._journal import journal, put
 from ._keep import Kept
@@ -35,7 +37,7 @@ from ._stores import Store
 from ._tensor import IndexedSlices
 from .errors import fail
 
-__all__ = ["Trace", "inline", "make"]
+__all__ = ["Trace", "converted", "make", "output_of"]
 
 Tensor = _holdfast.Tensor
 _VariableBase = _holdfast.VariableBase
@@ -354,20 +356,13 @@ def _type_covers(a: Any, b: Any) -> bool:
     return all(x is None or x == y for x, y in zip(a[1], b[1], strict=True))
 
 
-def _converted(function: Any) -> Any:
+def converted(function: Any) -> Any:
     """The Python code of a function as it is traced."""
     if not function._autograph:
         return function.python_function
     from . import autograph  # not before there is something to trace: it is large
 
     return autograph.convert(function.python_function)
-
-
-def inline(function: Any, call: Call) -> Any:
-    """Runs a function inside the trace that is being written: its ops join that one."""
-    code = _converted(function)
-    with _holdfast.OwnSeeds():
-        return code(*call.args, **call.kwargs)
 
 
 def make(function: Any, call: Call, number: int) -> Trace:
@@ -407,7 +402,7 @@ def _refuse_recursion(function: Any) -> NoReturn:
 
 def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     trace = Trace(function.name, call, number)
-    code = _converted(function)
+    code = converted(function)
     plain = getattr(function.python_function, "__func__", function.python_function)
     written = getattr(plain, "__code__", None)
     writer = _holdfast.Writer(function.name, "function", False, number, written)
@@ -418,6 +413,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
         with (
             _places.Recorder() as recorder,
             creations,
+            function_collections(get_default_graph()),
             _keep.keeping() as keeping,
             watch_random(function.name, creations.made_any) as draws,
         ):
@@ -429,14 +425,15 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
                         recorder.note_bound(value)
                     bound = bound.func
                 result = _run(code, writer, call, recorder)
+                recorder.check_held([result])
                 # One that is made here and returned outlives the call.
                 returned = [x for x in nest.flatten(result) if isinstance(x, _VariableBase)]
                 effects: list[Store | Kept] = [*recorder.stores, *keeping.kept]
                 outputs: list[Any] = []
-                trace.result = hollowed(result, outputs, _output, recorder.molds)
+                trace.result = hollowed(result, outputs, output_of, recorder.molds)
                 trace.outputs, trace.makes = len(outputs), bool(recorder.molds)
                 for store in effects:
-                    shape = hollowed(store.value, outputs, _output)
+                    shape = hollowed(store.value, outputs, output_of)
                     condition = None
                     if store.condition is not None:
                         condition = len(outputs)
@@ -572,7 +569,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def _output(leaf: Any) -> Any:
+def output_of(leaf: Any) -> Any:
     """The tensor that a result is as an output of a graph; None for what a graph can't hand out."""
     if isinstance(leaf, _holdfast.VariableBase):
         return leaf.read()

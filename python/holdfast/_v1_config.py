@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from .errors import fail
+from .errors import fail, unsupported
 
 __all__ = [
     "ConfigProto",
@@ -13,7 +16,7 @@ __all__ = [
     "OptimizerOptions",
     "RunMetadata",
     "RunOptions",
-]
+]  # and `measured`, for sessions
 
 
 class _Record:
@@ -115,17 +118,94 @@ class ConfigProto(_Record):
 
 
 class RunOptions(_Record):
-    """Options of a run; `Session.run` refuses them."""
+    """Options of a run: whether `RunMetadata` is told about it."""
 
     NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = 0, 1, 2, 3
     _fields: ClassVar[dict[str, Any]] = {
         "trace_level": 0,
         "timeout_in_ms": 0,
+        "inter_op_thread_pool": 0,
+        "output_partition_graphs": False,
         "report_tensor_allocations_upon_oom": False,
     }
 
+    trace_level: int
+
+    def check(self) -> None:
+        """Refuses what would change a run and can't."""
+        for name, why in (
+            ("timeout_in_ms", "a run goes on until it is done"),
+            ("inter_op_thread_pool", "all runs share the threads of the process"),
+            ("output_partition_graphs", "a run is not cut into graphs"),
+        ):
+            if getattr(self, name):
+                unsupported(f"`RunOptions({name}=...)` is not supported", why)
+
+
+class NodeExecStats(_Record):
+    """When something ran, in microseconds since 1970, and for how long."""
+
+    _fields: ClassVar[dict[str, Any]] = {
+        "node_name": "",
+        "all_start_micros": 0,
+        "op_start_rel_micros": 0,
+        "op_end_rel_micros": 0,
+        "all_end_rel_micros": 0,
+    }
+
+
+class DeviceStepStats(_Record):
+    """What ran on a device."""
+
+    _fields: ClassVar[dict[str, Any]] = {"device": "", "node_stats": list}
+
+
+class StepStats(_Record):
+    """What a run did, by device."""
+
+    _fields: ClassVar[dict[str, Any]] = {"dev_stats": list}
+
+    dev_stats: list[Any]
+
 
 class RunMetadata(_Record):
-    """What TensorFlow 1 writes about a run; `Session.run` refuses it."""
+    """What `Session.run` tells about a run: its time as a whole. Steps are the profiler's."""
 
-    _fields: ClassVar[dict[str, Any]] = {"step_stats": None}
+    _fields: ClassVar[dict[str, Any]] = {
+        "step_stats": StepStats,
+        "cost_graph": None,
+        "partition_graphs": list,
+    }
+
+    step_stats: StepStats
+
+    def HasField(self, name: str) -> bool:
+        """Whether a run has told it that."""
+        held = getattr(self, name)
+        return bool(held.dev_stats) if isinstance(held, StepStats) else bool(held)
+
+
+@contextlib.contextmanager
+def measured(options: Any, metadata: Any) -> Iterator[None]:
+    """A run that `metadata` is told about, if `options` ask for that."""
+    for given, kind in ((options, RunOptions), (metadata, RunMetadata)):
+        if given is not None and not isinstance(given, kind):
+            name = "options" if kind is RunOptions else "run_metadata"
+            got = type(given).__name__
+            fail("E1104", f"`{name}` is of type {got}, expected a `{kind.__name__}`")
+    if options is not None:
+        options.check()
+    if metadata is None or options is None or not options.trace_level:
+        yield
+        return
+    begun, clock = time.time(), time.perf_counter()
+    yield
+    took = int((time.perf_counter() - clock) * 1e6)
+    ran = NodeExecStats(
+        node_name="run",
+        all_start_micros=int(begun * 1e6),
+        op_end_rel_micros=took,
+        all_end_rel_micros=took,
+    )
+    device = "/job:localhost/replica:0/task:0/device:CPU:0"
+    metadata.step_stats = StepStats(dev_stats=[DeviceStepStats(device=device, node_stats=[ran])])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _control, _registry, debugging
+from . import _control, _print, _registry, debugging
 from ._dtypes import as_dtype, int64
+from ._eager import control_dependencies
 from ._graph_gradients import gradients
 from ._pyfunc import numpy_function
 from ._tensor import IndexedSlices, UnconnectedGradients, constant, convert_to_tensor
@@ -32,6 +33,15 @@ def arg_max(input: Any, dimension: Any, output_type: Any = int64, name: str | No
 def arg_min(input: Any, dimension: Any, output_type: Any = int64, name: str | None = None) -> Any:
     """`tf.argmin`."""
     return _registry.function("argmin")(input, dimension, output_type, name=name)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Positions of what is true, or `x` there and `y` elsewhere; a vector chooses whole rows."""
+    if x is None and y is None:
+        return _registry.function("where")(condition, name=name)
+    if x is None or y is None:
+        raise ValueError("`x` and `y` are given both or not at all.")
+    return _registry.function("raw_ops.Select")(condition, x, y, name=name)
 
 
 def multinomial(
@@ -135,17 +145,48 @@ def v1_gradients(
     return gradients(ys, xs, grad_ys, name, *hints, stop_gradients, unconnected_gradients)
 
 
-def v1_assert_rank(
+def _ranked(check: str) -> Callable[..., Any]:
+    """A check of ranks, with the arguments of version 1."""
+    newer = getattr(debugging, check)
+
+    def ranked(
+        x: Any,
+        rank: Any,
+        data: Any = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Any:
+        _no_data(check, data)
+        return newer(x, rank, message, name)
+
+    ranked.__name__, ranked.__doc__ = check, newer.__doc__
+    return ranked
+
+
+def v1_assert_rank_in(
     x: Any,
-    rank: Any,
+    ranks: Any,
     data: Any = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """Stops unless `x` has that rank."""
-    _no_data("assert_rank", data)
-    return debugging.assert_rank(x, rank, message, name)
+    """Stops unless the number of dimensions of `x` is one of `ranks`."""
+    _no_data("assert_rank_in", data)
+    return debugging.assert_rank_in(x, ranks, message, name)
+
+
+def v1_assert_shapes(
+    shapes: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Stops unless tensors have shapes that fit."""
+    _no_data("assert_shapes", data)
+    return debugging.assert_shapes(shapes, None, summarize, message, name)
 
 
 def v1_assert_near(
@@ -249,6 +290,34 @@ def _check(name: str) -> Callable[..., Any]:
     return made
 
 
+def batch_scatter_update(
+    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
+) -> Any:
+    """The value of `ref` after rows of its batches were replaced."""
+    return ref.batch_scatter_update(IndexedSlices(updates, indices))
+
+
+def Print(
+    input_: Any,
+    data: Any,
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """`input_`; whenever it is computed, `message` and `data` are printed."""
+    if first_n is not None and first_n >= 0:
+        unsupported(
+            "`tf.compat.v1.Print` with `first_n` is not supported",
+            "how often it printed is nowhere counted",
+            fix="leave `first_n` out",
+        )
+    parts = [part if isinstance(part, str) else convert_to_tensor(part) for part in data]
+    said = _print.print(message or "", *parts, sep="", summarize=summarize or 3)
+    with control_dependencies([] if said is None else [said]):
+        return _registry.function("identity")(input_, name=name)
+
+
 _ROWS = ("add", "sub", "mul", "div", "min", "max", "update")
 _OF_ONE = ("assert_negative", "assert_non_negative", "assert_non_positive", "assert_positive")
 _OF_TWO = (
@@ -265,6 +334,7 @@ NAMES: dict[str, Any] = {
     "div": div,
     "arg_max": arg_max,
     "arg_min": arg_min,
+    "where": where,
     "multinomial": multinomial,
     "random_poisson": random_poisson,
     "constant": v1_constant,
@@ -276,10 +346,15 @@ NAMES: dict[str, Any] = {
     "check_numerics": debugging.check_numerics,
     "while_loop": v1_while_loop,
     "gradients": v1_gradients,
-    "assert_rank": v1_assert_rank,
+    "assert_rank": _ranked("assert_rank"),
+    "assert_rank_at_least": _ranked("assert_rank_at_least"),
+    "assert_rank_in": v1_assert_rank_in,
+    "assert_shapes": v1_assert_shapes,
     "assert_near": v1_assert_near,
     **{name: getattr(debugging, name) for name in _SAME},
     "newaxis": None,
+    "Print": Print,
+    "batch_scatter_update": batch_scatter_update,
     "dimension_value": dimension_value,
     "dimension_at_index": dimension_at_index,
     **{f"scatter_{how}": _scatter(how) for how in _ROWS},

@@ -5,19 +5,30 @@ All other names of `tf.compat.v1` are those of version 2; see `_namespace`.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 from . import (
+    _creators,
     _graph,
+    _graph_watch,
     _holdfast,
     _registry,
+    _signatures,
     _v1_config,
     _v1_functions,
     _v1_initializers,
+    _v1_nn,
+    _v1_partition,
+    _v1_scopes,
+    _v1_signatures,
+    _v1_store,
+    _v1_template,
     _v1_train,
-    _v1_variables,
+    _v1_wrap,
 )
+from ._device_spec import DeviceSpecV1
 from ._dtypes import (
     as_dtype,
     bfloat16,
@@ -33,7 +44,7 @@ from ._graph import GraphKeys, get_default_graph
 from ._graph_control import graph_for, grouped
 from ._graph_def import GraphDef, NodeDef
 from ._name_scope import name_scope
-from ._session import InteractiveSession, Session, get_default_session
+from ._session import IndexedSlicesValue, InteractiveSession, Session, get_default_session
 from ._shape import Dimension, as_shape
 from ._tensor import constant, convert_to_tensor
 from ._variable import Variable
@@ -51,8 +62,10 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
-    """A tensor whose value a run may be given; `input` where it is not."""
-    graph = get_default_graph()
+    """A tensor whose value a run may be given; `input` where it is not, as always in eager code."""
+    graph = _holdfast.current_graph()
+    if graph is None:
+        return _registry.function("identity")(convert_to_tensor(input), name=name)
     with graph.as_default():
         given = convert_to_tensor(input)
         title = name or "PlaceholderWithDefault"
@@ -121,13 +134,39 @@ def _initializer(key: str) -> Callable[..., Any]:
 def report_uninitialized_variables(
     var_list: Any = None, name: str = "report_uninitialized_variables"
 ) -> Any:
-    """No names: a variable is initialised when it is first read."""
-    return constant([], "string", name=name)
+    """The names of variables that have no value yet; reading one gives it its initial value."""
+    graph = get_default_graph()
+    if var_list is None:
+        var_list = [
+            *graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
+            *graph.get_collection(GraphKeys.LOCAL_VARIABLES),
+        ]
+    if not var_list:
+        return constant([], "string", name=name)
+    with name_scope(name):
+        known = _registry.function("stack")([v.is_initialized() for v in var_list])
+        names = constant([v.name.removesuffix(":0") for v in var_list])
+        return _registry.function("boolean_mask")(
+            names, _registry.function("math.logical_not")(known)
+        )
 
 
 def is_variable_initialized(variable: Any) -> Any:
-    """True: a variable is initialised when it is first read."""
+    """Whether a variable has a value; reading one gives it its initial value."""
     return variable.is_initialized()
+
+
+def assert_variables_initialized(var_list: Any = None) -> Any:
+    """None, or an operation that reads the variables: reading one gives it its initial value."""
+    graph = get_default_graph()
+    if var_list is None:
+        var_list = [
+            *graph.get_collection(GraphKeys.GLOBAL_VARIABLES),
+            *graph.get_collection(GraphKeys.LOCAL_VARIABLES),
+        ]
+    if not var_list:
+        return None
+    return grouped(graph, [v.read() for v in var_list], "assert_variables_initialized")
 
 
 def _change(method: str) -> Callable[..., Any]:
@@ -168,51 +207,64 @@ def get_collection_ref(key: Any) -> list[Any]:
     return get_default_graph().get_collection_ref(key)
 
 
-def set_random_seed(seed: int) -> None:
+def set_random_seed(seed: int | None) -> None:
     """The seed of ops that name none: of the default graph's from now on, or of eager ones."""
-    graph = _holdfast.current_graph()
-    if graph is not None:
-        graph.seed = seed
-        graph._set_seed(seed)
-        return
     _registry.function("random.set_seed")(seed)
 
 
+def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
+    """The two seeds that an op with this seed of its own gets here; None where nobody set one."""
+    first, second = _holdfast.op_seeds(op_seed)
+    return first, second
+
+
 class v1_name_scope:
-    """`tf.compat.v1.name_scope`: a scope that may have a default name."""
+    """`tf.compat.v1.name_scope`: a scope that may have a default name, in the graph of `values`."""
 
     def __init__(
         self, name: str | None, default_name: str | None = None, values: Any = None
     ) -> None:
-        self._scope = name_scope((default_name if name is None else name) or "")
+        for given in (name, default_name):
+            if not isinstance(given, (str, type(None))):
+                raise TypeError(f"a scope's name is of type {type(given).__name__}, expected str")
+        if name is None and default_name is None and values is not None:
+            raise ValueError("`name_scope` got `values` and no name: give `name` or `default_name`")
+        self._name, self._values = (default_name if name is None else name) or "", values
+
+    @property
+    def name(self) -> str:
+        """The name, as given."""
+        return self._name
 
     def __enter__(self) -> str:
-        return self._scope.__enter__()
+        with contextlib.ExitStack() as entered:
+            graph = _graph_of(self._values or ())
+            if graph is not None:
+                entered.enter_context(graph.as_default())
+            scope = entered.enter_context(name_scope(self._name))
+            self._exits = entered.pop_all()
+        return scope
 
     def __exit__(self, *error: object) -> None:
-        self._scope.__exit__(None, None, None)
+        self._exits.close()
+
+
+def _graph_of(values: Any) -> Any:
+    """The one graph that all of `values` belong to, None where none does."""
+    found: Any = None
+    for value in values:
+        element = getattr(value, "_as_graph_element", None)
+        value = element() if element is not None else value
+        graph = value.graph if isinstance(value, _graph.Operation) else None
+        if isinstance(value, _holdfast.Tensor):
+            graph = _holdfast.graph_of(value)
+        if graph is not None and found is not None and graph is not found:
+            raise ValueError(f"`values` belong to several graphs; `{value.name}` to another one")
+        found = graph if found is None else found
+    return found
 
 
 # Functions under their old names.
-
-
-def _reduction(name: str) -> Callable[..., Any]:
-    reduce = _registry.function(name)
-
-    def reduced(
-        input_tensor: Any,
-        axis: Any = None,
-        keepdims: bool | None = None,
-        name: str | None = None,
-        reduction_indices: Any = None,
-        keep_dims: bool | None = None,
-    ) -> Any:
-        axis = axis if axis is not None else reduction_indices
-        keep = keepdims if keepdims is not None else bool(keep_dims)
-        return reduce(input_tensor, axis, bool(keep), name=name)
-
-    reduced.__name__, reduced.__doc__ = name, reduce.__doc__
-    return reduced
 
 
 def _arg(name: str) -> Callable[..., Any]:
@@ -259,15 +311,9 @@ def dropout(
     """Sets elements to zero at random; `rate` of them, or all but `keep_prob`."""
     if (keep_prob is None) == (rate is None):
         raise ValueError("Exactly one of `keep_prob` and `rate` must be given.")
-    rate = 1 - keep_prob if rate is None else rate
+    if rate is None:
+        rate = 1 - (keep_prob if isinstance(keep_prob, float) else convert_to_tensor(keep_prob))
     return _registry.function("nn.dropout")(x, rate, noise_shape, seed, name=name)
-
-
-def global_norm(t_list: Any, name: str | None = None) -> Any:
-    """The square root of the sum of all squares."""
-    square, total = _registry.function("square"), _registry.function("reduce_sum")
-    sums = [total(square(convert_to_tensor(t))) for t in t_list if t is not None]
-    return _registry.function("sqrt")(_registry.function("add_n")(sums), name=name)
 
 
 def _refused(path: str, why: str, fix: str) -> Callable[..., Any]:
@@ -279,39 +325,34 @@ def _refused(path: str, why: str, fix: str) -> Callable[..., Any]:
     return refuse
 
 
-_REDUCTIONS = "sum mean max min prod all any logsumexp"
-
 # What version 2 has under another name.
 _OLD = """
-log=math.log log1p=math.log1p mod=math.floormod floordiv=math.floordiv
-floor_div=math.floordiv erf=math.erf lgamma=math.lgamma digamma=math.digamma is_nan=math.is_nan
-is_inf=math.is_inf is_finite=math.is_finite rsqrt=math.rsqrt reciprocal=math.reciprocal
-cumprod=math.cumprod diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part
-matrix_inverse=linalg.inv matrix_determinant=linalg.det cholesky=linalg.cholesky
-trace=linalg.trace matrix_band_part=linalg.band_part self_adjoint_eig=linalg.eigh svd=linalg.svd
-matrix_transpose=linalg.matrix_transpose segment_sum=math.segment_sum
-unsorted_segment_sum=math.unsorted_segment_sum squared_difference=math.squared_difference
-invert_permutation=math.invert_permutation ceil=math.ceil conj=math.conj real=math.real
-imag=math.imag angle=math.angle polyval=math.polyval bincount=math.bincount top_k=math.top_k
-count_nonzero=math.count_nonzero logical_xor=math.logical_xor igamma=math.igamma lbeta=math.lbeta
-expm1=math.expm1 accumulate_n=math.accumulate_n space_to_depth=nn.space_to_depth
-depth_to_space=nn.depth_to_space manip.roll=roll string_join=strings.join
-string_to_number=strings.to_number regex_replace=strings.regex_replace betainc=math.betainc
+log=math.log log1p=math.log1p mod=math.floormod floordiv=math.floordiv floor_div=math.floordiv
+erf=math.erf lgamma=math.lgamma digamma=math.digamma is_nan=math.is_nan is_inf=math.is_inf
+is_finite=math.is_finite rsqrt=math.rsqrt reciprocal=math.reciprocal cumprod=math.cumprod
+diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part matrix_inverse=linalg.inv
+matrix_determinant=linalg.det cholesky=linalg.cholesky trace=linalg.trace
+matrix_band_part=linalg.band_part self_adjoint_eig=linalg.eigh svd=linalg.svd
+segment_sum=math.segment_sum unsorted_segment_sum=math.unsorted_segment_sum
+squared_difference=math.squared_difference invert_permutation=math.invert_permutation
+ceil=math.ceil conj=math.conj real=math.real imag=math.imag angle=math.angle polyval=math.polyval
+bincount=math.bincount top_k=math.top_k logical_xor=math.logical_xor igamma=math.igamma
+lbeta=math.lbeta expm1=math.expm1 accumulate_n=math.accumulate_n manip.roll=roll
+string_join=strings.join regex_replace=strings.regex_replace betainc=math.betainc
 cholesky_solve=linalg.cholesky_solve cross=linalg.cross div_no_nan=math.divide_no_nan
 erfc=math.erfc floormod=math.floormod igammac=math.igammac
 is_non_decreasing=math.is_non_decreasing is_strictly_increasing=math.is_strictly_increasing
-lin_space=linspace log_sigmoid=math.log_sigmoid matrix_diag=linalg.diag
-matrix_diag_part=linalg.diag_part matrix_set_diag=linalg.set_diag matrix_solve=linalg.solve
-matrix_solve_ls=linalg.lstsq matrix_triangular_solve=linalg.triangular_solve
-matrix_square_root=linalg.sqrtm polygamma=math.polygamma qr=linalg.qr reverse_v2=reverse
-rint=math.rint segment_max=math.segment_max segment_mean=math.segment_mean
-segment_min=math.segment_min segment_prod=math.segment_prod self_adjoint_eigvals=linalg.eigvalsh
+log_sigmoid=math.log_sigmoid matrix_solve=linalg.solve matrix_solve_ls=linalg.lstsq
+matrix_triangular_solve=linalg.triangular_solve matrix_square_root=linalg.sqrtm
+polygamma=math.polygamma qr=linalg.qr reverse_v2=reverse rint=math.rint
+segment_max=math.segment_max segment_mean=math.segment_mean segment_min=math.segment_min
+segment_prod=math.segment_prod self_adjoint_eigvals=linalg.eigvalsh
 tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub
 tensor_scatter_update=tensor_scatter_nd_update unsorted_segment_max=math.unsorted_segment_max
 unsorted_segment_mean=math.unsorted_segment_mean unsorted_segment_min=math.unsorted_segment_min
 unsorted_segment_prod=math.unsorted_segment_prod
 unsorted_segment_sqrt_n=math.unsorted_segment_sqrt_n where_v2=where zeta=math.zeta
-confusion_matrix=math.confusion_matrix random_gamma=random.gamma
+random_gamma=random.gamma
 """
 
 # What is to come: names, why they are not there, and what does their work meanwhile.
@@ -335,7 +376,8 @@ _LATER = {
 
 def _old() -> dict[str, Any]:
     pairs = (pair.partition("=") for pair in _OLD.split())
-    return {name: _registry.BY_PATH[path] for name, _, path in pairs if path in _registry.BY_PATH}
+    known = _registry.BY_PATH | _signatures.adaptors()
+    return {name: known[path] for name, _, path in pairs if path in known}
 
 
 def _later() -> dict[str, Any]:
@@ -377,6 +419,7 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "executing_eagerly_outside_functions": _graph.eager_outside_functions,
     "executing_eagerly": executing_eagerly,
     "Dimension": Dimension,
+    "DeviceSpec": DeviceSpecV1,
     "Graph": _graph.Graph,
     "GraphKeys": GraphKeys,
     "GraphDef": GraphDef,
@@ -389,11 +432,25 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "InteractiveSession": InteractiveSession,
     "get_default_session": get_default_session,
     **{name: getattr(_v1_config, name) for name in _v1_config.__all__},
-    "AUTO_REUSE": _v1_variables.AUTO_REUSE,
-    "VariableScope": _v1_variables.VariableScope,
-    "get_variable": _v1_variables.get_variable,
-    "get_variable_scope": _v1_variables.get_variable_scope,
-    "variable_scope": _v1_variables.variable_scope,
+    **{name: getattr(_v1_scopes, name) for name in _v1_scopes.__all__},
+    "EagerVariableStore": _v1_store.EagerVariableStore,
+    "create_partitioned_variables": _v1_store.create_partitioned_variables,
+    "get_variable": _v1_store.get_variable,
+    "get_local_variable": _v1_store.get_local_variable,
+    "fixed_size_partitioner": _v1_partition.fixed_size_partitioner,
+    "min_max_variable_partitioner": _v1_partition.min_max_variable_partitioner,
+    "variable_axis_size_partitioner": _v1_partition.variable_axis_size_partitioner,
+    "variable_creator_scope": _creators.variable_creator_scope,
+    "RegisterGradient": _graph_watch.RegisterGradient,
+    "NoGradient": _graph_watch.no_gradient,
+    "NotDifferentiable": _graph_watch.no_gradient,
+    "no_gradient": _graph_watch.no_gradient,
+    "colocate_with": _graph_watch.colocate_with,
+    "make_template": _v1_template.make_template,
+    "wrap_function": _v1_wrap.wrap_function,
+    "assert_variables_initialized": assert_variables_initialized,
+    "IndexedSlicesValue": IndexedSlicesValue,
+    "no_regularizer": lambda _: None,
     "global_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "all_variables": _collection(GraphKeys.GLOBAL_VARIABLES),
     "trainable_variables": _collection(GraphKeys.TRAINABLE_VARIABLES),
@@ -420,15 +477,15 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "get_collection_ref": get_collection_ref,
     "set_random_seed": set_random_seed,
     "random.set_random_seed": set_random_seed,
+    "get_seed": get_seed,
+    "random.get_seed": get_seed,
     "name_scope": v1_name_scope,
-    "global_norm": global_norm,
     "nn.dropout": dropout,
-    **{f"reduce_{name}": _reduction(f"reduce_{name}") for name in _REDUCTIONS.split()},
-    **{name: _arg(name) for name in ("argmax", "argmin")},
+    **{f"{in_}{name}": _arg(name) for name in ("argmax", "argmin") for in_ in ("", "math.")},
     **_old(),
     **_casts(),
     **_draws(),
     **_later(),
     **_v1_functions.NAMES,
 }.items()}  # fmt: skip
-NAMES |= _v1_initializers.NAMES | _v1_train.NAMES
+NAMES |= _v1_signatures.NAMES | _v1_initializers.NAMES | _v1_train.NAMES | _v1_nn.NAMES

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import _creation, _holdfast, _operators, _registry, _slicing
+from . import _creation, _creators, _holdfast, _operators, _registry, _slicing
 from ._dtypes import DType, as_dtype
 from ._name_scope import scoped
 from ._shape import TensorShape, as_shape
@@ -35,6 +35,7 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3  # noqa: PIE796 (its name in TensorFlow 1)
 
     def __hash__(self) -> int:
         return hash(self.value)
@@ -68,17 +69,54 @@ def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
     return refuse
 
 
+_DEFAULTS: dict[str, Any] = {
+    "initial_value": None,
+    "trainable": None,
+    "validate_shape": True,
+    "caching_device": None,
+    "name": None,
+    "variable_def": None,
+    "dtype": None,
+    "import_scope": None,
+    "constraint": None,
+    "synchronization": VariableSynchronization.AUTO,
+    "aggregation": VariableAggregation.NONE,
+    "shape": None,
+}
+
+
 @_operators.overload
 class Variable(_holdfast.VariableBase):
     """A named, typed place for a tensor. Read it like a tensor, change it with `assign`."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """While a graph is the default, a variable of that graph."""
-        if cls is Variable and _holdfast.current_graph() is not None:
-            from ._graph_variable import GraphVariable
+        """What the creators in force make; while a graph is the default, one of that graph."""
+        if cls is not Variable:
+            return super().__new__(cls)
+        made = _creators.created_by(cls._made_now, _DEFAULTS, args, kwargs)
+        if made is None:
+            return cls._blank()
+        if isinstance(made, cls):
+            made._made = True  # Python calls `__init__` once more
+        return made
 
-            return super().__new__(GraphVariable)
-        return super().__new__(cls)
+    @classmethod
+    def _blank(cls) -> Any:
+        # One that is made in a branch or a loop of a graph is the graph's.
+        graph = _holdfast.root_graph()
+        if graph is None or graph._lifts_variables:
+            return super().__new__(cls)
+        from ._graph_variable import GraphVariable
+
+        return super().__new__(GraphVariable)
+
+    @classmethod
+    def _made_now(cls, **kwargs: Any) -> Any:
+        made = cls._blank()
+        made.__init__(**kwargs)
+        return made
+
+    _made = False
 
     def __init__(
         self,
@@ -95,8 +133,18 @@ class Variable(_holdfast.VariableBase):
         aggregation: VariableAggregation = VariableAggregation.NONE,
         shape: Any = None,
         experimental_enable_variable_lifting: bool = True,
+        *,
+        collections: Any = None,
+        use_resource: bool | None = None,
+        expected_shape: Any = None,
     ) -> None:
+        """`collections` are those of a graph; every variable is a resource."""
+        if self._made:
+            del self._made
+            return
         super().__init__()
+        self._wanted_collections = collections
+        shape = shape if shape is not None else expected_shape
         if variable_def is not None:
             if initial_value is not None:
                 fail(
@@ -114,7 +162,7 @@ class Variable(_holdfast.VariableBase):
                 "a Variable has a value from the start, and its dtype and shape from that",
                 fix="give one: `tf.Variable(tf.zeros([2, 3]))`",
             )
-        if caching_device is not None:
+        if caching_device:
             unsupported(
                 "`Variable` with a `caching_device` is not supported",
                 "a Variable is read on the device that holds it",
@@ -149,7 +197,8 @@ class Variable(_holdfast.VariableBase):
         wanted = value.shape if shape is None else as_shape(shape)
         if not wanted.is_compatible_with(value.shape):
             fail("E1102", f"`Variable` got the shape {wanted} for a value of shape {value.shape}")
-        self._full_name = scoped(name)
+        graph = _creation.lifting_graph()
+        self._full_name = scoped(name) if graph is None else graph.unique_name(name)
         self._static_shape: TensorShape = wanted
         self._device: str = value.device
         self._make(value, trainable, self._full_name, loose(shape))
@@ -252,10 +301,9 @@ class Variable(_holdfast.VariableBase):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Variable | None:
+    ) -> Any:
         """Gives it another value. Assignments are atomic, with or without `use_locking`."""
-        self._assign(self._fitting(value))
-        return self if read_value else None
+        return self._changed(self._assign, value, name, read_value, "Assign")
 
     def assign_add(
         self,
@@ -263,10 +311,9 @@ class Variable(_holdfast.VariableBase):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Variable | None:
+    ) -> Any:
         """Adds `delta` to the value."""
-        self._assign_add(self._fitting(delta))
-        return self if read_value else None
+        return self._changed(self._assign_add, delta, name, read_value, "AssignAdd")
 
     def assign_sub(
         self,
@@ -274,10 +321,21 @@ class Variable(_holdfast.VariableBase):
         use_locking: bool | None = None,
         name: str | None = None,
         read_value: bool = True,
-    ) -> Variable | None:
+    ) -> Any:
         """Subtracts `delta` from the value."""
-        self._assign_sub(self._fitting(delta))
-        return self if read_value else None
+        return self._changed(self._assign_sub, delta, name, read_value, "AssignSub")
+
+    def _changed(
+        self, change: Any, value: Any, name: str | None, read_value: bool, kind: str
+    ) -> Any:
+        """Itself after a change; in a graph written by hand the value after it, or the op."""
+        graph = _holdfast.current_graph()
+        if graph is None:
+            change(self._fitting(value))
+            return self if read_value else None
+        from ._graph_variable import changed
+
+        return changed(graph, self, change, value, name, read_value, kind)
 
     def load(self, value: Any, session: Any = None) -> None:
         """The same as `assign`."""
@@ -323,9 +381,9 @@ class Variable(_holdfast.VariableBase):
         return self
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Variable:
-        new = self._fitting(updates)
-        scatter = _registry.function(f"tensor_scatter_nd_{how}")
-        self._assign(scatter(self.read(), indices, new))
+        op = f"ResourceScatterNd{how.capitalize()}"
+        given = {"indices": convert_to_tensor(indices), "updates": self._fitting(updates)}
+        _registry.raw_op(op, ref=self, **given)
         return self
 
     def scatter_add(
@@ -393,12 +451,16 @@ class Variable(_holdfast.VariableBase):
     def batch_scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Variable:
-        """Not supported."""
-        unsupported(
-            "`Variable.batch_scatter_update` is not supported",
-            "rows are replaced along the first axis only",
-            fix="use `scatter_update`, or `scatter_nd_update` with full indices",
-        )
+        """Replaces rows along the last axis of the indices; the axes before it are batches."""
+        if not isinstance(sparse_delta, IndexedSlices):
+            given = type(sparse_delta).__name__
+            fail("E1104", f"`batch_scatter_update` got a {given}, expected tf.IndexedSlices")
+        indices = convert_to_tensor(sparse_delta.indices)
+        return self._scatter_batches(indices, self._fitting(sparse_delta.values))
+
+    def _scatter_batches(self, indices: Any, updates: Any) -> Variable:
+        self._batch_scatter_update(indices, updates)
+        return self
 
     def _assign_part(self, key: Any, value: Any, name: str | None = None) -> Variable:
         """`self[key].assign(value)`."""
@@ -467,6 +529,15 @@ class Variable(_holdfast.VariableBase):
         return f"<pre>{html.escape(repr(self))}</pre>"
 
     # Copies and files.
+
+    _save_slice_info: Any = None
+
+    def _set_save_slice_info(self, save_slice_info: Any) -> None:
+        """Notes that it holds a part of a greater variable."""
+        self._save_slice_info = save_slice_info
+
+    def _get_save_slice_info(self) -> Any:
+        return self._save_slice_info
 
     def _options(self) -> dict[str, Any]:
         return {

@@ -8,9 +8,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from . import _holdfast, _registry
-from ._checks import births, name_of, require
+from ._checks import births, name_of, passed, require
 from ._diagnostics import name_in_frame
 from ._dtypes import DType, as_dtype, float32
+from ._graph_control import after, newest
 from ._tensor import Tensor, convert_to_tensor
 from ._variable import Variable
 from .errors import fail, unsupported, used_here
@@ -256,8 +257,7 @@ def _finite(check: str, x: Any, message: str, keyword: str) -> Any:
     if not given.dtype.is_floating:
         fail("E1101", f"`{check}` got {given.dtype.name}, expected a floating dtype", op=check)
     holds = _registry.function("math.is_finite")(given)
-    _each(check, holds, x, keyword, given, message, None)
-    return given
+    return after(_each(check, holds, x, keyword, given, message, None), given)
 
 
 # Dtypes.
@@ -350,37 +350,40 @@ def _ranked(
 ) -> Any:
     """A rule for a rank: checked now where the rank is known, else when the program runs."""
     given = convert_to_tensor(x)
-    if given.shape.rank is None or not fits(given.shape.rank):
-        words, said = [name_of(x, 0, keyword)], message or ""
-        _registry.raw_op("AssertRank", x=given, check=check, words=words, message=said, ranks=ranks)
-    return given
+    if given.shape.rank is not None and fits(given.shape.rank):
+        return passed()
+    words, said = [name_of(x, 0, keyword)], message or ""
+    _registry.raw_op("AssertRank", x=given, check=check, words=words, message=said, ranks=ranks)
+    return newest([given])
 
 
-def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
+def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Stops unless `x` has `rank` dimensions."""
     wanted = _scalar_rank(rank)
-    _ranked("assert_rank", x, "x", lambda n: n == wanted, [wanted], message)
+    return _ranked("assert_rank", x, "x", lambda n: n == wanted, [wanted], message)
 
 
 def assert_rank_at_least(
     x: Any, rank: Any, message: str | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless `x` has `rank` or more dimensions."""
     wanted = _scalar_rank(rank)
-    _ranked("assert_rank_at_least", x, "x", lambda n: n >= wanted, [wanted], message)
+    return _ranked("assert_rank_at_least", x, "x", lambda n: n >= wanted, [wanted], message)
 
 
 def assert_rank_in(
     x: Any, ranks: Iterable[Any], message: str | None = None, name: str | None = None
-) -> None:
+) -> Any:
     """Stops unless the number of dimensions of `x` is one of `ranks`."""
     wanted = [_scalar_rank(rank) for rank in ranks]
-    _ranked("assert_rank_in", x, "x", lambda n: n in wanted, wanted, message)
+    return _ranked("assert_rank_in", x, "x", lambda n: n in wanted, wanted, message)
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """`tensor`; stops unless it is a single value."""
-    return _ranked("assert_scalar", tensor, "tensor", lambda n: n == 0, [0], message)
+    given = convert_to_tensor(tensor)
+    checked = _ranked("assert_scalar", given, "tensor", lambda n: n == 0, [0], message)
+    return after(checked, given)
 
 
 def assert_shapes(
@@ -389,7 +392,7 @@ def assert_shapes(
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
-) -> None:
+) -> Any:
     """Stops unless tensors have shapes that fit: numbers, None for any size, names that must agree.
 
     `shapes` pairs tensors with shapes such as `("N", 3)`; `...` or "*" first stands for any number
@@ -406,6 +409,8 @@ def assert_shapes(
         counts.append(len(sizes))
         tensors.append(a)
     _holdfast.assert_shapes(tensors, words, symbols, counts, message or "")
+    known = all(tensor.shape.is_fully_defined() for tensor in tensors)
+    return passed() if known else newest(tensors)
 
 
 def _symbol(size: Any) -> str:

@@ -8,6 +8,7 @@ import ast
 import dataclasses
 import math
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,19 +29,31 @@ def _made(values: Any) -> Made:
 
 
 class Words:
-    """The generators, all drawing from one seed; `dtypes` replaces their default dtypes."""
+    """The generators, all drawing from one seed; `dtypes` replaces their default dtypes.
 
-    def __init__(self, seed: int, dtypes: dict[str, str] | None = None) -> None:
+    `resized` may replace the shapes that a sample asks for.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        dtypes: dict[str, str] | None = None,
+        resized: Callable[[tuple[int, ...]], tuple[int, ...]] | None = None,
+    ) -> None:
         self.rng = np.random.default_rng(seed)
         self.dtypes = {"float": "float32", "int": "int32", "complex": "complex64"} | (dtypes or {})
+        self.resized = resized or (lambda shape: shape)
 
     def _cast(self, values: np.ndarray, dtype: str | None, kind: str) -> Made:
-        return _made(values.astype(numpy_dtype(dtype or self.dtypes[kind])))
+        wanted = numpy_dtype(dtype or self.dtypes[kind])
+        if kind == "float" and wanted.kind == "c":
+            values = values + 1j * self.rng.uniform(-0.5, 0.5, values.shape)
+        return _made(values.astype(wanted))
 
     def uniform(
         self, *shape: int, low: float = -1, high: float = 1, dtype: str | None = None
     ) -> Made:
-        return self._cast(self.rng.uniform(low, high, shape), dtype, "float")
+        return self._cast(self.rng.uniform(low, high, self.resized(shape)), dtype, "float")
 
     def positive(
         self, *shape: int, low: float = 0.5, high: float = 2, dtype: str | None = None
@@ -50,21 +63,22 @@ class Words:
     def ints(self, *shape: int, low: int = -5, high: int = 5, dtype: str | None = None) -> Made:
         if numpy_dtype(dtype or self.dtypes["int"]).kind == "u":
             low = max(low, 0)
-        return self._cast(self.rng.integers(low, high, shape), dtype, "int")
+        return self._cast(self.rng.integers(low, high, self.resized(shape)), dtype, "int")
 
     def bools(self, *shape: int) -> Made:
-        return _made(self.rng.integers(0, 2, shape) == 1)
+        return _made(self.rng.integers(0, 2, self.resized(shape)) == 1)
 
     def strings(self, *shape: int) -> Made:
         words = np.array([b"", b"a", b"tensor", b"holdfast", "größe".encode()], dtype=object)
-        return _made(words[self.rng.integers(0, len(words), shape)].astype(object))
+        drawn = self.rng.integers(0, len(words), self.resized(shape))
+        return _made(np.asarray(words[drawn]).astype(object))
 
     def complexes(self, *shape: int, dtype: str | None = None) -> Made:
-        parts = self.rng.uniform(-1, 1, (2, *shape))
+        parts = self.rng.uniform(-1, 1, (2, *self.resized(shape)))
         return self._cast(parts[0] + 1j * parts[1], dtype, "complex")
 
     def permutation(self, n: int, dtype: str | None = None) -> Made:
-        return self._cast(self.rng.permutation(n), dtype, "int")
+        return self._cast(self.rng.permutation(*self.resized((n,))), dtype, "int")
 
     def space(self) -> dict[str, Any]:
         names = ["uniform", "positive", "ints", "bools", "strings", "complexes", "permutation"]
@@ -184,10 +198,16 @@ def _default(text: str) -> Any:
             return None
 
 
-def call(function: Any, sample: str, dtypes: dict[str, str] | None = None) -> Call:
+def call(
+    function: Any,
+    sample: str,
+    dtypes: dict[str, str] | None = None,
+    resized: Callable[[tuple[int, ...]], tuple[int, ...]] | None = None,
+) -> Call:
     """The call that a sample of `function` stands for; the same values every time."""
     seed = zlib.crc32(f"{function.record['name']} {sample}".encode())
-    space = Words(seed, dtypes).space() | {"_capture": lambda *args, **kwargs: (args, kwargs)}
+    words = Words(seed, dtypes, resized)
+    space = words.space() | {"_capture": lambda *args, **kwargs: (args, kwargs)}
     args, kwargs = eval(f"_capture({sample})", space)
     return Call(function, list(args), kwargs)
 

@@ -40,3 +40,46 @@ def test_a_concrete_function_takes_no_other_kind_of_argument():
         one(tf.ones((4,)))
     with pytest.raises(TypeError, match="was traced for `times=2`"):
         one(tf.ones((3,)), times=5)
+
+
+S = tf.TensorSpec
+
+
+def test_the_input_signature_says_what_is_left_out():
+    @tf.function(input_signature=[S([None, 2]), S([], tf.int32)])
+    def f(x, n):
+        return x * tf.cast(n, tf.float32)
+
+    x = tf.ones([3, 2])
+    for made in (
+        f.get_concrete_function(),
+        f.get_concrete_function(S([None, 2])),
+        f.get_concrete_function(n=S([], tf.int32)),
+    ):
+        assert made(x, tf.constant(2)).numpy().tolist() == [[2.0, 2.0]] * 3
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_signatures_of_methods_defaults_structures_and_any_number():
+    @tf.function(input_signature=[S([None])])
+    def scaled(x, scale=2.0):
+        return x * scale
+
+    @tf.function(input_signature=[{"a": S([]), "b": [S([2])]}])
+    def nested(d):
+        return d["a"] + d["b"][0]
+
+    @tf.function(input_signature=[S([]), S([])])
+    def any_number(*xs):
+        return xs[0] - xs[1]
+
+    class Model(tf.Module):
+        @tf.function(input_signature=[S([None])])
+        def call(self, x):
+            return x + 1
+
+    one, two = tf.constant(1.0), tf.constant([1.0, 2.0])
+    assert scaled.get_concrete_function()(two).numpy().tolist() == [2.0, 4.0]
+    assert nested.get_concrete_function()({"a": one, "b": [two]}).numpy().tolist() == [2.0, 3.0]
+    assert any_number.get_concrete_function()(one, one).numpy() == 0.0
+    assert Model().call.get_concrete_function()(two).numpy().tolist() == [2.0, 3.0]

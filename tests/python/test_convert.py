@@ -218,3 +218,10 @@ def test_an_array_of_numbers_is_a_condition(condition):
 def test_a_tensor_of_numbers_is_no_condition():
     with pytest.raises(TypeError):
         tf.where(tf.constant([1, 0]), [1, 2], [3, 4])
+
+
+@pytest.mark.parametrize("dtype", [tf.string, tf.int32, tf.float64, tf.bool])
+@pytest.mark.parametrize("shape", [(0,), (2, 0, 6)])
+def test_an_array_of_no_objects_is_of_any_dtype(dtype, shape):
+    made = tf.constant(np.empty(shape, object), dtype)
+    assert (made.dtype, tuple(made.shape)) == (dtype, shape)

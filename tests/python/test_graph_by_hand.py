@@ -163,12 +163,13 @@ def test_the_default_graph_can_begin_again():
 
 def test_a_graph_has_tensorflows_form(graph):
     x = v1.placeholder(tf.float32, [None, 2], name="x")
-    with tf.control_dependencies([x]):
-        tf.matmul(x, [[1.0], [2.0]], name="y")
+    z = v1.placeholder(tf.float32, [], name="z")
+    with tf.control_dependencies([x, z]):
+        tf.matmul(x, [[1.0], [2.0]], name="y")  # it takes `x`, and so waits for it
     written = graph.as_graph_def()
     nodes = {node.name: node for node in v1.GraphDef.FromString(written.SerializeToString()).node}
-    assert list(nodes) == ["x", "y/b", "y"]
-    assert (nodes["y"].op, nodes["y"].input) == ("MatMul", ["x", "y/b", "^x"])
+    assert list(nodes) == ["x", "z", "y/b", "y"]
+    assert (nodes["y"].op, nodes["y"].input) == ("MatMul", ["x", "y/b", "^z"])
     assert nodes["x"].attr["dtype"] == b"\x30\x01"  # type: DT_FLOAT
     unknown, two = b"\x12\x0b\x08" + b"\xff" * 9 + b"\x01", b"\x12\x02\x08\x02"
     assert nodes["x"].attr["shape"] == b"\x3a\x11" + unknown + two

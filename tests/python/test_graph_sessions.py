@@ -171,7 +171,7 @@ def test_options_that_mean_something_are_checked():
     with pytest.raises(NotImplementedError, match="E1105"):
         v1.Session("grpc://host")
     with pytest.raises(NotImplementedError, match="E1105"):
-        v1.Session().run(tf.constant(1), options=v1.RunOptions())
+        v1.Session().run(tf.constant(1), options=v1.RunOptions(timeout_in_ms=1))
 
 
 @pytest.mark.parametrize(

@@ -184,4 +184,5 @@ def test_the_programs_of_the_page_run():
     assert [run(program) for program in programs] == [
         ["y", "=", "2.00", "x", "+", "1.00"],
         ["[[3.0],", "[7.0]]"],
+        ["6.0", "7.0"],
     ]

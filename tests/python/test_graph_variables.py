@@ -110,3 +110,39 @@ def test_branches_and_loops_change_variables_where_they_run(graph):
         assert sess.run(slopes, {x: 3.0}) == [8.0, 36.0]
         assert sess.run(bump, {x: 1.0}) == 3.0
         assert sess.run(v) == 3.0
+
+
+@pytest.mark.parametrize("made", [lambda: tf.Variable([2.0], name="v"), lambda: v1.get_variable(
+    "v", [1], initializer=v1.constant_initializer(2.0))])  # fmt: skip
+def test_a_variable_made_in_a_branch_is_the_graphs(graph, made):
+    kept = []
+
+    def branch():
+        kept.append(made())
+        return kept[0] * 3.0
+
+    x = v1.placeholder(tf.bool, [])
+    y = tf.cond(x, branch, lambda: tf.constant([0.0]))
+    assert kept[0].graph is graph
+    assert v1.global_variables() == kept
+    with v1.Session() as sess:
+        assert sess.run(y, {x: True}) == [6.0]
+        sess.run(kept[0].assign([5.0]))
+        assert sess.run(y, {x: True}) == [15.0]
+
+
+def test_a_device_function_sees_variables(graph):
+    seen = []
+
+    def place(op):
+        if op.type == "VarHandleOp":
+            seen.append((op.name, op.get_attr("dtype")))
+        return "/CPU:0"
+
+    with tf.device(place):
+        v1.get_variable("x", [2])
+        v1.get_variable("y", initializer=np.arange(3))
+    assert seen == [("x", tf.float32), ("y", tf.int64)]
+    with graph.colocate_with(v1.get_variable("z", [1]).op):
+        made = tf.Variable(1.0)
+    assert made.op.colocation_groups() == [b"loc:@z"]

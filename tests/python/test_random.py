@@ -115,3 +115,26 @@ def test_the_global_generator_can_be_set():
 def test_what_tensorflow_refuses_is_refused(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_a_generator_is_split_skipped_and_made_inside_a_function():
+    outer = tf.random.Generator.from_seed(1)
+    made = []
+
+    @tf.function
+    def draw(delta):
+        if not made:
+            made.extend(outer.split(2))
+            made.append(tf.random.Generator.from_non_deterministic_state())
+        outer.skip(delta)
+        return [g.normal([2]) for g in made], outer.key
+
+    first, key = draw(tf.constant(3, tf.int64))
+    again, _ = draw(tf.constant(3, tf.int64))
+    flat = [tuple(x.numpy()) for x in first + again]
+    assert len(set(flat)) == 6
+    twin = tf.random.Generator.from_seed(1)
+    assert key.numpy() == twin.key.numpy()
+    parts = twin.split(2)
+    np.testing.assert_array_equal(parts[0].normal([2]).numpy(), first[0].numpy())
+    np.testing.assert_array_equal(parts[1].normal([2]).numpy(), first[1].numpy())

@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 import samples
+import slopes
 from samples import case_id, cases
+from slopes import tensors_of
 
 import holdfast as tf
 from holdfast import _holdfast
 
 CASES = cases()
 REFERENCED = [case for case in CASES if case[0].record["reference"]]
-
-
-def tensors_of(result):
-    return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
 def as_arrays(expected, count):
@@ -62,7 +60,7 @@ def test_the_same_call_gives_the_same_bits(case):
 
 
 OTHER_DTYPES = {
-    "float": ["float64", "float16"],
+    "float": ["float64", "float16", "complex128"],
     "int": ["int64", "int16", "int8", "uint8", "uint16", "uint32", "uint64"],
     "complex": ["complex128"],
 }
@@ -101,7 +99,7 @@ def test_other_dtypes_give_what_the_reference_gives(function, sample, kind, dtyp
     check(result, expected, max(checks["rtol"], slack), max(checks["atol"], slack))
 
 
-# Gradients, along random directions, against central differences in float64.
+# Gradients, along random directions, against central differences in float64 and complex128.
 
 
 def ends_gradients(function):
@@ -109,106 +107,32 @@ def ends_gradients(function):
     return op is not None and _holdfast.raw_op_record(op)["no_gradient"]
 
 
-def differentiable():
+def smooth(*words):
     for function, sample in CASES:
         if ends_gradients(function) or not function.record["checks"]["gradient"]:
             continue
-        if "uniform(" in sample or "positive(" in sample:
+        if any(word + "(" in sample for word in words):
             yield pytest.param(function, sample, id=case_id((function, sample)))
 
 
-class Scalar:
-    """A function of the sample's floats: its outputs weighed and summed."""
-
-    def __init__(self, function, sample):
-        self.call = samples.call(function, sample, {"float": "float64"})
-        self.rng = np.random.default_rng(5)
-        self.at = {
-            i: a for i, a in enumerate(self.call.arrays()) if a.dtype == np.float64 and a.size
-        }
-        if not self.at:
-            pytest.skip("no float input")
-        try:
-            outputs = tensors_of(self.call.run())
-        except tf.errors.InvalidArgumentError as refused:
-            if refused.code == "E1101":
-                pytest.skip("does not take float64")
-            raise
-        self.weights = [
-            # An empty segment or an empty sum has the least float there is: no slope can be measured.
-            self.rng.uniform(0.5, 1.5, tuple(y.shape)) * (np.abs(y.numpy()) < 1e30)
-            if y.dtype == tf.float64
-            else None
-            for y in outputs
-        ]
-        if all(w is None or not w.size for w in self.weights):
-            pytest.skip("no float output")
-
-    def direction(self):
-        return {i: self.rng.uniform(-1, 1, a.shape) for i, a in self.at.items()}
-
-    def moved(self, direction, step):
-        return {i: tf.constant(a + step * direction[i]) for i, a in self.at.items()}
-
-    def value(self, inputs):
-        total = tf.constant(0.0, tf.float64)
-        for y, w in zip(tensors_of(self.call.run(inputs)), self.weights, strict=True):
-            if w is not None:
-                y = tf.where(w != 0, y, tf.zeros_like(y))
-                total = total + tf.reduce_sum(y * w)
-        return total
-
-    def slope(self, inputs, along):
-        """The derivative of `value` along a direction, as a tensor."""
-        order = list(inputs)
-        with tf.GradientTape() as tape:
-            tape.watch(list(inputs.values()))
-            y = self.value(inputs)
-        found = tape.gradient(
-            y, [inputs[i] for i in order], unconnected_gradients=tf.UnconnectedGradients.ZERO
-        )
-        total = tf.constant(0.0, tf.float64)
-        for i, g in zip(order, found, strict=True):
-            total = total + tf.reduce_sum(tf.convert_to_tensor(g) * along[i])
-        return total
+REAL = {"float": "float64"}
+COMPLEX = {"float": "complex128", "complex": "complex128"}
 
 
-def close(mine, theirs, scale):
-    assert mine == pytest.approx(theirs, rel=2e-4, abs=2e-5 * max(1.0, scale))
-
-
-STEP = 1e-5
-
-
-@pytest.mark.parametrize(("function", "sample"), list(differentiable()))
+@pytest.mark.parametrize(("function", "sample"), list(smooth("uniform", "positive")))
 def test_the_gradient_is_the_slope(function, sample):
-    scalar = Scalar(function, sample)
-    for _ in range(3):
-        d = scalar.direction()
-        up, down = (float(scalar.value(scalar.moved(d, s))) for s in (STEP, -STEP))
-        here = scalar.moved(d, 0)
-        close(
-            float(scalar.slope(here, d)), (up - down) / (2 * STEP), abs(float(scalar.value(here)))
-        )
+    slopes.check_first(slopes.Scalar(function, sample, REAL))
 
 
-@pytest.mark.parametrize(("function", "sample"), list(differentiable()))
+@pytest.mark.parametrize(("function", "sample"), list(smooth("uniform", "positive")))
 def test_the_gradient_of_the_gradient_is_its_slope(function, sample):
     if not function.record["checks"]["second_gradient"]:
         pytest.skip("first order only")
-    scalar = Scalar(function, sample)
-    d, along = scalar.direction(), scalar.direction()
-    up, down = (float(scalar.slope(scalar.moved(d, s), along)) for s in (STEP, -STEP))
-    inputs = scalar.moved(d, 0)
-    order = list(inputs)
-    with tf.GradientTape() as tape:
-        tape.watch(list(inputs.values()))
-        s = scalar.slope(inputs, along)
-    found = tape.gradient(
-        s, [inputs[i] for i in order], unconnected_gradients=tf.UnconnectedGradients.ZERO
-    )
-    mine = sum(
-        float(tf.reduce_sum(tf.convert_to_tensor(g) * d[i]))
-        for i, g in zip(order, found, strict=True)
-    )
-    close(mine, (up - down) / (2 * STEP), abs(float(s)))
+    slopes.check_second(slopes.Scalar(function, sample, REAL))
+
+
+@pytest.mark.parametrize(("function", "sample"), list(smooth("uniform", "positive", "complexes")))
+def test_gradients_of_complex_numbers_are_slopes_to_the_second_order(function, sample):
+    slopes.check_first(slopes.Scalar(function, sample, COMPLEX), directions=2)
+    if function.record["checks"]["second_gradient"]:
+        slopes.check_second(slopes.Scalar(function, sample, COMPLEX))

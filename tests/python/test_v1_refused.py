@@ -18,14 +18,3 @@ def test_summaries(name):
     said = caught.value.diagnostic
     assert said.code == "E1105" and f"`tf.compat.v1.summary.{name}`" in said.headline
     assert "sess.run" in said.fixes[0].title
-
-
-@pytest.mark.parametrize("method", ["partial_run", "partial_run_setup"])
-def test_runs_in_parts(method):
-    with tf.Graph().as_default():
-        y = tf.constant(1.0) * 2.0
-        with v1.Session() as sess, pytest.raises(tf.errors.UnimplementedError) as caught:
-            getattr(sess, method)([y])
-    said = caught.value.diagnostic
-    assert said.code == "E1105" and f"`tf.compat.v1.Session.{method}`" in said.headline
-    assert "second `sess.run`" in said.fixes[0].title

@@ -105,7 +105,10 @@ REGISTER(FUNCTION(&eye)
              .reference("np.broadcast_to(np.eye(num_rows, num_columns), tuple(batch_shape or ()) + "
                         "(num_rows, num_columns or num_rows))"));
 Tensor eye(const Sizes& num_rows, const EyeOptions& o) {
-  Sizes num_columns = o.num_columns.value_or(num_rows), batch = o.batch_shape.value_or(Sizes());
+  const Sizes
+      none;  // not a temporary: the compiler takes its unused room for an uninitialised read
+  Sizes num_columns = o.num_columns ? *o.num_columns : num_rows,
+        batch = o.batch_shape ? *o.batch_shape : none;
   auto known = [](const Sizes& s) { return !s.is_tensor() || is_known(s.tensor()); };
   if (!known(num_rows) || !known(num_columns) || !known(batch)) {
     auto number = [](const Sizes& s) { return reshape(cast(s.tensor(), int32), Shape{}); };

@@ -46,10 +46,22 @@ static const Op identity_op = OP(Identity, &identity)
                                   .reference("input");
 Tensor identity(const In& x) { return identity_op(x); }
 
+static const Op snapshot_op = RAW_OP(Snapshot)
+                                  .inputs("input")
+                                  .doc("The value as it is now.")
+                                  .view()
+                                  .same_as_input()
+                                  .kernel("view", run_view)
+                                  .kernel_for(DeviceKind::kCuda, "view", run_view)
+                                  .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy()};
+}).keeps("");
+
 // TensorFlow's op takes any mix of dtypes; a list of ours has one, so each tensor is passed on
 // alone.
 REGISTER(FUNCTION(&identity_n)
              .args("input")
+             .python("identity_n, raw_ops.IdentityN")
              .doc("The same values under new identities.")
              .samples("[uniform(3), uniform(2, 2)]")
              .reference("input"));

@@ -53,6 +53,12 @@ Status run_partition(Call& c) {
   return {};
 }
 
+int64_t rows_named(const Dims& ids) {
+  int64_t rows = 0;
+  for (int64_t i : ids) rows = std::max(rows, i + 1);
+  return rows;
+}
+
 // The result has one slice more than the largest index.
 void infer_stitch(Infer& s) {
   s.need_rank(0, 1, 1);
@@ -62,7 +68,8 @@ void infer_stitch(Infer& s) {
   int64_t count = s.shape(0).has_rank() ? s.shape(0)[0] : kUnknown;
   if (count >= 0 && out[0] >= 0 && out[0] != count)
     s.bad_shape(1, cat("a first axis of ", count, ", one slice for each index"));
-  out.dims()[0] = kUnknown;
+  auto ids = s.ints(0);
+  out.dims()[0] = ids ? rows_named(*ids) : kUnknown;
   s.output(s.dtype(1), out);
 }
 
@@ -95,6 +102,18 @@ bool stitched_now(const Tensors& ids, const Tensors& values) {
   return true;
 }
 
+// What is known of the result: the axes of a slice, where both ranks of a piece are known.
+Shape stitched_shape(const Tensors& ids, const Tensors& values) {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const Shape &a = ids[i].shape(), &b = values[i].shape();
+    if (!a.has_rank() || !b.has_rank() || a.rank() > b.rank()) continue;
+    Dims out{kUnknown};
+    out.append(b.begin() + a.rank(), b.end());
+    return Shape(out);
+  }
+  return Shape::unknown();
+}
+
 }  // namespace
 
 static const Op partition_op =
@@ -125,6 +144,7 @@ Tensors dynamic_partition(const In& data, const In& partitions, int64_t n) {
 static const Op stitch_op =
     OP(DynamicStitch, &dynamic_stitch)
         .args("indices: I, data")
+        .python("dynamic_stitch, raw_ops.DynamicStitch, raw_ops.ParallelDynamicStitch")
         .doc("Joins slices by number: merged[indices[m][i...]] = data[m][i...].")
         .inputs("indices: I, data")
         .dtypes({int32}, "I")
@@ -150,7 +170,7 @@ Tensor dynamic_stitch(const Ins& indices, const Ins& data) {
   if (!stitched_now(ids, values)) {
     Tensors all = ids;
     for (const Tensor& t : values) all.push_back(t);
-    return deferred("dynamic_stitch", all, values[0].dtype(), Shape::unknown(),
+    return deferred("dynamic_stitch", all, values[0].dtype(), stitched_shape(ids, values),
                     [n = ids.size()](std::span<const Tensor> in) {
       return dynamic_stitch(Tensors(in.first(n)), Tensors(in.subspan(n)));
     });

@@ -50,8 +50,11 @@ int64_t count_of(const Tensor& start, const Tensor& limit, const Tensor& delta,
         }
         n = static_cast<int64_t>(steps);
       } else {
-        double steps = std::ceil(
-            std::abs((static_cast<double>(b) - static_cast<double>(a)) / static_cast<double>(d)));
+        // In the dtype itself, each step rounded to it, as the numbers are: 1 / 0.01f is 100, while
+        // the double 1 / 0.00999999977648 is more than that.
+        T length = static_cast<T>(b - a);
+        T quotient = static_cast<T>(static_cast<float_of<T>>(length) / d);
+        double steps = std::ceil(std::abs(static_cast<double>(static_cast<float_of<T>>(quotient))));
         if (!(steps < 9.0e18)) {
           wrong = "a number of steps that can be counted";
           return;

@@ -45,6 +45,20 @@ std::vector<Fix> open_size(Dims want, int64_t have) {
   return {};
 }
 
+// A size is 0 and another open. All elements are none then, so the open one is what the sizes other
+// than 0 leave of those that the tensor has: [0, 6] as [0, -1, 3] is [0, 2, 3].
+void infer_beside_zero(Infer& s, Dims want, size_t open, int64_t known) {
+  if (auto have = s.shape().elements(); have && *have != 0)
+    s.bad_shape(0, cat("no elements for shape ", sizes_text(want)));
+  if (!s.shape().is_full()) return s.output(s.dtype(), Shape(want));
+  int64_t filled = 1;
+  for (int64_t d : s.shape())
+    if (d > 0 && __builtin_mul_overflow(filled, d, &filled))
+      s.bad_shape(0, "sizes whose product can be counted");
+  want[open] = filled / known;
+  s.output(s.dtype(), Shape(want));
+}
+
 void infer_reshape(Infer& s) {
   s.need_rank(1, 0, 1);  // a bare number stands for one size
   auto want = s.ints(1);
@@ -58,21 +72,20 @@ void infer_reshape(Infer& s) {
     if (d == -1) open = static_cast<int64_t>(i);
     zero = zero || d == 0;
   }
-  if (zero)
-    known = 0;
-  else
-    for (int64_t d : *want)
-      if (d > 0 && __builtin_mul_overflow(known, d, &known))
-        s.bad_value("shape", sizes_text(*want), "a product that can be counted");
+  for (int64_t d : *want)
+    if (d > 0 && __builtin_mul_overflow(known, d, &known) && (!zero || open >= 0))
+      s.bad_value("shape", sizes_text(*want), "a product that can be counted");
+  if (zero && open >= 0) return infer_beside_zero(s, *want, static_cast<size_t>(open), known);
+  if (zero) known = 0;
   auto elements = s.shape().elements();
   if (!elements) return s.output(s.dtype(), Shape(*want));
   int64_t have = *elements;
-  bool fits = open < 0 ? known == have : known == 0 ? have == 0 : have % known == 0;
+  bool fits = open < 0 ? known == have : have % known == 0;
   if (!fits)
     s.bad_shape(
         0, cat(open < 0 ? "" : "a multiple of ", known, " elements for shape ", sizes_text(*want)),
         open_size(*want, have));
-  if (open >= 0) (*want)[static_cast<size_t>(open)] = known ? have / known : 0;
+  if (open >= 0) (*want)[static_cast<size_t>(open)] = have / known;
   s.output(s.dtype(), Shape(*want));
 }
 

@@ -1,8 +1,11 @@
 // Rows and elements of a variable, changed in place.
+#include "holdfast/ops/array.h"
 #include "holdfast/ops/array/scatter_loops.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/array/write_variable.h"
+#include "holdfast/ops/math.h"
 #include "holdfast/ops/scatter.h"
+#include "holdfast/ops/slicing.h"
 
 namespace holdfast {
 namespace {
@@ -172,5 +175,27 @@ SCATTER_ND(ResourceScatterNdAdd, scatter_nd_add, Combine::kAdd, "Adds to element
            kNumbers)
 SCATTER_ND(ResourceScatterNdSub, scatter_nd_sub, Combine::kSub,
            "Subtracts from elements of a variable.", kNumbers)
+SCATTER_ND(ResourceScatterNdMin, scatter_nd_min, Combine::kMin,
+           "Elements of a variable become the smaller of themselves and the updates.", kReals)
+SCATTER_ND(ResourceScatterNdMax, scatter_nd_max, Combine::kMax,
+           "Elements of a variable become the larger of themselves and the updates.", kReals)
+
+const Variable& batch_scatter_update(const Variable& v, const IndexedSlices& s) {
+  const Tensor& rows = s.indices;
+  if (!rows.shape().has_rank() || rows.rank() < 1)
+    fail(Code::E1102, cat("batch_scatter_update: `indices` has shape ", rows.shape().text(),
+                          ", expected a known rank of 1 or more"));
+  // The number of its batch stands before each row's, so that both together are a position.
+  Sizes sizes = Sizes(shape(rows));
+  std::vector<Tensor> position;
+  for (int axis = 0; axis + 1 < rows.rank(); ++axis) {
+    Dims along(static_cast<size_t>(rows.rank()), 1);
+    along[static_cast<size_t>(axis)] = -1;
+    Tensor numbers = range(gather(shape(rows), axis));
+    position.push_back(broadcast_to(reshape(cast(numbers, rows.dtype()), along), sizes));
+  }
+  position.push_back(rows);
+  return scatter_nd_update(v, stack(position, {.axis = -1}), s.values);
+}
 
 }  // namespace holdfast

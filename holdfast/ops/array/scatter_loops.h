@@ -17,7 +17,9 @@ namespace detail {
 
 template <class T>
 T combine_one(Combine how, const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return how == Combine::kAdd ? a || b : b;
+  } else if constexpr (std::is_same_v<T, std::string>) {
     return b;
   } else {
     // Integers wrap, as in TensorFlow, and are summed unsigned so that this is defined.

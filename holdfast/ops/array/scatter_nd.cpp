@@ -33,8 +33,7 @@ Status run_scatter(Call& c) {
   Tensor& y = c.out();
   if (Status s = check_nd_indices("ScatterNd", c.in(0), y.shape()); !s.ok()) return s;
   fill_zeros(y);
-  Combine how = kNumbers.has(y.dtype()) ? Combine::kAdd : Combine::kUpdate;
-  scatter_nd_into(how, y, c.in(0), c.in(1));
+  scatter_nd_into(Combine::kAdd, y, c.in(0), c.in(1));
   return {};
 }
 
@@ -59,6 +58,10 @@ Tensors update_back(Grad& g) {
           Tensor(), g.wants(2) ? gather_nd(dy, g.x(1)) : Tensor()};
 }
 
+Tensors add_back(Grad& g) {
+  return {g.dy(), Tensor(), g.wants(2) ? gather_nd(g.dy(), g.x(1)) : Tensor()};
+}
+
 // Of equal candidates for a place, each gets the same share of what arrives there.
 Tensors extreme_back(Grad& g) {
   Tensor dy = g.dy(), indices = g.x(1);
@@ -76,7 +79,7 @@ Tensors extreme_back(Grad& g) {
 static const Op scatter_op =
     OP(ScatterNd, &scatter_nd)
         .args("indices: I, updates, shape")
-        .doc("Zeros of `shape` with updates added at the positions in `indices`.")
+        .doc("Zeros of `shape` with updates added at the positions in `indices`; texts are joined.")
         .inputs("indices: I, updates, shape: I!")
         .dtypes(kIndices, "I")
         .infer(infer_scatter)
@@ -84,10 +87,12 @@ static const Op scatter_op =
         .gradient(
             +[](Grad& g) -> Tensors { return {Tensor(), gather_nd(g.dy(), g.x(0)), Tensor()}; })
         .keeps("indices")
-        .samples("[[4], [3], [1]], uniform(3), [6]", "[[0, 1], [2, 2]], uniform(2, 2), [3, 3, 2]")
+        .samples("[[4], [3], [1]], uniform(3), [6]", "[[0, 1], [2, 2]], uniform(2, 2), [3, 3, 2]",
+                 "[[4], [3], [4]], strings(3), [6]")
         .reference(
             "(lambda y: (np.add.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), "
-            "y)[1])(np.zeros(shape, updates.dtype))");
+            "y)[1])(np.full(shape, b'', object) if updates.dtype == object else np.zeros(shape, "
+            "updates.dtype))");
 Tensor scatter_nd(const In& indices, const In& updates, const Sizes& shape) {
   Tensor ids = indices, s = shape.tensor();
   if (!shape.is_tensor()) s = host_ints(ids.dtype(), shape.ints(), s.shape());
@@ -121,9 +126,7 @@ Tensor tensor_scatter_nd_update(const In& t, const In& i, const In& u) {
 static const Op add_op =
     TENSOR_SCATTER(TensorScatterAdd, tensor_scatter_nd_add, Combine::kAdd,
                    "A copy of `tensor` with updates added at the positions.", kNumbers)
-        .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), Tensor(), g.wants(2) ? gather_nd(g.dy(), g.x(1)) : Tensor()};
-})
+        .gradient(add_back)
         .keeps("indices")
         .samples("uniform(5), [[1], [3], [1]], uniform(3)",
                  "uniform(3, 2), [[2], [0]], uniform(2, 2)")
@@ -131,6 +134,17 @@ static const Op add_op =
             "(lambda y: (np.add.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), "
             "y)[1])(np.array(tensor))");
 Tensor tensor_scatter_nd_add(const In& t, const In& i, const In& u) { return add_op({t, i, u}); }
+
+static const Op non_aliasing_add_op =
+    RAW_OP(ScatterNdNonAliasingAdd)
+        .inputs("input, indices: I, updates")
+        .dtypes(kNumbers | kBools)
+        .dtypes(kIndices, "I")
+        .doc("A copy of `input` with updates added at the positions.")
+        .infer(infer_tensor_scatter)
+        .kernel("reference", run_tensor_scatter<Combine::kAdd>)
+        .gradient(add_back)
+        .keeps("indices");
 
 static const Op sub_op =
     TENSOR_SCATTER(TensorScatterSub, tensor_scatter_nd_sub, Combine::kSub,

@@ -1,7 +1,10 @@
 // Moving pixels between space and batch.
 #include "holdfast/base/checked.h"
+#include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/slicing.h"
 #include "holdfast/ops/spatial.h"
 
 namespace holdfast {
@@ -185,6 +188,59 @@ static const Op to_space_op =
             "-1, input.shape[2])[:, crops[0][0]:(-crops[0][1] or None)]");
 Tensor batch_to_space(const In& x, const In& block, const In& crops) {
   return to_space_op({x, block, crops});
+}
+
+REGISTER(FUNCTION(&required_space_to_batch_paddings)
+             .args("input_shape: I, block_shape: I, base_paddings: I")
+             .python("required_space_to_batch_paddings")
+             .returns("paddings, crops")
+             .doc("What space_to_batch needs as paddings so that blocks fit, and batch_to_space as "
+                  "crops to take them away again.")
+             .samples("[5, 7], [2, 3]", "[5, 7], [2, 3], [[1, 0], [2, 1]]")
+             .reference("(lambda s, b, p: (lambda e: (np.stack([p[:, 0], p[:, 1] + e], 1), "
+                        "np.stack([0 * e, e], 1)))(-(s + p.sum(1)) % b))(np.asarray(input_shape), "
+                        "np.asarray(block_shape), np.zeros([len(block_shape), 2], np.int32) if "
+                        "base_paddings is None else np.asarray(base_paddings))"));
+std::tuple<Tensor, Tensor> required_space_to_batch_paddings(
+    const In& input_shape, const In& block_shape, const std::optional<In>& base_paddings) {
+  Tensor have = input_shape, block = block_shape.tensor(have.dtype());
+  if (have.rank() > 1 || block.rank() > 1)
+    fail(Code::E1102,
+         "required_space_to_batch_paddings: `input_shape` and `block_shape` are "
+         "vectors of one length");
+  Tensor none = zeros_like(block), before = none, after = none;
+  if (base_paddings) {
+    Tensor base = base_paddings->tensor(have.dtype());
+    before = gather(base, 0, {.axis = Sizes(1)});
+    after = gather(base, 1, {.axis = Sizes(1)});
+  }
+  Tensor extra = floormod(-(have + before + after), block);
+  return {stack({before, after + extra}, {.axis = 1}), stack({none, extra}, {.axis = 1})};
+}
+
+// Images, whose blocks are squares of one size.
+static Tensor square_block(const char* op, const In& x, int64_t size) {
+  if (size < 2) fail(Code::E1103, cat(op, ": `block_size` is ", size, ", expected 2 or more"));
+  Tensor t = x;
+  if (t.shape().has_rank() && t.rank() != 4)
+    fail(Code::E1102, cat(op, ": `input` is ", t.shape().text(), ", expected rank 4"));
+  return Sizes({size, size}).tensor();
+}
+REGISTER(FUNCTION(&image_to_batch)
+             .args("input, paddings: P, block_size")
+             .python("raw_ops.SpaceToBatch")
+             .doc("Square blocks of images become batches, after padding with zeros.")
+             .samples("uniform(1, 4, 4, 2), [[0, 0], [0, 0]], 2"));
+Tensor image_to_batch(const In& x, const In& paddings, int64_t block_size) {
+  return space_to_batch(x, square_block("SpaceToBatch", x, block_size), paddings);
+}
+REGISTER(FUNCTION(&batch_to_image)
+             .args("input, crops: C, block_size")
+             .python("raw_ops.BatchToSpace")
+             .doc("Batches become square blocks of images, which are then cropped.")
+             .samples("uniform(4, 2, 2, 2), [[0, 1], [0, 0]], 2"));
+Tensor batch_to_image(const In& x, const In& crops, int64_t block_size) {
+  return batch_to_space(x, square_block("BatchToSpace", x, block_size), crops);
 }
 
 }  // namespace holdfast

@@ -67,6 +67,39 @@ Tensor where(const In& condition, const std::optional<In>& x, const std::optiona
 }
 
 REGISTER(
+    FUNCTION(&select_rows)
+        .args("condition: bool, t, e")
+        .python("raw_ops.Select")
+        .doc("`t` where `condition` is true, `e` elsewhere: all of one shape, or one condition "
+             "for each row of the first axis, or one for everything.")
+        .samples("bools(3, 4), uniform(3, 4), uniform(3, 4)",
+                 "bools(3), uniform(3, 4), uniform(3, 4)", "True, uniform(3), uniform(3)")
+        .reference("np.where(np.reshape(condition, np.shape(condition) + (1,) * (t.ndim - 1)) "
+                   "if np.ndim(condition) == 1 else condition, t, e)"));
+Tensor select_rows(const In& condition, const In& t, const In& e) {
+  Tensor c = condition, x = t.tensor(e.dtype()), y = e.tensor(x.dtype());
+  if (!ranks_known({c, x}))
+    return deferred("Select", {c, x, y}, x.dtype(), x.shape(),
+                    [](std::span<const Tensor> in) { return select_rows(in[0], in[1], in[2]); });
+  if (!x.shape().compatible(y.shape()))
+    fail(Code::E1102, cat("Select: `e` is ", y.shape().text(), ", expected the shape of `t`, ",
+                          x.shape().text()));
+  bool rows = c.rank() == 1 && x.rank() > 1;
+  bool fits = c.rank() == 0 || c.shape().compatible(x.shape()) ||
+              (rows && (c.dim(0) < 0 || x.dim(0) < 0 || c.dim(0) == x.dim(0)));
+  if (!fits)
+    fail(Code::E1102,
+         cat("Select: `condition` is ", c.shape().text(), ", expected the shape of `t`, ",
+             x.shape().text(), ", one condition for each row of it, or a scalar"));
+  if (rows) {
+    Dims sizes(static_cast<size_t>(x.rank()), 1);
+    sizes[0] = -1;
+    c = reshape(c, sizes);
+  }
+  return select(c, x, y);
+}
+
+REGISTER(
     FUNCTION(&boolean_mask)
         .args("tensor, mask: M")
         .options<&BooleanMaskOptions::axis>("axis")

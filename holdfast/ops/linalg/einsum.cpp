@@ -271,7 +271,8 @@ Labels output_labels(const std::string& text, const Equation& e, const std::vect
   if (e.explicit_output) {
     bool had = false;
     Labels out = parse_term(text, e.output, std::max(0, widest), &had);
-    if (had && widest < 0) refuse(text, "the output has an ellipsis, but no input has");
+    if (!had && widest > 0)
+      refuse(text, cat("the output leaves out the ellipsis, which stands for ", widest, " axes"));
     for (int label : out)
       if (std::none_of(operands.begin(), operands.end(),
                        [&](const Term& x) { return has(x.labels, label); }))
@@ -325,13 +326,29 @@ REGISTER(FUNCTION(&einsum)
                       "'i,j->ij', [uniform(3), uniform(4)]", "'ba', [uniform(2, 3)]")
              .reference("np.einsum(equation, *inputs)"));
 Tensor einsum(const std::string& equation, const Ins& inputs) {
+  std::string output = parse(equation).output;
+  for (size_t i = 0; i < output.size(); ++i)
+    if (output[i] != '.' && output.find(output[i], i + 1) != std::string::npos)
+      refuse(equation, cat("label '", output[i], "' stands twice in the output"));
+  return einsum_to_diagonals(equation, inputs);
+}
+
+REGISTER(FUNCTION(&einsum_to_diagonals)
+             .args("equation, inputs")
+             .python("raw_ops.Einsum")
+             .doc("einsum whose output may have a label twice, and then lies on a diagonal.")
+             .samples("'ij->jii', [uniform(2, 3)]",
+                      "'ab,bc->aac', [uniform(2, 3), uniform(3, 2)]"));
+Tensor einsum_to_diagonals(const std::string& equation, const Ins& inputs) {
   Equation e = parse(equation);
   if (e.terms.size() != inputs.size())
     refuse(equation,
            cat("it has ", e.terms.size(), " terms, but there are ", inputs.size(), " inputs"));
   int widest = -1;
   Tensors given = inputs.tensors();
-  auto later = [equation](std::span<const Tensor> in) { return einsum(equation, Tensors(in)); };
+  auto later = [equation](std::span<const Tensor> in) {
+    return einsum_to_diagonals(equation, Tensors(in));
+  };
   if (!ranks_known(given))
     return deferred("einsum", given, given[0].dtype(), Shape::unknown(), later);
   auto operands = read_operands(equation, e, given, widest);

@@ -92,6 +92,19 @@ inline int64_t batch_of(const Tensor& t) {
   return n;
 }
 
+/// Which matrix of `operand` the i-th of `out` takes, as leading axes broadcast.
+inline int64_t place(const Tensor& operand, const Tensor& out, int64_t i) {
+  int64_t at = 0, stride = 1;
+  for (int axis = -3; -axis <= out.rank(); --axis) {
+    int64_t here = i % out.dim(axis);
+    i /= out.dim(axis);
+    if (-axis > operand.rank()) continue;
+    if (operand.dim(axis) > 1) at += here * stride;
+    stride *= operand.dim(axis);
+  }
+  return at;
+}
+
 /// For `Builder::kernel`: why LAPACK cannot run here, or null.
 const char* missing(const Call&);
 

@@ -286,6 +286,11 @@ Tensor matmul(const In& a, const In& b, const MatMulOptions& o) {
   if (o.transpose_b && o.adjoint_b)
     fail(Code::E1103, "matmul: got `transpose_b` and `adjoint_b`, expected one of them at most");
   Tensor x = a.weak() ? a.tensor(b.dtype()) : a.tensor(), y = b.tensor(x.dtype());
+  if (o.output_type && x.dtype() != y.dtype() && is_floating(*o.output_type)) {
+    // Bytes beside floats are floats of few digits.
+    x = cast(x, *o.output_type);
+    y = cast(y, *o.output_type);
+  }
   bool batched = x.rank() != 2 || y.rank() != 2;
   if (batched || o.output_type) {
     // The batched ops know adjoints only: a transpose is the adjoint of the conjugate.

@@ -33,6 +33,11 @@ double order(const Arg& ord, bool of_matrix) {
   return p;
 }
 
+// The largest of sizes, the axes kept as 1; of none 0, as they are never below.
+Tensor largest(const Tensor& sizes, const Axes& axis) {
+  return maximum(reduce_max(sizes, {.axis = axis, .keepdims = true}), 0);
+}
+
 // The largest singular value over two axes, those axes kept as 1.
 Tensor spectral(const Tensor& t, const Dims& axes) {
   if (!t.shape().has_rank())
@@ -50,7 +55,7 @@ Tensor spectral(const Tensor& t, const Dims& axes) {
   for (size_t i = 0; i < perm.size(); ++i)
     back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
   Tensor s = linalg::svd(transpose(t, {.perm = Sizes(perm)}), {.compute_uv = false})[0];
-  Tensor most = expand_dims(reduce_max(s, {.axis = Sizes(-1), .keepdims = true}), -1);
+  Tensor most = expand_dims(largest(s, Sizes(-1)), -1);
   return transpose(most, {.perm = Sizes(back)});
 }
 
@@ -63,11 +68,10 @@ Tensor kept(const Tensor& t, double p, const Axes& axis, bool of_matrix) {
     if (p == 2) return spectral(t, axes);
     // Largest column sum for 1, largest row sum for infinity.
     int64_t sum = p == 1 ? axes[0] : axes[1], most = p == 1 ? axes[1] : axes[0];
-    return reduce_max(reduce_sum(abs(t), {.axis = Sizes(sum), .keepdims = true}),
-                      {.axis = Sizes(most), .keepdims = true});
+    return largest(reduce_sum(abs(t), {.axis = Sizes(sum), .keepdims = true}), Sizes(most));
   }
   if (p == 1) return reduce_sum(abs(t), {.axis = axis, .keepdims = true});
-  if (std::isinf(p)) return reduce_max(abs(t), {.axis = axis, .keepdims = true});
+  if (std::isinf(p)) return largest(abs(t), axis);
   return pow(reduce_sum(pow(abs(t), p), {.axis = axis, .keepdims = true}), 1 / p);
 }
 
@@ -111,14 +115,15 @@ REGISTER(
         .python("linalg.normalize")
         .returns("normalized, norm")
         .doc("The tensor over its norm, and the norm.")
-        .samples("uniform(3, 4)", "uniform(3, 4), axis=1, ord=1")
+        .samples("uniform(3, 4)", "uniform(3, 4), axis=1, ord=1", "complexes(3, 4)",
+                 "complexes(3, 4), axis=1, ord=np.inf")
         .reference("(lambda n: (tensor / n, n))(np.linalg.norm(np.ravel(tensor) if axis is None "
                    "else tensor, "
                    "ord=None if ord == 'euclidean' else ord, axis=axis, "
                    "keepdims=True).reshape((1,) * tensor.ndim if axis is None else (-1, 1)))"));
 std::tuple<Tensor, Tensor> linalg::normalize(const In& tensor, const NormalizeOptions& o) {
   Tensor t = tensor, n = norm(t, {.ord = o.ord, .axis = o.axis, .keepdims = true});
-  return {t / n, n};
+  return {t / cast(n, t.dtype()), n};  // other norms than Euclid's of complex numbers are real
 }
 
 }  // namespace holdfast

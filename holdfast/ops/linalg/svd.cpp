@@ -76,6 +76,8 @@ Status run_svd(Call& c) {
   return status;
 }
 
+// Singular values are real, whatever their dtype: only this part of what arrives moves them.
+Tensor real_part(const Tensor& t) { return is_complex(t.dtype()) ? cast(real(t), t.dtype()) : t; }
 Tensor last(const Tensor& t) { return expand_dims(t, -1); }
 Tensor second_last(const Tensor& t) { return expand_dims(t, -2); }
 // 1 / x, and 0 where x is 0: equal singular values have no direction of their own.
@@ -137,12 +139,12 @@ static const Op svd_op =
   if (!g.attr(0).b() || (!g.has_dy(1) && !g.has_dy(2))) {
     bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
     Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
-    return {matmul(suv[1], second_last(g.dy(0)) * suv[2], {.adjoint_b = true})};
+    return {matmul(suv[1], second_last(real_part(g.dy(0))) * suv[2], {.adjoint_b = true})};
   }
   if (g.attr(1).b() && m != n)
     fail(Code::E1105,
          "Svd has no gradient where full_matrices is True and the matrix is not square");
-  return {svd_gradient(g.y(0), g.y(1), g.y(2), g.dy(0), g.dy(1), g.dy(2), m, n)};
+  return {svd_gradient(g.y(0), g.y(1), g.y(2), real_part(g.dy(0)), g.dy(1), g.dy(2), m, n)};
 }).keeps("input, s, u, v");
 
 REGISTER(FUNCTION(&linalg::svd)
@@ -157,6 +159,7 @@ REGISTER(FUNCTION(&linalg::svd)
              .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensors linalg::svd(const In& tensor, const SvdOptions& o) {
   Tensors suv = svd_op.many({tensor}, {o.compute_uv, o.full_matrices});
+  suv[0] = real(suv[0]);  // the op's are of the matrix's dtype
   if (!o.compute_uv) suv.resize(1);
   return suv;
 }

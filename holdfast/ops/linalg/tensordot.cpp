@@ -6,6 +6,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/linalg/extent.h"
+#include "holdfast/tensor/scope.h"
 
 namespace holdfast {
 namespace {
@@ -15,6 +16,8 @@ using linalg::Extent;
 // The axes of `a` and `b` to sum over: the first half of the numbers and the second, or the last
 // and the first few.
 std::pair<Dims, Dims> read_axes(const Tensor& axes, const Tensor& a, const Tensor& b) {
+  bool none = axes.rank() == 2 && axes.dim(0) == 2 && axes.size() == 0;  // [[], []], of any dtype
+  if (none) return {};
   if (!kIndices.has(axes.dtype()))
     fail(Code::E1103, cat("tensordot: `axes` is ", name(axes.dtype()), axes.shape().text(),
                           ", expected integers"));
@@ -72,6 +75,19 @@ Tensor as_matrix(const Tensor& t, const Dims& summed, bool free_first,
       free_first ? std::vector<Extent>{rows, inner} : std::vector<Extent>{inner, rows});
 }
 
+// What is left of both shapes, as far as that is known before the program runs.
+Shape shape_without(const Tensor& x, const Tensor& y, const Tensor& axes) {
+  Tensor known = axes.is_symbolic() && !symbol_of(axes)->unknown ? symbol_of(axes)->known : axes;
+  if (!ranks_known({x, y}) || !known || known.is_symbolic()) return Shape::unknown();
+  auto [of_x, of_y] = read_axes(known, x, y);
+  Dims left;
+  for (auto [t, summed] : {std::pair{&x, &of_x}, std::pair{&y, &of_y}})
+    for (int64_t i = 0; i < t->rank(); ++i)
+      if (std::find(summed->begin(), summed->end(), i) == summed->end())
+        left.push_back(t->dim(static_cast<int>(i)));
+  return Shape(left);
+}
+
 }  // namespace
 
 REGISTER(FUNCTION(&tensordot)
@@ -87,7 +103,7 @@ Tensor tensordot(const In& a, const In& b, const In& axes) {
   Tensor x = a.weak() ? a.tensor(b.dtype()) : a.tensor(), y = b.tensor(x.dtype());
   Tensor over = axes;
   if (!ranks_known({x, y}) || over.is_symbolic())
-    return deferred("tensordot", {x, y, over}, x.dtype(), Shape::unknown(),
+    return deferred("tensordot", {x, y, over}, x.dtype(), shape_without(x, y, over),
                     [](std::span<const Tensor> in) { return tensordot(in[0], in[1], in[2]); });
   auto [of_x, of_y] = read_axes(over, x, y);
   for (size_t i = 0; i < of_x.size(); ++i) {

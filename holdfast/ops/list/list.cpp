@@ -12,18 +12,11 @@ namespace holdfast {
 namespace {
 
 constexpr DTypes kLists{DType::kVariant};
+constexpr int64_t kMostElements = int64_t{1} << 27;  // what a wrong index may not make a list of
 
 void gives_list(Infer& s) { s.output(DType::kVariant, Shape{}); }
 
 int64_t index_of(const Tensor& t) { return copy_to(t, cpu()).to_int(); }
-
-// Whether a list of `n` elements can be held at all.
-Status room_for(const Call& c, int64_t n) {
-  int64_t limit = cpu()->memory().limit;
-  if (n <= (limit > 0 ? limit : int64_t{1} << 40) / static_cast<int64_t>(sizeof(Tensor))) return {};
-  return {Code::E0702, cat(c.op.name, ": no memory for a list of ", n, " elements"),
-          cat("the limit is ", limit, " bytes")};
-}
 
 // One index or length.
 void need_number(const Infer& s, int i) { s.need_rank(i, 0, 0); }
@@ -69,7 +62,9 @@ Status run_reserve(Call& c) {
   int64_t n = index_of(c.in());
   if (n < 0)
     return {Code::E1103, cat(c.op.name, ": a list of ", n, " elements"), "a length is 0 or more"};
-  if (Status s = room_for(c, n); !s.ok()) return s;
+  if (n > kMostElements)
+    return {Code::E1103, cat(c.op.name, ": ", n, " elements"),
+            cat("a list has at most ", kMostElements, " elements")};
   c.set_out(0, make_list(std::vector<Tensor>(static_cast<size_t>(n))));
   return {};
 }
@@ -84,18 +79,27 @@ Status run_push(Call& c) {
 Status run_set(Call& c) {
   int64_t i = index_of(c.in(1));
   if (i < 0) return {Code::E1103, cat(c.op.name, ": index ", i), "an index counts from 0"};
-  if (Status s = room_for(c, i); !s.ok()) return s;
+  auto length = static_cast<int64_t>(list_value(c.in()).items.size());
+  if (i >= length && !c.attr(0).b())
+    return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
+            "a list grows only if it is made for that, as by `dynamic_size=True` of a TensorArray"};
+  if (i >= kMostElements)
+    return {Code::E1103, cat(c.op.name, ": index ", i),
+            cat("a list has at most ", kMostElements, " elements")};
   auto items = items_to_change(c.in());
-  if (i >= static_cast<int64_t>(items.size())) items.resize(static_cast<size_t>(i) + 1);
+  if (i >= length) items.resize(static_cast<size_t>(i) + 1);
   items[static_cast<size_t>(i)] = c.in(2);
   c.set_out(0, make_list(std::move(items)));
   return {};
 }
 
 Status run_resize(Call& c) {
-  if (Status s = room_for(c, index_of(c.in(1))); !s.ok()) return s;
+  int64_t n = std::max<int64_t>(index_of(c.in(1)), 0);
+  if (n > kMostElements)
+    return {Code::E1103, cat(c.op.name, ": ", n, " elements"),
+            cat("a list has at most ", kMostElements, " elements")};
   auto items = items_to_change(c.in());
-  items.resize(static_cast<size_t>(std::max<int64_t>(index_of(c.in(1)), 0)));
+  items.resize(static_cast<size_t>(n));
   c.set_out(0, make_list(std::move(items)));
   return {};
 }
@@ -211,6 +215,12 @@ Status run_zeros(Call& c) {
   return {};
 }
 
+Tensor rows_of(const Tensor& x) {
+  if (x.rank() > 0 && x.dim(0) != kUnknown) return Tensor::scalar(static_cast<int32_t>(x.dim(0)));
+  Tensor sizes = shape(x);
+  return list_get(list_unstack(sizes), 0, {sizes.dtype(), Shape{}});
+}
+
 Builder& lists(Builder& b, KernelFn run) {
   for (DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda}) b.kernel_for(kind, "list", run);
   return b.dtypes(kLists, "L").dtypes(kIndices, "I").dtypes(kAll | kLists);
@@ -241,6 +251,7 @@ const Op push = lists(RAW_OP(TensorListPushBack)
 const Op set = lists(RAW_OP(TensorListSetItem)
                          .doc("A list with another element at an index.")
                          .inputs("input_handle: L, index: I!, item")
+                         .attr("resize_if_index_out_of_bounds", false)
                          .infer(+[](Infer& s) {
   need_number(s, 1);
   gives_list(s);
@@ -318,7 +329,8 @@ const Op unstack_op = lists(RAW_OP(TensorListFromTensor)
                                 .gradient(+[](Grad& g) -> Tensors {
   Shape row = g.x().shape();
   if (row.rank() > 0) row = Shape(std::span<const int64_t>(row.begin() + 1, row.end()));
-  return {list_stack(g.dy(), {g.x().dtype(), row})};
+  // A list may have grown since: what was written behind the rows is none of them.
+  return {list_stack(list_resize(g.dy(), rows_of(g.x())), {g.x().dtype(), row})};
 }),
                             run_unstack);
 
@@ -353,7 +365,9 @@ Tensor list_reserve(const ElementType& e, In count) {
   return reserve({count}, Attrs{Arg(e.dtype), Arg(e.shape)});
 }
 Tensor list_push(In list, In value) { return push({list, value}); }
-Tensor list_set(In list, In index, In value) { return set({list, index, value}); }
+Tensor list_set(In list, In index, In value, bool grows) {
+  return set({list, index, value}, Attrs{Arg(grows)});
+}
 Tensor list_get(In list, In index, const ElementType& e) {
   return get({list, index}, Attrs{Arg(e.dtype), Arg(e.shape)});
 }

@@ -149,7 +149,7 @@ static const Op argmax_op = HOLDFAST_ARG(ArgMax, argmax)
                                     "equals; along axis 0 where none is given.")
                                 .reference("np.argmax(input, axis=axis or 0)");
 Tensor argmax(const In& x, const ArgOptions& o) {
-  return argmax_op({x, Sizes(o.axis.value_or(0)).tensor()}, {o.output_type});
+  return argmax_op({x, (o.axis ? *o.axis : Sizes(0)).tensor()}, {o.output_type});
 }
 
 static const Op argmin_op = HOLDFAST_ARG(ArgMin, argmin)
@@ -160,7 +160,7 @@ static const Op argmin_op = HOLDFAST_ARG(ArgMin, argmin)
                                     "equals; along axis 0 where none is given.")
                                 .reference("np.argmin(input, axis=axis or 0)");
 Tensor argmin(const In& x, const ArgOptions& o) {
-  return argmin_op({x, Sizes(o.axis.value_or(0)).tensor()}, {o.output_type});
+  return argmin_op({x, (o.axis ? *o.axis : Sizes(0)).tensor()}, {o.output_type});
 }
 
 }  // namespace holdfast

@@ -20,6 +20,19 @@ Status join_strings(Call& c) {
   return {};
 }
 
+Tensor as_complex(const Tensor& x) { return complex(x, zeros_like(x)); }
+
+// The real part in the dtype of `x`.
+Tensor real_part(const Tensor& x) { return is_complex(x.dtype()) ? as_complex(real(x)) : x; }
+
+// Real numbers sit on steps. A complex one turns on the circle: only what is across its direction
+// counts, the less the farther out it lies.
+Tensors sign_gradient(Grad& g) {
+  if (!is_complex(g.x().dtype())) return {zeros_like(g.dy())};
+  Tensor turned = g.y() * complex(zeros_like(real(g.x())), imag(g.dy() * conj(g.y())));
+  return {divide_no_nan(turned, as_complex(abs(g.x())))};
+}
+
 }  // namespace
 
 static const Op add_op = OP(AddV2, &add)
@@ -36,6 +49,17 @@ static const Op add_op = OP(AddV2, &add)
                                       "ints(5), ints(5)", "complexes(3), complexes(3)")
                              .reference("x + y");
 Tensor add(const In& x, const In& y) { return add_op(x, y); }
+
+static const Op old_add_op = RAW_OP(Add)
+                                 .inputs("x, y")
+                                 .outputs("z")
+                                 .dtypes(kNumbers | kStrings)
+                                 .doc("AddV2 by its older name.")
+                                 .elementwise(Scalar::kAdd)
+                                 .kernel("strings", join_strings, kStrings)
+                                 .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy(), g.dy()};
+}).keeps("");
 
 static const Op sub_op =
     OP(Sub, &subtract)
@@ -91,7 +115,8 @@ static const Op squared_difference_op =
         .doc("(x - y)^2, element by element; |x - y|^2 of complex numbers.")
         .elementwise(Scalar::kSquaredDifference)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor d = g.dy() * 2 * (g.x(0) - g.x(1));
+  // Of complex numbers a square is real: only the real part of what arrives moves it.
+  Tensor d = real_part(g.dy()) * 2 * (g.x(0) - g.x(1));
   return {d, g.wants(1) ? -d : Tensor()};
 })
         .keeps("x, y")
@@ -141,7 +166,8 @@ static const Op complex_abs_op =
         .dtypes(kComplexes)
         .doc("|x| of complex numbers.")
         .infer(+[](Infer& s) { s.output(real_of(s.dtype()), s.shape()); })
-        .kernel("reference", +[](Call& c) -> Status {
+        .kernel("reference",
+                +[](Call& c) -> Status {
   const Tensor& x = c.in();
   Tensor& y = c.out();
   auto run = [&]<class T>(std::complex<T>) {
@@ -152,9 +178,11 @@ static const Op complex_abs_op =
   };
   x.dtype() == DType::kComplex64 ? run(complex64{}) : run(complex128{});
   return {};
-}).gradient(+[](Grad& g) -> Tensors {
-  return {complex(g.dy(), zeros_like(g.dy())) * sign(g.x())};
-}).keeps("x");
+})
+        .gradient(+[](Grad& g) -> Tensors {
+  // x / |x| as a quotient and not as sign(x): the second order looks at both.
+  return {divide_no_nan(as_complex(g.dy()) * g.x(), as_complex(g.y()))};
+}).keeps("x, output");
 
 Tensor abs(const In& x) {
   Tensor t = x;
@@ -167,10 +195,10 @@ static const Op sign_op = OP(Sign, &sign)
                               .dtypes(kSigned)
                               .doc("-1, 0 or 1, as x is; x / |x| of a complex number.")
                               .elementwise(Scalar::kSign)
-                              .gradient(+[](Grad& g) -> Tensors { return {zeros_like(g.dy())}; })
-                              .keeps("")
-                              .samples("uniform(3, 4)", "ints(5)")
-                              .reference("np.sign(x)");
+                              .gradient(sign_gradient)
+                              .keeps("x, output")
+                              .samples("uniform(3, 4)", "ints(5)", "complexes(3)")
+                              .reference("x / np.abs(x) if x.dtype.kind == 'c' else np.sign(x)");
 Tensor sign(const In& x) { return sign_op(x); }
 
 REGISTER(FUNCTION(&scalar_mul)

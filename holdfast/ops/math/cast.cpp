@@ -50,9 +50,19 @@ Range range_of(DType d) {
   return r;
 }
 
+int digits_of(DType d) { return d == bfloat16 ? 8 : d == float16 ? 11 : d == float32 ? 24 : 53; }
+
+// The number of the float dtype `in` next to `x` that is not beyond it.
+double towards_zero(double x, DType in) {
+  int exponent = 0;
+  double fraction = std::frexp(x, &exponent);
+  int digits = digits_of(in);
+  return std::ldexp(std::trunc(std::ldexp(fraction, digits)), exponent - digits);
+}
+
 // The highest number of the float dtype `in` that the integer dtype `out` holds.
 double highest_whole(DType in, DType out) {
-  int digits = in == bfloat16 ? 8 : in == float16 ? 11 : in == float32 ? 24 : 53;
+  int digits = digits_of(in);
   bool is_signed = kSignedInts.has(out);
   int bits = static_cast<int>(size_of(out)) * 8 - is_signed;
   return bits > digits ? std::ldexp(std::ldexp(1.0, digits) - 1, bits - digits)
@@ -61,7 +71,7 @@ double highest_whole(DType in, DType out) {
 
 Tensor saturate(const Tensor& t, DType to) {
   DType from = t.dtype();
-  if (from == to || is_bool(from)) return cast(t, to);
+  if (is_bool(from) || (from == to && is_integer(to))) return cast(t, to);
   if (is_integer(from)) {
     if (!is_integer(to)) {
       Range in = range_of(from), out = range_of(to);
@@ -81,8 +91,11 @@ Tensor saturate(const Tensor& t, DType to) {
     return cast(x, to);
   }
   Range in = range_of(from), out = range_of(to);
-  if (is_integer(to)) out.high = highest_whole(from, to);
-  if (in.low >= out.low && in.high <= out.high) return cast(t, to);
+  if (is_integer(to))
+    out.high = highest_whole(from, to);
+  else
+    out = {towards_zero(out.low, from), towards_zero(out.high, from)};
+  // Also where the range is no smaller: an infinity is beyond either.
   return cast(clip_by_value(t, std::max(in.low, out.low), std::min(in.high, out.high)), to);
 }
 

@@ -117,8 +117,8 @@ static const Op reciprocal_grad_op = RAW_OP(ReciprocalGrad)
                                          .doc("-dy * y * y: the gradient of 1 / x where y = 1 / x.")
                                          .elementwise(Scalar::kReciprocalGrad)
                                          .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = conj(g.x(0));
-  return {g.wants(0) ? g.dy() * -2 * conj(g.x(1)) * y : Tensor(),
+  Tensor y = g.x(0);
+  return {g.wants(0) ? conj(g.dy()) * -2 * g.x(1) * conj(y) : Tensor(),
           g.wants(1) ? -(g.dy() * y * y) : Tensor()};
 }).keeps("y, dy");
 

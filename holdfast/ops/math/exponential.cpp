@@ -11,8 +11,9 @@ static const Op sqrt_grad_op = RAW_OP(SqrtGrad)
                                    .doc("dy / (2 y): the gradient of sqrt(x) where y = sqrt(x).")
                                    .elementwise(Scalar::kSqrtGrad)
                                    .gradient(+[](Grad& g) -> Tensors {
-  Tensor a = g.dy() / conj(g.x(0));
-  return {g.wants(0) ? -conj(a) * (g.x(1) * 0.5 / g.x(0)) : Tensor(),
+  // dy / (2 conj(y)): complex y is looked at through its conjugate, so what arrives for it is too.
+  Tensor a = g.dy() / g.x(0);
+  return {g.wants(0) ? -conj(a) * (g.x(1) * 0.5 / conj(g.x(0))) : Tensor(),
           g.wants(1) ? a * 0.5 : Tensor()};
 }).keeps("y, dy");
 
@@ -36,9 +37,9 @@ static const Op rsqrt_grad_op =
         .doc("-dy * y^3 / 2: the gradient of 1 / sqrt(x) where y = 1 / sqrt(x).")
         .elementwise(Scalar::kRsqrtGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = conj(g.x(0)), square_y = square(y);
-  return {g.wants(0) ? g.dy() * -1.5 * conj(g.x(1)) * square_y : Tensor(),
-          g.wants(1) ? g.dy() * -0.5 * square_y * y : Tensor()};
+  Tensor y = g.x(0);
+  return {g.wants(0) ? conj(g.dy()) * -1.5 * g.x(1) * square(conj(y)) : Tensor(),
+          g.wants(1) ? g.dy() * -0.5 * square(y) * y : Tensor()};
 }).keeps("y, dy");
 
 static const Op rsqrt_op =
@@ -50,7 +51,7 @@ static const Op rsqrt_op =
         .elementwise(Scalar::kRsqrt)
         .gradient(+[](Grad& g) -> Tensors { return {rsqrt_grad_op(g.y(), g.dy())}; })
         .keeps("output")
-        .samples("positive(3, 4)")
+        .samples("positive(3, 4)", "complexes(3)")
         .reference("1 / np.sqrt(x)");
 Tensor rsqrt(const In& x) { return rsqrt_op(x); }
 

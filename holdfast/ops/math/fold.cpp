@@ -228,6 +228,7 @@ Dims fold_axes(const Call& c, int i) {
 void infer_fold(Infer& s) {
   bool keep = s.attr(0).b();
   const Shape& x = s.shape();
+  s.need_rank(1, 0, 1);
   auto given = s.ints(1);
   if (!x.has_rank()) return s.output(s.dtype(), Shape::unknown());
   if (!given) return s.output(s.dtype(), keep ? Shape::of_rank(x.rank()) : Shape::unknown());

@@ -25,7 +25,9 @@ Status run_fold(Call& c) {
 
 Tensor call(const Op& op, const In& x, const ReduceOptions& o) {
   Tensor t = x;
-  return op({t, axes_input(t, o.axis)}, {o.keepdims});
+  Tensor y = op({t, axes_input(t, o.axis)}, {o.keepdims});
+  // Over all axes, however many there are, one number is left.
+  return o.axis || o.keepdims || t.shape().has_rank() ? y : reshape(y, Sizes(Dims{}));
 }
 
 // dy / count, spread over what was averaged.
@@ -145,7 +147,12 @@ static const Op norm_op =
             "Square root of the sum of squared magnitudes over axes; over all of them where none "
             "is given.")
         .kernel("fold", run_fold<Fold::kSquares>)
-        .gradient(+[](Grad& g) -> Tensors { return {g.x() * unfold(g.dy() / g.y(), g), Tensor()}; })
+        .gradient(+[](Grad& g) -> Tensors {
+  // A norm is real, in whatever dtype it stands.
+  Tensor dy = g.dy();
+  if (is_complex(dy.dtype())) dy = complex(real(dy), zeros_like(real(dy)));
+  return {g.x() * unfold(dy / g.y(), g), Tensor()};
+})
         .keeps("input, axis, output")
         .HOLDFAST_REDUCTION_SAMPLES.reference(
             "np.sqrt(np.sum(np.abs(input_tensor) ** 2, axis=axis, "

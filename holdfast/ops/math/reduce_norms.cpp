@@ -41,7 +41,24 @@ Tensor clip_by_norm(const In& t, const In& clip_norm, const Axes& axes) {
   // At zero the square root has no slope; neither branch may pass through it.
   Tensor positive = squares > 0;
   Tensor norm = where(positive, sqrt(where(positive, squares, ones_like(squares))), squares);
-  return x * most / maximum(norm, most);
+  Tensor clipped = x * most / maximum(norm, most);
+  if (!clipped.shape().compatible(x.shape()))
+    fail(Code::E1102, cat("clip_by_norm: `clip_norm` is ", most.shape().text(),
+                          ", expected one that broadcasts to `t`, ", x.shape().text()));
+  return clipped;
+}
+
+REGISTER(FUNCTION(&clip_by_average_norm)
+             .args("t, clip_norm")
+             .python("compat.v1.clip_by_average_norm")
+             .doc("`t` scaled down so that its norm over its number of elements is at most "
+                  "`clip_norm`.")
+             .samples("uniform(3, 4), 0.01", "[3.0, 4.0], 8.0")
+             .reference("(lambda n: np.asarray(t) * clip_norm / np.maximum(n, clip_norm))"
+                        "(np.sqrt(np.sum(np.square(t))) / np.size(t))"));
+Tensor clip_by_average_norm(const In& t, const In& clip_norm) {
+  Tensor x = t, most = clip_norm.tensor(x.dtype());
+  return clip_by_norm(x, most * cast(size(x), x.dtype()));
 }
 
 REGISTER(FUNCTION(&clip_by_global_norm)

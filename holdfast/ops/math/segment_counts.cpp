@@ -35,22 +35,24 @@ std::optional<int64_t> one_size(const Infer& s, int i, const char* argument) {
 
 // Inputs: input [n] or [rows, n], size, weights (as input, or empty); attribute 0: binary_output.
 void infer_bincount(Infer& s) {
-  s.need_rank(0, 0, 2);
+  bool flat = s.op().attrs.empty();  // the older op counts all rows together
+  if (!flat) s.need_rank(0, 0, 2);
+  s.need_rank(1, 0, 0);
   const Shape &x = s.shape(0), &w = s.shape(2);
   auto size = one_size(s, 1, "size");
   bool weighted = !(w.has_rank() && w.elements() == 0);
   if (weighted && !w.compatible(x))
     s.bad_shape(2, cat("the shape of `input`, ", x.text(), ", or no element"));
-  if (!x.has_rank()) return s.output(s.dtype(2), Shape::unknown());
-  s.output(s.dtype(2),
-           x.rank() == 2 ? Shape{x[0], size.value_or(kUnknown)} : Shape{size.value_or(kUnknown)});
+  if (!x.has_rank() && !flat) return s.output(s.dtype(2), Shape::unknown());
+  s.output(s.dtype(2), x.rank() == 2 && !flat ? Shape{x[0], size.value_or(kUnknown)}
+                                              : Shape{size.value_or(kUnknown)});
 }
 
 Status run_bincount(Call& c) {
   const Tensor &x = c.in(0), &w = c.in(2);
   Tensor& y = c.out();
-  int64_t size = y.dim(-1), columns = x.rank() == 2 ? x.dim(1) : x.size();
-  bool binary = c.attr(0).b(), weighted = w.size() > 0;
+  int64_t size = y.dim(-1), columns = y.rank() == 2 ? x.dim(1) : x.size();
+  bool binary = !c.op.attrs.empty() && c.attr(0).b(), weighted = w.size() > 0;
   Status status;
   visit_counters(y.dtype(), [&]<class T>(T) {
     T* out = y.mutable_data<T>();
@@ -59,7 +61,7 @@ Status run_bincount(Call& c) {
       for (int64_t i = 0, n = x.size(); i < n; ++i) {
         auto v = static_cast<int64_t>(x.data<I>()[i]);
         if (v < 0) {
-          status = {Code::E1103, cat("DenseBincount: `input` holds ", v, " at position ", i,
+          status = {Code::E1103, cat(c.op.name, ": `input` holds ", v, " at position ", i,
                                      ", expected 0 or more")};
           return;
         }
@@ -137,6 +139,17 @@ static const Op bincount_op =
         .no_gradient()
         .doc(
             "How often each of 0 ... size - 1 occurs in each row, or the sum of the weights there.")
+        .infer(infer_bincount)
+        .kernel("reference", run_bincount);
+
+static const Op flat_bincount_op =
+    RAW_OP(Bincount)
+        .inputs("arr: Tidx, size: Tsize!, weights")
+        .outputs("bins")
+        .dtypes(kIndices, "Tidx")
+        .dtypes(kCounters)
+        .no_gradient()
+        .doc("How often each of 0 ... size - 1 occurs, or the sum of the weights there.")
         .infer(infer_bincount)
         .kernel("reference", run_bincount);
 

@@ -12,7 +12,7 @@ namespace {
 
 void infer_unsorted(Infer& s) {
   const Shape &data = s.shape(0), &ids = s.shape(1);
-  s.need_rank(2, 0, 1);
+  s.need_rank(2, 0, 0);
   auto n = s.ints(2);
   if (n && n->size() != 1) s.bad_value("num_segments", Shape(*n).text(), "one number");
   if (n && (*n)[0] < 0) s.bad_value("num_segments", cat((*n)[0]), "0 or more");

@@ -171,9 +171,8 @@ static const Op tanh_grad_op =
         .doc("dy * (1 - y * y): the gradient of tanh(x) where y = tanh(x).")
         .elementwise(Scalar::kTanhGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = conj(g.x(0));
-  return {g.wants(0) ? g.dy() * -2 * conj(g.x(1)) * y : Tensor(),
-          g.wants(1) ? g.dy() * (1 - square(y)) : Tensor()};
+  return {g.wants(0) ? conj(g.dy()) * -2 * g.x(1) * conj(g.x(0)) : Tensor(),
+          g.wants(1) ? g.dy() * (1 - square(g.x(0))) : Tensor()};
 }).keeps("y, dy");
 
 static const Op tanh_op =

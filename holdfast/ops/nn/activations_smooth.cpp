@@ -15,8 +15,8 @@ static const Op sigmoid_grad_op =
         .doc("dy * y * (1 - y): the gradient of sigmoid(x) where y = sigmoid(x).")
         .elementwise(Scalar::kSigmoidGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = conj(g.x(0));
-  return {g.wants(0) ? g.dy() * conj(g.x(1)) * (1 - 2 * y) : Tensor(),
+  Tensor y = g.x(0);
+  return {g.wants(0) ? conj(g.dy()) * g.x(1) * (1 - 2 * conj(y)) : Tensor(),
           g.wants(1) ? g.dy() * y * (1 - y) : Tensor()};
 }).keeps("y, dy");
 

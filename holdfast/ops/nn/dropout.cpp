@@ -49,15 +49,19 @@ Tensor drop(const char* function, const In& input, const In& rate, const Axes& n
     keep = rate;
     if (keep.shape().has_rank() && keep.rank() != 0)
       fail(Code::E1102, cat(function, ": `rate` is ", type_text(keep), ", expected a scalar"));
-    if (keep.dtype() != x.dtype()) {
-      if (!kFloats.has(keep.dtype()))
-        fail(Code::E1101,
-             cat(function, ": `rate` is ", type_text(keep), ", expected ", name(x.dtype())));
-      keep = cast(keep, x.dtype());
+    if (!kReals.has(keep.dtype()))
+      fail(Code::E1101, cat(function, ": `rate` is ", type_text(keep), ", expected a number"));
+    if (!keep.is_symbolic()) {
+      double r = cast(keep, float64).to_vector<double>()[0];
+      check(r);
+      if (r == 0) return identity(x);
     }
+    if (keep.dtype() != x.dtype()) keep = cast(keep, x.dtype());
     scale = 1 / (1 - keep);
   }
   Tensor kept = greater_equal(draw(noise_sizes(function, x, noise_shape), x.dtype()), keep);
+  // Decisions of a shape that is not known yet are made for what `x` holds.
+  if (!kept.shape().is_full()) kept = broadcast_to(kept, Sizes(shape(x)));
   return where(kept, In(x * scale), In(Tensor::scalar(0, x.dtype())));
 }
 
@@ -91,6 +95,16 @@ Tensor stateless_dropout(const In& x, const In& rate, const In& seed,
     return random::stateless_uniform(shape, seed,
                                      {.dtype = d, .alg = o.rng_alg.value_or("auto_select")});
   });
+}
+
+REGISTER(FUNCTION(&general_dropout)
+             .args("x, rate: R, uniform")
+             .python("nn.experimental.general_dropout")
+             .doc("dropout by numbers in [0, 1) that the caller drew.")
+             .samples("uniform(3, 4), 0.5, uniform(3, 4, low=0, high=1)")
+             .reference("np.where(uniform >= rate, x / (1 - rate), 0)"));
+Tensor general_dropout(const In& x, const In& rate, const In& uniform) {
+  return drop("general_dropout", x, rate, {}, [&](const Sizes&, DType) { return Tensor(uniform); });
 }
 
 }  // namespace holdfast::nn

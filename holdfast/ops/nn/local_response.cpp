@@ -42,6 +42,46 @@ Status run_lrn(Call& c) {
   return {};
 }
 
+// With s = bias + alpha * (squares near i): dx[i] = dy[i] s[i]^-beta - 2 alpha beta x[i] (the sum
+// of dy[k] x[k] s[k]^(-beta - 1) near i).
+Status run_lrn_grad(Call& c) {
+  const Tensor &dy = c.in(0), &x = c.in(1);
+  Tensor& dx = c.out();
+  int64_t n = x.dim(-1), rows = n ? x.size() / n : 0, radius = std::min(c.attr(kRadius).i(), n);
+  visit_floats(x.dtype(), [&]<class T>(T) {
+    using W = float_of<T>;
+    W bias = static_cast<W>(c.attr(kBias).f()), alpha = static_cast<W>(c.attr(kAlpha).f()),
+      beta = static_cast<W>(c.attr(kBeta).f());
+    parallel_for(rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
+                 [&](int64_t begin, int64_t end) {
+      std::vector<W> scaled(static_cast<size_t>(n)), part(static_cast<size_t>(n));
+      auto near = [&](int64_t i, auto&& value) {
+        W sum(0);
+        for (int64_t k = std::max<int64_t>(0, i - radius); k < std::min(n, i + radius + 1); ++k)
+          sum += value(k);
+        return sum;
+      };
+      for (int64_t r = begin; r < end; ++r) {
+        auto at = [&](const Tensor& t, int64_t k) {
+          return static_cast<W>(t.data<T>()[r * n + k]);
+        };
+        for (int64_t i = 0; i < n; ++i) {
+          W norm = bias + alpha * near(i, [&](int64_t k) { return at(x, k) * at(x, k); });
+          auto k = static_cast<size_t>(i);
+          scaled[k] = at(dy, i) * std::pow(norm, -beta);
+          part[k] = scaled[k] * at(x, i) / norm;
+        }
+        for (int64_t i = 0; i < n; ++i) {
+          W sum = near(i, [&](int64_t k) { return part[static_cast<size_t>(k)]; });
+          dx.mutable_data<T>()[r * n + i] =
+              static_cast<T>(scaled[static_cast<size_t>(i)] - 2 * alpha * beta * at(x, i) * sum);
+        }
+      }
+    });
+  });
+  return {};
+}
+
 // Ones within `radius` of the diagonal: multiplied by it, a row holds sums over neighbouring
 // channels.
 Tensor band(const Tensor& x, int64_t radius) {
@@ -53,6 +93,36 @@ Tensor band(const Tensor& x, int64_t radius) {
       ones[static_cast<size_t>(i * n + k)] = std::abs(i - k) <= radius ? 1.0f : 0.0f;
   return cast(Tensor::of<float>(ones, Shape{n, n}), x.dtype());
 }
+
+// What flows back through LRN.
+Tensor lrn_back(const Tensor& x, const Tensor& dy, const Arg& radius, double bias, double alpha,
+                double beta) {
+  Tensor near = band(x, radius.i());
+  auto sum = [&](const Tensor& t) {
+    return reshape(matmul(reshape(t, {-1, x.dim(-1)}), near), shape(x));
+  };
+  Tensor norm = bias + alpha * sum(square(x)), scaled = dy * pow(norm, -beta);
+  return scaled - 2 * alpha * beta * x * sum(scaled * x / norm);
+}
+
+// The same as a raw op, for programs that write the gradient themselves.
+const Op grad_op = RAW_OP(LRNGrad)
+                       .inputs("input_grads, input_image, output_image")
+                       .dtypes(kFloats)
+                       .attr("depth_radius", 5)
+                       .attr("bias", 1.0)
+                       .attr("alpha", 1.0)
+                       .attr("beta", 0.5)
+                       .doc("Gradient of LRN.")
+                       .infer(+[](Infer& s) {
+  if (s.attr(kRadius).i() < 0) s.bad_value("depth_radius", cat(s.attr(kRadius).i()), "0 or more");
+  for (int i = 0; i < 3; ++i) {
+    s.need_rank(i, 4, 4);
+    if (!s.shape(i).compatible(s.shape(0)))
+      s.bad_shape(i, cat("shape ", s.shape(0).text(), ", that of `input_grads`"));
+  }
+  s.output(s.dtype(), s.shape(1));
+}).kernel("reference", run_lrn_grad);
 
 }  // namespace
 
@@ -74,13 +144,8 @@ static const Op op =
 })
         .kernel("reference", run_lrn)
         .gradient(+[](Grad& g) -> Tensors {
-  double bias = g.attr(kBias).f(), alpha = g.attr(kAlpha).f(), beta = g.attr(kBeta).f();
-  Tensor x = g.x(), dy = g.dy(), near = band(x, g.attr(kRadius).i());
-  auto sum = [&](const Tensor& t) {
-    return reshape(matmul(reshape(t, {-1, x.dim(-1)}), near), shape(x));
-  };
-  Tensor norm = bias + alpha * sum(square(x)), scaled = dy * pow(norm, -beta);
-  return {scaled - 2 * alpha * beta * x * sum(scaled * x / norm)};
+  return {lrn_back(g.x(), g.dy(), g.attr(kRadius), g.attr(kBias).f(), g.attr(kAlpha).f(),
+                   g.attr(kBeta).f())};
 })
         .keeps("input")
         .samples("uniform(2, 3, 2, 7)",

@@ -98,9 +98,9 @@ Tensor nn::compute_average_loss(const In& per_example_loss, const AverageLossOpt
     if (batch.rank() != 0)
       fail(Code::E1102, cat("compute_average_loss: `global_batch_size` is ", batch.shape().text(),
                             ", expected a scalar"));
-    if (!batch.is_symbolic() && o.global_batch_size->ints()[0] <= 0)
+    if (!batch.is_symbolic() && o.global_batch_size->ints()[0] < 0)
       fail(Code::E1103, cat("compute_average_loss: `global_batch_size` is ",
-                            o.global_batch_size->ints()[0], ", expected 1 or more"));
+                            o.global_batch_size->ints()[0], ", expected 0 or more"));
   } else {
     batch = gather(shape(loss), 0);  // one replica: the batch at hand is all of it
   }
@@ -110,7 +110,7 @@ Tensor nn::compute_average_loss(const In& per_example_loss, const AverageLossOpt
     for (int i = weight.rank(); i < loss.rank(); ++i) weight = expand_dims(weight, -1);
     loss = loss * weight;
   }
-  return reduce_sum(loss) / cast(batch, loss.dtype());
+  return divide_no_nan(reduce_sum(loss), cast(batch, loss.dtype()));  // no example: no loss
 }
 
 REGISTER(FUNCTION(&nn::scale_regularization_loss)

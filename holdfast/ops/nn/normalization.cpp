@@ -59,8 +59,9 @@ std::tuple<Tensor, Tensor> nn::weighted_moments(const In& input, const Sizes& ax
                                                 const WeightedMomentsOptions& o) {
   Tensor x = input, y = wide(x), w = as(frequency_weights.tensor(y.dtype()), y.dtype());
   auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = axes, .keepdims = true}); };
-  Tensor total = sum(w + zeros_like(y)), mean = sum(w * y) / total;
-  Tensor variance = sum(w * squared_difference(y, mean)) / total;
+  // Where all weights are zero, both are.
+  Tensor total = sum(w + zeros_like(y)), mean = divide_no_nan(sum(w * y), total);
+  Tensor variance = divide_no_nan(sum(w * squared_difference(y, mean)), total);
   return {as(without(mean, axes, o.keepdims), x.dtype()),
           as(without(variance, axes, o.keepdims), x.dtype())};
 }

@@ -1,12 +1,16 @@
 // The public pools.
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/nn/conv_call.h"
 #include "holdfast/ops/nn/numpy_reference.h"
 #include "holdfast/ops/nn/pool_raw.h"
 #include "holdfast/ops/pooling.h"
+#include "holdfast/ops/spatial.h"
 
 namespace holdfast::nn {
 namespace {
@@ -32,6 +36,33 @@ Tensor run(const char* function, Take take, int axes, const In& input, const Siz
                            : (take == Take::kMost ? max_pool_op : avg_pool_op);
   Tensor y = op({x}, std::move(attrs));
   return axes == 1 ? remove_axis(y, first ? 2 : 1) : y;
+}
+
+// A window with holes, step 1, no padding: what lies `rate` apart goes into one image, where the
+// window has no holes, and back.
+Tensor run_dilated(Take take, int axes, Tensor x, const Sizes& window, const Ints& rates,
+                   const std::optional<std::string>& data_format) {
+  bool first = is_channels_first("pool", data_format, axes);
+  Ints to_last{0}, to_first{0, axes + 1};
+  for (int i = 0; i < axes; ++i) {
+    to_last.push_back(i + 2);
+    to_first.push_back(i + 1);
+  }
+  to_last.push_back(1);
+  if (first) x = transpose(x, {.perm = Sizes(to_last)});
+  std::vector<int32_t> block, pads;
+  for (int i = 0; i < axes; ++i) {
+    int64_t rate = rates[static_cast<size_t>(i)], over = x.dim(i + 1) % rate;
+    block.push_back(static_cast<int32_t>(rate));
+    pads.push_back(0);
+    pads.push_back(static_cast<int32_t>(over ? rate - over : 0));
+  }
+  Tensor blocks = Tensor::of<int32_t>(block, Shape{axes});
+  Tensor rest = Tensor::of<int32_t>(pads, Shape{axes, 2});
+  x = space_to_batch(x, blocks, rest);
+  x = run("pool", take, axes, x, window, 1, "VALID", format_name(axes, false));
+  x = batch_to_space(x, blocks, rest);
+  return first ? transpose(x, {.perm = Sizes(to_first)}) : x;
 }
 
 bool axes_known(const Tensor& x, const std::optional<std::string>& format) {
@@ -183,16 +214,31 @@ Tensor pool(const In& input, const Sizes& window_shape, const std::string& type,
   Tensor x = input;
   if (type != "MAX" && type != "AVG")
     fail(Code::E1103, cat("pool: `pooling_type` is '", type, "', expected 'MAX' or 'AVG'"));
-  if (o.dilations)
-    for (int64_t d : known_numbers(*o.dilations, "pool", "dilations"))
-      if (d != 1)
-        fail(Code::E1105, cat("pool: `dilations` holds ", d, ", which is not supported"),
-             "supported: dilations of 1");
   if (!axes_known(x, o.data_format))
     return deferred("pool", {x}, x.dtype(), Shape::unknown(),
                     [=](std::span<const Tensor> in) { return pool(in[0], window_shape, type, o); });
-  return run("pool", type == "MAX" ? Take::kMost : Take::kMean, axes_of("pool", x, o.data_format),
-             x, window_shape, o.strides ? *o.strides : Sizes(1), o.padding, o.data_format);
+  int axes = axes_of("pool", x, o.data_format);
+  Take take = type == "MAX" ? Take::kMost : Take::kMean;
+  Sizes strides = o.strides ? *o.strides : Sizes(1);
+  Ints rates = per_axis("pool", "dilations", o.dilations, axes, false);
+  if (std::all_of(rates.begin(), rates.end(), [](int64_t d) { return d == 1; }))
+    return run("pool", take, axes, x, window_shape, strides, o.padding, o.data_format);
+  rates = Ints(rates.begin() + 1, rates.end() - 1);
+  for (int64_t d : known_numbers(strides, "pool", "strides"))
+    if (d != 1)
+      fail(Code::E1105, "pool: `strides` beside `dilations` are not supported",
+           "supported: one of them other than 1");
+  if (o.padding.is_explicit() || o.padding.mode() != "VALID")
+    fail(Code::E1105, "pool: `dilations` beside padding are not supported",
+         "supported: padding 'VALID'; or pad the input first");
+  for (int64_t d : rates)
+    if (d < 1)
+      fail(Code::E1103, cat("pool: `dilations` holds ", d, ", expected numbers of 1 or more"));
+  need_rank("pool", "input", x, axes + 2, axes + 2);
+  if (!sizes_known({x}))
+    return deferred("pool", {x}, x.dtype(), Shape::of_rank(axes + 2),
+                    [=](std::span<const Tensor> in) { return pool(in[0], window_shape, type, o); });
+  return run_dilated(take, axes, x, window_shape, rates, o.data_format);
 }
 
 }  // namespace holdfast::nn

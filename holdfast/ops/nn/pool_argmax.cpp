@@ -12,28 +12,29 @@ namespace {
 
 enum ArgmaxAttr { kKsize, kStrides_, kPadding_, kTargmax, kIncludeBatch };
 
-Window checked_shape(const Infer& s) {
+// The shape of the result; the first three attributes are ksize, strides and padding.
+Shape checked_shape(const Infer& s) {
   s.need_rank(0, 4, 4);
-  return argmax_pool_shape(&s, s.attr(kKsize).ints(), s.attr(kStrides_).ints(),
-                           s.attr(kPadding_).s(), s.shape());
+  static const std::string format = "NHWC";
+  const Ints &ksize = s.attr(kKsize).ints(), &strides = s.attr(kStrides_).ints();
+  Window w = argmax_pool_shape(&s, ksize, strides, s.attr(kPadding_).s(), s.shape());
+  return pooled_shape({strides, s.attr(kPadding_).s(), format, ksize, nullptr}, w, s.shape());
 }
 
 void infer_argmax(Infer& s) {
-  Window w = checked_shape(s);
+  Shape small = checked_shape(s);
   DType index = s.attr(kTargmax).dtype();
   if (!kIndices.has(index)) s.bad_value("Targmax", name(index), "int32 or int64");
   auto n = s.shape().elements();
   if (index == int32 && n && *n > std::numeric_limits<int32_t>::max())
     s.bad_value("Targmax", "int32", "int64 for so many elements");
-  s.output(s.dtype(), w.out_shape(w.channels));
-  s.output(index, w.out_shape(w.channels));
+  s.output(s.dtype(), small);
+  s.output(index, small);
 }
 
 // input, grad, argmax; the attributes are as above without the index dtype.
 void infer_follow(Infer& s, bool to_image) {
-  s.need_rank(0, 4, 4);
-  Window w = argmax_pool_shape(&s, s.attr(0).ints(), s.attr(1).ints(), s.attr(2).s(), s.shape());
-  Shape small = w.out_shape(w.channels), large = w.in_shape(w.channels);
+  Shape small = checked_shape(s), large = s.shape();
   if (!s.shape(1).compatible(to_image ? small : large))
     s.bad_shape(1, cat("shape ", (to_image ? small : large).text()));
   if (!s.shape(2).compatible(small))

@@ -233,13 +233,16 @@ Status run_max_pool_with_argmax(Call& c) {
   bool batch = c.attr(4).b();
   Tensor &y = c.out(0), &where = c.out(1);
   int64_t n = w.channels, entry = w.in_positions() * n;
+  // A pool over channels has a batch of all positions; indices count from the image's first.
+  int64_t images = c.in().dim(0), whole = images ? w.batch / images : 1;
   visit_indices(where.dtype(), [&]<class I>(I) {
     visit_reals(y.dtype(), [&]<class T>(T) {
       I* at = where.mutable_data<I>();
       T* to = y.mutable_data<T>();
       find_largest(w, c.in().data<T>(), [&](int64_t p, int64_t ch, int64_t index, T largest) {
         to[p * n + ch] = largest;
-        at[p * n + ch] = static_cast<I>(index + (batch ? p / w.positions() * entry : 0));
+        int64_t part = p / w.positions();
+        at[p * n + ch] = static_cast<I>(index + (batch ? part : part % whole) * entry);
       });
     });
   });

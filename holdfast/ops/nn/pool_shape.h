@@ -5,8 +5,13 @@
 
 namespace holdfast::nn {
 
-/// The geometry of a pool over `image`.
+/// The geometry of a pool over `image`. One over channels (a max pool's `ksize` of [1, 1, 1, n]) is
+/// the pool over a line of as many images as there are positions: elements lie right as they are.
 Window pool_shape(const Infer* s, const WindowArgs&, const Shape& image);
+
+/// The shape of its result.
+Shape pooled_shape(const WindowArgs&, const Window&, const Shape& image);
+bool pools_channels(const WindowArgs&);
 
 /// Likewise for the ops that also tell indices; they take channels last only.
 Window argmax_pool_shape(const Infer* s, const Ints& ksize, const Ints& strides,

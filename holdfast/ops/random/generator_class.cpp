@@ -2,10 +2,12 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/fill.h"
 #include "holdfast/ops/random/rng.h"
 #include "holdfast/ops/random/streams.h"
+#include "holdfast/ops/slicing.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::random {
@@ -115,13 +117,17 @@ void Generator::reset_from_key_counter(const In& key, const In& counter) const {
 
 Tensor Generator::key() const {
   const Tensor now = state_.read();
+  if (now.is_symbolic()) return gather(now, -1 + static_cast<int64_t>(state_size(alg_)));
   return view_of(now, Shape{}, (now.size() - 1) * size_of(int64));
 }
 
 Tensor Generator::skip(const In& delta) const {
   Tensor d = delta.tensor(int64);
   need_shape(d, "delta", Shape{});
-  if (d.dtype() != uint64) d = Tensor::scalar(words_of(d, "delta")[0], uint64);
+  if (d.is_symbolic())
+    d = cast(d, uint64);
+  else if (d.dtype() != uint64)
+    d = Tensor::scalar(words_of(d, "delta")[0], uint64);
   return rng_read_and_skip({state_.handle(), Tensor::scalar(static_cast<int32_t>(alg_)), d});
 }
 

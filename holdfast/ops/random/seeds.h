@@ -70,12 +70,16 @@ class HOLDFAST_API SeedState {
   std::unordered_map<std::string, Philox> positions_;
 };
 
-/// The seeds of the ops of one graph under construction. Takes the global seed as it is when the
-/// graph is begun; ops without a seed of their own are numbered from 0.
+/// The seeds of the ops of one graph under construction. A traced function takes the global seed
+/// as it is when the trace begins, a graph written by hand has none until it is given one; ops
+/// without a seed of their own are numbered from 0.
 class HOLDFAST_API GraphSeeds {
  public:
   explicit GraphSeeds(std::optional<int64_t> global_seed) : global_(global_seed) {}
   OpSeeds op_seeds(std::optional<int64_t> op_seed);
+  const std::optional<int64_t>& global_seed() const { return global_; }
+  /// The seed of ops from now on; their numbers go on.
+  void set_global_seed(std::optional<int64_t> seed) { global_ = seed; }
 
  private:
   std::optional<int64_t> global_;

@@ -12,6 +12,8 @@ namespace {
 // Seeds drawn for the call under way: no later call has them, so no table need remember them.
 thread_local const OpSeeds* t_drawn = nullptr;
 
+std::atomic<GraphSeeds*> g_first{nullptr};
+
 // What TensorFlow keeps a kernel, and with it a generator, for: op, dtypes, attributes, device.
 std::string stream_name(const Call& c) {
   std::string key = c.op.name;
@@ -26,8 +28,18 @@ std::string stream_name(const Call& c) {
 }  // namespace
 
 SeedScope& seed_scope() {
-  static thread_local SeedScope scope;
+  static thread_local SeedScope scope{.graph = g_first.load()};
   return scope;
+}
+
+void set_first_seeds(GraphSeeds* seeds) {
+  g_first = seeds;
+  seed_scope().graph = seeds;
+}
+
+GraphSeeds seeds_for_trace() {
+  const GraphSeeds* around = context().interpreter ? seed_scope().graph : nullptr;
+  return GraphSeeds(around ? around->global_seed() : seed_state().global_seed());
 }
 
 SeedState& seed_state() {
@@ -59,11 +71,16 @@ Philox stream(const Call& c, uint64_t blocks) {
   return seed_state().reserve(seeds.drawn ? std::string() : stream_name(c), seeds, blocks);
 }
 
-void set_seed(std::optional<int64_t> seed) { seed_state().set_seed(seed); }
+void set_seed(std::optional<int64_t> seed) {
+  if (GraphSeeds* graph = context().interpreter ? seed_scope().graph : nullptr)
+    graph->set_global_seed(seed);
+  else
+    seed_state().set_seed(seed);
+}
 REGISTER(FUNCTION(&set_seed)
              .args("seed")
              .python("random.set_seed")
              .doc("Starts every stream of random numbers over from `seed`; None forgets the global "
-                  "seed."));
+                  "seed. While a graph is written, it is the seed of that graph's ops alone."));
 
 }  // namespace holdfast::random

@@ -13,9 +13,15 @@ struct SeedScope {
   NodeGenerator* node = nullptr;  // a node of a graph that runs; its calls share one generator
 };
 HOLDFAST_API SeedScope& seed_scope();
+/// What numbers ops on threads that begin later, and on this one: the seeds of a program's own
+/// graph, or null.
+HOLDFAST_API void set_first_seeds(GraphSeeds* seeds);
+/// The seeds that a graph begins with which is traced here: those of the graph around it, else the
+/// eager ones.
+HOLDFAST_API GraphSeeds seeds_for_trace();
 
 /// Throws where `what` would draw from the system's randomness while ops must be deterministic.
-void refuse_if_deterministic(const char* what);
+HOLDFAST_API void refuse_if_deterministic(const char* what);
 
 /// The seeds of eager ops.
 HOLDFAST_API SeedState& seed_state();

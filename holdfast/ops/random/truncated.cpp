@@ -10,6 +10,7 @@
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/binomial.h"
 #include "holdfast/ops/random/fill.h"
+#include "holdfast/ops/random/streams.h"
 
 namespace holdfast::random {
 namespace {
@@ -92,10 +93,11 @@ struct Parameters {
 };
 
 // Outputs [begin, end), counted parameter by parameter; sample s of parameter p is out[s * count +
-// p]. False if a sample was given up.
+// p], or, where samples of one parameter lie together, out[p * samples + s]. False if a sample was
+// given up.
 template <class W>
-bool fill_piece(Philox gen, const Parameters& p, int64_t samples, int64_t begin, int64_t end,
-                std::span<double> out) {
+bool fill_piece(Philox gen, const Parameters& p, int64_t samples, bool together, int64_t begin,
+                int64_t end, std::span<double> out) {
   constexpr uint64_t kGroup = Group<W>().size();
   gen.skip((static_cast<uint64_t>(begin) * 2 * kMostTries + kGroup - 1) / kGroup);
   for (int64_t i = begin; i < end;) {
@@ -107,7 +109,8 @@ bool fill_piece(Philox gen, const Parameters& p, int64_t samples, int64_t begin,
       dist.propose(gen, [&](W value, bool accepted) {
         misses = accepted ? 0 : misses + 1;
         if (accepted) {
-          out[static_cast<size_t>(i % samples * p.count + param)] = static_cast<double>(value);
+          out[static_cast<size_t>(together ? i : i % samples * p.count + param)] =
+              static_cast<double>(value);
           ++i;
         }
         return i < limit;
@@ -130,13 +133,8 @@ Shape parameters_shape(const Infer& s) {
   return all;
 }
 
-Status run_bounded(Call& c) {
-  const Tensor& y = c.out();
-  if (y.size() == 0) return {};
-  Shape shape = c.in(2).shape();
-  for (int i = 3; i < 6; ++i) shape = *broadcast(shape, c.in(i).shape());
-  Parameters p{broadcast_doubles(c.in(2), shape), broadcast_doubles(c.in(3), shape),
-               broadcast_doubles(c.in(4), shape), broadcast_doubles(c.in(5), shape), shape.size()};
+// Refuses parameters that are no distribution.
+Status check(const Parameters& p) {
   for (size_t i = 0; i < p.mean.size(); ++i) {
     const bool good = std::isfinite(p.mean[i]) && std::isfinite(p.stddev[i]) && p.stddev[i] > 0 &&
                       p.low[i] < p.high[i] && (std::isfinite(p.low[i]) || std::isfinite(p.high[i]));
@@ -146,19 +144,58 @@ Status run_bounded(Call& c) {
                   p.low[i], " and ", p.high[i],
                   ", expected a positive stddev and minval < maxval, one of them finite")};
   }
-  const Philox gen = philox_of_seed(c.in(1));
+  return {};
+}
+
+// Fills `y` in pieces of `piece` outputs, each with a stretch of the generator of its own.
+Status draw(const Philox& gen, const Parameters& p, bool together, int64_t piece, const Tensor& y) {
+  if (Status s = check(p); !s.ok()) return s;
   const int64_t samples = y.size() / p.count;
   std::vector<double> drawn(static_cast<size_t>(y.size()));
   std::atomic<bool> failed = false;
-  parallel_for(y.size(), kPiece, [&](int64_t begin, int64_t end) {
+  parallel_for(y.size(), piece, [&](int64_t begin, int64_t end) {
     const auto fill = y.dtype() == float64 ? fill_piece<double> : fill_piece<float>;
-    if (!fill(gen, p, samples, begin, end, drawn)) failed = true;
+    if (!fill(gen, p, samples, together, begin, end, drawn)) failed = true;
   });
   if (failed)
     return {Code::E1103, cat("no sample was accepted in ", kMostTries, " tries"),
             "the bounds leave the normal distribution next to nothing"};
   store_doubles(drawn, y);
   return {};
+}
+
+Status run_bounded(Call& c) {
+  const Tensor& y = c.out();
+  if (y.size() == 0) return {};
+  Shape shape = c.in(2).shape();
+  for (int i = 3; i < 6; ++i) shape = *broadcast(shape, c.in(i).shape());
+  Parameters p{broadcast_doubles(c.in(2), shape), broadcast_doubles(c.in(3), shape),
+               broadcast_doubles(c.in(4), shape), broadcast_doubles(c.in(5), shape), shape.size()};
+  return draw(philox_of_seed(c.in(1)), p, false, kPiece, y);
+}
+
+// The first axis counts batches, and each may have parameters of its own.
+void infer_batches(Infer& s) {
+  Shape out = named_shape(s, 0);
+  if (out.has_rank() && out.rank() < 1) s.bad_value("shape", "[]", "one size or more");
+  for (int i = 1; i < 5; ++i) {
+    s.need_rank(i, 0, 1);
+    if (!s.shape(i).has_rank() || s.shape(i).rank() == 0) continue;
+    int64_t n = s.shape(i)[0], batches = out.has_rank() ? out[0] : kUnknown;
+    if (n >= 0 && batches >= 0 && n != batches && n != 1)
+      s.bad_shape(i, cat("one number, or ", batches, ", one for each batch"));
+  }
+  s.output(s.dtype(1), out);
+}
+
+Status run_batches(Call& c) {
+  const Tensor& y = c.out();
+  if (y.size() == 0) return {};
+  const Shape each{y.dim(0)};
+  Parameters p{broadcast_doubles(c.in(1), each), broadcast_doubles(c.in(2), each),
+               broadcast_doubles(c.in(3), each), broadcast_doubles(c.in(4), each), y.dim(0)};
+  const int64_t samples = y.size() / y.dim(0);
+  return draw(stream(c, static_cast<uint64_t>(y.size()) * 2 * kMostTries), p, true, samples, y);
 }
 
 // The standard normal's distribution function.
@@ -178,6 +215,20 @@ Tensors bounded_gradient(Grad& g) {
   out[5] = sum_to(dy * q * exp((square(xi) - square(b)) * 0.5), g.x(5));
   return out;
 }
+
+const Op batches_op =
+    RAW_OP(ParameterizedTruncatedNormal)
+        .inputs("shape: S!, means, stdevs, minvals, maxvals")
+        .dtypes(kGammaTypes)
+        .attr("seed", 0)
+        .attr("seed2", 0)
+        .doc(
+            "Normal numbers between bounds; each entry of the first axis may have "
+            "parameters of its own.")
+        .stateful()
+        .no_gradient()
+        .infer(infer_batches)
+        .kernel("philox", run_batches);
 
 }  // namespace
 

@@ -98,10 +98,11 @@ Tensor flat_positions(const Tensor& within, const Tensor& like) {
   DType d = int64;
   if (like.shape().is_full()) {
     int64_t n = like.dim(-1), rows = n ? like.size() / n : 0;
+    if (!n) return cast(within, d);
     Shape starts = like.shape();
     starts.dims().back() = 1;
     Tensor offsets = range(Tensor::scalar(int64_t{0}), Tensor::scalar(rows)) * Tensor::scalar(n);
-    return cast(within, d) + reshape(offsets, n ? starts : Shape{0, 1});
+    return cast(within, d) + reshape(offsets, starts);
   }
   Tensor n = cast(gather(shape(like), -1 + like.rank()), d);
   Tensor flat = reshape(

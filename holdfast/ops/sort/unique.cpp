@@ -1,4 +1,4 @@
-#include <cstring>
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 #include <vector>
@@ -6,53 +6,79 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/sort.h"
+#include "holdfast/ops/sort/same.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
 namespace {
 
+// The axis along which slices are compared, where the op has an input that says it; -1: a vector's
+// only one.
+int64_t axis_of(const Infer& s) {
+  if (s.inputs() < 2) return 0;
+  s.need_rank(1, 1, 1);
+  auto given = s.ints(1);
+  if (!given || !s.shape().has_rank()) return kUnknown;
+  if (given->size() > 1) s.bad_value("axis", Shape(*given).text(), "one axis or none");
+  if (given->empty()) s.need_rank(0, 1, 1);
+  return given->empty() ? 0 : s.axis((*given)[0], 0);
+}
+
 // Attribute 0: out_idx. Outputs: y, idx, and count where there is a third.
 void infer_unique(Infer& s) {
-  s.need_rank(0, 1, 1);
+  if (s.inputs() < 2) s.need_rank(0, 1, 1);
   DType out = s.attr(0).dtype();
   if (!kIndices.has(out)) s.bad_value("out_idx", name(out), "int32 or int64");
-  const Shape& x = s.shape();
-  if (out == int32 && x.has_rank() && x[0] > std::numeric_limits<int32_t>::max())
-    s.bad_value("out_idx", "int32", cat("int64, to count to ", x[0]));
-  s.output(s.dtype(), Shape{kUnknown});
-  s.output(out, x.has_rank() ? x : Shape{kUnknown});
+  Shape y = s.shape();
+  int64_t axis = axis_of(s), n = kUnknown;
+  if (y.has_rank() && axis >= 0) {
+    n = y[static_cast<int>(axis)];
+    y.dims()[static_cast<size_t>(axis)] = kUnknown;
+  } else if (y.has_rank()) {
+    y = Shape::of_rank(y.rank());
+  }
+  if (out == int32 && n > std::numeric_limits<int32_t>::max())
+    s.bad_value("out_idx", "int32", cat("int64, to count to ", n));
+  s.output(s.dtype(), s.inputs() < 2 ? Shape{kUnknown} : y);
+  s.output(out, Shape{n});
   if (s.op().outputs.size() == 3) s.output(out, Shape{kUnknown});
 }
 
-// Equality of values: zeros of both signs are one, a NaN is like nothing.
+// Slices along an axis, compared element by element: a vector's are its elements.
 template <class T>
-struct Same {
-  bool operator()(const T& a, const T& b) const { return a == b; }
-};
-template <class T>
-struct Hash {
-  size_t operator()(const T& v) const {
-    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat>)
-      return std::hash<float>()(static_cast<float>(v));
-    else if constexpr (is_complex_v<T>)
-      return std::hash<typename T::value_type>()(v.real()) * 31 +
-             std::hash<typename T::value_type>()(v.imag());
-    else
-      return std::hash<T>()(v);
+struct Slices {
+  const T* data;
+  int64_t outer = 1, count = 1, inner = 1;
+
+  Slices(const Tensor& x, int64_t axis) : data(x.data<T>()) {
+    for (int i = 0; i < x.rank(); ++i) (i < axis ? outer : i == axis ? count : inner) *= x.dim(i);
+  }
+  const T* run(int64_t o, int64_t slice) const { return data + (o * count + slice) * inner; }
+  size_t operator()(int64_t slice) const {
+    size_t h = 0;
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t k = 0; k < inner; ++k) h = h * 31 + Hash<T>()(run(o, slice)[k]);
+    return h;
+  }
+  bool operator()(int64_t a, int64_t b) const {
+    for (int64_t o = 0; o < outer; ++o)
+      if (!std::equal(run(o, a), run(o, a) + inner, run(o, b), Same<T>())) return false;
+    return true;
   }
 };
 
 template <class T>
 void find_unique(Call& c) {
   const Tensor& x = c.in();
-  int64_t n = x.size();
+  Dims given = c.inputs() > 1 ? c.ints(1) : Dims();
+  int64_t axis = given.empty() ? 0 : given[0] < 0 ? given[0] + x.rank() : given[0];
+  Slices<T> slices(x, axis);
   Tensor& idx = c.out(1);
-  std::unordered_map<T, int64_t, Hash<T>, Same<T>> seen;
+  std::unordered_map<int64_t, int64_t, Slices<T>, Slices<T>> seen(16, slices, slices);
   std::vector<int64_t> first, count;
   visit_indices(idx.dtype(), [&]<class I>(I) {
-    const T* from = x.data<T>();
-    for (int64_t i = 0; i < n; ++i) {
-      auto [at, fresh] = seen.try_emplace(from[i], static_cast<int64_t>(first.size()));
+    for (int64_t i = 0; i < slices.count; ++i) {
+      auto [at, fresh] = seen.try_emplace(i, static_cast<int64_t>(first.size()));
       if (fresh) {
         first.push_back(i);
         count.push_back(0);
@@ -60,11 +86,16 @@ void find_unique(Call& c) {
       ++count[static_cast<size_t>(at->second)];
       idx.mutable_data<I>()[i] = static_cast<I>(at->second);
     }
-    Shape distinct{static_cast<int64_t>(first.size())};
-    Tensor& y = c.out(0, distinct);
-    for (size_t i = 0; i < first.size(); ++i) y.mutable_data<T>()[i] = from[first[i]];
+    auto distinct = static_cast<int64_t>(first.size());
+    Shape shape = x.shape();
+    shape.dims()[static_cast<size_t>(axis)] = distinct;
+    Tensor& y = c.out(0, shape);
+    for (int64_t o = 0; o < slices.outer; ++o)
+      for (int64_t i = 0; i < distinct; ++i)
+        std::copy_n(slices.run(o, first[static_cast<size_t>(i)]), slices.inner,
+                    y.mutable_data<T>() + (o * distinct + i) * slices.inner);
     if (c.outputs() < 3) return;
-    Tensor& counts = c.out(2, distinct);
+    Tensor& counts = c.out(2, Shape{distinct});
     for (size_t i = 0; i < count.size(); ++i)
       counts.mutable_data<I>()[i] = static_cast<I>(count[i]);
   });
@@ -128,5 +159,25 @@ std::tuple<Tensor, Tensor, Tensor> unique_with_counts(const In& x, const UniqueO
   Tensors out = counts_op.many({x}, {o.out_idx});
   return {out[0], out[1], out[2]};
 }
+
+static const Op along_op = RAW_OP(UniqueV2)
+                               .inputs("x, axis: Taxis!")
+                               .attr("out_idx", int32)
+                               .outputs("y, idx")
+                               .on_host()
+                               .no_gradient()
+                               .doc("Unique of slices along an axis.")
+                               .infer(infer_unique)
+                               .kernel("hash", run_unique);
+
+static const Op counts_along_op = RAW_OP(UniqueWithCountsV2)
+                                      .inputs("x, axis: Taxis!")
+                                      .attr("out_idx", int32)
+                                      .outputs("y, idx, count")
+                                      .on_host()
+                                      .no_gradient()
+                                      .doc("UniqueWithCounts of slices along an axis.")
+                                      .infer(infer_unique)
+                                      .kernel("hash", run_unique);
 
 }  // namespace holdfast

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast, _registry
+from .._conditional import refuse_presence
 from .._diagnostics import mark
-from .._holders import AttributePlace
+from .._holders import AttributePlace, ItemPlace
 from .._journal import journal
 from .._places import recording
 from .._symbols import is_symbol
@@ -204,6 +205,7 @@ def _getattr(holder: Any, name: str, *default: Any) -> Any:
 
 def _hasattr(holder: Any, name: str) -> bool:
     missing = object()
+    refuse_presence(holder, AttributePlace(holder, name).key)
     return _getattr(holder, name, missing) is not missing
 
 
@@ -270,6 +272,7 @@ def contains(value: Any, container: Any) -> Any:
     recorder = recording()
     if recorder is not None and isinstance(container, CONTAINERS):
         if isinstance(container, (dict, set)) and not is_symbol(value):
+            refuse_presence(container, ItemPlace(container, value).key)
             recorder.note_item(container, value)
         else:
             recorder.note_whole(container)

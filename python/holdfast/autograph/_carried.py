@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import _control, _registry
 from .._dtypes import as_dtype, int32
-from .._holders import MISSING, Place
+from .._holders import MISSING, ItemPlace, Place, raw_method
 from .._journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
 from .._places import recording
 from ..errors import DiagnosticError, fail
@@ -28,6 +28,7 @@ from ._state import (
     Spec,
     as_tensor,
     is_number,
+    is_tensor,
     is_tensorish,
     leaves_of,
     packed,
@@ -41,6 +42,12 @@ from ._unset import settled
 __all__ = ["Carried", "innermost"]
 
 _ATTEMPTS = 12
+_TAKES = {"pop", "popleft", "popitem", "remove"}  # what they do depends on what is there
+# Methods that may be called as often as you like: once is as good as any number of times.
+_REPEATABLE = {
+    *("add", "update", "setdefault", "discard", "clear"),
+    *("difference_update", "intersection_update"),
+}
 
 
 class _Entry:
@@ -375,11 +382,16 @@ class Carried:
                     self.effects.append(change)
             elif isinstance(change, Growth):
                 container = change.container.read()
+                if written.made(container):
+                    continue
                 element = self.growing.element(container, change)
                 if element is not None:
                     lists.append((container, element))
-                elif self.growing.is_outside(container):
-                    self.effects.append(change)
+                    continue
+                looked_at = id(container) in written.asked or change.method in _TAKES
+                if not change.outlives and change.method not in _REPEATABLE and looked_at:
+                    _messages.refuse_growth(self.site, container, change.method)
+                self.effects.append(change)
         if lists:
             # The outermost loop that knows the list is where it has to become one of the graph.
             outside = [
@@ -390,7 +402,8 @@ class Carried:
             raise Again(lists=lists, loop=outside[0] if outside else self)
         if places:
             raise Again(places=places)
-        if any(isinstance(effect, Set) for effect in self.effects) and not self._asks_ran():
+        asks = any(isinstance(each, Set) or not each.outlives for each in self.effects)
+        if asks and not self._asks_ran():
             raise Again(ran=True)
 
     def slot_of(self, value: Any) -> int | None:
@@ -434,8 +447,10 @@ class Carried:
         for effect in self.effects:
             if isinstance(effect, Set):
                 self._store(effect.place, effect.value, outputs[-1])
-            else:
+            elif effect.outlives:
                 _perform(effect)
+            else:
+                self._grow(effect, outputs[-1])
 
     def _first_set(self, entry: _Entry, value: Any, ran: Any) -> Any:
         """The value of a name that had none before the loop, or none that a graph could keep."""
@@ -452,7 +467,36 @@ class Carried:
             return
         made = Set(place, place.read(), value)
         made.condition, made.site = condition, self.site
-        raw_write(place, value)
+        if isinstance(place, ItemPlace):
+            now.keep(place.holder())
+        made.inside, made.checked = self._checked(place, value, condition)
+        raw_write(place, made.inside)
+        now.add(made)
+
+    def _checked(self, place: Place, value: Any, ran: Any) -> tuple[Any, bool]:
+        """The value for code that goes on in the trace: using it stops where no iteration ran."""
+        leaves, all_asked = [], True
+        words = [place.describe()]
+        said = f"the loop in line {self.site.line} did not run to set it."
+        for leaf in leaves_of(value):
+            asks = is_tensor(leaf) and leaf.dtype.name not in ("variant", "resource")
+            all_asked = all_asked and asks
+            leaves.append(
+                _registry.raw_op("EnsureSet", x=leaf, set=ran, words=words, message=said)
+                if asks
+                else leaf
+            )
+        return packed(value, leaves), all_asked
+
+    def _grow(self, effect: Growth, ran: Any) -> None:
+        """A container of the trace itself is changed in the same way by each iteration, if any."""
+        container, now = effect.container.read(), journal()
+        if now is None:
+            return
+        now.keep(container)
+        raw_method(container, effect.method)(*effect.value, **effect.keywords)
+        made = Growth(effect.container, effect.method, effect.value, effect.keywords)
+        made.condition, made.site = ran, self.site
         now.add(made)
 
 

@@ -183,7 +183,15 @@ class Expressions(ast.NodeTransformer):
             for key, value in zip(node.keys, node.values, strict=True)
         ]
         node.keys = [key and self.visit(key) for key in node.keys]
-        return node
+        return _nodes.call("fresh", [node], node)
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        node.elts = self.all(node.elts)
+        return _nodes.call("fresh", [node], node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        node.elts = self.all(node.elts)
+        return _nodes.call("fresh", [node], node)
 
     # What decides.
 
@@ -266,16 +274,16 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
-        return self.comprehension(node, ("elt",))
+        return _nodes.call("fresh", [self.comprehension(node, ("elt",))], node)
 
     def visit_SetComp(self, node: ast.SetComp) -> Any:
-        return self.comprehension(node, ("elt",))
+        return _nodes.call("fresh", [self.comprehension(node, ("elt",))], node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         return self.comprehension(node, ("elt",))
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
-        return self.comprehension(node, ("key", "value"))
+        return _nodes.call("fresh", [self.comprehension(node, ("key", "value"))], node)
 
 
 def _value_of(place: ast.expr, node: ast.expr) -> ast.Attribute:

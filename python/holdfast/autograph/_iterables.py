@@ -132,7 +132,17 @@ def stageable(values: Any) -> Staged | None:
         return values
     if isinstance(values, _holdfast.VariableBase) and _holdfast.is_tracing():
         values = values.read()
-    return Items(values) if is_symbol(values) else None
+    return Items(values) if is_symbol(values) or _is_long(values) else None
+
+
+_MOST_UNROLLED = 1000  # rows of a tensor with a value that become iterations of their own
+
+
+def _is_long(values: Any) -> bool:
+    """Whether Python would write down too much, were it to walk through a tensor's rows."""
+    if not isinstance(values, _holdfast.Tensor) or not _holdfast.is_tracing():
+        return False
+    return bool(values.shape.rank) and (values.shape[0] or 0) > _MOST_UNROLLED
 
 
 def _noted(values: Any) -> Any:

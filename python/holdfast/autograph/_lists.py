@@ -151,6 +151,8 @@ def joined(function: str, values: StagedList, axis: Any) -> Any:
     if function == "concat" and isinstance(axis, int) and axis == 0:
         return values.concat()
     stacked = values.stack()
+    if function == "stack" and isinstance(axis, int) and axis == 0:
+        return stacked
     rank = stacked.shape.rank
     if rank is None or not isinstance(axis, int):
         unsupported(

@@ -12,23 +12,46 @@ from ..errors import unsupported
 from ._branch import decided, staged_if
 from ._carried import Carried
 from ._iterables import Staged, stageable
+from ._messages import refuse_unrolling
 from ._reads import iterated
 from ._sites import Site
-from ._state import Cells, as_bool, as_tensor
+from ._state import Cells, as_bool, as_tensor, is_tensor
 
 __all__ = ["for_", "while_"]
 
-_MOST_UNROLLED = 1000
+_MOST_UNROLLED = 1000  # iterations after an exit that only the graph can decide about
+_MOST_WRITTEN = 500_000  # ops that one loop may write into a graph, iteration after iteration
+
+
+class _Unrolling:
+    """Watches over a loop that Python runs while it is traced: each iteration writes its ops."""
+
+    def __init__(self, site: Site) -> None:
+        self._site, self._count, self._before = site, 0, _holdfast.trace_size()
+
+    def next(self) -> None:
+        """One more iteration is about to run."""
+        self._count += 1
+        written = _holdfast.trace_size() - self._before if self._count % 64 == 0 else 0
+        if written > _MOST_WRITTEN:
+            refuse_unrolling(self._site, self._count, written)
 
 
 def while_(test: Callable[[], Any], body: Callable[[], None], site: Site) -> None:
-    """The statement. A loop whose condition becomes symbolic goes on staged from there."""
+    """The statement. A loop whose condition becomes symbolic goes on staged from there.
+
+    One whose condition is a tensor is staged as well, whether its value is known or not: Python
+    could not tell when it ends.
+    """
+    unrolling = _Unrolling(site)
     while True:
-        again = decided(test())
+        asked = test()
+        again = decided(asked)
         if again is False:
             return
-        if again is not True:
+        if again is not True or (is_tensor(asked) and _holdfast.is_tracing()):
             break
+        unrolling.next()
         body()
     cells = Cells(test, body)
     Carried(site, cells).run(lambda: as_bool(as_tensor(decided(test()))), body)
@@ -46,8 +69,9 @@ def for_(
     if hook is not None and _holdfast.is_tracing():
         _hooked_for(values, body, go_on, site)
         return
-    elements = iter(iterated(values))
+    elements, unrolling = iter(iterated(values)), _Unrolling(site)
     for element in elements:
+        unrolling.next()
         body(element)
         if go_on is None:
             continue

@@ -18,8 +18,10 @@ __all__ = [
     "refuse_dtypes",
     "refuse_first",
     "refuse_function",
+    "refuse_growth",
     "refuse_iterations",
     "refuse_objects",
+    "refuse_unrolling",
     "refuse_unset",
 ]
 
@@ -273,6 +275,35 @@ def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
         "`tf.cast`",
         labels=[*_set_labels(site, (before, after), spots, texts), _staged_loop(site)],
         subject={"name": name},
+        op=site.kind,
+    )
+
+
+def refuse_growth(site: Site, container: Any, method: str) -> NoReturn:
+    """A body changes a Python container in a way that differs from iteration to iteration."""
+    kind = type(container).__name__
+    fail(
+        "E0902",
+        f"a staged {_statement(site)} changes a {kind} from outside it by `{method}`",
+        "the body is written once for all iterations, and a graph has no Python objects to change; "
+        "it can carry tensors, and lists that only tensors are appended to.",
+        fix=f"append tensors only, or use a `{module_alias()}.TensorArray`",
+        labels=[_staged_loop(site)],
+        op=site.kind,
+    )
+
+
+def refuse_unrolling(site: Site, iterations: int, written: int) -> NoReturn:
+    """A loop that Python runs writes ops without an end in sight."""
+    alias = module_alias()
+    fail(
+        "E1105",
+        f"the {_statement(site)} in line {site.line} was unrolled {iterations} times while "
+        f"tracing, wrote {written} ops, and has not ended",
+        "its condition or what it walks through is plain Python, so each iteration is written "
+        "into the graph again.",
+        fix=f"let a tensor decide: `for i in {alias}.range(...)`, or `while` on a tensor",
+        labels=[_label("used", site.loc(), "this loop is unrolled", True)],
         op=site.kind,
     )
 

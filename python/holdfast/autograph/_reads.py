@@ -36,6 +36,7 @@ __all__ = [
     "cell_place",
     "class_attribute",
     "free",
+    "fresh",
     "global_",
     "global_place",
     "is_data",
@@ -104,6 +105,14 @@ def made(*names: str) -> Callable[[Any], Any]:
         return function
 
     return mark
+
+
+def fresh(container: Any) -> Any:
+    """A list, dict or set that an expression makes: it belongs to the code that runs."""
+    now = journal()
+    if now is not None:
+        now.note_made(container)
+    return container
 
 
 # Attributes.

@@ -24,6 +24,7 @@ __all__ = [
     "as_bool",
     "as_tensor",
     "is_number",
+    "is_tensor",
     "is_tensorish",
     "leaves_of",
     "packed",

@@ -95,4 +95,13 @@ def _change(container: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         args = (dict(given) if hasattr(given, "keys") else list(given), *args[1:])
     if kwargs and name == "update" and isinstance(container, dict):
         args, kwargs = ({**dict(*args), **kwargs},), {}
+    if within is None and isinstance(container, dict):
+        # A dict of the trace: each item is a place of its own, which staged code can carry.
+        if name == "update" and args:
+            for key, value in dict(args[0]).items():
+                put_item(container, key, value)
+            return None
+        if name == "setdefault" and args[0] not in container:
+            put_item(container, *(args if len(args) > 1 else (args[0], None)))
+            return container[args[0]]
     return mutate(container, within, name, args, kwargs)

@@ -1,0 +1,43 @@
+// A value that is only there if something ran to compute it: who uses it, asks.
+#include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
+#include "holdfast/ops/array/view.h"
+#include "holdfast/ops/debugging.h"
+#include "holdfast/ops/debugging/check.h"
+#include "holdfast/ops/debugging/elements.h"
+
+namespace holdfast {
+namespace {
+
+void infer_set(Infer& s) {
+  check_of("EnsureSet", s.attr(0), s.attr(1), {});
+  s.output(s.dtype(), s.shape());
+}
+
+Status run_set(Call& c) {
+  if (!failures_in(c.in(1), 1).count) {
+    c.set_out(0, view_of(c.in(), c.out_shape()));
+    return {};
+  }
+  Check check = check_of("EnsureSet", c.attr(0), c.attr(1), Tensors{c.in(0)});
+  constexpr const char* kArguments[] = {"x"};
+  auto names = names_of(check, kArguments);
+  check_failed(check, names, cat(names[0], " was not set"), check.message);
+}
+
+// No effect: where nobody uses the value, nobody asks whether it is there.
+const Op op = RAW_OP(EnsureSet)
+                  .doc("A value; stops the program if `set` is false, for then it has none.")
+                  .inputs("x: any, set: B")
+                  .dtypes(kAll, "any")
+                  .dtypes(kBools, "B")
+                  .attr("words", std::vector<std::string>{})
+                  .attr("message", "")
+                  .infer(infer_set)
+                  .kernel("check", run_set)
+                  .gradient(+[](Grad& g) -> Tensors {
+  return {g.dy(), Tensor()};
+}).keeps("");
+
+}  // namespace
+}  // namespace holdfast
