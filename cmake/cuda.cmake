@@ -63,7 +63,6 @@ if(HOLDFAST_CUDA_TESTS)
   endforeach()
   add_test(NAME cuda_slice_fake COMMAND ${CMAKE_COMMAND} -E env HOLDFAST_CUDA_PLUGIN=off $<TARGET_FILE:cuda_slice_test> none fake)
   target_sources(cuda_slice_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda/slice_time.cpp)
-  target_compile_options(cuda_slice_test PRIVATE -Wno-maybe-uninitialized)
   # The printer and the compiler of kernels need no GPU: their test has them inside.
   foreach(file source compile disk_cache libraries)
     target_sources(cuda_source_test PRIVATE ${PROJECT_SOURCE_DIR}/holdfast/cuda/${file}.cpp)

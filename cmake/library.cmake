@@ -13,8 +13,7 @@ add_library(holdfast::holdfast ALIAS holdfast)
 target_include_directories(holdfast PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
 target_compile_features(holdfast PUBLIC cxx_std_20)
 target_compile_definitions(holdfast PRIVATE HOLDFAST_BUILDING)
-# An inline vector is copied whole, used or not, which GCC takes for a mistake: -Wno-maybe-uninitialized.
-target_compile_options(holdfast PRIVATE -fno-math-errno -fno-trapping-math -Wno-maybe-uninitialized)
+target_compile_options(holdfast PRIVATE -fno-math-errno -fno-trapping-math)
 # Calls from the library to itself go straight there, not through a table that a program could change: a tenth of a small op.
 target_link_options(holdfast PRIVATE -Wl,-Bsymbolic-functions)
 # What plugins compare before they speak C++ with the library.

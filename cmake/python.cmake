@@ -8,7 +8,6 @@ file(GLOB bind_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/bind/*.cpp
 nanobind_add_module(_holdfast NB_STATIC NOMINSIZE ${bind_sources})
 target_include_directories(_holdfast PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(_holdfast PRIVATE HOLDFAST_BUILDING)
-target_compile_options(_holdfast PRIVATE -Wno-maybe-uninitialized)
 target_link_libraries(_holdfast PRIVATE holdfast)
 target_precompile_headers(_holdfast PRIVATE "${PROJECT_SOURCE_DIR}/python/bind/nb.h" <holdfast/op/op.h>)
 set_target_properties(_holdfast PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/lib" BUILD_RPATH_USE_ORIGIN ON)

@@ -102,6 +102,17 @@ void raise(Diagnostic d) {
   throw Error(std::move(d));
 }
 
+Diagnostic::Diagnostic() = default;
+Diagnostic::Diagnostic(const Diagnostic&) = default;
+Diagnostic::Diagnostic(Diagnostic&&) noexcept = default;
+Diagnostic& Diagnostic::operator=(const Diagnostic&) = default;
+Diagnostic& Diagnostic::operator=(Diagnostic&&) noexcept = default;
+Diagnostic::~Diagnostic() = default;
+
+void fail(Code code, std::string headline, std::string why) {
+  fail(code, std::move(headline), std::move(why), {});
+}
+
 void fail(Code code, std::string headline, std::string why, std::vector<Fix> fixes) {
   Diagnostic d;
   d.code = code;

@@ -70,7 +70,16 @@ struct Fix {
   std::vector<Edit> edits;
 };
 
-struct Diagnostic {
+// Out of line: what makes and destroys one is large, and stands in every file that refuses
+// anything.
+struct HOLDFAST_API Diagnostic {
+  Diagnostic();
+  Diagnostic(const Diagnostic&);
+  Diagnostic(Diagnostic&&) noexcept;
+  Diagnostic& operator=(const Diagnostic&);
+  Diagnostic& operator=(Diagnostic&&) noexcept;
+  ~Diagnostic();
+
   Code code{};
   Severity severity = Severity::kError;
   std::string headline;
@@ -142,8 +151,9 @@ HOLDFAST_API bool diag_mode(const char* word) noexcept;
 /// Throws `d` as the class its code names.
 [[noreturn]] HOLDFAST_API void raise(Diagnostic d);
 /// Throws `code` with a headline and a why, used at the current site.
-[[noreturn]] HOLDFAST_API void fail(Code code, std::string headline, std::string why = {},
-                                    std::vector<Fix> fixes = {});
+[[noreturn]] HOLDFAST_API void fail(Code code, std::string headline, std::string why = {});
+[[noreturn]] HOLDFAST_API void fail(Code code, std::string headline, std::string why,
+                                    std::vector<Fix> fixes);
 /// A broken invariant of our own.
 [[noreturn]] HOLDFAST_API void bug(std::string what);
 

@@ -12,8 +12,7 @@ namespace holdfast {
 class [[nodiscard]] HOLDFAST_API Status {
  public:
   Status() = default;
-  Status(Code code, std::string headline, std::string why = {})
-      : failure_(make_ref<Failure>(code, std::move(headline), std::move(why))) {}
+  Status(Code code, std::string headline, std::string why = {});
 
   bool ok() const { return !failure_; }
   Code code() const { return failure_->code; }
@@ -21,10 +20,11 @@ class [[nodiscard]] HOLDFAST_API Status {
   const std::string& why() const { return failure_->why; }
   /// Throws the failure, if there is one.
   void check() const {
-    if (failure_) fail(code(), headline(), why());
+    if (failure_) raise_failure();
   }
 
  private:
+  [[noreturn]] void raise_failure() const;
   struct HOLDFAST_API Failure final : RefCounted {
     Failure(Code c, std::string h, std::string w)
         : code(c), headline(std::move(h)), why(std::move(w)) {}

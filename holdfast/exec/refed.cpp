@@ -150,7 +150,7 @@ void Refed::add(const Node& n, Ref<Node> copy) {
   for (const Edge& e : n.inputs) copy->inputs.push_back(at(e));
   for (const Ref<Node>& before : n.after)
     if (auto it = copies_.find(before.get()); it != copies_.end())
-      copy->after.push_back(it->second);  // else it has run before, or was given
+      copy->after.push_back(it->second);  // else it is fed, or has run before
   copies_.emplace(&n, copy);
   if (!rests_) {
     to_.add(std::move(copy), n.name);

@@ -36,9 +36,10 @@ class Refed {
   void given(const Edge& original, const Ref<Node>& input, bool other);
   /// What stands for an edge of the original graph.
   Edge at(const Edge& original) const;
-  const NodeMap& copies() const { return copies_; }
   /// Adds `copy`, a copy of `n` that has neither inputs nor a name yet.
   void add(const Node& n, Ref<Node> copy);
+  /// All that was added, by the originals.
+  const NodeMap& copies() const { return copies_; }
 
  private:
   bool other(const Edge& e) const { return other_.count(key_of(e)) != 0; }

@@ -39,6 +39,12 @@ struct Printer {
 
 }  // namespace
 
+Arg::Arg(const Arg&) = default;
+Arg::Arg(Arg&&) noexcept = default;
+Arg& Arg::operator=(const Arg&) = default;
+Arg& Arg::operator=(Arg&&) noexcept = default;
+Arg::~Arg() = default;
+
 double Arg::f() const {
   if (auto* i = std::get_if<int64_t>(&value_)) return static_cast<double>(*i);
   return get<double>("a float");

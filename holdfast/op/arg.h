@@ -21,6 +21,11 @@ class HOLDFAST_API Arg {
                    std::vector<double>, std::vector<std::string>, Tensor, Tensors, Ref<RefCounted>>;
 
   Arg() = default;
+  Arg(const Arg&);
+  Arg(Arg&&) noexcept;
+  Arg& operator=(const Arg&);
+  Arg& operator=(Arg&&) noexcept;
+  ~Arg();
   Arg(bool v) : value_(v) {}
   Arg(int v) : value_(int64_t{v}) {}
   Arg(int64_t v) : value_(v) {}

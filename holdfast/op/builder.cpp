@@ -68,6 +68,8 @@ Builder::Builder(const char* op, const char* function, detail::Signature s) {
   }
 }
 
+Builder::~Builder() = default;
+
 Builder& Builder::args(const char* names) {
   auto items = split(names);
   if (items.size() != function_->params.size())

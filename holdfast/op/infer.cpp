@@ -100,6 +100,16 @@ void Infer::need_rank(int i, int low, int high) const {
                            : cat("rank ", low, " to ", high));
 }
 
+void Infer::output(DType d, Shape s) {
+  dtypes.push_back(d);
+  shapes.push_back(std::move(s));
+}
+
+void Infer::bad_shape(int i, std::string expected) const { bad_shape(i, std::move(expected), {}); }
+void Infer::bad_value(std::string argument, std::string got, std::string expected) const {
+  bad_value(std::move(argument), std::move(got), std::move(expected), {});
+}
+
 void Infer::bad_shape(int i, std::string expected, std::vector<Fix> fixes) const {
   std::string name = operand_source(op_, inputs_, i).text;
   auto d =

@@ -95,6 +95,9 @@ Tensor Op::operator()(const In& x, const In& y) const {
   return std::move(out[0]);
 }
 
+Tensor Op::operator()(std::initializer_list<In> inputs, Attrs attrs) const {
+  return many(inputs, std::move(attrs))[0];
+}
 Tensors Op::many(std::initializer_list<In> inputs, Attrs attrs) const {
   Tensors in, out;
   resolve(*def_, inputs, in);

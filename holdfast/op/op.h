@@ -22,9 +22,7 @@ class HOLDFAST_API Op {
   Tensor operator()(const In& x) const;
   Tensor operator()(const In& x, const In& y) const;
   /// Runs it on any inputs; missing attributes take their defaults.
-  Tensor operator()(std::initializer_list<In> inputs, Attrs attrs = {}) const {
-    return many(inputs, std::move(attrs))[0];
-  }
+  Tensor operator()(std::initializer_list<In> inputs, Attrs attrs = {}) const;
   Tensors many(std::initializer_list<In> inputs, Attrs attrs = {}) const;
   Tensors list(const Tensors& inputs, Attrs attrs = {}) const;
   const OpDef& def() const { return *def_; }
@@ -37,6 +35,9 @@ class HOLDFAST_API Op {
 class HOLDFAST_API Builder {
  public:
   Builder(const char* op, const char* function, detail::Signature signature);
+  ~Builder();
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
 
   // -- the public function
   /// Names of the parameters before the options, "a, b, indices: I"; the part after the colon is

@@ -63,15 +63,14 @@ class HOLDFAST_API Infer {
   void need_rank(int i, int low, int high = -1) const;
 
   /// Adds an output.
-  void output(DType d, Shape s) {
-    dtypes.push_back(d);
-    shapes.push_back(std::move(s));
-  }
+  void output(DType d, Shape s);
 
   /// Throws: argument, what came, what was expected; the frame adds op, operands and lines.
-  [[noreturn]] void bad_shape(int input, std::string expected, std::vector<Fix> fixes = {}) const;
+  [[noreturn]] void bad_shape(int input, std::string expected) const;
+  [[noreturn]] void bad_shape(int input, std::string expected, std::vector<Fix> fixes) const;
+  [[noreturn]] void bad_value(std::string argument, std::string got, std::string expected) const;
   [[noreturn]] void bad_value(std::string argument, std::string got, std::string expected,
-                              std::vector<Fix> fixes = {}) const;
+                              std::vector<Fix> fixes) const;
   [[noreturn]] void bad_dtype(int input, std::string expected) const;
   [[noreturn]] void unsupported(std::string combination, std::string supported) const;
 

@@ -52,7 +52,8 @@ void rule_ensure_shape(Rewriter& r, const Ref<Node>& n) {
 }
 
 void rule_concat_one(Rewriter& r, const Ref<Node>& n) {
-  if (n->inputs.size() == 2 && numbers_known(*n)) r.replace(n->inputs[1]);  // the axis and one value
+  if (n->inputs.size() == 2 && numbers_known(*n))
+    r.replace(n->inputs[1]);  // the axis and one value
 }
 
 void rule_pack_one(Rewriter& r, const Ref<Node>& n) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "holdfast/base/parallel.h"
+#include "holdfast/expr/expr.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
@@ -13,6 +14,14 @@ namespace holdfast {
 namespace {
 
 constexpr DTypes kOneHotIndices{uint8, int8, int32, int64};
+
+// The integers of `t` in 64 bits, so that loops exist once and not for each of their dtypes.
+std::vector<int64_t> numbers_in(const Tensor& t) {
+  std::vector<int64_t> out(static_cast<size_t>(t.size()));
+  const void* from[] = {t.raw()};
+  cast_loop(t.dtype(), int64)(from, out.data(), t.size());
+  return out;
+}
 
 void infer_one_hot(Infer& s) {
   if (s.shape(1).elements().value_or(1) != 1) s.bad_shape(1, "one number");
@@ -34,20 +43,15 @@ Status run_one_hot(Call& c) {
   Around a = around(y.shape(), static_cast<int>(axis < 0 ? axis + y.rank() : axis));
   fill_run(y.dtype(), y.size(), c.in(3).raw(), y.mutable_raw());
   if (!y.size()) return {};
+  std::vector<int64_t> positions = numbers_in(ids);
   visit_cells(y.dtype(), [&]<class T>(T) {
     const T on = *c.in(2).data<T>();
     T* to = y.mutable_data<T>();
-    visit_plain(ids.dtype(), [&]<class I>(I) {
-      if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>) {
-        const I* p = ids.data<I>();
-        parallel_for(ids.size(), 8192, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            auto at = static_cast<int64_t>(p[i]);
-            // As in TensorFlow: an index outside [0, depth) gives a row without a one.
-            if (at >= 0 && at < a.size)
-              to[(i / a.inner * a.size + at) * a.inner + i % a.inner] = on;
-          }
-        });
+    parallel_for(ids.size(), 8192, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t at = positions[static_cast<size_t>(i)];
+        // As in TensorFlow: an index outside [0, depth) gives a row without a one.
+        if (at >= 0 && at < a.size) to[(i / a.inner * a.size + at) * a.inner + i % a.inner] = on;
       }
     });
   });
@@ -67,26 +71,23 @@ void infer_mask(Infer& s) {
 }
 
 Status run_mask(Call& c) {
-  const Tensor& lengths = c.in();
-  visit_plain(lengths.dtype(), [&]<class I>(I) {
-    if constexpr (std::is_integral_v<I> && !std::is_same_v<I, bool>) {
-      const I* p = lengths.data<I>();
-      int64_t n = lengths.size(), most = 0;
-      if (c.has(1))
-        most = only(c.ints(1));
-      else
-        for (int64_t i = 0; i < n; ++i) most = std::max(most, static_cast<int64_t>(p[i]));
-      Shape shape = lengths.shape();
-      shape.dims().push_back(most);
-      Tensor& y = c.out(0, shape);
-      visit_plain(y.dtype(), [&]<class T>(T) {
-        T* to = y.mutable_data<T>();
-        for (int64_t i = 0; i < n; ++i) {
-          int64_t length = std::clamp<int64_t>(static_cast<int64_t>(p[i]), 0, most);
-          std::fill_n(to + i * most, length, static_cast<T>(static_cast<float_of<T>>(1)));
-          std::fill_n(to + i * most + length, most - length, T{});
-        }
-      });
+  std::vector<int64_t> lengths = numbers_in(c.in());
+  int64_t most = 0;
+  if (c.has(1))
+    most = only(c.ints(1));
+  else
+    for (int64_t n : lengths) most = std::max(most, n);
+  Shape shape = c.in().shape();
+  shape.dims().push_back(most);
+  Tensor& y = c.out(0, shape);
+  Tensor one = Tensor::scalar(1, y.dtype()), zero = Tensor::scalar(0, y.dtype());
+  visit_cells(y.dtype(), [&]<class T>(T) {
+    const T yes = *one.data<T>(), no = *zero.data<T>();
+    T* to = y.mutable_data<T>();
+    for (int64_t n : lengths) {
+      int64_t length = std::clamp<int64_t>(n, 0, most);
+      to = std::fill_n(to, length, yes);
+      to = std::fill_n(to, most - length, no);
     }
   });
   return {};

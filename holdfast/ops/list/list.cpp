@@ -12,11 +12,18 @@ namespace holdfast {
 namespace {
 
 constexpr DTypes kLists{DType::kVariant};
-constexpr int64_t kMostElements = int64_t{1} << 27;  // what a wrong index may not make a list of
 
 void gives_list(Infer& s) { s.output(DType::kVariant, Shape{}); }
 
 int64_t index_of(const Tensor& t) { return copy_to(t, cpu()).to_int(); }
+
+// Whether a list of `n` elements can be held at all.
+Status room_for(const Call& c, int64_t n) {
+  int64_t limit = cpu()->memory().limit;
+  if (n <= (limit > 0 ? limit : int64_t{1} << 40) / static_cast<int64_t>(sizeof(Tensor))) return {};
+  return {Code::E0702, cat(c.op.name, ": no memory for a list of ", n, " elements"),
+          cat("the limit is ", limit, " bytes")};
+}
 
 // One index or length.
 void need_number(const Infer& s, int i) { s.need_rank(i, 0, 0); }
@@ -62,9 +69,7 @@ Status run_reserve(Call& c) {
   int64_t n = index_of(c.in());
   if (n < 0)
     return {Code::E1103, cat(c.op.name, ": a list of ", n, " elements"), "a length is 0 or more"};
-  if (n > kMostElements)
-    return {Code::E1103, cat(c.op.name, ": ", n, " elements"),
-            cat("a list has at most ", kMostElements, " elements")};
+  if (Status s = room_for(c, n); !s.ok()) return s;
   c.set_out(0, make_list(std::vector<Tensor>(static_cast<size_t>(n))));
   return {};
 }
@@ -83,9 +88,7 @@ Status run_set(Call& c) {
   if (i >= length && !c.attr(0).b())
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
             "a list grows only if it is made for that, as by `dynamic_size=True` of a TensorArray"};
-  if (i >= kMostElements)
-    return {Code::E1103, cat(c.op.name, ": index ", i),
-            cat("a list has at most ", kMostElements, " elements")};
+  if (Status s = room_for(c, i); !s.ok()) return s;
   auto items = items_to_change(c.in());
   if (i >= length) items.resize(static_cast<size_t>(i) + 1);
   items[static_cast<size_t>(i)] = c.in(2);
@@ -95,9 +98,7 @@ Status run_set(Call& c) {
 
 Status run_resize(Call& c) {
   int64_t n = std::max<int64_t>(index_of(c.in(1)), 0);
-  if (n > kMostElements)
-    return {Code::E1103, cat(c.op.name, ": ", n, " elements"),
-            cat("a list has at most ", kMostElements, " elements")};
+  if (Status s = room_for(c, n); !s.ok()) return s;
   auto items = items_to_change(c.in());
   items.resize(static_cast<size_t>(n));
   c.set_out(0, make_list(std::move(items)));

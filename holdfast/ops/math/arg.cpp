@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
@@ -42,8 +44,8 @@ bool is_nan(T x) {
 
 // Scans rows of `inner` side by side, so that memory is read in order whatever the axis. A NaN is
 // only found where there is nothing else.
-template <bool kLargest, class T, class Index>
-void scan(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, Index* out) {
+template <bool kLargest, class T>
+void scan(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, int64_t* out) {
   using W = float_of<T>;
   for (int64_t j = from; j < to; ++j) {
     W best = static_cast<W>(x[j]);
@@ -56,12 +58,12 @@ void scan(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, Index*
         at = i;
       }
     }
-    out[j] = static_cast<Index>(at);
+    *out++ = at;
   }
 }
 
-template <bool kLargest, class T, class Index>
-void scan_wide(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, Index* out) {
+template <bool kLargest, class T>
+void scan_wide(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, int64_t* out) {
   using W = float_of<T>;
   constexpr int64_t kTile = 128;
   for (int64_t j = from; j < to; j += kTile) {
@@ -78,7 +80,7 @@ void scan_wide(const T* x, int64_t n, int64_t inner, int64_t from, int64_t to, I
         at[k] = better ? i : at[k];
       }
     }
-    for (int64_t k = 0; k < width; ++k) out[j + k] = static_cast<Index>(at[k]);
+    for (int64_t k = 0; k < width; ++k) *out++ = at[k];
   }
 }
 
@@ -107,20 +109,25 @@ Status run_arg(Call& c) {
                                      : std::numeric_limits<int64_t>::max()))
     return {Code::E1103, cat(c.op.name, ": axis ", axis, " has ", n,
                              " elements, more than `output_type` ", name(y.dtype()), " can count")};
+  // Positions are found in 64 bits and written as asked: one loop serves all dtypes of the result.
+  auto write = [&](const std::vector<int64_t>& found, int64_t begin) {
+    visit_positions(y.dtype(), [&]<class Index>(Index) {
+      std::transform(found.begin(), found.end(), y.mutable_data<Index>() + begin,
+                     [](int64_t at) { return static_cast<Index>(at); });
+    });
+  };
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
-      visit_positions(y.dtype(), [&]<class Index>(Index) {
-        auto* from = x.data<T>();
-        auto* to = y.mutable_data<Index>();
-        parallel_for(y.size(), std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
-          while (begin < end) {
-            int64_t outer = begin / inner, j = begin % inner,
-                    last = std::min(inner, j + end - begin);
-            auto* loop = inner < 8 ? scan<kLargest, T, Index> : scan_wide<kLargest, T, Index>;
-            loop(from + outer * n * inner, n, inner, j, last, to + outer * inner);
-            begin += last - j;
-          }
-        });
+      auto* from = x.data<T>();
+      parallel_for(y.size(), std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
+        std::vector<int64_t> found(static_cast<size_t>(end - begin));
+        for (int64_t at = begin; at < end;) {
+          int64_t outer = at / inner, j = at % inner, last = std::min(inner, j + end - at);
+          auto* loop = inner < 8 ? scan<kLargest, T> : scan_wide<kLargest, T>;
+          loop(from + outer * n * inner, n, inner, j, last, found.data() + (at - begin));
+          at += last - j;
+        }
+        write(found, begin);
       });
     }
   });

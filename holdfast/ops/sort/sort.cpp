@@ -36,12 +36,9 @@ void sort_row(const T* x, int64_t n, int64_t stride, bool down, T* values, int32
               std::vector<int32_t>& order) {
   std::iota(order.begin(), order.end(), 0);
   auto at = [&](int32_t i) -> const T& { return x[i * stride]; };
-  if (down)
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int32_t a, int32_t b) { return before<T>(at(b), at(a)); });
-  else
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int32_t a, int32_t b) { return before<T>(at(a), at(b)); });
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return down ? before<T>(at(b), at(a)) : before<T>(at(a), at(b));
+  });
   for (int64_t i = 0; i < n; ++i) {
     values[i * stride] = at(order[static_cast<size_t>(i)]);
     indices[i * stride] = order[static_cast<size_t>(i)];

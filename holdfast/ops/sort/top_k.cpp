@@ -39,8 +39,9 @@ void infer_top_k(Infer& s) {
   s.output(index, out);
 }
 
-template <class T, class Index>
-void top_row(const T* x, int64_t n, int64_t k, bool sorted, T* values, Index* indices,
+// The first k of `order` become where the largest are.
+template <class T>
+void top_row(const T* x, int64_t n, int64_t k, bool sorted, T* values,
              std::vector<int64_t>& order) {
   // The larger first, then the one that comes first: a total order, so that no result is left to
   // chance.
@@ -55,10 +56,7 @@ void top_row(const T* x, int64_t n, int64_t k, bool sorted, T* values, Index* in
     std::sort(order.begin(), last, better);
   else
     std::sort(order.begin(), last);
-  for (int64_t i = 0; i < k; ++i) {
-    values[i] = x[order[static_cast<size_t>(i)]];
-    indices[i] = static_cast<Index>(order[static_cast<size_t>(i)]);
-  }
+  for (int64_t i = 0; i < k; ++i) values[i] = x[order[static_cast<size_t>(i)]];
 }
 
 Status run_top_k(Call& c) {
@@ -67,21 +65,25 @@ Status run_top_k(Call& c) {
   if (values.size() == 0) return {};
   int64_t n = x.dim(-1), k = values.dim(-1);
   bool sorted = c.attr(0).b();
+  auto write = [&](const std::vector<int64_t>& order, int64_t row) {
+    auto run = [&]<class Index>(Index) {
+      std::transform(order.begin(), order.begin() + k, indices.mutable_data<Index>() + row * k,
+                     [](int64_t at) { return static_cast<Index>(at); });
+    };
+    if (indices.dtype() == int16)
+      run(int16_t{});
+    else
+      visit_indices(indices.dtype(), run);
+  };
   visit_plain(x.dtype(), [&]<class T>(T) {
-    if constexpr (!is_complex_v<T>) {
-      auto run = [&]<class Index>(Index) {
-        parallel_for(x.size() / n, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
-          std::vector<int64_t> order;
-          for (int64_t r = begin; r < end; ++r)
-            top_row(x.data<T>() + r * n, n, k, sorted, values.mutable_data<T>() + r * k,
-                    indices.mutable_data<Index>() + r * k, order);
-        });
-      };
-      if (indices.dtype() == int16)
-        run(int16_t{});
-      else
-        visit_indices(indices.dtype(), run);
-    }
+    if constexpr (!is_complex_v<T>)
+      parallel_for(x.size() / n, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
+        std::vector<int64_t> order;
+        for (int64_t r = begin; r < end; ++r) {
+          top_row(x.data<T>() + r * n, n, k, sorted, values.mutable_data<T>() + r * k, order);
+          write(order, r);
+        }
+      });
   });
   return {};
 }
