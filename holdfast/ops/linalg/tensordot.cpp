@@ -79,6 +79,7 @@ Tensor as_matrix(const Tensor& t, const Dims& summed, bool free_first,
 Shape shape_without(const Tensor& x, const Tensor& y, const Tensor& axes) {
   Tensor known = axes.is_symbolic() && !symbol_of(axes)->unknown ? symbol_of(axes)->known : axes;
   if (!ranks_known({x, y}) || !known || known.is_symbolic()) return Shape::unknown();
+  if (axes.is_symbolic()) went_by_numbers(axes);
   auto [of_x, of_y] = read_axes(known, x, y);
   Dims left;
   for (auto [t, summed] : {std::pair{&x, &of_x}, std::pair{&y, &of_y}})
