@@ -164,7 +164,9 @@ class Sweep {
       }
     std::vector<Tensor> dy;
     for (size_t i = 0; i < spoken_of; ++i)
-      dy.push_back(upstream[i] || !r.outputs[i] ? upstream[i] : zeros_of(r.outputs[i]));
+      dy.push_back(upstream[i] || !r.outputs[i] || r.outputs[i].dtype() == DType::kResource
+                       ? upstream[i]
+                       : zeros_of(r.outputs[i]));
     std::vector<Tensor> dx = (*backward)(dy);
     // In a graph the ops inside are there too; what arrived has been passed on.
     for (uint64_t id : r.out_ids)

@@ -4,9 +4,7 @@
 // for floating point.
 #pragma once
 
-#ifndef __CUDACC_RTC__  // NVRTC is handed the text of scalar_math.h before this one
 #include "holdfast/expr/scalar_math.h"
-#endif
 
 namespace holdfast::scalar {
 

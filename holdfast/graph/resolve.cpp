@@ -191,6 +191,8 @@ Diagnostic lost(const Tensor& t, const std::string& given) {
 // a gradient sees them, and a function can give others in their place.
 bool Tracer::from_around(const Tensor& t) const {
   const Scope& s = *graph_->scope;
+  // So does a function that is mapped: it is called where it was written, with what is around it.
+  if (s.kind == ScopeKind::kMap) return t.dtype() != DType::kResource && t.id() < first_id_;
   bool part = s.kind == ScopeKind::kBranch || s.kind == ScopeKind::kLoop;
   if (!part || !s.parent || !s.parent->open()) return false;
   return t.dtype() == DType::kResource || t.id() < first_id_;
@@ -199,7 +201,9 @@ bool Tracer::from_around(const Tensor& t) const {
 Edge Tracer::resolve(const Tensor& t, const std::string& name) {
   if (!t.is_symbolic()) {
     if (!from_around(t)) return constant(t);
-    dynamic_cast<Tracer*>(graph_->scope->parent->interpreter)->resolve(t, name);
+    const Scope* parent = graph_->scope->parent.get();
+    if (auto* around = dynamic_cast<Tracer*>(parent ? parent->interpreter : nullptr))
+      around->resolve(t, name);
     return capture(t);
   }
   const Scope* owner = symbol_of(t)->scope.get();

@@ -9,10 +9,13 @@
 namespace holdfast {
 namespace {
 
-// What a node is called when the user does not say: its op's name.
-std::string base_name(const OpDef& op) {
-  const Context& c = context();
-  return c.name_scope + (c.op_name.empty() ? op.name : c.op_name);
+// The name of a new node: `name` below the scope in force, with a number where that is taken. One
+// that ends with a slash is a whole path, to be taken as it is.
+std::string name_for(Graph& g, const std::string& name) {
+  if (name.empty() || name.back() != '/') return g.unique_name(context().name_scope + name);
+  std::string whole = name.substr(0, name.size() - 1), free = whole;
+  while (g.find(free)) free = g.unique_name(whole);
+  return free;
 }
 
 // Whether it draws from a stream that its first two attributes choose.
@@ -107,7 +110,8 @@ Tensor Tracer::constant_node(const Tensor& t, const std::string& name) {
   node->where = here();
   node->outputs.push_back({t.dtype(), t.shape()});
   node->after = control();
-  graph_->add(node, context().name_scope + name);
+  node->name = name_for(*graph_, name);
+  graph_->append(node);
   constants_[constant_of(*node).id()] = node;
   Tensor out = made({node, 0});
   added(node);
@@ -262,7 +266,8 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> given, const Attrs& at
   try {
     check_signature(op, in);
     auto node = make_ref<Node>(&op, attrs);
-    node->name = graph_->unique_name(base_name(op));
+    const std::string& said = context().op_name;
+    node->name = name_for(*graph_, said.empty() ? op.name : said);
     for (size_t i = 0; i < in.size(); ++i) {
       const Tensor& t = in[i];
       if (home_) operand_ = cat(node->name, "/", op.inputs[std::min(i, op.inputs.size() - 1)].name);
@@ -351,11 +356,7 @@ NamedCall::NamedCall(const std::string& name, std::span<const Tensor> operands)
   if (!tracer_) return;
   Context& c = context();
   before_ = tracer_->graph()->nodes.size();
-  // A name that ends with a slash is a whole path, to be taken as it is.
-  if (!name.empty() && name.back() == '/')
-    name_ = name.substr(0, name.size() - 1);
-  else
-    name_ = tracer_->graph()->unique_name(c.name_scope + name);
+  name_ = name_for(*tracer_->graph(), name);
   scope_ = std::exchange(c.name_scope, name_ + "/");
 }
 

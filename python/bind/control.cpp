@@ -74,6 +74,8 @@ void bind_control(nb::module_& m) {
         for (nb::handle h : invariants) {
           if (h.is_none())
             o.shape_invariants.emplace_back();
+          else if (nb::object(h.attr("rank")).is_none())
+            o.shape_invariants.emplace_back(Shape::unknown());
           else if (auto dims = ints_of(nb::object(h.attr("as_list")()).ptr()))
             o.shape_invariants.emplace_back(Shape(*dims));
         }

@@ -9,9 +9,24 @@ using namespace nb::literals;
 namespace holdfast::py {
 namespace {
 
+// A shape that is given as numbers in a tensor, or as -1: of an unknown rank.
+std::optional<Shape> shape_in(PyObject* o) {
+  if (PyLong_Check(o) && PyLong_AsLongLong(o) == -1) return Shape::unknown();
+  if (!is_tensor(o)) return std::nullopt;
+  Tensor t = tensor_of(o);
+  if (t.is_symbolic()) t = symbol_of(t)->unknown ? Tensor() : symbol_of(t)->known;
+  if (!t || t.rank() > 1 || (t.dtype() != int32 && t.dtype() != int64)) return std::nullopt;
+  Dims dims;
+  for (int64_t i = 0; i < t.size(); ++i)
+    dims.push_back(t.dtype() == int32 ? t.data<int32_t>()[i] : t.data<int64_t>()[i]);
+  return t.rank() == 0 ? Shape::unknown() : Shape(dims);
+}
+
 Arg attribute(const AttrDef& def, PyObject* o) {
   if (o == Py_None) return {};
   if (PyBool_Check(o)) return Arg(o == Py_True);
+  if (std::holds_alternative<Shape>(def.default_value.value()))
+    if (auto shape = shape_in(o)) return Arg(*shape);
   if (PyLong_Check(o)) return Arg(static_cast<int64_t>(PyLong_AsLongLong(o)));
   if (PyFloat_Check(o)) return Arg(PyFloat_AsDouble(o));
   if (PyUnicode_Check(o)) {

@@ -295,14 +295,6 @@ void bind_open_graph(nb::module_& m) {
     for (NodeBox* n : nodes)
       if (tracer) tracer->wait_for({n->graph->scope(), n->node});
   });
-  // Whether ops go to a branch or a loop's body in a graph that is written by hand.
-  m.def("below_graph", [] {
-    Tracer* tracer = current_trace();
-    if (!tracer || current_graph()) return false;
-    const Scope* s = tracer->graph()->scope.get();
-    while (s->parent) s = s->parent.get();
-    return s->kind == ScopeKind::kGraph;
-  });
   m.def("current_graph", [] { return run([] { return wrap_graph(current_graph()); }); });
   m.def("root_graph", [] {
     // The graph around whatever is being written; none around a function.

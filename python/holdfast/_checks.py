@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _registry
+from . import _holdfast, _registry
 from ._births import born_label
 from ._diagnostics import argument_name
 from ._graph_control import graph_for, grouped, newest
 from ._staging import is_staged
+from .errors import DiagnosticError
 
 __all__ = ["births", "name_of", "passed", "require"]
 
@@ -22,8 +23,35 @@ def require(op: str, condition: Any, *operands: tuple[Any, str], **arguments: An
     if not is_staged([condition]) and bool(condition.numpy().all()):
         return passed()
     words = [name_of(value, i, keyword) for i, (value, keyword) in enumerate(operands)]
+    known = _known(arguments) if _holdfast.current_graph() is not None else None
+    now = None if known is None else _computed(condition)
+    if known is not None and now is not None:  # of a graph's constants: nothing to wait for
+        if bool(now.numpy().all()):
+            return passed()
+        entered = _holdfast.enter_eager()
+        try:
+            _registry.raw_op(op, condition=now, words=words, **(arguments | known))
+        finally:
+            entered.close()
     _registry.raw_op(op, condition=condition, words=words, **arguments)
     return newest([condition])
+
+
+def _computed(condition: Any) -> Any:
+    """A condition that only constants decide; None if something is fed that it depends on."""
+    try:
+        return _holdfast.peek(condition, [])
+    except DiagnosticError as error:
+        if error.code != "E0801":
+            raise
+    return None
+
+
+def _known(arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """The values of the tensors that are compared, if all are constants."""
+    given = {n: v for n, v in arguments.items() if isinstance(v, _holdfast.Tensor)}
+    found = {name: _holdfast.known_value(tensor) for name, tensor in given.items()}
+    return found if found and None not in found.values() else None
 
 
 def passed() -> Any:

@@ -16,6 +16,7 @@ from .errors import fail
 __all__ = [
     "case",
     "cond",
+    "repeatable",
     "stage_cond",
     "stage_while",
     "switch_case",
@@ -71,11 +72,38 @@ def hollow(structure: Any) -> Any:
     return nest.map_structure(lambda _: None, structure)
 
 
+def _named_in(graph: Any) -> set[str]:
+    return set() if graph._store is None else set(graph._store.variables)
+
+
+def repeatable(block: Callable[..., Any]) -> Callable[..., Any]:
+    """A block that may be written down several times before it settles.
+
+    Variables that it makes by name are made the first time, and found by the others.
+    """
+    made: set[str] = set()
+
+    def run(*args: Any) -> Any:
+        graph = _holdfast.root_graph()
+        if graph is None:
+            return block(*args)
+        before, around = _named_in(graph), graph._made_before
+        graph._made_before = around | made
+        try:
+            return block(*args)
+        finally:
+            graph._made_before = around
+            made.update(_named_in(graph) - before)
+
+    run.__name__ = name_of(block, "block")
+    return run
+
+
 class _Shaped:
     """Runs a function for its flat tensors, and remembers the structure they came in."""
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
-        self._function, self._name = function, name
+        self._function, self._name = repeatable(function), name
         self.structure: Any = None
 
     def __call__(self, *args: Any) -> list[Any]:
@@ -215,14 +243,11 @@ def switch_case(
     name: str = "switch_case",
 ) -> Any:
     """What the function with that number gives; `default` or the last one for any other."""
-    if isinstance(branch_fns, dict):
-        functions = sorted(branch_fns.items())
-    elif branch_fns and isinstance(branch_fns[0], (tuple, list)):
-        functions = sorted(branch_fns, key=lambda pair: pair[0])
-    else:
-        functions = list(enumerate(branch_fns))
-    if not functions:
-        raise ValueError("`branch_fns` is empty")
+    functions = _numbered(branch_fns)
+    if not isinstance(branch_index, (int, _holdfast.Tensor, _holdfast.VariableBase)):
+        raise TypeError(
+            f"`branch_index` is of type {type(branch_index).__name__}, expected an integer tensor"
+        )
     index = _holdfast.convert(branch_index)
     if default is None:
         *functions, (_, default) = functions
@@ -233,6 +258,37 @@ def switch_case(
     for number, branch in reversed(functions):
         result = _Choice(equal(index, number), branch, result)
     return result()
+
+
+def _numbered(branch_fns: Any) -> list[tuple[int, Callable[[], Any]]]:
+    """The functions of a switch with their numbers, which count from 0 without a gap."""
+    if not isinstance(branch_fns, (list, tuple, dict)) or not branch_fns:
+        fail(
+            "E1104",
+            f"`branch_fns` is {branch_fns!r}, expected functions in a list, or by their numbers",
+            op="switch_case",
+        )
+    pairs: list[Any] = list(branch_fns.items() if isinstance(branch_fns, dict) else branch_fns)
+    if all(callable(each) for each in pairs):
+        pairs = list(enumerate(pairs))
+    for pair in pairs:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not callable(pair[1]):
+            fail(
+                "E1104",
+                f"`branch_fns` holds {pair!r}, expected a function or a number with one",
+                op="switch_case",
+            )
+        if not isinstance(pair[0], int):
+            fail(
+                "E1104",
+                f"a number of a branch is {pair[0]!r}, expected a Python `int`",
+                op="switch_case",
+            )
+    pairs.sort(key=lambda pair: pair[0])
+    numbers = [number for number, _ in pairs]
+    if numbers != list(range(len(pairs))):
+        raise ValueError(f"the numbers of the branches are {numbers}, expected 0, 1, 2 and so on")
+    return pairs
 
 
 def while_loop(
@@ -269,11 +325,13 @@ def while_loop(
     if shape_invariants is not None:
         invariants = [getattr(s, "shape", s) for s in _flat_shapes(shape_invariants)]
 
+    repeated_cond, repeated_body = repeatable(cond), repeatable(body)
+
     def test(*flat: Any) -> Any:
-        return _holdfast.convert(_call(cond, _pack(structure, flat)), bool_dtype)
+        return _holdfast.convert(_call(repeated_cond, _pack(structure, flat)), bool_dtype)
 
     def step(*flat: Any) -> list[Any]:
-        result = _call(body, _pack(structure, flat))
+        result = _call(repeated_body, _pack(structure, flat))
         if len(start) == 1 and not nest.is_nested(result):
             result = [result]
         if isinstance(result, tuple) and not hasattr(result, "_fields"):

@@ -108,12 +108,12 @@ class device:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if _entered.stack.pop() is not self:
-            _holdfast.pop_device()
+        if _entered.stack[-1:] != [self]:
             raise RuntimeError(
                 "a `tf.device` ends while one that was entered in it is still open: contexts end "
                 "in the reverse order in which they began"
             )
+        _entered.stack.pop()
         if self._by is not None:
             self._by.__exit__(kind, error, trace)
             return

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _holdfast, _registry, nest
 from ._dtypes import float64
-from ._graph import Operation
+from ._graph import Operation, graph_around
 from ._graph_control import graph_for, grouped, is_value, nodes_of, ordered
 from ._lifting import init_scope
 from ._name_scope import scoped
@@ -106,7 +106,7 @@ class _Done:
 
 def done(waited_for: list[Any]) -> Any:
     """What stands for an operation where ops run in order; None in eager code."""
-    if not _holdfast.below_graph():
+    if graph_around() is None:
         return None
     _holdfast.wait_for(nodes_of(part for part in waited_for if is_value(part)))
     return _Done()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,6 +14,14 @@ from ._variable import Variable
 from .errors import fail
 
 __all__ = ["ForwardAccumulator"]
+
+
+class _Active(threading.local):
+    def __init__(self) -> None:
+        self.accumulators: list[ForwardAccumulator] = []  # that record now, outermost first
+
+
+_active = _Active()
 
 
 class ForwardAccumulator:
@@ -35,10 +45,13 @@ class ForwardAccumulator:
         for tangent, primal in zip(self._tangents, self._primals, strict=True):
             tangent.shape.assert_is_compatible_with(primal.shape)
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self._around: list[ForwardAccumulator] = []  # those that looked on while it recorded
 
     def __enter__(self) -> Self:
         self._tape.__enter__()
         self._tape.watch(self._primals)
+        self._around = list(_active.accumulators)
+        _active.accumulators.append(self)
         return self
 
     def __exit__(
@@ -47,6 +60,8 @@ class ForwardAccumulator:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self in _active.accumulators:
+            _active.accumulators.remove(self)
         self._tape.__exit__(kind, error, trace)
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
@@ -58,4 +73,10 @@ class ForwardAccumulator:
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
             if y is primal:
                 return tangent
-        return self._tape._jvp(convert_to_tensor(y), self._primals, self._tangents, zero)
+        # A tangent is computed when it is asked for, and belongs to what was recorded: accumulators
+        # that looked on then see it, whether they are open still or not.
+        with contextlib.ExitStack() as looking_on:
+            for outer in self._around:
+                if not outer._tape.recording:
+                    looking_on.enter_context(outer._tape)
+            return self._tape._jvp(convert_to_tensor(y), self._primals, self._tangents, zero)

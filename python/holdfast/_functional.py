@@ -56,6 +56,7 @@ def map_fn(
         )
     flat, n = _rows(elems)
     structure = hollow(elems)
+    fn = _control.repeatable(fn)
     wanted = fn_output_signature if fn_output_signature is not None else dtype
     if not _holdfast.is_tracing() and not any(map(is_symbol, flat)):
         results = [fn(_row(flat, structure, i)) for i in range(int(n))]
@@ -228,11 +229,23 @@ def scan(
     return nest.pack_sequence_as(shape, [_with_rows(a.stack(), n) for a in written])
 
 
+def _alike(flat: list[Any]) -> list[Any]:
+    """The tensors with as many rows each: one row stands for any number of them."""
+    counts = [t.shape[0] if t.shape.rank is not None else None for t in flat]
+    if len(set(counts)) == 1 or all(count != 1 for count in counts):
+        return flat
+    most = next((t for t, count in zip(flat, counts, strict=True) if count != 1), flat[0])
+    n = most.shape[0] if most.shape.rank else None
+    rows = _registry.function("shape")(most)[0] if n is None else n
+    repeat = _registry.function("repeat")
+    return [repeat(t, rows, 0) if count == 1 else t for t, count in zip(flat, counts, strict=True)]
+
+
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """`fn` of each row of `elems`, stacked. `fn` is traced once, for one row."""
-    flat, _ = _rows(elems)
+    flat = _alike(_rows(elems)[0])
     structure = hollow(elems)
     writer = _holdfast.Writer(_control.name_of(fn, "fn"), "map", True)
     writer.enter(False)

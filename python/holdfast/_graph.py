@@ -19,6 +19,7 @@ __all__ = [
     "Operation",
     "eager_outside_functions",
     "get_default_graph",
+    "graph_around",
     "operation_of",
     "reset_default_graph",
     "set_eager_execution",
@@ -177,6 +178,7 @@ class Graph(Collections, _holdfast.GraphBase):
     def _begin(self) -> None:
         self._operations: dict[int, Operation] = {}
         self._store: Any = None  # what `get_variable` made
+        self._made_before: set[str] = set()  # of it, by code that is now written down again
         self._scopes: Any = None  # the variable scopes in force, of each thread
         self._colocated = _Colocated()
         self._prefix = _Prefix()
@@ -313,7 +315,8 @@ class Graph(Collections, _holdfast.GraphBase):
                 return self.get_operation_by_name(obj)
             raise ValueError(f"{obj!r} names an operation, expected a tensor such as '{obj}:0'")
         element = getattr(obj, "_as_graph_element", None)
-        obj = element() if element is not None else obj
+        if element is not None:
+            return self.as_graph_element(element(), allow_tensor, allow_operation)
         kinds = ((_holdfast.Tensor, allow_tensor), (Operation, allow_operation))
         if not any(allowed and isinstance(obj, kind) for kind, allowed in kinds):
             wanted = " or ".join(kind.__name__ for kind, allowed in kinds if allowed)
@@ -375,7 +378,8 @@ class Graph(Collections, _holdfast.GraphBase):
 
     def get_name_scope(self) -> str:
         """The prefix that names have now, without its last slash."""
-        return str(_holdfast.get_name_scope()).removesuffix("/")
+        here = _holdfast.current_graph() is self
+        return str(_holdfast.get_name_scope() if here else self._prefix.now).removesuffix("/")
 
     def create_op(
         self,
@@ -436,12 +440,18 @@ _installed = False  # whether ops go there by themselves: eager execution is off
 def get_default_graph() -> Graph:
     """The graph that this thread's ops go to; in eager code the program's own one."""
     global _default
-    current: Graph | None = _holdfast.current_graph()
+    current: Graph | None = _holdfast.root_graph()
     if current is not None:
         return current
     if _default is None:
         _default = _own_graph()
     return _default
+
+
+def graph_around() -> Graph | None:
+    """The graph of which a branch or a body is being written; None in the graph itself."""
+    found: Graph | None = _holdfast.root_graph()
+    return found if _holdfast.current_graph() is None else None
 
 
 def _own_graph() -> Graph:

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _holdfast, nest
 from ._dtypes import as_dtype
+from ._graph_control import newest
 from ._shape import TensorSpec
 from ._staging import is_staged
 from ._tape import GradientTape, dense
@@ -106,6 +107,8 @@ def _call(op: str, code: _Code, inp: Any, gradient: bool) -> Any:
     name = getattr(code.func, "__name__", type(code.func).__name__)
     backward = code.backward if gradient else None
     results = _holdfast.call_python(op, name, code.forward, backward, args, dtypes, shapes)
+    if not results and (operation := newest(args)) is not None:
+        return operation  # which can be run, though it gives nothing
     return results[0] if code.single else results
 
 

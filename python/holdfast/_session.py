@@ -210,6 +210,8 @@ class Session(_holdfast.SessionBase):
     """Runs a graph. Each session has its own values of the graph's variables."""
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
+        if not isinstance(target, (str, bytes)):
+            fail("E1104", f"`target` is of type {type(target).__name__}, expected a string")
         if target:
             unsupported(
                 f"a Session with the target {target!r} is not supported",

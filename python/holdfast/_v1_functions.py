@@ -101,6 +101,9 @@ def v1_cond(
     fn2: Any = None,
 ) -> Any:
     """`tf.cond`; one tensor in a list comes as itself, unless `strict`."""
+    for new, old, names in ((true_fn, fn1, "true_fn"), (false_fn, fn2, "false_fn")):
+        if new is not None and old is not None:
+            raise TypeError(f"`{names}` is given twice, under its old name too")
     first = true_fn if true_fn is not None else fn1
     second = false_fn if false_fn is not None else fn2
     found = _control.cond(pred, first, second, name=name)

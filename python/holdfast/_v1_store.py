@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _holdfast, _registry
 from ._dtypes import as_dtype
-from ._graph import GraphKeys, get_default_graph
+from ._graph import GraphKeys, get_default_graph, graph_around
 from ._name_scope import name_scope
 from ._shape import as_shape
 from ._tensor import convert_to_tensor
@@ -91,6 +91,10 @@ class VariableStore:
         given = initializer is not None and not callable(initializer)
         if given and shape is not None:
             raise ValueError(f"`{name}` starts as a value, which has a shape: leave `shape` out")
+        graph = get_default_graph()
+        if found is not None and name in graph._made_before:
+            graph._made_before = graph._made_before - {name}
+            return found
         if found is not None:
             return _reused(found, name, reuse, shape, dtype)
         if reuse is True:
@@ -100,12 +104,14 @@ class VariableStore:
             )
         if initializer is None:
             initializer = _default_initializer(name, dtype)
-        if given:
-            initial, dtype = _as_it_is(initializer, dtype)
-        else:
-            initial, dtype = _initial(name, initializer, shape, dtype, partition_info)
-        with name_scope(""):
-            made = Variable(initial, name=name, dtype=dtype, **rest)
+        around = graph_around()  # a branch or a body makes its variables in its graph
+        with contextlib.nullcontext() if around is None else around.as_default():
+            if given:
+                initial, dtype = _as_it_is(initializer, dtype)
+            else:
+                initial, dtype = _initial(name, initializer, shape, dtype, partition_info)
+            with name_scope(""):
+                made = Variable(initial, name=name, dtype=dtype, **rest)
         if self._keeps():
             self.variables[name] = made
             if self.keeps_eager and not _holdfast.is_tracing():

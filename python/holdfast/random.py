@@ -6,6 +6,7 @@ import enum
 from typing import Any
 
 from . import _holdfast
+from ._lifting import init_scope
 from ._registry import function
 from ._tensor import convert_to_tensor
 from ._variable import Variable
@@ -100,7 +101,9 @@ class Generator:
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
         """Starts where nobody can predict."""
         number = _number(Algorithm.PHILOX if alg is None else alg)
-        return cls(state=_holdfast.rng_state_unpredictable(number), alg=number)
+        with init_scope():
+            state = _holdfast.rng_state_unpredictable(number)
+        return cls(state=state, alg=number)
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
@@ -148,7 +151,10 @@ class Generator:
 
     def split(self, count: int = 1) -> list[Generator]:
         """Generators independent of this one and of each other."""
-        return [Generator(state=state, alg=self._alg) for state in self._base.split(count)]
+        # Generators are made once, also in a function that is traced: so are their states.
+        with init_scope():
+            states = self._base.split(count)
+        return [Generator(state=state, alg=self._alg) for state in states]
 
     def normal(
         self,

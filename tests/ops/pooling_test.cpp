@@ -79,7 +79,13 @@ TEST(Pool, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([&] { nn::max_pool(x, {2, 1, 1, 1}, 1, "VALID"); }), Code::E1105);
   EXPECT_EQ(code_of([&] { nn::avg_pool(x, 2, 2, {{0, 0}, {1, 1}, {1, 1}, {0, 0}}); }), Code::E1105);
   EXPECT_EQ(code_of([&] { nn::pool(x, {2, 2}, "FOO"); }), Code::E1103);
-  EXPECT_EQ(code_of([&] { nn::pool(x, {2, 2}, "MAX", {.dilations = Sizes(2)}); }), Code::E1105);
+  // Holes in the window beside a step or padding.
+  EXPECT_EQ(
+      code_of([&] { nn::pool(x, {2, 2}, "MAX", {.strides = Sizes(2), .dilations = Sizes(2)}); }),
+      Code::E1105);
+  EXPECT_EQ(
+      code_of([&] { nn::pool(x, {2, 2}, "MAX", {.padding = "SAME", .dilations = Sizes(2)}); }),
+      Code::E1105);
   EXPECT_EQ(code_of([&] { nn::max_pool(counted({1, 4}), 2, 2, "VALID"); }), Code::E1102);
 }
 

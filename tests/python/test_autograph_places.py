@@ -325,6 +325,18 @@ def test_a_loop_on_a_tensor_is_staged_though_its_value_is_known(condition: str) 
     assert int(program(tf.constant(7), tf.constant(True))) == 8
 
 
+@pytest.mark.parametrize("grows", [False, True])
+def test_a_staged_loop_without_end_is_refused(grows: bool) -> None:
+    @tf.function
+    def program(x: Any) -> Any:
+        while tf.constant(True):
+            x = tf.concat([x, x], 0) if grows else x + 1.0
+        return x
+
+    with pytest.raises(tf.errors.DiagnosticError, match="never ends"):
+        program(tf.constant([1.0]))
+
+
 def test_a_loop_without_end_is_refused_by_its_line() -> None:
     @tf.function
     def program(x: Any) -> Any:

@@ -206,8 +206,9 @@ def test_old_name_scopes_enter_the_graph_of_their_values():
 def test_device_contexts_end_in_the_order_in_which_they_began():
     outer = tf.device("/CPU:0")
     outer.__enter__()
-    with pytest.raises(RuntimeError, match="still open"), tf.device("/CPU:0"):
+    with tf.device("/CPU:0"), pytest.raises(RuntimeError, match="still open"):
         outer.__exit__(None, None, None)
+    outer.__exit__(None, None, None)
 
 
 def test_dimensions_compute_and_unknown_stays_unknown():
@@ -233,3 +234,13 @@ def test_old_device_specs_can_be_changed():
     assert spec.to_string() == "/job:muu/replica:12/task:3/device:MyDevice:2"
     spec.parse_from_string("/cpu:1")
     assert spec.to_string() == "/device:CPU:1"
+
+
+def test_a_name_that_ends_with_a_slash_is_the_whole_name(graph):
+    with tf.name_scope("s") as scope:
+        a = tf.constant(1.0, name=scope)
+        b = tf.add(a, a, name="t/")
+        c = tf.identity(b, name="t/")
+    assert [t.op.name for t in (a, b, c)] == ["s", "t", "t_1"]
+    assert graph.get_tensor_by_name("t:0") is not None
+    assert tf.constant(1.0, name="s").op.name == "s_1"

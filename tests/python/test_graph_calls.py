@@ -338,7 +338,7 @@ LATE = [
     (lambda x: v1.assert_rank(x, 1, message="late"), [1.0], 1.0),
     (lambda x: v1.assert_rank_at_least(x, 1, message="late"), [1.0], 1.0),
     (lambda x: v1.assert_rank_in(x, [1], message="late"), [1.0], 1.0),
-    (lambda x: v1.assert_shapes([(x, ("N",))], message="late"), [1.0], 1.0),
+    (lambda x: v1.assert_shapes([(x, ("N",))], message="late"), [1.0], [[1.0]]),
 ]
 
 
@@ -394,3 +394,82 @@ def test_a_switch_on_a_number_that_is_fed_takes_its_branch(default: bool) -> Non
         wanted = {-1: last, 0: (3.0, 1.0), 1: (9.0, 6.0), 2: (27.0, 27.0), 3: last}
         for number, pair in wanted.items():
             assert tuple(session.run([y, slope], {i: number})) == pair
+
+
+@pytest.mark.parametrize("call", [tf.py_function, tf.numpy_function, v1.py_func])
+def test_python_code_that_gives_nothing_is_an_operation_to_run(call: Any) -> None:
+    seen: list[float] = []
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [])
+        noted = call(lambda value: seen.append(float(value)), [x], [])
+        assert session.run(noted, {x: 2.0}) is None
+        with tf.control_dependencies([noted]):
+            y = x + 1.0
+        assert session.run(y, {x: 3.0}) == 4.0
+    assert seen == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("where", ["branch", "loop", "map", "fold"])
+def test_a_variable_made_by_name_in_a_body_belongs_to_the_graph_around(where: str) -> None:
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+
+        def doubled(x: Any) -> Any:
+            with v1.variable_scope("body"):
+                two = v1.get_variable("two", [], initializer=v1.constant_initializer(2.0))
+                return x * two
+
+        p, x = v1.placeholder(tf.bool, []), tf.constant([1.0, 2.0])
+        if where == "branch":
+            y = tf.cond(p, lambda: doubled(x), lambda: x)
+        elif where == "loop":
+            y = tf.while_loop(lambda i, x: i < 1, lambda i, x: (i + 1, doubled(x)), [0, x])[1]
+        elif where == "map":
+            y = tf.map_fn(doubled, x)
+        else:
+            y = tf.stack([tf.foldl(lambda a, b: doubled(a + b), x) - 4.0, 4.0])
+        (two,) = graph.get_collection("variables")
+        assert two.name == "body/two:0"
+        session.run(v1.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(y, {p: True}), [2.0, 4.0])
+
+
+def test_operations_that_branches_give_run_with_the_side_that_is_taken() -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.get_variable("v", initializer=1.0)
+        p = v1.placeholder(tf.bool, [])
+        done = tf.cond(p, lambda: tf.group(v1.assign_add(v, 5.0)), lambda: tf.no_op())
+        session.run(v1.global_variables_initializer())
+        session.run(done, {p: False})
+        assert session.run(v) == 1.0
+        session.run(done, {p: True})
+        assert session.run(v) == 6.0
+
+
+@pytest.mark.parametrize("check", ["assert_equal", "assert_less", "assert_greater"])
+def test_a_check_of_constants_is_made_while_the_graph_is_written(check: str) -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        ask = getattr(tf.debugging, check)
+        good = {"assert_equal": (1, 1), "assert_less": (1, 2), "assert_greater": (2, 1)}[check]
+        bad = {"assert_equal": (1, 2), "assert_less": (2, 1), "assert_greater": (1, 2)}[check]
+        session.run(ask(*good))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="said so"):
+            ask(*map(tf.constant, bad), message="said so")
+        x = v1.placeholder(tf.int32, [])
+        late = ask(x, bad[1])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(late, {x: bad[0]})
+
+
+def test_a_single_value_has_the_shape_of_a_scalar_or_of_a_row_of_one() -> None:
+    one, scalar = tf.ones([1]), tf.constant(5.0)
+    tf.debugging.assert_shapes([(one, ()), (scalar, ()), (one, (1,)), (scalar, (1,))])
+    tf.debugging.assert_shapes([(scalar, ("N",)), (one, ("N",))])
+    with pytest.raises(ValueError, match="E1106"):
+        tf.debugging.assert_shapes([(tf.ones([2]), ())])
+
+
+def test_one_row_stands_for_any_number_of_rows_of_a_map() -> None:
+    x, y = tf.constant([[1.0], [2.0], [3.0]]), tf.constant([[10.0]])
+    for run in (lambda f: f, tf.function):
+        found = run(lambda a, b: tf.vectorized_map(lambda r: r[0] + r[1], (a, b)))(x, y)
+        np.testing.assert_array_equal(found, [[11.0], [12.0], [13.0]])

@@ -164,3 +164,86 @@ def test_nested_accumulators_see_through_functions(traced: bool, orders: int) ->
     for _ in range(orders):
         f = along(f)
     assert float(f(x)) == {2: 48.0, 3: 48.0}[orders]
+
+
+@pytest.mark.parametrize("where", ["eager", "function called", "inside a function"])
+@pytest.mark.parametrize("late", [False, True])
+def test_a_tangent_asked_for_after_all_accumulators_closed_is_seen_by_the_outer(
+    where: str, late: bool
+) -> None:
+    def power(x: Any) -> Any:
+        return x**3.5
+
+    def program() -> Any:
+        f = power if where == "eager" else tf.function(power)
+        x = tf.constant(1.1)
+        with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as outer:
+            with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as inner:
+                y = f(x)
+            slope = None if late else inner.jvp(y)
+        slope = inner.jvp(y) if late else slope
+        assert inner.jvp(outer.jvp(y)) is None
+        return slope, outer.jvp(slope), outer.jvp(y)
+
+    found = (tf.function(program) if where == "inside a function" else program)()
+    slope = 3.5 * 1.1**2.5
+    wanted = [slope, 3.5 * 2.5 * 1.1**1.5, slope]
+    np.testing.assert_allclose([float(each) for each in found], wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("where", ["eager", "function", "graph"])
+def test_a_mapped_function_hands_gradients_on_to_what_is_around_it(where: str) -> None:
+    def program(x: Any, v: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.vectorized_map(
+                lambda i: tf.gather(x, i, axis=-1) * tf.cast(i + 1, tf.float32) * v, tf.range(2)
+            )
+            z = tf.reduce_sum(y * y)
+        return tape.gradient(z, [x, v])
+
+    if where == "graph":
+        with tf.Graph().as_default(), v1.Session() as session:
+            v = tf.Variable(2.0)
+            slopes = program(tf.constant([[1.0, 3.0]]), v)
+            session.run(v1.global_variables_initializer())
+            found = session.run(slopes)
+    else:
+        v = tf.Variable(2.0)
+        run = tf.function(program) if where == "function" else program
+        found = [each.numpy() for each in run(tf.constant([[1.0, 3.0]]), v)]
+    np.testing.assert_allclose(found[0], [[8.0, 96.0]])
+    np.testing.assert_allclose(found[1], 2.0 * 2.0 * (1.0 + 36.0))
+
+
+@pytest.mark.parametrize("shape", [[], None])
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_branch_hands_gradients_on_whatever_is_known_of_its_condition(
+    shape: Any, taken: bool
+) -> None:
+    with tf.Graph().as_default(), v1.Session() as session:
+        p, x, y = v1.placeholder(tf.bool, shape), tf.constant(3.0), tf.constant(2.0)
+        z = tf.cond(p, lambda: x * y * 2.0, lambda: y * y * y)
+        slopes = tf.gradients(z, [x, y], unconnected_gradients="zero")
+        wanted = [4.0, 6.0] if taken else [0.0, 12.0]
+        np.testing.assert_allclose(session.run(slopes, {p: taken}), wanted)
+
+
+@pytest.mark.parametrize("invariant", [None, [None, 2], [None, None]])
+def test_a_shape_invariant_may_leave_any_of_a_shape_open(invariant: Any) -> None:
+    def program(x: Any) -> Any:
+        shapes = [tf.TensorShape([]), tf.TensorShape(invariant)]
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            _, y = tf.while_loop(
+                lambda i, m: i < 2,
+                lambda i, m: (i + 1, tf.concat([m, m * 2.0], 0)),
+                [0, x],
+                shape_invariants=shapes,
+            )
+            loss = tf.reduce_sum(y)
+        return y, tape.gradient(loss, x)
+
+    y, slope = tf.function(program)(tf.ones([1, 2]))
+    assert y.shape == (4, 2)
+    np.testing.assert_array_equal(slope, [[9.0, 9.0]])

@@ -168,6 +168,8 @@ def test_options_that_mean_something_are_checked():
         v1.ConfigProto(nothing=1)
     with pytest.raises(TypeError):
         v1.Session(config={})
+    with pytest.raises(TypeError):
+        v1.Session(37)
     with pytest.raises(NotImplementedError, match="E1105"):
         v1.Session("grpc://host")
     with pytest.raises(NotImplementedError, match="E1105"):

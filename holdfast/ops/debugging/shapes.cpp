@@ -97,6 +97,10 @@ void check_shapes(const Check& c, std::span<const std::string> symbols, const In
   for (size_t i = 0; i < rules.size(); ++i) {
     std::span<const std::string> rule = rules[i];
     std::span<const int64_t> have(c.operands[i].shape().begin(), c.operands[i].shape().end());
+    // A single value may be a scalar, or the only element of a row.
+    constexpr int64_t kOne[] = {1};
+    if (have.empty() && rule.size() == 1 && rule[0] != kAnyRank) have = kOne;
+    if (rule.empty() && have.size() == 1 && have[0] == 1) have = {};
     if (!rule.empty() && rule[0] == kAnyRank) {
       rule = rule.subspan(1);
       if (have.size() < rule.size()) wrong_shape(c, names, i, cat("rank at least ", rule.size()));

@@ -5,7 +5,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/list/list_value.h"
+#include "holdfast/ops/list/elements.h"
 #include "holdfast/ops/math.h"
 
 namespace holdfast {
@@ -30,60 +30,49 @@ void need_number(const Infer& s, int i) { s.need_rank(i, 0, 0); }
 
 ElementType element_of(const Call& c) { return {c.attr(0).dtype(), c.attr(1).shape()}; }
 
-Tensor zeros_on(Device* device, DType dtype, const Shape& shape) {
-  Tensor t = empty(dtype, shape, cpu());
-  if (dtype != DType::kString) std::memset(t.mutable_raw(), 0, static_cast<size_t>(t.bytes()));
-  return copy_to(t, device);
-}
-
-// Element `i`, or zeros where it is not set and its shape can be told.
-Status element(const Call& c, const std::vector<Tensor>& items, int64_t i, Tensor& out) {
-  ElementType type = element_of(c);
-  if (i < 0 || i >= static_cast<int64_t>(items.size()))
-    return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"),
-            "an index counts from 0, and stays below the length"};
-  out = items[static_cast<size_t>(i)];
-  if (out && out.dtype() != type.dtype)
-    return {Code::E1101, cat(c.op.name, ": element ", i, " is ", name(out.dtype()), ", expected ",
-                             name(type.dtype))};
-  if (out && !type.shape.compatible(out.shape()))
-    return {Code::E1102, cat(c.op.name, ": element ", i, " has shape ", out.shape().text(),
-                             ", expected ", type.shape.text())};
-  if (out) return {};
-  if (type.dtype == DType::kVariant) {
-    out = make_list({});  // an empty list adds up like zeros
-    return {};
-  }
-  Shape shape = type.shape;
-  for (const Tensor& t : items)
-    if (!shape.is_full() && t) shape = t.shape();
-  if (!shape.is_full())
-    return {Code::E1103,
-            cat(c.op.name, ": element ", i, " was never written, and its shape is not known"),
-            "an element that is not written is zeros, which need a shape"};
-  out = zeros_on(c.device, type.dtype, shape);
-  return {};
-}
-
 Status run_reserve(Call& c) {
   int64_t n = index_of(c.in());
   if (n < 0)
     return {Code::E1103, cat(c.op.name, ": a list of ", n, " elements"), "a length is 0 or more"};
   if (Status s = room_for(c, n); !s.ok()) return s;
-  c.set_out(0, make_list(std::vector<Tensor>(static_cast<size_t>(n))));
+  Tensor list = make_list(std::vector<Tensor>(static_cast<size_t>(n)));
+  list_value(list).shape = c.attr(1).shape();
+  c.set_out(0, list);
   return {};
 }
 
+// The list with other elements, of which the same is known.
+Tensor changed(const Tensor& list, std::vector<Tensor> items) {
+  const ListValue& was = list_value(list);
+  Tensor out = make_list(std::move(items));
+  list_value(out).shape = was.shape;
+  list_value(out).most = was.most;
+  return out;
+}
+
+Status fits(const Call& c, const Tensor& item) {
+  const Shape& shape = list_value(c.in()).shape;
+  if (item.dtype() == DType::kVariant || shape.compatible(item.shape())) return {};
+  return {Code::E1102, cat(c.op.name, ": an element of shape ", item.shape().text(),
+                           " for a list of elements of shape ", shape.text())};
+}
+
 Status run_push(Call& c) {
+  if (Status s = fits(c, c.in(1)); !s.ok()) return s;
+  const ListValue& list = list_value(c.in());
+  if (list.most >= 0 && static_cast<int64_t>(list.items.size()) >= list.most)
+    return {Code::E1103, cat(c.op.name, ": the list is full"),
+            cat("it was made for at most ", list.most, " elements")};
   auto items = items_to_change(c.in());
   items.push_back(c.in(1));
-  c.set_out(0, make_list(std::move(items)));
+  c.set_out(0, changed(c.in(), std::move(items)));
   return {};
 }
 
 Status run_set(Call& c) {
   int64_t i = index_of(c.in(1));
   if (i < 0) return {Code::E1103, cat(c.op.name, ": index ", i), "an index counts from 0"};
+  if (Status s = fits(c, c.in(2)); !s.ok()) return s;
   auto length = static_cast<int64_t>(list_value(c.in()).items.size());
   if (i >= length && !c.attr(0).b())
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
@@ -92,7 +81,7 @@ Status run_set(Call& c) {
   auto items = items_to_change(c.in());
   if (i >= length) items.resize(static_cast<size_t>(i) + 1);
   items[static_cast<size_t>(i)] = c.in(2);
-  c.set_out(0, make_list(std::move(items)));
+  c.set_out(0, changed(c.in(), std::move(items)));
   return {};
 }
 
@@ -101,13 +90,14 @@ Status run_resize(Call& c) {
   if (Status s = room_for(c, n); !s.ok()) return s;
   auto items = items_to_change(c.in());
   items.resize(static_cast<size_t>(n));
-  c.set_out(0, make_list(std::move(items)));
+  c.set_out(0, changed(c.in(), std::move(items)));
   return {};
 }
 
 Status run_get(Call& c) {
   Tensor t;
-  if (Status s = element(c, list_value(c.in()).items, index_of(c.in(1)), t); !s.ok()) return s;
+  if (Status s = list_element(c, element_of(c), list_value(c.in()), index_of(c.in(1)), t); !s.ok())
+    return s;
   Tensor item = t.rep()->buffer ? view_of(t, t.shape()) : t;
   item.rep()->beyond = t.rep()->beyond;  // what a number carries to a gradient goes along
   c.set_out(0, item);
@@ -121,36 +111,24 @@ Status run_length(Call& c) {
   return {};
 }
 
-// All elements by another op, as one tensor.
-Status join(Call& c, const char* op, Attrs attrs, bool along_first) {
-  const auto& items = list_value(c.in()).items;
+Status join(Call& c, bool along_first) {
+  const ListValue& list = list_value(c.in());
   ElementType type = element_of(c);
-  Tensors all;
-  for (size_t i = 0; i < items.size(); ++i) {
-    Tensor t;
-    if (Status s = element(c, items, static_cast<int64_t>(i), t); !s.ok()) return s;
-    all.push_back(t);
-  }
-  if (all.empty()) {
-    Dims dims = type.shape.has_rank() ? type.shape.dims() : Dims();
-    for (int64_t& d : dims) d = d == kUnknown ? 0 : d;
-    if (along_first) {
-      if (dims.empty()) dims.push_back(0);
-      dims[0] = 0;
-    } else
-      dims.insert(0, 0);
-    c.set_out(0, zeros_on(c.device, type.dtype, Shape(dims)));
-    return {};
-  }
-  if (along_first) all.insert(0, Tensor::scalar(0));
-  Tensors out;
-  eager()->run(*find_op(op), all, attrs, out);
-  c.set_out(0, out[0]);
-  return {};
+  if (along_first && type.shape.rank() > 0) type.shape.dims()[0] = kUnknown;
+  Tensors all(list.items.size(), Tensor());
+  for (size_t i = 0; i < all.size(); ++i)
+    if (Status s = list_element(c, type, list, static_cast<int64_t>(i), all[i]); !s.ok()) return s;
+  if (all.empty()) type.shape = type.shape.merged(list.shape).value_or(type.shape);
+  return join_elements(c, type, all, along_first);
 }
 
-Status run_stack(Call& c) { return join(c, "Pack", Attrs{Arg(0)}, false); }
-Status run_concat(Call& c) { return join(c, "ConcatV2", {}, true); }
+Status run_stack(Call& c) {
+  auto length = static_cast<int64_t>(list_value(c.in()).items.size());
+  if (int64_t wanted = c.attr(2).i(); wanted >= 0 && wanted != length)
+    return {Code::E1102, cat(c.op.name, ": a list of ", length, " elements, expected ", wanted)};
+  return join(c, false);
+}
+Status run_concat(Call& c) { return join(c, true); }
 
 Status run_unstack(Call& c) {
   const Tensor& t = c.in();
@@ -158,8 +136,13 @@ Status run_unstack(Call& c) {
   Shape row(std::span<const int64_t>(t.shape().begin() + 1, t.shape().end()));
   int64_t bytes = row.size() * size_of(t.dtype());
   std::vector<Tensor> items;
+  if (!c.attr(0).shape().compatible(row))
+    return {Code::E1102, cat(c.op.name, ": rows of shape ", row.text(), ", expected ",
+                             c.attr(0).shape().text())};
   for (int64_t i = 0; i < t.dim(0); ++i) items.push_back(view_of(t, row, i * bytes));
-  c.set_out(0, make_list(std::move(items)));
+  Tensor list = make_list(std::move(items));
+  list_value(list).shape = row;
+  c.set_out(0, list);
   return {};
 }
 
@@ -300,9 +283,11 @@ const Op stack_op = lists(RAW_OP(TensorListStack)
                               .inputs("input_handle: L")
                               .attr("element_dtype")
                               .attr("element_shape", Shape::unknown())
+                              .attr("num_elements", -1)
                               .infer(+[](Infer& s) {
   Shape shape = s.attr(1).shape();
-  if (shape.has_rank()) shape.dims().insert(0, kUnknown);
+  int64_t n = s.attr(2).i();
+  if (shape.has_rank()) shape.dims().insert(0, n >= 0 ? n : kUnknown);
   s.output(s.attr(0).dtype(), shape);
 }).gradient(+[](Grad& g) -> Tensors {
   return {list_unstack(g.dy())};
@@ -326,6 +311,7 @@ const Op concat_op = lists(RAW_OP(TensorListConcat)
 const Op unstack_op = lists(RAW_OP(TensorListFromTensor)
                                 .doc("The rows of a tensor as a list.")
                                 .inputs("tensor")
+                                .attr("element_shape", Shape::unknown())
                                 .infer(gives_list)
                                 .gradient(+[](Grad& g) -> Tensors {
   Shape row = g.x().shape();
@@ -362,6 +348,71 @@ const Op zeros_op = lists(RAW_OP(TensorListZerosLike)
 
 }  // namespace
 
+Tensor zeros_on(Device* device, DType dtype, const Shape& shape) {
+  Tensor t = empty(dtype, shape, cpu());
+  if (dtype != DType::kString) std::memset(t.mutable_raw(), 0, static_cast<size_t>(t.bytes()));
+  return copy_to(t, device);
+}
+
+Status list_element(const Call& c, const ElementType& type, const ListValue& list, int64_t i,
+                    Tensor& out) {
+  const auto& items = list.items;
+  if (i < 0 || i >= static_cast<int64_t>(items.size()))
+    return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"),
+            "an index counts from 0, and stays below the length"};
+  out = items[static_cast<size_t>(i)];
+  if (out && out.dtype() != type.dtype)
+    return {Code::E1101, cat(c.op.name, ": element ", i, " is ", name(out.dtype()), ", expected ",
+                             name(type.dtype))};
+  if (out && !type.shape.compatible(out.shape()))
+    return {Code::E1102, cat(c.op.name, ": element ", i, " has shape ", out.shape().text(),
+                             ", expected ", type.shape.text())};
+  if (out) return {};
+  if (type.dtype == DType::kVariant) {
+    out = make_list({});  // an empty list adds up like zeros
+    return {};
+  }
+  auto both = type.shape.merged(list.shape);
+  if (!both)
+    return {Code::E1102, cat(c.op.name, ": elements of shape ", list.shape.text(), ", expected ",
+                             type.shape.text())};
+  Shape shape = *both;
+  for (const Tensor& t : items)
+    if (!shape.is_full() && t) shape = t.shape();
+  if (!shape.is_full())
+    return {Code::E1103,
+            cat(c.op.name, ": element ", i, " was never written, and its shape is not known"),
+            "an element that is not written is zeros, which need a shape"};
+  out = zeros_on(c.device, type.dtype, shape);
+  return {};
+}
+
+Status join_elements(Call& c, const ElementType& type, std::span<const Tensor> items,
+                     bool along_first) {
+  Tensors all(items);
+  for (const Tensor& t : items)
+    if (!type.shape.compatible(t.shape()))
+      return {Code::E1102, cat(c.op.name, ": an element of shape ", t.shape().text(), ", expected ",
+                               type.shape.text())};
+  if (all.empty()) {
+    Dims dims = type.shape.has_rank() ? type.shape.dims() : Dims();
+    for (int64_t& d : dims) d = d == kUnknown ? 0 : d;
+    if (along_first) {
+      if (dims.empty()) dims.push_back(0);
+      dims[0] = 0;
+    } else
+      dims.insert(0, 0);
+    c.set_out(0, zeros_on(c.device, type.dtype, Shape(dims)));
+    return {};
+  }
+  Tensors out;
+  if (along_first) all.insert(0, Tensor::scalar(0));
+  eager()->run(*find_op(along_first ? "ConcatV2" : "Pack"), all,
+               along_first ? Attrs{} : Attrs{Arg(0)}, out);
+  c.set_out(0, out[0]);
+  return {};
+}
+
 Tensor list_reserve(const ElementType& e, In count) {
   return reserve({count}, Attrs{Arg(e.dtype), Arg(e.shape)});
 }
@@ -375,12 +426,12 @@ Tensor list_get(In list, In index, const ElementType& e) {
 Tensor list_length(In list) { return length({list}); }
 Tensor list_resize(In list, In count) { return resize({list, count}); }
 Tensor list_stack(In list, const ElementType& e) {
-  return stack_op({list}, Attrs{Arg(e.dtype), Arg(e.shape)});
+  return stack_op({list}, Attrs{Arg(e.dtype), Arg(e.shape), Arg(-1)});
 }
 Tensor list_concat(In list, const ElementType& e) {
   return concat_op({list}, Attrs{Arg(e.dtype), Arg(e.shape)});
 }
-Tensor list_unstack(In value) { return unstack_op({value}); }
+Tensor list_unstack(In value) { return unstack_op({value}, Attrs{Arg(Shape::unknown())}); }
 Tensor list_split_like(In value, In like) { return split_like({value, like}); }
 Tensor list_add(In a, In b) { return add_op({a, b}); }
 Tensor list_zeros_like(In list) { return zeros_op({list}); }

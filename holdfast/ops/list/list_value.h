@@ -10,7 +10,9 @@ namespace holdfast {
 
 class ListValue final : public RefCounted {
  public:
-  std::vector<Tensor> items;  // an empty Tensor is an element that is not set
+  std::vector<Tensor> items;       // an empty Tensor is an element that is not set
+  Shape shape = Shape::unknown();  // what is known of every element
+  int64_t most = -1;               // how many it may have; -1: any number
   std::string text() const override {
     return "a list of " + std::to_string(items.size()) + " tensors";
   }

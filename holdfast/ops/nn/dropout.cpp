@@ -6,6 +6,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
+#include "holdfast/ops/random/fill.h"
 #include "holdfast/ops/slicing.h"
 
 namespace holdfast::nn {
@@ -52,7 +53,7 @@ Tensor drop(const char* function, const In& input, const In& rate, const Axes& n
     if (!kReals.has(keep.dtype()))
       fail(Code::E1101, cat(function, ": `rate` is ", type_text(keep), ", expected a number"));
     if (!keep.is_symbolic()) {
-      double r = cast(keep, float64).to_vector<double>()[0];
+      double r = random::doubles_of(copy_to(keep, cpu()))[0];
       check(r);
       if (r == 0) return identity(x);
     }

@@ -5,7 +5,10 @@
 namespace holdfast {
 namespace {
 
-void infer(Infer& s) { s.output(DType::kBool, Shape{}); }
+void infer(Infer& s) {
+  variable_state(s.input(0));  // refuses what is no variable's handle
+  s.output(DType::kBool, Shape{});
+}
 
 Status run(Call& c) {
   *c.out().mutable_data<bool>() = static_cast<bool>(variable_state(c.in())->get());

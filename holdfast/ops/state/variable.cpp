@@ -10,6 +10,10 @@ namespace {
 
 void infer_read(Infer& s) {
   VariableState* v = variable_state(s.input(0));
+  DType wanted = s.attr(0).dtype();
+  if (wanted != DType::kInvalid && wanted != v->dtype)
+    s.bad_value("dtype", name(wanted),
+                cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
   s.output(v->dtype, v->shape);
 }
 
@@ -43,6 +47,7 @@ static const Op read_op = RAW_OP(ReadVariableOp)
                               .doc("The value of a variable now.")
                               .inputs("resource: R")
                               .resource(VariableState::kKind)
+                              .attr("dtype", DType::kInvalid)  // not said: the variable's own
                               .reads_state()
                               .infer(infer_read)
                               .kernel("read", run_read)
@@ -84,7 +89,7 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
   handle_ = handle_to(std::move(state));
 }
 
-Tensor Variable::read() const { return read_op({handle_}); }
+Tensor Variable::read() const { return read_op({handle_}, Attrs{Arg(DType::kInvalid)}); }
 
 const Variable& Variable::assign(const In& value) const {
   assign_op.many({handle_, value.tensor(dtype())});

@@ -12,7 +12,7 @@ from ..errors import unsupported
 from ._branch import decided, staged_if
 from ._carried import Carried
 from ._iterables import Staged, stageable
-from ._messages import refuse_unrolling
+from ._messages import refuse_endless, refuse_unrolling
 from ._reads import iterated
 from ._sites import Site
 from ._state import Cells, as_bool, as_tensor, is_tensor
@@ -53,8 +53,14 @@ def while_(test: Callable[[], Any], body: Callable[[], None], site: Site) -> Non
             break
         unrolling.next()
         body()
-    cells = Cells(test, body)
-    Carried(site, cells).run(lambda: as_bool(as_tensor(decided(test()))), body)
+
+    def holds() -> Any:
+        again = decided(test())
+        if again is True:  # whatever the iterations did: nothing that they carry is asked
+            refuse_endless(site)
+        return as_bool(as_tensor(again))
+
+    Carried(site, Cells(test, body)).run(holds, body)
 
 
 def for_(

@@ -16,6 +16,7 @@ __all__ = [
     "fits",
     "refuse_carried",
     "refuse_dtypes",
+    "refuse_endless",
     "refuse_first",
     "refuse_function",
     "refuse_growth",
@@ -289,6 +290,19 @@ def refuse_growth(site: Site, container: Any, method: str) -> NoReturn:
         "it can carry tensors, and lists that only tensors are appended to.",
         fix=f"append tensors only, or use a `{module_alias()}.TensorArray`",
         labels=[_staged_loop(site)],
+        op=site.kind,
+    )
+
+
+def refuse_endless(site: Site) -> NoReturn:
+    """A staged loop whose condition no iteration can change."""
+    fail(
+        "E1105",
+        f"the `while` loop in line {site.line} never ends",
+        "its condition is true and asks for nothing that the body changes, and no `break` or "
+        "`return` leaves it.",
+        fix="leave it with `break`, or ask for something that the body changes",
+        labels=[_label("used", site.loc(), "always true", True)],
         op=site.kind,
     )
 

@@ -1,0 +1,16 @@
+// What the ops on lists share.
+#pragma once
+
+#include "holdfast/op/op.h"
+#include "holdfast/ops/list.h"
+#include "holdfast/ops/list/list_value.h"
+
+namespace holdfast {
+
+Tensor zeros_on(Device* device, DType dtype, const Shape& shape);
+/// Element `i`, or zeros where it is not set and its shape can be told.
+Status list_element(const Call&, const ElementType&, const ListValue&, int64_t i, Tensor& out);
+/// Gives output 0: elements along a new axis, or joined along their first.
+Status join_elements(Call&, const ElementType&, std::span<const Tensor> items, bool along_first);
+
+}  // namespace holdfast
