@@ -76,6 +76,10 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
     if (def.dtypes == kIndices && o && is_empty_list(o)) hint = int32;  // of floats by itself
     for (size_t k = 0; k < in.size(); ++k)
       if (in[k] && op.inputs[k].group == def.group) hint = in[k].dtype();
+    // A whole number where only floats are taken.
+    if (hint == DType::kInvalid && o && PyLong_Check(o) && !def.dtypes.has(int32) &&
+        def.dtypes.has(float32))
+      hint = float32;
     if (def.list) {
       Object items = Object::steal(PySequence_Fast(o, "expected a list of tensors"));
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
