@@ -109,7 +109,8 @@ Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType h
     Object rows = Object::steal(PySequence_List(o));
     return tensor_list(def, p, rows.get(), hint);
   }
-  if (PyIter_Check(o)) {  // a generator
+  bool plain = PySequence_Check(o) || PyDict_Check(o) || is_variable(o);
+  if (!plain && Py_TYPE(o)->tp_iter) {  // a generator, the values of a dict
     Object items = Object::steal(PySequence_List(o));
     return tensor_list(def, p, items.get(), hint);
   }
@@ -204,11 +205,13 @@ std::vector<T> list_of_object(const FunctionDef& def, const Param& p, PyObject* 
 // An array for a parameter whose op takes one dtype only: floats of another width, or no elements
 // at all, become that one. Empty where the usual rules hold.
 Tensor array_as_needed(const FunctionDef& def, const Param& p, PyObject* o) {
-  if (!def.op || !is_array(o)) return {};
+  bool none = (PyList_Check(o) || PyTuple_Check(o)) && PySequence_Fast_GET_SIZE(o) == 0;
+  if (!def.op || (!none && !is_array(o))) return {};
   DType one = DType::kInvalid;
   for (auto& input : def.op->inputs)
     if (input.group == p.group) one = only_dtype(input.dtypes);
   if (one == DType::kInvalid) return {};
+  if (none) return empty(one, Shape{0}, cpu());
   Tensor t = from_array(o);
   if (t.dtype() == one) return t;
   if (t.size() == 0) return empty(one, t.shape(), cpu());

@@ -50,6 +50,16 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   return Arg(dtype_of_object(o));
 }
 
+// Whether an attribute is of the kind that the op says by its default.
+bool fits(const AttrDef& def, const Arg& given) {
+  const auto &wanted = def.default_value.value(), &got = given.value();
+  bool number = std::holds_alternative<double>(wanted);
+  bool one = number || std::holds_alternative<bool>(wanted) ||
+             std::holds_alternative<int64_t>(wanted) ||
+             std::holds_alternative<std::string>(wanted) || std::holds_alternative<DType>(wanted);
+  return !one || wanted.index() == got.index() || (number && std::holds_alternative<int64_t>(got));
+}
+
 // What the next node is called, for an op that has no result to carry the name.
 class NodeName {
  public:
@@ -100,6 +110,9 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
       type_error(cat("raw_ops.", op.name, " needs the attribute `", def.name, "`"));
     try {
       attrs.push_back(o ? attribute(def, o) : def.default_value);
+      if (o && !fits(def, attrs.back()))
+        fail(Code::E1104, cat(op.name, ": attribute `", def.name, "` is ", attrs.back().text(),
+                              ", expected one like ", def.default_value.text()));
     } catch (const PythonError&) {
       PyErr_Clear();
       type_error(cat("raw_ops.", op.name, ": attribute `", def.name, "` is ", repr_of(o),
