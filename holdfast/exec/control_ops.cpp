@@ -101,19 +101,18 @@ Builder& control(Builder& b, KernelFn run) {
 }
 
 Builder& branches(Builder&& b) {
-  return control(
-      b.doc("Runs one of two graphs.")
-          .inputs("cond: C, input: any*?")  // of the side that was not taken there is nothing
-          .outputs("")
-          .attr("then_branch")
-          .attr("else_branch")
-          .infer(infer_if)
-          .gradient(if_gradient),
-      run_if);
+  return control(b.doc("Runs one of two graphs.")
+                     .inputs("cond: C, input: any*")
+                     .outputs("")
+                     .attr("then_branch")
+                     .attr("else_branch")
+                     .infer(infer_if)
+                     .gradient(if_gradient),
+                 run_if);
 }
 Builder& loop(Builder&& b) {
   return control(b.doc("Runs a graph while another gives true.")
-                     .inputs("input: any*?")
+                     .inputs("input: any*")
                      .outputs("")
                      .attr("cond")
                      .attr("body")

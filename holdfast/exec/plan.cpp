@@ -226,10 +226,15 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
     out.resize(s.types->dtypes.size());
     Call call(op, in, n.attrs, *s.types, cpu(), out);
     std::string reasons;
-    if (!kernel) kernel = pick_kernel(op, DeviceKind::kCpu, call, reasons);
-    if (!kernel) no_kernel(op, in, cpu(), reasons);
-    if (refusals) *refusals = reasons;
-    if (Status st = kernel->run(call); !st.ok()) raise_from(st, op, in);
+    try {
+      if (!kernel) kernel = pick_kernel(op, DeviceKind::kCpu, call, reasons);
+      if (!kernel) no_kernel(op, in, cpu(), reasons);
+      if (refusals) *refusals = reasons;
+      if (Status st = kernel->run(call); !st.ok()) raise_from(st, op, in);
+    } catch (Error& e) {
+      e.name_op(op.name);  // memory and attributes fail without knowing for whom
+      throw;
+    }
     stamp(op, in, out);
   } else {
     try {

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/exec/control_ops.h"
+#include "holdfast/exec/session_plan.h"
 #include "holdfast/graph/bodies.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/refuse.h"
@@ -74,7 +75,12 @@ bool has_bodies(const Node& n) {
   return std::any_of(n.attrs.begin(), n.attrs.end(), [](const Arg& a) { return body_in(a); });
 }
 
-std::string called(const Node& n) { return cat(n.op->name, " `", n.name, "`"); }
+// An op, with its name where the program gave it one.
+std::string reader_text(const Node& n) {
+  bool own =
+      n.name == n.op->name || n.name.compare(0, n.op->name.size() + 1, n.op->name + "_") == 0;
+  return own ? n.op->name : cat(n.op->name, " `", n.name, "`");
+}
 
 }  // namespace
 
@@ -289,8 +295,8 @@ void Refed::still(const Edge& original, const Shape& sizes, const Tensor& number
     if (same) return copy.after.push_back(made);
   }
   auto made = make_ref<Node>(
-      &still_op.def(), Attrs{Arg(sizes), numbers ? Arg(numbers) : Arg(), Arg(original.node->name),
-                             Arg(called(reader)), Arg(fed_)});
+      &still_op.def(), Attrs{Arg(sizes), numbers ? Arg(numbers) : Arg(),
+                             Arg(called(*original.node)), Arg(reader_text(reader)), Arg(fed_)});
   made->inputs.push_back(e);
   made->where = reader.where;
   to_.add(made, "StillHolds");

@@ -17,8 +17,8 @@ std::string quoted(const std::vector<std::string>& names) {
   return out;
 }
 
-// What the program calls a node: the name it gave, else the variable that the node's line assigns
-// it to.
+}  // namespace
+
 std::string called(const Node& n) {
   if (n.name != n.op->name && n.name.compare(0, n.op->name.size() + 1, n.op->name + "_") != 0)
     return n.name;
@@ -33,6 +33,8 @@ std::string called(const Node& n) {
              ? line.substr(begin, end - begin)
              : n.name;
 }
+
+namespace {
 
 // Whether the graph was written as if an edge could have no other value than its own.
 bool counted_on(const Edge& e) {
@@ -191,7 +193,7 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   out.graph = make_ref<Graph>(from.scope());
   std::vector<std::string> names;
   for (const Edge& e : asked.given)
-    if (counted_on(e)) names.push_back(e.node->name);
+    if (counted_on(e)) names.push_back(called(*e.node));
   Refed again(*from.graph(), *out.graph, quoted(names));
   for (const Edge& e : asked.given) {
     Ref<Node> input = placeholder_for(type_of(e), e.node->where);

@@ -23,6 +23,9 @@ struct Asked {
   const std::unordered_set<const Node*>* done = nullptr;  // have run already, and don't run again
 };
 
+/// What the program calls a node: the name it gave, else the variable that the node's line assigns
+/// it to.
+std::string called(const Node& n);
 /// What the user's line calls the tensor it asks for; empty if that is not clear.
 std::string name_in_line(const Tensor& t);
 

@@ -414,6 +414,16 @@ std::optional<Ints> ints_of(PyObject* o) {
   return out;
 }
 
+DType only_dtype(DTypes set) {
+  DType found = DType::kInvalid;
+  for (int d = 1; d < kNumDTypes; ++d) {
+    if (!set.has(static_cast<DType>(d))) continue;
+    if (found != DType::kInvalid) return DType::kInvalid;
+    found = static_cast<DType>(d);
+  }
+  return kAll.has(found) ? found : DType::kInvalid;
+}
+
 DType dtype_of_object(PyObject* o) {
   for (int i = 1; i < kNumDTypes; ++i)
     if (hooks().dtypes[i].get() == o) return static_cast<DType>(i);

@@ -109,6 +109,11 @@ Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType h
     Object rows = Object::steal(PySequence_List(o));
     return tensor_list(def, p, rows.get(), hint);
   }
+  bool plain = PySequence_Check(o) || PyDict_Check(o) || is_variable(o);
+  if (!plain && Py_TYPE(o)->tp_iter) {  // a generator, the values of a dict
+    Object items = Object::steal(PySequence_List(o));
+    return tensor_list(def, p, items.get(), hint);
+  }
   if (!PySequence_Check(o) || PyUnicode_Check(o)) {
     if (is_variable(o)) return Tensors{convert(o, hint)};
     bad_argument(def, p, o, "a list of tensors");
@@ -197,6 +202,22 @@ std::vector<T> list_of_object(const FunctionDef& def, const Param& p, PyObject* 
   return out;
 }
 
+// An array for a parameter whose op takes one dtype only: floats of another width, or no elements
+// at all, become that one. Empty where the usual rules hold.
+Tensor array_as_needed(const FunctionDef& def, const Param& p, PyObject* o) {
+  bool none = (PyList_Check(o) || PyTuple_Check(o)) && PySequence_Fast_GET_SIZE(o) == 0;
+  if (!def.op || (!none && !is_array(o))) return {};
+  DType one = DType::kInvalid;
+  for (auto& input : def.op->inputs)
+    if (input.group == p.group) one = only_dtype(input.dtypes);
+  if (one == DType::kInvalid) return {};
+  if (none) return empty(one, Shape{0}, cpu());
+  Tensor t = from_array(o);
+  if (t.dtype() == one) return t;
+  if (t.size() == 0) return empty(one, t.shape(), cpu());
+  return is_floating(t.dtype()) && is_floating(one) ? cast_array(std::move(t), one, o) : Tensor();
+}
+
 Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& given,
            Groups& groups) {
   switch (p.kind) {
@@ -205,9 +226,9 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
       if (o == Py_None && p.kind == Kind::kOptTensor) return {};
       // Numbers of an array say what is true; those of a tensor or a list are more likely a
       // mistake.
-      Tensor t = p.group == "bool" && is_array(o)
-                     ? cast_array(from_array(o), DType::kBool, o)
-                     : convert(o, groups.get(def, given, p.group), false, p.name.c_str());
+      Tensor t = p.group == "bool" && is_array(o) ? cast_array(from_array(o), DType::kBool, o)
+                                                  : array_as_needed(def, p, o);
+      if (!t) t = convert(o, groups.get(def, given, p.group), false, p.name.c_str());
       groups.settle(p.group, t.dtype());
       return Arg(std::move(t));
     }

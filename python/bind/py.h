@@ -101,6 +101,7 @@ DType known_dtype(PyObject* o);
 /// A copy of what an object shares by the buffer protocol.
 Tensor from_buffer(PyObject* o);
 std::optional<Ints> ints_of(PyObject* o);  // an int or a sequence of ints
+DType only_dtype(DTypes set);              // the one dtype of a set, kInvalid if there are more
 bool is_one_int(PyObject* o);              // an int, also one of NumPy's, and no sequence
 std::string repr_of(PyObject* o);
 /// NumPy's array of a tensor: private memory, or read-only sharing.

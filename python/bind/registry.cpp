@@ -50,15 +50,14 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   return Arg(dtype_of_object(o));
 }
 
-// The one dtype of a set, kInvalid where it has another number of them.
-DType only_dtype(DTypes set) {
-  DType found = DType::kInvalid;
-  for (int d = 1; d < kNumDTypes; ++d) {
-    if (!set.has(static_cast<DType>(d))) continue;
-    if (found != DType::kInvalid) return DType::kInvalid;
-    found = static_cast<DType>(d);
-  }
-  return kAll.has(found) ? found : DType::kInvalid;
+// Whether an attribute is of the kind that the op says by its default.
+bool fits(const AttrDef& def, const Arg& given) {
+  const auto &wanted = def.default_value.value(), &got = given.value();
+  bool number = std::holds_alternative<double>(wanted);
+  bool one = number || std::holds_alternative<bool>(wanted) ||
+             std::holds_alternative<int64_t>(wanted) ||
+             std::holds_alternative<std::string>(wanted) || std::holds_alternative<DType>(wanted);
+  return !one || wanted.index() == got.index() || (number && std::holds_alternative<int64_t>(got));
 }
 
 // What the next node is called, for an op that has no result to carry the name.
@@ -68,6 +67,10 @@ class NodeName {
   ~NodeName() { context().op_name.clear(); }
   NodeName(const NodeName&) = delete;
 };
+
+bool is_empty_list(PyObject* o) {
+  return (PyList_Check(o) || PyTuple_Check(o)) && PySequence_Fast_GET_SIZE(o) == 0;
+}
 
 nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
   Tensors in;
@@ -80,8 +83,13 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
       type_error(cat("raw_ops.", op.name, " needs the argument `", def.name, "`"));
     // Numbers take the dtype of their group, or the only one that the op takes.
     DType hint = only_dtype(def.dtypes);
+    if (def.dtypes == kIndices && o && is_empty_list(o)) hint = int32;  // of floats by itself
     for (size_t k = 0; k < in.size(); ++k)
       if (in[k] && op.inputs[k].group == def.group) hint = in[k].dtype();
+    // A whole number where only floats are taken.
+    if (hint == DType::kInvalid && o && PyLong_Check(o) && !def.dtypes.has(int32) &&
+        def.dtypes.has(float32))
+      hint = float32;
     if (def.list) {
       Object items = Object::steal(PySequence_Fast(o, "expected a list of tensors"));
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
@@ -102,6 +110,9 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
       type_error(cat("raw_ops.", op.name, " needs the attribute `", def.name, "`"));
     try {
       attrs.push_back(o ? attribute(def, o) : def.default_value);
+      if (o && !fits(def, attrs.back()))
+        fail(Code::E1104, cat(op.name, ": attribute `", def.name, "` is ", attrs.back().text(),
+                              ", expected one like ", def.default_value.text()));
     } catch (const PythonError&) {
       PyErr_Clear();
       type_error(cat("raw_ops.", op.name, ": attribute `", def.name, "` is ", repr_of(o),

@@ -93,7 +93,8 @@ def _repr(self: Any) -> str:
         return "<tf.Tensor: shape=(), dtype=resource>"
     text = numpy_text(self, is_repr=True)
     gap = "\n" if "\n" in text else ""
-    return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={gap}{text}>"
+    held = "value" if self.dtype.name == "variant" else "numpy"
+    return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {held}={gap}{text}>"
 
 
 def _str(self: Any) -> str:

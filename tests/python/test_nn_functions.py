@@ -178,9 +178,7 @@ def test_the_gradient_of_isotonic_regression_is_shared_by_runs():
         tape.watch(x)
         y, _ = tf.nn.isotonic_regression(x)
         loss = tf.reduce_sum(y * [[1.0, 2.0, 4.0, 8.0]])
-    np.testing.assert_allclose(
-        tape.gradient(loss, x).numpy(), [[1.5, 1.5, 4.0, 8.0]], rtol=1e-6
-    )
+    np.testing.assert_allclose(tape.gradient(loss, x).numpy(), [[1.5, 1.5, 4.0, 8.0]], rtol=1e-6)
 
 
 def test_dropout_takes_every_kind_of_rate():

@@ -170,3 +170,10 @@ def test_dlpack_goes_both_ways():
 def test_only_a_slice_of_a_variable_can_be_assigned():
     with pytest.raises(AttributeError, match="immutable"):
         A.assign([1.0, 2.0])
+
+
+def test_a_list_of_tensors_says_that_it_is_one():
+    made = tf.raw_ops.TensorListReserve(element_shape=[1], num_elements=1, element_dtype=tf.float32)
+    assert f"{made}" == "<TensorList>"
+    assert str(made) == "tf.Tensor(<TensorList>, shape=(), dtype=variant)"
+    assert repr(made) == "<tf.Tensor: shape=(), dtype=variant, value=<TensorList>>"

@@ -66,7 +66,8 @@ TWINS = {
     r"config\.experimental\.enable_op_determinism": "set_deterministic",
     r"config\.threading\.\w+": "set_num_threads",
     r"errors\.\w+Error": "class HOLDFAST_API Error",
-    r"errors\.Diagnostic": "struct Diagnostic",
+    r"errors\.Diagnostic": "struct HOLDFAST_API Diagnostic",
+    r"(math\.)?scalar_mul": "Tensor scalar_mul(",
     r"(debugging\.)?Assert": "void Assert(",
     **{
         rf"(debugging\.)?{check}": f" {check}("
@@ -125,6 +126,10 @@ PYTHON_ONLY = {
     r"register_tensor_conversion_function": "converts untyped Python values",
     r"DeviceSpec": "takes a name apart; C++ passes a DeviceKind and an index",
     r"train\.ExponentialMovingAverage": "keeps variables by the Python objects they stand beside; a step is one assign_sub",
+    r"IndexedSlicesSpec": "how a Python value of this kind is traced; C++ passes its three tensors",
+    r"RegisterGradient|no_gradient": "names gradients for ops that Python adds to a graph by type",
+    r"make_ndarray|make_tensor_proto": "turns NumPy arrays into messages of TensorFlow's and back",
+    r"variable_creator_scope": "wraps the calls by which Python makes Variables",
     r"AggregationMethod": "hints of TensorFlow 1 that change no result",
     r"test\.is_built_with_\w+": "asks what was installed beside the Python package",
 }  # fmt: skip

@@ -4,6 +4,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/scatter_loops.h"
 #include "holdfast/ops/array/view.h"
+#include "holdfast/ops/math.h"
 #include "holdfast/ops/scatter.h"
 #include "holdfast/ops/slicing.h"
 
@@ -92,6 +93,7 @@ static const Op op =
         .reference("np.asarray(params)[tuple(np.moveaxis(np.asarray(indices), -1, 0))]");
 Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& o) {
   Tensor ids = indices, p = params;
+  if (ids.dtype() == int16) ids = cast(ids, int32);
   if (o.batch_dims == 0) return op({p, ids});
   if (!ranks_known({p, ids}) || !sizes_known({ids}))
     return deferred("gather_nd", {p, ids}, p.dtype(), Shape::unknown(),

@@ -163,6 +163,7 @@ SCATTER_ROWS(ResourceScatterMax, scatter_max, Combine::kMax,
                                   .resource(VariableState::kKind)        \
                                   .dtypes(kIndices, "I")                 \
                                   .dtypes(types)                         \
+                                  .attr("use_locking", true)             \
                                   .infer(infer_nd)                       \
                                   .kernel("in place", run_nd<how>);      \
   const Variable& fn(const Variable& v, const In& i, const In& u) {      \

@@ -164,7 +164,11 @@ static const Op inverse_op =
                  "complexes(3, 3) + 3 * np.eye(3), adjoint=True")
         .reference("np.linalg.inv(np.conj(np.swapaxes(input, -1, -2)) if adjoint else input)")
         .checks({.rtol = 1e-4, .atol = 1e-5});
-Tensor linalg::inv(const In& x, const AdjointOptions& o) { return inverse_op({x}, {o.adjoint}); }
+Tensor linalg::inv(const In& input, const AdjointOptions& o) {
+  Tensor x = input;
+  if (lapack::is_short(x)) return cast(inv(cast(x, float32), o), x.dtype());
+  return inverse_op({x}, {o.adjoint});
+}
 
 static const Op determinant_op =
     OP(MatrixDeterminant, &linalg::det)
@@ -182,7 +186,10 @@ static const Op determinant_op =
         .samples("uniform(3, 3) + 2 * np.eye(3)", "uniform(2, 4, 4) + 2 * np.eye(4)")
         .reference("np.linalg.det(input)")
         .checks({.rtol = 1e-4, .atol = 1e-5});
-Tensor linalg::det(const In& x) { return determinant_op(x); }
+Tensor linalg::det(const In& input) {
+  Tensor x = input;
+  return lapack::is_short(x) ? cast(det(cast(x, float32)), x.dtype()) : determinant_op(x);
+}
 
 static const Op log_determinant_op =
     OP(LogMatrixDeterminant, &linalg::slogdet)

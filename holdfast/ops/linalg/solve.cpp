@@ -132,7 +132,11 @@ static const Op solve_op =
             "np.linalg.solve(np.conj(np.swapaxes(matrix, -1, -2)) if adjoint else matrix, rhs)")
         .checks({.rtol = 1e-4, .atol = 1e-5});
 Tensor linalg::solve(const In& matrix, const In& rhs, const AdjointOptions& o) {
-  return solve_op({matrix, rhs}, {o.adjoint});
+  Tensor a = matrix.weak() ? matrix.tensor(rhs.dtype()) : matrix.tensor(),
+         b = rhs.tensor(a.dtype());
+  if (lapack::is_short(a) && lapack::is_short(b))
+    return cast(solve(cast(a, float32), cast(b, float32), o), a.dtype());
+  return solve_op({a, b}, {o.adjoint});
 }
 
 static const Op triangular_op =
@@ -166,7 +170,11 @@ static const Op triangular_op =
             "np.broadcast_to(rhs, matrix.shape[:-2] + rhs.shape[-2:]))")
         .checks({.rtol = 1e-4, .atol = 1e-5});
 Tensor linalg::triangular_solve(const In& matrix, const In& rhs, const TriangularSolveOptions& o) {
-  return triangular_op({matrix, rhs}, {o.lower, o.adjoint});
+  Tensor a = matrix.weak() ? matrix.tensor(rhs.dtype()) : matrix.tensor(),
+         b = rhs.tensor(a.dtype());
+  if (lapack::is_short(a) && lapack::is_short(b))
+    return cast(triangular_solve(cast(a, float32), cast(b, float32), o), a.dtype());
+  return triangular_op({a, b}, {o.lower, o.adjoint});
 }
 
 static const Op cholesky_op =
@@ -194,7 +202,10 @@ static const Op cholesky_op =
         .keeps("output")
         .samples("uniform(3, 3) * 0.2 + np.eye(3)")
         .checks({.gradient = false});
-Tensor linalg::cholesky(const In& x) { return cholesky_op(x); }
+Tensor linalg::cholesky(const In& input) {
+  Tensor x = input;
+  return lapack::is_short(x) ? cast(cholesky(cast(x, float32)), x.dtype()) : cholesky_op(x);
+}
 
 REGISTER(FUNCTION(&linalg::cholesky_solve)
              .args("chol, rhs")

@@ -4,9 +4,9 @@
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/view.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/linalg/extent.h"
-#include "holdfast/tensor/scope.h"
 
 namespace holdfast {
 namespace {
@@ -75,19 +75,6 @@ Tensor as_matrix(const Tensor& t, const Dims& summed, bool free_first,
       free_first ? std::vector<Extent>{rows, inner} : std::vector<Extent>{inner, rows});
 }
 
-// What is left of both shapes, as far as that is known before the program runs.
-Shape shape_without(const Tensor& x, const Tensor& y, const Tensor& axes) {
-  Tensor known = axes.is_symbolic() && !symbol_of(axes)->unknown ? symbol_of(axes)->known : axes;
-  if (!ranks_known({x, y}) || !known || known.is_symbolic()) return Shape::unknown();
-  auto [of_x, of_y] = read_axes(known, x, y);
-  Dims left;
-  for (auto [t, summed] : {std::pair{&x, &of_x}, std::pair{&y, &of_y}})
-    for (int64_t i = 0; i < t->rank(); ++i)
-      if (std::find(summed->begin(), summed->end(), i) == summed->end())
-        left.push_back(t->dim(static_cast<int>(i)));
-  return Shape(left);
-}
-
 }  // namespace
 
 REGISTER(FUNCTION(&tensordot)
@@ -102,8 +89,8 @@ REGISTER(FUNCTION(&tensordot)
 Tensor tensordot(const In& a, const In& b, const In& axes) {
   Tensor x = a.weak() ? a.tensor(b.dtype()) : a.tensor(), y = b.tensor(x.dtype());
   Tensor over = axes;
-  if (!ranks_known({x, y}) || over.is_symbolic())
-    return deferred("tensordot", {x, y, over}, x.dtype(), shape_without(x, y, over),
+  if (!ranks_known({x, y}) || (over.is_symbolic() && !is_known(over)))
+    return deferred("tensordot", {x, y, over}, x.dtype(), Shape::unknown(),
                     [](std::span<const Tensor> in) { return tensordot(in[0], in[1], in[2]); });
   auto [of_x, of_y] = read_axes(over, x, y);
   for (size_t i = 0; i < of_x.size(); ++i) {

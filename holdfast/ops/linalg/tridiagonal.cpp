@@ -1,9 +1,12 @@
 // Matrices that are zero but on the diagonal and its two neighbours, stored as three rows: above
 // the diagonal (whose last element counts for nothing), the diagonal, and below (its first).
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <optional>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/linalg.h"
@@ -217,6 +220,24 @@ Tensor whole(const char* function, const Tensor& t, int64_t length, bool above) 
   return pad(t, reshape(Sizes(Dims(amounts.begin(), amounts.end())).tensor(), {-1, 2}));
 }
 
+// The call as one node, where ranks are not known yet, or the lengths that say whether elements
+// were left out.
+std::optional<Tensor> written_late(const char* function, const Ins& diagonals, const In& rhs,
+                                   const std::string& format, bool shaped_as_rhs,
+                                   std::function<Tensor(const Tensors&, const Tensor&)> call) {
+  Tensors all = diagonals.tensors();
+  if (all.empty()) return std::nullopt;
+  bool known = format != "sequence" || sizes_known(all);
+  size_t n = all.size();
+  all.push_back(rhs.tensor(all[0].dtype()));
+  if (known && ranks_known(all)) return std::nullopt;
+  Shape shape = shaped_as_rhs ? all[n].shape() : Shape::unknown();
+  return deferred(function, all, all[0].dtype(), shape,
+                  [n, call = std::move(call)](std::span<const Tensor> in) {
+    return call(Tensors(in.first(n)), in[n]);
+  });
+}
+
 // The three rows, from what the format says.
 Tensor compact(const char* function, const Ins& given, const std::string& format) {
   Tensors t = given.tensors();
@@ -285,6 +306,10 @@ REGISTER(
         .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::tridiagonal_solve(const Ins& diagonals, const In& rhs,
                                  const TridiagonalSolveOptions& o) {
+  if (auto late = written_late(
+          "tridiagonal_solve", diagonals, rhs, o.diagonals_format, !o.transpose_rhs,
+          [o](const Tensors& d, const Tensor& b) { return tridiagonal_solve(d, b, o); }))
+    return *late;
   Tensor d = compact("tridiagonal_solve", diagonals, o.diagonals_format);
   Tensor b = rhs.tensor(d.dtype());
   const Shape &ds = d.shape(), &bs = b.shape();
@@ -330,6 +355,10 @@ REGISTER(
         .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::tridiagonal_matmul(const Ins& diagonals, const In& rhs,
                                   const TridiagonalMatMulOptions& o) {
+  if (auto late = written_late(
+          "tridiagonal_matmul", diagonals, rhs, o.diagonals_format, true,
+          [o](const Tensors& d, const Tensor& b) { return tridiagonal_matmul(d, b, o); }))
+    return *late;
   Tensor d = compact("tridiagonal_matmul", diagonals, o.diagonals_format);
   auto part = [&](int64_t i) { return expand_dims(row(d, i), -2); };
   return matmul_op({part(0), part(1), part(2), rhs.tensor(d.dtype())});

@@ -312,8 +312,10 @@ const Op unstack_op = lists(RAW_OP(TensorListFromTensor)
                                 .doc("The rows of a tensor as a list.")
                                 .inputs("tensor")
                                 .attr("element_shape", Shape::unknown())
-                                .infer(gives_list)
-                                .gradient(+[](Grad& g) -> Tensors {
+                                .infer(+[](Infer& s) {
+  s.attr(0).shape();
+  gives_list(s);
+}).gradient(+[](Grad& g) -> Tensors {
   Shape row = g.x().shape();
   if (row.rank() > 0) row = Shape(std::span<const int64_t>(row.begin() + 1, row.end()));
   // A list may have grown since: what was written behind the rows is none of them.

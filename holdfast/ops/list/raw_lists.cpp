@@ -9,7 +9,15 @@ namespace {
 
 constexpr DTypes kLists{DType::kVariant};
 
-void gives_list(Infer& s) { s.output(DType::kVariant, Shape{}); }
+// A list; what it is made of is said by attributes, which are looked at here.
+void gives_list_of_dtype(Infer& s) {
+  s.attr(0).dtype();
+  s.output(DType::kVariant, Shape{});
+}
+void gives_list_of_shape(Infer& s) {
+  s.attr(0).shape();
+  s.output(DType::kVariant, Shape{});
+}
 
 Dims numbers(const Tensor& given) {
   Tensor t = copy_to(given, cpu());
@@ -221,7 +229,10 @@ const Op empty_op = lists(RAW_OP(EmptyTensorList)
                               .attr("element_dtype")
                               .attr("element_shape", Shape::unknown())
                               .no_gradient()
-                              .infer(gives_list),
+                              .infer(+[](Infer& s) {
+  s.attr(1).shape();
+  gives_list_of_dtype(s);
+}),
                           run_empty);
 
 const Op pop_op = lists(RAW_OP(TensorListPopBack)
@@ -240,8 +251,10 @@ const Op scatter_into = lists(RAW_OP(TensorListScatterIntoExistingList)
                                   .doc("A list with rows of a tensor as its elements `indices`.")
                                   .inputs("input_handle: L, tensor, indices: I!")
                                   .attr("adds", false)  // to what is there
-                                  .infer(gives_list)
-                                  .no_gradient(),
+                                  .infer(+[](Infer& s) {
+  s.attr(0).b();
+  s.output(DType::kVariant, Shape{});
+}).no_gradient(),
                               run_scatter_into);
 
 const Op gather_op = lists(RAW_OP(TensorListGather)
@@ -266,7 +279,7 @@ const Op scatter_op =
               .doc("A list whose elements `indices` are the rows of a tensor.")
               .inputs("tensor, indices: I!")
               .attr("element_shape", Shape::unknown())
-              .infer(gives_list)
+              .infer(gives_list_of_shape)
               .gradient(+[](Grad& g) -> Tensors { return {rows_at(g), Tensor()}; }),
           run_scatter);
 
@@ -275,7 +288,7 @@ const Op scatter_v2_op =
               .doc("The same in a list of `num_elements`; -1: as many as needed.")
               .inputs("tensor, indices: I!, num_elements: I2!")
               .attr("element_shape", Shape::unknown())
-              .infer(gives_list)
+              .infer(gives_list_of_shape)
               .gradient(+[](Grad& g) -> Tensors { return {rows_at(g), Tensor(), Tensor()}; }),
           run_scatter_v2);
 
@@ -283,7 +296,7 @@ const Op split_op = lists(RAW_OP(TensorListSplit)
                               .doc("Consecutive pieces of a tensor as a list.")
                               .inputs("tensor, lengths: I!")
                               .attr("element_shape", Shape::unknown())
-                              .infer(gives_list)
+                              .infer(gives_list_of_shape)
                               .gradient(+[](Grad& g) -> Tensors {
   Shape piece = g.x(0).shape();
   if (piece.rank() > 0) piece.dims()[0] = kUnknown;
@@ -308,15 +321,16 @@ const Op concat_op = lists(RAW_OP(TensorListConcatV2)
 const Op from_op = lists(RAW_OP(TensorListFrom)
                              .doc("The elements of a list from an index on.")
                              .inputs("input_handle: L, first: I!")
-                             .infer(gives_list)
-                             .no_gradient(),
+                             .infer(+[](Infer& s) {
+  s.output(DType::kVariant, Shape{});
+}).no_gradient(),
                          run_from);
 
 const Op concat_lists_op = lists(RAW_OP(TensorListConcatLists)
                                      .doc("The elements of two lists, one after the other.")
                                      .inputs("input_a: L, input_b: L")
                                      .attr("element_dtype")
-                                     .infer(gives_list)
+                                     .infer(gives_list_of_dtype)
                                      .gradient(+[](Grad& g) -> Tensors {
   Tensor border = list_length(g.x(0));
   return {list_resize(g.dy(), border), from_op({g.dy(), border})};

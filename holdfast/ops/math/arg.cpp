@@ -5,6 +5,7 @@
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
 #include "holdfast/tensor/visit.h"
 
@@ -134,6 +135,12 @@ Status run_arg(Call& c) {
   return {};
 }
 
+// The axis, which may be an integer of any width.
+Tensor axis_input(const ArgOptions& o) {
+  Tensor axis = (o.axis ? *o.axis : Sizes(0)).tensor();
+  return is_integer(axis.dtype()) && !kIndices.has(axis.dtype()) ? cast(axis, int32) : axis;
+}
+
 }  // namespace
 
 #define HOLDFAST_ARG(Name, fn)                                                                   \
@@ -156,7 +163,7 @@ static const Op argmax_op = HOLDFAST_ARG(ArgMax, argmax)
                                     "equals; along axis 0 where none is given.")
                                 .reference("np.argmax(input, axis=axis or 0)");
 Tensor argmax(const In& x, const ArgOptions& o) {
-  return argmax_op({x, (o.axis ? *o.axis : Sizes(0)).tensor()}, {o.output_type});
+  return argmax_op({x, axis_input(o)}, {o.output_type});
 }
 
 static const Op argmin_op = HOLDFAST_ARG(ArgMin, argmin)
@@ -167,7 +174,7 @@ static const Op argmin_op = HOLDFAST_ARG(ArgMin, argmin)
                                     "equals; along axis 0 where none is given.")
                                 .reference("np.argmin(input, axis=axis or 0)");
 Tensor argmin(const In& x, const ArgOptions& o) {
-  return argmin_op({x, (o.axis ? *o.axis : Sizes(0)).tensor()}, {o.output_type});
+  return argmin_op({x, axis_input(o)}, {o.output_type});
 }
 
 }  // namespace holdfast

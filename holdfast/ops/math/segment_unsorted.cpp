@@ -47,6 +47,12 @@ Tensors gradient(Grad& g) {
   return {(s.*Rule)(g.dy()), Tensor(), Tensor()};
 }
 
+// Ids of 16 bits count as well as others.
+Tensor wide(const In& ids) {
+  Tensor t = ids;
+  return t && t.dtype() == int16 ? cast(t, int32) : t;
+}
+
 // How many rows each segment has, at least 1, shaped to divide a result.
 Tensor members(const Tensor& data, const Tensor& ids, const Sizes& n, DType dtype) {
   Tensor count =
@@ -82,7 +88,7 @@ static const Op sum_op =
         .keeps("segment_ids")
         .reference(HOLDFAST_UNSORTED_REFERENCE("np.sum", "0"));
 Tensor unsorted_segment_sum(const In& data, const In& ids, const Sizes& n) {
-  return sum_op({data, ids, n.tensor()});
+  return sum_op({data, wide(ids), wide(n.tensor())});
 }
 
 static const Op prod_op =
@@ -96,7 +102,7 @@ static const Op prod_op =
         .keeps("data, segment_ids")
         .reference(HOLDFAST_UNSORTED_REFERENCE("np.prod", "1"));
 Tensor unsorted_segment_prod(const In& data, const In& ids, const Sizes& n) {
-  return prod_op({data, ids, n.tensor()});
+  return prod_op({data, wide(ids), wide(n.tensor())});
 }
 
 #define HOLDFAST_LIMIT(end) "(np.finfo if data.dtype.kind == 'f' else np.iinfo)(data.dtype)." end
@@ -111,7 +117,7 @@ static const Op max_op =
         .keeps("data, segment_ids, output")
         .reference(HOLDFAST_UNSORTED_REFERENCE("np.max", HOLDFAST_LIMIT("min")));
 Tensor unsorted_segment_max(const In& data, const In& ids, const Sizes& n) {
-  return max_op({data, ids, n.tensor()});
+  return max_op({data, wide(ids), wide(n.tensor())});
 }
 
 static const Op min_op =
@@ -125,7 +131,7 @@ static const Op min_op =
         .keeps("data, segment_ids, output")
         .reference(HOLDFAST_UNSORTED_REFERENCE("np.min", HOLDFAST_LIMIT("max")));
 Tensor unsorted_segment_min(const In& data, const In& ids, const Sizes& n) {
-  return min_op({data, ids, n.tensor()});
+  return min_op({data, wide(ids), wide(n.tensor())});
 }
 
 REGISTER(FUNCTION(&unsorted_segment_mean)
@@ -136,7 +142,7 @@ REGISTER(FUNCTION(&unsorted_segment_mean)
              .samples("uniform(5), [2, 0, 2, -1, 0], 3", "uniform(4, 3), [1, 0, 1, 0], 2")
              .reference(HOLDFAST_UNSORTED_REFERENCE("np.mean", "0")));
 Tensor unsorted_segment_mean(const In& data, const In& segment_ids, const Sizes& n) {
-  Tensor x = data, ids = segment_ids;
+  Tensor x = data, ids = wide(segment_ids);
   if (!ranks_known({x, ids}))
     return deferred("unsorted_segment_mean", {x, ids, n.tensor()}, x.dtype(), Shape::unknown(),
                     [](std::span<const Tensor> in) {
@@ -154,7 +160,7 @@ REGISTER(FUNCTION(&unsorted_segment_sqrt_n)
              .reference(HOLDFAST_UNSORTED_REFERENCE(
                  "(lambda r, axis: np.sum(r, axis=axis) / np.sqrt(len(r)))", "0")));
 Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_ids, const Sizes& n) {
-  Tensor x = data, ids = segment_ids;
+  Tensor x = data, ids = wide(segment_ids);
   if (!ranks_known({x, ids}))
     return deferred("unsorted_segment_sqrt_n", {x, ids, n.tensor()}, x.dtype(), Shape::unknown(),
                     [](std::span<const Tensor> in) {

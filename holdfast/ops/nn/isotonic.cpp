@@ -139,9 +139,19 @@ REGISTER(
         .checks({.second_gradient = false}));
 std::tuple<Tensor, Tensor> isotonic_regression(const In& inputs, const IsotonicOptions& o) {
   Tensor x = inputs;
-  if (!x.shape().has_rank() || x.rank() < 1)
-    fail(Code::E1102, cat("isotonic_regression: `inputs` is ", type_text(x),
-                          ", expected a known rank of 1 or more"));
+  if (!x.shape().has_rank()) {
+    auto late = [&](DType d, auto&& pick) {
+      return deferred(
+          "isotonic_regression", {x}, d, Shape::unknown(),
+          [o, pick](std::span<const Tensor> in) { return pick(isotonic_regression(in[0], o)); });
+    };
+    using Both = std::tuple<Tensor, Tensor>;
+    return {late(result_dtype(x.dtype()), [](const Both& b) { return std::get<0>(b); }),
+            late(int32, [](const Both& b) { return std::get<1>(b); })};
+  }
+  if (x.rank() < 1)
+    fail(Code::E1102,
+         cat("isotonic_regression: `inputs` is ", type_text(x), ", expected rank 1 or more"));
   int64_t axis = o.axis < 0 ? o.axis + x.rank() : o.axis;
   if (axis < 0 || axis >= x.rank())
     fail(Code::E1103, cat("isotonic_regression: `axis` is ", o.axis, ", expected a value in [",

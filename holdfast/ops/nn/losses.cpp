@@ -86,7 +86,7 @@ REGISTER(
                  "uniform(4), global_batch_size=8")
         .reference(
             "np.sum(per_example_loss * (1 if sample_weight is None else np.asarray(sample_weight, "
-            "per_example_loss.dtype))) / (global_batch_size or len(per_example_loss))"));
+            "per_example_loss.dtype))) / (global_batch_size or max(1, len(per_example_loss)))"));
 Tensor nn::compute_average_loss(const In& per_example_loss, const AverageLossOptions& o) {
   Tensor loss = per_example_loss;
   if (loss.rank() == 0)

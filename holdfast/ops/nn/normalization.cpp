@@ -49,10 +49,10 @@ REGISTER(
         .samples("uniform(3, 4), [0], positive(3, 4)",
                  "uniform(3, 4), [1], positive(4), keepdims=True")
         .reference(
-            "(lambda w, a: (lambda m: (m if keepdims else m.squeeze(a), (lambda v: v if keepdims "
-            "else v.squeeze(a))("
-            "np.sum(w * (x - m) ** 2, axis=a, keepdims=True) / np.sum(w, axis=a, keepdims=True))))("
-            "np.sum(w * x, axis=a, keepdims=True) / np.sum(w, axis=a, keepdims=True)))"
+            "(lambda w, a: (lambda n: (lambda m: (m if keepdims else m.squeeze(a), (lambda v: v if "
+            "keepdims else v.squeeze(a))(np.sum(w * np.abs(x - m) ** 2, axis=a, keepdims=True) / "
+            "n)))(np.sum(w * x, axis=a, keepdims=True) / n))(np.where(np.sum(w, axis=a, "
+            "keepdims=True) == 0, 1, np.sum(w, axis=a, keepdims=True))))"
             "(np.broadcast_to(frequency_weights, x.shape), tuple(axes))"));
 std::tuple<Tensor, Tensor> nn::weighted_moments(const In& input, const Sizes& axes,
                                                 const In& frequency_weights,

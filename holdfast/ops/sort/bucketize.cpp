@@ -52,6 +52,7 @@ static const Op bucketize_op =
         .no_gradient()
         .doc("For each element how many of the sorted boundaries it has reached, int32.")
         .infer(+[](Infer& s) {
+  (void)boundaries(s.attr(0));  // refuses what is no list of numbers
   s.output(int32, s.shape());
 }).kernel("bisect", run_bucketize);
 

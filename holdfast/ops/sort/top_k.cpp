@@ -150,7 +150,9 @@ static const Op top_k_op =
             "(np.flip(np.sort(input, -1), -1)[..., :k], np.argsort(-input, -1, kind='stable')[..., "
             ":k])");
 std::tuple<Tensor, Tensor> top_k(const In& input, const TopKOptions& o) {
-  Tensors out = top_k_op.many({input, o.k.tensor()}, {o.sorted, o.index_type});
+  Tensor k = o.k.tensor();
+  if (k.dtype() == int16) k = cast(k, int32);
+  Tensors out = top_k_op.many({input, k}, {o.sorted, o.index_type});
   return {out[0], out[1]};
 }
 
