@@ -247,3 +247,22 @@ def test_a_shape_invariant_may_leave_any_of_a_shape_open(invariant: Any) -> None
     y, slope = tf.function(program)(tf.ones([1, 2]))
     assert y.shape == (4, 2)
     np.testing.assert_array_equal(slope, [[9.0, 9.0]])
+
+
+def test_what_a_branch_not_taken_leaves_out_is_no_element_of_what_a_loop_keeps():
+    """The body reads the array in one branch only, so its gradient keeps nothing in the other."""
+    with tf.Graph().as_default():
+        x = tf.constant(2.0)
+        array = tf.TensorArray(tf.float32, size=8, clear_after_read=False, element_shape=[])
+
+        def double(i, array):
+            value = tf.cond(tf.equal(i, 0), lambda: x, lambda: array.read(i - 1) * 2.0)
+            return i + 1, array.write(i, value)
+
+        i, array = v1.while_loop(lambda i, _: i < 5, double, [tf.constant(0), array])
+        rest = v1.while_loop(
+            lambda i, _: i < 8, lambda i, array: (i + 1, array.write(i, 0.0)), [i, array]
+        )
+        (gradient,) = v1.gradients(rest[1].stack(), [x])
+        with v1.Session() as session:
+            assert session.run(gradient) == 31

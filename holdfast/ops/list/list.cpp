@@ -51,6 +51,7 @@ Tensor changed(const Tensor& list, std::vector<Tensor> items) {
 }
 
 Status fits(const Call& c, const Tensor& item) {
+  if (!item) return {};  // what a branch that was not taken would have left
   const Shape& shape = list_value(c.in()).shape;
   if (item.dtype() == DType::kVariant || shape.compatible(item.shape())) return {};
   return {Code::E1102, cat(c.op.name, ": an element of shape ", item.shape().text(),
