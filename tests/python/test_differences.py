@@ -187,3 +187,10 @@ def test_values_that_tensorflow_does_not_take():
 def test_what_is_no_function_is_refused_at_once(wrap):
     with pytest.raises(TypeError, match="expected a function"):
         wrap(5)
+
+
+def test_values_that_differ_are_the_exact_ones():
+    scipy_special = pytest.importorskip("scipy.special")
+    below = tf.math.special.expint(tf.constant(-1.5)).numpy()
+    assert below == pytest.approx(scipy_special.expi(-1.5), rel=1e-6)
+    assert tf.nn.gelu(tf.constant(-6.0)).numpy() == pytest.approx(-5.9195e-9, rel=1e-3)
