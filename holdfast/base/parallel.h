@@ -45,8 +45,9 @@ void parallel_for(int64_t n, int64_t grain, F&& f) {
     return;
   }
   using Fn = std::remove_reference_t<F>;
-  parallel_pieces(n, grain, [](void* env, int64_t b, int64_t e) { (*static_cast<Fn*>(env))(b, e); },
-                  const_cast<void*>(static_cast<const void*>(&f)));
+  parallel_pieces(
+      n, grain, [](void* env, int64_t b, int64_t e) { (*static_cast<Fn*>(env))(b, e); },
+      const_cast<void*>(static_cast<const void*>(&f)));
 }
 
 }  // namespace holdfast

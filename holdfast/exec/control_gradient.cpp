@@ -142,8 +142,9 @@ Tensors if_gradient(Grad& g) {
     }
     return out;
   };
-  Tensors found = cond(g.x(0), [&] { return side(0); }, [&] { return side(1); },
-                       {"gradient of " + then.scope->name, "gradient of " + otherwise.scope->name});
+  Tensors found = cond(
+      g.x(0), [&] { return side(0); }, [&] { return side(1); },
+      {"gradient of " + then.scope->name, "gradient of " + otherwise.scope->name});
   for (size_t k = 0; k < wanted.size(); ++k) dx[wanted[k]] = found[k];
   return dx;
 }
@@ -289,31 +290,32 @@ Tensors while_gradient(Grad& g) {
   for (size_t k = 0; k < kept->capture_sources.size(); ++k)
     if (kept->gradient.backward->outputs[vars + k].node) reached.push_back(k);
   for (size_t k : reached) state.push_back(zeros_for(capture(kept->capture_sources[k])));
-  Tensors final = while_loop([](std::span<const Tensor> s) -> Tensors {
-    return {greater(s[0], 0)};
-  }, [&](std::span<const Tensor> s) {
-    Tensor i = subtract(s[0], 1);
-    Tensors in, next{i};
-    for (const Kept::Residual& r : kept->residuals)
-      in.push_back(r.capture >= 0 ? capture(static_cast<size_t>(r.capture))
-                                  : list_get(added[static_cast<size_t>(r.output) - n], i,
-                                             {r.type.dtype, r.type.shape}));
-    for (size_t t : kept->gradient.targets) {
-      size_t at =
-          static_cast<size_t>(std::find(kept->var_sources.begin(), kept->var_sources.end(), t) -
-                              kept->var_sources.begin());
-      in.push_back(s[1 + at]);
-    }
-    Tensors gradients = replay_inside(*kept->gradient.backward, in);
-    for (size_t k = 0; k < vars; ++k)
-      next.push_back(gradients[k] ? gradients[k] : zeros_for(s[1 + k]));
-    for (size_t k = 0; k < reached.size(); ++k) {
-      const Tensor &so_far = s[1 + vars + k], &more = gradients[vars + reached[k]];
-      next.push_back(so_far.dtype() == DType::kVariant ? list_add(so_far, more)
-                                                       : add(so_far, more));
-    }
-    return next;
-  }, state, {}, {"gradient's condition", "gradient of " + body.scope->name});
+  Tensors final = while_loop(
+      [](std::span<const Tensor> s) -> Tensors { return {greater(s[0], 0)}; },
+      [&](std::span<const Tensor> s) {
+        Tensor i = subtract(s[0], 1);
+        Tensors in, next{i};
+        for (const Kept::Residual& r : kept->residuals)
+          in.push_back(r.capture >= 0 ? capture(static_cast<size_t>(r.capture))
+                                      : list_get(added[static_cast<size_t>(r.output) - n], i,
+                                                 {r.type.dtype, r.type.shape}));
+        for (size_t t : kept->gradient.targets) {
+          size_t at =
+              static_cast<size_t>(std::find(kept->var_sources.begin(), kept->var_sources.end(), t) -
+                                  kept->var_sources.begin());
+          in.push_back(s[1 + at]);
+        }
+        Tensors gradients = replay_inside(*kept->gradient.backward, in);
+        for (size_t k = 0; k < vars; ++k)
+          next.push_back(gradients[k] ? gradients[k] : zeros_for(s[1 + k]));
+        for (size_t k = 0; k < reached.size(); ++k) {
+          const Tensor &so_far = s[1 + vars + k], &more = gradients[vars + reached[k]];
+          next.push_back(so_far.dtype() == DType::kVariant ? list_add(so_far, more)
+                                                           : add(so_far, more));
+        }
+        return next;
+      },
+      state, {}, {"gradient's condition", "gradient of " + body.scope->name});
   Tensors dx(static_cast<size_t>(g.inputs()), Tensor());
   for (size_t k = 0; k < vars; ++k) dx[kept->var_sources[k]] = final[1 + k];
   for (size_t k = 0; k < reached.size(); ++k)

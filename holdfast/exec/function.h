@@ -120,14 +120,16 @@ template <class F>
 auto function(F f, FunctionOptions options = {}) {
   using C = detail::Callable<F>;
   using R = typename C::Return;
-  return Function<R, C::arity>([f = std::move(f)](std::span<const Tensor> arguments) mutable {
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      if constexpr (std::is_void_v<R>)
-        return f(arguments[I]...), Tensors{};
-      else
-        return detail::Result<R>::list(f(arguments[I]...));
-    }(std::make_index_sequence<C::arity>{});
-  }, std::move(options));
+  return Function<R, C::arity>(
+      [f = std::move(f)](std::span<const Tensor> arguments) mutable {
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+          if constexpr (std::is_void_v<R>)
+            return f(arguments[I]...), Tensors{};
+          else
+            return detail::Result<R>::list(f(arguments[I]...));
+        }(std::make_index_sequence<C::arity>{});
+      },
+      std::move(options));
 }
 
 }  // namespace holdfast

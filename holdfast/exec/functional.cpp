@@ -34,11 +34,13 @@ Tensors over_rows(const Tensor& x, int first, Tensors start, bool backwards,
   for (Tensor& t : start) variables.push_back(std::move(t));
   Tensors out = while_loop([&](std::span<const Tensor> v) -> Tensors { return {less(v[0], n)}; },
                            [&](std::span<const Tensor> v) {
-    Tensor at = backwards ? subtract(subtract(n, v[0]), 1) : v[0];
-    Tensors next{add(v[0], 1)};
-    for (Tensor& t : step(v.subspan(1), row_at(x, at), at)) next.push_back(std::move(t));
-    return next;
-  }, variables);
+                             Tensor at = backwards ? subtract(subtract(n, v[0]), 1) : v[0];
+                             Tensors next{add(v[0], 1)};
+                             for (Tensor& t : step(v.subspan(1), row_at(x, at), at))
+                               next.push_back(std::move(t));
+                             return next;
+                           },
+                           variables);
   out.erase(0);
   return out;
 }
@@ -49,8 +51,8 @@ Tensor fold(const FoldFn& f, const Tensor& x, const MaybeIn& initial, bool backw
                      : row_at(x, backwards ? subtract(rows_of(x), 1) : Tensor::scalar(0));
   return over_rows(x, initial.given() ? 0 : 1, {start}, backwards,
                    [&](std::span<const Tensor> v, const Tensor& row, const Tensor&) -> Tensors {
-    return {f(v[0], row)};
-  })[0];
+                     return {f(v[0], row)};
+                   })[0];
 }
 
 }  // namespace
@@ -62,10 +64,10 @@ Tensor map_fn(const RowFn& f, In in) {
   Tensors out =
       over_rows(x, 0, {list}, false,
                 [&](std::span<const Tensor> v, const Tensor& row, const Tensor& at) -> Tensors {
-    Tensor y = f(row);
-    element = ElementType{y.dtype(), y.shape()};
-    return {list_set(v[0], at, y)};
-  });
+                  Tensor y = f(row);
+                  element = ElementType{y.dtype(), y.shape()};
+                  return {list_set(v[0], at, y)};
+                });
   return list_stack(out[0], element.value_or(ElementType{x.dtype(), Shape::unknown()}));
 }
 
@@ -81,9 +83,9 @@ Tensor scan(const FoldFn& f, In in, MaybeIn initial) {
   Tensors out =
       over_rows(x, initial.given() ? 0 : 1, {start, list}, false,
                 [&](std::span<const Tensor> v, const Tensor& row, const Tensor& at) -> Tensors {
-    Tensor y = f(v[0], row);
-    return {y, list_set(v[1], at, y)};
-  });
+                  Tensor y = f(v[0], row);
+                  return {y, list_set(v[1], at, y)};
+                });
   return list_stack(out[1], element);
 }
 

@@ -45,13 +45,15 @@ Ref<ConcreteFunction> graph_function(const OpenGraph& graph, const std::vector<T
   for (const Tensor& t : inputs) asked.given.push_back(edge_in(graph, t, "inputs"));
   for (const Tensor& t : outputs) asked.edges.push_back(edge_in(graph, t, "outputs"));
   asked.ops = ops;
-  Pruned pruned = prune(graph, asked, {[](const OpenGraph::Held& held) -> Tensor {
-    fail(Code::E1105,
-         cat("a function of a graph that uses the graph's variable `", held.variable.name(),
-             "` is not supported"),
-         "a variable of a graph has values in sessions, and none of its own",
-         {manual_fix("make the variable outside of the graph")});
-  }, [](const Node& n) { return n.state; }});
+  Pruned pruned = prune(graph, asked,
+                        {[](const OpenGraph::Held& held) -> Tensor {
+                           fail(Code::E1105,
+                                cat("a function of a graph that uses the graph's variable `",
+                                    held.variable.name(), "` is not supported"),
+                                "a variable of a graph has values in sessions, and none of its own",
+                                {manual_fix("make the variable outside of the graph")});
+                         },
+                         [](const Node& n) { return n.state; }});
   keep_customs(*graph.graph(), pruned.copies, *pruned.graph);
   return make_ref<ConcreteFunction>(pruned.graph);
 }

@@ -64,9 +64,10 @@ void PartialRun::compute(const std::vector<Edge>& edges, const std::vector<Ref<N
   std::vector<const OpenGraph::Held*> reads;
   {
     PatientLock lock(session_.mutex_);
-    Pruned pruned = prune(*session_.graph_, asked, {[this](const OpenGraph::Held& held) {
-      return session_.handle_here(held);
-    }, [this](const Node& n) { return session_.state_here(n); }});
+    Pruned pruned =
+        prune(*session_.graph_, asked,
+              {[this](const OpenGraph::Held& held) { return session_.handle_here(held); },
+               [this](const Node& n) { return session_.state_here(n); }});
     reads = pruned.reads;
     pruned.graph->outputs.clear();
     for (const Ref<Node>& n : session_.graph_->graph()->nodes) {

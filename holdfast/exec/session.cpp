@@ -254,8 +254,8 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
     auto blocked = [&](const auto& one) {
       return std::any_of(one.second->reads.begin(), one.second->reads.end(),
                          [&](const OpenGraph::Held& read) {
-        return without.count(read.variable.handle().id()) != 0;
-      });
+                           return without.count(read.variable.handle().id()) != 0;
+                         });
     };
     auto later = std::stable_partition(waiting.begin(), waiting.end(),
                                        [&](const auto& one) { return !blocked(one); });

@@ -35,9 +35,8 @@ const Op with_default = RAW_OP(PlaceholderWithDefault)
                             .infer(infer_default)
                             .kernel("view", run_default)
                             .kernel_for(DeviceKind::kCuda, "view", run_default)
-                            .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy()};
-}).keeps("");
+                            .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; })
+                            .keeps("");
 
 }  // namespace
 

@@ -72,9 +72,11 @@ bool same_value(const Tensor& a, const Tensor& b) {
 
 bool same(const Arg& a, const Arg& b) {
   if (a.value().index() != b.value().index()) return false;
-  return std::visit([&](const auto& v) {
-    return equal(v, std::get<std::remove_cvref_t<decltype(v)>>(b.value()));
-  }, a.value());
+  return std::visit(
+      [&](const auto& v) {
+        return equal(v, std::get<std::remove_cvref_t<decltype(v)>>(b.value()));
+      },
+      a.value());
 }
 
 uint64_t hash_of(const Arg& a) { return std::visit(Hash{}, a.value()) * 13 + a.value().index(); }

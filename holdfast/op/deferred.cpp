@@ -76,13 +76,13 @@ Tensors back(Grad& g) {
   Tensors found =
       deferred(cat("gradient of ", code.name), in, results,
                [body = code.body, count, wanted, arriving](std::span<const Tensor> all) {
-    Tensors upstream, out;
-    size_t next = count;
-    for (bool there : arriving) upstream.push_back(there ? all[next++] : Tensor());
-    Tensors dx = g_pullback(body, all.first(count), upstream);
-    for (size_t i : wanted) out.push_back(dx[i]);
-    return out;
-  });
+                 Tensors upstream, out;
+                 size_t next = count;
+                 for (bool there : arriving) upstream.push_back(there ? all[next++] : Tensor());
+                 Tensors dx = g_pullback(body, all.first(count), upstream);
+                 for (size_t i : wanted) out.push_back(dx[i]);
+                 return out;
+               });
   Tensors dx(count);
   for (size_t i = 0; i < wanted.size(); ++i) dx[wanted[i]] = found[i];
   return dx;

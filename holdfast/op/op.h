@@ -49,9 +49,9 @@ class HOLDFAST_API Builder {
     (option(ParamType<typename detail::Member<decltype(Fields)>::Type>::kind,
             default_arg(typename detail::Member<decltype(Fields)>::Owner{}.*Fields),
             [](void* o, const Arg& a) {
-      using M = detail::Member<decltype(Fields)>;
-      static_cast<typename M::Owner*>(o)->*Fields = ParamType<typename M::Type>::from(a);
-    }),
+              using M = detail::Member<decltype(Fields)>;
+              static_cast<typename M::Owner*>(o)->*Fields = ParamType<typename M::Type>::from(a);
+            }),
      ...);
     return name_options(names);
   }

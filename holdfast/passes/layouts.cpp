@@ -96,9 +96,9 @@ class Layouts {
   }
 
   void move(Node& n, const Images& images) {
-    auto format = std::find_if(n.op->attrs.begin(), n.op->attrs.end(), [](const AttrDef& a) {
-      return a.name == "data_format";
-    }) - n.op->attrs.begin();
+    auto format = std::find_if(n.op->attrs.begin(), n.op->attrs.end(),
+                               [](const AttrDef& a) { return a.name == "data_format"; }) -
+                  n.op->attrs.begin();
     if (n.attrs[static_cast<size_t>(format)].s().compare(0, 2, "NC") != 0) return;
     bool worth = images.begins;
     int rank = 0;

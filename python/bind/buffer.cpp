@@ -90,9 +90,9 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   Tensor t;
   if (!guarded([&]() -> PyObject* {
-    t = read(self, "buffer");
-    return Py_None;
-  }))
+        t = read(self, "buffer");
+        return Py_None;
+      }))
     return -1;
   const char* format = buffer_format(t.dtype());
   if (!format || !t.rep()->buffer) {

@@ -43,14 +43,17 @@ void bind_device(nb::module_& m) {
       return 0;
     });
   });
-  m.def("push_device", [](nb::handle kind, int index) {
-    run([&] {
-      mark();
-      Device* d = kind.is_none() ? nullptr : named(nb::cast<std::string>(kind), index);
-      scopes().push_back(std::make_unique<DeviceScope>(d));
-      return 0;
-    });
-  }, "kind"_a.none(), "index"_a);
+  m.def(
+      "push_device",
+      [](nb::handle kind, int index) {
+        run([&] {
+          mark();
+          Device* d = kind.is_none() ? nullptr : named(nb::cast<std::string>(kind), index);
+          scopes().push_back(std::make_unique<DeviceScope>(d));
+          return 0;
+        });
+      },
+      "kind"_a.none(), "index"_a);
   m.def("pop_device", [] {
     if (!scopes().empty()) scopes().pop_back();
   });

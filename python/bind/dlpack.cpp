@@ -210,18 +210,24 @@ Tensor from_dlpack(PyObject* capsule) {
 }  // namespace
 
 void bind_dlpack(nb::module_& m) {
-  m.def("to_dlpack", [](nb::handle tensor, bool versioned, bool copy) {
-    return nb::steal(run([&] {
-      mark();
-      return to_dlpack(tensor.ptr(), versioned, copy);
-    }));
-  }, "tensor"_a, "versioned"_a, "copy"_a);
-  m.def("from_dlpack", [](nb::handle capsule) {
-    return run([&] {
-      mark();
-      return from_dlpack(capsule.ptr());
-    });
-  }, "capsule"_a.none());
+  m.def(
+      "to_dlpack",
+      [](nb::handle tensor, bool versioned, bool copy) {
+        return nb::steal(run([&] {
+          mark();
+          return to_dlpack(tensor.ptr(), versioned, copy);
+        }));
+      },
+      "tensor"_a, "versioned"_a, "copy"_a);
+  m.def(
+      "from_dlpack",
+      [](nb::handle capsule) {
+        return run([&] {
+          mark();
+          return from_dlpack(capsule.ptr());
+        });
+      },
+      "capsule"_a.none());
 }
 
 }  // namespace holdfast::py

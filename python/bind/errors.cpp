@@ -180,28 +180,29 @@ Object to_dict(const Diagnostic& g) {
   put(d.get(), "others", list_of(g.others, [](auto& t) { return to_dict(t); }));
   put(d.get(), "path", list_of(g.path, [](auto& t) { return to_dict(t); }));
   put(d.get(), "labels", list_of(g.labels, [](const Label& l) {
-    Object x = dict();
-    put(x.get(), "role", std::string(kRoles[static_cast<int>(l.role)]));
-    put(x.get(), "loc", to_dict(l.loc));
-    put(x.get(), "text", l.text);
-    put(x.get(), "primary", Object::share(l.primary ? Py_True : Py_False));
-    return x;
-  }));
+        Object x = dict();
+        put(x.get(), "role", std::string(kRoles[static_cast<int>(l.role)]));
+        put(x.get(), "loc", to_dict(l.loc));
+        put(x.get(), "text", l.text);
+        put(x.get(), "primary", Object::share(l.primary ? Py_True : Py_False));
+        return x;
+      }));
   put(d.get(), "fixes", list_of(g.fixes, [](const Fix& f) {
-    Object x = dict();
-    put(x.get(), "title", f.title);
-    put(x.get(), "applicability", std::string(kApplicabilities[static_cast<int>(f.applicability)]));
-    put(x.get(), "edits", list_of(f.edits, [](const Edit& e) {
-      Object y = dict();
-      put(y.get(), "file", e.file);
-      put(y.get(), "line", e.line);
-      put(y.get(), "col", e.col);
-      put(y.get(), "old", e.old_text);
-      put(y.get(), "new", e.new_text);
-      return y;
-    }));
-    return x;
-  }));
+        Object x = dict();
+        put(x.get(), "title", f.title);
+        put(x.get(), "applicability",
+            std::string(kApplicabilities[static_cast<int>(f.applicability)]));
+        put(x.get(), "edits", list_of(f.edits, [](const Edit& e) {
+              Object y = dict();
+              put(y.get(), "file", e.file);
+              put(y.get(), "line", e.line);
+              put(y.get(), "col", e.col);
+              put(y.get(), "old", e.old_text);
+              put(y.get(), "new", e.new_text);
+              return y;
+            }));
+        return x;
+      }));
   return d;
 }
 

@@ -270,11 +270,11 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
       Ints amounts;
       for (auto& pair :
            list_of_object<Ints>(def, p, o, "'SAME', 'VALID' or a list of pairs", [&](PyObject* x) {
-        auto two = ints_of(x);
-        if (!two || two->size() != 2)
-          bad_argument(def, p, o, "'SAME', 'VALID' or a list of pairs of ints");
-        return *two;
-      }))
+             auto two = ints_of(x);
+             if (!two || two->size() != 2)
+               bad_argument(def, p, o, "'SAME', 'VALID' or a list of pairs of ints");
+             return *two;
+           }))
         amounts.insert(amounts.end(), pair.begin(), pair.end());
       return Arg(std::move(amounts));
     }

@@ -223,95 +223,96 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro("name", [](Concrete& c) { return c.function->name(); })
       .def("call",
            [](Concrete& c, const std::vector<nb::object>& inputs) {
-    return run([&] {
-      mark();
-      std::vector<Tensor> in = tensors_of(inputs);
-      lend_to_trace(c, in);
-      return list_of(unlocked(&ConcreteFunction::call, *c.function, in));
-    });
-  })
+             return run([&] {
+               mark();
+               std::vector<Tensor> in = tensors_of(inputs);
+               lend_to_trace(c, in);
+               return list_of(unlocked(&ConcreteFunction::call, *c.function, in));
+             });
+           })
       .def("first_call",
            [](Concrete& c, const std::vector<nb::object>& inputs,
               const std::vector<Tensor>& leaked) {
-    return run([&] {
-      mark();
-      std::vector<Tensor> in = tensors_of(inputs);
-      Tensors out;
-      {
-        Unlocked unlocked(in, true);
-        out = c.function->first_call(in, leaked);
-      }
-      return list_of(out);
-    });
-  })
+             return run([&] {
+               mark();
+               std::vector<Tensor> in = tensors_of(inputs);
+               Tensors out;
+               {
+                 Unlocked unlocked(in, true);
+                 out = c.function->first_call(in, leaked);
+               }
+               return list_of(out);
+             });
+           })
       .def("run_alone", [](Concrete& c) { c.function->run_alone(); })
       .def("input_names",
            [](Concrete& c) {
-    nb::list out;
-    for (const Ref<Node>& n : c.function->graph().inputs) out.append(n->name);
-    return out;
-  })
+             nb::list out;
+             for (const Ref<Node>& n : c.function->graph().inputs) out.append(n->name);
+             return out;
+           })
       .def("output_types",
            [](Concrete& c) {
-    return run([&] {
-      nb::list out;
-      for (const Edge& e : c.function->graph().outputs) {
-        Type t = e.node ? type_of(e) : Type{};
-        out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)),
-                                  nb::steal(shape_object(t.shape).release())));
-      }
-      return out;
-    });
-  })
+             return run([&] {
+               nb::list out;
+               for (const Edge& e : c.function->graph().outputs) {
+                 Type t = e.node ? type_of(e) : Type{};
+                 out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)),
+                                           nb::steal(shape_object(t.shape).release())));
+               }
+               return out;
+             });
+           })
       .def("symbols",
            [](Concrete& c) {
-    const Graph& g = c.function->graph();
-    nb::list in, out;
-    for (const Ref<Node>& n : g.inputs) in.append(symbol_for({n, 0}, g.scope));
-    for (const Capture& x : g.captures) in.append(symbol_for({x.inner, 0}, g.scope));
-    for (const Edge& e : g.outputs)
-      if (e.node) out.append(symbol_for(e, g.scope));
-    return nb::make_tuple(in, out);
-  })
+             const Graph& g = c.function->graph();
+             nb::list in, out;
+             for (const Ref<Node>& n : g.inputs) in.append(symbol_for({n, 0}, g.scope));
+             for (const Capture& x : g.captures) in.append(symbol_for({x.inner, 0}, g.scope));
+             for (const Edge& e : g.outputs)
+               if (e.node) out.append(symbol_for(e, g.scope));
+             return nb::make_tuple(in, out);
+           })
       .def("variables",
            [](Concrete& c) {
-    return run([&] {
-      nb::list out;
-      for (const Tensor& t : c.function->variables())
-        out.append(nb::steal(wrap_variable(Variable::from_handle(t)).release()));
-      return out;
-    });
-  })
+             return run([&] {
+               nb::list out;
+               for (const Tensor& t : c.function->variables())
+                 out.append(nb::steal(wrap_variable(Variable::from_handle(t)).release()));
+               return out;
+             });
+           })
       .def("graph_def",
            [](Concrete& c) {
-    return run([&] {
-      std::string s = graph_def(c.function->graph());
-      return nb::bytes(s.data(), s.size());
-    });
-  })
+             return run([&] {
+               std::string s = graph_def(c.function->graph());
+               return nb::bytes(s.data(), s.size());
+             });
+           })
       .def("text", [](Concrete& c) { return run([&] { return c.function->graph().text(); }); })
       .def("memory_plan",
            [](Concrete& c) {
-    return run([&] {
-      const FastPlan* f = c.function->plan().fast();
-      return f ? nb::cast(f->memory().text()) : nb::none();
-    });
-  })
+             return run([&] {
+               const FastPlan* f = c.function->plan().fast();
+               return f ? nb::cast(f->memory().text()) : nb::none();
+             });
+           })
       .def("explain",
            [](Concrete& c) {
-    return run([&] {
-      const FastPlan* f = c.function->plan().fast();
-      return f ? nb::cast(f->explain()) : nb::none();
-    });
-  })
-      .def("time_steps", [](Concrete& c, bool on) {
-    run([&] {
-      if (const FastPlan* f = c.function->plan().fast()) f->set_timed(on);
-      return 0;
-    });
-  }).def("optimised_text", [](Concrete& c) {
-    return run([&] { return c.function->plan().graph().text(); });
-  });
+             return run([&] {
+               const FastPlan* f = c.function->plan().fast();
+               return f ? nb::cast(f->explain()) : nb::none();
+             });
+           })
+      .def("time_steps",
+           [](Concrete& c, bool on) {
+             run([&] {
+               if (const FastPlan* f = c.function->plan().fast()) f->set_timed(on);
+               return 0;
+             });
+           })
+      .def("optimised_text",
+           [](Concrete& c) { return run([&] { return c.function->plan().graph().text(); }); });
   m.def("trace_size", [] {
     Tracer* tracer = current_trace();
     return tracer ? tracer->graph()->nodes.size() : size_t{0};
@@ -319,98 +320,105 @@ void bind_graph(nb::module_& m) {
   nb::class_<EffectsOfCall>(m, "EffectsOfCall")
       .def(nb::init<std::string>(), "name"_a)
       .def("bound", [](EffectsOfCall& e, const std::vector<nb::object>& results) {
-    return run([&] {
-      mark();
-      return list_of(e.bound(tensors_of(results)));
-    });
-  });
+        return run([&] {
+          mark();
+          return list_of(e.bound(tensors_of(results)));
+        });
+      });
   nb::class_<Writer>(m, "Writer", nb::is_weak_referenceable())
-      .def("__init__",
-           [](Writer* self, const std::string& name, const std::string& kind, bool inner,
-              int trace_no, nb::handle code) {
-    run([&] {
-      mark();
-      new (self) Writer(name, kind, inner, trace_no, code);
-      return 0;
-    });
-  },
-           "name"_a, "kind"_a = "function", "inner"_a = false, "trace_no"_a = 0,
-           "code"_a.none() = nb::none())
+      .def(
+          "__init__",
+          [](Writer* self, const std::string& name, const std::string& kind, bool inner,
+             int trace_no, nb::handle code) {
+            run([&] {
+              mark();
+              new (self) Writer(name, kind, inner, trace_no, code);
+              return 0;
+            });
+          },
+          "name"_a, "kind"_a = "function", "inner"_a = false, "trace_no"_a = 0,
+          "code"_a.none() = nb::none())
       .def("enter", &Writer::enter, "shut_out_tapes"_a = true)
       .def("exit", &Writer::exit)
-      .def("input",
-           [](Writer& w, nb::handle dtype, nb::handle shape, const std::string& name) {
-    return run([&] {
-      mark();
-      Shape s = Shape::unknown();
-      if (!shape.is_none()) {
-        auto dims = ints_of(shape.ptr());
-        if (!dims) type_error("a graph's input has no shape: " + repr_of(shape.ptr()));
-        s = Shape(*dims);
-      }
-      return w.tracer().input(dtype_of_object(dtype.ptr()), s, name);
-    });
-  }, "dtype"_a, "shape"_a.none(), "name"_a)
+      .def(
+          "input",
+          [](Writer& w, nb::handle dtype, nb::handle shape, const std::string& name) {
+            return run([&] {
+              mark();
+              Shape s = Shape::unknown();
+              if (!shape.is_none()) {
+                auto dims = ints_of(shape.ptr());
+                if (!dims) type_error("a graph's input has no shape: " + repr_of(shape.ptr()));
+                s = Shape(*dims);
+              }
+              return w.tracer().input(dtype_of_object(dtype.ptr()), s, name);
+            });
+          },
+          "dtype"_a, "shape"_a.none(), "name"_a)
       .def("set_outputs",
            [](Writer& w, const std::vector<nb::object>& list) {
-    run([&] {
-      mark();
-      std::vector<Edge> out;
-      for (const Tensor& t : tensors_of(list)) out.push_back(t ? w.tracer().resolve(t) : Edge{});
-      w.graph().outputs = std::move(out);
-      return 0;
-    });
-  })
+             run([&] {
+               mark();
+               std::vector<Edge> out;
+               for (const Tensor& t : tensors_of(list))
+                 out.push_back(t ? w.tracer().resolve(t) : Edge{});
+               w.graph().outputs = std::move(out);
+               return 0;
+             });
+           })
       .def("close",
            [](Writer& w) {
-    mark();
-    w.tracer().close();
-  })
+             mark();
+             w.tracer().close();
+           })
       .def("leaked",
            [](Writer& w) {
-    nb::list out = list_of(w.tracer().leaked);
-    w.tracer().leaked.clear();
-    return out;
-  })
+             nb::list out = list_of(w.tracer().leaked);
+             w.tracer().leaked.clear();
+             return out;
+           })
       .def("baked", [](Writer& w, const Tensor& t) { return w.tracer().baked(t.id()); })
       .def("release", [](Writer& w, const Tensor& t) { return w.tracer().release(t); })
       .def("evaluate",
            [](Writer& w, const Tensor& t, const std::vector<nb::object>& inputs) {
-    return run([&] {
-      mark();
-      return evaluated(w.graph(), w.tracer().resolve(t), tensors_of(inputs));
-    });
-  })
+             return run([&] {
+               mark();
+               return evaluated(w.graph(), w.tracer().resolve(t), tensors_of(inputs));
+             });
+           })
       .def("node_count", [](Writer& w) { return w.graph().nodes.size(); })
       .def("remove_assignment",
            [](Writer& w, size_t index) {
-    auto& nodes = w.graph().nodes;
-    if (index >= nodes.size() || !nodes[index]->is("AssignVariableOp")) return;
-    nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
-    for (CustomGradient& c : w.graph().customs)
-      if (c.position > index) --c.position;
-  })
+             auto& nodes = w.graph().nodes;
+             if (index >= nodes.size() || !nodes[index]->is("AssignVariableOp")) return;
+             nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
+             for (CustomGradient& c : w.graph().customs)
+               if (c.position > index) --c.position;
+           })
       .def("captures",
            [](Writer& w) {
-    nb::list out;
-    for (const Capture& c : w.graph().captures) out.append(c.outer);
-    return out;
-  })
-      .def("function", [](Writer& w) {
-    return run([&] { return concrete_for(w.tracer().graph()); });
-  }).def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
+             nb::list out;
+             for (const Capture& c : w.graph().captures) out.append(c.outer);
+             return out;
+           })
+      .def("function",
+           [](Writer& w) { return run([&] { return concrete_for(w.tracer().graph()); }); })
+      .def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
   nb::class_<Lifted>(m, "Lifted")
       .def(nb::init<>())
       .def("enter", &Lifted::enter)
       .def("exit", &Lifted::exit);
   m.def("is_tracing", [] { return current_trace() != nullptr; });
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
-  m.def("value", [](const Tensor& t, const std::string& name) {
-    return run([&] {
-      mark();
-      return value(t, name);
-    });
-  }, "tensor"_a, "name"_a = "");
+  m.def(
+      "value",
+      [](const Tensor& t, const std::string& name) {
+        return run([&] {
+          mark();
+          return value(t, name);
+        });
+      },
+      "tensor"_a, "name"_a = "");
   m.def("keep_value", [](const Tensor& symbol, const Tensor& value) {
     symbol_of(symbol)->first = value;
     symbol_of(symbol)->kept = true;

@@ -101,13 +101,16 @@ NB_MODULE(_holdfast, m) {
   }
   m.attr("VERSION") = "0.1.0";
   m.def("instruction_set", &instruction_set);
-  m.def("init", [] {
-    set_log_at_raise(false);  // errors are logged when they are complete, as Python exceptions
-    run([] {
-      init_provenance();
-      return 0;
-    });
-  }, "Called once by the package when its modules exist.");
+  m.def(
+      "init",
+      [] {
+        set_log_at_raise(false);  // errors are logged when they are complete, as Python exceptions
+        run([] {
+          init_provenance();
+          return 0;
+        });
+      },
+      "Called once by the package when its modules exist.");
   m.def("set_dtypes", [](std::vector<nb::object> list) {
     for (size_t i = 0; i < list.size() && i < kNumDTypes; ++i) hooks().dtypes[i] = shared(list[i]);
   });
@@ -123,28 +126,35 @@ NB_MODULE(_holdfast, m) {
     hooks().alias = shared(a);
     set_naming({&operand, &alias});
   });
-  m.def("set_symbol", [](nb::object f) { hooks().symbol = shared(f); },
-        "What is called when a symbol is asked for a value it does not have.");
-  m.def("set_conversion", [](nb::object f, nb::object types) {
-    own_conversions() = {shared(f), shared(types)};
-  }, "What converts objects of the program's own classes.");
-  m.def("convert", [](nb::handle value, nb::handle dtype, bool strict) {
-    return run([&] {
-      mark();
-      return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()),
-                     strict);
-    });
-  }, "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true);
-  m.def("convert_value",
-        [](nb::handle value, nb::handle dtype, bool strict) {
-    return run([&] {
-      mark();
-      InterpreterScope values(nullptr);
-      return convert(value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()),
-                     strict);
-    });
-  }, "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true,
-        "The same, and eagerly: a graph that is being written sees nothing of it.");
+  m.def(
+      "set_symbol", [](nb::object f) { hooks().symbol = shared(f); },
+      "What is called when a symbol is asked for a value it does not have.");
+  m.def(
+      "set_conversion",
+      [](nb::object f, nb::object types) { own_conversions() = {shared(f), shared(types)}; },
+      "What converts objects of the program's own classes.");
+  m.def(
+      "convert",
+      [](nb::handle value, nb::handle dtype, bool strict) {
+        return run([&] {
+          mark();
+          return convert(value.ptr(),
+                         dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
+        });
+      },
+      "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true);
+  m.def(
+      "convert_value",
+      [](nb::handle value, nb::handle dtype, bool strict) {
+        return run([&] {
+          mark();
+          InterpreterScope values(nullptr);
+          return convert(value.ptr(),
+                         dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), strict);
+        });
+      },
+      "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true,
+      "The same, and eagerly: a graph that is being written sees nothing of it.");
   m.def("raise_diagnostic", [](nb::handle d) { run([&]() -> int { raise(from_dict(d.ptr())); }); });
   m.def("warn_diagnostic", [](nb::handle d) {
     run([&] {
@@ -153,8 +163,9 @@ NB_MODULE(_holdfast, m) {
     });
   });
   m.def("render", [](nb::handle d) { return run([&] { return render(from_dict(d.ptr())); }); });
-  m.def("short_path", [](const std::string& path) { return short_path(path); },
-        "A path as messages show it.");
+  m.def(
+      "short_path", [](const std::string& path) { return short_path(path); },
+      "A path as messages show it.");
   m.def("here", [] {
     return run([&] {
       mark();

@@ -7,12 +7,12 @@ namespace holdfast::py {
 void init_patience() {
   set_patience({
       [] {
-    return Py_IsInitialized() && PyGILState_Check() ? static_cast<void*>(PyEval_SaveThread())
-                                                    : nullptr;
-  },
+        return Py_IsInitialized() && PyGILState_Check() ? static_cast<void*>(PyEval_SaveThread())
+                                                        : nullptr;
+      },
       [](void* state) {
-    wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); }, state);
-  },
+        wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); }, state);
+      },
   });
 }
 

@@ -113,8 +113,8 @@ void init_provenance() {
   std::string path = text_of(file.get());
   package_dir = path.substr(0, path.rfind('/') + 1);
   set_origin_reader(Origin::kPython, {&locate_python, [](const void* code) noexcept {
-    Py_INCREF(static_cast<PyObject*>(const_cast<void*>(code)));
-  }});
+                                        Py_INCREF(static_cast<PyObject*>(const_cast<void*>(code)));
+                                      }});
 }
 
 }  // namespace holdfast::py

@@ -234,49 +234,54 @@ const Op ops[] = {
 }  // namespace
 
 void bind_pycall(nb::module_& m) {
-  m.def("set_print_sink", [](nb::object f) {
-    print_hook() = Object::share(f.ptr());
-    set_print_sink(&print_sink);
-  }, "What is called with text for stdout (True) or stderr, as bytes.");
-  m.def("assert_shapes",
-        [](const std::vector<Tensor>& tensors, const std::vector<std::string>& words,
-           const std::vector<std::string>& symbols, const std::vector<int64_t>& counts,
-           const std::string& message) {
-    run([&] {
-      mark();
-      assert_shapes_of({"assert_shapes", tensors, words, message}, symbols, counts);
-      return 0;
-    });
-  },
-        "tensors"_a, "words"_a, "symbols"_a, "counts"_a, "message"_a);
-  m.def("call_python",
-        [](const std::string& op, const std::string& name, nb::object forward, nb::object backward,
-           const std::vector<Tensor>& inputs, const std::vector<nb::object>& dtypes,
-           const std::vector<nb::object>& shapes) {
-    return run([&] {
-      mark();
-      std::vector<DType> types;
-      std::vector<Shape> sizes;
-      for (auto& d : dtypes) types.push_back(dtype_of_object(d.ptr()));
-      for (auto& s : shapes) {
-        auto dims = s.is_none() ? std::nullopt : ints_of(s.ptr());
-        sizes.push_back(dims ? Shape(*dims) : Shape::unknown());
-      }
-      size_t count = types.size();
-      auto code =
-          make_ref<PyCode>(name, Object::share(forward.ptr()), Object::share(backward.ptr()),
-                           std::move(types), std::move(sizes));
-      Tensors out;
-      apply(*find_op(op), Tensors(inputs.begin(), inputs.end()), Attrs{Arg(Ref<RefCounted>(code))},
-            out);
-      nb::list list;
-      for (size_t i = 0; i < count; ++i) list.append(out[i]);
-      return list;
-    });
-  },
-        "op"_a, "name"_a, "forward"_a, "backward"_a.none(), "inputs"_a, "dtypes"_a, "shapes"_a,
-        "Writes down a call of Python code: `forward(inputs, orders)` at each run, "
-        "`backward(record, gradients)` for its gradient.");
+  m.def(
+      "set_print_sink",
+      [](nb::object f) {
+        print_hook() = Object::share(f.ptr());
+        set_print_sink(&print_sink);
+      },
+      "What is called with text for stdout (True) or stderr, as bytes.");
+  m.def(
+      "assert_shapes",
+      [](const std::vector<Tensor>& tensors, const std::vector<std::string>& words,
+         const std::vector<std::string>& symbols, const std::vector<int64_t>& counts,
+         const std::string& message) {
+        run([&] {
+          mark();
+          assert_shapes_of({"assert_shapes", tensors, words, message}, symbols, counts);
+          return 0;
+        });
+      },
+      "tensors"_a, "words"_a, "symbols"_a, "counts"_a, "message"_a);
+  m.def(
+      "call_python",
+      [](const std::string& op, const std::string& name, nb::object forward, nb::object backward,
+         const std::vector<Tensor>& inputs, const std::vector<nb::object>& dtypes,
+         const std::vector<nb::object>& shapes) {
+        return run([&] {
+          mark();
+          std::vector<DType> types;
+          std::vector<Shape> sizes;
+          for (auto& d : dtypes) types.push_back(dtype_of_object(d.ptr()));
+          for (auto& s : shapes) {
+            auto dims = s.is_none() ? std::nullopt : ints_of(s.ptr());
+            sizes.push_back(dims ? Shape(*dims) : Shape::unknown());
+          }
+          size_t count = types.size();
+          auto code =
+              make_ref<PyCode>(name, Object::share(forward.ptr()), Object::share(backward.ptr()),
+                               std::move(types), std::move(sizes));
+          Tensors out;
+          apply(*find_op(op), Tensors(inputs.begin(), inputs.end()),
+                Attrs{Arg(Ref<RefCounted>(code))}, out);
+          nb::list list;
+          for (size_t i = 0; i < count; ++i) list.append(out[i]);
+          return list;
+        });
+      },
+      "op"_a, "name"_a, "forward"_a, "backward"_a.none(), "inputs"_a, "dtypes"_a, "shapes"_a,
+      "Writes down a call of Python code: `forward(inputs, orders)` at each run, "
+      "`backward(record, gradients)` for its gradient.");
 }
 
 }  // namespace holdfast::py

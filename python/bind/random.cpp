@@ -92,13 +92,16 @@ void bind_random(nb::module_& m) {
       .def(nb::init<>())
       .def("__enter__", &OwnSeeds::enter)
       .def("__exit__", [](OwnSeeds& s, nb::args) { s.exit(); });
-  m.def("op_seeds", [](std::optional<int64_t> op_seed) -> nb::object {
-    random::GraphSeeds* graph = context().interpreter ? random::seed_scope().graph : nullptr;
-    random::OpSeeds found =
-        graph ? graph->op_seeds(op_seed) : random::seed_state().op_seeds(op_seed);
-    if (found.nondeterministic()) return nb::make_tuple(nb::none(), nb::none());
-    return nb::make_tuple(found.seed, found.seed2);
-  }, "op_seed"_a.none());
+  m.def(
+      "op_seeds",
+      [](std::optional<int64_t> op_seed) -> nb::object {
+        random::GraphSeeds* graph = context().interpreter ? random::seed_scope().graph : nullptr;
+        random::OpSeeds found =
+            graph ? graph->op_seeds(op_seed) : random::seed_state().op_seeds(op_seed);
+        if (found.nondeterministic()) return nb::make_tuple(nb::none(), nb::none());
+        return nb::make_tuple(found.seed, found.seed2);
+      },
+      "op_seed"_a.none());
   m.def("rng_algorithm", [](nb::handle alg) { return called([&] { return number_of(alg); }); });
   m.def("rng_state", [](nb::handle seed, nb::handle alg) {
     return called([&] {
@@ -146,8 +149,8 @@ void bind_random(nb::module_& m) {
       return std::vector<Tensor>(states.begin(), states.end());
     });
   });
-  c.def("normal",
-        [](Generator& g, nb::handle shape, nb::handle mean, nb::handle stddev, nb::handle dtype) {
+  c.def("normal", [](Generator& g, nb::handle shape, nb::handle mean, nb::handle stddev,
+                     nb::handle dtype) {
     return called([&] {
       const DType d = dtype_of_object(dtype.ptr());
       return g.normal(
@@ -155,8 +158,8 @@ void bind_random(nb::module_& m) {
           {.mean = value_of(mean, d, "mean"), .stddev = value_of(stddev, d, "stddev"), .dtype = d});
     });
   });
-  c.def("truncated_normal",
-        [](Generator& g, nb::handle shape, nb::handle mean, nb::handle stddev, nb::handle dtype) {
+  c.def("truncated_normal", [](Generator& g, nb::handle shape, nb::handle mean, nb::handle stddev,
+                               nb::handle dtype) {
     return called([&] {
       const DType d = dtype_of_object(dtype.ptr());
       return g.truncated_normal(
@@ -164,26 +167,28 @@ void bind_random(nb::module_& m) {
           {.mean = value_of(mean, d, "mean"), .stddev = value_of(stddev, d, "stddev"), .dtype = d});
     });
   });
-  c.def("uniform",
-        [](Generator& g, nb::handle shape, nb::handle minval, nb::handle maxval, nb::handle dtype) {
-    return called([&] {
-      const DType d = dtype_of_object(dtype.ptr());
-      return g.uniform(sizes_of(shape), {.minval = value_of(minval, d, "minval"),
-                                         .maxval = value_of(maxval, d, "maxval"),
-                                         .dtype = d});
-    });
-  }, "shape"_a, "minval"_a.none(), "maxval"_a.none(), "dtype"_a);
+  c.def(
+      "uniform",
+      [](Generator& g, nb::handle shape, nb::handle minval, nb::handle maxval, nb::handle dtype) {
+        return called([&] {
+          const DType d = dtype_of_object(dtype.ptr());
+          return g.uniform(sizes_of(shape), {.minval = value_of(minval, d, "minval"),
+                                             .maxval = value_of(maxval, d, "maxval"),
+                                             .dtype = d});
+        });
+      },
+      "shape"_a, "minval"_a.none(), "maxval"_a.none(), "dtype"_a);
   c.def("uniform_full_int", [](Generator& g, nb::handle shape, nb::handle dtype) {
     return called(
         [&] { return g.uniform_full_int(sizes_of(shape), dtype_of_object(dtype.ptr())); });
   });
   c.def("binomial",
         [](Generator& g, nb::handle shape, nb::handle counts, nb::handle probs, nb::handle dtype) {
-    return called([&] {
-      return g.binomial(sizes_of(shape), convert(counts.ptr()), convert(probs.ptr()),
-                        dtype_of_object(dtype.ptr()));
-    });
-  });
+          return called([&] {
+            return g.binomial(sizes_of(shape), convert(counts.ptr()), convert(probs.ptr()),
+                              dtype_of_object(dtype.ptr()));
+          });
+        });
 }
 
 }  // namespace holdfast::py

@@ -99,14 +99,16 @@ void bind_node(nb::module_& m) {
       .def_prop_ro(
           "device",
           [](NodeBox& n) { return n.node->device ? n.node->device->name() : std::string(); })
-      .def("set_device",
-           [](NodeBox& n, nb::handle kind, int index) {
-    n.node->device = nullptr;
-    if (kind.is_none()) return;
-    bool gpu = nb::cast<std::string>(kind) == "GPU";
-    for (Device* d : devices())
-      if (gpu == (d->kind() != DeviceKind::kCpu) && d->index() == index) n.node->device = d;
-  }, "kind"_a.none(), "index"_a)
+      .def(
+          "set_device",
+          [](NodeBox& n, nb::handle kind, int index) {
+            n.node->device = nullptr;
+            if (kind.is_none()) return;
+            bool gpu = nb::cast<std::string>(kind) == "GPU";
+            for (Device* d : devices())
+              if (gpu == (d->kind() != DeviceKind::kCpu) && d->index() == index) n.node->device = d;
+          },
+          "kind"_a.none(), "index"_a)
       .def(
           "set_after",
           [](NodeBox& n, const std::vector<NodeBox*>& before) { n.node->after = nodes_of(before); })
@@ -114,27 +116,30 @@ void bind_node(nb::module_& m) {
                    [](NodeBox& n) { return run([&] { return wrap_graph(n.graph.get()); }); })
       .def("inputs",
            [](NodeBox& n) {
-    nb::list out;
-    for (const Edge& e : n.node->inputs)
-      if (e.node) out.append(nb::cast(n.graph->tensor(e)));
-    return out;
-  })
+             nb::list out;
+             for (const Edge& e : n.node->inputs)
+               if (e.node) out.append(nb::cast(n.graph->tensor(e)));
+             return out;
+           })
       .def("outputs",
            [](NodeBox& n) {
-    nb::list out;
-    for (size_t i = 0; i < n.node->outputs.size(); ++i)
-      out.append(nb::cast(n.graph->tensor(Edge{n.node, static_cast<int>(i)})));
-    return out;
-  })
+             nb::list out;
+             for (size_t i = 0; i < n.node->outputs.size(); ++i)
+               out.append(nb::cast(n.graph->tensor(Edge{n.node, static_cast<int>(i)})));
+             return out;
+           })
       .def("control_inputs",
            [](NodeBox& n) {
-    nb::list out;
-    for (const Ref<Node>& before : n.node->after) out.append(nb::cast(NodeBox{before, n.graph}));
-    return out;
-  })
-      .def("attr", [](NodeBox& n, const std::string& name) {
-    return run([&] { return attribute(*n.node, name); });
-  }).def("born", [](NodeBox& n) { return run([&] { return loc_of(n.node->where); }); });
+             nb::list out;
+             for (const Ref<Node>& before : n.node->after)
+               out.append(nb::cast(NodeBox{before, n.graph}));
+             return out;
+           })
+      .def("attr",
+           [](NodeBox& n, const std::string& name) {
+             return run([&] { return attribute(*n.node, name); });
+           })
+      .def("born", [](NodeBox& n) { return run([&] { return loc_of(n.node->where); }); });
 }
 
 struct EnteredEager {
@@ -151,144 +156,153 @@ void bind_open_graph(nb::module_& m) {
       .def(nb::init<>())
       .def("_open",
            [](nb::handle self, const std::string& name) {
-    run([&] {
-      mark();
-      nb::inst_ptr<GraphBox>(self)->hook(make_ref<OpenGraph>(name), self.ptr());
-      return 0;
-    });
-  })
+             run([&] {
+               mark();
+               nb::inst_ptr<GraphBox>(self)->hook(make_ref<OpenGraph>(name), self.ptr());
+               return 0;
+             });
+           })
       .def("_enter", [](GraphBox& g) { return Entered{std::make_unique<GraphScope>(g.graph)}; })
       .def("_install",
            [](GraphBox& g, bool on) {
-    // The graph of a program that has no eager execution: on this thread and on those that begin
-    // later.
-    Interpreter* who = on ? static_cast<Interpreter*>(&g.graph->tracer()) : nullptr;
-    context().interpreter = who;
-    set_first_interpreter(who);
-    random::set_first_seeds(on ? &g.graph->tracer().seeds() : nullptr);
-  })
-      .def("_placeholder",
-           [](GraphBox& g, nb::handle dtype, nb::handle shape, const std::string& name) {
-    return run([&] {
-      mark();
-      return g.graph->placeholder(dtype_of_object(dtype.ptr()), shape_of(shape), name);
-    });
-  }, "dtype"_a, "shape"_a.none(), "name"_a)
-      .def("_placeholder_with_default",
-           [](GraphBox& g, const Tensor& input, nb::handle shape, const std::string& name) {
-    return run([&] {
-      mark();
-      return g.graph->placeholder_with_default(input, shape_of(shape), name);
-    });
-  }, "input"_a, "shape"_a.none(), "name"_a)
+             // The graph of a program that has no eager execution: on this thread and on those that
+             // begin later.
+             Interpreter* who = on ? static_cast<Interpreter*>(&g.graph->tracer()) : nullptr;
+             context().interpreter = who;
+             set_first_interpreter(who);
+             random::set_first_seeds(on ? &g.graph->tracer().seeds() : nullptr);
+           })
+      .def(
+          "_placeholder",
+          [](GraphBox& g, nb::handle dtype, nb::handle shape, const std::string& name) {
+            return run([&] {
+              mark();
+              return g.graph->placeholder(dtype_of_object(dtype.ptr()), shape_of(shape), name);
+            });
+          },
+          "dtype"_a, "shape"_a.none(), "name"_a)
+      .def(
+          "_placeholder_with_default",
+          [](GraphBox& g, const Tensor& input, nb::handle shape, const std::string& name) {
+            return run([&] {
+              mark();
+              return g.graph->placeholder_with_default(input, shape_of(shape), name);
+            });
+          },
+          "input"_a, "shape"_a.none(), "name"_a)
       .def("_constant",
            [](GraphBox& g, const Tensor& value, const std::string& name) {
-    return run([&] {
-      mark();
-      return g.graph->constant(value, name);
-    });
-  })
+             return run([&] {
+               mark();
+               return g.graph->constant(value, name);
+             });
+           })
       .def("_group",
            [](GraphBox& g, const std::vector<NodeBox*>& nodes, const std::string& name) {
-    return run([&] {
-      mark();
-      return NodeBox{g.graph->group(nodes_of(nodes), name), g.graph};
-    });
-  })
+             return run([&] {
+               mark();
+               return NodeBox{g.graph->group(nodes_of(nodes), name), g.graph};
+             });
+           })
       .def("_push_control",
            [](GraphBox& g, const std::vector<NodeBox*>& nodes, bool clear) {
-    g.graph->tracer().push_control(nodes_of(nodes), clear);
-  })
+             g.graph->tracer().push_control(nodes_of(nodes), clear);
+           })
       .def("_foreign",
            [](GraphBox& g, const std::string& type, const std::vector<Tensor>& inputs,
               const nb::list& dtypes, const std::string& name) {
-    return run([&] {
-      mark();
-      std::vector<DType> kinds;
-      for (nb::handle d : dtypes) kinds.push_back(dtype_of_object(d.ptr()));
-      return NodeBox{add_foreign(*g.graph, type, inputs, kinds, name), g.graph};
-    });
-  })
+             return run([&] {
+               mark();
+               std::vector<DType> kinds;
+               for (nb::handle d : dtypes) kinds.push_back(dtype_of_object(d.ptr()));
+               return NodeBox{add_foreign(*g.graph, type, inputs, kinds, name), g.graph};
+             });
+           })
       .def("_push_watcher",
            [](GraphBox& g, nb::callable watch) {
-    auto code = make_ref<Held>(Object::share(watch.ptr()));
-    g.graph->tracer().push_watcher([code, graph = g.graph.get()](const Ref<Node>& n) {
-      nb::object node = nb::cast(NodeBox{n, Ref<OpenGraph>(graph)});
-      Object::steal(PyObject_CallOneArg(code->get().get(), node.ptr()));
-    });
-  })
+             auto code = make_ref<Held>(Object::share(watch.ptr()));
+             g.graph->tracer().push_watcher([code, graph = g.graph.get()](const Ref<Node>& n) {
+               nb::object node = nb::cast(NodeBox{n, Ref<OpenGraph>(graph)});
+               Object::steal(PyObject_CallOneArg(code->get().get(), node.ptr()));
+             });
+           })
       .def("_pop_watcher",
            [](GraphBox& g) {
-    run([&] {
-      g.graph->tracer().pop_watcher();
-      return 0;
-    });
-  })
+             run([&] {
+               g.graph->tracer().pop_watcher();
+               return 0;
+             });
+           })
       .def("_pop_control",
            [](GraphBox& g) {
-    run([&] {
-      g.graph->tracer().pop_control();
-      return 0;
-    });
-  })
+             run([&] {
+               g.graph->tracer().pop_control();
+               return 0;
+             });
+           })
       .def("_nodes",
            [](GraphBox& g) {
-    nb::list out;
-    for (const Ref<Node>& n : g.graph->graph()->nodes) out.append(nb::cast(NodeBox{n, g.graph}));
-    return out;
-  })
+             nb::list out;
+             for (const Ref<Node>& n : g.graph->graph()->nodes)
+               out.append(nb::cast(NodeBox{n, g.graph}));
+             return out;
+           })
       .def("_size", [](GraphBox& g) { return g.graph->graph()->nodes.size(); })
       .def("_find",
            [](GraphBox& g, const std::string& name) -> nb::object {
-    Ref<Node> n = g.graph->find(name);
-    return n ? nb::cast(NodeBox{n, g.graph}) : nb::none();
-  })
+             Ref<Node> n = g.graph->find(name);
+             return n ? nb::cast(NodeBox{n, g.graph}) : nb::none();
+           })
       .def("_initializer_of",
            [](GraphBox& g, const Tensor& handle) -> nb::object {
-    const OpenGraph::Held* held = g.graph->find_variable(handle);
-    return held ? nb::cast(NodeBox{held->assign, g.graph}) : nb::none();
-  })
+             const OpenGraph::Held* held = g.graph->find_variable(handle);
+             return held ? nb::cast(NodeBox{held->assign, g.graph}) : nb::none();
+           })
       .def("_initial_of",
            [](GraphBox& g, const Tensor& handle) -> nb::object {
-    const OpenGraph::Held* held = g.graph->find_variable(handle);
-    return held ? nb::cast(g.graph->tensor(held->initial)) : nb::none();
-  })
+             const OpenGraph::Held* held = g.graph->find_variable(handle);
+             return held ? nb::cast(g.graph->tensor(held->initial)) : nb::none();
+           })
       .def("_handle_of",
            [](GraphBox& g, const Tensor& handle) -> nb::object {
-    const OpenGraph::Held* held = g.graph->find_variable(handle);
-    return held ? nb::cast(NodeBox{held->handle, g.graph}) : nb::none();
-  })
+             const OpenGraph::Held* held = g.graph->find_variable(handle);
+             return held ? nb::cast(NodeBox{held->handle, g.graph}) : nb::none();
+           })
       .def("_unique_name",
            [](GraphBox& g, const std::string& name) { return g.graph->graph()->unique_name(name); })
       .def("_free_name",
            [](GraphBox& g, const std::string& name) {
-    return g.graph->graph()->continued()->unique_name(name);
-  })
+             return g.graph->graph()->continued()->unique_name(name);
+           })
       .def("_seed", [](GraphBox& g) { return g.graph->tracer().seeds().global_seed(); })
-      .def("_set_seed",
-           [](GraphBox& g, std::optional<int64_t> seed) {
-    g.graph->tracer().seeds().set_global_seed(seed);
-  }, "seed"_a.none())
+      .def(
+          "_set_seed",
+          [](GraphBox& g, std::optional<int64_t> seed) {
+            g.graph->tracer().seeds().set_global_seed(seed);
+          },
+          "seed"_a.none())
       .def("_finalize",
            [](GraphBox& g) {
-    mark();
-    g.graph->finalize();
-  })
+             mark();
+             g.graph->finalize();
+           })
       .def_prop_ro("_finalized", [](GraphBox& g) { return g.graph->graph()->finalized; })
       .def_prop_ro("_scope_name", [](GraphBox& g) { return g.graph->scope()->name; })
       .def("_text", [](GraphBox& g) { return run([&] { return graph_text(*g.graph); }); })
-      .def("_read", [](nb::handle self, const std::string& text, const std::string& name) {
-    run([&] {
-      mark();
-      nb::inst_ptr<GraphBox>(self)->hook(graph_from_text(text, name), self.ptr());
-      return 0;
-    });
-  }).def("_graph_def", [](GraphBox& g) {
-    return run([&] {
-      std::string s = graph_def(*g.graph->graph());
-      return nb::bytes(s.data(), s.size());
-    });
-  });
+      .def("_read",
+           [](nb::handle self, const std::string& text, const std::string& name) {
+             run([&] {
+               mark();
+               nb::inst_ptr<GraphBox>(self)->hook(graph_from_text(text, name), self.ptr());
+               return 0;
+             });
+           })
+      .def("_graph_def", [](GraphBox& g) {
+        return run([&] {
+          std::string s = graph_def(*g.graph->graph());
+          return nb::bytes(s.data(), s.size());
+        });
+      });
   m.def("set_graph_class", [](nb::object c) { graph_class() = Object::share(c.ptr()); });
   m.def("wait_for", [](const std::vector<NodeBox*>& nodes) {
     Tracer* tracer = current_trace();
@@ -309,15 +323,19 @@ void bind_open_graph(nb::module_& m) {
     OpenGraph* g = graph_of(t);
     return g ? nb::cast(NodeBox{edge_of(t).node, Ref<OpenGraph>(g)}) : nb::none();
   });
-  m.def("known_value", [](const Tensor& t) -> nb::object {
-    if (!t.is_symbolic()) return nb::cast(t);
-    const Symbol& s = *symbol_of(t);
-    if (is_constant(*node_of(t)) && t.dtype() != DType::kResource)
-      return nb::cast(constant_of(*node_of(t)));
-    return s.known && !s.unknown ? nb::cast(s.known) : nb::none();
-  }, "The value of a tensor, where it is known before it is computed; else None.");
-  m.def("set_op_name", [](const std::string& s) { context().op_name = s; },
-        "What the next node is called that has no name of its own.");
+  m.def(
+      "known_value",
+      [](const Tensor& t) -> nb::object {
+        if (!t.is_symbolic()) return nb::cast(t);
+        const Symbol& s = *symbol_of(t);
+        if (is_constant(*node_of(t)) && t.dtype() != DType::kResource)
+          return nb::cast(constant_of(*node_of(t)));
+        return s.known && !s.unknown ? nb::cast(s.known) : nb::none();
+      },
+      "The value of a tensor, where it is known before it is computed; else None.");
+  m.def(
+      "set_op_name", [](const std::string& s) { context().op_name = s; },
+      "What the next node is called that has no name of its own.");
   m.def("get_name_scope", [] { return context().name_scope; });
   m.def("set_name_scope", [](const std::string& s) { context().name_scope = s; });
   m.def("name_scope_prefix", [](const std::string& name) { return name_scope_prefix(name); });
@@ -392,21 +410,21 @@ void bind_partial_run(nb::module_& m) {
       .def("__init__",
            [](PartialBox* self, nb::object session, const std::vector<nb::object>& fetches,
               const std::vector<Tensor>& feeds) {
-    run([&] {
-      mark();
-      auto made =
-          std::make_unique<PartialRun>(nb::cast<Session&>(session), fetches_of(fetches), feeds);
-      new (self) PartialBox{std::move(session), std::move(made)};
-      return 0;
-    });
-  })
+             run([&] {
+               mark();
+               auto made = std::make_unique<PartialRun>(nb::cast<Session&>(session),
+                                                        fetches_of(fetches), feeds);
+               new (self) PartialBox{std::move(session), std::move(made)};
+               return 0;
+             });
+           })
       .def("run", [](PartialBox& p, const std::vector<nb::object>& fetches,
                      const std::vector<std::pair<Tensor, Tensor>>& feeds) {
-    return run([&] {
-      mark();
-      return list_of(p.run->run(fetches_of(fetches), feeds));
-    });
-  });
+        return run([&] {
+          mark();
+          return list_of(p.run->run(fetches_of(fetches), feeds));
+        });
+      });
 }
 
 }  // namespace
@@ -418,11 +436,11 @@ void bind_session(nb::module_& m) {
   m.def("graph_gradients",
         [](const std::vector<Tensor>& ys, const std::vector<nb::object>& xs,
            const std::vector<nb::object>& upstream, const std::vector<Tensor>& stop, bool zero) {
-    return run([&] {
-      mark();
-      return gradients(ys, xs, upstream, stop, zero);
-    });
-  });
+          return run([&] {
+            mark();
+            return gradients(ys, xs, upstream, stop, zero);
+          });
+        });
   m.def("graph_function", [](GraphBox& g, const std::vector<Tensor>& inputs,
                              const std::vector<Tensor>& outputs, const std::vector<NodeBox*>& ops) {
     return run([&] {
@@ -434,39 +452,41 @@ void bind_session(nb::module_& m) {
   nb::class_<Session>(m, "SessionBase", nb::is_weak_referenceable())
       .def("__init__",
            [](Session* self, GraphBox& graph, const std::string& name) {
-    run([&] {
-      mark();
-      new (self) Session(graph.graph, name);
-      return 0;
-    });
-  })
+             run([&] {
+               mark();
+               new (self) Session(graph.graph, name);
+               return 0;
+             });
+           })
       .def("_run",
            [](Session& s, const std::vector<nb::object>& fetches,
               const std::vector<std::pair<Tensor, Tensor>>& feeds) {
-    return run([&] {
-      mark();
-      return run_session(s, fetches, feeds);
-    });
-  })
+             return run([&] {
+               mark();
+               return run_session(s, fetches, feeds);
+             });
+           })
       .def("_close",
            [](Session& s, bool at_end_of_block) {
-    mark();
-    s.close(at_end_of_block);
-  })
+             mark();
+             s.close(at_end_of_block);
+           })
       .def_prop_ro("_closed", [](Session& s) { return s.closed(); })
       .def("_graph", [](Session& s) { return run([&] { return wrap_graph(s.graph().get()); }); })
-      .def("_value", [](Session& s, nb::handle v) {
-    return run([&] {
-      mark();
-      return s.value(variable_of(v.ptr()));
-    });
-  }).def("_load", [](Session& s, nb::handle v, const Tensor& value) {
-    run([&] {
-      mark();
-      s.set_value(variable_of(v.ptr()), value);
-      return 0;
-    });
-  });
+      .def("_value",
+           [](Session& s, nb::handle v) {
+             return run([&] {
+               mark();
+               return s.value(variable_of(v.ptr()));
+             });
+           })
+      .def("_load", [](Session& s, nb::handle v, const Tensor& value) {
+        run([&] {
+          mark();
+          s.set_value(variable_of(v.ptr()), value);
+          return 0;
+        });
+      });
 }
 
 }  // namespace holdfast::py

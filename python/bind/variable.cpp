@@ -54,28 +54,28 @@ void bind_variable(nb::module_& m) {
       "_make",
       [](nb::handle self, const Tensor& initial, bool trainable, const std::string& name,
          nb::handle shape, bool in_graph) {
-    run([&] {
-      mark();
-      VariableOptions o;
-      o.trainable = trainable;
-      o.name = name;
-      if (shape.ptr() == Py_Ellipsis) {
-        o.shape = Shape::unknown();
-      } else if (!shape.is_none()) {
-        auto dims = ints_of(shape.ptr());
-        if (!dims) type_error("Variable: `shape` is no shape");
-        o.shape = Shape(*dims);
-      }
-      OpenGraph* graph = in_graph ? current_graph() : nullptr;
-      if (!graph) {
-        NameScope whole("");  // the name comes with its prefix
-        nb::inst_ptr<VariableBox>(self)->hook(Variable(initial, o), self.ptr());
-        return 0;
-      }
-      nb::inst_ptr<VariableBox>(self)->hook(graph->variable(initial, o), self.ptr());
-      return 0;
-    });
-  },
+        run([&] {
+          mark();
+          VariableOptions o;
+          o.trainable = trainable;
+          o.name = name;
+          if (shape.ptr() == Py_Ellipsis) {
+            o.shape = Shape::unknown();
+          } else if (!shape.is_none()) {
+            auto dims = ints_of(shape.ptr());
+            if (!dims) type_error("Variable: `shape` is no shape");
+            o.shape = Shape(*dims);
+          }
+          OpenGraph* graph = in_graph ? current_graph() : nullptr;
+          if (!graph) {
+            NameScope whole("");  // the name comes with its prefix
+            nb::inst_ptr<VariableBox>(self)->hook(Variable(initial, o), self.ptr());
+            return 0;
+          }
+          nb::inst_ptr<VariableBox>(self)->hook(graph->variable(initial, o), self.ptr());
+          return 0;
+        });
+      },
       "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false,
       "`shape`: None, the value's; `...`, any, of any rank; else sizes, None where they are open.");
   c.def("read", [](VariableBox& v) {
@@ -105,13 +105,16 @@ void bind_variable(nb::module_& m) {
       return 0;
     });
   });
-  c.def("_assign_index", [](VariableBox& v, nb::handle key, const Tensor& t) {
-    run([&] {
-      mark();
-      assign_with(v.variable, key.ptr(), t);
-      return 0;
-    });
-  }, "key"_a.none(), "value"_a);
+  c.def(
+      "_assign_index",
+      [](VariableBox& v, nb::handle key, const Tensor& t) {
+        run([&] {
+          mark();
+          assign_with(v.variable, key.ptr(), t);
+          return 0;
+        });
+      },
+      "key"_a.none(), "value"_a);
   c.def("_batch_scatter_update", [](VariableBox& v, const Tensor& indices, const Tensor& updates) {
     run([&] {
       mark();

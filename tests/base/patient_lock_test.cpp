@@ -24,14 +24,15 @@ struct Interpreted {
 
 TEST(PatientLock, WhoWaitsLetsTheHolderRunTheUsersCode) {
   set_patience({[]() -> void* {
-    if (!t_holds) return nullptr;
-    t_holds = false;
-    interpreter.unlock();
-    return &interpreter;
-  }, [](void*) {
-    interpreter.lock();
-    t_holds = true;
-  }});
+                  if (!t_holds) return nullptr;
+                  t_holds = false;
+                  interpreter.unlock();
+                  return &interpreter;
+                },
+                [](void*) {
+                  interpreter.lock();
+                  t_holds = true;
+                }});
   std::mutex mutex;
   std::atomic<bool> held{false}, asked{false};
   std::thread holder([&] {

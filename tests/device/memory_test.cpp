@@ -24,15 +24,15 @@ std::vector<Program> programs() {
       [=] { transpose(x()); },
       [=] { gather(x(), Tensor::of({1, 3})); },
       [=] {
-    Variable v(x());
-    v.assign_add(x());
-  },
+        Variable v(x());
+        v.assign_add(x());
+      },
       [=] {
-    GradientTape t;
-    Tensor a = x();
-    t.watch(a);
-    t.gradient(reduce_sum(square(a)), a);
-  },
+        GradientTape t;
+        Tensor a = x();
+        t.watch(a);
+        t.gradient(reduce_sum(square(a)), a);
+      },
       [=] { nn::conv2d(reshape(x(), {1, 8, 8, 1}), ones({3, 3, 1, 2}), {1}, "SAME"); },
   };
 }

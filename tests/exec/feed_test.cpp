@@ -75,8 +75,9 @@ TEST_F(FeedTest, AGradientThatRestsOnAShapeIsRefusedWhenTheShapeIsAnother) {
 TEST_F(FeedTest, ABranchIsWrittenAgainForWhatItsCaptureBecomes) {
   Tensor yes = graph_->placeholder(DType::kBool, {}, "yes");
   Tensor to = graph_->constant(Tensor::of({2, 3}), "to"), x = graph_->constant(six());
-  Tensor y = cond(yes, [&] { return Tensors{reshape(x, to) * 2.0f}; },
-                  [&] { return Tensors{fill(to, 7.0f)}; }, {"then", "otherwise"})[0];
+  Tensor y = cond(
+      yes, [&] { return Tensors{reshape(x, to) * 2.0f}; }, [&] { return Tensors{fill(to, 7.0f)}; },
+      {"then", "otherwise"})[0];
   for (bool way : {true, false})
     EXPECT_EQ(session_.run(y, {{yes, Tensor::scalar(way)}, {to, Tensor::of({3, 2})}}).shape(),
               (Shape{3, 2}));
@@ -85,10 +86,12 @@ TEST_F(FeedTest, ABranchIsWrittenAgainForWhatItsCaptureBecomes) {
 TEST_F(FeedTest, ALoopIsWrittenAgainForWhatItBeginsWith) {
   Tensor size = graph_->constant(Tensor::of({2}), "size");
   Tensor x = slice(graph_->constant(six()), {0}, size);
-  Tensors out = while_loop([](std::span<const Tensor> v) { return Tensors{less(v[0], 3)}; },
-                           [&](std::span<const Tensor> v) {
-    return Tensors{v[0] + 1, v[1] + slice(graph_->constant(six()), {0}, size)};
-  }, std::vector<Tensor>{graph_->constant(Tensor::scalar(0)), x}, {}, {"test", "body"});
+  Tensors out =
+      while_loop([](std::span<const Tensor> v) { return Tensors{less(v[0], 3)}; },
+                 [&](std::span<const Tensor> v) {
+                   return Tensors{v[0] + 1, v[1] + slice(graph_->constant(six()), {0}, size)};
+                 },
+                 std::vector<Tensor>{graph_->constant(Tensor::scalar(0)), x}, {}, {"test", "body"});
   EXPECT_EQ(session_.run(out[1]).to_vector<float>(), (std::vector<float>{4, 8}));
   EXPECT_EQ(session_.run(out[1], {{size, Tensor::of({3})}}).to_vector<float>(),
             (std::vector<float>{4, 8, 12}));

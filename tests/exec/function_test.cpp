@@ -94,10 +94,12 @@ TEST(Function, AgreesWithItselfOnManyThreads) {
 
 TEST(Function, ASymbolThatLeftItsTraceSaysSo) {
   Tensor kept;
-  auto f = function([&](Tensor x) {
-    kept = x * 2;
-    return x;
-  }, {.name = "leaky"});
+  auto f = function(
+      [&](Tensor x) {
+        kept = x * 2;
+        return x;
+      },
+      {.name = "leaky"});
   f(Tensor::scalar(1.f));
   try {
     kept + 1;
@@ -141,9 +143,9 @@ TEST(Control, BranchesInAGraphChooseAtEachCall) {
 TEST(Control, LoopsRunAsOftenAsTheirConditionHolds) {
   auto power = function([](Tensor x, Tensor n) {
     Tensor start[] = {Tensor::scalar(0), Tensor::scalar(1.f)};
-    return while_loop([&](std::span<const Tensor> v) -> Tensors {
-      return {less(v[0], n)};
-    }, [&](std::span<const Tensor> v) -> Tensors { return {v[0] + 1, v[1] * x}; }, start)[1];
+    return while_loop([&](std::span<const Tensor> v) -> Tensors { return {less(v[0], n)}; },
+                      [&](std::span<const Tensor> v) -> Tensors { return {v[0] + 1, v[1] * x}; },
+                      start)[1];
   });
   EXPECT_EQ(number(power(Tensor::scalar(2.f), Tensor::scalar(5))), 32);
   EXPECT_EQ(number(power(Tensor::scalar(2.f), Tensor::scalar(0))), 1);
@@ -169,16 +171,18 @@ TEST(Control, ADimensionThatChangesIsWidened) {
     Tensor start[] = {Tensor::scalar(0), zeros({0})};
     return while_loop([&](std::span<const Tensor> v) -> Tensors { return {less(v[0], n)}; },
                       [](std::span<const Tensor> v) -> Tensors {
-      return {v[0] + 1, concat({v[1], ones({1})}, 0)};
-    }, start)[1];
+                        return {v[0] + 1, concat({v[1], ones({1})}, 0)};
+                      },
+                      start)[1];
   });
   EXPECT_EQ(f(Tensor::scalar(3)).dim(0), 3);
 }
 
 TEST(Control, BranchesOfTwoDtypesAreRefused) {
   auto f = function([](Tensor x) {
-    return cond(greater(x, 0.f), [] { return Tensors{Tensor::scalar(1)}; },
-                [] { return Tensors{Tensor::scalar(1.f)}; })[0];
+    return cond(
+        greater(x, 0.f), [] { return Tensors{Tensor::scalar(1)}; },
+        [] { return Tensors{Tensor::scalar(1.f)}; })[0];
   });
   try {
     f(Tensor::scalar(1.f));
@@ -196,8 +200,8 @@ TEST(Functional, RowsAndChoices) {
       return traced ? function([f](Tensor t) { return f(t); })(x) : f(x);
     };
     EXPECT_EQ(run([](Tensor t) {
-      return map_fn([](const Tensor& row) { return row * 2; }, t);
-    }).to_vector<float>(),
+                return map_fn([](const Tensor& row) { return row * 2; }, t);
+              }).to_vector<float>(),
               (std::vector<float>{2, 4, 6, 8, 10, 12}));
     EXPECT_EQ(run([&](Tensor t) { return foldl(sum, t); }).to_vector<float>(),
               (std::vector<float>{9, 12}));
@@ -207,9 +211,9 @@ TEST(Functional, RowsAndChoices) {
               (std::vector<float>{1, 2, 4, 6, 9, 12}));
   }
   auto pick = function([](Tensor i) {
-    return switch_case(i, {[] { return Tensors{Tensor::scalar(10)}; }, [] {
-      return Tensors{Tensor::scalar(20)};
-    }, [] { return Tensors{Tensor::scalar(-1)}; }})[0];
+    return switch_case(
+        i, {[] { return Tensors{Tensor::scalar(10)}; }, [] { return Tensors{Tensor::scalar(20)}; },
+            [] { return Tensors{Tensor::scalar(-1)}; }})[0];
   });
   EXPECT_EQ(pick(Tensor::scalar(1)).item<int32_t>(), 20);
   EXPECT_EQ(pick(Tensor::scalar(7)).item<int32_t>(), -1);

@@ -80,12 +80,14 @@ void expect_ulp(const char* name, double bound, F f, R reference, D in_domain) {
 }
 constexpr auto kEverywhere = [](auto) { return true; };
 
-#define CHECK_F32(name, bound, reference)                                  \
-  expect_ulp<float>(#name, bound, [](float x) { return scalar::name(x); }, \
-                    [](double x) -> long double { return reference; }, kEverywhere)
-#define CHECK_F64(name, bound, reference)                                    \
-  expect_ulp<double>(#name, bound, [](double x) { return scalar::name(x); }, \
-                     [](long double x) -> long double { return reference; }, kEverywhere)
+#define CHECK_F32(name, bound, reference)                    \
+  expect_ulp<float>(                                         \
+      #name, bound, [](float x) { return scalar::name(x); }, \
+      [](double x) -> long double { return reference; }, kEverywhere)
+#define CHECK_F64(name, bound, reference)                     \
+  expect_ulp<double>(                                         \
+      #name, bound, [](double x) { return scalar::name(x); }, \
+      [](long double x) -> long double { return reference; }, kEverywhere)
 
 long double sigmoid_reference(long double x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
@@ -303,12 +305,15 @@ void expect_ulp2(const char* name, double bound, F f, R reference) {
 
 TEST(ScalarMath, FunctionsOfTwoArgumentsKeepTheirUlps) {
   using L = long double;
-  expect_ulp2("pow", 0.6, [](float x, float y) { return scalar::pow(x, y); },
-              [](L x, L y) { return std::pow(x, y); });
-  expect_ulp2("atan2", 0.6, [](float y, float x) { return scalar::atan2(y, x); },
-              [](L y, L x) { return std::atan2(y, x); });
-  expect_ulp2("fmod", 0, [](float x, float y) { return scalar::fmod(x, y); },
-              [](L x, L y) -> L { return std::fmod(float(x), float(y)); });
+  expect_ulp2(
+      "pow", 0.6, [](float x, float y) { return scalar::pow(x, y); },
+      [](L x, L y) { return std::pow(x, y); });
+  expect_ulp2(
+      "atan2", 0.6, [](float y, float x) { return scalar::atan2(y, x); },
+      [](L y, L x) { return std::atan2(y, x); });
+  expect_ulp2(
+      "fmod", 0, [](float x, float y) { return scalar::fmod(x, y); },
+      [](L x, L y) -> L { return std::fmod(float(x), float(y)); });
 }
 
 TEST(ScalarMath, FlooredDivisionFollowsPython) {

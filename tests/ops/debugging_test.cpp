@@ -69,9 +69,9 @@ TEST(Debugging, NamesThatTheSourceDoesNotTellAreThoseOfTheArguments) {
   Tensor a = Tensor::of({1.f}), b = -a;
   EXPECT_TRUE(has(said([&] { assert_positive(a * b); }), "`x[0]` is -1.0"));
   EXPECT_TRUE(has(said([&] {
-    assert_positive(a);
-    assert_positive(b);
-  }),
+                    assert_positive(a);
+                    assert_positive(b);
+                  }),
                   "`x[0]` is -1.0"));
   EXPECT_TRUE(has(said([&] { assert_equal(a, b, {.message = "a, (b"}); }),
                   "`a[0]` is 1.0 and `b[0]` is -1.0"));

@@ -192,9 +192,11 @@ TEST(Linalg, GradientsOfSystems) {
                  a);
   check_gradient([&](const Tensor& x) { return linalg::triangular_solve(regular({2, 3, 3}), x); },
                  b);
-  check_gradient([&](const Tensor& x) {
-    return linalg::lstsq(x, uniform({5, 1}, 4), {.l2_regularizer = 0.1});
-  }, uniform({5, 3}));
+  check_gradient(
+      [&](const Tensor& x) {
+        return linalg::lstsq(x, uniform({5, 1}, 4), {.l2_regularizer = 0.1});
+      },
+      uniform({5, 3}));
   check_gradient([](const Tensor& x) { return linalg::pinv(x); }, uniform({4, 3}), 1e-5);
 }
 
@@ -252,23 +254,29 @@ TEST(Lu, ServesToSolveAndToInvert) {
 
 TEST(Linalg, GradientsOfFactorisations) {
   for (Shape s : {Shape{4, 3}, Shape{3, 3}, Shape{3, 5}}) {
-    check_gradient([](const Tensor& x) {
-      auto [q, r] = linalg::qr(x);
-      return matmul(q, r * r) + reduce_sum(q);
-    }, uniform(s), 1e-5);
+    check_gradient(
+        [](const Tensor& x) {
+          auto [q, r] = linalg::qr(x);
+          return matmul(q, r * r) + reduce_sum(q);
+        },
+        uniform(s), 1e-5);
     check_gradient([](const Tensor& x) { return linalg::svd(x, {.compute_uv = false})[0]; },
                    uniform(s), 1e-5);
-    check_gradient([](const Tensor& x) {
-      Tensors t = linalg::svd(x);  // vectors up to their sign
-      return reduce_sum(square(square(t[1])) * 2.0) + reduce_sum(square(square(t[2]))) + t[0];
-    }, uniform(s), 1e-4);
+    check_gradient(
+        [](const Tensor& x) {
+          Tensors t = linalg::svd(x);  // vectors up to their sign
+          return reduce_sum(square(square(t[1])) * 2.0) + reduce_sum(square(square(t[2]))) + t[0];
+        },
+        uniform(s), 1e-4);
   }
   check_gradient([](const Tensor& x) { return linalg::eigvalsh(symmetric(x)); }, uniform({4, 4}),
                  1e-5);
-  check_gradient([](const Tensor& x) {
-    auto [e, v] = linalg::eigh(symmetric(x));
-    return e + reduce_sum(square(square(v)), {.axis = 0});
-  }, uniform({4, 4}), 1e-4);
+  check_gradient(
+      [](const Tensor& x) {
+        auto [e, v] = linalg::eigh(symmetric(x));
+        return e + reduce_sum(square(square(v)), {.axis = 0});
+      },
+      uniform({4, 4}), 1e-4);
   check_gradient([](const Tensor& x) { return real(linalg::eigvals(x)); },
                  symmetric(uniform({4, 4})), 1e-5);
 }
@@ -319,11 +327,12 @@ TEST(Linalg, RefusesWrongShapesAndStandsEmptyOnes) {
       [](const Tensor& t) { linalg::eig(t); },     [](const Tensor& t) { linalg::expm(t); },
       [](const Tensor& t) { linalg::sqrtm(t); }};
   std::vector<std::function<void(const Tensor&)>> any{
-      [](const Tensor& t) { linalg::qr(t); }, [](const Tensor& t) {
-    linalg::qr(t, {.full_matrices = true});
-  }, [](const Tensor& t) { linalg::svd(t); }, [](const Tensor& t) {
-    linalg::svd(t, {.full_matrices = true});
-  }, [](const Tensor& t) { linalg::pinv(t); }, [](const Tensor& t) { linalg::matrix_rank(t); }};
+      [](const Tensor& t) { linalg::qr(t); },
+      [](const Tensor& t) { linalg::qr(t, {.full_matrices = true}); },
+      [](const Tensor& t) { linalg::svd(t); },
+      [](const Tensor& t) { linalg::svd(t, {.full_matrices = true}); },
+      [](const Tensor& t) { linalg::pinv(t); },
+      [](const Tensor& t) { linalg::matrix_rank(t); }};
   for (auto& f : square_only) {
     EXPECT_THROW(f(uniform({2, 3})), InvalidArgumentError);
     EXPECT_THROW(f(uniform({3, 0, 2})), InvalidArgumentError);

@@ -103,8 +103,9 @@ TEST(Arithmetic, NansAndZerosAsInTensorFlow) {
   expect<int32_t>(abs(ints({INT32_MIN, -3})), {INT32_MIN, 3});
   EXPECT_EQ(code_of([] { negative(of<uint8_t>({1})); }), Code::E1101);
   EXPECT_EQ(code_of([] {
-    clip_by_value(floats({1, 5}), Tensor::of<float>(std::vector<float>{0, 2}, Shape{2, 1}), 3);
-  }),
+              clip_by_value(floats({1, 5}),
+                            Tensor::of<float>(std::vector<float>{0, 2}, Shape{2, 1}), 3);
+            }),
             Code::E1102);
 }
 

@@ -280,12 +280,12 @@ TEST(Normalization, FusedBatchNormGivesTensorFlowsNumbers) {
   expect_near(transpose(z, {.perm = Sizes({0, 2, 3, 1})}), values(y));
   EXPECT_EQ(code_of([&] { nn::fused_batch_norm(x, vec({1, 2}), vec({0, 0, 1})); }), Code::E1102);
   EXPECT_EQ(code_of([&] {
-    nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.data_format = "CHWN"});
-  }),
+              nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.data_format = "CHWN"});
+            }),
             Code::E1103);
   EXPECT_EQ(code_of([&] {
-    nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.is_training = false});
-  }),
+              nn::fused_batch_norm(x, vec({1, 2, 3}), vec({0, 0, 1}), {.is_training = false});
+            }),
             Code::E1103);
 }
 
@@ -318,11 +318,15 @@ void expect_same_derivatives(const Tensor& x, const Tensor& scale,
 
 TEST(Normalization, LayerNormHasTheDerivativesOfItsFormula) {
   Tensor x = noise({4, 5}, 3), scale = noise({5}, 4), offset = noise({5}, 5);
-  expect_same_derivatives(x, scale, [&] {
-    Tensor away = x - reduce_mean(x, {.axis = 1, .keepdims = true});
-    return away * rsqrt(reduce_mean(away * away, {.axis = 1, .keepdims = true}) + 0.1f) * scale +
-           offset;
-  }, [&] { return nn::layer_normalization(x, scale, offset, {.epsilon = 0.1}); });
+  expect_same_derivatives(
+      x, scale,
+      [&] {
+        Tensor away = x - reduce_mean(x, {.axis = 1, .keepdims = true});
+        return away * rsqrt(reduce_mean(away * away, {.axis = 1, .keepdims = true}) + 0.1f) *
+                   scale +
+               offset;
+      },
+      [&] { return nn::layer_normalization(x, scale, offset, {.epsilon = 0.1}); });
 }
 
 TEST(Normalization, FusedBatchNormHasTheDerivativesOfItsFormula) {
@@ -332,48 +336,61 @@ TEST(Normalization, FusedBatchNormHasTheDerivativesOfItsFormula) {
            offset = noise({4}, 5);
     Sizes axes = first ? Sizes({0, 2, 3}) : Sizes({0, 1, 2}),
           across = first ? Sizes({1, 4, 1, 1}) : Sizes({1, 1, 1, 4});
-    expect_same_derivatives(x, scale, [&] {
-      Tensor away = x - reduce_mean(x, {.axis = axes, .keepdims = true});
-      return away * rsqrt(reduce_mean(away * away, {.axis = axes, .keepdims = true}) + 0.1f) *
-                 reshape(scale, across) +
-             reshape(offset, across);
-    }, [&] {
-      return std::get<0>(
-          nn::fused_batch_norm(x, scale, offset, {.epsilon = 0.1, .data_format = format}));
-    });
+    expect_same_derivatives(
+        x, scale,
+        [&] {
+          Tensor away = x - reduce_mean(x, {.axis = axes, .keepdims = true});
+          return away * rsqrt(reduce_mean(away * away, {.axis = axes, .keepdims = true}) + 0.1f) *
+                     reshape(scale, across) +
+                 reshape(offset, across);
+        },
+        [&] {
+          return std::get<0>(
+              nn::fused_batch_norm(x, scale, offset, {.epsilon = 0.1, .data_format = format}));
+        });
     Tensor mean = noise({4}, 9), variance = square(noise({4}, 10));
-    expect_same_derivatives(x, scale, [&] {
-      return (x - reshape(mean, across)) * reshape(rsqrt(variance + 0.1f) * scale, across) +
-             reshape(offset, across);
-    }, [&] {
-      return std::get<0>(nn::fused_batch_norm(x, scale, offset,
-                                              {.mean = mean,
-                                               .variance = variance,
-                                               .epsilon = 0.1,
-                                               .data_format = format,
-                                               .is_training = false}));
-    });
+    expect_same_derivatives(
+        x, scale,
+        [&] {
+          return (x - reshape(mean, across)) * reshape(rsqrt(variance + 0.1f) * scale, across) +
+                 reshape(offset, across);
+        },
+        [&] {
+          return std::get<0>(nn::fused_batch_norm(x, scale, offset,
+                                                  {.mean = mean,
+                                                   .variance = variance,
+                                                   .epsilon = 0.1,
+                                                   .data_format = format,
+                                                   .is_training = false}));
+        });
   }
 }
 
 TEST(Losses, CrossEntropiesHaveTheDerivativesOfTheirFormula) {
   Tensor x = noise({4, 5}, 3), scale = noise({5}, 4), labels = nn::softmax(noise({4, 5}, 5));
   // `a` weighs rows unevenly through the broadcast of the loss over columns.
-  expect_same_derivatives(x, scale, [&] {
-    return expand_dims(-reduce_sum(labels * nn::log_softmax(x * scale), {.axis = 1}), 1) +
-           zeros_like(x);
-  }, [&] {
-    return expand_dims(nn::softmax_cross_entropy_with_logits(labels, x * scale), 1) + zeros_like(x);
-  });
+  expect_same_derivatives(
+      x, scale,
+      [&] {
+        return expand_dims(-reduce_sum(labels * nn::log_softmax(x * scale), {.axis = 1}), 1) +
+               zeros_like(x);
+      },
+      [&] {
+        return expand_dims(nn::softmax_cross_entropy_with_logits(labels, x * scale), 1) +
+               zeros_like(x);
+      });
   Tensor classes = ivec({0, 4, 2, 2});
-  expect_same_derivatives(x, scale, [&] {
-    return expand_dims(-reduce_sum(one_hot(classes, 5) * nn::log_softmax(x * scale), {.axis = 1}),
-                       1) +
-           zeros_like(x);
-  }, [&] {
-    return expand_dims(nn::sparse_softmax_cross_entropy_with_logits(classes, x * scale), 1) +
-           zeros_like(x);
-  });
+  expect_same_derivatives(
+      x, scale,
+      [&] {
+        return expand_dims(
+                   -reduce_sum(one_hot(classes, 5) * nn::log_softmax(x * scale), {.axis = 1}), 1) +
+               zeros_like(x);
+      },
+      [&] {
+        return expand_dims(nn::sparse_softmax_cross_entropy_with_logits(classes, x * scale), 1) +
+               zeros_like(x);
+      });
 }
 
 TEST(Norms, ClippingScalesDownOnly) {

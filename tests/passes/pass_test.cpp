@@ -64,8 +64,9 @@ TEST_P(PassFile, GivesTheGraphAfter) {
 INSTANTIATE_TEST_SUITE_P(Files, PassFile, testing::ValuesIn(files()), [](const auto& info) {
   std::string name =
       info.param.parent_path().filename().string() + "_" + info.param.stem().string();
-  std::replace_if(name.begin(), name.end(),
-                  [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
+      '_');
   return name;
 });
 

@@ -81,8 +81,8 @@ static const Op band_op =
         .infer(infer_band)
         .kernel("reference", run_band)
         .gradient(+[](Grad& g) -> Tensors {
-  return {linalg::band_part(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()};
-})
+          return {linalg::band_part(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()};
+        })
         .keeps("num_lower, num_upper")
         .samples("uniform(4, 5), 1, 2", "uniform(2, 3, 3), -1, 0", "uniform(3, 4), 0, -1")
         .reference(
@@ -98,14 +98,15 @@ static const Op diag_op =
         .python("linalg.tensor_diag")
         .doc("A tensor of twice the rank with `diagonal` on its diagonal.")
         .infer(infer_tensor_diag)
-        .kernel("strided",
-                +[](Call& c) -> Status {
-  Tensor& y = c.out();
-  int64_t n = c.in().size();
-  fill_zeros(y);
-  copy_strided(y.dtype(), {{n, 1, n + 1}}, c.in().raw(), y.mutable_raw());
-  return {};
-})
+        .kernel(
+            "strided",
+            +[](Call& c) -> Status {
+              Tensor& y = c.out();
+              int64_t n = c.in().size();
+              fill_zeros(y);
+              copy_strided(y.dtype(), {{n, 1, n + 1}}, c.in().raw(), y.mutable_raw());
+              return {};
+            })
         .gradient(+[](Grad& g) -> Tensors { return {tensor_diag_part(g.dy())}; })
         .keeps("")
         .samples("uniform(3)", "uniform(2, 3)")
@@ -118,13 +119,14 @@ static const Op part_op =
         .python("linalg.tensor_diag_part")
         .doc("The diagonal of a tensor whose shape is some shape twice over.")
         .infer(infer_tensor_part)
-        .kernel("strided",
-                +[](Call& c) -> Status {
-  Tensor& y = c.out();
-  int64_t n = y.size();
-  copy_strided(y.dtype(), {{n, n + 1, 1}}, c.in().raw(), y.mutable_raw());
-  return {};
-})
+        .kernel(
+            "strided",
+            +[](Call& c) -> Status {
+              Tensor& y = c.out();
+              int64_t n = y.size();
+              copy_strided(y.dtype(), {{n, n + 1, 1}}, c.in().raw(), y.mutable_raw());
+              return {};
+            })
         .gradient(+[](Grad& g) -> Tensors { return {tensor_diag(g.dy())}; })
         .keeps("")
         .samples("uniform(3, 3)", "uniform(2, 3, 2, 3)")

@@ -138,8 +138,8 @@ static const Op pack_op =
         .infer(infer_pack)
         .kernel("runs", run_pack)
         .gradient(+[](Grad& g) -> Tensors {
-  return unstack(g.dy(), {.num = g.inputs(), .axis = g.attr(0).i()});
-})
+          return unstack(g.dy(), {.num = g.inputs(), .axis = g.attr(0).i()});
+        })
         .keeps("")
         .rearranges()
         .samples("[uniform(2, 3), uniform(2, 3)]", "[uniform(2, 3), uniform(2, 3)], axis=-1",

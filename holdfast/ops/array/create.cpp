@@ -54,11 +54,12 @@ static const Op zeros_like_op =
         .inputs("x")
         .same_as_input()
         .no_gradient()
-        .kernel("memset",
-                +[](Call& c) -> Status {
-  fill_zeros(c.out());
-  return {};
-})
+        .kernel(
+            "memset",
+            +[](Call& c) -> Status {
+              fill_zeros(c.out());
+              return {};
+            })
         .samples("uniform(3, 4)", "ints(3)", "uniform(3, 4), tf.int32")
         .reference("np.zeros_like(input)");
 Tensor zeros_like(const In& x, std::optional<DType> dtype) {

@@ -224,9 +224,9 @@ static const Op diag_op =
         .infer(infer_diag)
         .kernel("reference", run_diag)
         .gradient(+[](Grad& g) -> Tensors {
-  return {linalg::diag_part(g.dy(), {.k = g.x(1), .align = g.attr(0).s()}), Tensor(), Tensor(),
-          Tensor(), Tensor()};
-})
+          return {linalg::diag_part(g.dy(), {.k = g.x(1), .align = g.attr(0).s()}), Tensor(),
+                  Tensor(), Tensor(), Tensor()};
+        })
         .keeps("k")
         .samples("uniform(3)", "uniform(2, 3)", "uniform(3), k=1", "uniform(3), k=-2")
         .reference(
@@ -251,14 +251,15 @@ static const Op part_op =
         .infer(infer_part)
         .kernel("reference", run_part)
         .gradient(+[](Grad& g) -> Tensors {
-  const Shape& in = g.x().shape();
-  linalg::SetDiagOptions same{.k = g.x(1), .align = g.attr(0).s()};
-  if (in.rank() < 2 || in[-1] < 0 || in[-2] < 0)
-    return {linalg::set_diag(zeros_like(g.x()), g.dy(), same), Tensor(), Tensor()};
-  return {linalg::diag(g.dy(),
-                       {.k = same.k, .num_rows = in[-2], .num_cols = in[-1], .align = same.align}),
-          Tensor(), Tensor()};
-})
+          const Shape& in = g.x().shape();
+          linalg::SetDiagOptions same{.k = g.x(1), .align = g.attr(0).s()};
+          if (in.rank() < 2 || in[-1] < 0 || in[-2] < 0)
+            return {linalg::set_diag(zeros_like(g.x()), g.dy(), same), Tensor(), Tensor()};
+          return {linalg::diag(
+                      g.dy(),
+                      {.k = same.k, .num_rows = in[-2], .num_cols = in[-1], .align = same.align}),
+                  Tensor(), Tensor()};
+        })
         .keeps("k")
         .samples("uniform(3, 4)", "uniform(2, 3, 3)", "uniform(4, 3), k=-1", "uniform(3, 4), k=2")
         .reference("np.diagonal(input, k, -2, -1)");
@@ -278,11 +279,12 @@ static const Op set_op =
         .infer(infer_set)
         .kernel("reference", run_set)
         .gradient(+[](Grad& g) -> Tensors {
-  linalg::SetDiagOptions same{.k = g.x(2), .align = g.attr(0).s()};
-  return {g.wants(0) ? linalg::set_diag(g.dy(), zeros_like(g.x(1)), same) : Tensor(),
-          g.wants(1) ? linalg::diag_part(g.dy(), {.k = same.k, .align = same.align}) : Tensor(),
-          Tensor()};
-})
+          linalg::SetDiagOptions same{.k = g.x(2), .align = g.attr(0).s()};
+          return {
+              g.wants(0) ? linalg::set_diag(g.dy(), zeros_like(g.x(1)), same) : Tensor(),
+              g.wants(1) ? linalg::diag_part(g.dy(), {.k = same.k, .align = same.align}) : Tensor(),
+              Tensor()};
+        })
         .keeps("k")
         .samples("uniform(3, 3), uniform(3)", "uniform(2, 3, 4), uniform(2, 3)")
         .reference(

@@ -93,16 +93,16 @@ Status run_gather(Call& c) {
       const I* ids = indices.data<I>();
       parallel_for(n.batch * n.outer * n.count, std::max<int64_t>(1, 16384 / n.inner),
                    [&](int64_t begin, int64_t end) {
-        int64_t k = begin % n.count, row = begin / n.count;
-        for (int64_t i = begin; i < end; ++i) {
-          int64_t id = ids[row / n.outer * n.count + k];
-          std::copy_n(from + (row * n.size + id) * n.inner, n.inner, to + i * n.inner);
-          if (++k == n.count) {
-            k = 0;
-            ++row;
-          }
-        }
-      });
+                     int64_t k = begin % n.count, row = begin / n.count;
+                     for (int64_t i = begin; i < end; ++i) {
+                       int64_t id = ids[row / n.outer * n.count + k];
+                       std::copy_n(from + (row * n.size + id) * n.inner, n.inner, to + i * n.inner);
+                       if (++k == n.count) {
+                         k = 0;
+                         ++row;
+                       }
+                     }
+                   });
     });
   });
   return {};
@@ -132,13 +132,14 @@ Status run_gather_grad(Call& c) {
       // One row of the result has one writer, so sums come in one order.
       parallel_for(n.batch * n.outer, std::max<int64_t>(1, 16384 / (n.count * n.inner)),
                    [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row)
-          for (int64_t k = 0; k < n.count; ++k) {
-            int64_t id = ids[row / n.outer * n.count + k];
-            combine_run<T>(Combine::kAdd, y.mutable_data<T>() + (row * n.size + id) * n.inner,
-                           dy.data<T>() + (row * n.count + k) * n.inner, n.inner);
-          }
-      });
+                     for (int64_t row = begin; row < end; ++row)
+                       for (int64_t k = 0; k < n.count; ++k) {
+                         int64_t id = ids[row / n.outer * n.count + k];
+                         combine_run<T>(Combine::kAdd,
+                                        y.mutable_data<T>() + (row * n.size + id) * n.inner,
+                                        dy.data<T>() + (row * n.count + k) * n.inner, n.inner);
+                       }
+                   });
     });
   });
   return {};
@@ -146,21 +147,24 @@ Status run_gather_grad(Call& c) {
 
 }  // namespace
 
-static const Op gather_grad_op = RAW_OP(GatherGrad)
-                                     .doc(
-                                         "Zeros of `shape` to which slices of `dy` are added by "
-                                         "number: what flows back through a gather.")
-                                     .inputs("shape: Index!, indices: I, dy")
-                                     .dtypes(kIndices, "I")
-                                     .dtypes(kNumbers)
-                                     .attr("axis", 0)
-                                     .attr("batch_dims", 0)
-                                     .infer(infer_gather_grad)
-                                     .kernel("rows", run_gather_grad)
-                                     .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), Tensor(),
-          gather(g.dy(), g.x(1), {.axis = Sizes(g.attr(0).i()), .batch_dims = g.attr(1).i()})};
-}).keeps("indices");
+static const Op gather_grad_op =
+    RAW_OP(GatherGrad)
+        .doc(
+            "Zeros of `shape` to which slices of `dy` are added by "
+            "number: what flows back through a gather.")
+        .inputs("shape: Index!, indices: I, dy")
+        .dtypes(kIndices, "I")
+        .dtypes(kNumbers)
+        .attr("axis", 0)
+        .attr("batch_dims", 0)
+        .infer(infer_gather_grad)
+        .kernel("rows", run_gather_grad)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {
+              Tensor(), Tensor(),
+              gather(g.dy(), g.x(1), {.axis = Sizes(g.attr(0).i()), .batch_dims = g.attr(1).i()})};
+        })
+        .keeps("indices");
 
 static Tensors gather_back(Grad& g) {
   Tensor dy = g.dy(), params = g.x(0), indices = g.x(1);

@@ -53,9 +53,8 @@ static const Op snapshot_op = RAW_OP(Snapshot)
                                   .same_as_input()
                                   .kernel("view", run_view)
                                   .kernel_for(DeviceKind::kCuda, "view", run_view)
-                                  .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy()};
-}).keeps("");
+                                  .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; })
+                                  .keeps("");
 
 // TensorFlow's op takes any mix of dtypes; a list of ours has one, so each tensor is passed on
 // alone.

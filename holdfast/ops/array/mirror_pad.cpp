@@ -143,8 +143,9 @@ static const Op mirror_grad_op =
         .infer(infer_mirror_grad)
         .kernel("reference", run_mirror_grad)
         .gradient(+[](Grad& g) -> Tensors {
-  return {mirror_op({g.dy(), g.x(1)}, {g.attr(0)}), Tensor()};
-}).keeps("paddings");
+          return {mirror_op({g.dy(), g.x(1)}, {g.attr(0)}), Tensor()};
+        })
+        .keeps("paddings");
 
 namespace {
 Tensors mirror_back(Grad& g) { return {mirror_grad_op({g.dy(), g.x(1)}, {g.attr(0)}), Tensor()}; }

@@ -125,13 +125,13 @@ static const Op partition_op =
         .infer(infer_partition)
         .kernel("reference", run_partition)
         .gradient(+[](Grad& g) -> Tensors {
-  // The numbers of all slices go the way the slices went, and lead them back.
-  Tensor numbers = reshape(range(size(g.x(1))), shape_of(g.x(1)));
-  Tensors dy;
-  for (int i = 0; i < g.outputs(); ++i) dy.push_back(g.dy(i));
-  Tensor flat = dynamic_stitch(dynamic_partition(numbers, g.x(1), g.attr(0).i()), dy);
-  return {reshape(flat, shape_of(g.x(0))), Tensor()};
-})
+          // The numbers of all slices go the way the slices went, and lead them back.
+          Tensor numbers = reshape(range(size(g.x(1))), shape_of(g.x(1)));
+          Tensors dy;
+          for (int i = 0; i < g.outputs(); ++i) dy.push_back(g.dy(i));
+          Tensor flat = dynamic_stitch(dynamic_partition(numbers, g.x(1), g.attr(0).i()), dy);
+          return {reshape(flat, shape_of(g.x(0))), Tensor()};
+        })
         .keeps("partitions")
         .samples("uniform(5, 2), [0, 1, 0, 2, 1], 3", "uniform(2, 2), [[0, 1], [1, 0]], 2",
                  "strings(3), [1, 1, 0], 2")
@@ -172,8 +172,8 @@ Tensor dynamic_stitch(const Ins& indices, const Ins& data) {
     for (const Tensor& t : values) all.push_back(t);
     return deferred("dynamic_stitch", all, values[0].dtype(), stitched_shape(ids, values),
                     [n = ids.size()](std::span<const Tensor> in) {
-      return dynamic_stitch(Tensors(in.first(n)), Tensors(in.subspan(n)));
-    });
+                      return dynamic_stitch(Tensors(in.first(n)), Tensors(in.subspan(n)));
+                    });
   }
   std::vector<Tensor> flat_ids, flat;
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -158,19 +158,19 @@ static const Op patches_op =
             "np.concatenate([images[:, i:images.shape[1] - 1 + i, j:images.shape[2] - 1 + j] for i "
             "in range(2) for j in range(2)], -1)");
 
-static const Op patches_grad_op = RAW_OP(ExtractImagePatchesGrad)
-                                      .doc("Windows added back where they were taken from.")
-                                      .inputs("shape: Index!, dy")
-                                      .attr("ksizes")
-                                      .attr("strides")
-                                      .attr("rates")
-                                      .attr("padding")
-                                      .dtypes(kNumbers)
-                                      .infer(infer_patches_grad)
-                                      .kernel("reference", run_patches_grad)
-                                      .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), patches_op({g.dy()}, same(g))};
-}).keeps("");
+static const Op patches_grad_op =
+    RAW_OP(ExtractImagePatchesGrad)
+        .doc("Windows added back where they were taken from.")
+        .inputs("shape: Index!, dy")
+        .attr("ksizes")
+        .attr("strides")
+        .attr("rates")
+        .attr("padding")
+        .dtypes(kNumbers)
+        .infer(infer_patches_grad)
+        .kernel("reference", run_patches_grad)
+        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), patches_op({g.dy()}, same(g))}; })
+        .keeps("");
 
 namespace {
 Tensors patches_back(Grad& g) {

@@ -172,8 +172,8 @@ static const Op sequence_op =
         .infer(infer_reverse_sequence)
         .kernel("strided", run_reverse_sequence)
         .gradient(+[](Grad& g) -> Tensors {
-  return {reverse_sequence(g.dy(), g.x(1), {g.attr(0).i(), g.attr(1).i()}), Tensor()};
-})
+          return {reverse_sequence(g.dy(), g.x(1), {g.attr(0).i(), g.attr(1).i()}), Tensor()};
+        })
         .keeps("seq_lengths")
         .samples("uniform(3, 4), [2, 0, 4], seq_axis=1")
         .reference(
@@ -191,10 +191,11 @@ static const Op roll_op =
         .infer(infer_roll)
         .kernel("boxes", run_roll)
         .gradient(+[](Grad& g) -> Tensors {
-  Dims back = g.ints(1);
-  for (int64_t& v : back) v = -std::max(v, -INT64_MAX);
-  return {roll(g.dy(), g.x(1).rank() ? Sizes(back) : Sizes(back[0]), g.x(2)), Tensor(), Tensor()};
-})
+          Dims back = g.ints(1);
+          for (int64_t& v : back) v = -std::max(v, -INT64_MAX);
+          return {roll(g.dy(), g.x(1).rank() ? Sizes(back) : Sizes(back[0]), g.x(2)), Tensor(),
+                  Tensor()};
+        })
         .keeps("shift, axis")
         .samples("uniform(5), 2, 0", "uniform(3, 4), [1, -2], [0, 1]",
                  "uniform(3, 4), [1, 1], [1, 1]", "strings(4), -1, 0")

@@ -108,8 +108,8 @@ void scatter_nd_into(Combine how, const Tensor& to, const Tensor& indices, const
   if (to.dtype() == DType::kString)  // added, texts are joined
     return place(to.mutable_data<std::string>(), updates.data<std::string>(),
                  [&](std::string* a, const std::string* b) {
-      for (int64_t i = 0; i < n.inner; ++i) a[i] += b[i];
-    });
+                   for (int64_t i = 0; i < n.inner; ++i) a[i] += b[i];
+                 });
   visit_plain(to.dtype(), [&]<class T>(T) {
     place(to.mutable_data<T>(), updates.data<T>(),
           [&](T* a, const T* b) { combine_run<T>(how, a, b, n.inner); });

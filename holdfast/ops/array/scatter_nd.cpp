@@ -150,8 +150,8 @@ static const Op sub_op =
     TENSOR_SCATTER(TensorScatterSub, tensor_scatter_nd_sub, Combine::kSub,
                    "A copy of `tensor` with updates subtracted at the positions.", kNumbers)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), Tensor(), g.wants(2) ? -gather_nd(g.dy(), g.x(1)) : Tensor()};
-})
+          return {g.dy(), Tensor(), g.wants(2) ? -gather_nd(g.dy(), g.x(1)) : Tensor()};
+        })
         .keeps("indices")
         .samples("uniform(5), [[1], [3], [1]], uniform(3)")
         .reference(

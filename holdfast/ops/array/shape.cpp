@@ -156,12 +156,13 @@ static const Op broadcast_args_op =
         .inputs("s0: T!, s1: T!")
         .no_gradient()
         .infer(infer_broadcast_args)
-        .kernel("host",
-                +[](Call& c) -> Status {
-  auto both = broadcast(Shape(c.ints(0)), Shape(c.ints(1)));
-  c.set_out(0, host_ints(c.out_dtype(), both->dims(), Shape{both->rank()}));
-  return {};
-})
+        .kernel(
+            "host",
+            +[](Call& c) -> Status {
+              auto both = broadcast(Shape(c.ints(0)), Shape(c.ints(1)));
+              c.set_out(0, host_ints(c.out_dtype(), both->dims(), Shape{both->rank()}));
+              return {};
+            })
         .samples("[3, 1], [4]")
         .reference("np.array(np.broadcast_shapes(tuple(shape_x), tuple(shape_y)))");
 Tensor broadcast_dynamic_shape(const In& a, const In& b) { return broadcast_args_op({a, b}); }

@@ -112,8 +112,8 @@ static const Op to_depth_op =
         .infer(infer_to_depth)
         .kernel("strided", run_to_depth)
         .gradient(+[](Grad& g) -> Tensors {
-  return {nn::depth_to_space(g.dy(), g.attr(0).i(), {g.attr(1).s()})};
-})
+          return {nn::depth_to_space(g.dy(), g.attr(0).i(), {g.attr(1).s()})};
+        })
         .keeps("")
         .samples("uniform(2, 4, 6, 3), 2", "uniform(2, 3, 4, 2), 2, data_format='NCHW'")
         .reference(
@@ -129,26 +129,27 @@ Tensor nn::space_to_depth(const In& x, int64_t b, const DepthOptions& o) {
   return to_depth_op({x}, {b, o.data_format});
 }
 
-static const Op to_space_op = OP(DepthToSpace, &nn::depth_to_space)
-                                  .args("input, block_size")
-                                  .options<&nn::DepthOptions::data_format>("data_format")
-                                  .python("nn.depth_to_space")
-                                  .doc("Channels become blocks of pixels.")
-                                  .inputs("input")
-                                  .attr("block_size")
-                                  .attr("data_format", "NHWC")
-                                  .infer(infer_to_space)
-                                  .kernel("strided", run_to_space)
-                                  .gradient(+[](Grad& g) -> Tensors {
-  return {nn::space_to_depth(g.dy(), g.attr(0).i(), {g.attr(1).s()})};
-})
-                                  .keeps("")
-                                  .samples("uniform(2, 2, 3, 12), 2")
-                                  .reference(
-                                      "np.transpose(input.reshape(*input.shape[:3], block_size, "
-                                      "block_size, -1), (0, 1, 3, 2, 4, 5))"
-                                      ".reshape(input.shape[0], input.shape[1] * block_size, "
-                                      "input.shape[2] * block_size, -1)");
+static const Op to_space_op =
+    OP(DepthToSpace, &nn::depth_to_space)
+        .args("input, block_size")
+        .options<&nn::DepthOptions::data_format>("data_format")
+        .python("nn.depth_to_space")
+        .doc("Channels become blocks of pixels.")
+        .inputs("input")
+        .attr("block_size")
+        .attr("data_format", "NHWC")
+        .infer(infer_to_space)
+        .kernel("strided", run_to_space)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {nn::space_to_depth(g.dy(), g.attr(0).i(), {g.attr(1).s()})};
+        })
+        .keeps("")
+        .samples("uniform(2, 2, 3, 12), 2")
+        .reference(
+            "np.transpose(input.reshape(*input.shape[:3], block_size, "
+            "block_size, -1), (0, 1, 3, 2, 4, 5))"
+            ".reshape(input.shape[0], input.shape[1] * block_size, "
+            "input.shape[2] * block_size, -1)");
 Tensor nn::depth_to_space(const In& x, int64_t b, const DepthOptions& o) {
   return to_space_op({x}, {b, o.data_format});
 }

@@ -151,8 +151,8 @@ static const Op to_batch_op =
         .infer(infer_to_batch)
         .kernel("strided", run_to_batch)
         .gradient(+[](Grad& g) -> Tensors {
-  return {batch_to_space(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()};
-})
+          return {batch_to_space(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()};
+        })
         .keeps("block_shape, paddings")
         .samples("uniform(1, 4, 4, 2), [2, 2], [[0, 0], [0, 0]]", "uniform(2, 3, 4), [2], [[1, 0]]")
         .reference(
@@ -178,8 +178,8 @@ static const Op to_space_op =
         .infer(infer_to_space)
         .kernel("strided", run_to_space)
         .gradient(+[](Grad& g) -> Tensors {
-  return {space_to_batch(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()};
-})
+          return {space_to_batch(g.dy(), g.x(1), g.x(2)), Tensor(), Tensor()};
+        })
         .keeps("block_shape, crops")
         .samples("uniform(4, 2, 3), [2], [[1, 0]]")
         .reference(

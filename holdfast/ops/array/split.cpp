@@ -110,17 +110,20 @@ void infer_unpack(Infer& s) {
 
 }  // namespace
 
-static const Op split_op = RAW_OP(Split)
-                               .doc("Equal pieces along an axis.")
-                               .inputs("axis: D!, value")
-                               .attr("num_split")
-                               .infer(infer_split)
-                               .kernel("runs", +[](Call& c) -> Status {
-  cut(c, c.in(1), axis_of(c, 0, c.in(1)));
-  return {};
-}).gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), concat(all_dy(g), g.x(0))};
-}).keeps("axis");
+static const Op split_op =
+    RAW_OP(Split)
+        .doc("Equal pieces along an axis.")
+        .inputs("axis: D!, value")
+        .attr("num_split")
+        .infer(infer_split)
+        .kernel(
+            "runs",
+            +[](Call& c) -> Status {
+              cut(c, c.in(1), axis_of(c, 0, c.in(1)));
+              return {};
+            })
+        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), concat(all_dy(g), g.x(0))}; })
+        .keeps("axis");
 
 static const Op split_v_op =
     OP(SplitV, &split)
@@ -130,11 +133,12 @@ static const Op split_v_op =
         .inputs("value, size_splits: Tlen!, axis: D!")
         .attr("num_split")
         .infer(infer_split_v)
-        .kernel("runs",
-                +[](Call& c) -> Status {
-  cut(c, c.in(0), axis_of(c, 2, c.in(0)));
-  return {};
-})
+        .kernel(
+            "runs",
+            +[](Call& c) -> Status {
+              cut(c, c.in(0), axis_of(c, 2, c.in(0)));
+              return {};
+            })
         .gradient(
             +[](Grad& g) -> Tensors { return {concat(all_dy(g), g.x(2)), Tensor(), Tensor()}; })
         .keeps("axis")
@@ -169,12 +173,13 @@ static const Op unpack_op =
         .attr("num")
         .attr("axis", 0)
         .infer(infer_unpack)
-        .kernel("runs",
-                +[](Call& c) -> Status {
-  int64_t axis = c.attr(1).i();
-  cut(c, c.in(), static_cast<int>(axis < 0 ? axis + c.in().rank() : axis));
-  return {};
-})
+        .kernel(
+            "runs",
+            +[](Call& c) -> Status {
+              int64_t axis = c.attr(1).i();
+              cut(c, c.in(), static_cast<int>(axis < 0 ? axis + c.in().rank() : axis));
+              return {};
+            })
         .gradient(+[](Grad& g) -> Tensors { return {stack(all_dy(g), {g.attr(1).i()})}; })
         .keeps("")
         .samples("uniform(3, 4)", "uniform(3, 4), axis=-1", "uniform(3)", "strings(2, 3), axis=1")

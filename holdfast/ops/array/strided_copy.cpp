@@ -82,18 +82,18 @@ void copy_rows(std::span<const CopyAxis> outer, const CopyAxis& inner, const T* 
   int64_t row = std::min(inner.size, kPiece);
   parallel_for(product(outer) * cuts, std::max<int64_t>(1, kPiece / row),
                [&](int64_t begin, int64_t end) {
-    Walk w(outer, begin / cuts);
-    int64_t cut = begin % cuts;
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t at = cut * kPiece;
-      copy_row(inner, std::min(kPiece, inner.size - at), from + w.from + at * inner.from,
-               to + w.to + at * inner.to);
-      if (++cut == cuts) {
-        cut = 0;
-        w.next();
-      }
-    }
-  });
+                 Walk w(outer, begin / cuts);
+                 int64_t cut = begin % cuts;
+                 for (int64_t i = begin; i < end; ++i) {
+                   int64_t at = cut * kPiece;
+                   copy_row(inner, std::min(kPiece, inner.size - at),
+                            from + w.from + at * inner.from, to + w.to + at * inner.to);
+                   if (++cut == cuts) {
+                     cut = 0;
+                     w.next();
+                   }
+                 }
+               });
 }
 
 // to[r * to_stride + c] = from[c * from_stride + r], a block that fits the first cache.
@@ -136,19 +136,19 @@ void copy_transposed(std::span<const CopyAxis> outer, const CopyAxis& rows, cons
   int64_t across = (rows.size + kTile - 1) / kTile, along = (cols.size + kTile - 1) / kTile;
   parallel_for(product(outer) * across * along, kPiece / (kTile * kTile),
                [&](int64_t begin, int64_t end) {
-    Walk w(outer, begin / (across * along));
-    int64_t block = begin % (across * along);
-    for (int64_t i = begin; i < end; ++i) {
-      int64_t r = block / along * kTile, c = block % along * kTile;
-      transpose_block(std::min(kTile, rows.size - r), std::min(kTile, cols.size - c),
-                      from + w.from + r + c * cols.from, cols.from, to + w.to + r * rows.to + c,
-                      rows.to);
-      if (++block == across * along) {
-        block = 0;
-        w.next();
-      }
-    }
-  });
+                 Walk w(outer, begin / (across * along));
+                 int64_t block = begin % (across * along);
+                 for (int64_t i = begin; i < end; ++i) {
+                   int64_t r = block / along * kTile, c = block % along * kTile;
+                   transpose_block(std::min(kTile, rows.size - r), std::min(kTile, cols.size - c),
+                                   from + w.from + r + c * cols.from, cols.from,
+                                   to + w.to + r * rows.to + c, rows.to);
+                   if (++block == across * along) {
+                     block = 0;
+                     w.next();
+                   }
+                 }
+               });
 }
 
 template <class T>

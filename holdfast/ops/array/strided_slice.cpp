@@ -183,9 +183,10 @@ static const Op slice_grad_op =
             SLICE_ATTRS.infer(infer_slice_grad)
         .kernel("strided", run_slice_grad)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), Tensor(), Tensor(), Tensor(),
-          slice_op({g.dy(), g.x(1), g.x(2), g.x(3)}, masks(g))};
-}).keeps("begin, end, strides");
+          return {Tensor(), Tensor(), Tensor(), Tensor(),
+                  slice_op({g.dy(), g.x(1), g.x(2), g.x(3)}, masks(g))};
+        })
+        .keeps("begin, end, strides");
 
 static Tensors slice_back(Grad& g) {
   Tensor like = g.x(1);

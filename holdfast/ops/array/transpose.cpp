@@ -130,16 +130,18 @@ static const Op op =
                  "complexes(2, 3), conjugate=True", "strings(2, 3)")
         .reference("(np.conj if conjugate else np.asarray)(np.transpose(a, perm))");
 
-static const Op conjugate_op = RAW_OP(ConjugateTranspose)
-                                   .outputs("y")
-                                   .doc("Axes in another order, and the complex conjugate.")
-                                   .inputs("x, perm: Tperm!")
-                                   .dtypes(kPlain)
-                                   .infer(infer_transpose)
-                                   .kernel("blocked", run_conjugate_transpose)
-                                   .gradient(+[](Grad& g) -> Tensors {
-  return {transpose(g.dy(), {.perm = undone(g), .conjugate = true}), Tensor()};
-}).keeps("perm");
+static const Op conjugate_op =
+    RAW_OP(ConjugateTranspose)
+        .outputs("y")
+        .doc("Axes in another order, and the complex conjugate.")
+        .inputs("x, perm: Tperm!")
+        .dtypes(kPlain)
+        .infer(infer_transpose)
+        .kernel("blocked", run_conjugate_transpose)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {transpose(g.dy(), {.perm = undone(g), .conjugate = true}), Tensor()};
+        })
+        .keeps("perm");
 
 Tensor transpose(const In& a, const TransposeOptions& o) {
   Tensor t = a;

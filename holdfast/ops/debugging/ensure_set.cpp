@@ -35,9 +35,8 @@ const Op op = RAW_OP(EnsureSet)
                   .attr("message", "")
                   .infer(infer_set)
                   .kernel("check", run_set)
-                  .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), Tensor()};
-}).keeps("");
+                  .gradient(+[](Grad& g) -> Tensors { return {g.dy(), Tensor()}; })
+                  .keeps("");
 
 }  // namespace
 }  // namespace holdfast

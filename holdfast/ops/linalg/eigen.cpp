@@ -84,27 +84,29 @@ Tensor inverse_gaps(const Tensor& e) {
 
 }  // namespace
 
-static const Op eigh_op = RAW_OP(SelfAdjointEigV2)
-                              .inputs("input")
-                              .attr("compute_v", true)
-                              .outputs("e, v")
-                              .dtypes(lapack::kTypes)
-                              .doc(
-                                  "Eigenvalues, smallest first, and eigenvectors of self-adjoint "
-                                  "matrices, of which the lower triangle is read.")
-                              .infer(+[](Infer& s) { infer_eigen(s, s.dtype(), s.attr(0).b()); })
-                              .kernel("lapack", run_eigh, kAll, lapack::missing)
-                              .gradient(+[](Grad& g) -> Tensors {
-  Tensor e = g.y(0), v = g.y(1);
-  if (!g.attr(0).b()) std::tie(e, v) = linalg::eigh(g.x());
-  Tensor inner = linalg::diag(g.dy(0));
-  if (g.attr(0).b() && g.has_dy(1))
-    inner = inner + inverse_gaps(e) * matmul(v, g.dy(1), {.adjoint_a = true});
-  Tensor da = matmul(v, matmul(inner, v, {.adjoint_b = true}));
-  // Only the lower triangle was read: what belongs to the upper one counts there.
-  da = linalg::band_part(da + linalg::adjoint(da), -1, 0);
-  return {linalg::set_diag(da, linalg::diag_part(da) * 0.5)};
-}).keeps("input, e, v");
+static const Op eigh_op =
+    RAW_OP(SelfAdjointEigV2)
+        .inputs("input")
+        .attr("compute_v", true)
+        .outputs("e, v")
+        .dtypes(lapack::kTypes)
+        .doc(
+            "Eigenvalues, smallest first, and eigenvectors of self-adjoint "
+            "matrices, of which the lower triangle is read.")
+        .infer(+[](Infer& s) { infer_eigen(s, s.dtype(), s.attr(0).b()); })
+        .kernel("lapack", run_eigh, kAll, lapack::missing)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor e = g.y(0), v = g.y(1);
+          if (!g.attr(0).b()) std::tie(e, v) = linalg::eigh(g.x());
+          Tensor inner = linalg::diag(g.dy(0));
+          if (g.attr(0).b() && g.has_dy(1))
+            inner = inner + inverse_gaps(e) * matmul(v, g.dy(1), {.adjoint_a = true});
+          Tensor da = matmul(v, matmul(inner, v, {.adjoint_b = true}));
+          // Only the lower triangle was read: what belongs to the upper one counts there.
+          da = linalg::band_part(da + linalg::adjoint(da), -1, 0);
+          return {linalg::set_diag(da, linalg::diag_part(da) * 0.5)};
+        })
+        .keeps("input, e, v");
 
 REGISTER(FUNCTION(&linalg::eigh)
              .args("tensor")
@@ -128,31 +130,35 @@ REGISTER(FUNCTION(&linalg::eigvalsh)
              .checks({.rtol = 1e-4, .atol = 1e-5}));
 Tensor linalg::eigvalsh(const In& x) { return eigh_op.many({x}, {false})[0]; }
 
-static const Op eig_op = RAW_OP(Eig)
-                             .inputs("input")
-                             .attr("Tout", DType::kComplex64)
-                             .attr("compute_v", true)
-                             .outputs("e, v")
-                             .dtypes(lapack::kTypes)
-                             .doc("Eigenvalues and right eigenvectors, complex.")
-                             .infer(+[](Infer& s) {
-  DType want = complex_of(s.dtype()), got = s.attr(0).dtype();
-  if (got != want) s.bad_value("Tout", name(got), name(want));
-  infer_eigen(s, want, s.attr(1).b());
-})
-                             .kernel("lapack", run_eig, kAll, lapack::missing)
-                             .gradient(+[](Grad& g) -> Tensors {
-  Tensor e = g.y(0), v = g.y(1);
-  if (!g.attr(1).b()) std::tie(e, v) = linalg::eig(g.x());
-  Tensor vh = linalg::adjoint(v), inner = linalg::diag(g.dy(0));
-  if (g.attr(1).b() && g.has_dy(1)) {
-    // Eigenvectors have length one: what would change the length is taken out.
-    Tensor vdv = matmul(vh, g.dy(1)), lengths = cast(real(linalg::diag_part(vdv)), v.dtype());
-    inner = inner + conj(inverse_gaps(e)) * (vdv - matmul(vh, v * expand_dims(lengths, -2)));
-  }
-  Tensor da = linalg::solve(vh, matmul(inner, vh));
-  return {is_complex(g.x().dtype()) ? da : real(da)};
-}).keeps("input, e, v");
+static const Op eig_op =
+    RAW_OP(Eig)
+        .inputs("input")
+        .attr("Tout", DType::kComplex64)
+        .attr("compute_v", true)
+        .outputs("e, v")
+        .dtypes(lapack::kTypes)
+        .doc("Eigenvalues and right eigenvectors, complex.")
+        .infer(+[](Infer& s) {
+          DType want = complex_of(s.dtype()), got = s.attr(0).dtype();
+          if (got != want) s.bad_value("Tout", name(got), name(want));
+          infer_eigen(s, want, s.attr(1).b());
+        })
+        .kernel("lapack", run_eig, kAll, lapack::missing)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor e = g.y(0), v = g.y(1);
+          if (!g.attr(1).b()) std::tie(e, v) = linalg::eig(g.x());
+          Tensor vh = linalg::adjoint(v), inner = linalg::diag(g.dy(0));
+          if (g.attr(1).b() && g.has_dy(1)) {
+            // Eigenvectors have length one: what would change the length is taken out.
+            Tensor vdv = matmul(vh, g.dy(1)),
+                   lengths = cast(real(linalg::diag_part(vdv)), v.dtype());
+            inner =
+                inner + conj(inverse_gaps(e)) * (vdv - matmul(vh, v * expand_dims(lengths, -2)));
+          }
+          Tensor da = linalg::solve(vh, matmul(inner, vh));
+          return {is_complex(g.x().dtype()) ? da : real(da)};
+        })
+        .keeps("input, e, v");
 
 REGISTER(FUNCTION(&linalg::eig)
              .args("tensor")

@@ -128,12 +128,12 @@ static const Op lu_op =
         .dtypes(lapack::kTypes)
         .no_gradient()
         .infer(+[](Infer& s) {
-  int64_t n = lapack::need_square(s);
-  DType d = s.attr(0).dtype();
-  if (!kIndices.has(d)) s.bad_value("output_idx_type", name(d), "int32 or int64");
-  s.output(s.dtype(), s.shape());
-  s.output(d, lapack::leading(s, 0, {n}));
-})
+          int64_t n = lapack::need_square(s);
+          DType d = s.attr(0).dtype();
+          if (!kIndices.has(d)) s.bad_value("output_idx_type", name(d), "int32 or int64");
+          s.output(s.dtype(), s.shape());
+          s.output(d, lapack::leading(s, 0, {n}));
+        })
         .kernel("lapack", run_lu, kAll, lapack::missing)
         .samples("uniform(3, 3) + 2 * np.eye(3)", "uniform(2, 4, 4) + 2 * np.eye(4)")
         .checks({.gradient = false});
@@ -154,18 +154,19 @@ static const Op qr_op =
         .infer(infer_qr)
         .kernel("lapack", run_qr, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-  int64_t m = g.x().dim(-2), n = g.x().dim(-1);
-  if (m < 0 || n < 0) throw NotKnownYet{};
-  if (m > n && g.attr(0).b())
-    fail(Code::E1105,
-         "Qr has no gradient where full_matrices is True and there are more rows than columns");
-  if (m >= n) return {qr_gradient(g.y(0), g.y(1), g.dy(0), g.dy(1))};
-  Tensor dr = g.dy(1), rest = columns(dr, m, -1);
-  Tensor dq = g.dy(0) + matmul(columns(g.x(), m, -1), rest, {.adjoint_b = true});
-  return {concat(
-      {qr_gradient(g.y(0), columns(g.y(1), 0, m), dq, columns(dr, 0, m)), matmul(g.y(0), rest)},
-      -1)};
-})
+          int64_t m = g.x().dim(-2), n = g.x().dim(-1);
+          if (m < 0 || n < 0) throw NotKnownYet{};
+          if (m > n && g.attr(0).b())
+            fail(Code::E1105,
+                 "Qr has no gradient where full_matrices is True and there are more rows than "
+                 "columns");
+          if (m >= n) return {qr_gradient(g.y(0), g.y(1), g.dy(0), g.dy(1))};
+          Tensor dr = g.dy(1), rest = columns(dr, m, -1);
+          Tensor dq = g.dy(0) + matmul(columns(g.x(), m, -1), rest, {.adjoint_b = true});
+          return {concat({qr_gradient(g.y(0), columns(g.y(1), 0, m), dq, columns(dr, 0, m)),
+                          matmul(g.y(0), rest)},
+                         -1)};
+        })
         .keeps("input, q, r")
         .samples("uniform(4, 3)", "uniform(2, 3, 3) + np.eye(3)", "uniform(3, 5)",
                  "uniform(4, 3), full_matrices=True")

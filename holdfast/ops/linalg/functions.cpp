@@ -231,29 +231,30 @@ void infer_square(Infer& s) {
 
 }  // namespace
 
-static const Op expm_op = OP(MatrixExponential, &linalg::expm)
-                              .args("input")
-                              .python("linalg.expm")
-                              .dtypes(lapack::kTypes)
-                              .doc("Exponential of each matrix.")
-                              .infer(infer_square)
-                              .kernel("pade", run_expm, kAll, lapack::missing)
-                              // The derivative in direction E is a corner of exp([[A, E], [0, A]]);
-                              // its adjoint takes adjoint(A).
-                              .gradient(+[](Grad& g) -> Tensors {
-  Tensor a = linalg::adjoint(g.x()), zero = zeros_like(a);
-  Tensor block = concat({concat({a, g.dy()}, -1), concat({zero, a}, -1)}, -2);
-  int64_t n = a.dim(-1);
-  if (n < 0) throw NotKnownYet{};
-  Dims from(static_cast<size_t>(a.rank()), 0), size(static_cast<size_t>(a.rank()), -1);
-  from[from.size() - 1] = n;
-  size[size.size() - 2] = size[size.size() - 1] = n;
-  return {slice(linalg::expm(block), Sizes(from), Sizes(size))};
-})
-                              .keeps("input")
-                              .samples("uniform(3, 3)", "uniform(2, 4, 4) * 3")
-                              .reference("scipy.linalg.expm(input)")
-                              .checks({.rtol = 1e-4, .atol = 1e-4});
+static const Op expm_op =
+    OP(MatrixExponential, &linalg::expm)
+        .args("input")
+        .python("linalg.expm")
+        .dtypes(lapack::kTypes)
+        .doc("Exponential of each matrix.")
+        .infer(infer_square)
+        .kernel("pade", run_expm, kAll, lapack::missing)
+        // The derivative in direction E is a corner of exp([[A, E], [0, A]]);
+        // its adjoint takes adjoint(A).
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor a = linalg::adjoint(g.x()), zero = zeros_like(a);
+          Tensor block = concat({concat({a, g.dy()}, -1), concat({zero, a}, -1)}, -2);
+          int64_t n = a.dim(-1);
+          if (n < 0) throw NotKnownYet{};
+          Dims from(static_cast<size_t>(a.rank()), 0), size(static_cast<size_t>(a.rank()), -1);
+          from[from.size() - 1] = n;
+          size[size.size() - 2] = size[size.size() - 1] = n;
+          return {slice(linalg::expm(block), Sizes(from), Sizes(size))};
+        })
+        .keeps("input")
+        .samples("uniform(3, 3)", "uniform(2, 4, 4) * 3")
+        .reference("scipy.linalg.expm(input)")
+        .checks({.rtol = 1e-4, .atol = 1e-4});
 Tensor linalg::expm(const In& x) { return expm_op(x); }
 
 static const Op sqrtm_op =
@@ -266,20 +267,22 @@ static const Op sqrtm_op =
         .kernel("schur", run_sqrtm, kAll, lapack::missing)
         // S dS + dS S = dA: a Sylvester equation, solved as one system of n * n unknowns.
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor s = g.y();
-  int64_t n = s.dim(-1);
-  if (n < 0 || !s.shape().is_full()) throw NotKnownYet{};
-  Tensor one = eye(n, {.dtype = s.dtype()}), sh = linalg::adjoint(s);
-  Dims big(s.shape().begin(), s.shape().end() - 2), column = big;
-  big.push_back(n * n);
-  big.push_back(n * n);
-  column.push_back(n * n);
-  column.push_back(1);
-  // Rows (i, k), columns (j, l): S^H (x) I + I (x) S^T^H, for unknowns laid out by rows.
-  Tensor system = einsum("...ij,kl->...ikjl", {sh, one}) + einsum("ij,...lk->...ikjl", {one, sh});
-  return {reshape(linalg::solve(reshape(system, Sizes(big)), reshape(g.dy(), Sizes(column))),
-                  s.shape())};
-})
+          Tensor s = g.y();
+          int64_t n = s.dim(-1);
+          if (n < 0 || !s.shape().is_full()) throw NotKnownYet{};
+          Tensor one = eye(n, {.dtype = s.dtype()}), sh = linalg::adjoint(s);
+          Dims big(s.shape().begin(), s.shape().end() - 2), column = big;
+          big.push_back(n * n);
+          big.push_back(n * n);
+          column.push_back(n * n);
+          column.push_back(1);
+          // Rows (i, k), columns (j, l): S^H (x) I + I (x) S^T^H, for unknowns laid out by rows.
+          Tensor system =
+              einsum("...ij,kl->...ikjl", {sh, one}) + einsum("ij,...lk->...ikjl", {one, sh});
+          return {
+              reshape(linalg::solve(reshape(system, Sizes(big)), reshape(g.dy(), Sizes(column))),
+                      s.shape())};
+        })
         .keeps("output")
         .samples("uniform(3, 3) * 0.3 + 2 * np.eye(3)")
         .reference("scipy.linalg.sqrtm(input)")

@@ -150,15 +150,15 @@ static const Op inverse_op =
         .doc("Inverse of each matrix in the last two axes, or of its adjoint.")
         .dtypes(lapack::kTypes)
         .infer(+[](Infer& s) {
-  lapack::need_square(s);
-  s.output(s.dtype(), s.shape());
-})
+          lapack::need_square(s);
+          s.output(s.dtype(), s.shape());
+        })
         .kernel("lapack", run_inverse, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-  bool adjoint = g.attr(0).b();
-  Tensor inner = matmul(g.dy(), g.y(), {.adjoint_a = adjoint, .adjoint_b = !adjoint});
-  return {-matmul(g.y(), inner, {.adjoint_a = !adjoint})};
-})
+          bool adjoint = g.attr(0).b();
+          Tensor inner = matmul(g.dy(), g.y(), {.adjoint_a = adjoint, .adjoint_b = !adjoint});
+          return {-matmul(g.y(), inner, {.adjoint_a = !adjoint})};
+        })
         .keeps("output")
         .samples("uniform(3, 3) + 3 * np.eye(3)", "uniform(2, 4, 4) + 3 * np.eye(4), adjoint=True",
                  "complexes(3, 3) + 3 * np.eye(3), adjoint=True")
@@ -177,9 +177,9 @@ static const Op determinant_op =
         .dtypes(lapack::kTypes)
         .doc("Determinant of each matrix in the last two axes.")
         .infer(+[](Infer& s) {
-  lapack::need_square(s);
-  s.output(s.dtype(), lapack::leading(s, 0, {}));
-})
+          lapack::need_square(s);
+          s.output(s.dtype(), lapack::leading(s, 0, {}));
+        })
         .kernel("lapack", run_determinant, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors { return {times_inverse(g.dy() * conj(g.y()), g.x())}; })
         .keeps("input, output")
@@ -200,10 +200,10 @@ static const Op log_determinant_op =
         .outputs("sign, log_abs_determinant")
         .returns("sign, log_abs_determinant")
         .infer(+[](Infer& s) {
-  lapack::need_square(s);
-  s.output(s.dtype(), lapack::leading(s, 0, {}));
-  s.output(s.dtype(), lapack::leading(s, 0, {}));
-})
+          lapack::need_square(s);
+          s.output(s.dtype(), lapack::leading(s, 0, {}));
+          s.output(s.dtype(), lapack::leading(s, 0, {}));
+        })
         .kernel("lapack", run_log_determinant, kAll, lapack::missing)
         .gradient(log_determinant_gradient)
         .keeps("input, sign")

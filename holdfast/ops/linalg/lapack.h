@@ -80,9 +80,9 @@ using Each = Status (*)(void* env, int64_t i);
 Status each_matrix(int64_t count, int64_t side, Each f, void* env);
 template <class F>
 Status each(int64_t count, int64_t side, F&& f) {
-  return each_matrix(count, side, [](void* env, int64_t i) {
-    return (*static_cast<std::remove_reference_t<F>*>(env))(i);
-  }, &f);
+  return each_matrix(
+      count, side,
+      [](void* env, int64_t i) { return (*static_cast<std::remove_reference_t<F>*>(env))(i); }, &f);
 }
 
 /// How many matrices the leading axes hold.

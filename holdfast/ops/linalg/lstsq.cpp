@@ -89,14 +89,16 @@ static const Op lstsq_op =
         .dtypes({float64}, "Tl")
         .doc("x for which matrix x is nearest to rhs; `fast` takes the normal equations.")
         .infer(infer_lstsq)
-        .kernel("lapack", run_lstsq, kAll,
-                +[](const Call& c) -> const char* {
-  return c.attr(0).b() ? "fast=True is written with other ops, in `linalg.lstsq`"
-                       : lapack::missing(c);
-})
+        .kernel(
+            "lapack", run_lstsq, kAll,
+            +[](const Call& c) -> const char* {
+              return c.attr(0).b() ? "fast=True is written with other ops, in `linalg.lstsq`"
+                                   : lapack::missing(c);
+            })
         .gradient(+[](Grad&) -> Tensors {
-  fail(Code::E1105, "MatrixSolveLs has no gradient where fast is False");
-}).keeps("");
+          fail(Code::E1105, "MatrixSolveLs has no gradient where fast is False");
+        })
+        .keeps("");
 
 REGISTER(FUNCTION(&linalg::lstsq)
              .args("matrix, rhs")

@@ -167,33 +167,35 @@ Tensor conj_if_complex(const Tensor& t) { return is_complex(t.dtype()) ? conj(t)
 
 }  // namespace
 
-static const Op matmul_op = RAW_OP(MatMul)
-                                .inputs("a, b")
-                                .attr("transpose_a", false)
-                                .attr("transpose_b", false)
-                                .attr("grad_a", false)
-                                .attr("grad_b", false)
-                                .outputs("product")
-                                .dtypes(kNumbers)
-                                .doc("Product of two matrices.")
-                                .infer(infer_matmul)
-                                .kernel("gemm", run_matmul)
-                                .gradient(+[](Grad& g) -> Tensors {
-  bool ta = g.attr(0).b(), tb = g.attr(1).b();
-  Tensor dy = g.dy(), da, db;
-  auto times = [](const Tensor& x, const Tensor& y, bool tx, bool ty) {
-    return matmul(x, y, {.transpose_a = tx, .transpose_b = ty});
-  };
-  if (g.wants(0)) {
-    Tensor b = conj_if_complex(g.x(1));
-    da = ta ? times(b, dy, tb, true) : times(dy, b, false, !tb);
-  }
-  if (g.wants(1)) {
-    Tensor a = conj_if_complex(g.x(0));
-    db = tb ? times(dy, a, true, ta) : times(a, dy, !ta, false);
-  }
-  return {da, db};
-}).keeps("a, b");
+static const Op matmul_op =
+    RAW_OP(MatMul)
+        .inputs("a, b")
+        .attr("transpose_a", false)
+        .attr("transpose_b", false)
+        .attr("grad_a", false)
+        .attr("grad_b", false)
+        .outputs("product")
+        .dtypes(kNumbers)
+        .doc("Product of two matrices.")
+        .infer(infer_matmul)
+        .kernel("gemm", run_matmul)
+        .gradient(+[](Grad& g) -> Tensors {
+          bool ta = g.attr(0).b(), tb = g.attr(1).b();
+          Tensor dy = g.dy(), da, db;
+          auto times = [](const Tensor& x, const Tensor& y, bool tx, bool ty) {
+            return matmul(x, y, {.transpose_a = tx, .transpose_b = ty});
+          };
+          if (g.wants(0)) {
+            Tensor b = conj_if_complex(g.x(1));
+            da = ta ? times(b, dy, tb, true) : times(dy, b, false, !tb);
+          }
+          if (g.wants(1)) {
+            Tensor a = conj_if_complex(g.x(0));
+            db = tb ? times(dy, a, true, ta) : times(a, dy, !ta, false);
+          }
+          return {da, db};
+        })
+        .keeps("a, b");
 
 // The formula of all three batched ops: `adj` are their attributes.
 static Tensors batch_gradient(Grad& g, const Op& product, bool adj_x, bool adj_y,
@@ -224,8 +226,9 @@ static const Op batch_v1_op =
         .infer(infer_batch_v1)
         .kernel("gemm", run_batch<0>)
         .gradient(+[](Grad& g) -> Tensors {
-  return batch_gradient(g, batch_v1_op, g.attr(0).b(), g.attr(1).b(), {});
-}).keeps("x, y");
+          return batch_gradient(g, batch_v1_op, g.attr(0).b(), g.attr(1).b(), {});
+        })
+        .keeps("x, y");
 
 static const Op batch_v2_op =
     RAW_OP(BatchMatMulV2)
@@ -239,8 +242,9 @@ static const Op batch_v2_op =
         .infer(infer_batch_v2)
         .kernel("gemm", run_batch<0>)
         .gradient(+[](Grad& g) -> Tensors {
-  return batch_gradient(g, batch_v2_op, g.attr(0).b(), g.attr(1).b(), {});
-}).keeps("x, y");
+          return batch_gradient(g, batch_v2_op, g.attr(0).b(), g.attr(1).b(), {});
+        })
+        .keeps("x, y");
 
 static const Op batch_v3_op =
     RAW_OP(BatchMatMulV3)
@@ -256,9 +260,10 @@ static const Op batch_v3_op =
         .infer(infer_batch_v3)
         .kernel("gemm", run_batch<1>)
         .gradient(+[](Grad& g) -> Tensors {
-  if (!is_differentiable(g.x(0).dtype())) return {Tensor(), Tensor()};
-  return batch_gradient(g, batch_v3_op, g.attr(1).b(), g.attr(2).b(), {g.attr(0)});
-}).keeps("x, y");
+          if (!is_differentiable(g.x(0).dtype())) return {Tensor(), Tensor()};
+          return batch_gradient(g, batch_v3_op, g.attr(1).b(), g.attr(2).b(), {g.attr(0)});
+        })
+        .keeps("x, y");
 
 REGISTER(
     FUNCTION(&matmul)

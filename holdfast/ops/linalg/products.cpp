@@ -60,9 +60,9 @@ static const Op cross_op =
         .infer(infer_cross)
         .kernel("reference", run_cross)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? linalg::cross(g.x(1), g.dy()) : Tensor(),
-          g.wants(1) ? linalg::cross(g.dy(), g.x(0)) : Tensor()};
-})
+          return {g.wants(0) ? linalg::cross(g.x(1), g.dy()) : Tensor(),
+                  g.wants(1) ? linalg::cross(g.dy(), g.x(0)) : Tensor()};
+        })
         .keeps("a, b")
         .samples("uniform(3), uniform(3)", "uniform(2, 4, 3), uniform(2, 4, 3)",
                  "ints(2, 3), ints(2, 3)")

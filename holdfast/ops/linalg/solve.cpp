@@ -116,13 +116,13 @@ static const Op solve_op =
         .infer(+[](Infer& s) { s.output(s.dtype(), infer_system(s, false)); })
         .kernel("lapack", run_solve, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-  bool adjoint = g.attr(0).b();
-  Tensor db = linalg::solve(g.x(0), g.dy(), {.adjoint = !adjoint}), da;
-  if (g.wants(0))
-    da =
-        adjoint ? -matmul(g.y(), db, {.adjoint_b = true}) : -matmul(db, g.y(), {.adjoint_b = true});
-  return {da, db};
-})
+          bool adjoint = g.attr(0).b();
+          Tensor db = linalg::solve(g.x(0), g.dy(), {.adjoint = !adjoint}), da;
+          if (g.wants(0))
+            da = adjoint ? -matmul(g.y(), db, {.adjoint_b = true})
+                         : -matmul(db, g.y(), {.adjoint_b = true});
+          return {da, db};
+        })
         .keeps("matrix, output")
         .samples(
             "uniform(3, 3) + 3 * np.eye(3, dtype='float32'), uniform(3, 2)",
@@ -152,15 +152,16 @@ static const Op triangular_op =
         .infer(+[](Infer& s) { s.output(s.dtype(), infer_system(s, true)); })
         .kernel("blas", run_triangular, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-  bool lower = g.attr(0).b(), adjoint = g.attr(1).b();
-  Tensor db = linalg::triangular_solve(g.x(0), g.dy(), {lower, !adjoint}), da;
-  if (g.wants(0)) {
-    da =
-        adjoint ? -matmul(g.y(), db, {.adjoint_b = true}) : -matmul(db, g.y(), {.adjoint_b = true});
-    da = sum_to(lower ? linalg::band_part(da, -1, 0) : linalg::band_part(da, 0, -1), g.x(0));
-  }
-  return {da, g.wants(1) ? sum_to(db, g.x(1)) : Tensor()};
-})
+          bool lower = g.attr(0).b(), adjoint = g.attr(1).b();
+          Tensor db = linalg::triangular_solve(g.x(0), g.dy(), {lower, !adjoint}), da;
+          if (g.wants(0)) {
+            da = adjoint ? -matmul(g.y(), db, {.adjoint_b = true})
+                         : -matmul(db, g.y(), {.adjoint_b = true});
+            da =
+                sum_to(lower ? linalg::band_part(da, -1, 0) : linalg::band_part(da, 0, -1), g.x(0));
+          }
+          return {da, g.wants(1) ? sum_to(db, g.x(1)) : Tensor()};
+        })
         .keeps("matrix, output")
         .samples("np.tril(uniform(3, 3)) + 3 * np.eye(3, dtype='float32'), uniform(3, 2)",
                  "np.triu(uniform(2, 3, 3)) + 3 * np.eye(3, dtype='float32'), uniform(3, 1), "
@@ -186,19 +187,20 @@ static const Op cholesky_op =
             "Lower triangular L with L adjoint(L) = input, for each self-adjoint positive definite "
             "matrix; NaN for others.")
         .infer(+[](Infer& s) {
-  lapack::need_square(s);
-  s.output(s.dtype(), s.shape());
-})
+          lapack::need_square(s);
+          s.output(s.dtype(), s.shape());
+        })
         .kernel("lapack", run_cholesky, kAll, lapack::missing)
         // Murray, "Differentiation of the Cholesky decomposition" (2016), equation 10.
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor l = g.y(), inner = linalg::band_part(matmul(l, g.dy(), {.adjoint_a = true}), -1, 0);
-  inner = inner - linalg::diag(linalg::diag_part(inner)) * 0.5;
-  Tensor left = linalg::triangular_solve(l, inner, {.lower = true, .adjoint = true});
-  Tensor da = linalg::adjoint(
-      linalg::triangular_solve(l, linalg::adjoint(left), {.lower = true, .adjoint = true}));
-  return {(da + linalg::adjoint(da)) * 0.5};
-})
+          Tensor l = g.y(),
+                 inner = linalg::band_part(matmul(l, g.dy(), {.adjoint_a = true}), -1, 0);
+          inner = inner - linalg::diag(linalg::diag_part(inner)) * 0.5;
+          Tensor left = linalg::triangular_solve(l, inner, {.lower = true, .adjoint = true});
+          Tensor da = linalg::adjoint(
+              linalg::triangular_solve(l, linalg::adjoint(left), {.lower = true, .adjoint = true}));
+          return {(da + linalg::adjoint(da)) * 0.5};
+        })
         .keeps("output")
         .samples("uniform(3, 3) * 0.2 + np.eye(3)")
         .checks({.gradient = false});

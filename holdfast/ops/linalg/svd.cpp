@@ -134,18 +134,19 @@ static const Op svd_op =
         .infer(infer_svd)
         .kernel("lapack", run_svd, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-  int64_t m = g.x().dim(-2), n = g.x().dim(-1);
-  if (m < 0 || n < 0) throw NotKnownYet{};
-  if (!g.attr(0).b() || (!g.has_dy(1) && !g.has_dy(2))) {
-    bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
-    Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
-    return {matmul(suv[1], second_last(real_part(g.dy(0))) * suv[2], {.adjoint_b = true})};
-  }
-  if (g.attr(1).b() && m != n)
-    fail(Code::E1105,
-         "Svd has no gradient where full_matrices is True and the matrix is not square");
-  return {svd_gradient(g.y(0), g.y(1), g.y(2), real_part(g.dy(0)), g.dy(1), g.dy(2), m, n)};
-}).keeps("input, s, u, v");
+          int64_t m = g.x().dim(-2), n = g.x().dim(-1);
+          if (m < 0 || n < 0) throw NotKnownYet{};
+          if (!g.attr(0).b() || (!g.has_dy(1) && !g.has_dy(2))) {
+            bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
+            Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
+            return {matmul(suv[1], second_last(real_part(g.dy(0))) * suv[2], {.adjoint_b = true})};
+          }
+          if (g.attr(1).b() && m != n)
+            fail(Code::E1105,
+                 "Svd has no gradient where full_matrices is True and the matrix is not square");
+          return {svd_gradient(g.y(0), g.y(1), g.y(2), real_part(g.dy(0)), g.dy(1), g.dy(2), m, n)};
+        })
+        .keeps("input, s, u, v");
 
 REGISTER(FUNCTION(&linalg::svd)
              .args("tensor")

@@ -234,8 +234,8 @@ std::optional<Tensor> written_late(const char* function, const Ins& diagonals, c
   Shape shape = shaped_as_rhs ? all[n].shape() : Shape::unknown();
   return deferred(function, all, all[0].dtype(), shape,
                   [n, call = std::move(call)](std::span<const Tensor> in) {
-    return call(Tensors(in.first(n)), in[n]);
-  });
+                    return call(Tensors(in.first(n)), in[n]);
+                  });
 }
 
 // The three rows, from what the format says.

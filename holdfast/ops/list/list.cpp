@@ -218,9 +218,9 @@ const Op reserve = lists(RAW_OP(TensorListReserve)
                              .attr("element_shape", Shape::unknown())
                              .no_gradient()
                              .infer(+[](Infer& s) {
-  need_number(s, 0);
-  gives_list(s);
-}),
+                               need_number(s, 0);
+                               gives_list(s);
+                             }),
                          run_reserve);
 
 const Op push = lists(RAW_OP(TensorListPushBack)
@@ -228,9 +228,10 @@ const Op push = lists(RAW_OP(TensorListPushBack)
                           .inputs("input_handle: L, tensor")
                           .infer(gives_list)
                           .gradient(+[](Grad& g) -> Tensors {
-  Tensor last = subtract(list_length(g.dy()), 1);
-  return {list_resize(g.dy(), last), list_get(g.dy(), last, {g.x(1).dtype(), g.x(1).shape()})};
-}),
+                            Tensor last = subtract(list_length(g.dy()), 1);
+                            return {list_resize(g.dy(), last),
+                                    list_get(g.dy(), last, {g.x(1).dtype(), g.x(1).shape()})};
+                          }),
                       run_push);
 
 const Op set = lists(RAW_OP(TensorListSetItem)
@@ -238,13 +239,16 @@ const Op set = lists(RAW_OP(TensorListSetItem)
                          .inputs("input_handle: L, index: I!, item")
                          .attr("resize_if_index_out_of_bounds", false)
                          .infer(+[](Infer& s) {
-  need_number(s, 1);
-  gives_list(s);
-}).gradient(+[](Grad& g) -> Tensors {
-  Tensor zeros = g.x(2).dtype() == DType::kVariant ? list_zeros_like(g.x(2)) : zeros_like(g.x(2));
-  return {list_set(g.dy(), g.x(1), zeros), Tensor(),
-          list_get(g.dy(), g.x(1), {g.x(2).dtype(), g.x(2).shape()})};
-}),
+                           need_number(s, 1);
+                           gives_list(s);
+                         })
+                         .gradient(+[](Grad& g) -> Tensors {
+                           Tensor zeros = g.x(2).dtype() == DType::kVariant
+                                              ? list_zeros_like(g.x(2))
+                                              : zeros_like(g.x(2));
+                           return {list_set(g.dy(), g.x(1), zeros), Tensor(),
+                                   list_get(g.dy(), g.x(1), {g.x(2).dtype(), g.x(2).shape()})};
+                         }),
                      run_set);
 
 const Op get = lists(RAW_OP(TensorListGetItem)
@@ -253,12 +257,14 @@ const Op get = lists(RAW_OP(TensorListGetItem)
                          .attr("element_dtype")
                          .attr("element_shape", Shape::unknown())
                          .infer(+[](Infer& s) {
-  need_number(s, 1);
-  s.output(s.attr(0).dtype(), s.attr(1).shape());
-}).gradient(+[](Grad& g) -> Tensors {
-  Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()}, list_length(g.x(0)));
-  return {list_set(none, g.x(1), g.dy()), Tensor()};
-}),
+                           need_number(s, 1);
+                           s.output(s.attr(0).dtype(), s.attr(1).shape());
+                         })
+                         .gradient(+[](Grad& g) -> Tensors {
+                           Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()},
+                                                      list_length(g.x(0)));
+                           return {list_set(none, g.x(1), g.dy()), Tensor()};
+                         }),
                      run_get);
 
 const Op length = lists(RAW_OP(TensorListLength)
@@ -272,11 +278,12 @@ const Op resize = lists(RAW_OP(TensorListResize)
                             .doc("The first elements of a list.")
                             .inputs("input_handle: L, size: I!")
                             .infer(+[](Infer& s) {
-  need_number(s, 1);
-  gives_list(s);
-}).gradient(+[](Grad& g) -> Tensors {
-  return {list_resize(g.dy(), list_length(g.x(0))), Tensor()};
-}),
+                              need_number(s, 1);
+                              gives_list(s);
+                            })
+                            .gradient(+[](Grad& g) -> Tensors {
+                              return {list_resize(g.dy(), list_length(g.x(0))), Tensor()};
+                            }),
                         run_resize);
 
 const Op stack_op = lists(RAW_OP(TensorListStack)
@@ -286,60 +293,64 @@ const Op stack_op = lists(RAW_OP(TensorListStack)
                               .attr("element_shape", Shape::unknown())
                               .attr("num_elements", -1)
                               .infer(+[](Infer& s) {
-  Shape shape = s.attr(1).shape();
-  int64_t n = s.attr(2).i();
-  if (shape.has_rank()) shape.dims().insert(0, n >= 0 ? n : kUnknown);
-  s.output(s.attr(0).dtype(), shape);
-}).gradient(+[](Grad& g) -> Tensors {
-  return {list_unstack(g.dy())};
-}).keeps(""),
+                                Shape shape = s.attr(1).shape();
+                                int64_t n = s.attr(2).i();
+                                if (shape.has_rank()) shape.dims().insert(0, n >= 0 ? n : kUnknown);
+                                s.output(s.attr(0).dtype(), shape);
+                              })
+                              .gradient(+[](Grad& g) -> Tensors { return {list_unstack(g.dy())}; })
+                              .keeps(""),
                           run_stack);
 
-const Op concat_op = lists(RAW_OP(TensorListConcat)
-                               .doc("The elements of a list joined along their first axis.")
-                               .inputs("input_handle: L")
-                               .attr("element_dtype")
-                               .attr("element_shape", Shape::unknown())
-                               .infer(+[](Infer& s) {
-  Shape shape = s.attr(1).shape();
-  if (shape.rank() > 0) shape.dims()[0] = kUnknown;
-  s.output(s.attr(0).dtype(), shape);
-}).gradient(+[](Grad& g) -> Tensors {
-  return {list_split_like(g.dy(), g.x(0))};
-}).keeps("input_handle"),
-                           run_concat);
+const Op concat_op =
+    lists(RAW_OP(TensorListConcat)
+              .doc("The elements of a list joined along their first axis.")
+              .inputs("input_handle: L")
+              .attr("element_dtype")
+              .attr("element_shape", Shape::unknown())
+              .infer(+[](Infer& s) {
+                Shape shape = s.attr(1).shape();
+                if (shape.rank() > 0) shape.dims()[0] = kUnknown;
+                s.output(s.attr(0).dtype(), shape);
+              })
+              .gradient(+[](Grad& g) -> Tensors { return {list_split_like(g.dy(), g.x(0))}; })
+              .keeps("input_handle"),
+          run_concat);
 
-const Op unstack_op = lists(RAW_OP(TensorListFromTensor)
-                                .doc("The rows of a tensor as a list.")
-                                .inputs("tensor")
-                                .attr("element_shape", Shape::unknown())
-                                .infer(+[](Infer& s) {
-  s.attr(0).shape();
-  gives_list(s);
-}).gradient(+[](Grad& g) -> Tensors {
-  Shape row = g.x().shape();
-  if (row.rank() > 0) row = Shape(std::span<const int64_t>(row.begin() + 1, row.end()));
-  // A list may have grown since: what was written behind the rows is none of them.
-  return {list_stack(list_resize(g.dy(), rows_of(g.x())), {g.x().dtype(), row})};
-}),
-                            run_unstack);
+const Op unstack_op =
+    lists(RAW_OP(TensorListFromTensor)
+              .doc("The rows of a tensor as a list.")
+              .inputs("tensor")
+              .attr("element_shape", Shape::unknown())
+              .infer(+[](Infer& s) {
+                s.attr(0).shape();
+                gives_list(s);
+              })
+              .gradient(+[](Grad& g) -> Tensors {
+                Shape row = g.x().shape();
+                if (row.rank() > 0)
+                  row = Shape(std::span<const int64_t>(row.begin() + 1, row.end()));
+                // A list may have grown since: what was written behind the rows is none of them.
+                return {list_stack(list_resize(g.dy(), rows_of(g.x())), {g.x().dtype(), row})};
+              }),
+          run_unstack);
 
-const Op split_like = lists(RAW_OP(TensorListSplitLike)
-                                .doc("Pieces of a tensor, as long as the elements of a list.")
-                                .inputs("tensor, like: L")
-                                .infer(gives_list)
-                                .gradient(+[](Grad& g) -> Tensors {
-  return {list_concat(g.dy(), {g.x().dtype(), g.x().shape()}), Tensor()};
-}),
-                            run_split_like);
+const Op split_like =
+    lists(RAW_OP(TensorListSplitLike)
+              .doc("Pieces of a tensor, as long as the elements of a list.")
+              .inputs("tensor, like: L")
+              .infer(gives_list)
+              .gradient(+[](Grad& g) -> Tensors {
+                return {list_concat(g.dy(), {g.x().dtype(), g.x().shape()}), Tensor()};
+              }),
+          run_split_like);
 
 const Op add_op = lists(RAW_OP(TensorListAdd)
                             .doc("Two lists added element by element.")
                             .inputs("x: L, y: L")
                             .infer(gives_list)
-                            .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), g.dy()};
-}).keeps(""),
+                            .gradient(+[](Grad& g) -> Tensors { return {g.dy(), g.dy()}; })
+                            .keeps(""),
                         run_add);
 
 const Op zeros_op = lists(RAW_OP(TensorListZerosLike)

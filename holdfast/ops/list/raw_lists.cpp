@@ -230,44 +230,48 @@ const Op empty_op = lists(RAW_OP(EmptyTensorList)
                               .attr("element_shape", Shape::unknown())
                               .no_gradient()
                               .infer(+[](Infer& s) {
-  s.attr(1).shape();
-  gives_list_of_dtype(s);
-}),
+                                s.attr(1).shape();
+                                gives_list_of_dtype(s);
+                              }),
                           run_empty);
 
-const Op pop_op = lists(RAW_OP(TensorListPopBack)
-                            .doc("A list without its last element, and that element.")
-                            .inputs("input_handle: L")
-                            .outputs("output_handle, tensor")
-                            .attr("element_dtype")
-                            .attr("element_shape", Shape::unknown())
-                            .infer(+[](Infer& s) {
-  s.output(DType::kVariant, Shape{});
-  s.output(s.attr(0).dtype(), s.attr(1).shape());
-}).gradient(+[](Grad& g) -> Tensors { return {list_push(g.dy(0), g.dy(1))}; }),
-                        run_pop);
+const Op pop_op =
+    lists(RAW_OP(TensorListPopBack)
+              .doc("A list without its last element, and that element.")
+              .inputs("input_handle: L")
+              .outputs("output_handle, tensor")
+              .attr("element_dtype")
+              .attr("element_shape", Shape::unknown())
+              .infer(+[](Infer& s) {
+                s.output(DType::kVariant, Shape{});
+                s.output(s.attr(0).dtype(), s.attr(1).shape());
+              })
+              .gradient(+[](Grad& g) -> Tensors { return {list_push(g.dy(0), g.dy(1))}; }),
+          run_pop);
 
 const Op scatter_into = lists(RAW_OP(TensorListScatterIntoExistingList)
                                   .doc("A list with rows of a tensor as its elements `indices`.")
                                   .inputs("input_handle: L, tensor, indices: I!")
                                   .attr("adds", false)  // to what is there
                                   .infer(+[](Infer& s) {
-  s.attr(0).b();
-  s.output(DType::kVariant, Shape{});
-}).no_gradient(),
+                                    s.attr(0).b();
+                                    s.output(DType::kVariant, Shape{});
+                                  })
+                                  .no_gradient(),
                               run_scatter_into);
 
-const Op gather_op = lists(RAW_OP(TensorListGather)
-                               .doc("Elements of a list along a new axis.")
-                               .inputs("input_handle: L, indices: I!")
-                               .attr("element_dtype")
-                               .attr("element_shape", Shape::unknown())
-                               .infer(gives_rows)
-                               .gradient(+[](Grad& g) -> Tensors {
-  Tensor none = list_reserve({g.attr(0).dtype(), Shape::unknown()}, list_length(g.x(0)));
-  return {scatter_into({none, g.dy(), g.x(1)}, Attrs{Arg(true)}), Tensor()};
-}),
-                           run_gather);
+const Op gather_op = lists(
+    RAW_OP(TensorListGather)
+        .doc("Elements of a list along a new axis.")
+        .inputs("input_handle: L, indices: I!")
+        .attr("element_dtype")
+        .attr("element_shape", Shape::unknown())
+        .infer(gives_rows)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor none = list_reserve({g.attr(0).dtype(), Shape::unknown()}, list_length(g.x(0)));
+          return {scatter_into({none, g.dy(), g.x(1)}, Attrs{Arg(true)}), Tensor()};
+        }),
+    run_gather);
 
 Tensor rows_at(Grad& g) {
   const Tensor& t = g.x(0);
@@ -298,44 +302,46 @@ const Op split_op = lists(RAW_OP(TensorListSplit)
                               .attr("element_shape", Shape::unknown())
                               .infer(gives_list_of_shape)
                               .gradient(+[](Grad& g) -> Tensors {
-  Shape piece = g.x(0).shape();
-  if (piece.rank() > 0) piece.dims()[0] = kUnknown;
-  return {list_concat(g.dy(), {g.x(0).dtype(), piece}), Tensor()};
-}),
+                                Shape piece = g.x(0).shape();
+                                if (piece.rank() > 0) piece.dims()[0] = kUnknown;
+                                return {list_concat(g.dy(), {g.x(0).dtype(), piece}), Tensor()};
+                              }),
                           run_split);
 
-const Op concat_op = lists(RAW_OP(TensorListConcatV2)
-                               .doc("The elements of a list joined, and how long each is.")
-                               .inputs("input_handle: L, leading_dims: I!?")
-                               .outputs("tensor, lengths")
-                               .attr("element_dtype")
-                               .attr("element_shape", Shape::unknown())
-                               .infer(+[](Infer& s) {
-  Shape shape = s.attr(1).shape();
-  if (shape.rank() > 0) shape.dims()[0] = kUnknown;
-  s.output(s.attr(0).dtype(), shape);
-  s.output(int64, Shape{kUnknown});
-}).gradient(+[](Grad& g) -> Tensors { return {list_split_like(g.dy(0), g.x(0)), Tensor()}; }),
-                           run_concat_v2);
+const Op concat_op = lists(
+    RAW_OP(TensorListConcatV2)
+        .doc("The elements of a list joined, and how long each is.")
+        .inputs("input_handle: L, leading_dims: I!?")
+        .outputs("tensor, lengths")
+        .attr("element_dtype")
+        .attr("element_shape", Shape::unknown())
+        .infer(+[](Infer& s) {
+          Shape shape = s.attr(1).shape();
+          if (shape.rank() > 0) shape.dims()[0] = kUnknown;
+          s.output(s.attr(0).dtype(), shape);
+          s.output(int64, Shape{kUnknown});
+        })
+        .gradient(+[](Grad& g) -> Tensors { return {list_split_like(g.dy(0), g.x(0)), Tensor()}; }),
+    run_concat_v2);
 
 const Op from_op = lists(RAW_OP(TensorListFrom)
                              .doc("The elements of a list from an index on.")
                              .inputs("input_handle: L, first: I!")
-                             .infer(+[](Infer& s) {
-  s.output(DType::kVariant, Shape{});
-}).no_gradient(),
+                             .infer(+[](Infer& s) { s.output(DType::kVariant, Shape{}); })
+                             .no_gradient(),
                          run_from);
 
-const Op concat_lists_op = lists(RAW_OP(TensorListConcatLists)
-                                     .doc("The elements of two lists, one after the other.")
-                                     .inputs("input_a: L, input_b: L")
-                                     .attr("element_dtype")
-                                     .infer(gives_list_of_dtype)
-                                     .gradient(+[](Grad& g) -> Tensors {
-  Tensor border = list_length(g.x(0));
-  return {list_resize(g.dy(), border), from_op({g.dy(), border})};
-}),
-                                 run_concat_lists);
+const Op concat_lists_op =
+    lists(RAW_OP(TensorListConcatLists)
+              .doc("The elements of two lists, one after the other.")
+              .inputs("input_a: L, input_b: L")
+              .attr("element_dtype")
+              .infer(gives_list_of_dtype)
+              .gradient(+[](Grad& g) -> Tensors {
+                Tensor border = list_length(g.x(0));
+                return {list_resize(g.dy(), border), from_op({g.dy(), border})};
+              }),
+          run_concat_lists);
 
 }  // namespace
 }  // namespace holdfast

@@ -59,10 +59,10 @@ static const Op add_n_op =
         .infer(infer_add_n)
         .kernel("blocks", run_add_n)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensors out;
-  for (int i = 0; i < g.inputs(); ++i) out.push_back(g.dy());
-  return out;
-})
+          Tensors out;
+          for (int i = 0; i < g.inputs(); ++i) out.push_back(g.dy());
+          return out;
+        })
         .keeps("")
         .samples("[uniform(3, 4), uniform(3, 4), uniform(3, 4)]", "[ints(5)]")
         .reference("sum(inputs)");

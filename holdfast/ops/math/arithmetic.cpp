@@ -57,9 +57,8 @@ static const Op old_add_op = RAW_OP(Add)
                                  .doc("AddV2 by its older name.")
                                  .elementwise(Scalar::kAdd)
                                  .kernel("strings", join_strings, kStrings)
-                                 .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), g.dy()};
-}).keeps("");
+                                 .gradient(+[](Grad& g) -> Tensors { return {g.dy(), g.dy()}; })
+                                 .keeps("");
 
 static const Op sub_op =
     OP(Sub, &subtract)
@@ -83,27 +82,28 @@ static const Op mul_op =
         .doc("x * y, element by element.")
         .elementwise(Scalar::kMul)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? g.dy() * conj(g.x(1)) : Tensor(),
-          g.wants(1) ? g.dy() * conj(g.x(0)) : Tensor()};
-})
+          return {g.wants(0) ? g.dy() * conj(g.x(1)) : Tensor(),
+                  g.wants(1) ? g.dy() * conj(g.x(0)) : Tensor()};
+        })
         .keeps("x, y")
         .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)", "complexes(3), complexes(3)")
         .reference("x * y");
 Tensor multiply(const In& x, const In& y) { return mul_op(x, y); }
 
-static const Op mul_no_nan_op = OP(MulNoNan, &multiply_no_nan)
-                                    .args("x, y")
-                                    .python("math.multiply_no_nan")
-                                    .dtypes(kDifferentiable)
-                                    .doc("x * y, and 0 where y is 0, even if x is infinite or NaN.")
-                                    .elementwise(Scalar::kMulNoNan)
-                                    .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? multiply_no_nan(g.dy(), conj(g.x(1))) : Tensor(),
-          g.wants(1) ? multiply_no_nan(conj(g.x(0)), g.dy()) : Tensor()};
-})
-                                    .keeps("x, y")
-                                    .samples("uniform(3, 4), uniform(4)")
-                                    .reference("np.where(y == 0, 0, x * y)");
+static const Op mul_no_nan_op =
+    OP(MulNoNan, &multiply_no_nan)
+        .args("x, y")
+        .python("math.multiply_no_nan")
+        .dtypes(kDifferentiable)
+        .doc("x * y, and 0 where y is 0, even if x is infinite or NaN.")
+        .elementwise(Scalar::kMulNoNan)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {g.wants(0) ? multiply_no_nan(g.dy(), conj(g.x(1))) : Tensor(),
+                  g.wants(1) ? multiply_no_nan(conj(g.x(0)), g.dy()) : Tensor()};
+        })
+        .keeps("x, y")
+        .samples("uniform(3, 4), uniform(4)")
+        .reference("np.where(y == 0, 0, x * y)");
 Tensor multiply_no_nan(const In& x, const In& y) { return mul_no_nan_op(x, y); }
 
 static const Op squared_difference_op =
@@ -115,10 +115,10 @@ static const Op squared_difference_op =
         .doc("(x - y)^2, element by element; |x - y|^2 of complex numbers.")
         .elementwise(Scalar::kSquaredDifference)
         .gradient(+[](Grad& g) -> Tensors {
-  // Of complex numbers a square is real: only the real part of what arrives moves it.
-  Tensor d = real_part(g.dy()) * 2 * (g.x(0) - g.x(1));
-  return {d, g.wants(1) ? -d : Tensor()};
-})
+          // Of complex numbers a square is real: only the real part of what arrives moves it.
+          Tensor d = real_part(g.dy()) * 2 * (g.x(0) - g.x(1));
+          return {d, g.wants(1) ? -d : Tensor()};
+        })
         .keeps("x, y")
         .samples("uniform(3, 4), uniform(4)", "ints(5), ints(5)")
         .reference("(x - y) * np.conj(x - y)");
@@ -166,23 +166,25 @@ static const Op complex_abs_op =
         .dtypes(kComplexes)
         .doc("|x| of complex numbers.")
         .infer(+[](Infer& s) { s.output(real_of(s.dtype()), s.shape()); })
-        .kernel("reference",
-                +[](Call& c) -> Status {
-  const Tensor& x = c.in();
-  Tensor& y = c.out();
-  auto run = [&]<class T>(std::complex<T>) {
-    for_rows<1>({&x}, y.shape(), [&](const Row<1>& r) {
-      for (int64_t i = r.out; i < r.out + r.count; ++i)
-        y.mutable_data<T>()[i] = std::abs(x.data<std::complex<T>>()[i]);
-    });
-  };
-  x.dtype() == DType::kComplex64 ? run(complex64{}) : run(complex128{});
-  return {};
-})
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status {
+              const Tensor& x = c.in();
+              Tensor& y = c.out();
+              auto run = [&]<class T>(std::complex<T>) {
+                for_rows<1>({&x}, y.shape(), [&](const Row<1>& r) {
+                  for (int64_t i = r.out; i < r.out + r.count; ++i)
+                    y.mutable_data<T>()[i] = std::abs(x.data<std::complex<T>>()[i]);
+                });
+              };
+              x.dtype() == DType::kComplex64 ? run(complex64{}) : run(complex128{});
+              return {};
+            })
         .gradient(+[](Grad& g) -> Tensors {
-  // x / |x| as a quotient and not as sign(x): the second order looks at both.
-  return {divide_no_nan(as_complex(g.dy()) * g.x(), as_complex(g.y()))};
-}).keeps("x, output");
+          // x / |x| as a quotient and not as sign(x): the second order looks at both.
+          return {divide_no_nan(as_complex(g.dy()) * g.x(), as_complex(g.y()))};
+        })
+        .keeps("x, output");
 
 Tensor abs(const In& x) {
   Tensor t = x;

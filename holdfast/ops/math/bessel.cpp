@@ -34,8 +34,8 @@ static const Op i0e_op = OP(BesselI0e, &bessel_i0e)
                              .doc("e^-|x| bessel_i0(x), element by element.")
                              .elementwise(Scalar::kBesselI0e)
                              .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy() * (bessel_i1e(g.x()) - sign(g.x()) * g.y())};
-})
+                               return {g.dy() * (bessel_i1e(g.x()) - sign(g.x()) * g.y())};
+                             })
                              .keeps("x, output")
                              .samples("uniform(3, 4, low=-3, high=3)")
                              .reference("scipy.special.i0e(x)");
@@ -49,25 +49,26 @@ static const Op i1_op =
         .doc("Modified Bessel function of the first kind, order 1, element by element.")
         .elementwise(Scalar::kBesselI1)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy() * (bessel_i0(g.x()) - over_x(g.y(), g.x()))};
-})
+          return {g.dy() * (bessel_i0(g.x()) - over_x(g.y(), g.x()))};
+        })
         .keeps("x, output")
         .samples("uniform(3, 4, low=-3, high=3)")
         .reference("scipy.special.i1(x)");
 Tensor bessel_i1(const In& x) { return i1_op(x); }
 
-static const Op i1e_op = OP(BesselI1e, &bessel_i1e)
-                             .args("x")
-                             .python("math.bessel_i1e, math.special.bessel_i1e")
-                             .dtypes(kFloats)
-                             .doc("e^-|x| bessel_i1(x), element by element.")
-                             .elementwise(Scalar::kBesselI1e)
-                             .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy() * (bessel_i0e(g.x()) - sign(g.x()) * g.y() - over_x(g.y(), g.x()))};
-})
-                             .keeps("x, output")
-                             .samples("uniform(3, 4, low=-3, high=3)")
-                             .reference("scipy.special.i1e(x)");
+static const Op i1e_op =
+    OP(BesselI1e, &bessel_i1e)
+        .args("x")
+        .python("math.bessel_i1e, math.special.bessel_i1e")
+        .dtypes(kFloats)
+        .doc("e^-|x| bessel_i1(x), element by element.")
+        .elementwise(Scalar::kBesselI1e)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {g.dy() * (bessel_i0e(g.x()) - sign(g.x()) * g.y() - over_x(g.y(), g.x()))};
+        })
+        .keeps("x, output")
+        .samples("uniform(3, 4, low=-3, high=3)")
+        .reference("scipy.special.i1e(x)");
 Tensor bessel_i1e(const In& x) { return i1e_op(x); }
 
 }  // namespace holdfast

@@ -116,9 +116,9 @@ static const Op cast_op =
         .rearranges()
         .kernel("loops", run_cast)
         .gradient(+[](Grad& g) -> Tensors {
-  DType d = g.x().dtype();
-  return {is_differentiable(d) ? cast(g.dy(), d) : Tensor()};
-})
+          DType d = g.x().dtype();
+          return {is_differentiable(d) ? cast(g.dy(), d) : Tensor()};
+        })
         .keeps("")
         .samples("uniform(3, 4, low=-9, high=9), 'int32'", "ints(5), 'float32'",
                  "uniform(3, 4), 'float64'", "bools(5), 'int64'")

@@ -78,9 +78,9 @@ static const Op complex_op =
         .infer(infer_complex)
         .kernel("rows", run_complex)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? sum_to(real(g.dy()), g.x(0)) : Tensor(),
-          g.wants(1) ? sum_to(imag(g.dy()), g.x(1)) : Tensor()};
-})
+          return {g.wants(0) ? sum_to(real(g.dy()), g.x(0)) : Tensor(),
+                  g.wants(1) ? sum_to(imag(g.dy()), g.x(1)) : Tensor()};
+        })
         .keeps("")
         .samples("uniform(3, 4), uniform(3, 4)", "uniform(3, 4), uniform(4)")
         .reference("real + 1j * imag");
@@ -95,8 +95,9 @@ static const Op real_op =
         .dtypes(kComplexes)
         .doc("Real part, element by element; a real tensor as it is.")
         .infer(infer_part)
-        .kernel("reference",
-                +[](Call& c) -> Status { return run_part(c, [](auto z) { return z.real(); }); })
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status { return run_part(c, [](auto z) { return z.real(); }); })
         .gradient(+[](Grad& g) -> Tensors { return {complex(g.dy(), zeros_like(g.dy()))}; })
         .keeps("")
         .samples("complexes(3, 4)", "uniform(3, 4)")
@@ -115,8 +116,9 @@ static const Op imag_op =
         .dtypes(kComplexes)
         .doc("Imaginary part, element by element; zeros for a real tensor.")
         .infer(infer_part)
-        .kernel("reference",
-                +[](Call& c) -> Status { return run_part(c, [](auto z) { return z.imag(); }); })
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status { return run_part(c, [](auto z) { return z.imag(); }); })
         .gradient(+[](Grad& g) -> Tensors { return {complex(zeros_like(g.dy()), g.dy())}; })
         .keeps("")
         .samples("complexes(3, 4)")
@@ -151,14 +153,15 @@ static const Op angle_op =
         .dtypes(kComplexes)
         .doc("Argument, in [-pi, pi], element by element; of a real number 0 or pi.")
         .infer(infer_part)
-        .kernel("reference",
-                +[](Call& c) -> Status { return run_part(c, [](auto z) { return std::arg(z); }); })
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status { return run_part(c, [](auto z) { return std::arg(z); }); })
         .gradient(+[](Grad& g) -> Tensors {
-  // The angle turns across the direction of x, the slower the farther out it lies.
-  Tensor x = g.x(), along = complex(-imag(x), real(x));
-  Tensor dy = complex(g.dy(), zeros_like(g.dy()));
-  return {dy * along / (x * conj(x))};
-})
+          // The angle turns across the direction of x, the slower the farther out it lies.
+          Tensor x = g.x(), along = complex(-imag(x), real(x));
+          Tensor dy = complex(g.dy(), zeros_like(g.dy()));
+          return {dy * along / (x * conj(x))};
+        })
         .keeps("input")
         .samples("complexes(3, 4)", "uniform(3, 4)")
         .reference("np.angle(input).astype(np.real(input).dtype)");

@@ -92,35 +92,39 @@ REGISTER(FUNCTION(&truediv)
              .reference("x / y"));
 Tensor truediv(const In& x, const In& y) { return divide(x, y); }
 
-static const Op div_no_nan_op = OP(DivNoNan, &divide_no_nan)
-                                    .args("x, y")
-                                    .python("math.divide_no_nan")
-                                    .dtypes(kDifferentiable)
-                                    .doc("x / y, element by element, and 0 where y is 0.")
-                                    .elementwise(Scalar::kDivNoNan)
-                                    .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = conj(g.x(1));
-  return {g.wants(0) ? divide_no_nan(g.dy(), y) : Tensor(),
-          g.wants(1) ? g.dy() * divide_no_nan(divide_no_nan(-conj(g.x(0)), y), y) : Tensor()};
-})
-                                    .keeps("x, y")
-                                    .samples("uniform(3, 4), positive(4)")
-                                    .reference("np.where(y == 0, 0, x / np.where(y == 0, 1, y))");
+static const Op div_no_nan_op =
+    OP(DivNoNan, &divide_no_nan)
+        .args("x, y")
+        .python("math.divide_no_nan")
+        .dtypes(kDifferentiable)
+        .doc("x / y, element by element, and 0 where y is 0.")
+        .elementwise(Scalar::kDivNoNan)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor y = conj(g.x(1));
+          return {
+              g.wants(0) ? divide_no_nan(g.dy(), y) : Tensor(),
+              g.wants(1) ? g.dy() * divide_no_nan(divide_no_nan(-conj(g.x(0)), y), y) : Tensor()};
+        })
+        .keeps("x, y")
+        .samples("uniform(3, 4), positive(4)")
+        .reference("np.where(y == 0, 0, x / np.where(y == 0, 1, y))");
 Tensor divide_no_nan(const In& x, const In& y) {
   auto [a, b] = as_floats(x, y);
   return div_no_nan_op(a, b);
 }
 
-static const Op reciprocal_grad_op = RAW_OP(ReciprocalGrad)
-                                         .inputs("y, dy")
-                                         .dtypes(kDifferentiable)
-                                         .doc("-dy * y * y: the gradient of 1 / x where y = 1 / x.")
-                                         .elementwise(Scalar::kReciprocalGrad)
-                                         .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = g.x(0);
-  return {g.wants(0) ? conj(g.dy()) * -2 * g.x(1) * conj(y) : Tensor(),
-          g.wants(1) ? -(g.dy() * y * y) : Tensor()};
-}).keeps("y, dy");
+static const Op reciprocal_grad_op =
+    RAW_OP(ReciprocalGrad)
+        .inputs("y, dy")
+        .dtypes(kDifferentiable)
+        .doc("-dy * y * y: the gradient of 1 / x where y = 1 / x.")
+        .elementwise(Scalar::kReciprocalGrad)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor y = g.x(0);
+          return {g.wants(0) ? conj(g.dy()) * -2 * g.x(1) * conj(y) : Tensor(),
+                  g.wants(1) ? -(g.dy() * y * y) : Tensor()};
+        })
+        .keeps("y, dy");
 
 static const Op reciprocal_op =
     OP(Reciprocal, &reciprocal)
@@ -168,8 +172,8 @@ static const Op floor_mod_op =
         .kernel("checked", run_checked, kInts)
         .elementwise(Scalar::kFloorMod)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), g.wants(1) ? -(g.dy() * floordiv(g.x(0), g.x(1))) : Tensor()};
-})
+          return {g.dy(), g.wants(1) ? -(g.dy() * floordiv(g.x(0), g.x(1))) : Tensor()};
+        })
         .keeps("x, y")
         .samples("uniform(3, 4, low=-9, high=9), positive(4)", "ints(5), [1, 2, 3, 4, 5]")
         .reference("np.mod(x, y)");
@@ -197,8 +201,8 @@ static const Op truncate_mod_op =
         .kernel("checked", run_checked, kInts)
         .elementwise(Scalar::kTruncateMod)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), g.wants(1) ? -(g.dy() * truncatediv(g.x(0), g.x(1))) : Tensor()};
-})
+          return {g.dy(), g.wants(1) ? -(g.dy() * truncatediv(g.x(0), g.x(1))) : Tensor()};
+        })
         .keeps("x, y")
         .samples("uniform(3, 4, low=-9, high=9), positive(4)", "ints(5), [1, 2, 3, 4, 5]")
         .reference("np.fmod(x, y)");

@@ -5,17 +5,20 @@
 
 namespace holdfast {
 
-static const Op sqrt_grad_op = RAW_OP(SqrtGrad)
-                                   .inputs("y, dy")
-                                   .dtypes(kDifferentiable)
-                                   .doc("dy / (2 y): the gradient of sqrt(x) where y = sqrt(x).")
-                                   .elementwise(Scalar::kSqrtGrad)
-                                   .gradient(+[](Grad& g) -> Tensors {
-  // dy / (2 conj(y)): complex y is looked at through its conjugate, so what arrives for it is too.
-  Tensor a = g.dy() / g.x(0);
-  return {g.wants(0) ? -conj(a) * (g.x(1) * 0.5 / conj(g.x(0))) : Tensor(),
-          g.wants(1) ? a * 0.5 : Tensor()};
-}).keeps("y, dy");
+static const Op sqrt_grad_op =
+    RAW_OP(SqrtGrad)
+        .inputs("y, dy")
+        .dtypes(kDifferentiable)
+        .doc("dy / (2 y): the gradient of sqrt(x) where y = sqrt(x).")
+        .elementwise(Scalar::kSqrtGrad)
+        .gradient(+[](Grad& g) -> Tensors {
+          // dy / (2 conj(y)): complex y is looked at through its conjugate, so what arrives for it
+          // is too.
+          Tensor a = g.dy() / g.x(0);
+          return {g.wants(0) ? -conj(a) * (g.x(1) * 0.5 / conj(g.x(0))) : Tensor(),
+                  g.wants(1) ? a * 0.5 : Tensor()};
+        })
+        .keeps("y, dy");
 
 static const Op sqrt_op =
     OP(Sqrt, &sqrt)
@@ -37,10 +40,11 @@ static const Op rsqrt_grad_op =
         .doc("-dy * y^3 / 2: the gradient of 1 / sqrt(x) where y = 1 / sqrt(x).")
         .elementwise(Scalar::kRsqrtGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = g.x(0);
-  return {g.wants(0) ? conj(g.dy()) * -1.5 * g.x(1) * square(conj(y)) : Tensor(),
-          g.wants(1) ? g.dy() * -0.5 * square(y) * y : Tensor()};
-}).keeps("y, dy");
+          Tensor y = g.x(0);
+          return {g.wants(0) ? conj(g.dy()) * -1.5 * g.x(1) * square(conj(y)) : Tensor(),
+                  g.wants(1) ? g.dy() * -0.5 * square(y) * y : Tensor()};
+        })
+        .keeps("y, dy");
 
 static const Op rsqrt_op =
     OP(Rsqrt, &rsqrt)
@@ -112,49 +116,52 @@ Tensor where_nonzero(const Tensor& x) { return cast(not_equal(x, 0), x.dtype());
 
 }  // namespace
 
-static const Op xlogy_op = OP(Xlogy, &xlogy)
-                               .args("x, y")
-                               .python("math.xlogy")
-                               .dtypes(kDifferentiable)
-                               .doc("x * log(y), element by element, and 0 where x is 0.")
-                               .elementwise(Scalar::kXlogy)
-                               .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? g.dy() * xlogy(where_nonzero(g.x(0)), conj(g.x(1))) : Tensor(),
-          g.wants(1) ? g.dy() * xdivy(conj(g.x(0)), conj(g.x(1))) : Tensor()};
-})
-                               .keeps("x, y")
-                               .samples("uniform(3, 4), positive(4)")
-                               .reference("scipy.special.xlogy(x, y)");
+static const Op xlogy_op =
+    OP(Xlogy, &xlogy)
+        .args("x, y")
+        .python("math.xlogy")
+        .dtypes(kDifferentiable)
+        .doc("x * log(y), element by element, and 0 where x is 0.")
+        .elementwise(Scalar::kXlogy)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {g.wants(0) ? g.dy() * xlogy(where_nonzero(g.x(0)), conj(g.x(1))) : Tensor(),
+                  g.wants(1) ? g.dy() * xdivy(conj(g.x(0)), conj(g.x(1))) : Tensor()};
+        })
+        .keeps("x, y")
+        .samples("uniform(3, 4), positive(4)")
+        .reference("scipy.special.xlogy(x, y)");
 Tensor xlogy(const In& x, const In& y) { return xlogy_op(x, y); }
 
-static const Op xlog1py_op = OP(Xlog1py, &xlog1py)
-                                 .args("x, y")
-                                 .python("math.xlog1py")
-                                 .dtypes(kDifferentiable)
-                                 .doc("x * log(1 + y), element by element, and 0 where x is 0.")
-                                 .elementwise(Scalar::kXlog1py)
-                                 .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? g.dy() * xlog1py(where_nonzero(g.x(0)), conj(g.x(1))) : Tensor(),
-          g.wants(1) ? g.dy() * xdivy(conj(g.x(0)), conj(g.x(1)) + 1) : Tensor()};
-})
-                                 .keeps("x, y")
-                                 .samples("uniform(3, 4), positive(4)")
-                                 .reference("scipy.special.xlog1py(x, y)");
+static const Op xlog1py_op =
+    OP(Xlog1py, &xlog1py)
+        .args("x, y")
+        .python("math.xlog1py")
+        .dtypes(kDifferentiable)
+        .doc("x * log(1 + y), element by element, and 0 where x is 0.")
+        .elementwise(Scalar::kXlog1py)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {g.wants(0) ? g.dy() * xlog1py(where_nonzero(g.x(0)), conj(g.x(1))) : Tensor(),
+                  g.wants(1) ? g.dy() * xdivy(conj(g.x(0)), conj(g.x(1)) + 1) : Tensor()};
+        })
+        .keeps("x, y")
+        .samples("uniform(3, 4), positive(4)")
+        .reference("scipy.special.xlog1py(x, y)");
 Tensor xlog1py(const In& x, const In& y) { return xlog1py_op(x, y); }
 
-static const Op xdivy_op = OP(Xdivy, &xdivy)
-                               .args("x, y")
-                               .python("math.xdivy")
-                               .dtypes(kDifferentiable)
-                               .doc("x / y, element by element, and 0 where x is 0.")
-                               .elementwise(Scalar::kXdivy)
-                               .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? g.dy() * xdivy(where_nonzero(g.x(0)), conj(g.x(1))) : Tensor(),
-          g.wants(1) ? g.dy() * xdivy(-conj(g.x(0)), square(conj(g.x(1)))) : Tensor()};
-})
-                               .keeps("x, y")
-                               .samples("uniform(3, 4), positive(4)")
-                               .reference("np.where(x == 0, 0, x / y)");
+static const Op xdivy_op =
+    OP(Xdivy, &xdivy)
+        .args("x, y")
+        .python("math.xdivy")
+        .dtypes(kDifferentiable)
+        .doc("x / y, element by element, and 0 where x is 0.")
+        .elementwise(Scalar::kXdivy)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {g.wants(0) ? g.dy() * xdivy(where_nonzero(g.x(0)), conj(g.x(1))) : Tensor(),
+                  g.wants(1) ? g.dy() * xdivy(-conj(g.x(0)), square(conj(g.x(1)))) : Tensor()};
+        })
+        .keeps("x, y")
+        .samples("uniform(3, 4), positive(4)")
+        .reference("np.where(x == 0, 0, x / y)");
 Tensor xdivy(const In& x, const In& y) { return xdivy_op(x, y); }
 
 }  // namespace holdfast

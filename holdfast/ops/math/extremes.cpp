@@ -102,24 +102,25 @@ static const Op minimum_op =
         .reference("np.minimum(x, y)");
 Tensor minimum(const In& x, const In& y) { return minimum_op(x, y); }
 
-static const Op clip_op = OP(ClipByValue, &clip_by_value)
-                              .args("t, clip_value_min, clip_value_max")
-                              .python("clip_by_value")
-                              .dtypes(kReals)
-                              .doc(
-                                  "t moved into [clip_value_min, clip_value_max], element by "
-                                  "element; the bounds broadcast to t's shape.")
-                              .elementwise(Scalar::kClip)
-                              .infer(infer_clip)
-                              .gradient(+[](Grad& g) -> Tensors {
-  Tensor low = less(g.x(0), g.x(1)), high = greater(g.x(0), g.x(2));
-  return {g.wants(0) ? select(logical_or(low, high), 0, g.dy()) : Tensor(),
-          g.wants(1) ? select(low, g.dy(), 0) : Tensor(),
-          g.wants(2) ? select(high, g.dy(), 0) : Tensor()};
-})
-                              .keeps("t, clip_value_min, clip_value_max")
-                              .samples("uniform(3, 4), -0.4, 0.5", "ints(5), 1, 3")
-                              .reference("np.clip(t, clip_value_min, clip_value_max)");
+static const Op clip_op =
+    OP(ClipByValue, &clip_by_value)
+        .args("t, clip_value_min, clip_value_max")
+        .python("clip_by_value")
+        .dtypes(kReals)
+        .doc(
+            "t moved into [clip_value_min, clip_value_max], element by "
+            "element; the bounds broadcast to t's shape.")
+        .elementwise(Scalar::kClip)
+        .infer(infer_clip)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor low = less(g.x(0), g.x(1)), high = greater(g.x(0), g.x(2));
+          return {g.wants(0) ? select(logical_or(low, high), 0, g.dy()) : Tensor(),
+                  g.wants(1) ? select(low, g.dy(), 0) : Tensor(),
+                  g.wants(2) ? select(high, g.dy(), 0) : Tensor()};
+        })
+        .keeps("t, clip_value_min, clip_value_max")
+        .samples("uniform(3, 4), -0.4, 0.5", "ints(5), 1, 3")
+        .reference("np.clip(t, clip_value_min, clip_value_max)");
 Tensor clip_by_value(const In& t, const In& low, const In& high) { return clip_op({t, low, high}); }
 
 static const Op select_op =
@@ -130,9 +131,10 @@ static const Op select_op =
         .infer(infer_select)
         .kernel("rows", run_select)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), g.wants(1) ? sum_to(select(g.x(0), g.dy(), 0), g.x(1)) : Tensor(),
-          g.wants(2) ? sum_to(select(g.x(0), 0, g.dy()), g.x(2)) : Tensor()};
-}).keeps("condition");
+          return {Tensor(), g.wants(1) ? sum_to(select(g.x(0), g.dy(), 0), g.x(1)) : Tensor(),
+                  g.wants(2) ? sum_to(select(g.x(0), 0, g.dy()), g.x(2)) : Tensor()};
+        })
+        .keeps("condition");
 Tensor select(const In& condition, const In& t, const In& e) {
   return select_op({condition, t, e});
 }
@@ -144,8 +146,8 @@ static const Op next_after_op = OP(NextAfter, &nextafter)
                                     .doc("The next number after x1 towards x2, element by element.")
                                     .elementwise(Scalar::kNextAfter)
                                     .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), g.wants(1) ? zeros_like(g.dy()) : Tensor()};
-})
+                                      return {g.dy(), g.wants(1) ? zeros_like(g.dy()) : Tensor()};
+                                    })
                                     .keeps("")
                                     .samples("uniform(3, 4), uniform(4)")
                                     .reference("np.nextafter(x1, x2)")

@@ -125,20 +125,20 @@ class Folding {
               partial + ((cell * chunks_ + c) * l_.width + from) * f_.cell);
       }
     });
-    parallel_for(cells_ * across_,
-                 std::max<int64_t>(1, kWork / (chunks_ * std::min(l_.width, kMostWidth))),
-                 [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        int64_t cell = i / across_, from = i % across_ * kMostWidth, width = width_at(from);
-        auto at = [&](int64_t c) {
-          return partial + ((cell * chunks_ + c) * l_.width + from) * f_.cell;
-        };
-        for (int64_t step = 1; step < chunks_; step *= 2)
-          for (int64_t c = 0; c + step < chunks_; c += 2 * step)
-            f_.combine(at(c), at(c + step), width);
-        f_.finish(at(0), width, folds_, y_ + (cell * l_.width + from) * out_);
-      }
-    });
+    parallel_for(
+        cells_ * across_, std::max<int64_t>(1, kWork / (chunks_ * std::min(l_.width, kMostWidth))),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            int64_t cell = i / across_, from = i % across_ * kMostWidth, width = width_at(from);
+            auto at = [&](int64_t c) {
+              return partial + ((cell * chunks_ + c) * l_.width + from) * f_.cell;
+            };
+            for (int64_t step = 1; step < chunks_; step *= 2)
+              for (int64_t c = 0; c + step < chunks_; c += 2 * step)
+                f_.combine(at(c), at(c + step), width);
+            f_.finish(at(0), width, folds_, y_ + (cell * l_.width + from) * out_);
+          }
+        });
   }
 
  private:

@@ -37,28 +37,29 @@ static const Op digamma_op = OP(Digamma, &digamma)
                                  .doc("Derivative of lgamma, element by element.")
                                  .elementwise(Scalar::kDigamma)
                                  .gradient(+[](Grad& g) -> Tensors {
-  // Polygamma knows no 16-bit floats.
-  DType d = g.x().dtype(), wide = d == float64 ? float64 : float32;
-  Tensor x = cast(g.x(), wide);
-  return {g.dy() * cast(polygamma(1, x), d)};
-})
+                                   // Polygamma knows no 16-bit floats.
+                                   DType d = g.x().dtype(), wide = d == float64 ? float64 : float32;
+                                   Tensor x = cast(g.x(), wide);
+                                   return {g.dy() * cast(polygamma(1, x), d)};
+                                 })
                                  .keeps("x")
                                  .samples("uniform(3, 4, low=0.5, high=5)")
                                  .reference("scipy.special.digamma(x)");
 Tensor digamma(const In& x) { return digamma_op(x); }
 
-static const Op polygamma_op = OP(Polygamma, &polygamma)
-                                   .args("a, x")
-                                   .python("math.polygamma")
-                                   .dtypes(kWideFloats)
-                                   .doc("The a-th derivative of digamma at x, element by element.")
-                                   .elementwise(Scalar::kPolygamma)
-                                   .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), g.wants(1) ? g.dy() * polygamma(g.x(0) + 1, g.x(1)) : Tensor()};
-})
-                                   .keeps("a, x")
-                                   .samples("[[1.0], [2.0]], uniform(3, low=0.5, high=5)")
-                                   .reference("scipy.special.polygamma(a.astype(int), x)");
+static const Op polygamma_op =
+    OP(Polygamma, &polygamma)
+        .args("a, x")
+        .python("math.polygamma")
+        .dtypes(kWideFloats)
+        .doc("The a-th derivative of digamma at x, element by element.")
+        .elementwise(Scalar::kPolygamma)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {Tensor(), g.wants(1) ? g.dy() * polygamma(g.x(0) + 1, g.x(1)) : Tensor()};
+        })
+        .keeps("a, x")
+        .samples("[[1.0], [2.0]], uniform(3, low=0.5, high=5)")
+        .reference("scipy.special.polygamma(a.astype(int), x)");
 Tensor polygamma(const In& a, const In& x) { return polygamma_op(a, x); }
 
 static const Op zeta_op =
@@ -69,8 +70,8 @@ static const Op zeta_op =
         .doc("Hurwitz zeta function, the sum of (q + n)^-x, element by element.")
         .elementwise(Scalar::kZeta)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), g.wants(1) ? g.dy() * -(g.x(0) * zeta(g.x(0) + 1, g.x(1))) : Tensor()};
-})
+          return {Tensor(), g.wants(1) ? g.dy() * -(g.x(0) * zeta(g.x(0) + 1, g.x(1))) : Tensor()};
+        })
         .keeps("x, q")
         .samples("[[1.5], [3.0]], uniform(3, low=0.5, high=5)")
         .reference("scipy.special.zeta(x, q)");
@@ -83,10 +84,12 @@ static const Op igamma_grad_a_op =
         .doc("Derivative of the lower incomplete gamma function by its first argument.")
         .elementwise(Scalar::kIgammaGradA)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor a = g.x(0), x = g.x(1);
-  // By x: the density's derivative by a. The second derivative by a has no formula here.
-  return {Tensor(), g.wants(1) ? g.dy() * gamma_density(a, x) * (log(x) - digamma(a)) : Tensor()};
-}).keeps("a, x");
+          Tensor a = g.x(0), x = g.x(1);
+          // By x: the density's derivative by a. The second derivative by a has no formula here.
+          return {Tensor(),
+                  g.wants(1) ? g.dy() * gamma_density(a, x) * (log(x) - digamma(a)) : Tensor()};
+        })
+        .keeps("a, x");
 
 namespace {
 
@@ -105,10 +108,10 @@ static const Op igamma_op =
         .doc("Lower regularised incomplete gamma function P(a, x), element by element.")
         .elementwise(Scalar::kIgamma)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor a = g.x(0), x = g.x(1);
-  return {g.wants(0) ? g.dy() * igamma_by_a(a, x) : Tensor(),
-          g.wants(1) ? g.dy() * gamma_density(a, x) : Tensor()};
-})
+          Tensor a = g.x(0), x = g.x(1);
+          return {g.wants(0) ? g.dy() * igamma_by_a(a, x) : Tensor(),
+                  g.wants(1) ? g.dy() * gamma_density(a, x) : Tensor()};
+        })
         .keeps("a, x")
         .samples("positive(3, 4), positive(4)")
         .reference("scipy.special.gammainc(a, x)")
@@ -124,10 +127,10 @@ static const Op igammac_op = OP(Igammac, &igammac)
                                      "P(a, x), element by element.")
                                  .elementwise(Scalar::kIgammac)
                                  .gradient(+[](Grad& g) -> Tensors {
-  Tensor a = g.x(0), x = g.x(1);
-  return {g.wants(0) ? -(g.dy() * igamma_by_a(a, x)) : Tensor(),
-          g.wants(1) ? -(g.dy() * gamma_density(a, x)) : Tensor()};
-})
+                                   Tensor a = g.x(0), x = g.x(1);
+                                   return {g.wants(0) ? -(g.dy() * igamma_by_a(a, x)) : Tensor(),
+                                           g.wants(1) ? -(g.dy() * gamma_density(a, x)) : Tensor()};
+                                 })
                                  .keeps("a, x")
                                  .samples("positive(3, 4), positive(4)")
                                  .reference("scipy.special.gammaincc(a, x)")
@@ -142,11 +145,12 @@ static const Op betainc_op =
         .doc("Regularised incomplete beta function, element by element.")
         .elementwise(Scalar::kBetainc)
         .gradient(+[](Grad& g) -> Tensors {
-  if (!g.wants(2)) return {Tensor(), Tensor(), Tensor()};
-  Tensor a = g.x(0), b = g.x(1), x = g.x(2);
-  Tensor log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
-  return {Tensor(), Tensor(), g.dy() * exp(xlog1py(b - 1, -x) + xlogy(a - 1, x) - log_beta)};
-})
+          if (!g.wants(2)) return {Tensor(), Tensor(), Tensor()};
+          Tensor a = g.x(0), b = g.x(1), x = g.x(2);
+          Tensor log_beta = lgamma(a) + lgamma(b) - lgamma(a + b);
+          return {Tensor(), Tensor(),
+                  g.dy() * exp(xlog1py(b - 1, -x) + xlogy(a - 1, x) - log_beta)};
+        })
         .keeps("a, b, x")
         .samples("positive(3, 4), positive(4), uniform(3, 4, low=0.1, high=0.9)")
         .reference("scipy.special.betainc(a, b, x)")

@@ -131,24 +131,25 @@ static const Op right_shift_op =
         .reference("np.right_shift(x, y)");
 Tensor bitwise::right_shift(const In& x, const In& y) { return right_shift_op(x, y); }
 
-static const Op population_op = RAW_OP(PopulationCount)
-                                    .inputs("x")
-                                    .outputs("y")
-                                    .dtypes(kInts)
-                                    .no_gradient()
-                                    .doc("How many bits are set, uint8.")
-                                    .infer(+[](Infer& s) {
-  s.output(uint8, s.shape());
-}).kernel("reference", +[](Call& c) -> Status {
-  const Tensor& x = c.in();
-  auto* to = c.out().mutable_data<uint8_t>();
-  visit_cells(x.dtype(), [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T>)
-      for (int64_t i = 0, n = x.size(); i < n; ++i)
-        to[i] = static_cast<uint8_t>(std::popcount(x.data<T>()[i]));
-  });
-  return {};
-});
+static const Op population_op =
+    RAW_OP(PopulationCount)
+        .inputs("x")
+        .outputs("y")
+        .dtypes(kInts)
+        .no_gradient()
+        .doc("How many bits are set, uint8.")
+        .infer(+[](Infer& s) { s.output(uint8, s.shape()); })
+        .kernel(
+            "reference", +[](Call& c) -> Status {
+              const Tensor& x = c.in();
+              auto* to = c.out().mutable_data<uint8_t>();
+              visit_cells(x.dtype(), [&]<class T>(T) {
+                if constexpr (std::is_integral_v<T>)
+                  for (int64_t i = 0, n = x.size(); i < n; ++i)
+                    to[i] = static_cast<uint8_t>(std::popcount(x.data<T>()[i]));
+              });
+              return {};
+            });
 
 Tensor operator&(const Operand& x, const Operand& y) {
   auto [a, b] = both(x, y);

@@ -37,16 +37,16 @@ static const Op pow_op =
         .kernel("checked", run_checked, kSignedInts)
         .elementwise(Scalar::kPow)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor x = conj(g.x(0)), y = conj(g.x(1)), dx, dy;
-  if (g.wants(0)) dx = g.dy() * y * pow(x, y - 1);
-  if (g.wants(1)) {
-    // log(x) has no value for the bases whose powers do not depend smoothly on y.
-    Tensor has_log = is_complex(x.dtype()) ? not_equal(x, 0) : greater(x, 0);
-    Tensor log_x = select(has_log, log(select(has_log, x, 1)), 0);
-    dy = g.dy() * conj(g.y()) * log_x;
-  }
-  return {dx, dy};
-})
+          Tensor x = conj(g.x(0)), y = conj(g.x(1)), dx, dy;
+          if (g.wants(0)) dx = g.dy() * y * pow(x, y - 1);
+          if (g.wants(1)) {
+            // log(x) has no value for the bases whose powers do not depend smoothly on y.
+            Tensor has_log = is_complex(x.dtype()) ? not_equal(x, 0) : greater(x, 0);
+            Tensor log_x = select(has_log, log(select(has_log, x, 1)), 0);
+            dy = g.dy() * conj(g.y()) * log_x;
+          }
+          return {dx, dy};
+        })
         .keeps("x, y, output")
         .samples("positive(3, 4), uniform(4, low=-2, high=2)", "ints(4), [0, 1, 2, 3]")
         .reference("np.power(x, y)");

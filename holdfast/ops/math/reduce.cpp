@@ -148,11 +148,11 @@ static const Op norm_op =
             "is given.")
         .kernel("fold", run_fold<Fold::kSquares>)
         .gradient(+[](Grad& g) -> Tensors {
-  // A norm is real, in whatever dtype it stands.
-  Tensor dy = g.dy();
-  if (is_complex(dy.dtype())) dy = complex(real(dy), zeros_like(real(dy)));
-  return {g.x() * unfold(dy / g.y(), g), Tensor()};
-})
+          // A norm is real, in whatever dtype it stands.
+          Tensor dy = g.dy();
+          if (is_complex(dy.dtype())) dy = complex(real(dy), zeros_like(real(dy)));
+          return {g.x() * unfold(dy / g.y(), g), Tensor()};
+        })
         .keeps("input, axis, output")
         .HOLDFAST_REDUCTION_SAMPLES.reference(
             "np.sqrt(np.sum(np.abs(input_tensor) ** 2, axis=axis, "

@@ -250,39 +250,43 @@ static const Op confusion_op =
         .no_gradient()
         .doc("How often label i was predicted as j, or the sum of the weights there.")
         .infer(+[](Infer& s) {
-  s.need_rank(0, 1, 1);
-  if (!s.shape(0).compatible(s.shape(1)))
-    s.bad_shape(1, cat("the shape of `labels`, ", s.shape(0).text()));
-  if (s.shape(3).elements() != 0 && !s.shape(3).compatible(s.shape(0)))
-    s.bad_shape(3, cat("the shape of `labels`, ", s.shape(0).text()));
-  int64_t n = one_size(s, 2, "num_classes").value_or(kUnknown);
-  s.output(s.dtype(3), Shape{n, n});
-}).kernel("reference", +[](Call& c) -> Status {
-  const Tensor &labels = c.in(0), &predictions = c.in(1), &weights = c.in(3);
-  Tensor& y = c.out();
-  int64_t n = y.dim(0);
-  Status status;
-  visit_plain(y.dtype(), [&]<class T>(T) {
-    if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
-      using W = float_of<T>;
-      T* out = y.mutable_data<T>();
-      std::fill_n(out, y.size(), T(W(0)));
-      for (int64_t i = 0; i < labels.size(); ++i) {
-        int64_t at[2] = {labels.data<int64_t>()[i], predictions.data<int64_t>()[i]};
-        for (int k = 0; k < 2; ++k)
-          if (at[k] < 0 || at[k] >= n) {
-            status = {Code::E1103,
-                      cat("confusion_matrix: `", k ? "predictions" : "labels", "` holds ", at[k],
-                          " at position ", i, ", expected a class in [0, ", n, ")")};
-            return;
-          }
-        W add = weights.size() ? static_cast<W>(weights.data<T>()[i]) : W(1);
-        out[at[0] * n + at[1]] = static_cast<T>(static_cast<W>(out[at[0] * n + at[1]]) + add);
-      }
-    }
-  });
-  return status;
-});
+          s.need_rank(0, 1, 1);
+          if (!s.shape(0).compatible(s.shape(1)))
+            s.bad_shape(1, cat("the shape of `labels`, ", s.shape(0).text()));
+          if (s.shape(3).elements() != 0 && !s.shape(3).compatible(s.shape(0)))
+            s.bad_shape(3, cat("the shape of `labels`, ", s.shape(0).text()));
+          int64_t n = one_size(s, 2, "num_classes").value_or(kUnknown);
+          s.output(s.dtype(3), Shape{n, n});
+        })
+        .kernel(
+            "reference", +[](Call& c) -> Status {
+              const Tensor &labels = c.in(0), &predictions = c.in(1), &weights = c.in(3);
+              Tensor& y = c.out();
+              int64_t n = y.dim(0);
+              Status status;
+              visit_plain(y.dtype(), [&]<class T>(T) {
+                if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
+                  using W = float_of<T>;
+                  T* out = y.mutable_data<T>();
+                  std::fill_n(out, y.size(), T(W(0)));
+                  for (int64_t i = 0; i < labels.size(); ++i) {
+                    int64_t at[2] = {labels.data<int64_t>()[i], predictions.data<int64_t>()[i]};
+                    for (int k = 0; k < 2; ++k)
+                      if (at[k] < 0 || at[k] >= n) {
+                        status = {
+                            Code::E1103,
+                            cat("confusion_matrix: `", k ? "predictions" : "labels", "` holds ",
+                                at[k], " at position ", i, ", expected a class in [0, ", n, ")")};
+                        return;
+                      }
+                    W add = weights.size() ? static_cast<W>(weights.data<T>()[i]) : W(1);
+                    out[at[0] * n + at[1]] =
+                        static_cast<T>(static_cast<W>(out[at[0] * n + at[1]]) + add);
+                  }
+                }
+              });
+              return status;
+            });
 
 REGISTER(FUNCTION(&confusion_matrix)
              .args("labels: L, predictions: P")

@@ -146,8 +146,8 @@ Tensor unsorted_segment_mean(const In& data, const In& segment_ids, const Sizes&
   if (!ranks_known({x, ids}))
     return deferred("unsorted_segment_mean", {x, ids, n.tensor()}, x.dtype(), Shape::unknown(),
                     [](std::span<const Tensor> in) {
-      return unsorted_segment_mean(in[0], in[1], Sizes(in[2]));
-    });
+                      return unsorted_segment_mean(in[0], in[1], Sizes(in[2]));
+                    });
   return truediv(unsorted_segment_sum(x, ids, n), members(x, ids, n, x.dtype()));
 }
 
@@ -164,8 +164,8 @@ Tensor unsorted_segment_sqrt_n(const In& data, const In& segment_ids, const Size
   if (!ranks_known({x, ids}))
     return deferred("unsorted_segment_sqrt_n", {x, ids, n.tensor()}, x.dtype(), Shape::unknown(),
                     [](std::span<const Tensor> in) {
-      return unsorted_segment_sqrt_n(in[0], in[1], Sizes(in[2]));
-    });
+                      return unsorted_segment_sqrt_n(in[0], in[1], Sizes(in[2]));
+                    });
   return unsorted_segment_sum(x, ids, n) / sqrt(members(x, ids, n, x.dtype()));
 }
 

@@ -146,7 +146,8 @@ static const Op dawsn_op =
         .doc(
             "Dawson's integral, element by element: e^(-x^2) times the integral of e^(t^2) from 0 "
             "to x.")
-        .kernel("reference", +[](Call& c) -> Status { return each(c, dawson); })
+        .kernel(
+            "reference", +[](Call& c) -> Status { return each(c, dawson); })
         .gradient(+[](Grad& g) -> Tensors { return {g.dy() * (1 - 2 * g.x() * g.y())}; })
         .keeps("x, output")
         .samples("uniform(3, 4, low=-4, high=4)")
@@ -162,7 +163,8 @@ static const Op expint_op =
         .doc(
             "Exponential integral, element by element: the principal value of the integral of e^t "
             "/ t up to x.")
-        .kernel("reference", +[](Call& c) -> Status { return each(c, exponential_integral); })
+        .kernel(
+            "reference", +[](Call& c) -> Status { return each(c, exponential_integral); })
         .gradient(+[](Grad& g) -> Tensors { return {g.dy() * exp(g.x()) / g.x()}; })
         .keeps("x")
         .samples("uniform(3, 4, low=0.5, high=5)", "uniform(3, 4, low=-5, high=-0.5)")
@@ -208,11 +210,12 @@ static const Op spence_op =
         .dtypes(kFloats)
         .same_as_input()
         .doc("Spence's function, element by element: the integral of log(t) / (1 - t) from 1 to x.")
-        .kernel("reference", +[](Call& c) -> Status { return each(c, spence); })
+        .kernel(
+            "reference", +[](Call& c) -> Status { return each(c, spence); })
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor one = equal(g.x(), 1);
-  return {g.dy() * select(one, -1, log(g.x()) / select(one, 1, 1 - g.x()))};
-})
+          Tensor one = equal(g.x(), 1);
+          return {g.dy() * select(one, -1, log(g.x()) / select(one, 1, 1 - g.x()))};
+        })
         .keeps("x")
         .samples("uniform(3, 4, low=0.1, high=4)")
         .reference("scipy.special.spence(x)");
@@ -225,8 +228,9 @@ static const Op j0_op =
         .dtypes(kFloats)
         .same_as_input()
         .doc("Bessel function of the first kind, order 0, element by element.")
-        .kernel("reference",
-                +[](Call& c) -> Status { return each(c, [](double x) { return ::j0(x); }); })
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status { return each(c, [](double x) { return ::j0(x); }); })
         .gradient(+[](Grad& g) -> Tensors { return {-(g.dy() * special::bessel_j1(g.x()))}; })
         .keeps("x")
         .samples("uniform(3, 4, low=-9, high=9)")
@@ -240,11 +244,12 @@ static const Op j1_op =
         .dtypes(kFloats)
         .same_as_input()
         .doc("Bessel function of the first kind, order 1, element by element.")
-        .kernel("reference",
-                +[](Call& c) -> Status { return each(c, [](double x) { return ::j1(x); }); })
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status { return each(c, [](double x) { return ::j1(x); }); })
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy() * (special::bessel_j0(g.x()) - over_x(g.y(), g.x(), 0.5))};
-})
+          return {g.dy() * (special::bessel_j0(g.x()) - over_x(g.y(), g.x(), 0.5))};
+        })
         .keeps("x, output")
         .samples("uniform(3, 4, low=-9, high=9)")
         .reference("scipy.special.j1(x)");
@@ -257,10 +262,11 @@ static const Op y0_op =
         .dtypes(kFloats)
         .same_as_input()
         .doc("Bessel function of the second kind, order 0, element by element.")
-        .kernel("reference",
-                +[](Call& c) -> Status {
-  return each(c, [](double x) { return second_kind(x, ::y0); });
-})
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status {
+              return each(c, [](double x) { return second_kind(x, ::y0); });
+            })
         .gradient(+[](Grad& g) -> Tensors { return {-(g.dy() * special::bessel_y1(g.x()))}; })
         .keeps("x")
         .samples("uniform(3, 4, low=0.5, high=9)")
@@ -273,13 +279,14 @@ static const Op y1_op = OP(BesselY1, &special::bessel_y1)
                             .dtypes(kFloats)
                             .same_as_input()
                             .doc("Bessel function of the second kind, order 1, element by element.")
-                            .kernel("reference",
-                                    +[](Call& c) -> Status {
-  return each(c, [](double x) { return second_kind(x, ::y1); });
-})
+                            .kernel(
+                                "reference",
+                                +[](Call& c) -> Status {
+                                  return each(c, [](double x) { return second_kind(x, ::y1); });
+                                })
                             .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy() * (special::bessel_y0(g.x()) - g.y() / g.x())};
-})
+                              return {g.dy() * (special::bessel_y0(g.x()) - g.y() / g.x())};
+                            })
                             .keeps("x, output")
                             .samples("uniform(3, 4, low=0.5, high=9)")
                             .reference("scipy.special.y1(x)");
@@ -292,10 +299,11 @@ static const Op k0_op =
         .dtypes(kFloats)
         .same_as_input()
         .doc("Modified Bessel function of the second kind, order 0, element by element.")
-        .kernel("reference",
-                +[](Call& c) -> Status {
-  return each(c, [](double x) { return modified(0, x, false); });
-})
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status {
+              return each(c, [](double x) { return modified(0, x, false); });
+            })
         .gradient(+[](Grad& g) -> Tensors { return {-(g.dy() * special::bessel_k1(g.x()))}; })
         .keeps("x")
         .samples("uniform(3, 4, low=0.5, high=5)")
@@ -308,13 +316,14 @@ static const Op k0e_op = OP(BesselK0e, &special::bessel_k0e)
                              .dtypes(kFloats)
                              .same_as_input()
                              .doc("e^x bessel_k0(x), element by element.")
-                             .kernel("reference",
-                                     +[](Call& c) -> Status {
-  return each(c, [](double x) { return modified(0, x, true); });
-})
+                             .kernel(
+                                 "reference",
+                                 +[](Call& c) -> Status {
+                                   return each(c, [](double x) { return modified(0, x, true); });
+                                 })
                              .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy() * (g.y() - special::bessel_k1e(g.x()))};
-})
+                               return {g.dy() * (g.y() - special::bessel_k1e(g.x()))};
+                             })
                              .keeps("x, output")
                              .samples("uniform(3, 4, low=0.5, high=5)")
                              .reference("scipy.special.k0e(x)");
@@ -327,34 +336,37 @@ static const Op k1_op =
         .dtypes(kFloats)
         .same_as_input()
         .doc("Modified Bessel function of the second kind, order 1, element by element.")
-        .kernel("reference",
-                +[](Call& c) -> Status {
-  return each(c, [](double x) { return modified(1, x, false); });
-})
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status {
+              return each(c, [](double x) { return modified(1, x, false); });
+            })
         .gradient(+[](Grad& g) -> Tensors {
-  return {-(g.dy() * (special::bessel_k0(g.x()) + g.y() / g.x()))};
-})
+          return {-(g.dy() * (special::bessel_k0(g.x()) + g.y() / g.x()))};
+        })
         .keeps("x, output")
         .samples("uniform(3, 4, low=0.5, high=5)")
         .reference("scipy.special.k1(x)");
 Tensor special::bessel_k1(const In& x) { return k1_op(x); }
 
-static const Op k1e_op = OP(BesselK1e, &special::bessel_k1e)
-                             .args("x")
-                             .python("math.special.bessel_k1e")
-                             .dtypes(kFloats)
-                             .same_as_input()
-                             .doc("e^x bessel_k1(x), element by element.")
-                             .kernel("reference",
-                                     +[](Call& c) -> Status {
-  return each(c, [](double x) { return modified(1, x, true); });
-})
-                             .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy() * (g.y() - g.y() / g.x() - special::bessel_k0e(g.x()))};
-})
-                             .keeps("x, output")
-                             .samples("uniform(3, 4, low=0.5, high=5)")
-                             .reference("scipy.special.k1e(x)");
+static const Op k1e_op =
+    OP(BesselK1e, &special::bessel_k1e)
+        .args("x")
+        .python("math.special.bessel_k1e")
+        .dtypes(kFloats)
+        .same_as_input()
+        .doc("e^x bessel_k1(x), element by element.")
+        .kernel(
+            "reference",
+            +[](Call& c) -> Status {
+              return each(c, [](double x) { return modified(1, x, true); });
+            })
+        .gradient(+[](Grad& g) -> Tensors {
+          return {g.dy() * (g.y() - g.y() / g.x() - special::bessel_k0e(g.x()))};
+        })
+        .keeps("x, output")
+        .samples("uniform(3, 4, low=0.5, high=5)")
+        .reference("scipy.special.k1e(x)");
 Tensor special::bessel_k1e(const In& x) { return k1e_op(x); }
 
 }  // namespace holdfast

@@ -38,8 +38,8 @@ static const Op tan_op = OP(Tan, &tan)
                              .doc("Tangent, element by element.")
                              .elementwise(Scalar::kTan)
                              .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy() * square(reciprocal(cos(conj(g.x()))))};
-})
+                               return {g.dy() * square(reciprocal(cos(conj(g.x()))))};
+                             })
                              .keeps("x")
                              .samples("uniform(3, 4)", "complexes(3)")
                              .reference("np.tan(x)");
@@ -149,19 +149,20 @@ static const Op atanh_op =
         .reference("np.arctanh(x)");
 Tensor atanh(const In& x) { return atanh_op(x); }
 
-static const Op atan2_op = OP(Atan2, &atan2)
-                               .args("y, x")
-                               .python("atan2, math.atan2")
-                               .dtypes(kFloats)
-                               .doc("Angle of the point (x, y), in [-pi, pi], element by element.")
-                               .elementwise(Scalar::kAtan2)
-                               .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = g.x(0), x = g.x(1), d = g.dy() / (square(x) + square(y));
-  return {g.wants(0) ? x * d : Tensor(), g.wants(1) ? -(y * d) : Tensor()};
-})
-                               .keeps("y, x")
-                               .samples("uniform(3, 4), positive(4)")
-                               .reference("np.arctan2(y, x)");
+static const Op atan2_op =
+    OP(Atan2, &atan2)
+        .args("y, x")
+        .python("atan2, math.atan2")
+        .dtypes(kFloats)
+        .doc("Angle of the point (x, y), in [-pi, pi], element by element.")
+        .elementwise(Scalar::kAtan2)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor y = g.x(0), x = g.x(1), d = g.dy() / (square(x) + square(y));
+          return {g.wants(0) ? x * d : Tensor(), g.wants(1) ? -(y * d) : Tensor()};
+        })
+        .keeps("y, x")
+        .samples("uniform(3, 4), positive(4)")
+        .reference("np.arctan2(y, x)");
 Tensor atan2(const In& y, const In& x) { return atan2_op(y, x); }
 
 static const Op tanh_grad_op =
@@ -171,9 +172,10 @@ static const Op tanh_grad_op =
         .doc("dy * (1 - y * y): the gradient of tanh(x) where y = tanh(x).")
         .elementwise(Scalar::kTanhGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? conj(g.dy()) * -2 * g.x(1) * conj(g.x(0)) : Tensor(),
-          g.wants(1) ? g.dy() * (1 - square(g.x(0))) : Tensor()};
-}).keeps("y, dy");
+          return {g.wants(0) ? conj(g.dy()) * -2 * g.x(1) * conj(g.x(0)) : Tensor(),
+                  g.wants(1) ? g.dy() * (1 - square(g.x(0))) : Tensor()};
+        })
+        .keeps("y, dy");
 
 static const Op tanh_op =
     OP(Tanh, &tanh)

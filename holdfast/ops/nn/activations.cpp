@@ -20,8 +20,9 @@ static const Op relu_grad_op = RAW_OP(ReluGrad)
                                    .doc("The gradient of relu: what arrives where features > 0.")
                                    .elementwise(Scalar::kReluGrad)
                                    .gradient(+[](Grad& g) -> Tensors {
-  return {Op(&g.op)(g.dy(), g.x(1)), nothing_for(g, 1)};
-}).keeps("features");
+                                     return {Op(&g.op)(g.dy(), g.x(1)), nothing_for(g, 1)};
+                                   })
+                                   .keeps("features");
 
 static const Op relu_op =
     OP(Relu, &nn::relu)
@@ -44,9 +45,9 @@ static const Op relu6_grad_op =
         .dtypes(kReals)
         .doc("The gradient of relu6: what arrives where 0 < features < 6.")
         .elementwise(Scalar::kRelu6Grad)
-        .gradient(+[](Grad& g) -> Tensors {
-  return {Op(&g.op)(g.dy(), g.x(1)), nothing_for(g, 1)};
-}).keeps("features");
+        .gradient(
+            +[](Grad& g) -> Tensors { return {Op(&g.op)(g.dy(), g.x(1)), nothing_for(g, 1)}; })
+        .keeps("features");
 
 static const Op relu6_op =
     OP(Relu6, &nn::relu6)
@@ -71,8 +72,9 @@ static const Op leaky_relu_grad_op =
         .doc("The gradient of leaky_relu: what arrives, times alpha where features <= 0.")
         .elementwise(Scalar::kLeakyReluGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Op(&g.op)({g.dy(), g.x(1)}, g.attrs()), nothing_for(g, 1)};
-}).keeps("features");
+          return {Op(&g.op)({g.dy(), g.x(1)}, g.attrs()), nothing_for(g, 1)};
+        })
+        .keeps("features");
 
 static const Op leaky_relu_op =
     OP(LeakyRelu, &nn::leaky_relu)
@@ -96,16 +98,18 @@ Tensor nn::leaky_relu(const In& x, const LeakyReluOptions& o) {
   return leaky_relu_op({t}, {o.alpha});
 }
 
-static const Op elu_grad_op = RAW_OP(EluGrad)
-                                  .outputs("backprops")
-                                  .inputs("gradients, outputs")
-                                  .dtypes(kFloats)
-                                  .doc("The gradient of elu, from what elu gave.")
-                                  .elementwise(Scalar::kEluGrad)
-                                  .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
-          g.wants(1) ? select(less(g.x(1), 0), g.dy() * g.x(0), 0) : Tensor()};
-}).keeps("gradients, outputs");
+static const Op elu_grad_op =
+    RAW_OP(EluGrad)
+        .outputs("backprops")
+        .inputs("gradients, outputs")
+        .dtypes(kFloats)
+        .doc("The gradient of elu, from what elu gave.")
+        .elementwise(Scalar::kEluGrad)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
+                  g.wants(1) ? select(less(g.x(1), 0), g.dy() * g.x(0), 0) : Tensor()};
+        })
+        .keeps("gradients, outputs");
 
 static const Op elu_op =
     OP(Elu, &nn::elu)
@@ -121,16 +125,18 @@ static const Op elu_op =
         .reference("np.where(features < 0, np.expm1(features), features)");
 Tensor nn::elu(const In& x) { return elu_op(x); }
 
-static const Op selu_grad_op = RAW_OP(SeluGrad)
-                                   .outputs("backprops")
-                                   .inputs("gradients, outputs")
-                                   .dtypes(kFloats)
-                                   .doc("The gradient of selu, from what selu gave.")
-                                   .elementwise(Scalar::kSeluGrad)
-                                   .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
-          g.wants(1) ? select(less(g.x(1), 0), g.dy() * g.x(0), 0) : Tensor()};
-}).keeps("gradients, outputs");
+static const Op selu_grad_op =
+    RAW_OP(SeluGrad)
+        .outputs("backprops")
+        .inputs("gradients, outputs")
+        .dtypes(kFloats)
+        .doc("The gradient of selu, from what selu gave.")
+        .elementwise(Scalar::kSeluGrad)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
+                  g.wants(1) ? select(less(g.x(1), 0), g.dy() * g.x(0), 0) : Tensor()};
+        })
+        .keeps("gradients, outputs");
 
 static const Op selu_op =
     OP(Selu, &nn::selu)

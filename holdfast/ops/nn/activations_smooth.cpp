@@ -15,10 +15,11 @@ static const Op sigmoid_grad_op =
         .doc("dy * y * (1 - y): the gradient of sigmoid(x) where y = sigmoid(x).")
         .elementwise(Scalar::kSigmoidGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor y = g.x(0);
-  return {g.wants(0) ? conj(g.dy()) * g.x(1) * (1 - 2 * conj(y)) : Tensor(),
-          g.wants(1) ? g.dy() * y * (1 - y) : Tensor()};
-}).keeps("y, dy");
+          Tensor y = g.x(0);
+          return {g.wants(0) ? conj(g.dy()) * g.x(1) * (1 - 2 * conj(y)) : Tensor(),
+                  g.wants(1) ? g.dy() * y * (1 - y) : Tensor()};
+        })
+        .keeps("y, dy");
 
 static const Op sigmoid_op =
     OP(Sigmoid, &sigmoid)
@@ -41,9 +42,10 @@ static const Op softplus_grad_op =
         .doc("The gradient of softplus: what arrives times sigmoid(features).")
         .elementwise(Scalar::kSoftplusGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
-          g.wants(1) ? sigmoid_grad_op(sigmoid(g.x(1)), g.dy() * g.x(0)) : Tensor()};
-}).keeps("gradients, features");
+          return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
+                  g.wants(1) ? sigmoid_grad_op(sigmoid(g.x(1)), g.dy() * g.x(0)) : Tensor()};
+        })
+        .keeps("gradients, features");
 
 static const Op softplus_op =
     OP(Softplus, &softplus)
@@ -75,10 +77,11 @@ static const Op softsign_grad_op =
         .doc("The gradient of softsign: what arrives over (1 + |features|)^2.")
         .elementwise(Scalar::kSoftsignGrad)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor d = 1 + abs(g.x(1));
-  return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
-          g.wants(1) ? g.dy() * g.x(0) * -2 * sign(g.x(1)) / (d * d * d) : Tensor()};
-}).keeps("gradients, features");
+          Tensor d = 1 + abs(g.x(1));
+          return {g.wants(0) ? Op(&g.op)(g.dy(), g.x(1)) : Tensor(),
+                  g.wants(1) ? g.dy() * g.x(0) * -2 * sign(g.x(1)) / (d * d * d) : Tensor()};
+        })
+        .keeps("gradients, features");
 
 static const Op softsign_op =
     OP(Softsign, &softsign)
@@ -100,20 +103,21 @@ static const Op silu_grad_op = RAW_OP(SiluGrad)
                                    .doc("The gradient of silu.")
                                    .elementwise(Scalar::kSiluGrad)
                                    .gradient(+[](Grad& g) -> Tensors {
-  if (!g.wants(1)) return {Op(&g.op)(g.dy(), g.x(1)), Tensor()};
-  Tensor x = g.x(1), s = sigmoid(x);
-  return {g.wants(0) ? Op(&g.op)(g.dy(), x) : Tensor(),
-          g.dy() * g.x(0) * s * (1 - s) * (2 + x * (1 - 2 * s))};
-}).keeps("gradients, features");
+                                     if (!g.wants(1)) return {Op(&g.op)(g.dy(), g.x(1)), Tensor()};
+                                     Tensor x = g.x(1), s = sigmoid(x);
+                                     return {g.wants(0) ? Op(&g.op)(g.dy(), x) : Tensor(),
+                                             g.dy() * g.x(0) * s * (1 - s) * (2 + x * (1 - 2 * s))};
+                                   })
+                                   .keeps("gradients, features");
 
-static const Op silu_op = RAW_OP(Silu)
-                              .inputs("features")
-                              .dtypes(kFloats)
-                              .doc("x * sigmoid(x), element by element.")
-                              .elementwise(Scalar::kSilu)
-                              .gradient(+[](Grad& g) -> Tensors {
-  return {silu_grad_op(g.dy(), g.x())};
-}).keeps("features");
+static const Op silu_op =
+    RAW_OP(Silu)
+        .inputs("features")
+        .dtypes(kFloats)
+        .doc("x * sigmoid(x), element by element.")
+        .elementwise(Scalar::kSilu)
+        .gradient(+[](Grad& g) -> Tensors { return {silu_grad_op(g.dy(), g.x())}; })
+        .keeps("features");
 
 REGISTER(
     FUNCTION(&nn::silu)
@@ -139,50 +143,55 @@ REGISTER(FUNCTION(&nn::swish)
              .reference("features * scipy.special.expit(features)"));
 Tensor nn::swish(const In& x, const SiluOptions& o) { return silu(x, o); }
 
-static const Op gelu_grad_op = RAW_OP(GeluGrad)
-                                   .inputs("gradients, features")
-                                   .dtypes(kFloats)
-                                   .doc("The gradient of gelu.")
-                                   .elementwise(Scalar::kGeluGrad)
-                                   .gradient(+[](Grad& g) -> Tensors {
-  if (!g.wants(1)) return {Op(&g.op)(g.dy(), g.x(1)), Tensor()};
-  Tensor x = g.x(1), z = square(x);
-  Tensor density = exp(z * -0.5) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-  return {g.wants(0) ? Op(&g.op)(g.dy(), x) : Tensor(), g.dy() * g.x(0) * density * (2 - z)};
-}).keeps("gradients, features");
+static const Op gelu_grad_op =
+    RAW_OP(GeluGrad)
+        .inputs("gradients, features")
+        .dtypes(kFloats)
+        .doc("The gradient of gelu.")
+        .elementwise(Scalar::kGeluGrad)
+        .gradient(+[](Grad& g) -> Tensors {
+          if (!g.wants(1)) return {Op(&g.op)(g.dy(), g.x(1)), Tensor()};
+          Tensor x = g.x(1), z = square(x);
+          Tensor density = exp(z * -0.5) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+          return {g.wants(0) ? Op(&g.op)(g.dy(), x) : Tensor(),
+                  g.dy() * g.x(0) * density * (2 - z)};
+        })
+        .keeps("gradients, features");
 
-static const Op gelu_op = RAW_OP(Gelu)
-                              .inputs("features")
-                              .dtypes(kFloats)
-                              .doc("x times the standard normal distribution function at x.")
-                              .elementwise(Scalar::kGelu)
-                              .gradient(+[](Grad& g) -> Tensors {
-  return {gelu_grad_op(g.dy(), g.x())};
-}).keeps("features");
+static const Op gelu_op =
+    RAW_OP(Gelu)
+        .inputs("features")
+        .dtypes(kFloats)
+        .doc("x times the standard normal distribution function at x.")
+        .elementwise(Scalar::kGelu)
+        .gradient(+[](Grad& g) -> Tensors { return {gelu_grad_op(g.dy(), g.x())}; })
+        .keeps("features");
 
-static const Op gelu_tanh_grad_op = RAW_OP(GeluTanhGrad)
-                                        .inputs("gradients, features")
-                                        .dtypes(kFloats)
-                                        .doc("The gradient of gelu by its tanh approximation.")
-                                        .elementwise(Scalar::kGeluTanhGrad)
-                                        .gradient(+[](Grad& g) -> Tensors {
-  if (!g.wants(1)) return {Op(&g.op)(g.dy(), g.x(1)), Tensor()};
-  // u = c (x + a x^3), t = tanh(u); gelu'' = (1 - t^2) (u' + x u'' / 2 - x t u'^2).
-  constexpr double a = 0.044715, c = 0.79788456080286535588;
-  Tensor x = g.x(1), z = square(x), t = tanh(c * (x + a * x * z));
-  Tensor slope = c * (1 + 3 * a * z), bend = 6 * a * c * x;
-  Tensor second = (1 - square(t)) * (slope + x * bend * 0.5 - x * t * square(slope));
-  return {g.wants(0) ? Op(&g.op)(g.dy(), x) : Tensor(), g.dy() * g.x(0) * second};
-}).keeps("gradients, features");
+static const Op gelu_tanh_grad_op =
+    RAW_OP(GeluTanhGrad)
+        .inputs("gradients, features")
+        .dtypes(kFloats)
+        .doc("The gradient of gelu by its tanh approximation.")
+        .elementwise(Scalar::kGeluTanhGrad)
+        .gradient(+[](Grad& g) -> Tensors {
+          if (!g.wants(1)) return {Op(&g.op)(g.dy(), g.x(1)), Tensor()};
+          // u = c (x + a x^3), t = tanh(u); gelu'' = (1 - t^2) (u' + x u'' / 2 - x t u'^2).
+          constexpr double a = 0.044715, c = 0.79788456080286535588;
+          Tensor x = g.x(1), z = square(x), t = tanh(c * (x + a * x * z));
+          Tensor slope = c * (1 + 3 * a * z), bend = 6 * a * c * x;
+          Tensor second = (1 - square(t)) * (slope + x * bend * 0.5 - x * t * square(slope));
+          return {g.wants(0) ? Op(&g.op)(g.dy(), x) : Tensor(), g.dy() * g.x(0) * second};
+        })
+        .keeps("gradients, features");
 
-static const Op gelu_tanh_op = RAW_OP(GeluTanh)
-                                   .inputs("features")
-                                   .dtypes(kFloats)
-                                   .doc("gelu by its tanh approximation.")
-                                   .elementwise(Scalar::kGeluTanh)
-                                   .gradient(+[](Grad& g) -> Tensors {
-  return {gelu_tanh_grad_op(g.dy(), g.x())};
-}).keeps("features");
+static const Op gelu_tanh_op =
+    RAW_OP(GeluTanh)
+        .inputs("features")
+        .dtypes(kFloats)
+        .doc("gelu by its tanh approximation.")
+        .elementwise(Scalar::kGeluTanh)
+        .gradient(+[](Grad& g) -> Tensors { return {gelu_tanh_grad_op(g.dy(), g.x())}; })
+        .keeps("features");
 
 REGISTER(FUNCTION(&nn::gelu)
              .args("features")

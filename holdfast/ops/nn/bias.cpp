@@ -112,8 +112,9 @@ const Op add_op = RAW_OP(BiasAdd)
                       .infer(infer_add)
                       .kernel("broadcast", run_add)
                       .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy(), g.wants(1) ? sum_op({g.dy()}, g.attrs()) : Tensor()};
-}).keeps("");
+                        return {g.dy(), g.wants(1) ? sum_op({g.dy()}, g.attrs()) : Tensor()};
+                      })
+                      .keeps("");
 const Op sum_op =
     RAW_OP(BiasAddGrad)
         .inputs("out_backprop")
@@ -123,9 +124,9 @@ const Op sum_op =
             "Gradient of BiasAdd with respect to the bias: the sum over all axes but the channels.")
         .infer(infer_sum)
         .kernel("blocks", run_sum)
-        .gradient(+[](Grad& g) -> Tensors {
-  return {add_op({zeros_like(g.x()), g.dy()}, g.attrs())};
-}).keeps("");
+        .gradient(
+            +[](Grad& g) -> Tensors { return {add_op({zeros_like(g.x()), g.dy()}, g.attrs())}; })
+        .keeps("");
 
 }  // namespace
 

@@ -225,8 +225,8 @@ Tensor conv_transpose(const In& input, const In& filters, const Sizes& shape, co
   if (!w.shape().has_rank())
     return deferred("conv_transpose", {x, w, shape.tensor(), strides.tensor()}, x.dtype(),
                     Shape::unknown(), [o](std::span<const Tensor> in) {
-      return conv_transpose(in[0], in[1], Sizes(in[2]), Sizes(in[3]), o);
-    });
+                      return conv_transpose(in[0], in[1], Sizes(in[2]), Sizes(in[3]), o);
+                    });
   need_rank("conv_transpose", "filters", w, 3, 5);
   return run_transpose("conv_transpose", w.rank() - 2, x, w, shape, strides, o.padding,
                        o.data_format, o.dilations);

@@ -19,25 +19,22 @@ template <bool Depthwise, const ConvOps& Family>
 Builder& forward(Builder& b) {
   b.infer(+[](Infer& s) { infer_conv(s, Depthwise); });
   return conv_kernels<Pass::kForward, Depthwise>(b)
-      .gradient(+[](Grad& g) -> Tensors {
-    return grad_conv(g, Family);
-  }).keeps("input, filter");
+      .gradient(+[](Grad& g) -> Tensors { return grad_conv(g, Family); })
+      .keeps("input, filter");
 }
 template <bool Depthwise, const ConvOps& Family>
 Builder& input(Builder& b) {
   b.infer(+[](Infer& s) { infer_conv_input(s, Depthwise); });
   return conv_kernels<Pass::kInput, Depthwise>(b)
-      .gradient(+[](Grad& g) -> Tensors {
-    return grad_conv_input(g, Family);
-  }).keeps("filter, out_backprop");
+      .gradient(+[](Grad& g) -> Tensors { return grad_conv_input(g, Family); })
+      .keeps("filter, out_backprop");
 }
 template <bool Depthwise, const ConvOps& Family>
 Builder& filter(Builder& b) {
   b.infer(+[](Infer& s) { infer_conv_filter(s, Depthwise); });
   return conv_kernels<Pass::kFilter, Depthwise>(b)
-      .gradient(+[](Grad& g) -> Tensors {
-    return grad_conv_filter(g, Family);
-  }).keeps("input, out_backprop");
+      .gradient(+[](Grad& g) -> Tensors { return grad_conv_filter(g, Family); })
+      .keeps("input, out_backprop");
 }
 
 }  // namespace

@@ -56,10 +56,12 @@ Status run_reference(Call&, Pass, bool depthwise);
 template <Pass P, bool Depthwise>
 Builder& conv_kernels(Builder& b) {
   if constexpr (P == Pass::kInput)
-    b.kernel("few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, kAll,
-             +[](const Call& c) { return refuse_few_channels(c, P, Depthwise); });
-  b.kernel("onednn", +[](Call& c) { return run_onednn(c, P, Depthwise); }, kAll,
-           +[](const Call& c) { return refuse_onednn(c, P, Depthwise); });
+    b.kernel(
+        "few_channels", +[](Call& c) { return run_few_channels(c, P, Depthwise); }, kAll,
+        +[](const Call& c) { return refuse_few_channels(c, P, Depthwise); });
+  b.kernel(
+      "onednn", +[](Call& c) { return run_onednn(c, P, Depthwise); }, kAll,
+      +[](const Call& c) { return refuse_onednn(c, P, Depthwise); });
   return b.kernel("reference", +[](Call& c) { return run_reference(c, P, Depthwise); });
 }
 

@@ -130,9 +130,9 @@ struct Then {
         .dtypes(kPlain, "any")
         .infer(infer)
         .no_gradient()
-        .kernel("pieces", in_pieces, kAll, +[](const Call& c) {
-      return refuse(c);
-    }).kernel("at once", at_once);
+        .kernel(
+            "pieces", in_pieces, kAll, +[](const Call& c) { return refuse(c); })
+        .kernel("at once", at_once);
   }
 };
 

@@ -179,16 +179,18 @@ Builder& described(Builder& b, const char* inputs) {
 const Op grad_op = described(RAW_OP(CTCLossDenseGrad).doc("Gradient of CTCLossDense."),
                              "labels: L, logits, label_length: N, logit_length: M, grad")
                        .kernel("reference", run_ctc<true>);
-const Op ctc_op = described(RAW_OP(CTCLossDense)
-                                .doc("CTC loss of each row of labels [batch, length], of logits "
-                                     "[time, batch, classes]."),
-                            "labels: L, logits, label_length: N, logit_length: M")
-                      .outputs("loss")
-                      .kernel("reference", run_ctc<false>)
-                      .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), grad_op({g.x(0), g.x(1), g.x(2), g.x(3), g.dy()}, g.attrs()), Tensor(),
-          Tensor()};
-}).keeps("labels, logits, label_length, logit_length");
+const Op ctc_op =
+    described(RAW_OP(CTCLossDense)
+                  .doc("CTC loss of each row of labels [batch, length], of logits "
+                       "[time, batch, classes]."),
+              "labels: L, logits, label_length: N, logit_length: M")
+        .outputs("loss")
+        .kernel("reference", run_ctc<false>)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {Tensor(), grad_op({g.x(0), g.x(1), g.x(2), g.x(3), g.dy()}, g.attrs()), Tensor(),
+                  Tensor()};
+        })
+        .keeps("labels, logits, label_length, logit_length");
 
 // Rows without repeats: how many labels stay is known from the data alone.
 Status run_collapse(Call& c) {
@@ -230,13 +232,15 @@ const Op collapse_op = RAW_OP(CollapseRepeated)
                            .doc("Rows of labels without repeats, and their new lengths.")
                            .no_gradient()
                            .infer(+[](Infer& s) {
-  s.need_rank(0, 2, 2);
-  s.need_rank(1, 1, 1);
-  int64_t rows = s.shape(0).has_rank() ? s.shape(0)[0] : kUnknown;
-  if (!s.shape(1).compatible(Shape{rows})) s.bad_shape(1, cat(rows, " lengths, one for each row"));
-  s.output(s.dtype(0), Shape{rows, kUnknown});
-  s.output(s.dtype(1), s.shape(1));
-}).kernel("reference", run_collapse);
+                             s.need_rank(0, 2, 2);
+                             s.need_rank(1, 1, 1);
+                             int64_t rows = s.shape(0).has_rank() ? s.shape(0)[0] : kUnknown;
+                             if (!s.shape(1).compatible(Shape{rows}))
+                               s.bad_shape(1, cat(rows, " lengths, one for each row"));
+                             s.output(s.dtype(0), Shape{rows, kUnknown});
+                             s.output(s.dtype(1), s.shape(1));
+                           })
+                           .kernel("reference", run_collapse);
 
 Status run_unique(Call& c) {
   auto all = ints_of(c.in());
@@ -264,10 +268,11 @@ const Op unique_op = RAW_OP(CTCUniqueLabels)
                          .doc("The different labels of each row, and which of them each label is.")
                          .no_gradient()
                          .infer(+[](Infer& s) {
-  s.need_rank(0, 2, 2);
-  s.output(int64, s.shape());
-  s.output(int32, s.shape());
-}).kernel("reference", run_unique);
+                           s.need_rank(0, 2, 2);
+                           s.output(int64, s.shape());
+                           s.output(int32, s.shape());
+                         })
+                         .kernel("reference", run_unique);
 
 }  // namespace
 

@@ -44,21 +44,22 @@ Status run_isotonic(Call& c) {
       visit_floats(y.dtype(), [&]<class F>(F) {
         parallel_for(rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(1, n)),
                      [&](int64_t begin, int64_t end) {
-          std::vector<double> row(static_cast<size_t>(n));
-          std::vector<Run> runs;
-          for (int64_t r = begin; r < end; ++r) {
-            for (int64_t i = 0; i < n; ++i)
-              row[static_cast<size_t>(i)] =
-                  static_cast<double>(static_cast<float_of<T>>(x.data<T>()[r * n + i]));
-            find_runs(row, runs);
-            int64_t at = r * n;
-            for (size_t k = 0; k < runs.size(); ++k)
-              for (int64_t i = 0; i < runs[k].count; ++i, ++at) {
-                y.mutable_data<F>()[at] = static_cast<F>(static_cast<float_of<F>>(runs[k].mean()));
-                segments.mutable_data<int32_t>()[at] = static_cast<int32_t>(k);
-              }
-          }
-        });
+                       std::vector<double> row(static_cast<size_t>(n));
+                       std::vector<Run> runs;
+                       for (int64_t r = begin; r < end; ++r) {
+                         for (int64_t i = 0; i < n; ++i)
+                           row[static_cast<size_t>(i)] = static_cast<double>(
+                               static_cast<float_of<T>>(x.data<T>()[r * n + i]));
+                         find_runs(row, runs);
+                         int64_t at = r * n;
+                         for (size_t k = 0; k < runs.size(); ++k)
+                           for (int64_t i = 0; i < runs[k].count; ++i, ++at) {
+                             y.mutable_data<F>()[at] =
+                                 static_cast<F>(static_cast<float_of<F>>(runs[k].mean()));
+                             segments.mutable_data<int32_t>()[at] = static_cast<int32_t>(k);
+                           }
+                       }
+                     });
       });
     }
   });
@@ -86,39 +87,41 @@ Status run_means(Call& c) {
   return {};
 }
 
-const Op means_op = RAW_OP(IsotonicRegressionGrad)
-                        .inputs("grad, segments: S")
-                        .dtypes(kFloats)
-                        .dtypes({int32}, "S")
-                        .doc("Means of `grad` over runs of equal numbers in `segments`.")
-                        .infer(+[](Infer& s) {
-  s.need_rank(0, 1);
-  if (!s.shape(1).compatible(s.shape(0))) s.bad_shape(1, cat("shape ", s.shape(0).text()));
-  s.output(s.dtype(), s.shape());
-})
-                        .kernel("reference", run_means)
-                        .gradient(+[](Grad& g) -> Tensors {
-  return {Op(&g.op)(g.dy(), g.x(1)), Tensor()};
-}).keeps("segments");
+const Op means_op =
+    RAW_OP(IsotonicRegressionGrad)
+        .inputs("grad, segments: S")
+        .dtypes(kFloats)
+        .dtypes({int32}, "S")
+        .doc("Means of `grad` over runs of equal numbers in `segments`.")
+        .infer(+[](Infer& s) {
+          s.need_rank(0, 1);
+          if (!s.shape(1).compatible(s.shape(0))) s.bad_shape(1, cat("shape ", s.shape(0).text()));
+          s.output(s.dtype(), s.shape());
+        })
+        .kernel("reference", run_means)
+        .gradient(+[](Grad& g) -> Tensors { return {Op(&g.op)(g.dy(), g.x(1)), Tensor()}; })
+        .keeps("segments");
 
-const Op isotonic_op = RAW_OP(IsotonicRegression)
-                           .inputs("input")
-                           .dtypes(kReals)
-                           .attr("output_dtype", float32)
-                           .outputs("output, segments")
-                           .doc("The nearest rows that never rise, and their runs of equal values.")
-                           .infer(+[](Infer& s) {
-  s.need_rank(0, 1);
-  DType out = s.attr(0).dtype();
-  if (!kFloats.has(out)) s.bad_value("output_dtype", name(out), "a floating dtype");
-  s.output(out, s.shape());
-  s.output(int32, s.shape());
-})
-                           .kernel("reference", run_isotonic)
-                           .gradient(+[](Grad& g) -> Tensors {
-  Tensor means = means_op(g.dy(0), g.y(1));
-  return {is_floating(g.x().dtype()) ? cast(means, g.x().dtype()) : Tensor()};
-}).keeps("segments");
+const Op isotonic_op =
+    RAW_OP(IsotonicRegression)
+        .inputs("input")
+        .dtypes(kReals)
+        .attr("output_dtype", float32)
+        .outputs("output, segments")
+        .doc("The nearest rows that never rise, and their runs of equal values.")
+        .infer(+[](Infer& s) {
+          s.need_rank(0, 1);
+          DType out = s.attr(0).dtype();
+          if (!kFloats.has(out)) s.bad_value("output_dtype", name(out), "a floating dtype");
+          s.output(out, s.shape());
+          s.output(int32, s.shape());
+        })
+        .kernel("reference", run_isotonic)
+        .gradient(+[](Grad& g) -> Tensors {
+          Tensor means = means_op(g.dy(0), g.y(1));
+          return {is_floating(g.x().dtype()) ? cast(means, g.x().dtype()) : Tensor()};
+        })
+        .keeps("segments");
 
 DType result_dtype(DType d) {
   if (d == float32 || d == float16 || d == bfloat16) return d;

@@ -25,19 +25,21 @@ Status run_lrn(Call& c) {
     using W = float_of<T>;
     W bias = static_cast<W>(c.attr(kBias).f()), alpha = static_cast<W>(c.attr(kAlpha).f()),
       beta = static_cast<W>(c.attr(kBeta).f());
-    parallel_for(rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
-                 [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const T* from = x.data<T>() + r * n;
-        T* to = y.mutable_data<T>() + r * n;
-        for (int64_t i = 0; i < n; ++i) {
-          W sum(0);
-          for (int64_t k = std::max<int64_t>(0, i - radius); k < std::min(n, i + radius + 1); ++k)
-            sum += static_cast<W>(from[k]) * static_cast<W>(from[k]);
-          to[i] = static_cast<T>(static_cast<W>(from[i]) * std::pow(bias + alpha * sum, -beta));
-        }
-      }
-    });
+    parallel_for(
+        rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t r = begin; r < end; ++r) {
+            const T* from = x.data<T>() + r * n;
+            T* to = y.mutable_data<T>() + r * n;
+            for (int64_t i = 0; i < n; ++i) {
+              W sum(0);
+              for (int64_t k = std::max<int64_t>(0, i - radius); k < std::min(n, i + radius + 1);
+                   ++k)
+                sum += static_cast<W>(from[k]) * static_cast<W>(from[k]);
+              to[i] = static_cast<T>(static_cast<W>(from[i]) * std::pow(bias + alpha * sum, -beta));
+            }
+          }
+        });
   });
   return {};
 }
@@ -52,32 +54,33 @@ Status run_lrn_grad(Call& c) {
     using W = float_of<T>;
     W bias = static_cast<W>(c.attr(kBias).f()), alpha = static_cast<W>(c.attr(kAlpha).f()),
       beta = static_cast<W>(c.attr(kBeta).f());
-    parallel_for(rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
-                 [&](int64_t begin, int64_t end) {
-      std::vector<W> scaled(static_cast<size_t>(n)), part(static_cast<size_t>(n));
-      auto near = [&](int64_t i, auto&& value) {
-        W sum(0);
-        for (int64_t k = std::max<int64_t>(0, i - radius); k < std::min(n, i + radius + 1); ++k)
-          sum += value(k);
-        return sum;
-      };
-      for (int64_t r = begin; r < end; ++r) {
-        auto at = [&](const Tensor& t, int64_t k) {
-          return static_cast<W>(t.data<T>()[r * n + k]);
-        };
-        for (int64_t i = 0; i < n; ++i) {
-          W norm = bias + alpha * near(i, [&](int64_t k) { return at(x, k) * at(x, k); });
-          auto k = static_cast<size_t>(i);
-          scaled[k] = at(dy, i) * std::pow(norm, -beta);
-          part[k] = scaled[k] * at(x, i) / norm;
-        }
-        for (int64_t i = 0; i < n; ++i) {
-          W sum = near(i, [&](int64_t k) { return part[static_cast<size_t>(k)]; });
-          dx.mutable_data<T>()[r * n + i] =
-              static_cast<T>(scaled[static_cast<size_t>(i)] - 2 * alpha * beta * at(x, i) * sum);
-        }
-      }
-    });
+    parallel_for(
+        rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
+        [&](int64_t begin, int64_t end) {
+          std::vector<W> scaled(static_cast<size_t>(n)), part(static_cast<size_t>(n));
+          auto near = [&](int64_t i, auto&& value) {
+            W sum(0);
+            for (int64_t k = std::max<int64_t>(0, i - radius); k < std::min(n, i + radius + 1); ++k)
+              sum += value(k);
+            return sum;
+          };
+          for (int64_t r = begin; r < end; ++r) {
+            auto at = [&](const Tensor& t, int64_t k) {
+              return static_cast<W>(t.data<T>()[r * n + k]);
+            };
+            for (int64_t i = 0; i < n; ++i) {
+              W norm = bias + alpha * near(i, [&](int64_t k) { return at(x, k) * at(x, k); });
+              auto k = static_cast<size_t>(i);
+              scaled[k] = at(dy, i) * std::pow(norm, -beta);
+              part[k] = scaled[k] * at(x, i) / norm;
+            }
+            for (int64_t i = 0; i < n; ++i) {
+              W sum = near(i, [&](int64_t k) { return part[static_cast<size_t>(k)]; });
+              dx.mutable_data<T>()[r * n + i] = static_cast<T>(scaled[static_cast<size_t>(i)] -
+                                                               2 * alpha * beta * at(x, i) * sum);
+            }
+          }
+        });
   });
   return {};
 }
@@ -106,23 +109,26 @@ Tensor lrn_back(const Tensor& x, const Tensor& dy, const Arg& radius, double bia
 }
 
 // The same as a raw op, for programs that write the gradient themselves.
-const Op grad_op = RAW_OP(LRNGrad)
-                       .inputs("input_grads, input_image, output_image")
-                       .dtypes(kFloats)
-                       .attr("depth_radius", 5)
-                       .attr("bias", 1.0)
-                       .attr("alpha", 1.0)
-                       .attr("beta", 0.5)
-                       .doc("Gradient of LRN.")
-                       .infer(+[](Infer& s) {
-  if (s.attr(kRadius).i() < 0) s.bad_value("depth_radius", cat(s.attr(kRadius).i()), "0 or more");
-  for (int i = 0; i < 3; ++i) {
-    s.need_rank(i, 4, 4);
-    if (!s.shape(i).compatible(s.shape(0)))
-      s.bad_shape(i, cat("shape ", s.shape(0).text(), ", that of `input_grads`"));
-  }
-  s.output(s.dtype(), s.shape(1));
-}).kernel("reference", run_lrn_grad);
+const Op grad_op =
+    RAW_OP(LRNGrad)
+        .inputs("input_grads, input_image, output_image")
+        .dtypes(kFloats)
+        .attr("depth_radius", 5)
+        .attr("bias", 1.0)
+        .attr("alpha", 1.0)
+        .attr("beta", 0.5)
+        .doc("Gradient of LRN.")
+        .infer(+[](Infer& s) {
+          if (s.attr(kRadius).i() < 0)
+            s.bad_value("depth_radius", cat(s.attr(kRadius).i()), "0 or more");
+          for (int i = 0; i < 3; ++i) {
+            s.need_rank(i, 4, 4);
+            if (!s.shape(i).compatible(s.shape(0)))
+              s.bad_shape(i, cat("shape ", s.shape(0).text(), ", that of `input_grads`"));
+          }
+          s.output(s.dtype(), s.shape(1));
+        })
+        .kernel("reference", run_lrn_grad);
 
 }  // namespace
 
@@ -138,15 +144,16 @@ static const Op op =
             "input / (bias + alpha * the sum of squares over the channels within `depth_radius`) "
             "** beta.")
         .infer(+[](Infer& s) {
-  s.need_rank(0, 4, 4);
-  if (s.attr(kRadius).i() < 0) s.bad_value("depth_radius", cat(s.attr(kRadius).i()), "0 or more");
-  s.output(s.dtype(), s.shape());
-})
+          s.need_rank(0, 4, 4);
+          if (s.attr(kRadius).i() < 0)
+            s.bad_value("depth_radius", cat(s.attr(kRadius).i()), "0 or more");
+          s.output(s.dtype(), s.shape());
+        })
         .kernel("reference", run_lrn)
         .gradient(+[](Grad& g) -> Tensors {
-  return {lrn_back(g.x(), g.dy(), g.attr(kRadius), g.attr(kBias).f(), g.attr(kAlpha).f(),
-                   g.attr(kBeta).f())};
-})
+          return {lrn_back(g.x(), g.dy(), g.attr(kRadius), g.attr(kBias).f(), g.attr(kAlpha).f(),
+                           g.attr(kBeta).f())};
+        })
         .keeps("input")
         .samples("uniform(2, 3, 2, 7)",
                  "uniform(1, 2, 3, 5), depth_radius=1, bias=2.0, alpha=0.5, beta=0.75")

@@ -127,13 +127,14 @@ static const Op l2_op = OP(L2Loss, &nn::l2_loss)
                             .dtypes(kFloats)
                             .doc("Half the sum of squares.")
                             .infer(+[](Infer& s) { s.output(s.dtype(), Shape{}); })
-                            .kernel("fold",
-                                    +[](Call& c) -> Status {
-  Dims all;
-  for (int i = 0; i < c.in().rank(); ++i) all.push_back(i);
-  fold(Fold::kHalfSquares, c.in(), all, c.out());
-  return {};
-})
+                            .kernel(
+                                "fold",
+                                +[](Call& c) -> Status {
+                                  Dims all;
+                                  for (int i = 0; i < c.in().rank(); ++i) all.push_back(i);
+                                  fold(Fold::kHalfSquares, c.in(), all, c.out());
+                                  return {};
+                                })
                             .gradient(+[](Grad& g) -> Tensors { return {g.x() * g.dy()}; })
                             .keeps("t")
                             .samples("uniform(3, 4)")

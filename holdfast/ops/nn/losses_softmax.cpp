@@ -164,8 +164,8 @@ Tensor nn::softmax_cross_entropy_with_logits(const In& labels, const In& logits,
   if (!ranks_known({x, l}))
     return deferred("softmax_cross_entropy_with_logits", {l, x}, x.dtype(), Shape::unknown(),
                     [o](std::span<const Tensor> in) {
-      return softmax_cross_entropy_with_logits(in[0], in[1], o);
-    });
+                      return softmax_cross_entropy_with_logits(in[0], in[1], o);
+                    });
   if (x.rank() == 0)
     fail(Code::E1102,
          "softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");
@@ -194,19 +194,19 @@ Tensor nn::softmax_cross_entropy_with_logits(const In& labels, const In& logits,
   return fine.dtype() == x.dtype() ? loss : cast(loss, x.dtype());
 }
 
-static const Op sparse_op = RAW_OP(SparseSoftmaxCrossEntropyWithLogits)
-                                .inputs("features, labels: Tlabels")
-                                .outputs("loss, backprop")
-                                .dtypes(kFloats)
-                                .dtypes(kIndices, "Tlabels")
-                                .doc(
-                                    "Per row -log_softmax(features)[label], and its gradient "
-                                    "softmax(features) - one_hot(label).")
-                                .infer(infer_sparse)
-                                .kernel("rows", run_sparse)
-                                .gradient(+[](Grad& g) -> Tensors {
-  return {features_gradient(g), Tensor()};
-}).keeps("features, backprop");
+static const Op sparse_op =
+    RAW_OP(SparseSoftmaxCrossEntropyWithLogits)
+        .inputs("features, labels: Tlabels")
+        .outputs("loss, backprop")
+        .dtypes(kFloats)
+        .dtypes(kIndices, "Tlabels")
+        .doc(
+            "Per row -log_softmax(features)[label], and its gradient "
+            "softmax(features) - one_hot(label).")
+        .infer(infer_sparse)
+        .kernel("rows", run_sparse)
+        .gradient(+[](Grad& g) -> Tensors { return {features_gradient(g), Tensor()}; })
+        .keeps("features, backprop");
 
 REGISTER(FUNCTION(&nn::sparse_softmax_cross_entropy_with_logits)
              .args("labels: L, logits")
@@ -220,8 +220,8 @@ Tensor nn::sparse_softmax_cross_entropy_with_logits(const In& labels, const In& 
   if (!ranks_known({x, l}))
     return deferred("sparse_softmax_cross_entropy_with_logits", {l, x}, x.dtype(), l.shape(),
                     [](std::span<const Tensor> in) {
-      return sparse_softmax_cross_entropy_with_logits(in[0], in[1]);
-    });
+                      return sparse_softmax_cross_entropy_with_logits(in[0], in[1]);
+                    });
   if (x.rank() == 0)
     fail(Code::E1102,
          "sparse_softmax_cross_entropy_with_logits: `logits` is a scalar, expected rank 1 or more");

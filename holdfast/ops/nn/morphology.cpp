@@ -105,9 +105,9 @@ Status run_dilation(Call& c) {
       for (int64_t b = begin; b < end; ++b)
         largest(w, c.in(0).data<T>(), c.in(1).data<T>(), b,
                 [&](int64_t p, int64_t ch, auto best, int64_t at, int64_t) {
-          to[(b * w.positions() + p) * w.channels + ch] =
-              at < 0 ? least<T>() : static_cast<T>(best);
-        });
+                  to[(b * w.positions() + p) * w.channels + ch] =
+                      at < 0 ? least<T>() : static_cast<T>(best);
+                });
     });
   });
   return {};
@@ -127,11 +127,11 @@ Status run_back(Call& c) {
     for (int64_t b = 0; b < w.batch; ++b)
       largest(w, c.in(0).data<T>(), c.in(1).data<T>(), b,
               [&](int64_t p, int64_t ch, auto, int64_t at, int64_t tap) {
-        if (at < 0) return;
-        int64_t cell = to_filter ? tap : b * w.in_positions() * w.channels + at;
-        sums[static_cast<size_t>(cell)] +=
-            static_cast<W>(dy[(b * w.positions() + p) * w.channels + ch]);
-      });
+                if (at < 0) return;
+                int64_t cell = to_filter ? tap : b * w.in_positions() * w.channels + at;
+                sums[static_cast<size_t>(cell)] +=
+                    static_cast<W>(dy[(b * w.positions() + p) * w.channels + ch]);
+              });
     for (int64_t i = 0; i < out.size(); ++i) to[i] = static_cast<T>(sums[static_cast<size_t>(i)]);
   });
   return {};
@@ -162,9 +162,10 @@ const Op dilation_op =
         .infer(infer_dilation)
         .kernel("reference", run_dilation)
         .gradient(+[](Grad& g) -> Tensors {
-  return {g.wants(0) ? input_op({g.x(0), g.x(1), g.dy()}, g.attrs()) : Tensor(),
-          g.wants(1) ? filter_op({g.x(0), g.x(1), g.dy()}, g.attrs()) : Tensor()};
-}).keeps("input, filter");
+          return {g.wants(0) ? input_op({g.x(0), g.x(1), g.dy()}, g.attrs()) : Tensor(),
+                  g.wants(1) ? filter_op({g.x(0), g.x(1), g.dy()}, g.attrs()) : Tensor()};
+        })
+        .keeps("input, filter");
 
 void need_nhwc(const char* function, const std::string& data_format) {
   if (data_format != "NHWC")

@@ -313,10 +313,11 @@ static const Op forward_op =
         .infer(infer_forward)
         .kernel("channels", forward)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensors d = backward_op.many({g.dy(), g.x(0), g.x(1), g.y(3), g.y(4), g.y(5)},
-                               {g.attr(0).f(), g.attr(2).s(), g.attr(3).b()});
-  return {d[0], d[1], d[2], Tensor(), Tensor()};
-}).keeps("x, scale, reserve_space_1, reserve_space_2, reserve_space_3");
+          Tensors d = backward_op.many({g.dy(), g.x(0), g.x(1), g.y(3), g.y(4), g.y(5)},
+                                       {g.attr(0).f(), g.attr(2).s(), g.attr(3).b()});
+          return {d[0], d[1], d[2], Tensor(), Tensor()};
+        })
+        .keeps("x, scale, reserve_space_1, reserve_space_2, reserve_space_3");
 
 REGISTER(FUNCTION(&nn::fused_batch_norm)
              .args("x, scale: U, offset: U")

@@ -144,19 +144,21 @@ static const Op backward_op =
         .kernel("rows", backward)
         .gradient(backward_gradient);
 
-static const Op forward_op = RAW_OP(LayerNorm)
-                                 .inputs("x, scale, offset")
-                                 .outputs("output, mean, inverse")
-                                 .attr("epsilon", 0.001)
-                                 .dtypes({float32, float64})
-                                 .doc(
-                                     "Rows over `scale`'s axes brought to mean 0 and variance 1, "
-                                     "times `scale`, plus `offset`.")
-                                 .infer(infer_forward)
-                                 .kernel("rows", forward)
-                                 .gradient(+[](Grad& g) -> Tensors {
-  return backward_op.many({g.dy(), g.x(0), g.x(1), g.y(1), g.y(2)});
-}).keeps("x, scale, mean, inverse");
+static const Op forward_op =
+    RAW_OP(LayerNorm)
+        .inputs("x, scale, offset")
+        .outputs("output, mean, inverse")
+        .attr("epsilon", 0.001)
+        .dtypes({float32, float64})
+        .doc(
+            "Rows over `scale`'s axes brought to mean 0 and variance 1, "
+            "times `scale`, plus `offset`.")
+        .infer(infer_forward)
+        .kernel("rows", forward)
+        .gradient(+[](Grad& g) -> Tensors {
+          return backward_op.many({g.dy(), g.x(0), g.x(1), g.y(1), g.y(2)});
+        })
+        .keeps("x, scale, mean, inverse");
 
 REGISTER(FUNCTION(&nn::layer_normalization)
              .args("x, scale, offset")

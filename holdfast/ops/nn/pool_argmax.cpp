@@ -108,16 +108,18 @@ const Op to_image_op =
         .infer(+[](Infer& s) { infer_follow(s, true); })
         .kernel("reference", run_to_image)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), from_image_op({g.x(0), g.dy(), g.x(2)}, g.attrs()), Tensor()};
-}).keeps("input, argmax");
+          return {Tensor(), from_image_op({g.x(0), g.dy(), g.x(2)}, g.attrs()), Tensor()};
+        })
+        .keeps("input, argmax");
 const Op from_image_op =
     follow_attrs(RAW_OP(MaxPoolGradGradWithArgmax)
                      .doc("Elements of `grad` at the places that `argmax` names."))
         .infer(+[](Infer& s) { infer_follow(s, false); })
         .kernel("reference", run_from_image)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), to_image_op({g.x(0), g.dy(), g.x(2)}, g.attrs()), Tensor()};
-}).keeps("input, argmax");
+          return {Tensor(), to_image_op({g.x(0), g.dy(), g.x(2)}, g.attrs()), Tensor()};
+        })
+        .keeps("input, argmax");
 
 static const Op argmax_op = RAW_OP(MaxPoolWithArgmax)
                                 .inputs("input")
@@ -132,9 +134,11 @@ static const Op argmax_op = RAW_OP(MaxPoolWithArgmax)
                                 .infer(infer_argmax)
                                 .kernel("channels", run_max_pool_with_argmax)
                                 .gradient(+[](Grad& g) -> Tensors {
-  return {to_image_op({g.x(), g.dy(0), g.y(1)}, {g.attr(kKsize), g.attr(kStrides_),
-                                                 g.attr(kPadding_), g.attr(kIncludeBatch)})};
-}).keeps("input, argmax");
+                                  return {to_image_op({g.x(), g.dy(0), g.y(1)},
+                                                      {g.attr(kKsize), g.attr(kStrides_),
+                                                       g.attr(kPadding_), g.attr(kIncludeBatch)})};
+                                })
+                                .keeps("input, argmax");
 
 REGISTER(FUNCTION(&max_pool_with_argmax)
              .args("input, ksize, strides, padding")

@@ -65,22 +65,22 @@ void backward(const Window& w, const T* dy, T* image) {
   };
   parallel_for(w.batch * w.in_positions(), grain_for(w.cells() * n),
                [&](int64_t begin, int64_t end) {
-    std::vector<W> sum(static_cast<size_t>(n));
-    for (int64_t p = begin; p < end; ++p) {
-      int64_t b = p / w.in_positions();
-      Range rd = readers(w, 0, p / area % w.in[0]), rh = readers(w, 1, p / w.in[2] % w.in[1]),
-            rw = readers(w, 2, p % w.in[2]);
-      std::fill(sum.begin(), sum.end(), W(0));
-      for (int64_t d = rd.begin; d < rd.end; ++d)
-        for (int64_t h = rh.begin; h < rh.end; ++h)
-          for (int64_t x = rw.begin; x < rw.end; ++x)
-            loops.add(dy + (((b * w.out[0] + d) * w.out[1] + h) * w.out[2] + x) * n,
-                      W(1) / static_cast<W>(cells(0, d) * cells(1, h) * cells(2, x)), sum.data(),
-                      n);
-      for (int64_t c = 0; c < n; ++c)
-        image[p * n + c] = static_cast<T>(sum[static_cast<size_t>(c)]);
-    }
-  });
+                 std::vector<W> sum(static_cast<size_t>(n));
+                 for (int64_t p = begin; p < end; ++p) {
+                   int64_t b = p / w.in_positions();
+                   Range rd = readers(w, 0, p / area % w.in[0]),
+                         rh = readers(w, 1, p / w.in[2] % w.in[1]), rw = readers(w, 2, p % w.in[2]);
+                   std::fill(sum.begin(), sum.end(), W(0));
+                   for (int64_t d = rd.begin; d < rd.end; ++d)
+                     for (int64_t h = rh.begin; h < rh.end; ++h)
+                       for (int64_t x = rw.begin; x < rw.end; ++x)
+                         loops.add(dy + (((b * w.out[0] + d) * w.out[1] + h) * w.out[2] + x) * n,
+                                   W(1) / static_cast<W>(cells(0, d) * cells(1, h) * cells(2, x)),
+                                   sum.data(), n);
+                   for (int64_t c = 0; c < n; ++c)
+                     image[p * n + c] = static_cast<T>(sum[static_cast<size_t>(c)]);
+                 }
+               });
 }
 
 }  // namespace

@@ -232,11 +232,12 @@ const Op max_grad_op =
         .attr("overlapping", false)
         .doc("Gradient of FractionalMaxPool: it goes to the first of the largest elements.")
         .infer(+[](Infer& s) {
-  s.need_rank(0, 4, 4);
-  need_maps(s, 2, s.shape());
-  if (!s.shape(1).compatible(s.shape(2))) s.bad_shape(1, cat("shape ", s.shape(2).text()));
-  s.output(s.dtype(), s.shape());
-}).kernel("reference", run_back<false>);
+          s.need_rank(0, 4, 4);
+          need_maps(s, 2, s.shape());
+          if (!s.shape(1).compatible(s.shape(2))) s.bad_shape(1, cat("shape ", s.shape(2).text()));
+          s.output(s.dtype(), s.shape());
+        })
+        .kernel("reference", run_back<false>);
 
 const Op avg_grad_op =
     RAW_OP(FractionalAvgPoolGrad)
@@ -248,29 +249,33 @@ const Op avg_grad_op =
         .attr("overlapping", false)
         .doc("Gradient of FractionalAvgPool: it is spread over each window.")
         .infer(+[](Infer& s) {
-  s.need_rank(0, 1, 1);
-  auto sizes = s.ints(0);
-  if (sizes && sizes->size() != 4)
-    s.bad_value("orig_input_tensor_shape", Shape(*sizes).text(), "four sizes");
-  for (int64_t d : sizes.value_or(Dims{}))
-    if (d < 0) s.bad_value("orig_input_tensor_shape", Shape(*sizes).text(), "sizes of 0 or more");
-  Shape image = sizes ? Shape(*sizes) : Shape::of_rank(4);
-  need_maps(s, 1, image);
-  s.output(s.dtype(1), image);
-}).kernel("reference", run_back<true>);
+          s.need_rank(0, 1, 1);
+          auto sizes = s.ints(0);
+          if (sizes && sizes->size() != 4)
+            s.bad_value("orig_input_tensor_shape", Shape(*sizes).text(), "four sizes");
+          for (int64_t d : sizes.value_or(Dims{}))
+            if (d < 0)
+              s.bad_value("orig_input_tensor_shape", Shape(*sizes).text(), "sizes of 0 or more");
+          Shape image = sizes ? Shape(*sizes) : Shape::of_rank(4);
+          need_maps(s, 1, image);
+          s.output(s.dtype(1), image);
+        })
+        .kernel("reference", run_back<true>);
 
 const Op max_op =
     described(RAW_OP(FractionalMaxPool).doc("Largest element under windows of two sizes."))
         .kernel("reference", run_fractional<false>)
         .gradient(+[](Grad& g) -> Tensors {
-  return {max_grad_op({g.x(), g.y(0), g.dy(0), g.y(1), g.y(2)}, {g.attr(kOverlapping)})};
-}).keeps("value, output, row_pooling_sequence, col_pooling_sequence");
+          return {max_grad_op({g.x(), g.y(0), g.dy(0), g.y(1), g.y(2)}, {g.attr(kOverlapping)})};
+        })
+        .keeps("value, output, row_pooling_sequence, col_pooling_sequence");
 const Op avg_op =
     described(RAW_OP(FractionalAvgPool).doc("Mean of the elements under windows of two sizes."))
         .kernel("reference", run_fractional<true>)
         .gradient(+[](Grad& g) -> Tensors {
-  return {avg_grad_op({sizes_of(g.x()), g.dy(0), g.y(1), g.y(2)}, {g.attr(kOverlapping)})};
-}).keeps("row_pooling_sequence, col_pooling_sequence");
+          return {avg_grad_op({sizes_of(g.x()), g.dy(0), g.y(1), g.y(2)}, {g.attr(kOverlapping)})};
+        })
+        .keeps("row_pooling_sequence, col_pooling_sequence");
 
 std::tuple<Tensor, Tensor, Tensor> run(const char* function, const Op& op, const In& value,
                                        const std::vector<double>& ratio,

@@ -136,39 +136,39 @@ void backward(const Window& w, const T* image, const T* dy, T* dx) {
   std::vector<int64_t> unseen = overlap ? std::vector<int64_t>() : unseen_cells(w);
   parallel_for(w.batch * blocks, grain_for(w.positions() * w.cells() * std::min(n, kBlock)),
                [&](int64_t begin, int64_t end) {
-    Finder<T> finder(w, std::min(n, kBlock));
-    std::vector<W> sums(std::is_same_v<W, T> ? 0
-                                             : static_cast<size_t>(cells * std::min(n, kBlock)));
-    for (int64_t piece = begin; piece < end; ++piece) {
-      int64_t b = piece / blocks, from = piece % blocks * kBlock,
-              count = std::min(kBlock, n - from);
-      const T* x = image + b * cells * n + from;
-      const T* up = dy + b * w.positions() * n + from;
-      T* to = dx + b * cells * n + from;
-      if constexpr (std::is_same_v<W, T>) {
-        auto clear = [&](int64_t cell) {
-          std::memset(to + cell * n, 0, static_cast<size_t>(count) * sizeof(T));
-        };
-        if (overlap)
-          for (int64_t i = 0; i < cells; ++i) clear(i);
-        for (int64_t cell : unseen) clear(cell);
-        for (int64_t o = 0; o < w.positions(); ++o) {
-          finder.find(x, o, count);
-          if (!overlap) finder.clear(to, n, count);
-          finder.give(up + o * n, to, n, count);
-        }
-      } else {
-        std::fill(sums.begin(), sums.end(), W(0));
-        for (int64_t o = 0; o < w.positions(); ++o) {
-          finder.find(x, o, count);
-          finder.give(up + o * n, sums.data(), count, count);
-        }
-        for (int64_t i = 0; i < cells; ++i)
-          for (int64_t c = 0; c < count; ++c)
-            to[i * n + c] = static_cast<T>(sums[static_cast<size_t>(i * count + c)]);
-      }
-    }
-  });
+                 Finder<T> finder(w, std::min(n, kBlock));
+                 std::vector<W> sums(
+                     std::is_same_v<W, T> ? 0 : static_cast<size_t>(cells * std::min(n, kBlock)));
+                 for (int64_t piece = begin; piece < end; ++piece) {
+                   int64_t b = piece / blocks, from = piece % blocks * kBlock,
+                           count = std::min(kBlock, n - from);
+                   const T* x = image + b * cells * n + from;
+                   const T* up = dy + b * w.positions() * n + from;
+                   T* to = dx + b * cells * n + from;
+                   if constexpr (std::is_same_v<W, T>) {
+                     auto clear = [&](int64_t cell) {
+                       std::memset(to + cell * n, 0, static_cast<size_t>(count) * sizeof(T));
+                     };
+                     if (overlap)
+                       for (int64_t i = 0; i < cells; ++i) clear(i);
+                     for (int64_t cell : unseen) clear(cell);
+                     for (int64_t o = 0; o < w.positions(); ++o) {
+                       finder.find(x, o, count);
+                       if (!overlap) finder.clear(to, n, count);
+                       finder.give(up + o * n, to, n, count);
+                     }
+                   } else {
+                     std::fill(sums.begin(), sums.end(), W(0));
+                     for (int64_t o = 0; o < w.positions(); ++o) {
+                       finder.find(x, o, count);
+                       finder.give(up + o * n, sums.data(), count, count);
+                     }
+                     for (int64_t i = 0; i < cells; ++i)
+                       for (int64_t c = 0; c < count; ++c)
+                         to[i * n + c] = static_cast<T>(sums[static_cast<size_t>(i * count + c)]);
+                   }
+                 }
+               });
 }
 
 // Calls `f(output, channel, index in the batch entry, largest)` for all outputs.

@@ -32,8 +32,9 @@ const Op max_pool_op =
         .infer(infer_pool)
         .kernel("channels", run_max_pool)
         .gradient(+[](Grad& g) -> Tensors {
-  return {max_pool_grad_op({g.x(), g.y(), g.dy()}, g.attrs())};
-}).keeps("input, output");
+          return {max_pool_grad_op({g.x(), g.y(), g.dy()}, g.attrs())};
+        })
+        .keeps("input, output");
 const Op max_pool_grad_op =
     pool_attrs(RAW_OP(MaxPoolGrad)
                    .inputs("orig_input, orig_output, grad")
@@ -45,20 +46,23 @@ const Op max_pool_grad_op =
         .kernel("channels", run_max_pool_grad)
         .overwrites(image_unless_windows_overlap)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), Tensor(), max_pool_grad_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
-}).keeps("orig_input, orig_output");
-const Op max_pool_grad_grad_op = pool_attrs(RAW_OP(MaxPoolGradGrad)
-                                                .inputs("orig_input, orig_output, grad")
-                                                .dtypes(kReals)
-                                                .doc("Elements of `grad` from the places where "
-                                                     "MaxPool found the largest of `orig_input`."),
-                                            "NHWC")
-                                     .attr("explicit_paddings", Ints())
-                                     .infer(infer_max_pool_grad_grad)
-                                     .kernel("channels", run_max_pool_grad_grad)
-                                     .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), Tensor(), max_pool_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
-}).keeps("orig_input, orig_output");
+          return {Tensor(), Tensor(), max_pool_grad_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
+        })
+        .keeps("orig_input, orig_output");
+const Op max_pool_grad_grad_op =
+    pool_attrs(RAW_OP(MaxPoolGradGrad)
+                   .inputs("orig_input, orig_output, grad")
+                   .dtypes(kReals)
+                   .doc("Elements of `grad` from the places where "
+                        "MaxPool found the largest of `orig_input`."),
+               "NHWC")
+        .attr("explicit_paddings", Ints())
+        .infer(infer_max_pool_grad_grad)
+        .kernel("channels", run_max_pool_grad_grad)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {Tensor(), Tensor(), max_pool_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
+        })
+        .keeps("orig_input, orig_output");
 
 const Op max_pool3d_op =
     pool_attrs(
@@ -67,8 +71,9 @@ const Op max_pool3d_op =
         .infer(infer_pool)
         .kernel("channels", run_max_pool)
         .gradient(+[](Grad& g) -> Tensors {
-  return {max_pool3d_grad_op({g.x(), g.y(), g.dy()}, g.attrs())};
-}).keeps("input, output");
+          return {max_pool3d_grad_op({g.x(), g.y(), g.dy()}, g.attrs())};
+        })
+        .keeps("input, output");
 const Op max_pool3d_grad_op =
     pool_attrs(RAW_OP(MaxPool3DGrad)
                    .inputs("orig_input, orig_output, grad")
@@ -79,8 +84,9 @@ const Op max_pool3d_grad_op =
         .kernel("channels", run_max_pool_grad)
         .overwrites(image_unless_windows_overlap)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), Tensor(), max_pool3d_grad_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
-}).keeps("orig_input, orig_output");
+          return {Tensor(), Tensor(), max_pool3d_grad_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
+        })
+        .keeps("orig_input, orig_output");
 const Op max_pool3d_grad_grad_op =
     pool_attrs(RAW_OP(MaxPool3DGradGrad)
                    .inputs("orig_input, orig_output, grad")
@@ -91,8 +97,9 @@ const Op max_pool3d_grad_grad_op =
         .infer(infer_max_pool_grad_grad)
         .kernel("channels", run_max_pool_grad_grad)
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), Tensor(), max_pool3d_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
-}).keeps("orig_input, orig_output");
+          return {Tensor(), Tensor(), max_pool3d_grad_op({g.x(0), g.x(1), g.dy()}, g.attrs())};
+        })
+        .keeps("orig_input, orig_output");
 
 const Op avg_pool_op = pool_attrs(RAW_OP(AvgPool).inputs("value").dtypes(kFloats).doc(
                                       "Mean of the elements under each window."),
@@ -100,26 +107,28 @@ const Op avg_pool_op = pool_attrs(RAW_OP(AvgPool).inputs("value").dtypes(kFloats
                            .infer(infer_pool)
                            .kernel("channels", run_avg_pool)
                            .gradient(+[](Grad& g) -> Tensors {
-  return {avg_pool_grad_op({sizes_of(g.x()), g.dy()}, g.attrs())};
-}).keeps("");
-const Op avg_pool_grad_op = pool_attrs(RAW_OP(AvgPoolGrad)
-                                           .inputs("orig_input_shape: Tidx!, grad")
-                                           .dtypes(kFloats)
-                                           .doc("Gradient of AvgPool."),
-                                       "NHWC")
-                                .infer(infer_avg_pool_grad)
-                                .kernel("channels", run_avg_pool_grad)
-                                .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), avg_pool_op({g.dy()}, g.attrs())};
-}).keeps("");
+                             return {avg_pool_grad_op({sizes_of(g.x()), g.dy()}, g.attrs())};
+                           })
+                           .keeps("");
+const Op avg_pool_grad_op =
+    pool_attrs(RAW_OP(AvgPoolGrad)
+                   .inputs("orig_input_shape: Tidx!, grad")
+                   .dtypes(kFloats)
+                   .doc("Gradient of AvgPool."),
+               "NHWC")
+        .infer(infer_avg_pool_grad)
+        .kernel("channels", run_avg_pool_grad)
+        .gradient(+[](Grad& g) -> Tensors { return {Tensor(), avg_pool_op({g.dy()}, g.attrs())}; })
+        .keeps("");
 const Op avg_pool3d_op = pool_attrs(RAW_OP(AvgPool3D).inputs("input").dtypes(kFloats).doc(
                                         "Mean of the elements under each window."),
                                     "NDHWC")
                              .infer(infer_pool)
                              .kernel("channels", run_avg_pool)
                              .gradient(+[](Grad& g) -> Tensors {
-  return {avg_pool3d_grad_op({sizes_of(g.x()), g.dy()}, g.attrs())};
-}).keeps("");
+                               return {avg_pool3d_grad_op({sizes_of(g.x()), g.dy()}, g.attrs())};
+                             })
+                             .keeps("");
 const Op avg_pool3d_grad_op = pool_attrs(RAW_OP(AvgPool3DGrad)
                                              .inputs("orig_input_shape: Tidx!, grad")
                                              .dtypes(kFloats)
@@ -128,7 +137,8 @@ const Op avg_pool3d_grad_op = pool_attrs(RAW_OP(AvgPool3DGrad)
                                   .infer(infer_avg_pool_grad)
                                   .kernel("channels", run_avg_pool_grad)
                                   .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), avg_pool3d_op({g.dy()}, g.attrs())};
-}).keeps("");
+                                    return {Tensor(), avg_pool3d_op({g.dy()}, g.attrs())};
+                                  })
+                                  .keeps("");
 
 }  // namespace holdfast::nn

@@ -55,43 +55,51 @@ Builder& described(Builder& b, const char* inputs) {
 
 extern const Op grad2_op, grad_grad2_op;
 
-const Op pool2_op = described(RAW_OP(MaxPoolV2).doc("MaxPool whose window comes as tensors."),
-                              "input, ksize: K!, strides: K!")
-                        .infer(+[](Infer& s) { s.output(s.dtype(), pooled(s, 1)); })
-                        .kernel("plain", +[](Call& c) { return run_as(max_pool_op, c, 1); })
-                        .gradient(+[](Grad& g) -> Tensors {
-  return {grad2_op({g.x(0), g.y(), g.dy(), g.x(1), g.x(2)}, g.attrs()), Tensor(), Tensor()};
-}).keeps("input, ksize, strides, output");
+const Op pool2_op =
+    described(RAW_OP(MaxPoolV2).doc("MaxPool whose window comes as tensors."),
+              "input, ksize: K!, strides: K!")
+        .infer(+[](Infer& s) { s.output(s.dtype(), pooled(s, 1)); })
+        .kernel(
+            "plain", +[](Call& c) { return run_as(max_pool_op, c, 1); })
+        .gradient(+[](Grad& g) -> Tensors {
+          return {grad2_op({g.x(0), g.y(), g.dy(), g.x(1), g.x(2)}, g.attrs()), Tensor(), Tensor()};
+        })
+        .keeps("input, ksize, strides, output");
 
 const Op grad2_op =
     described(RAW_OP(MaxPoolGradV2).doc("MaxPoolGrad whose window comes as tensors."),
               "orig_input, orig_output, grad, ksize: K!, strides: K!")
         .infer(+[](Infer& s) {
-  Shape small = pooled(s, 3);
-  need(s, 1, small);
-  need(s, 2, small);
-  s.output(s.dtype(), s.shape());
-})
-        .kernel("plain", +[](Call& c) { return run_as(max_pool_grad_op, c, 3); })
+          Shape small = pooled(s, 3);
+          need(s, 1, small);
+          need(s, 2, small);
+          s.output(s.dtype(), s.shape());
+        })
+        .kernel(
+            "plain", +[](Call& c) { return run_as(max_pool_grad_op, c, 3); })
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), Tensor(), grad_grad2_op({g.x(0), g.x(1), g.dy(), g.x(3), g.x(4)}, g.attrs()),
-          Tensor(), Tensor()};
-}).keeps("orig_input, orig_output, ksize, strides");
+          return {Tensor(), Tensor(),
+                  grad_grad2_op({g.x(0), g.x(1), g.dy(), g.x(3), g.x(4)}, g.attrs()), Tensor(),
+                  Tensor()};
+        })
+        .keeps("orig_input, orig_output, ksize, strides");
 
 const Op grad_grad2_op =
     described(RAW_OP(MaxPoolGradGradV2).doc("MaxPoolGradGrad whose window comes as tensors."),
               "orig_input, orig_output, grad, ksize: K!, strides: K!")
         .infer(+[](Infer& s) {
-  Shape small = pooled(s, 3);
-  need(s, 1, small);
-  need(s, 2, s.shape());
-  s.output(s.dtype(), small);
-})
-        .kernel("plain", +[](Call& c) { return run_as(max_pool_grad_grad_op, c, 3); })
+          Shape small = pooled(s, 3);
+          need(s, 1, small);
+          need(s, 2, s.shape());
+          s.output(s.dtype(), small);
+        })
+        .kernel(
+            "plain", +[](Call& c) { return run_as(max_pool_grad_grad_op, c, 3); })
         .gradient(+[](Grad& g) -> Tensors {
-  return {Tensor(), Tensor(), grad2_op({g.x(0), g.x(1), g.dy(), g.x(3), g.x(4)}, g.attrs()),
-          Tensor(), Tensor()};
-}).keeps("orig_input, orig_output, ksize, strides");
+          return {Tensor(), Tensor(), grad2_op({g.x(0), g.x(1), g.dy(), g.x(3), g.x(4)}, g.attrs()),
+                  Tensor(), Tensor()};
+        })
+        .keeps("orig_input, orig_output, ksize, strides");
 
 }  // namespace
 }  // namespace holdfast::nn

@@ -110,10 +110,11 @@ static const Op softmax_gradient_op =
         .infer(infer_gradient)
         .kernel("rows", run_gradient<false>)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor u = g.dy(), dy = g.x(0), y = g.x(1);
-  return {g.wants(0) ? (u - row_sum(u * y)) * y : Tensor(),
-          g.wants(1) ? u * (dy - row_sum(dy * y)) - dy * row_sum(u * y) : Tensor()};
-}).keeps("dy, output");
+          Tensor u = g.dy(), dy = g.x(0), y = g.x(1);
+          return {g.wants(0) ? (u - row_sum(u * y)) * y : Tensor(),
+                  g.wants(1) ? u * (dy - row_sum(dy * y)) - dy * row_sum(u * y) : Tensor()};
+        })
+        .keeps("dy, output");
 
 static const Op softmax_op =
     OP(Softmax, &nn::softmax)
@@ -143,10 +144,11 @@ static const Op log_softmax_gradient_op =
         .infer(infer_gradient)
         .kernel("rows", run_gradient<true>)
         .gradient(+[](Grad& g) -> Tensors {
-  Tensor u = g.dy(), soft = exp(g.x(1));
-  return {g.wants(0) ? u - row_sum(u * soft) : Tensor(),
-          g.wants(1) ? -(u * soft * row_sum(g.x(0))) : Tensor()};
-}).keeps("dy, output");
+          Tensor u = g.dy(), soft = exp(g.x(1));
+          return {g.wants(0) ? u - row_sum(u * soft) : Tensor(),
+                  g.wants(1) ? -(u * soft * row_sum(g.x(0))) : Tensor()};
+        })
+        .keeps("dy, output");
 
 static const Op log_softmax_op =
     OP(LogSoftmax, &nn::log_softmax)

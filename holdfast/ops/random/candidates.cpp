@@ -60,19 +60,20 @@ struct Sampler {
 
 Sampler uniform_sampler(int64_t range) {
   const auto each = static_cast<float>(1.0 / static_cast<double>(range));
-  return {[range](Words& w) {
-    return static_cast<int64_t>(w.below64(static_cast<uint64_t>(range)));
-  }, [each](int64_t) { return each; }};
+  return {
+      [range](Words& w) { return static_cast<int64_t>(w.below64(static_cast<uint64_t>(range))); },
+      [each](int64_t) { return each; }};
 }
 
 Sampler log_uniform_sampler(int64_t range) {
   const double log_range = std::log1p(static_cast<double>(range));
   return {[=](Words& w) {
-    return (static_cast<int64_t>(std::exp(w.uniform() * log_range)) - 1) % range;
-  }, [=](int64_t c) {
-    const auto x = static_cast<double>(c);
-    return static_cast<float>(std::log((x + 2) / (x + 1)) / log_range);
-  }};
+            return (static_cast<int64_t>(std::exp(w.uniform() * log_range)) - 1) % range;
+          },
+          [=](int64_t c) {
+            const auto x = static_cast<double>(c);
+            return static_cast<float>(std::log((x + 2) / (x + 1)) / log_range);
+          }};
 }
 
 // Attributes: seed, seed2, num_true, num_sampled, unique, range_max.

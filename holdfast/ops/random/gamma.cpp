@@ -134,9 +134,8 @@ static const Op gamma_op =
         .stateful()
         .infer(+[](Infer& s) { s.output(s.dtype(1), shape_before(s, 0, 1)); })
         .kernel("philox", run_gamma)
-        .gradient(+[](Grad& g) -> Tensors {
-  return gradient_by_alpha(g, 1);
-}).keeps("alpha, output");
+        .gradient(+[](Grad& g) -> Tensors { return gradient_by_alpha(g, 1); })
+        .keeps("alpha, output");
 
 static const Op gamma_v2 =
     RAW_OP(StatelessRandomGammaV2)
@@ -144,30 +143,32 @@ static const Op gamma_v2 =
         .inputs("shape: T!, seed: Tseed!, alpha")
         .dtypes(kGammaTypes)
         .infer(+[](Infer& s) {
-  need_seed(s, 1);
-  s.output(s.dtype(2), shape_ending(s, 0, s.shape(2)));
-})
-        .kernel("philox", +[](Call& c) -> Status {
-  return gamma_into(philox_of_seed(c.in(1)), c.in(2), c.out());
-}).gradient(+[](Grad& g) -> Tensors {
-  return gradient_by_alpha(g, 2);
-}).keeps("alpha, output");
+          need_seed(s, 1);
+          s.output(s.dtype(2), shape_ending(s, 0, s.shape(2)));
+        })
+        .kernel(
+            "philox",
+            +[](Call& c) -> Status {
+              return gamma_into(philox_of_seed(c.in(1)), c.in(2), c.out());
+            })
+        .gradient(+[](Grad& g) -> Tensors { return gradient_by_alpha(g, 2); })
+        .keeps("alpha, output");
 
-static const Op gamma_v3 = RAW_OP(StatelessRandomGammaV3)
-                               .doc(
-                                   "Gamma with scale 1, a pure function of key and counter; "
-                                   "`shape` ends with that of `alpha`.")
-                               .inputs("shape: shape_dtype!, key: K, counter: K, alg: A!, alpha")
-                               .dtypes({uint64}, "K")
-                               .dtypes(kGammaTypes)
-                               .infer(+[](Infer& s) {
-  need_key_counter(s, 1);
-  s.output(s.dtype(4), shape_ending(s, 0, s.shape(4)));
-})
-                               .kernel("philox", run_v3)
-                               .gradient(+[](Grad& g) -> Tensors {
-  return gradient_by_alpha(g, 4);
-}).keeps("alpha, output");
+static const Op gamma_v3 =
+    RAW_OP(StatelessRandomGammaV3)
+        .doc(
+            "Gamma with scale 1, a pure function of key and counter; "
+            "`shape` ends with that of `alpha`.")
+        .inputs("shape: shape_dtype!, key: K, counter: K, alg: A!, alpha")
+        .dtypes({uint64}, "K")
+        .dtypes(kGammaTypes)
+        .infer(+[](Infer& s) {
+          need_key_counter(s, 1);
+          s.output(s.dtype(4), shape_ending(s, 0, s.shape(4)));
+        })
+        .kernel("philox", run_v3)
+        .gradient(+[](Grad& g) -> Tensors { return gradient_by_alpha(g, 4); })
+        .keeps("alpha, output");
 
 // What both public functions do around the op: alpha broadcast, the result scaled and kept
 // positive.

@@ -113,13 +113,14 @@ static const Op stateless_poisson_op =
         .attr("dtype")
         .no_gradient()
         .infer(+[](Infer& s) {
-  need_seed(s, 1);
-  s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 0, s.shape(2)));
-})
-        .kernel("philox",
-                +[](Call& c) -> Status {
-  return poisson_into(philox_of_seed(c.in(1)), c.in(2), c.out());
-})
+          need_seed(s, 1);
+          s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 0, s.shape(2)));
+        })
+        .kernel(
+            "philox",
+            +[](Call& c) -> Status {
+              return poisson_into(philox_of_seed(c.in(1)), c.in(2), c.out());
+            })
         .samples("[3, 2], [1, 2], [2.0, 30.0]")
         .reference("np.array([[3, 45], [4, 25], [3, 35]], np.int32)");
 Tensor stateless_poisson(const Sizes& shape, const In& seed, const In& lam,

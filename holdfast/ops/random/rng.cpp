@@ -169,12 +169,13 @@ const Op stateful_int =
         .stateful()
         .no_gradient()
         .infer(+[](Infer& s) {
-  need_state(s);
-  need_scalar(s, 1);
-  need_scalar(s, 3);
-  need_scalar(s, 4);
-  s.output(s.dtype(3), named_shape(s, 2));
-}).kernel("philox", run_stateful_int);
+          need_state(s);
+          need_scalar(s, 1);
+          need_scalar(s, 3);
+          need_scalar(s, 4);
+          s.output(s.dtype(3), named_shape(s, 2));
+        })
+        .kernel("philox", run_stateful_int);
 const Op stateful_binomial =
     RAW_OP(StatefulRandomBinomial)
         .doc("Successes among `counts` trials from a Generator's state, which moves on.")
@@ -185,10 +186,11 @@ const Op stateful_binomial =
         .stateful()
         .no_gradient()
         .infer(+[](Infer& s) {
-  need_state(s);
-  need_scalar(s, 1);
-  s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 2, binomial_parameters(s, 3)));
-}).kernel("philox", run_binomial);
+          need_state(s);
+          need_scalar(s, 1);
+          s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 2, binomial_parameters(s, 3)));
+        })
+        .kernel("philox", run_binomial);
 
 const Op rng_read_and_skip =
     RAW_OP(RngReadAndSkip)
@@ -200,11 +202,12 @@ const Op rng_read_and_skip =
         .stateful()
         .no_gradient()
         .infer(+[](Infer& s) {
-  need_state(s);
-  need_scalar(s, 1);
-  need_scalar(s, 2);
-  s.output(int64, variable_state(s.input(0))->shape);
-}).kernel("philox", run_read_and_skip);
+          need_state(s);
+          need_scalar(s, 1);
+          need_scalar(s, 2);
+          s.output(int64, variable_state(s.input(0))->shape);
+        })
+        .kernel("philox", run_read_and_skip);
 static const Op rng_skip = RAW_OP(RngSkip)
                                .doc("Moves a Generator's state on by `delta` numbers.")
                                .inputs("resource: R, algorithm: A!, delta: D!")
@@ -213,18 +216,19 @@ static const Op rng_skip = RAW_OP(RngSkip)
                                .stateful()
                                .no_gradient()
                                .infer(+[](Infer& s) {
-  need_state(s);
-  need_scalar(s, 1);
-  need_scalar(s, 2);
-}).kernel("philox", run_skip);
-const Op nondeterministic_ints = RAW_OP(NonDeterministicInts)
-                                     .doc("Integers from the system's randomness.")
-                                     .inputs("shape: shape_dtype!")
-                                     .attr("dtype", int64)
-                                     .stateful()
-                                     .no_gradient()
-                                     .infer(+[](Infer& s) {
-  s.output(dtype_attr(s, 0, kFullInts), named_shape(s, 0));
-}).kernel("philox", run_nondeterministic);
+                                 need_state(s);
+                                 need_scalar(s, 1);
+                                 need_scalar(s, 2);
+                               })
+                               .kernel("philox", run_skip);
+const Op nondeterministic_ints =
+    RAW_OP(NonDeterministicInts)
+        .doc("Integers from the system's randomness.")
+        .inputs("shape: shape_dtype!")
+        .attr("dtype", int64)
+        .stateful()
+        .no_gradient()
+        .infer(+[](Infer& s) { s.output(dtype_attr(s, 0, kFullInts), named_shape(s, 0)); })
+        .kernel("philox", run_nondeterministic);
 
 }  // namespace holdfast::random

@@ -191,19 +191,21 @@ uint64_t blocks_of_categorical(int64_t rows, int64_t samples) {
 }
 
 void fill_gamma(Philox gen, std::span<const double> alpha, std::span<double> out) {
-  fill_each(gen, alpha.size(), out, [](size_t) { return kBlocksPerOutput; },
-            [&](Philox& g, size_t p) { return gamma_sample(g, alpha[p]); });
+  fill_each(
+      gen, alpha.size(), out, [](size_t) { return kBlocksPerOutput; },
+      [&](Philox& g, size_t p) { return gamma_sample(g, alpha[p]); });
 }
 
 void fill_poisson(Philox gen, std::span<const double> rate, double highest, std::span<double> out) {
-  fill_each(gen, rate.size(), out, [](size_t) { return kBlocksPerOutput; },
-            [&](Philox& g, size_t p) {
-    if (std::isnan(rate[p])) return kNan;
-    if (rate[p] < 10) return poisson_by_products(g, rate[p]);
-    // So far above `highest` that the rejection would never end.
-    if (std::isinf(rate[p]) || rate[p] - 20 * std::sqrt(rate[p]) > highest) return highest;
-    return poisson_by_rejection(g, rate[p], highest);
-  });
+  fill_each(
+      gen, rate.size(), out, [](size_t) { return kBlocksPerOutput; },
+      [&](Philox& g, size_t p) {
+        if (std::isnan(rate[p])) return kNan;
+        if (rate[p] < 10) return poisson_by_products(g, rate[p]);
+        // So far above `highest` that the rejection would never end.
+        if (std::isinf(rate[p]) || rate[p] - 20 * std::sqrt(rate[p]) > highest) return highest;
+        return poisson_by_rejection(g, rate[p], highest);
+      });
 }
 
 void fill_binomial(Philox gen, std::span<const double> counts, std::span<const double> probs,
@@ -217,17 +219,17 @@ void fill_binomial(Philox gen, std::span<const double> counts, std::span<const d
     const double mean = counts[p] * rarer(p);
     return (narrow ? double{static_cast<float>(mean)} : mean) >= 10;
   };
-  fill_each(gen, counts.size(), out, [&](size_t p) {
-    return rejects(p) ? uint64_t{256} : uint64_t{42};
-  }, [&](Philox& g, size_t p) {
-    const double count = counts[p], prob = probs[p];
-    if (count <= 0 || prob <= 0) return 0.0;
-    if (prob >= 1) return count;
-    if (std::isnan(prob) || std::isnan(count)) return kNan;
-    const double drawn = rejects(p) ? binomial_by_rejection(g, count, rarer(p))
-                                    : binomial_by_inversion(g, count, rarer(p));
-    return prob <= 0.5 ? drawn : count - drawn;
-  });
+  fill_each(
+      gen, counts.size(), out, [&](size_t p) { return rejects(p) ? uint64_t{256} : uint64_t{42}; },
+      [&](Philox& g, size_t p) {
+        const double count = counts[p], prob = probs[p];
+        if (count <= 0 || prob <= 0) return 0.0;
+        if (prob >= 1) return count;
+        if (std::isnan(prob) || std::isnan(count)) return kNan;
+        const double drawn = rejects(p) ? binomial_by_rejection(g, count, rarer(p))
+                                        : binomial_by_inversion(g, count, rarer(p));
+        return prob <= 0.5 ? drawn : count - drawn;
+      });
 }
 uint64_t blocks_of_binomial(int64_t parameters, int64_t samples) {
   return blocks_reserved(parameters * 2 * 100 * (samples + 3) / 4);

@@ -83,9 +83,9 @@ static const Op stateless_op = OP(StatelessShuffle, &stateless_shuffle)
                                    .dtypes({uint64}, "K")
                                    .no_gradient()
                                    .infer(+[](Infer& s) {
-  need_key_counter(s, 1);
-  s.output(s.dtype(), s.shape());
-})
+                                     need_key_counter(s, 1);
+                                     s.output(s.dtype(), s.shape());
+                                   })
                                    .kernel("philox", run_stateless)
                                    .samples("ints(6, 2), [1, 2]")
                                    .reference("value[[4, 5, 0, 3, 1, 2]]");

@@ -48,11 +48,12 @@ static const Op uniform_int_op =
         .stateful()
         .no_gradient()
         .infer(+[](Infer& s) {
-  Shape shape = named_shape(s, 0);
-  need_scalar(s, 1);
-  need_scalar(s, 2);
-  s.output(s.dtype(1), shape);
-}).kernel("philox", run_uniform_int);
+          Shape shape = named_shape(s, 0);
+          need_scalar(s, 1);
+          need_scalar(s, 2);
+          s.output(s.dtype(1), shape);
+        })
+        .kernel("philox", run_uniform_int);
 
 static const Op normal_op = RAW_OP(RandomStandardNormal)
                                 .doc("Standard normal, from the stream that the seeds choose.")

@@ -106,12 +106,12 @@ static const Op alg_op = RAW_OP(StatelessRandomGetAlg)
                              .outputs("alg")
                              .no_gradient()
                              .stateful()
-                             .infer(+[](Infer& s) {
-  s.output(int32, Shape{});
-}).kernel("philox", +[](Call& c) -> Status {
-  *c.out().mutable_data<int32_t>() = 1;
-  return {};
-});
+                             .infer(+[](Infer& s) { s.output(int32, Shape{}); })
+                             .kernel(
+                                 "philox", +[](Call& c) -> Status {
+                                   *c.out().mutable_data<int32_t>() = 1;
+                                   return {};
+                                 });
 
 static const Op uniform_op = v2(RAW_OP(StatelessRandomUniformV2)
                                     .doc("Uniform in [0, 1), a pure function of key and counter.")
@@ -167,15 +167,17 @@ static const Op full_int_v1 =
            .attr("dtype", uint64))
         .infer(infer_v1<true>)
         .kernel("philox", run_v1<full_int_into>);
-static const Op int_v1 = RAW_OP(StatelessRandomUniformInt)
-                             .doc("Integers in [minval, maxval), a pure function of `seed`.")
-                             .inputs("shape: T!, seed: Tseed!, minval: dtype, maxval: dtype")
-                             .dtypes(kIndices, "dtype")
-                             .no_gradient()
-                             .infer(infer_int<2>)
-                             .kernel("philox", +[](Call& c) -> Status {
-  return uniform_int_into(philox_of_seed(c.in(1)), c.in(2), c.in(3), c.out());
-});
+static const Op int_v1 =
+    RAW_OP(StatelessRandomUniformInt)
+        .doc("Integers in [minval, maxval), a pure function of `seed`.")
+        .inputs("shape: T!, seed: Tseed!, minval: dtype, maxval: dtype")
+        .dtypes(kIndices, "dtype")
+        .no_gradient()
+        .infer(infer_int<2>)
+        .kernel(
+            "philox", +[](Call& c) -> Status {
+              return uniform_int_into(philox_of_seed(c.in(1)), c.in(2), c.in(3), c.out());
+            });
 
 Algorithm algorithm_of(const std::string& name) {
   if (auto alg = algorithm_named(name)) return *alg;

@@ -245,9 +245,9 @@ static const Op op =
         .inputs("shape: S!, seed: Tseed!, means, stddevs, minvals, maxvals")
         .dtypes(kGammaTypes)
         .infer(+[](Infer& s) {
-  need_seed(s, 1);
-  s.output(s.dtype(2), shape_ending(s, 0, parameters_shape(s)));
-})
+          need_seed(s, 1);
+          s.output(s.dtype(2), shape_ending(s, 0, parameters_shape(s)));
+        })
         .kernel("philox", run_bounded)
         .gradient(bounded_gradient)
         .keeps("means, stddevs, minvals, maxvals, output")

@@ -34,9 +34,9 @@ Status run_bucketize(Call& c) {
       auto* to = y.mutable_data<int32_t>();
       for (int64_t i = 0, n = x.size(); i < n; ++i)
         to[i] = static_cast<int32_t>(
-            std::upper_bound(limits.begin(), limits.end(), from[i], [](T v, float limit) {
-          return v < static_cast<T>(limit);
-        }) - limits.begin());
+            std::upper_bound(limits.begin(), limits.end(), from[i],
+                             [](T v, float limit) { return v < static_cast<T>(limit); }) -
+            limits.begin());
     }
   });
   return {};
@@ -52,8 +52,9 @@ static const Op bucketize_op =
         .no_gradient()
         .doc("For each element how many of the sorted boundaries it has reached, int32.")
         .infer(+[](Infer& s) {
-  (void)boundaries(s.attr(0));  // refuses what is no list of numbers
-  s.output(int32, s.shape());
-}).kernel("bisect", run_bucketize);
+          (void)boundaries(s.attr(0));  // refuses what is no list of numbers
+          s.output(int32, s.shape());
+        })
+        .kernel("bisect", run_bucketize);
 
 }  // namespace holdfast

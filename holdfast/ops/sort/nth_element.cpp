@@ -47,13 +47,13 @@ Status run_nth(Call& c) {
       T* to = c.out().mutable_data<T>();
       parallel_for(rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, length)),
                    [&](int64_t begin, int64_t end) {
-        std::vector<T> row(static_cast<size_t>(length));
-        for (int64_t i = begin; i < end; ++i) {
-          std::copy_n(from + i * length, length, row.begin());
-          std::nth_element(row.begin(), row.begin() + n, row.end(), before<T>);
-          to[i] = row[static_cast<size_t>(n)];
-        }
-      });
+                     std::vector<T> row(static_cast<size_t>(length));
+                     for (int64_t i = begin; i < end; ++i) {
+                       std::copy_n(from + i * length, length, row.begin());
+                       std::nth_element(row.begin(), row.begin() + n, row.end(), before<T>);
+                       to[i] = row[static_cast<size_t>(n)];
+                     }
+                   });
     }
   };
   visit_plain(x.dtype(), as);
@@ -71,11 +71,12 @@ const Op nth_op = RAW_OP(NthElement)
                       .infer(infer_nth)
                       .kernel("select", run_nth)
                       .gradient(+[](Grad& g) -> Tensors {
-  // Elements that are equal to it share what arrives.
-  Tensor chosen = cast(equal(expand_dims(g.y(), -1), g.x()), g.dy().dtype());
-  Tensor count = reduce_sum(chosen, {.axis = Sizes(-1), .keepdims = true});
-  return {chosen / count * expand_dims(g.dy(), -1), Tensor()};
-}).keeps("input, values");
+                        // Elements that are equal to it share what arrives.
+                        Tensor chosen = cast(equal(expand_dims(g.y(), -1), g.x()), g.dy().dtype());
+                        Tensor count = reduce_sum(chosen, {.axis = Sizes(-1), .keepdims = true});
+                        return {chosen / count * expand_dims(g.dy(), -1), Tensor()};
+                      })
+                      .keeps("input, values");
 
 }  // namespace
 }  // namespace holdfast

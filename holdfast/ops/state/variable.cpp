@@ -52,9 +52,8 @@ static const Op read_op = RAW_OP(ReadVariableOp)
                               .infer(infer_read)
                               .kernel("read", run_read)
                               .kernel_for(DeviceKind::kCuda, "read", run_read)
-                              .gradient(+[](Grad& g) -> Tensors {
-  return {g.dy()};
-}).keeps("");
+                              .gradient(+[](Grad& g) -> Tensors { return {g.dy()}; })
+                              .keeps("");
 
 static const Op assign_op = RAW_OP(AssignVariableOp)
                                 .doc("Gives a variable a new value.")

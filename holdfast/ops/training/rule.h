@@ -127,9 +127,11 @@ Builder& moves(Builder& b, const char* inputs, const char* flag = nullptr,
       .dtypes({int64}, "Step")
       .attr("use_locking", false);
   if (flag) b.attr(flag, flag_default);
-  return b.stateful().no_gradient().outputs("").infer(infer_move).kernel("in place", +[](Call& c) {
-    return move_variables(c, detail::move_all<Rule>);
-  });
+  return b.stateful()
+      .no_gradient()
+      .outputs("")
+      .infer(infer_move)
+      .kernel("in place", +[](Call& c) { return move_variables(c, detail::move_all<Rule>); });
 }
 
 /// Runs such an op: variables by their handles, numbers in the dtype of the first variable.

@@ -53,42 +53,56 @@ void near(const std::string& name, const Tensor& t) {
 
 TEST(RandomOps, UniformIsTensorFlows) {
   in_a_row("uniform", [](Seed s) { return uniform({3}, {.seed = s}); }, equal<float>);
-  in_a_row("uniform/max", [](Seed s) { return uniform({3}, {.maxval = 7, .seed = s}); },
-           equal<float>);
-  in_a_row("uniform/range", [](Seed s) {
-    return uniform({3}, {.minval = -2.5, .maxval = 5.0, .seed = s});
-  }, equal<float>);
-  in_a_row("uniform/broadcast", [](Seed s) {
-    return uniform({2, 3},
-                   {.minval = floats({0, 10, 20}), .maxval = floats({1, 30}, {2, 1}), .seed = s});
-  }, equal<float>);
-  in_a_row("uniform/f16", [](Seed s) {
-    return uniform({3}, {.minval = 1, .maxval = 3, .dtype = float16, .seed = s});
-  }, equal<uint16_t>);
-  in_a_row("uniform/bf16", [](Seed s) {
-    return uniform({3}, {.minval = 1, .maxval = 3, .dtype = bfloat16, .seed = s});
-  }, equal<uint16_t>);
-  in_a_row("uniform/f64", [](Seed s) {
-    return uniform({3}, {.minval = 1, .maxval = 3, .dtype = float64, .seed = s});
-  }, equal<double>);
-  in_a_row("uniform/i32", [](Seed s) {
-    return uniform({5}, {.minval = -3, .maxval = 900, .dtype = int32, .seed = s});
-  }, equal<int32_t>);
-  in_a_row("uniform/i64", [](Seed s) {
-    return uniform({5}, {.minval = -3, .maxval = int64_t{1} << 40, .dtype = int64, .seed = s});
-  }, equal<int64_t>);
+  in_a_row(
+      "uniform/max", [](Seed s) { return uniform({3}, {.maxval = 7, .seed = s}); }, equal<float>);
+  in_a_row(
+      "uniform/range",
+      [](Seed s) { return uniform({3}, {.minval = -2.5, .maxval = 5.0, .seed = s}); },
+      equal<float>);
+  in_a_row(
+      "uniform/broadcast",
+      [](Seed s) {
+        return uniform(
+            {2, 3}, {.minval = floats({0, 10, 20}), .maxval = floats({1, 30}, {2, 1}), .seed = s});
+      },
+      equal<float>);
+  in_a_row(
+      "uniform/f16",
+      [](Seed s) { return uniform({3}, {.minval = 1, .maxval = 3, .dtype = float16, .seed = s}); },
+      equal<uint16_t>);
+  in_a_row(
+      "uniform/bf16",
+      [](Seed s) { return uniform({3}, {.minval = 1, .maxval = 3, .dtype = bfloat16, .seed = s}); },
+      equal<uint16_t>);
+  in_a_row(
+      "uniform/f64",
+      [](Seed s) { return uniform({3}, {.minval = 1, .maxval = 3, .dtype = float64, .seed = s}); },
+      equal<double>);
+  in_a_row(
+      "uniform/i32",
+      [](Seed s) { return uniform({5}, {.minval = -3, .maxval = 900, .dtype = int32, .seed = s}); },
+      equal<int32_t>);
+  in_a_row(
+      "uniform/i64",
+      [](Seed s) {
+        return uniform({5}, {.minval = -3, .maxval = int64_t{1} << 40, .dtype = int64, .seed = s});
+      },
+      equal<int64_t>);
 }
 
 TEST(RandomOps, NormalIsTensorFlows) {
   in_a_row("normal", [](Seed s) { return normal({5}, {.seed = s}); }, near<float>);
-  in_a_row("normal/scaled", [](Seed s) {
-    return normal({2, 2}, {.mean = floats({1, -4}), .stddev = 0.5, .seed = s});
-  }, near<float>);
-  in_a_row("normal/f64", [](Seed s) { return normal({5}, {.dtype = float64, .seed = s}); },
-           near<double>);
-  in_a_row("truncated", [](Seed s) {
-    return truncated_normal({5}, {.mean = 1.0, .stddev = 3.0, .seed = s});
-  }, [](const std::string& name, const Tensor& t) { expect_near(name, values<float>(t), 4); });
+  in_a_row(
+      "normal/scaled",
+      [](Seed s) { return normal({2, 2}, {.mean = floats({1, -4}), .stddev = 0.5, .seed = s}); },
+      near<float>);
+  in_a_row(
+      "normal/f64", [](Seed s) { return normal({5}, {.dtype = float64, .seed = s}); },
+      near<double>);
+  in_a_row(
+      "truncated",
+      [](Seed s) { return truncated_normal({5}, {.mean = 1.0, .stddev = 3.0, .seed = s}); },
+      [](const std::string& name, const Tensor& t) { expect_near(name, values<float>(t), 4); });
 }
 
 TEST(RandomOps, SamplersAreTensorFlows) {
@@ -97,24 +111,31 @@ TEST(RandomOps, SamplersAreTensorFlows) {
   Tensor table = Tensor::of<int32_t>(rows, {24, 2});
   in_a_row("shuffle", [&](Seed s) { return shuffle(table, {.seed = s}); }, equal<int32_t>);
   Tensor logits = floats({0.1f, -0.2f, 1.4f, 2, 1, 1}, {2, 3});
-  in_a_row("categorical", [&](Seed s) { return categorical(logits, 5, {.seed = s}); },
-           equal<int64_t>);
+  in_a_row(
+      "categorical", [&](Seed s) { return categorical(logits, 5, {.seed = s}); }, equal<int64_t>);
   Tensor halves = empty(float16, {1, 3}, cpu());
   const float wide[] = {0.1f, 3, 2};
   for (int i = 0; i < 3; ++i) halves.mutable_data<half>()[i] = half(wide[i]);
-  in_a_row("categorical/i32", [&](Seed s) {
-    return categorical(halves, 5, {.dtype = int32, .seed = s});
-  }, equal<int32_t>);
-  in_a_row("gamma", [&](Seed s) {
-    return gamma({4}, floats({0.5f, 3}), {.beta = floats({1, 20}, {2, 1}), .seed = s});
-  }, near<float>);
-  in_a_row("gamma/f16", [&](Seed s) { return gamma({4}, 2.0, {.dtype = float16, .seed = s}); },
-           equal<uint16_t>);
-  in_a_row("poisson", [&](Seed s) { return poisson({4}, floats({2, 30}), {.seed = s}); },
-           equal<float>);
-  in_a_row("poisson/i32", [&](Seed s) {
-    return poisson({2, 2}, Tensor::scalar(int64_t{5}), {.dtype = int32, .seed = s});
-  }, equal<int32_t>);
+  in_a_row(
+      "categorical/i32",
+      [&](Seed s) { return categorical(halves, 5, {.dtype = int32, .seed = s}); }, equal<int32_t>);
+  in_a_row(
+      "gamma",
+      [&](Seed s) {
+        return gamma({4}, floats({0.5f, 3}), {.beta = floats({1, 20}, {2, 1}), .seed = s});
+      },
+      near<float>);
+  in_a_row(
+      "gamma/f16", [&](Seed s) { return gamma({4}, 2.0, {.dtype = float16, .seed = s}); },
+      equal<uint16_t>);
+  in_a_row(
+      "poisson", [&](Seed s) { return poisson({4}, floats({2, 30}), {.seed = s}); }, equal<float>);
+  in_a_row(
+      "poisson/i32",
+      [&](Seed s) {
+        return poisson({2, 2}, Tensor::scalar(int64_t{5}), {.dtype = int32, .seed = s});
+      },
+      equal<int32_t>);
 }
 
 TEST(RandomOps, SetSeedTellsTensorFlowsStory) {
