@@ -114,7 +114,22 @@ void went_by(const Tensor& t, bool numbers) {
 void went_by_numbers(const Tensor& t) { went_by(t, true); }
 void went_by_sizes(const Tensor& t) { went_by(t, false); }
 
+namespace {
+
+// The attributes with the defaults of those that are left out.
+Attrs completed(const OpDef& op, Attrs attrs) {
+  for (size_t i = attrs.size(); i < op.attrs.size(); ++i) {
+    if (op.attrs[i].required)
+      fail(Code::E1104, cat(op.name, ": attribute `", op.attrs[i].name, "` is missing"));
+    attrs.push_back(op.attrs[i].default_value);
+  }
+  return attrs;
+}
+
+}  // namespace
+
 void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
+  if (attrs.size() < op.attrs.size()) return apply(op, in, completed(op, attrs), out);
   Context& c = context();
   Interpreter* who = c.interpreter ? c.interpreter : g_eager;
   for (const Tensor& t : in)  // most have nothing but a value, and belong to no graph

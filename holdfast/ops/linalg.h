@@ -24,8 +24,6 @@ struct MatMulOptions {
 HOLDFAST_API Tensor matmul(const In& a, const In& b, const MatMulOptions& = {});
 /// Sum of products over the labels that `equation` leaves out: `einsum("ij,jk->ik", {a, b})`.
 HOLDFAST_API Tensor einsum(const std::string& equation, const Ins& inputs);
-/// The same with labels that may stand twice in the output, which then lies on a diagonal.
-HOLDFAST_API Tensor einsum_to_diagonals(const std::string& equation, const Ins& inputs);
 /// Sum of products over axes of both: the last `axes` of `a` and the first of `b`, or two lists of
 /// axes.
 HOLDFAST_API Tensor tensordot(const In& a, const In& b, const In& axes);

@@ -80,6 +80,7 @@ TEST(Einsum, ReducesToProductsSumsAndDiagonals) {
   expect_near(einsum("ii->i", {s}), linalg::diag_part(s));
   expect_near(einsum("ii", {s}), linalg::trace(s));
   expect_near(einsum("i->ii", {linalg::diag_part(s)}), linalg::diag(linalg::diag_part(s)));
+  expect_near(einsum("ij->...ij", {a}), a);
   expect_near(einsum("ij,ij->ij", {a, a}), a * a);
   expect_near(einsum("ij,kj->ik", {a, a}), matmul(a, a, {.transpose_b = true}));
   expect_near(einsum("ji,jk->ik", {a, a}), matmul(a, a, {.transpose_a = true}));
@@ -97,7 +98,7 @@ TEST(Einsum, EllipsesBroadcast) {
 TEST(Einsum, RefusesBadEquations) {
   Tensor a = uniform({3, 4});
   for (const char* bad :
-       {"ij,jk->ik", "ij->k", "i->i", "ijk->i", "i1->i", "..ij->ij", "...i...->i", "ij->...ij"})
+       {"ij,jk->ik", "ij->k", "i->i", "ijk->i", "i1->i", "..ij->ij", "...i...->i"})
     EXPECT_THROW(einsum(bad, {a}), Error) << bad;
   EXPECT_THROW(einsum("ij,jk->ik", {a, a}), InvalidArgumentError);
 }
@@ -215,7 +216,8 @@ TEST(Linalg, Factorisations) {
               linalg::diag(ones(Sizes{k}, a.dtype()), {.num_rows = t.dim(-1), .num_cols = k});
           return matmul(t, mask);
         };
-        expect_near(matmul(cut(suv[1]) * expand_dims(suv[0], -2), cut(suv[2]), {.adjoint_b = true}),
+        expect_near(matmul(cut(suv[1]) * expand_dims(cast(suv[0], suv[1].dtype()), -2), cut(suv[2]),
+                           {.adjoint_b = true}),
                     a);
         expect_near(linalg::svd(a, {.compute_uv = false})[0], suv[0]);
       }

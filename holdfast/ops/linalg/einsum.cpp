@@ -314,41 +314,27 @@ Term with_repeats(const Term& x, const Labels& output) {
 
 }  // namespace
 
-REGISTER(FUNCTION(&einsum)
-             .args("equation, inputs")
-             .python("einsum, linalg.einsum")
-             .doc("Sum of products over the labels that the equation's output leaves out.")
-             .samples("'ij,jk->ik', [uniform(3, 4), uniform(4, 5)]",
-                      "'bij,bjk->bik', [uniform(2, 3, 4), uniform(2, 4, 5)]",
-                      "'...ij,...jk->...ik', [uniform(2, 1, 3, 4), uniform(5, 4, 2)]",
-                      "'ii->i', [uniform(4, 4)]", "'ij->', [uniform(3, 4)]",
-                      "'ij,jk,kl->il', [uniform(2, 3), uniform(3, 4), uniform(4, 5)]",
-                      "'i,j->ij', [uniform(3), uniform(4)]", "'ba', [uniform(2, 3)]")
-             .reference("np.einsum(equation, *inputs)"));
+REGISTER(
+    FUNCTION(&einsum)
+        .args("equation, inputs")
+        .python("einsum, linalg.einsum, raw_ops.Einsum")
+        .doc("Sum of products over the labels that the equation's output leaves out. A label that "
+             "stands twice in the output puts it on a diagonal.")
+        .samples("'ij,jk->ik', [uniform(3, 4), uniform(4, 5)]",
+                 "'bij,bjk->bik', [uniform(2, 3, 4), uniform(2, 4, 5)]",
+                 "'...ij,...jk->...ik', [uniform(2, 1, 3, 4), uniform(5, 4, 2)]",
+                 "'ii->i', [uniform(4, 4)]", "'ij->', [uniform(3, 4)]",
+                 "'ij,jk,kl->il', [uniform(2, 3), uniform(3, 4), uniform(4, 5)]",
+                 "'i,j->ij', [uniform(3), uniform(4)]", "'ba', [uniform(2, 3)]")
+        .reference("np.einsum(equation, *inputs)"));
 Tensor einsum(const std::string& equation, const Ins& inputs) {
-  std::string output = parse(equation).output;
-  for (size_t i = 0; i < output.size(); ++i)
-    if (output[i] != '.' && output.find(output[i], i + 1) != std::string::npos)
-      refuse(equation, cat("label '", output[i], "' stands twice in the output"));
-  return einsum_to_diagonals(equation, inputs);
-}
-
-REGISTER(FUNCTION(&einsum_to_diagonals)
-             .args("equation, inputs")
-             .python("raw_ops.Einsum")
-             .doc("einsum whose output may have a label twice, and then lies on a diagonal.")
-             .samples("'ij->jii', [uniform(2, 3)]",
-                      "'ab,bc->aac', [uniform(2, 3), uniform(3, 2)]"));
-Tensor einsum_to_diagonals(const std::string& equation, const Ins& inputs) {
   Equation e = parse(equation);
   if (e.terms.size() != inputs.size())
     refuse(equation,
            cat("it has ", e.terms.size(), " terms, but there are ", inputs.size(), " inputs"));
   int widest = -1;
   Tensors given = inputs.tensors();
-  auto later = [equation](std::span<const Tensor> in) {
-    return einsum_to_diagonals(equation, Tensors(in));
-  };
+  auto later = [equation](std::span<const Tensor> in) { return einsum(equation, Tensors(in)); };
   if (!ranks_known(given))
     return deferred("einsum", given, given[0].dtype(), Shape::unknown(), later);
   auto operands = read_operands(equation, e, given, widest);
