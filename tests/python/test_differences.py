@@ -146,16 +146,6 @@ def test_graphs_go_on_after_they_ran():
             assert v1.get_default_session() is session
 
 
-def test_a_check_of_constants_fails_when_it_runs():
-    with tf.Graph().as_default():
-        one = tf.constant(1)
-        check = v1.assert_equal(one, tf.constant(2))
-        session = v1.Session()
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            session.run(check)
-        session.run(check, {one: 2})
-
-
 def test_gradients_have_no_conditions():
     x = tf.ones((2, 3))
     with tf.GradientTape() as tape:
