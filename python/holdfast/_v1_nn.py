@@ -109,23 +109,31 @@ def conv2d_backprop_filter(
     return backprop(input, filter_sizes, out_backprop, *options, name=name)
 
 
-def conv2d_transpose(
-    value: Any = None,
-    filter: Any = None,
-    output_shape: Any = None,
-    strides: Any = None,
-    padding: Any = "SAME",
-    data_format: str = "NHWC",
-    name: str | None = None,
-    input: Any = None,
-    filters: Any = None,
-    dilations: Any = None,
-) -> Any:
-    """`tf.nn.conv2d_transpose`."""
-    x = _needed(input, value, "input", "value")
-    w = _needed(filters, filter, "filters", "filter")
-    options = (padding, data_format, dilations)
-    return _nn("conv2d_transpose")(x, w, output_shape, strides, *options, name=name)
+def _transposed(path: str, channels_last: str) -> Callable[..., Any]:
+    def transposed(
+        value: Any = None,
+        filter: Any = None,
+        output_shape: Any = None,
+        strides: Any = None,
+        padding: Any = "SAME",
+        data_format: str = channels_last,
+        name: str | None = None,
+        input: Any = None,
+        filters: Any = None,
+        dilations: Any = None,
+    ) -> Any:
+        x = _needed(input, value, "input", "value")
+        w = _needed(filters, filter, "filters", "filter")
+        options = (padding, data_format, dilations)
+        return _nn(path)(x, w, output_shape, strides, *options, name=name)
+
+    transposed.__doc__ = f"`tf.nn.{path}`."
+    transposed.__name__ = transposed.__qualname__ = path
+    return transposed
+
+
+conv2d_transpose = _transposed("conv2d_transpose", "NHWC")
+conv3d_transpose = _transposed("conv3d_transpose", "NDHWC")
 
 
 def conv3d(
@@ -141,25 +149,6 @@ def conv3d(
     """`tf.nn.conv3d`."""
     w = _needed(filters, filter, "filters", "filter")
     return _nn("conv3d")(input, w, strides, padding, data_format, dilations, name=name)
-
-
-def conv3d_transpose(
-    value: Any,
-    filter: Any = None,
-    output_shape: Any = None,
-    strides: Any = None,
-    padding: Any = "SAME",
-    data_format: str = "NDHWC",
-    name: str | None = None,
-    input: Any = None,
-    filters: Any = None,
-    dilations: Any = None,
-) -> Any:
-    """`tf.nn.conv3d_transpose`."""
-    x = _needed(input, value, "input", "value")
-    w = _needed(filters, filter, "filters", "filter")
-    options = (padding, data_format, dilations)
-    return _nn("conv3d_transpose")(x, w, output_shape, strides, *options, name=name)
 
 
 def convolution(
