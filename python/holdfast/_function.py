@@ -9,6 +9,7 @@ import inspect
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -176,7 +177,7 @@ class Function(_holdfast.TracedBase):
         call = self._signature.bind(*self._signature.completed(args, kwargs))
         with self._lock:
             trace = self._find(call) or self._make(call)
-        return ConcreteFunction(trace)
+        return _concrete(trace)
 
     def experimental_get_tracing_count(self) -> int:
         """How often it was traced."""
@@ -210,7 +211,7 @@ class Function(_holdfast.TracedBase):
         return "\n\n".join(t.signature_text(verbose) for t in reversed(self._traces))
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        return [ConcreteFunction(t) for t in reversed(self._traces)]
+        return [_concrete(t) for t in reversed(self._traces)]
 
     def __repr__(self) -> str:
         return f"<tf.function {self._name}>"
@@ -222,6 +223,15 @@ def _named(function: Any) -> Any:
     for part in getattr(function, "__qualname__", "").split("."):
         found = getattr(found, part, None)
     return found
+
+
+def _concrete(trace: Trace) -> ConcreteFunction:
+    """The concrete function of a trace: the same for as long as somebody holds it."""
+    known = trace.face() if trace.face is not None else None
+    if known is None:
+        known = ConcreteFunction(trace)
+        trace.face = weakref.ref(known)
+    return known
 
 
 class ConcreteFunction:

@@ -183,6 +183,31 @@ class Signature:
         # Whether positional arguments alone say everything.
         self.positional = self._plain and (given is None or len(self.specs or ()) == self._count)
         self._names = list(self._parameters.parameters) if self._parameters else []
+        self._check_specs()
+        self._unsaid = self._left_out()
+
+    def _check_specs(self) -> None:
+        for leaf in nest.flatten(self.specs or ()):
+            if isinstance(leaf, (*_VALUES, Tensor)) and leaf is not None:
+                fail(
+                    "E1104",
+                    f"`{self.name}`: `input_signature` holds {leaf!r} of type "
+                    f"{type(leaf).__name__}, expected specifications",
+                    "an input signature says of each argument which dtype and shape it has",
+                    fix="write `TensorSpec(shape, dtype)`",
+                )
+
+    def _left_out(self) -> list[str]:
+        """Parameters that neither the input signature nor a default says anything of."""
+        if self.specs is None or self._parameters is None:
+            return []
+        return [
+            p.name
+            for i, p in enumerate(self._parameters.parameters.values())
+            if i >= len(self.specs)
+            and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            and p.default is p.empty
+        ]
 
     def completed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -213,6 +238,14 @@ class Signature:
             bound_args, bound_kwargs = bound.args, bound.kwargs
         if self.specs is None:
             return Call(bound_args, bound_kwargs, self._names)
+        if self._unsaid:
+            fail(
+                "E1104",
+                f"`{self.name}`: `input_signature` says nothing of `{self._unsaid[0]}`, which has "
+                "no default",
+                "a function with an input signature is traced once, for what that says",
+                fix=f"add a `TensorSpec` for `{self._unsaid[0]}`, or give it a default",
+            )
         call = Call(self._fitted(bound_args), bound_kwargs, self._names)
         wanted = [
             (s.dtype, _dims(s.shape)) for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)

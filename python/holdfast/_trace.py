@@ -60,6 +60,7 @@ class Trace:
         self.outputs = 0
         self.stores: list[tuple[Any, Any, Any]] = []
         self.makes = False  # whether calls leave behind objects of their own
+        self.face: Any = None  # a weak reference to its ConcreteFunction
         self.returned: list[Any] = []  # variables, until it is known that none was made here
 
     def fits(self, call: Call) -> bool:

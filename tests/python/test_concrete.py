@@ -83,3 +83,19 @@ def test_signatures_of_methods_defaults_structures_and_any_number():
     assert nested.get_concrete_function()({"a": one, "b": [two]}).numpy().tolist() == [2.0, 3.0]
     assert any_number.get_concrete_function()(one, one).numpy() == 0.0
     assert Model().call.get_concrete_function()(two).numpy().tolist() == [2.0, 3.0]
+
+
+def test_a_trace_has_one_concrete_function():
+    f = tf.function(lambda x: x + 1)
+    spec = tf.TensorSpec([], tf.int32)
+    first = f.get_concrete_function(spec)
+    assert f.get_concrete_function(spec) is first
+
+
+def test_an_input_signature_says_something_of_each_argument_without_a_default():
+    spec = tf.TensorSpec([], tf.int32)
+    assert tf.function(lambda a, b=4, **_: a + b, input_signature=[spec])(1).numpy() == 5
+    with pytest.raises(TypeError, match="says nothing of `b`"):
+        tf.function(lambda a, b: a, input_signature=[spec])(1, 2)
+    with pytest.raises(TypeError, match="expected specifications"):
+        tf.function(lambda a, b: a, input_signature=[(2, 3), spec])
