@@ -227,6 +227,9 @@ class Graph(Collections, _holdfast.GraphBase):
         """Lets nobody add an op any more."""
         self._finalize()
 
+    def switch_to_thread_local(self) -> None:
+        """Changes nothing: scopes of devices, names and control are each thread's own already."""
+
     @property
     def version(self) -> int:
         """Grows with each op."""

@@ -159,3 +159,18 @@ def test_creators_and_collections_are_a_threads_own():
         assert seen == [f"v{i}"]
 
     run_together(work)
+
+
+def test_threads_that_run_updates_of_one_graph_need_no_scopes_of_their_own():
+    with tf.Graph().as_default() as graph:
+        graph.switch_to_thread_local()
+        v = v1.get_variable("v", initializer=tf.zeros((64, 64)))
+        adds = [v.assign_add(tf.ones((64, 64))) for _ in range(8)]
+        session = v1.Session()
+        session.run(v.initializer)
+        threads = [threading.Thread(target=session.run, args=(add,)) for add in adds]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (session.run(v) == 8).all()
