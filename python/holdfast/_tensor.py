@@ -331,10 +331,13 @@ def convert_to_tensor(
 
 def _as_node(made: Any, value: Any, name: str | None) -> Any:
     """In a graph that is written by hand, a constant is a node with a name."""
+    same = isinstance(value, Tensor) and made.dtype == value.dtype
     if made is value or made._symbolic:
-        return made
+        return value if same else made
     graph = _holdfast.current_graph()
-    return made if graph is None else graph._constant(made, name or "Const")
+    if graph is None:
+        return value if same else made
+    return graph._constant(made, name or "Const")
 
 
 class graph_outside:

@@ -225,3 +225,13 @@ def test_a_tensor_of_numbers_is_no_condition():
 def test_an_array_of_no_objects_is_of_any_dtype(dtype, shape):
     made = tf.constant(np.empty(shape, object), dtype)
     assert (made.dtype, tuple(made.shape)) == (dtype, shape)
+
+
+def test_a_tensor_converted_to_what_it_is_is_itself():
+    t = tf.constant(10.0)
+    assert tf.convert_to_tensor(t) is t
+    assert tf.convert_to_tensor(t, tf.float32) is t
+    with tf.Graph().as_default():
+        symbol = tf.constant(1.0)
+        assert tf.convert_to_tensor(symbol) is symbol
+        assert tf.convert_to_tensor(t).graph is symbol.graph
