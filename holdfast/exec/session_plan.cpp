@@ -36,9 +36,15 @@ std::string called(const Node& n) {
 
 namespace {
 
-// Whether the graph was written as if an edge could have no other value than its own.
-bool counted_on(const Edge& e) {
-  return e.node->op != &placeholder_op() && !e.node->op->traits.replaceable;
+// Whether the graph was written as if an edge could have no other value than its own. Shape rules
+// read integers, and single numbers (the limits of a range); an array of floats of one shape is
+// only computed with, unless code looked at its elements.
+bool counted_on(const Graph& g, const Edge& e) {
+  if (e.node->op == &placeholder_op() || e.node->op->traits.replaceable) return false;
+  const Type& t = type_of(e);
+  if (!kDifferentiable.has(t.dtype) || !t.shape.is_full() || t.shape.size() == 1) return true;
+  return std::any_of(g.readings.begin(), g.readings.end(),
+                     [&](const Reading& r) { return r.numbers && key_of(r.of) == key_of(e); });
 }
 
 // What feeds that the graph did not count on may change.
@@ -46,7 +52,7 @@ class Changed {
  public:
   Changed(const Graph& g, const std::vector<Edge>& given) {
     for (const Edge& e : given)
-      if (counted_on(e)) edges_.insert(key_of(e));
+      if (counted_on(g, e)) edges_.insert(key_of(e));
     if (edges_.empty()) return;
     rests_.emplace(g);
     for (const Ref<Node>& n : g.nodes) {
@@ -193,13 +199,13 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   out.graph = make_ref<Graph>(from.scope());
   std::vector<std::string> names;
   for (const Edge& e : asked.given)
-    if (counted_on(e)) names.push_back(called(*e.node));
+    if (counted_on(*from.graph(), e)) names.push_back(called(*e.node));
   Refed again(*from.graph(), *out.graph, quoted(names));
   for (const Edge& e : asked.given) {
     Ref<Node> input = placeholder_for(type_of(e), e.node->where);
     out.graph->add(input, e.node->name);
     out.graph->inputs.push_back(input);
-    again.given(e, input, counted_on(e));
+    again.given(e, input, counted_on(*from.graph(), e));
   }
   std::unordered_set<const OpenGraph::Held*> reads;
   for (const Node* n : walk.needed()) {

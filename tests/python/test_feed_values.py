@@ -259,3 +259,15 @@ def test_a_run_costs_what_it_needs_and_not_what_the_graph_has(graph):
         for _ in range(6000):
             chain = chain + 1.0
         assert least() < 4 * small
+
+
+def test_an_array_that_is_only_computed_with_asks_for_nothing_else():
+    """The gradient looks at the shape of the output, which needs `x`; that shape is still the same."""
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [1, 4, 4, 3])
+        weights = tf.constant(0.5, shape=[2, 2, 3, 2])
+        out = tf.nn.depthwise_conv2d(x, weights, [1, 1, 1, 1], "SAME")
+        (slope,) = v1.gradients(out, x)
+        with v1.Session() as session:
+            once, twice = (session.run(slope, {weights: np.full((2, 2, 3, 2), w)}) for w in (1, 2))
+            np.testing.assert_allclose(twice, 2 * once)

@@ -14,12 +14,12 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 @pytest.mark.parametrize(("start", "limit", "delta"), [(0, 1, 0.01), (0, 1, 0.1), (1, 0, -0.1)])
 def test_a_range_counts_in_its_own_dtype(dtype, start, limit, delta):
     at = [tf.cast(tf.constant(v, tf.float64), dtype) for v in (start, limit, delta)]
-    whole, step = (at[1] - at[0]).numpy(), at[2].numpy()
-    wanted = int(np.ceil(np.abs((whole / step).astype(at[0].numpy().dtype).astype(np.float64))))
+    step = float(tf.cast(at[2], tf.float64))
+    wanted = int(np.ceil(abs(float(tf.cast((at[1] - at[0]) / at[2], tf.float64)))))
     found = tf.range(*at)
     assert found.shape == (wanted,)
     assert tf.function(lambda: tf.range(*at))().shape == (wanted,)
-    last = float(tf.cast(at[0], tf.float64)) + (wanted - 1) * float(step)
+    last = float(tf.cast(at[0], tf.float64)) + (wanted - 1) * step
     assert float(tf.cast(found[-1], tf.float64)) == pytest.approx(last, rel=1e-2, abs=1e-2)
 
 
@@ -81,7 +81,7 @@ def test_an_infinity_is_cast_to_the_last_number(given, wanted):
     to = tf.as_dtype(wanted)
     most = min(int(to.max) if to.is_integer else float(to.max), float(x.dtype.max))
     least = max(int(to.min) if to.is_integer else float(to.min), float(x.dtype.min))
-    found = tf.saturate_cast(x, wanted).numpy().astype(np.float64)
+    found = tf.cast(tf.saturate_cast(x, wanted), tf.float64).numpy()
     np.testing.assert_allclose(found, [most, least], rtol=2.0**-7)
     assert np.all(np.isfinite(found))
 
