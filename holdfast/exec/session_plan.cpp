@@ -63,9 +63,9 @@ class Changed {
     }
   }
   bool any() const { return !edges_.empty(); }
-  bool has(const Edge& e) const {
-    return e.node && (edges_.count(key_of(e)) || nodes_.count(e.node.get()));
-  }
+  /// Whether it is fed itself, and was counted on.
+  bool begins_at(const Edge& e) const { return edges_.count(key_of(e)) != 0; }
+  bool has(const Edge& e) const { return e.node && (begins_at(e) || nodes_.count(e.node.get())); }
   std::span<const size_t> readings(const Node& n) const { return rests_->readings(n); }
 
  private:
@@ -199,13 +199,13 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   out.graph = make_ref<Graph>(from.scope());
   std::vector<std::string> names;
   for (const Edge& e : asked.given)
-    if (counted_on(*from.graph(), e)) names.push_back(called(*e.node));
+    if (changed.begins_at(e)) names.push_back(called(*e.node));
   Refed again(*from.graph(), *out.graph, quoted(names));
   for (const Edge& e : asked.given) {
     Ref<Node> input = placeholder_for(type_of(e), e.node->where);
     out.graph->add(input, e.node->name);
     out.graph->inputs.push_back(input);
-    again.given(e, input, counted_on(*from.graph(), e));
+    again.given(e, input, changed.begins_at(e));
   }
   std::unordered_set<const OpenGraph::Held*> reads;
   for (const Node* n : walk.needed()) {

@@ -64,6 +64,22 @@ Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* 
   return best ? best->interpreter : asked;
 }
 
+void went_by(const Tensor& t, bool numbers) {
+  Interpreter* who = context().interpreter;
+  if (!who && t && t.is_symbolic()) who = symbol_of(t)->scope->interpreter;
+  if (who && t) who->went_by(t, numbers);
+}
+
+// The attributes with the defaults of those that are left out.
+Attrs completed(const OpDef& op, Attrs attrs) {
+  for (size_t i = attrs.size(); i < op.attrs.size(); ++i) {
+    if (op.attrs[i].required)
+      fail(Code::E1104, cat(op.name, ": attribute `", op.attrs[i].name, "` is missing"));
+    attrs.push_back(op.attrs[i].default_value);
+  }
+  return attrs;
+}
+
 }  // namespace
 
 InterpreterScope::InterpreterScope(Interpreter* interpreter) : was_(context().interpreter) {
@@ -103,30 +119,8 @@ DeviceScope::~DeviceScope() {
   context().placed = placed_;
 }
 
-namespace {
-void went_by(const Tensor& t, bool numbers) {
-  Interpreter* who = context().interpreter;
-  if (!who && t && t.is_symbolic()) who = symbol_of(t)->scope->interpreter;
-  if (who && t) who->went_by(t, numbers);
-}
-}  // namespace
-
 void went_by_numbers(const Tensor& t) { went_by(t, true); }
 void went_by_sizes(const Tensor& t) { went_by(t, false); }
-
-namespace {
-
-// The attributes with the defaults of those that are left out.
-Attrs completed(const OpDef& op, Attrs attrs) {
-  for (size_t i = attrs.size(); i < op.attrs.size(); ++i) {
-    if (op.attrs[i].required)
-      fail(Code::E1104, cat(op.name, ": attribute `", op.attrs[i].name, "` is missing"));
-    attrs.push_back(op.attrs[i].default_value);
-  }
-  return attrs;
-}
-
-}  // namespace
 
 void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) {
   if (attrs.size() < op.attrs.size()) return apply(op, in, completed(op, attrs), out);

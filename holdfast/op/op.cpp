@@ -50,10 +50,7 @@ class Borrowed {
   alignas(Tensor) unsigned char bytes_[N * sizeof(Tensor)];
 };
 
-void fill_defaults(const OpDef& op, Attrs& attrs) {
-  for (size_t i = attrs.size(); i < op.attrs.size(); ++i)
-    attrs.push_back(op.attrs[i].default_value);
-}
+const Attrs kNone{};  // `apply` puts in the defaults
 
 }  // namespace
 
@@ -62,20 +59,17 @@ Tensor Op::operator()(const In& x) const {
   const Tensor* in = x.borrowed();
   if (!in) in = &(own = x.tensor());
   Tensors out;
-  Attrs attrs;
-  if (!def_->attrs.empty()) fill_defaults(*def_, attrs);
-  apply(*def_, {in, 1}, attrs, out);
+  apply(*def_, {in, 1}, kNone, out);
   return std::move(out[0]);
 }
 
 Tensor Op::operator()(const In& x, const In& y) const {
-  if (const Tensor *a = x.borrowed(), *b = y.borrowed(); a && b && def_->attrs.empty()) {
-    static const Attrs none{};
+  if (const Tensor *a = x.borrowed(), *b = y.borrowed(); a && b) {
     Borrowed<2> in;
     in.set(0, *a);
     in.set(1, *b);
     Tensors out;
-    apply(*def_, in.tensors(), none, out);
+    apply(*def_, in.tensors(), kNone, out);
     return std::move(out[0]);
   }
   Tensor own[2];
@@ -89,9 +83,7 @@ Tensor Op::operator()(const In& x, const In& y) const {
   in.set(0, *a);
   in.set(1, *b);
   Tensors out;
-  Attrs attrs;
-  if (!def_->attrs.empty()) fill_defaults(*def_, attrs);
-  apply(*def_, in.tensors(), attrs, out);
+  apply(*def_, in.tensors(), kNone, out);
   return std::move(out[0]);
 }
 
@@ -101,14 +93,12 @@ Tensor Op::operator()(std::initializer_list<In> inputs, Attrs attrs) const {
 Tensors Op::many(std::initializer_list<In> inputs, Attrs attrs) const {
   Tensors in, out;
   resolve(*def_, inputs, in);
-  fill_defaults(*def_, attrs);
   apply(*def_, in, attrs, out);
   return out;
 }
 
 Tensors Op::list(const Tensors& inputs, Attrs attrs) const {
   Tensors out;
-  fill_defaults(*def_, attrs);
   apply(*def_, inputs, attrs, out);
   return out;
 }
