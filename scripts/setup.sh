@@ -71,6 +71,7 @@ build() {  # build PRESET [CMAKE OPTIONS...]
 # -- the package, into .venv
 install_package() {  # install_package PRESET
   local site; site=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  rm -rf "$site/holdfast"  # no file may stay that the tree has no more
   cmake --install "build/$1" --component python --prefix "$site/holdfast" >"$root/build/install.log" 2>&1 \
     && cmake --install "build/$1" --component python_sources --prefix "$site/holdfast" >>"$root/build/install.log" 2>&1 \
     || { tail -n 20 "$root/build/install.log" >&2; die "installing failed; see build/install.log"; }

@@ -231,7 +231,7 @@ PyObject* get_record(PyObject* o, void*) {
 // For `inspect.signature` and what shows it: help, notebooks, editors.
 PyObject* get_signature(PyObject* o, void*) {
   return guarded([&] {
-    Object module = Object::steal(PyImport_ImportModule("holdfast._describe"));
+    Object module = Object::steal(PyImport_ImportModule("holdfast._names.describe"));
     Object record = Object::steal(get_record(o, nullptr));
     return Object::steal(PyObject_CallMethod(module.get(), "python_signature", "O", record.get()))
         .release();

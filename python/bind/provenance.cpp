@@ -34,8 +34,8 @@ OwnCode known(PyCodeObject* code) {
 }
 
 Object source_module() {
-  static Object* module = new Object(
-      Object::steal(PyImport_ImportModule("holdfast._source")));  // outlives the interpreter
+  static Object* module = new Object(Object::steal(
+      PyImport_ImportModule("holdfast._messages.source")));  // outlives the interpreter
   return *module;
 }
 

@@ -10,7 +10,11 @@ from __future__ import annotations
 import sys as _sys
 from typing import Any as _Any
 
-from . import _diagnostics, _dtypes, _holdfast, _shape, _symbols, errors
+from . import _holdfast, errors
+from ._messages import diagnostics as _diagnostics
+from ._tensors import dtypes as _dtypes
+from ._tensors import shape as _shape
+from ._tensors import symbols as _symbols
 
 _holdfast.set_dtypes(list(_dtypes.ALL))
 _holdfast.set_as_dtype(_dtypes.as_dtype)
@@ -21,35 +25,18 @@ _holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias)
 _holdfast.init()
 _holdfast.set_symbol(_symbols.refuse)
 
-from . import (
-    _builds,
-    _conversions,
-    _dlpack,
-    _graph_watch,
-    _initializers,
-    _namespace,
-    _signatures,
-    _slices_spec,
-    _slicing,
-    _tensor,
-    _tensor_proto,
-    compat,
-    config,
-    debugging,
-    nest,
-    random,
-)
-from ._alias import install_as_tensorflow
-from ._control import case, cond, switch_case, while_loop
-from ._custom_gradient import (
-    custom_gradient,
-    grad_pass_through,
-    recompute_grad,
-)
-from ._device import device
-from ._device_spec import DeviceSpec
-from ._dtypes import DType, as_dtype
-from ._eager import (
+from . import compat, config, debugging, nest, random
+from ._devices import builds as _builds
+from ._devices.device import device
+from ._devices.spec import DeviceSpec
+from ._flow.control import case, cond, switch_case, while_loop
+from ._flow.functional import foldl, foldr, map_fn, scan, vectorized_map
+from ._flow.pyfunc import numpy_function, py_function
+from ._gradients.custom import custom_gradient, grad_pass_through, recompute_grad
+from ._gradients.forward import ForwardAccumulator as _ForwardAccumulator
+from ._gradients.tape import GradientTape
+from ._graphs import watch as _graph_watch
+from ._graphs.eager import (
     Operation,
     control_dependencies,
     executing_eagerly,
@@ -63,22 +50,24 @@ from ._eager import (
     timestamp,
     tuple,
 )
-from ._explain import explain
-from ._forward import ForwardAccumulator as _ForwardAccumulator
-from ._function import function
-from ._functional import foldl, foldr, map_fn, scan, vectorized_map
-from ._graph import Graph
-from ._graph_gradients import AggregationMethod, gradients, hessians
-from ._keep import keep, peek
-from ._live import LiveTensors, live_tensors
-from ._module import Module
-from ._moving_average import ExponentialMovingAverage as _ExponentialMovingAverage
-from ._name_scope import name_scope
-from ._print import print
-from ._pyfunc import numpy_function, py_function
-from ._shape import TensorShape, TensorSpec, broadcast_static_shape
-from ._tape import GradientTape
-from ._tensor import (
+from ._graphs.gradients import AggregationMethod, gradients, hessians
+from ._graphs.graph import Graph
+from ._graphs.name_scope import name_scope
+from ._messages.explain import explain
+from ._names import namespace as _namespace
+from ._names import signatures as _signatures
+from ._names.alias import install_as_tensorflow
+from ._tensors import conversions as _conversions
+from ._tensors import dlpack as _dlpack
+from ._tensors import slices_spec as _slices_spec
+from ._tensors import slicing as _slicing
+from ._tensors import tensor as _tensor
+from ._tensors import tensor_proto as _tensor_proto
+from ._tensors.dtypes import DType, as_dtype
+from ._tensors.live import LiveTensors, live_tensors
+from ._tensors.printing import print
+from ._tensors.shape import TensorShape, TensorSpec, broadcast_static_shape
+from ._tensors.tensor import (
     IndexedSlices,
     Tensor,
     UnconnectedGradients,
@@ -88,13 +77,14 @@ from ._tensor import (
     is_tensor,
     type_spec_from_value,
 )
-from ._tensor_array import TensorArray
-from ._trace_types import NAMES as _TRACE_TYPES
-from ._variable import (
-    Variable,
-    VariableAggregation,
-    VariableSynchronization,
-)
+from ._tensors.tensor_array import TensorArray
+from ._tracing.function import function
+from ._tracing.keep import keep, peek
+from ._tracing.trace_types import NAMES as _TRACE_TYPES
+from ._variables import initializers as _initializers
+from ._variables.module import Module
+from ._variables.moving_average import ExponentialMovingAverage as _ExponentialMovingAverage
+from ._variables.variable import Variable, VariableAggregation, VariableSynchronization
 
 __version__: str = _holdfast.VERSION
 newaxis = None

@@ -27,7 +27,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _explain(arguments: argparse.Namespace) -> int:
     """Prints the page of a code, or the list of codes."""
-    from ._explain import explain
+    from ._messages.explain import explain
 
     try:
         print(explain(arguments.code), end="")
@@ -39,7 +39,7 @@ def _explain(arguments: argparse.Namespace) -> int:
 
 def _describe(arguments: argparse.Namespace) -> int:
     """Prints, or writes, what the library offers."""
-    from . import _describe
+    from ._names import describe as _describe
 
     if arguments.stubs is not None:
         _describe.write_stubs(arguments.stubs)
@@ -52,7 +52,7 @@ def _describe(arguments: argparse.Namespace) -> int:
 
 def _doctor(arguments: argparse.Namespace) -> int:
     """Prints what this installation is and sees."""
-    from . import _describe
+    from ._names import describe as _describe
 
     print(_describe.doctor(), end="")
     return 0
@@ -60,9 +60,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _graph(arguments: argparse.Namespace) -> int:
     """Runs a script and prints the graphs it ran."""
-    from . import _graph_cli
+    from ._graphs import command
 
-    return _graph_cli.main(arguments.script, arguments.function, arguments.args)
+    return command.main(arguments.script, arguments.function, arguments.args)
 
 
 def _later(arguments: argparse.Namespace) -> int:

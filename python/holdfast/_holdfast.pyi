@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
-from ._dtypes import DType
-from ._shape import TensorShape
+from ._tensors.dtypes import DType
+from ._tensors.shape import TensorShape
 
 VERSION: str
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from . import _holdfast
-from ._device import parse_device, soft_placement
-from ._function import functions_run_eagerly, run_functions_eagerly
+from ._devices.device import parse_device, soft_placement
+from ._tracing.function import functions_run_eagerly, run_functions_eagerly
 from .errors import fail, unsupported
 
 __all__ = [

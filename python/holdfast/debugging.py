@@ -7,13 +7,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import _holdfast, _registry
-from ._checks import births, name_of, passed, require
-from ._diagnostics import name_in_frame
-from ._dtypes import DType, as_dtype, float32
-from ._graph_control import after, newest
-from ._tensor import Tensor, convert_to_tensor
-from ._variable import Variable
+from . import _holdfast
+from ._graphs.control import after, newest
+from ._messages.checks import births, name_of, passed, require
+from ._messages.diagnostics import name_in_frame
+from ._names import registry
+from ._tensors.dtypes import DType, as_dtype, float32
+from ._tensors.tensor import Tensor, convert_to_tensor
+from ._variables.variable import Variable
 from .errors import fail, unsupported, used_here
 
 __all__ = [
@@ -60,7 +61,7 @@ def _compare(
     a, b = _pair(x, y)
     return require(
         "AssertPairs",
-        _registry.function(path)(a, b),
+        registry.function(path)(a, b),
         (x, "x"),
         (y, "y"),
         x=a,
@@ -164,7 +165,7 @@ def assert_near(
     bounds = [_holdfast.convert(near if v is None else v, real, False) for v in (rtol, atol)]
     return require(
         "AssertPairs",
-        _registry.function("less_equal")(abs(first - second), bounds[0] * abs(second) + bounds[1]),
+        registry.function("less_equal")(abs(first - second), bounds[0] * abs(second) + bounds[1]),
         (x, "x"),
         (y, "y"),
         x=first,
@@ -194,7 +195,7 @@ def _each(
 
 def _sign(check: str, path: str, x: Any, message: str | None, summarize: int | None) -> Any:
     given = convert_to_tensor(x)
-    return _each(check, _registry.function(path)(given, 0), x, "x", given, message, summarize)
+    return _each(check, registry.function(path)(given, 0), x, "x", given, message, summarize)
 
 
 def assert_positive(
@@ -232,7 +233,7 @@ def Assert(
     holds = convert_to_tensor(condition)
     return require(
         "Assert",
-        holds if holds.dtype.name == "bool" else _registry.function("cast")(holds, "bool"),
+        holds if holds.dtype.name == "bool" else registry.function("cast")(holds, "bool"),
         (condition, "condition"),
         data=[convert_to_tensor(part) for part in data],
         summarize=-1 if summarize is None else summarize,
@@ -256,7 +257,7 @@ def _finite(check: str, x: Any, message: str, keyword: str) -> Any:
     given = convert_to_tensor(x)
     if not given.dtype.is_floating:
         fail("E1101", f"`{check}` got {given.dtype.name}, expected a floating dtype", op=check)
-    holds = _registry.function("math.is_finite")(given)
+    holds = registry.function("math.is_finite")(given)
     return after(_each(check, holds, x, keyword, given, message, None), given)
 
 
@@ -353,7 +354,7 @@ def _ranked(
     if given.shape.rank is not None and fits(given.shape.rank):
         return passed()
     words, said = [name_of(x, 0, keyword)], message or ""
-    _registry.raw_op("AssertRank", x=given, check=check, words=words, message=said, ranks=ranks)
+    registry.raw_op("AssertRank", x=given, check=check, words=words, message=said, ranks=ranks)
     return newest([given])
 
 

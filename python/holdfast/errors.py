@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn
 
 from . import _holdfast
-from ._diagnostics import Diagnostic, user_frame
-from ._enrich import enrich
+from ._messages.diagnostics import Diagnostic, user_frame
+from ._messages.enrich import enrich
 
 __all__ = [
     "ABORTED",

@@ -6,10 +6,10 @@ import enum
 from typing import Any
 
 from . import _holdfast
-from ._lifting import init_scope
-from ._registry import function
-from ._tensor import convert_to_tensor
-from ._variable import Variable
+from ._names.registry import function
+from ._tensors.tensor import convert_to_tensor
+from ._tracing.lifting import init_scope
+from ._variables.variable import Variable
 
 __all__ = [
     "Algorithm",

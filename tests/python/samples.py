@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import holdfast as tf
-from holdfast import _registry
+from holdfast._names import registry
 
-FUNCTIONS = sorted(_registry.FUNCTIONS, key=lambda f: f.record["name"])
+FUNCTIONS = sorted(registry.FUNCTIONS, key=lambda f: f.record["name"])
 RECORDS = {f.record["name"]: f.record for f in FUNCTIONS}
 
 

@@ -16,13 +16,13 @@ import pytest
 
 import holdfast as tf
 from holdfast import autograph
-from holdfast.autograph import _compiling, _conversion
+from holdfast._autograph import compiling, conversion
 
 
 def is_converted(function):
     inner = getattr(function, "__func__", function)
     inner = inner.func if isinstance(inner, functools.partial) else inner
-    return _compiling.is_converted(inner.__code__)
+    return compiling.is_converted(inner.__code__)
 
 
 def program(text, name="<a program>", **names):
@@ -224,13 +224,13 @@ def test_nothing_keeps_a_converted_function_alive():
 
 
 def test_code_that_is_gone_is_forgotten():
-    before = len(_conversion._forms)
+    before = len(conversion._forms)
     made = program("def f(x):\n    return 1 if x else 2\n", "<soon gone>")
     autograph.convert(made.f)
-    assert len(_conversion._forms) == before + 1
+    assert len(conversion._forms) == before + 1
     del made
     gc.collect()
-    assert len(_conversion._forms) == before
+    assert len(conversion._forms) == before
 
 
 # Lines.

@@ -11,7 +11,7 @@ import pytest
 
 import holdfast as tf
 from holdfast import autograph
-from holdfast.autograph import _compiling
+from holdfast._autograph import compiling
 
 ONE = tf.constant(1.0)
 
@@ -183,7 +183,7 @@ def test_the_code_of_a_library_is_left_alone(library):
     with pytest.raises(tf.errors.OperatorNotAllowedInGraphError) as caught:
         f(ONE)
     assert caught.value.code == "E0201"
-    assert not _compiling.is_converted(library.largest.__code__)
+    assert not compiling.is_converted(library.largest.__code__)
 
 
 def test_what_c_code_asks_can_not_be_staged():

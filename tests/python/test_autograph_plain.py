@@ -12,7 +12,8 @@ import types
 import pytest
 
 import holdfast as tf
-from holdfast import _places, autograph
+from holdfast import autograph
+from holdfast._tracing import recorder as recording
 
 LOG: list[object] = []
 
@@ -442,7 +443,7 @@ def same_while_traced(program):
     converted = autograph.convert(program)
     for argument in range(7):
         expected = outcome(program, argument)
-        with _places.Recorder():
+        with recording.Recorder():
             got = outcome(converted, argument)
         assert got == expected, (argument, got, expected)
 

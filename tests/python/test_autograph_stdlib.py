@@ -25,8 +25,8 @@ PAIRS = {
 PROGRAM = """
 import contextlib, gc, importlib, io, sys, types, unittest
 import holdfast
-from holdfast import _places
-from holdfast.autograph._conversion import converted_form
+from holdfast._tracing import recorder as recording
+from holdfast._autograph.conversion import converted_form
 
 name, tests, recorded = sys.argv[1:]
 module = importlib.import_module(name)
@@ -38,7 +38,7 @@ for f in gc.get_objects():
         assert form is not None and form.code.co_freevars == f.__code__.co_freevars, f
         f.__code__ = form.code
         count += 1
-with _places.Recorder() if recorded == "recorded" else contextlib.nullcontext():
+with recording.Recorder() if recorded == "recorded" else contextlib.nullcontext():
     result = unittest.TextTestRunner(stream=io.StringIO(), verbosity=0).run(suite)
 for test, text in result.failures + result.errors:
     print(test, text)

@@ -20,7 +20,7 @@ def loaded_after(code):
     """Which of the late parts a program loads."""
     shown = """
         import sys
-        for name, part in (("autograph", "autograph._public"), ("v1", "_v1_train")):
+        for name, part in (("autograph", "_autograph.public"), ("v1", "_v1.train")):
             if "holdfast." + part in sys.modules:
                 print(name)
         """

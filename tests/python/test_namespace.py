@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 import holdfast as tf
-from holdfast import _registry
+from holdfast._names import registry
 
 
 def run(code, *args, **env):
@@ -26,14 +26,14 @@ def run(code, *args, **env):
 def test_every_path_of_the_registry_is_importable():
     import importlib
 
-    for path in _registry.BY_PATH:
+    for path in registry.BY_PATH:
         space, _, leaf = path.rpartition(".")
         module = importlib.import_module("holdfast" + ("." + space if space else ""))
         assert callable(getattr(module, leaf)), path
 
 
 def test_raw_ops_are_the_registry():
-    assert set(_registry.RAW_OPS) <= set(vars(tf.raw_ops))
+    assert set(registry.RAW_OPS) <= set(vars(tf.raw_ops))
     assert tf.raw_ops.Mul(x=tf.constant(2.0), y=tf.constant(3.0)).numpy() == 6.0
     assert "Mul" in repr(tf.raw_ops.Mul) and tf.raw_ops.Mul.__doc__
 
@@ -123,7 +123,7 @@ def test_functions_of_the_registry_say_how_they_are_called():
     assert signature.parameters["keepdims"].default is False
     assert inspect.signature(tf.argmax).parameters["output_type"].default is tf.int64
     assert "reduce_sum(input_tensor" in pydoc.plain(pydoc.render_doc(tf.reduce_sum))
-    for function in _registry.FUNCTIONS:
+    for function in registry.FUNCTIONS:
         assert "name" in inspect.signature(function).parameters
 
 

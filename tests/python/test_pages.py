@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import holdfast as tf
-from holdfast import _explain
+from holdfast._messages import explain as pages
 
 PAGES = pathlib.Path(__file__).parents[2] / "docs" / "errors"
 
@@ -22,7 +22,7 @@ CODES = [code for code in ALL if code not in NOT_RUN]
 @pytest.mark.parametrize("code", ALL)
 def test_every_code_has_a_page_that_explain_shows(code):
     page = (PAGES / f"{code}.md").read_text()
-    assert _explain.explain(code) == page
+    assert pages.explain(code) == page
     assert page.startswith(f"# {code}: ")
     parts = ["## The program", "## What it says", "## Why", "## Fixes", "## When it is our bug"]
     places = [page.find(part) for part in parts]
@@ -31,7 +31,7 @@ def test_every_code_has_a_page_that_explain_shows(code):
 
 
 def test_every_page_is_of_a_code_and_in_the_index():
-    index = _explain.explain()
+    index = pages.explain()
     for page in PAGES.glob("*.md"):
         assert page.stem in ALL or page.stem == "README"
         assert page.stem == "README" or f"{page.stem}  " in index

@@ -12,8 +12,7 @@ import typing
 
 import pytest
 
-from holdfast import _source as source
-from holdfast import _source_text
+from holdfast._messages import source, source_text
 
 
 class Probe:
@@ -289,7 +288,7 @@ def test_without_columns_the_line_is_still_known(tmp_path: pathlib.Path) -> None
     program = tmp_path / "program.py"
     program.write_text(
         "import sys\n"
-        "from holdfast import _source as s\n"
+        "from holdfast._messages import source as s\n"
         "print(s.locate_frame(sys._getframe())[1:])\n"
         "print(s.operand_names(sys._getframe().f_code, 20).kind == '')\n"
     )
@@ -306,7 +305,7 @@ def test_without_columns_the_line_is_still_known(tmp_path: pathlib.Path) -> None
 
 
 def test_few_files_are_remembered(tmp_path: pathlib.Path) -> None:
-    most = _source_text._REMEMBERED
+    most = source_text._REMEMBERED
     for i in range(most + 5):
         path = tmp_path / f"f{i}.py"
         path.write_text("1 + 1\n")

@@ -7,12 +7,12 @@ rest decide while tracing whether Python runs them or the graph does. Begin read
 
 from __future__ import annotations
 
+from .._autograph.conversion import convert
+from .._autograph.demand import on_demand
+from .._autograph.features import check_features
+from .._autograph.public import to_code, to_graph, trace
+from .._autograph.verbosity import set_verbosity
 from . import experimental
-from ._conversion import convert
-from ._demand import on_demand
-from ._features import check_features
-from ._public import to_code, to_graph, trace
-from ._verbosity import set_verbosity
 
 __all__ = [
     "check_features",

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ._conversion import keep_plain
-from ._features import Feature
-from ._options import set_loop_options
+from .._autograph.conversion import keep_plain
+from .._autograph.features import Feature
+from .._autograph.options import set_loop_options
 
 __all__ = ["Feature", "do_not_convert", "set_loop_options"]
 

@@ -64,7 +64,7 @@ def dimension_value(dimension: Any) -> Any:
 
 def dimension_at_index(shape: Any, index: int) -> Any:
     """Dimension `index` of a shape; one that nothing is known of where the rank is unknown."""
-    from .._shape import Dimension, as_shape
+    from .._tensors.shape import Dimension, as_shape
 
     known = as_shape(shape)
     return Dimension(None if known.rank is None else known[index])

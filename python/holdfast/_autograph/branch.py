@@ -1,0 +1,226 @@
+"""`if`, `and` and the like: Python's own where the condition has a value, staged where not."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable
+from typing import Any
+
+from .. import _holdfast
+from .._messages.diagnostics import mark
+from .._names import registry
+from .._tensors.symbols import is_symbol
+from .._tracing.journal import Journal
+from .._tracing.recorder import recording
+from ..errors import DiagnosticError
+from .merge import Outcome, merge
+from .reads import own_method
+from .sites import Home, Site, Spot
+from .state import Cells, as_bool
+from .user_code import is_user_code
+
+__all__ = ["and_", "chain", "decided", "if_", "if_expression", "not_", "or_", "truth"]
+
+
+def decided(value: Any) -> Any:
+    """The truth of a value: a Python bool, or a symbol where it has none yet."""
+    if isinstance(value, _holdfast.VariableBase):
+        value = value.read()
+    if is_symbol(value):
+        return value
+    if isinstance(value, (list, dict, set)) and (recorder := recording()) is not None:
+        recorder.note_length(value)
+    own = own_method(value, "__bool__")
+    return bool(value) if own is None else decided(own())
+
+
+def truth(value: Any) -> Any:
+    """The truth of a value where only a Python bool will do: a symbol says why it has none."""
+    return bool(decided(value))
+
+
+def if_(test: Any, body: Callable[[], None], orelse: Callable[[], None], site: Site) -> None:
+    """The statement."""
+    taken = decided(test)
+    if taken is True:
+        body()
+    elif taken is False:
+        orelse()
+    else:
+        staged_if(taken, body, orelse, site)
+
+
+def staged_if(
+    predicate: Any,
+    body: Callable[[], None],
+    orelse: Callable[[], None],
+    site: Site,
+    cells: Cells | None = None,
+) -> None:
+    """The statement, with a condition that has no value yet."""
+    cells = cells or Cells(body, orelse)
+    before = cells.read_all(site.modified)
+
+    errors: list[Exception] = []
+
+    def side(block: Callable[[], None]) -> Outcome:
+        journal, raised = Journal(), ""
+        try:
+            with journal:
+                block()
+        except Exception as error:
+            raised = _said(error)
+            if not raised or errors:  # nothing to stage, or both sides raise: then Python does
+                raise
+            errors.append(error)
+        finally:
+            names = cells.read_all(site.outputs)
+            cells.write_all(before)
+            journal.undo()
+        return Outcome(names, journal, raised)
+
+    raised: dict[bool, str] = {}
+
+    def first() -> Outcome:
+        errors.clear()
+        outcome = side(body)
+        raised[True] = outcome.raised
+        return outcome
+
+    def second() -> Outcome:
+        outcome = side(orelse)
+        raised[False] = outcome.raised
+        return outcome
+
+    predicate = as_bool(predicate)
+    try:
+        cells.write_all(merge(predicate, first, second, site))
+    finally:
+        errors.clear()  # they hold frames, and these hold symbols
+    for taken, said in raised.items():
+        if said:
+            from .. import debugging
+
+            allowed = registry.function("logical_not")(predicate) if taken else predicate
+            debugging.Assert(allowed, [said])
+
+
+def _said(error: Exception) -> str:
+    """What a `raise` of the user's says; "" for an error that comes from anywhere else."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or isinstance(error, DiagnosticError):
+        return ""
+    code = trace.tb_frame.f_code
+    if not is_user_code(code) or dis.opname[code.co_code[trace.tb_lasti]] != "RAISE_VARARGS":
+        return ""
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+# Expressions.
+
+
+def _expression_site() -> Site:
+    """A site for an expression, at the line that is executing."""
+    here = mark()
+    if here is None:
+        return Site("if", Home("", "", {}), Spot(0, 0, 0))
+    loc = here.loc()
+    home = Home(here.code.co_filename, here.code.co_qualname, {})
+    return Site("if", home, Spot(loc["line"], loc["col_begin"], loc["col_end"]))
+
+
+def _choose(predicate: Any, first: Callable[[], Any], second: Callable[[], Any], label: str) -> Any:
+    """The value of one of two expressions."""
+
+    def side(expression: Callable[[], Any]) -> Outcome:
+        journal = Journal()
+        try:
+            with journal:
+                value = expression()
+        finally:
+            journal.undo()
+        return Outcome({label: value}, journal)
+
+    site = _expression_site()
+    return merge(as_bool(predicate), lambda: side(first), lambda: side(second), site)[label]
+
+
+def if_expression(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
+    """`first if test else second`."""
+    taken = decided(test)
+    if taken is True:
+        return first()
+    if taken is False:
+        return second()
+    return _choose(taken, first, second, "the conditional expression")
+
+
+def and_(value: Any, *rest: Callable[[], Any]) -> Any:
+    """`a and b`: the first that is false, or the last."""
+    for i, each in enumerate(rest):
+        taken = decided(value)
+        if taken is False:
+            return value
+        if taken is not True:
+            return _staged_and(taken, each, rest[i + 1 :])
+        value = each()
+    return value
+
+
+def _staged_and(taken: Any, each: Callable[[], Any], others: tuple[Callable[[], Any], ...]) -> Any:
+    return _both(taken, lambda: and_(each(), *others), lambda: taken, "and")
+
+
+def or_(value: Any, *rest: Callable[[], Any]) -> Any:
+    """`a or b`: the first that is true, or the last."""
+    for i, each in enumerate(rest):
+        taken = decided(value)
+        if taken is True:
+            return value
+        if taken is not False:
+            return _staged_or(taken, each, rest[i + 1 :])
+        value = each()
+    return value
+
+
+def _staged_or(taken: Any, each: Callable[[], Any], others: tuple[Callable[[], Any], ...]) -> Any:
+    return _both(taken, lambda: taken, lambda: or_(each(), *others), "or")
+
+
+def _both(predicate: Any, first: Callable[[], Any], second: Callable[[], Any], word: str) -> Any:
+    """`and` or `or` of a symbol: the values themselves if they go together, else their truths."""
+
+    def truths(expression: Callable[[], Any]) -> Callable[[], Any]:
+        def asked() -> Any:
+            value = decided(expression())
+            return value if isinstance(value, bool) else as_bool(value)
+
+        return asked
+
+    if predicate.dtype.name != "bool":
+        try:
+            return _choose(predicate, first, second, f"`{word}`")
+        except DiagnosticError as error:
+            if error.code != "E0902":
+                raise
+    return _choose(predicate, truths(first), truths(second), f"`{word}`")
+
+
+def not_(value: Any) -> Any:
+    """`not a`."""
+    taken = decided(value)
+    if isinstance(taken, bool):
+        return not taken
+    return registry.function("logical_not")(as_bool(taken))
+
+
+def chain(left: Any, *pairs: Callable[..., Any]) -> Any:
+    """`a < b < c`: each term once, from left to right, until a comparison fails."""
+    right = pairs[0]()
+    found = pairs[1](left, right)
+    if len(pairs) == 2:
+        return found
+    return and_(found, lambda: chain(right, *pairs[2:]))

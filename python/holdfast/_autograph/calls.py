@@ -1,0 +1,305 @@
+"""The hooks of calls: the user's own functions are converted, builtins meet symbols, lists grow."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+import random
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _holdfast
+from .._messages.diagnostics import mark
+from .._names import registry
+from .._tensors.symbols import is_symbol
+from .._tracing.conditional import refuse_presence
+from .._tracing.journal import journal
+from .._tracing.locations import AttributeLocation, ItemLocation
+from .._tracing.recorder import recording
+from . import iterables
+from .branch import decided, not_
+from .conversion import converted_callee
+from .lists import StagedList, joined
+from .reads import attribute, attribute_place, iterated, looked_through, own_method
+from .storing import ASK_ALL, CONTAINERS, changing, delete_item, put_item, storing
+
+__all__ = ["assert_", "call", "contains", "lacks", "managed", "method"]
+
+_FRAME = (locals, globals, dir, eval, exec, builtins.super)  # they look at their caller
+_RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
+
+
+def call(function: Any) -> Any:
+    """What to call for `function`: itself, its converted form, or something that knows symbols."""
+    known = _builtins.get(id(function))
+    if known is not None:
+        return known
+    if not _is_active():
+        return function
+    converted = converted_callee(function)
+    if converted is not function:
+        return converted
+    recorder = recording()
+    if recorder is None or any(function is each for each in _FRAME):
+        return function
+    if isinstance(function, type):
+        return functools.partial(_construct, function)
+    if isinstance(function, functools.partial):
+        inner = call(function.func)
+        return functools.partial(inner, *function.args, **function.keywords)
+    known = storing(function)
+    if known is not None:
+        return known
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, _RANDOM):
+        here = mark()
+        if here is not None:
+            recorder.random_calls.append(here)
+    return functools.partial(_foreign, function)
+
+
+def _is_active() -> bool:
+    """Whether ops are being written down: only then does it matter whose code runs."""
+    return journal() is not None or bool(_holdfast.is_tracing())
+
+
+# Written in C, they call what they are given: `map`, `sorted`, `functools.reduce`, `accumulate`.
+_CALL_BACK = {"builtins", "functools", "_functools", "itertools"}
+
+
+def _called_back(value: Any) -> Any:
+    """What C code is given in place of a function of the user's."""
+    if isinstance(value, (types.FunctionType, types.MethodType)):
+        return converted_callee(value)
+    return storing(value) or value if isinstance(value, types.BuiltinMethodType) else value
+
+
+# They look at what they get, not into it.
+_INCURIOUS = {id(each) for each in (isinstance, issubclass, type, id, callable, print, repr)}
+
+
+def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls what is not converted: it may read all of the containers that it gets."""
+    if id(function) not in _INCURIOUS:
+        for value in (*args, *kwargs.values()):
+            looked_through(value)
+        if getattr(function, "__module__", None) in _CALL_BACK:
+            args = tuple(map(_called_back, args))
+            kwargs = {name: _called_back(value) for name, value in kwargs.items()}
+    if args and isinstance(args[0], StagedList):
+        name = _joins().get(id(function))
+        if name is not None:
+            axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
+            return joined(name, args[0], axis)
+    given = function(*args, **kwargs)
+    now = journal()
+    if now is not None and sys.getrefcount(given) == 2:  # nobody else knows it: it is new
+        now.note_made(given)
+    return given
+
+
+def _construct(kind: Any, *args: Any, **kwargs: Any) -> Any:
+    """Makes an object; the user's own `__init__` is converted."""
+    plain = type(kind).__call__ is type.__call__ and kind.__new__ is object.__new__
+    if not plain or converted_callee(kind.__init__) is kind.__init__:
+        return _foreign(kind, *args, **kwargs)
+    made = kind.__new__(kind)
+    now = journal()
+    if now is not None:
+        now.note_made(made)
+    converted_callee(kind.__init__)(made, *args, **kwargs)
+    return made
+
+
+@functools.cache
+def _joins() -> dict[int, str]:
+    """The functions that take a list of tensors and join them, by identity."""
+    package = sys.modules[__package__.partition(".")[0]]
+    names = {"stack": "stack", "concat": "concat", "add_n": "add_n"}
+    return {id(getattr(package, name)): kind for name, kind in names.items()}
+
+
+def method(holder: Any, name: str) -> Any:
+    """What to call for `holder.name(...)`."""
+    if isinstance(holder, CONTAINERS) and journal() is not None:
+        kind = type(holder)
+        inherited = getattr(kind, name, None)
+        if not isinstance(inherited, types.FunctionType):
+            changed = changing(holder, name)
+            if changed is not None:
+                return changed
+            if name in ASK_ALL:
+                looked_through(holder)
+            elif name in ("get", "__getitem__"):
+                return functools.partial(_get, holder, name)
+    return call(attribute(holder, name))
+
+
+def _get(container: Any, name: str, key: Any, *default: Any) -> Any:
+    recorder = recording()
+    if recorder is not None and not is_symbol(key):
+        recorder.note_item(container, key)
+    return getattr(container, name)(key, *default)
+
+
+# `with`.
+
+
+class _Managed:
+    """A context manager whose methods are the user's own code."""
+
+    def __init__(self, manager: Any) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Any:
+        return converted_callee(type(self._manager).__enter__)(self._manager)
+
+    def __exit__(self, *raised: object) -> Any:
+        return converted_callee(type(self._manager).__exit__)(self._manager, *raised)
+
+
+def managed(manager: Any) -> Any:
+    """What a `with` statement enters."""
+    if not _is_active():
+        return manager
+    methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
+    if None in methods or all(converted_callee(each) is each for each in methods):
+        return manager
+    return _Managed(manager)
+
+
+# Builtins that meet symbols.
+
+
+def _len(value: Any) -> Any:
+    if is_symbol(value):
+        size = value.shape[0] if value.shape.rank else None
+        if size is not None:
+            return size
+        return registry.function("shape")(value)[0]
+    recorder = recording()
+    if recorder is not None and isinstance(value, CONTAINERS):
+        recorder.note_length(value)
+    if isinstance(value, iterables.Staged):
+        return value.length()
+    own = own_method(value, "__len__")
+    return len(value) if own is None else own()
+
+
+def _getattr(holder: Any, name: str, *default: Any) -> Any:
+    try:
+        return attribute(holder, name)
+    except AttributeError:
+        if not default:
+            raise
+    recorder = recording()
+    if recorder is not None and not isinstance(holder, (types.ModuleType, type)):
+        location = AttributeLocation(holder, name)
+        recorder.note(location, location.read())
+    return default[0]
+
+
+def _hasattr(holder: Any, name: str) -> bool:
+    missing = object()
+    refuse_presence(holder, AttributeLocation(holder, name).key)
+    return _getattr(holder, name, missing) is not missing
+
+
+def _setattr(holder: Any, name: str, value: Any) -> None:
+    attribute_place(holder, name).value = value
+
+
+def _delattr(holder: Any, name: str) -> None:
+    del attribute_place(holder, name).value
+
+
+def _extreme(python: Callable[..., Any], path: str) -> Callable[..., Any]:
+    def choose(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and not kwargs and any(map(is_symbol, args)):
+            return functools.reduce(registry.function(path), args)
+        for value in args:
+            looked_through(value)
+        return python(*args, **kwargs)
+
+    return choose
+
+
+def _quantified(python: Callable[..., Any], path: str) -> Callable[..., Any]:
+    def ask(values: Any) -> Any:
+        if is_symbol(values):
+            return python(values)  # it says why not
+        known = list(iterated(values))
+        if not any(map(is_symbol, known)):
+            return python(known)
+        decided = [value if is_symbol(value) else bool(value) for value in known]
+        return functools.reduce(registry.function(path), decided)
+
+    return ask
+
+
+def _vars(*holder: Any) -> Any:
+    return attribute(holder[0], "__dict__") if len(holder) == 1 else vars(*holder)
+
+
+_builtins: dict[int, Any] = {
+    id(operator.setitem): put_item,
+    id(operator.delitem): delete_item,
+    id(vars): _vars,
+    id(len): _len,
+    id(range): iterables.range_,
+    id(enumerate): iterables.enumerate_,
+    id(zip): iterables.zip_,
+    id(getattr): _getattr,
+    id(hasattr): _hasattr,
+    id(setattr): _setattr,
+    id(delattr): _delattr,
+    id(all): _quantified(all, "logical_and"),
+    id(any): _quantified(any, "logical_or"),
+    id(max): _extreme(max, "maximum"),
+    id(min): _extreme(min, "minimum"),
+}
+
+
+# `in` and `assert`.
+
+
+def contains(value: Any, container: Any) -> Any:
+    """`value in container`."""
+    recorder = recording()
+    if recorder is not None and isinstance(container, CONTAINERS):
+        if isinstance(container, (dict, set)) and not is_symbol(value):
+            refuse_presence(container, ItemLocation(container, value).key)
+            recorder.note_item(container, value)
+        else:
+            recorder.note_whole(container)
+    own = own_method(container, "__contains__")
+    if own is not None:
+        return decided(own(value))
+    if isinstance(container, (list, tuple)) and any(map(is_symbol, (value, *container))):
+        same = [each is value or each == value for each in container]
+        return _quantified(any, "logical_or")(same)
+    return value in container
+
+
+def lacks(value: Any, container: Any) -> Any:
+    """`value not in container`."""
+    return not_(contains(value, container))
+
+
+def assert_(condition: Any, message: Callable[[], Any]) -> None:
+    """The statement."""
+    taken = decided(condition)
+    if isinstance(taken, bool):
+        if not taken:
+            text = message()
+            raise AssertionError if text is None else AssertionError(text)
+        return
+    from .. import debugging
+
+    said = message()
+    debugging.Assert(taken, [] if said is None else [said])

@@ -1,0 +1,378 @@
+"""Two sides of a staged branch become one: what names and places hold afterwards.
+
+Both sides run, each in its own scope, with its own journal and from the same state. Then each thing
+that either of them changed is paired: a tensor of one side with a tensor of the other, or with the
+value that was there before. A place where nothing was before gets a store under a condition, and a
+name that one side leaves unset is remembered as such until somebody reads it.
+
+The first side gives its outputs before the second has run: all its tensors, and numbers as tensors.
+Where the second side shows that others are needed, both run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .._flow import control
+from .._names import registry
+from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, write
+from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
+from .._tracing.recorder import recording
+from ..errors import fail
+from . import messages
+from .jumps import VALUE
+from .sites import Site
+from .state import (
+    UNSET,
+    Again,
+    Maybe,
+    Spec,
+    as_tensor,
+    is_number,
+    is_tensor,
+    is_tensorish,
+    leaves_of,
+    packed,
+    same_object,
+    same_structure,
+    spec_of,
+    zeros,
+)
+
+__all__ = ["Outcome", "merge"]
+
+Key = tuple[Any, ...]
+Made = Callable[[list[Any]], Any]  # makes a value from the joined outputs
+
+_ABSENT: Any = object()  # the sides do not go together
+_ATTEMPTS = 8
+
+
+class Outcome:
+    """What one side did: the values of names, its changes by what they touch, or what it raised."""
+
+    def __init__(self, names: dict[str, Any], journal: Journal, raised: str = "") -> None:
+        self.names, self.raised = names, raised
+        self.changes: dict[Key, Change] = {}
+        count: dict[Key, int] = {}
+        for change in journal.changes:
+            touched: Key = change.touches()
+            if isinstance(change, Growth):
+                count[touched] = count.get(touched, 0) + 1
+                touched = (*touched, change.method, count[touched])
+            key = (*touched, id(change.condition) if change.condition is not None else 0)
+            self.changes.pop(key, None)  # of several stores into a place the last one counts
+            self.changes[key] = change
+
+    def entries(self) -> Iterator[tuple[Key, Any]]:
+        """Everything with a value, by key."""
+        for name, value in self.names.items():
+            if value is not UNSET and not isinstance(value, Maybe):
+                yield ("name", name), value
+        for key, change in self.changes.items():
+            yield key, change.value
+            if change.condition is not None:
+                yield ("taken", *key), change.condition
+
+
+def merge(
+    predicate: Any, first: Callable[[], Outcome], second: Callable[[], Outcome], site: Site
+) -> dict[str, Any]:
+    """Runs both sides under `predicate`; the values of the names afterwards.
+
+    Changes of places are performed, so that the journal around sees them.
+    """
+    pairing = _Pairing(predicate, first, second, site)
+    try:
+        outputs = pairing.staged()
+        for perform in pairing.changes:
+            perform(outputs)
+        return {name: made(outputs) for name, made in pairing.names.items()}
+    finally:
+        vars(pairing).clear()  # it holds functions that hold it, and all of them hold symbols
+
+
+class _Filler:
+    """An output of the first side for something that only the second has."""
+
+    def __init__(self, spec: Spec, value: Any = _ABSENT) -> None:
+        self.spec, self.value = spec, value
+
+    def tensor(self) -> Any:
+        """The value from before the branch, or zeros that nobody reads."""
+        return zeros(self.spec) if self.value is _ABSENT else as_tensor(self.value, self.spec.dtype)
+
+
+class _Pairing:
+    """Runs both sides and pairs their outputs. What it prepares is made from the joined ones."""
+
+    def __init__(
+        self,
+        predicate: Any,
+        first: Callable[[], Outcome],
+        second: Callable[[], Outcome],
+        site: Site,
+    ) -> None:
+        self.predicate, self.sides, self.site = predicate, (first, second), site
+        self.dtypes: dict[tuple[Key, int], Any] = {}  # of numbers of the first side
+        self.fillers: list[_Filler] = []
+        self.names: dict[str, Made] = {}
+        self.changes: list[Callable[[list[Any]], None]] = []
+
+    def staged(self) -> list[Any]:
+        """The joined outputs."""
+        line = self.site.line
+        names = self.site.sides or (f"if in line {line}", f"else of line {line}")
+        for _ in range(_ATTEMPTS):
+            try:
+                return control.stage_cond(self.predicate, self.first, self.second, names)
+            except Again as again:
+                if again.dtypes or again.fillers is not None:
+                    self.dtypes |= again.dtypes
+                    self.fillers = again.fillers if again.fillers is not None else self.fillers
+                else:
+                    raise  # for a loop around
+        fail("E1599", f"the sides of the branch in line {line} never settle")
+
+    def first(self) -> list[Any]:
+        """The first side's outputs."""
+        self.a = self.sides[0]()
+        self.at: dict[tuple[Key, int], int] = {}
+        out: list[Any] = []
+        for key, value in self.a.entries():
+            for i, leaf in enumerate(leaves_of(value)):
+                if is_tensorish(leaf):
+                    self.at[key, i] = len(out)
+                    out.append(as_tensor(leaf, self.dtypes.get((key, i))))
+        self.specs = [spec_of(tensor) for tensor in out]
+        return out + [filler.tensor() for filler in self.fillers]
+
+    def second(self) -> list[Any]:
+        """The second side's outputs, in the order of the first's."""
+        self.b = self.sides[1]()
+        self.right: dict[int, Any] = {}
+        self.needed: list[tuple[_Filler, Any]] = []
+        self.names = {name: self.name(name) for name in self.a.names}
+        keys = dict.fromkeys((*self.a.changes, *self.b.changes))
+        self.changes = [self.change(key) for key in keys]
+        fillers = [filler for filler, _ in self.needed]
+        if [each.spec for each in fillers] != [each.spec for each in self.fillers]:
+            raise Again(fillers=fillers)
+        out = [
+            self.right[i] if i in self.right else zeros(spec) for i, spec in enumerate(self.specs)
+        ]
+        return out + [tensor for _, tensor in self.needed]
+
+    # Leaves.
+
+    def extra(self, tensor: Any, filler: _Filler) -> _Output:
+        """An output that the first side fills."""
+        self.needed.append((filler, tensor))
+        return _Output(len(self.specs) + len(self.needed) - 1)
+
+    def pair(self, label: str, at: tuple[Key, int] | None, x: Any, y: Any, strict: bool) -> Any:
+        """One leaf of both sides: an output, a value that they share, or _ABSENT.
+
+        `at` tells where the first side put `x` out; None if `x` is from before the branch.
+        """
+        if same_object(x, y):
+            return x
+        if not (is_tensorish(x) and is_tensorish(y)):
+            if strict:
+                messages.refuse_objects(self.site, label, x, y)
+            return _ABSENT
+        kind = next((each.dtype for each in (x, y) if is_tensor(each)), None)
+        numbers = [each for each in (x, y) if is_number(each)]
+        together = (
+            all(messages.fits(each, kind) for each in numbers)
+            if kind is not None
+            else type(x) is type(y)
+        )
+        if not together or (not numbers and x.dtype != y.dtype):
+            if strict:
+                messages.refuse_dtypes(self.site, label, x, y)
+            return _ABSENT
+        right = as_tensor(y, kind)
+        if at is None:
+            return self.extra(right, _Filler(Spec(right.dtype, spec_of(right).shape), x))
+        where = self.at[at]
+        if self.specs[where].dtype != right.dtype:
+            raise Again(dtypes={at: right.dtype})
+        self.right[where] = right
+        return _Output(where)
+
+    def both(self, label: str, key: Key | None, x: Any, y: Any, strict: bool) -> Made | None:
+        """A nested value of both sides; None if they do not go together and need not."""
+        if x is y:
+            return lambda outputs: x
+        if not same_structure(x, y):
+            if strict:
+                messages.refuse_objects(self.site, label, x, y)
+            return None
+        needed = len(self.needed)
+        leaves = []
+        for i, (mine, other) in enumerate(zip(leaves_of(x), leaves_of(y), strict=True)):
+            at = None if key is None else (key, i)
+            leaf = self.pair(label, at, mine, other, strict)
+            if leaf is _ABSENT:
+                del self.needed[needed:]
+                return None
+            leaves.append(leaf)
+        return _filled(y, leaves)
+
+    def one(self, side: int, key: Key, value: Any, numbers: bool = True) -> Made:
+        """A nested value of one side; the other gives zeros, which nobody reads.
+
+        Without `numbers`, only what is a tensor already becomes one.
+        """
+        leaves: list[Any] = []
+        for i, leaf in enumerate(leaves_of(value)):
+            if not (is_tensorish(leaf) if numbers else is_tensor(leaf)):
+                leaves.append(leaf)
+            elif side == 0:
+                leaves.append(_Output(self.at[key, i]))
+            else:
+                tensor = as_tensor(leaf)
+                leaves.append(self.extra(tensor, _Filler(spec_of(tensor))))
+        return _filled(value, leaves)
+
+    # Names.
+
+    def name(self, name: str) -> Made:
+        """The value of a name after the branch."""
+        x, y = self.a.names[name], self.b.names[name]
+        key: Key = ("name", name)
+        unset = [_is_unset(x), _is_unset(y)]
+        if self.a.raised or self.b.raised:
+            side = 1 if self.a.raised else 0
+            if not unset[side]:
+                return self.one(side, key, (x, y)[side])
+        elif not any(unset):
+            made = self.both("return" if name == VALUE else name, key, x, y, True)
+            assert made is not None
+            return made
+        elif not all(unset):
+            side = 1 if unset[0] else 0
+            if name.startswith("ag__"):
+                return self.one(side, key, (x, y)[side])  # a flag tells whether it is set
+            maybe = Maybe(name, self.site, side)
+            return lambda outputs: maybe
+        kept = x if isinstance(x, Maybe) else y
+        return lambda outputs: kept
+
+    # Changes.
+
+    def change(self, key: Key) -> Callable[[list[Any]], None]:
+        """What performs a change after the branch."""
+        mine, other = self.a.changes.get(key), self.b.changes.get(key)
+        if mine is not None and other is not None and mine.condition is None:
+            made = self.both(_label(mine), key, mine.value, other.value, False)
+            if made is not None:
+                return lambda outputs: _perform(mine, made(outputs))
+        if mine is None and isinstance(other, Set) and other.condition is None:
+            return self.single(1, key, other)
+        if other is None and isinstance(mine, Set) and mine.condition is None:
+            return self.single(0, key, mine)
+        each = [
+            self.under_condition(side, key, change)
+            for side, change in enumerate((mine, other))
+            if change is not None
+        ]
+
+        def perform(outputs: list[Any]) -> None:
+            for one in each:
+                one(outputs)
+
+        return perform
+
+    def single(self, side: int, key: Key, change: Set) -> Callable[[list[Any]], None]:
+        """A store of one side: the other gives what was there before, if it can stand for it."""
+        value, before = change.value, change.location.read()
+        if (self.a, self.b)[1 - side].raised:
+            alone = self.one(side, key, value, numbers=False)
+            return lambda outputs: _perform(change, alone(outputs))
+        recorder = recording()
+        if recorder is not None and before is not MISSING:
+            recorder.note(change.location, before)
+        made = None
+        if before is not MISSING and side == 0:
+            made = self.both(_label(change), key, value, before, False)
+        elif before is not MISSING:
+            made = self.both(_label(change), None, before, value, False)
+        if made is not None:
+            return lambda outputs: _perform(change, made(outputs))
+        return self.under_condition(side, key, change)
+
+    def under_condition(self, side: int, key: Key, change: Change) -> Callable[[list[Any]], None]:
+        """A change that happens only where its side is taken."""
+        made = self.one(side, key, change.value, numbers=False)
+        if change.condition is not None:
+            taken = self.one(side, ("taken", *key), change.condition)
+            return lambda outputs: _perform_if(change, made(outputs), taken(outputs), change.site)
+        if side == 0:
+            return lambda outputs: _perform_if(change, made(outputs), self.predicate, self.site)
+        opposite = registry.function("logical_not")
+        return lambda outputs: _perform_if(
+            change, made(outputs), opposite(self.predicate), self.site
+        )
+
+
+class _Output:
+    """Stands for a joined output."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+def _filled(like: Any, leaves: list[Any]) -> Made:
+    def fill(outputs: list[Any]) -> Any:
+        return packed(
+            like,
+            [outputs[leaf.index] if isinstance(leaf, _Output) else leaf for leaf in leaves],
+        )
+
+    return fill
+
+
+def _is_unset(value: Any) -> bool:
+    return value is UNSET or isinstance(value, Maybe)
+
+
+def _label(change: Change) -> str:
+    location: Location = change.location if isinstance(change, Set) else change.container
+    return location.describe()
+
+
+def _perform(change: Change, value: Any) -> None:
+    if isinstance(change, Set):
+        put(change.location, value)
+        return
+    container = change.container.read()
+    mutate(container, change.container.within, change.method, value, change.keywords)
+
+
+def _perform_if(change: Change, value: Any, condition: Any, site: Site) -> None:
+    """The same for a change that happens only where `condition` holds, which `site` decides."""
+    now = journal()
+    if now is None:
+        return
+    # The symbol of the branch goes into its place: who reads it before the graph has run learns
+    # which branch it belongs to.
+    made: Change
+    if isinstance(change, Set):
+        made = Set(change.location, change.location.read(), value)
+        if isinstance(change.location, ItemLocation):
+            now.keep(change.location.holder())
+        write(change.location, change.inside)
+    else:
+        container = change.container.read()
+        now.keep(container)
+        raw_method(container, change.method)(*change.inside, **change.keywords)
+        made = Growth(
+            Object(container, change.container.within), change.method, value, change.keywords
+        )
+    made.inside, made.condition, made.site = change.inside, condition, site
+    now.add(made)

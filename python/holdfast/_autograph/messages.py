@@ -1,0 +1,349 @@
+"""What is said when Python code cannot be staged, in terms of its own lines and names."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._messages.diagnostics import born_loc, module_alias, user_frame
+from ..errors import DiagnosticError, fail, used_here
+from .sites import Home, Site, Spot, spot_of
+from .state import Maybe, is_tensor
+
+__all__ = [
+    "fits",
+    "refuse_carried",
+    "refuse_dtypes",
+    "refuse_endless",
+    "refuse_first",
+    "refuse_function",
+    "refuse_growth",
+    "refuse_iterations",
+    "refuse_objects",
+    "refuse_unrolling",
+    "refuse_unset",
+]
+
+_Label = dict[str, Any]
+
+
+def _label(role: str, loc: dict[str, Any], text: str, primary: bool = False) -> _Label:
+    return {"role": role, "loc": loc, "text": text, "primary": primary}
+
+
+def _quoted(name: str) -> str:
+    if name == "return":
+        return "the returned value"
+    return name if " " in name else f"`{name}`"
+
+
+def _statement(site: Site) -> str:
+    return "`if`" if site.kind == "if" else f"`{site.kind}` loop"
+
+
+def _kind(value: Any) -> str:
+    """What a value is, in a few words."""
+    if is_tensor(value):
+        return str(value.dtype.name)
+    if value is None:
+        return "None"
+    return f"a Python {type(value).__name__}"
+
+
+def fits(number: Any, dtype: Any) -> bool:
+    """Whether a number may become a tensor of `dtype` without changing what it is."""
+    if isinstance(number, (np.generic, np.ndarray)):
+        return bool(str(number.dtype) == dtype.name)
+    if isinstance(number, bool):
+        return bool(dtype.name == "bool")
+    if isinstance(number, int):
+        return bool(dtype.is_integer)
+    if isinstance(number, float):
+        return bool(dtype.is_floating)
+    return bool(dtype.is_complex)
+
+
+# A name that one side leaves unset.
+
+
+def refuse_unset(maybe: Maybe) -> NoReturn:
+    """E0901: the name is read, and some path does not set it."""
+    site, name = maybe.site, maybe.name
+    labels = [_label("placed", site.loc(), "this condition has no value while tracing")]
+    spot = site.set_in(maybe.block, name)
+    if spot is not None:
+        labels.append(_label("born", site.home.loc(spot), f"`{name}` is set on this side only"))
+    labels += used_here(f"`{name}` is read here")
+    other = "if" if maybe.block else "else"
+    fail(
+        "E0901",
+        f"`{name}` is set on one side of a staged `if` only, and read after it",
+        f"the graph has both sides and must know `{name}` after either; the `{other}` side of line "
+        f"{site.line} gives it no value",
+        fix=f"set `{name}` in the `{other}` too, or before the `if`",
+        labels=labels,
+        subject={"name": name},
+        op=site.kind,
+    )
+
+
+def refuse_first(maybe: Maybe) -> NoReturn:
+    """E0901: an iteration reads what only the one before it sets."""
+    site, name = maybe.site, maybe.name
+    labels = [_label("placed", site.loc(), "this loop is staged")]
+    spot = site.set_in(0, name)
+    if spot is not None:
+        labels.append(_label("born", site.home.loc(spot), f"`{name}` is first set here"))
+    labels += used_here(f"`{name}` is read here")
+    fail(
+        "E0901",
+        f"`{name}` is read in a staged {_statement(site)} before anything has set it",
+        f"the body is written once for all iterations, and the first one has no `{name}`; what it "
+        "is like is not known yet.",
+        fix=f"set `{name}` before the loop, to a tensor like those it gets inside",
+        labels=labels,
+        subject={"name": name},
+        op=site.kind,
+    )
+
+
+# Two dtypes under one name.
+
+
+def _named_dtype(value: Any) -> str:
+    if is_tensor(value) or isinstance(value, (np.generic, np.ndarray)):
+        return str(value.dtype.name)
+    return {bool: "bool", int: "int32", float: "float32"}.get(type(value), "complex128")
+
+
+def _set_loc(site: Site, spot: Spot | None, value: Any) -> dict[str, Any] | None:
+    if spot is not None:
+        return site.home.loc(spot)
+    return born_loc(value) if is_tensor(value) else None
+
+
+def _set_labels(
+    site: Site, values: tuple[Any, Any], spots: list[Spot | None], texts: list[str]
+) -> list[_Label]:
+    """Where a name got each of two values; one place is marked once."""
+    labels: list[_Label] = []
+    for value, spot, text in zip(values, spots, texts, strict=True):
+        loc = _set_loc(site, spot, value)
+        if loc is not None and all(label["loc"] != loc for label in labels):
+            labels.append(_label("born", loc, text))
+    return labels
+
+
+def _condition(site: Site) -> _Label:
+    return _label("used", site.loc(), "this condition has no value while tracing", True)
+
+
+def _staged_loop(site: Site) -> _Label:
+    return _label("used", site.loc(), "this loop is staged", True)
+
+
+def refuse_dtypes(site: Site, name: str, x: Any, y: Any) -> NoReturn:
+    """E0902: the sides of a branch give one name two dtypes."""
+    spots = [site.set_in(block, name) for block in (0, 1)]
+    if spots[0] is None:
+        spots[0] = site.set_before(name)
+    if spots[1] is None:
+        spots[1] = site.set_before(name)
+    texts = [f"{_quoted(name)} is {_kind(value)} here" for value in (x, y)]
+    labels = [*_set_labels(site, (x, y), spots, texts), _condition(site)]
+    _refuse_two(site, name, x, y, spots, labels, "the two sides of a staged `if` give")
+
+
+def refuse_iterations(site: Site, name: str, before: Any, after: Any) -> NoReturn:
+    """E0902: an iteration gives a name another dtype than it had."""
+    spots = [site.set_before(name), site.set_in(0, name)]
+    texts = [
+        f"{_quoted(name)} is {_kind(before)} before an iteration",
+        f"{_quoted(name)} is {_kind(after)} after an iteration",
+    ]
+    labels = [*_set_labels(site, (before, after), spots, texts), _staged_loop(site)]
+    _refuse_two(site, name, before, after, spots, labels, f"a staged {_statement(site)} gives")
+
+
+def _refuse_two(
+    site: Site, name: str, x: Any, y: Any, spots: list[Spot | None], labels: list[_Label], who: str
+) -> NoReturn:
+    types = _named_dtype(x), _named_dtype(y)
+    # Towards the wider kind: an int becomes a float, not the other way round.
+    narrow = 0 if types[0] == "bool" or (types[0].startswith(("int", "uint"))) else 1
+    when = "however often the loop runs"
+    if site.kind == "if":
+        when = f"whichever way line {site.line} goes"
+    try:
+        fail(
+            "E0902",
+            f"{who} {_quoted(name)} two dtypes: {types[0]} and {types[1]}",
+            f"a tensor of a graph has one dtype, {when}",
+            labels=labels,
+            fixes=[_cast_fix(site, name, (x, y)[narrow], spots[narrow], types[1 - narrow])],
+            subject={"name": "" if name == "return" else name, "dtype": types[0]},
+            others=[{"name": "" if name == "return" else name, "dtype": types[1]}],
+            op=site.kind,
+        )
+    except DiagnosticError as error:
+        raise error from None  # the op in the body that met the other dtype is not the story
+
+
+def _cast_fix(site: Site, name: str, value: Any, spot: Spot | None, dtype: str) -> dict[str, Any]:
+    """The edit that gives one side the dtype of the other."""
+    alias = module_alias()
+    wanted = f"{alias}.{dtype}"
+    title = f"give both the same dtype: `{alias}.cast(..., {wanted})`"
+    found = _right_side(site, spot)
+    if isinstance(value, int) and not isinstance(value, bool) and dtype.startswith("float"):
+        title = f"write the literal as a float: `{float(value)}`"
+    if found is None or spot is None:
+        return {"title": title, "applicability": "manual", "edits": []}
+    source, col = found
+    if source == repr(value) and isinstance(value, int) and dtype.startswith("float"):
+        new = repr(float(value))
+    else:
+        new = f"{alias}.cast({source}, {wanted})"
+        title = f"give both the same dtype with `{alias}.cast`"
+    loc = site.home.loc(spot)
+    edit = {"file": loc["file"], "line": spot.line, "col": col, "old": source, "new": new}
+    return {"title": title, "applicability": "tested", "edits": [edit]}
+
+
+def _right_side(site: Site, spot: Spot | None) -> tuple[str, int] | None:
+    """What a one-line assignment or return gives, and its column."""
+    if spot is None:
+        return None
+    line = site.home.loc(spot)["source"]
+    try:
+        body = ast.parse(line.strip()).body
+    except SyntaxError:
+        return None
+    indent = len(line) - len(line.lstrip())
+    match body:
+        case [ast.Assign(targets=[ast.Name() | ast.Attribute()], value=value)]:
+            pass
+        case [ast.Return(value=ast.expr() as value)]:
+            pass
+        case _:
+            return None
+    source = ast.get_source_segment(line.strip(), value)
+    return None if source is None else (source, indent + value.col_offset)
+
+
+# Values that no graph can choose between.
+
+
+def refuse_objects(site: Site, name: str, x: Any, y: Any) -> NoReturn:
+    """The sides of a branch give a name two things that are not both tensors."""
+    spots = [site.set_in(0, name), site.set_in(1, name)]
+    texts = [f"{_quoted(name)} is {_what(value)} here" for value in (x, y)]
+    fail(
+        "E0902",
+        f"the two sides of a staged `if` give {_quoted(name)} {_what(x)} and {_what(y)}",
+        f"which side is taken is known when the graph runs; it can choose between tensors of one "
+        f"dtype, not between {_what(x)} and {_what(y)}.",
+        fix=f"let both sides give {_quoted(name)} a tensor of the same dtype, such as by `tf.cast`",
+        labels=[*_set_labels(site, (x, y), spots, texts), _condition(site)],
+        subject={"name": "" if name == "return" else name},
+        op=site.kind,
+    )
+
+
+def _what(value: Any) -> str:
+    if is_tensor(value):
+        return f"a {value.dtype.name} tensor"
+    if value is None:
+        return "None"
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a Python {type(value).__name__}"
+
+
+def refuse_carried(site: Site, name: str, before: Any, after: Any) -> NoReturn:
+    """An iteration replaces a value that cannot travel through a staged loop."""
+    spots = [site.set_before(name), site.set_in(0, name)]
+    texts = [f"{_quoted(name)} is {_what(value)} here" for value in (before, after)]
+    fail(
+        "E0902",
+        f"a staged {_statement(site)} turns {_quoted(name)} from {_what(before)} into "
+        f"{_what(after)}",
+        "how often the body runs is known when the graph runs; what it hands on must be a tensor "
+        "of the same dtype from the start.",
+        fix=f"give {_quoted(name)} a tensor of that dtype before the loop, by `tf.zeros` or "
+        "`tf.cast`",
+        labels=[*_set_labels(site, (before, after), spots, texts), _staged_loop(site)],
+        subject={"name": name},
+        op=site.kind,
+    )
+
+
+def refuse_growth(site: Site, container: Any, method: str) -> NoReturn:
+    """A body changes a Python container in a way that differs from iteration to iteration."""
+    kind = type(container).__name__
+    fail(
+        "E0902",
+        f"a staged {_statement(site)} changes a {kind} from outside it by `{method}`",
+        "the body is written once for all iterations, and a graph has no Python objects to change; "
+        "it can carry tensors, and lists that only tensors are appended to.",
+        fix=f"append tensors only, or use a `{module_alias()}.TensorArray`",
+        labels=[_staged_loop(site)],
+        op=site.kind,
+    )
+
+
+def refuse_endless(site: Site) -> NoReturn:
+    """A staged loop whose condition no iteration can change."""
+    fail(
+        "E1105",
+        f"the `while` loop in line {site.line} never ends",
+        "its condition is true and asks for nothing that the body changes, and no `break` or "
+        "`return` leaves it.",
+        fix="leave it with `break`, or ask for something that the body changes",
+        labels=[_label("used", site.loc(), "always true", True)],
+        op=site.kind,
+    )
+
+
+def refuse_unrolling(site: Site, iterations: int, written: int) -> NoReturn:
+    """A loop that Python runs writes ops without an end in sight."""
+    alias = module_alias()
+    fail(
+        "E1105",
+        f"the {_statement(site)} in line {site.line} was unrolled {iterations} times while "
+        f"tracing, wrote {written} ops, and has not ended",
+        "its condition or what it walks through is plain Python, so each iteration is written "
+        "into the graph again.",
+        fix=f"let a tensor decide: `for i in {alias}.range(...)`, or `while` on a tensor",
+        labels=[_label("used", site.loc(), "this loop is unrolled", True)],
+        op=site.kind,
+    )
+
+
+# A function that can't be traced at all.
+
+
+def refuse_function(function: Any, construct: str, loc: dict[str, Any] | None) -> NoReturn:
+    """E0603: at the decorator, before anything runs."""
+    name = getattr(function, "__name__", "the function")
+    labels = used_here("traced here") if user_frame() is not None else []
+    if loc is not None:
+        labels.append(_label("cut", loc, f"`{construct}` here"))
+    alias = module_alias()
+    if construct == "yield":
+        why = f"`{name}` is a generator: each `yield` hands over control, which a graph cannot"
+        fix = f"collect the values in a `{alias}.TensorArray` and `return` its `stack()`"
+    else:
+        why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot"
+        fix = f"no `{construct}`: make `{name}` a plain function and call it from the coroutine"
+    what = {"yield": "it has a `yield`", "async": "it is `async`"}.get(
+        construct, f"it has an `{construct}`"
+    )
+    fail("E0603", f"`{name}` can't be traced: {what}", why, fix=fix, labels=labels)
+
+
+def construct_loc(filename: str, qualname: str, node: ast.AST) -> dict[str, Any]:
+    """The place of a node, as the dict form of a Loc."""
+    return Home(filename, qualname, {}).loc(spot_of(node))

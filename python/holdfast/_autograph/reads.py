@@ -1,0 +1,566 @@
+"""The hooks of names, attributes and items: reads are noted, stores are written down."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import _holdfast
+from .._names import registry
+from .._tensors.symbols import is_symbol
+from .._tracing.journal import Growth, journal, mutate, put
+from .._tracing.locations import (
+    MISSING,
+    AttributeLocation,
+    CellLocation,
+    ClassLocation,
+    GlobalLocation,
+    ItemLocation,
+    Location,
+    SpaceLocation,
+    own_attribute,
+)
+from .._tracing.recorder import Object, recording
+from .conversion import converted_callee
+from .state import Maybe
+from .unset import settled
+from .user_code import is_user_class, is_user_module
+
+__all__ = [
+    "add_in_place",
+    "assign",
+    "attribute",
+    "attribute_place",
+    "cell_place",
+    "class_attribute",
+    "free",
+    "fresh",
+    "global_",
+    "global_place",
+    "is_data",
+    "item",
+    "item_place",
+    "iterated",
+    "join_in_place",
+    "local",
+    "looked_through",
+    "made",
+    "own_method",
+    "slice_",
+    "spread",
+    "unpacked",
+]
+
+_CONTAINERS = (list, dict, set, deque)
+
+slice_ = slice
+
+
+# Names.
+
+
+def local(value: Any, name: str) -> Any:
+    """A name of the function itself that some path may leave unset."""
+    return settled(value) if isinstance(value, Maybe) else value
+
+
+def global_(name: str, value: Any) -> Any:
+    """A name of the module."""
+    recorder = recording()
+    if recorder is not None and not isinstance(value, types.ModuleType):
+        space = sys._getframe(1).f_globals
+        if name in space:
+            recorder.note(GlobalLocation(space, name), value)
+    return value
+
+
+def free(name: str, inside: Callable[[], Any]) -> Any:
+    """A name of a function around this one. `inside` is a function that reads it."""
+    value = inside()
+    recorder = recording()
+    if recorder is not None and not isinstance(value, types.ModuleType):
+        cell = _only_cell(inside)
+        recorder.note(CellLocation(cell, name), value)
+    return settled(value) if isinstance(value, Maybe) else value
+
+
+def _only_cell(inside: Callable[[], Any]) -> types.CellType:
+    """The cell that a function reads which reads one name."""
+    (cell,) = inside.__closure__ or ()
+    return cell
+
+
+def made(*names: str) -> Callable[[Any], Any]:
+    """Marks a function's cells of these names as made by the trace itself."""
+
+    def mark(function: Any) -> Any:
+        recorder = recording()
+        if recorder is not None:
+            free_names = function.__code__.co_freevars
+            for name, cell in zip(free_names, function.__closure__ or (), strict=True):
+                if name in names:
+                    recorder.note_made(cell)
+        return function
+
+    return mark
+
+
+def fresh(container: Any) -> Any:
+    """A list, dict or set that an expression makes: it belongs to the code that runs."""
+    now = journal()
+    if now is not None:
+        now.note_made(container)
+    return container
+
+
+# Attributes.
+
+
+def class_attribute(kind: type[Any], name: str) -> tuple[type[Any] | None, Any]:
+    """The class that defines an attribute, and what it defines."""
+    for owner in kind.__mro__:
+        if name in owner.__dict__:
+            return owner, owner.__dict__[name]
+    return None, MISSING
+
+
+def _reads_plainly(kind: type[Any]) -> bool:
+    """Whether attributes of its objects are found the usual way, `__getattr__` or not."""
+    reads: Any = kind.__getattribute__
+    if reads is object.__getattribute__:
+        return True
+    return isinstance(reads, types.WrapperDescriptorType) and _holdfast.reads_plainly(
+        reads.__objclass__
+    )
+
+
+def is_data(descriptor: Any) -> bool:
+    """Whether something in a class takes what is assigned to an attribute."""
+    return hasattr(type(descriptor), "__set__") or hasattr(type(descriptor), "__delete__")
+
+
+def attribute(holder: Any, name: str, pending: bool = False) -> Any:
+    """`holder.name`."""
+    recorder = recording()
+    if recorder is None or isinstance(holder, (_holdfast.Tensor, _holdfast.VariableBase)):
+        return getattr(holder, name)
+    if isinstance(holder, types.ModuleType):
+        value = getattr(holder, name)
+        if is_user_module(holder) and not isinstance(value, types.ModuleType):
+            recorder.note(GlobalLocation(vars(holder), name), value)
+        return value
+    if isinstance(holder, type):
+        owner, defined = class_attribute(holder, name)
+        if owner is not None and is_user_class(owner):
+            recorder.note(ClassLocation(owner, name), defined)
+        return getattr(holder, name)
+    kind = type(holder)
+    if name == "__dict__":
+        space = getattr(holder, name)
+        recorder.note_space(holder, space)
+        return space
+    owner, defined = class_attribute(kind, name)
+    if _reads_plainly(kind) and not (
+        defined is not MISSING and is_data(defined) and not _is_slot(defined)
+    ):
+        value = own_attribute(holder, name)
+        if value is not MISSING:
+            recorder.note(AttributeLocation(holder, name), value, pending)
+            return value
+    if owner is not None and is_user_class(owner):
+        recorder.note(ClassLocation(owner, name), defined)
+        if not hasattr(defined, "__get__"):
+            recorder.note(AttributeLocation(holder, name), MISSING)  # the object may get its own
+        if type(defined) is property and defined.fget is not None:
+            return _property(holder, name, defined.fget)
+        gives = getattr(type(defined), "__get__", None)
+        if isinstance(gives, types.FunctionType) and converted_callee(gives) is not gives:
+            return converted_callee(gives)(defined, holder, kind)
+    if owner is None and _reads_plainly(kind):
+        recorder.note(AttributeLocation(holder, name), MISSING)  # asked for it, and it has none
+        return _asked(holder, name)
+    return getattr(holder, name)
+
+
+def _asked(holder: Any, name: str) -> Any:
+    """What `__getattr__` gives for an attribute that is not there."""
+    own = own_method(holder, "__getattr__")
+    if own is not None:
+        return own(name)
+    if getattr(type(holder), "__getattr__", None) is dict.__getitem__:  # a dict with attributes
+        return item(holder, name)
+    return getattr(holder, name)
+
+
+def _property(holder: Any, name: str, getter: Any) -> Any:
+    """What a property gives. Where it raises AttributeError, Python asks `__getattr__`."""
+    try:
+        return converted_callee(getter)(holder)
+    except AttributeError:
+        if not hasattr(type(holder), "__getattr__"):
+            raise
+    return _asked(holder, name)
+
+
+def _is_slot(descriptor: Any) -> bool:
+    return isinstance(descriptor, types.MemberDescriptorType)
+
+
+# Items.
+
+
+def item(container: Any, index: Any, pending: bool = False) -> Any:
+    """`container[index]`."""
+    recorder = recording()
+    if recorder is None or isinstance(container, _holdfast.Tensor):
+        return container[index]
+    if isinstance(container, _CONTAINERS):
+        if isinstance(index, slice):
+            recorder.note_whole(container)
+        elif not is_symbol(index) and not isinstance(index, _holdfast.Tensor):
+            recorder.note_item(container, index, pending)
+    else:
+        getter = getattr(type(container), "__getitem__", None)
+        if isinstance(getter, types.FunctionType):
+            return converted_callee(getter)(container, index)
+    return container[index]
+
+
+def looked_through(values: Any) -> Any:
+    """Something whose parts are about to be read, all of them."""
+    recorder = recording()
+    if recorder is not None and isinstance(values, _CONTAINERS):
+        recorder.note_whole(values)
+    return values
+
+
+spread = looked_through
+
+
+def iterated(values: Any) -> Any:
+    """What is about to be walked through; an iterator of the user's own steps in converted code."""
+    looked_through(values)
+    begin = own_method(values, "__iter__")
+    if begin is not None:
+        values = begin()
+    step = own_method(values, "__next__")
+    return values if step is None else _steps(step)
+
+
+def unpacked(values: Any, count: int) -> Any:
+    """What is about to be taken apart into `count` names; into any number of them if that is -1."""
+    if count >= 0 and is_symbol(values) and values.shape.rank and values.shape[0] is None:
+        # How many rows there are is known when the graph runs, which then has to agree.
+        rest = values.shape.as_list()[1:]
+        values = registry.function("ensure_shape")(values, [count, *rest])
+    return iterated(values)
+
+
+def _steps(step: Callable[[], Any]) -> Iterator[Any]:
+    while True:
+        try:
+            value = step()
+        except StopIteration:
+            return
+        yield value
+
+
+def own_method(thing: Any, name: str) -> Any:
+    """A special method that the user wrote, converted and bound; None if it is another's."""
+    found = getattr(type(thing), name, None)
+    if recording() is None or not isinstance(found, types.FunctionType):
+        return None
+    converted = converted_callee(found)
+    return None if converted is found else types.MethodType(converted, thing)
+
+
+# Places that are assigned to.
+
+
+class _Target:
+    """Something on the left of an assignment. Only `target.value op= x` reads `value`."""
+
+    __slots__ = ("_grew", "location")
+
+    def __init__(self, location: Location) -> None:
+        self.location: Location | None = location
+        self._grew: Any = None
+
+    def _read(self) -> Any:
+        raise NotImplementedError
+
+    def _write(self, value: Any) -> None:
+        assert self.location is not None
+        put(self.location, value)
+
+    def _delete(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def value(self) -> Any:
+        now, value = journal(), self._read()
+        if now is not None and isinstance(value, _CONTAINERS):
+            now.keep(value)  # `+=` may change it where it is
+            self._grew = value.copy()
+        return value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        grew, self._grew = self._grew, None
+        now = journal()
+        if grew is not None and now is not None and value is self.place_value():
+            _note_growth(value, grew)
+        else:
+            self._write(value)
+
+    @value.deleter
+    def value(self) -> None:
+        self._delete()
+
+    def place_value(self) -> Any:
+        """What the place holds itself."""
+        return self.location.read() if self.location is not None else MISSING
+
+
+def _note_growth(container: Any, before: Any) -> None:
+    """Writes down that `op=` changed a container where it is."""
+    now, recorder = journal(), recording()
+    if now is None:
+        return
+    within = recorder.home_of(container) if recorder is not None else None
+    if recorder is not None:
+        recorder.note_growth(container)
+    if isinstance(container, (list, deque)):
+        new: Any = list(container)[len(before) :]
+        now.add(Growth(Object(container, within), "extend", (new,)))
+    elif isinstance(container, set):
+        now.add(Growth(Object(container, within), "update", (container - before,)))
+    else:
+        new = {key: value for key, value in container.items() if before.get(key, now) is not value}
+        now.add(Growth(Object(container, within), "update", (new,)))
+
+
+class _Attribute(_Target):
+    __slots__ = ("holder", "name")
+
+    def __init__(self, holder: Any, name: str) -> None:
+        self.holder, self.name = holder, name
+        if isinstance(holder, types.ModuleType):
+            super().__init__(GlobalLocation(vars(holder), name))
+        else:
+            super().__init__(AttributeLocation(holder, name))
+
+    def _read(self) -> Any:
+        return attribute(self.holder, self.name, pending=True)
+
+    def _write(self, value: Any) -> None:
+        kind = type(self.holder)
+        _, defined = class_attribute(kind, self.name)
+        takes, sets = kind.__setattr__, getattr(type(defined), "__set__", None)
+        noting = recording() is not None
+        if noting and isinstance(takes, types.FunctionType) and converted_callee(takes) != takes:
+            converted_callee(takes)(self.holder, self.name, value)
+        elif type(defined) is property and defined.fset is not None and noting:
+            converted_callee(defined.fset)(self.holder, value)
+        elif isinstance(sets, types.FunctionType) and noting:
+            converted_callee(sets)(defined, self.holder, value)
+        elif defined is not MISSING and is_data(defined) and not _is_slot(defined):
+            setattr(self.holder, self.name, value)
+        else:
+            super()._write(value)
+
+    def _delete(self) -> None:
+        if self.location is not None and self.location.read() is not MISSING:
+            _forget(self.location)
+        delattr(self.holder, self.name)
+
+
+class _Item(_Target):
+    __slots__ = ("container", "index")
+
+    def __init__(self, container: Any, index: Any) -> None:
+        self.container, self.index = container, index
+        recorder = recording()
+        within = recorder.home_of(container) if recorder is not None else None
+        self._grew = None
+        self.location = None
+        if isinstance(container, (list, dict)) and _is_key(index):
+            if isinstance(within, SpaceLocation) and isinstance(index, str):
+                self.location = within.part(index)
+            else:
+                self.location = ItemLocation(container, index, within)
+            if recorder is not None:
+                recorder.note_growth(container)
+
+    def _read(self) -> Any:
+        return item(self.container, self.index, pending=True)
+
+    def _write(self, value: Any) -> None:
+        setter = getattr(type(self.container), "__setitem__", None)
+        if self.location is not None and not isinstance(setter, types.FunctionType):
+            if isinstance(self.container, list) and self.location.read() is MISSING:
+                self.container[self.index] = value  # out of range: Python says so
+            super()._write(value)
+        elif isinstance(setter, types.FunctionType) and recording() is not None:
+            converted_callee(setter)(self.container, self.index, value)
+        elif isinstance(self.container, list) and isinstance(self.index, slice):
+            self._change("__setitem__", list(iterated(value)))
+        elif isinstance(self.container, deque):
+            self._change("__setitem__", value)
+        else:
+            self.container[self.index] = value
+
+    def _change(self, method: str, *values: Any) -> None:
+        """Changes the container by one of its methods, at the index."""
+        recorder = recording()
+        within = recorder.home_of(self.container) if recorder is not None else None
+        if recorder is not None:
+            recorder.note_growth(self.container)
+        mutate(self.container, within, method, (self.index, *values))
+
+    def _delete(self) -> None:
+        deletes = getattr(type(self.container), "__delitem__", None)
+        if isinstance(deletes, types.FunctionType) and recording() is not None:
+            converted_callee(deletes)(self.container, self.index)
+        elif isinstance(self.container, dict) and self.location is not None:
+            if self.location.read() is not MISSING:
+                _forget(self.location)
+            del self.container[self.index]
+        elif isinstance(self.container, (list, deque)):
+            self._change("__delitem__")
+        else:
+            del self.container[self.index]
+
+
+def _is_key(index: Any) -> bool:
+    if isinstance(index, (_holdfast.Tensor, slice)):
+        return False
+    try:
+        hash(index)
+    except TypeError:
+        return False
+    return True
+
+
+class _Global(_Target):
+    __slots__ = ("name", "space")
+
+    def __init__(self, space: dict[str, Any], name: str) -> None:
+        self.space, self.name = space, name
+        super().__init__(GlobalLocation(space, name))
+
+    def _read(self) -> Any:
+        value = self.place_value()
+        if value is MISSING:
+            raise NameError(f"name {self.name!r} is not defined", name=self.name)
+        recorder = recording()
+        if recorder is not None and self.location is not None:
+            recorder.note(self.location, value, pending=True)
+        return value
+
+    def _delete(self) -> None:
+        if self.place_value() is MISSING:
+            raise NameError(f"name {self.name!r} is not defined", name=self.name)
+        assert self.location is not None
+        _forget(self.location)
+        self.space.pop(self.name, None)
+
+
+class _Cell(_Target):
+    __slots__ = ("name",)
+
+    def __init__(self, cell: types.CellType, name: str) -> None:
+        self.name = name
+        super().__init__(CellLocation(cell, name))
+
+    def _read(self) -> Any:
+        value = self.place_value()
+        if value is MISSING:
+            raise NameError(
+                f"cannot access free variable {self.name!r} where it is not associated with a "
+                "value in enclosing scope",
+                name=self.name,
+            )
+        recorder = recording()
+        if recorder is not None and self.location is not None:
+            recorder.note(self.location, value, pending=True)
+        return settled(value) if isinstance(value, Maybe) else value
+
+    def _delete(self) -> None:
+        self._read()
+        assert self.location is not None
+        _forget(self.location)
+        self.location.restore(MISSING)
+
+
+def _forget(location: Location) -> None:
+    """Writes down that a place is about to become empty."""
+    from .._tracing.journal import note_set
+
+    note_set(location, MISSING)
+
+
+def attribute_place(holder: Any, name: str) -> _Target:
+    """`holder.name = ...`."""
+    return _Attribute(holder, name)
+
+
+def item_place(container: Any, index: Any) -> _Target:
+    """`container[index] = ...`."""
+    space = sys._getframe(1).f_globals
+    if container is space and isinstance(index, str):  # `globals()[name] = ...`
+        return _Global(space, index)
+    return _Item(container, index)
+
+
+def global_place(name: str) -> _Target:
+    """`name = ...` of a global."""
+    return _Global(sys._getframe(1).f_globals, name)
+
+
+def cell_place(name: str, inside: Callable[[], Any]) -> _Target:
+    """`name = ...` of a function around this one."""
+    return _Cell(_only_cell(inside), name)
+
+
+def assign(target: _Target, value: Any) -> Any:
+    """`(name := value)` of a name that belongs elsewhere."""
+    target.value = value
+    return value
+
+
+# `+=` of a name that may be a container.
+
+
+def add_in_place(value: Any, other: Any) -> Any:
+    """`value += other`."""
+    if isinstance(value, list) and journal() is not None and not _is_own(value, "__iadd__"):
+        return _grown(value, "extend", list(iterated(other)))
+    value += other
+    return value
+
+
+def join_in_place(value: Any, other: Any) -> Any:
+    """`value |= other`."""
+    known = isinstance(value, set) or (isinstance(value, dict) and hasattr(other, "keys"))
+    if known and journal() is not None and not _is_own(value, "__ior__"):
+        return _grown(value, "update", other)
+    value |= other
+    return value
+
+
+def _is_own(container: Any, name: str) -> bool:
+    """Whether the user wrote this method of a container."""
+    return isinstance(getattr(type(container), name, None), types.FunctionType)
+
+
+def _grown(container: Any, method: str, other: Any) -> Any:
+    recorder = recording()
+    within = recorder.home_of(container) if recorder is not None else None
+    if recorder is not None:
+        recorder.note_growth(container)
+    mutate(container, within, method, (other,))
+    return container

@@ -1,0 +1,271 @@
+"""Functions over the rows of tensors: `map_fn`, `scan`, `foldl`, `foldr`, `vectorized_map`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _holdfast, nest
+from .._names import registry
+from .._tensors.shape import TensorShape, TensorSpec
+from .._tensors.symbols import is_symbol
+from .._tensors.tensor_array import TensorArray
+from .._tracing.journal import Journal
+from ..errors import fail
+from . import control
+from .control import structure_of, to_tensors
+
+__all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
+
+
+def _rows(elems: Any) -> tuple[list[Any], Any]:
+    """The leaves as tensors, and how many rows they have."""
+    flat = to_tensors(elems)
+    if not flat:
+        raise ValueError("`elems` holds no tensor")
+    for t in flat:
+        if t.shape.rank == 0:
+            fail("E1102", "an element of `elems` is a scalar, expected rows along a first axis")
+    n = flat[0].shape[0] if flat[0].shape.rank is not None else None
+    if n is None:
+        return flat, registry.function("shape")(flat[0])[0]
+    return flat, n
+
+
+def _row(flat: list[Any], structure: Any, i: Any) -> Any:
+    gather = registry.function("gather")
+    return nest.pack_sequence_as(
+        structure, [t[i] if isinstance(i, int) else gather(t, i) for t in flat]
+    )
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """`fn` of each row of `elems`, stacked. Without `back_prop`, gradients end there."""
+    if not back_prop:
+        wanted = fn_output_signature if fn_output_signature is not None else dtype
+        return control.without_gradient(
+            map_fn(fn, elems, infer_shape=infer_shape, fn_output_signature=wanted)
+        )
+    flat, n = _rows(elems)
+    structure = structure_of(elems)
+    fn = control.repeatable(fn)
+    wanted = fn_output_signature if fn_output_signature is not None else dtype
+    if not _holdfast.is_tracing() and not any(map(is_symbol, flat)):
+        results = [fn(_row(flat, structure, i)) for i in range(int(n))]
+        return _stacked(results, wanted)
+    shape: Any = None
+    arrays = _arrays_for(wanted, n, infer_shape)
+    if arrays is None:
+        arrays, shape = _probe(fn, flat, structure, n, infer_shape)
+    out_structure = shape if shape is not None else structure_of(wanted)
+
+    def body(i: Any, written: list[Any]) -> tuple[Any, list[Any]]:
+        values = to_tensors(fn(_row(flat, structure, i)))
+        return i + 1, [a.write(i, v) for a, v in zip(written, values, strict=True)]
+
+    _, written = control.while_loop(lambda i, _: i < n, body, [0, arrays])
+    return nest.pack_sequence_as(out_structure, [_with_rows(a.stack(), n) for a in written])
+
+
+def _with_rows(tensor: Any, n: Any) -> Any:
+    if isinstance(n, int) and tensor.shape.rank is not None:
+        tensor.set_shape([n, *tensor.shape.as_list()[1:]])
+    return tensor
+
+
+def _arrays_for(wanted: Any, n: Any, infer_shape: bool) -> list[TensorArray] | None:
+    if wanted is None:
+        return None
+    made = []
+    for spec in nest.flatten(wanted):
+        shape = spec.shape if isinstance(spec, TensorSpec) else None
+        made.append(
+            TensorArray(
+                getattr(spec, "dtype", spec), size=n, element_shape=shape, infer_shape=infer_shape
+            )
+        )
+    return made
+
+
+def _probe(
+    fn: Any, flat: list[Any], structure: Any, n: Any, infer_shape: bool
+) -> tuple[list[TensorArray], Any]:
+    """What `fn` gives, found out on a graph that is thrown away."""
+    writer = _holdfast.Writer(control.name_of(fn, "fn"), "loop", True)
+    writer.enter(True)
+    probing = Journal()
+    try:
+        rows = [writer.input(t.dtype, _tail(t), "row") for t in flat]
+        with probing:
+            result = fn(nest.pack_sequence_as(structure, rows))
+        tensors = to_tensors(result)
+        arrays = [(t.dtype, t.shape) for t in tensors]
+        shape = structure_of(result)
+    finally:
+        probing.undo()
+        writer.exit()
+        writer.close()
+    made = [TensorArray(d, size=n, element_shape=s, infer_shape=infer_shape) for d, s in arrays]
+    return made, shape
+
+
+def _tail(tensor: Any) -> Any:
+    return None if tensor.shape.rank is None else tensor.shape.as_list()[1:]
+
+
+def _stacked(results: list[Any], wanted: Any) -> Any:
+    stack = registry.function("stack")
+    if not results:
+        if wanted is None:
+            fail("E1102", "`map_fn` over no rows needs `fn_output_signature` to know what to give")
+        zeros = registry.function("zeros")
+        return nest.map_structure(lambda s: zeros([0, *_known(s)], getattr(s, "dtype", s)), wanted)
+    columns = zip(*(nest.flatten(r) for r in results), strict=True)
+    return nest.pack_sequence_as(
+        structure_of(results[0]), [stack([_holdfast.convert(v) for v in c]) for c in columns]
+    )
+
+
+def _known(spec: Any) -> list[int]:
+    shape = getattr(spec, "shape", None)
+    return (
+        []
+        if not isinstance(shape, TensorShape) or shape.rank is None
+        else [d or 0 for d in shape.as_list()]
+    )
+
+
+def _walk(n: Any, backwards: bool) -> Callable[[Any], Any]:
+    """Which of `n` rows is met in step `i`."""
+    return (lambda i: n - 1 - i) if backwards else (lambda i: i)
+
+
+def _fold(fn: Any, elems: Any, initializer: Any, backwards: bool) -> Any:
+    flat, n = _rows(elems)
+    structure = structure_of(elems)
+    at = _walk(n, backwards)
+    first = 0
+    if initializer is None:
+        initializer, first = _row(flat, structure, at(0)), 1
+
+    def body(i: Any, value: Any) -> tuple[Any, Any]:
+        return i + 1, fn(value, _row(flat, structure, at(i)))
+
+    return control.while_loop(lambda i, _: i < n, body, [first, initializer])[1]
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`fn(fn(fn(initializer, row 0), row 1), ...)`; without `initializer` it begins with row 0."""
+    found = _fold(fn, elems, initializer, False)
+    return found if back_prop else control.without_gradient(found)
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The same from the last row to the first."""
+    found = _fold(fn, elems, initializer, True)
+    return found if back_prop else control.without_gradient(found)
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """All values on the way of `foldl`, stacked. Without `back_prop`, gradients end there."""
+    if not back_prop:
+        found = scan(fn, elems, initializer, infer_shape=infer_shape, reverse=reverse)
+        return control.without_gradient(found)
+    flat, n = _rows(elems)
+    structure = structure_of(elems)
+    at = _walk(n, reverse)
+    first = 0
+    value = initializer
+    if initializer is None:
+        value, first = _row(flat, structure, at(0)), 1
+    start = to_tensors(value)
+    arrays = [
+        TensorArray(t.dtype, size=n, element_shape=t.shape, infer_shape=infer_shape) for t in start
+    ]
+    if first:
+        arrays = [a.write(at(0), t) for a, t in zip(arrays, start, strict=True)]
+    shape = structure_of(value)
+
+    def body(i: Any, now: list[Any], written: list[Any]) -> tuple[Any, Any, Any]:
+        result = fn(nest.pack_sequence_as(shape, now), _row(flat, structure, at(i)))
+        values = to_tensors(result)
+        return i + 1, values, [a.write(at(i), v) for a, v in zip(written, values, strict=True)]
+
+    _, _, written = control.while_loop(lambda i, *_: i < n, body, [first, start, arrays])
+    return nest.pack_sequence_as(shape, [_with_rows(a.stack(), n) for a in written])
+
+
+def _alike(flat: list[Any]) -> list[Any]:
+    """The tensors with as many rows each: one row stands for any number of them."""
+    counts = [t.shape[0] if t.shape.rank is not None else None for t in flat]
+    if len(set(counts)) == 1 or all(count != 1 for count in counts):
+        return flat
+    most = next((t for t, count in zip(flat, counts, strict=True) if count != 1), flat[0])
+    n = most.shape[0] if most.shape.rank else None
+    rows = registry.function("shape")(most)[0] if n is None else n
+    repeat = registry.function("repeat")
+    return [repeat(t, rows, 0) if count == 1 else t for t, count in zip(flat, counts, strict=True)]
+
+
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """`fn` of each row of `elems`, stacked. `fn` is traced once, for one row."""
+    flat = _alike(_rows(elems)[0])
+    structure = structure_of(elems)
+    writer = _holdfast.Writer(control.name_of(fn, "fn"), "map", True)
+    writer.enter(False)
+    try:
+        rows = [writer.input(t.dtype, _tail(t), "row") for t in flat]
+        result = fn(nest.pack_sequence_as(structure, rows))
+        shape = structure_of(result)
+        tensors = to_tensors(result)
+        types = [TensorSpec(t.shape, t.dtype) for t in tensors]
+        writer.set_outputs(tensors)
+    finally:
+        writer.exit()
+        writer.close()
+    one = writer.function()
+    around = writer.captures()
+
+    def each(row: list[Any]) -> list[Any]:
+        return list(one.call([*row, *around]))
+
+    stacked = map_fn(each, flat, fn_output_signature=types)
+    return nest.pack_sequence_as(shape, stacked)

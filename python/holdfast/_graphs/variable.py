@@ -1,0 +1,270 @@
+"""Variables of a graph: each session has a value of its own, set when it is first needed."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, NoReturn
+
+from .. import _holdfast
+from .._names import registry
+from .._tensors.shape import TensorShape
+from .._tensors.tensor import convert_to_tensor
+from .._tracing.lifting import init_scope
+from .._variables.variable import Variable, loose
+from ..errors import fail, unsupported
+from .graph import Graph, Operation, operation_of
+
+__all__ = ["GraphVariable"]
+
+
+def _in_a_part() -> bool:
+    """Whether a branch, a loop's body or a function is being written, and not a graph itself."""
+    return _holdfast.is_tracing() and _holdfast.current_graph() is None
+
+
+def changed(
+    graph: Graph,
+    variable: Variable,
+    change: Any,
+    value: Any,
+    name: str | None,
+    read_value: bool,
+    kind: str,
+) -> Any:
+    """Adds an op to `graph` that changes a variable; the value after that, or the op."""
+    scope = _holdfast.get_name_scope()
+    fitting = variable._fitting(value)
+    _holdfast.set_op_name(name or "")
+    try:
+        change(fitting)
+    finally:
+        _holdfast.set_op_name("")
+    node = graph._nodes()[-1]
+    if not read_value:
+        return operation_of(node)
+    graph._push_control([node], False)
+    try:
+        _holdfast.set_name_scope(f"{scope}{name or kind}/")
+        return variable.read()
+    finally:
+        _holdfast.set_name_scope(scope)
+        graph._pop_control()
+
+
+class GraphVariable(Variable):
+    """What `tf.Variable` makes while a graph is the default."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        *rest: Any,
+        collections: Any = None,
+        use_resource: bool | None = None,
+        expected_shape: Any = None,
+        shape: Any = None,
+        **options: Any,
+    ) -> None:
+        if self._made:
+            del self._made
+            return
+        shape = shape if shape is not None else expected_shape
+        if not validate_shape and shape is None:
+            shape = TensorShape(None)
+        options |= {"shape": shape, "collections": collections}
+        with init_scope() if _in_a_part() else contextlib.nullcontext():
+            super().__init__(initial_value, trainable, validate_shape, *rest, **options)
+
+    def _set_up(
+        self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
+    ) -> None:
+        self._python_graph: Graph = _holdfast.current_graph()
+        graph = self._python_graph
+        around = _holdfast.get_name_scope()
+        graph._push_control([], True)
+        try:
+            # Numbers become a constant `name/initial_value`; a function's ops go below the name.
+            if callable(initial_value):
+                _holdfast.set_name_scope(f"{around}{name}/Initializer/")
+                initial_value = initial_value()
+                _holdfast.set_name_scope(around)
+            value = initial_value
+            if not isinstance(value, (_holdfast.Tensor, _holdfast.VariableBase)):
+                value = _holdfast.convert_value(value, dtype, False)
+            elif isinstance(value, _holdfast.VariableBase):
+                value = value.read()
+            self._make(value, trainable, name, loose(shape), True)
+            self._full_name = self._name
+            self._static_shape = self._shape
+            self._device = ""
+            _holdfast.set_name_scope(f"{self._full_name}/Read/")
+            self._snapshot = self.read()
+        finally:
+            _holdfast.set_name_scope(around)
+            graph._pop_control()
+        graph._collect_variable(self)
+        for watch in graph._watchers.now:
+            watch(self.op._node)
+
+    # What it is.
+
+    def _as_graph_element(self) -> Any:
+        return self._snapshot
+
+    @property
+    def graph(self) -> Graph:  # type: ignore[override]
+        """The graph it is part of."""
+        return self._python_graph
+
+    @property
+    def op(self) -> Operation:  # type: ignore[override]
+        """The operation that stands for it."""
+        return operation_of(self.graph._handle_of(self.handle))
+
+    @property
+    def initializer(self) -> Operation:  # type: ignore[override]
+        """The operation that gives it its initial value."""
+        return operation_of(self.graph._initializer_of(self.handle))
+
+    @property
+    def initial_value(self) -> Any:
+        """The tensor that it begins with."""
+        return self.graph._initial_of(self.handle)
+
+    def initialized_value(self) -> Any:
+        """Its value: reading it is enough to initialise it."""
+        return self.read()
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """Whether it has a value; reading it gives it its initial one."""
+        return registry.raw_op("VarIsInitializedOp", resource=self, name=name or "IsInitialized")
+
+    def numpy(self) -> NoReturn:
+        """Of eager variables only."""
+        fail(
+            "E0203",
+            f"`{self._full_name}` is a variable of a graph, and has no value outside of a session",
+            "each session that runs the graph has a value of its own",
+            fix="ask a session: `sess.run(variable)`",
+            subject={"name": self._full_name, "born": self._born()},
+        )
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in `session`, else in the default one."""
+        from .session import session_for
+
+        return session_for(session, "eval", self.name).run(self)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Gives it another value in `session`, else in the default one."""
+        from .session import session_for
+
+        given = _holdfast.convert_value(value, self.dtype, False)
+        if not self.shape.is_compatible_with(given.shape):
+            shapes = f"shape {given.shape}, expected {self.shape}"
+            fail("E1102", f"`{self._full_name}` is given {shapes}")
+        session_for(session, "load", self.name)._load(self, given)
+
+    # Changing it: ops of the graph.
+
+    def _after(self, change: Any, value: Any, name: str | None, read_value: bool, kind: str) -> Any:
+        """Adds an op that changes it; the value after that, or the op."""
+        if _in_a_part():
+            change(self._fitting(value))
+            return self.read()  # a branch or a body runs in the order in which it is written
+        with self.graph.as_default():
+            return changed(self.graph, self, change, value, name, read_value, kind)
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """The value after it was given another; `read_value=False`: the operation that does it."""
+        return self._after(self._assign, value, name, read_value, "Assign")
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """The same for adding `delta`."""
+        return self._after(self._assign_add, delta, name, read_value, "AssignAdd")
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """The same for subtracting `delta`."""
+        return self._after(self._assign_sub, delta, name, read_value, "AssignSub")
+
+    def _fitting(self, value: Any) -> Any:
+        return _holdfast.convert(value, self.dtype)
+
+    def _assign_part(self, key: Any, value: Any, name: str | None = None) -> Any:
+        def change(part: Any) -> None:
+            self._assign_index(key, part)
+
+        return self._after(change, value, name, True, "strided_slice")
+
+    def _scatter_rows(self, how: str, indices: Any, updates: Any) -> Any:
+        op = f"Scatter{how.capitalize()}"
+
+        def change(rows: Any) -> None:
+            registry.raw_op(f"Resource{op}", resource=self, indices=indices, updates=rows)
+
+        return self._after(change, updates, None, True, op)
+
+    def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
+        op = f"ScatterNd{how.capitalize()}"
+
+        def change(parts: Any) -> None:
+            where = convert_to_tensor(indices)
+            registry.raw_op(f"Resource{op}", ref=self, indices=where, updates=parts)
+
+        return self._after(change, updates, None, True, op)
+
+    def _scatter_batches(self, indices: Any, updates: Any) -> Any:
+        def change(rows: Any) -> None:
+            self._batch_scatter_update(indices, rows)
+
+        return self._after(change, updates, None, True, "BatchScatterUpdate")
+
+    def count_up_to(self, limit: int) -> NoReturn:
+        """Not supported."""
+        unsupported(
+            "`count_up_to` of a graph's Variable is not supported",
+            "a run cannot end in the middle of a graph",
+            fix="count in Python, and use `assign_add`",
+        )
+
+    # As a Python value: an identity, so that it can be a key.
+
+    def __eq__(self, other: object) -> Any:
+        return self is other
+
+    def __ne__(self, other: object) -> Any:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a graph's Variable is not iterable: it has no rows before a session runs")
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        raise NotImplementedError("a graph's variable has its values in sessions: no deep copy")
+
+    def __reduce__(self) -> NoReturn:
+        raise NotImplementedError("a graph's variable has its values in sessions: no pickle")

@@ -1,0 +1,71 @@
+"""Checks as ops: here is found what the program calls its operands; the library says the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _holdfast
+from .._graphs.control import graph_for, grouped, newest
+from .._names import registry
+from .._tracing.staging import is_staged
+from ..errors import DiagnosticError
+from .diagnostics import argument_name
+from .provenance import born_label
+
+__all__ = ["births", "name_of", "passed", "require"]
+
+
+def require(op: str, condition: Any, *operands: tuple[Any, str], **arguments: Any) -> Any:
+    """Runs a check's op where `condition` does not hold; in a graph, each time that runs.
+
+    `operands` are what the user gave, with the names of the arguments. An eager check that passes
+    has no need to know what the user calls things. In a graph by hand the operation is returned.
+    """
+    if not is_staged([condition]) and bool(condition.numpy().all()):
+        return passed()
+    words = [name_of(value, i, keyword) for i, (value, keyword) in enumerate(operands)]
+    known = _known(arguments) if _holdfast.current_graph() is not None else None
+    now = None if known is None else _computed(condition)
+    if known is not None and now is not None:  # of a graph's constants: nothing to wait for
+        if bool(now.numpy().all()):
+            return passed()
+        entered = _holdfast.enter_eager()
+        try:
+            registry.raw_op(op, condition=now, words=words, **(arguments | known))
+        finally:
+            entered.close()
+    registry.raw_op(op, condition=condition, words=words, **arguments)
+    return newest([condition])
+
+
+def _computed(condition: Any) -> Any:
+    """A condition that only constants decide; None if something is fed that it depends on."""
+    try:
+        return _holdfast.peek(condition, [])
+    except DiagnosticError as error:
+        if error.code != "E0801":
+            raise
+    return None
+
+
+def _known(arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """The values of the tensors that are compared, if all are constants."""
+    given = {n: v for n, v in arguments.items() if isinstance(v, _holdfast.Tensor)}
+    found = {name: _holdfast.known_value(tensor) for name, tensor in given.items()}
+    return found if found and None not in found.values() else None
+
+
+def passed() -> Any:
+    """What a check gives that holds for sure: in a graph by hand, an operation without a task."""
+    graph = graph_for(())
+    return None if graph is None else grouped(graph, (), "static_checks_determined_all_ok")
+
+
+def name_of(value: Any, position: int, keyword: str) -> str:
+    """What the user typed for an argument of the executing check; else what the check calls it."""
+    return argument_name(value, position, keyword) or keyword
+
+
+def births(*things: tuple[Any, str]) -> list[dict[str, Any]]:
+    """The labels for where things were made."""
+    return [label for thing, name in things for label in born_label(thing, name)]

@@ -1,0 +1,48 @@
+"""Tensors and Variables as messages speak of them: their types, and where they were made."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .. import _holdfast
+from .diagnostics import born_loc
+
+__all__ = ["assigned_there", "born_label", "type_text"]
+
+
+def type_text(thing: Any) -> str:
+    """`float32[?,2]`, as messages have it."""
+    shape = thing.shape
+    if shape.rank is None:
+        return f"{thing.dtype.name}[...]"
+    sizes = ",".join("?" if size is None else str(size) for size in shape.as_list())
+    return f"{thing.dtype.name}[{sizes}]"
+
+
+def born_label(thing: Any, name: str) -> list[dict[str, Any]]:
+    """The label for where a tensor or Variable was made; none for what has no birth."""
+    is_tensor = isinstance(thing, _holdfast.Tensor)
+    if not is_tensor and not isinstance(thing, _holdfast.VariableBase):
+        return []
+    loc = born_loc(thing)
+    if loc is None:
+        return []
+    made = f" from {thing._op}" if is_tensor and thing._op else ""
+    kind = "" if is_tensor else "Variable "
+    text = f"born here: {kind}`{name}`, {type_text(thing)}{made}"
+    return [{"role": "born", "loc": loc, "text": text, "primary": False}]
+
+
+def assigned_there(loc: dict[str, Any] | None) -> ast.Assign | None:
+    """The assignment on the line of a birth, if it gives its value to one name or attribute."""
+    if not loc or not loc.get("source"):
+        return None
+    try:
+        body = ast.parse(loc["source"].strip()).body
+    except SyntaxError:
+        return None
+    match body:
+        case [ast.Assign(targets=[ast.Name() | ast.Attribute()]) as assign]:
+            return assign
+    return None

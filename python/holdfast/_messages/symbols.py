@@ -1,0 +1,235 @@
+"""What is said when a symbol is asked for a Python value."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any, NoReturn
+
+from .. import _holdfast
+from ..errors import fail, used_here
+from .diagnostics import (
+    born_loc,
+    mark,
+    module_alias,
+    name_in_frame,
+    name_operand,
+    resolve,
+    user_frame,
+)
+from .provenance import type_text
+from .source import enclosing
+
+__all__ = ["refuse"]
+
+
+def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
+    """Raises the diagnostic: whose the symbol is, why it has no value, what to write instead."""
+    name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked) or scope["node"]
+    by_hand = scope["kind"] == "graph" and asked in ("numpy", "buffer")
+    if not scope["open"] or by_hand:
+        _holdfast.value(tensor, name)  # it says why not
+    if asked in ("numpy", "buffer"):
+        _numpy(tensor, name, scope)
+    if asked in ("iter", "len"):
+        _iterate(tensor, name, asked, scope)
+    _python_value(tensor, name, asked, scope)
+
+
+def _receiver(asked: str) -> str:
+    """What stands before the `.numpy` that is executing."""
+    here = mark()
+    names = here.names() if here is not None and asked == "numpy" else None
+    return " ".join(names.receiver.text.split()) if names is not None and names.receiver else ""
+
+
+def _labels(tensor: Any, text: str, used: str) -> list[dict[str, Any]]:
+    born = born_loc(tensor)
+    labels = used_here(used)
+    if born:
+        labels.insert(0, {"role": "born", "loc": born, "text": text, "primary": False})
+    return labels
+
+
+def _born_text(tensor: Any, scope: dict[str, Any]) -> str:
+    if tensor._op == "Placeholder":
+        return f"born here: {type_text(tensor)}, an argument of {scope['name']}"
+    return f"born here: {type_text(tensor)} from {tensor._op}, in {scope['name']}"
+
+
+def _subject(tensor: Any, name: str, scope: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "op": tensor._op,
+        "dtype": tensor.dtype.name,
+        "shape": str(tensor.shape),
+        "born": born_loc(tensor) or {},
+        "owner": {"kind": scope["kind"], "name": scope["name"], "trace_no": scope["trace_no"]},
+    }
+
+
+def _numpy(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
+    tf, dtype, function = module_alias(), tensor.dtype.name, scope["name"]
+    new = f"{tf}.py_function(lambda value: value.numpy(), [{name}], {tf}.{dtype})"
+    asked = f"{name}.numpy()" if re.fullmatch(r"[\w.\[\]]+", name) else f"({name}).numpy()"
+    fixes = [_edited("have Python called whenever it runs: `py_function`", asked, new)]
+    if any(isinstance(node, ast.Return) for node in _around()):
+        title = f"or return `{name}` as it is, and call `.numpy()` on what `{function}` gives"
+        fixes.append({"title": title, "applicability": "manual", "edits": []})
+    fail(
+        "E0203",
+        f"`{asked}`: `{name}` has no value while `{function}` is traced",
+        f"this runs once, while tracing `{function}`, when `{name}` is a recipe and not a number",
+        fixes=fixes,
+        labels=_labels(tensor, _born_text(tensor, scope), "asked for its value here"),
+        subject=_subject(tensor, name, scope),
+    )
+
+
+def _edited(title: str, old: str, new: str) -> dict[str, Any]:
+    """A fix that writes `new` for `old` in the expression that is executing, where it stands."""
+    here = mark()
+    loc = here.loc() if here is not None else {}
+    line = loc.get("source", "").encode()
+    at = line.find(old.encode(), max(loc.get("col_begin", 0), 0))
+    if at < 0 or line.count(old.encode()) != 1:
+        return {"title": f"{title}: `{new}`", "applicability": "manual", "edits": []}
+    edit = {"file": loc["file"], "line": loc["line"], "col": at, "old": old, "new": new}
+    return {"title": title, "applicability": "maybe", "edits": [edit]}
+
+
+def _around() -> list[ast.expr | ast.stmt]:
+    here = mark()
+    return enclosing(here.code, here.lasti) if here is not None else []
+
+
+def _origin(tensor: Any, name: str, scope: dict[str, Any]) -> str:
+    roots = _holdfast.roots_of(tensor)
+    if roots == [name]:
+        return f"`{name}` is an argument of `{scope['name']}`"
+    if not roots:
+        return f"`{name}` is computed when `{scope['name']}` runs"
+    names = ", ".join(f"`{r}`" for r in roots[:3])
+    plural = "s" if len(roots) > 1 else ""
+    return f"`{name}` depends on the argument{plural} {names} of `{scope['name']}`"
+
+
+def _iterate(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
+    tf = module_alias()
+    loops = (ast.For, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Starred)
+    iterated = asked == "iter" or any(isinstance(node, loops) for node in _around())
+    what = "iterated over" if iterated else "asked for its length"
+    instead = f"`{tf}.map_fn(lambda row: ..., {name})` runs a function for each row"
+    fail(
+        "E0202",
+        f"`{name}` is {what} while `{scope['name']}` is traced; its number of rows is unknown",
+        f"{_origin(tensor, name, scope)} and is {type_text(tensor)}: `?` is a size that each call "
+        "decides",
+        fix=instead if iterated else f"the length as a tensor: `{tf}.shape({name})[0]`; {instead}",
+        labels=_labels(tensor, _born_text(tensor, scope), f"{what} here"),
+        subject=_subject(tensor, name, scope),
+    )
+
+
+_ASKED = {"bool": "its truth", "int": "an int", "float": "a float", "index": "an int"}
+
+
+def _python_value(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
+    fail(
+        "E0201",
+        f"`{name}` is asked for {_ASKED[asked]} while `{scope['name']}` is traced",
+        f"{_origin(tensor, name, scope)}: it gets a value when the graph runs, and Python wants "
+        "one now",
+        fix=_way_out(name, asked),
+        labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_ASKED[asked]} here"),
+        subject=_subject(tensor, name, scope),
+    )
+
+
+def _way_out(name: str, asked: str) -> str:
+    """The function of ours that does what the statement around means."""
+    tf = module_alias()
+    for node in _around():
+        match node:
+            case ast.Subscript(value=value) if not _is_call(value, "sorted"):
+                return _choice(ast.unparse(value), name)
+            case ast.Call(func=ast.Name(id="range")):
+                return _counted(name)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if any(
+                _is_call(part.iter, "range") for part in node.generators
+            ):
+                return _counted(name)
+            case ast.Subscript(value=ast.Call() as value) if _is_call(value, "sorted"):
+                return _sorted_fix(value)
+            case ast.Call() if _is_call(node, "sorted"):
+                return _sorted_fix(node)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=attr)) if (
+                attr in _MATH
+            ):
+                return f"compute it in the graph: `{tf}.math.{_MATH[attr]}({name})`"
+            case ast.If() | ast.While():
+                return f"branch in the graph: `{tf}.cond({name}, lambda: ..., lambda: ...)`"
+            case ast.IfExp() | ast.BoolOp():
+                return f"choose in the graph: `{tf}.where({name}, ..., ...)`"
+    if asked == "bool":
+        return f"`{tf}.where({name}, ..., ...)` for values, `{tf}.cond({name}, ...)` for code"
+    if asked == "index":
+        return f"`{tf}.gather(..., {name})`, or `{tf}.switch_case({name}, [...])`"
+    dtype = "float32" if asked == "float" else "int32"
+    return f"stay in the graph: `{tf}.cast({name}, {tf}.{dtype})` is a tensor of that kind"
+
+
+def _is_call(node: ast.AST, name: str) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id == name
+
+
+def _counted(name: str) -> str:
+    return f"count in the graph: `{module_alias()}.range({name})`"
+
+
+def _sorted_fix(call: ast.Call) -> str:
+    tf = module_alias()
+    given = ast.unparse(call.args[0]) if call.args else "..."
+    return f"sort in the graph: `{tf}.sort({tf}.stack({given}))`"
+
+
+def _choice(container: str, name: str) -> str:
+    """One of the things in a Python container, picked when the graph runs."""
+    tf, frame = module_alias(), user_frame()
+    found = resolve(frame, container) if frame is not None else None
+    items = list(found.values()) if isinstance(found, dict) else found
+    if isinstance(items, (list, tuple)) and items and all(map(callable, items)):
+        keys = list(found) if isinstance(found, dict) else [0, 1]
+        sides = ", ".join(f"lambda: {container}[{key!r}](...)" for key in keys[:2])
+        more = ", ..." if len(items) > 2 else ""
+        return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{more}])`"
+    if isinstance(found, dict):
+        sides = ", ".join(f"lambda: {container}[{key!r}]" for key in list(found)[:2])
+        more = ", ..." if len(found) > 2 else ""
+        return f"let the graph choose: `{tf}.switch_case({name}, [{sides}{more}])`"
+    if isinstance(items, (list, tuple)):
+        return f"let the graph choose: `{tf}.gather({tf}.stack({container}), {name})`"
+    return (
+        f"let the graph choose: `{tf}.switch_case({name}, [...])`, or `{tf}.gather` from a tensor"
+    )
+
+
+# Functions of Python's `math`, and their counterparts.
+_MATH = {
+    each: each
+    for each in (
+        "sqrt",
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "tan",
+        "tanh",
+        "floor",
+        "ceil",
+        "pow",
+        "atan2",
+        "erf",
+    )
+} | {"fabs": "abs"}

@@ -1,0 +1,191 @@
+"""NumPy functions called with tensors: on values NumPy's own, on symbols ours."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import operator
+import os
+import sys
+import types
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import _holdfast
+from .._messages.diagnostics import Mark, born_loc, module_alias, same_tensor, user_frame
+from .._messages.provenance import type_text
+from .._messages.source import enclosing
+from .._names import registry
+from ..errors import fail
+from .symbols import is_symbol
+
+__all__ = ["array_ufunc", "refuse"]
+
+Tensor = _holdfast.Tensor
+
+# Our function for each of NumPy's; those called the same are not listed.
+_OURS = {
+    "absolute": "abs",
+    "fabs": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "bitwise_and": "bitwise.bitwise_and",
+    "bitwise_or": "bitwise.bitwise_or",
+    "bitwise_xor": "bitwise.bitwise_xor",
+    "invert": "bitwise.invert",
+    "left_shift": "bitwise.left_shift",
+    "right_shift": "bitwise.right_shift",
+    "ceil": "math.ceil",
+    "conjugate": "math.conj",
+    "divide": "truediv",
+    "expm1": "math.expm1",
+    "floor_divide": "math.floordiv",
+    "isfinite": "math.is_finite",
+    "isinf": "math.is_inf",
+    "isnan": "math.is_nan",
+    "log": "math.log",
+    "log1p": "math.log1p",
+    "logical_xor": "math.logical_xor",
+    "positive": "identity",
+    "power": "pow",
+    "reciprocal": "math.reciprocal",
+    "remainder": "math.floormod",
+    "rint": "round",
+}
+_SAME = frozenset({
+    *("add", "subtract", "multiply", "negative", "sign", "exp", "sqrt", "square", "floor"),
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "maximum", "minimum", "matmul"),
+    *("greater", "greater_equal", "less", "less_equal", "equal", "not_equal"),
+    *("logical_and", "logical_or", "logical_not"),
+})  # fmt: skip
+
+# What an operator between an array and a tensor means: the tensor's method for it.
+_REFLECTED = {
+    "add": "__radd__",
+    "subtract": "__rsub__",
+    "multiply": "__rmul__",
+    "divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__",
+    "remainder": "__rmod__",
+    "power": "__rpow__",
+    "matmul": "__rmatmul__",
+    "bitwise_and": "__rand__",
+    "bitwise_or": "__ror__",
+    "bitwise_xor": "__rxor__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "equal": "__eq__",
+    "not_equal": "__ne__",
+}
+_OPERATORS = {dis.opmap["BINARY_OP"], dis.opmap["COMPARE_OP"]}
+
+# What to write for functions of arrays.
+_INSTEAD = {
+    "amax": "reduce_max",
+    "amin": "reduce_min",
+    "all": "reduce_all",
+    "any": "reduce_any",
+    "array": "convert_to_tensor",
+    "asarray": "convert_to_tensor",
+    "clip": "clip_by_value",
+    "concatenate": "concat",
+    "cumsum": "cumsum",
+    "dot": "matmul",
+    "max": "reduce_max",
+    "mean": "reduce_mean",
+    "min": "reduce_min",
+    "prod": "reduce_prod",
+    "std": "math.reduce_std",
+    "sum": "reduce_sum",
+    "var": "math.reduce_variance",
+    "vstack": "concat",
+}
+_REDUCED = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
+_NUMPY = os.path.dirname(np.__file__)
+
+
+def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """NumPy asks here before it applies `ufunc` to a tensor."""
+    name = ufunc.__name__
+    plain = method == "__call__" and not kwargs
+    if any(map(is_symbol, inputs)):
+        path = _OURS.get(name, name if name in _SAME else None)
+        if plain and path is not None:
+            return registry.function(path)(*inputs)
+        symbol = next(filter(is_symbol, inputs))
+        refuse(symbol, _REDUCED.get(name, name) if method == "reduce" else name)
+    # `array + tensor` is a tensor, as `tensor + array` is; `np.add(array, tensor)` is an array.
+    if plain and name in _REFLECTED and len(inputs) == 2 and isinstance(inputs[1], Tensor):
+        frame = user_frame()
+        if frame is not None and frame.f_code.co_code[frame.f_lasti] in _OPERATORS:
+            return getattr(inputs[1], _REFLECTED[name])(inputs[0])
+    values = [np.asarray(value) if isinstance(value, Tensor) else value for value in inputs]
+    return getattr(ufunc, method)(*values, **kwargs)
+
+
+def _caller() -> types.FrameType | None:
+    """The frame that called NumPy, or whoever asked for an array."""
+    frame: types.FrameType | None = sys._getframe(1)
+    package = os.path.dirname(os.path.dirname(__file__))
+    while frame is not None and frame.f_code.co_filename.startswith((package, _NUMPY)):
+        frame = frame.f_back
+    return frame
+
+
+def _called(frame: types.FrameType | None) -> str:
+    """The NumPy function that `frame` is calling, as it is written: `np.mean`."""
+    if frame is None:
+        return ""
+    for node in enclosing(frame.f_code, frame.f_lasti):
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
+            return ast.unparse(node.func)
+    return ""
+
+
+def _name(tensor: Any, frame: types.FrameType | None) -> str:
+    held = {} if frame is None else frame.f_locals
+    return next((name for name, value in held.items() if same_tensor(value, tensor)), "")
+
+
+def refuse(tensor: Any, function: str = "") -> NoReturn:
+    """Raises E0204: a NumPy function needs the value of a symbol."""
+    frame = _caller()
+    called = _called(frame) or f"np.{function or 'asarray'}"
+    function = function or called.rsplit(".", 1)[-1]
+    scope, tf = _holdfast.scope_of(tensor), module_alias()
+    name, traced = _name(tensor, frame) or scope["node"], scope["name"]
+    known = _INSTEAD.get(function) or _ours_for(function)
+    call = f"{tf}.py_function({called}, [{name}], {tf}.{tensor.dtype.name})"
+    fix = f"`{tf}.{known}` is part of the graph" if known else f"run it at each call: `{call}`"
+    labels = []
+    if born := born_loc(tensor):
+        text = f"born here: {type_text(tensor)} from {tensor._op}, in {scope['name']}"
+        labels.append({"role": "born", "loc": born, "text": text, "primary": False})
+    if frame is not None:
+        loc = Mark(frame.f_code, frame.f_lasti).loc()
+        used = {"role": "used", "loc": loc, "text": "NumPy needs its value here", "primary": True}
+        labels.append(used)
+    fail(
+        "E0204",
+        f"`{called}` needs the value of `{name}`, which has none while `{traced}` is traced",
+        f"NumPy works on numbers, and while tracing `{traced}` the symbol `{name}` is a recipe",
+        fix=fix,
+        labels=labels,
+    )
+
+
+def _ours_for(function: str) -> str | None:
+    """Our function of the same name, if there is one."""
+    try:
+        operator.attrgetter(function)(sys.modules[__package__.partition(".")[0]])
+    except AttributeError:
+        return None
+    return function

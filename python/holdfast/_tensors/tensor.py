@@ -1,0 +1,499 @@
+"""What Python adds to tensors: how they print, iterate, pickle and are made from other values."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import _holdfast
+from .._names import registry
+from ..errors import DiagnosticError, fail
+from . import dtypes, symbols
+from .dtypes import DType, as_dtype
+from .shape import TensorShape, TensorSpec, as_shape
+
+__all__ = [
+    "IndexedSlices",
+    "Reference",
+    "Tensor",
+    "UnconnectedGradients",
+    "constant",
+    "convert_to_tensor",
+    "get_static_value",
+    "is_tensor",
+    "numpy_text",
+    "type_spec_from_value",
+]
+
+Tensor = _holdfast.Tensor
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient of something the target does not depend on is."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class Reference:
+    """A hashable stand-in for a tensor or a Variable: equal when it is the same one."""
+
+    __slots__ = ("__weakref__", "_key", "_wrapped")
+
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
+        self._key = wrapped._id if isinstance(wrapped, Tensor) else id(wrapped)
+
+    def deref(self) -> Any:
+        """What this refers to."""
+        return self._wrapped
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return NotImplemented
+        return type(self._wrapped) is type(other._wrapped) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
+# Printing.
+
+
+def numpy_text(tensor: Any, is_repr: bool = False) -> str:
+    """The value as NumPy would print it."""
+    if tensor.dtype.name == "resource":
+        return "<unprintable>"
+    if tensor.dtype.name == "variant":
+        return "<TensorList>"
+    value = tensor.numpy() if has_numpy(tensor.dtype) else as_float32(tensor)
+    if tensor.ndim == 0:  # NumPy's repr of a scalar names its type; TensorFlow's does not
+        return repr(value) if isinstance(value, (bytes, str)) else str(value)
+    text = repr(value) if is_repr else str(value)
+    return text if has_numpy(tensor.dtype) else text.replace("dtype=float32", "dtype=bfloat16")
+
+
+def has_numpy(dtype: DType) -> bool:
+    """Whether NumPy can hold such elements; bfloat16 only where ml_dtypes is installed."""
+    return dtype.name != "bfloat16" or dtypes.numpy_type("bfloat16") is not None
+
+
+def as_float32(tensor: Any) -> Any:
+    return registry.function("cast")(tensor, dtypes.float32).numpy()
+
+
+def _repr(self: Any) -> str:
+    if symbols.is_symbol(self):
+        return f"<tf.Tensor {symbols.describe_symbol(self)}>"
+    if self.dtype.name == "resource":
+        return "<tf.Tensor: shape=(), dtype=resource>"
+    text = numpy_text(self, is_repr=True)
+    gap = "\n" if "\n" in text else ""
+    held = "value" if self.dtype.name == "variant" else "numpy"
+    return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, {held}={gap}{text}>"
+
+
+def _str(self: Any) -> str:
+    if symbols.is_symbol(self):
+        return symbols.describe_symbol(self)
+    text = numpy_text(self)
+    gap = "\n" if "\n" in text else ""
+    return f"tf.Tensor({gap}{text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+def _format(self: Any, spec: str) -> str:
+    if not spec and symbols.is_symbol(self):
+        return _str(self)
+    if self.dtype.name in ("resource", "variant"):
+        return format(numpy_text(self), spec)
+    return format(self.numpy(), spec)
+
+
+def _repr_html(self: Any) -> str:
+    import html
+
+    return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+# As a Python and a NumPy value.
+
+
+def _iter(self: Any) -> Iterator[Any]:
+    if self.shape.rank == 0:
+        raise TypeError("a scalar tensor has no rows to go through")
+    return (self[i] for i in range(len(self)))
+
+
+def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    if symbols.is_symbol(self) and _holdfast.scope_of(self)["open"]:
+        from . import numpy_calls
+
+        numpy_calls.refuse(self)
+    value = np.asarray(self.numpy(), dtype=object if self.dtype.name == "string" else None)
+    return value if dtype is None else value.astype(dtype, copy=False)
+
+
+def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    from . import numpy_calls
+
+    return numpy_calls.array_ufunc(self, ufunc, method, *inputs, **kwargs)
+
+
+def _complex(self: Any) -> complex:
+    if self.ndim != 0:
+        raise TypeError(f"`complex` of a tensor of shape {self.shape}, expected a scalar")
+    return complex(self.numpy())
+
+
+def _round(self: Any, digits: int | None = None) -> Any:
+    if digits:
+        raise TypeError("round() of a tensor takes no number of digits")
+    return registry.function("round")(self)
+
+
+def _reduce(self: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    value = self.numpy() if has_numpy(self.dtype) else as_float32(self)
+    return _restore, (value, self.dtype.name, tuple(self.shape))
+
+
+def _restore(value: Any, dtype: str, shape: tuple[int, ...]) -> Any:
+    return constant(value, dtype, shape)
+
+
+def _self(self: Any, *_: Any) -> Any:
+    return self  # immutable, so a copy is itself
+
+
+# Methods.
+
+
+def _get_shape(self: Any) -> TensorShape:
+    """The shape."""
+    shape: TensorShape = self.shape
+    return shape
+
+
+def _set_shape(self: Any, shape: Any) -> None:
+    """Says what is known of the shape; ValueError where it does not fit what is known already.
+
+    A symbol has the narrower shape from here on, and its value is checked when it runs.
+    """
+    wanted = as_shape(shape)
+    if not self.shape.is_compatible_with(wanted):
+        fail("E1102", f"`set_shape` got {wanted}, and the tensor's shape is {self.shape}")
+    if self._symbolic and wanted.rank is not None and self.shape.merge_with(wanted) != self.shape:
+        _holdfast.set_shape(self, [-1 if size is None else size for size in wanted.as_list()])
+
+
+def _ref(self: Any) -> Reference:
+    """A hashable reference to this tensor."""
+    return Reference(self)
+
+
+def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Any:
+    """The value in `session`, else in the default one. Not for eager tensors."""
+    if self._symbolic:
+        from .._graphs.session import value_of
+
+        return value_of(self, feed_dict, session)
+    raise NotImplementedError(
+        "`eval` asks a session for the value of a graph's tensor; an eager one has its value: "
+        "`.numpy()`"
+    )
+
+
+def _on(kind: str) -> Callable[..., Any]:
+    def move(self: Any, gpu_index: int = 0) -> Any:
+        """A copy of the tensor on that device."""
+        from .._devices.device import device
+
+        with device(f"/{kind}:{gpu_index}"):
+            return registry.function("identity")(self)
+
+    return move
+
+
+class _Undefined:
+    """An attribute of graph tensors that eager ones do not have."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        if tensor is None:
+            return self
+        raise AttributeError(f"an eager tensor has no `{self.name}`: only those of a graph do")
+
+
+class _OfGraphs(_Undefined):
+    """An attribute that only tensors of graphs have: what `find` finds there."""
+
+    def __init__(self, name: str, find: Callable[[Any], Any]) -> None:
+        super().__init__(name)
+        self.find = find
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        if tensor is None or not tensor._symbolic:
+            return super().__get__(tensor, kind)
+        found = self.find(tensor)
+        return super().__get__(tensor, kind) if found is None else found
+
+
+def _op(tensor: Any) -> Any:
+    from .._graphs.graph import operation_of
+
+    node = _holdfast.node_of(tensor)
+    return None if node is None else operation_of(node)
+
+
+def _consumers(self: Any) -> list[Any]:
+    """The operations that take it."""
+    op = _op(self)
+    if op is None:
+        raise NotImplementedError("an eager tensor has no `consumers`: only those of a graph do")
+    return [other for other in op.graph.get_operations() if any(t == self for t in other.inputs)]
+
+
+def _place(tensor: Any, part: str) -> Any:
+    return _holdfast.scope_of(tensor)[part]
+
+
+class _NumPyOnly(_Undefined):
+    """An attribute of NumPy arrays that tensors do not have."""
+
+    def __get__(self, tensor: Any, kind: Any = None) -> Any:
+        if tensor is None:
+            return self
+        raise AttributeError(
+            f"a tensor has no attribute {self.name!r}, NumPy's arrays have: write "
+            f"`.numpy().{self.name}`, or call the function of `tf` that does the same"
+        )
+
+
+def attach() -> None:
+    """Puts all of this onto the Tensor type."""
+    for name, value in {
+        "__repr__": _repr,
+        "__str__": _str,
+        "__format__": _format,
+        "_repr_html_": _repr_html,
+        "__iter__": _iter,
+        "__array__": _array,
+        "__array_ufunc__": _array_ufunc,
+        "__array_priority__": 100,
+        "__complex__": _complex,
+        "__round__": _round,
+        "__reduce__": _reduce,
+        "__copy__": _self,
+        "__deepcopy__": _self,
+        "get_shape": _get_shape,
+        "set_shape": _set_shape,
+        "consumers": _consumers,
+        "ref": _ref,
+        "result": _self,
+        "experimental_ref": _ref,
+        "eval": _eval,
+        "cpu": _on("CPU"),
+        "gpu": _on("GPU"),
+        "backing_device": property(lambda self: self.device),
+    }.items():
+        setattr(Tensor, name, value)
+    for name, find in {
+        "name": lambda t: f"{_place(t, 'node')}:{_place(t, 'output')}",
+        "op": _op,
+        "graph": _holdfast.graph_of,
+        "value_index": lambda t: _place(t, "output"),
+    }.items():
+        setattr(Tensor, name, _OfGraphs(name, find))
+    for name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
+        setattr(Tensor, name, _NumPyOnly(name))
+
+
+# Making tensors.
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Any:
+    """`value` as a tensor: a number, a nested list, an array, a Variable or a tensor."""
+    if dtype is None and dtype_hint is not None and not isinstance(value, Tensor):
+        try:
+            return _as_node(_holdfast.convert(value, as_dtype(dtype_hint)), value, name)
+        except (DiagnosticError, TypeError, ValueError):
+            pass  # a hint is only a wish
+    made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
+    return _as_node(made, value, name)
+
+
+def _as_node(made: Any, value: Any, name: str | None) -> Any:
+    """In a graph that is written by hand, a constant is a node with a name."""
+    same = isinstance(value, Tensor) and made.dtype == value.dtype
+    if made is value or made._symbolic:
+        return value if same else made
+    graph = _holdfast.current_graph()
+    if graph is None:
+        return value if same else made
+    return graph._constant(made, name or "Const")
+
+
+class graph_outside:
+    """Leaves the graph that is being written: what follows is computed at once."""
+
+    def __enter__(self) -> None:
+        self._entered = _holdfast.enter_eager()
+
+    def __exit__(self, *_: object) -> None:
+        self._entered.close()
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+    """A tensor that holds `value`, repeated to `shape` if it is a single number."""
+    graph = _holdfast.current_graph()
+    if graph is not None:
+        with graph_outside():
+            made = constant(value, dtype, shape)
+        title = name.decode() if isinstance(name, bytes) else name
+        return graph._constant(made, title or "Const")
+    made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
+    if shape is None:
+        return made
+    wanted = as_shape(shape)
+    if made.shape == wanted:
+        return made
+    count = wanted.num_elements()
+    if count is None:
+        fail("E1102", f"`constant` got the shape {wanted}, expected one that is fully known")
+    have = made.shape.num_elements()
+    if have == count:
+        return registry.function("reshape")(made, wanted)
+    if have == 1:
+        return registry.function("fill")(wanted, registry.function("reshape")(made, []))
+    fail(
+        "E1102",
+        f"`constant` got {have} elements for the shape {wanted}, which has {count}",
+        "the values must fill the shape exactly, unless there is a single one to repeat",
+        op="Const",
+    )
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a tensor, or a Variable or composite that stands for one."""
+    return isinstance(x, (Tensor, _holdfast.VariableBase, IndexedSlices))
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as NumPy has it; None of a Variable.
+
+    Of a symbol what the trace knows: small integers that come from shapes. With `partial`, None
+    stands for elements that it does not know.
+    """
+    if not isinstance(tensor, Tensor):
+        return None if isinstance(tensor, _holdfast.VariableBase) else tensor
+    if not symbols.is_symbol(tensor):
+        return tensor.numpy()
+    numbers = _holdfast.known_numbers(tensor)
+    if numbers is None or (None in numbers and not partial):
+        return None
+    dtype = object if None in numbers else tensor.dtype.as_numpy_dtype
+    sizes: list[Any] = tensor.shape.as_list()  # all known, or there were no numbers
+    found = np.array(numbers, dtype).reshape(sizes)
+    return found if tensor.shape.rank else found[()]
+
+
+def type_spec_from_value(value: Any) -> Any:
+    """The specification that exactly fits `value`."""
+    if isinstance(value, Tensor):
+        return TensorSpec(value.shape, value.dtype)
+    spec = getattr(value, "_type_spec", None)
+    if spec is not None:
+        return spec
+    try:
+        return type_spec_from_value(_holdfast.convert(value))
+    except DiagnosticError as error:
+        raise TypeError(f"no TypeSpec fits what is of type {type(value).__name__}") from error
+
+
+class IndexedSlices:
+    """Rows of a larger tensor: `values[i]` is row `indices[i]`. Rows that come twice add up."""
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self._values, self._indices, self._dense_shape = values, indices, dense_shape
+
+    @property
+    def values(self) -> Any:
+        """The rows."""
+        return self._values
+
+    @property
+    def indices(self) -> Any:
+        """Which rows they are."""
+        return self._indices
+
+    @property
+    def dense_shape(self) -> Any:
+        """The shape of the larger tensor, None if it is not known."""
+        return self._dense_shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """The same as a TensorShape."""
+        if self._dense_shape is None:
+            return TensorShape(None)
+        if isinstance(self._dense_shape, Tensor):
+            known = get_static_value(self._dense_shape, partial=True)
+            return TensorShape(None if known is None else list(known))
+        return TensorShape(np.asarray(self._dense_shape).tolist())
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the rows."""
+        dtype: DType = self._values.dtype
+        return dtype
+
+    @property
+    def device(self) -> str:
+        """The device of the rows."""
+        return str(self._values.device)
+
+    name = _Undefined("name")
+    op = _Undefined("op")
+    graph = _Undefined("graph")
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        if self._dense_shape is None:
+            fail(
+                "E1102",
+                "these `IndexedSlices` have no `dense_shape`, so they make no tensor",
+                "rows alone do not say how many others there are",
+                fix="give `dense_shape` where the `IndexedSlices` are made",
+            )
+        if dtype is not None and as_dtype(dtype) != self.dtype:
+            fail(
+                "E1101",
+                f"`IndexedSlices` of {self.dtype.name}, expected {as_dtype(dtype).name}",
+                fix=f"`tf.cast` their `values` to {as_dtype(dtype).name}",
+            )
+        rows = self.shape[0] if self.shape.rank else None
+        if rows is None:
+            rows = self._dense_shape[0]
+        return registry.function("math.unsorted_segment_sum")(self._values, self._indices, rows)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return _array(self.__tf_tensor__(), dtype)
+
+    def numpy(self) -> Any:
+        """The larger tensor as a NumPy array."""
+        return self.__tf_tensor__().numpy()
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+
+    def __repr__(self) -> str:
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"

@@ -1,0 +1,135 @@
+"""What only some path through staged code put into a container or an object: who asks is told.
+
+Whether a staged branch or a loop's body runs is known when the graph does. Names remember that they
+may be unset; a dict, a list, a set or an object that the trace made has no way to, so questions
+that need to know are refused: how long it is, what is in it, what a function gives that holds it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+from .. import _holdfast
+from .._tensors.symbols import is_symbol
+from ..errors import fail, used_here
+from .journal import Change, Growth, Journal, Set, conditional, conditional_at
+from .locations import MISSING, AttributeLocation, ItemLocation, Location, leaves
+from .made_objects import attributes_of
+
+__all__ = ["refuse_held", "refuse_length", "refuse_presence", "refuse_read", "refuse_walk"]
+
+
+def _is_new(change: Change) -> bool:
+    """Whether it makes a container larger or smaller."""
+    return isinstance(change, Growth) or change.old is MISSING
+
+
+def _asks_itself(change: Change) -> bool:
+    """Whether what it put there stops the program where it was not set."""
+    return isinstance(change, Set) and change.checked
+
+
+def refuse_length(container: Any) -> None:
+    """How much a container holds must not depend on the way the graph goes."""
+    for change in conditional(container):
+        if _is_new(change):
+            _refuse(change, "how much there is, is asked here")
+
+
+def refuse_walk(container: Any) -> None:
+    """Nor what is walked through, or handed to code that may do so."""
+    for change in conditional(container):
+        if _is_new(change) and not _asks_itself(change):
+            _refuse(change, "all of it is read here")
+
+
+def refuse_presence(container: Any, key: tuple[Any, ...] | None) -> None:
+    """Nor whether something is in it: the place with this key, or any element."""
+    for change in conditional(container):
+        if isinstance(change, Growth) or (change.old is MISSING and key == change.location.key):
+            _refuse(change, "whether it is there, is asked here")
+
+
+def refuse_read(location: Location, value: Any) -> None:
+    """Nor a tensor that was there before a branch, and that one side put somewhere else.
+
+    One that the branch itself made says so when it is used.
+    """
+    change = conditional_at(location.key)
+    if change is None or _asks_itself(change):
+        return
+    symbols = [leaf for leaf in leaves(value) if is_symbol(leaf)]
+    if symbols and all(_holdfast.scope_of(leaf)["open"] for leaf in symbols):
+        _refuse(change, "it is read here")
+
+
+def refuse_held(journal: Journal, values: Iterable[Any], outside: Any) -> None:
+    """Nor what a function gives or stores, as far as the trace made it.
+
+    `outside` tells of a container whether it is from around the trace, where calls repeat stores.
+    """
+    if not any(journal.conditional.values()):
+        return
+    seen: set[int] = set()
+    todo = list(values)
+    while todo:
+        thing = todo.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        for change in journal.conditional.get(id(thing), {}).values():
+            if not _asks_itself(change) and not outside(change):
+                _refuse(change, "it is given here")
+        if isinstance(thing, Mapping):
+            todo += thing.values()
+        elif isinstance(thing, (list, tuple, set, frozenset, deque)):
+            todo += thing
+        elif journal.made(thing):
+            todo += attributes_of(thing).values()
+
+
+def _named(change: Change) -> str:
+    """What the program calls the place: its own text, if one line of the statement sets it."""
+    if isinstance(change, Growth):
+        return f"{change.container.describe()} that `{change.method}` changes"
+    location, site = change.location, change.site
+    end = ""
+    if isinstance(location, ItemLocation):
+        end = f"[{location.item!r}]"
+    elif isinstance(location, AttributeLocation):
+        end = f".{location.name}"
+    if site is not None and end:
+        first = min((block[0] for block in site.blocks if block[1] >= 0), default=0)
+        last = max((block[1] for block in site.blocks), default=-1)
+        found = [
+            text
+            for text, spots in site.home.sets.items()
+            if text.endswith(end) and any(first <= spot.line <= last for spot in spots)
+        ]
+        if len(found) == 1:
+            return f"`{found[0]}`"
+    return location.describe()
+
+
+def _refuse(change: Change, asked: str) -> NoReturn:
+    name, site = _named(change), change.site
+    labels = used_here(asked)
+    loop = site is not None and site.kind != "if"
+    where = "in the body of a staged loop" if loop else "on one side of a staged `if`"
+    if site is not None:
+        text = "this loop is staged" if loop else "this condition has no value while tracing"
+        labels.insert(0, {"role": "placed", "loc": site.loc(), "text": text, "primary": False})
+    fail(
+        "E0901",
+        f"{name} is set {where} only, and the graph has to know it after any",
+        "whether that runs is known when the graph does, and Python's containers and objects have "
+        "to be settled while it is traced",
+        fix="set it before the loop too, to a tensor like those it gets inside"
+        if loop
+        else "set it on the other side too, or before the `if`, to a tensor of the same dtype",
+        labels=labels,
+        subject={"name": name.strip("`")},
+        op=site.kind if site is not None else "if",
+    )

@@ -1,0 +1,414 @@
+"""`tf.function`: Python code that is traced once per kind of arguments, then runs as a graph."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import inspect
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from .. import _holdfast, nest
+from ..errors import need_callable, unsupported
+from . import plan_report
+from . import trace as _trace
+from .inline import inline
+from .methods import bound
+from .retracing import History, remade
+from .signature import Signature
+from .trace import Trace
+from .traceable import check_traceable
+
+__all__ = [
+    "ConcreteFunction",
+    "Function",
+    "function",
+    "functions_run_eagerly",
+    "run_functions_eagerly",
+]
+
+MOST_TRACES = 128  # the one unused longest goes when there are more
+
+_eagerly = False
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Whether traced functions run as plain Python from now on; for debugging."""
+    global _eagerly
+    _eagerly = bool(run_eagerly)
+    _holdfast.set_functions_eager(_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether traced functions run as plain Python."""
+    return _eagerly
+
+
+class Function(_holdfast.TracedBase):
+    """A Python function that runs as a graph. Made by `tf.function`."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str | None = None,
+        input_signature: Any = None,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
+    ) -> None:
+        need_callable(python_function, "tf.function")
+        self._python_function = python_function
+        own_name = getattr(python_function, "__name__", type(python_function).__name__)
+        self._name = str(name or own_name)
+        self._autograph = autograph
+        self._jit_compile = jit_compile
+        self._reduce_retracing = reduce_retracing
+        self._signature = Signature(python_function, input_signature, self._name)
+        self._traces: list[Trace] = []  # the one used last comes first
+        self._traced = 0
+        self._lock = threading.RLock()
+        self._history = History(self._name, reduce_retracing)
+        with contextlib.suppress(AttributeError):
+            functools.update_wrapper(self, python_function)
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The function as it was written."""
+        return self._python_function
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    @property
+    def input_signature(self) -> Any:
+        """The specifications of the arguments, None if none were given."""
+        return self._signature.specs
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+        if instance is None:
+            return self
+        return bound(
+            self, instance, lambda: self._like(self._python_function.__get__(instance, owner))
+        )
+
+    def _like(self, python_function: Callable[..., Any]) -> Function:
+        """The same for another Python function: it has no traces yet."""
+        return Function(python_function, *self._options())
+
+    def _options(self) -> tuple[Any, ...]:
+        given = self._name, self._signature.given, self._autograph
+        return *given, self._jit_compile, self._reduce_retracing
+
+    # Traces belong to objects of this process, which a copy has not: it traces anew.
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Function:
+        plain = self._python_function
+        copied = copy.deepcopy(plain, memo)
+        return self if copied is plain else self._like(copied)
+
+    def __copy__(self) -> Function:
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if _named(self) is self:
+            return str(self.__qualname__)  # a function of a module is found there again
+        return Function, (self._python_function, *self._options())
+
+    # The base's call runs traces that need no Python; what it does not know comes here.
+    def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
+        if _eagerly:
+            return self._python_function(*args, **kwargs)
+        call = self._signature.bind(args, kwargs)
+        if _holdfast.is_tracing() or call.symbolic:
+            return inline(self, call)
+        with self._lock:
+            trace = self._find(call)
+            new = self._make(call) if trace is None else None
+        if trace is not None:
+            return trace.run(call)
+        assert new is not None
+        result = new.run_first(call)  # other calls need not wait for it
+        self._offer(new)
+        return result
+
+    def _find(self, call: Any) -> Trace | None:
+        for i, trace in enumerate(self._traces):
+            if trace.fits(call):
+                if i:
+                    self._traces.insert(0, self._traces.pop(i))
+                return trace
+        return None
+
+    def _offer(self, trace: Trace) -> None:
+        """Lets the base call a trace by itself, if it can."""
+        fast = trace.fast_form() if self._signature.positional else None
+        if fast is not None:
+            self._add_fast(*fast)
+
+    def _make(self, call: Any) -> Trace:
+        before = [t.key for t in self._traces]
+        guard = next((t.broken_guard() for t in self._traces if t.takes(call)), None)
+        if not before:
+            remade.note(self, getattr(self._python_function, "__code__", None))
+        seen = call.key
+        relaxed = self._history.relax(call, before) if guard is None else ()
+        self._traced += 1
+        begun = time.perf_counter()
+        trace = _trace.make(self, call, self._traced)
+        self._history.note(call, seen, before, guard, time.perf_counter() - begun, relaxed)
+        self._traces = [trace, *(t for t in self._traces if not t.orphaned())]
+        del self._traces[MOST_TRACES:]
+        return trace
+
+    def trace_report(self) -> str:
+        """Why it was traced, each time: which part of the arguments was new, and the cost."""
+        return self._history.report()
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments, which may be `TensorSpec`s.
+
+        What is left out is as the input signature says, if there is one.
+        """
+        call = self._signature.bind(*self._signature.completed(args, kwargs))
+        with self._lock:
+            trace = self._find(call) or self._make(call)
+        return _concrete(trace)
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often it was traced."""
+        return self._traced
+
+    def memory_plan(self, *args: Any, **kwargs: Any) -> str:
+        """Where the values of a call lie in memory: each buffer, its bytes, steps, and line.
+
+        Of the trace for these arguments; of the one used last where none are given.
+        """
+        return plan_report.memory_plan(self, args, kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What a call does: kernel per step, why others refused, bytes, what was fused.
+
+        With the share of the time, if calls were made after `time_steps()`.
+        """
+        return plan_report.explain(self, args, kwargs)
+
+    def time_steps(self, on: bool = True) -> None:
+        """Whether calls from now on note the time of each step for `explain`."""
+        plan_report.time_steps(self, on)
+
+    @property
+    def function_type(self) -> inspect.Signature:
+        """Its parameters, as far as the Python function says."""
+        return inspect.signature(self._python_function)
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures it was traced for, one a paragraph."""
+        return "\n\n".join(t.signature_text(verbose) for t in reversed(self._traces))
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return [_concrete(t) for t in reversed(self._traces)]
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._name}>"
+
+
+def _named(function: Any) -> Any:
+    """What its module knows under the name of a function."""
+    found: Any = sys.modules.get(getattr(function, "__module__", ""))
+    for part in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _concrete(trace: Trace) -> ConcreteFunction:
+    """The concrete function of a trace: the same for as long as somebody holds it."""
+    known = trace.face() if trace.face is not None else None
+    if known is None:
+        known = ConcreteFunction(trace)
+        trace.face = weakref.ref(known)
+    return known
+
+
+class ConcreteFunction:
+    """One trace of a function: a graph with fixed kinds of arguments."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self._trace.name
+
+    @property
+    def structured_input_signature(self) -> Any:
+        """What it takes: specifications of positional arguments and of keywords."""
+        return self._trace.input_specs()
+
+    @property
+    def structured_outputs(self) -> Any:
+        """What it gives, as specifications."""
+        return self._trace.output_specs()
+
+    @property
+    def inputs(self) -> list[Any]:
+        """Its inputs as symbols: arguments, then captures."""
+        return list(self._trace.concrete.symbols()[0])
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Its outputs as symbols."""
+        return list(self._trace.concrete.symbols()[1][: self._trace.outputs])
+
+    @property
+    def function_type(self) -> inspect.Signature:
+        """Its arguments and its result, with what is known of them."""
+        return self._trace.function_type()
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of what it gives."""
+        return nest.map_structure(
+            lambda spec: getattr(spec, "shape", spec), self.structured_outputs
+        )
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of what it gives."""
+        return nest.map_structure(
+            lambda spec: getattr(spec, "dtype", spec), self.structured_outputs
+        )
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """What it takes, gives and captures, line by line; not `verbose`: in one line."""
+        kind = self.function_type
+        if not verbose:
+            return f"{self.name}{kind}"
+        takes = [f"  {p.name} ({p.kind.name}): {p.annotation}" for p in kind.parameters.values()]
+        captured = [f"  {tensor!r}" for tensor in self._trace.captured]
+        lines = ["Input Parameters:", *(takes or ["  None"])]
+        lines += ["Output Type:", f"  {kind.return_annotation}"]
+        return "\n".join([*lines, "Captures:", *(captured or ["  None"])])
+
+    @property
+    def graph(self) -> Any:
+        """The graph, to look at."""
+        return FunctionGraph(self)
+
+    def inference_fn(self, *tensors: Any) -> list[Any]:
+        """Runs the graph on flat tensors; gives flat tensors."""
+        given = self._trace.concrete.call([*tensors, *self._trace.captured])
+        return list(given[: self._trace.outputs])
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The Variables it uses."""
+        return tuple(self._trace.concrete.variables())
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """Those that tapes watch."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """Tensors that it uses and that are not arguments."""
+        return list(self._trace.captured)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = self._trace.bind_concrete(args, kwargs)
+        return self._trace.run(call)
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self._trace.signature_text(False)}>"
+
+
+class FunctionGraph:
+    """The graph of a traced function. It is finished: nothing can be added."""
+
+    def __init__(self, function: ConcreteFunction) -> None:
+        self._function = function
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self._function.name
+
+    @property
+    def inputs(self) -> list[Any]:
+        """Its inputs as symbols: arguments, then captures."""
+        return self._function.inputs
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Its outputs as symbols."""
+        return self._function.outputs
+
+    def as_graph_def(self) -> Any:
+        """The graph in TensorFlow's format."""
+        from .._graphs.graph_def import GraphDef
+
+        return GraphDef(self._function._trace.concrete.graph_def())
+
+    def as_text(self) -> str:
+        """The graph as text."""
+        return str(self._function._trace.concrete.text())
+
+    def __repr__(self) -> str:
+        return f"<graph of {self.name}>"
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Turns a Python function into one that runs as a graph; also a decorator.
+
+    `jit_compile` is accepted and changes nothing: what is traced is always compiled. The parts of
+    AutoGraph that `experimental_autograph_options` may ask for are always on.
+    """
+    for option, given in (
+        ("experimental_implements", experimental_implements),
+        ("experimental_attributes", experimental_attributes),
+        ("experimental_follow_type_hints", experimental_follow_type_hints),
+    ):
+        if given:
+            unsupported(
+                f"`tf.function` with `{option}` is not supported",
+                "a function is known by its Python code and its arguments alone",
+                fix=f"leave `{option}` out",
+            )
+
+    if experimental_autograph_options is not None:
+        from .. import autograph as _autograph
+
+        _autograph.check_features("experimental_autograph_options", experimental_autograph_options)
+
+    def decorate(f: Callable[..., Any]) -> Any:
+        check_traceable(f)
+        return Function(
+            f,
+            None,
+            input_signature,
+            autograph,
+            jit_compile if jit_compile is not None else experimental_compile,
+            bool(reduce_retracing or experimental_relax_shapes),
+        )
+
+    return decorate if func is None else decorate(func)

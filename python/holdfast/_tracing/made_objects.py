@@ -1,0 +1,120 @@
+"""Objects that a traced function makes: every call makes its own, with the tensors of that call.
+
+`self.state = State(h, c)` leaves an object behind whose attributes are tensors. Later calls don't
+run that line, so what it made is kept as a template: the class, and its attributes with slots.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections.abc import Callable, Container
+from typing import Any, Self
+
+from .. import _holdfast
+from .._tensors.symbols import is_symbol
+from .locations import MISSING, leaves, own_attribute, weakly
+
+__all__ = ["ObjectTemplate", "ObjectTemplates", "attributes_of", "one_call"]
+
+
+def attributes_of(thing: Any) -> dict[str, Any]:
+    """What an object holds itself, in its `__dict__` and in slots."""
+    names = list(getattr(thing, "__dict__", {}))
+    for kind in type(thing).__mro__:
+        for name, defined in kind.__dict__.items():
+            if isinstance(defined, types.MemberDescriptorType) and name not in names:
+                names.append(name)
+    found = {name: own_attribute(thing, name) for name in names}
+    return {name: value for name, value in found.items() if value is not MISSING}
+
+
+class _Now(threading.local):
+    def __init__(self) -> None:
+        self.objects: dict[int, Any] | None = None
+
+
+_now = _Now()
+
+
+class one_call:
+    """While it is entered, templates of the same object give one object."""
+
+    def __enter__(self) -> Self:
+        self._outer, _now.objects = _now.objects, {}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _now.objects = self._outer
+
+
+class ObjectTemplate:
+    """An object to be made by each call. `first` gives the one that the trace made, to its call."""
+
+    __slots__ = ("_first", "_key", "_kind", "attributes")
+
+    def __init__(self, thing: Any, first: list[Any]) -> None:
+        self._kind, self._key, self._first = type(thing), id(thing), first
+        self.attributes: dict[str, Any] = {}
+
+    def fill(self, change: Callable[[Any], Any]) -> Any:
+        """The object of this call; `change` makes the value of an attribute."""
+        objects = {} if _now.objects is None else _now.objects
+        if self._key in objects:
+            return objects[self._key]
+        thing = self._first.pop()() if self._first else MISSING
+        if thing is MISSING:
+            thing = object.__new__(self._kind)
+        objects[self._key] = thing
+        for name, part in self.attributes.items():
+            object.__setattr__(thing, name, change(part))
+        return thing
+
+
+class ObjectTemplates:
+    """The templates of one trace.
+
+    `is_made` tells whether the trace made an object, `read` has the numbers of the tensors that it
+    read from places which may hold others later.
+    """
+
+    def __init__(self, is_made: Callable[[Any], bool], read: Container[int]) -> None:
+        self._is_made, self._read = is_made, read
+        self._first: dict[int, list[Any]] = {}
+
+    def varies(self, value: Any) -> bool:
+        """Whether each call has a tensor of its own for this one."""
+        return isinstance(value, _holdfast.Tensor) and (is_symbol(value) or value._id in self._read)
+
+    def takes(self, thing: Any) -> bool:
+        """Whether each call has to make such an object."""
+        return self._holds(thing, set())
+
+    def _holds(self, thing: Any, seen: set[int]) -> bool:
+        if id(thing) in seen or not self._is_made(thing):
+            return False
+        kind = type(thing)
+        makes = getattr(kind, "__new__", None)
+        if makes is not object.__new__ or isinstance(thing, (type, types.ModuleType)):
+            return False
+        seen.add(id(thing))
+        return any(
+            self.varies(leaf) or self._holds(leaf, seen)
+            for part in attributes_of(thing).values()
+            for leaf in leaves(part)
+        )
+
+    def template(
+        self, thing: Any, known: dict[int, ObjectTemplate], change: Callable[[Any], Any]
+    ) -> ObjectTemplate:
+        """The template of an object; `change` puts slots into its attributes."""
+        found = known.get(id(thing))
+        if found is None:
+            found = ObjectTemplate(thing, self._first.setdefault(id(thing), [weakly(thing)]))
+            known[id(thing)] = found
+            for name, part in attributes_of(thing).items():
+                found.attributes[name] = change(part)
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self._first)

@@ -1,0 +1,521 @@
+"""Late binding: what a traced function read from its surroundings, and what it leaves in them.
+
+While a function is traced, converted code tells the active `Recorder` what it reads and where. A
+tensor read from a place becomes an input that each call reads from there anew; any other value
+becomes a guard, and the trace serves only while its guards hold. What the code stores is performed
+at once, written down, and performed again by every later call with its own values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+
+from .. import _holdfast
+from .._messages.diagnostics import Mark, mark
+from .._tensors.plain import is_plain, same_value
+from .._tensors.symbols import is_symbol
+from ..errors import fail, used_here
+from .conditional import refuse_held, refuse_length, refuse_read, refuse_walk
+from .journal import (
+    Change,
+    Journal,
+    Set,
+    note_assigned,
+    note_read,
+    open_journals,
+    uncertain,
+    was_stored,
+)
+from .locations import (
+    MISSING,
+    ArgumentLocation,
+    AttributeLocation,
+    FieldLocation,
+    ItemLocation,
+    Location,
+    Object,
+    OwnerLocation,
+    SpaceLocation,
+    item_of,
+    own_attribute,
+    owner_of,
+    weakly,
+)
+from .made_objects import ObjectTemplates
+from .restart import Restart
+from .stores import Store, Undo, is_outside, stores
+
+__all__ = [
+    "MISSING",
+    "AttributeLocation",
+    "Guard",
+    "Guards",
+    "ItemLocation",
+    "Location",
+    "Object",
+    "Recorder",
+    "Store",
+    "note_attribute_store",
+    "recording",
+]
+
+_EXACT = (int, bool, str, bytes, type(None))  # equal ones of the same type are the same
+_MUTABLE = (list, dict, set, deque)
+_MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
+_SAMPLED = 1 << 12  # elements that are compared of a larger one
+
+
+class Guard:
+    """A condition under which a trace may be used again: a place still holds what was read there.
+
+    how: "identity" or "value"; of a container, "length", "keys", "type" (and length) or "array"; of
+    an object that never changes, "class"; "same" where two places have to hold one tensor. `at` is
+    where the user's code read it.
+    """
+
+    __slots__ = ("_was", "at", "how", "location")
+
+    def __init__(self, location: Location, was: Any, how: str, at: Mark | None = None) -> None:
+        self.location, self.how, self.at = location, how, at
+        self._was = weakly(was) if how == "identity" else was
+
+    @property
+    def was(self) -> Any:
+        """What the trace saw; MISSING if it is gone."""
+        return self._was() if self.how == "identity" else self._was
+
+    def now(self) -> Any:
+        """What it would see now."""
+        value = self.location.read()
+        return value if self.how in ("identity", "value", "same") else _aspect(self.how, value)
+
+    def holds(self) -> bool:
+        """Whether the trace would see the same."""
+        value, how = self.location.read(), self.how
+        if how == "identity":
+            return value is self._was() and value is not MISSING
+        if how == "value":
+            return value is self._was or same_value(self._was, value)
+        if how == "same":
+            other = self._was.read()
+            return isinstance(value, _holdfast.Tensor) and getattr(other, "_id", 0) == value._id
+        if how == "array":
+            return isinstance(value, np.ndarray) and _same_array(self._was, value)
+        return bool(_aspect(how, value) == self._was)
+
+    def as_tuple(self) -> tuple[Any, Any, bool] | None:
+        """(place, expected, by identity) for a comparison without Python; None where that can't do.
+
+        A tuple or float is compared by identity there: equal ones may differ, `1.0` from `1` inside
+        a tuple. Where that fails, `holds` still tells.
+        """
+        where = self.location.as_tuple()
+        if where is None or self.how not in ("identity", "value") or self.was is MISSING:
+            return None
+        return where, self.was, self.how == "identity" or type(self.was) not in _EXACT
+
+    def is_partial(self) -> bool:
+        """Whether it may miss a change: an array that is too large to be compared as a whole."""
+        return self.how == "array" and not self._was[1]
+
+    def describe(self) -> str:
+        """What is guarded, in words."""
+        return self.location.describe()
+
+    def __repr__(self) -> str:
+        return f"<guard: {self.how} of {self.location.describe()}>"
+
+
+def _is_frozen(value: Any) -> bool:
+    """Whether another object of its class with the same fields may stand for it, as with tuples."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and parameters.frozen and parameters.eq
+
+
+def _aspect(how: str, value: Any) -> Any:
+    """What a guard compares of a container."""
+    if value is MISSING:
+        return MISSING
+    if how == "length":
+        return len(value) if hasattr(value, "__len__") else MISSING
+    if how == "type":
+        return (type(value), len(value)) if isinstance(value, tuple) else MISSING
+    if how == "class":
+        return type(value)
+    if how == "keys":
+        return list(value) if isinstance(value, (dict, set)) else MISSING
+    return value
+
+
+def _remembered(array: Any) -> tuple[Any, bool, Any]:
+    """The array itself, weakly, and a copy of all or some of its elements to compare it with."""
+    whole = array.nbytes <= _MOST_COMPARED
+    return weakly(array), whole, array.copy() if whole else _sample(array)
+
+
+def _sample(array: Any) -> Any:
+    if not array.flags.c_contiguous:
+        return None
+    return array.ravel()[:: max(array.size // _SAMPLED, 1)].copy()
+
+
+def _same_array(was: Any, now: Any) -> bool:
+    array, whole, copy = was
+    if array() is not now:
+        return False
+    seen = now if whole else _sample(now)
+    if copy is None or seen is None:
+        return copy is seen
+    alike = copy.dtype == seen.dtype and copy.shape == seen.shape
+    return bool(alike and copy.tobytes() == seen.tobytes())
+
+
+class Guards:
+    """All guards of a trace."""
+
+    __slots__ = ("all",)
+
+    def __init__(self, guards: list[Guard]) -> None:
+        self.all = guards
+
+    def check(self) -> Guard | None:
+        """The first guard that does not hold."""
+        for guard in self.all:
+            if not guard.holds():
+                return guard
+        return None
+
+    def as_tuples(self) -> list[tuple[Any, Any, bool]] | None:
+        """All guards for comparisons without Python; None if one of them can't do without."""
+        found = [guard.as_tuple() for guard in self.all]
+        return None if None in found else found  # type: ignore[return-value]
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def __iter__(self) -> Iterator[Guard]:
+        return iter(self.all)
+
+
+class _Active(threading.local):
+    def __init__(self) -> None:
+        self.recorders: list[Recorder] = []
+
+
+_active = _Active()
+
+
+def recording() -> Recorder | None:
+    """The recorder of the trace that this thread is making, if any."""
+    return _active.recorders[-1] if _active.recorders else None
+
+
+class Recorder:
+    """What one trace reads from its surroundings, and what it stores there.
+
+    tensors: the place of each tensor that was read, by the tensor's `_id`.
+    reads: the same as pairs (tensor, place); a place may hold something else by now.
+    """
+
+    def __init__(self) -> None:
+        self.guards: list[Guard] = []
+        self.tensors: dict[int, Location] = {}
+        self.reads: list[tuple[Any, Location]] = []
+        self.journal = Journal()
+        self.random_calls: list[Mark] = []
+        self.endings: list[Callable[[Journal], None]] = []  # what is left to do before the stores
+        self.restart = False  # whether the trace is void: some code has to be converted first
+        self._seen: set[tuple[Any, ...]] = set()
+        self._pending: dict[tuple[Any, ...], Guard] = {}
+        self._outside: dict[int, tuple[Any, Location]] = {}
+        self._given: dict[int, ArgumentLocation] = {}  # containers among the arguments
+        self._asked: set[int] = set()
+        self._positions: dict[int, dict[int, list[int]]] = {}  # in lists as they were found
+        self._alive: list[Any] = []  # so that no id is given twice while tracing
+        self._stores: list[Store] | None = None
+        self.undo: Undo | None = None  # how to take them back
+        self.templates: ObjectTemplates | None = (
+            None  # of objects that the trace made, once it has ended
+        )
+
+    def __enter__(self) -> Self:
+        _active.recorders.append(self)
+        self.journal.__enter__()
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.journal.__exit__()
+        _active.recorders.remove(self)
+        if isinstance(error, Restart):
+            self.journal.undo()  # the code will run again
+        elif error is not None:
+            self.journal.undo_symbols()  # they will never have a value
+        else:
+            # Code that we did not convert may have read all of a container that it was given.
+            for container, location in list(self._outside.values()):
+                if id(container) not in self._asked:
+                    self.note_whole(container, location)
+            _ = self.stores
+        for given in self._given.values():
+            given.copy = MISSING
+        self._given.clear()
+        self.journal, self.templates = Journal(), None
+        self._alive.clear()
+        self._outside.clear()
+        self._positions.clear()
+
+    @property
+    def stores(self) -> list[Store]:
+        """The effects that hold symbols, in order."""
+        if self._stores is None:
+            while self.endings:
+                self.endings.pop(0)(self.journal)
+            self.check_held(
+                [change.value for change in self.journal.changes if self._lasts(change)]
+            )
+            guarded = {guard.location.key for guard in self.guards}
+            found = stores(self.journal, self._seen, guarded, self.tensors)
+            self._stores, self.templates, self.undo = found
+        return self._stores
+
+    def _lasts(self, change: Change) -> bool:
+        return is_outside(change, self.journal)
+
+    def check_held(self, values: list[Any]) -> None:
+        """Refuses what leaves the trace and holds something that only some path set."""
+        refuse_held(self.journal, values, self._lasts)
+
+    def finished_guards(self) -> Guards:
+        """The guards over what still exists: objects made by the trace itself went with it."""
+        return Guards([guard for guard in self.guards if guard.location.holder() is not MISSING])
+
+    # What is read.
+
+    def note(self, location: Location, value: Any, pending: bool = False) -> None:
+        """`value` was read from a place. A pending read matters only if the place is read again.
+
+        `n += 1` reads `n` to store it again: a counter that nothing else reads guards nothing.
+        """
+        key = location.key
+        note_read(key)
+        _need_certain(location, value)
+        if is_symbol(value) or key in self._seen:
+            return
+        if was_stored(self.journal, key):
+            self._confirm(key)
+            return
+        holder = location.holder()
+        if self.is_made(holder):
+            return
+        self._alive.append(holder)
+        if pending and is_plain(value):
+            self._pending[key] = Guard(location, value, "value", mark())
+            return
+        self._seen.add(key)
+        self._bind(location, value)
+
+    def _confirm(self, key: tuple[Any, ...]) -> None:
+        """What was read to be stored again matters: its place is read after that."""
+        guard = self._pending.pop(key, None)
+        if guard is not None:
+            self.guards.append(guard)
+
+    def _bind(self, location: Location, value: Any) -> None:
+        if isinstance(value, _holdfast.Tensor):
+            known = self.tensors.setdefault(value._id, location)
+            if known is location:
+                self.reads.append((value, location))
+            else:
+                self._add(location, known, "same")
+        elif value is MISSING or is_plain(value):
+            self._add(location, value, "value")
+        elif isinstance(value, tuple):
+            self._add(location, (type(value), len(value)), "type")
+            for i, part in enumerate(value):
+                self.note(ItemLocation(value, i, location), part)
+        elif _is_frozen(value):
+            self._add(location, type(value), "class")
+            for field in dataclasses.fields(value):
+                part = own_attribute(value, field.name)
+                self.note(FieldLocation(value, field.name, location), part)
+        elif isinstance(value, np.ndarray):
+            self._add(location, _remembered(value), "array")
+        else:
+            self._add(location, value, "identity")
+            if isinstance(value, _MUTABLE):
+                self._outside[id(value)] = (value, location)
+            elif isinstance(owner := owner_of(value), _MUTABLE):
+                self._outside[id(owner)] = (owner, OwnerLocation(location))
+                self._asked.add(id(owner))
+
+    def _add(self, location: Location, was: Any, how: str) -> None:
+        self.guards.append(Guard(location, was, how, mark()))
+
+    def guard_identity(self, location: Location, value: Any) -> None:
+        """The trace serves only while the place holds this very object."""
+        self._add(location, value, "identity")
+
+    def note_made(self, holder: Any) -> None:
+        """`holder` was made by the trace itself; nothing read from it is guarded."""
+        self.journal.note_made(holder)
+
+    def place_of(self, container: Any) -> Location | None:
+        """Where a container from outside the trace was read; None for one that it made."""
+        known = self._outside.get(id(container))
+        return None if known is None else known[1]
+
+    def note_bound(self, value: Any) -> None:
+        """The function was made with `value` for an argument, as `functools.partial` does."""
+        if isinstance(value, _MUTABLE):
+            self._outside[id(value)] = (value, Object(value))
+
+    def note_space(self, holder: Any, space: Any) -> None:
+        """The `__dict__` of an object was read: what is put into it becomes attributes."""
+        if isinstance(space, dict) and not self.is_made(holder):
+            self._outside[id(space)] = (space, SpaceLocation(holder))
+            self._asked.add(id(space))
+
+    def is_made(self, thing: Any) -> bool:
+        """Whether the trace itself made an object."""
+        return any(each.made(thing) for each in open_journals(self.journal))
+
+    def note_given(self, copy: Any, path: tuple[Any, ...]) -> None:
+        """`copy` is what the code got for a container among the arguments."""
+        self._given[id(copy)] = ArgumentLocation(copy, path)
+
+    def home_of(self, container: Any) -> Location | None:
+        """Where calls find a container that outlives them; None for one that the trace made."""
+        return self.place_of(container) or self._given.get(id(container))
+
+    def note_item(self, container: Any, item: Any, pending: bool = False) -> None:
+        """An item of a container was read, or found missing."""
+        location = self._asks(container)
+        value = item_of(container, item)
+        if location is None:
+            _need_certain(ItemLocation(container, item), value)
+            return
+        found = list(self._before(container, item, value))
+        for each in found:
+            self.note(ItemLocation(container, each, location), value, pending)
+        if not found:  # the trace put it there, perhaps by what it read before
+            self._confirm(ItemLocation(container, item, location).key)
+            if isinstance(container, (list, deque)) and isinstance(item, int) and item >= 0:
+                self._note_length(container)  # behind what was there
+
+    def _before(self, container: Any, item: Any, value: Any) -> Iterator[Any]:
+        """Where a value of a container stood before the trace changed it, if it was there."""
+        original = self._original(container)
+        if original is container or not isinstance(container, (list, deque)):
+            if item_of(original, item) is value:
+                yield item
+            return
+        # The list may have lost what stood before it, or have grown behind it.
+        if id(original) not in self._positions:
+            locations: dict[int, list[int]] = {}
+            for i, each in enumerate(original):
+                locations.setdefault(id(each), []).append(i)
+            self._positions[id(original)] = locations
+            self._alive.append(original)
+        found = self._positions[id(original)]
+        first = -len(original) if isinstance(item, int) and item < 0 else 0
+        for i in found.get(id(value), ()):
+            yield first + i
+
+    def note_length(self, container: Any) -> None:
+        """The length of a container was asked for."""
+        refuse_length(container)
+        self._note_length(container)
+
+    def _note_length(self, container: Any) -> None:
+        self._note_aspect(container, "length", len)
+
+    def note_keys(self, container: Any) -> None:
+        """The keys of a dict, or the members of a set, were walked through."""
+        self._note_aspect(container, "keys", list)
+
+    def _note_aspect(self, container: Any, how: str, ask: Any) -> None:
+        location = self._asks(container)
+        if location is None or (how, id(container)) in self._seen:
+            return
+        self._seen.add((how, id(container)))
+        self._add(Object(container, location), ask(self._original(container)), how)
+
+    def _asks(self, container: Any) -> Location | None:
+        self._asked.add(id(container))
+        return self.place_of(container)
+
+    def _original(self, container: Any) -> Any:
+        """A container as the trace found it."""
+        for each in open_journals(self.journal):
+            if each.changed(container):
+                return each.before(container)
+        return container
+
+    def note_whole(self, container: Any, location: Location | None = None) -> None:
+        """All of a container was read, or may have been."""
+        if location is None:
+            refuse_walk(container)
+        location = location or self.place_of(container)
+        if location is None:
+            return
+        self._asked.add(id(container))
+        if isinstance(container, (dict, set)):
+            self.note_keys(container)
+            items = list(container) if isinstance(container, dict) else []
+        else:
+            self._note_length(container)
+            items = list(range(len(container)))
+        for item in items:
+            inner = item_of(container, item)
+            for each in self._before(container, item, inner):
+                self.note(ItemLocation(container, each, location), inner)
+            if isinstance(inner, _MUTABLE) and id(inner) not in self._asked:
+                self.note_whole(inner)
+
+    def note_growth(self, container: Any) -> None:
+        """A container is changed; nothing is asked of it."""
+        self._asked.add(id(container))
+
+    def absorb(self, other: Recorder) -> None:
+        """Takes over what a trace inside this one read."""
+        self.guards += other.guards
+        for tensor, location in other.reads:
+            if tensor._id not in self.tensors:
+                self.tensors[tensor._id] = location
+                self.reads.append((tensor, location))
+
+
+def _need_certain(location: Location, value: Any) -> None:
+    """Refuses to read what only one side of a staged branch put there."""
+    perhaps = uncertain(location.key)
+    if perhaps is not None:
+        _refuse_uncertain(location, perhaps)
+    refuse_read(location, value)
+
+
+def _refuse_uncertain(location: Location, store: Set) -> None:
+    labels = used_here("read here, while tracing")
+    if store.site is not None:
+        text = "the branch: when it runs, only one side is taken"
+        labels.insert(
+            0, {"role": "placed", "loc": store.site.loc(), "text": text, "primary": False}
+        )
+    fail(
+        "E0104",
+        f"{location.describe()} was set on one side of a branch, and is read after it",
+        "which side is taken is known when the graph runs, and Python needs its value now",
+        fix="give it tensors, in both branches or before them; a graph can choose between tensors",
+        labels=labels,
+    )
+
+
+def note_attribute_store(obj: Any, name: str, value: Any) -> None:
+    """Says that `obj.name = value` is about to happen; for `__setattr__` of our own classes."""
+    if recording() is not None:
+        note_assigned(AttributeLocation(obj, name), value)

@@ -1,0 +1,316 @@
+"""Why a function was traced again, and what to do about it."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import weakref
+from collections import deque
+from typing import Any
+
+from .._messages.diagnostics import mark, module_alias, warn
+from ..errors import used_here
+from .signature import Call, is_type
+
+__all__ = ["History", "Miss"]
+
+_IN_A_ROW = 3  # new traces at one call site before it is worth a warning
+_MOST_SHOWN = 128  # traces that a report tells of, the last ones
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Miss:
+    """One trace: which leaf of the arguments was not as before, and what tracing cost."""
+
+    leaf: str
+    was: str
+    now: str
+    kind: str  # "first", "value", "shape", "dtype", "structure", "object" or "guard"
+    milliseconds: float
+    relaxed: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        cost = f"{self.milliseconds:.1f} ms"
+        if self.kind == "first":
+            return f"first call  ({cost})"
+        relaxed = f"; relaxed {', '.join(self.relaxed)}" if self.relaxed else ""
+        return f"{self.leaf}: was {self.was}, now {self.now}{relaxed}  ({cost})"
+
+
+def _entry_text(entry: Any) -> str:
+    if is_type(entry):
+        sizes = (
+            "..." if entry[1] is None else ",".join("?" if n is None else str(n) for n in entry[1])
+        )
+        return f"{entry[0].name}[{sizes}]"
+    if entry[0] in ("object", "variable"):
+        return f"{type(entry[1].get()).__name__} object"
+    return repr(entry[1]) if len(entry) > 1 else str(entry[0])
+
+
+def _kind(was: Any, now: Any) -> str:
+    if is_type(was) and is_type(now):
+        return "shape" if was[0] == now[0] else "dtype"
+    if isinstance(was[0], str) or isinstance(now[0], str):
+        return "object"
+    return (
+        "value" if was[0] is now[0] and not issubclass(was[0], (list, tuple, dict)) else "structure"
+    )
+
+
+class History:
+    """The traces of one function, and the dimensions that keep changing."""
+
+    def __init__(self, name: str, eager_to_relax: bool) -> None:
+        self._name = name
+        self._needed = 1 if eager_to_relax else 2  # misses on a dimension before it is relaxed
+        self._dims: dict[tuple[int, int], int] = {}
+        self.misses: deque[Miss] = deque(maxlen=_MOST_SHOWN)
+        self.count = 0
+        self._milliseconds = 0.0
+        self._site: Any = None
+        self._in_a_row = 0
+
+    def relax(self, call: Call, before: list[Any]) -> tuple[str, ...]:
+        """Counts dimensions that are not as they were; those that keep changing are let go."""
+        alike = [key for key in before if _same_but_sizes(key, call.key)]
+        if not alike:
+            return ()
+        tensors = [i for i, entry in enumerate(call.key) if is_type(entry)]
+        relaxed = []
+        key = list(call.key)
+        for number, i in enumerate(tensors):
+            dtype, dims = call.key[i]
+            known = alike[0][i][1]
+            if dims is None or known is None or len(dims) != len(known):
+                continue
+            open_dims = list(dims)
+            for axis, (old, new) in enumerate(zip(known, dims, strict=True)):
+                if old is not None and old != new:
+                    self._dims[number, axis] = self._dims.get((number, axis), 0) + 1
+                if old is None or self._dims.get((number, axis), 0) >= self._needed:
+                    open_dims[axis] = None
+                    if old is not None:
+                        relaxed.append(f"{call.path(i)} dimension {axis}")
+            key[i] = (dtype, tuple(open_dims))
+            call.types[number] = key[i]
+        call.key = tuple(key)
+        return tuple(relaxed)
+
+    def note(
+        self,
+        call: Call,
+        key: Any,
+        before: list[Any],
+        guard: Any,
+        seconds: float,
+        relaxed: tuple[str, ...],
+    ) -> None:
+        """Records a trace for arguments with `key`; warns of a call site that keeps making them."""
+        miss = self._explain(call, key, before, guard, seconds, relaxed)
+        self.misses.append(miss)
+        self.count += 1
+        self._milliseconds += miss.milliseconds
+        here = mark()
+        site = None if here is None else (here.code, here.lasti)
+        self._in_a_row = self._in_a_row + 1 if site == self._site else 1
+        self._site = site
+        if self._in_a_row >= _IN_A_ROW and miss.kind != "first":
+            self._warn(miss, call)
+
+    def _explain(
+        self,
+        call: Call,
+        key: Any,
+        before: list[Any],
+        guard: Any,
+        seconds: float,
+        relaxed: tuple[str, ...],
+    ) -> Miss:
+        cost = seconds * 1e3
+        if not before:
+            return Miss("", "", "", "first", cost)
+        if guard is not None and guard.is_partial():
+            self._warn_partial(guard)
+            return Miss(
+                guard.location.describe(), "an array", "changed in place", "guard", cost, relaxed
+            )
+        if guard is not None:
+            return Miss(
+                guard.location.describe(),
+                repr(guard.was),
+                repr(guard.now()),
+                "guard",
+                cost,
+                relaxed,
+            )
+        was = before[0]
+        for i, (a, b) in enumerate(zip(was, key, strict=False)):
+            if a != b:
+                return Miss(
+                    call.path(i), _entry_text(a), _entry_text(b), _kind(a, b), cost, relaxed
+                )
+        return Miss(
+            "arguments", f"{len(was)} parts", f"{len(key)} parts", "structure", cost, relaxed
+        )
+
+    def _warn(self, miss: Miss, call: Call) -> None:
+        relaxed = f"; {', '.join(miss.relaxed)} is unknown from now on" if miss.relaxed else ""
+        what = {
+            "value": "a Python value is part of its trace",
+            "shape": "each shape needs a trace",
+        }.get(miss.kind, "each change needs a trace")
+        warn(
+            "W0601",
+            f"`{self._name}` is traced again and again: `{miss.leaf}` was {miss.was}, now "
+            f"{miss.now}",
+            labels=used_here("traced here, again"),
+            why=f"`{miss.leaf}` changes from call to call, and {what}: {self.count} traces so far,"
+            f" which took {_rounded(self._milliseconds)}{relaxed}",
+            fixes=[
+                self._as_tensor(miss, call)
+                or {"title": self._cure(miss), "applicability": "manual", "edits": []}
+            ],
+        )
+
+    def _warn_partial(self, guard: Any) -> None:
+        name = guard.location.describe()
+        read = (
+            []
+            if guard.at is None
+            else [
+                {
+                    "role": "first_use",
+                    "loc": guard.at.loc(),
+                    "text": "read here, while tracing",
+                    "primary": False,
+                }
+            ]
+        )
+        warn(
+            "W0602",
+            f"{name} changed in place since `{self._name}` was traced; such changes may be missed",
+            labels=[*read, *used_here("called here: a new trace, since the change was seen")],
+            why=f"the numbers of {name} are part of the trace, and it is too large to be compared "
+            "whole at each call: some of its elements are",
+            fixes=[
+                {
+                    "title": f"pass it to `{self._name}` as an argument",
+                    "applicability": "manual",
+                    "edits": [],
+                }
+            ],
+        )
+
+    def _as_tensor(self, miss: Miss, call: Call) -> dict[str, Any] | None:
+        """The edit that wraps a number in a tensor, where the call spells it out."""
+        here = mark()
+        if here is None or miss.kind != "value" or miss.leaf not in call.names:
+            return None
+        names, at = here.names(), call.names.index(miss.leaf)
+        typed = names.keywords.get(miss.leaf) or (
+            names.operands[at] if at < len(names.operands) else None
+        )
+        if (
+            typed is None
+            or names.kind != "call"
+            or typed.line != typed.end_line
+            or typed.text.startswith("*")
+        ):
+            return None
+        new = f"{module_alias()}.constant({typed.text})"
+        edit = {
+            "file": here.loc()["file"],
+            "line": typed.line,
+            "col": typed.col,
+            "old": typed.text,
+            "new": new,
+        }
+        title = f"give `{miss.leaf}` as a tensor: one trace serves all its values"
+        return {"title": title, "applicability": "maybe", "edits": [edit]}
+
+    def _cure(self, miss: Miss) -> str:
+        tf = module_alias()
+        if miss.kind == "value":
+            return f"give `{miss.leaf}` as a tensor: `{tf}.constant({miss.now})`"
+        if miss.kind == "shape":
+            return f"let the signature leave it open: `input_signature=[{_spec(miss, tf)}]`"
+        if miss.kind == "object":
+            return f"give the same object each time, or make `{miss.leaf}` outside the loop"
+        if miss.kind == "guard":
+            return f"pass {miss.leaf} as an argument, as a tensor"
+        return f"give `{miss.leaf}` the same dtype and structure each time"
+
+    def report(self) -> str:
+        """One line a trace."""
+        earlier = self.count - len(self.misses)
+        lines = [f"{self._name}: {self.count} traces"]
+        if earlier:
+            lines.append(f"  ... {earlier} earlier ones")
+        lines += [f"  {i}. {miss}" for i, miss in enumerate(self.misses, earlier + 1)]
+        return "\n".join(lines)
+
+
+def _spec(miss: Miss, tf: str) -> str:
+    """A specification that both types of a leaf fit: `tf.TensorSpec([None, 3], tf.float32)`."""
+    dtype = miss.was.partition("[")[0]
+    sizes = [text.partition("[")[2].rstrip("]").split(",") for text in (miss.was, miss.now)]
+    if len(sizes[0]) != len(sizes[1]):
+        return f"{tf}.TensorSpec(None, {tf}.{dtype})"
+    both = ["None" if a != b or a == "?" else a for a, b in zip(*sizes, strict=True)]
+    return f"{tf}.TensorSpec([{', '.join(both)}], {tf}.{dtype})"
+
+
+def _rounded(milliseconds: float) -> str:
+    """A cost in words that are the same on every run of the same program."""
+    for bound, text in (
+        (1e3, "less than a second"),
+        (1e4, "some seconds"),
+        (6e4, "most of a minute"),
+    ):
+        if milliseconds < bound:
+            return text
+    return "more than a minute"
+
+
+def _same_but_sizes(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return len(a) == len(b) and all(
+        x == y or (is_type(x) and is_type(y) and x[0] == y[0]) for x, y in zip(a, b, strict=True)
+    )
+
+
+class Remade:
+    """Functions made anew from the same code, each traced once and dropped."""
+
+    def __init__(self) -> None:
+        self._last: weakref.WeakKeyDictionary[types.CodeType, tuple[Any, int]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def note(self, function: Any, code: Any) -> None:
+        """Called at the first trace of a function."""
+        if not isinstance(code, types.CodeType):
+            return
+        before, count = self._last.get(code, (None, 0))
+        gone = before is not None and before() is None
+        count = count + 1 if gone else 1
+        self._last[code] = (weakref.ref(function), count)
+        if count >= _IN_A_ROW:
+            warn(
+                "W0601",
+                f"`{function.name}` is made and traced again and again",
+                labels=used_here("a new function is traced here, again"),
+                why=f"each function that `{module_alias()}.function` makes has traces of its own;"
+                f" {count - 1} like this one were made, traced and dropped before",
+                fixes=[
+                    {
+                        "title": f"make `{function.name}` once, outside the loop or function that "
+                        "makes it now",
+                        "applicability": "manual",
+                        "edits": [],
+                    }
+                ],
+            )
+
+
+remade = Remade()

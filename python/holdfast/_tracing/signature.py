@@ -1,0 +1,301 @@
+"""Arguments of a traced function: bound to its parameters, flattened, and keyed by kind."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import inspect
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import _holdfast, nest
+from .._tensors.dtypes import DType
+from .._tensors.plain import is_nan
+from .._tensors.shape import TensorSpec
+from .._tensors.symbols import is_symbol
+from .._tensors.tensor import IndexedSlices
+from ..errors import fail
+
+__all__ = ["Call", "Identity", "Signature", "is_plain", "is_type"]
+
+_VALUES = (int, float, complex, str, bytes, bool, type(None))
+Tensor = _holdfast.Tensor
+
+
+class Call:
+    """One call: the structure of its arguments, their leaves, and what tells traces apart."""
+
+    __slots__ = (
+        "args",
+        "awaited",
+        "key",
+        "kwargs",
+        "leaves",
+        "names",
+        "symbolic",
+        "tensors",
+        "types",
+    )
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> None:
+        self.args, self.kwargs, self.names = args, kwargs, names
+        self.leaves: list[Any] = []
+        self.tensors: list[Any] = []
+        self.symbolic = self.awaited = False
+        key: list[Any] = []
+        self._flatten((args, kwargs), key)
+        if self.awaited:
+            self.args, self.kwargs = nest.map_structure(_awaited, (args, kwargs))
+        self.key = tuple(key)
+        # What a trace sees of the tensors; an input signature may know less of them.
+        self.types: list[tuple[Any, Any]] = [(t.dtype, _dims(t.shape)) for t in self.tensors]
+
+    def _flatten(self, value: Any, key: list[Any]) -> None:
+        kind = type(value)
+        if kind is Tensor:
+            self._tensor(value, key)
+        elif kind is tuple or kind is list:
+            key.append((kind, len(value)))
+            for part in value:
+                self._flatten(part, key)
+        elif isinstance(value, _VALUES):
+            # 0 and False, 1 and 1.0 are equal, and mean different things to a trace.
+            key.append((kind, "nan" if is_nan(value) else value))
+            self.leaves.append(value)
+        elif isinstance(value, concurrent.futures.Future):
+            self.awaited = True
+            self._flatten(value.result(), key)
+        elif isinstance(value, (np.ndarray, np.generic)):
+            self._tensor(_holdfast.convert(value), key)
+        elif isinstance(value, TensorSpec):
+            key.append((value.dtype, _dims(value.shape)))
+            self.leaves.append(value)
+            self.tensors.append(value)
+        elif isinstance(value, _holdfast.VariableBase):
+            key.append(("variable", Identity(value)))
+            self.leaves.append(value)
+        elif isinstance(value, IndexedSlices):
+            key.append((IndexedSlices, value.dense_shape is None))
+            self.leaves.append(value)
+            for part in (value.values, value.indices, value.dense_shape):
+                if part is not None:
+                    self._tensor(_holdfast.convert(part), key, leaf=False)
+        elif hasattr(value, "__tf_tracing_type__"):
+            key.append(("traced as", value.__tf_tracing_type__(None)))
+            self.leaves.append(value)
+        elif nest.is_nested(value):
+            parts = list(nest.children(value))
+            key.append((kind, tuple(sorted(value)) if isinstance(value, Mapping) else len(parts)))
+            for part in parts:
+                self._flatten(part, key)
+        else:
+            key.append(("object", Identity(value)))
+            self.leaves.append(value)
+
+    def _tensor(self, tensor: Any, key: list[Any], leaf: bool = True) -> None:
+        key.append((tensor.dtype, _dims(tensor.shape)))
+        self.symbolic = self.symbolic or is_symbol(tensor)
+        self.tensors.append(tensor)
+        if leaf:
+            self.leaves.append(tensor)
+
+    def path(self, index: int) -> str:
+        """What the user calls the part of the arguments that an entry of the key is about."""
+        found = _paths((self.args, self.kwargs), self.names)
+        return found[index] if index < len(found) else "arguments"
+
+
+def _paths(structure: tuple[tuple[Any, ...], dict[str, Any]], names: list[str]) -> list[str]:
+    args, kwargs = structure
+    out = ["arguments", "arguments"]
+    for i, value in enumerate(args):
+        _walk_paths(value, names[i] if i < len(names) else f"argument {i}", out)
+    out.append("keywords")
+    for key in sorted(kwargs):
+        _walk_paths(kwargs[key], key, out)
+    return out
+
+
+def _walk_paths(value: Any, path: str, out: list[str]) -> None:
+    out.append(path)
+    if type(value) is Tensor or not nest.is_nested(value):
+        return
+    keys = sorted(value) if isinstance(value, Mapping) else range(len(list(nest.children(value))))
+    for key, child in zip(keys, nest.children(value), strict=False):
+        _walk_paths(child, f"{path}[{key!r}]", out)
+
+
+def _dims(shape: Any) -> Any:
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+def _awaited(leaf: Any) -> Any:
+    """What an argument is when it has come."""
+    return _awaited(leaf.result()) if isinstance(leaf, concurrent.futures.Future) else leaf
+
+
+class Identity:
+    """An object as part of a key: equal to itself only, and not kept alive."""
+
+    __slots__ = ("_hash", "_ref")
+
+    def __init__(self, value: Any) -> None:
+        self._hash = id(value)
+        try:
+            self._ref: Callable[[], Any] = weakref.ref(value)
+        except TypeError:
+            self._ref = lambda: value
+
+    def get(self) -> Any:
+        """The object; None if it is gone."""
+        return self._ref()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identity):
+            return NotImplemented
+        mine = self._ref()
+        return mine is not None and mine is other._ref()
+
+
+class Signature:
+    """How the arguments of a Python function are bound."""
+
+    def __init__(self, function: Callable[..., Any], given: Any, name: str) -> None:
+        self.given = given
+        self.name = name
+        self.specs = None if given is None else tuple(given)
+        self._parameters: inspect.Signature | None
+        try:
+            self._parameters = inspect.signature(function)
+        except (TypeError, ValueError):
+            self._parameters = None
+        self._plain = self._parameters is not None and all(
+            p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty
+            for p in self._parameters.parameters.values()
+        )
+        self._count = len(self._parameters.parameters) if self._parameters else -1
+        # Whether positional arguments alone say everything.
+        self.positional = self._plain and (given is None or len(self.specs or ()) == self._count)
+        self._names = list(self._parameters.parameters) if self._parameters else []
+        self._check_specs()
+        self._unsaid = self._left_out()
+
+    def _check_specs(self) -> None:
+        for leaf in nest.flatten(self.specs or ()):
+            if isinstance(leaf, (*_VALUES, Tensor)) and leaf is not None:
+                fail(
+                    "E1104",
+                    f"`{self.name}`: `input_signature` holds {leaf!r} of type "
+                    f"{type(leaf).__name__}, expected specifications",
+                    "an input signature says of each argument which dtype and shape it has",
+                    fix="write `TensorSpec(shape, dtype)`",
+                )
+
+    def _left_out(self) -> list[str]:
+        """Parameters that neither the input signature nor a default says anything of."""
+        if self.specs is None or self._parameters is None:
+            return []
+        return [
+            p.name
+            for i, p in enumerate(self._parameters.parameters.values())
+            if i >= len(self.specs)
+            and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            and p.default is p.empty
+        ]
+
+    def completed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, with specifications of the input signature for those left out."""
+        specs = self.specs or ()
+        for name, spec in zip(self._names[len(args) :], specs[len(args) :], strict=False):
+            if name not in kwargs and self._is_named(name):
+                kwargs = kwargs | {name: spec}
+        if not kwargs and len(args) < len(specs):
+            args = (*args, *specs[len(args) :])  # of a function that takes any number
+        return args, kwargs
+
+    def _is_named(self, name: str) -> bool:
+        assert self._parameters is not None
+        p = self._parameters.parameters[name]
+        return p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """The call, with defaults filled in and keywords where they belong."""
+        if self._plain and not kwargs and len(args) == self._count:
+            bound_args, bound_kwargs = args, {}
+        elif self._parameters is None:
+            bound_args, bound_kwargs = args, kwargs
+        else:
+            bound = self._parameters.bind(*args, **kwargs)
+            bound.apply_defaults()
+            bound_args, bound_kwargs = bound.args, bound.kwargs
+        if self.specs is None:
+            return Call(bound_args, bound_kwargs, self._names)
+        if self._unsaid:
+            fail(
+                "E1104",
+                f"`{self.name}`: `input_signature` says nothing of `{self._unsaid[0]}`, which has "
+                "no default",
+                "a function with an input signature is traced once, for what that says",
+                fix=f"add a `TensorSpec` for `{self._unsaid[0]}`, or give it a default",
+            )
+        call = Call(self._fitted(bound_args), bound_kwargs, self._names)
+        wanted = [
+            (s.dtype, _dims(s.shape)) for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)
+        ]
+        call.types[: len(wanted)] = wanted
+        call.key = tuple(_without_tensors(call.key))
+        return call
+
+    def _fitted(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments as tensors of the dtypes and shapes that were asked for."""
+        assert self.specs is not None
+        if len(args) < len(self.specs):
+            fail("E1104", f"`{self.name}` got {len(args)} arguments, expected {len(self.specs)}")
+        out = list(args)
+        for i, spec in enumerate(self.specs):
+            fit = functools.partial(self._fit, i)
+            out[i] = (
+                nest.map_structure(fit, spec, args[i])
+                if nest.is_nested(spec)
+                else fit(spec, args[i])
+            )
+        return tuple(out)
+
+    def _fit(self, position: int, spec: Any, value: Any) -> Any:
+        if not isinstance(spec, TensorSpec):
+            return value
+        given = isinstance(value, (Tensor, TensorSpec))
+        tensor = value if given else _holdfast.convert(value, spec.dtype)
+        if tensor.dtype == spec.dtype and spec.shape.is_compatible_with(tensor.shape):
+            return tensor
+        name = self._names[position] if position < len(self._names) else str(position)
+        fail(
+            "E1104",
+            f"`{self.name}`: argument `{name}` is {tensor.dtype.name}{tensor.shape}, expected "
+            f"{spec.dtype.name}{spec.shape}",
+            "the input signature says which dtypes and shapes are taken",
+            op=self.name,
+        )
+
+
+def is_plain(leaf: Any) -> bool:
+    """Whether an argument is part of a key by its value."""
+    return isinstance(leaf, _VALUES)
+
+
+def is_type(entry: Any) -> bool:
+    """Whether an entry of a key is a tensor's dtype and dimensions."""
+    return isinstance(entry[0], DType)
+
+
+def _without_tensors(key: tuple[Any, ...]) -> Iterator[Any]:
+    for entry in key:
+        yield ("tensor",) if is_type(entry) else entry

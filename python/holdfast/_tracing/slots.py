@@ -1,0 +1,78 @@
+"""Structures of values with slots where tensors go, to be filled with those of each run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import nest
+from .._tensors.tensor import IndexedSlices
+from .made_objects import ObjectTemplate, ObjectTemplates
+
+__all__ = ["Slot", "filled", "with_slots"]
+
+# No closures that call themselves: such cycles would keep symbols until the next collection.
+
+
+class Slot:
+    """Where tensor `index` goes in a structure."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+def with_slots(
+    structure: Any,
+    tensors: list[Any],
+    as_tensor: Callable[[Any], Any],
+    templates: ObjectTemplates | None = None,
+) -> Any:
+    """`structure` with slots where it holds tensors, which are appended to `tensors`.
+
+    `as_tensor` gives the tensor that a leaf stands for, or None for one that stays as it is.
+    Objects that `templates` takes become templates.
+    """
+    take = functools.partial(_take, tensors, as_tensor, templates, {})
+    return _mapped(take, structure)
+
+
+def _mapped(change: Callable[[Any], Any], structure: Any) -> Any:
+    return nest.map_structure(change, structure) if nest.is_nested(structure) else change(structure)
+
+
+def _take(
+    tensors: list[Any],
+    as_tensor: Callable[[Any], Any],
+    templates: ObjectTemplates | None,
+    known: dict[int, ObjectTemplate],
+    leaf: Any,
+) -> Any:
+    take = functools.partial(_take, tensors, as_tensor, templates, known)
+    if isinstance(leaf, IndexedSlices):
+        return IndexedSlices(*map(take, (leaf.values, leaf.indices, leaf.dense_shape)))
+    tensor = None if leaf is None else as_tensor(leaf)
+    if tensor is None:
+        if templates is not None and templates.takes(leaf):
+            return templates.template(leaf, known, functools.partial(_mapped, take))
+        return leaf
+    tensors.append(tensor)
+    return Slot(len(tensors) - 1)
+
+
+def filled(structure: Any, tensors: Sequence[Any]) -> Any:
+    """`structure` with tensors in its slots."""
+    return _mapped(functools.partial(_fill, tensors), structure)
+
+
+def _fill(tensors: Sequence[Any], leaf: Any) -> Any:
+    if type(leaf) is Slot:
+        return tensors[leaf.index]
+    if isinstance(leaf, IndexedSlices):
+        parts = (leaf.values, leaf.indices, leaf.dense_shape)
+        return IndexedSlices(*(_fill(tensors, part) for part in parts))
+    if type(leaf) is ObjectTemplate:
+        return leaf.fill(functools.partial(_mapped, functools.partial(_fill, tensors)))
+    return leaf

@@ -1,0 +1,303 @@
+"""The stores of a trace: what every call of a function leaves behind in Python objects.
+
+Made from the outermost journal when the trace ends. On the call that was traced the symbols sit in
+their places already, and `settle` puts values there; any later call does what the code did, with
+its own values: `perform`. What can't stay is taken back when the trace ends: a store under a
+condition, which happens where that turns out true, and one that hides what the call has to read.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Container, Iterator
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from .. import nest
+from .._tensors.plain import is_plain
+from .journal import Change, Growth, Journal, Set, mutate, put, refill
+from .locations import MISSING, ArgumentLocation, ItemLocation, Location, leaves, raw_method
+from .made_objects import ObjectTemplate, ObjectTemplates
+from .slots import Slot
+
+__all__ = ["Store", "Undo", "is_outside", "stores"]
+
+
+class _Slotted:
+    """Makes slots of what each call has a value of its own for.
+
+    That are symbols, tensors that were read, and objects of the trace that hold them.
+    """
+
+    def __init__(self, templates: ObjectTemplates) -> None:
+        self.templates = templates
+
+    def holds(self, value: Any) -> bool:
+        """Whether a nested value holds one that does."""
+        return any(
+            self.templates.varies(leaf) or self.templates.takes(leaf) for leaf in leaves(value)
+        )
+
+    def __call__(self, value: Any, tensors: list[Any]) -> Any:
+        """A nested value with slots, whose tensors are appended to `tensors`."""
+        return self._part(tensors, {}, value)
+
+    def _part(self, tensors: list[Any], templates: dict[int, ObjectTemplate], value: Any) -> Any:
+        if self.templates.varies(value):
+            tensors.append(value)
+            return Slot(len(tensors) - 1)
+        change = functools.partial(self._part, tensors, templates)
+        if self.templates.takes(value):
+            return self.templates.template(value, templates, change)
+        return _rebuilt(value, change)
+
+
+def _filled(tensors: list[Any], value: Any) -> Any:
+    if type(value) is Slot:
+        return tensors[value.index]
+    change = functools.partial(_filled, tensors)
+    return value.fill(change) if type(value) is ObjectTemplate else _rebuilt(value, change)
+
+
+def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A copy of what holds symbols or slots, with its parts changed; anything else itself."""
+    if isinstance(value, dict):
+        parts = {key: change(part) for key, part in value.items()}
+        same = all(parts[key] is part for key, part in value.items())
+        if same or type(value) is dict:
+            return value if same else parts
+    if not nest.is_nested(value) or isinstance(value, range):
+        return value
+    before = list(nest.children(value))
+    after = [change(part) for part in before]
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return value
+    return nest.rebuild(value, after)
+
+
+class Store:
+    """One effect on a Python object.
+
+    value: the tensors in what was stored.  condition: a symbol, or None; where it is false the
+    store does not happen. Both may be dropped once they are outputs of the graph.
+    """
+
+    __slots__ = ("_keywords", "_slotted", "_spots", "condition", "location", "method", "value")
+
+    def __init__(
+        self, change: Change, taken: set[tuple[int, Any]], slotted: _Slotted, anew: Container[int]
+    ) -> None:
+        self.value: list[Any] | None = []
+        self._slotted, self.condition = slotted(change.value, self.value), change.condition
+        self.location: Location = change.location if isinstance(change, Set) else change.container
+        self.method = "" if isinstance(change, Set) else change.method
+        self._keywords = {} if isinstance(change, Set) else change.keywords
+        # Of a container that grew: a key in it, and the path to its new item in the value.
+        self._spots: list[tuple[Any, tuple[int, ...]]] | None = None
+        stays = isinstance(change, Growth) and change.touches()[-1] not in anew
+        if stays and change.condition is None and change.inside is not None:
+            assert isinstance(change, Growth)
+            self._spots = list(_spots(change, taken, slotted))
+
+    @property
+    def on_argument(self) -> bool:
+        """Whether it changes a container that the caller gave."""
+        return isinstance(getattr(self.location, "within", None), ArgumentLocation)
+
+    def perform(self, tensors: list[Any]) -> None:
+        """Does it again with the values of another call, in the order of `value`."""
+        holder = self.location.holder()
+        if holder is MISSING:
+            return
+        value = _filled(tensors, self._slotted)
+        if not self.method:
+            if value is MISSING:
+                self.location.restore(value)
+            else:
+                put(self.location, value)
+            return
+        if raw_method(holder, self.method) is not None:
+            mutate(holder, self.location, self.method, value, self._keywords)
+
+    def place_of_one(self, shape: list[Any]) -> tuple[Location, int] | None:
+        """Where it puts one of the outputs as it is, and which; None where there is more to it."""
+        if self.method or type(self._slotted) is not Slot:
+            return None
+        slot = shape[self._slotted.index]
+        return (self.location, slot.index) if type(slot) is Slot else None
+
+    def settle(self, tensors: list[Any]) -> None:
+        """Puts values where the call that was traced left symbols."""
+        if self._spots is None or self.on_argument:  # the code changed a copy of an argument
+            self.perform(tensors)
+            return
+        holder, value = self.location.holder(), _filled(tensors, self._slotted)
+        for key, path in self._spots:
+            item = value
+            for step in path:
+                item = item[step]
+            if isinstance(holder, dict) or (holder is not MISSING and key < len(holder)):
+                holder[key] = item
+
+    def describe(self) -> str:
+        """The place in words."""
+        return self.location.describe()
+
+
+def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """The objects that a method may have put into its container, and their paths."""
+    for i, argument in enumerate(arguments):
+        yield (i,), argument
+        if isinstance(argument, (list, tuple)):
+            for j, part in enumerate(argument):
+                yield (i, j), part
+        elif isinstance(argument, dict):
+            for key, part in argument.items():
+                yield (i, key), part
+
+
+def _spots(
+    change: Growth, taken: set[tuple[int, Any]], slotted: _Slotted
+) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Where in its container a change left tensors; one that is there twice was put there twice."""
+    container = change.container.read()
+    if isinstance(container, (set, frozenset)) or container is MISSING:
+        return
+    pairs = container.items() if isinstance(container, dict) else enumerate(container)
+    held: dict[int, list[Any]] = {}
+    for key, item in pairs:
+        held.setdefault(id(item), []).append(key)
+    for path, item in _items(change.inside):
+        for key in held.get(id(item), ()) if slotted.holds(item) else ():
+            if (id(container), key) not in taken:
+                taken.add((id(container), key))
+                yield key, path
+                break
+
+
+def stores(
+    journal: Journal,
+    read: AbstractSet[tuple[Any, ...]],
+    guarded: AbstractSet[tuple[Any, ...]],
+    tensors: Container[int],
+) -> tuple[list[Store], ObjectTemplates, Undo]:
+    """The effects in a journal that every call has to repeat, in order.
+
+    That are those with tensors which differ from call to call, and plain values in places that the
+    trace is `guarded` by: a mode that is switched decides what the next call does. Places that are
+    `read` get back what they held, for the call that is traced reads them like any other.
+    `tensors` are the numbers of the tensors that were read. With the effects come the templates of
+    objects that the trace made, and a way to take the effects back.
+    """
+    slotted = _Slotted(ObjectTemplates(journal.made, tensors))
+    last: dict[tuple[Any, ...], int] = {}
+    for i, change in enumerate(journal.changes):
+        if isinstance(change, Set) and change.condition is None:
+            last[change.touches()] = i
+    grown = _grown(journal, guarded, slotted)
+    kept = [
+        change
+        for i, change in enumerate(journal.changes)
+        if is_outside(change, journal)
+        and _is_kept(change, last.get(change.touches(), i) > i, grown, slotted, guarded)
+    ]
+    # Containers whose items are read, and may be gone by now: they begin as they were.
+    anew = grown & {key[1] for key in read if key[0] == "item"}
+    taken: set[tuple[int, Any]] = set()
+    found = [Store(change, taken, slotted, anew) for change in kept]
+    locations = {each.touches() for each in kept if slotted.holds(each.value)}
+    for change in reversed(journal.changes):
+        again = (
+            isinstance(change, Set)
+            and change.location.key in read
+            and change.touches() in locations
+        )
+        # What the trace made itself goes as it is: results that hold it were looked at.
+        if again or (change.condition is not None and is_outside(change, journal)):
+            _take_back(change)
+    journal.restore(anew)
+    return (
+        found,
+        slotted.templates,
+        Undo(journal, [each for each in kept if slotted.holds(each.value)]),
+    )
+
+
+class Undo:
+    """Takes back the changes that put tensors somewhere, of a trace that was made in vain."""
+
+    def __init__(self, journal: Journal, changes: list[Change]) -> None:
+        self._old = [
+            (each.location, each.old) for each in reversed(changes) if isinstance(each, Set)
+        ]
+        grown = {each.touches()[-1] for each in changes if isinstance(each, Growth)}
+        self._before = journal.copies(grown)
+
+    def __call__(self) -> None:
+        for location, old in self._old:
+            location.restore(old)
+        refill(self._before)
+
+
+def _grown(journal: Journal, guarded: AbstractSet[tuple[Any, ...]], slotted: _Slotted) -> set[int]:
+    """The containers, by their ids, that methods changed in a way that calls have to repeat."""
+    asked = {key[1] for key in guarded if key[0] == "object"}
+    changed, found = set(), set()
+    for change in journal.changes:
+        if not is_outside(change, journal):
+            continue
+        if isinstance(change, Growth):
+            changed.add(change.touches()[-1])
+            if change.touches()[-1] in asked and is_plain(change.value):
+                found.add(change.touches()[-1])
+        if slotted.holds(change.value):
+            found.add(change.touches()[1])
+    return changed & found
+
+
+def is_outside(change: Change, journal: Journal) -> bool:
+    """Whether what is changed outlives the trace: it was read from somewhere."""
+    if isinstance(change, Growth):
+        return change.outlives
+    if isinstance(change.location, ItemLocation):
+        return change.location.within is not None
+    return not journal.made(change.location.holder())
+
+
+def _is_kept(
+    change: Change,
+    overwritten: bool,
+    grown: set[int],
+    slotted: _Slotted,
+    guarded: Container[tuple[Any, ...]],
+) -> bool:
+    if isinstance(change, Growth):
+        return change.touches()[-1] in grown
+    if isinstance(change.location, ItemLocation) and id(change.location.holder()) in grown:
+        return True
+    if overwritten:
+        return False
+    if change.location.key in guarded and _is_mode(change.value):
+        return True
+    return change.condition is not None or slotted.holds(change.value)
+
+
+def _is_mode(value: Any) -> bool:
+    """Whether a Python value may decide what code does, and is nothing that lives or dies."""
+    return value is MISSING or is_plain(value) or isinstance(value, enum.Enum)
+
+
+def _take_back(change: Change) -> None:
+    if isinstance(change, Set):
+        change.location.restore(change.old)
+        return
+    container = change.container.read()
+    if change.inside is None:
+        return
+    new = {id(item) for _, item in _items(change.inside)}
+    if isinstance(container, list):
+        container[:] = [item for item in container if id(item) not in new]
+    elif isinstance(container, dict):
+        for key in [key for key, item in container.items() if id(item) in new]:
+            del container[key]

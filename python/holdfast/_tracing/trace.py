@@ -1,0 +1,575 @@
+"""One trace of a function: made by running its Python code on symbols, then run without it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import _holdfast, nest
+from .._graphs.collections import function_collections
+from .._graphs.graph import get_default_graph
+from .._messages import variables
+from .._messages.provenance import type_text
+from .._tensors.shape import TensorShape, TensorSpec
+from .._tensors.tensor import IndexedSlices
+from ..errors import fail
+from . import creation, escapes, keep
+from . import inside as _inside
+from . import recorder as _places
+from .journal import journal, put
+from .keep import Kept
+from .locations import MISSING, AttributeLocation, Location, called_with
+from .made_objects import one_call
+from .random_draws import watch_random
+from .restart import Restart
+from .signature import Call, Identity, is_plain, is_type
+from .slots import Slot, filled, with_slots
+from .stores import Store
+
+__all__ = ["Trace", "converted", "make", "output_of"]
+
+Tensor = _holdfast.Tensor
+_VariableBase = _holdfast.VariableBase
+
+
+class Trace:
+    """A graph with the Python around it: which calls it serves, what it reads and leaves behind."""
+
+    def __init__(self, name: str, call: Call, number: int) -> None:
+        self.name, self.number = name, number
+        self.key, self.types = call.key, list(call.types)
+        self.names = call.names
+        self.arguments = nest.map_structure(_without_tensor, call.args)
+        self.concrete: Any = None
+        self.leaked: list[Any] = []
+        self.guards: Any = None
+        self.captured: list[Any] = []  # tensors, or places that are read again at each call
+        self.late: list[tuple[int, Any]] = []
+        self.result: Any = None  # the structure that is returned, with slots for tensors
+        self.outputs = 0
+        self.stores: list[tuple[Any, Any, Any]] = []
+        self.makes = False  # whether calls leave behind objects of their own
+        self.face: Any = None  # a weak reference to its ConcreteFunction
+        self.returned: list[Any] = []  # variables, until it is known that none was made here
+
+    def fits(self, call: Call) -> bool:
+        """Whether a call may run this trace: same kinds of arguments, all it read as it was."""
+        if not self.takes(call) or self.broken_guard() is not None:
+            return False
+        return all(_same_type(location.read(), self.captured[i]) for i, location in self.late)
+
+    def takes(self, call: Call) -> bool:
+        """Whether the arguments are of the kinds it was traced for."""
+        return bool(call.key == self.key) or self._covers(call.key)
+
+    def orphaned(self) -> bool:
+        """Whether an object that it was traced for is gone: no call will be for it again."""
+        return any(isinstance(e[-1], Identity) and e[-1].get() is None for e in self.key)
+
+    def broken_guard(self) -> Any:
+        """The first thing it read from around it that is not as it was; None if all is."""
+        return self.guards.check() if self.guards else None
+
+    def _covers(self, key: tuple[Any, ...]) -> bool:
+        if len(key) != len(self.key):
+            return False
+        return all(a == b or _type_covers(a, b) for a, b in zip(self.key, key, strict=True))
+
+    def _inputs(self, call: Call) -> list[Any]:
+        captured = self.captured
+        if self.late:
+            captured = list(captured)
+            for i, location in self.late:
+                captured[i] = location.read()
+        return [*call.tensors, *captured]
+
+    def run(self, call: Call) -> Any:
+        """Runs the graph, performs the stores, gives what the Python code would have returned."""
+        outputs = self.concrete.call(self._inputs(call))
+        with called_with(call.args, call.kwargs):
+            return self.finish(outputs)
+
+    def run_first(self, call: Call) -> Any:
+        """The same for the call that was traced: what left the trace gets its values."""
+        leaked, self.leaked = self.leaked, []
+        outputs = self.concrete.first_call(self._inputs(call), leaked)
+        with called_with(call.args, call.kwargs), one_call():
+            for store, shape, condition in self.stores:
+                if condition is None or bool(outputs[condition]):
+                    value = filled(shape, outputs)
+                    store.settle(value)
+                    _inside.note(value, self.name)
+            return filled(self.result, outputs)
+
+    def fast_form(self) -> tuple[Any, ...] | None:
+        """What the C call needs to run this without Python but its stores; None where it can't."""
+        tokens = _tokens(self.key[1:-1], self.types)  # without the pair around arguments, keywords
+        guards = [] if self.guards is None else self.guards.as_tuples()
+        late = [(i, location.as_tuple()) for i, location in self.late]
+        if tokens is None or guards is None or any(location is None for _, location in late):
+            return None
+        if any(store.on_argument for store, _, _ in self.stores):
+            return None
+        result = self.result
+        form, slots = "finished", []
+        if self.stores or self.makes:
+            pass
+        elif type(result) is Slot:
+            form, slots = "one", [result.index]
+        elif result is None:
+            form = "nothing"
+        elif type(result) in (tuple, list) and all(type(x) is Slot for x in result):
+            form, slots = type(result).__name__, [x.index for x in result]
+        finish = self.finish if form == "finished" else None
+        return self.concrete, tokens, self.captured, late, guards, form, slots, finish
+
+    @functools.cached_property
+    def finish(self) -> Callable[[list[Any]], Any]:
+        """Performs the stores of a call but the first, and makes its result, out of its outputs."""
+        performs = [
+            (condition, _performer(store, shape, self.name))
+            for store, shape, condition in self.stores
+        ]
+        result = self.result
+        make = (
+            operator.itemgetter(result.index)
+            if type(result) is Slot
+            else functools.partial(filled, result)
+        )
+
+        def finish(outputs: list[Any]) -> Any:
+            for condition, perform in performs:
+                if condition is None or bool(outputs[condition]):
+                    perform(outputs)
+            return make(outputs)
+
+        def finish_as_one(outputs: list[Any]) -> Any:
+            with one_call():
+                return finish(outputs)
+
+        return finish_as_one if self.makes else finish
+
+    # As a concrete function.
+
+    def bind_concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """A call with tensors for the arguments that were tensors; the others may be left out."""
+        given = self._tensors_among(args, kwargs)
+        if len(given) != len(self.types):
+            fail(
+                "E1104",
+                f"`{self.name}` takes {len(self.types)} tensors, got {len(given)}",
+                op=self.name,
+            )
+        names = self.input_names()
+        tensors = []
+        for value, (dtype, dims), name in zip(given, self.types, names, strict=True):
+            tensor = _holdfast.convert(value, None if isinstance(value, Tensor) else dtype)
+            if tensor.dtype != dtype or not TensorShape(dims).is_compatible_with(tensor.shape):
+                fail(
+                    "E1101" if tensor.dtype != dtype else "E1102",
+                    f"`{self.name}`: argument `{name}` is {type_text(tensor)}, expected "
+                    f"{dtype.name}{TensorShape(dims)}",
+                    "a concrete function is one graph, for one kind of arguments",
+                    op=self.name,
+                )
+            tensors.append(tensor)
+        return Call(tuple(tensors), {}, names)
+
+    def _tensors_among(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """What is given for the tensors of the trace. Its own plain values may be repeated."""
+        order = dict(zip(self.names, self.arguments, strict=False))
+        open_names = [n for n, was in order.items() if any(x is TENSOR for x in nest.flatten(was))]
+        # Positional arguments are all of them, or those that the trace left open.
+        positional = order if len(args) + len(kwargs) >= len(order) else open_names
+        by_name = {**dict(zip(positional, args, strict=False)), **kwargs}
+        if not set(by_name) <= set(order) or len(args) > len(order):
+            return nest.flatten([args, kwargs])  # called by the tensors alone, in order
+        given: list[Any] = []
+        for name, was in order.items():
+            if name not in by_name:
+                if name in open_names:
+                    fail("E1104", f"`{self.name}` needs the argument `{name}`", op=self.name)
+                continue
+            now = by_name[name]
+            if name in open_names:
+                both = zip(nest.flatten(was), nest.flatten(now), strict=False)
+                given += [value for leaf, value in both if leaf is TENSOR]
+            elif not _same_argument(was, now):
+                fail(
+                    "E1104",
+                    f"`{self.name}` was traced for `{name}={_unwrapped(was)!r}`, and can't be "
+                    f"called with {now!r}",
+                    "a concrete function is one graph, and plain values are part of it",
+                    fix="call the function itself, or make another concrete function",
+                    op=self.name,
+                )
+        return given
+
+    def input_names(self) -> list[str]:
+        """Names of the arguments that are tensors."""
+        return [str(name) for name in self.concrete.input_names()[: len(self.types)]]
+
+    def signature_text(self, verbose: bool) -> str:
+        """`f(x, y=2)`, and if `verbose` what each argument and the result is."""
+        shown = []
+        specs = iter(self.specs())
+        for name, entry in zip(self.names, self.arguments, strict=False):
+            is_tensor = nest.is_nested(entry) or entry is TENSOR
+            shown.append(name if is_tensor else f"{name}={_unwrapped(entry)!r}")
+        head = f"{self.name}({', '.join(shown)})"
+        if not verbose:
+            return head
+        lines = [head, "  Args:"]
+        lines += [
+            f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)
+        ]
+        lines += ["  Returns:", f"    {nest.map_structure(_spec_text, self.output_specs())}"]
+        return "\n".join(lines)
+
+    def function_type(self) -> inspect.Signature:
+        """The arguments as parameters annotated with what is known of them."""
+        positional = nest.map_structure(_nameless, self.input_specs()[0])
+        parameters = [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=spec)
+            for name, spec in zip(self.names, positional, strict=False)
+        ]
+        return inspect.Signature(parameters, return_annotation=self.output_specs())
+
+    def specs(self) -> list[TensorSpec]:
+        """What is known of the tensors among the arguments."""
+        names = self.input_names()
+        return [
+            TensorSpec(dims, dtype, name)
+            for (dtype, dims), name in zip(self.types, names, strict=True)
+        ]
+
+    def output_specs(self) -> Any:
+        """The result, with specifications for tensors."""
+        known = self.concrete.output_types()
+        make = functools.partial(_spec_of, known)
+        return (
+            nest.map_structure(make, self.result)
+            if nest.is_nested(self.result)
+            else make(self.result)
+        )
+
+    def input_specs(self) -> tuple[Any, dict[str, Any]]:
+        """The arguments, with specifications for tensors: positional ones, and keywords."""
+        specs = iter(self.specs())
+        return nest.map_structure(
+            lambda x: next(specs) if x is TENSOR else _live(x), self.arguments
+        ), {}
+
+
+def _performer(store: Store | Kept, shape: Any, function: str) -> Callable[[list[Any]], None]:
+    """What performs a store given all outputs of a call, of which `shape` takes its own."""
+    one = store.place_of_one(shape) if isinstance(store, Store) else None
+    return (
+        functools.partial(_perform, store, shape, function)
+        if one is None
+        else functools.partial(_put_tensor, *one, function)
+    )
+
+
+def _perform(store: Store | Kept, shape: Any, function: str, outputs: list[Any]) -> None:
+    value = filled(shape, outputs)
+    store.perform(value)
+    _inside.note(value, function)
+
+
+def _put_tensor(location: Location, index: int, function: str, outputs: list[Any]) -> None:
+    tensor = outputs[index]
+    if type(location) is AttributeLocation and journal() is None:
+        location.write(tensor)  # what `put` does, in fewer steps: most stores are such
+    elif location.holder() is not MISSING:
+        put(location, tensor)
+    _inside.note_tensor(tensor, function)
+
+
+def _tokens(
+    key: tuple[Any, ...], types: list[tuple[Any, Any]]
+) -> list[tuple[str, Any, Any]] | None:
+    """A key as the C call reads it: tensors, lists, tuples, plain values; None if there is more."""
+    left = iter(types)
+    out: list[tuple[str, Any, Any]] = []
+    for entry in key:
+        if is_type(entry) or entry == ("tensor",):
+            out.append(("tensor", *next(left)))
+        elif entry[0] in (list, tuple):
+            out.append((entry[0].__name__, entry[1], None))
+        elif entry[0] in (int, float, bool, str, type(None)) and entry[1] != "nan":
+            out.append(("value", entry[1], None))
+        else:
+            return None
+    return out
+
+
+class _Tensor:
+    def __repr__(self) -> str:
+        return "tensor"
+
+
+TENSOR = _Tensor()  # stands for an argument that is a tensor
+
+
+def _nameless(spec: Any) -> Any:
+    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, TensorSpec) else spec
+
+
+def _spec_text(spec: Any) -> str:
+    return (
+        f"{spec.dtype.name} Tensor, shape={spec.shape}"
+        if isinstance(spec, TensorSpec)
+        else repr(spec)
+    )
+
+
+def _spec_of(known: list[tuple[Any, Any]], leaf: Any) -> Any:
+    if type(leaf) is not Slot:
+        return leaf
+    dtype, shape = known[leaf.index]
+    return TensorSpec(shape, dtype)
+
+
+def _same_type(value: Any, like: Any) -> bool:
+    return isinstance(value, Tensor) and value.dtype == like.dtype and value.shape == like.shape
+
+
+def _type_covers(a: Any, b: Any) -> bool:
+    """Whether a trace for tensors of type `a`, with dimensions unknown or not, takes type `b`."""
+    if not is_type(a) or not is_type(b) or a[0] != b[0]:
+        return False
+    if a[1] is None:
+        return True
+    if b[1] is None or len(a[1]) != len(b[1]):
+        return False
+    return all(x is None or x == y for x, y in zip(a[1], b[1], strict=True))
+
+
+def converted(function: Any) -> Any:
+    """The Python code of a function as it is traced."""
+    if not function._autograph:
+        return function.python_function
+    from .. import autograph  # not before there is something to trace: it is large
+
+    return autograph.convert(function.python_function)
+
+
+def make(function: Any, call: Call, number: int) -> Trace:
+    """Traces `function` for calls like `call`."""
+    try:
+        trace, made = _make_settled(function, call, number)
+    except RecursionError:
+        _refuse_recursion(function)
+    if made:
+        # It makes variables that outlive it. If once and for all, a second trace finds them there.
+        trace, again = _make_settled(function, call, number)
+        if again:
+            returned = any(again[0] is each for each in trace.returned)
+            variables.refuse(function.name, function.python_function, again[0], returned)
+        trace.returned = []
+    return trace
+
+
+def _make_settled(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
+    while True:
+        try:
+            return _make(function, call, number)
+        except Restart:
+            continue
+
+
+def _refuse_recursion(function: Any) -> NoReturn:
+    fail(
+        "E1105",
+        f"`{function.name}` calls itself without end while it is traced",
+        "a call inside a trace is written out, and of a condition on a tensor both branches are "
+        "written, so the recursion never comes to its end",
+        fix="write it as a loop: `tf.while_loop`, or `while` on a tensor",
+        op=function.name,
+    )
+
+
+def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
+    trace = Trace(function.name, call, number)
+    code = converted(function)
+    plain = getattr(function.python_function, "__func__", function.python_function)
+    written = getattr(plain, "__code__", None)
+    writer = _holdfast.Writer(function.name, "function", False, number, written)
+    creations = creation.Creations(writer, call.tensors)
+    # Code that was not converted writes no appends down.
+    silent = escapes.Containers(code) if code is function.python_function else None
+    try:
+        with (
+            _places.Recorder() as recorder,
+            creations,
+            function_collections(get_default_graph()),
+            keep.keeping() as keeping,
+            watch_random(function.name, creations.made_any) as draws,
+        ):
+            writer.enter(True)
+            try:
+                bound = function.python_function
+                while isinstance(bound, functools.partial):
+                    for value in (*bound.args, *bound.keywords.values()):
+                        recorder.note_bound(value)
+                    bound = bound.func
+                result = _run(code, writer, call, recorder)
+                recorder.check_held([result])
+                # One that is made here and returned outlives the call.
+                returned = [x for x in nest.flatten(result) if isinstance(x, _VariableBase)]
+                effects: list[Store | Kept] = [*recorder.stores, *keeping.kept]
+                outputs: list[Any] = []
+                trace.result = with_slots(result, outputs, output_of, recorder.templates)
+                trace.outputs, trace.makes = len(outputs), bool(recorder.templates)
+                for store in effects:
+                    shape = with_slots(store.value, outputs, output_of)
+                    condition = None
+                    if store.condition is not None:
+                        condition = len(outputs)
+                        outputs.append(store.condition)
+                    trace.stores.append((store, shape, condition))
+                    store.value = store.condition = None
+                writer.set_outputs(outputs)
+                del result, outputs, effects
+            finally:
+                writer.exit()
+    finally:
+        # The recorder let go of what it saw: whoever still holds a symbol now is the user.
+        writer.close()
+    if silent is not None:
+        silent.check(function.name)
+    made = creations.survivors()
+    trace.returned = returned if made else []
+    if made and recorder.undo is not None:
+        recorder.undo()
+    if not made:  # else it is traced again, and what was drawn for variables is not
+        draws.warn()
+    late = {}
+    for tensor, location in recorder.reads:
+        if writer.baked(tensor) or location.read() is not tensor:
+            recorder.guard_identity(location, tensor)
+        elif writer.release(tensor):
+            late[tensor._id] = location
+    trace.captured = writer.captures()
+    trace.late = [(i, late[t._id]) for i, t in enumerate(trace.captured) if t._id in late]
+    trace.guards = recorder.finished_guards()
+    trace.leaked = writer.leaked()
+    trace.concrete = writer.function()
+    if creations.locals():
+        trace.concrete.run_alone()
+    return trace, made
+
+
+def _run(code: Any, writer: Any, call: Call, recorder: _places.Recorder) -> Any:
+    """What the Python code gives for symbols in place of the call's tensors."""
+    args, kwargs = _symbolic(writer, call, recorder)
+    try:
+        result = code(*args, **kwargs)
+    except Exception:
+        if not recorder.restart:
+            raise
+    if recorder.restart:  # the program may have caught what was raised to tell us
+        raise Restart
+    return result
+
+
+class _Arguments:
+    """Puts symbols where a call has tensors."""
+
+    def __init__(self, writer: Any, call: Call, recorder: _places.Recorder) -> None:
+        self._writer, self._recorder = writer, recorder
+        self._types = iter(call.types)
+
+    def _given(self, name: str) -> Any:
+        dtype, dims = next(self._types)
+        return self._writer.input(dtype, dims, name)
+
+    def convert(self, value: Any, name: str, path: tuple[Any, ...] | None) -> Any:
+        """`value`, which `path` leads to from (args, kwargs), with symbols."""
+        kind = type(value)
+        if kind is Tensor or isinstance(value, TensorSpec) or _is_array(value):
+            return self._given(getattr(value, "_name", None) or name)
+        if kind is tuple or kind is list:
+            parts = (
+                self.convert(part, f"{name}_{i}", None if path is None else (*path, i))
+                for i, part in enumerate(value)
+            )
+            return self._copied(kind(parts), path)
+        if isinstance(value, IndexedSlices):
+            values, indices = self._given(name), self._given(name)
+            shape = None if value.dense_shape is None else self._given(name)
+            return IndexedSlices(values, indices, shape)
+        if hasattr(value, "__tf_tracing_type__"):
+            return value.__tf_tracing_type__(None).placeholder_value(None)
+        if nest.is_nested(value):
+            held = list(nest.children(value))
+            steps: Iterable[Any] = itertools.repeat(None)  # objects of the user's own classes
+            if isinstance(value, Mapping):
+                steps = sorted(value)
+            elif isinstance(value, (list, tuple)):
+                steps = range(len(held))
+            inside = [
+                self.convert(part, name, None if path is None or step is None else (*path, step))
+                for part, step in zip(held, steps, strict=False)
+            ]
+            return self._copied(nest.rebuild(value, inside), path)
+        return value
+
+    def _copied(self, copy: Any, path: tuple[Any, ...] | None) -> Any:
+        if path is not None and isinstance(copy, (list, dict)):
+            self._recorder.note_given(copy, path)
+        return copy
+
+
+def _symbolic(
+    writer: Any, call: Call, recorder: _places.Recorder
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with symbols for tensors."""
+    arguments, names = _Arguments(writer, call, recorder), iter(call.names)
+    args = tuple(
+        arguments.convert(a, next(names, "argument"), (0, i)) for i, a in enumerate(call.args)
+    )
+    return args, {key: arguments.convert(a, key, (1, key)) for key, a in call.kwargs.items()}
+
+
+def _without_tensor(leaf: Any) -> Any:
+    if isinstance(leaf, (Tensor, TensorSpec)) or _is_array(leaf):
+        return TENSOR
+    return (
+        leaf if is_plain(leaf) else Identity(leaf)
+    )  # a trace does not keep the user's objects alive
+
+
+def _live(leaf: Any) -> Any:
+    return leaf.get() if isinstance(leaf, Identity) else leaf
+
+
+def _unwrapped(argument: Any) -> Any:
+    """An argument with the user's objects in place; None for those that are gone."""
+    return nest.map_structure(_live, argument) if nest.is_nested(argument) else _live(argument)
+
+
+def _same_argument(was: Any, now: Any) -> bool:
+    was = _unwrapped(was)
+    return type(now) is type(was) and bool(now == was)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def output_of(leaf: Any) -> Any:
+    """The tensor that a result is as an output of a graph; None for what a graph can't hand out."""
+    if isinstance(leaf, _holdfast.VariableBase):
+        return leaf.read()
+    if isinstance(leaf, Tensor):
+        return leaf
+    given = isinstance(leaf, (bool, int, float, complex, str, bytes)) or _is_array(leaf)
+    return _holdfast.convert(leaf) if given else None

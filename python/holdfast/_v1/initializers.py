@@ -1,0 +1,172 @@
+"""What variables of `get_variable` begin with."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .._names import registry
+from .._tensors.dtypes import as_dtype, float32
+from .._tensors.tensor import constant
+from ..errors import fail
+
+__all__ = ["NAMES", "GlorotUniform", "Zeros"]
+
+
+class _Initializer:
+    """Makes a tensor of a shape. Its `dtype` is that of calls that name none."""
+
+    dtype: Any = float32
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+        """A tensor of `shape`."""
+        return self._make(list(shape), as_dtype(dtype if dtype is not None else self.dtype))
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        raise NotImplementedError
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments it was made with."""
+        return {k.removeprefix("_"): v for k, v in vars(self).items()}
+
+
+class Zeros(_Initializer):
+    """Zeros."""
+
+    def __init__(self, dtype: Any = float32) -> None:
+        self.dtype = dtype
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        return registry.function("zeros")(shape, dtype)
+
+
+class Ones(Zeros):
+    """Ones."""
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        return registry.function("ones")(shape, dtype)
+
+
+class Constant(_Initializer):
+    """A value, repeated to the shape."""
+
+    def __init__(self, value: Any = 0, dtype: Any = float32, verify_shape: bool = False) -> None:
+        self._value, self.dtype = value, dtype
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        return constant(self._value, dtype, shape)
+
+
+class RandomNormal(_Initializer):
+    """Numbers of a normal distribution."""
+
+    _function = "random.normal"
+
+    def __init__(
+        self, mean: float = 0.0, stddev: float = 1.0, seed: Any = None, dtype: Any = float32
+    ) -> None:
+        self._mean, self._stddev, self._seed, self.dtype = mean, stddev, seed, dtype
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        draw = registry.function(self._function)
+        return draw(shape, mean=self._mean, stddev=self._stddev, dtype=dtype, seed=self._seed)
+
+
+class TruncatedNormal(RandomNormal):
+    """The same, without what is more than two deviations away."""
+
+    _function = "random.truncated_normal"
+
+
+class RandomUniform(_Initializer):
+    """Numbers of a uniform distribution."""
+
+    def __init__(
+        self,
+        minval: float = 0.0,
+        maxval: float | None = None,
+        seed: Any = None,
+        dtype: Any = float32,
+    ) -> None:
+        self._minval, self._maxval, self._seed, self.dtype = minval, maxval, seed, dtype
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        high = 1.0 if self._maxval is None else self._maxval
+        draw = registry.function("random.uniform")
+        return draw(shape, minval=self._minval, maxval=high, dtype=dtype, seed=self._seed)
+
+
+def _fans(shape: list[int]) -> tuple[float, float]:
+    """How many values go into and out of each unit."""
+    if not shape:
+        return 1.0, 1.0
+    if len(shape) == 1:
+        return float(shape[0]), float(shape[0])
+    field = math.prod(shape[:-2])
+    return float(shape[-2] * field), float(shape[-1] * field)
+
+
+class VarianceScaling(_Initializer):
+    """Random numbers whose spread keeps the scale of what passes through."""
+
+    def __init__(
+        self,
+        scale: float = 1.0,
+        mode: str = "fan_in",
+        distribution: str = "truncated_normal",
+        seed: Any = None,
+        dtype: Any = float32,
+    ) -> None:
+        if scale <= 0.0:
+            fail("E1103", f"`scale` is {scale}, expected more than 0")
+        modes = ("fan_in", "fan_out", "fan_avg")
+        if mode not in modes:
+            fail("E1103", f"`mode` is {mode!r}", f"there are {', '.join(modes)}")
+        kinds = ("normal", "uniform", "truncated_normal", "untruncated_normal")
+        if distribution.lower() not in kinds:
+            fail("E1103", f"`distribution` is {distribution!r}", f"there are {', '.join(kinds)}")
+        self._scale, self._mode, self._seed, self.dtype = scale, mode, seed, dtype
+        self._distribution = distribution.lower()
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        fan_in, fan_out = _fans(shape)
+        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self._mode]
+        scale = self._scale / max(1.0, fan)
+        if self._distribution == "uniform":
+            limit = math.sqrt(3.0 * scale)
+            return RandomUniform(-limit, limit, self._seed)(shape, dtype)
+        if self._distribution == "untruncated_normal":
+            return RandomNormal(0.0, math.sqrt(scale), self._seed)(shape, dtype)
+        spread = math.sqrt(scale) / 0.87962566103423978  # cutting at two deviations takes some away
+        return TruncatedNormal(0.0, spread, self._seed)(shape, dtype)
+
+
+class GlorotUniform(VarianceScaling):
+    """Uniform, by the mean of what goes in and out."""
+
+    def __init__(self, seed: Any = None, dtype: Any = float32) -> None:
+        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+
+
+class GlorotNormal(VarianceScaling):
+    """Normal, by the mean of what goes in and out."""
+
+    def __init__(self, seed: Any = None, dtype: Any = float32) -> None:
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
+
+
+_KINDS: dict[str, type[_Initializer]] = {
+    "zeros": Zeros,
+    "ones": Ones,
+    "constant": Constant,
+    "random_normal": RandomNormal,
+    "truncated_normal": TruncatedNormal,
+    "random_uniform": RandomUniform,
+    "variance_scaling": VarianceScaling,
+    "glorot_uniform": GlorotUniform,
+    "glorot_normal": GlorotNormal,
+}
+NAMES: dict[str, Any] = {
+    **{f"compat.v1.{name}_initializer": kind for name, kind in _KINDS.items()},
+    **{f"compat.v1.initializers.{name}": kind for name, kind in _KINDS.items()},
+}

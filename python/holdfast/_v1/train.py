@@ -1,0 +1,111 @@
+"""`tf.compat.v1.train`: optimizers, the count of steps, rates that fall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _holdfast
+from .._graphs.graph import Graph, GraphKeys, get_default_graph
+from .._graphs.name_scope import name_scope
+from .._graphs.variable import GraphVariable
+from .._names import registry
+from .._tensors.tensor import convert_to_tensor
+from .._variables.moving_average import ExponentialMovingAverage
+from ..errors import unsupported
+from . import optimizers
+from .optimizer import Optimizer
+
+__all__ = ["NAMES"]
+
+
+def get_global_step(graph: Graph | None = None) -> Any:
+    """The variable that counts steps, None if nobody made one."""
+    held = (graph or get_default_graph()).get_collection(GraphKeys.GLOBAL_STEP)
+    if not held:
+        return None
+    assert_global_step(held[0])
+    return held[0]
+
+
+def assert_global_step(global_step_tensor: Any) -> None:
+    """Refuses a count of steps that is no integer scalar."""
+    step = global_step_tensor
+    if not any(isinstance(step, kind) for kind in (_holdfast.Tensor, _holdfast.VariableBase)):
+        raise TypeError(
+            f"the global step is a {type(step).__name__}, expected a Variable or tensor"
+        )
+    if not step.dtype.is_integer:
+        raise TypeError(f"the global step is {step.dtype.name}, expected an integer dtype")
+    if step.shape.rank not in (0, None):
+        raise TypeError(f"the global step has shape {step.shape}, expected a scalar")
+
+
+def create_global_step(graph: Graph | None = None) -> Any:
+    """Makes the variable that counts steps."""
+    graph = graph or get_default_graph()
+    if get_global_step(graph) is not None:
+        raise ValueError("the graph has its global step already: `get_global_step` gives it")
+    from .._tensors.dtypes import int64
+
+    with graph.as_default(), name_scope(""):
+        names = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
+        made: Any = GraphVariable(0, False, name="global_step", dtype=int64, collections=names)
+    return made
+
+
+def get_or_create_global_step(graph: Graph | None = None) -> Any:
+    """The variable that counts steps."""
+    found = get_global_step(graph)
+    return found if found is not None else create_global_step(graph)
+
+
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """The number of steps in a session."""
+    return int(sess.run(global_step_tensor))
+
+
+def exponential_decay(
+    learning_rate: Any,
+    global_step: Any,
+    decay_steps: Any,
+    decay_rate: Any,
+    staircase: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`learning_rate * decay_rate ** (global_step / decay_steps)`."""
+    from .._tensors.dtypes import float32
+
+    cast, floor = registry.function("cast"), registry.function("floor")
+    rate = convert_to_tensor(learning_rate)
+    past = cast(convert_to_tensor(global_step), float32)
+    past = past / cast(convert_to_tensor(decay_steps), float32)
+    past = floor(past) if staircase else past
+    return rate * cast(convert_to_tensor(decay_rate), rate.dtype) ** cast(past, rate.dtype)
+
+
+class Saver:
+    """Not supported yet."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        unsupported(
+            "`tf.compat.v1.train.Saver` is not supported",
+            "there are no checkpoint files of graphs yet",
+            fix="fetch the variables with `sess.run`, and keep them with `numpy.savez`",
+        )
+
+
+NAMES: dict[str, Any] = {
+    f"compat.v1.train.{value.__name__}": value
+    for value in (
+        Optimizer,
+        ExponentialMovingAverage,
+        *(getattr(optimizers, name) for name in optimizers.__all__),
+        Saver,
+        get_global_step,
+        assert_global_step,
+        create_global_step,
+        get_or_create_global_step,
+        global_step,
+        exponential_decay,
+    )
+}
