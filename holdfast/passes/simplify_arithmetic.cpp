@@ -99,7 +99,7 @@ void rule_relu_before_pool(Rewriter& r, const Ref<Node>& n) {
 void rule_sum_of_few(Rewriter& r, const Ref<Node>& n) {
   if (n->inputs.size() == 1)
     r.replace(n->inputs[0]);
-  else if (n->inputs.size() == 2)
+  else if (n->inputs.size() == 2 && same_known_type(n->inputs[0], n->inputs[1]))  // no broadcasting
     r.replace(r.add("AddV2", {n->inputs[0], n->inputs[1]}));
 }
 

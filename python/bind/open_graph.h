@@ -23,9 +23,13 @@ struct GraphBox {
   void* self = nullptr;
 };
 
+/// A node of a graph written by hand, or of what is traced, which its scope stands for.
 struct NodeBox {
   Ref<Node> node;
   Ref<OpenGraph> graph;
+  Ref<Scope> scope = {};
+
+  Tensor tensor(const Edge& e) const { return graph ? graph->tensor(e) : symbol_for(e, scope); }
 };
 
 inline std::vector<Ref<Node>> nodes_of(const std::vector<NodeBox*>& list) {

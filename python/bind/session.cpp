@@ -14,6 +14,7 @@
 #include "python/bind/held.h"
 #include "python/bind/nb.h"
 #include "python/bind/open_graph.h"
+#include "python/bind/traced.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -71,6 +72,8 @@ struct ToPython {
 nb::object attribute(const Node& n, const std::string& name) {
   if (int i = n.op->attr_index(name.c_str()); i >= 0 && static_cast<size_t>(i) < n.attrs.size())
     return std::visit(ToPython(), n.attrs[static_cast<size_t>(i)].value());
+  if (n.op == &placeholder_op() && name == "_user_specified_name") return ToPython()(n.name);
+  if (n.op == &placeholder_op() && name == "dtype") return ToPython()(n.outputs[0].dtype);
   if (n.op == &const_op() && name == "dtype") return ToPython()(n.outputs[0].dtype);
   if (VariableState* v = n.op == &handle_op() ? variable_behind(constant_of(n)) : nullptr) {
     if (name == "dtype") return ToPython()(v->dtype);
@@ -114,25 +117,27 @@ void bind_node(nb::module_& m) {
           [](NodeBox& n, const std::vector<NodeBox*>& before) { n.node->after = nodes_of(before); })
       .def_prop_ro("graph",
                    [](NodeBox& n) { return run([&] { return wrap_graph(n.graph.get()); }); })
+      .def_prop_ro("scope",
+                   [](NodeBox& n) { return reinterpret_cast<uintptr_t>(n.scope.get()); })
       .def("inputs",
            [](NodeBox& n) {
              nb::list out;
              for (const Edge& e : n.node->inputs)
-               if (e.node) out.append(nb::cast(n.graph->tensor(e)));
+               if (e.node) out.append(nb::cast(n.tensor(e)));
              return out;
            })
       .def("outputs",
            [](NodeBox& n) {
              nb::list out;
              for (size_t i = 0; i < n.node->outputs.size(); ++i)
-               out.append(nb::cast(n.graph->tensor(Edge{n.node, static_cast<int>(i)})));
+               out.append(nb::cast(n.tensor(Edge{n.node, static_cast<int>(i)})));
              return out;
            })
       .def("control_inputs",
            [](NodeBox& n) {
              nb::list out;
              for (const Ref<Node>& before : n.node->after)
-               out.append(nb::cast(NodeBox{before, n.graph}));
+               out.append(nb::cast(NodeBox{before, n.graph, n.scope}));
              return out;
            })
       .def("attr",
@@ -140,6 +145,74 @@ void bind_node(nb::module_& m) {
              return run([&] { return attribute(*n.node, name); });
            })
       .def("born", [](NodeBox& n) { return run([&] { return loc_of(n.node->where); }); });
+}
+
+// What is or was traced: the graph of a function, to look at.
+struct TracedGraph {
+  Ref<const Graph> graph;
+
+  NodeBox node(const Ref<Node>& n) const { return {n, {}, graph->scope}; }
+};
+
+// The function that is being traced, not the branch or body of it.
+Tracer* traced_function() {
+  Tracer* t = current_trace();
+  Scope* s = t ? t->graph()->scope.get() : nullptr;
+  while (s && s->parent) s = s->parent.get();
+  if (!s || s->kind != ScopeKind::kFunction) return nullptr;
+  return dynamic_cast<Tracer*>(s->interpreter);
+}
+
+void bind_traced_graph(nb::module_& m) {
+  nb::class_<TracedGraph>(m, "TracedGraph")
+      .def_prop_ro(
+          "scope",
+          [](TracedGraph& g) { return reinterpret_cast<uintptr_t>(g.graph->scope.get()); })
+      .def_prop_ro("name", [](TracedGraph& g) { return g.graph->scope->name; })
+      .def_prop_ro("open", [](TracedGraph& g) { return g.graph->scope->open(); })
+      .def("nodes",
+           [](TracedGraph& g) {
+             nb::list out;
+             for (const Ref<Node>& n : g.graph->nodes) out.append(nb::cast(g.node(n)));
+             return out;
+           })
+      .def("effects",
+           [](TracedGraph& g) {
+             // What runs whether or not somebody takes its results.
+             nb::list out;
+             for (const Ref<Node>& n : g.graph->nodes)
+               if (n->op->traits.stateful && n->op != &handle_op() && n->op != &placeholder_op())
+                 out.append(nb::cast(g.node(n)));
+             return out;
+           })
+      .def("captures",
+           [](TracedGraph& g) {
+             nb::list out;
+             for (const Capture& c : g.graph->captures)
+               out.append(nb::make_tuple(c.outer, symbol_for({c.inner, 0}, g.graph->scope)));
+             return out;
+           })
+      .def("inputs",
+           [](TracedGraph& g) {
+             nb::list out;
+             for (const Ref<Node>& n : g.graph->inputs)
+               out.append(symbol_for({n, 0}, g.graph->scope));
+             return out;
+           })
+      .def("text", [](TracedGraph& g) { return run([&] { return g.graph->text(); }); })
+      .def("graph_def", [](TracedGraph& g) {
+        return run([&] {
+          std::string s = graph_def(*g.graph);
+          return nb::bytes(s.data(), s.size());
+        });
+      });
+  m.def("traced_graph", []() -> nb::object {
+    Tracer* t = traced_function();
+    return t ? nb::cast(TracedGraph{Ref<const Graph>(t->graph().get())}) : nb::none();
+  });
+  m.def("traced_graph_of", [](nb::handle concrete) {
+    return TracedGraph{Ref<const Graph>(&concrete_of(concrete.ptr()).function->graph())};
+  });
 }
 
 struct EnteredEager {
@@ -307,7 +380,7 @@ void bind_open_graph(nb::module_& m) {
   m.def("wait_for", [](const std::vector<NodeBox*>& nodes) {
     Tracer* tracer = current_trace();
     for (NodeBox* n : nodes)
-      if (tracer) tracer->wait_for({n->graph->scope(), n->node});
+      if (tracer && n->graph) tracer->wait_for({n->graph->scope(), n->node});
   });
   m.def("current_graph", [] { return run([] { return wrap_graph(current_graph()); }); });
   m.def("root_graph", [] {
@@ -320,8 +393,9 @@ void bind_open_graph(nb::module_& m) {
   });
   m.def("graph_of", [](const Tensor& t) { return run([&] { return wrap_graph(graph_of(t)); }); });
   m.def("node_of", [](const Tensor& t) -> nb::object {
-    OpenGraph* g = graph_of(t);
-    return g ? nb::cast(NodeBox{edge_of(t).node, Ref<OpenGraph>(g)}) : nb::none();
+    if (!t.is_symbolic()) return nb::none();
+    if (OpenGraph* g = graph_of(t)) return nb::cast(NodeBox{edge_of(t).node, Ref<OpenGraph>(g)});
+    return nb::cast(NodeBox{edge_of(t).node, {}, symbol_of(t)->scope});
   });
   m.def(
       "known_value",
@@ -431,6 +505,7 @@ void bind_partial_run(nb::module_& m) {
 
 void bind_session(nb::module_& m) {
   bind_node(m);
+  bind_traced_graph(m);
   bind_open_graph(m);
   bind_partial_run(m);
   m.def("graph_gradients",

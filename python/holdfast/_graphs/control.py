@@ -20,12 +20,13 @@ def graph_for(values: Any) -> Graph | None:
     if current is not None or _holdfast.is_tracing():
         return current
     for value in values:
+        found: Graph | None = None
         if isinstance(value, Operation):
-            return value.graph
-        if isinstance(value, _holdfast.Tensor):
-            found: Graph | None = _holdfast.graph_of(value)
-            if found is not None:
-                return found
+            found = value._node.graph
+        elif isinstance(value, _holdfast.Tensor):
+            found = _holdfast.graph_of(value)
+        if found is not None:
+            return found
     return None
 
 
@@ -49,7 +50,8 @@ def nodes_of(values: Any) -> list[Any]:
                 f"a control input is of type {type(value).__name__}, which is nothing to run",
                 "what has to run first is an operation, a tensor, a Variable or `IndexedSlices`",
             )
-    return found
+    # What a function does runs in the order of its code.
+    return [node for node in found if node.graph is not None]
 
 
 @contextlib.contextmanager

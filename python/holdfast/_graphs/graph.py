@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,9 +21,11 @@ __all__ = [
     "eager_outside_functions",
     "get_default_graph",
     "graph_around",
+    "operation_called",
     "operation_of",
     "reset_default_graph",
     "set_eager_execution",
+    "tensor_called",
 ]
 
 
@@ -60,10 +63,13 @@ class Operation:
         return [operation_of(node) for node in self._node.control_inputs()]
 
     @property
-    def graph(self) -> Graph:
-        """The graph it is part of."""
-        graph: Graph = self._node.graph
-        return graph
+    def graph(self) -> Any:
+        """The graph it is part of; None if that was a function's, of which nothing else is left."""
+        if self._node.graph is not None:
+            return self._node.graph
+        from .function_graph import function_graph_of
+
+        return function_graph_of(self._node.scope)
 
     @property
     def device(self) -> str:
@@ -72,13 +78,15 @@ class Operation:
 
     def colocation_groups(self) -> list[bytes]:
         """The groups of ops that are to be in one place; each op is one of its own."""
-        groups: list[bytes] = self.graph._groups.get(self._node.id, [])
+        graph = self._node.graph
+        groups: list[bytes] = [] if graph is None else graph._groups.get(self._node.id, [])
         return groups or [b"loc:@" + self.name.encode()]
 
     def _add_control_inputs(self, ops: Any) -> None:
         """Lets it run after these too."""
         from .control import nodes_of
 
+        self._need_open()
         before = [op._node for op in self.control_inputs]
         known = {node.id for node in before}
         self._node.set_after([*before, *(n for n in nodes_of(ops) if n.id not in known)])
@@ -89,7 +97,16 @@ class Operation:
 
     def _remove_all_control_inputs(self) -> None:
         """Lets it wait for nothing but its inputs."""
+        self._need_open()
         self._node.set_after([])
+
+    def _need_open(self) -> None:
+        if self._node.graph is None:
+            unsupported(
+                f"`{self.name}` is part of a traced function, whose order can't be changed",
+                "effects of a function run in the order of its code",
+                fix="use `tf.control_dependencies`, or a graph of your own",
+            )
 
     @property
     def op_def(self) -> Any:
@@ -142,9 +159,14 @@ class _Colocated(threading.local):
         self.now: list[bytes] = []
 
 
+# Operations of functions, while somebody holds them: an operation keeps its node, so no other one
+# has the same id meanwhile.
+_of_functions: weakref.WeakValueDictionary[int, Operation] = weakref.WeakValueDictionary()
+
+
 def operation_of(node: Any) -> Operation:
     """The Operation of a node, the same object every time."""
-    known = node.graph._operations
+    known = _of_functions if node.graph is None else node.graph._operations
     found: Operation | None = known.get(node.id)
     if found is None:
         found = known[node.id] = Operation(node)
@@ -161,6 +183,36 @@ def _nothing_called(kind: str, name: str, known: list[str]) -> KeyError:
     close = difflib.get_close_matches(name, known, 1)
     meant = f"; did you mean {close[0]!r}?" if close else ""
     return KeyError(f"this graph has no {kind} called {name!r}{meant}")
+
+
+def operation_called(graph: Any, name: str) -> Operation:
+    """The operation of a graph called `name`; KeyError if there is none."""
+    if not isinstance(name, str):
+        fail("E1104", f"`name` is of type {type(name).__name__}, expected the name of an operation")
+    node = graph._find(name)
+    if node is None:
+        raise _nothing_called("operation", name, [n.name for n in graph._nodes()])
+    return operation_of(node)
+
+
+def tensor_called(graph: Any, name: str) -> Any:
+    """The tensor of a graph called `name`, such as "loss:0"; KeyError if there is none."""
+    if not isinstance(name, str):
+        fail("E1104", f"`name` is of type {type(name).__name__}, expected the name of a tensor")
+    op, colon, output = name.rpartition(":")
+    if not colon or not output.isdigit():
+        raise ValueError(
+            f"{name!r} names an operation; its tensors are '{name}:0' and so on, with the number "
+            "of the output after a colon"
+        )
+    node = graph._find(op)
+    if node is None:
+        raise _nothing_called("tensor", name, [f"{n.name}:0" for n in graph._nodes()])
+    outputs = node.outputs()
+    if int(output) >= len(outputs):
+        count = "1 output" if len(outputs) == 1 else f"{len(outputs)} outputs"
+        raise KeyError(f"this graph has no tensor {name!r}: the operation {op!r} has {count}")
+    return outputs[int(output)]
 
 
 class Graph(Collections, _holdfast.GraphBase):
@@ -258,35 +310,11 @@ class Graph(Collections, _holdfast.GraphBase):
 
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation called `name`; KeyError if there is none."""
-        if not isinstance(name, str):
-            fail(
-                "E1104",
-                f"`name` is of type {type(name).__name__}, expected the name of an operation",
-            )
-        node = self._find(name)
-        if node is None:
-            raise _nothing_called("operation", name, [n.name for n in self._nodes()])
-        return operation_of(node)
+        return operation_called(self, name)
 
     def get_tensor_by_name(self, name: str) -> Any:
         """The tensor called `name`, such as "loss:0"; KeyError if there is none."""
-        if not isinstance(name, str):
-            fail("E1104", f"`name` is of type {type(name).__name__}, expected the name of a tensor")
-        op, colon, output = name.rpartition(":")
-        if not colon or not output.isdigit():
-            raise ValueError(
-                f"{name!r} names an operation; its tensors are '{name}:0' and so on, with the "
-                "number of the output after a colon"
-            )
-        node = self._find(op)
-        if node is None:
-            known = [f"{n.name}:0" for n in self._nodes()]
-            raise _nothing_called("tensor", name, known)
-        outputs = node.outputs()
-        if int(output) >= len(outputs):
-            count = "1 output" if len(outputs) == 1 else f"{len(outputs)} outputs"
-            raise KeyError(f"this graph has no tensor {name!r}: the operation {op!r} has {count}")
-        return outputs[int(output)]
+        return tensor_called(self, name)
 
     # What sessions may do with it.
 

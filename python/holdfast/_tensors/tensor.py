@@ -252,6 +252,10 @@ def _op(tensor: Any) -> Any:
     return None if node is None else operation_of(node)
 
 
+def _graph(tensor: Any) -> Any:
+    return _op(tensor).graph
+
+
 def _consumers(self: Any) -> list[Any]:
     """The operations that take it."""
     op = _op(self)
@@ -307,7 +311,7 @@ def attach() -> None:
     for name, find in {
         "name": lambda t: f"{_place(t, 'node')}:{_place(t, 'output')}",
         "op": _op,
-        "graph": _holdfast.graph_of,
+        "graph": _graph,
         "value_index": lambda t: _place(t, "output"),
     }.items():
         setattr(Tensor, name, _OfGraphs(name, find))

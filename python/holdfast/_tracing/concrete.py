@@ -7,76 +7,93 @@ import weakref
 from typing import Any
 
 from .. import nest
+from .._graphs.function_graph import function_graph
+from .interface import Interface
 from .trace import Trace
 
-__all__ = ["ConcreteFunction", "FunctionGraph", "concrete"]
+__all__ = ["ConcreteFunction", "concrete"]
 
 
-def concrete(trace: Trace) -> ConcreteFunction:
-    """The concrete function of a trace: the same for as long as somebody holds it."""
+def concrete(trace: Trace, labels: list[str | None] | None = None) -> ConcreteFunction:
+    """The concrete function of a trace: the same for as long as somebody holds it.
+
+    `labels` are other names for its tensors, which make another face of the same trace.
+    """
     known = trace.face() if trace.face is not None else None
     if known is None:
-        known = ConcreteFunction(trace)
+        known = ConcreteFunction(trace, [None] * len(trace.types))
         trace.face = weakref.ref(known)
+    own = known.input_names()
+    if any(label and label != name for label, name in zip(labels or (), own, strict=False)):
+        return ConcreteFunction(trace, labels or [])
     return known
 
 
 class ConcreteFunction:
     """One trace of a function: a graph with fixed kinds of arguments."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, labels: list[str | None]) -> None:
         self._trace = trace
+        self._interface = Interface(trace, labels)
+        self._graph = function_graph(trace.concrete, self._interface)
 
     @property
     def name(self) -> str:
         """The name of the function."""
         return self._trace.name
 
+    def input_names(self) -> list[str]:
+        """Names of the arguments that are tensors."""
+        return self._interface.input_names()
+
     @property
     def structured_input_signature(self) -> Any:
         """What it takes: specifications of positional arguments and of keywords."""
-        return self._trace.input_specs()
+        return self._interface.input_specs()
 
     @property
     def structured_outputs(self) -> Any:
-        """What it gives, as specifications."""
-        return self._trace.output_specs()
+        """What it gives, with symbols for tensors."""
+        return self._graph.structured_outputs
 
     @property
     def inputs(self) -> list[Any]:
         """Its inputs as symbols: arguments, then captures."""
-        return list(self._trace.concrete.symbols()[0])
+        return self._graph.inputs
 
     @property
     def outputs(self) -> list[Any]:
         """Its outputs as symbols."""
-        return list(self._trace.concrete.symbols()[1][: self._trace.outputs])
+        return self._graph.outputs
 
     @property
     def function_type(self) -> inspect.Signature:
         """Its arguments and its result, with what is known of them."""
-        return self._trace.function_type()
+        return self._interface.function_type()
 
     @property
     def output_shapes(self) -> Any:
         """The shapes of what it gives."""
         return nest.map_structure(
-            lambda spec: getattr(spec, "shape", spec), self.structured_outputs
+            lambda spec: getattr(spec, "shape", spec), self._interface.output_specs()
         )
 
     @property
     def output_dtypes(self) -> Any:
         """The dtypes of what it gives."""
         return nest.map_structure(
-            lambda spec: getattr(spec, "dtype", spec), self.structured_outputs
+            lambda spec: getattr(spec, "dtype", spec), self._interface.output_specs()
         )
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """What it takes, gives and captures, line by line; not `verbose`: in one line."""
         kind = self.function_type
         if not verbose:
-            return f"{self.name}{kind}"
-        takes = [f"  {p.name} ({p.kind.name}): {p.annotation}" for p in kind.parameters.values()]
+            return str(kind)
+        takes = [
+            f"  {p.name} ({p.kind.name}): {inspect.formatannotation(p.annotation)}"
+            for p in kind.parameters.values()
+        ]
         captured = [f"  {tensor!r}" for tensor in self._trace.captured]
         lines = ["Input Parameters:", *(takes or ["  None"])]
         lines += ["Output Type:", f"  {kind.return_annotation}"]
@@ -85,7 +102,7 @@ class ConcreteFunction:
     @property
     def graph(self) -> Any:
         """The graph, to look at."""
-        return FunctionGraph(self)
+        return self._graph
 
     def inference_fn(self, *tensors: Any) -> list[Any]:
         """Runs the graph on flat tensors; gives flat tensors."""
@@ -95,7 +112,7 @@ class ConcreteFunction:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The Variables it uses."""
-        return tuple(self._trace.concrete.variables())
+        return self._graph.variables
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
@@ -108,43 +125,15 @@ class ConcreteFunction:
         return list(self._trace.captured)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        call = self._trace.bind_concrete(args, kwargs)
+        call = self._interface.bind(args, kwargs)
         return self._trace.run(call)
 
-    def __repr__(self) -> str:
-        return f"<ConcreteFunction {self._trace.signature_text(False)}>"
-
-
-class FunctionGraph:
-    """The graph of a traced function. It is finished: nothing can be added."""
-
-    def __init__(self, function: ConcreteFunction) -> None:
-        self._function = function
-
-    @property
-    def name(self) -> str:
-        """The name of the function."""
-        return self._function.name
-
-    @property
-    def inputs(self) -> list[Any]:
-        """Its inputs as symbols: arguments, then captures."""
-        return self._function.inputs
-
-    @property
-    def outputs(self) -> list[Any]:
-        """Its outputs as symbols."""
-        return self._function.outputs
-
-    def as_graph_def(self) -> Any:
-        """The graph in TensorFlow's format."""
-        from .._graphs.graph_def import GraphDef
-
-        return GraphDef(self._function._trace.concrete.graph_def())
-
-    def as_text(self) -> str:
-        """The graph as text."""
-        return str(self._function._trace.concrete.text())
+    def signature_text(self, verbose: bool) -> str:
+        """`f(x, y=2)`, and if `verbose` what each argument and the result is."""
+        return self._interface.signature_text(verbose)
 
     def __repr__(self) -> str:
-        return f"<graph of {self.name}>"
+        return f"<ConcreteFunction {self.name}{self.function_type} at {id(self):#x}>"
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"

@@ -179,7 +179,7 @@ class Function(_holdfast.TracedBase):
         call = self._signature.bind(*self._signature.completed(args, kwargs))
         with self._lock:
             trace = self._find(call) or self._make(call)
-        return concrete(trace)
+        return concrete(trace, call.labels)
 
     def experimental_get_tracing_count(self) -> int:
         """How often it was traced."""
@@ -210,7 +210,7 @@ class Function(_holdfast.TracedBase):
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures it was traced for, one a paragraph."""
-        return "\n\n".join(t.signature_text(verbose) for t in reversed(self._traces))
+        return "\n\n".join(concrete(t).signature_text(verbose) for t in reversed(self._traces))
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         return [concrete(t) for t in reversed(self._traces)]

@@ -33,6 +33,7 @@ class Call:
         "awaited",
         "key",
         "kwargs",
+        "labels",
         "leaves",
         "names",
         "symbolic",
@@ -52,6 +53,10 @@ class Call:
         self.key = tuple(key)
         # What a trace sees of the tensors; an input signature may know less of them.
         self.types: list[tuple[Any, Any]] = [(t.dtype, _dims(t.shape)) for t in self.tensors]
+        # Names that specifications give them; where none does, they are called by the argument.
+        self.labels: list[str | None] = [
+            t.name if isinstance(t, TensorSpec) else None for t in self.tensors
+        ]
 
     def _flatten(self, value: Any, key: list[Any]) -> None:
         kind = type(value)
@@ -182,7 +187,10 @@ class Signature:
         self._count = len(self._parameters.parameters) if self._parameters else -1
         # Whether positional arguments alone say everything.
         self.positional = self._plain and (given is None or len(self.specs or ()) == self._count)
-        self._names = list(self._parameters.parameters) if self._parameters else []
+        known = list(self._parameters.parameters.values()) if self._parameters else []
+        self._names = [p.name for p in known]
+        self._any_number = next((p.name for p in known if p.kind is p.VAR_POSITIONAL), None)
+        self._named = self._names.index(self._any_number) if self._any_number else len(known)
         self._check_specs()
         self._unsaid = self._left_out()
 
@@ -214,6 +222,8 @@ class Signature:
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, with specifications of the input signature for those left out."""
         specs = self.specs or ()
+        if self._any_number is not None and not kwargs:
+            return (*args, *specs[len(args) :]), kwargs
         for name, spec in zip(self._names[len(args) :], specs[len(args) :], strict=False):
             if name not in kwargs and self._is_named(name):
                 kwargs = kwargs | {name: spec}
@@ -226,6 +236,13 @@ class Signature:
         p = self._parameters.parameters[name]
         return p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
 
+    def names_of(self, count: int) -> list[str]:
+        """What the first `count` positional arguments are called: those of `*xs` `xs_0`, ..."""
+        if self._any_number is None:
+            return self._names[:count]
+        named = self._names[: min(count, self._named)]
+        return [*named, *(f"{self._any_number}_{i}" for i in range(count - len(named)))]
+
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The call, with defaults filled in and keywords where they belong."""
         if self._plain and not kwargs and len(args) == self._count:
@@ -236,8 +253,9 @@ class Signature:
             bound = self._parameters.bind(*args, **kwargs)
             bound.apply_defaults()
             bound_args, bound_kwargs = bound.args, bound.kwargs
+        names = self.names_of(len(bound_args))
         if self.specs is None:
-            return Call(bound_args, bound_kwargs, self._names)
+            return Call(bound_args, bound_kwargs, names)
         if self._unsaid:
             fail(
                 "E1104",
@@ -246,11 +264,10 @@ class Signature:
                 "a function with an input signature is traced once, for what that says",
                 fix=f"add a `TensorSpec` for `{self._unsaid[0]}`, or give it a default",
             )
-        call = Call(self._fitted(bound_args), bound_kwargs, self._names)
-        wanted = [
-            (s.dtype, _dims(s.shape)) for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)
-        ]
-        call.types[: len(wanted)] = wanted
+        call = Call(self._fitted(bound_args), bound_kwargs, names)
+        specs = [s for s in nest.flatten(self.specs) if isinstance(s, TensorSpec)]
+        call.types[: len(specs)] = [(s.dtype, _dims(s.shape)) for s in specs]
+        call.labels[: len(specs)] = [s.name for s in specs]
         call.key = tuple(_without_tensors(call.key))
         return call
 

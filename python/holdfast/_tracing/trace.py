@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Mapping
@@ -15,8 +14,7 @@ from .. import _holdfast, nest
 from .._graphs.collections import function_collections
 from .._graphs.graph import get_default_graph
 from .._messages import variables
-from .._messages.provenance import type_text
-from .._tensors.shape import TensorShape, TensorSpec
+from .._tensors.shape import TensorSpec
 from .._tensors.tensor import IndexedSlices
 from ..errors import fail
 from . import creation, escapes, keep
@@ -32,7 +30,7 @@ from .signature import Call, Identity, is_plain, is_type
 from .slots import Slot, filled, with_slots
 from .stores import Store
 
-__all__ = ["Trace", "converted", "make", "output_of"]
+__all__ = ["TENSOR", "Trace", "converted", "make", "output_of"]
 
 Tensor = _holdfast.Tensor
 _VariableBase = _holdfast.VariableBase
@@ -46,6 +44,7 @@ class Trace:
         self.key, self.types = call.key, list(call.types)
         self.names = call.names
         self.arguments = nest.map_structure(_without_tensor, call.args)
+        self.keywords = nest.map_structure(_without_tensor, call.kwargs)
         self.concrete: Any = None
         self.leaked: list[Any] = []
         self.guards: Any = None
@@ -155,117 +154,6 @@ class Trace:
 
         return finish_as_one if self.makes else finish
 
-    # As a concrete function.
-
-    def bind_concrete(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        """A call with tensors for the arguments that were tensors; the others may be left out."""
-        given = self._tensors_among(args, kwargs)
-        if len(given) != len(self.types):
-            fail(
-                "E1104",
-                f"`{self.name}` takes {len(self.types)} tensors, got {len(given)}",
-                op=self.name,
-            )
-        names = self.input_names()
-        tensors = []
-        for value, (dtype, dims), name in zip(given, self.types, names, strict=True):
-            tensor = _holdfast.convert(value, None if isinstance(value, Tensor) else dtype)
-            if tensor.dtype != dtype or not TensorShape(dims).is_compatible_with(tensor.shape):
-                fail(
-                    "E1101" if tensor.dtype != dtype else "E1102",
-                    f"`{self.name}`: argument `{name}` is {type_text(tensor)}, expected "
-                    f"{dtype.name}{TensorShape(dims)}",
-                    "a concrete function is one graph, for one kind of arguments",
-                    op=self.name,
-                )
-            tensors.append(tensor)
-        return Call(tuple(tensors), {}, names)
-
-    def _tensors_among(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """What is given for the tensors of the trace. Its own plain values may be repeated."""
-        order = dict(zip(self.names, self.arguments, strict=False))
-        open_names = [n for n, was in order.items() if any(x is TENSOR for x in nest.flatten(was))]
-        # Positional arguments are all of them, or those that the trace left open.
-        positional = order if len(args) + len(kwargs) >= len(order) else open_names
-        by_name = {**dict(zip(positional, args, strict=False)), **kwargs}
-        if not set(by_name) <= set(order) or len(args) > len(order):
-            return nest.flatten([args, kwargs])  # called by the tensors alone, in order
-        given: list[Any] = []
-        for name, was in order.items():
-            if name not in by_name:
-                if name in open_names:
-                    fail("E1104", f"`{self.name}` needs the argument `{name}`", op=self.name)
-                continue
-            now = by_name[name]
-            if name in open_names:
-                both = zip(nest.flatten(was), nest.flatten(now), strict=False)
-                given += [value for leaf, value in both if leaf is TENSOR]
-            elif not _same_argument(was, now):
-                fail(
-                    "E1104",
-                    f"`{self.name}` was traced for `{name}={_unwrapped(was)!r}`, and can't be "
-                    f"called with {now!r}",
-                    "a concrete function is one graph, and plain values are part of it",
-                    fix="call the function itself, or make another concrete function",
-                    op=self.name,
-                )
-        return given
-
-    def input_names(self) -> list[str]:
-        """Names of the arguments that are tensors."""
-        return [str(name) for name in self.concrete.input_names()[: len(self.types)]]
-
-    def signature_text(self, verbose: bool) -> str:
-        """`f(x, y=2)`, and if `verbose` what each argument and the result is."""
-        shown = []
-        specs = iter(self.specs())
-        for name, entry in zip(self.names, self.arguments, strict=False):
-            is_tensor = nest.is_nested(entry) or entry is TENSOR
-            shown.append(name if is_tensor else f"{name}={_unwrapped(entry)!r}")
-        head = f"{self.name}({', '.join(shown)})"
-        if not verbose:
-            return head
-        lines = [head, "  Args:"]
-        lines += [
-            f"    {name}: {spec}" for name, spec in zip(self.input_names(), specs, strict=False)
-        ]
-        lines += ["  Returns:", f"    {nest.map_structure(_spec_text, self.output_specs())}"]
-        return "\n".join(lines)
-
-    def function_type(self) -> inspect.Signature:
-        """The arguments as parameters annotated with what is known of them."""
-        positional = nest.map_structure(_nameless, self.input_specs()[0])
-        parameters = [
-            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=spec)
-            for name, spec in zip(self.names, positional, strict=False)
-        ]
-        return inspect.Signature(parameters, return_annotation=self.output_specs())
-
-    def specs(self) -> list[TensorSpec]:
-        """What is known of the tensors among the arguments."""
-        names = self.input_names()
-        return [
-            TensorSpec(dims, dtype, name)
-            for (dtype, dims), name in zip(self.types, names, strict=True)
-        ]
-
-    def output_specs(self) -> Any:
-        """The result, with specifications for tensors."""
-        known = self.concrete.output_types()
-        make = functools.partial(_spec_of, known)
-        return (
-            nest.map_structure(make, self.result)
-            if nest.is_nested(self.result)
-            else make(self.result)
-        )
-
-    def input_specs(self) -> tuple[Any, dict[str, Any]]:
-        """The arguments, with specifications for tensors: positional ones, and keywords."""
-        specs = iter(self.specs())
-        return nest.map_structure(
-            lambda x: next(specs) if x is TENSOR else _live(x), self.arguments
-        ), {}
-
 
 def _performer(store: Store | Kept, shape: Any, function: str) -> Callable[[list[Any]], None]:
     """What performs a store given all outputs of a call, of which `shape` takes its own."""
@@ -316,25 +204,6 @@ class _Tensor:
 
 
 TENSOR = _Tensor()  # stands for an argument that is a tensor
-
-
-def _nameless(spec: Any) -> Any:
-    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, TensorSpec) else spec
-
-
-def _spec_text(spec: Any) -> str:
-    return (
-        f"{spec.dtype.name} Tensor, shape={spec.shape}"
-        if isinstance(spec, TensorSpec)
-        else repr(spec)
-    )
-
-
-def _spec_of(known: list[tuple[Any, Any]], leaf: Any) -> Any:
-    if type(leaf) is not Slot:
-        return leaf
-    dtype, shape = known[leaf.index]
-    return TensorSpec(shape, dtype)
 
 
 def _same_type(value: Any, like: Any) -> bool:
@@ -485,20 +354,20 @@ class _Arguments:
 
     def __init__(self, writer: Any, call: Call, recorder: _places.Recorder) -> None:
         self._writer, self._recorder = writer, recorder
-        self._types = iter(call.types)
+        self._types = iter(zip(call.types, call.labels, strict=True))
 
     def _given(self, name: str) -> Any:
-        dtype, dims = next(self._types)
-        return self._writer.input(dtype, dims, name)
+        (dtype, dims), label = next(self._types)
+        return self._writer.input(dtype, dims, label or name)
 
     def convert(self, value: Any, name: str, path: tuple[Any, ...] | None) -> Any:
         """`value`, which `path` leads to from (args, kwargs), with symbols."""
         kind = type(value)
         if kind is Tensor or isinstance(value, TensorSpec) or _is_array(value):
-            return self._given(getattr(value, "_name", None) or name)
+            return self._given(name)
         if kind is tuple or kind is list:
             parts = (
-                self.convert(part, f"{name}_{i}", None if path is None else (*path, i))
+                self.convert(part, name, None if path is None else (*path, i))
                 for i, part in enumerate(value)
             )
             return self._copied(kind(parts), path)
@@ -545,20 +414,6 @@ def _without_tensor(leaf: Any) -> Any:
     return (
         leaf if is_plain(leaf) else Identity(leaf)
     )  # a trace does not keep the user's objects alive
-
-
-def _live(leaf: Any) -> Any:
-    return leaf.get() if isinstance(leaf, Identity) else leaf
-
-
-def _unwrapped(argument: Any) -> Any:
-    """An argument with the user's objects in place; None for those that are gone."""
-    return nest.map_structure(_live, argument) if nest.is_nested(argument) else _live(argument)
-
-
-def _same_argument(was: Any, now: Any) -> bool:
-    was = _unwrapped(was)
-    return type(now) is type(was) and bool(now == was)
 
 
 def _is_array(value: Any) -> bool:

@@ -15,6 +15,7 @@ from .._graphs import graph as _graph
 from .._graphs import watch
 from .._graphs.control import graph_for, grouped
 from .._graphs.eager import executing_eagerly
+from .._graphs.function_graph import default_graph
 from .._graphs.graph import GraphKeys, get_default_graph
 from .._graphs.graph_def import GraphDef, NodeDef
 from .._graphs.name_scope import name_scope
@@ -415,7 +416,7 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "NodeDef": NodeDef,
     "Operation": _graph.Operation,
     "Variable": Variable,
-    "get_default_graph": get_default_graph,
+    "get_default_graph": default_graph,
     "reset_default_graph": _graph.reset_default_graph,
     "Session": Session,
     "InteractiveSession": InteractiveSession,
