@@ -14,7 +14,6 @@ from . import _holdfast, errors
 from ._messages import diagnostics as _diagnostics
 from ._tensors import dtypes as _dtypes
 from ._tensors import shape as _shape
-from ._tensors import symbols as _symbols
 
 _holdfast.set_dtypes(list(_dtypes.ALL))
 _holdfast.set_as_dtype(_dtypes.as_dtype)
@@ -23,7 +22,6 @@ _holdfast.set_error_factory(errors.from_diagnostic)
 _holdfast.set_warning_sink(_diagnostics.show_warning)
 _holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias)
 _holdfast.init()
-_holdfast.set_symbol(_symbols.refuse)
 
 from . import compat, config, debugging, nest, random
 from ._devices import builds as _builds
@@ -31,10 +29,15 @@ from ._devices.device import device
 from ._devices.spec import DeviceSpec
 from ._flow.control import case, cond, switch_case, while_loop
 from ._flow.functional import foldl, foldr, map_fn, scan, vectorized_map
+from ._flow.printing import print
 from ._flow.pyfunc import numpy_function, py_function
+from ._flow.tensor_array import TensorArray
 from ._gradients.custom import custom_gradient, grad_pass_through, recompute_grad
 from ._gradients.forward import ForwardAccumulator as _ForwardAccumulator
+from ._gradients.symbolic import AggregationMethod, gradients, hessians
 from ._gradients.tape import GradientTape
+from ._graphs import graph_tensors as _graph_tensors
+from ._graphs import operation as _operation
 from ._graphs import watch as _graph_watch
 from ._graphs.eager import (
     Operation,
@@ -50,7 +53,7 @@ from ._graphs.eager import (
     timestamp,
     tuple,
 )
-from ._graphs.gradients import AggregationMethod, gradients, hessians
+from ._graphs.function_graph import function_graph_of as _function_graph_of
 from ._graphs.graph import Graph
 from ._graphs.name_scope import name_scope
 from ._messages.explain import explain
@@ -65,7 +68,6 @@ from ._tensors import tensor as _tensor
 from ._tensors import tensor_proto as _tensor_proto
 from ._tensors.dtypes import DType, as_dtype
 from ._tensors.live import LiveTensors, live_tensors
-from ._tensors.printing import print
 from ._tensors.shape import TensorShape, TensorSpec, broadcast_static_shape
 from ._tensors.tensor import (
     IndexedSlices,
@@ -77,11 +79,17 @@ from ._tensors.tensor import (
     is_tensor,
     type_spec_from_value,
 )
-from ._tensors.tensor_array import TensorArray
+from ._tracing.asked_values import asked_for_value as _asked_for_value
+from ._tracing.converter import Converter as _Converter
+from ._tracing.converter import set_loader as _set_loader
 from ._tracing.function import function
 from ._tracing.keep import keep, peek
+from ._tracing.recorder import note_attribute_store as _note_attribute_store
 from ._tracing.trace_types import NAMES as _TRACE_TYPES
+from ._variables import graph_variable as _graph_variable
 from ._variables import initializers as _initializers
+from ._variables import module as _module
+from ._variables.creators import variable_creator_scope as _variable_creator_scope
 from ._variables.module import Module
 from ._variables.moving_average import ExponentialMovingAverage as _ExponentialMovingAverage
 from ._variables.variable import Variable, VariableAggregation, VariableSynchronization
@@ -95,8 +103,21 @@ assert_less = debugging.assert_less
 assert_rank = debugging.assert_rank
 register_tensor_conversion_function = _conversions.register_tensor_conversion_function
 
+
+def _load_autograph() -> _Converter:
+    from . import _autograph
+
+    return _autograph
+
+
+_set_loader(_load_autograph)
+_holdfast.set_symbol(_asked_for_value)
+_operation.set_function_graphs(_function_graph_of)
+_module.set_store_listener(_note_attribute_store)
 _tensor.attach()
 _slicing.attach()
+_graph_tensors.attach()
+_graph_variable.attach()
 _dlpack.attach()
 _namespace.build(
     _signatures.adaptors(),
@@ -114,6 +135,7 @@ _namespace.build(
         {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
         _TRACE_TYPES,
         _graph_watch.NAMES,
+        {"variable_creator_scope": _variable_creator_scope},
         _slices_spec.NAMES,
         _tensor_proto.NAMES,
     ),

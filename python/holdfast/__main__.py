@@ -60,9 +60,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 def _graph(arguments: argparse.Namespace) -> int:
     """Runs a script and prints the graphs it ran."""
-    from ._graphs import command
+    from ._names import graph_command
 
-    return command.main(arguments.script, arguments.function, arguments.args)
+    return graph_command.main(arguments.script, arguments.function, arguments.args)
 
 
 def _later(arguments: argparse.Namespace) -> int:

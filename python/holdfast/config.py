@@ -8,6 +8,16 @@ from typing import Any, NamedTuple
 
 from . import _holdfast
 from ._devices.device import parse_device, soft_placement
+from ._devices.listing import (
+    LogicalDevice,
+    PhysicalDevice,
+    get_device_details,
+    hidden,
+    known,
+    list_logical_devices,
+    list_physical_devices,
+    type_of,
+)
 from ._tracing.function import functions_run_eagerly, run_functions_eagerly
 from .errors import fail, unsupported
 
@@ -30,20 +40,6 @@ __all__ = [
 ]
 
 
-class PhysicalDevice(NamedTuple):
-    """A device of the machine."""
-
-    name: str
-    device_type: str
-
-
-class LogicalDevice(NamedTuple):
-    """A device that ops can be placed on."""
-
-    name: str
-    device_type: str
-
-
 class LogicalDeviceConfiguration(NamedTuple):
     """How a logical device is to be made. `memory_limit` is in megabytes."""
 
@@ -52,52 +48,12 @@ class LogicalDeviceConfiguration(NamedTuple):
     experimental_device_ordinal: int | None = None
 
 
-_hidden: set[PhysicalDevice] = set()
 _configured: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
-
-
-def _type(device_type: str | None) -> str | None:
-    return None if device_type is None else device_type.upper()
-
-
-def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of the machine: one CPU, and each GPU."""
-    found = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
-    found += [
-        PhysicalDevice(f"/physical_device:GPU:{d['index']}", "GPU")
-        for d in _holdfast.devices()
-        if d["kind"] == "GPU"
-    ]
-    return [d for d in found if device_type is None or d.device_type == _type(device_type)]
-
-
-def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices that ops can be placed on."""
-    hidden = {d.device_type for d in _hidden if d.device_type == "CPU"}
-    hidden_gpus = {d.name.rpartition(":")[2] for d in _hidden if d.device_type == "GPU"}
-    return [
-        LogicalDevice(f"/device:{d['kind']}:{d['index']}", d["kind"])
-        for d in _holdfast.devices()
-        if device_type is None or d["kind"] == _type(device_type)
-        if d["kind"] not in hidden
-        if not (d["kind"] == "GPU" and str(d["index"]) in hidden_gpus)
-    ]
-
-
-def _known(device: Any) -> PhysicalDevice:
-    if device not in list_physical_devices():
-        fail(
-            "E1103",
-            f"`{getattr(device, 'name', device)}` is none of this machine's devices",
-            fix="take one of those that `tf.config.list_physical_devices()` gives",
-        )
-    found: PhysicalDevice = device
-    return found
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The devices that this process may use."""
-    return [d for d in list_physical_devices(device_type) if d not in _hidden]
+    return [d for d in list_physical_devices(device_type) if d not in hidden]
 
 
 def set_visible_devices(
@@ -106,7 +62,7 @@ def set_visible_devices(
     """Uses only these devices (of that type)."""
     wanted = [devices] if isinstance(devices, PhysicalDevice) else list(devices)
     for device in wanted:
-        if device_type is not None and _known(device).device_type != _type(device_type):
+        if device_type is not None and known(device).device_type != type_of(device_type):
             fail("E1103", f"`{device.name}` is not of the type {device_type!r}")
     if device_type != "GPU" and not any(d.device_type == "CPU" for d in wanted):
         unsupported(
@@ -115,9 +71,9 @@ def set_visible_devices(
             fix='name the type: `tf.config.set_visible_devices([...], "GPU")`',
         )
     for device in list_physical_devices(device_type):
-        (_hidden.discard if device in wanted else _hidden.add)(device)
+        (hidden.discard if device in wanted else hidden.add)(device)
     gpus = list_physical_devices("GPU")
-    if gpus and all(gpu in _hidden for gpu in gpus):
+    if gpus and all(gpu in hidden for gpu in gpus):
         _holdfast.push_device("CPU", 0)
 
 
@@ -125,7 +81,7 @@ def get_logical_device_configuration(
     device: PhysicalDevice,
 ) -> list[LogicalDeviceConfiguration] | None:
     """How a device was divided, None if it was not."""
-    return _configured.get(_known(device))
+    return _configured.get(known(device))
 
 
 def set_logical_device_configuration(
@@ -133,7 +89,7 @@ def set_logical_device_configuration(
 ) -> None:
     """Divides the CPU into several logical ones, or limits a GPU's memory."""
     parts = list(logical_devices)
-    kind, index = _known(device).device_type, int(device.name.rpartition(":")[2])
+    kind, index = known(device).device_type, int(device.name.rpartition(":")[2])
     if any(p.experimental_priority or p.experimental_device_ordinal for p in parts):
         unsupported(
             "`LogicalDeviceConfiguration` with a priority or an ordinal is not supported",
@@ -177,7 +133,7 @@ _policy = "warn"
 
 def _set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
     """On is how memory always works here: it is taken as it is needed."""
-    if _known(device).device_type != "GPU":
+    if known(device).device_type != "GPU":
         raise ValueError(f"only GPUs have memory growth, and this is {device.name}")
     if not enable:
         unsupported(
@@ -189,7 +145,7 @@ def _set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
 
 def _get_memory_growth(device: PhysicalDevice) -> bool:
     """True: memory is taken as it is needed."""
-    if _known(device).device_type != "GPU":
+    if known(device).device_type != "GPU":
         raise ValueError(f"only GPUs have memory growth, and this is {device.name}")
     return True
 
@@ -216,15 +172,6 @@ def _get_memory_usage(device: str) -> int:
 def _reset_memory_stats(device: str) -> None:
     """Lets the peak be what is in use now."""
     _holdfast.reset_peak(*_present(device))
-
-
-def _get_device_details(device: PhysicalDevice) -> dict[str, Any]:
-    """What is known of a device."""
-    kind, index = _known(device).device_type, int(device.name.rpartition(":")[2])
-    for d in _holdfast.devices():
-        if kind == "GPU" and d["kind"] == kind and d["index"] == index:
-            return {"device_name": d["description"]}
-    return {}
 
 
 def _set_device_policy(device_policy: str | None) -> None:
@@ -372,10 +319,11 @@ _NAMESPACES: dict[str, dict[str, Any]] = {
         "set_visible_devices": set_visible_devices,
         "list_logical_devices": list_logical_devices,
         "list_physical_devices": list_physical_devices,
+        "get_device_details": get_device_details,
         **_public(
             (
                 *("set_memory_growth", "get_memory_growth", "get_memory_info", "get_memory_usage"),
-                *("reset_memory_stats", "get_device_details", "set_device_policy"),
+                *("reset_memory_stats", "set_device_policy"),
                 *("get_device_policy", "enable_op_determinism"),
                 *("tensor_float_32_execution_enabled", "enable_tensor_float_32_execution"),
                 *("get_synchronous_execution", "set_synchronous_execution"),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from . import _holdfast
+from ._flow.checks import Assert, births, name_of, passed, require
 from ._graphs.control import after, newest
-from ._messages.checks import births, name_of, passed, require
 from ._messages.diagnostics import name_in_frame
-from ._names import registry
+from ._tensors import registry
 from ._tensors.dtypes import DType, as_dtype, float32
 from ._tensors.tensor import Tensor, convert_to_tensor
 from ._variables.variable import Variable
@@ -224,20 +224,6 @@ def assert_non_positive(
 ) -> Any:
     """Stops unless `x <= 0` everywhere."""
     return _sign("assert_non_positive", "less_equal", x, message, summarize)
-
-
-def Assert(
-    condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
-) -> Any:
-    """Stops, showing `data`, unless `condition` is true."""
-    holds = convert_to_tensor(condition)
-    return require(
-        "Assert",
-        holds if holds.dtype.name == "bool" else registry.function("cast")(holds, "bool"),
-        (condition, "condition"),
-        data=[convert_to_tensor(part) for part in data],
-        summarize=-1 if summarize is None else summarize,
-    )
 
 
 # Finite numbers.

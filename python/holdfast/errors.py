@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from . import _holdfast
-from ._messages.diagnostics import Diagnostic, user_frame
+from ._messages.diagnostics import Diagnostic
 from ._messages.enrich import enrich
+from ._messages.raising import fail as fail  # noqa: PLC0414
+from ._messages.raising import need_callable as need_callable  # noqa: PLC0414
+from ._messages.raising import unsupported as unsupported  # noqa: PLC0414
+from ._messages.raising import used_here as used_here  # noqa: PLC0414
 
 __all__ = [
     "ABORTED",
@@ -299,35 +303,3 @@ def from_diagnostic(
 for _known in _holdfast.codes():
     _class_of(_known["name"], _known["status"], _known["bases"])
 del _known
-
-
-def fail(code: str, headline: str, why: str = "", *, fix: str = "", **fields: Any) -> NoReturn:
-    """Raises `code`, used at the line of the user that is executing."""
-    fields.setdefault("labels", used_here())
-    if fix:
-        fields["fixes"] = [{"title": fix, "applicability": "manual", "edits": []}]
-    _holdfast.raise_diagnostic({"code": code, "headline": headline, "why": why, **fields})
-    raise AssertionError("raise_diagnostic returned")
-
-
-def need_callable(what: Any, of: str) -> None:
-    """Refuses what can't be called where `of` needs a function."""
-    if not callable(what):
-        fail(
-            "E1104",
-            f"{of}: `func` is of type {type(what).__name__}, expected a function",
-            "what is called later must be callable when it is handed over",
-            op=of,
-        )
-
-
-def unsupported(headline: str, why: str, *, fix: str = "", **fields: Any) -> NoReturn:
-    """Raises E1105: what was asked, and what is supported."""
-    fail("E1105", headline, why, fix=fix, **fields)
-
-
-def used_here(text: str = "used here, in eager code") -> list[dict[str, Any]]:
-    """The label for the line of the user that is executing."""
-    if user_frame() is None:
-        return []
-    return [{"role": "used", "loc": _holdfast.here(), "text": text, "primary": True}]

@@ -6,9 +6,9 @@ import enum
 from typing import Any
 
 from . import _holdfast
-from ._names.registry import function
+from ._graphs.init_scope import init_scope
+from ._tensors.registry import function
 from ._tensors.tensor import convert_to_tensor
-from ._tracing.lifting import init_scope
 from ._variables.variable import Variable
 
 __all__ = [

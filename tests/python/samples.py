@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import holdfast as tf
-from holdfast._names import registry
+from holdfast._tensors import registry
 
 FUNCTIONS = sorted(registry.FUNCTIONS, key=lambda f: f.record["name"])
 RECORDS = {f.record["name"]: f.record for f in FUNCTIONS}

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 import holdfast as tf
-from holdfast._names import registry
+from holdfast._tensors import registry
 
 
 def run(code, *args, **env):

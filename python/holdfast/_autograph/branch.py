@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._flow.checks import Assert
 from .._messages.diagnostics import mark
-from .._names import registry
+from .._messages.user_code import is_user_code
+from .._tensors import registry
 from .._tensors.symbols import is_symbol
 from .._tracing.journal import Journal
 from .._tracing.recorder import recording
@@ -17,7 +19,6 @@ from .merge import Outcome, merge
 from .reads import own_method
 from .sites import Home, Site, Spot
 from .state import Cells, as_bool
-from .user_code import is_user_code
 
 __all__ = ["and_", "chain", "decided", "if_", "if_expression", "not_", "or_", "truth"]
 
@@ -99,10 +100,8 @@ def staged_if(
         errors.clear()  # they hold frames, and these hold symbols
     for taken, said in raised.items():
         if said:
-            from .. import debugging
-
             allowed = registry.function("logical_not")(predicate) if taken else predicate
-            debugging.Assert(allowed, [said])
+            Assert(allowed, [said])
 
 
 def _said(error: Exception) -> str:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast
+from .._flow.checks import Assert
 from .._messages.diagnostics import mark
-from .._names import registry
+from .._tensors import registry
 from .._tensors.symbols import is_symbol
 from .._tracing.conditional import refuse_presence
 from .._tracing.journal import journal
@@ -299,7 +300,5 @@ def assert_(condition: Any, message: Callable[[], Any]) -> None:
             text = message()
             raise AssertionError if text is None else AssertionError(text)
         return
-    from .. import debugging
-
     said = message()
-    debugging.Assert(taken, [] if said is None else [said])
+    Assert(taken, [] if said is None else [said])

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._flow import control
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
 from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
 from .._tracing.locations import MISSING, ItemLocation, Location, raw_method

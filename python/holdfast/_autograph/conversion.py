@@ -7,14 +7,16 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .._messages.user_code import is_user_code
 from .compiling import Converted, compile_converted, is_converted
 from .identity import ByIdentity
-from .user_code import is_user_code
 from .verbosity import tell
 
 __all__ = ["convert", "converted_callee", "converted_form", "keep_plain"]
 
 _PLAIN = "__holdfast_plain__"  # on functions that are to run as they are
+
+_hooks: Any = None  # what converted code calls
 
 _forms: ByIdentity[tuple[Converted | None]] = ByIdentity()
 
@@ -32,14 +34,18 @@ def is_plain(function: Any) -> bool:
     return bool(getattr(function, _PLAIN, False))
 
 
+def set_hooks(hooks: Any) -> None:
+    """Says what converted code calls. The hooks convert in turn, so they come from above."""
+    global _hooks
+    _hooks = hooks
+
+
 def converted_form(code: types.CodeType, space: dict[str, Any]) -> Converted | None:
     """The converted form of `code`, made once; None without source, or nested beyond measure."""
     known = _forms.get(code)
     if known is None:
-        from . import hooks
-
         try:
-            form = compile_converted(code, space, hooks)
+            form = compile_converted(code, space, _hooks)
         except RecursionError:  # hundreds of nested statements
             form = None
         known = _forms[code] = (form,)

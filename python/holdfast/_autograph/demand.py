@@ -14,12 +14,12 @@ import gc
 import types
 from typing import Any
 
+from .._messages.user_code import is_user_code
 from .._tracing import recorder as _places
 from .._tracing.restart import Restart
 from .compiling import is_converted
 from .conversion import converted_form, is_plain
 from .identity import ByIdentity
-from .user_code import is_user_code
 
 __all__ = ["on_demand"]
 

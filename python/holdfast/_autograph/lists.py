@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _holdfast
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
 from .._tensors.symbols import is_symbol

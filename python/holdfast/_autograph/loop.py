@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import int32
 from ..errors import unsupported
 from .branch import decided, staged_if

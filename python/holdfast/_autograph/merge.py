@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._flow import control
-from .._names import registry
+from .._tensors import registry
 from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, write
 from .._tracing.locations import MISSING, ItemLocation, Location, Object, raw_method
 from .._tracing.recorder import recording

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _holdfast
-from .._names import registry
+from .._messages.user_code import is_user_class, is_user_module
+from .._tensors import registry
 from .._tensors.symbols import is_symbol
-from .._tracing.journal import Growth, journal, mutate, put
+from .._tracing.journal import Growth, journal, mutate, note_set, put
 from .._tracing.locations import (
     MISSING,
     AttributeLocation,
@@ -27,7 +28,6 @@ from .._tracing.recorder import Object, recording
 from .conversion import converted_callee
 from .state import Maybe
 from .unset import settled
-from .user_code import is_user_class, is_user_module
 
 __all__ = [
     "add_in_place",
@@ -498,8 +498,6 @@ class _Cell(_Target):
 
 def _forget(location: Location) -> None:
     """Writes down that a place is about to become empty."""
-    from .._tracing.journal import note_set
-
     note_set(location, MISSING)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast, nest
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import float32
 from .._tensors.plain import is_plain, same_value
 from .._tensors.symbols import is_symbol

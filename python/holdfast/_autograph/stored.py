@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._messages.diagnostics import mark
-from .._names import registry
+from .._tensors import registry
 from .branch import decided, staged_if
 from .carried import Carried
 from .sites import Home, Site, Spot

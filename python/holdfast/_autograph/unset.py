@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._flow.checks import Assert
 from . import messages
 from .state import Maybe
 
@@ -16,9 +17,7 @@ def settled(maybe: Maybe) -> Any:
         messages.refuse_unset(maybe)
     if maybe.kind == "first":
         messages.refuse_first(maybe)
-    from .. import debugging
-
-    debugging.Assert(
+    Assert(
         maybe.ran,
         [f"`{maybe.name}` is read, but the loop in line {maybe.site.line} did not run to set it"],
     )

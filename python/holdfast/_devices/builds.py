@@ -5,7 +5,8 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from .. import _holdfast, config
+from .. import _holdfast
+from .listing import get_device_details, list_physical_devices
 
 __all__ = ["NAMES"]
 
@@ -19,8 +20,7 @@ def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any =
     if min_cuda_compute_capability is None:
         return bool(_gpus())
     least = tuple(min_cuda_compute_capability)
-    tell = config.NAMES["config.experimental.get_device_details"]
-    details = [tell(device) for device in config.list_physical_devices("GPU")]
+    details = [get_device_details(device) for device in list_physical_devices("GPU")]
     return any(d.get("compute_capability", (0, 0)) >= least for d in details)
 
 

@@ -6,12 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _holdfast, nest
+from .._graphs.eager import control_dependencies, done
+from .._graphs.operation import Operation
+from .._tensors import registry
 from .._tensors.dtypes import bool as bool_dtype
 from .._tensors.dtypes import int32
 from .._tensors.shape import TensorShape
 from .._tensors.symbols import is_symbol
+from .._tracing.converter import converter
 from .._tracing.journal import Growth, Journal, journal
 from ..errors import fail
+from .checks import Assert
 
 __all__ = [
     "case",
@@ -114,9 +119,6 @@ class _Shaped:
 
 def _as_ran(leaf: Any) -> Any:
     """A result of a branch; an operation has run when the branch has."""
-    from .._graphs.eager import done
-    from .._graphs.graph import Operation
-
     return done([leaf]) if isinstance(leaf, Operation) else leaf
 
 
@@ -165,9 +167,7 @@ def cond(
     try:
         flat = stage_cond(pred, _unless_stored(first), _unless_stored(second), names)
     except _Stored:
-        from .._autograph import stored
-
-        return stored.cond(pred, true_fn, false_fn, names)  # type: ignore[arg-type]
+        return converter().cond(pred, true_fn, false_fn, names)  # type: ignore[arg-type]
     nest.assert_same_structure(first.structure, second.structure)
     return _pack(first.structure, flat)
 
@@ -190,8 +190,6 @@ def case(
     result = default
     for pred, function in reversed(pairs):
         result = _Choice(pred, function, result)
-    from .._graphs.eager import control_dependencies
-
     with control_dependencies(checked):
         return result()
 
@@ -204,9 +202,6 @@ class _Certain:
         self.__name__ = name_of(then, "case")
 
     def __call__(self) -> Any:
-        from .._graphs.eager import control_dependencies
-        from ..debugging import Assert
-
         checked = Assert(
             self._pred, ["case: none of the predicates holds, and no default is given"]
         )
@@ -216,12 +211,11 @@ class _Certain:
 
 def _at_most_one(predicates: list[Any]) -> Any:
     """Stops where several predicates hold; in a graph by hand, the operation that does."""
-    from .._names.registry import function
-    from ..debugging import Assert
-
     found = [_holdfast.convert(each, bool_dtype) for each in predicates]
-    count = function("reduce_sum")(function("cast")(function("stack")(found), int32))
-    few = function("less_equal")(count, 1)
+    count = registry.function("reduce_sum")(
+        registry.function("cast")(registry.function("stack")(found), int32)
+    )
+    few = registry.function("less_equal")(count, 1)
     return Assert(few, ["case: more than one of the exclusive predicates holds", count])
 
 
@@ -251,9 +245,7 @@ def switch_case(
     index = _holdfast.convert(branch_index)
     if default is None:
         *functions, (_, default) = functions
-    from .._names.registry import function
-
-    equal = function("equal")  # `==` of a graph's tensors may mean being one object
+    equal = registry.function("equal")  # `==` of a graph's tensors may mean being one object
     result: Callable[[], Any] = default
     for number, branch in reversed(functions):
         result = _Choice(equal(index, number), branch, result)
@@ -348,31 +340,26 @@ def while_loop(
         blocks = _unless_stored(test), _unless_stored(step)
         final = stage_while(*blocks, start, maximum_iterations, invariants, names)
     except _Stored:
-        from .._autograph import stored
-
-        final = stored.while_loop(test, step, start, maximum_iterations)
+        final = converter().while_loop(test, step, start, maximum_iterations)
     packed = _pack(after, final)
     return tuple(packed) if plain_tuple else packed
 
 
 def without_gradient(structure: Any) -> Any:
     """What loops without `back_prop` give: gradients end there."""
-    from .._names.registry import function
 
     def end(leaf: Any) -> Any:
         flows = isinstance(leaf, _holdfast.Tensor) and (
             leaf.dtype.is_floating or leaf.dtype.is_complex
         )
-        return function("stop_gradient")(leaf) if flows else leaf
+        return registry.function("stop_gradient")(leaf) if flows else leaf
 
     return nest.map_structure(end, structure)
 
 
 def _bounded(cond: Any, body: Any, loop_vars: Any, most: Any) -> Any:
     """A loop whose bound is itself a symbol: a counter beside the variables."""
-    from .._names.registry import function
-
-    both = function("logical_and")
+    both = registry.function("logical_and")
     zero = _holdfast.convert(0, most.dtype)
     result = while_loop(
         lambda n, v: both(n < most, _call(cond, v)),

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast, nest
-from .._names import registry
+from .._tensors import registry
 from .._tensors.shape import TensorShape, TensorSpec
 from .._tensors.symbols import is_symbol
-from .._tensors.tensor_array import TensorArray
 from .._tracing.journal import Journal
 from ..errors import fail
 from . import control
 from .control import structure_of, to_tensors
+from .tensor_array import TensorArray
 
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
 

@@ -15,8 +15,8 @@ from .._graphs.control import newest
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorSpec
 from .._tensors.tensor import convert_to_tensor
-from .._tracing.staging import is_staged
 from ..errors import need_callable
+from .staging import is_staged
 
 __all__ = ["numpy_function", "py_function"]
 

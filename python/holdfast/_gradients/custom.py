@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _holdfast, nest
-from .._names import registry
+from .._tensors import registry
 from .._tensors.tensor import Tensor, convert_to_tensor
 from .._variables.variable import Variable
 from ..errors import fail

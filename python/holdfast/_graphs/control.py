@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _holdfast, nest
-from .._names import registry
-from ..errors import fail
-from .graph import Graph, Operation, operation_of
+from .._tensors import registry
+from .operation import Operation, nodes_of, operation_of
 
-__all__ = ["after", "graph_for", "grouped", "is_value", "newest", "nodes_of", "ordered"]
+if TYPE_CHECKING:
+    from .graph import Graph
+
+__all__ = ["after", "graph_for", "grouped", "is_value", "newest", "ordered"]
 
 
 def graph_for(values: Any) -> Graph | None:
@@ -28,30 +30,6 @@ def graph_for(values: Any) -> Graph | None:
         if found is not None:
             return found
     return None
-
-
-def nodes_of(values: Any) -> list[Any]:
-    """The nodes of operations, tensors and variables. What has a value already needs none."""
-    found = []
-    for value in values:
-        element = getattr(value, "_as_graph_element", None)
-        value = element() if element is not None else value
-        if isinstance(value, Operation):
-            found.append(value._node)
-        elif isinstance(value, _holdfast.Tensor):
-            node = _holdfast.node_of(value)
-            if node is not None:
-                found.append(node)
-        elif hasattr(value, "values") and hasattr(value, "indices"):
-            found += nodes_of([value.values, value.indices])
-        elif value is not None and not isinstance(value, _holdfast.VariableBase):
-            fail(
-                "E1104",
-                f"a control input is of type {type(value).__name__}, which is nothing to run",
-                "what has to run first is an operation, a tensor, a Variable or `IndexedSlices`",
-            )
-    # What a function does runs in the order of its code.
-    return [node for node in found if node.graph is not None]
 
 
 @contextlib.contextmanager

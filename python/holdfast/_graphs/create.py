@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _holdfast
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorShape
 from ..errors import fail
-from .graph import Graph, Operation, operation_of
+from .operation import Operation, operation_of
 
-__all__ = ["OpDef", "created"]
+if TYPE_CHECKING:
+    from .graph import Graph
+
+__all__ = ["created"]
 
 
 def created(
@@ -80,25 +83,3 @@ def _plain(value: Any) -> Any:
     if kind == "list":
         return next((list(part) for _, part in held.ListFields()), [])
     return held
-
-
-class _Argument:
-    """One tensor that an op takes or gives."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-class OpDef:
-    """What an op takes and gives."""
-
-    def __init__(self, op: Operation) -> None:
-        record: dict[str, Any] | None = _holdfast.raw_op_record(op.type)
-        takes = [f"input_{i}" for i, _ in enumerate(op.inputs)]
-        gives = [f"output_{i}" for i, _ in enumerate(op.outputs)]
-        if record is not None:
-            takes, gives = [each["name"] for each in record["inputs"]], record["outputs"]
-        self.name: str = op.type
-        self.input_arg = [_Argument(name) for name in takes]
-        self.output_arg = [_Argument(name) for name in gives]
-        self.is_stateful: bool = record is None or bool(record["stateful"])

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _holdfast, nest
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import float64
 from .._tensors.symbols import is_symbol
 from .._tensors.tensor import convert_to_tensor
-from .._tracing.lifting import init_scope
-from .control import graph_for, grouped, is_value, nodes_of, ordered
-from .graph import Operation, graph_around
+from .control import graph_for, grouped, is_value, ordered
+from .graph import graph_around
+from .init_scope import init_scope
 from .name_scope import scoped
+from .operation import Operation, nodes_of
 
 __all__ = [
     "Operation",

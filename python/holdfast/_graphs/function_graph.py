@@ -9,15 +9,9 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import unsupported
-from .graph import (
-    Graph,
-    Operation,
-    get_default_graph,
-    operation_called,
-    operation_of,
-    tensor_called,
-)
+from .graph import Graph, get_default_graph, operation_called, tensor_called
 from .graph_def import GraphDef
+from .operation import Operation, operation_of
 
 __all__ = ["FunctionGraph", "default_graph", "function_graph", "function_graph_of"]
 

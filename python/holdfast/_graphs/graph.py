@@ -4,138 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
 from .. import _holdfast
+from .._devices.device import device
 from .._messages.diagnostics import mark
 from ..errors import fail, unsupported
 from .collections import Collections, GraphKeys
+from .control import ordered
 from .graph_def import GraphDef
+from .name_scope import name_scope
+from .operation import Operation, operation_of
+from .watch import colocated, gradients_replaced, placed_by
 
 __all__ = [
     "Graph",
     "GraphKeys",
-    "Operation",
     "eager_outside_functions",
     "get_default_graph",
     "graph_around",
     "operation_called",
-    "operation_of",
     "reset_default_graph",
     "set_eager_execution",
     "tensor_called",
+    "variable_scope_prefix",
 ]
-
-
-class Operation:
-    """A node of a graph."""
-
-    def __init__(self, node: Any) -> None:
-        if not isinstance(node, _holdfast.Node):
-            raise TypeError("an Operation is a node of a graph: call an op under `as_default`")
-        self._node: Any = node
-
-    @property
-    def name(self) -> str:
-        """Its name, unique in the graph."""
-        return str(self._node.name)
-
-    @property
-    def type(self) -> str:
-        """The op it runs."""
-        return str(self._node.type)
-
-    @property
-    def inputs(self) -> tuple[Any, ...]:
-        """The tensors it takes."""
-        return tuple(self._node.inputs())
-
-    @property
-    def outputs(self) -> list[Any]:
-        """The tensors it gives."""
-        return list(self._node.outputs())
-
-    @property
-    def control_inputs(self) -> list[Operation]:
-        """Operations that run before it, though it takes nothing of theirs."""
-        return [operation_of(node) for node in self._node.control_inputs()]
-
-    @property
-    def graph(self) -> Any:
-        """The graph it is part of; None if that was a function's, of which nothing else is left."""
-        if self._node.graph is not None:
-            return self._node.graph
-        from .function_graph import function_graph_of
-
-        return function_graph_of(self._node.scope)
-
-    @property
-    def device(self) -> str:
-        """Where it was asked to run, "" if nobody asked."""
-        return str(self._node.device).removeprefix("/job:localhost/replica:0/task:0")
-
-    def colocation_groups(self) -> list[bytes]:
-        """The groups of ops that are to be in one place; each op is one of its own."""
-        graph = self._node.graph
-        groups: list[bytes] = [] if graph is None else graph._groups.get(self._node.id, [])
-        return groups or [b"loc:@" + self.name.encode()]
-
-    def _add_control_inputs(self, ops: Any) -> None:
-        """Lets it run after these too."""
-        from .control import nodes_of
-
-        self._need_open()
-        before = [op._node for op in self.control_inputs]
-        known = {node.id for node in before}
-        self._node.set_after([*before, *(n for n in nodes_of(ops) if n.id not in known)])
-
-    def _add_control_input(self, op: Any) -> None:
-        """Lets it run after that too."""
-        self._add_control_inputs([op])
-
-    def _remove_all_control_inputs(self) -> None:
-        """Lets it wait for nothing but its inputs."""
-        self._need_open()
-        self._node.set_after([])
-
-    def _need_open(self) -> None:
-        if self._node.graph is None:
-            unsupported(
-                f"`{self.name}` is part of a traced function, whose order can't be changed",
-                "effects of a function run in the order of its code",
-                fix="use `tf.control_dependencies`, or a graph of your own",
-            )
-
-    @property
-    def op_def(self) -> Any:
-        """What the op takes and gives, by name."""
-        from .create import OpDef
-
-        return OpDef(self)
-
-    @property
-    def node_def(self) -> Any:
-        """The node as TensorFlow's format has it."""
-        return next(n for n in self.graph.as_graph_def().node if n.name == self.name)
-
-    def values(self) -> tuple[Any, ...]:
-        """The tensors it gives."""
-        return tuple(self.outputs)
-
-    def get_attr(self, name: str) -> Any:
-        """An attribute. Text is bytes, as in TensorFlow."""
-        return self._node.attr(name)
-
-    def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Runs it in `session`, else in the default one."""
-        from .session import session_for
-
-        session_for(session, "run", self.name).run(self, feed_dict)
-
-    def __repr__(self) -> str:
-        return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
 class _Prefix(threading.local):
@@ -157,20 +51,6 @@ class _Colocated(threading.local):
 
     def __init__(self) -> None:
         self.now: list[bytes] = []
-
-
-# Operations of functions, while somebody holds them: an operation keeps its node, so no other one
-# has the same id meanwhile.
-_of_functions: weakref.WeakValueDictionary[int, Operation] = weakref.WeakValueDictionary()
-
-
-def operation_of(node: Any) -> Operation:
-    """The Operation of a node, the same object every time."""
-    known = _of_functions if node.graph is None else node.graph._operations
-    found: Operation | None = known.get(node.id)
-    if found is None:
-        found = known[node.id] = Operation(node)
-    return found
 
 
 def _identity(tensor: Any) -> Any:
@@ -361,8 +241,6 @@ class Graph(Collections, _holdfast.GraphBase):
     @contextlib.contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
         """A context in which names of this graph begin with `name/`, on this thread."""
-        from .name_scope import name_scope
-
         if _holdfast.current_graph() is self:
             with name_scope(name or "") as scope:
                 yield scope
@@ -377,18 +255,12 @@ class Graph(Collections, _holdfast.GraphBase):
 
     def control_dependencies(self, control_inputs: Any) -> Any:
         """A context in which each new op runs after `control_inputs`."""
-        from .control import ordered
-
         return ordered(self, control_inputs)
 
     @contextlib.contextmanager
     def device(self, device_name_or_function: Any) -> Iterator[None]:
         """A context in which ops are placed on a device, or where `function(op)` says."""
-        from .._devices.device import device
-
         if callable(device_name_or_function):
-            from .watch import placed_by
-
             with placed_by(self, device_name_or_function):
                 yield
             return
@@ -397,14 +269,10 @@ class Graph(Collections, _holdfast.GraphBase):
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
         """A context in which ops are placed where `op` is; None: wherever they want."""
-        from .watch import colocated
-
         return colocated(self, op, ignore_existing)
 
     def gradient_override_map(self, op_type_map: Any) -> Any:
         """A context in which ops of some types have gradients of `tf.RegisterGradient`."""
-        from .watch import gradients_replaced
-
         return gradients_replaced(self, op_type_map)
 
     def get_name_scope(self) -> str:
@@ -523,3 +391,10 @@ def set_eager_execution(on: bool) -> None:
 def eager_outside_functions() -> bool:
     """Whether ops run at once where no function is traced and no graph is the default."""
     return not _installed and _holdfast.current_graph() is None
+
+
+def variable_scope_prefix() -> str:
+    """The variable scope that is open, with a slash: what is kept gets its name below it."""
+    graph: Graph | None = _holdfast.current_graph()
+    name = "" if graph is None or graph._scopes is None else graph._scopes.current().name
+    return f"{name}/" if name else ""

@@ -5,55 +5,31 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
 from .. import _holdfast
+from .._devices.listing import list_logical_devices
 from .._messages.diagnostics import mark
 from .._tensors.symbols import is_symbol
 from .._tensors.tensor import IndexedSlices
-from .._v1.config import ConfigProto, measured
 from ..errors import fail, unsupported
-from .graph import Graph, Operation, get_default_graph
+from .default_session import get_default_session, stack
+from .graph import Graph, get_default_graph
+from .operation import Operation
+from .session_options import ConfigProto, measured
 
 __all__ = [
     "IndexedSlicesValue",
     "InteractiveSession",
     "Session",
     "get_default_session",
-    "session_for",
-    "value_of",
 ]
 
 Tensor = _holdfast.Tensor
 IndexedSlicesValue = collections.namedtuple(
     "IndexedSlicesValue", ["values", "indices", "dense_shape"]
 )
-
-
-class _Stack(threading.local):
-    def __init__(self) -> None:
-        self.sessions: list[Session] = []
-
-
-_stack = _Stack()
-
-
-def get_default_session() -> Session | None:
-    """The session of the innermost `with` on this thread, None if there is none."""
-    return _stack.sessions[-1] if _stack.sessions else None
-
-
-def session_for(session: Session | None, method: str, name: str) -> Session:
-    """`session`, or the default one; an error that says how to give one if there is none."""
-    found = session if session is not None else get_default_session()
-    if found is None:
-        raise ValueError(
-            f"`{name}.{method}()` has no session: call it as `{method}(session=sess)`, or under "
-            "`with sess.as_default():`"
-        )
-    return found
 
 
 class _Fetches:
@@ -293,8 +269,6 @@ class Session(_holdfast.SessionBase):
 
     def list_devices(self) -> list[Any]:
         """The devices it can run on."""
-        from ..config import list_logical_devices
-
         return list(list_logical_devices())
 
     def close(self) -> None:
@@ -304,17 +278,17 @@ class Session(_holdfast.SessionBase):
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Session]:
         """Makes it the session that `eval` and `run` of tensors and operations use."""
-        _stack.sessions.append(self)
+        stack.sessions.append(self)
         try:
             yield self
         finally:
-            if _stack.sessions and _stack.sessions[-1] is not self:
-                _stack.sessions.remove(self)
+            if stack.sessions and stack.sessions[-1] is not self:
+                stack.sessions.remove(self)
                 raise AssertionError(
                     "a session ends being the default while one that became it later still is: "
                     "contexts end in the reverse order in which they began"
                 )
-            _stack.sessions.pop()
+            stack.sessions.pop()
 
     def __enter__(self) -> Self:
         stack = contextlib.ExitStack()
@@ -337,16 +311,11 @@ class InteractiveSession(Session):
         self._explicit = contextlib.ExitStack()
         if graph is not None:
             self._explicit.enter_context(graph.as_default())
-        _stack.sessions.append(self)
+        stack.sessions.append(self)
 
     def close(self) -> None:
         """Closes it, and makes it the default one no more."""
-        if self in _stack.sessions:
-            _stack.sessions.remove(self)
+        if self in stack.sessions:
+            stack.sessions.remove(self)
             self._explicit.close()
         self._close(False)
-
-
-def value_of(tensor: Any, feed_dict: Any, session: Any) -> Any:
-    """What `tensor.eval()` gives."""
-    return session_for(session, "eval", "tensor").run(tensor, feed_dict)

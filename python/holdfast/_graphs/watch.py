@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _holdfast
-from .._variables.creators import variable_creator_scope
+from .._devices.device import parse_device
+from .._devices.spec import DeviceSpec
 from ..errors import fail
-from .graph import Graph, Operation, operation_of
+from .operation import Operation, operation_of
+
+if TYPE_CHECKING:
+    from .graph import Graph
 
 __all__ = [
     "NAMES",
@@ -39,8 +43,6 @@ def _watched(graph: Graph, watch: Callable[[Any], None]) -> Iterator[None]:
 @contextlib.contextmanager
 def placed_by(graph: Graph, function: Callable[[Any], Any]) -> Iterator[None]:
     """What is added to `graph` in here runs where `function(op)` says."""
-    from .._devices.device import parse_device
-    from .._devices.spec import DeviceSpec
 
     def place(node: Any) -> None:
         wanted = function(operation_of(node))
@@ -175,5 +177,4 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
 NAMES: dict[str, Any] = {
     "RegisterGradient": RegisterGradient,
     "no_gradient": no_gradient,
-    "variable_creator_scope": variable_creator_scope,
 }

@@ -6,10 +6,10 @@ import ast
 from typing import Any, NamedTuple
 
 from .. import _holdfast
-from .._tracing import inside
-from ..errors import fail, used_here
+from . import traced_values
 from .diagnostics import Mark, argument_name, born_loc, mark, name_in_frame, warn
 from .provenance import assigned_there, born_label, type_text
+from .raising import fail, used_here
 from .source_text import tree_of
 
 __all__ = [
@@ -206,7 +206,7 @@ def warn_none(tape: Any, targets: list[Any], sources: list[Any]) -> dict[str, An
 def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
     """E0503: a source is a value from inside a traced function, of which the tape saw one op."""
     for source in sources:
-        function = inside.function_of(source)
+        function = traced_values.function_of(source)
         if not function:
             continue
         name = _source_name(source, len(sources) == 1)

@@ -6,8 +6,8 @@ from collections import deque
 from typing import Any, NoReturn
 
 from .. import _holdfast
-from ..errors import fail, used_here
 from .diagnostics import born_loc, module_alias, name_in_frame
+from .raising import fail, used_here
 
 __all__ = ["refuse_no_gradients"]
 

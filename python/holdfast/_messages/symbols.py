@@ -7,7 +7,6 @@ import re
 from typing import Any, NoReturn
 
 from .. import _holdfast
-from ..errors import fail, used_here
 from .diagnostics import (
     born_loc,
     mark,
@@ -18,6 +17,7 @@ from .diagnostics import (
     user_frame,
 )
 from .provenance import type_text
+from .raising import fail, used_here
 from .source import enclosing
 
 __all__ = ["refuse"]

@@ -6,21 +6,22 @@ import ast
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .._tracing.escapes import held_as
-from ..errors import fail, used_here
 from .provenance import assigned_there
+from .raising import fail, used_here
 from .source_text import tree_of
 
 __all__ = ["refuse"]
 
 
 def refuse(
-    name: str, function: Callable[..., Any], variable: Any, returned: bool = False
+    name: str, function: Callable[..., Any], variable: Any, holder: str, returned: bool = False
 ) -> NoReturn:
-    """E0401: the Variable, who keeps it, and the line that belongs outside."""
+    """E0401: the Variable, who keeps it, and the line that belongs outside.
+
+    `holder`: how the function's code reaches it, such as `self.total`; "" if it can't.
+    """
     born = variable._born()
     called = _target(born) or "the Variable"
-    holder = held_as(variable, function)
     if holder.endswith("]"):
         holder = holder.rpartition("[")[0]  # the list rather than its item
     kept = f"`{holder}` keeps it" if holder and holder != called else "it stays"

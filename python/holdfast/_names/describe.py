@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast
+from .._tensors import registry
 from .._tensors.dtypes import as_dtype
-from . import registry
 
 __all__ = ["doctor", "json_text", "markdown", "python_signature", "write_stubs"]
 

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import _holdfast
+from .._graphs.control import newest
+from .._tensors import registry
 from ..errors import unsupported, used_here
-from . import registry
 
 PACKAGE = "holdfast"
 
@@ -166,8 +167,6 @@ class RawOp:
         found = _holdfast.raw_op(self.__name__, **arguments)
         if found is not None or _holdfast.current_graph() is None:
             return found
-        from .._graphs.control import newest
-
         return newest(())  # an op that only changes state is the operation itself
 
     def __repr__(self) -> str:

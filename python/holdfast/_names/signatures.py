@@ -10,8 +10,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .._tensors import registry
 from .._tensors.tensor import IndexedSlices
-from . import registry
 
 _ADAPTORS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {}
 

@@ -16,8 +16,8 @@ from .. import _holdfast
 from .._messages.diagnostics import Mark, born_loc, module_alias, same_tensor, user_frame
 from .._messages.provenance import type_text
 from .._messages.source import enclosing
-from .._names import registry
 from ..errors import fail
+from . import registry
 from .symbols import is_symbol
 
 __all__ = ["array_ufunc", "refuse"]

@@ -8,7 +8,9 @@ from typing import Any, TypeAlias, overload
 
 from .. import _holdfast
 from . import dtypes
+from .constants import plain_constant
 from .dimension import Dimension, size_of
+from .shape_proto import TensorShapeProto
 
 __all__ = ["Dimension", "TensorShape", "TensorSpec", "broadcast_static_shape"]
 
@@ -58,8 +60,6 @@ class TensorShape:
 
     def as_proto(self) -> Any:
         """The shape in TensorFlow's format."""
-        from .tensor_proto import TensorShapeProto
-
         if self._dims is None:
             return TensorShapeProto(unknown_rank=True)
         return TensorShapeProto(
@@ -78,11 +78,9 @@ class TensorShape:
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         """The sizes as a tensor, of int32 unless `dtype` says otherwise."""
-        from .tensor import constant
-
         if not self.is_fully_defined():
             raise ValueError(f"the shape {self} makes no tensor: not all its sizes are known")
-        return constant(self.as_list(), dtypes.int32 if dtype is None else dtype)
+        return plain_constant(self.as_list(), dtypes.int32 if dtype is None else dtype)
 
     # Put together.
 
@@ -378,3 +376,14 @@ class TensorSpec:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return TensorSpec, (self._shape, self._dtype, self._name)
+
+
+def dimension_value(dimension: Any) -> Any:
+    """A dimension as a number, or None: what `shape[i]` is already."""
+    return dimension.value if hasattr(dimension, "value") else dimension
+
+
+def dimension_at_index(shape: Any, index: int) -> Any:
+    """Dimension `index` of a shape; one that nothing is known of where the rank is unknown."""
+    known = as_shape(shape)
+    return Dimension(None if known.rank is None else known[index])

@@ -1,14 +1,13 @@
-"""Tensors without a value: how they print, and what happens when a value is asked of them."""
+"""Tensors without a value: which they are, and how they print."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .. import _holdfast
-from .._messages.diagnostics import user_frame
 from .._messages.provenance import type_text
 
-__all__ = ["describe_symbol", "is_symbol", "refuse"]
+__all__ = ["describe_symbol", "is_symbol"]
 
 
 def is_symbol(value: Any) -> bool:
@@ -30,15 +29,3 @@ def describe_symbol(tensor: Any) -> str:
         else f"{tensor._op} in {scope['name']}"
     )
     return f"{scope['node']}: {type_text(tensor)} (symbolic, {origin}{place})"
-
-
-def refuse(tensor: Any, asked: str) -> Any:
-    """Called by the binding when a symbol is asked for a value that it does not have."""
-    from .. import autograph
-    from .._messages import symbols
-
-    scope = _holdfast.scope_of(tensor)
-    frame = user_frame()
-    if scope["open"] and asked in ("bool", "len", "iter") and frame is not None:
-        autograph.on_demand(frame)
-    return symbols.refuse(tensor, asked, scope)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast
-from .._names import registry
+from .._devices.device import device
 from ..errors import DiagnosticError, fail
-from . import dtypes, symbols
+from . import dtypes, registry, symbols
+from .constants import graph_outside, node_of_constant, plain_constant
 from .dtypes import DType, as_dtype
 from .shape import TensorShape, TensorSpec, as_shape
 
@@ -196,30 +197,16 @@ def _ref(self: Any) -> Reference:
     return Reference(self)
 
 
-def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Any:
-    """The value in `session`, else in the default one. Not for eager tensors."""
-    if self._symbolic:
-        from .._graphs.session import value_of
-
-        return value_of(self, feed_dict, session)
-    raise NotImplementedError(
-        "`eval` asks a session for the value of a graph's tensor; an eager one has its value: "
-        "`.numpy()`"
-    )
-
-
 def _on(kind: str) -> Callable[..., Any]:
     def move(self: Any, gpu_index: int = 0) -> Any:
         """A copy of the tensor on that device."""
-        from .._devices.device import device
-
         with device(f"/{kind}:{gpu_index}"):
             return registry.function("identity")(self)
 
     return move
 
 
-class _Undefined:
+class Undefined:
     """An attribute of graph tensors that eager ones do not have."""
 
     def __init__(self, name: str) -> None:
@@ -231,44 +218,7 @@ class _Undefined:
         raise AttributeError(f"an eager tensor has no `{self.name}`: only those of a graph do")
 
 
-class _OfGraphs(_Undefined):
-    """An attribute that only tensors of graphs have: what `find` finds there."""
-
-    def __init__(self, name: str, find: Callable[[Any], Any]) -> None:
-        super().__init__(name)
-        self.find = find
-
-    def __get__(self, tensor: Any, kind: Any = None) -> Any:
-        if tensor is None or not tensor._symbolic:
-            return super().__get__(tensor, kind)
-        found = self.find(tensor)
-        return super().__get__(tensor, kind) if found is None else found
-
-
-def _op(tensor: Any) -> Any:
-    from .._graphs.graph import operation_of
-
-    node = _holdfast.node_of(tensor)
-    return None if node is None else operation_of(node)
-
-
-def _graph(tensor: Any) -> Any:
-    return _op(tensor).graph
-
-
-def _consumers(self: Any) -> list[Any]:
-    """The operations that take it."""
-    op = _op(self)
-    if op is None:
-        raise NotImplementedError("an eager tensor has no `consumers`: only those of a graph do")
-    return [other for other in op.graph.get_operations() if any(t == self for t in other.inputs)]
-
-
-def _place(tensor: Any, part: str) -> Any:
-    return _holdfast.scope_of(tensor)[part]
-
-
-class _NumPyOnly(_Undefined):
+class _NumPyOnly(Undefined):
     """An attribute of NumPy arrays that tensors do not have."""
 
     def __get__(self, tensor: Any, kind: Any = None) -> Any:
@@ -298,23 +248,14 @@ def attach() -> None:
         "__deepcopy__": _self,
         "get_shape": _get_shape,
         "set_shape": _set_shape,
-        "consumers": _consumers,
         "ref": _ref,
         "result": _self,
         "experimental_ref": _ref,
-        "eval": _eval,
         "cpu": _on("CPU"),
         "gpu": _on("GPU"),
         "backing_device": property(lambda self: self.device),
     }.items():
         setattr(Tensor, name, value)
-    for name, find in {
-        "name": lambda t: f"{_place(t, 'node')}:{_place(t, 'output')}",
-        "op": _op,
-        "graph": _graph,
-        "value_index": lambda t: _place(t, "output"),
-    }.items():
-        setattr(Tensor, name, _OfGraphs(name, find))
     for name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
         setattr(Tensor, name, _NumPyOnly(name))
 
@@ -346,27 +287,16 @@ def _as_node(made: Any, value: Any, name: str | None) -> Any:
     return graph._constant(made, name or "Const")
 
 
-class graph_outside:
-    """Leaves the graph that is being written: what follows is computed at once."""
-
-    def __enter__(self) -> None:
-        self._entered = _holdfast.enter_eager()
-
-    def __exit__(self, *_: object) -> None:
-        self._entered.close()
-
-
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
     """A tensor that holds `value`, repeated to `shape` if it is a single number."""
+    if shape is None:
+        return plain_constant(value, dtype, name)
     graph = _holdfast.current_graph()
     if graph is not None:
         with graph_outside():
             made = constant(value, dtype, shape)
-        title = name.decode() if isinstance(name, bytes) else name
-        return graph._constant(made, title or "Const")
-    made = _holdfast.convert(value, None if dtype is None else as_dtype(dtype))
-    if shape is None:
-        return made
+        return node_of_constant(graph, made, name)
+    made = plain_constant(value, dtype)
     wanted = as_shape(shape)
     if made.shape == wanted:
         return made
@@ -465,9 +395,9 @@ class IndexedSlices:
         """The device of the rows."""
         return str(self._values.device)
 
-    name = _Undefined("name")
-    op = _Undefined("op")
-    graph = _Undefined("graph")
+    name = Undefined("name")
+    op = Undefined("op")
+    graph = Undefined("graph")
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         if self._dense_shape is None:

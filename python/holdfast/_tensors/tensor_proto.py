@@ -9,44 +9,13 @@ import numpy as np
 
 from .. import _holdfast
 from ..errors import fail
+from .constants import graph_outside
 from .dtypes import as_dtype, numpy_type
 from .shape import as_shape
+from .shape_proto import TensorShapeProto, field, varint
 from .symbols import is_symbol
-from .tensor import graph_outside
 
 __all__ = ["NAMES", "TensorProto", "TensorShapeProto", "make_ndarray", "make_tensor_proto"]
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    number &= (1 << 64) - 1
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def _field(number: int, data: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
-
-
-class TensorShapeProto:
-    """Sizes, of which some may be unknown (-1), or not even how many there are."""
-
-    class Dim:
-        """One size."""
-
-        def __init__(self, size: int = 0, name: str = "") -> None:
-            self.size, self.name = size, name
-
-    def __init__(self, dim: Any = (), unknown_rank: bool = False) -> None:
-        self.dim, self.unknown_rank = list(dim), unknown_rank
-
-    def SerializeToString(self) -> bytes:
-        """The bytes of the protobuf."""
-        sizes = b"".join(_field(2, b"\x08" + _varint(d.size)) for d in self.dim)
-        return sizes + (b"\x18\x01" if self.unknown_rank else b"")
 
 
 class TensorProto:
@@ -65,10 +34,10 @@ class TensorProto:
 
     def SerializeToString(self) -> bytes:
         """The bytes of the protobuf."""
-        text = b"\x08" + _varint(self.dtype) + _field(2, self.tensor_shape.SerializeToString())
+        text = b"\x08" + varint(self.dtype) + field(2, self.tensor_shape.SerializeToString())
         if self.tensor_content:
-            text += _field(4, self.tensor_content)
-        return text + b"".join(_field(8, part) for part in self.string_val)
+            text += field(4, self.tensor_content)
+        return text + b"".join(field(8, part) for part in self.string_val)
 
 
 def make_tensor_proto(

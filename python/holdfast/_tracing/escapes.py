@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from .._messages.diagnostics import Mark, born_loc, mark, module_alias
+from .._messages.user_code import is_user_code
 from .._tensors.symbols import is_symbol
 from ..errors import fail, used_here
 from .locations import holds_symbol
@@ -38,15 +39,9 @@ def _roots(function: Callable[..., Any]) -> Iterator[Named]:
             yield name, plain.__globals__[name]
 
 
-def _is_user_code(code: types.CodeType) -> bool:
-    from .._autograph.user_code import is_user_code  # not before there is something to trace
-
-    return is_user_code(code)
-
-
 def _parts(name: str, value: Any) -> Iterator[Named]:
     if isinstance(value, (types.FunctionType, types.MethodType)):
-        if _is_user_code(value.__code__):
+        if is_user_code(value.__code__):
             yield from _roots(value)
     elif isinstance(value, dict):
         for key, part in list(value.items()):
@@ -139,7 +134,7 @@ def _codes(things: Iterable[Any]) -> Iterator[types.CodeType]:
         methods = [] if isinstance(thing, type) else list(vars(type(thing)).values())
         for each in (plain, *methods):
             code = each.__code__ if isinstance(each, types.FunctionType) else None
-            if code is not None and id(code) not in seen and _is_user_code(code):
+            if code is not None and id(code) not in seen and is_user_code(code):
                 seen.add(id(code))
                 yield code
 

@@ -17,6 +17,7 @@ from ..errors import need_callable, unsupported
 from . import plan_report
 from . import trace as _trace
 from .concrete import ConcreteFunction, concrete
+from .converter import converter
 from .inline import inline
 from .methods import bound
 from .retracing import History, remade
@@ -258,9 +259,7 @@ def function(
             )
 
     if experimental_autograph_options is not None:
-        from .. import autograph as _autograph
-
-        _autograph.check_features("experimental_autograph_options", experimental_autograph_options)
+        converter().check_features("experimental_autograph_options", experimental_autograph_options)
 
     def decorate(f: Callable[..., Any]) -> Any:
         check_traceable(f)

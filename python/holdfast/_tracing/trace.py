@@ -13,13 +13,14 @@ import numpy as np
 from .. import _holdfast, nest
 from .._graphs.collections import function_collections
 from .._graphs.graph import get_default_graph
-from .._messages import variables
+from .._messages import traced_values, variables
 from .._tensors.shape import TensorSpec
 from .._tensors.tensor import IndexedSlices
+from .._variables import creation
 from ..errors import fail
-from . import creation, escapes, keep
-from . import inside as _inside
+from . import escapes, keep
 from . import recorder as _places
+from .converter import converter
 from .journal import journal, put
 from .keep import Kept
 from .locations import MISSING, AttributeLocation, Location, called_with
@@ -103,7 +104,7 @@ class Trace:
                 if condition is None or bool(outputs[condition]):
                     value = filled(shape, outputs)
                     store.settle(value)
-                    _inside.note(value, self.name)
+                    traced_values.note(value, self.name)
             return filled(self.result, outputs)
 
     def fast_form(self) -> tuple[Any, ...] | None:
@@ -168,7 +169,7 @@ def _performer(store: Store | Kept, shape: Any, function: str) -> Callable[[list
 def _perform(store: Store | Kept, shape: Any, function: str, outputs: list[Any]) -> None:
     value = filled(shape, outputs)
     store.perform(value)
-    _inside.note(value, function)
+    traced_values.note(value, function)
 
 
 def _put_tensor(location: Location, index: int, function: str, outputs: list[Any]) -> None:
@@ -177,7 +178,7 @@ def _put_tensor(location: Location, index: int, function: str, outputs: list[Any
         location.write(tensor)  # what `put` does, in fewer steps: most stores are such
     elif location.holder() is not MISSING:
         put(location, tensor)
-    _inside.note_tensor(tensor, function)
+    traced_values.note_tensor(tensor, function)
 
 
 def _tokens(
@@ -225,9 +226,7 @@ def converted(function: Any) -> Any:
     """The Python code of a function as it is traced."""
     if not function._autograph:
         return function.python_function
-    from .. import autograph  # not before there is something to trace: it is large
-
-    return autograph.convert(function.python_function)
+    return converter().convert(function.python_function)
 
 
 def make(function: Any, call: Call, number: int) -> Trace:
@@ -241,7 +240,8 @@ def make(function: Any, call: Call, number: int) -> Trace:
         trace, again = _make_settled(function, call, number)
         if again:
             returned = any(again[0] is each for each in trace.returned)
-            variables.refuse(function.name, function.python_function, again[0], returned)
+            holder = escapes.held_as(again[0], function.python_function)
+            variables.refuse(function.name, function.python_function, again[0], holder, returned)
         trace.returned = []
     return trace
 

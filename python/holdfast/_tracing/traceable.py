@@ -7,6 +7,8 @@ import inspect
 import types
 from typing import Any
 
+from .converter import converter
+
 __all__ = ["check_traceable", "inner_function"]
 
 _UNTRACEABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -32,6 +34,4 @@ def check_traceable(function: Any) -> None:
     """E0603 if `function` is a generator or a coroutine, which no graph can be."""
     inner = inner_function(function)
     if inner is not None and inner.__code__.co_flags & _UNTRACEABLE:
-        from .._autograph.public import refuse_untraceable
-
-        refuse_untraceable(inner)
+        converter().refuse_untraceable(inner)

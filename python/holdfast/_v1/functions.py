@@ -6,15 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import debugging
-from .._flow import control
+from .._flow import control, printing
 from .._flow.pyfunc import numpy_function
+from .._gradients.symbolic import gradients
 from .._graphs.eager import control_dependencies
-from .._graphs.gradients import gradients
-from .._names import registry
-from .._tensors import printing
+from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int64
+from .._tensors.shape import dimension_at_index, dimension_value
 from .._tensors.tensor import IndexedSlices, UnconnectedGradients, constant, convert_to_tensor
-from ..compat import dimension_at_index, dimension_value
 from ..errors import unsupported
 
 __all__ = ["NAMES"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import as_dtype, float32
 from .._tensors.tensor import constant
 from ..errors import fail

@@ -12,15 +12,18 @@ from typing import Any
 from .. import _holdfast
 from .._devices.spec import DeviceSpecV1
 from .._graphs import graph as _graph
-from .._graphs import watch
+from .._graphs import session_options, watch
 from .._graphs.control import graph_for, grouped
+from .._graphs.default_session import get_default_session
 from .._graphs.eager import executing_eagerly
 from .._graphs.function_graph import default_graph
 from .._graphs.graph import GraphKeys, get_default_graph
 from .._graphs.graph_def import GraphDef, NodeDef
 from .._graphs.name_scope import name_scope
-from .._graphs.session import IndexedSlicesValue, InteractiveSession, Session, get_default_session
-from .._names import registry, signatures
+from .._graphs.operation import Operation
+from .._graphs.session import IndexedSlicesValue, InteractiveSession, Session
+from .._names import signatures
+from .._tensors import registry
 from .._tensors.dtypes import (
     as_dtype,
     bfloat16,
@@ -36,7 +39,6 @@ from .._tensors.tensor import constant, convert_to_tensor
 from .._variables import creators
 from .._variables.variable import Variable
 from ..errors import unsupported
-from . import config as _v1_config
 from . import functions, initializers, nn, partition, scopes, store, template, train, wrap
 from . import signatures as _v1_signatures
 
@@ -245,7 +247,7 @@ def _graph_of(values: Any) -> Any:
     for value in values:
         element = getattr(value, "_as_graph_element", None)
         value = element() if element is not None else value
-        graph = value.graph if isinstance(value, _graph.Operation) else None
+        graph = value.graph if isinstance(value, Operation) else None
         if isinstance(value, _holdfast.Tensor):
             graph = _holdfast.graph_of(value)
         if graph is not None and found is not None and graph is not found:
@@ -414,14 +416,14 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "GraphKeys": GraphKeys,
     "GraphDef": GraphDef,
     "NodeDef": NodeDef,
-    "Operation": _graph.Operation,
+    "Operation": Operation,
     "Variable": Variable,
     "get_default_graph": default_graph,
     "reset_default_graph": _graph.reset_default_graph,
     "Session": Session,
     "InteractiveSession": InteractiveSession,
     "get_default_session": get_default_session,
-    **{name: getattr(_v1_config, name) for name in _v1_config.__all__},
+    **{name: getattr(session_options, name) for name in session_options.__all__},
     **{name: getattr(scopes, name) for name in scopes.__all__},
     "EagerVariableStore": store.EagerVariableStore,
     "create_partitioned_variables": store.create_partitioned_variables,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._names import registry
 from .._names.signatures import shards_of
+from .._tensors import registry
 from .._tensors.tensor import convert_to_tensor
 
 __all__ = ["NAMES"]

@@ -10,20 +10,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _holdfast, nest
+from .._gradients.symbolic import gradients
 from .._gradients.tape import GradientTape
 from .._graphs.control import grouped, ordered
-from .._graphs.gradients import gradients
-from .._graphs.graph import Graph, GraphKeys, operation_of
+from .._graphs.graph import Graph, GraphKeys, variable_scope_prefix
+from .._graphs.init_scope import init_scope
 from .._graphs.name_scope import name_scope
+from .._graphs.operation import operation_of
 from .._messages.no_gradients import refuse_no_gradients
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import as_dtype, bfloat16, float16, float32, float64
 from .._tensors.tensor import IndexedSlices, convert_to_tensor
-from .._tracing.lifting import init_scope
 from .._variables.variable import Variable
 from ..errors import fail
 
-__all__ = ["Optimizer", "called", "run_op", "scope_prefix"]
+__all__ = ["Optimizer", "called", "run_op"]
 
 
 def called(value: Any) -> Any:
@@ -37,14 +38,6 @@ def run_op(op: str, **arguments: Any) -> Any:
     registry.raw_op(op, **arguments)
     graph = _holdfast.current_graph()
     return None if graph is None else operation_of(graph._nodes()[-1])
-
-
-def scope_prefix() -> str:
-    """The variable scope that is open, with a slash: what is kept gets its name below it."""
-    from .scopes import get_variable_scope
-
-    name = "" if _holdfast.current_graph() is None else get_variable_scope().name
-    return f"{name}/" if name else ""
 
 
 def _is_gradient(value: Any) -> bool:
@@ -250,7 +243,7 @@ class Optimizer:
         key = variable.ref()
         if key not in slots:
             with name_scope(""):
-                name = f"{scope_prefix()}{variable._full_name}/{self._name}"
+                name = f"{variable_scope_prefix()}{variable._full_name}/{self._name}"
                 loose = None if variable.shape.is_fully_defined() else variable.shape
                 slots[key] = Variable(start, False, name=name, dtype=variable.dtype, shape=loose)
         return slots[key]

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.control import grouped, ordered
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import int64
 from .._tensors.tensor import IndexedSlices, convert_to_tensor
 from ..errors import fail

@@ -10,8 +10,7 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.control import ordered
 from .._graphs.name_scope import name_scope
-from .._names import registry
-from .._tensors import operators
+from .._tensors import operators, registry
 from .._tensors.conversions import register_tensor_conversion_function
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorShape, as_shape

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._graphs.control import graph_for
 from .._graphs.graph import Graph, GraphKeys, get_default_graph
 from .._graphs.name_scope import name_scope
 from .._tensors.dtypes import float32
@@ -223,8 +224,6 @@ class variable_scope:
         self._options = {name: options[name] for name in _DEFAULTS if options[name] is not None}
 
     def __enter__(self) -> VariableScope:
-        from .._graphs.control import graph_for
-
         with contextlib.ExitStack() as entered:
             graph = graph_for(self._values or ()) if not _holdfast.is_tracing() else None
             if graph is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._names import registry
+from .._tensors import registry
 
 __all__ = ["NAMES"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.graph import GraphKeys, get_default_graph, graph_around
 from .._graphs.name_scope import name_scope
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import as_shape
 from .._tensors.tensor import convert_to_tensor

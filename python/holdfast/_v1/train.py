@@ -7,9 +7,10 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.graph import Graph, GraphKeys, get_default_graph
 from .._graphs.name_scope import name_scope
-from .._graphs.variable import GraphVariable
-from .._names import registry
+from .._tensors import registry
+from .._tensors.dtypes import float32, int64
 from .._tensors.tensor import convert_to_tensor
+from .._variables.graph_variable import GraphVariable
 from .._variables.moving_average import ExponentialMovingAverage
 from ..errors import unsupported
 from . import optimizers
@@ -45,8 +46,6 @@ def create_global_step(graph: Graph | None = None) -> Any:
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError("the graph has its global step already: `get_global_step` gives it")
-    from .._tensors.dtypes import int64
-
     with graph.as_default(), name_scope(""):
         names = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP]
         made: Any = GraphVariable(0, False, name="global_step", dtype=int64, collections=names)
@@ -73,8 +72,6 @@ def exponential_decay(
     name: str | None = None,
 ) -> Any:
     """`learning_rate * decay_rate ** (global_step / decay_steps)`."""
-    from .._tensors.dtypes import float32
-
     cast, floor = registry.function("cast"), registry.function("floor")
     rate = convert_to_tensor(learning_rate)
     past = cast(convert_to_tensor(global_step), float32)

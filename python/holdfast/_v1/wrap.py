@@ -7,7 +7,9 @@ from typing import Any
 
 from .. import _holdfast, nest
 from .._gradients.tape import recording_tapes
-from .._graphs.graph import Graph, Operation
+from .._graphs.graph import Graph
+from .._graphs.init_scope import init_scope
+from .._graphs.operation import Operation
 from .._tensors.shape import TensorSpec
 from .._tensors.tensor import IndexedSlices, convert_to_tensor
 from .._tracing.function import Function
@@ -34,8 +36,6 @@ class WrappedGraph(Graph):
 
     def value_of(self, tensor: Any) -> Any:
         """What a tensor of the graph is, computed now."""
-        from .._tracing.lifting import init_scope
-
         with init_scope():
             return _holdfast.graph_function(self, [], [tensor], []).call([])[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import as_dtype, float32
 from .._tensors.tensor import constant
 from ..errors import fail, unsupported

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, TypeVar
 
 from .. import nest
 from .._graphs.name_scope import name_scope, scoped
-from .._tracing.recorder import note_attribute_store
 from .variable import Variable
 
 __all__ = ["Module"]
@@ -36,6 +35,19 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+def _unheard(obj: Any, name: str, value: Any) -> None:
+    """Nobody listens."""
+
+
+_note_store: Callable[[Any, str, Any], None] = _unheard
+
+
+def set_store_listener(listener: Callable[[Any, str, Any], None]) -> None:
+    """Says who hears of each `module.name = value` before it happens."""
+    global _note_store
+    _note_store = listener
+
+
 class Module:
     """Base of objects that hold variables and other modules."""
 
@@ -50,7 +62,7 @@ class Module:
         self._scope_name = scoped(name) + "/"
 
     def __setattr__(self, name: str, value: Any) -> None:
-        note_attribute_store(self, name, value)  # a trace performs the store again at each call
+        _note_store(self, name, value)  # a trace performs the store again at each call
         super().__setattr__(name, value)
 
     @property

@@ -7,12 +7,12 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.control import grouped, ordered
-from .._graphs.graph import GraphKeys, get_default_graph
+from .._graphs.graph import GraphKeys, get_default_graph, variable_scope_prefix
+from .._graphs.init_scope import init_scope
 from .._graphs.name_scope import name_scope
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import bfloat16, float16, float32, float64
 from .._tensors.tensor import convert_to_tensor
-from .._tracing.lifting import init_scope
 from ..errors import fail
 from .variable import Variable
 
@@ -77,7 +77,7 @@ class ExponentialMovingAverage:
     def _new(self, value: Any) -> Any:
         variable = isinstance(value, _holdfast.VariableBase)
         with name_scope(""):
-            title = f"{_prefix()}{_name_of(value)}/{self._name}"
+            title = f"{variable_scope_prefix()}{_name_of(value)}/{self._name}"
             if variable:
                 graph = getattr(value, "_python_graph", None)
                 if graph is not None:
@@ -114,7 +114,7 @@ class ExponentialMovingAverage:
         made = self._averages.get(var.ref())
         if made is not None:
             return str(made.name).partition(":")[0]
-        return f"{_prefix()}{_name_of(var)}/{self._name}"
+        return f"{variable_scope_prefix()}{_name_of(var)}/{self._name}"
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
         """All variables by the names to restore them from: averaged ones by their average's."""
@@ -137,11 +137,3 @@ def _name_of(value: Any) -> str:
     if isinstance(value, _holdfast.Tensor) and not value._symbolic:
         return "tensor"  # eager tensors have no names
     return str(value.name).partition(":")[0]
-
-
-def _prefix() -> str:
-    if _holdfast.current_graph() is None:
-        return ""
-    from .._v1.optimizer import scope_prefix
-
-    return scope_prefix()

@@ -5,20 +5,19 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from .. import _holdfast
 from .._graphs.name_scope import scoped
-from .._names import registry
-from .._tensors import operators, slicing
+from .._tensors import operators, registry, slicing
 from .._tensors.dtypes import DType, as_dtype
 from .._tensors.shape import TensorShape, as_shape
 from .._tensors.tensor import IndexedSlices, Reference, convert_to_tensor, numpy_text
-from .._tracing import creation
 from ..errors import OutOfRangeError, fail, unsupported
-from . import creators
+from . import creation, creators
+from .graph_changes import changed
 
 __all__ = ["Variable", "VariableAggregation", "VariableSpec", "VariableSynchronization"]
 
@@ -104,15 +103,15 @@ class Variable(_holdfast.VariableBase):
             made._made = True  # Python calls `__init__` once more
         return made
 
+    _of_graphs: ClassVar[type[Variable]]  # what it makes while a graph is the default
+
     @classmethod
     def _blank(cls) -> Any:
         # One that is made in a branch or a loop of a graph is the graph's.
         graph = _holdfast.root_graph()
         if graph is None or graph._lifts_variables:
             return super().__new__(cls)
-        from .._graphs.variable import GraphVariable
-
-        return super().__new__(GraphVariable)
+        return super().__new__(cls._of_graphs)
 
     @classmethod
     def _made_now(cls, **kwargs: Any) -> Any:
@@ -337,8 +336,6 @@ class Variable(_holdfast.VariableBase):
         if graph is None:
             change(self._fitting(value))
             return self if read_value else None
-        from .._graphs.variable import changed
-
         return changed(graph, self, change, value, name, read_value, kind)
 
     def load(self, value: Any, session: Any = None) -> None:

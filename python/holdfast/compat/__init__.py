@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._tensors.shape import dimension_at_index, dimension_value
+
 __all__ = [
     "as_bytes",
     "as_str",
@@ -55,19 +57,6 @@ def path_to_str(path: Any) -> Any:
 
 
 as_str = as_text
-
-
-def dimension_value(dimension: Any) -> Any:
-    """A dimension as a number, or None: what `shape[i]` is already."""
-    return dimension.value if hasattr(dimension, "value") else dimension
-
-
-def dimension_at_index(shape: Any, index: int) -> Any:
-    """Dimension `index` of a shape; one that nothing is known of where the rank is unknown."""
-    from .._tensors.shape import Dimension, as_shape
-
-    known = as_shape(shape)
-    return Dimension(None if known.rank is None else known[index])
 
 
 bytes_or_text_types = (bytes, str)

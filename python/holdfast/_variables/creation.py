@@ -13,9 +13,9 @@ import weakref
 from typing import Any, Self
 
 from .. import _holdfast
+from .._graphs.init_scope import init_scope
 from .._tensors.symbols import is_symbol
 from ..errors import fail
-from .lifting import init_scope
 
 __all__ = ["Creations", "created", "lifting_graph", "scope", "starting_value"]
 

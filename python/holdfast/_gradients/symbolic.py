@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _holdfast, nest
-from .._names import registry
+from .._graphs.name_scope import name_scope
+from .._tensors import registry
 from .._tensors.tensor import IndexedSlices, UnconnectedGradients, convert_to_tensor
 from .._variables.variable import Variable
 from ..errors import fail, unsupported
-from .name_scope import name_scope
 
 __all__ = ["AggregationMethod", "gradients", "hessians"]
 

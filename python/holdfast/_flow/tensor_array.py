@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _holdfast
-from .._names import registry
+from .._graphs.eager import no_op
+from .._tensors import registry
+from .._tensors.dtypes import as_dtype, int32
+from .._tensors.shape import TensorShape, as_shape
+from .._tensors.symbols import is_symbol
 from ..errors import fail
-from .dtypes import as_dtype, int32
-from .shape import TensorShape, as_shape
-from .symbols import is_symbol
 
 __all__ = ["TensorArray"]
 
@@ -179,8 +180,6 @@ class TensorArray:
 
     def close(self, name: str | None = None) -> Any:
         """Does nothing, in a graph by an operation: an array goes with its last reference."""
-        from .._graphs.eager import no_op
-
         return no_op()
 
     # Nested structures see the list inside, so that arrays pass through loops and functions.

@@ -6,49 +6,23 @@ import contextlib
 from typing import Any, NoReturn
 
 from .. import _holdfast
-from .._names import registry
+from .._graphs.default_session import session_for
+from .._graphs.graph import Graph
+from .._graphs.init_scope import init_scope
+from .._graphs.operation import Operation, operation_of
+from .._tensors import registry
 from .._tensors.shape import TensorShape
 from .._tensors.tensor import convert_to_tensor
-from .._tracing.lifting import init_scope
-from .._variables.variable import Variable, loose
 from ..errors import fail, unsupported
-from .graph import Graph, Operation, operation_of
+from .graph_changes import changed
+from .variable import Variable, loose
 
-__all__ = ["GraphVariable"]
+__all__ = ["GraphVariable", "attach"]
 
 
 def _in_a_part() -> bool:
     """Whether a branch, a loop's body or a function is being written, and not a graph itself."""
     return _holdfast.is_tracing() and _holdfast.current_graph() is None
-
-
-def changed(
-    graph: Graph,
-    variable: Variable,
-    change: Any,
-    value: Any,
-    name: str | None,
-    read_value: bool,
-    kind: str,
-) -> Any:
-    """Adds an op to `graph` that changes a variable; the value after that, or the op."""
-    scope = _holdfast.get_name_scope()
-    fitting = variable._fitting(value)
-    _holdfast.set_op_name(name or "")
-    try:
-        change(fitting)
-    finally:
-        _holdfast.set_op_name("")
-    node = graph._nodes()[-1]
-    if not read_value:
-        return operation_of(node)
-    graph._push_control([node], False)
-    try:
-        _holdfast.set_name_scope(f"{scope}{name or kind}/")
-        return variable.read()
-    finally:
-        _holdfast.set_name_scope(scope)
-        graph._pop_control()
 
 
 class GraphVariable(Variable):
@@ -152,14 +126,10 @@ class GraphVariable(Variable):
 
     def eval(self, session: Any = None) -> Any:
         """The value in `session`, else in the default one."""
-        from .session import session_for
-
         return session_for(session, "eval", self.name).run(self)
 
     def load(self, value: Any, session: Any = None) -> None:
         """Gives it another value in `session`, else in the default one."""
-        from .session import session_for
-
         given = _holdfast.convert_value(value, self.dtype, False)
         if not self.shape.is_compatible_with(given.shape):
             shapes = f"shape {given.shape}, expected {self.shape}"
@@ -268,3 +238,8 @@ class GraphVariable(Variable):
 
     def __reduce__(self) -> NoReturn:
         raise NotImplementedError("a graph's variable has its values in sessions: no pickle")
+
+
+def attach() -> None:
+    """Lets `tf.Variable` make these while a graph is the default."""
+    Variable._of_graphs = GraphVariable

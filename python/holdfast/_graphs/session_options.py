@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from .. import _holdfast
 from ..errors import fail, unsupported
 
 __all__ = [
@@ -112,9 +113,7 @@ class ConfigProto(_Record):
         if not isinstance(threads, int) or threads < 0:
             fail("E1103", f"`intra_op_parallelism_threads` is {threads!r}, expected 0 or more")
         if threads:
-            from ..config import _set_intra_op_parallelism_threads
-
-            _set_intra_op_parallelism_threads(threads)
+            _holdfast.set_num_threads(threads)
 
 
 class RunOptions(_Record):

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import _holdfast
-from .._names import alias
+from . import alias
 
 __all__ = ["main"]
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import _holdfast
 from .._graphs.control import graph_for, grouped, newest
-from .._names import registry
-from .._tracing.staging import is_staged
+from .._messages.diagnostics import argument_name
+from .._messages.provenance import born_label
+from .._tensors import registry
+from .._tensors.tensor import convert_to_tensor
 from ..errors import DiagnosticError
-from .diagnostics import argument_name
-from .provenance import born_label
+from .staging import is_staged
 
-__all__ = ["births", "name_of", "passed", "require"]
+__all__ = ["Assert", "births", "name_of", "passed", "require"]
 
 
 def require(op: str, condition: Any, *operands: tuple[Any, str], **arguments: Any) -> Any:
@@ -69,3 +71,17 @@ def name_of(value: Any, position: int, keyword: str) -> str:
 def births(*things: tuple[Any, str]) -> list[dict[str, Any]]:
     """The labels for where things were made."""
     return [label for thing, name in things for label in born_label(thing, name)]
+
+
+def Assert(
+    condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
+) -> Any:
+    """Stops, showing `data`, unless `condition` is true."""
+    holds = convert_to_tensor(condition)
+    return require(
+        "Assert",
+        holds if holds.dtype.name == "bool" else registry.function("cast")(holds, "bool"),
+        (condition, "condition"),
+        data=[convert_to_tensor(part) for part in data],
+        summarize=-1 if summarize is None else summarize,
+    )

@@ -8,11 +8,11 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.control import newest
-from .._names import registry
-from .._tracing.staging import is_staged, stage
+from .._tensors import registry
+from .._tensors.dtypes import string
+from .._tensors.tensor import Tensor, convert_to_tensor
 from .._variables.variable import Variable
-from .dtypes import string
-from .tensor import Tensor, convert_to_tensor
+from .staging import is_staged, stage
 
 __all__ = ["print"]
 
