@@ -92,8 +92,7 @@ const std::string& data_group(const OpDef& op) {
 
 void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,
                   std::span<const Tensor> out) {
-  if (out.size() != 1 || op.traits.stateful || op.traits.reads || !kIndices.has(out[0].dtype()))
-    return;
+  if (out.empty() || op.traits.stateful || op.traits.reads || !kIndices.has(out[0].dtype())) return;
   if (op.traits.replaceable) return;  // a run may give another value
   for (const Arg& a : attrs)          // a loop may take its time, or never end
     if (std::holds_alternative<Ref<RefCounted>>(a.value())) return;
@@ -101,7 +100,9 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
   if (op.name == "Size" && in[0].shape().elements())
     return follow_number(*in[0].shape().elements(), out[0]);
   if (op.name == "Rank" && in[0].shape().has_rank()) return follow_number(in[0].rank(), out[0]);
-  if (in.empty() || !out[0].shape().is_full() || out[0].size() > kMostKnown) return;
+  if (in.empty()) return;
+  for (const Tensor& t : out)
+    if (t.dtype() != out[0].dtype() || !t.shape().is_full() || t.size() > kMostKnown) return;
   auto index = [&](size_t i) {
     return !op.elementwise && op.inputs[std::min(i, op.inputs.size() - 1)].group != data_group(op);
   };
@@ -116,15 +117,16 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
     unknown.push_back(operand->unknown);
   }
   if (!all && !op.elementwise && !op.traits.rearranges) return;
-  Tensor known;
+  Tensors known;
   try {
-    known = run_known(op, values, attrs)[0];
+    known = run_known(op, values, attrs);
   } catch (const Error&) {
     return;  // the step will say so, if it ever runs
   }
-  if (known.size() > kMostKnown) return;
+  for (const Tensor& t : known)
+    if (t.size() > kMostKnown) return;
   if (all) {
-    symbol_of(out[0])->known = known;
+    for (size_t i = 0; i < out.size(); ++i) symbol_of(out[i])->known = known[i];
     return;
   }
   // The same op on the marks themselves tells where the unknown elements went; an elementwise
@@ -133,18 +135,21 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
   for (size_t i = 0; i < in.size(); ++i)  // an index says where to look, not what is there
     marks.push_back(index(i) ? values[i]
                              : from_bits(values[i].dtype(), values[i].shape(), unknown[i]));
-  uint64_t hidden = 0;
+  Tensors hidden;
   if (op.elementwise) {
     static const OpDef* either = find_op("Maximum");
     Tensor any = marks[0];
     for (size_t i = 1; i < marks.size(); ++i) any = run_known(*either, {any, marks[i]}, {})[0];
-    hidden = to_bits(any);
+    hidden = {any};
   } else {
-    hidden = to_bits(run_known(op, marks, attrs)[0]);
+    hidden = run_known(op, marks, attrs);
   }
-  if (hidden == all_bits(known.size())) return;
-  symbol_of(out[0])->known = known;
-  symbol_of(out[0])->unknown = hidden;
+  for (size_t i = 0; i < out.size(); ++i) {
+    uint64_t bits = to_bits(hidden[i]);
+    if (bits == all_bits(known[i].size())) continue;
+    symbol_of(out[i])->known = known[i];
+    symbol_of(out[i])->unknown = bits;
+  }
 }
 
 }  // namespace holdfast

@@ -132,8 +132,19 @@ void tensor_releasebuffer(PyObject*, Py_buffer* view) {
   delete static_cast<Shared*>(view->internal);
 }
 
+// NumPy multiplies the sizes that are not 0 and wants the product to fit, even where there is no
+// element.
+void need_numpy_shape(const Tensor& t) {
+  int64_t bytes = size_of(t.dtype());
+  for (int64_t n : t.shape())
+    if (n != 0 && __builtin_mul_overflow(bytes, n, &bytes))
+      fail(Code::E1102, cat("NumPy has no arrays of shape ", t.shape().text()),
+           "the sizes that are not 0 make a product beyond 2^63 bytes; the tensor itself is empty");
+}
+
 PyObject* to_numpy(PyObject* o) {
   Tensor t = read(o, "numpy");
+  need_numpy_shape(t);
   Object held = Object::steal(wrap(t));
   o = held.get();
   if (t.dtype() == DType::kString) {

@@ -221,6 +221,7 @@ void bind_graph(nb::module_& m) {
   nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable(),
                        nb::type_slots(concrete_slots))
       .def_prop_ro("name", [](Concrete& c) { return c.function->name(); })
+      .def_prop_ro("runs", [](Concrete& c) { return c.function->graph().scope->runs.load(); })
       .def("call",
            [](Concrete& c, const std::vector<nb::object>& inputs) {
              return run([&] {

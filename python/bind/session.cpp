@@ -117,8 +117,7 @@ void bind_node(nb::module_& m) {
           [](NodeBox& n, const std::vector<NodeBox*>& before) { n.node->after = nodes_of(before); })
       .def_prop_ro("graph",
                    [](NodeBox& n) { return run([&] { return wrap_graph(n.graph.get()); }); })
-      .def_prop_ro("scope",
-                   [](NodeBox& n) { return reinterpret_cast<uintptr_t>(n.scope.get()); })
+      .def_prop_ro("scope", [](NodeBox& n) { return reinterpret_cast<uintptr_t>(n.scope.get()); })
       .def("inputs",
            [](NodeBox& n) {
              nb::list out;
@@ -165,9 +164,8 @@ Tracer* traced_function() {
 
 void bind_traced_graph(nb::module_& m) {
   nb::class_<TracedGraph>(m, "TracedGraph")
-      .def_prop_ro(
-          "scope",
-          [](TracedGraph& g) { return reinterpret_cast<uintptr_t>(g.graph->scope.get()); })
+      .def_prop_ro("scope",
+                   [](TracedGraph& g) { return reinterpret_cast<uintptr_t>(g.graph->scope.get()); })
       .def_prop_ro("name", [](TracedGraph& g) { return g.graph->scope->name; })
       .def_prop_ro("open", [](TracedGraph& g) { return g.graph->scope->open(); })
       .def("nodes",

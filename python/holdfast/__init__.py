@@ -44,7 +44,6 @@ from ._graphs.eager import (
     control_dependencies,
     executing_eagerly,
     get_current_name_scope,
-    get_logger,
     group,
     init_scope,
     inside_function,
@@ -57,6 +56,7 @@ from ._graphs.function_graph import function_graph_of as _function_graph_of
 from ._graphs.graph import Graph
 from ._graphs.name_scope import name_scope
 from ._messages.explain import explain
+from ._messages.logger import get_logger
 from ._names import namespace as _namespace
 from ._names import signatures as _signatures
 from ._names.alias import install_as_tensorflow

@@ -93,10 +93,34 @@ def _gather(part: Any, out: list[Any]) -> None:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of `structure`, in order; `[structure]` if it is a leaf itself."""
+    """The leaves of `structure`, in order; `[structure]` if it is a leaf itself.
+
+    `expand_composites` takes apart what is made of several tensors, such as `tf.IndexedSlices`.
+    """
     out: list[Any] = []
-    _gather(structure, out)
+    _gather(_expanded(structure) if expand_composites else structure, out)
     return out
+
+
+class _Parts:
+    """Something that is made of tensors, as a structure that holds them."""
+
+    def __init__(self, whole: Any) -> None:
+        self._whole = whole
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        return type(self._whole), self._whole._tensors()
+
+    @classmethod
+    def __tf_unflatten__(cls, kind: Any, tensors: tuple[Any, ...]) -> Any:
+        return kind(*tensors)
+
+
+def _expanded(structure: Any) -> Any:
+    """`structure` with its composites as structures; put together again, they are composites."""
+    if not is_nested(structure):
+        return _Parts(structure) if hasattr(type(structure), "_tensors") else structure
+    return rebuild(structure, [_expanded(child) for child in children(structure)])
 
 
 def _packed(part: Any, leaves: Iterator[Any]) -> Any:
@@ -115,6 +139,8 @@ def pack_sequence_as(
             "leaves"
         )
     flat = list(flat_sequence)
+    shown = structure
+    structure = _expanded(structure) if expand_composites else structure
     if not is_nested(structure):
         if len(flat) != 1:
             raise ValueError(
@@ -125,7 +151,7 @@ def pack_sequence_as(
     if atoms != len(flat):
         raise ValueError(
             f"`structure` has {atoms} leaves, and `flat_sequence` has {len(flat)}: "
-            f"{structure} and {flat}"
+            f"{shown} and {flat}"
         )
     return _packed(structure, iter(flat))
 
@@ -137,7 +163,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     if not structure:
         raise ValueError("`map_structure` got a function and no structure")
     check_types = kwargs.pop("check_types", True)
-    kwargs.pop("expand_composites", False)
+    if kwargs.pop("expand_composites", False):
+        structure = tuple(map(_expanded, structure))
     if kwargs:
         raise ValueError(
             f"`map_structure` takes no {', '.join(f'`{key}`' for key in kwargs)}: only "
@@ -198,7 +225,8 @@ def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """ValueError or TypeError unless both are nested in the same way."""
-    bool(expand_composites)  # a tensor of several elements is no answer to a question
+    if bool(expand_composites):  # a tensor of several elements is no answer to a question
+        nest1, nest2 = _expanded(nest1), _expanded(nest2)
     found = _difference(nest1, nest2, bool(check_types))
     if found is not None:
         raise type(found)(

@@ -199,8 +199,15 @@ def late(rng, op, record, said, result, tell):
 def arrays(result):
     results = result if isinstance(result, tuple) else [result]
     return [
-        t.numpy() for t in results if t is not None and t.dtype not in (tf.variant, tf.resource)
+        shown_value(t)
+        for t in results
+        if t is not None and t.dtype not in (tf.variant, tf.resource)
     ]
+
+
+def shown_value(tensor):
+    # An empty tensor may have a shape that NumPy has no arrays of.
+    return tensor.numpy() if 0 not in tensor.shape else np.array(tensor.shape.as_list())
 
 
 def main():

@@ -78,3 +78,21 @@ def test_classes_take_part_by_protocol():
 
     made = nest.map_structure(lambda a: a + 1, Pair("n", [1, 2]))
     assert made.label == "n" and made.value == [2, 3]
+
+
+def test_composites_are_leaves_or_taken_apart():
+    rows = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 4]))
+    whole = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 4]), tf.constant([5, 3]))
+    both = {"a": rows, "b": (whole, 7)}
+    assert [type(x).__name__ for x in tf.nest.flatten(both)] == [*["IndexedSlices"] * 2, "int"]
+    flat = tf.nest.flatten(both, expand_composites=True)
+    assert [getattr(x, "shape", x) for x in flat] == [(2, 3), (2,), (2, 3), (2,), (2,), 7]
+    doubled = tf.nest.map_structure(lambda x: x * 2, both, expand_composites=True)
+    assert doubled["a"].indices.numpy().tolist() == [0, 8]
+    assert doubled["b"][0].dense_shape.numpy().tolist() == [10, 6]
+    again = tf.nest.pack_sequence_as(both, flat, expand_composites=True)
+    assert again["a"].dense_shape is None and again["b"][1] == 7
+    with pytest.raises(ValueError, match="nested in different ways"):
+        tf.nest.assert_same_structure(rows, whole, expand_composites=True)
+    with pytest.raises(ValueError, match="has 6 leaves"):
+        tf.nest.pack_sequence_as(both, flat[1:], expand_composites=True)

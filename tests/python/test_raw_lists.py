@@ -128,3 +128,14 @@ def test_parts_of_lists_and_their_gradients(program: Any, staged: bool) -> None:
 def test_what_does_not_fit_a_list_is_refused(call: Any) -> None:
     with pytest.raises(tf.errors.DiagnosticError, match="E11"):
         call()
+
+
+def test_what_is_added_to_a_list_is_refused_in_its_name():
+    of = tf.raw_ops.TensorListFromTensor
+    floats = of(tensor=tf.ones([2, 3]), element_shape=[3])
+    with pytest.raises(TypeError, match="TensorListAdd: element 0 is float32.3. in one list"):
+        tf.raw_ops.TensorListAdd(
+            x=floats, y=of(tensor=tf.ones([2, 3], tf.int32), element_shape=[3])
+        )
+    with pytest.raises(ValueError, match="TensorListAdd: element 0"):
+        tf.raw_ops.TensorListAdd(x=floats, y=of(tensor=tf.ones([2, 1]), element_shape=[1]))

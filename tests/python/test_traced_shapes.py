@@ -220,3 +220,36 @@ def test_an_int_argument_may_come_from_a_known_size():
 
     with pytest.raises(tf.errors.UnimplementedError, match="`axis` must be known while tracing"):
         g(X)
+
+
+def test_sizes_that_are_known_stay_known_when_they_are_taken_apart():
+    seen = []
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 6, 4])])
+    def f(x):
+        rows, columns, _ = tf.unstack(tf.shape(x))
+        head, tail = tf.split(tf.shape(x), [1, 2])
+        seen.append(tf.ones(tf.stack([rows, columns])).shape.as_list())
+        seen.append(tf.ones(tf.concat([tail, head], 0)).shape.as_list())
+        return tf.ones(tail)
+
+    assert f(tf.zeros([3, 6, 4])).shape == (6, 4)
+    assert seen == [[None, 6], [6, 4, None]]
+
+
+def test_a_signature_that_knows_more_than_the_caller_narrows_the_argument():
+    seen = []
+
+    @tf.function(input_signature=[tf.TensorSpec([1, None])])
+    def narrow(x):
+        seen.append(x.shape.as_list())
+        return x
+
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def wide(x):
+        return narrow(x)
+
+    assert wide(tf.constant([[1.0, 2.0]])).numpy().tolist() == [[1.0, 2.0]]
+    assert seen == [[1, None]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="EnsureShape"):
+        wide(tf.ones([2, 2]))

@@ -115,6 +115,7 @@ static const Op split_op =
         .doc("Equal pieces along an axis.")
         .inputs("axis: D!, value")
         .attr("num_split")
+        .rearranges()
         .infer(infer_split)
         .kernel(
             "runs",
@@ -132,6 +133,7 @@ static const Op split_v_op =
         .doc("Pieces along `axis`: so many equal ones, or of the given sizes (one may be -1).")
         .inputs("value, size_splits: Tlen!, axis: D!")
         .attr("num_split")
+        .rearranges()
         .infer(infer_split_v)
         .kernel(
             "runs",
@@ -172,6 +174,7 @@ static const Op unpack_op =
         .inputs("value")
         .attr("num")
         .attr("axis", 0)
+        .rearranges()
         .infer(infer_unpack)
         .kernel(
             "runs",

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/list/elements.h"
 #include "holdfast/ops/math.h"
@@ -179,6 +180,10 @@ Status run_add(Call& c) {
       items[i] = more[i];
       continue;
     }
+    if (items[i].dtype() != more[i].dtype() || items[i].shape() != more[i].shape())
+      return {items[i].dtype() != more[i].dtype() ? Code::E1101 : Code::E1102,
+              cat(c.op.name, ": element ", i, " is ", type_text(items[i]), " in one list and ",
+                  type_text(more[i]), " in the other")};
     Tensors out;
     Tensor both[2] = {items[i], more[i]};
     if (items[i].dtype() == DType::kVariant)

@@ -1,5 +1,6 @@
 // Further ops on lists, under TensorFlow's names: ends, pieces and parts of them.
 #include "holdfast/base/text.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/list/elements.h"
 #include "holdfast/ops/math.h"
@@ -103,6 +104,10 @@ Status scatter(Call& c, std::vector<Tensor> items, const Tensor& value, const Di
     Tensor& item = items[static_cast<size_t>(at[k])];
     Tensor one = view_of(value, row, static_cast<int64_t>(k) * bytes);
     if (adds && item) {
+      if (item.dtype() != one.dtype() || item.shape() != one.shape())
+        return {item.dtype() != one.dtype() ? Code::E1101 : Code::E1102,
+                cat(c.op.name, ": element ", at[k], " is ", type_text(item),
+                    ", and what is added to it ", type_text(one))};
       Tensor both[2] = {item, one};
       Tensors sum;
       eager()->run(add, both, {}, sum);

@@ -77,7 +77,11 @@ void infer_nd(Infer& s) {
 }
 
 Status run_nd(Call& c) {
-  static const OpDef& gather = *find_op("GatherNd");
+  // Its messages are to name the op that was called.
+  static const OpDef gather = [](OpDef op) {
+    op.name = "ResourceGatherNd";
+    return op;
+  }(*find_op("GatherNd"));
   Tensor in[2] = {variable_state(c.in())->get(), c.in(1)};
   Tensors out;
   eager()->run(gather, in, {}, out);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._graphs.eager import get_logger
+from .._messages.logger import get_logger
 
 __all__ = ["set_verbosity", "tell"]
 

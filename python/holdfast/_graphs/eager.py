@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +24,6 @@ __all__ = [
     "done",
     "executing_eagerly",
     "get_current_name_scope",
-    "get_logger",
     "group",
     "init_scope",
     "inside_function",
@@ -118,8 +116,3 @@ def no_op(name: str | None = None) -> Any:
     """Does nothing; in a graph, an operation that does nothing."""
     graph = graph_for(())
     return done([]) if graph is None else grouped(graph, (), name or "NoOp")
-
-
-def get_logger() -> logging.Logger:
-    """The logger of this package."""
-    return logging.getLogger("holdfast")

@@ -359,6 +359,11 @@ class IndexedSlices:
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values, self._indices, self._dense_shape = values, indices, dense_shape
 
+    def _tensors(self) -> tuple[Any, ...]:
+        """What it is made of, in the order in which it is made."""
+        parts = (self._values, self._indices)
+        return parts if self._dense_shape is None else (*parts, self._dense_shape)
+
     @property
     def values(self) -> Any:
         """The rows."""

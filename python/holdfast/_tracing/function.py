@@ -164,6 +164,7 @@ class Function(_holdfast.TracedBase):
         begun = time.perf_counter()
         trace = _trace.make(self, call, self._traced)
         self._history.note(call, seen, before, guard, time.perf_counter() - begun, relaxed)
+        self._history.note_runs(sum(t.concrete.runs for t in self._traces))
         self._traces = [trace, *(t for t in self._traces if not t.orphaned())]
         del self._traces[MOST_TRACES:]
         return trace

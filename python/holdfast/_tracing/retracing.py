@@ -9,12 +9,15 @@ from collections import deque
 from typing import Any
 
 from .._messages.diagnostics import mark, module_alias, warn
+from .._messages.logger import get_logger
 from ..errors import used_here
 from .signature import Call, is_type
 
 __all__ = ["History", "Miss"]
 
 _IN_A_ROW = 3  # new traces at one call site before it is worth a warning
+_WITHOUT_REST = 5  # calls, one after the other, of which each was traced: worth a line in the log
+_MOST_LOGGED = 2  # such lines of one function
 _MOST_SHOWN = 128  # traces that a report tells of, the last ones
 
 
@@ -70,6 +73,8 @@ class History:
         self._milliseconds = 0.0
         self._site: Any = None
         self._in_a_row = 0
+        self._runs: deque[int] = deque(maxlen=_WITHOUT_REST)  # calls before each of the last traces
+        self._logged = 0
 
     def relax(self, call: Call, before: list[Any]) -> tuple[str, ...]:
         """Counts dimensions that are not as they were; those that keep changing are let go."""
@@ -117,6 +122,24 @@ class History:
         self._site = site
         if self._in_a_row >= _IN_A_ROW and miss.kind != "first":
             self._warn(miss, call)
+
+    def note_runs(self, runs: int) -> None:
+        """Tells the log of a function that each of the last calls traced anew.
+
+        `runs` counts the calls before this one. Unlike the warning, which is about one call site
+        and is shown once, this goes to whoever listens to `tf.get_logger()`.
+        """
+        self._runs.append(runs)
+        often = len(self._runs) == _WITHOUT_REST and runs - self._runs[0] < _WITHOUT_REST
+        if not often or self._logged == _MOST_LOGGED:
+            return
+        self._logged += 1
+        last = self.misses[-1]
+        get_logger().warning(
+            "each of the last %d calls of `%s` traced it: `%s` was %s, now %s. Tracing is "
+            "expensive; `%s.trace_report()` tells what changed each time, and what it cost.",
+            *(_WITHOUT_REST, self._name, last.leaf, last.was, last.now, self._name),
+        )
 
     def _explain(
         self,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast, nest
+from .._names import registry
 from .._tensors.dtypes import DType
 from .._tensors.plain import is_nan
 from .._tensors.shape import TensorSpec
@@ -292,7 +293,7 @@ class Signature:
         given = isinstance(value, (Tensor, TensorSpec))
         tensor = value if given else _holdfast.convert(value, spec.dtype)
         if tensor.dtype == spec.dtype and spec.shape.is_compatible_with(tensor.shape):
-            return tensor
+            return _narrowed(tensor, spec)
         name = self._names[position] if position < len(self._names) else str(position)
         fail(
             "E1104",
@@ -301,6 +302,17 @@ class Signature:
             "the input signature says which dtypes and shapes are taken",
             op=self.name,
         )
+
+
+def _narrowed(tensor: Any, spec: TensorSpec) -> Any:
+    """An argument inside a trace, of which a signature knows more than the trace does."""
+    if not isinstance(tensor, Tensor) or not is_symbol(tensor):
+        return tensor
+    known = tensor.shape.merge_with(spec.shape)
+    narrower = known.rank is not None and known.as_list() != (
+        None if tensor.shape.rank is None else tensor.shape.as_list()
+    )
+    return registry.function("ensure_shape")(tensor, known) if narrower else tensor
 
 
 def is_plain(leaf: Any) -> bool:
