@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast, nest
-from .._names import registry
+from .._tensors import registry
 from .._tensors.dtypes import DType
 from .._tensors.plain import is_nan
 from .._tensors.shape import TensorSpec
