@@ -7,89 +7,56 @@ from __future__ import annotations
 
 import collections
 import functools
-from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
+from collections.abc import Callable, Mapping, MappingView, Sequence
 from typing import Any
 
+from . import _holdfast
+
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
-
-
-def _is_attrs(value: Any) -> bool:
-    return hasattr(type(value), "__attrs_attrs__")
-
-
-def _is_custom(value: Any) -> bool:
-    """Whether a class takes part through `__tf_flatten__` and `__tf_unflatten__`."""
-    return hasattr(type(value), "__tf_flatten__") and hasattr(type(value), "__tf_unflatten__")
 
 
 def _is_namedtuple(value: Any) -> bool:
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
 
+# As C numbers them: how a class takes part in structures.
+_LEAF, _SEQUENCE, _MAPPING, _FIELDS, _CUSTOM = range(5)
+
+
 @functools.lru_cache(maxsize=512)
-def _nests(kind: Any) -> bool:
-    if issubclass(kind, (list, tuple, dict)):
-        return True
+def _nesting(kind: Any) -> int:
     if issubclass(kind, (str, bytes, bytearray)):
-        return False
-    if issubclass(kind, (Mapping, Sequence, MappingView)) or hasattr(kind, "__attrs_attrs__"):
-        return True
-    return hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")
+        return _LEAF
+    if issubclass(kind, Mapping):
+        return _MAPPING
+    if hasattr(kind, "__attrs_attrs__"):
+        return _FIELDS
+    if hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__"):
+        return _CUSTOM
+    return _SEQUENCE if issubclass(kind, (Sequence, MappingView)) else _LEAF
+
+
+_holdfast.set_nesting_rules(_nesting, (MappingView, range), collections.defaultdict)
+
+
+def is_nested_type(kind: Any) -> bool:
+    """Whether objects of a class hold others: they are no leaves."""
+    return _nesting(kind) != _LEAF
 
 
 def is_nested(seq: Any) -> bool:
     """Whether `seq` is a structure that holds others: not a leaf."""
-    return _nests(type(seq))  # type: ignore[arg-type]
+    return is_nested_type(type(seq))
 
 
-def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
-    try:
-        return sorted(mapping)
-    except TypeError:
-        raise TypeError("the keys of this dict have no order, which flattening needs") from None
-
-
-def children(structure: Any) -> Iterator[Any]:
+def children(structure: Any) -> list[Any]:
     """What `structure` holds, in the order of flattening."""
-    if isinstance(structure, Mapping):
-        for key in _sorted_keys(structure):
-            yield structure[key]
-    elif _is_attrs(structure):
-        for field in type(structure).__attrs_attrs__:
-            yield getattr(structure, field.name)
-    elif _is_custom(structure):
-        yield from structure.__tf_flatten__()[1]
-    else:
-        yield from structure
+    return list(_holdfast.nest_children(structure))
 
 
 def rebuild(structure: Any, children: list[Any]) -> Any:
     """A structure of the same type with other children, given in the order of flattening."""
-    kind = type(structure)
-    if isinstance(structure, Mapping):
-        values = dict(zip(_sorted_keys(structure), children, strict=True))
-        pairs = [(key, values[key]) for key in structure]  # the order it was filled in
-        if isinstance(structure, collections.defaultdict):
-            return kind(structure.default_factory, pairs)
-        return kind(pairs)
-    if _is_namedtuple(structure):
-        return kind(*children)
-    if _is_attrs(structure):
-        return kind(*children)
-    if _is_custom(structure):
-        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(children))
-    if isinstance(structure, (MappingView, range)):
-        return children
-    return kind(children)
-
-
-# No closures that call themselves: such cycles would keep the leaves until the next collection.
-def _gather(part: Any, out: list[Any]) -> None:
-    if is_nested(part):
-        for child in children(part):
-            _gather(child, out)
-    else:
-        out.append(part)
+    return _holdfast.nest_rebuild(structure, children)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -97,9 +64,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
     `expand_composites` takes apart what is made of several tensors, such as `tf.IndexedSlices`.
     """
-    out: list[Any] = []
-    _gather(_expanded(structure) if expand_composites else structure, out)
-    return out
+    return list(_holdfast.nest_flatten(_expanded(structure) if expand_composites else structure))
 
 
 class _Parts:
@@ -121,12 +86,6 @@ def _expanded(structure: Any) -> Any:
     if not is_nested(structure):
         return _Parts(structure) if hasattr(type(structure), "_tensors") else structure
     return rebuild(structure, [_expanded(child) for child in children(structure)])
-
-
-def _packed(part: Any, leaves: Iterator[Any]) -> Any:
-    if not is_nested(part):
-        return next(leaves)
-    return rebuild(part, [_packed(child, leaves) for child in children(part)])
 
 
 def pack_sequence_as(
@@ -153,7 +112,7 @@ def pack_sequence_as(
             f"`structure` has {atoms} leaves, and `flat_sequence` has {len(flat)}: "
             f"{shown} and {flat}"
         )
-    return _packed(structure, iter(flat))
+    return _holdfast.nest_pack(structure, flat)
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
@@ -209,7 +168,7 @@ def _difference(a: Any, b: Any, check_types: bool) -> Exception | None:
         return TypeError(f"{_shown(a)} and {_shown(b)} are of two types")
     if check_types and isinstance(a, Mapping) and set(a) != set(b):
         return ValueError(f"the keys of one are {list(a)}, of the other {list(b)}")
-    mine, theirs = list(children(a)), list(children(b))
+    mine, theirs = children(a), children(b)
     if len(mine) != len(theirs):
         return ValueError(
             f"{_shown(a)} holds {len(mine)} parts, and {_shown(b)} holds {len(theirs)}"

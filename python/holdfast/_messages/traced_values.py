@@ -8,11 +8,6 @@ from .. import _holdfast, nest
 
 __all__ = ["function_of", "note", "note_tensor"]
 
-# By the tensor's number, which no other ever has. Only messages ask, and of tensors of late: a
-# weak reference to each would cost more than the store.
-_known: dict[int, str] = {}
-_MOST = 4096
-
 
 def note(value: Any, function: str) -> None:
     """Remembers that the tensors in `value` were computed inside `function`."""
@@ -23,12 +18,9 @@ def note(value: Any, function: str) -> None:
 
 def note_tensor(tensor: Any, function: str) -> None:
     """The same for one tensor."""
-    _known[tensor._id] = function
-    if len(_known) > _MOST:
-        for oldest in list(_known)[: _MOST // 2]:
-            _known.pop(oldest, None)
+    _holdfast.note_inside(tensor, function)
 
 
 def function_of(tensor: Any) -> str:
     """The function that a tensor was handed out of; "" if none."""
-    return _known.get(getattr(tensor, "_id", -1), "")
+    return str(_holdfast.function_inside(tensor))

@@ -24,6 +24,8 @@ def same_value(was: Any, now: Any) -> bool:
         return False
     if isinstance(was, tuple):
         return len(was) == len(now) and all(map(same_value, was, now))
+    if isinstance(was, (float, complex)):  # zeros have a sign, and one NaN is like another
+        return repr(was) == repr(now) or (is_nan(was) and is_nan(now))
     return bool(was == now or (is_nan(was) and is_nan(now)))
 
 

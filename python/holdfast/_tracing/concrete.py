@@ -6,9 +6,10 @@ import inspect
 import weakref
 from typing import Any
 
-from .. import nest
+from .. import _holdfast, nest
 from .._graphs.function_graph import function_graph
 from .interface import Interface
+from .records import record
 from .trace import Trace
 
 __all__ = ["ConcreteFunction", "concrete"]
@@ -29,13 +30,15 @@ def concrete(trace: Trace, labels: list[str | None] | None = None) -> ConcreteFu
     return known
 
 
-class ConcreteFunction:
+@_holdfast.call_by_vector
+class ConcreteFunction(_holdfast.ConcreteBase):
     """One trace of a function: a graph with fixed kinds of arguments."""
 
     def __init__(self, trace: Trace, labels: list[str | None]) -> None:
         self._trace = trace
         self._interface = Interface(trace, labels)
         self._graph = function_graph(trace.concrete, self._interface)
+        self._offered = False
 
     @property
     def name(self) -> str:
@@ -124,9 +127,23 @@ class ConcreteFunction:
         """Tensors that it uses and that are not arguments."""
         return list(self._trace.captured)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    # The base's call runs the trace without Python; what it does not know comes here.
+    def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
         call = self._interface.bind(args, kwargs)
-        return self._trace.run(call)
+        if _holdfast.is_tracing() or call.symbolic:
+            return self._trace.run(call)
+        run = self._trace.run_first if self._trace.begins() else self._trace.run
+        result = run(call)
+        if not self._offered:
+            self._offered = True
+            self._offer()
+        return result
+
+    def _offer(self) -> None:
+        """Lets the base call the trace by itself, if it can."""
+        fast = None if self._trace.stores_in_arguments() else record(self._trace)
+        if fast is not None:
+            self._set_fast(fast, self._trace.argument_names())
 
     def signature_text(self, verbose: bool) -> str:
         """`f(x, y=2)`, and if `verbose` what each argument and the result is."""

@@ -20,6 +20,7 @@ from .concrete import ConcreteFunction, concrete
 from .converter import converter
 from .inline import inline
 from .methods import bound
+from .records import record
 from .retracing import History, remade
 from .signature import Signature
 from .trace import Trace
@@ -50,6 +51,7 @@ def functions_run_eagerly() -> bool:
     return _eagerly
 
 
+@_holdfast.call_by_vector
 class Function(_holdfast.TracedBase):
     """A Python function that runs as a graph. Made by `tf.function`."""
 
@@ -70,6 +72,7 @@ class Function(_holdfast.TracedBase):
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
         self._signature = Signature(python_function, input_signature, self._name)
+        self._set_parameters(*self._signature.parameters())
         self._traces: list[Trace] = []  # the one used last comes first
         self._traced = 0
         self._lock = threading.RLock()
@@ -92,9 +95,8 @@ class Function(_holdfast.TracedBase):
         """The specifications of the arguments, None if none were given."""
         return self._signature.specs
 
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
-        if instance is None:
-            return self
+    # The base's `__get__` knows what was bound before; what it does not know comes here.
+    def _bound_to(self, instance: Any, owner: type[Any] | None) -> Any:
         return bound(
             self, instance, lambda: self._like(self._python_function.__get__(instance, owner))
         )
@@ -130,28 +132,29 @@ class Function(_holdfast.TracedBase):
         if _holdfast.is_tracing() or call.symbolic:
             return inline(self, call)
         with self._lock:
-            trace = self._find(call)
-            new = self._make(call) if trace is None else None
-        if trace is not None:
+            trace = self._find(call) or self._make(call)
+        if not trace.begins():
             return trace.run(call)
-        assert new is not None
-        result = new.run_first(call)  # other calls need not wait for it
-        self._offer(new)
+        result = trace.run_first(call)  # other calls need not wait for it
+        self._offer(trace)
         return result
 
     def _find(self, call: Any) -> Trace | None:
-        for i, trace in enumerate(self._traces):
+        uses = self._uses()  # the base's own calls
+        for trace in self._traces:
+            trace.used = max(trace.used, uses.get(trace.number, 0))
+        self._traces.sort(key=lambda trace: -trace.used)
+        for trace in self._traces:
             if trace.fits(call):
-                if i:
-                    self._traces.insert(0, self._traces.pop(i))
+                trace.used = self._tick()
                 return trace
         return None
 
     def _offer(self, trace: Trace) -> None:
         """Lets the base call a trace by itself, if it can."""
-        fast = trace.fast_form() if self._signature.positional else None
+        fast = record(trace)
         if fast is not None:
-            self._add_fast(*fast)
+            self._add_fast(fast)
 
     def _make(self, call: Any) -> Trace:
         before = [t.key for t in self._traces]
@@ -163,6 +166,7 @@ class Function(_holdfast.TracedBase):
         self._traced += 1
         begun = time.perf_counter()
         trace = _trace.make(self, call, self._traced)
+        trace.used = self._tick()
         self._history.note(call, seen, before, guard, time.perf_counter() - begun, relaxed)
         self._history.note_runs(sum(t.concrete.runs for t in self._traces))
         self._traces = [trace, *(t for t in self._traces if not t.orphaned())]

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Container
 from typing import Any, Self
 
+from .. import _holdfast
 from .locations import ItemLocation, Location, Object, holds_symbol, raw_method
 
 __all__ = [
@@ -181,10 +182,12 @@ class Journal:
 
     def __enter__(self) -> Self:
         _open.journals.append(self)
+        _holdfast.note_journal(1)
         return self
 
     def __exit__(self, *_: object) -> None:
         _open.journals.remove(self)
+        _holdfast.note_journal(-1)
         if _open.journals:
             _open.journals[-1].adopt(self)
 

@@ -7,7 +7,6 @@ dict, which it does not, is reached through the place it was read from, if that 
 from __future__ import annotations
 
 import functools
-import gc
 import threading
 import types
 import weakref
@@ -86,14 +85,6 @@ class Location:
         """The place in words, such as "global `K`"."""
         raise NotImplementedError
 
-    def as_tuple(self) -> tuple[str, Any, Any] | None:
-        """(kind, holder, key) for reading it without Python; None where that can't do.
-
-        kind: "dict", "cell", "attr", whose holder is a weak reference to the object, or "held",
-        whose holder is the object.
-        """
-        return None
-
 
 class GlobalLocation(Location):
     """A name of a module."""
@@ -118,9 +109,6 @@ class GlobalLocation(Location):
 
     def describe(self) -> str:
         return f"global `{self.name}`"
-
-    def as_tuple(self) -> tuple[str, Any, Any] | None:
-        return "dict", self.space, self.name
 
 
 class CellLocation(Location):
@@ -152,9 +140,6 @@ class CellLocation(Location):
 
     def describe(self) -> str:
         return f"enclosing name `{self.name}`"
-
-    def as_tuple(self) -> tuple[str, Any, Any] | None:
-        return "cell", self.cell, None
 
 
 class AttributeLocation(Location):
@@ -196,15 +181,6 @@ class AttributeLocation(Location):
 
     def describe(self) -> str:
         return f"attribute `{self.name}` of `{self.owner}`"
-
-    def as_tuple(self) -> tuple[str, Any, Any] | None:
-        holder = self._holder()
-        if not isinstance(getattr(holder, "__dict__", None), dict) or _slot(holder, self.name):
-            return None
-        try:
-            return "attr", weakref.ref(holder), self.name
-        except TypeError:  # the class allows none, so the place holds it itself
-            return "held", holder, self.name
 
 
 class RawLocation(AttributeLocation):
@@ -277,13 +253,6 @@ class ClassLocation(Location):
     def describe(self) -> str:
         return f"attribute `{self.name}` of class `{self.owner}`"
 
-    def as_tuple(self) -> tuple[str, Any, Any] | None:
-        holder = self._holder()
-        if holder is MISSING:
-            return None
-        (space,) = gc.get_referents(holder.__dict__)  # the dict behind the read-only view
-        return "dict", space, self.name
-
 
 class ItemLocation(Location):
     """An item of a list, tuple or dict. `within` is where the container was read, if known."""
@@ -314,10 +283,6 @@ class ItemLocation(Location):
     def describe(self) -> str:
         inside = self.within.describe() if self.within is not None else "a container"
         return f"item {self.item!r} of {inside}"
-
-    def as_tuple(self) -> tuple[str, Any, Any] | None:
-        holder = self._holder()
-        return ("dict", holder, self.item) if type(holder) is dict else None
 
 
 class FieldLocation(Location):

@@ -10,6 +10,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from .. import _holdfast
+
 __all__ = ["bound"]
 
 _KEY = "_holdfast_functions"
@@ -32,6 +34,9 @@ class _Functions:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Functions, ()
+
+
+_holdfast.set_method_records(_KEY, _Functions)  # C finds there what was made
 
 
 def _functions_of(instance: Any) -> _Functions | None:

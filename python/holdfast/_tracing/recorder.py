@@ -65,7 +65,6 @@ __all__ = [
     "recording",
 ]
 
-_EXACT = (int, bool, str, bytes, type(None))  # equal ones of the same type are the same
 _MUTABLE = (list, dict, set, deque)
 _MOST_COMPARED = 1 << 20  # bytes of an array that a guard keeps and compares
 _SAMPLED = 1 << 12  # elements that are compared of a larger one
@@ -108,17 +107,6 @@ class Guard:
         if how == "array":
             return isinstance(value, np.ndarray) and _same_array(self._was, value)
         return bool(_aspect(how, value) == self._was)
-
-    def as_tuple(self) -> tuple[Any, Any, bool] | None:
-        """(place, expected, by identity) for a comparison without Python; None where that can't do.
-
-        A tuple or float is compared by identity there: equal ones may differ, `1.0` from `1` inside
-        a tuple. Where that fails, `holds` still tells.
-        """
-        where = self.location.as_tuple()
-        if where is None or self.how not in ("identity", "value") or self.was is MISSING:
-            return None
-        return where, self.was, self.how == "identity" or type(self.was) not in _EXACT
 
     def is_partial(self) -> bool:
         """Whether it may miss a change: an array that is too large to be compared as a whole."""
@@ -190,11 +178,6 @@ class Guards:
             if not guard.holds():
                 return guard
         return None
-
-    def as_tuples(self) -> list[tuple[Any, Any, bool]] | None:
-        """All guards for comparisons without Python; None if one of them can't do without."""
-        found = [guard.as_tuple() for guard in self.all]
-        return None if None in found else found  # type: ignore[return-value]
 
     def __len__(self) -> int:
         return len(self.all)

@@ -48,6 +48,8 @@ def _entry_text(entry: Any) -> str:
         return f"{entry[0].name}[{sizes}]"
     if entry[0] in ("object", "variable"):
         return f"{type(entry[1].get()).__name__} object"
+    if len(entry) > 1 and entry[0] in (float, complex):
+        return str(entry[1])
     return repr(entry[1]) if len(entry) > 1 else str(entry[0])
 
 

@@ -69,7 +69,7 @@ class Call:
                 self._flatten(part, key)
         elif isinstance(value, _VALUES):
             # 0 and False, 1 and 1.0 are equal, and mean different things to a trace.
-            key.append((kind, "nan" if is_nan(value) else value))
+            key.append((kind, _told_apart(value)))
             self.leaves.append(value)
         elif isinstance(value, concurrent.futures.Future):
             self.awaited = True
@@ -94,7 +94,12 @@ class Call:
             self.leaves.append(value)
         elif nest.is_nested(value):
             parts = list(nest.children(value))
-            key.append((kind, tuple(sorted(value)) if isinstance(value, Mapping) else len(parts)))
+            if isinstance(value, Mapping):
+                key.append((kind, tuple(sorted(value))))
+            elif hasattr(kind, "__tf_flatten__"):
+                key.append((kind, len(parts), value.__tf_flatten__()[0]))
+            else:
+                key.append((kind, len(parts)))
             for part in parts:
                 self._flatten(part, key)
         else:
@@ -112,6 +117,14 @@ class Call:
         """What the user calls the part of the arguments that an entry of the key is about."""
         found = _paths((self.args, self.kwargs), self.names)
         return found[index] if index < len(found) else "arguments"
+
+
+def _told_apart(value: Any) -> Any:
+    """A plain value as part of a key: zeros have a sign, and one NaN is like another."""
+    if is_nan(value):
+        return "nan"
+    signed = type(value) is complex or (type(value) is float and not value)
+    return repr(value) if signed else value
 
 
 def _paths(structure: tuple[tuple[Any, ...], dict[str, Any]], names: list[str]) -> list[str]:
@@ -181,19 +194,40 @@ class Signature:
             self._parameters = inspect.signature(function)
         except (TypeError, ValueError):
             self._parameters = None
-        self._plain = self._parameters is not None and all(
-            p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty
-            for p in self._parameters.parameters.values()
-        )
-        self._count = len(self._parameters.parameters) if self._parameters else -1
-        # Whether positional arguments alone say everything.
-        self.positional = self._plain and (given is None or len(self.specs or ()) == self._count)
         known = list(self._parameters.parameters.values()) if self._parameters else []
         self._names = [p.name for p in known]
         self._any_number = next((p.name for p in known if p.kind is p.VAR_POSITIONAL), None)
         self._named = self._names.index(self._any_number) if self._any_number else len(known)
         self._check_specs()
         self._unsaid = self._left_out()
+
+    def parameters(self) -> tuple[Any, ...]:
+        """The same for C: names, how many of them are only positional, keywords, defaults."""
+        empty = inspect.Parameter.empty
+        if self._parameters is None:
+            return (), 0, (), (), empty, True, True
+        all_of = [p for p in self._parameters.parameters.values()]
+        by_kind = {
+            kind: [p for p in all_of if p.kind is kind]
+            for kind in (
+                inspect.Parameter.POSITIONAL_ONLY,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                inspect.Parameter.VAR_POSITIONAL,
+                inspect.Parameter.KEYWORD_ONLY,
+                inspect.Parameter.VAR_KEYWORD,
+            )
+        }
+        nameless, named, any_positional, keywords, any_keyword = by_kind.values()
+        positional = nameless + named
+        return (
+            tuple(p.name for p in positional),
+            len(nameless),
+            tuple(p.name for p in keywords),
+            tuple(p.default for p in positional + keywords),
+            empty,
+            bool(any_positional),
+            bool(any_keyword),
+        )
 
     def _check_specs(self) -> None:
         for leaf in nest.flatten(self.specs or ()):
@@ -246,9 +280,7 @@ class Signature:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The call, with defaults filled in and keywords where they belong."""
-        if self._plain and not kwargs and len(args) == self._count:
-            bound_args, bound_kwargs = args, {}
-        elif self._parameters is None:
+        if self._parameters is None:
             bound_args, bound_kwargs = args, kwargs
         else:
             bound = self._parameters.bind(*args, **kwargs)

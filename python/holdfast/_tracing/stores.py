@@ -17,7 +17,16 @@ from typing import Any
 from .. import nest
 from .._tensors.plain import is_plain
 from .journal import Change, Growth, Journal, Set, mutate, put, refill
-from .locations import MISSING, ArgumentLocation, ItemLocation, Location, leaves, raw_method
+from .locations import (
+    MISSING,
+    ArgumentLocation,
+    ItemLocation,
+    Location,
+    item_of,
+    leaves,
+    raw_method,
+    weakly,
+)
 from .made_objects import ObjectTemplate, ObjectTemplates
 from .slots import Slot
 
@@ -60,6 +69,25 @@ def _filled(tensors: list[Any], value: Any) -> Any:
     return value.fill(change) if type(value) is ObjectTemplate else _rebuilt(value, change)
 
 
+def _template(value: Any, shape: list[Any]) -> tuple[Any, ...] | None:
+    """The same for C: ("slot", output), ("constant", value), or ("nested", value, parts)."""
+    if type(value) is Slot:
+        found = shape[value.index]
+        return ("slot", found.index) if type(found) is Slot else None
+    if type(value) is ObjectTemplate:
+        return None
+    if not nest.is_nested(value) or isinstance(value, range):
+        return "constant", value
+    try:
+        parts = [_template(part, shape) for part in nest.children(value)]
+    except TypeError:  # keys without an order
+        return None
+    if None in parts:
+        return None
+    same = all(part is not None and part[0] == "constant" for part in parts)
+    return ("constant", value) if same else ("nested", value, parts)
+
+
 def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
     """A copy of what holds symbols or slots, with its parts changed; anything else itself."""
     if isinstance(value, dict):
@@ -93,8 +121,8 @@ class Store:
         self.location: Location = change.location if isinstance(change, Set) else change.container
         self.method = "" if isinstance(change, Set) else change.method
         self._keywords = {} if isinstance(change, Set) else change.keywords
-        # Of a container that grew: a key in it, and the path to its new item in the value.
-        self._spots: list[tuple[Any, tuple[int, ...]]] | None = None
+        # Of a container that grew: a key in it, the path to its new item in the value, the item.
+        self._spots: list[tuple[Any, tuple[int, ...], Any]] | None = None
         stays = isinstance(change, Growth) and change.touches()[-1] not in anew
         if stays and change.condition is None and change.inside is not None:
             assert isinstance(change, Growth)
@@ -120,6 +148,15 @@ class Store:
         if raw_method(holder, self.method) is not None:
             mutate(holder, self.location, self.method, value, self._keywords)
 
+    def template(self, shape: list[Any]) -> tuple[Any, ...] | None:
+        """What is stored, as C fills it with outputs of a call; None where Python has to."""
+        return None if self._slotted is MISSING else _template(self._slotted, shape)
+
+    def appended(self, value: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The part of its template that is appended to a list; None where it does another thing."""
+        one = self.method == "append" and not self._keywords
+        return value[2][0] if one and value[0] == "nested" and len(value[2]) == 1 else None
+
     def place_of_one(self, shape: list[Any]) -> tuple[Location, int] | None:
         """Where it puts one of the outputs as it is, and which; None where there is more to it."""
         if self.method or type(self._slotted) is not Slot:
@@ -132,13 +169,17 @@ class Store:
         if self._spots is None or self.on_argument:  # the code changed a copy of an argument
             self.perform(tensors)
             return
-        holder, value = self.location.holder(), _filled(tensors, self._slotted)
-        for key, path in self._spots:
+        holder = self.location.holder()
+        spots, self._spots = self._spots, None
+        if any(item_of(holder, key) is not left() for key, _, left in spots):
+            self.perform(tensors)  # the program took away what the trace left
+            return
+        value = _filled(tensors, self._slotted)
+        for key, path, _ in spots:
             item = value
             for step in path:
                 item = item[step]
-            if isinstance(holder, dict) or (holder is not MISSING and key < len(holder)):
-                holder[key] = item
+            holder[key] = item
 
     def describe(self) -> str:
         """The place in words."""
@@ -159,7 +200,7 @@ def _items(arguments: tuple[Any, ...]) -> Iterator[tuple[tuple[int, ...], Any]]:
 
 def _spots(
     change: Growth, taken: set[tuple[int, Any]], slotted: _Slotted
-) -> Iterator[tuple[Any, tuple[int, ...]]]:
+) -> Iterator[tuple[Any, tuple[int, ...], Any]]:
     """Where in its container a change left tensors; one that is there twice was put there twice."""
     container = change.container.read()
     if isinstance(container, (set, frozenset)) or container is MISSING:
@@ -172,7 +213,7 @@ def _spots(
         for key in held.get(id(item), ()) if slotted.holds(item) else ():
             if (id(container), key) not in taken:
                 taken.add((id(container), key))
-                yield key, path
+                yield key, path, weakly(item)
                 break
 
 

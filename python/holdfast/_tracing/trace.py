@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -42,10 +43,14 @@ class Trace:
 
     def __init__(self, name: str, call: Call, number: int) -> None:
         self.name, self.number = name, number
+        self.used = 0  # when it was found last
         self.key, self.types = call.key, list(call.types)
         self.names = call.names
         self.arguments = nest.map_structure(_without_tensor, call.args)
-        self.keywords = nest.map_structure(_without_tensor, call.kwargs)
+        self.keywords = {
+            name: nest.map_structure(_without_tensor, call.kwargs[name])
+            for name in sorted(call.kwargs)
+        }
         self.concrete: Any = None
         self.leaked: list[Any] = []
         self.guards: Any = None
@@ -57,6 +62,7 @@ class Trace:
         self.makes = False  # whether calls leave behind objects of their own
         self.face: Any = None  # a weak reference to its ConcreteFunction
         self.returned: list[Any] = []  # variables, until it is known that none was made here
+        self._ran = threading.Lock()  # taken for good by the first call
 
     def fits(self, call: Call) -> bool:
         """Whether a call may run this trace: same kinds of arguments, all it read as it was."""
@@ -89,6 +95,10 @@ class Trace:
                 captured[i] = location.read()
         return [*call.tensors, *captured]
 
+    def begins(self) -> bool:
+        """Whether a call is the first to run this; true once."""
+        return self._ran.acquire(blocking=False)
+
     def run(self, call: Call) -> Any:
         """Runs the graph, performs the stores, gives what the Python code would have returned."""
         outputs = self.concrete.call(self._inputs(call))
@@ -96,7 +106,7 @@ class Trace:
             return self.finish(outputs)
 
     def run_first(self, call: Call) -> Any:
-        """The same for the call that was traced: what left the trace gets its values."""
+        """The same for the first call: what left the trace gets its values."""
         leaked, self.leaked = self.leaked, []
         outputs = self.concrete.first_call(self._inputs(call), leaked)
         with called_with(call.args, call.kwargs), one_call():
@@ -107,34 +117,11 @@ class Trace:
                     traced_values.note(value, self.name)
             return filled(self.result, outputs)
 
-    def fast_form(self) -> tuple[Any, ...] | None:
-        """What the C call needs to run this without Python but its stores; None where it can't."""
-        tokens = _tokens(self.key[1:-1], self.types)  # without the pair around arguments, keywords
-        guards = [] if self.guards is None else self.guards.as_tuples()
-        late = [(i, location.as_tuple()) for i, location in self.late]
-        if tokens is None or guards is None or any(location is None for _, location in late):
-            return None
-        if any(store.on_argument for store, _, _ in self.stores):
-            return None
-        result = self.result
-        form, slots = "finished", []
-        if self.stores or self.makes:
-            pass
-        elif type(result) is Slot:
-            form, slots = "one", [result.index]
-        elif result is None:
-            form = "nothing"
-        elif type(result) in (tuple, list) and all(type(x) is Slot for x in result):
-            form, slots = type(result).__name__, [x.index for x in result]
-        finish = self.finish if form == "finished" else None
-        return self.concrete, tokens, self.captured, late, guards, form, slots, finish
-
     @functools.cached_property
     def finish(self) -> Callable[[list[Any]], Any]:
         """Performs the stores of a call but the first, and makes its result, out of its outputs."""
         performs = [
-            (condition, _performer(store, shape, self.name))
-            for store, shape, condition in self.stores
+            (condition, self.performer(store, shape)) for store, shape, condition in self.stores
         ]
         result = self.result
         make = (
@@ -155,15 +142,22 @@ class Trace:
 
         return finish_as_one if self.makes else finish
 
+    def performer(self, store: Store | Kept, shape: Any) -> Callable[[list[Any]], None]:
+        """What performs a store given all outputs of a call, of which `shape` takes its own."""
+        one = store.place_of_one(shape) if isinstance(store, Store) else None
+        return (
+            functools.partial(_perform, store, shape, self.name)
+            if one is None
+            else functools.partial(_put_tensor, *one, self.name)
+        )
 
-def _performer(store: Store | Kept, shape: Any, function: str) -> Callable[[list[Any]], None]:
-    """What performs a store given all outputs of a call, of which `shape` takes its own."""
-    one = store.place_of_one(shape) if isinstance(store, Store) else None
-    return (
-        functools.partial(_perform, store, shape, function)
-        if one is None
-        else functools.partial(_put_tensor, *one, function)
-    )
+    def argument_names(self) -> list[str]:
+        """By which names a concrete function takes its arguments, in order."""
+        return [*self.names[: len(self.arguments)], *self.keywords]
+
+    def stores_in_arguments(self) -> bool:
+        """Whether calls change containers that the caller gave."""
+        return any(store.on_argument for store, _, _ in self.stores)
 
 
 def _perform(store: Store | Kept, shape: Any, function: str, outputs: list[Any]) -> None:
@@ -179,24 +173,6 @@ def _put_tensor(location: Location, index: int, function: str, outputs: list[Any
     elif location.holder() is not MISSING:
         put(location, tensor)
     traced_values.note_tensor(tensor, function)
-
-
-def _tokens(
-    key: tuple[Any, ...], types: list[tuple[Any, Any]]
-) -> list[tuple[str, Any, Any]] | None:
-    """A key as the C call reads it: tensors, lists, tuples, plain values; None if there is more."""
-    left = iter(types)
-    out: list[tuple[str, Any, Any]] = []
-    for entry in key:
-        if is_type(entry) or entry == ("tensor",):
-            out.append(("tensor", *next(left)))
-        elif entry[0] in (list, tuple):
-            out.append((entry[0].__name__, entry[1], None))
-        elif entry[0] in (int, float, bool, str, type(None)) and entry[1] != "nan":
-            out.append(("value", entry[1], None))
-        else:
-            return None
-    return out
 
 
 class _Tensor:
@@ -405,7 +381,10 @@ def _symbolic(
     args = tuple(
         arguments.convert(a, next(names, "argument"), (0, i)) for i, a in enumerate(call.args)
     )
-    return args, {key: arguments.convert(a, key, (1, key)) for key, a in call.kwargs.items()}
+    # Their tensors come in the order of flattening, whatever order the call was written in.
+    keys = sorted(call.kwargs)
+    kwargs = {key: arguments.convert(call.kwargs[key], key, (1, key)) for key in keys}
+    return args, {key: kwargs[key] for key in call.kwargs}
 
 
 def _without_tensor(leaf: Any) -> Any:
