@@ -41,6 +41,24 @@ Object texts(const std::vector<std::string>& list) {
   return out;
 }
 
+// What the user calls the function, as typed; "" if that is not known.
+std::string called_as() {
+  std::string out;
+  if (!hooks().called) return out;
+  Object name = Object::steal(PyObject_CallNoArgs(hooks().called.get()));
+  if (PyUnicode_Check(name.get())) out = PyUnicode_AsUTF8(name.get());
+  return out;
+}
+
+// What a call that does not fit is told.
+[[noreturn]] void refuse(const FunctionDef& def, const std::string& what) {
+  std::string names;
+  for (auto& p : def.params) names += cat("`", p.name, "`, ");
+  std::string typed = called_as();
+  type_error(cat("`", typed.empty() ? def.name : typed, "` ", what),
+             cat("its parameters are ", names, "and `name`"));
+}
+
 // Puts positional and keyword arguments in their places. Gives back `name`, which every function
 // takes: it names the op in a graph; an eager call has none to name.
 PyObject* place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* kwnames,
@@ -49,7 +67,7 @@ PyObject* place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* 
   size_t count = def.params.size();
   given.resize(count, nullptr);
   if (n > count + 1 || (n == count + 1 && args[count] != Py_None && !PyUnicode_Check(args[count])))
-    type_error(cat("`", def.name, "` got ", n, " arguments, expected at most ", count));
+    refuse(def, cat("got ", n, " arguments, expected at most ", count));
   for (size_t i = 0; i < n && i < count; ++i) given[i] = args[i];
   PyObject* name = n == count + 1 ? args[count] : nullptr;
   Py_ssize_t keywords = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
@@ -69,17 +87,14 @@ PyObject* place(const PyFunction& f, PyObject* const* args, size_t n, PyObject* 
         name = value;
         continue;
       }
-      std::string names;
-      for (auto& p : def.params) names += (names.empty() ? "`" : ", `") + p.name + "`";
-      type_error(cat("`", def.name, "` has no argument `", PyUnicode_AsUTF8(key), "`"),
-                 cat("its arguments are ", names, " and `name`"));
+      refuse(def, cat("has no parameter `", PyUnicode_AsUTF8(key), "`"));
     }
-    if (given[i]) type_error(cat("`", def.name, "` got argument `", def.params[i].name, "` twice"));
+    if (given[i]) refuse(def, cat("got `", def.params[i].name, "` twice, by position and by name"));
     given[i] = value;
   }
   for (size_t i = 0; i < count; ++i)
     if (!given[i] && def.params[i].required)
-      type_error(cat("`", def.name, "` needs the argument `", def.params[i].name, "`"));
+      refuse(def, cat("needs the argument `", def.params[i].name, "`"));
   return name;
 }
 

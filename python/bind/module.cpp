@@ -96,6 +96,7 @@ NB_MODULE(_holdfast, m) {
     init_tensor(m.ptr());
     init_function(m.ptr());
     init_traced(m.ptr());
+    init_frames(m.ptr());
   } catch (const PythonError&) {
     throw nb::python_error();
   }
@@ -121,9 +122,10 @@ NB_MODULE(_holdfast, m) {
     hooks().warning_sink = shared(f);
     set_warning_sink(&warning_sink);
   });
-  m.def("set_naming", [](nb::object o, nb::object a) {
+  m.def("set_naming", [](nb::object o, nb::object a, nb::object c) {
     hooks().operand = shared(o);
     hooks().alias = shared(a);
+    hooks().called = shared(c);
     set_naming({&operand, &alias});
   });
   m.def(

@@ -71,11 +71,15 @@ PyCodeObject* lasting(PyCodeObject* code);
 
 // -- errors: everything called from Python runs inside `guarded`
 void set_python_error(const std::exception& e);
+/// Takes the package's frames out of the traceback of the Python error that is set. What stays
+/// are the user's lines; HOLDFAST_DIAG=full leaves all.
+void hide_frames() noexcept;
 template <class F>
 PyObject* guarded(F&& f) noexcept {
   try {
     return f();
   } catch (const PythonError&) {
+    hide_frames();
     return nullptr;
   } catch (const std::exception& e) {
     set_python_error(e);
@@ -110,13 +114,14 @@ PyObject* to_numpy(PyObject* tensor);
 /// Callables and objects the Python side hands over at import.
 struct Hooks {
   Object dtypes[kNumDTypes];
-  Object as_dtype, shape_factory, error_factory, warning_sink, operand, alias, symbol;
+  Object as_dtype, shape_factory, error_factory, warning_sink, operand, alias, called, symbol;
 };
 Hooks& hooks();
 
 // -- parts of the module
 void init_tensor(PyObject* module);
 void init_function(PyObject* module);
+void init_frames(PyObject* module);
 void init_interrupt();
 void init_patience();
 int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags);

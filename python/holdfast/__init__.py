@@ -20,7 +20,7 @@ _holdfast.set_as_dtype(_dtypes.as_dtype)
 _holdfast.set_shape_factory(_shape.make_shape)
 _holdfast.set_error_factory(errors.from_diagnostic)
 _holdfast.set_warning_sink(_diagnostics.show_warning)
-_holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias)
+_holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias, _diagnostics.called_name)
 _holdfast.init()
 
 from . import compat, config, debugging, nest, random
@@ -57,6 +57,7 @@ from ._graphs.graph import Graph
 from ._graphs.name_scope import name_scope
 from ._messages.explain import explain
 from ._messages.logger import get_logger
+from ._names import boundary as _boundary
 from ._names import namespace as _namespace
 from ._names import signatures as _signatures
 from ._names.alias import install_as_tensorflow
@@ -148,6 +149,10 @@ def __getattr__(name: str) -> _Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), "autograph"})
+
+
+_boundary.prepare()
+_boundary.close()
 
 
 __all__ = [

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _holdfast, nest
 from .._gradients.tape import GradientTape, dense
 from .._graphs.control import newest
+from .._messages.contexts import contextmanager
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorSpec
 from .._tensors.tensor import convert_to_tensor
@@ -87,7 +88,7 @@ def _has_gradient(tensor: Any) -> bool:
     return bool(tensor.dtype.is_floating or tensor.dtype.is_complex)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _recording(tapes: list[GradientTape], watched: list[Any]) -> Iterator[None]:
     """A context in which these tapes record too, the first around the others."""
     with contextlib.ExitStack() as stack:

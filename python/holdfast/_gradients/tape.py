@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
 from .. import _holdfast, nest
+from .._messages.contexts import contextmanager
 from .._messages.diagnostics import Diagnostic, Mark, mark
 from .._messages.gradients import explained, refuse_inside, refuse_rebound, refuse_second, warn_none
 from .._tensors.tensor import IndexedSlices, Tensor, UnconnectedGradients, convert_to_tensor
@@ -31,7 +31,7 @@ def recording_tapes() -> list[GradientTape]:
     return [tape for tape in _open.tapes if tape.recording]
 
 
-@contextlib.contextmanager
+@contextmanager
 def suspended() -> Iterator[list[GradientTape]]:
     """A context in which no tape that is open now records."""
     tapes = recording_tapes()
@@ -113,7 +113,7 @@ class GradientTape(_holdfast.TapeBase):
         """The variables that were read while recording, in order."""
         return self._seen if self._spent else tuple(self._watched_variables())
 
-    @contextlib.contextmanager
+    @contextmanager
     def stop_recording(self) -> Iterator[None]:
         """A context in which nothing is recorded."""
         if not self.recording:

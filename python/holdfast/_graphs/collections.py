@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import threading
 from collections.abc import Iterator
 from typing import Any
+
+from .._messages.contexts import contextmanager
 
 __all__ = ["Collections", "GraphKeys", "function_collections"]
 
@@ -119,7 +120,7 @@ class Collections:
         self._held().pop(name, None)
 
 
-@contextlib.contextmanager
+@contextmanager
 def function_collections(graph: Collections) -> Iterator[None]:
     """While a function is traced, `graph` gets no more than variables of what it collects."""
     around = graph._held()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import _holdfast, nest
+from .._messages.contexts import contextmanager
 from .._tensors import registry
 from .operation import Operation, nodes_of, operation_of
 
@@ -32,7 +32,7 @@ def graph_for(values: Any) -> Graph | None:
     return None
 
 
-@contextlib.contextmanager
+@contextmanager
 def ordered(graph: Graph, control_inputs: Any) -> Iterator[None]:
     """What is added to `graph` in here runs after `control_inputs`; None: after nothing."""
     inputs = [] if control_inputs is None else nest.flatten(control_inputs)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from .. import _holdfast, nest
+from .._messages.contexts import contextmanager
 from .._tensors import registry
 from .._tensors.dtypes import float64
 from .._tensors.symbols import is_symbol
@@ -70,7 +70,7 @@ def inside_function() -> bool:
     return _holdfast.is_tracing() and _holdfast.current_graph() is None
 
 
-@contextlib.contextmanager
+@contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
     """Orders ops of a graph; eager ops run in order. Callables among the inputs are called."""
     graph = graph_for(() if control_inputs is None else nest.flatten(control_inputs))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from collections.abc import Iterator
 from typing import Any
 
 from .. import _holdfast
+from .._messages.contexts import contextmanager
 from ..errors import unsupported
 from .graph import Graph, get_default_graph, operation_called, tensor_called
 from .graph_def import GraphDef
@@ -130,7 +130,7 @@ class FunctionGraph:
         """The graph as text."""
         return str(self._interfaced.text())
 
-    @contextlib.contextmanager
+    @contextmanager
     def as_default(self) -> Iterator[FunctionGraph]:
         """While it is traced: nothing more, for its ops come here anyway."""
         if default_graph() is not self:

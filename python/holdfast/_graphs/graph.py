@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 from .. import _holdfast
 from .._devices.device import device
+from .._messages.contexts import contextmanager
 from .._messages.diagnostics import mark
 from ..errors import fail, unsupported
 from .collections import Collections, GraphKeys
@@ -126,7 +126,7 @@ class Graph(Collections, _holdfast.GraphBase):
         made._begin()
         return made
 
-    @contextlib.contextmanager
+    @contextmanager
     def as_default(self) -> Iterator[Graph]:
         """Makes it the graph that this thread's ops go to."""
         around: Graph | None = _holdfast.current_graph()
@@ -238,7 +238,7 @@ class Graph(Collections, _holdfast.GraphBase):
 
     # Scopes.
 
-    @contextlib.contextmanager
+    @contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
         """A context in which names of this graph begin with `name/`, on this thread."""
         if _holdfast.current_graph() is self:
@@ -257,7 +257,7 @@ class Graph(Collections, _holdfast.GraphBase):
         """A context in which each new op runs after `control_inputs`."""
         return ordered(self, control_inputs)
 
-    @contextlib.contextmanager
+    @contextmanager
     def device(self, device_name_or_function: Any) -> Iterator[None]:
         """A context in which ops are placed on a device, or where `function(op)` says."""
         if callable(device_name_or_function):

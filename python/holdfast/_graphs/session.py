@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from .. import _holdfast
 from .._devices.listing import list_logical_devices
+from .._messages.contexts import contextmanager
 from .._messages.diagnostics import mark
 from .._tensors.symbols import is_symbol
 from .._tensors.tensor import IndexedSlices
@@ -275,7 +276,7 @@ class Session(_holdfast.SessionBase):
         """Lets go of the variables' values. Nothing can be run any more."""
         self._close(False)
 
-    @contextlib.contextmanager
+    @contextmanager
     def as_default(self) -> Iterator[Session]:
         """Makes it the session that `eval` and `run` of tensors and operations use."""
         stack.sessions.append(self)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from .. import _holdfast
+from .._messages.contexts import contextmanager
 from ..errors import fail, unsupported
 
 __all__ = [
@@ -184,7 +184,7 @@ class RunMetadata(_Record):
         return bool(held.dev_stats) if isinstance(held, StepStats) else bool(held)
 
 
-@contextlib.contextmanager
+@contextmanager
 def measured(options: Any, metadata: Any) -> Iterator[None]:
     """A run that `metadata` is told about, if `options` ask for that."""
     for given, kind in ((options, RunOptions), (metadata, RunMetadata)):

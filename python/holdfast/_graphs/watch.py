@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _holdfast
 from .._devices.device import parse_device
 from .._devices.spec import DeviceSpec
+from .._messages.contexts import contextmanager
 from ..errors import fail
 from .operation import Operation, operation_of
 
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 
-@contextlib.contextmanager
+@contextmanager
 def _watched(graph: Graph, watch: Callable[[Any], None]) -> Iterator[None]:
     graph._push_watcher(watch)
     graph._watchers.now.insert(0, watch)
@@ -40,7 +41,7 @@ def _watched(graph: Graph, watch: Callable[[Any], None]) -> Iterator[None]:
 # Where ops run.
 
 
-@contextlib.contextmanager
+@contextmanager
 def placed_by(graph: Graph, function: Callable[[Any], Any]) -> Iterator[None]:
     """What is added to `graph` in here runs where `function(op)` says."""
 
@@ -60,7 +61,7 @@ def placed_by(graph: Graph, function: Callable[[Any], Any]) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
+@contextmanager
 def colocated(graph: Graph, op: Any, ignore_existing: bool = False) -> Iterator[None]:
     """What is added to `graph` in here runs where `op` does; None: wherever it wants."""
     if op is None and not ignore_existing:
@@ -84,7 +85,7 @@ def colocated(graph: Graph, op: Any, ignore_existing: bool = False) -> Iterator[
         graph._colocated.now = before
 
 
-@contextlib.contextmanager
+@contextmanager
 def _placed_as(graph: Graph, node: Any) -> Iterator[None]:
     name = node.device if node is not None else ""
     with graph.device(name or None) if name or node is None else contextlib.nullcontext():
@@ -129,7 +130,7 @@ def no_gradient(op_type: str) -> None:
     _gradients[op_type] = None
 
 
-@contextlib.contextmanager
+@contextmanager
 def gradients_replaced(graph: Graph, op_type_map: Mapping[str, str]) -> Iterator[None]:
     """Ops of these types that are added to `graph` in here have the gradients of those names."""
     if not isinstance(op_type_map, dict):

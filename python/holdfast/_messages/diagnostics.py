@@ -450,6 +450,13 @@ def module_alias() -> str:
     return "tf"
 
 
+def called_name() -> str:
+    """What the user calls the function that is being called, as typed; "" if not known."""
+    here = mark()
+    names = here.names() if here is not None else None
+    return names.function if names is not None and names.kind == "call" else ""
+
+
 def born_loc(thing: Any) -> dict[str, Any] | None:
     """Where a tensor or Variable was made, as the dict form of a Loc."""
     born: dict[str, Any] | None = thing._born()

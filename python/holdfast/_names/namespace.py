@@ -112,7 +112,8 @@ def module(path: str) -> types.ModuleType:
         known = importlib.import_module(full)
     if known is not None:
         if not isinstance(known, Namespace):
-            known.__dict__.setdefault("__getattr__", functools.partial(missing, known))
+            found = functools.partial(missing, known)
+            known.__dict__.setdefault("__getattr__", _holdfast.PublicFunction(found))
         return known
     holder = module(parent) if parent else sys.modules[PACKAGE]
     made = Namespace(full, f"`tf.{path}`.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from .._messages.contexts import contextmanager
 from .._messages.diagnostics import Mark, module_alias, warn
 from ..errors import used_here
 from .recorder import recording
@@ -61,7 +61,7 @@ class _Draws:
         )
 
 
-@contextlib.contextmanager
+@contextmanager
 def watch_random(function: str, later: Callable[[], bool] = lambda: False) -> Iterator[_Draws]:
     """Warns with W0604 if Python's or NumPy's random numbers move while `function` is traced.
 

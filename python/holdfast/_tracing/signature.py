@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast, nest
+from .._messages.calls import refuse_misfit
 from .._tensors import registry
 from .._tensors.dtypes import DType
 from .._tensors.plain import is_nan
@@ -283,7 +284,11 @@ class Signature:
         if self._parameters is None:
             bound_args, bound_kwargs = args, kwargs
         else:
-            bound = self._parameters.bind(*args, **kwargs)
+            try:
+                bound = self._parameters.bind(*args, **kwargs)
+            except TypeError:
+                refuse_misfit(self._parameters, args, kwargs, self.name)
+                raise
             bound.apply_defaults()
             bound_args, bound_kwargs = bound.args, bound.kwargs
         names = self.names_of(len(bound_args))

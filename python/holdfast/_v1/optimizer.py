@@ -17,6 +17,7 @@ from .._graphs.graph import Graph, GraphKeys, variable_scope_prefix
 from .._graphs.init_scope import init_scope
 from .._graphs.name_scope import name_scope
 from .._graphs.operation import operation_of
+from .._messages.contexts import contextmanager
 from .._messages.no_gradients import refuse_no_gradients
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, bfloat16, float16, float32, float64
@@ -44,7 +45,7 @@ def _is_gradient(value: Any) -> bool:
     return isinstance(value, (_holdfast.Tensor, IndexedSlices))
 
 
-@contextlib.contextmanager
+@contextmanager
 def _made_once() -> Any:
     """Where what is kept is made: no part of a step, and outside of a function that is traced."""
     graph = _holdfast.current_graph()

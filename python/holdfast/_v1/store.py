@@ -10,6 +10,7 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.graph import GraphKeys, get_default_graph, graph_around
 from .._graphs.name_scope import name_scope
+from .._messages.contexts import contextmanager
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import as_shape
@@ -270,7 +271,7 @@ def store_here() -> VariableStore:
     return found
 
 
-@contextlib.contextmanager
+@contextmanager
 def used(store: VariableStore) -> Iterator[None]:
     """A context in which the default graph's variables are those of `store`."""
     graph = get_default_graph()

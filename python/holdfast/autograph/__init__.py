@@ -11,6 +11,7 @@ from __future__ import annotations
 from .._autograph import convert
 from .._autograph.public import to_code, to_graph, trace
 from .._autograph.verbosity import set_verbosity
+from .._names import boundary
 from . import experimental
 
 __all__ = [
@@ -21,3 +22,5 @@ __all__ = [
     "to_graph",
     "trace",
 ]
+
+boundary.close("autograph")

@@ -1,9 +1,10 @@
 """`tf.compat.v1`: graphs, sessions and the old names; all other names are those of version 2."""
 
-from .._names import namespace
+from .._names import boundary, namespace
 from .._v1 import names
 
 __path__: list[str] = []  # it has parts, `train` and others, which `fill` makes
 
 namespace.fill(names.NAMES)
 namespace.fill_registered("compat.v1")
+boundary.close("compat.v1")
