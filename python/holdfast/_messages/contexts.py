@@ -29,6 +29,7 @@ def contextmanager(
 
     @functools.wraps(function)
     def made(*args: _P.args, **kwargs: _P.kwargs) -> Any:
-        return _Context(function, args, kwargs)
+        made_by: Any = function
+        return _Context(made_by, args, kwargs)
 
     return made

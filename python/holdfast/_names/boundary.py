@@ -58,6 +58,10 @@ def _ours(value: Any) -> bool:
     return isinstance(value, types.FunctionType) and value.__code__.co_filename.startswith(_PACKAGE)
 
 
+def _public(function: Any) -> Any:
+    return _holdfast.PublicFunction(function) if _ours(function) else function
+
+
 def _wrapped(value: Any) -> Any:
     """What stands in a class in place of `value`; None where it stays."""
     match value:
@@ -68,11 +72,8 @@ def _wrapped(value: Any) -> Any:
         case property() if type(value) is property and any(
             map(_ours, (value.fget, value.fset, value.fdel))
         ):
-            parts = (value.fget, value.fset, value.fdel)
-            return property(
-                *(_holdfast.PublicFunction(part) if _ours(part) else part for part in parts),
-                value.__doc__,
-            )
+            get, put, drop = map(_public, (value.fget, value.fset, value.fdel))
+            return property(get, put, drop, value.__doc__)
     return None
 
 
