@@ -87,9 +87,9 @@ from ._tracing.function import function
 from ._tracing.keep import keep, peek
 from ._tracing.recorder import note_attribute_store as _note_attribute_store
 from ._tracing.trace_types import NAMES as _TRACE_TYPES
-from ._variables import graph_variable as _graph_variable
 from ._variables import initializers as _initializers
 from ._variables import module as _module
+from ._variables import variable as _variable
 from ._variables.creators import variable_creator_scope as _variable_creator_scope
 from ._variables.module import Module
 from ._variables.moving_average import ExponentialMovingAverage as _ExponentialMovingAverage
@@ -111,14 +111,20 @@ def _load_autograph() -> _Converter:
     return _autograph
 
 
+def _load_graph_variable() -> type[Variable]:
+    from ._variables.graph_variable import GraphVariable
+
+    return GraphVariable
+
+
 _set_loader(_load_autograph)
+_variable.set_graph_variable(_load_graph_variable)
 _holdfast.set_symbol(_asked_for_value)
 _operation.set_function_graphs(_function_graph_of)
 _module.set_store_listener(_note_attribute_store)
 _tensor.attach()
 _slicing.attach()
 _graph_tensors.attach()
-_graph_variable.attach()
 _dlpack.attach()
 _namespace.build(
     _signatures.adaptors(),

@@ -7,7 +7,6 @@ which name the user's module knows us (`module_alias`), and where a warning goes
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import re
 import sys
@@ -167,6 +166,8 @@ class Diagnostic:
 
     def to_json(self) -> str:
         """One line of JSON, schema 1: columns count from 1, what is not known is null."""
+        import json
+
         return json.dumps(
             {
                 "schema": self.schema,

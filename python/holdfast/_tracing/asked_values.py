@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _holdfast
-from .._messages import symbols
 from .._messages.diagnostics import user_frame
 from .converter import converter
 
@@ -18,4 +17,6 @@ def asked_for_value(tensor: Any, asked: str) -> Any:
     frame = user_frame()
     if scope["open"] and asked in ("bool", "len", "iter") and frame is not None:
         converter().on_demand(frame)
+    from .._messages import symbols  # long, and few programs ask
+
     return symbols.refuse(tensor, asked, scope)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,12 +20,12 @@ class _Draws:
 
     def __init__(self, function: str) -> None:
         self._function, self._recorder = function, recording()
-        self._before = random.getstate(), _numpy_state()
+        self._before = _python_state(), _numpy_state()
         self._moved = ""  # whose state did
 
     def look(self) -> None:
         """Notes whether a state has moved: the trace ends here."""
-        if random.getstate() != self._before[0]:
+        if _python_state() != self._before[0]:
             self._moved = "random"
         elif _numpy_state() != self._before[1] or self._calls():
             self._moved = "numpy.random"
@@ -84,6 +83,12 @@ def _same_draw(name: str) -> str:
     if name in ("normal", "randn", "gauss", "normalvariate", "standard_normal"):
         return "normal"
     return name if name in ("shuffle", "gamma", "poisson") else "uniform"
+
+
+def _python_state() -> object:
+    import random  # a program that draws none need not load it
+
+    return random.getstate()
 
 
 def _numpy_state() -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from ..errors import fail, unsupported
 from .graph_changes import changed
 from .variable import Variable, loose
 
-__all__ = ["GraphVariable", "attach"]
+__all__ = ["GraphVariable"]
 
 
 def _in_a_part() -> bool:
@@ -238,8 +238,3 @@ class GraphVariable(Variable):
 
     def __reduce__(self) -> NoReturn:
         raise NotImplementedError("a graph's variable has its values in sessions: no pickle")
-
-
-def attach() -> None:
-    """Lets `tf.Variable` make these while a graph is the default."""
-    Variable._of_graphs = GraphVariable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -88,6 +88,15 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+_graph_variable: Callable[[], type[Variable]]
+
+
+def set_graph_variable(load: Callable[[], type[Variable]]) -> None:
+    """Says what `Variable` makes while a graph is the default: a class of its own, loaded late."""
+    global _graph_variable
+    _graph_variable = load
+
+
 @operators.overload
 class Variable(_holdfast.VariableBase):
     """A named, typed place for a tensor. Read it like a tensor, change it with `assign`."""
@@ -103,15 +112,13 @@ class Variable(_holdfast.VariableBase):
             made._made = True  # Python calls `__init__` once more
         return made
 
-    _of_graphs: ClassVar[type[Variable]]  # what it makes while a graph is the default
-
     @classmethod
     def _blank(cls) -> Any:
         # One that is made in a branch or a loop of a graph is the graph's.
         graph = _holdfast.root_graph()
         if graph is None or graph._lifts_variables:
             return super().__new__(cls)
-        return super().__new__(cls._of_graphs)
+        return super().__new__(_graph_variable())
 
     @classmethod
     def _made_now(cls, **kwargs: Any) -> Any:
