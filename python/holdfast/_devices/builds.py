@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
 from typing import Any
 
 from .. import _holdfast
@@ -32,6 +31,8 @@ def gpu_device_name() -> str:
 
 def is_built_with_cuda() -> bool:
     """Whether the plugin for CUDA is there, or a GPU came with another; a driver it may lack."""
+    import pathlib
+
     beside = pathlib.Path(_holdfast.__file__).parent.rglob("libholdfast_cuda.so")
     return bool(_gpus()) or any(beside)
 

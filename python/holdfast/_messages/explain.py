@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import pathlib
+from typing import TYPE_CHECKING
 
 from .. import _holdfast
+
+if TYPE_CHECKING:
+    import pathlib
 
 __all__ = ["explain", "index"]
 
 
 def _pages() -> list[pathlib.Path]:
     """Where pages may be: in the installed package, or in the tree it was built from."""
+    import pathlib
+
     here = pathlib.Path(__file__).resolve().parents[1]
     return [here / "errors", here.parents[1] / "docs" / "errors"]
 

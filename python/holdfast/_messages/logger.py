@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import logging
+import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import logging
 
 __all__ = ["get_logger"]
 
-_logger = logging.getLogger("holdfast")
-_logger.addHandler(logging.NullHandler())  # what a user has to see goes to stderr by itself
 
-
+@functools.cache
 def get_logger() -> logging.Logger:
     """The logger of this package."""
-    return _logger
+    import logging
+
+    logger = logging.getLogger("holdfast")
+    logger.addHandler(logging.NullHandler())  # what a user has to see goes to stderr by itself
+    return logger

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
@@ -32,15 +31,19 @@ class _Alias(types.ModuleType):
         return sorted({*vars(self), *dir(sys.modules[PACKAGE])})
 
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Answers every import below `tensorflow`, so that the real one is never found."""
+class _Finder:
+    """Answers every import below `tensorflow`, so that the real one is never found.
+
+    A finder and a loader by what it has: `importlib.abc` would load a good part of the library.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         if fullname.partition(".")[0] != _NAME:
             return None
-        return importlib.util.spec_from_loader(fullname, self)
+        loader: Any = self
+        return importlib.util.spec_from_loader(fullname, loader)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
 import inspect
+import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -72,7 +72,7 @@ class Call:
             # 0 and False, 1 and 1.0 are equal, and mean different things to a trace.
             key.append((kind, _told_apart(value)))
             self.leaves.append(value)
-        elif isinstance(value, concurrent.futures.Future):
+        elif _is_future(value):
             self.awaited = True
             self._flatten(value.result(), key)
         elif isinstance(value, (np.ndarray, np.generic)):
@@ -152,9 +152,15 @@ def _dims(shape: Any) -> Any:
     return None if shape.rank is None else tuple(shape.as_list())
 
 
+def _is_future(value: Any) -> bool:
+    """Whether it is one of `concurrent.futures`, which only programs that have one need to load."""
+    futures = sys.modules.get("concurrent.futures")
+    return futures is not None and isinstance(value, futures.Future)
+
+
 def _awaited(leaf: Any) -> Any:
     """What an argument is when it has come."""
-    return _awaited(leaf.result()) if isinstance(leaf, concurrent.futures.Future) else leaf
+    return _awaited(leaf.result()) if _is_future(leaf) else leaf
 
 
 class Identity:
