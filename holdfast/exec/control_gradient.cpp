@@ -7,6 +7,7 @@
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/control_ops.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/list.h"
 #include "holdfast/ops/list/list_value.h"
@@ -23,9 +24,39 @@ bool flows_into(const Tensor& t) {
   return v && is_differentiable(v->dtype);
 }
 
+// Zeros like a tensor; nothing for what a branch that was not taken left out.
+Status run_zeros(Call& c) {
+  if (!c.in()) {
+    c.set_out(0, Tensor());
+    return {};
+  }
+  static const OpDef& zeros = *find_op("ZerosLike");
+  Tensors out;
+  eager()->run(zeros, std::span<const Tensor>(&c.in(), 1), {}, out);
+  c.set_out(0, out[0]);
+  return {};
+}
+
+Builder& everywhere(Builder& b) {
+  for (DeviceKind kind : {DeviceKind::kCpu, DeviceKind::kCuda})
+    b.kernel_for(kind, "zeros", run_zeros);
+  return b;
+}
+
+const Op zeros_op = everywhere(RAW_OP(ZerosForGradient)
+                                   .doc("Zeros like a tensor; nothing for what a branch left out.")
+                                   .inputs("x?")
+                                   .dtypes(kAll)
+                                   .infer(+[](Infer& s) {
+                                     if (s.has(0)) return s.output(s.dtype(), s.shape());
+                                     s.output(float32, Shape::unknown());
+                                   })
+                                   .no_gradient());
+
 Tensor zeros_for(const Tensor& t) {
   if (t.dtype() == DType::kVariant) return list_zeros_like(t);
-  return zeros_like(t.dtype() == DType::kResource ? Variable::from_handle(t).read() : t);
+  if (t.dtype() == DType::kResource) return zeros_like(Variable::from_handle(t).read());
+  return t.shape().is_full() ? zeros_like(t) : zeros_op({t});
 }
 
 // The node behind an op of a graph, found by any output that is there.
@@ -244,7 +275,7 @@ std::shared_ptr<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
       if (r.capture < 0) {
         Tensor value = symbol_for(e, body.scope);
         r.output = extend.add({DType::kVariant, Shape{}}, make_list({}),
-                              [&](const Tensor& list) { return list_push(list, value); });
+                              [&](const Tensor& list) { return list_keep(list, value); });
       }
       kept->residuals.push_back(r);
     }
@@ -297,8 +328,8 @@ Tensors while_gradient(Grad& g) {
         Tensors in, next{i};
         for (const Kept::Residual& r : kept->residuals)
           in.push_back(r.capture >= 0 ? capture(static_cast<size_t>(r.capture))
-                                      : list_get(added[static_cast<size_t>(r.output) - n], i,
-                                                 {r.type.dtype, r.type.shape}));
+                                      : list_kept(added[static_cast<size_t>(r.output) - n], i,
+                                                  {r.type.dtype, r.type.shape}));
         for (size_t t : kept->gradient.targets) {
           size_t at =
               static_cast<size_t>(std::find(kept->var_sources.begin(), kept->var_sources.end(), t) -

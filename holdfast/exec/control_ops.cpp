@@ -102,7 +102,7 @@ Builder& control(Builder& b, KernelFn run) {
 
 Builder& branches(Builder&& b) {
   return control(b.doc("Runs one of two graphs.")
-                     .inputs("cond: C, input: any*")
+                     .inputs("cond: C, input: any*?")
                      .outputs("")
                      .attr("then_branch")
                      .attr("else_branch")
@@ -112,7 +112,7 @@ Builder& branches(Builder&& b) {
 }
 Builder& loop(Builder&& b) {
   return control(b.doc("Runs a graph while another gives true.")
-                     .inputs("input: any*")
+                     .inputs("input: any*?")
                      .outputs("")
                      .attr("cond")
                      .attr("body")

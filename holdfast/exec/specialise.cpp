@@ -15,7 +15,9 @@ Ref<Graph> specialised(const Graph& g, std::span<const Tensor> inputs) {
   std::unordered_map<const Node*, Tensors> values;
   std::unordered_map<const Node*, Ref<Node>> copies;
   auto given = [&](const Node* n, const Tensor& t) {
-    values[n] = {tracer.input(t.dtype(), t.shape(), n->name)};
+    // What a branch left out has no shape; it is handed on and looked at by nobody.
+    const Type type = t ? Type{t.dtype(), t.shape()} : n->outputs[0];
+    values[n] = {tracer.input(type.dtype, type.shape, n->name)};
     copies[n] = Ref<Node>(node_of(values[n][0]));
   };
   for (size_t i = 0; i < g.inputs.size(); ++i) given(g.inputs[i].get(), inputs[i]);

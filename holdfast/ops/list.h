@@ -20,6 +20,10 @@ HOLDFAST_API Tensor list_push(In list, In value);
 HOLDFAST_API Tensor list_set(In list, In index, In value, bool grows = true);
 /// Element `index`. One that is not set is zeros, where the elements' shape is known.
 HOLDFAST_API Tensor list_get(In list, In index, const ElementType&);
+/// The same for what a loop keeps for its gradient: a branch that is not taken leaves out what only
+/// its own gradient looks at, and that is left out again when it is asked for.
+HOLDFAST_API Tensor list_keep(In list, In value);
+HOLDFAST_API Tensor list_kept(In list, In index, const ElementType&);
 HOLDFAST_API Tensor list_length(In list);
 /// The first `count` elements; further ones are not set.
 HOLDFAST_API Tensor list_resize(In list, In count);

@@ -60,7 +60,8 @@ Status fits(const Call& c, const Tensor& item) {
 }
 
 Status run_push(Call& c) {
-  if (Status s = fits(c, c.in(1)); !s.ok()) return s;
+  if (c.in(1))
+    if (Status s = fits(c, c.in(1)); !s.ok()) return s;
   const ListValue& list = list_value(c.in());
   if (list.most >= 0 && static_cast<int64_t>(list.items.size()) >= list.most)
     return {Code::E1103, cat(c.op.name, ": the list is full"),
@@ -103,6 +104,19 @@ Status run_get(Call& c) {
   Tensor item = t.rep()->buffer ? view_of(t, t.shape()) : t;
   item.rep()->beyond = t.rep()->beyond;  // what a number carries to a gradient goes along
   c.set_out(0, item);
+  return {};
+}
+
+// What a branch that was not taken left out is left out again: zeros would need a shape, and only
+// the gradient of that branch would look at them.
+Status run_kept(Call& c) {
+  const auto& items = list_value(c.in()).items;
+  int64_t i = index_of(c.in(1));
+  bool left_out =
+      i >= 0 && i < static_cast<int64_t>(items.size()) && !items[static_cast<size_t>(i)];
+  if (!left_out || c.attr(1).shape().is_full() || c.attr(0).dtype() == DType::kVariant)
+    return run_get(c);
+  c.set_out(0, Tensor());
   return {};
 }
 
@@ -228,15 +242,23 @@ const Op reserve = lists(RAW_OP(TensorListReserve)
                              }),
                          run_reserve);
 
+Tensors push_back(Grad& g) {
+  Tensor last = subtract(list_length(g.dy()), 1);
+  return {list_resize(g.dy(), last), list_get(g.dy(), last, {g.x(1).dtype(), g.x(1).shape()})};
+}
+
 const Op push = lists(RAW_OP(TensorListPushBack)
                           .doc("A list with one more element.")
                           .inputs("input_handle: L, tensor")
                           .infer(gives_list)
-                          .gradient(+[](Grad& g) -> Tensors {
-                            Tensor last = subtract(list_length(g.dy()), 1);
-                            return {list_resize(g.dy(), last),
-                                    list_get(g.dy(), last, {g.x(1).dtype(), g.x(1).shape()})};
-                          }),
+                          .gradient(push_back),
+                      run_push);
+
+const Op keep = lists(RAW_OP(KeepForGradient)
+                          .doc("A list with one more element, which a branch may have left out.")
+                          .inputs("input_handle: L, tensor?")
+                          .infer(gives_list)
+                          .gradient(push_back),
                       run_push);
 
 const Op set = lists(RAW_OP(TensorListSetItem)
@@ -256,21 +278,29 @@ const Op set = lists(RAW_OP(TensorListSetItem)
                          }),
                      run_set);
 
-const Op get = lists(RAW_OP(TensorListGetItem)
-                         .doc("An element of a list.")
-                         .inputs("input_handle: L, index: I!")
-                         .attr("element_dtype")
-                         .attr("element_shape", Shape::unknown())
-                         .infer(+[](Infer& s) {
-                           need_number(s, 1);
-                           s.output(s.attr(0).dtype(), s.attr(1).shape());
-                         })
-                         .gradient(+[](Grad& g) -> Tensors {
-                           Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()},
-                                                      list_length(g.x(0)));
-                           return {list_set(none, g.x(1), g.dy()), Tensor()};
-                         }),
-                     run_get);
+void infer_get(Infer& s) {
+  need_number(s, 1);
+  s.output(s.attr(0).dtype(), s.attr(1).shape());
+}
+
+Tensors get_back(Grad& g) {
+  Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()}, list_length(g.x(0)));
+  return {list_set(none, g.x(1), g.dy()), Tensor()};
+}
+
+Builder& element(Builder& b) {
+  return b.inputs("input_handle: L, index: I!")
+      .attr("element_dtype")
+      .attr("element_shape", Shape::unknown())
+      .infer(infer_get)
+      .gradient(get_back);
+}
+
+const Op get = lists(element(RAW_OP(TensorListGetItem).doc("An element of a list.")), run_get);
+const Op kept = lists(
+    element(
+        RAW_OP(KeptForGradient).doc("An element that was kept, or nothing if it was left out.")),
+    run_kept);
 
 const Op length = lists(RAW_OP(TensorListLength)
                             .doc("How many elements a list has.")
@@ -436,6 +466,10 @@ Tensor list_reserve(const ElementType& e, In count) {
   return reserve({count}, Attrs{Arg(e.dtype), Arg(e.shape)});
 }
 Tensor list_push(In list, In value) { return push({list, value}); }
+Tensor list_keep(In list, In value) { return keep({list, value}); }
+Tensor list_kept(In list, In index, const ElementType& e) {
+  return kept({list, index}, Attrs{Arg(e.dtype), Arg(e.shape)});
+}
 Tensor list_set(In list, In index, In value, bool grows) {
   return set({list, index, value}, Attrs{Arg(grows)});
 }

@@ -89,6 +89,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> nn::sufficient_statistics(
     }
     total = Tensor::scalar(static_cast<double>(n), x.dtype());
     if (is_integer(x.dtype())) total = Tensor::scalar(n, x.dtype());
+    if (x.is_symbolic()) {
+      went_by_sizes(x);
+      total = identity(total);  // a tensor of the graph, which can be fed
+    }
   } else {
     total = cast(reduce_prod(gather(shape(x), axes.tensor())), x.dtype());
   }

@@ -44,11 +44,12 @@ struct Layout {
       if (i != axis) (i < axis ? outer : inner) *= x.dim(i);
     each = outer * inner;
   }
-  // How many of the outer rows one piece of work takes: few enough for accurate sums.
-  int64_t rows() const {
-    return std::max<int64_t>(1,
-                             std::min<int64_t>(64, 32768 / std::max<int64_t>(1, channels * inner)));
+  // How many of the outer rows are worth a thread.
+  int64_t worth() const {
+    return std::max<int64_t>(1, 32768 / std::max<int64_t>(1, channels * inner));
   }
+  // How many of them are added up in one go: few enough for accurate sums.
+  int64_t rows() const { return std::min<int64_t>(64, worth()); }
 };
 
 Tensor convert(const Tensor& t, DType d) {
@@ -75,7 +76,7 @@ template <class F>
 Tensor sum_pieces(const Layout& l, DType d, int64_t sums, F&& f) {
   int64_t rows = l.rows(), pieces = (l.outer + rows - 1) / rows;
   Tensor partial = empty(d, {pieces, sums}, cpu()), total = empty(d, {sums}, cpu());
-  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(pieces, (l.worth() + rows - 1) / rows, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p)
       f(p * rows, std::min(rows, l.outer - p * rows), at(partial, p * sums));
   });
@@ -86,7 +87,7 @@ Tensor sum_pieces(const Layout& l, DType d, int64_t sums, F&& f) {
 
 template <class F>
 void each_piece(const Layout& l, F&& f) {
-  parallel_for(l.outer, l.rows(), [&](int64_t begin, int64_t end) { f(begin, end - begin); });
+  parallel_for(l.outer, l.worth(), [&](int64_t begin, int64_t end) { f(begin, end - begin); });
 }
 
 // -- forward: inputs x, scale, offset, mean, variance; attributes epsilon, exponential_avg_factor,
