@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "holdfast/autodiff/forward.h"
@@ -24,32 +25,160 @@ std::vector<Source> sources_of(const std::vector<nb::object>& objects) {
 
 nb::object to_python(const Gradient& g) {
   if (g.none()) return nb::none();
-  if (!g.slices) return nb::cast(g.dense);
+  if (!g.slices) return nb::steal(wrap(g.dense));
   return nb::make_tuple(g.slices->values, g.slices->indices, g.slices->dense_shape);
+}
+
+// A tape as Python has it. Its record can be walked several times, for a jacobian's rows; one that
+// is not persistent is used once, and emptied after it.
+struct PyTape : GradientTape {
+  PyTape(bool persistent, bool watch_accessed)
+      : GradientTape({.persistent = true,
+                      .watch_accessed_variables = watch_accessed,
+                      .paused = true,
+                      .sees_itself = persistent}),
+        persistent(persistent),
+        watches_accessed(watch_accessed),
+        opened(here()) {}
+
+  void begin_use() {
+    used = here();
+    if (persistent) return;
+    if (recording()) leave();
+    spent = true;
+  }
+  void end_use() {
+    if (persistent) return;
+    seen = watched_variables();
+    GradientTape::reset();
+  }
+  void enter();
+  void leave();
+
+  const bool persistent, watches_accessed;
+  const Where opened;
+  Where used = nullptr;
+  bool spent = false;
+  std::vector<Variable> seen;  // what it watched, once it is spent
+};
+
+// The tapes of this thread that are open, the outermost first. Who is open is held by its `with`.
+thread_local std::vector<PyTape*> open_tapes;
+
+void PyTape::enter() {
+  open_tapes.push_back(this);
+  start();
+}
+void PyTape::leave() {
+  auto found = std::find(open_tapes.rbegin(), open_tapes.rend(), this);
+  if (found != open_tapes.rend()) open_tapes.erase(std::next(found).base());
+  if (recording()) stop();
+}
+
+// A tensor or a variable, or a plain list or tuple of them, as sources; nothing for anything else.
+std::vector<Source> plain_sources(PyObject* o) {
+  bool list = PyList_CheckExact(o), tuple = PyTuple_CheckExact(o);
+  Py_ssize_t n = list ? PyList_GET_SIZE(o) : tuple ? PyTuple_GET_SIZE(o) : 1;
+  std::vector<Source> out;
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* each = list ? PyList_GET_ITEM(o, i) : tuple ? PyTuple_GET_ITEM(o, i) : o;
+    if (is_tensor(each))
+      out.emplace_back(tensor_of(each));
+    else if (is_variable(each))
+      out.emplace_back(variable_of(each));
+    else
+      return {};
+  }
+  return out;
+}
+
+// The gradients of one tensor, nested as `sources` are, where there is nothing to say about them:
+// each is there, and dense. `settle` is told what was found where that is not so. NotImplemented
+// where the general way has to look at the arguments.
+nb::object plain_gradient(PyTape& t, nb::handle target, nb::handle sources, nb::handle settle) {
+  if (t.spent || !is_tensor(target.ptr())) return nb::borrow(Py_NotImplemented);
+  std::vector<Source> from = plain_sources(sources.ptr());
+  Tensor y = tensor_of(target.ptr());
+  bool itself = std::any_of(from.begin(), from.end(), [&](auto& s) { return s.id() == y.id(); });
+  if (from.empty() || itself) return nb::borrow(Py_NotImplemented);
+  mark();
+  t.begin_use();
+  std::vector<Gradient> found;
+  try {
+    found = t.gradients({y}, from, {}, Unconnected::kNone, !t.persistent);
+  } catch (...) {
+    t.end_use();
+    throw;
+  }
+  bool said = std::any_of(found.begin(), found.end(), [](auto& g) { return !g.dense; });
+  if (!said) t.end_use();
+  if (!said && found.size() == 1 && !PyList_Check(sources.ptr()) && !PyTuple_Check(sources.ptr()))
+    return to_python(found[0]);
+  nb::list out;
+  for (auto& g : found) out.append(to_python(g));
+  if (said) return settle(target, sources, out);
+  if (PyTuple_Check(sources.ptr())) return nb::steal(PyList_AsTuple(out.ptr()));
+  return out;
+}
+
+// Where a site is in Python: code and instruction. None for others.
+nb::object mark_of(Where w) {
+  if (!w || w->origin != Origin::kPython) return nb::none();
+  return nb::make_tuple(nb::borrow(static_cast<PyObject*>(const_cast<void*>(w->pointer))),
+                        w->offset);
+}
+
+nb::list python_variables(const std::vector<Variable>& variables) {
+  nb::list out;
+  for (const Variable& v : variables) out.append(nb::steal(wrap_variable(v).release()));
+  return out;
+}
+
+bool truth(nb::handle o) {
+  int yes = PyObject_IsTrue(o.ptr());
+  if (yes < 0) throw PythonError{};
+  return yes;
 }
 
 }  // namespace
 
 void bind_tape(nb::module_& m) {
-  nb::class_<GradientTape>(m, "TapeBase")
+  nb::class_<PyTape>(m, "TapeBase")
       .def(
           "__init__",
-          [](GradientTape* self, bool sees_itself, bool watch_accessed) {
-            mark();
-            // Its record can be walked several times, for a jacobian's rows; the Python class says
-            // when that ends.
-            new (self) GradientTape({.persistent = true,
-                                     .watch_accessed_variables = watch_accessed,
-                                     .paused = true,
-                                     .sees_itself = sees_itself});
+          [](PyTape* self, nb::handle persistent, nb::handle watch_accessed) {
+            run([&] {
+              mark();
+              new (self) PyTape(truth(persistent), truth(watch_accessed));
+              return 0;
+            });
           },
-          "sees_itself"_a, "watch_accessed_variables"_a = true)
-      .def("start", [](GradientTape& t) { t.start(); })
-      .def("stop", [](GradientTape& t) { t.stop(); })
-      .def("reset", [](GradientTape& t) { t.reset(); })
-      .def_prop_ro("recording", [](GradientTape& t) { return t.recording(); })
+          "persistent"_a = false, "watch_accessed_variables"_a = true)
+      .def("start", [](PyTape& t) { t.start(); })
+      .def("stop", [](PyTape& t) { t.stop(); })
+      .def("reset",
+           [](PyTape& t) {
+             t.reset();
+             t.spent = false;
+             t.used = nullptr;
+             t.seen.clear();
+           })
+      .def("_enter", &PyTape::enter)
+      .def("_leave", &PyTape::leave)
+      .def("_begin_use",
+           [](PyTape& t) {
+             mark();
+             t.begin_use();
+           })
+      .def("_end_use", &PyTape::end_use)
+      .def_prop_ro("recording", [](PyTape& t) { return t.recording(); })
+      .def_prop_ro("_persistent", [](PyTape& t) { return t.persistent; })
+      .def_prop_ro("_watch_accessed", [](PyTape& t) { return t.watches_accessed; })
+      .def_prop_ro("_spent", [](PyTape& t) { return t.spent; })
+      .def_prop_ro("_opened_at", [](PyTape& t) { return mark_of(t.opened); })
+      .def_prop_ro("_used_at", [](PyTape& t) { return mark_of(t.used); })
       .def("_watch",
-           [](GradientTape& t, nb::handle o) {
+           [](PyTape& t, nb::handle o) {
              run([&] {
                if (is_variable(o.ptr()))
                  t.watch(variable_of(o.ptr()));
@@ -61,19 +190,17 @@ void bind_tape(nb::module_& m) {
              });
            })
       .def("_watched_variables",
-           [](GradientTape& t) {
-             return run([&] {
-               nb::list out;
-               for (const Variable& v : t.watched_variables())
-                 out.append(nb::steal(wrap_variable(v).release()));
-               return out;
-             });
+           [](PyTape& t) {
+             return run([&] { return python_variables(t.spent ? t.seen : t.watched_variables()); });
+           })
+      .def("_plain_gradient",
+           [](PyTape& t, nb::handle target, nb::handle sources, nb::handle settle) {
+             return run([&] { return plain_gradient(t, target, sources, settle); });
            })
       .def(
           "_gradient",
-          [](GradientTape& t, const std::vector<Tensor>& targets,
-             const std::vector<nb::object>& sources, const std::vector<nb::object>& upstream,
-             bool zero, bool last) {
+          [](PyTape& t, const std::vector<Tensor>& targets, const std::vector<nb::object>& sources,
+             const std::vector<nb::object>& upstream, bool zero, bool last) {
             return run([&] {
               mark();
               std::vector<Source> from = sources_of(sources);
@@ -88,7 +215,7 @@ void bind_tape(nb::module_& m) {
           },
           "targets"_a, "sources"_a, "upstream"_a, "zero"_a, "last"_a = false)
       .def("_jvp",
-           [](GradientTape& t, const Tensor& target, const std::vector<nb::object>& primals,
+           [](PyTape& t, const Tensor& target, const std::vector<nb::object>& primals,
               const std::vector<Tensor>& tangents, bool zero) {
              return run([&]() -> nb::object {
                mark();
@@ -98,8 +225,7 @@ void bind_tape(nb::module_& m) {
              });
            })
       .def("_jacobian",
-           [](GradientTape& t, const Tensor& target, const std::vector<nb::object>& sources,
-              bool zero) {
+           [](PyTape& t, const Tensor& target, const std::vector<nb::object>& sources, bool zero) {
              return run([&] {
                mark();
                nb::list out;
@@ -110,7 +236,7 @@ void bind_tape(nb::module_& m) {
              });
            })
       .def("_batch_jacobian",
-           [](GradientTape& t, const Tensor& target, nb::handle source, bool zero) {
+           [](PyTape& t, const Tensor& target, nb::handle source, bool zero) {
              return run([&]() -> nb::object {
                mark();
                Tensor found = t.batch_jacobian(target, source_of(source),
@@ -118,12 +244,17 @@ void bind_tape(nb::module_& m) {
                return found ? nb::cast(found) : nb::none();
              });
            })
-      .def("_explain", [](GradientTape& t, const Tensor& target, nb::handle source) {
+      .def("_explain", [](PyTape& t, const Tensor& target, nb::handle source) {
         return run([&] {
           mark();
           return nb::steal(to_dict(t.explain(target, source_of(source))).release());
         });
       });
+  m.def("open_tapes", [] {
+    nb::list out;
+    for (PyTape* t : open_tapes) out.append(nb::find(t));
+    return out;
+  });
   m.def("record_custom", [](const std::string& name, const std::vector<Tensor>& in,
                             const std::vector<Tensor>& out, nb::callable f) {
     run([&] {

@@ -379,3 +379,49 @@ def test_a_variable_that_only_the_tape_holds_can_still_be_read():
     (held,) = tape.watched_variables()
     assert float(held.read()) == 2.0
     assert float(tape.gradient(y, held)) == 4.0
+
+
+def test_a_gradient_of_none_ends_the_use_of_a_tape_too(capfd):
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        y = tf.constant(2.0) * 3.0
+    assert tape.gradient(y, [x]) == [None]
+    assert "W0502" in capfd.readouterr().err
+    with pytest.raises(tf.errors.DiagnosticError):
+        tape.gradient(y, x)
+
+
+def test_sources_keep_their_nesting_and_their_order():
+    a, b = tf.Variable(2.0), tf.constant(3.0)
+    for nest in (lambda *s: list(s), lambda *s: s, lambda *s: {"k": s[0], "m": [s[1]]}):
+        with tf.GradientTape() as tape:
+            tape.watch(b)
+            y = a * a * b
+        found = tape.gradient(y, nest(a, b))
+        assert type(found) is type(nest(a, b))
+        assert [float(g) for g in tf.nest.flatten(found)] == [12.0, 4.0]
+
+
+def test_a_tape_that_is_left_twice_or_used_inside_its_block_is_closed_once():
+    x = tf.constant(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = x * x * x
+            dy = inner.gradient(y, x)
+        assert not inner.recording and outer.recording
+        d2 = outer.gradient(dy, x)
+    assert (float(dy), float(d2)) == (12.0, 12.0)
+    assert outer.watched_variables() == ()
+
+
+def test_a_spent_tape_remembers_what_it_watched_and_where_it_was_used():
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+    tape.gradient(y, v)
+    assert tape.watched_variables() == (v,)
+    with pytest.raises(tf.errors.DiagnosticError) as caught:
+        tape.gradient(y, v)
+    assert "tape.gradient(y, v)" in str(caught.value)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
 from .. import _holdfast, nest
 from .._messages.contexts import contextmanager
-from .._messages.diagnostics import Diagnostic, Mark, mark
+from .._messages.diagnostics import Diagnostic, Mark
 from .._messages.gradients import explained, refuse_inside, refuse_rebound, refuse_second, warn_none
 from .._tensors.tensor import IndexedSlices, Tensor, UnconnectedGradients, convert_to_tensor
 from .._variables.variable import Variable
@@ -18,17 +18,9 @@ from ..errors import fail
 __all__ = ["GradientTape", "dense", "recording_tapes", "suspended"]
 
 
-class _Open(threading.local):
-    def __init__(self) -> None:
-        self.tapes: list[GradientTape] = []
-
-
-_open = _Open()
-
-
 def recording_tapes() -> list[GradientTape]:
     """The tapes of this thread that record now, the outermost first."""
-    return [tape for tape in _open.tapes if tape.recording]
+    return [tape for tape in _holdfast.open_tapes() if tape.recording]
 
 
 @contextmanager
@@ -62,22 +54,27 @@ class GradientTape(_holdfast.TapeBase):
     """
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        # The binding's tape keeps its record, so that a jacobian can take several gradients from
-        # any tape; one that is not persistent stops before its one use, and is emptied after it.
-        super().__init__(bool(persistent), bool(watch_accessed_variables))
-        self._persistent = bool(persistent)
-        self._watch_accessed = bool(watch_accessed_variables)
-        self._opened: Mark | None = mark()
-        self._used: Mark | None = None
-        self._spent = False
-        self._seen: tuple[Variable, ...] = ()
-        self._explanations: dict[tuple[int, int], dict[str, Any]] = {}
+        super().__init__(persistent, watch_accessed_variables)
+
+    @property
+    def _opened(self) -> Mark | None:
+        """What made it."""
+        return None if self._opened_at is None else Mark(*self._opened_at)
+
+    @property
+    def _used(self) -> Mark | None:
+        """What used it last."""
+        return None if self._used_at is None else Mark(*self._used_at)
+
+    @functools.cached_property
+    def _explanations(self) -> dict[tuple[int, int], dict[str, Any]]:
+        """What was said of gradients that are None, by target and source."""
+        return {}
 
     def __enter__(self) -> Self:
         if self.recording:
             raise ValueError("this tape is open already, and still recording: open another one")
-        _open.tapes.append(self)
-        self.start()
+        self._enter()
         return self
 
     def __exit__(
@@ -86,15 +83,11 @@ class GradientTape(_holdfast.TapeBase):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self in _open.tapes:
-            _open.tapes.remove(self)
-        if self.recording:
-            self.stop()
+        self._leave()
 
     def reset(self) -> None:
         """Forgets everything recorded, as if the tape had just been opened."""
         super().reset()
-        self._spent, self._used, self._seen = False, None, ()
         self._explanations.clear()
 
     def watch(self, tensor: Any) -> None:
@@ -111,7 +104,7 @@ class GradientTape(_holdfast.TapeBase):
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """The variables that were read while recording, in order."""
-        return self._seen if self._spent else tuple(self._watched_variables())
+        return tuple(self._watched_variables())
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -132,6 +125,10 @@ class GradientTape(_holdfast.TapeBase):
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:
         """d(sum of target)/d(each source), nested as `sources` are; None where there is none."""
+        if output_gradients is None and unconnected_gradients is UnconnectedGradients.NONE:
+            found = self._plain_gradient(target, sources, self._settled)
+            if found is not NotImplemented:
+                return found
         zero = wants_zero(unconnected_gradients)
         flat = nest.flatten(sources)
         targets = [self._target(t, flat) for t in nest.flatten(target)]
@@ -146,9 +143,20 @@ class GradientTape(_holdfast.TapeBase):
         if not flat:
             return sources
         upstream = _upstream(output_gradients, targets)
-        self._begin_use()
+        self._start_use()
         try:
             found = self._gradient(targets, flat, upstream, zero, last=not self._persistent)
+        except BaseException:
+            self._end_use()
+            raise
+        return self._settle(targets, flat, sources, found)
+
+    def _settled(self, target: Any, sources: Any, found: list[Any]) -> Any:
+        return self._settle([target], nest.flatten(sources), sources, found)
+
+    def _settle(self, targets: list[Any], flat: list[Any], sources: Any, found: list[Any]) -> Any:
+        """Ends a use: says what is to be said of gradients that are None, and nests them."""
+        try:
             gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
             lost = [x for x, g in zip(flat, gradients, strict=True) if g is None]
             if lost and targets:
@@ -175,22 +183,11 @@ class GradientTape(_holdfast.TapeBase):
             if paused:
                 self.stop()
 
-    def _begin_use(self) -> None:
+    def _start_use(self) -> None:
         """Begins the one use of the record, or one of many if the tape is persistent."""
         if self._spent:
             refuse_second(self, self._used)
-        self._used = mark()
-        if self._persistent:
-            return
-        if self.recording:
-            self.__exit__(None, None, None)
-        self._spent = True
-
-    def _end_use(self) -> None:
-        """Lets go of the record, unless the tape is persistent."""
-        if not self._persistent:
-            self._seen = tuple(self._watched_variables())
-            super().reset()
+        self._begin_use()
 
     def explain(self, target: Any, source: Any) -> Diagnostic:
         """Why the gradient of `target` with respect to `source` is what it is, as data."""
@@ -215,7 +212,7 @@ class GradientTape(_holdfast.TapeBase):
         """
         target = self._target(target, nest.flatten(sources))
         zero = wants_zero(unconnected_gradients)
-        self._begin_use()
+        self._start_use()
         try:
             found = self._jacobian(target, nest.flatten(sources), zero)
         finally:
@@ -245,7 +242,7 @@ class GradientTape(_holdfast.TapeBase):
                 fix="for other shapes use `jacobian`",
             )
         zero = wants_zero(unconnected_gradients)
-        self._begin_use()
+        self._start_use()
         try:
             return self._batch_jacobian(target, source, zero)
         finally:
