@@ -1,7 +1,8 @@
 """Times Holdfast beside its peers, interleaved: run.py --python NAME=PYTHON ... [--threads N] [--rounds N]
 
-NAME is ours, torch, tf or numpy; with --functions ours, tf, xla or jax, and the rows are traced functions. Prints a
-table: the minimum of each, and ours as a ratio to the best peer.
+NAME is ours, torch, tf or numpy; with --functions ours, tf, xla or jax, and the rows are traced functions; with --calls
+ours or tf, and the rows are ways to call one. Prints a table: the minimum of each, and ours as a ratio to the best peer, or
+to the first row.
 """
 
 import argparse
@@ -48,13 +49,26 @@ def shown(seconds):
     )
 
 
+def show_calls(args):
+    peers = [Peer(*p.split("=", 1), 1, ["calls", str(args.rounds * 20)]) for p in args.python]
+    print("| call | " + " | ".join(f"{p.name} | to the first" for p in peers) + " |")
+    print("|---" * (2 * len(peers) + 1) + "|")
+    for row in peers[0].rows:
+        times = [(p.rows[row], p.rows[row] / next(iter(p.rows.values()))) for p in peers]
+        print(f"| {row} | " + " | ".join(f"{shown(t)} | {r:.2f}x" for t, r in times) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", action="append", required=True, metavar="NAME=PYTHON")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--functions", action="store_true")
+    parser.add_argument("--calls", action="store_true")
     args = parser.parse_args()
+    if args.calls:
+        show_calls(args)
+        return
     rows = ["functions"] if args.functions else []
     peers = [Peer(*p.split("=", 1), args.threads, rows) for p in args.python]
     names = [p.name for p in peers]

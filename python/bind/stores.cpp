@@ -29,6 +29,20 @@ void note_inside(const TensorRep& rep, PyObject* function) {
 
 thread_local int journals = 0;
 
+// The `__setattr__` of modules, which tells an open journal and is else that of all objects.
+Object& listener() {
+  static auto* o = new Object;  // Python objects must not be freed after the interpreter
+  return *o;
+}
+
+// No journal is open when stores are performed here.
+int set_heard(PyObject* holder, PyObject* name, PyObject* value) {
+  static PyObject* word = PyUnicode_InternFromString("__setattr__");
+  return _PyType_Lookup(Py_TYPE(holder), word) == listener().get()
+             ? PyObject_GenericSetAttr(holder, name, value)
+             : PyObject_SetAttr(holder, name, value);
+}
+
 }  // namespace
 
 Object output_list(const Tensors& outputs) {
@@ -44,7 +58,8 @@ Object output_list(const Tensors& outputs) {
 bool journal_is_open() { return journals > 0; }
 
 Store::Store(PyObject* description, size_t places, size_t outputs) {
-  constexpr std::string_view kinds[] = {"attribute", "entry", "cell", "item", "append", "asked"};
+  constexpr std::string_view kinds[] = {"attribute", "heard",  "entry", "cell",
+                                        "item",      "append", "asked"};
   const char* how;
   PyObject *key, *value, *performer;
   if (!PyArg_ParseTuple(description, "siOOiO", &how, &holder_, &key, &value, &condition_,
@@ -67,6 +82,7 @@ Store::Store(PyObject* description, size_t places, size_t outputs) {
 bool Store::put(PyObject* holder, PyObject* value) const {
   int failed = 0;
   switch (kind_) {
+    case kHeard: failed = set_heard(holder, key_.get(), value); break;
     case kAttribute: failed = PyObject_SetAttr(holder, key_.get(), value); break;
     case kEntry: {
       if (!PyDict_Check(holder)) return false;
@@ -134,7 +150,13 @@ PyObject* note_journal(PyObject*, PyObject* step) {
   Py_RETURN_NONE;
 }
 
+PyObject* set_listener(PyObject*, PyObject* method) {
+  listener() = Object::share(method);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef module_methods[] = {
+    {"set_store_listener", set_listener, METH_O, "The `__setattr__` that only tells journals."},
     {"note_inside", py_note_inside, METH_VARARGS, "A store handed a tensor out of a function."},
     {"function_inside", function_inside, METH_O, "The function a tensor came out of, or nothing."},
     {"note_journal", note_journal, METH_O, "One journal more, or less, is open in this thread."},

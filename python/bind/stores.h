@@ -25,7 +25,7 @@ class Store {
   }
 
  private:
-  enum Kind : uint8_t { kAttribute, kEntry, kCell, kItem, kAppend, kAsked };
+  enum Kind : uint8_t { kAttribute, kHeard, kEntry, kCell, kItem, kAppend, kAsked };
   bool put(PyObject* holder, PyObject* value) const;
 
   Kind kind_ = kAsked;

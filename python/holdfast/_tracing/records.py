@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import _holdfast, nest
 from .._tensors.tensor import IndexedSlices
+from .._variables.module import Module
 from .locations import (
     MISSING,
     ArgumentLocation,
@@ -193,17 +194,21 @@ class _Places:
             return self.add("owner", self.of(location.within), None)
         if isinstance(location, ArgumentLocation):
             return self._argument(location)
+        if isinstance(location, Object) and location.within is not None:
+            return self.of(location.within)
         holder = location.holder()
         if holder is MISSING:
             return self.add("asked", -1, location)
         if isinstance(location, Object):
-            return self._holder(location, holder)
+            return self.thing(holder)
         if isinstance(location, ItemLocation):
             plain = isinstance(holder, (dict, list, tuple)) and (
                 _holdfast.is_plain_key(location.item)
             )
             if plain:
-                return self.named("item", self._holder(location, holder), location.item)
+                within = location.within
+                found = self.thing(holder) if within is None else self.of(within)
+                return self.named("item", found, location.item)
         elif isinstance(location, ClassLocation) or (
             isinstance(location, AttributeLocation) and isinstance(holder, type)
         ):
@@ -217,10 +222,6 @@ class _Places:
             if isinstance(location, SpaceLocation):
                 return self.add("space", self.thing(holder), None)
         return self.add("asked", -1, location)
-
-    def _holder(self, location: ItemLocation | Object, holder: Any) -> int:
-        """Where the container of a place is."""
-        return self.thing(holder) if location.within is None else self.of(location.within)
 
     def _argument(self, location: ArgumentLocation) -> int:
         (part, first), steps = location.path[:2], location.path[2:]
@@ -242,11 +243,21 @@ class _Places:
         if holder is MISSING or not isinstance(location, AttributeLocation):
             return None
         if type(location) is AttributeLocation:
-            return "attribute", self.thing(holder), location.name
+            how = "heard" if _only_tells(type(holder)) else "attribute"
+            return how, self.thing(holder), location.name
         in_space = _holdfast.holds_plainly(holder) and hasattr(holder, "__dict__")
         if type(location) is RawLocation and in_space and not _has_slot(holder, location.name):
             return "entry", self.add("space", self.thing(holder), None), location.name
         return None
+
+
+def _only_tells(kind: type[Any]) -> bool:
+    """Whether a store of an attribute only tells the journal, and is else as with all objects."""
+    own = [each for each in kind.__mro__ if "__setattr__" in vars(each)]
+    if own != [Module, object]:
+        return False
+    _holdfast.set_store_listener(vars(Module)["__setattr__"])
+    return True
 
 
 def _has_slot(holder: Any, name: str) -> bool:

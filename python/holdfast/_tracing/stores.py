@@ -171,7 +171,8 @@ class Store:
             return
         holder = self.location.holder()
         spots, self._spots = self._spots, None
-        if any(item_of(holder, key) is not left() for key, _, left in spots):
+        here = [(item_of(holder, key), left()) for key, _, left in spots]
+        if any(now is not was or now is MISSING for now, was in here):
             self.perform(tensors)  # the program took away what the trace left
             return
         value = _filled(tensors, self._slotted)

@@ -61,6 +61,7 @@ class Module:
         self._name = name
         self._scope_name = scoped(name) + "/"
 
+    # Calls of a trace store without it (`_tracing/records.py`): there is nobody to tell.
     def __setattr__(self, name: str, value: Any) -> None:
         _note_store(self, name, value)  # a trace performs the store again at each call
         super().__setattr__(name, value)
