@@ -100,9 +100,15 @@ bool Pattern::fits_tensor(const Token& t, PyObject* o, Inputs& in) const {
     in.push_back(tensor_of(o));
     return true;
   }
-  if (!is_numpy(o) || has_own_conversion(o) || array_kind(o).dtype != t.type.dtype) return false;
+  if (!is_numpy(o) || has_own_conversion(o)) return false;
   mark();
-  Tensor made = convert(o);
+  Tensor made;
+  try {
+    made = from_buffer(o);
+  } catch (const PythonError&) {
+    PyErr_Clear();  // of a dtype that takes more: Python converts it, or refuses
+    return false;
+  }
   if (!suits(*made.rep())) return false;
   in.push_back(std::move(made));
   return true;

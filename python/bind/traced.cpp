@@ -73,7 +73,8 @@ PyObject* set_parameters(PyObject* self, PyObject* args) {
                           &keywords, &PyTuple_Type, &defaults, &none, &any_positional,
                           &any_keyword))
       throw PythonError{};
-    traces_of(self).entries.clear();
+    // A call that runs refers to its defaults.
+    if (traces_of(self).signature) type_error("a traced function is made once");
     traces_of(self).signature.emplace(names, nameless, keywords, defaults, none,
                                       any_positional != 0, any_keyword != 0);
     Py_RETURN_NONE;

@@ -36,6 +36,11 @@ def _nesting(kind: Any) -> int:
     return _SEQUENCE if issubclass(kind, (Sequence, MappingView)) else _LEAF
 
 
+def is_custom(kind: Any) -> bool:
+    """Whether a class says itself, by `__tf_flatten__`, what its objects hold."""
+    return _nesting(kind) == _CUSTOM
+
+
 _holdfast.set_nesting_rules(_nesting, (MappingView, range), collections.defaultdict)
 
 

@@ -133,10 +133,11 @@ class Function(_holdfast.TracedBase):
             return inline(self, call)
         with self._lock:
             trace = self._find(call) or self._make(call)
-        if not trace.begins():
-            return trace.run(call)
-        result = trace.run_first(call)  # other calls need not wait for it
-        self._offer(trace)
+        # Other calls need not wait for the first one.
+        result = trace.run_first(call) if trace.begins() else trace.run(call)
+        if not trace.offered:
+            trace.offered = True
+            self._offer(trace)
         return result
 
     def _find(self, call: Any) -> Trace | None:

@@ -142,7 +142,7 @@ def _container(entry: tuple[Any, ...]) -> tuple[Any, ...]:
             return "mapping", kind, parts
     elif hasattr(kind, "__attrs_attrs__"):
         return "fields", kind, tuple(field.name for field in kind.__attrs_attrs__)
-    elif hasattr(kind, "__tf_flatten__"):
+    elif nest.is_custom(kind):
         return "custom", kind, parts, entry[2]
     elif (issubclass(kind, tuple) and kind.__iter__ is tuple.__iter__) or (
         issubclass(kind, list) and kind.__iter__ is list.__iter__

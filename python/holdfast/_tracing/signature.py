@@ -97,7 +97,7 @@ class Call:
             parts = list(nest.children(value))
             if isinstance(value, Mapping):
                 key.append((kind, tuple(sorted(value))))
-            elif hasattr(kind, "__tf_flatten__"):
+            elif nest.is_custom(kind):
                 key.append((kind, len(parts), value.__tf_flatten__()[0]))
             else:
                 key.append((kind, len(parts)))

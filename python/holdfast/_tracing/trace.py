@@ -44,6 +44,7 @@ class Trace:
     def __init__(self, name: str, call: Call, number: int) -> None:
         self.name, self.number = name, number
         self.used = 0  # when it was found last
+        self.offered = False  # whether C was told of it
         self.key, self.types = call.key, list(call.types)
         self.names = call.names
         self.arguments = nest.map_structure(_without_tensor, call.args)
