@@ -168,7 +168,9 @@ Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
 
 Tensor& Session::handle_here(const OpenGraph::Held& held) {
   Tensor& handle = handles_[held.variable.handle().id()];
-  if (!handle) {
+  if (!handle && shared_) {
+    handle = shared_->handle(*held.variable.state());
+  } else if (!handle) {
     const VariableState& of = *held.variable.state();
     auto state = make_ref<VariableState>(of.name, of.dtype, of.shape, of.trainable);
     state->born = of.born;

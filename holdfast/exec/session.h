@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "holdfast/exec/plan.h"
+#include "holdfast/exec/shared_variables.h"
 #include "holdfast/graph/open_graph.h"
 
 namespace holdfast {
@@ -52,6 +53,9 @@ class HOLDFAST_API Session {
   /// The value that a variable of the graph has here; empty: nobody has initialised it.
   Tensor value(const Variable& v);
   void set_value(const Variable& v, Tensor value);
+  /// From now on its variables are those of `shared`, which other sessions see too. Called before
+  /// the first run.
+  void share(Ref<SharedVariables> shared) { shared_ = std::move(shared); }
   /// Plans that are kept for runs with the same fetches and feeds.
   size_t plans() const;
 
@@ -77,6 +81,7 @@ class HOLDFAST_API Session {
   mutable std::mutex mutex_;  // guards what follows; held for short
   std::mutex initialising_;   // one thread at a time gives variables their first values
   std::map<Key, std::shared_ptr<Planned>> plans_;
+  Ref<SharedVariables> shared_;                   // null: the variables are its own
   std::unordered_map<uint64_t, Tensor> handles_;  // by the id of the graph's own handle
   std::unordered_map<const Node*, Ref<RefCounted>>
       states_;  // where the generators of random ops stand

@@ -471,6 +471,11 @@ nb::list run_session(Session& s, const std::vector<nb::object>& fetches,
   return list_of(out);
 }
 
+// The variables of a server, as Python holds them.
+struct SharedBox {
+  Ref<SharedVariables> variables = make_ref<SharedVariables>();
+};
+
 // A run in parts, and the session it belongs to.
 struct PartialBox {
   nb::object session;
@@ -522,7 +527,9 @@ void bind_session(nb::module_& m) {
       return Concrete{graph_function(*g.graph, inputs, outputs, nodes_of(ops)), Object()};
     });
   });
+  nb::class_<SharedBox>(m, "SharedVariables").def(nb::init<>());
   nb::class_<Session>(m, "SessionBase", nb::is_weak_referenceable())
+      .def("_share", [](Session& s, const SharedBox& shared) { s.share(shared.variables); })
       .def("__init__",
            [](Session* self, GraphBox& graph, const std::string& name) {
              run([&] {

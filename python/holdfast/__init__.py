@@ -55,6 +55,7 @@ from ._graphs.eager import (
 from ._graphs.function_graph import function_graph_of as _function_graph_of
 from ._graphs.graph import Graph
 from ._graphs.name_scope import name_scope
+from ._graphs.server import Server as _Server
 from ._messages.explain import explain
 from ._messages.logger import get_logger
 from ._names import boundary as _boundary
@@ -141,6 +142,7 @@ _namespace.build(
         _builds.NAMES,
         {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
         _TRACE_TYPES,
+        {"distribute.Server": _Server},
         _graph_watch.NAMES,
         {"variable_creator_scope": _variable_creator_scope},
         _slices_spec.NAMES,

@@ -14,10 +14,11 @@ from .._messages.contexts import contextmanager
 from .._messages.diagnostics import mark
 from .._tensors.symbols import is_symbol
 from .._tensors.tensor import IndexedSlices
-from ..errors import fail, unsupported
+from ..errors import fail
 from .default_session import get_default_session, stack
 from .graph import Graph, get_default_graph
 from .operation import Operation
+from .server import server_at
 from .session_options import ConfigProto, measured
 
 __all__ = [
@@ -184,17 +185,16 @@ def _feed(graph: Graph, key: Any, value: Any) -> tuple[Any, Any]:
 
 
 class Session(_holdfast.SessionBase):
-    """Runs a graph. Each session has its own values of the graph's variables."""
+    """Runs a graph. Each session has its own values of the graph's variables.
+
+    Those with the target of a `tf.distribute.Server` share them, by the variables' names.
+    """
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if not isinstance(target, (str, bytes)):
             fail("E1104", f"`target` is of type {type(target).__name__}, expected a string")
-        if target:
-            unsupported(
-                f"a Session with the target {target!r} is not supported",
-                "a session runs in this process",
-                fix="leave `target` out",
-            )
+        self._target = target.decode() if isinstance(target, bytes) else target
+        self._server = server_at(self._target) if target else None
         if graph is not None and not isinstance(graph, Graph):
             fail("E1104", f"`graph` is of type {type(graph).__name__}, expected a `tf.Graph`")
         if config is not None and not isinstance(config, ConfigProto):
@@ -206,6 +206,8 @@ class Session(_holdfast.SessionBase):
         at = mark()
         names = at.names().assigned_names if at else ()
         super().__init__(self._python_graph, names[0] if names else "sess")
+        if self._server is not None:
+            self._share(self._server._variables)
         self._contexts: list[contextlib.ExitStack] = []
 
     @property
@@ -220,8 +222,8 @@ class Session(_holdfast.SessionBase):
 
     @property
     def sess_str(self) -> bytes:
-        """The target: always empty."""
-        return b""
+        """The target: that of its server, else empty."""
+        return self._target.encode()
 
     def run(
         self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None

@@ -21,6 +21,7 @@ from .._graphs.graph import GraphKeys, get_default_graph
 from .._graphs.graph_def import GraphDef, NodeDef
 from .._graphs.name_scope import name_scope
 from .._graphs.operation import Operation
+from .._graphs.server import Server
 from .._graphs.session import IndexedSlicesValue, InteractiveSession, Session
 from .._names import signatures
 from .._tensors import registry
@@ -478,6 +479,8 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     **_casts(),
     **_draws(),
     **_later(),
+    "train.Server": Server,
+    "distribute.Server": Server,
     **functions.NAMES,
 }.items()}  # fmt: skip
 NAMES |= _v1_signatures.NAMES | initializers.NAMES | train.NAMES | nn.NAMES
