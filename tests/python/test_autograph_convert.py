@@ -361,7 +361,7 @@ def test_to_code_shows_what_runs():
         return -x
 
     code = autograph.to_code(f)
-    assert code.startswith("def f(x):") and "ag__.if_(x > 0," in code
+    assert code.startswith("def f(x):") and "hf__.if_(x > 0," in code
     compile(code, "<shown>", "exec")
     assert autograph.to_code(tf.function(f)) == code
 

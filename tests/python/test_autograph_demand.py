@@ -6,6 +6,7 @@ import functools
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 
@@ -273,3 +274,285 @@ def test_a_graph_by_hand_says_why_a_symbol_has_no_truth(graph):
 
 def truth_by_hand(x):
     return 1 if x > 0 else 2
+
+
+# The functions of the program stay its own.
+
+
+def test_a_function_has_its_own_code_when_the_trace_is_made(library):
+    own = magnitude.__code__, larger.__code__
+
+    @tf.function
+    def f(x):
+        return library.apply(magnitude, x) + functools.reduce(larger, [x, -x])
+
+    for value in (-2.0, 3.0):
+        assert float(f(tf.constant(value))) == 2 * abs(value)
+        assert magnitude.__code__ is own[0] and larger.__code__ is own[1]
+
+
+def test_it_has_its_converted_code_while_the_trace_runs(library):
+    seen = []
+
+    def pick(x):
+        seen.append(pick.__code__)
+        return x if x > 0 else -x
+
+    own = pick.__code__
+
+    @tf.function
+    def f(x):
+        return library.apply(pick, x)
+
+    f(ONE)
+    assert seen[0] is own and compiling.is_converted(seen[1])
+    assert pick.__code__ is own
+
+
+def test_a_parent_that_makes_functions_has_its_own_code_too(library):
+    def make(k):
+        def inner(x):
+            return x if x > k else x * 0 + k
+
+        return inner
+
+    own = make.__code__
+
+    @tf.function
+    def f(x):
+        return library.apply(library.apply(make, 1.5), x)
+
+    assert [float(f(tf.constant(v))) for v in (1.0, 2.0)] == [1.5, 2.0]
+    assert make.__code__ is own
+    assert not compiling.is_converted(make(1.0).__code__)
+
+
+def test_later_traces_of_the_same_function_begin_with_the_converted_code(library):
+    runs = []
+
+    def pick(x):
+        runs.append(x.shape.rank)
+        return x if tf.reduce_sum(x) > 0 else -x
+
+    @tf.function
+    def f(x):
+        return library.apply(pick, x)
+
+    f(tf.constant(-1.0))
+    f(tf.constant([-1.0, -2.0]))
+    assert [rank for rank in runs if rank is not None] == [0, 0, 1]
+
+
+def test_a_trace_that_fails_gives_the_code_back(library):
+    def pick(x):
+        if x > 0:
+            x = x + 1
+        raise LookupError("no such thing")
+
+    own = pick.__code__
+
+    @tf.function
+    def f(x):
+        return library.apply(pick, x)
+
+    for _ in range(2):
+        with pytest.raises(LookupError):
+            f(ONE)
+        assert pick.__code__ is own
+    assert float(tf.function(lambda x: library.apply(magnitude, x))(tf.constant(-2.0))) == 2.0
+
+
+def test_a_function_that_calls_itself(library):
+    def halved(x, times):
+        if not times:
+            return x
+        if x > 1.0:
+            return library.apply(halved, x / 2, times - 1)
+        return x
+
+    own = halved.__code__
+
+    @tf.function
+    def f(x):
+        return library.apply(halved, x, 3)
+
+    assert [float(f(tf.constant(v))) for v in (0.5, 3.0, 40.0)] == [0.5, 0.75, 5.0]
+    assert halved.__code__ is own
+
+
+def test_a_trace_inside_a_trace_keeps_the_code_of_the_outer_one(library):
+    def pick(x):
+        return x if x > 0 else -x
+
+    own = pick.__code__
+    inner = tf.function(lambda x: library.apply(pick, x) * 2)
+
+    @tf.function
+    def f(x):
+        first = library.apply(pick, x)
+        with tf.init_scope():
+            assert float(inner(tf.constant(-1.0))) == 2.0  # another trace, which ends here
+        return first + library.apply(pick, x - 1)
+
+    assert float(f(tf.constant(-1.0))) == 3.0
+    assert pick.__code__ is own
+
+
+def test_other_threads_may_call_the_function_while_a_trace_runs(library):
+    kept, other = [], []
+
+    def pick(x):
+        kept.append(threading.get_ident())
+        return x if x > 0 else -x
+
+    own = pick.__code__
+
+    def elsewhere():
+        other.extend([pick(-3), float(pick(tf.constant(-4.0))), pick(5)])
+
+    def between(x):
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        return x
+
+    @tf.function
+    def f(x):
+        return library.apply(pick, library.apply(between, library.apply(pick, x)))
+
+    assert float(f(tf.constant(-2.0))) == 2.0
+    assert other[-3:] == [3, 4.0, 5] and len(other) % 3 == 0
+    assert pick.__code__ is own
+    mine = threading.get_ident()
+    assert len([who for who in kept if who != mine]) == len(other)  # theirs are not taken back
+
+
+def test_several_threads_may_trace_the_function_at_once(library):
+    def pick(x):
+        return x if tf.reduce_sum(x) > 0 else -x
+
+    own, results = pick.__code__, {}
+    start = threading.Barrier(4)
+
+    def work(size):
+        f = tf.function(lambda x: library.apply(pick, x))
+        start.wait()
+        results[size] = f(-tf.ones([size])).numpy().tolist()
+
+    threads = [threading.Thread(target=work, args=(size,)) for size in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {size: [1.0] * size for size in range(1, 5)}
+    assert pick.__code__ is own
+
+
+def test_a_function_whose_code_the_program_changes_meanwhile_keeps_that(library):
+    def pick(x):
+        return x if x > 0 else -x
+
+    def other(x):
+        return x
+
+    def change(x):
+        if compiling.is_converted(pick.__code__):
+            pick.__code__ = other.__code__
+        return x
+
+    @tf.function
+    def f(x):
+        return library.apply(change, library.apply(pick, x))
+
+    f(ONE)
+    assert pick.__code__ is other.__code__
+
+
+def test_a_generator_that_asks_a_symbol(library):
+    def sizes(values):
+        for value in values:
+            yield value if value > 0 else -value
+
+    own = sizes.__code__
+
+    @tf.function
+    def f(x):
+        return tf.stack(library.apply(list, library.apply(sizes, [x, -x, x + 1])))
+
+    assert f(tf.constant(-2.0)).numpy().tolist() == [2.0, 2.0, 1.0]
+    assert sizes.__code__ is own
+
+
+FROZEN = """
+    import functools, gc, sys
+    import holdfast as tf
+
+    def larger(a, b):
+        return a if a > b else b
+
+    def make(least):
+        def inner(x):
+            if x > least:
+                return x
+            return x * 0 + least
+        return inner
+
+    class Clip:
+        def __init__(self):
+            self.steps = [lambda x: x - 1 if x > 2 else x]
+        def __call__(self, x):
+            while x > 4:
+                x = x - 1
+            return x
+
+    clip = Clip()
+    own = [f.__code__ for f in (larger, make, Clip.__call__, clip.steps[0])]
+    hidden = {"f": lambda x: x * 3 if x > 0 else x}
+    pick = functools.partial(map, hidden.pop("f"))  # no name of the program leads there but this
+    gc.freeze()
+
+    @tf.function
+    def f(x):
+        best = functools.reduce(larger, [x, x * 2, -x])
+        floor = list(map(make(1.5), [x]))[0]
+        return best, floor, list(map(clip, [x]))[0], list(map(clip.steps[0], [x]))[0], list(pick([x]))[0]
+
+    for value in (-1.0, 9.0):
+        print(*(float(part) for part in f(tf.constant(value))))
+    print([f.__code__ for f in (larger, make, Clip.__call__, clip.steps[0])] == own)
+    print(gc.get_freeze_count() > 0)
+    """
+
+
+def test_objects_that_were_frozen_are_found_all_the_same(tmp_path):
+    path = tmp_path / "frozen.py"
+    path.write_text(textwrap.dedent(FROZEN))
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "1.0 1.5 -1.0 -1.0 -1.0",
+        "18.0 9.0 4.0 8.0 27.0",
+        "True",
+        "True",
+    ]
+
+
+def test_two_functions_that_one_parent_makes(library):
+    def make(k):
+        def upper(x):
+            return x if x < k else x * 0 + k
+
+        def lower(x):
+            return x if x > -k else x * 0 - k
+
+        return upper, lower
+
+    own = make.__code__
+
+    @tf.function
+    def f(x):
+        upper, lower = library.apply(make, 1.5)
+        return library.apply(lower, library.apply(upper, x))
+
+    assert [float(f(tf.constant(v))) for v in (1.0, 2.0, -3.0)] == [1.0, 1.5, -1.5]
+    assert make.__code__ is own

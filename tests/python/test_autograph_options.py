@@ -34,7 +34,7 @@ def test_features_that_are_on_may_be_asked_for(wanted):
     f = tf.function(double, experimental_autograph_options=wanted)
     assert float(f(tf.constant(2.0))) == 4.0
     assert tf.autograph.to_graph(double, experimental_optional_features=wanted)(2) == 4
-    assert "ag__" in tf.autograph.to_code(double, experimental_optional_features=wanted)
+    assert "hf__" in tf.autograph.to_code(double, experimental_optional_features=wanted)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_conversions_are_told_as_far_as_one_asks(caplog, capsys, quiet_again):
     assert "unread" in no_source and "no source" in no_source
     assert capsys.readouterr().out == ""
     whole = told(3, caplog, third, alsologtostdout=True)
-    assert "ag__" in whole[1]
+    assert "hf__" in whole[1]
     assert capsys.readouterr().out == "".join(f"{text}\n" for text in whole)
     with pytest.raises(TypeError):
         tf.autograph.set_verbosity("loud")

@@ -174,6 +174,13 @@ def test_no_underscore_inside_an_underscored_folder():
     assert not hidden
 
 
+def test_generated_code_has_names_of_our_own():
+    theirs = [
+        path.relative_to(SOURCES) for path in SOURCES.rglob("*.py") if "ag__" in path.read_text()
+    ]
+    assert not theirs
+
+
 def test_importing_the_package_prints_nothing():
     command = [sys.executable, "-c", "import holdfast"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -267,7 +267,7 @@ class Carried:
 
     def _entering(self, entry: _Entry, value: Any, variables: Any) -> Any:
         """The value of a name as an iteration begins."""
-        if entry.was_set or entry.name.startswith("ag__"):
+        if entry.was_set or entry.name.startswith("hf__"):
             return value
         if isinstance(entry.before, Maybe) or entry.name in self.site.exposed:
             return self._first_set(entry, value, variables[-1])
@@ -432,7 +432,7 @@ class Carried:
             value = entry.filled(like, outputs)
             if entry.location is not None:
                 self._store(entry.location, value, None if entry.was_set else outputs[-1])
-            elif entry.was_set or entry.name.startswith("ag__"):
+            elif entry.was_set or entry.name.startswith("hf__"):
                 self.cells.write(entry.name, value)
             elif isinstance(entry.after, Maybe):
                 self.cells.write(entry.name, entry.after)

@@ -37,7 +37,7 @@ class _Marks(ast.NodeTransformer):
     """Names of ours as marked constants, which become the objects themselves."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id == nodes.HOOKS or node.id.startswith("ag__site_"):
+        if node.id == nodes.HOOKS or node.id.startswith("hf__site_"):
             return ast.copy_location(ast.Constant(_MARK + node.id), node)
         return node
 
@@ -82,9 +82,9 @@ def compile_converted(code: types.CodeType, space: dict[str, Any], hooks: Any) -
         return None
     made: list[Site] = []
     node = _rewritten(found, code, space, made)
-    source = ast.unparse(node).replace("lambda *ag__: ", "lambda: ")
+    source = ast.unparse(node).replace("lambda *hf__: ", "lambda: ")
     objects = {_MARK + nodes.HOOKS: hooks}
-    objects |= {f"{_MARK}ag__site_{i}": site for i, site in enumerate(made)}
+    objects |= {f"{_MARK}hf__site_{i}": site for i, site in enumerate(made)}
     inner = _compile(_Marks().visit(node), code)
     return Converted(_finish(inner, code.co_qualname, code.co_name, objects), source)
 
@@ -118,12 +118,12 @@ def _rewritten(
 def _compile(node: Any, code: types.CodeType) -> types.CodeType:
     """The code of `node`, compiled inside a function that owns its free variables."""
     if not isinstance(node, ast.Lambda):
-        node.name = "ag__function"  # its own name is the module's, or a free variable
+        node.name = "hf__function"  # its own name is the module's, or a free variable
     inside: list[ast.stmt] = [ast.Return(node) if isinstance(node, ast.Lambda) else node]
     if code.co_freevars:
         targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in code.co_freevars]
         inside.insert(0, ast.Assign(targets, ast.Constant(None)))
-    factory = nodes.at(ast.FunctionDef("ag__factory", nodes.nothing(), inside, []), node)
+    factory = nodes.at(ast.FunctionDef("hf__factory", nodes.nothing(), inside, []), node)
     tree = ast.fix_missing_locations(ast.Module([factory], []))
     flags = code.co_flags & _FUTURES
     module = compile(tree, code.co_filename, "exec", flags, dont_inherit=True)
@@ -164,4 +164,4 @@ def _is_block(code: types.CodeType) -> bool:
     """Whether `code` is a piece of the function around it, made a function by us."""
     stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]
-    return code.co_name.startswith("ag__") or any(each.startswith("ag__") for each in arguments)
+    return code.co_name.startswith("hf__") or any(each.startswith("hf__") for each in arguments)

@@ -3,29 +3,35 @@
 A library, `map` or `sorted` may call a function of the user's that no converted code called. When
 that function asks a symbol for its truth, it gets converted code, and the trace begins anew.
 
-The function keeps that code: whoever calls it next, in whatever way, reaches it. In eager code it
-does what it did before. A function that its parent makes anew on each call is converted inside the
-parent's code.
+The function has that code while the trace runs, and its own again afterwards. One that its parent
+makes anew on each call is converted inside the parent's code.
 """
 
 from __future__ import annotations
 
 import gc
 import types
+from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 from .._messages.user_code import is_user_code
-from .._tracing import recorder as _places
+from .._tracing.recorder import recording
 from .._tracing.restart import Restart
+from .._tracing.substituted_code import (
+    Substitutions,
+    is_running,
+    own_code,
+    substituted,
+    substitutions,
+)
 from .compiling import is_converted
 from .conversion import converted_form, is_plain
-from .identity import ByIdentity
 
 __all__ = ["on_demand"]
 
-_INNER = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"}
-
-_tried: ByIdentity[bool] = ByIdentity()
+_COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
+_LOOKED_AT = 20_000  # values, after which a search ends
 
 
 def on_demand(frame: types.FrameType) -> None:
@@ -33,63 +39,85 @@ def on_demand(frame: types.FrameType) -> None:
 
     It helps once: a converted function that still asks a symbol for a Python value can't be staged.
     """
-    recorder = _places.recording()
-    if recorder is None:  # a graph by hand: nobody could trace again
+    recorder, places = recording(), substitutions()
+    if recorder is None or places is None:  # a graph by hand: nobody could trace again
         return
     if is_converted(frame.f_code) or not is_user_code(frame.f_code):
         return
-    code = _whole(frame)
-    if code in _tried:
+    whole = _whole(frame)
+    code = whole.f_code
+    if not places.try_once(code):
         return
-    _tried[code] = True
     form = converted_form(code, frame.f_globals)
     if form is None or form.code.co_freevars != code.co_freevars:
         return
-    if not _replace(code, form.code):
+    if not _replace(places, whole, form.code):
         return
     recorder.restart = True
     raise Restart
 
 
-def _whole(frame: types.FrameType) -> types.CodeType:
-    """The code of the function that a frame belongs to: a comprehension is a part of one."""
-    code, outer = frame.f_code, frame.f_back
-    while code.co_name in _INNER - {"<lambda>"} and outer is not None:
-        if not any(part is code for part in outer.f_code.co_consts):
+def _whole(frame: types.FrameType) -> types.FrameType:
+    """The frame of the function that a frame belongs to: a comprehension is a part of one."""
+    while frame.f_code.co_name in _COMPREHENSIONS and frame.f_back is not None:
+        if not any(part is frame.f_code for part in frame.f_back.f_code.co_consts):
             break
-        code, outer = outer.f_code, outer.f_back
-    return code
+        frame = frame.f_back
+    return frame
 
 
-def _replace(old: types.CodeType, new: types.CodeType) -> bool:
-    """Gives every function that runs `old` the code `new`; whether there was any."""
-    functions = [f for f in gc.get_referrers(old) if isinstance(f, types.FunctionType)]
-    functions = [f for f in functions if f.__code__ is old]
-    if any(map(is_plain, functions)):
+def _replace(places: Substitutions, frame: types.FrameType, new: types.CodeType) -> bool:
+    """Lets every function that runs the code of `frame` run `new`; whether that may help."""
+    old = frame.f_code
+    made = "<locals>" in old.co_qualname  # perhaps anew, so who makes it counts too
+    objects = gc.get_objects() if made else gc.get_referrers(old)
+    functions = [f for f in _functions(frame, objects) if is_running(f, old)]
+    if any(is_plain(f) for f in functions if own_code(f) is old):
         return False
     for function in functions:
-        function.__code__ = new
-    found = bool(functions)
-    if "<locals>" in old.co_qualname:
-        for function in gc.get_objects():
-            if isinstance(function, types.FunctionType):
-                code = _with_part(function.__code__, old, new)
-                if code is not function.__code__:
-                    function.__code__ = code
-                    found = True
-    return found
+        places.substitute(function, old, new)
+    if not functions:
+        places.substitute_when_left(frame, new)
+    return True
 
 
-def _with_part(code: types.CodeType, old: types.CodeType, new: types.CodeType) -> types.CodeType:
-    """`code` with `new` in place of the inner function `old`; itself if it has no such part."""
-    if old.co_filename != code.co_filename:
-        return code
-    parts: list[Any] = []
-    changed = False
-    for part in code.co_consts:
-        if isinstance(part, types.CodeType):
-            inner = new if part is old else _with_part(part, old, new)
-            changed = changed or inner is not part
-            part = inner
-        parts.append(part)
-    return code.replace(co_consts=tuple(parts)) if changed else code
+def _functions(frame: types.FrameType, found: list[Any]) -> Iterator[types.FunctionType]:
+    """The functions among `found`; where a program froze its objects, those in reach too.
+
+    The collector shows no object that `gc.freeze` set aside.
+    """
+    seen: set[int] = set()
+    found = [*found, *substituted()]
+    if gc.get_freeze_count():
+        found += _within_reach(frame)
+    for each in found:
+        if isinstance(each, types.FunctionType) and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+
+
+def _within_reach(frame: types.FrameType | None) -> Iterator[Any]:
+    """What the program's names lead to, the nearest first."""
+    waiting: deque[Any] = deque()
+    spaces: set[int] = set()
+    while frame is not None:
+        for space in (frame.f_locals, frame.f_globals):
+            if id(space) not in spaces and is_user_code(frame.f_code):
+                spaces.add(id(space))
+                waiting.extend(list(space.values()))
+        frame = frame.f_back
+    seen: set[int] = set()
+    while waiting and len(seen) < _LOOKED_AT:
+        thing = waiting.popleft()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        yield thing
+        if not isinstance(thing, types.ModuleType):
+            # A function leads to its closure, a class to its methods, a container to its parts.
+            waiting.extend(part for part in gc.get_referents(thing) if not _is_space(part))
+
+
+def _is_space(part: Any) -> bool:
+    """Whether it is a module's names, in which everything is."""
+    return type(part) is dict and "__builtins__" in part

@@ -2,7 +2,7 @@
 `not`, conditional expressions and chains of comparisons decide while tracing whether to stage.
 
 Assigning to an attribute, an item, a global or an outer function's name assigns to `.value` of a
-place, whatever the statement: `self.h = v` becomes `ag__.attribute_place(self, 'h').value = v`. So
+place, whatever the statement: `self.h = v` becomes `hf__.attribute_place(self, 'h').value = v`. So
 the order in which things are evaluated stays Python's own.
 """
 
@@ -77,7 +77,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         name = node.id
-        if name.startswith("ag__") or any(name in targets for targets in self.own):
+        if name.startswith("hf__") or any(name in targets for targets in self.own):
             return node
         kind = self.scope.kind(name)
         if not isinstance(node.ctx, ast.Load):
@@ -309,8 +309,8 @@ def _attribute_place(attribute: ast.Attribute, whole: ast.expr) -> ast.expr:
 def _comparison(op: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
     """`lambda a, b: a < b`, at the place of the two that it compares."""
     both = _nodes.nothing()
-    both.args = [ast.arg("ag__l"), ast.arg("ag__r")]
-    body = ast.Compare(_nodes.load("ag__l"), [op], [_nodes.load("ag__r")])
+    both.args = [ast.arg("hf__l"), ast.arg("hf__r")]
+    body = ast.Compare(_nodes.load("hf__l"), [op], [_nodes.load("hf__r")])
     where = ast.copy_location(ast.Constant(None), left)
     where.end_lineno, where.end_col_offset = right.end_lineno, right.end_col_offset
     return _nodes.at(ast.Lambda(both, body), where)

@@ -1,4 +1,4 @@
-"""Everything that converted code calls, under one name: `ag__`."""
+"""Everything that converted code calls, under one name: `hf__`."""
 
 from __future__ import annotations
 

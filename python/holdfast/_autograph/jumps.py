@@ -14,8 +14,8 @@ from . import names, nodes
 
 __all__ = ["DONE", "VALUE", "CannotLower", "is_total", "leaves", "lower"]
 
-DONE = "ag__done"
-VALUE = "ag__value"
+DONE = "hf__done"
+VALUE = "hf__value"
 
 _Loop = ast.While | ast.For
 _Scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -237,7 +237,7 @@ class _Lowering:
             always = nodes.at(ast.Constant(True), loop.test)
             loop.test, loop.body, loop.orelse = always, [leave, *loop.body], []
         self.count += 1
-        stop, skip = f"ag__break_{self.count}", f"ag__continue_{self.count}"
+        stop, skip = f"hf__break_{self.count}", f"hf__continue_{self.count}"
         self.around.append((stop, skip))
         loop.body, raised = self.block(loop.body)
         self.around.pop()

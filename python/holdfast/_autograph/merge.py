@@ -254,7 +254,7 @@ class _Pairing:
             return made
         elif not all(unset):
             side = 1 if unset[0] else 0
-            if name.startswith("ag__"):
+            if name.startswith("hf__"):
                 return self.one(side, key, (x, y)[side])  # a flag tells whether it is set
             maybe = Maybe(name, self.site, side)
             return lambda outputs: maybe

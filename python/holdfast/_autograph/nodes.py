@@ -7,7 +7,7 @@ from typing import TypeVar
 
 __all__ = ["assign", "at", "call", "hook", "lambda_", "load", "none_of", "nothing", "point", "text"]
 
-HOOKS = "ag__"
+HOOKS = "hf__"
 
 _Node = TypeVar("_Node", bound=ast.AST)
 

@@ -67,7 +67,7 @@ def _check_recursive(function: str, recursive: bool) -> None:
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The source of `entity`, converted: what runs, with `ag__` standing for the hooks."""
+    """The source of `entity`, converted: what runs, with `hf__` standing for the hooks."""
     _check_recursive("to_code", recursive)
     check_features("experimental_optional_features", experimental_optional_features)
     inner = inner_function(entity)

@@ -1,12 +1,12 @@
 """Statements as operators: `if`, `while` and `for` become functions and a call that decides.
 
-    if x > 0:                       def ag__if_1():
+    if x > 0:                       def hf__if_1():
         y = x                           nonlocal y
     else:                               y = x
-        y = -x                      def ag__else_1():
+        y = -x                      def hf__else_1():
                                         nonlocal y
                                         y = -x
-                                    ag__.if_(x > 0, ag__if_1, ag__else_1, ag__site_1)
+                                    hf__.if_(x > 0, hf__if_1, hf__else_1, hf__site_1)
 
 The names that a block sets stay the function's own, in cells that the operators find in the
 closures of the functions; so an unset name is simply an empty cell.
@@ -59,7 +59,7 @@ class Statements(Expressions):
             Site("if", self.home, spot_of(node.test), tuple(modified), outputs, blocks=blocks)
         )
         test = self.visit(node.test)
-        body, orelse = f"ag__if_{n}", f"ag__else_{n}"
+        body, orelse = f"hf__if_{n}", f"hf__else_{n}"
         arguments = [test, nodes.load(body), nodes.load(orelse), nodes.load(site)]
         return [
             self.function(body, node.body, sides[0], node),
@@ -75,7 +75,7 @@ class Statements(Expressions):
         bound = _names.bindings([node.test, *node.body])
         modified = sorted(bound.names & self.scope.local)
         n, site = self.loop_site("while", node, node.test, modified)
-        test, body = f"ag__test_{n}", f"ag__body_{n}"
+        test, body = f"hf__test_{n}", f"hf__body_{n}"
         asked = ast.copy_location(ast.Return(node.test), node.test)
         arguments: list[ast.expr] = [nodes.load(name) for name in (test, body, site)]
         return [
@@ -92,18 +92,18 @@ class Statements(Expressions):
             node.body, node.orelse = self.block(node.body), self.block(node.orelse)
             return node
         flags: list[str] = getattr(node, "ag_exits", [])
-        item = nodes.at(nodes.load("ag__item"), node.target)
+        item = nodes.at(nodes.load("hf__item"), node.target)
         first = nodes.at(ast.Assign([node.target], item), node.target)
         bound = _names.bindings([node.target, *node.body])
         modified = sorted(bound.names & self.scope.local)
         n, site = self.loop_site("for", node, node.iter, modified)
-        body = f"ag__body_{n}"
+        body = f"hf__body_{n}"
         go_on: ast.expr = ast.Constant(None)
         if flags:
             go_on = nodes.lambda_(self.visit(nodes.none_of(flags, node.iter)))
         arguments = [iterated, nodes.load(body), go_on, nodes.load(site)]
         made = self.function(body, [first, *node.body], bound, node)
-        made.args.args = [nodes.at(ast.arg("ag__item"), node.target)]
+        made.args.args = [nodes.at(ast.arg("hf__item"), node.target)]
         return [made, nodes.at(ast.Expr(nodes.call("for_", arguments, node.iter)), node.iter)]
 
     def loop_site(
@@ -120,7 +120,7 @@ class Statements(Expressions):
     def note(self, site: Site) -> tuple[int, str]:
         """Notes a staged statement; its number, and the name that stands for it."""
         self.made.append(site)
-        return len(self.made) - 1, f"ag__site_{len(self.made) - 1}"
+        return len(self.made) - 1, f"hf__site_{len(self.made) - 1}"
 
     def function(
         self, name: str, body: list[ast.stmt], bound: _names.Bindings, where: ast.AST
@@ -255,7 +255,7 @@ def rewrite(
         except CannotLower:
             node.body, staged = before, False
     if staged:
-        flags = {each for each in _names.bindings(node.body).names if each.startswith("ag__")}
+        flags = {each for each in _names.bindings(node.body).names if each.startswith("hf__")}
         scope.local |= flags
         analyse(node, scope.local)
     body = Statements(scope, home, made, staged).block(node.body)

@@ -23,6 +23,7 @@ from .methods import bound
 from .records import record
 from .retracing import History, remade
 from .signature import Signature
+from .substituted_code import Known
 from .trace import Trace
 from .traceable import check_traceable
 
@@ -76,6 +77,7 @@ class Function(_holdfast.TracedBase):
         self._traces: list[Trace] = []  # the one used last comes first
         self._traced = 0
         self._lock = threading.RLock()
+        self._substituted: list[Known] = []  # functions that its traces need converted
         self._history = History(self._name, reduce_retracing)
         with contextlib.suppress(AttributeError):
             functools.update_wrapper(self, python_function)

@@ -31,6 +31,7 @@ from .restart import Restart
 from .signature import Call, Identity, is_plain, is_type
 from .slots import Slot, filled, with_slots
 from .stores import Store
+from .substituted_code import Substitutions
 
 __all__ = ["TENSOR", "Trace", "converted", "make", "output_of"]
 
@@ -208,13 +209,18 @@ def converted(function: Any) -> Any:
 
 def make(function: Any, call: Call, number: int) -> Trace:
     """Traces `function` for calls like `call`."""
+    with Substitutions(function._substituted) as places:
+        return _make_once_or_twice(function, call, number, places)
+
+
+def _make_once_or_twice(function: Any, call: Call, number: int, places: Substitutions) -> Trace:
     try:
-        trace, made = _make_settled(function, call, number)
+        trace, made = _make_settled(function, call, number, places)
     except RecursionError:
         _refuse_recursion(function)
     if made:
         # It makes variables that outlive it. If once and for all, a second trace finds them there.
-        trace, again = _make_settled(function, call, number)
+        trace, again = _make_settled(function, call, number, places)
         if again:
             returned = any(again[0] is each for each in trace.returned)
             holder = escapes.held_as(again[0], function.python_function)
@@ -223,12 +229,15 @@ def make(function: Any, call: Call, number: int) -> Trace:
     return trace
 
 
-def _make_settled(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
+def _make_settled(
+    function: Any, call: Call, number: int, places: Substitutions
+) -> tuple[Trace, list[Any]]:
     while True:
         try:
             return _make(function, call, number)
         except Restart:
-            continue
+            pass
+        places.begin_again()
 
 
 def _refuse_recursion(function: Any) -> NoReturn:
