@@ -8,12 +8,17 @@
 #include <tuple>
 
 #include "holdfast/exec/concrete.h"
+#include "holdfast/exec/retracing.h"
 
 namespace holdfast {
 
 struct FunctionOptions {
   std::string name = "function";
   size_t most_traces = 64;  // the oldest goes when there are more
+  /// A size that was another one before is left open, so that further ones are not traced for. Code
+  /// that asks a tensor for that size while it is traced then sees `kUnknown`; `shape_of` gives a
+  /// tensor that holds each call's own.
+  bool reduce_retracing = false;
 };
 
 /// What is behind a Function: the code and its traces.
@@ -21,12 +26,13 @@ class HOLDFAST_API TracedCode {
  public:
   using Body = std::function<Tensors(std::span<const Tensor>)>;
   TracedCode(Body body, FunctionOptions options)
-      : body_(std::move(body)), options_(std::move(options)) {}
+      : body_(std::move(body)), options_(std::move(options)), history_(options_.name, 1) {}
 
   Tensors call(std::span<const Tensor> arguments);
   /// The trace for arguments of these dtypes and shapes.
   Ref<ConcreteFunction> concrete(const std::vector<Type>& signature);
   size_t traces() const;
+  std::string trace_report() const;
 
  private:
   struct Trace {
@@ -34,13 +40,15 @@ class HOLDFAST_API TracedCode {
     Ref<ConcreteFunction> function;
   };
   Ref<ConcreteFunction> find(std::span<const Tensor> arguments);
-  Ref<ConcreteFunction> trace(const std::vector<Type>& signature);
+  Ref<ConcreteFunction> trace(std::vector<Type> signature);
+  /// What of `signature` is not as in the trace it comes nearest to, and that trace's types.
+  Retrace difference(const std::vector<Type>& signature, const std::vector<Type>*& nearest) const;
 
   Body body_;
   FunctionOptions options_;
   mutable std::recursive_mutex mutex_;
   std::list<Trace> traces_;  // the one used last comes first
-  int traced_ = 0;
+  TraceHistory history_;
 };
 
 namespace detail {
@@ -110,6 +118,8 @@ class Function {
     return code_->concrete(signature);
   }
   size_t traces() const { return code_->traces(); }
+  /// Why it was traced, each time: which argument was new, and the cost.
+  std::string trace_report() const { return code_->trace_report(); }
 
  private:
   std::shared_ptr<TracedCode> code_;

@@ -191,6 +191,7 @@ NB_MODULE(_holdfast, m) {
   });
   bind_variable(m);
   bind_tape(m);
+  bind_retracing(m);
   bind_device(m);
   bind_random(m);
   bind_graph(m);

@@ -44,6 +44,7 @@ auto run(F&& f) -> decltype(f()) {
 
 void bind_variable(nanobind::module_& m);
 void bind_tape(nanobind::module_& m);
+void bind_retracing(nanobind::module_& m);
 void bind_device(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);

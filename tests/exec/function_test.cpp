@@ -24,6 +24,53 @@ TEST(Function, ComputesWhatTheCodeDoes) {
   EXPECT_EQ(f.traces(), 2u);
 }
 
+TEST(Function, LeavesSizesOpenThatChangeWhereThatIsAskedFor) {
+  int traced = 0;
+  auto f = function(
+      [&](Tensor x) {
+        ++traced;
+        return reduce_sum(x * 2);
+      },
+      {.name = "total", .reduce_retracing = true});
+  EXPECT_EQ(number(f(zeros({2, 3}) + 1)), 12);
+  EXPECT_EQ(number(f(zeros({4, 3}) + 1)), 24);
+  for (int64_t rows = 5; rows < 9; ++rows)
+    EXPECT_EQ(number(f(zeros({rows, 3}) + 1)), static_cast<float>(rows * 6));
+  EXPECT_EQ(traced, 2);
+  EXPECT_EQ(number(f(zeros({2, 5}) + 1)), 20);  // the other size changes for the first time
+  EXPECT_EQ(number(f(zeros({7, 6}) + 1)), 84);
+  EXPECT_EQ(traced, 3);
+  std::string report = f.trace_report();
+  EXPECT_NE(report.find("total: 3 traces\n  1. first call"), std::string::npos) << report;
+  EXPECT_NE(
+      report.find(
+          "2. argument 1: was float32[2,3], now float32[4,3]; relaxed argument 1 dimension 0"),
+      std::string::npos)
+      << report;
+}
+
+TEST(Function, TracesForEachShapeOtherwiseAndSaysSo) {
+  auto f = function([](Tensor x, Tensor y) { return x + y; });
+  Tensor one = Tensor::scalar(1.f);
+  for (int64_t n = 1; n < 5; ++n) f(zeros({n}), one);
+  EXPECT_EQ(f.traces(), 4u);
+  f(Tensor::scalar(1), Tensor::scalar(2));
+  EXPECT_NE(f.trace_report().find("5. argument 1: was float32[4], now int32[]"), std::string::npos)
+      << f.trace_report();
+}
+
+TEST(Function, ServesAnySizeOfASignatureThatLeavesItOpen) {
+  int traced = 0;
+  auto f = function([&](Tensor x) {
+    ++traced;
+    return x + 1;
+  });
+  f.concrete({{float32, Shape::of_rank(1)}});
+  EXPECT_EQ(f(zeros({3})).dim(0), 3);
+  EXPECT_EQ(f(zeros({7})).dim(0), 7);
+  EXPECT_EQ(traced, 1);
+}
+
 TEST(Function, GivesAllThatTheCodeReturns) {
   auto pair = function([](Tensor x) { return std::tuple(x + 1, x * 2); });
   auto [a, b] = pair(Tensor::scalar(3.f));

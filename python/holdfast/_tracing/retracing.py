@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
 import weakref
 from collections import deque
 from typing import Any
 
+from .. import _holdfast
 from .._messages.diagnostics import mark, module_alias, warn
 from .._messages.logger import get_logger
 from ..errors import used_here
@@ -18,26 +18,9 @@ __all__ = ["History", "Miss"]
 _IN_A_ROW = 3  # new traces at one call site before it is worth a warning
 _WITHOUT_REST = 5  # calls, one after the other, of which each was traced: worth a line in the log
 _MOST_LOGGED = 2  # such lines of one function
-_MOST_SHOWN = 128  # traces that a report tells of, the last ones
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Miss:
-    """One trace: which leaf of the arguments was not as before, and what tracing cost."""
-
-    leaf: str
-    was: str
-    now: str
-    kind: str  # "first", "value", "shape", "dtype", "structure", "object" or "guard"
-    milliseconds: float
-    relaxed: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        cost = f"{self.milliseconds:.1f} ms"
-        if self.kind == "first":
-            return f"first call  ({cost})"
-        relaxed = f"; relaxed {', '.join(self.relaxed)}" if self.relaxed else ""
-        return f"{self.leaf}: was {self.was}, now {self.now}{relaxed}  ({cost})"
+Miss = _holdfast.Retrace
 
 
 def _entry_text(entry: Any) -> str:
@@ -64,15 +47,11 @@ def _kind(was: Any, now: Any) -> str:
 
 
 class History:
-    """The traces of one function, and the dimensions that keep changing."""
+    """The traces of one function: the library's record of them, and what is said about it."""
 
     def __init__(self, name: str, eager_to_relax: bool) -> None:
         self._name = name
-        self._needed = 1 if eager_to_relax else 2  # misses on a dimension before it is relaxed
-        self._dims: dict[tuple[int, int], int] = {}
-        self.misses: deque[Miss] = deque(maxlen=_MOST_SHOWN)
-        self.count = 0
-        self._milliseconds = 0.0
+        self._record = _holdfast.TraceHistory(name, 1 if eager_to_relax else 2)
         self._site: Any = None
         self._in_a_row = 0
         self._runs: deque[int] = deque(maxlen=_WITHOUT_REST)  # calls before each of the last traces
@@ -84,25 +63,14 @@ class History:
         if not alike:
             return ()
         tensors = [i for i, entry in enumerate(call.key) if is_type(entry)]
-        relaxed = []
+        types, opened = self._record.relax(
+            [alike[0][i] for i in tensors], [call.key[i] for i in tensors]
+        )
         key = list(call.key)
         for number, i in enumerate(tensors):
-            dtype, dims = call.key[i]
-            known = alike[0][i][1]
-            if dims is None or known is None or len(dims) != len(known):
-                continue
-            open_dims = list(dims)
-            for axis, (old, new) in enumerate(zip(known, dims, strict=True)):
-                if old is not None and old != new:
-                    self._dims[number, axis] = self._dims.get((number, axis), 0) + 1
-                if old is None or self._dims.get((number, axis), 0) >= self._needed:
-                    open_dims[axis] = None
-                    if old is not None:
-                        relaxed.append(f"{call.path(i)} dimension {axis}")
-            key[i] = (dtype, tuple(open_dims))
-            call.types[number] = key[i]
+            key[i] = call.types[number] = types[number]
         call.key = tuple(key)
-        return tuple(relaxed)
+        return tuple(f"{call.path(tensors[number])} dimension {axis}" for number, axis in opened)
 
     def note(
         self,
@@ -115,9 +83,7 @@ class History:
     ) -> None:
         """Records a trace for arguments with `key`; warns of a call site that keeps making them."""
         miss = self._explain(call, key, before, guard, seconds, relaxed)
-        self.misses.append(miss)
-        self.count += 1
-        self._milliseconds += miss.milliseconds
+        self._record.note(miss)
         here = mark()
         site = None if here is None else (here.code, here.lasti)
         self._in_a_row = self._in_a_row + 1 if site == self._site else 1
@@ -136,11 +102,12 @@ class History:
         if not often or self._logged == _MOST_LOGGED:
             return
         self._logged += 1
-        last = self.misses[-1]
+        last = self._record.last
+        assert last is not None
         get_logger().warning(
             "each of the last %d calls of `%s` traced it: `%s` was %s, now %s. Tracing is "
             "expensive; `%s.trace_report()` tells what changed each time, and what it cost.",
-            *(_WITHOUT_REST, self._name, last.leaf, last.was, last.now, self._name),
+            *(_WITHOUT_REST, self._name, last.part, last.was, last.now, self._name),
         )
 
     def _explain(
@@ -187,11 +154,11 @@ class History:
         }.get(miss.kind, "each change needs a trace")
         warn(
             "W0601",
-            f"`{self._name}` is traced again and again: `{miss.leaf}` was {miss.was}, now "
+            f"`{self._name}` is traced again and again: `{miss.part}` was {miss.was}, now "
             f"{miss.now}",
             labels=used_here("traced here, again"),
-            why=f"`{miss.leaf}` changes from call to call, and {what}: {self.count} traces so far,"
-            f" which took {_rounded(self._milliseconds)}{relaxed}",
+            why=f"`{miss.part}` changes from call to call, and {what}: {self._record.count} traces "
+            f"so far, which took {_rounded(self._record.milliseconds)}{relaxed}",
             fixes=[
                 self._as_tensor(miss, call)
                 or {"title": self._cure(miss), "applicability": "manual", "edits": []}
@@ -230,10 +197,10 @@ class History:
     def _as_tensor(self, miss: Miss, call: Call) -> dict[str, Any] | None:
         """The edit that wraps a number in a tensor, where the call spells it out."""
         here = mark()
-        if here is None or miss.kind != "value" or miss.leaf not in call.names:
+        if here is None or miss.kind != "value" or miss.part not in call.names:
             return None
-        names, at = here.names(), call.names.index(miss.leaf)
-        typed = names.keywords.get(miss.leaf) or (
+        names, at = here.names(), call.names.index(miss.part)
+        typed = names.keywords.get(miss.part) or (
             names.operands[at] if at < len(names.operands) else None
         )
         if (
@@ -251,29 +218,24 @@ class History:
             "old": typed.text,
             "new": new,
         }
-        title = f"give `{miss.leaf}` as a tensor: one trace serves all its values"
+        title = f"give `{miss.part}` as a tensor: one trace serves all its values"
         return {"title": title, "applicability": "maybe", "edits": [edit]}
 
     def _cure(self, miss: Miss) -> str:
         tf = module_alias()
         if miss.kind == "value":
-            return f"give `{miss.leaf}` as a tensor: `{tf}.constant({miss.now})`"
+            return f"give `{miss.part}` as a tensor: `{tf}.constant({miss.now})`"
         if miss.kind == "shape":
             return f"let the signature leave it open: `input_signature=[{_spec(miss, tf)}]`"
         if miss.kind == "object":
-            return f"give the same object each time, or make `{miss.leaf}` outside the loop"
+            return f"give the same object each time, or make `{miss.part}` outside the loop"
         if miss.kind == "guard":
-            return f"pass {miss.leaf} as an argument, as a tensor"
-        return f"give `{miss.leaf}` the same dtype and structure each time"
+            return f"pass {miss.part} as an argument, as a tensor"
+        return f"give `{miss.part}` the same dtype and structure each time"
 
     def report(self) -> str:
         """One line a trace."""
-        earlier = self.count - len(self.misses)
-        lines = [f"{self._name}: {self.count} traces"]
-        if earlier:
-            lines.append(f"  ... {earlier} earlier ones")
-        lines += [f"  {i}. {miss}" for i, miss in enumerate(self.misses, earlier + 1)]
-        return "\n".join(lines)
+        return self._record.report()
 
 
 def _spec(miss: Miss, tf: str) -> str:
