@@ -197,7 +197,7 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
   const Node& n = *s.node;
   const OpDef& op = *n.op;
   // Tensors side by side that their slots hold for the time of the step.
-  constexpr size_t kFew = 8;
+  constexpr size_t kFew = 32;
   alignas(Tensor) unsigned char few[kFew * sizeof(Tensor)];
   std::vector<Tensor> many;
   std::span<const Tensor> in;
@@ -206,12 +206,13 @@ void Plan::run_step(const Step& s, std::span<Tensor> slots, Tensors& out, const 
     for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
     in = many;
   } else if (s.in.size() <= kFew) {
-    std::memset(few, 0, sizeof few);
+    std::memset(few, 0, s.in.size() * sizeof(Tensor));
     for (size_t i = 0; i < s.in.size(); ++i)
       if (s.in[i] >= 0)
         std::memcpy(few + i * sizeof(Tensor), &slots[static_cast<size_t>(s.in[i])], sizeof(Tensor));
     in = {std::launder(reinterpret_cast<const Tensor*>(few)), s.in.size()};
   } else {
+    many.reserve(s.in.size());
     for (int i : s.in) many.push_back(i < 0 ? Tensor() : slots[static_cast<size_t>(i)]);
     in = many;
   }

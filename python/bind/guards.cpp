@@ -91,7 +91,7 @@ bool Guard::ask() const {
   PyObject* said = PyObject_CallMethod(python_.get(), "holds", nullptr);
   int yes = said ? PyObject_IsTrue(said) : -1;
   Py_XDECREF(said);
-  if (yes < 0) PyErr_Clear();
+  if (yes < 0) drop_error();
   return yes == 1;
 }
 

@@ -14,7 +14,7 @@ class Guard {
   Guard(PyObject* description, size_t places);
 
   Answer holds(const Places& now) const;
-  /// Python's word. False and no error where it raises one: Python then asks again, and says so.
+  /// Python's word. False where it raises an error: Python then asks again, and says so.
   bool ask() const;
 
   template <class F>

@@ -30,11 +30,9 @@ bool is_numpy(PyObject* o) {
 
 // Steals a result of the user's code; null with the error gone where it raised one.
 Object quietly(PyObject* given) {
-  if (!given) {
-    PyErr_Clear();
-    return {};
-  }
-  return Object::steal(given);
+  if (given) return Object::steal(given);
+  drop_error();
+  return {};
 }
 
 }  // namespace
@@ -157,7 +155,7 @@ bool Pattern::fits_from(size_t& at, PyObject* o, Inputs& in) const {
   Object both = quietly(PyObject_CallMethod(o, "__tf_flatten__", nullptr));
   if (!both || !PyTuple_Check(both.get()) || PyTuple_GET_SIZE(both.get()) != 2) return false;
   int same = PyObject_RichCompareBool(PyTuple_GET_ITEM(both.get(), 0), t.value.get(), Py_EQ);
-  if (same < 0) PyErr_Clear();
+  if (same < 0) drop_error();
   PyObject* parts = PyTuple_GET_ITEM(both.get(), 1);
   return same == 1 && PyTuple_CheckExact(parts) && PyTuple_GET_SIZE(parts) == t.count &&
          fits_parts(t, at, parts, in);

@@ -3,6 +3,8 @@
 #include <bit>
 #include <cmath>
 
+#include "python/bind/py.h"
+
 namespace holdfast::py {
 namespace {
 
@@ -39,6 +41,11 @@ Answer same_value(PyObject* was, PyObject* now) {
     all = same_value(PyTuple_GET_ITEM(was, i), PyTuple_GET_ITEM(now, i));
   Py_LeaveRecursiveCall();
   return all;
+}
+
+void drop_error() {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) throw PythonError{};
+  PyErr_Clear();
 }
 
 bool is_plain_key(PyObject* o) {
