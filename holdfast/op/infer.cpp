@@ -101,6 +101,9 @@ void Infer::need_rank(int i, int low, int high) const {
 }
 
 void Infer::output(DType d, Shape s) {
+  if (s.has_rank() && s.rank() > kMaxRank)
+    fail(Code::E1102,
+         cat(op().name, ": the result has ", s.rank(), " dimensions, expected at most ", kMaxRank));
   dtypes.push_back(d);
   shapes.push_back(std::move(s));
 }

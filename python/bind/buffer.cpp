@@ -99,6 +99,11 @@ int tensor_getbuffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_Format(PyExc_BufferError, "a %s tensor has no buffer; use .numpy()", name(t.dtype()));
     return -1;
   }
+  if (t.rank() > PyBUF_MAX_NDIM) {
+    PyErr_Format(PyExc_BufferError, "a tensor of %d dimensions has no buffer: it may have %d",
+                 t.rank(), PyBUF_MAX_NDIM);
+    return -1;
+  }
   if (flags & PyBUF_WRITABLE) {
     PyErr_SetString(PyExc_BufferError, "a Tensor is immutable; take a copy with .numpy()");
     return -1;
@@ -135,6 +140,10 @@ void tensor_releasebuffer(PyObject*, Py_buffer* view) {
 // NumPy multiplies the sizes that are not 0 and wants the product to fit, even where there is no
 // element.
 void need_numpy_shape(const Tensor& t) {
+  constexpr int kMost = 64;  // Python's buffers have no more dimensions either
+  if (t.rank() > kMost)
+    fail(Code::E1102,
+         cat("NumPy has arrays of at most ", kMost, " dimensions, and this tensor has ", t.rank()));
   int64_t bytes = size_of(t.dtype());
   for (int64_t n : t.shape())
     if (n != 0 && __builtin_mul_overflow(bytes, n, &bytes))

@@ -44,8 +44,12 @@ Arg attribute(const AttrDef& def, PyObject* o) {
   }
   if (PyList_Check(o) || PyTuple_Check(o)) {
     bool text = PySequence_Fast_GET_SIZE(o) > 0 && PyUnicode_Check(PySequence_Fast_GET_ITEM(o, 0));
-    if (text) return Arg(nb::cast<std::vector<std::string>>(nb::handle(o)));
-    return Arg(nb::cast<std::vector<double>>(nb::handle(o)));
+    std::vector<std::string> words;
+    if (text && nb::try_cast(nb::handle(o), words)) return Arg(std::move(words));
+    std::vector<double> values;
+    if (!text && nb::try_cast(nb::handle(o), values)) return Arg(std::move(values));
+    type_error(cat("the attribute `", def.name, "` is ", repr_of(o),
+                   ", expected a list of numbers or of strings"));
   }
   return Arg(dtype_of_object(o));
 }

@@ -47,3 +47,21 @@ def test_a_refusal_of_numpy_is_ours():
     empty = tf.zeros([2**40, 2**30, 0], tf.int8)
     with pytest.raises(ValueError, match="NumPy has no arrays of shape"):
         empty.numpy()
+
+
+def test_more_dimensions_than_there_may_be_are_refused():
+    many = tf.reshape(tf.ones([]), [1] * 100)
+    with pytest.raises(ValueError, match="NumPy has arrays of at most 64 dimensions"):
+        many.numpy()
+    with pytest.raises(BufferError, match="100 dimensions"):
+        memoryview(many)
+    assert tf.reduce_sum(many).numpy() == 1.0
+    with pytest.raises(ValueError, match="Reshape: the result has 300 dimensions"):
+        tf.reshape(many, [1] * 300)
+    with pytest.raises(ValueError, match="dimensions"):
+        tf.ones([1] * 300)
+
+
+def test_an_attribute_that_is_no_list_of_numbers_is_refused_by_name():
+    with pytest.raises(TypeError, match="attribute `\\w*shape\\w*` is"):
+        tf.raw_ops.TensorListFromTensor(tensor=tf.ones([2]), element_shape=[[1], [2, "a"]])

@@ -110,6 +110,7 @@ PYTHON_ONLY = {
     r"compat\..*": "bridges spellings of Python and of TensorFlow 1",
     r"install_as_tensorflow": "is about Python's import system",
     r"get_logger": "is Python's logging",
+    r"distribute\.Server": "SharedVariables, which sessions of C++ share without a name for it",
     r"is_tensor|is_symbolic_tensor|type_spec_from_value|TensorSpec": "asks for the type of an untyped value",
     r"executing_eagerly|init_scope|inside_function|tuple": "asks of Python's code where it runs",
     r"hessians": "gradients of gradients, in a Python loop",
