@@ -7,6 +7,7 @@
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/ops/array.h"
 
 namespace holdfast {
@@ -202,8 +203,8 @@ void refuse_customs(const Graph& whole, const NodeMap& copies, Split& split, Gra
                "` has a custom gradient and is used by another custom gradient; their second order "
                "can't be traced"),
            "the code of a gradient belongs to the graph that it was written in",
-           {manual_fix(cat("take this gradient without `tf.function`, or leave `", name,
-                           "` out of the other one"))});
+           {manual_fix(cat("take this gradient without `", written(Advice::kTraced),
+                           "`, or leave `", name, "` out of the other one"))});
     };
     backward.customs.push_back(std::move(refused));
   }

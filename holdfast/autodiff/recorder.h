@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "holdfast/autodiff/id_map.h"
@@ -61,6 +62,15 @@ class GradientTape::Recorder final : public Observer {
   IdMap dead;  // computed from something watched, behind a cut: index into `cuts`
   std::vector<Cut> cuts;
   std::vector<Tensor> variables;  // handles, in the order they were read
+  /// What the program took the numbers of, and where; the first ones.
+  struct Taken {
+    Where where;
+    std::set<uint64_t> from;  // all that it was computed from: records go before they are asked
+  };
+  static constexpr size_t kMostTaken = 64;
+  std::vector<Taken> taken;
+  /// What this id was computed from, as far as it is recorded.
+  std::set<uint64_t> leading_to(uint64_t id) const;
   bool on = false;
   Context* thread = nullptr;  // where it records
   Where opened = nullptr, first_use = nullptr;

@@ -1,10 +1,12 @@
 #include "holdfast/autodiff/tape.h"
 
 #include <algorithm>
+#include <set>
 
 #include "holdfast/autodiff/backward.h"
 #include "holdfast/autodiff/recorder.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 
 namespace holdfast {
@@ -79,7 +81,7 @@ void GradientTape::begin_use() {
     d.labels.push_back(used_here("used again here"));
     d.why =
         "a tape drops what it recorded as its gradient is computed, unless it is told to keep it";
-    d.fixes.push_back(manual_fix("open it with `persistent=True`"));
+    d.fixes.push_back(manual_fix(cat("open it with `", written(Advice::kPersistent), "`")));
     raise(std::move(d));
   }
   if (!r.options.persistent) stop();
@@ -164,39 +166,95 @@ bool GradientTape::watched(std::span<const Tensor> inputs) {
   return false;
 }
 
-Diagnostic GradientTape::explain(const Tensor& target, const Source& source) const {
+void GradientTape::taken(const Tensor& t) {
+  for (Observer* o : context().observers)
+    if (auto* r = dynamic_cast<Recorder*>(o);
+        r && r->watches(t) && r->taken.size() < Recorder::kMostTaken)
+      r->taken.push_back({here(), r->leading_to(t.id())});
+}
+
+std::set<uint64_t> GradientTape::Recorder::leading_to(uint64_t id) const {
+  // Records stand in the order they were made: one look back finds all that led to `id`.
+  std::set<uint64_t> found{id};
+  for (size_t i = records.size(); i-- > 0;) {
+    const Record& r = records[i];
+    if (std::any_of(r.out_ids.begin(), r.out_ids.end(),
+                    [&](uint64_t out) { return found.count(out) > 0; }))
+      found.insert(r.in_ids.begin(), r.in_ids.end());
+  }
+  return found;
+}
+
+NoGradientReason GradientTape::why_none(const Tensor& target, const Source& source) const {
   const Recorder& r = *recorder_;
+  if (!is_differentiable(source.type().dtype())) return {NoGradient::kNotDifferentiable, "", {}};
+  if (!r.watched.has(source.id())) return {NoGradient::kNotWatched, "", {}};
+  if (int32_t cut = r.dead.find(target.id()); cut >= 0) {
+    const Cut& c = r.cuts[static_cast<size_t>(cut)];
+    return {NoGradient::kCut, c.op, {c.where}};
+  }
+  NoGradientReason out{
+      r.watched.has(target.id()) ? NoGradient::kNoPath : NoGradient::kOffTape, "", {}};
+  for (const Recorder::Taken& t : r.taken)
+    if (t.where && std::find(out.lines.begin(), out.lines.end(), t.where) == out.lines.end() &&
+        t.from.count(source.id()) > 0)
+      out.lines.push_back(t.where);
+  if (!out.lines.empty() && out.kind == NoGradient::kOffTape) out.kind = NoGradient::kTaken;
+  return out;
+}
+
+Diagnostic GradientTape::explain(const Tensor& target, const Source& source) const {
+  constexpr size_t kShown = 3;
+  NoGradientReason found = why_none(target, source);
   Diagnostic d;
   d.code = Code::W0502;
   d.severity = Severity::kWarning;
   d.labels.push_back(used_here("gradient asked for here"));
-  const Tensor& x = source.type();
-  bool watched = r.watched.has(source.id());
-  if (!is_differentiable(x.dtype())) {
-    d.headline = cat("the gradient is None: the source is ", name(x.dtype()),
-                     ", and only floats have gradients");
-    d.why = "a derivative with respect to integers or bools is not defined";
-    d.fixes.push_back(manual_fix("give it a float dtype, such as `float32`"));
-  } else if (!watched) {
-    d.headline = "the gradient is None: the tape did not watch the source";
-    d.why = "a tape follows trainable variables on its own, other tensors only when told to";
-    d.fixes.push_back(manual_fix("call `tape.watch(...)` on it before it is used"));
-  } else if (int32_t cut = r.dead.find(target.id()); cut >= 0) {
-    const Cut& c = r.cuts[static_cast<size_t>(cut)];
-    d.headline = cat("the gradient is None: it is cut at ", c.op);
-    d.labels.push_back({Role::kCut, locate(c.where), cat(c.op, " has no gradient"), false});
-    d.why = cat(c.op, " has no derivative, so nothing before it is reached");
-    d.fixes.push_back(
-        manual_fix(cat("replace ", c.op, " by something smooth, or leave it out of the loss")));
-  } else if (!r.watched.has(target.id())) {
-    d.headline = "the gradient is None: the target was not computed from anything the tape watched";
-    d.why = "no recorded op leads to the target; it may have left the tape through `.numpy()`";
-    d.fixes.push_back(
-        manual_fix("compute the target from tensors inside the tape's block, off `numpy`"));
-  } else {
-    d.headline = "no path leads from the source to the target";
-    d.why = "the target was computed, but not from this source";
-    d.fixes.push_back(manual_fix("use the source in the computation of the target"));
+  switch (found.kind) {
+    case NoGradient::kNotDifferentiable:
+      d.headline = cat("the gradient is None: the source is ", name(source.type().dtype()),
+                       ", and only floats have gradients");
+      d.why = "a derivative with respect to integers or bools is not defined";
+      d.fixes.push_back(manual_fix("give it a float dtype, such as `float32`"));
+      break;
+    case NoGradient::kNotWatched:
+      d.headline = "the gradient is None: the tape did not watch the source";
+      d.why = "a tape follows trainable variables on its own, other tensors only when told to";
+      d.fixes.push_back(manual_fix(
+          cat("call `", written(Advice::kWatch, {"tape", "..."}), "` with it before it is used")));
+      break;
+    case NoGradient::kCut:
+      d.headline = cat("the gradient is None: it is cut at ", found.op);
+      d.labels.push_back(
+          {Role::kCut, locate(found.lines[0]), cat(found.op, " has no gradient"), false});
+      d.why = cat(found.op, " has no derivative, so nothing before it is reached");
+      d.fixes.push_back(manual_fix(
+          cat("replace ", found.op, " by something smooth, or leave it out of the loss")));
+      break;
+    case NoGradient::kTaken:
+      d.headline = "the gradient is None: numbers were taken out of the tensors on the way";
+      for (size_t i = 0; i < found.lines.size() && i < kShown; ++i)
+        d.labels.push_back({Role::kCut, locate(found.lines[i]),
+                            "numbers are taken here; they do not know where they come from",
+                            false});
+      d.why = "the tape follows tensors, and what is computed from their numbers begins anew";
+      d.fixes.push_back(manual_fix("compute the target from the tensors themselves"));
+      break;
+    case NoGradient::kOffTape:
+      d.headline =
+          "the gradient is None: the target was not computed from anything the tape watched";
+      d.why = "no recorded op leads to the target";
+      d.fixes.push_back(manual_fix("compute the target from tensors inside the tape's block"));
+      break;
+    case NoGradient::kNoPath:
+      d.headline = "no path leads from the source to the target";
+      for (size_t i = 0; i < found.lines.size() && i < kShown; ++i)
+        d.labels.push_back({Role::kCut, locate(found.lines[i]),
+                            "numbers are taken here; they do not know where they come from",
+                            false});
+      d.why = "the target was computed, but not from this source";
+      d.fixes.push_back(manual_fix("use the source in the computation of the target"));
+      break;
   }
   return d;
 }

@@ -31,6 +31,23 @@ struct TapeOptions {
   bool sees_itself = true;  // if persistent: its own gradients may be computed while it records
 };
 
+/// Why a gradient is None.
+enum class NoGradient : uint8_t {
+  kNotDifferentiable,  // the source is no float
+  kNotWatched,         // the tape was not told of the source
+  kCut,                // an op without a gradient is on the way
+  kTaken,              // numbers computed from the source left for the program: `.numpy()`
+  kOffTape,            // nothing that the tape watches leads to the target
+  kNoPath,             // the target is computed from something else
+};
+
+/// Why, and which lines of the program did it.
+struct NoGradientReason {
+  NoGradient kind = NoGradient::kNoPath;
+  const char* op = "";       // of a cut
+  std::vector<Where> lines;  // of a cut, or where numbers were taken, also where there is no path
+};
+
 /// What a gradient is asked for: a tensor, or a variable.
 class HOLDFAST_API Source {
  public:
@@ -117,7 +134,12 @@ class HOLDFAST_API GradientTape {
   /// Whether some open tape of this thread watches one of these.
   static bool watched(std::span<const Tensor> inputs);
 
-  /// Why d(target)/d(source) is what it is.
+  /// Tells the open tapes of this thread that the program takes the numbers of a tensor.
+  static void taken(const Tensor& t);
+
+  /// Why d(target)/d(source) is None.
+  NoGradientReason why_none(const Tensor& target, const Source& source) const;
+  /// The same in words.
   Diagnostic explain(const Tensor& target, const Source& source) const;
 
  private:

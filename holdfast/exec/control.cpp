@@ -5,6 +5,7 @@
 #include "holdfast/exec/control_ops.h"
 #include "holdfast/exec/plan.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/math.h"
 
@@ -94,8 +95,7 @@ Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std:
   d.labels.push_back(used_here());
   d.why =
       "one tensor comes out, whichever way the graph goes, so both sides must give the same dtype";
-  d.fixes.push_back(manual_fix(
-      cat("`", module_alias(), ".cast(..., ", module_alias(), ".", name(a.dtype), ")`")));
+  d.fixes.push_back(manual_fix(cat("`", written(Advice::kCast, {"...", name(a.dtype)}), "`")));
   raise(std::move(d));
 }
 

@@ -4,6 +4,7 @@
 #include "holdfast/expr/blocks.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
@@ -50,9 +51,9 @@ Device* place(const OpDef& op, std::span<const Tensor> in) {
       cat("`", operand_source(op, in, static_cast<int>(i)).text, "` lives on ",
           in[i].device()->short_name(), ", but ", op.name, " runs on ", device->short_name()));
   d.why = "the device policy is explicit: no copy is made unless the program says so";
-  d.fixes.push_back(
-      manual_fix(cat("copy it under the right device: `", module_alias(), ".identity(",
-                     operand_source(op, in, static_cast<int>(i)).text, ")`")));
+  d.fixes.push_back(manual_fix(
+      cat("copy it under the right device: `",
+          written(Advice::kCopy, {operand_source(op, in, static_cast<int>(i)).text}), "`")));
   raise(std::move(d));
 }
 
@@ -64,8 +65,8 @@ void warn_copy(const OpDef& op, std::span<const Tensor> in, size_t i, Device* de
   d.severity = Severity::kWarning;
   d.why = cat(op.name, " runs on ", device->short_name(), " and its operand lives on ",
               in[i].device()->short_name());
-  d.fixes.push_back(manual_fix(
-      cat("make it there: `with ", module_alias(), ".device(\"/", device->short_name(), "\"):`")));
+  d.fixes.push_back(
+      manual_fix(cat("make it there: `", written(Advice::kOnDevice, {device->short_name()}), "`")));
   warn(std::move(d));
 }
 
@@ -100,7 +101,7 @@ void warn_fallback(const OpDef& op, std::span<const Tensor> in, Device* device,
               ? cat("no kernel of ", op.name, " is registered for ", device->short_name())
               : refusals;
   d.fixes.push_back(manual_fix(
-      cat("say so, and keep its operands there: `with ", module_alias(), ".device(\"/CPU:0\"):`")));
+      cat("say so, and keep its operands there: `", written(Advice::kOnDevice, {"CPU:0"}), "`")));
   warn(std::move(d));
 }
 

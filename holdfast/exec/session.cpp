@@ -5,6 +5,7 @@
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/session_plan.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/seeds.h"
 #include "holdfast/passes/passes.h"
@@ -75,14 +76,16 @@ void Session::need_open() const {
   d.headline = cat("`", name_, "` is closed, and can't run anything");
   d.labels.push_back({Role::kPlaced, locate(opened_), "opened here", false});
   d.labels.push_back({Role::kClosed, locate(closed_at_),
-                      closed_by_block_ ? "closed at the end of this `with`" : "closed here",
+                      closed_by_block_ ? cat("closed at the end of ", written(Advice::kInsideBlock))
+                                       : "closed here",
                       false});
   d.labels.push_back(used_here("used here, after it was closed"));
   d.why =
       "a closed session has let go of its variables' values, so there is nothing left to run with";
-  d.fixes.push_back(manual_fix(closed_by_block_
-                                   ? "move the run into the `with`"
-                                   : cat("move the run before `", name_, ".close()`")));
+  d.fixes.push_back(
+      manual_fix(closed_by_block_
+                     ? cat("move the run into ", written(Advice::kInsideBlock))
+                     : cat("move the run before `", written(Advice::kCloseSession, {name_}), "`")));
   raise(std::move(d));
 }
 
@@ -98,21 +101,26 @@ void Session::other_graph(const Tensor& t, const std::string& name, bool fed) co
                      0,
                      theirs.open() ? "open" : "closed",
                      {}};
-  d.headline = cat("`", name, "` belongs to the graph `", theirs.name, "`, and `", name_,
-                   "` runs `", ours.name, "`");
+  std::string whose = visible_name(theirs), mine = visible_name(ours);
+  bool path = name.find_first_of(" (+-*/") == name.npos;
+  bool python = language() == Language::kPython;
+  if (whose.empty()) whose = python && path ? name + ".graph" : theirs.name;
+  if (mine.empty()) mine = python ? name_ + ".graph" : ours.name;
+  d.headline =
+      cat("`", name, "` belongs to the graph `", whose, "`, and `", name_, "` runs `", mine, "`");
+  d.labels.push_back({Role::kBorn, locate(t.born()),
+                      cat("born here: ", type_text(t), " from ", t.rep()->op, ", in `", whose, "`"),
+                      false});
   d.labels.push_back(
-      {Role::kBorn, locate(t.born()),
-       cat("born here: ", type_text(t), " from ", t.rep()->op, ", in `", theirs.name, "`"), false});
-  d.labels.push_back({Role::kPlaced, locate(theirs.opened),
-                      cat("graph `", theirs.name, "` was made here"), false});
+      {Role::kPlaced, locate(theirs.opened), cat("graph `", whose, "` was made here"), false});
   d.labels.push_back(
-      {Role::kPlaced, locate(ours.opened), cat("graph `", ours.name, "` was made here"), false});
+      {Role::kPlaced, locate(ours.opened), cat("graph `", mine, "` was made here"), false});
   d.labels.push_back({Role::kPlaced, locate(opened_),
-                      cat("`", name_, "` was opened here, for `", ours.name, "`"), false});
+                      cat("`", name_, "` was opened here, for `", mine, "`"), false});
   d.labels.push_back(used_here(fed ? "fed here" : "run here"));
   d.why = "a session runs one graph, and knows nothing of another's tensors";
-  d.fixes.push_back(manual_fix(cat("open a session for it: `", module_alias(),
-                                   ".compat.v1.Session(graph=", theirs.name, ")`")));
+  d.fixes.push_back(
+      manual_fix(cat("open a session for it: `", written(Advice::kOpenSession, {whose}), "`")));
   raise(std::move(d));
 }
 
@@ -135,8 +143,8 @@ Edge Session::edge_of_fetch(const Tensor& t, bool only) const {
   d.labels.push_back(used_here("fetched here"));
   d.why = cat("the body `", owner.name,
               "` gives one value per iteration, and none of them is left after the loop");
-  d.fixes = {manual_fix(cat("collect them in a `TensorArray`: `ta.write(i, ...)` in `", owner.name,
-                            "`, and fetch `ta.stack()`"))};
+  d.fixes = {
+      manual_fix(cat("let `", owner.name, "` carry ", written(Advice::kCollect), "; fetch that"))};
   raise(std::move(d));
 }
 

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/exec/refed.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {
@@ -169,9 +170,11 @@ class Walk {
     d.why = cat(fed.empty() ? "nothing is fed" : cat("fed: ", quoted(fed)),
                 "; not fed: ", quoted(unfed), "; ", "a placeholder has no value of its own");
     std::string entries;
-    for (const Edge& e : asked_.given) entries += cat(called(*e.node), ": ..., ");
+    bool python = language() == Language::kPython;
+    for (const Edge& e : asked_.given)
+      entries += python ? cat(called(*e.node), ": ..., ") : cat("{", called(*e.node), ", ...}, ");
     d.fixes.push_back(
-        manual_fix(cat("feed it: `feed_dict={", entries, called(placeholder), ": ...}`")));
+        manual_fix(cat("feed it: `", written(Advice::kFeed, {entries, called(placeholder)}), "`")));
     raise(std::move(d));
   }
 

@@ -3,6 +3,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {
@@ -30,9 +31,8 @@ const Scope* function_around(const Scope* s) {
 
 // A value of the same kind for the side that computes none.
 std::string other_value(const TensorInfo& t, const Tensor& like) {
-  std::string tf = module_alias();
   if (!like.shape().is_full()) return cat("a ", t.dtype, t.shape, " of its own");
-  return cat("`", tf, ".zeros(", like.shape().text(), ", ", tf, ".", t.dtype, ")`");
+  return cat("`", written(Advice::kZeros, {like.shape().text(), t.dtype}), "`");
 }
 
 void tell_branch(Diagnostic& d, const Scope& s, const std::string& name, const Tensor& t) {
@@ -52,9 +52,7 @@ void tell_loop(Diagnostic& d, const Scope& s, const std::string& name) {
   d.labels.push_back({Role::kPlaced, locate(s.opened), "the loop", false});
   d.why = cat("the body makes one value per iteration, so after the loop `", name,
               "` is not one tensor");
-  d.fixes.push_back(
-      manual_fix(cat("carry a `", module_alias(),
-                     ".TensorArray`: `ta = ta.write(i, ...)` in the body, `ta.stack()` after it")));
+  d.fixes.push_back(manual_fix(cat("carry ", written(Advice::kCollect))));
 }
 
 // Where it is used, seen from the scope that owns it.
@@ -77,29 +75,41 @@ void tell_map(Diagnostic& d, const Scope& s, const std::string& name) {
 
 // Hands the value out where it is made, with the edit where its text is on one line.
 Fix keep_fix(const Scope& s, const Loc& born) {
-  std::string tf = module_alias();
+  if (language() == Language::kCpp) return manual_fix(cat("return it from `", s.name, "`"));
   auto begin = static_cast<size_t>(std::max(born.col_begin, 0)),
        end = static_cast<size_t>(std::max(born.col_end, 0));
   if (born.col_begin < 0 || end <= begin || end > born.source.size())
-    return manual_fix(
-        cat("hand it out on each call: wrap it in `", tf, ".keep(...)` inside `", s.name, "`"));
-  std::string text = born.source.substr(begin, end - begin), wrapped = cat(tf, ".keep(", text, ")");
+    return manual_fix(cat("hand it out on each call: wrap it in `", written(Advice::kKeep, {"..."}),
+                          "` inside `", s.name, "`"));
+  std::string text = born.source.substr(begin, end - begin),
+              wrapped = written(Advice::kKeep, {text});
   return {"hand it out where it is made; each call refreshes it",
           Applicability::kMaybe,
           {{born.file, born.line, born.col_begin, text, wrapped}}};
+}
+
+// How the program can call a traced function where it is now.
+std::string callable_name(const Scope& s) {
+  std::string seen = s.kind == ScopeKind::kFunction ? visible_name(s) : "";
+  return seen.empty() ? s.name : seen;
 }
 
 void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
   d.code = Code::E0101;
   std::string trace = s.trace_no ? cat(" (trace ", s.trace_no, ")") : "";
   if (s.runs == 0) {
-    d.headline = cat("`", name, "` belongs to the ", kind_text(s.kind), " `", s.name,
-                     "`, which never ran; it has no value");
+    std::string seen = callable_name(s);
+    d.headline =
+        seen == s.name
+            ? cat("`", name, "` belongs to the ", kind_text(s.kind), " `", s.name,
+                  "`, which never ran; it has no value")
+            : cat("`", name, "` belongs to `", seen, "` (", kind_text(s.kind), " `", s.name,
+                  "`), which never ran");
     if (s.closed)
       d.labels.push_back(
           {Role::kClosed, locate(s.closed), cat("traced here", trace, ", not called"), false});
     d.why = cat("`", s.name, "` was traced but never called, so nothing has computed `", name, "`");
-    d.fixes.push_back(manual_fix(cat("call `", s.name, "(...)` first")));
+    d.fixes.push_back(manual_fix(cat("call `", callable_name(s), "(...)` first")));
   } else {
     d.headline = cat("`", name, "` belongs to the finished ", kind_text(s.kind), " `", s.name,
                      "`; it has no value here");
@@ -110,7 +120,8 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
                 s.runs.load(), " calls");
     d.fixes.push_back(keep_fix(s, d.subject.born));
   }
-  d.fixes.push_back(manual_fix(cat("or return it from `", s.name, "`")));
+  if (s.runs == 0 || language() == Language::kPython)
+    d.fixes.push_back(manual_fix(cat("or return it from `", s.name, "`")));
 }
 
 // Asked for a value while its trace is still being written.
@@ -133,14 +144,14 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
     d.headline = cat("`", name, "` has no value: it is part of the graph `", f->name, "`");
     d.why = cat("a graph writes ops down, and a session computes them; `", name,
                 "` is a recipe and not a number");
-    d.fixes.push_back(manual_fix(cat("run it in a session: `sess.run(", name, ")`")));
+    d.fixes.push_back(
+        manual_fix(cat("run it in a session: `", written(Advice::kRunInSession, {name}), "`")));
     return;
   }
   d.headline = cat("`", name, "` has no value yet: `", f->name, "` is being traced");
   d.why = cat("this runs once, while tracing `", f->name, "`, when `", name,
               "` is a recipe and not a number");
-  d.fixes.push_back(manual_fix(cat(
-      "run the code that needs the number in a `py_function`, with the dtypes of its results")));
+  d.fixes.push_back(manual_fix(written(Advice::kLookAtNumbers)));
 }
 
 }  // namespace
@@ -159,7 +170,8 @@ Tensor value(const Tensor& t, const std::string& name) {
 
 Diagnostic lost(const Tensor& t, const std::string& given) {
   const Scope& s = *symbol_of(t)->scope;
-  std::string name = given.empty() ? node_of(t)->name : given;
+  std::string name = given.empty() ? source_text(t.born()) : given;
+  if (name.empty()) name = node_of(t)->name;
   Diagnostic d;
   d.subject = describe(t, name);
   d.subject.owner = {kind_text(s.kind),
@@ -218,11 +230,21 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
     const Scope& here = *graph_->scope;
     Diagnostic d = lost(t, name);
     d.code = Code::E0110;
-    d.headline = cat("`", d.subject.name, "` belongs to the graph `", owner->name,
-                     "`, and is used in `", here.name, "`");
+    std::string theirs = visible_name(*owner), ours = visible_name(here);
+    if (theirs.empty()) theirs = cat(d.subject.name, "'s ", owner->name);
+    bool usable = !ours.empty() && here.kind == ScopeKind::kGraph;
+    if (ours.empty()) ours = here.name;
+    d.headline = cat("`", d.subject.name, "` belongs to the ", kind_text(owner->kind), " `", theirs,
+                     "`, and is used in `", ours, "`");
+    d.labels.push_back({Role::kPlaced, locate(owner->opened),
+                        cat(kind_text(owner->kind), " `", theirs, "` begins here"), false});
+    d.labels.push_back({Role::kPlaced, locate(here.opened),
+                        cat(kind_text(here.kind), " `", ours, "` begins here"), false});
     d.why = "neither graph is inside the other, so neither can use the other's values";
-    d.fixes = {manual_fix(cat("make it under the same graph, `with ", here.name,
-                              ".as_default():`, or give it as an argument"))};
+    d.fixes = {manual_fix(usable ? cat("make it under the same graph, `",
+                                       written(Advice::kEnterGraph, {ours}),
+                                       "`, or give it as an argument")
+                                 : cat("give it to `", ours, "` as an argument"))};
     raise(std::move(d));
   }
   // Level by level: what the scope around us must capture too, it captures first.

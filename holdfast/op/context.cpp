@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/scope.h"
 #include "holdfast/tensor/variable_state.h"
@@ -22,23 +23,6 @@ Device* default_device() {
   return d;
 }
 
-// Two scopes that are both being written, neither inside the other.
-[[noreturn]] void two_graphs(const OpDef& op, std::span<const Tensor> in, const Scope& a,
-                             const Scope& b) {
-  auto d =
-      about_call(Code::E0110, op, in,
-                 cat(op.name, " takes tensors of two graphs, `", a.name, "` and `", b.name, "`"));
-  for (const Scope* s : {&a, &b})
-    d.labels.push_back(
-        {Role::kPlaced, locate(s->opened), cat("graph `", s->name, "` was made here"), false});
-  for (Label& l : d.labels)
-    if (l.primary) l.text = "used here, both in one op";
-  d.why = "an op belongs to one graph, and can use only what that graph computes";
-  d.fixes.push_back(
-      manual_fix(cat("make both under the same graph: `with ", a.name, ".as_default():`")));
-  raise(std::move(d));
-}
-
 // The graph that a tensor is part of: a symbol's, or that of a variable which lives in a graph;
 // else null.
 const Scope* scope_of(const Tensor& t) {
@@ -49,14 +33,57 @@ const Scope* scope_of(const Tensor& t) {
   return v ? static_cast<const Scope*>(v->graph.get()) : nullptr;
 }
 
+bool is_path(std::string_view text) {
+  return !text.empty() && text.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
+                              "UVWXYZ0123456789_.[]\"'") == text.npos;
+}
+
+// What the program may call the graph of an operand: a name it has there, else by the operand.
+std::string graph_name(const Scope& s, const std::string& operand) {
+  std::string seen = visible_name(s);
+  if (!seen.empty()) return seen;
+  return is_path(operand) && s.kind == ScopeKind::kGraph ? operand + ".graph" : s.name;
+}
+
+// Two scopes that are both being written, neither inside the other.
+[[noreturn]] void two_graphs(const OpDef& op, std::span<const Tensor> in, const Tensor& first,
+                             const Tensor& second) {
+  std::vector<const Tensor*> both{&first, &second};
+  std::string names[2];
+  for (size_t i = 0; i < in.size(); ++i)
+    for (size_t k = 0; k < 2; ++k)
+      if (&in[i] == both[k]) names[k] = operand_source(op, in, static_cast<int>(i)).text;
+  const Scope &a = *scope_of(first), &b = *scope_of(second);
+  std::string graphs[2] = {graph_name(a, names[0]), graph_name(b, names[1])};
+  if (graphs[0] == graphs[1]) {  // nothing tells them apart but what is in them
+    graphs[0] = cat(a.name, " of ", names[0]);
+    graphs[1] = cat(b.name, " of ", names[1]);
+  }
+  auto d = about_call(
+      Code::E0110, op, in,
+      cat(op.name, " takes tensors of two graphs, `", graphs[0], "` and `", graphs[1], "`"));
+  for (size_t k = 0; k < 2; ++k)
+    d.labels.push_back({Role::kPlaced, locate(k ? b.opened : a.opened),
+                        cat("graph `", graphs[k], "` was made here"), false});
+  for (Label& l : d.labels)
+    if (l.primary) l.text = "used here, both in one op";
+  d.why = cat("an op belongs to one graph, and can use only what that graph computes: `", names[0],
+              "` is part of `", graphs[0], "`, `", names[1], "` of `", graphs[1], "`");
+  d.fixes.push_back(manual_fix(
+      cat("make both under the same graph: `", written(Advice::kEnterGraph, {graphs[0]}), "`")));
+  raise(std::move(d));
+}
+
 // The innermost open scope that owns a symbol among the inputs; else whoever was asked.
 Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* asked) {
   const Scope* best = nullptr;
+  const Tensor* whose = nullptr;
   for (const Tensor& t : in) {
     const Scope* s = scope_of(t);
     if (!s || !s->open() || s == best) continue;
-    if (best && !s->inside(best) && !best->inside(s)) two_graphs(op, in, *best, *s);
-    if (!best || s->depth > best->depth) best = s;
+    if (best && !s->inside(best) && !best->inside(s)) two_graphs(op, in, *whose, t);
+    if (!best || s->depth > best->depth) best = s, whose = &t;
   }
   if (context().lifted) return asked;  // it says why not
   // Inside a branch or a loop's body, what is captured from around it is used there.

@@ -1,6 +1,7 @@
 #include "holdfast/op/refuse.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/context.h"
 #include "holdfast/tensor/variable_state.h"
 
@@ -16,8 +17,7 @@ const InputDef& input_def(const OpDef& op, size_t i) {
 
 // The edit that casts operand `i` to `want`, where the user's text for it is known.
 Fix cast_fix(const OperandSource& source, DType want) {
-  std::string tf = module_alias();
-  std::string cast = cat(tf, ".cast(", source.text, ", ", tf, ".", name(want), ")");
+  std::string cast = written(Advice::kCast, {source.text, name(want)});
   Fix fix{cat("cast `", source.text, "`: `", cast, "`"), Applicability::kMaybe, {}};
   if (source.loc.line > 0 && source.loc.col_begin >= 0)
     fix.edits.push_back(

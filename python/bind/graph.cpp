@@ -174,6 +174,7 @@ nb::object scope_info(const Tensor& t) {
   d["open"] = s.open();
   d["trace_no"] = s.trace_no;
   d["runs"] = s.runs.load();
+  d["scope"] = reinterpret_cast<uintptr_t>(&s);
   d["opened"] = nb::steal(to_dict(locate(s.opened)).release());
   d["node"] = node_of(t)->name;
   d["output"] = symbol_of(t)->output;
@@ -221,6 +222,9 @@ void bind_graph(nb::module_& m) {
   nb::class_<Concrete>(m, "ConcreteFunction", nb::is_weak_referenceable(),
                        nb::type_slots(concrete_slots))
       .def_prop_ro("name", [](Concrete& c) { return c.function->name(); })
+      .def_prop_ro(
+          "_scope",
+          [](Concrete& c) { return reinterpret_cast<uintptr_t>(c.function->graph().scope.get()); })
       .def_prop_ro("runs", [](Concrete& c) { return c.function->graph().scope->runs.load(); })
       .def("call",
            [](Concrete& c, const std::vector<nb::object>& inputs) {

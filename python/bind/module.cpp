@@ -2,6 +2,7 @@
 #include "holdfast/base/diagnostic_log.h"
 #include "holdfast/base/text.h"
 #include "holdfast/expr/expr.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
@@ -73,6 +74,19 @@ std::string alias() noexcept {
   return out;
 }
 
+// What the user's line can call the graph or function that a scope stands for.
+std::string scope_named(const Scope& s) noexcept {
+  std::string out;
+  quietly([&] {
+    if (!hooks().scope) return;
+    Object name = Object::steal(PyObject_CallFunction(
+        hooks().scope.get(), "Ks", static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(&s)),
+        s.name.c_str()));
+    if (PyUnicode_Check(name.get())) out = PyUnicode_AsUTF8(name.get());
+  });
+  return out;
+}
+
 void warning_sink(const Diagnostic& d, const std::string& text) {
   quietly([&] {
     Object details = to_dict(d);
@@ -122,10 +136,12 @@ NB_MODULE(_holdfast, m) {
     hooks().warning_sink = shared(f);
     set_warning_sink(&warning_sink);
   });
-  m.def("set_naming", [](nb::object o, nb::object a, nb::object c) {
+  m.def("set_naming", [](nb::object o, nb::object a, nb::object c, nb::object s) {
     hooks().operand = shared(o);
     hooks().alias = shared(a);
     hooks().called = shared(c);
+    hooks().scope = shared(s);
+    set_language(Language::kPython, &scope_named);
     set_naming({&operand, &alias});
   });
   m.def(

@@ -114,7 +114,8 @@ PyObject* to_numpy(PyObject* tensor);
 /// Callables and objects the Python side hands over at import.
 struct Hooks {
   Object dtypes[kNumDTypes];
-  Object as_dtype, shape_factory, error_factory, warning_sink, operand, alias, called, symbol;
+  Object as_dtype, shape_factory, error_factory, warning_sink, operand, alias, called, scope,
+      symbol;
 };
 Hooks& hooks();
 

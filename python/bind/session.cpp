@@ -358,6 +358,10 @@ void bind_open_graph(nb::module_& m) {
              g.graph->finalize();
            })
       .def_prop_ro("_finalized", [](GraphBox& g) { return g.graph->graph()->finalized; })
+      .def_prop_ro("_scope",
+                   [](GraphBox& g) {
+                     return g.graph ? reinterpret_cast<uintptr_t>(g.graph->scope().get()) : 0;
+                   })
       .def_prop_ro("_scope_name", [](GraphBox& g) { return g.graph->scope()->name; })
       .def("_text", [](GraphBox& g) { return run([&] { return graph_text(*g.graph); }); })
       .def("_read",

@@ -244,10 +244,13 @@ void bind_tape(nb::module_& m) {
                return found ? nb::cast(found) : nb::none();
              });
            })
-      .def("_explain", [](PyTape& t, const Tensor& target, nb::handle source) {
+      .def("_why_none", [](PyTape& t, const Tensor& target, nb::handle source) {
         return run([&] {
-          mark();
-          return nb::steal(to_dict(t.explain(target, source_of(source))).release());
+          static const char* kinds[] = {"integer", "unwatched", "cut", "taken", "off", "no path"};
+          NoGradientReason found = t.why_none(target, source_of(source));
+          nb::list lines;
+          for (Where at : found.lines) lines.append(nb::steal(to_dict(locate(at)).release()));
+          return nb::make_tuple(kinds[static_cast<int>(found.kind)], found.op, lines);
         });
       });
   m.def("open_tapes", [] {

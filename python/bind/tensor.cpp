@@ -3,6 +3,7 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include "holdfast/autodiff/tape.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/open_graph.h"
@@ -26,6 +27,11 @@ PyObject* wrap(Tensor t) {
 
 Tensor read(PyObject* o, const char* what) {
   Tensor t = tensor_of(o);
+  if (!context().observers.empty() && std::string_view(what) != "len") {
+    // A tape wants to know where its path ends.
+    mark();
+    GradientTape::taken(t);
+  }
   if (!t.is_symbolic()) return t;
   if (has_value(t)) return value(t);
   mark();

@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 from . import _holdfast, errors
 from ._messages import diagnostics as _diagnostics
+from ._messages import visible as _visible
 from ._tensors import dtypes as _dtypes
 from ._tensors import shape as _shape
 
@@ -20,7 +21,12 @@ _holdfast.set_as_dtype(_dtypes.as_dtype)
 _holdfast.set_shape_factory(_shape.make_shape)
 _holdfast.set_error_factory(errors.from_diagnostic)
 _holdfast.set_warning_sink(_diagnostics.show_warning)
-_holdfast.set_naming(_diagnostics.name_operand, _diagnostics.module_alias, _diagnostics.called_name)
+_holdfast.set_naming(
+    _diagnostics.name_operand,
+    _diagnostics.module_alias,
+    _diagnostics.called_name,
+    _visible.name_of_scope,
+)
 _holdfast.init()
 
 from . import compat, config, debugging, nest, random

@@ -256,9 +256,14 @@ class _Pairing:
             side = 1 if unset[0] else 0
             if name.startswith("hf__"):
                 return self.one(side, key, (x, y)[side])  # a flag tells whether it is set
-            maybe = Maybe(name, self.site, side)
+            other = (x, y)[1 - side]
+            inner = (other,) if isinstance(other, Maybe) and other.kind == "if" else ()
+            maybe = Maybe(name, self.site, side, inner=inner)
             return lambda outputs: maybe
         kept = x if isinstance(x, Maybe) else y
+        both = [each for each in (x, y) if isinstance(each, Maybe) and each.kind == "if"]
+        if len(both) == 2 or both and self.site.kind == "if":
+            kept = Maybe(name, self.site, -1, inner=tuple(both))
         return lambda outputs: kept
 
     # Changes.

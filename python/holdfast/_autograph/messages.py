@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _Label = dict[str, Any]
+_SHOWN_SETS = 4  # lines that set a name on some side
 
 
 def _label(role: str, loc: dict[str, Any], text: str, primary: bool = False) -> _Label:
@@ -68,21 +69,63 @@ def fits(number: Any, dtype: Any) -> bool:
 # A name that one side leaves unset.
 
 
+def _set_spots(maybe: Maybe) -> list[tuple[Site, Spot]]:
+    """Where paths through a branch set its name, in the order of the lines."""
+    found = []
+    if maybe.block >= 0:
+        spot = maybe.site.set_in(maybe.block, maybe.name)
+        found = [(maybe.site, spot)] if spot is not None else []
+    for inner in maybe.inner:
+        found += _set_spots(inner)
+    return sorted(set(found), key=lambda each: each[1])
+
+
+def _missing(maybe: Maybe) -> list[tuple[Site, int]]:
+    """The sides that give a name no value: a statement, and which of its blocks."""
+    if not maybe.inner:
+        return [(maybe.site, 1 - maybe.block)]
+    found = [side for inner in maybe.inner for side in _missing(inner)]
+    if maybe.block < 0 and len(maybe.inner) == 1:  # the other side says nothing of the name
+        own = maybe.site
+        inside = maybe.inner[0].site.line
+        first, last = own.blocks[0] if own.blocks else (0, 0)
+        found.insert(0, (own, 1 if first <= inside <= last else 0))
+    return found
+
+
+def _keyword(site: Site) -> str:
+    """How a branch begins in the source."""
+    source = str(site.loc()["source"])
+    return "elif" if source.lstrip().startswith("elif") else "if"
+
+
 def refuse_unset(maybe: Maybe) -> NoReturn:
     """E0901: the name is read, and some path does not set it."""
-    site, name = maybe.site, maybe.name
+    name, spots, missing = maybe.name, _set_spots(maybe), _missing(maybe)
+    site, block = missing[-1]  # of a chain, the side of its last condition
     labels = [_label("placed", site.loc(), "this condition has no value while tracing")]
-    spot = site.set_in(maybe.block, name)
-    if spot is not None:
-        labels.append(_label("born", site.home.loc(spot), f"`{name}` is set on this side only"))
+    only = " only" if len(spots) == 1 else ""
+    for where, spot in spots[:_SHOWN_SETS]:
+        labels.append(_label("born", where.home.loc(spot), f"`{name}` is set on this side{only}"))
     labels += used_here(f"`{name}` is read here")
-    other = "if" if maybe.block else "else"
+    keyword, first = _keyword(site), maybe.site
+    side = "else" if block else keyword
+    chain = first is not site
+    before = f"before the `if` of line {first.line}" if chain else "before the `if`"
+    fix = f"set `{name}` in the `{side}` too, or {before}"
+    if chain:
+        after = "an `else` after" if block else ""
+        place = f"{after} the `{keyword}` of line {site.line}".strip()
+        fix = f"set `{name}` in {place} too, or {before}"
+    several = len(spots) > 1
     fail(
         "E0901",
-        f"`{name}` is set on one side of a staged `if` only, and read after it",
-        f"the graph has both sides and must know `{name}` after either; the `{other}` side of line "
-        f"{site.line} gives it no value",
-        fix=f"set `{name}` in the `{other}` too, or before the `if`",
+        f"`{name}` is set on {'some sides' if several else 'one side'} of a staged `if` only, and "
+        "read after it",
+        f"the graph has {'all' if several else 'both'} sides and must know `{name}` after "
+        f"{'each' if several else 'either'}; the `{side}` side of line {site.line} gives it no "
+        "value",
+        fix=fix,
         labels=labels,
         subject={"name": name},
         op=site.kind,

@@ -49,11 +49,13 @@ UNSET: Any = _Unset()
 class Maybe:
     """The value of a name that only one path through staged code sets.
 
+    inner: of a branch, what its sides say that set the name on some paths only; `block` is the side
+    that sets it on all, -1 if none does.
     kind: "if", where there is no value to go on with; "loop", where `value` is there if the body
     ran, which the tensor `ran` tells; "first", where only an iteration before the first could tell.
     """
 
-    __slots__ = ("block", "kind", "name", "ran", "site", "value")
+    __slots__ = ("block", "inner", "kind", "name", "ran", "site", "value")
 
     def __init__(
         self,
@@ -63,9 +65,10 @@ class Maybe:
         kind: str = "if",
         value: Any = UNSET,
         ran: Any = None,
+        inner: tuple[Any, ...] = (),
     ) -> None:
         self.name, self.site, self.block, self.kind = name, site, block, kind
-        self.value, self.ran = value, ran
+        self.value, self.ran, self.inner = value, ran, inner
 
 
 class Again(BaseException):

@@ -150,6 +150,10 @@ class Graph(Collections, _holdfast.GraphBase):
             if around is not None:
                 around._prefix.now = before
 
+    def _stands_for(self, scope: int) -> bool:
+        """Whether messages that speak of this scope speak of the graph."""
+        return bool(self._scope == scope)
+
     @property
     def finalized(self) -> bool:
         """Whether it takes no more ops."""

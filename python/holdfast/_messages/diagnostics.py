@@ -6,6 +6,7 @@ which name the user's module knows us (`module_alias`), and where a warning goes
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import os
 import re
@@ -326,13 +327,31 @@ def mark() -> Mark | None:
 def resolve(frame: types.FrameType, path: str) -> Any:
     """What a name or a dotted path means in `frame`, without running the user's code; or None."""
     if not _PATH.fullmatch(path):
-        return None
+        return _item(frame, path)
     first, *rest = path.split(".")
     found = frame.f_locals.get(first, frame.f_globals.get(first))
     for part in rest:
         space = getattr(found, "__dict__", None)
         found = space.get(part) if isinstance(space, Mapping) else None
     return found
+
+
+def _item(frame: types.FrameType, path: str) -> Any:
+    """What `holder[key]` means, for Python's own containers and keys that are spelled out."""
+    holder, bracket, rest = path.rpartition("[")
+    if not bracket or not rest.endswith("]"):
+        return None
+    try:
+        key = ast.literal_eval(rest[:-1])
+    except (ValueError, SyntaxError):
+        return None
+    found = resolve(frame, holder)
+    if type(found) not in (list, tuple, dict):
+        return None
+    try:
+        return found[key]
+    except (LookupError, TypeError):
+        return None
 
 
 def same_tensor(value: Any, tensor: Any) -> bool:
@@ -405,16 +424,48 @@ def name_operand(
         if position == 0:  # a Variable is the first operand of what its methods do
             return owner.text, _text_loc(frame, owner)
         position -= 1
-    texts = [*names.operands, *names.keywords.values()]
+    operands = _spread(names.operands)
+    texts = [*operands, *names.keywords.values()]
     if names.receiver is not None:
         texts.append(names.receiver)
     for text in texts:  # certain: the very object stands there under its name
         if same_tensor(resolve(frame, text.text), tensor):
             return text.text, _text_loc(frame, text)
-    if 0 <= position < len(names.operands) and _by_position(frame, names, position):
-        text = names.operands[position]
+    listed = len(operands) != len(names.operands)
+    if not listed and 0 <= position < len(operands) and _by_position(frame, names, position):
+        text = operands[position]
         return " ".join(text.text.split()), _text_loc(frame, text)
     return name_in_frame(tensor), None
+
+
+def _spread(operands: tuple[_source.Text, ...]) -> list[_source.Text]:
+    """The operands, and the items of those that are lists as typed: `[u, v]` is `u` and `v`."""
+    out: list[_source.Text] = []
+    for text in operands:
+        found = _items(text) if text.text.startswith(("[", "(")) else None
+        out.extend(found if found is not None else [text])
+    return out
+
+
+def _items(text: _source.Text) -> list[_source.Text] | None:
+    try:
+        tree = ast.parse(text.text, mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(tree, (ast.List, ast.Tuple)) or text.line != text.end_line:
+        return None
+    encoded = text.text.encode()
+    return [
+        _source.Text(
+            encoded[item.col_offset : item.end_col_offset].decode(),
+            text.line,
+            text.col + item.col_offset,
+            text.line,
+            text.col + (item.end_col_offset or 0),
+        )
+        for item in tree.elts
+        if not isinstance(item, ast.Starred)
+    ]
 
 
 def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) -> tuple[str, None]:

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import _holdfast
+from . import rebinding as _rebinding
 from . import traced_values
-from .diagnostics import Mark, argument_name, born_loc, mark, name_in_frame, warn
-from .provenance import assigned_there, born_label, type_text
+from .diagnostics import (
+    Mark,
+    argument_name,
+    born_loc,
+    mark,
+    module_alias,
+    resolve,
+    same_tensor,
+    user_frame,
+    warn,
+)
+from .provenance import born_label, type_text
 from .raising import fail, used_here
+from .rebinding import assign_fix, rebinding_of, rebound_labels
 from .source_text import tree_of
+from .visible import visible_name
 
 __all__ = [
     "explained",
@@ -23,11 +36,16 @@ __all__ = [
 
 
 def _source_name(source: Any, single: bool) -> str:
-    if single and (words := argument_name(source, 1, "sources")):
+    """What the user's line calls one of the sources."""
+    words = argument_name(source, 1, "sources") if single else ""
+    frame = user_frame()
+    held = resolve(frame, words) if words and frame is not None else None
+    if words and (held is source or same_tensor(held, source)):
         return words
     if isinstance(source, _holdfast.Tensor):
-        return name_in_frame(source) or "the source"
-    return str(source.name).removesuffix(":0")
+        return visible_name(lambda value: same_tensor(value, source)) or words or "the source"
+    name = visible_name(lambda value: value is source)
+    return name or words or str(source.name).removesuffix(":0")
 
 
 def _info(thing: Any, name: str) -> dict[str, Any]:
@@ -41,17 +59,6 @@ def _info(thing: Any, name: str) -> dict[str, Any]:
     }
 
 
-def _meaning(said: dict[str, Any], source: Any) -> str:
-    """Which of the meanings of None the binding found."""
-    if not (source.dtype.is_floating or source.dtype.is_complex):
-        return "integer"
-    if any(label["role"] == "cut" for label in said["labels"]):
-        return "cut"
-    if "did not watch" in said["headline"]:
-        return "unwatched"
-    return "numpy" if "numpy" in said["why"] else "no path"
-
-
 def _fitting(head: str, reason: str, shorter: str) -> str:
     """A headline that is complete on its line, also where names are long."""
     columns = 100 - len("warning[W0502]: ")
@@ -61,17 +68,16 @@ def _fitting(head: str, reason: str, shorter: str) -> str:
 def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[str, Any]:
     """Why d(target)/d(source) is None, as the dict form of a Diagnostic."""
     used = mark()
-    said: dict[str, Any] = tape._explain(target, source)
-    meaning = _meaning(said, source)
-    y = (argument_name(target, 0, "target") if single else "") or "the target"
+    meaning, op, lines = tape._why_none(target, source)
+    y = argument_name(target, 0, "target") or "the target"
     x = _source_name(source, single)
     tape_name = _tape_name(used)
     is_variable = not isinstance(source, _holdfast.Tensor)
     quoted_y = f"`{y}`" if y != "the target" else y
     quoted_x = f"`{x}`" if x != "the source" else x
     head = f"the gradient of {quoted_y} with respect to {quoted_x} is None"
-    rebinding = _rebinding(source)
-    labels = _rebound_labels(rebinding, source) if rebinding else born_label(source, x)
+    rebinding = rebinding_of(source, x)
+    labels = rebound_labels(rebinding, source) if rebinding else born_label(source, x)
     if tape._opened is not None:
         labels.append(
             {
@@ -81,7 +87,7 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
                 "primary": False,
             }
         )
-    labels += [label for label in said["labels"] if label["role"] == "cut"]
+    labels += [_cut(meaning, op, loc) for loc in lines[:_SHOWN_CUTS]]
     labels += used_here()
     fixes: list[dict[str, Any]] = []
     if meaning == "integer":
@@ -102,7 +108,7 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         why = (
             f"`{rebinding.name} = ...` gave the Variable's name to a tensor, which no tape watches."
         )
-        fixes.append(_assign_fix(rebinding.name, rebinding.statement, rebinding.here))
+        fixes.append(assign_fix(rebinding))
     elif meaning == "unwatched":
         head += f": {quoted_x} is not watched"
         why = (
@@ -111,11 +117,24 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         )
         fixes.append(_watch_fix(tape, tape_name, x))
     elif meaning == "cut":
-        op = next(label["text"] for label in said["labels"] if label["role"] == "cut").split()[0]
         head += f": it is cut at {op}"
         why = f"{op} has no derivative, so nothing before it is reached."
         fixes.append(_manual(f"replace {op} by something smooth, or leave it out of {quoted_y}"))
-    elif meaning == "numpy":
+    elif meaning == "taken":
+        taken = _expression(lines[0])
+        quoted = f"`{taken}`" if taken else "Python"
+        head = _fitting(head, f"{quoted} took the numbers out", "numbers were taken out")
+        why = (
+            f"{quoted} in line {lines[0]['line']} hands over plain numbers, and what is computed "
+            f"from them does not know that they come from {quoted_x}."
+        )
+        fixes.append(
+            _manual(
+                f"compute {quoted_y} by `{module_alias()}` ops on the tensors themselves, without "
+                f"{quoted}: stay off `numpy` on the way"
+            )
+        )
+    elif meaning == "off":
         head = _fitting(
             head,
             f"{quoted_y} was not computed from anything watched",
@@ -128,7 +147,14 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
     else:
         head = _fitting(head, f"{quoted_y} does not depend on {quoted_x}", "no path leads there")
         why = f"{quoted_y} was computed under this tape, but not from {quoted_x}."
-        fixes.append(_manual(f"use {quoted_x} in the computation of {quoted_y}"))
+        fix = f"use {quoted_x} in the computation of {quoted_y}"
+        if taken := _expression(lines[0]) if lines else "":
+            why = (
+                f"{quoted_y} was computed under this tape, but not from {quoted_x}: `{taken}` in "
+                f"line {lines[0]['line']} hands over plain numbers, which have no way back."
+            )
+            fix += f", in place of the numbers of `{taken}`: off `numpy`"
+        fixes.append(_manual(fix))
     return {
         "code": "W0502",
         "severity": "warning",
@@ -140,6 +166,21 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         "others": [_info(target, y)],
         "op": "GradientTape.gradient",
     }
+
+
+_SHOWN_CUTS = 3
+
+
+def _expression(loc: dict[str, Any]) -> str:
+    """The source of the expression at a place, if it is short."""
+    line = str(loc["source"]).encode()
+    text = line[max(loc["col_begin"], 0) : max(loc["col_end"], 0)].decode(errors="replace")
+    return text if len(text) <= 40 else ""
+
+
+def _cut(meaning: str, op: str, loc: dict[str, Any]) -> dict[str, Any]:
+    text = f"{op} has no gradient" if meaning == "cut" else "the path ends here: plain numbers"
+    return {"role": "cut", "loc": loc, "text": text, "primary": False}
 
 
 def _manual(title: str) -> dict[str, Any]:
@@ -226,106 +267,11 @@ def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
         )
 
 
-# A tensor under the name of a Variable.
-
-
-class _Rebinding(NamedTuple):
-    """A tensor under the name that a Variable had."""
-
-    name: str
-    variable: dict[str, Any]  # where the Variable was made
-    here: dict[str, Any]  # where the tensor took its name
-    statement: ast.Assign
-
-
-def _rebinding(source: Any) -> _Rebinding | None:
-    """How `source` took over the name of a Variable it was computed from, if it did."""
-    if not isinstance(source, _holdfast.Tensor):
-        return None
-    variable, here = source._variable_born(), born_loc(source)
-    was, now = assigned_there(variable), assigned_there(here)
-    if was is None or now is None or here is None or variable is None:
-        return None
-    name = ast.unparse(now.targets[0])
-    if ast.unparse(was.targets[0]) != name:
-        return None
-    if variable["file"] == here["file"] and variable["line"] == here["line"]:
-        return None
-    return _Rebinding(name, variable, here, now)
-
-
-def _is_update(rebinding: _Rebinding, used: Mark | None) -> bool:
-    """Whether the new value comes from a gradient: a training step that lost its Variable."""
-    grads = set(used.names().assigned_names) if used is not None else set()
-    return any(
-        (isinstance(node, ast.Attribute) and node.attr == "gradient")
-        or (isinstance(node, ast.Name) and node.id in grads)
-        for node in ast.walk(rebinding.statement.value)
-    )
-
-
 def refuse_rebound(tape: Any, target: Any, sources: list[Any]) -> None:
     """E0404 if a source is an unwatched tensor that a training step put in a Variable's place."""
-    used = mark()
-    for source in sources:
-        found = _rebinding(source)
-        if found is None or not _is_update(found, used):
-            continue
-        if _meaning(tape._explain(target, source), source) != "unwatched":
-            continue
-        name = found.name
-        fail(
-            "E0404",
-            f"`{name}` is a tensor that replaced a Variable; the tape does not watch it",
-            f"`{name} = ...` gave the name to a new tensor and left the Variable behind, so no "
-            "gradient can reach it.",
-            labels=[
-                *_rebound_labels(found, source),
-                *used_here(f"used here: the gradient is asked for `{name}`"),
-            ],
-            fixes=[_assign_fix(name, found.statement, found.here)],
-            subject=_info(source, name),
-            op="GradientTape.gradient",
-        )
-
-
-def _rebound_labels(found: _Rebinding, source: Any) -> list[dict[str, Any]]:
-    born = f"born here: Variable `{found.name}`, {type_text(source)}"
-    rebound = f"rebound here: from now on `{found.name}` is a tensor"
-    return [
-        {"role": "born", "loc": found.variable, "text": born, "primary": False},
-        {"role": "rebound", "loc": _statement(found.here), "text": rebound, "primary": False},
-    ]
-
-
-def _statement(loc: dict[str, Any]) -> dict[str, Any]:
-    """The whole statement on the line of `loc`."""
-    source = str(loc["source"])
-    begin = len(source) - len(source.lstrip())
-    plain = "'" not in source and '"' not in source  # so that a # begins a comment
-    code = source.split("#")[0].rstrip() if plain else source.rstrip()
-    return loc | {"col_begin": len(source[:begin].encode()), "col_end": len(code.encode())}
-
-
-def _assign_fix(name: str, assign: ast.Assign, loc: dict[str, Any]) -> dict[str, Any]:
-    """The statement that changes the Variable in place."""
-    text = str(loc["source"]).strip()
-    old = ast.get_source_segment(text, assign) or ""
-    value = ast.get_source_segment(text, assign.value) or ""
-    new = f"{name}.assign({value})"
-    methods = {ast.Sub: "assign_sub", ast.Add: "assign_add"}
-    match assign.value:
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in methods:
-            delta = ast.get_source_segment(text, right)
-            if ast.unparse(left) == name and delta:
-                new = f"{name}.{methods[type(op)]}({delta})"
-    col = len(str(loc["source"]).encode()) - len(str(loc["source"]).lstrip().encode())
-    edit = {"file": loc["file"], "line": loc["line"], "col": col, "old": old, "new": new}
-    return {
-        "title": "change the Variable instead of the name",
-        "applicability": "tested",
-        "edits": [edit],
-    }
+    tensors = [each for each in sources if isinstance(each, _holdfast.Tensor)]
+    names = [_source_name(each, len(sources) == 1) for each in tensors]
+    _rebinding.refuse_rebound(tape, target, tensors, names)
 
 
 # A tape used twice.

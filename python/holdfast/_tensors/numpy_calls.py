@@ -8,6 +8,7 @@ import operator
 import os
 import sys
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -108,7 +109,39 @@ _INSTEAD = {
     "var": "math.reduce_variance",
     "vstack": "concat",
 }
-_REDUCED = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
+# What to write for the methods of functions.
+_INSTEAD |= {
+    f"{name}.reduce": ours
+    for name, ours in (
+        ("add", "reduce_sum"),
+        ("multiply", "reduce_prod"),
+        ("maximum", "reduce_max"),
+        ("minimum", "reduce_min"),
+        ("logaddexp", "reduce_logsumexp"),
+    )
+} | {
+    "add.accumulate": "cumsum",
+    "add.at": "tensor_scatter_nd_add",
+    "add.reduceat": "math.segment_sum",
+    "maximum.at": "tensor_scatter_nd_max",
+    "maximum.reduceat": "math.segment_max",
+    "minimum.at": "tensor_scatter_nd_min",
+    "minimum.reduceat": "math.segment_min",
+    "multiply.accumulate": "math.cumprod",
+    "multiply.reduceat": "math.segment_prod",
+    "subtract.at": "tensor_scatter_nd_sub",
+}
+
+# What `reduce`, `accumulate` and `outer` of a function mean, where a function of ours does it.
+_REDUCTIONS = {
+    "add": "reduce_sum",
+    "multiply": "reduce_prod",
+    "maximum": "reduce_max",
+    "minimum": "reduce_min",
+    "logical_and": "reduce_all",
+    "logical_or": "reduce_any",
+}
+_CUMULATIVE = {"add": "cumsum", "multiply": "math.cumprod"}
 _NUMPY = os.path.dirname(np.__file__)
 
 
@@ -120,8 +153,12 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
         path = _OURS.get(name, name if name in _SAME else None)
         if plain and path is not None:
             return registry.function(path)(*inputs)
+        staged = _METHODS.get(method)
+        found = staged(name, path, *inputs, **kwargs) if staged is not None else NotImplemented
+        if found is not NotImplemented:
+            return found
         symbol = next(filter(is_symbol, inputs))
-        refuse(symbol, _REDUCED.get(name, name) if method == "reduce" else name)
+        refuse(symbol, name if method == "__call__" else f"{name}.{method}")
     # `array + tensor` is a tensor, as `tensor + array` is; `np.add(array, tensor)` is an array.
     if plain and name in _REFLECTED and len(inputs) == 2 and isinstance(inputs[1], Tensor):
         frame = user_frame()
@@ -129,6 +166,92 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
             return getattr(inputs[1], _REFLECTED[name])(inputs[0])
     values = [np.asarray(value) if isinstance(value, Tensor) else value for value in inputs]
     return getattr(ufunc, method)(*values, **kwargs)
+
+
+def _cast(tensor: Any, dtype: Any) -> Any:
+    return tensor if dtype is None else registry.function("cast")(tensor, dtype)
+
+
+def _reduce(
+    name: str,
+    path: str | None,
+    array: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    **others: Any,
+) -> Any:
+    """`ufunc.reduce`: NumPy reduces the first axis unless it is told otherwise."""
+    if name not in _REDUCTIONS or not is_symbol(array) or _given(out) or _asked(others):
+        return NotImplemented
+    array = _cast(array, dtype)
+    if name in ("logical_and", "logical_or") and array.dtype.name != "bool":
+        array = registry.function("cast")(array, "bool")
+    return registry.function(_REDUCTIONS[name])(array, axis=axis, keepdims=bool(keepdims))
+
+
+def _accumulate(
+    name: str, path: str | None, array: Any, axis: int = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    if not is_symbol(array) or _given(out):
+        return NotImplemented
+    if name in _CUMULATIVE:
+        return registry.function(_CUMULATIVE[name])(_cast(array, dtype), axis=axis)
+    if name not in ("maximum", "minimum"):
+        return NotImplemented
+    return _running(_REDUCTIONS[name], _cast(array, dtype), axis)
+
+
+def _running(reduction: str, array: Any, axis: int) -> Any:
+    """The largest or smallest so far: a row for each end, without what comes after it."""
+    size, rank = array.shape[axis], array.shape.rank
+    if size is None or rank is None or size == 0:
+        return NotImplemented
+    axis %= rank
+    pick, reduce = registry.function("gather"), registry.function(reduction)
+    rows = [reduce(pick(array, list(range(end + 1)), axis=axis), axis=axis) for end in range(size)]
+    return registry.function("stack")(rows, axis=axis)
+
+
+def _outer(name: str, path: str | None, a: Any, b: Any, **kwargs: Any) -> Any:
+    """`ufunc.outer`: each element of the first with each of the second."""
+    if path is None or kwargs:
+        return NotImplemented
+    symbol = a if is_symbol(a) else b
+    first, second = (_tensor_like(each, symbol) for each in (a, b))
+    ranks = [each.shape.rank for each in (first, second)]
+    if None in ranks or not all(each.shape.is_fully_defined() for each in (first, second)):
+        return NotImplemented
+    reshape = registry.function("reshape")
+    wide = reshape(first, [*first.shape, *[1] * ranks[1]])
+    return registry.function(path)(wide, second)
+
+
+def _tensor_like(value: Any, symbol: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value
+    return registry.function("cast")(value, symbol.dtype)
+
+
+def _given(out: Any) -> bool:
+    """Whether the result is to go into an array."""
+    return any(each is not None for each in (out if isinstance(out, tuple) else (out,)))
+
+
+def _asked(others: dict[str, Any]) -> bool:
+    """Whether there are further arguments that change something."""
+    plain = {"initial": (None, np._NoValue), "where": (True, np._NoValue)}
+    return any(
+        not any(value is each for each in plain.get(key, ())) for key, value in others.items()
+    )
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "reduce": _reduce,
+    "accumulate": _accumulate,
+    "outer": _outer,
+}
 
 
 def _caller() -> types.FrameType | None:
@@ -162,7 +285,7 @@ def refuse(tensor: Any, function: str = "") -> NoReturn:
     function = function or called.rsplit(".", 1)[-1]
     scope, tf = _holdfast.scope_of(tensor), module_alias()
     name, traced = _name(tensor, frame) or scope["node"], scope["name"]
-    known = _INSTEAD.get(function) or _ours_for(function)
+    known = _INSTEAD.get(function) or (None if "." in function else _ours_for(function))
     call = f"{tf}.py_function({called}, [{name}], {tf}.{tensor.dtype.name})"
     fix = f"`{tf}.{known}` is part of the graph" if known else f"run it at each call: `{call}`"
     labels = []

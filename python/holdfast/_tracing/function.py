@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._messages.diagnostics import mark
 from ..errors import need_callable, unsupported
 from . import plan_report
 from . import trace as _trace
@@ -25,7 +26,7 @@ from .retracing import History, remade
 from .signature import Signature
 from .substituted_code import Known
 from .trace import Trace
-from .traceable import check_traceable
+from .traceable import check_traceable, inner_function
 
 __all__ = [
     "ConcreteFunction",
@@ -79,6 +80,7 @@ class Function(_holdfast.TracedBase):
         self._lock = threading.RLock()
         self._substituted: list[Known] = []  # functions that its traces need converted
         self._history = History(self._name, reduce_retracing)
+        self._made = mark()
         with contextlib.suppress(AttributeError):
             functools.update_wrapper(self, python_function)
 
@@ -101,6 +103,12 @@ class Function(_holdfast.TracedBase):
     def _bound_to(self, instance: Any, owner: type[Any] | None) -> Any:
         return bound(
             self, instance, lambda: self._like(self._python_function.__get__(instance, owner))
+        )
+
+    def _stands_for(self, scope: int) -> bool:
+        """Whether messages that speak of this scope speak of one of its traces."""
+        return any(
+            trace.concrete is not None and trace.concrete._scope == scope for trace in self._traces
         )
 
     def _like(self, python_function: Callable[..., Any]) -> Function:
@@ -163,7 +171,8 @@ class Function(_holdfast.TracedBase):
         before = [t.key for t in self._traces]
         guard = next((t.broken_guard() for t in self._traces if t.takes(call)), None)
         if not before:
-            remade.note(self, getattr(self._python_function, "__code__", None))
+            inner = inner_function(self._python_function)
+            remade.note(self, inner.__code__ if inner is not None else None, self._made)
         seen = call.key
         relaxed = self._history.relax(call, before) if guard is None else ()
         self._traced += 1

@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any
 
 from .. import _holdfast
-from .._messages.diagnostics import mark, module_alias, warn
+from .._messages.diagnostics import Mark, mark, module_alias, warn
 from .._messages.logger import get_logger
 from ..errors import used_here
 from .signature import Call, is_type
@@ -30,7 +30,8 @@ def _entry_text(entry: Any) -> str:
         )
         return f"{entry[0].name}[{sizes}]"
     if entry[0] in ("object", "variable"):
-        return f"{type(entry[1].get()).__name__} object"
+        found = entry[1].get()
+        return "an object that is gone" if found is None else f"{type(found).__name__} object"
     if len(entry) > 1 and entry[0] in (float, complex):
         return str(entry[1])
     return repr(entry[1]) if len(entry) > 1 else str(entry[0])
@@ -266,6 +267,12 @@ def _same_but_sizes(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     )
 
 
+def _kept_as(made: Mark | None) -> str:
+    """The name that a function is given where it is made: of a lambda, the only one it has."""
+    names = made.names().assigned_names if made is not None else ()
+    return names[0] if len(names) == 1 else ""
+
+
 class Remade:
     """Functions made anew from the same code, each traced once and dropped."""
 
@@ -274,8 +281,8 @@ class Remade:
             weakref.WeakKeyDictionary()
         )
 
-    def note(self, function: Any, code: Any) -> None:
-        """Called at the first trace of a function."""
+    def note(self, function: Any, code: Any, made: Mark | None) -> None:
+        """Called at the first trace of a function that was made at `made`."""
         if not isinstance(code, types.CodeType):
             return
         before, count = self._last.get(code, (None, 0))
@@ -283,15 +290,21 @@ class Remade:
         count = count + 1 if gone else 1
         self._last[code] = (weakref.ref(function), count)
         if count >= _IN_A_ROW:
+            name = _kept_as(made) or function.name
+            labels = used_here(f"a new `{name}` is traced here, again")
+            if made is not None:
+                text = f"`{name}` is made here, anew each time"
+                maker = {"role": "placed", "loc": made.loc(), "text": text, "primary": False}
+                labels.insert(0, maker)
             warn(
                 "W0601",
-                f"`{function.name}` is made and traced again and again",
-                labels=used_here("a new function is traced here, again"),
+                f"`{name}` is made and traced again and again",
+                labels=labels,
                 why=f"each function that `{module_alias()}.function` makes has traces of its own;"
                 f" {count - 1} like this one were made, traced and dropped before",
                 fixes=[
                     {
-                        "title": f"make `{function.name}` once, outside the loop or function that "
+                        "title": f"make `{name}` once, outside the loop or function that "
                         "makes it now",
                         "applicability": "manual",
                         "edits": [],

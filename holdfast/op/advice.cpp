@@ -1,0 +1,91 @@
+#include "holdfast/op/advice.h"
+
+#include "holdfast/op/refuse.h"
+
+namespace holdfast {
+namespace {
+
+Language g_language = Language::kCpp;
+ScopeNaming g_naming = nullptr;
+
+// $0, $1 stand for what is given; $tf for the name of our module in Python.
+struct Forms {
+  Advice advice;
+  const char *cpp, *python;
+};
+constexpr Forms kForms[] = {
+    {Advice::kEnterGraph, "GraphScope in($0);", "with $0.as_default():"},
+    {Advice::kOpenSession, "Session session($0);", "$tf.compat.v1.Session(graph=$0)"},
+    {Advice::kRunInSession, "session.run($0)", "sess.run($0)"},
+    {Advice::kFeed, "session.run(fetch, {$0{$1, ...}})", "feed_dict={$0$1: ...}"},
+    {Advice::kInsideBlock, "the block that the session lives in", "the `with`"},
+    {Advice::kCloseSession, "$0.close()", "$0.close()"},
+    {Advice::kCast, "holdfast::cast($0, holdfast::$1)", "$tf.cast($0, $tf.$1)"},
+    {Advice::kCopy, "holdfast::identity($0)", "$tf.identity($0)"},
+    {Advice::kOnDevice, "DeviceScope on(\"/$0\");", "with $tf.device(\"/$0\"):"},
+    {Advice::kZeros, "holdfast::zeros($0, holdfast::$1)", "$tf.zeros($0, $tf.$1)"},
+    {Advice::kKeep, "return $0;", "$tf.keep($0)"},
+    {Advice::kCollect,
+     "a list: `list = list_push(list, ...)` in the body, `list_stack(list, type)` after it",
+     "a `$tf.TensorArray`: `ta = ta.write(i, ...)` in the body, `ta.stack()` after it"},
+    {Advice::kLookAtNumbers,
+     "return the tensor, and look at its numbers where the function is called",
+     "run the code that needs the number in a `py_function`, with the dtypes of its results"},
+    {Advice::kPersistent, "GradientTape tape({.persistent = true});", "persistent=True"},
+    {Advice::kWatch, "$0.watch($1);", "$0.watch($1)"},
+    {Advice::kTraced, "holdfast::function", "$tf.function"},
+};
+
+const Forms& forms_of(Advice advice) {
+  for (const Forms& f : kForms)
+    if (f.advice == advice) return f;
+  return kForms[0];
+}
+
+}  // namespace
+
+std::string written(Advice advice, std::initializer_list<std::string_view> with) {
+  const Forms& forms = forms_of(advice);
+  bool python = language() == Language::kPython;
+  std::string_view form = python ? forms.python : forms.cpp;
+  std::string out;
+  for (size_t i = 0; i < form.size(); ++i) {
+    if (form[i] != '$') {
+      out += form[i];
+    } else if (form.substr(i + 1).starts_with("tf")) {
+      out += module_alias();
+      i += 2;
+    } else {
+      auto which = static_cast<size_t>(form[++i] - '0');
+      if (which < with.size()) out += *(with.begin() + which);
+    }
+  }
+  return out;
+}
+
+void set_language(Language l, ScopeNaming naming) {
+  g_language = l;
+  g_naming = naming;
+}
+
+Language language() {
+  // A C++ line that is executing is the program's own, also below Python.
+  Where at = here();
+  return at && at->origin == Origin::kCpp ? Language::kCpp : g_language;
+}
+
+std::string visible_name(const Scope& s) {
+  if (language() == Language::kCpp) return s.name;
+  return g_naming ? g_naming(s) : "";
+}
+
+std::string source_text(Where at) {
+  constexpr size_t kLongest = 48;
+  Loc loc = locate(at);
+  if (loc.col_begin < 0 || loc.col_end <= loc.col_begin) return "";
+  auto begin = static_cast<size_t>(loc.col_begin), end = static_cast<size_t>(loc.col_end);
+  if (end > loc.source.size() || end - begin > kLongest) return "";
+  return loc.source.substr(begin, end - begin);
+}
+
+}  // namespace holdfast

@@ -1,0 +1,50 @@
+// What messages advise to write, in the language of the program that reads them.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "holdfast/base/api.h"
+#include "holdfast/tensor/scope.h"
+
+namespace holdfast {
+
+enum class Language : uint8_t { kCpp, kPython };
+
+/// Pieces of code; `advice.cpp` has each in both languages.
+enum class Advice : uint8_t {
+  kEnterGraph,    // a graph
+  kOpenSession,   // a graph
+  kRunInSession,  // a tensor
+  kFeed,          // what is fed already, the placeholder
+  kInsideBlock,   // what to move into the life of a session
+  kCloseSession,  // a session
+  kCast,          // a tensor, a dtype
+  kCopy,          // a tensor
+  kOnDevice,      // a device
+  kZeros,         // a shape, a dtype
+  kKeep,          // an expression
+  kCollect,       // values of iterations
+  kLookAtNumbers,
+  kPersistent,
+  kWatch,  // a tape, a tensor
+  kTraced,
+};
+
+/// The code, with `with` in the places it has. In Python `tf` is what the program calls us.
+HOLDFAST_API std::string written(Advice, std::initializer_list<std::string_view> with = {});
+
+/// How a language calls the graph or function that a scope stands for, where the program is now:
+/// an expression that means it there, else "".
+using ScopeNaming = std::string (*)(const Scope&) noexcept;
+/// Says in which language the user's program is, and how that names scopes.
+HOLDFAST_API void set_language(Language, ScopeNaming);
+HOLDFAST_API Language language();
+
+/// An expression for the scope where the program is now; "" if there is none.
+HOLDFAST_API std::string visible_name(const Scope&);
+/// The source of the expression that a tensor was born from, if it is short and on one line.
+HOLDFAST_API std::string source_text(Where);
+
+}  // namespace holdfast

@@ -1,0 +1,88 @@
+"""Expressions by which the user's line can name an object: what a fix may write there."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .diagnostics import user_frame
+
+__all__ = ["name_of_scope", "visible_name"]
+
+_DEPTH = 2  # attributes and items from a variable of the frame
+_LOOKED_AT = 20_000
+_SHOWN_ITEMS = 64  # of a container
+
+Wanted = Callable[[Any], bool]
+
+
+def visible_name(wanted: Wanted) -> str:
+    """The shortest expression that means a wanted object in the user's frame; "" if none does.
+
+    Names come first, then attributes and items: `g`, `self.graph`, `nets[0]["graph"]`. Nothing of
+    the user's is run: attributes are looked up in `__dict__`.
+    """
+    frame = user_frame()
+    if frame is None:
+        return ""
+    level = list(_variables(frame))
+    seen: set[int] = set()
+    looked_at = 0
+    for _ in range(_DEPTH + 1):
+        below: list[tuple[str, Any]] = []
+        for name, value in level:
+            looked_at += 1
+            if looked_at > _LOOKED_AT:
+                return ""
+            if wanted(value):
+                return name
+            if id(value) not in seen:
+                seen.add(id(value))
+                below.extend(_parts(name, value))
+        level = below
+    return ""
+
+
+def _variables(frame: types.FrameType) -> Iterator[tuple[str, Any]]:
+    """The local variables, then those of the functions around, then the globals."""
+    spaces = [frame.f_locals]
+    if frame.f_globals is not frame.f_locals:
+        spaces.append(frame.f_globals)
+    for space in spaces:
+        for name, value in list(space.items()):
+            if name.isidentifier() and not name.startswith("__"):
+                yield name, value
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, (types.ModuleType, type, types.FunctionType, str, bytes)):
+        return
+    if isinstance(value, (list, tuple)):
+        for i, item in enumerate(value[:_SHOWN_ITEMS]):
+            yield f"{name}[{i}]", item
+        return
+    if isinstance(value, dict):
+        for key, item in list(value.items())[:_SHOWN_ITEMS]:
+            if isinstance(key, (str, int)):
+                yield f"{name}[{_key(key)}]", item
+        return
+    space = getattr(type(value), "__dict__", {}) and getattr(value, "__dict__", None)
+    if isinstance(space, Mapping):
+        for key, item in list(space.items()):
+            if isinstance(key, str) and key.isidentifier() and not key.startswith("_"):
+                yield f"{name}.{key}", item
+
+
+def _key(key: str | int) -> str:
+    return str(key) if isinstance(key, int) else '"' + key.replace('"', '\\"') + '"'
+
+
+def name_of_scope(scope: int, name: str) -> str:
+    """What the user's line can call the graph or the traced function that a scope stands for."""
+
+    def wanted(value: Any) -> bool:
+        found = getattr(type(value), "_stands_for", None)
+        return found is not None and bool(found(value, scope))
+
+    return visible_name(wanted)
