@@ -108,6 +108,9 @@ void Session::other_graph(const Tensor& t, const std::string& name, bool fed) co
   if (mine.empty()) mine = python ? name_ + ".graph" : ours.name;
   d.headline =
       cat("`", name, "` belongs to the graph `", whose, "`, and `", name_, "` runs `", mine, "`");
+  constexpr size_t kLongest = 100 - sizeof("error[E0111]: ");
+  if (d.headline.size() > kLongest)  // the labels say which
+    d.headline = cat("`", name, "` belongs to the graph `", whose, "`; `", name_, "` runs another");
   d.labels.push_back({Role::kBorn, locate(t.born()),
                       cat("born here: ", type_text(t), " from ", t.rep()->op, ", in `", whose, "`"),
                       false});
