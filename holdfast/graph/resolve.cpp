@@ -99,12 +99,10 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
   std::string trace = s.trace_no ? cat(" (trace ", s.trace_no, ")") : "";
   if (s.runs == 0) {
     std::string seen = callable_name(s);
-    d.headline =
-        seen == s.name
-            ? cat("`", name, "` belongs to the ", kind_text(s.kind), " `", s.name,
-                  "`, which never ran; it has no value")
-            : cat("`", name, "` belongs to `", seen, "` (", kind_text(s.kind), " `", s.name,
-                  "`), which never ran");
+    d.headline = seen == s.name ? cat("`", name, "` belongs to the ", kind_text(s.kind), " `",
+                                      s.name, "`, which never ran; it has no value")
+                                : cat("`", name, "` belongs to `", seen, "` (", kind_text(s.kind),
+                                      " `", s.name, "`), which never ran");
     if (s.closed)
       d.labels.push_back(
           {Role::kClosed, locate(s.closed), cat("traced here", trace, ", not called"), false});

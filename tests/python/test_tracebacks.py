@@ -92,7 +92,7 @@ FAILING = {
     "nest": lambda: tf.nest.map_structure(own, [1, 2]),
     "an unknown name": lambda: tf.nosuch,
     "an unknown name below": lambda: tf.math.nosuch,
-    "a name we do not have": lambda: tf.strings.join,
+    "a name we do not have": lambda: tf.saved_model.save,
     "a dtype that is none": lambda: tf.cast(1, "nope"),
     "an index": lambda: tf.constant([1, 2])[5],
     "assign": lambda: tf.Variable([1.0]).assign([1.0, 2.0]),
