@@ -11,6 +11,8 @@
 #include "holdfast/exec/functional.h"
 #include "holdfast/exec/module.h"
 #include "holdfast/graph/name_scope.h"
+#include "holdfast/keras/layers/dense.h"
+#include "holdfast/keras/sequential.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/activations.h"

@@ -12,22 +12,36 @@
 namespace holdfast {
 
 /// Base of every object that is shared by counting. Starts at zero; `Ref` does the counting.
+/// A count below zero says that somebody else counts as well (`count_elsewhere`): each change is
+/// told to `retained` and `released`, which nothing else pays for but a look at the sign.
 class HOLDFAST_API RefCounted {
  public:
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
 
-  void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void retain() const noexcept {
+    int64_t before = count_.fetch_add(1, std::memory_order_relaxed);
+    if (before < 0) [[unlikely]]
+      retained(before - kElsewhere);
+  }
   void release() const noexcept {
     // Whoever holds the last reference is alone with the object: no need to count down atomically.
-    if (unique() || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+    if (unique()) return destroy();
+    int64_t before = count_.fetch_sub(1, std::memory_order_acq_rel);
+    if (before == 1)
+      destroy();
+    else if (before < 0) [[unlikely]]
+      released(before - kElsewhere);
   }
   /// Counts the first reference to a fresh object, which nobody else can see yet.
   void retain_first() const noexcept { count_.store(1, std::memory_order_relaxed); }
   /// True when exactly one reference is left: its holder may change the object in place.
   bool unique() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
-  int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  int64_t use_count() const noexcept {
+    int64_t now = count_.load(std::memory_order_relaxed);
+    return now < 0 ? now - kElsewhere : now;
+  }
 
   /// What messages call it.
   virtual std::string text() const { return "an object"; }
@@ -37,7 +51,19 @@ class HOLDFAST_API RefCounted {
   /// Called when the count falls to zero. Override to recycle instead of delete.
   virtual void destroy() const noexcept { delete this; }
 
+  /// From now on every change of the count is told to the two below, and the object lives as long
+  /// as they say. Gives back how many references there were at that moment.
+  int64_t count_elsewhere() const noexcept {
+    return count_.fetch_add(kElsewhere, std::memory_order_acq_rel);
+  }
+  /// The end of it, for who is alone with the object: it has one reference, as if fresh.
+  void count_here() const noexcept { count_.store(1, std::memory_order_relaxed); }
+  /// Told of a change that was made, with the number of references before it.
+  virtual void retained(int64_t /*before*/) const noexcept {}
+  virtual void released(int64_t /*before*/) const noexcept {}
+
  private:
+  static constexpr int64_t kElsewhere = INT64_MIN;
   mutable std::atomic<int64_t> count_{0};
 };
 

@@ -1,6 +1,7 @@
 #include "holdfast/exec/module.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "holdfast/base/text.h"
 
@@ -19,15 +20,115 @@ bool has(const List& list, const T& x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
+// What one module holds, in the order in which it shows it.
+struct Parts final : Visitor {
+  void object(const Object& child) override {
+    auto* held = const_cast<Object*>(&child);
+    if (auto* v = dynamic_cast<VariableState*>(held))
+      variables.emplace_back(Ref<VariableState>(v));
+    else if (auto* m = dynamic_cast<ModuleObject*>(held))
+      modules.emplace_back(m);
+  }
+  std::vector<Variable> variables;
+  std::vector<Ref<ModuleObject>> modules;
+};
+
+// All that a module holds, each once: the parts of a part come before what stands beside it.
+Parts all_parts(const ModuleObject& root) {
+  Parts out;
+  std::unordered_set<const Object*> seen{&root};
+  Parts first;
+  root.visit_all(first);
+  std::vector<Ref<ModuleObject>> left;
+  auto take = [&](Parts parts) {
+    for (Variable& v : parts.variables)
+      if (seen.insert(v.state()).second) out.variables.push_back(std::move(v));
+    std::erase_if(parts.modules,
+                  [&](const Ref<ModuleObject>& m) { return !seen.insert(m.get()).second; });
+    left.insert(left.end(), parts.modules.rbegin(), parts.modules.rend());
+    out.modules.insert(out.modules.end(), parts.modules.begin(), parts.modules.end());
+  };
+  take(std::move(first));
+  while (!left.empty()) {
+    Ref<ModuleObject> next = std::move(left.back());
+    left.pop_back();
+    Parts parts;
+    next->visit_all(parts);
+    take(std::move(parts));
+  }
+  return out;
+}
+
 }  // namespace
 
-Module::Module(std::string name) : state_(make_ref<State>()) {
+const ObjectClass ModuleObject::kClass{"Module"};
+
+ModuleObject::ModuleObject(std::string name, std::string scope)
+    : name_(std::move(name)), scope_(std::move(scope)) {}
+
+void ModuleObject::set_name(std::string name, std::string scope) {
+  name_ = std::move(name);
+  scope_ = std::move(scope);
+}
+
+void ModuleObject::visit(Visitor& see) const {
+  std::lock_guard lock(mutex_);
+  for (const Variable& v : variables_) see.object(*v.state());
+  see.children(modules_);
+}
+
+void ModuleObject::clear() {
+  std::vector<Variable> variables;
+  std::vector<Ref<ModuleObject>> modules;
+  std::lock_guard lock(mutex_);
+  std::swap(variables, variables_);
+  std::swap(modules, modules_);
+}
+
+// References are counted outside of the lock: that may wait for Python.
+void ModuleObject::hold(const Variable& v) {
+  if (!v) fail(Code::E1104, cat("module `", name_, "` is given a Variable that was never made"));
+  Variable held = v;
+  std::lock_guard lock(mutex_);
+  if (!has(variables_, held)) variables_.push_back(std::move(held));
+}
+
+// Parts are counted references, so a module inside itself would never be freed.
+void ModuleObject::hold(const Ref<ModuleObject>& m) {
+  if (!m) fail(Code::E1104, cat("module `", name_, "` is given a module that was never made"));
+  if (m.get() == this || has(m->submodules(), Ref<ModuleObject>(this)))
+    fail(Code::E1103,
+         cat("module `", m->name(), "` can't be held by `", name_,
+             "`: it is that module, or holds it"),
+         "a module that holds itself would never be freed");
+  Ref<ModuleObject> held = m;
+  std::lock_guard lock(mutex_);
+  if (!has(modules_, held)) modules_.push_back(std::move(held));
+}
+
+std::vector<Variable> ModuleObject::variables() const { return all_parts(*this).variables; }
+
+std::vector<Variable> ModuleObject::trainable_variables() const {
+  std::vector<Variable> out = variables();
+  std::erase_if(out, [](const Variable& v) { return !v.trainable(); });
+  return out;
+}
+
+std::vector<Variable> ModuleObject::non_trainable_variables() const {
+  std::vector<Variable> out = variables();
+  std::erase_if(out, [](const Variable& v) { return v.trainable(); });
+  return out;
+}
+
+std::vector<Ref<ModuleObject>> ModuleObject::submodules() const { return all_parts(*this).modules; }
+
+Module::Module(std::string name) {
   if (!is_identifier(name))
     fail(Code::E1103, cat("Module: the name \"", name, "\" is no identifier"),
          "names of modules become parts of names of variables and ops",
          {manual_fix("use letters, digits and `_`, and no digit first")});
-  state_->scope = cat(context().name_scope, name, "/");
-  state_->name = std::move(name);
+  std::string scope = cat(context().name_scope, name, "/");
+  object_ = make_ref<ModuleObject>(std::move(name), std::move(scope));
 }
 
 Variable Module::variable(const std::string& name, const In& initial, VariableOptions o) {
@@ -37,57 +138,15 @@ Variable Module::variable(const std::string& name, const In& initial, VariableOp
 }
 
 Variable Module::variable(const Variable& v) {
-  if (!v) fail(Code::E1104, cat("module `", name(), "` is given a Variable that was never made"));
-  if (!has(state_->variables, v)) state_->variables.push_back(v);
+  object_->hold(v);
   return v;
 }
 
-// Parts are counted references, so a module inside itself would never be freed.
-void Module::hold(const Module& m) {
-  if (has(m.all(), state_))
-    fail(Code::E1103,
-         cat("module `", m.name(), "` can't be held by `", name(),
-             "`: it is that module, or holds it"),
-         "a module that holds itself would never be freed");
-  if (!has(state_->modules, m.state_)) state_->modules.push_back(m.state_);
-}
-
-std::vector<Ref<Module::State>> Module::all() const {
-  std::vector<Ref<State>> out, left{state_};
-  while (!left.empty()) {
-    Ref<State> next = std::move(left.back());
-    left.pop_back();
-    if (has(out, next)) continue;
-    left.insert(left.end(), next->modules.rbegin(), next->modules.rend());
-    out.push_back(std::move(next));
-  }
-  return out;
-}
-
-std::vector<Variable> Module::variables() const {
-  std::vector<Variable> out;
-  for (const Ref<State>& s : all())
-    for (const Variable& v : s->variables)
-      if (!has(out, v)) out.push_back(v);
-  return out;
-}
-
-std::vector<Variable> Module::trainable_variables() const {
-  std::vector<Variable> out = variables();
-  std::erase_if(out, [](const Variable& v) { return !v.trainable(); });
-  return out;
-}
-
-std::vector<Variable> Module::non_trainable_variables() const {
-  std::vector<Variable> out = variables();
-  std::erase_if(out, [](const Variable& v) { return v.trainable(); });
-  return out;
-}
+void Module::hold(const Module& m) { object_->hold(m.object_); }
 
 std::vector<Module> Module::submodules() const {
   std::vector<Module> out;
-  for (Ref<State>& s : all())
-    if (s != state_) out.push_back(Module(std::move(s)));
+  for (Ref<ModuleObject>& m : object_->submodules()) out.push_back(Module(std::move(m)));
   return out;
 }
 

@@ -2,14 +2,52 @@
 #pragma once
 
 #include <concepts>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "holdfast/base/object.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/op/variable.h"
 
 namespace holdfast {
+
+/// What a Module refers to: one object for both languages. Python's `tf.Module` is this class, so
+/// C++ finds what Python put on a module as attributes, and Python what C++ made known.
+class HOLDFAST_API ModuleObject : public Object {
+ public:
+  static const ObjectClass kClass;
+  ModuleObject() = default;
+  ModuleObject(std::string name, std::string scope);
+
+  const ObjectClass& object_class() const override { return kClass; }
+  void visit(Visitor&) const override;
+  void clear() override;
+  std::string text() const override { return "the module `" + name_ + "`"; }
+
+  const std::string& name() const { return name_; }
+  const std::string& scope_name() const { return scope_; }
+  void set_name(std::string name, std::string scope);
+
+  /// Makes known that this module holds them.
+  void hold(const Variable&);
+  void hold(const Ref<ModuleObject>&);
+
+  /// All variables of this module, then those of the modules it holds; each once.
+  virtual std::vector<Variable> variables() const;
+  /// Those that training changes.
+  virtual std::vector<Variable> trainable_variables() const;
+  virtual std::vector<Variable> non_trainable_variables() const;
+  /// All modules that this one holds, at any depth, each once.
+  virtual std::vector<Ref<ModuleObject>> submodules() const;
+
+ private:
+  std::string name_ = "module", scope_ = "module/";
+  mutable std::mutex mutex_;  // a collector may look while another thread adds
+  std::vector<Variable> variables_;
+  std::vector<Ref<ModuleObject>> modules_;
+};
 
 /// Base of what holds variables and other modules.
 ///
@@ -29,24 +67,29 @@ namespace holdfast {
 class HOLDFAST_API Module {
  public:
   explicit Module(std::string name = "module");
+  /// One that was made elsewhere, perhaps in Python.
+  explicit Module(Ref<ModuleObject> object) : object_(std::move(object)) {}
   // A move is a copy, so that what was moved from is still a module.
   Module(const Module&) = default;
   Module& operator=(const Module&) = default;
 
-  const std::string& name() const { return state_->name; }
+  const std::string& name() const { return object_->name(); }
   /// The prefix under which this module names its variables, with its slash.
-  const std::string& scope_name() const { return state_->scope; }
+  const std::string& scope_name() const { return object_->scope_name(); }
   /// Opens it: `NameScope in = name_scope();`
-  NameScope name_scope() const { return NameScope(state_->scope); }
+  NameScope name_scope() const { return NameScope(object_->scope_name()); }
 
   /// All variables of this module, in the order they were made known, then those of the modules it
   /// holds; each once.
-  std::vector<Variable> variables() const;
-  std::vector<Variable> trainable_variables() const;
-  std::vector<Variable> non_trainable_variables() const;
+  std::vector<Variable> variables() const { return object_->variables(); }
+  std::vector<Variable> trainable_variables() const { return object_->trainable_variables(); }
+  std::vector<Variable> non_trainable_variables() const {
+    return object_->non_trainable_variables();
+  }
   /// All modules that this one holds, at any depth, each once.
   std::vector<Module> submodules() const;
-  bool operator==(const Module& o) const { return state_ == o.state_; }
+  const Ref<ModuleObject>& object() const { return object_; }
+  bool operator==(const Module& o) const { return object_ == o.object_; }
 
  protected:
   /// A new variable of this module, named in its scope.
@@ -61,17 +104,9 @@ class HOLDFAST_API Module {
   }
 
  private:
-  struct State final : RefCounted {
-    std::string name, scope;
-    std::vector<Variable> variables;
-    std::vector<Ref<State>> modules;
-  };
-  explicit Module(Ref<State> state) : state_(std::move(state)) {}
   void hold(const Module&);
-  /// This one and all it holds, each once: what a part holds comes before what stands beside it.
-  std::vector<Ref<State>> all() const;
 
-  Ref<State> state_;
+  Ref<ModuleObject> object_;
 };
 
 }  // namespace holdfast

@@ -293,7 +293,9 @@ std::vector<StepSeen> Plan::expected() const {
   for (size_t k = 0; k < steps_.size(); ++k) {
     const Traits& traits = steps_[k].node->op->traits;
     for (size_t i = 0; i < steps_[k].node->outputs.size(); ++i)
-      out[k].alias.push_back(traits.reads ? kElsewhere : traits.view && i == 0 ? 0 : kFresh);
+      out[k].alias.push_back(traits.reads            ? holdfast::kElsewhere
+                             : traits.view && i == 0 ? 0
+                                                     : kFresh);
   }
   return out;
 }

@@ -101,10 +101,10 @@ Variable OpenGraph::variable(const In& initial, VariableOptions o) {
   auto state = make_ref<VariableState>(name, value.dtype(), shape, o.trainable);
   state->born = here();
   state->graph = scope();
+  state->constraint = o.constraint;
   state->set(
       symbol_for(tracer_->resolve(value), scope()));  // of its dtype and shape, and without a value
-  Held held{Variable::from_handle(handle_to(std::move(state))), tracer_->resolve(value), nullptr,
-            nullptr};
+  Held held{Variable(std::move(state)), tracer_->resolve(value), nullptr, nullptr};
   held.handle = tracer_->resolve(held.variable.handle()).node;
   graph()->rename(*held.handle, name);
   c.op_name = "Assign";

@@ -37,7 +37,7 @@ class OpenGraph::Reader {
     auto state = make_ref<VariableState>(was->name, was->dtype, was->shape, was->trainable);
     state->born = here();
     state->graph = to_.scope();
-    Held held{Variable::from_handle(handle_to(std::move(state))), {}, nullptr, nullptr};
+    Held held{Variable(std::move(state)), {}, nullptr, nullptr};
     held.handle = to_.tracer_->resolve(held.variable.handle()).node;
     to_.graph()->rename(*held.handle, to_.graph()->unique_name(n.name));
     to_.index_.emplace(held.variable.handle().id(), to_.variables_.size());

@@ -13,6 +13,7 @@ struct VariableOptions {
   std::string name = "Variable";
   DType dtype = DType::kInvalid;    // kInvalid: the initial value's
   std::optional<Shape> shape = {};  // looser than the initial value's, if given
+  Ref<Constraint> constraint = {};
 };
 
 /// Copies of a Variable are the same variable.
@@ -22,7 +23,9 @@ class HOLDFAST_API Variable {
   explicit Variable(In initial, VariableOptions = {},
                     const std::source_location& at = std::source_location::current());
 
-  explicit operator bool() const { return static_cast<bool>(handle_); }
+  explicit Variable(Ref<VariableState> state) : state_(std::move(state)) {}
+
+  explicit operator bool() const { return state_ || handle_; }
   /// The value now; tapes see the read.
   Tensor read() const;
   operator Tensor() const { return read(); }
@@ -34,17 +37,28 @@ class HOLDFAST_API Variable {
   const Shape& shape() const { return state()->shape; }
   const std::string& name() const { return state()->name; }
   bool trainable() const { return state()->trainable; }
-  const Tensor& handle() const { return handle_; }
-  VariableState* state() const { return variable_state(handle_); }
+  /// The device that holds the value; null in a graph, where each session has one of its own.
+  Device* device() const {
+    Tensor now = state()->get();
+    return now ? now.device() : nullptr;
+  }
+  const Ref<Constraint>& constraint() const { return state()->constraint; }
+  const Tensor& handle() const { return state_ ? state_->handle() : handle_; }
+  VariableState* state() const { return state_ ? state_.get() : variable_state(handle_); }
   bool operator==(const Variable& o) const { return state() == o.state(); }
+  /// The variable that a handle leads to, also one that only a run will know.
   static Variable from_handle(Tensor handle) {
+    if (VariableState* state = variable_behind(handle)) return Variable(Ref<VariableState>(state));
     Variable v;
     v.handle_ = std::move(handle);
     return v;
   }
 
  private:
-  Tensor handle_;  // dtype resource
+  // Each copy is a reference to the state itself, so that whoever walks over the objects of a
+  // program can count them.
+  Ref<VariableState> state_;
+  Tensor handle_;  // where there is no state: a symbol of dtype resource
 };
 
 }  // namespace holdfast

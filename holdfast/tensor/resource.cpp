@@ -7,12 +7,31 @@
 namespace holdfast {
 
 const ResourceKind VariableState::kKind{"variable"};
+const ObjectClass VariableState::kClass{"Variable"};
+const ObjectClass Constraint::kClass{"Constraint"};
 
-Tensor handle_to(Ref<Resource> resource) {
+// The resource has one reference to its handle. The first one beside it is a reference to the
+// resource, and the last one of those gives it back.
+Ref<TensorRep> TensorRep::own_handle(RefCounted* of) {
   auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
-  rep->beyond = std::move(resource);
+  rep->beyond = Ref<RefCounted>::take(of);
   rep->born = here();
-  return Tensor(std::move(rep));
+  rep->count_elsewhere();
+  return rep;
+}
+
+void TensorRep::retained(int64_t before) const noexcept {
+  if (before == 1) beyond->retain();
+}
+
+void TensorRep::released(int64_t before) const noexcept {
+  if (before == 2) {
+    beyond->release();
+  } else if (before == 1) {  // the resource is going, and its handle with it
+    auto* self = const_cast<TensorRep*>(this);
+    self->beyond.leak();
+    delete self;
+  }
 }
 
 void wrong_resource(const Tensor& t, const ResourceKind& wanted) {

@@ -1,7 +1,7 @@
 // What a tensor of dtype `resource` is a handle to.
 #pragma once
 
-#include "holdfast/base/refcount.h"
+#include "holdfast/base/object.h"
 #include "holdfast/tensor/tensor.h"
 
 namespace holdfast {
@@ -13,19 +13,22 @@ struct ResourceKind {
 
 /// State that outlives a step, known to ops by its handle. Each kind is a class of its own, with a
 /// static `kKind`; ops say which one they take (`Builder::resource`).
-class HOLDFAST_API Resource : public RefCounted {
+class HOLDFAST_API Resource : public Object {
  public:
   const ResourceKind& kind() const { return kind_; }
+  /// Its handle, one and the same for as long as it lives.
+  const Tensor& handle() const { return handle_; }
 
  protected:
-  explicit Resource(const ResourceKind& kind) : kind_(kind) {}
+  explicit Resource(const ResourceKind& kind) : kind_(kind), handle_(TensorRep::own_handle(this)) {}
 
  private:
   const ResourceKind& kind_;
+  const Tensor handle_;
 };
 
-/// A handle to `resource`: the only way to make one.
-HOLDFAST_API Tensor handle_to(Ref<Resource> resource);
+/// The handle to `resource`, which keeps it alive.
+inline Tensor handle_to(const Ref<Resource>& resource) { return resource->handle(); }
 
 /// What a handle leads to; null for what is no handle, and for one that only a run will know.
 inline Resource* resource_behind(const Tensor& t) {

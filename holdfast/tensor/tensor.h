@@ -35,6 +35,14 @@ struct HOLDFAST_API TensorRep final : RefCounted {
   Where variable_born = nullptr;  // where the Variable was made that this was read from
   Where from_variable = nullptr;  // likewise, of the first operand it was computed from
   Ref<RefCounted> beyond;  // the Symbol of a symbolic tensor, the state of a resource, a list
+
+  /// The handle that a resource keeps for itself: it does not hold the resource, but whoever else
+  /// holds the handle does.
+  static Ref<TensorRep> own_handle(RefCounted* of);
+
+ private:
+  void retained(int64_t before) const noexcept override;
+  void released(int64_t before) const noexcept override;
 };
 
 class HOLDFAST_API Tensor {

@@ -9,16 +9,30 @@
 
 namespace holdfast {
 
+/// A rule that values of a variable keep: to be positive, to have at most a length.
+class HOLDFAST_API Constraint : public Object {
+ public:
+  static const ObjectClass kClass;
+  const ObjectClass& object_class() const override { return kClass; }
+  virtual Tensor operator()(const Tensor& value) const = 0;
+};
+
 /// Reads and assigns are atomic: a reader gets one whole value, old or new.
 class HOLDFAST_API VariableState final : public Resource {
  public:
   static const ResourceKind kKind;
+  static const ObjectClass kClass;
   VariableState(std::string name, DType dtype, Shape shape, bool trainable)
       : Resource(kKind),
         name(std::move(name)),
         dtype(dtype),
         shape(std::move(shape)),
         trainable(trainable) {}
+
+  const ObjectClass& object_class() const override { return kClass; }
+  void visit(Visitor& see) const override { see.child(constraint); }
+  void clear() override { constraint = nullptr; }
+  std::string text() const override { return "the variable `" + name + "`"; }
 
   Tensor get() const {
     PatientLock lock(mutex_);
@@ -45,9 +59,10 @@ class HOLDFAST_API VariableState final : public Resource {
   const Shape shape;  // may have unknown dimensions
   const bool trainable;
   Where born = nullptr;
-  Ref<RefCounted> graph;    // the Scope of the graph it is part of: each session has a value of its
-                            // own; else null
-  void* wrapper = nullptr;  // the Python Variable, while there is one; not owned
+  Ref<RefCounted> graph;  // the Scope of the graph it is part of: each session has a value of its
+                          // own; else null
+  /// What an optimizer makes of the value after an update; null where there is none.
+  Ref<Constraint> constraint;
 
  private:
   mutable std::mutex mutex_;

@@ -6,7 +6,9 @@
 #include "holdfast/op/refuse.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
+#include "python/bind/config.h"
 #include "python/bind/dlpack.h"
+#include "python/bind/in_python.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
 
@@ -95,6 +97,16 @@ void warning_sink(const Diagnostic& d, const std::string& text) {
   });
 }
 
+// Objects are shared by all of a process, and one interpreter's objects are no other's.
+void refuse_other_interpreters() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return;
+  PyErr_SetString(PyExc_ImportError,
+                  "holdfast can be imported by the main interpreter only: its variables and "
+                  "modules are shared by the whole process, and a subinterpreter must not see "
+                  "another one's objects. Use threads or processes instead");
+  throw nb::python_error();
+}
+
 Object shared(nb::object o) { return Object::share(o.ptr()); }
 nb::object given(Object o) { return nb::steal(o.release()); }
 
@@ -104,6 +116,7 @@ nb::object given(Object o) { return nb::steal(o.release()); }
 NB_MODULE(_holdfast, m) {
   using namespace holdfast;
   using namespace holdfast::py;
+  refuse_other_interpreters();
   nb::set_leak_warnings(
       false);  // tensors in module globals outlive the module, as everywhere in Python
   try {
@@ -116,6 +129,8 @@ NB_MODULE(_holdfast, m) {
   }
   m.attr("VERSION") = "0.1.0";
   m.def("instruction_set", &instruction_set);
+  m.def("refuse_other_interpreters", &refuse_other_interpreters,
+        "Raises ImportError in a subinterpreter: Python hands it a module that is loaded already.");
   m.def(
       "init",
       [] {
@@ -205,7 +220,15 @@ NB_MODULE(_holdfast, m) {
     }
     return out;
   });
-  bind_variable(m);
+  try {
+    init_object(m);
+    bind_variable(m);
+    bind_modules(m);
+    bind_config(m);
+    bind_keras(m);
+  } catch (const PythonError&) {
+    throw nb::python_error();
+  }
   bind_tape(m);
   bind_retracing(m);
   bind_device(m);

@@ -1,11 +1,13 @@
+// Python's Variable: the state itself, with one count for both languages.
+#include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/graph/open_graph.h"
 #include "holdfast/ops/scatter.h"
 #include "python/bind/call.h"
-#include "python/bind/nb.h"
+#include "python/bind/in_python.h"
 
 namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace holdfast::py {
 
@@ -13,129 +15,237 @@ PyTypeObject* variable_type = nullptr;
 
 namespace {
 
-// What Python's Variable subclasses. Unhooks the Python object from the state when it goes.
-struct VariableBox {
-  VariableBox() = default;
-  VariableBox(const VariableBox&) = delete;
-  ~VariableBox() {
-    if (variable && variable.state()->wrapper == self) variable.state()->wrapper = nullptr;
-  }
-  void hook(Variable v, PyObject* object) {
-    variable = std::move(v);
-    self = object;
-    variable.state()->wrapper = object;
-  }
+VariableState* state_of(PyObject* o) {
+  Shared* object = reinterpret_cast<PyShared*>(o)->object;
+  if (!object || &object->object_class() != &VariableState::kClass)
+    fail(Code::E1104, "a Variable is used before it was made",
+         "its `__init__` did not run, or has not come to the end",
+         {manual_fix("call `super().__init__(initial_value)` first")});
+  return static_cast<VariableState*>(object);
+}
 
-  Variable variable;
-  void* self = nullptr;
+// A Python function as the rule of a variable.
+class PyConstraint final : public Constraint {
+ public:
+  explicit PyConstraint(PyRef f) : function_(std::move(f)) {}
+  ~PyConstraint() override {
+    PyObject* held = function_.release();
+    if (WithGil gil; gil) Py_XDECREF(held);
+  }
+  Tensor operator()(const Tensor& value) const override {
+    WithGil gil;
+    if (!gil) return value;
+    PyRef in = PyRef::steal(wrap(value));
+    PyObject* out = PyObject_CallOneArg(function_.get(), in.get());
+    if (!out) throw nb::python_error();
+    return convert(PyRef::steal(out).get(), value.dtype());
+  }
+  void visit(Visitor& see) const override {
+    if (function_) see.foreign(function_.get());
+  }
+  PyObject* function() const { return function_.get(); }
+
+ private:
+  PyRef function_;
+};
+
+const Tensor& tensor_argument(PyObject* o, Tensor& kept) {
+  if (!is_tensor(o)) type_error(cat("expected a tensor, got ", repr_of(o)));
+  kept = tensor_of(o);
+  return kept;
+}
+
+Shape shape_argument(PyObject* o) {
+  if (o == Py_Ellipsis) return Shape::unknown();
+  auto dims = ints_of(o);
+  if (!dims) type_error("Variable: `shape` is no shape");
+  return Shape(*dims);
+}
+
+// _make(initial, trainable, name, shape=None, in_graph=False)
+PyObject* make(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+  return method([&]() -> PyObject* {
+    if (n < 3 || n > 5 || !PyUnicode_Check(args[2])) type_error("`_make` got wrong arguments");
+    if (reinterpret_cast<PyShared*>(self)->object)
+      fail(Code::E1104, "a Variable is made a second time",
+           "`__init__` runs once, and `assign` gives a Variable another value",
+           {manual_fix("use `assign`, or make another Variable")});
+    mark();
+    Tensor initial;
+    VariableOptions o;
+    o.trainable = PyObject_IsTrue(args[1]) == 1;
+    o.name = PyUnicode_AsUTF8(args[2]);
+    if (n > 3 && args[3] != Py_None) o.shape = shape_argument(args[3]);
+    OpenGraph* graph = n > 4 && PyObject_IsTrue(args[4]) == 1 ? current_graph() : nullptr;
+    const Tensor& value = tensor_argument(args[0], initial);
+    if (graph) {
+      // A graph's nodes hold their variables, and a variable's Python object holds the graph.
+      adopt_apart(self, Ref<Shared>(graph->variable(value, o).state()));
+    } else {
+      NameScope whole("");  // the name comes with its prefix
+      adopt(self, Ref<Shared>(Variable(value, o).state()));
+    }
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* read(PyObject* self, PyObject*) {
+  return method([&] {
+    mark();
+    return wrap(Variable(Ref<VariableState>(state_of(self))).read());
+  });
+}
+
+template <auto change>
+PyObject* changed(PyObject* self, PyObject* value) {
+  return method([&]() -> PyObject* {
+    mark();
+    Tensor kept;
+    const Tensor& t = tensor_argument(value, kept);
+    (Variable(Ref<VariableState>(state_of(self))).*change)(t);
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* assign_index(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+  return method([&]() -> PyObject* {
+    if (n != 2) type_error("`_assign_index` got wrong arguments");
+    mark();
+    Tensor kept;
+    assign_with(variable_of(self), args[0], tensor_argument(args[1], kept));
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* scatter_batches(PyObject* self, PyObject* const* args, Py_ssize_t n) {
+  return method([&]() -> PyObject* {
+    if (n != 2) type_error("`_batch_scatter_update` got wrong arguments");
+    mark();
+    Tensor indices, updates;
+    batch_scatter_update(variable_of(self), {tensor_argument(args[1], updates),
+                                             tensor_argument(args[0], indices), Tensor()});
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* born(PyObject* self, PyObject*) {
+  return method([&]() -> PyObject* {
+    Loc at = locate(state_of(self)->born);
+    if (at.line <= 0) Py_RETURN_NONE;
+    return to_dict(at).release();
+  });
+}
+
+PyMethodDef methods[] = {
+    {"_make", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&make)), METH_FASTCALL,
+     "Gives it a value. `shape`: None, the value's; `...`, any, of any rank; else sizes, None "
+     "where "
+     "they are open."},
+    {"read", &read, METH_NOARGS, "The value now; tapes see the read."},
+    {"_assign", &changed<&Variable::assign>, METH_O, nullptr},
+    {"_assign_add", &changed<&Variable::assign_add>, METH_O, nullptr},
+    {"_assign_sub", &changed<&Variable::assign_sub>, METH_O, nullptr},
+    {"_assign_index", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&assign_index)),
+     METH_FASTCALL, nullptr},
+    {"_batch_scatter_update",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&scatter_batches)), METH_FASTCALL,
+     nullptr},
+    {"_born", &born, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+template <class F>
+PyObject* property(PyObject* self, F&& f) {
+  return method([&]() -> PyObject* { return f(*state_of(self)); });
+}
+
+PyObject* text_object(const std::string& s) {
+  return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
+}
+
+PyGetSetDef properties[] = {
+    {"handle",
+     [](PyObject* o, void*) {
+       return property(o, [](VariableState& v) { return wrap(v.handle()); });
+     },
+     nullptr, nullptr, nullptr},
+    {"_dtype",
+     [](PyObject* o, void*) {
+       return property(o, [](VariableState& v) { return Py_NewRef(dtype_object(v.dtype)); });
+     },
+     nullptr, nullptr, nullptr},
+    {"_shape",
+     [](PyObject* o, void*) {
+       return property(o, [](VariableState& v) { return shape_object(v.shape).release(); });
+     },
+     nullptr, nullptr, nullptr},
+    {"_full_name",
+     [](PyObject* o, void*) {
+       return property(o, [](VariableState& v) { return text_object(v.name); });
+     },
+     nullptr, nullptr, nullptr},
+    {"_trainable",
+     [](PyObject* o, void*) {
+       return property(o, [](VariableState& v) { return PyBool_FromLong(v.trainable); });
+     },
+     nullptr, nullptr, nullptr},
+    {"_device",
+     [](PyObject* o, void*) {
+       return property(o, [](VariableState& v) {
+         Tensor now = v.get();
+         return text_object(now && now.device() ? now.device()->name() : "");
+       });
+     },
+     nullptr, nullptr, nullptr},
+    {"_constraint",
+     [](PyObject* o, void*) {
+       return property(o, [](VariableState& v) -> PyObject* {
+         auto* python = dynamic_cast<PyConstraint*>(v.constraint.get());
+         if (!python) Py_RETURN_NONE;
+         return Py_NewRef(python->function());
+       });
+     },
+     [](PyObject* o, PyObject* f, void*) {
+       return method([&]() -> PyObject* {
+         VariableState* v = state_of(o);
+         v->constraint = constraint_of(f);
+         return Py_None;
+       })
+                  ? 0
+                  : -1;
+     },
+     nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 }  // namespace
 
 bool is_variable(PyObject* o) { return variable_type && PyObject_TypeCheck(o, variable_type); }
-Variable variable_of(PyObject* o) { return nb::inst_ptr<VariableBox>(o)->variable; }
-
-Object wrap_variable(const Variable& v) {
-  if (v.state()->wrapper) return Object::share(static_cast<PyObject*>(v.state()->wrapper));
-  // The Python object died with its last Python reference while C++ held the state: a plain one
-  // stands for it. Called with a tuple, since nanobind copies arguments from wherever they are, and
-  // without any that is nowhere.
-  Object none = Object::steal(PyTuple_New(0));
-  Object fresh =
-      Object::steal(PyObject_Call(reinterpret_cast<PyObject*>(variable_type), none.get(), nullptr));
-  nb::inst_ptr<VariableBox>(fresh.get())->hook(v, fresh.get());
-  return fresh;
+Variable variable_of(PyObject* o) { return Variable(Ref<VariableState>(state_of(o))); }
+Ref<Constraint> constraint_of(PyObject* f) {
+  if (!f || f == Py_None) return {};
+  if (!PyCallable_Check(f))
+    type_error(cat("a constraint is ", repr_of(f), ", expected a function"));
+  return make_ref<PyConstraint>(Object::share(f));
 }
+Object wrap_variable(const Variable& v) { return python_of(*v.state()); }
 
 void bind_variable(nb::module_& m) {
-  auto c = nb::class_<VariableBox>(m, "VariableBase", nb::is_weak_referenceable());
-  c.def(nb::init<>());
-  c.def(
-      "_make",
-      [](nb::handle self, const Tensor& initial, bool trainable, const std::string& name,
-         nb::handle shape, bool in_graph) {
-        run([&] {
-          mark();
-          VariableOptions o;
-          o.trainable = trainable;
-          o.name = name;
-          if (shape.ptr() == Py_Ellipsis) {
-            o.shape = Shape::unknown();
-          } else if (!shape.is_none()) {
-            auto dims = ints_of(shape.ptr());
-            if (!dims) type_error("Variable: `shape` is no shape");
-            o.shape = Shape(*dims);
-          }
-          OpenGraph* graph = in_graph ? current_graph() : nullptr;
-          if (!graph) {
-            NameScope whole("");  // the name comes with its prefix
-            nb::inst_ptr<VariableBox>(self)->hook(Variable(initial, o), self.ptr());
-            return 0;
-          }
-          nb::inst_ptr<VariableBox>(self)->hook(graph->variable(initial, o), self.ptr());
-          return 0;
-        });
+  variable_type = add_object_type(m.ptr(), {.name = "holdfast._holdfast.VariableBase",
+                                            .kind = &VariableState::kClass,
+                                            .methods = methods,
+                                            .getset = properties,
+                                            .doc = "A named place that holds a tensor."});
+  m.def(
+      "outlives_handles",
+      [](nb::handle reference) {
+        PyObject* o = PyWeakref_GetObject(reference.ptr());
+        if (!is_variable(o)) return false;
+        VariableState* v = state_of(o);
+        // All handles together are one reference.
+        return Py_REFCNT(o) > (v->shared() && v->handle().ref()->use_count() > 1 ? 1 : 0);
       },
-      "initial"_a, "trainable"_a, "name"_a, "shape"_a.none() = nb::none(), "in_graph"_a = false,
-      "`shape`: None, the value's; `...`, any, of any rank; else sizes, None where they are open.");
-  c.def("read", [](VariableBox& v) {
-    return run([&] {
-      mark();
-      return v.variable.read();
-    });
-  });
-  c.def("_assign", [](VariableBox& v, const Tensor& t) {
-    run([&] {
-      mark();
-      v.variable.assign(t);
-      return 0;
-    });
-  });
-  c.def("_assign_add", [](VariableBox& v, const Tensor& t) {
-    run([&] {
-      mark();
-      v.variable.assign_add(t);
-      return 0;
-    });
-  });
-  c.def("_assign_sub", [](VariableBox& v, const Tensor& t) {
-    run([&] {
-      mark();
-      v.variable.assign_sub(t);
-      return 0;
-    });
-  });
-  c.def(
-      "_assign_index",
-      [](VariableBox& v, nb::handle key, const Tensor& t) {
-        run([&] {
-          mark();
-          assign_with(v.variable, key.ptr(), t);
-          return 0;
-        });
-      },
-      "key"_a.none(), "value"_a);
-  c.def("_batch_scatter_update", [](VariableBox& v, const Tensor& indices, const Tensor& updates) {
-    run([&] {
-      mark();
-      batch_scatter_update(v.variable, {updates, indices, Tensor()});
-      return 0;
-    });
-  });
-  c.def_prop_ro("handle", [](VariableBox& v) { return v.variable.handle(); });
-  c.def_prop_ro("_dtype",
-                [](VariableBox& v) { return nb::borrow(dtype_object(v.variable.dtype())); });
-  c.def_prop_ro("_shape", [](VariableBox& v) {
-    return run([&] { return nb::steal(shape_object(v.variable.shape()).release()); });
-  });
-  c.def_prop_ro("_name", [](VariableBox& v) { return v.variable.name(); });
-  c.def_prop_ro("_trainable", [](VariableBox& v) { return v.variable.trainable(); });
-  c.def("_born", [](VariableBox& v) -> nb::object {
-    Loc at = locate(v.variable.state()->born);
-    if (at.line <= 0) return nb::none();
-    return run([&] { return nb::steal(to_dict(at).release()); });
-  });
-  variable_type = reinterpret_cast<PyTypeObject*>(c.ptr());
+      "Whether the Variable that a weak reference leads to is held by more than its handles.");
 }
 
 }  // namespace holdfast::py

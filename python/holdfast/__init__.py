@@ -10,7 +10,11 @@ from __future__ import annotations
 import sys as _sys
 from typing import Any as _Any
 
-from . import _holdfast, errors
+from . import _holdfast
+
+_holdfast.refuse_other_interpreters()
+
+from . import errors
 from ._messages import diagnostics as _diagnostics
 from ._messages import visible as _visible
 from ._tensors import dtypes as _dtypes
@@ -162,7 +166,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "autograph"})
+    return sorted({*globals(), "autograph", "keras"})
 
 
 _boundary.prepare()

@@ -75,11 +75,11 @@ const Op sub_op =
 }  // namespace
 
 const Variable& Variable::assign_add(const In& delta) const {
-  add_op.many({handle_, delta.tensor(dtype())});
+  add_op.many({handle(), delta.tensor(dtype())});
   return *this;
 }
 const Variable& Variable::assign_sub(const In& delta) const {
-  sub_op.many({handle_, delta.tensor(dtype())});
+  sub_op.many({handle(), delta.tensor(dtype())});
   return *this;
 }
 

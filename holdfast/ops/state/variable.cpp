@@ -80,18 +80,18 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
   if (!shape.compatible(value.shape()))
     fail(Code::E1102, cat("Variable `", o.name, "`: the initial value is ", type_text(value),
                           ", expected shape ", shape.text()));
-  auto state =
+  state_ =
       make_ref<VariableState>(context().name_scope + o.name, value.dtype(), shape, o.trainable);
-  state->born = here();
+  state_->born = here();
+  state_->constraint = std::move(o.constraint);
   // A variable lives where it was made, and assignments come to it.
-  state->set(copy_to(value, current_device()));
-  handle_ = handle_to(std::move(state));
+  state_->set(copy_to(value, current_device()));
 }
 
-Tensor Variable::read() const { return read_op({handle_}, Attrs{Arg(DType::kInvalid)}); }
+Tensor Variable::read() const { return read_op({handle()}, Attrs{Arg(DType::kInvalid)}); }
 
 const Variable& Variable::assign(const In& value) const {
-  assign_op.many({handle_, value.tensor(dtype())});
+  assign_op.many({handle(), value.tensor(dtype())});
   return *this;
 }
 

@@ -21,6 +21,7 @@ from .._tensors.symbols import is_symbol
 from .._tracing.conditional import refuse_presence
 from .._tracing.journal import journal
 from .._tracing.locations import AttributeLocation, ItemLocation
+from .._tracing.made_objects import PLAIN_NEW
 from .._tracing.recorder import recording
 from . import iterables
 from .branch import decided, not_
@@ -106,7 +107,7 @@ def _foreign(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _construct(kind: Any, *args: Any, **kwargs: Any) -> Any:
     """Makes an object; the user's own `__init__` is converted."""
-    plain = type(kind).__call__ is type.__call__ and kind.__new__ is object.__new__
+    plain = type(kind).__call__ is type.__call__ and kind.__new__ in PLAIN_NEW
     if not plain or converted_callee(kind.__init__) is kind.__init__:
         return _foreign(kind, *args, **kwargs)
     made = kind.__new__(kind)

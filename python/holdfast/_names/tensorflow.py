@@ -5,6 +5,8 @@ A fact sheet: namespace, then its members. Made from the public API of TensorFlo
 
 from __future__ import annotations
 
+from . import keras
+
 _TEXT = """
 tf: AggregationMethod Assert CriticalSection DType DeviceSpec GradientTape Graph IndexedSlices
   IndexedSlicesSpec Module NoneTensorSpec Operation OptionalSpec RaggedTensor RaggedTensorSpec
@@ -217,7 +219,6 @@ io: FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature TFRecord
   serialize_many_sparse serialize_sparse serialize_tensor write_file write_graph
 io.gfile: GFile copy exists get_registered_schemes glob isdir join listdir makedirs mkdir remove
   rename rmtree stat walk
-keras:
 linalg: LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag
   LinearOperatorBlockLowerTriangular LinearOperatorCirculant LinearOperatorCirculant2D
   LinearOperatorCirculant3D LinearOperatorComposition LinearOperatorDiag LinearOperatorFullMatrix
@@ -352,7 +353,7 @@ def namespaces() -> dict[str, frozenset[str]]:
     """Each namespace, "" for the top one, and its members."""
     found: dict[str, list[str]] = {}
     members: list[str] = []
-    for word in _TEXT.split():
+    for word in (_TEXT + keras.TEXT).split():
         if word.endswith(":"):
             members = found.setdefault("" if word == "tf:" else word[:-1], [])
         else:

@@ -15,7 +15,10 @@ from .. import _holdfast
 from .._tensors.symbols import is_symbol
 from .locations import MISSING, leaves, own_attribute, weakly
 
-__all__ = ["ObjectTemplate", "ObjectTemplates", "attributes_of", "one_call"]
+__all__ = ["PLAIN_NEW", "ObjectTemplate", "ObjectTemplates", "attributes_of", "one_call"]
+
+# What makes an object and looks at no arguments.
+PLAIN_NEW = (object.__new__, _holdfast.Object.__new__)
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:
@@ -26,6 +29,8 @@ def attributes_of(thing: Any) -> dict[str, Any]:
             if isinstance(defined, types.MemberDescriptorType) and name not in names:
                 names.append(name)
     found = {name: own_attribute(thing, name) for name in names}
+    if isinstance(thing, _holdfast.ModuleBase):  # its names are C++'s
+        found |= {"_name": thing._name, "_scope_name": thing._scope_name}
     return {name: value for name, value in found.items() if value is not MISSING}
 
 
@@ -54,7 +59,8 @@ class ObjectTemplate:
     __slots__ = ("_first", "_key", "_kind", "attributes")
 
     def __init__(self, thing: Any, first: list[Any]) -> None:
-        self._kind, self._key, self._first = type(thing), id(thing), first
+        self._kind: Any = type(thing)
+        self._key, self._first = id(thing), first
         self.attributes: dict[str, Any] = {}
 
     def fill(self, change: Callable[[Any], Any]) -> Any:
@@ -64,7 +70,7 @@ class ObjectTemplate:
             return objects[self._key]
         thing = self._first.pop()() if self._first else MISSING
         if thing is MISSING:
-            thing = object.__new__(self._kind)
+            thing = self._kind.__new__(self._kind)
         objects[self._key] = thing
         for name, part in self.attributes.items():
             object.__setattr__(thing, name, change(part))
@@ -95,7 +101,7 @@ class ObjectTemplates:
             return False
         kind = type(thing)
         makes = getattr(kind, "__new__", None)
-        if makes is not object.__new__ or isinstance(thing, (type, types.ModuleType)):
+        if makes not in PLAIN_NEW or isinstance(thing, (type, types.ModuleType)):
             return False
         seen.add(id(thing))
         return any(

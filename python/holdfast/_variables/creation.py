@@ -66,7 +66,7 @@ class Creations:
 
     def locals(self) -> bool:
         """Whether some variable went with the trace: state that belongs to each call."""
-        return any(ref() is None for ref, _, _ in self._made)
+        return any(not _holdfast.outlives_handles(ref) for ref, _, _ in self._made)
 
     def made_any(self) -> bool:
         """Whether there are variables at all."""
@@ -76,10 +76,9 @@ class Creations:
         """Variables that something still holds; the graph forgets their first assignment."""
         alive = []
         for ref, index, _ in reversed(self._made):
-            variable = ref()
-            if variable is None:
+            if not _holdfast.outlives_handles(ref):  # the graph alone holds it
                 continue
-            alive.append(variable)
+            alive.append(ref())
             self._writer.remove_assignment(index)
         return alive[::-1]
 

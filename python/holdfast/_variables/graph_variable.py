@@ -69,9 +69,7 @@ class GraphVariable(Variable):
             elif isinstance(value, _holdfast.VariableBase):
                 value = value.read()
             self._make(value, trainable, name, loose(shape), True)
-            self._full_name = self._name
             self._static_shape = self._shape
-            self._device = ""
             _holdfast.set_name_scope(f"{self._full_name}/Read/")
             self._snapshot = self.read()
         finally:

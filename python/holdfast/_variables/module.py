@@ -1,15 +1,19 @@
-"""`tf.Module`: a named thing that finds its variables by looking at its own attributes."""
+"""`tf.Module`: a named thing that finds its variables by looking at its own attributes.
+
+The class is C++'s, `ModuleObject`, and so is the walk over what modules hold. Python adds what it
+alone can see: the attributes.
+"""
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, SupportsIndex, TypeVar
 
-from .. import nest
+from .. import _holdfast, nest
 from .._graphs.name_scope import name_scope, scoped
-from .variable import Variable
 
 __all__ = ["Module"]
 
@@ -48,14 +52,33 @@ def set_store_listener(listener: Callable[[Any, str, Any], None]) -> None:
     _note_store = listener
 
 
-class Module:
+
+def _parts(module: Any) -> list[_holdfast.Object]:
+    """The variables and modules among the attributes of a module, by the attributes' names."""
+    attributes = getattr(module, "__dict__", {})
+    ignored = getattr(type(module), "_IGNORED", ())
+    return [
+        leaf
+        for key in sorted(attributes)
+        if key not in ignored
+        for leaf in _leaves(attributes[key])
+        if isinstance(leaf, _holdfast.Object)
+    ]
+
+
+def snake_case(name: str) -> str:
+    """A class's name as the name of an object of it."""
+    return "_".join(_WORD_BEGINS.split(name)).lower()
+
+
+class Module(_holdfast.ModuleBase):
     """Base of objects that hold variables and other modules."""
 
     _IGNORED: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
-            name = "_".join(_WORD_BEGINS.split(type(self).__name__)).lower()
+            name = snake_case(type(self).__name__)
         elif not name.isidentifier():
             raise ValueError(f"{name!r} is no name for a module: it has to be a Python identifier")
         self._name = name
@@ -76,46 +99,6 @@ class Module:
         """The scope in which this module names its variables."""
         return name_scope(self._scope_name)
 
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        """All variables of this module and of those it holds."""
-        return tuple(self._flatten(lambda leaf: isinstance(leaf, Variable)))
-
-    @property
-    def trainable_variables(self) -> tuple[Variable, ...]:
-        """Those variables that are trainable."""
-        return tuple(v for v in self.variables if v.trainable)
-
-    @property
-    def non_trainable_variables(self) -> tuple[Variable, ...]:
-        """Those variables that are not trainable."""
-        return tuple(v for v in self.variables if not v.trainable)
-
-    @property
-    def submodules(self) -> tuple[Module, ...]:
-        """All modules that this one holds, at any depth."""
-        return tuple(self._flatten(lambda leaf: isinstance(leaf, Module)))
-
-    def _flatten(self, wanted: Callable[[Any], bool]) -> Iterator[Any]:
-        seen = {id(self)}
-        modules: list[Any] = [self]
-        while modules:
-            module = modules.pop(0)
-            found: list[Any] = []
-            for key in sorted(vars(module)):
-                if key in type(module)._IGNORED:
-                    continue
-                for leaf in _leaves(vars(module)[key]):
-                    if id(leaf) in seen:
-                        continue
-                    if wanted(leaf):
-                        seen.add(id(leaf))
-                        yield leaf
-                    if isinstance(leaf, Module):
-                        seen.add(id(leaf))
-                        found.append(leaf)
-            modules[:0] = found  # the parts of a part come before what stands beside it
-
     @classmethod
     def with_name_scope(cls, method: _F) -> _F:
         """Decorates a method so that it runs in the module's name scope."""
@@ -126,3 +109,33 @@ class Module:
                 return method(self, *args, **kwargs)
 
         return scoped_method  # type: ignore[return-value]
+
+    # Copies and files: the names are C++'s, the rest lies in attributes.
+
+    def __getstate__(self) -> Any:
+        state = dict(vars(self)) or None
+        slots = {
+            name: getattr(self, name)
+            for name in copyreg._slotnames(type(self))  # type: ignore[attr-defined]
+            if hasattr(self, name)
+        }
+        return (state, slots) if slots else state
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        made = super().__reduce_ex__(max(2, int(protocol)))
+        if isinstance(made, str) or made[0] not in (
+            copyreg.__newobj__,  # type: ignore[attr-defined]
+            copyreg.__newobj_ex__,  # type: ignore[attr-defined]
+        ):
+            return made  # a class that says itself how it is made
+        return _revive, (self._name, self._scope_name, made[0], *made[1]), *made[2:]
+
+
+def _revive(name: str, scope_name: str, make: Callable[..., Any], *args: Any) -> Any:
+    made = make(*args)
+    made._name, made._scope_name = name, scope_name
+    return made
+
+
+_holdfast.set_class("Module", Module)
+_holdfast.set_parts(_parts)

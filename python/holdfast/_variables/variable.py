@@ -193,8 +193,8 @@ class Variable(_holdfast.VariableBase):
         if trainable is None:
             trainable = synchronization is not VariableSynchronization.ON_READ
         self._synchronization, self._aggregation = synchronization, aggregation
-        self._constraint = constraint
         self._set_up(initial_value, dtype, shape, bool(trainable), name or "Variable")
+        self._constraint = constraint
 
     def _set_up(
         self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
@@ -208,13 +208,16 @@ class Variable(_holdfast.VariableBase):
         if not wanted.is_compatible_with(value.shape):
             fail("E1102", f"`Variable` got the shape {wanted} for a value of shape {value.shape}")
         graph = creation.lifting_graph()
-        self._full_name = scoped(name) if graph is None else graph.unique_name(name)
-        self._static_shape: TensorShape = wanted
-        self._device: str = value.device
-        self._make(value, trainable, self._full_name, loose(shape))
+        full_name = scoped(name) if graph is None else graph.unique_name(name)
+        self._make(value, trainable, full_name, loose(shape))
+        self._static_shape = wanted
         creation.created(self, given)
 
-    # What it is.
+    # What it is. One that C++ made has these from its state alone.
+
+    _static_shape: TensorShape | None = None
+    _synchronization = VariableSynchronization.AUTO
+    _aggregation = VariableAggregation.NONE
 
     @property
     def name(self) -> str:
@@ -234,6 +237,8 @@ class Variable(_holdfast.VariableBase):
     @property
     def shape(self) -> TensorShape:
         """The shape that every value has."""
+        if self._static_shape is None:
+            self._static_shape = self._shape
         return self._static_shape
 
     @property
@@ -271,7 +276,7 @@ class Variable(_holdfast.VariableBase):
 
     def set_shape(self, shape: Any) -> None:
         """Narrows the shape to what `shape` knows as well."""
-        self._static_shape = self._static_shape.merge_with(shape)
+        self._static_shape = self.shape.merge_with(shape)
 
     def ref(self) -> Reference:
         """A hashable reference to this Variable."""
@@ -553,7 +558,7 @@ class Variable(_holdfast.VariableBase):
             "constraint": self._constraint,
             "synchronization": self._synchronization,
             "aggregation": self._aggregation,
-            "shape": self._static_shape,
+            "shape": self.shape,
         }
 
     def __copy__(self) -> Variable:
@@ -604,3 +609,6 @@ def loose(shape: Any) -> Any:
 
 def _restore(value: Any, dtype: str, name: str, options: dict[str, Any]) -> Variable:
     return Variable(value, name=name, dtype=as_dtype(dtype), **options)
+
+
+_holdfast.set_class("Variable", Variable)

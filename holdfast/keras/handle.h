@@ -1,0 +1,53 @@
+// How C++ programs hold layers: a handle is a value, and its copies are the same layer.
+#pragma once
+
+#include <concepts>
+
+#include "holdfast/keras/layer.h"
+
+namespace holdfast::keras {
+
+/// Holds a layer of class L, or of one that derives from it.
+template <std::derived_from<Layer> L>
+class Handle {
+ public:
+  /// A new layer: `layers::Dense({.units = 64})`.
+  explicit Handle(typename L::Options options) : layer_(make_ref<L>(options)) { named(); }
+  /// One that is there already.
+  explicit Handle(Ref<L> layer) : layer_(std::move(layer)) { named(); }
+  /// A handle of a derived class is one of its base's: the layer stays what it is.
+  template <std::derived_from<L> D>
+    requires(!std::same_as<D, L>)
+  Handle(const Handle<D>& other) : layer_(other.ref()) {}
+
+  Tensor operator()(const Tensor& inputs, CallOptions options = {}) const {
+    return (*layer_)(inputs, options);
+  }
+  L* operator->() const { return layer_.get(); }
+  L& operator*() const { return *layer_; }
+  const Ref<L>& ref() const { return layer_; }
+  /// The layer as a module, for a `Module` that holds it.
+  operator Module() const { return Module(Ref<ModuleObject>(layer_)); }
+  template <class D>
+  bool operator==(const Handle<D>& o) const {
+    return static_cast<const Layer*>(layer_.get()) == o.ref().get();
+  }
+
+ private:
+  void named() {
+    if (!layer_) fail(Code::E1104, "a handle of a layer is made without a layer");
+    layer_->name_it();
+  }
+  Ref<L> layer_;
+};
+
+/// Any layer.
+using AnyLayer = Handle<Layer>;
+
+/// A new layer of a program's own class: `make<Mine>(arguments of its constructor)`.
+template <std::derived_from<Layer> L, class... Args>
+Handle<L> make(Args&&... args) {
+  return Handle<L>(make_ref<L>(std::forward<Args>(args)...));
+}
+
+}  // namespace holdfast::keras

@@ -1,0 +1,215 @@
+#include "python/bind/config.h"
+
+#include "holdfast/base/text.h"
+#include "python/bind/held.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+namespace {
+
+constexpr int kDeepest = 256;
+
+std::string text_of(PyObject* o, const std::string& what) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(o, &size);
+  if (!text) {
+    PyErr_Clear();
+    type_error(cat(what, " is ", repr_of(o), ", which is no valid text"));
+  }
+  return {text, static_cast<size_t>(size)};
+}
+
+struct FromPython {
+  Config value(PyObject* o, const std::string& what, int depth) {
+    if (depth > kDeepest)
+      type_error(cat(what, " has more than ", kDeepest, " levels"),
+                 "a config holds values, and no value holds itself");
+    if (o == Py_None) return nullptr;
+    if (PyBool_Check(o)) return o == Py_True;
+    if (PyUnicode_Check(o)) return text_of(o, what);
+    if (PyLong_Check(o) || (is_one_int(o) && !is_tensor(o))) return integer(o, what);
+    if (PyFloat_Check(o)) return PyFloat_AsDouble(o);
+    if (PyDict_Check(o)) return dict(o, what, depth);
+    if (PyList_Check(o) || PyTuple_Check(o)) return list(o, what, depth);
+    if (PyObject_HasAttrString(o, "get_config")) return object(o, what, depth);
+    // A number of NumPy's, or a dtype, which is known by its name.
+    if (Object text = named(o)) return text_of(text.get(), what);
+    if (!is_tensor(o) && PyNumber_Check(o)) {
+      double d = PyFloat_AsDouble(o);
+      if (!PyErr_Occurred()) return d;
+      PyErr_Clear();
+    }
+    type_error(cat(what, " is ", repr_of(o),
+                   ", expected None, a bool, a number, a text, a list, a dict, or an object with a "
+                   "`get_config`"));
+  }
+
+ private:
+  static Config integer(PyObject* o, const std::string& what) {
+    Object index = Object::steal(PyNumber_Index(o));
+    int64_t n = PyLong_AsLongLong(index.get());
+    if (n == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      type_error(cat(what, " is ", repr_of(o), ", expected an integer of at most 64 bits"));
+    }
+    return n;
+  }
+
+  Config list(PyObject* o, const std::string& what, int depth) {
+    Config::List out;
+    Object items = Object::steal(PySequence_Fast(o, ""));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
+      out.push_back(value(PySequence_Fast_GET_ITEM(items.get(), i),
+                          cat(what, "[", static_cast<int64_t>(i), "]"), depth + 1));
+    return out;
+  }
+
+  Config dict(PyObject* o, const std::string& what, int depth) {
+    ConfigDict out = entries(o, what, depth);
+    const Config *name = out.find("class_name"), *config = out.find("config");
+    if (!name || !config || name->kind() != Config::Kind::kText ||
+        config->kind() != Config::Kind::kDict)
+      return out;
+    ConfigObject made{name->as_text(), config->as_dict(), {}};
+    const Config* registered = out.find("registered_name");
+    if (registered && registered->kind() == Config::Kind::kText)
+      made.registered_name = registered->as_text();
+    return made;
+  }
+
+  ConfigDict entries(PyObject* o, const std::string& what, int depth) {
+    ConfigDict out;
+    Object copy = Object::steal(PyDict_Copy(o));  // reading a value may run the program's code
+    PyObject *key, *item;
+    for (Py_ssize_t i = 0; PyDict_Next(copy.get(), &i, &key, &item);) {
+      if (!PyUnicode_Check(key)) type_error(cat(what, " has the key ", repr_of(key), ", no text"));
+      std::string name = text_of(key, what);
+      out.set(name, value(item, cat(what, "[\"", name, "\"]"), depth + 1));
+    }
+    return out;
+  }
+
+  Config object(PyObject* o, const std::string& what, int depth) {
+    Object config = Object::steal(PyObject_CallMethod(o, "get_config", nullptr));
+    if (!PyDict_Check(config.get()))
+      type_error(cat(what, ": `get_config` gave ", repr_of(config.get()), ", expected a dict"));
+    nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(o)));
+    ConfigObject out{
+        nb::cast<std::string>(type.attr("__name__")), entries(config.get(), what, depth + 1), {}};
+    nb::object registered = nb::getattr(type, "_registered_name", nb::none());
+    if (PyUnicode_Check(registered.ptr())) out.registered_name = text_of(registered.ptr(), what);
+    return out;
+  }
+
+  static Object named(PyObject* o) {
+    if (is_tensor(o) || PyType_Check(o) || !PyObject_HasAttrString(o, "as_numpy_dtype")) return {};
+    Object name = Object::steal(PyObject_GetAttrString(o, "name"));
+    return PyUnicode_Check(name.get()) ? name : Object();
+  }
+};
+
+void put(PyObject* dict, const std::string& key, const Object& value) {
+  if (PyDict_SetItemString(dict, key.c_str(), value.get()) < 0) throw PythonError{};
+}
+
+Object text_object(const std::string& s) {
+  return Object::steal(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
+}
+
+nb::object given(Object o) { return nb::steal(o.release()); }
+
+// A Python class, as what makes objects of a config.
+registry::Maker maker_of(nb::handle type) {
+  auto held = make_ref<Held>(Object::share(type.ptr()));
+  return [held](const ConfigDict& config) -> Ref<Shared> {
+    WithGil gil;
+    if (!gil) fail(Code::E1105, "a class of Python's is asked for after Python has ended");
+    Object class_ = held->get(), dict = python_from(config);
+    PyObject* made = PyObject_CallMethod(class_.get(), "from_config", "O", dict.get());
+    if (!made) throw nb::python_error();
+    Object kept = Object::steal(made);
+    auto* object = object_behind<Shared>(made);
+    if (!object)
+      type_error(cat("`from_config` of ", repr_of(class_.get()), " gave ", repr_of(made),
+                     ", expected a layer"));
+    return Ref<Shared>(object);
+  };
+}
+
+}  // namespace
+
+Config config_from(PyObject* value, const std::string& what) {
+  return FromPython().value(value, what, 0);
+}
+
+Object python_from(const ConfigDict& config) {
+  Object out = Object::steal(PyDict_New());
+  for (const auto& [key, value] : config) put(out.get(), key, python_from(value));
+  return out;
+}
+
+Object python_from(const Config& config) {
+  switch (config.kind()) {
+    case Config::Kind::kNull: return Object::share(Py_None);
+    case Config::Kind::kBool: return Object::share(config.as_bool() ? Py_True : Py_False);
+    case Config::Kind::kInteger: return Object::steal(PyLong_FromLongLong(config.as_integer()));
+    case Config::Kind::kNumber: return Object::steal(PyFloat_FromDouble(config.as_number()));
+    case Config::Kind::kText: return text_object(config.as_text());
+    case Config::Kind::kList: {
+      Object out = Object::steal(PyList_New(0));
+      for (const Config& one : config.as_list()) {
+        Object item = python_from(one);
+        if (PyList_Append(out.get(), item.get()) < 0) throw PythonError{};
+      }
+      return out;
+    }
+    case Config::Kind::kDict: return python_from(config.as_dict());
+    case Config::Kind::kObject: {
+      const ConfigObject& o = config.as_object();
+      Object out = Object::steal(PyDict_New());
+      put(out.get(), "class_name", text_object(o.class_name));
+      put(out.get(), "config", python_from(o.config));
+      put(out.get(), "registered_name",
+          o.registered_name.empty() ? Object::share(Py_None) : text_object(o.registered_name));
+      return out;
+    }
+  }
+  return Object::share(Py_None);
+}
+
+void bind_config(nb::module_& m) {
+  m.def(
+      "config_to_json",
+      [](nb::handle value, int indent) {
+        return run([&] { return config_from(value.ptr()).to_json(indent); });
+      },
+      "value"_a.none(), "indent"_a = -1);
+  m.def("config_from_json", [](const std::string& text) {
+    return run([&] { return given(python_from(Config::from_json(text))); });
+  });
+  m.def(
+      "plain_config",
+      [](nb::handle value) {
+        return run([&] { return given(python_from(config_from(value.ptr()))); });
+      },
+      "value"_a.none(), "A config of plain values: what JSON can say.");
+  m.def(
+      "register_class",
+      [](const std::string& name, nb::handle type) {
+        run([&] {
+          registry::add_class(name, maker_of(type), true);
+          return 0;
+        });
+      },
+      "Makes a Python class known under a name, for reading configs.");
+  m.def("make_object", [](nb::handle described) {
+    return run([&] {
+      Config config = config_from(described.ptr());
+      return given(python_of(*registry::make_object(config.as_object("the config of an object"))));
+    });
+  });
+}
+
+}  // namespace holdfast::py

@@ -1,0 +1,137 @@
+// Python's Module: the C++ class itself, with one count for both languages.
+#include "holdfast/base/text.h"
+#include "python/bind/in_python.h"
+
+namespace nb = nanobind;
+
+namespace holdfast::py {
+
+PyTypeObject* module_type = nullptr;
+
+namespace {
+
+ModuleObject& module_of(PyObject* o) {
+  auto* m = object_behind<ModuleObject>(o);
+  if (!m) type_error(cat("expected a module, got ", repr_of(o)));
+  return *m;
+}
+
+template <class List>
+PyObject* tuple_of(const List& list) {
+  Object out = Object::steal(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
+  Py_ssize_t i = 0;
+  for (const auto& one : list) {
+    if constexpr (std::is_same_v<typename List::value_type, Variable>)
+      PyTuple_SET_ITEM(out.get(), i++, python_of(*one.state()).release());
+    else
+      PyTuple_SET_ITEM(out.get(), i++, python_of(*one).release());
+  }
+  return out.release();
+}
+
+// What `super()` reaches from a Python class is C++'s answer; what C++ made has but one.
+template <Shown which>
+PyObject* get_shown(PyObject* o, void*) {
+  return method([&] {
+    ModuleObject& m = module_of(o);
+    auto* born = dynamic_cast<PythonBorn*>(&m);
+    if constexpr (which == Shown::kSubmodules)
+      return tuple_of(born ? born->own_submodules() : m.submodules());
+    else if (born)
+      return tuple_of(born->own_variables(which));
+    else
+      return tuple_of(which == Shown::kVariables   ? m.variables()
+                      : which == Shown::kTrainable ? m.trainable_variables()
+                                                   : m.non_trainable_variables());
+  });
+}
+
+PyObject* text_object(const std::string& s) {
+  return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
+}
+
+std::string text_argument(PyObject* o, const char* what) {
+  if (!o || !PyUnicode_Check(o)) type_error(cat("`", what, "` is no text"));
+  return PyUnicode_AsUTF8(o);
+}
+
+PyGetSetDef properties[] = {
+    {"variables", &get_shown<Shown::kVariables>, nullptr,
+     "All variables of this module and of those it holds.", nullptr},
+    {"trainable_variables", &get_shown<Shown::kTrainable>, nullptr,
+     "Those variables that are trainable.", nullptr},
+    {"non_trainable_variables", &get_shown<Shown::kNonTrainable>, nullptr,
+     "Those variables that are not trainable.", nullptr},
+    {"submodules", &get_shown<Shown::kSubmodules>, nullptr,
+     "All modules that this one holds, at any depth.", nullptr},
+    {"_name",
+     [](PyObject* o, void*) { return method([&] { return text_object(module_of(o).name()); }); },
+     [](PyObject* o, PyObject* name, void*) {
+       return method([&]() -> PyObject* {
+         ModuleObject& m = module_of(o);
+         m.set_name(text_argument(name, "_name"), m.scope_name());
+         return Py_None;
+       })
+                  ? 0
+                  : -1;
+     },
+     nullptr, nullptr},
+    {"_scope_name",
+     [](PyObject* o, void*) {
+       return method([&] { return text_object(module_of(o).scope_name()); });
+     },
+     [](PyObject* o, PyObject* scope, void*) {
+       return method([&]() -> PyObject* {
+         ModuleObject& m = module_of(o);
+         m.set_name(m.name(), text_argument(scope, "_scope_name"));
+         return Py_None;
+       })
+                  ? 0
+                  : -1;
+     },
+     nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+template <class T, class F>
+std::vector<T> listed(PyObject* list, const char* what, const char* expected, F&& one) {
+  std::vector<T> out;
+  nb::object all = nb::steal(PySequence_Fast(list, ""));
+  if (!all.is_valid()) {
+    PyErr_Clear();
+    type_error(cat("`", what, "` is ", repr_of(list), ", expected a list of ", expected));
+  }
+  for (nb::handle h : all) out.push_back(one(h.ptr()));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Variable> variables_from(PyObject* list, const char* what) {
+  return listed<Variable>(list, what, "variables", [&](PyObject* o) {
+    if (!is_variable(o)) type_error(cat("`", what, "` has ", repr_of(o), " in it, no variable"));
+    return variable_of(o);
+  });
+}
+
+std::vector<Ref<ModuleObject>> modules_from(PyObject* list, const char* what) {
+  return listed<Ref<ModuleObject>>(list, what, "modules",
+                                   [](PyObject* o) { return Ref<ModuleObject>(&module_of(o)); });
+}
+
+Method& shown(Shown which) {
+  static auto* all = new Method[4]{Method("variables"), Method("trainable_variables"),
+                                   Method("non_trainable_variables"), Method("submodules")};
+  return all[static_cast<size_t>(which)];
+}
+
+void bind_modules(nb::module_& m) {
+  module_type = add_object_type(
+      m.ptr(), {.name = "holdfast._holdfast.ModuleBase",
+                .kind = &ModuleObject::kClass,
+                .getset = properties,
+                .make = [] { return Ref<Shared>(make_ref<ModuleInPython<ModuleObject>>()); },
+                .doc = "What holds variables and other modules."});
+}
+
+}  // namespace holdfast::py

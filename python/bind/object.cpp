@@ -1,0 +1,253 @@
+#include "python/bind/object.h"
+
+#include "holdfast/base/text.h"
+#include "python/bind/call.h"
+
+namespace nb = nanobind;
+
+namespace holdfast::py {
+
+PyTypeObject* shared_type = nullptr;
+
+namespace {
+
+PyShared* at(PyObject* o) { return reinterpret_cast<PyShared*>(o); }
+
+// The Python objects of those that keep their own count, while there is one.
+std::unordered_map<const Shared*, PyObject*>& faces() {
+  static auto* all = new std::unordered_map<const Shared*, PyObject*>;
+  return *all;
+}
+
+std::unordered_map<PyTypeObject*, Ref<Shared> (*)()>& makers() {
+  static auto* all = new std::unordered_map<PyTypeObject*, Ref<Shared> (*)()>;
+  return *all;
+}
+
+// What gives a module's attributes, in the order in which they are looked at.
+Object& parts_of() {
+  static auto* f = new Object;
+  return *f;
+}
+
+bool ended() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return !Py_IsInitialized() || (Py_IsFinalizing() && !has_gil());
+#else
+  return !Py_IsInitialized() || (_Py_IsFinalizing() && !has_gil());
+#endif
+}
+
+// -- the count
+
+void retain(void* o) noexcept {
+  if (WithGil gil; gil) Py_INCREF(static_cast<PyObject*>(o));
+}
+void release(void* o) noexcept {
+  if (WithGil gil; gil) {
+    // It may be the end of the object, in the middle of an exception.
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_DECREF(static_cast<PyObject*>(o));
+    PyErr_Restore(type, value, trace);
+  }
+}
+
+void attributes(void* o, Visitor& see) {
+  WithGil gil;
+  if (!gil || !parts_of()) return;
+  Object keep = Object::share(static_cast<PyObject*>(o));
+  nb::object all = nb::steal(PyObject_CallOneArg(parts_of().get(), keep.get()));
+  if (!all.is_valid()) throw nb::python_error();
+  for (nb::handle part : all)
+    if (is_shared(part.ptr()) && at(part.ptr())->object) see.object(*at(part.ptr())->object);
+}
+
+// Shows Python's collector who holds whom. What Python does not know is looked through where only
+// its holder holds it.
+struct Collector final : Visitor {
+  Collector(visitproc visit, void* arg) : visit(visit), arg(arg) {}
+  void object(const Shared& child) override {
+    if (void* o = child.shared())
+      foreign(o);
+    else if (child.unique())
+      child.visit(*this);
+  }
+  void foreign(void* o) override {
+    if (!stopped) stopped = visit(static_cast<PyObject*>(o), arg);
+  }
+  visitproc visit;
+  void* arg;
+  int stopped = 0;
+};
+
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  if (!at(o)->object || at(o)->apart) return 0;
+  Collector collector(visit, arg);
+  at(o)->object->visit(collector);
+  return collector.stopped;
+}
+
+int clear(PyObject* o) {
+  if (at(o)->object && !at(o)->apart) at(o)->object->clear();
+  return 0;
+}
+
+void dealloc(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  if (Shared* object = std::exchange(at(o)->object, nullptr)) {
+    if (at(o)->apart) {
+      faces().erase(object);
+      object->release();
+    } else {
+      object->end_sharing();
+    }
+  }
+  PyTypeObject* type = Py_TYPE(o);
+  type->tp_free(o);
+  Py_DECREF(type);
+}
+
+// Arguments are for `__init__`, as with every Python class.
+PyObject* make_new(PyTypeObject* type, PyObject*, PyObject*) {
+  return method([&]() -> PyObject* {
+    Object made = Object::steal(type->tp_alloc(type, 0));
+    for (PyTypeObject* t = type; t; t = t->tp_base) {
+      auto maker = makers().find(t);
+      if (maker == makers().end()) continue;
+      if (maker->second) adopt(made.get(), maker->second());
+      break;
+    }
+    return made.release();
+  });
+}
+
+PyTypeObject* type_of(const ObjectClass& kind) {
+  for (const ObjectClass* k = &kind; k; k = k->base)
+    if (k->type) return static_cast<PyTypeObject*>(k->type);
+  return shared_type;
+}
+
+std::unordered_map<std::string, const ObjectClass*>& kinds() {
+  static auto* all = new std::unordered_map<std::string, const ObjectClass*>;
+  return *all;
+}
+
+PyTypeObject* make_type(PyObject* module, const char* name, PyTypeObject* base,
+                        std::vector<PyType_Slot> slots) {
+  slots.push_back({0, nullptr});
+  PyType_Spec spec{name, sizeof(PyShared), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
+  Object made = Object::steal(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(base)));
+  const char* dot = strrchr(name, '.');
+  if (PyModule_AddObjectRef(module, dot ? dot + 1 : name, made.get()) < 0) throw PythonError{};
+  return reinterpret_cast<PyTypeObject*>(made.release());  // for ever
+}
+
+}  // namespace
+
+WithGil::WithGil() : there_(!ended()) {
+  if (!there_ || has_gil()) return;
+  wait_for_gil([](void* s) { *static_cast<PyGILState_STATE*>(s) = PyGILState_Ensure(); }, &state_);
+  taken_ = true;
+}
+WithGil::~WithGil() {
+  if (taken_) PyGILState_Release(state_);
+}
+
+void adopt(PyObject* self, const Ref<Shared>& object) {
+  at(self)->object = object.get();
+  // All references of C++ are references to `self` from here on, the one of `object` as well.
+  Py_SET_REFCNT(self, Py_REFCNT(self) + object->share(self));
+}
+
+void adopt_apart(PyObject* self, const Ref<Shared>& object) {
+  at(self)->apart = true;
+  at(self)->object = Ref<Shared>(object).leak();
+  faces()[object.get()] = self;
+}
+
+Object python_of(const Shared& object) {
+  if (void* there = object.shared()) return Object::share(static_cast<PyObject*>(there));
+  if (auto face = faces().find(&object); face != faces().end()) return Object::share(face->second);
+  Ref<Shared> keep(const_cast<Shared*>(&object));
+  PyTypeObject* type = type_of(object.object_class());
+  Object fresh = Object::steal(type->tp_alloc(type, 0));
+  // Making it may have run a collection, and with it anything: perhaps there is one now.
+  if (void* there = object.shared()) return Object::share(static_cast<PyObject*>(there));
+  adopt(fresh.get(), keep);
+  return fresh;
+}
+
+bool Method::overridden(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  if (PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG)) {
+    auto it = known_.find(type);
+    if (it != known_.end() && it->second.tag == type->tp_version_tag) return it->second.own;
+  }
+  if (!interned_) interned_ = Object::steal(PyUnicode_InternFromString(name_));
+  PyObject* found = _PyType_Lookup(type, interned_.get());
+  // Ours are written in C, in a type of ours.
+  bool in_c =
+      found && (Py_IS_TYPE(found, &PyMethodDescr_Type) || Py_IS_TYPE(found, &PyGetSetDescr_Type));
+  bool ours = in_c && PyType_IsSubtype(PyDescr_TYPE(found), shared_type);
+  bool own = found && !ours;
+  if (known_.size() > 4096) known_.clear();  // of classes that are long gone
+  if (PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG))
+    known_[type] = {type->tp_version_tag, own};
+  return own;
+}
+
+Object Method::of(const Shared& object) {
+  auto* self = static_cast<PyObject*>(object.shared());
+  if (!self || !overridden(self)) return {};
+  PyObject* found = PyObject_GetAttrString(self, name_);
+  if (!found) throw nb::python_error();
+  return Object::steal(found);
+}
+
+PyTypeObject* add_object_type(PyObject* module, const ObjectTypeSpec& s) {
+  std::vector<PyType_Slot> slots{{Py_tp_doc, const_cast<char*>(s.doc)}};
+  if (s.methods) slots.push_back({Py_tp_methods, s.methods});
+  if (s.getset) slots.push_back({Py_tp_getset, s.getset});
+  if (s.call) slots.push_back({Py_tp_call, reinterpret_cast<void*>(s.call)});
+  PyTypeObject* type = make_type(module, s.name, s.base ? s.base : shared_type, std::move(slots));
+  makers()[type] = s.make;
+  s.kind->type = type;
+  kinds()[s.kind->name] = s.kind;
+  return type;
+}
+
+void init_object(nb::module_& m) {
+  shared_type = make_type(m.ptr(), "holdfast._holdfast.Object", &PyBaseObject_Type,
+                          {{Py_tp_dealloc, reinterpret_cast<void*>(&dealloc)},
+                           {Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                           {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                           {Py_tp_new, reinterpret_cast<void*>(&make_new)},
+                           {Py_tp_doc, const_cast<char*>("What C++ and Python hold together.")}});
+  Shared::set_hooks({&retain, &release, &attributes});
+  m.def(
+      "set_class",
+      [](const std::string& kind, nb::type_object type) {
+        auto it = kinds().find(kind);
+        if (it == kinds().end() ||
+            !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), shared_type))
+          throw nb::value_error("no such class of objects");
+        it->second->type = nb::object(type).release().ptr();  // for ever
+      },
+      "The Python class that C++ objects of a class appear as.");
+  m.def(
+      "set_parts", [](nb::object f) { parts_of() = Object::share(f.ptr()); },
+      "What lists the objects that a module has as attributes.");
+  m.def(
+      "held_by_cpp",
+      [](nb::handle o) -> int64_t {
+        if (!is_shared(o.ptr())) return 0;
+        Shared* object = at(o.ptr())->object;
+        return object && object->shared() ? object->use_count() : 0;
+      },
+      "How many of an object's references are C++'s.");
+}
+
+}  // namespace holdfast::py
