@@ -72,25 +72,21 @@ void ModuleObject::set_name(std::string name, std::string scope) {
 }
 
 void ModuleObject::visit(Visitor& see) const {
-  std::lock_guard lock(mutex_);
-  for (const Variable& v : variables_) see.object(*v.state());
-  see.children(modules_);
+  auto variables = variables_.read();
+  for (const Variable& v : *variables) see.object(*v.state());
+  see.children(*modules_.read());
 }
 
 void ModuleObject::clear() {
-  std::vector<Variable> variables;
-  std::vector<Ref<ModuleObject>> modules;
-  std::lock_guard lock(mutex_);
-  std::swap(variables, variables_);
-  std::swap(modules, modules_);
+  variables_.clear();
+  modules_.clear();
 }
 
-// References are counted outside of the lock: that may wait for Python.
 void ModuleObject::hold(const Variable& v) {
   if (!v) fail(Code::E1104, cat("module `", name_, "` is given a Variable that was never made"));
-  Variable held = v;
-  std::lock_guard lock(mutex_);
-  if (!has(variables_, held)) variables_.push_back(std::move(held));
+  variables_.change([&](std::vector<Variable>& all) {
+    if (!has(all, v)) all.push_back(v);
+  });
 }
 
 // Parts are counted references, so a module inside itself would never be freed.
@@ -101,9 +97,9 @@ void ModuleObject::hold(const Ref<ModuleObject>& m) {
          cat("module `", m->name(), "` can't be held by `", name_,
              "`: it is that module, or holds it"),
          "a module that holds itself would never be freed");
-  Ref<ModuleObject> held = m;
-  std::lock_guard lock(mutex_);
-  if (!has(modules_, held)) modules_.push_back(std::move(held));
+  modules_.change([&](std::vector<Ref<ModuleObject>>& all) {
+    if (!has(all, m)) all.push_back(m);
+  });
 }
 
 std::vector<Variable> ModuleObject::variables() const { return all_parts(*this).variables; }

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <concepts>
-#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "holdfast/base/object.h"
+#include "holdfast/exec/shared_list.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/op/variable.h"
 
@@ -44,9 +44,8 @@ class HOLDFAST_API ModuleObject : public Object {
 
  private:
   std::string name_ = "module", scope_ = "module/";
-  mutable std::mutex mutex_;  // a collector may look while another thread adds
-  std::vector<Variable> variables_;
-  std::vector<Ref<ModuleObject>> modules_;
+  SharedList<Variable> variables_;
+  SharedList<Ref<ModuleObject>> modules_;
 };
 
 /// Base of what holds variables and other modules.

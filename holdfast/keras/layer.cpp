@@ -68,6 +68,15 @@ std::string Layer::class_name() const {
   char* plain = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status);
   std::string out = status == 0 ? plain : typeid(*this).name();
   std::free(plain);
+  if (out.ends_with('>')) {  // arguments of a template are no part of the name
+    size_t i = out.size();
+    for (int depth = 0; i > 0;) {
+      --i;
+      depth += out[i] == '>' ? 1 : out[i] == '<' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    out.resize(i);
+  }
   size_t end = out.rfind("::");
   return end == std::string::npos ? out : out.substr(end + 2);
 }
@@ -96,7 +105,7 @@ Tensor Layer::operator()(const Tensor& inputs, CallOptions o) {
 
 void Layer::build_once(const Shape& inputs) {
   if (built_) return;
-  std::lock_guard lock(building_);  // of several threads that call it first, one builds
+  PatientLock lock(building_);  // of several threads that call it first, one builds
   if (built_) return;
   name_it();
   build(inputs);

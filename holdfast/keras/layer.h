@@ -1,6 +1,7 @@
 // What every layer is: weights, made when the shape of its inputs is known, and a rule.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -87,7 +88,8 @@ class HOLDFAST_API Layer : public ModuleObject {
 
  private:
   std::recursive_mutex building_;
-  bool named_ = false, built_ = false, trainable_ = true;
+  std::atomic<bool> built_ = false;
+  bool named_ = false, trainable_ = true;
   DType dtype_ = float32;
 };
 

@@ -18,21 +18,15 @@ const bool registered = (registry::add_class("Sequential",
 
 void SequentialLayer::visit(Visitor& see) const {
   Layer::visit(see);
-  std::lock_guard lock(mutex_);
-  see.children(layers_);
+  see.children(*layers_.read());
 }
 
 void SequentialLayer::clear() {
   Layer::clear();
-  std::vector<Ref<Layer>> layers;  // dropped outside of the lock
-  std::lock_guard lock(mutex_);
-  std::swap(layers, layers_);
+  layers_.clear();
 }
 
-std::vector<Ref<Layer>> SequentialLayer::layers() const {
-  std::lock_guard lock(mutex_);
-  return layers_;
-}
+std::vector<Ref<Layer>> SequentialLayer::layers() const { return *layers_.read(); }
 
 void SequentialLayer::add(const AnyLayer& layer) {
   Ref<Layer> held = layer.ref();
@@ -41,13 +35,14 @@ void SequentialLayer::add(const AnyLayer& layer) {
       fail(Code::E1103, cat(described(), " can't hold ", held->described(), ", which holds it"),
            "layers would call each other without end");
   if (held.get() == this) fail(Code::E1103, cat(described(), " can't hold itself"));
-  for (const Ref<Layer>& there : layers())
-    if (there == held)
-      fail(Code::E1104, cat(described(), " holds ", held->described(), " already"),
-           "each layer of a Sequential is there once",
-           {manual_fix("make another layer, or call this one yourself")});
-  std::lock_guard lock(mutex_);
-  layers_.push_back(std::move(held));
+  layers_.change([&](std::vector<Ref<Layer>>& all) {
+    for (const Ref<Layer>& there : all)
+      if (there == held)
+        fail(Code::E1104, cat(described(), " holds ", held->described(), " already"),
+             "each layer of a Sequential is there once",
+             {manual_fix("make another layer, or call this one yourself")});
+    all.push_back(held);
+  });
 }
 
 Tensor SequentialLayer::call(const Tensor& inputs, const CallOptions& o) {

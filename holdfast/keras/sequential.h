@@ -23,8 +23,7 @@ class HOLDFAST_API SequentialLayer : public Layer {
   std::vector<Ref<Layer>> layers() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<Ref<Layer>> layers_;
+  SharedList<Ref<Layer>> layers_;
 };
 
 /// `Sequential({layers::Dense({.units = 64}), make<Mine>()})`

@@ -24,7 +24,7 @@ std::string text_of(PyObject* o, const std::string& what) {
 struct FromPython {
   Config value(PyObject* o, const std::string& what, int depth) {
     if (depth > kDeepest)
-      type_error(cat(what, " has more than ", kDeepest, " levels"),
+      type_error(cat("a config has more than ", kDeepest, " levels"),
                  "a config holds values, and no value holds itself");
     if (o == Py_None) return nullptr;
     if (PyBool_Check(o)) return o == Py_True;
@@ -127,12 +127,11 @@ registry::Maker maker_of(nb::handle type) {
     WithGil gil;
     if (!gil) fail(Code::E1105, "a class of Python's is asked for after Python has ended");
     Object class_ = held->get(), dict = python_from(config);
-    PyObject* made = PyObject_CallMethod(class_.get(), "from_config", "O", dict.get());
-    if (!made) throw nb::python_error();
-    Object kept = Object::steal(made);
-    auto* object = object_behind<Shared>(made);
+    Object make = Object::steal(PyObject_GetAttrString(class_.get(), "from_config"));
+    Object made = called(make.get(), dict.get());
+    auto* object = object_behind<Shared>(made.get());
     if (!object)
-      type_error(cat("`from_config` of ", repr_of(class_.get()), " gave ", repr_of(made),
+      type_error(cat("`from_config` of ", repr_of(class_.get()), " gave ", repr_of(made.get()),
                      ", expected a layer"));
     return Ref<Shared>(object);
   };
@@ -183,16 +182,25 @@ void bind_config(nb::module_& m) {
   m.def(
       "config_to_json",
       [](nb::handle value, int indent) {
-        return run([&] { return config_from(value.ptr()).to_json(indent); });
+        return run([&] {
+          mark();
+          return config_from(value.ptr()).to_json(indent);
+        });
       },
       "value"_a.none(), "indent"_a = -1);
   m.def("config_from_json", [](const std::string& text) {
-    return run([&] { return given(python_from(Config::from_json(text))); });
+    return run([&] {
+      mark();
+      return given(python_from(Config::from_json(text)));
+    });
   });
   m.def(
       "plain_config",
       [](nb::handle value) {
-        return run([&] { return given(python_from(config_from(value.ptr()))); });
+        return run([&] {
+          mark();
+          return given(python_from(config_from(value.ptr())));
+        });
       },
       "value"_a.none(), "A config of plain values: what JSON can say.");
   m.def(
@@ -206,6 +214,7 @@ void bind_config(nb::module_& m) {
       "Makes a Python class known under a name, for reading configs.");
   m.def("make_object", [](nb::handle described) {
     return run([&] {
+      mark();
       Config config = config_from(described.ptr());
       return given(python_of(*registry::make_object(config.as_object("the config of an object"))));
     });

@@ -40,9 +40,10 @@ Object& call_hook() {
   return *f;
 }
 
-Object called(PyObject* result) {
-  if (!result) throw nb::python_error();
-  return Object::steal(result);
+// Calls an initializer with a shape and the keyword `dtype`.
+Object& initializer_hook() {
+  static auto* f = new Object;
+  return *f;
 }
 
 /// What `super()` reaches from a layer's Python class.
@@ -62,7 +63,7 @@ class LayerInPython final : public ModuleInPython<L>, public PythonLayer {
     if (WithGil gil; gil)
       if (Object own = build_method().of(*this)) {
         Object shape = shape_object(inputs);
-        called(PyObject_CallOneArg(own.get(), shape.get()));
+        called(own.get(), shape.get());
         return;
       }
     L::build(inputs);
@@ -72,8 +73,7 @@ class LayerInPython final : public ModuleInPython<L>, public PythonLayer {
       if (Object own = call_method().of(*this)) {
         Object x = Object::steal(wrap(inputs));
         PyObject* training = !o.training ? Py_None : *o.training ? Py_True : Py_False;
-        Object y = called(
-            PyObject_CallFunctionObjArgs(call_hook().get(), own.get(), x.get(), training, nullptr));
+        Object y = called(call_hook().get(), own.get(), x.get(), training);
         if (!is_tensor(y.get()))
           type_error(
               cat(this->described(), ": `call` gave ", repr_of(y.get()), ", expected a tensor"),
@@ -85,7 +85,7 @@ class LayerInPython final : public ModuleInPython<L>, public PythonLayer {
   ConfigDict get_config() const override {
     if (WithGil gil; gil)
       if (Object own = config_method().of(*this)) {
-        Object config = called(PyObject_CallNoArgs(own.get()));
+        Object config = called(own.get());
         return config_from(config.get(), cat("the config of ", class_name())).as_dict();
       }
     return L::get_config();
@@ -133,7 +133,7 @@ class PyActivation final : public keras::Activation {
     WithGil gil;
     if (!gil) fail(Code::E1105, "an activation of Python's is called after Python has ended");
     PyRef in = PyRef::steal(wrap(x));
-    return convert(called(PyObject_CallOneArg(function_.get(), in.get())).get());
+    return convert(called(function_.get(), in.get()).get());
   }
   Config config() const override {
     WithGil gil;
@@ -147,7 +147,7 @@ class PyActivation final : public keras::Activation {
         known = false;
       }
     }
-    fail(Code::E1105, cat("the activation ", repr_of(function_.get()), " has no name in a config"),
+    fail(Code::E1105, cat("an activation has no name in a config: ", repr_of(function_.get())),
          "a config is text, and names activations that are known",
          {manual_fix("give the activation by its name")});
   }
@@ -165,10 +165,10 @@ class PyInitializer final : public keras::Initializer {
     WithGil gil;
     if (!gil) fail(Code::E1105, "an initializer of Python's is called after Python has ended");
     PyRef size = shape_object(shape);
-    nb::object kwargs = nb::steal(PyDict_New());
-    kwargs["dtype"] = nb::handle(dtype_object(dtype));
-    nb::object args = nb::make_tuple(nb::handle(size.get()));
-    return convert(called(PyObject_Call(function_.get(), args.ptr(), kwargs.ptr())).get(), dtype);
+    return convert(called(initializer_hook().get(), function_.get(), size.get(),
+                          dtype_object(dtype))
+                       .get(),
+                   dtype);
   }
   Config config() const override {
     WithGil gil;
@@ -240,6 +240,7 @@ PyObject* layer_call(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* layer_build(PyObject* self, PyObject* shape) {
   return method([&]() -> PyObject* {
+    mark();
     Layer& layer = layer_of(self);
     Shape inputs = shape_from(shape, "input_shape");
     auto* python = dynamic_cast<PythonLayer*>(&layer);
@@ -251,6 +252,7 @@ PyObject* layer_build(PyObject* self, PyObject* shape) {
 
 PyObject* layer_config(PyObject* self, PyObject*) {
   return method([&]() -> PyObject* {
+    mark();
     Layer& layer = layer_of(self);
     auto* python = dynamic_cast<PythonLayer*>(&layer);
     return python_from(python ? python->own_config() : layer.get_config()).release();
@@ -390,11 +392,15 @@ void bind_keras(nb::module_& m) {
                             .base = layer,
                             .make = &make_layer<SequentialLayer>,
                             .doc = "Layers one after the other."});
-  m.def("set_layer_call", [](nb::object f) { call_hook() = Object::share(f.ptr()); });
+  m.def("set_layer_calls", [](nb::object call, nb::object initializer) {
+    call_hook() = Object::share(call.ptr());
+    initializer_hook() = Object::share(initializer.ptr());
+  });
   m.def(
       "layer_options",
       [](nb::handle self, const std::string& name, bool trainable, nb::handle dtype) {
         run([&] {
+          mark();
           Layer& l = layer_of(self);
           l.set_options({name, trainable, dtype_of_object(dtype.ptr())});
           l.name_it();
@@ -408,6 +414,7 @@ void bind_keras(nb::module_& m) {
          nb::handle kernel_initializer, nb::handle bias_initializer, nb::handle kernel_constraint,
          nb::handle bias_constraint, const std::string& name, bool trainable, nb::handle dtype) {
         run([&] {
+          mark();
           keras::layers::DenseOptions o;
           o.units = units;
           o.activation = activation_from(activation);
@@ -471,13 +478,14 @@ void bind_keras(nb::module_& m) {
           keras::CallScope scope(l, training_from(training));
           l.build_once(shape_from(shape, "inputs"));
           auto now = scope.training();
-          return f(now ? nb::object(nb::bool_(*now)) : nb::none());
+          return given(called(f.ptr(), !now ? Py_None : *now ? Py_True : Py_False));
         });
       },
       "self"_a, "shape"_a.none(), "f"_a, "training"_a.none(),
       "Calls `f(training)` as the call of a layer: built, in its name scope.");
   m.def("sequential_add", [](nb::handle self, nb::handle layer) {
     run([&] {
+      mark();
       layer_of<SequentialLayer>(self).add(keras::AnyLayer(Ref<Layer>(&layer_of(layer))));
       return 0;
     });

@@ -57,9 +57,8 @@ void attributes(void* o, Visitor& see) {
   WithGil gil;
   if (!gil || !parts_of()) return;
   Object keep = Object::share(static_cast<PyObject*>(o));
-  nb::object all = nb::steal(PyObject_CallOneArg(parts_of().get(), keep.get()));
-  if (!all.is_valid()) throw nb::python_error();
-  for (nb::handle part : all)
+  Object all = called(parts_of().get(), keep.get());
+  for (nb::handle part : nb::handle(all.get()))
     if (is_shared(part.ptr()) && at(part.ptr())->object) see.object(*at(part.ptr())->object);
 }
 
@@ -136,9 +135,12 @@ std::unordered_map<std::string, const ObjectClass*>& kinds() {
 
 PyTypeObject* make_type(PyObject* module, const char* name, PyTypeObject* base,
                         std::vector<PyType_Slot> slots) {
+  // Only the first type says how the collector sees it; the others inherit that whole.
+  unsigned long collected = base == &PyBaseObject_Type ? Py_TPFLAGS_HAVE_GC : 0;
   slots.push_back({0, nullptr});
   PyType_Spec spec{name, sizeof(PyShared), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
+                   static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | collected),
+                   slots.data()};
   Object made = Object::steal(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(base)));
   const char* dot = strrchr(name, '.');
   if (PyModule_AddObjectRef(module, dot ? dot + 1 : name, made.get()) < 0) throw PythonError{};
@@ -154,6 +156,22 @@ WithGil::WithGil() : there_(!ended()) {
 }
 WithGil::~WithGil() {
   if (taken_) PyGILState_Release(state_);
+}
+
+PyObject* call_python(PyObject* f, PyObject* const* args, size_t n) noexcept {
+  struct Call {
+    PyObject* f;
+    PyObject* const* args;
+    size_t n;
+    PyObject* out = nullptr;
+  } call{f, args, n};
+  wait_for_gil(
+      [](void* p) {
+        auto* c = static_cast<Call*>(p);
+        c->out = PyObject_Vectorcall(c->f, c->args, c->n, nullptr);
+      },
+      &call);
+  return call.out;
 }
 
 void adopt(PyObject* self, const Ref<Shared>& object) {

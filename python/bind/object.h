@@ -91,6 +91,19 @@ class WithGil {
   PyGILState_STATE state_{};
 };
 
+/// Calls Python from code that Python called. Python ends a thread that waits for the GIL after the
+/// interpreter has ended by unwinding it, which frames of C++ don't stand: the thread stays inside
+/// until the process ends. Null with an error set.
+PyObject* call_python(PyObject* f, PyObject* const* args, size_t n) noexcept;
+/// The same; an error is thrown.
+template <class... A>
+PyRef called(PyObject* f, A*... args) {
+  PyObject* all[] = {args..., nullptr};
+  PyObject* out = call_python(f, all, sizeof...(A));
+  if (!out) throw nanobind::python_error();
+  return PyRef::steal(out);
+}
+
 /// Runs `f` as a method of a type written against CPython; also Python's own exceptions pass.
 template <class F>
 PyObject* method(F&& f) noexcept {

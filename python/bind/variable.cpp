@@ -36,9 +36,7 @@ class PyConstraint final : public Constraint {
     WithGil gil;
     if (!gil) return value;
     PyRef in = PyRef::steal(wrap(value));
-    PyObject* out = PyObject_CallOneArg(function_.get(), in.get());
-    if (!out) throw nb::python_error();
-    return convert(PyRef::steal(out).get(), value.dtype());
+    return convert(called(function_.get(), in.get()).get(), value.dtype());
   }
   void visit(Visitor& see) const override {
     if (function_) see.foreign(function_.get());

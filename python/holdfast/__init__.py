@@ -10,9 +10,14 @@ from __future__ import annotations
 import sys as _sys
 from typing import Any as _Any
 
-from . import _holdfast
+try:
+    from . import _holdfast
 
-_holdfast.refuse_other_interpreters()
+    _holdfast.refuse_other_interpreters()
+except ImportError as _error:
+    if isinstance(_error.__cause__, ImportError):  # the reason, not that there was one
+        raise _error.__cause__ from None
+    raise
 
 from . import errors
 from ._messages import diagnostics as _diagnostics

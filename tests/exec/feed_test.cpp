@@ -109,6 +109,10 @@ class Shelf final : public Resource {
  public:
   static const ResourceKind kKind;
   Shelf() : Resource(kKind) {}
+  const ObjectClass& object_class() const override {
+    static const ObjectClass kClass{"Shelf"};
+    return kClass;
+  }
 };
 const ResourceKind Shelf::kKind{"shelf"};
 

@@ -69,7 +69,7 @@ TEST(LayerTest, NothingIsSliced) {
   EXPECT_EQ(scale->scale.read().size(), 2);
   Sequential model({layers::Dense({.units = 2, .kernel_initializer = "ones"}), make<Scale>(5.f),
                     Handle<Twice>(make_ref<Twice>(layers::DenseOptions{
-                        .units = 1, .kernel_initializer = "ones", .use_bias = false}))});
+                        .units = 1, .use_bias = false, .kernel_initializer = "ones"}))});
   EXPECT_EQ(model(ones({1, 3})).item<float>(), 2 * 2 * 3 * 5);
   EXPECT_EQ(model->trainable_variables().size(), 4u);
   EXPECT_EQ(model->submodules().size(), 3u);

@@ -436,5 +436,5 @@ def test_what_a_config_cannot_say_is_refused_with_its_path():
         "n": 3,
         "f": 0.5,
     }
-    with pytest.raises(NotImplementedError, match="has no name in a config"):
+    with pytest.raises(NotImplementedError, match="an activation has no name in a config"):
         keras.layers.Dense(2, activation=lambda x: x).get_config()

@@ -240,8 +240,11 @@ def test_modules_mix_with_other_classes():
     class Both(Mixin, tf.Module):
         pass
 
-    assert Both().hello() == "both"
-    assert weakref.ref(Both())() is None
+    both = Both()
+    assert both.hello() == "both"
+    gone = weakref.ref(both)
+    del both
+    assert gone() is None
 
 
 # Threads and interpreters.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from typing import Any, ClassVar, Self, SupportsIndex
 
 from .. import _holdfast, nest
@@ -41,7 +42,9 @@ def _takes_training(function: Any) -> bool:
 
 
 def takes_training(call: Any) -> bool:
-    """Whether a layer's `call` has a parameter `training`."""
+    """Whether a layer's `call` has a parameter `training`; C++'s own has one."""
+    if isinstance(call, types.BuiltinFunctionType):
+        return True
     return _takes_training(getattr(call, "__func__", call))
 
 
@@ -58,6 +61,11 @@ def _call_from_cpp(call: Any, inputs: Any, training: bool | None) -> Any:
     """Calls a layer's own `call` for C++ code, with the arguments that it takes."""
     run = _as_traced(call)
     return run(inputs, training=training) if takes_training(call) else run(inputs)
+
+
+def _initialize(initializer: Any, shape: Any, dtype: DType) -> Any:
+    """Calls an initializer for C++ code."""
+    return initializer(shape, dtype=dtype)
 
 
 class Layer(_holdfast.LayerBase, Module):
@@ -97,7 +105,7 @@ class Layer(_holdfast.LayerBase, Module):
             inputs, rest = args[0], args[1:]
         else:
             inputs, rest = self._first_by_name(call, kwargs), ()
-        inputs = nest.map_structure(self._as_input, inputs)
+        inputs = self._as_inputs(inputs)
         takes = takes_training(call)
         call = _as_traced(call)
 
@@ -109,15 +117,23 @@ class Layer(_holdfast.LayerBase, Module):
         return _holdfast.call_layer(self, _shape_of(inputs), run, training)
 
     def _first_by_name(self, call: Any, kwargs: dict[str, Any]) -> Any:
-        for name in inspect.signature(call).parameters:
-            if name in kwargs:
-                return kwargs.pop(name)
-            break
+        in_cpp = isinstance(call, types.BuiltinFunctionType)
+        names = ["inputs"] if in_cpp else list(inspect.signature(call).parameters)
+        if names and names[0] in kwargs:
+            return kwargs.pop(names[0])
         fail(
             "E1104",
             f"layer `{self.name}` ({type(self).__name__}) is called without `inputs`",
             fix="give it a tensor: `layer(x)`",
         )
+
+    def _as_inputs(self, inputs: Any) -> Any:
+        """Each tensor of a structure; a list of numbers is one tensor."""
+        if isinstance(inputs, (list, tuple)):
+            leaves = nest.flatten(inputs)
+            if leaves and all(isinstance(leaf, (int, float)) for leaf in leaves):
+                return self._as_input(inputs)
+        return nest.map_structure(self._as_input, inputs)
 
     def _as_input(self, value: Any) -> Any:
         if value is None:
@@ -252,4 +268,4 @@ def refuse_options(kind: str, options: dict[str, Any]) -> None:
 
 
 _holdfast.set_class("Layer", Layer)
-_holdfast.set_layer_call(_call_from_cpp)
+_holdfast.set_layer_calls(_call_from_cpp, _initialize)

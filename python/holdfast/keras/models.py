@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import fail
+from .saving import deserialize_keras_object
 from .sequential import Sequential
 
 __all__ = ["Sequential", "model_from_json"]
@@ -13,8 +14,6 @@ __all__ = ["Sequential", "model_from_json"]
 
 def model_from_json(json_string: str, custom_objects: dict[str, Any] | None = None) -> Any:
     """The model that `to_json` wrote, without its weights' values."""
-    from .saving import deserialize_keras_object
-
     if not isinstance(json_string, str):
         fail("E1104", f"`json_string` is of type {type(json_string).__name__}, expected a string")
     return deserialize_keras_object(_holdfast.config_from_json(json_string), custom_objects)

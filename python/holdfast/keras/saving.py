@@ -19,6 +19,13 @@ __all__ = [
 _T = TypeVar("_T", bound=type)
 
 _classes: dict[str, type] = {}  # those of Python, for who asks for the class itself
+_holders: dict[str, Any] = {}  # classes of ours whose configs hold configs of others
+
+
+def holds_configs(kind: _T) -> _T:
+    """Decorates a class whose `from_config` takes `custom_objects` for what is inside."""
+    _holders[kind.__name__] = kind
+    return kind
 
 
 def register_keras_serializable(
@@ -81,4 +88,6 @@ def deserialize_keras_object(config: Any, custom_objects: dict[str, Any] | None 
     for name in (plain["registered_name"], plain["class_name"]):
         if custom_objects and name in custom_objects:
             return custom_objects[name].from_config(plain["config"])
+    if custom_objects and plain["class_name"] in _holders:
+        return _holders[plain["class_name"]].from_config(plain["config"], custom_objects)
     return _holdfast.make_object(plain)

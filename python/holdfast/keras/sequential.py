@@ -8,10 +8,12 @@ from typing import Any, Self
 from .. import _holdfast
 from ..errors import fail
 from .layer import Layer
+from .saving import deserialize_keras_object, holds_configs
 
 __all__ = ["Sequential"]
 
 
+@holds_configs
 class Sequential(_holdfast.SequentialBase, Layer):
     """Layers one after the other. C++ holds them, and calls them."""
 
@@ -46,8 +48,6 @@ class Sequential(_holdfast.SequentialBase, Layer):
         cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
     ) -> Self:
         """A model made with what `get_config` gave."""
-        from .saving import deserialize_keras_object
-
         given = dict(config)
         described = given.pop("layers", [])
         inside = [deserialize_keras_object(layer, custom_objects) for layer in described]
