@@ -165,10 +165,9 @@ class PyInitializer final : public keras::Initializer {
     WithGil gil;
     if (!gil) fail(Code::E1105, "an initializer of Python's is called after Python has ended");
     PyRef size = shape_object(shape);
-    return convert(called(initializer_hook().get(), function_.get(), size.get(),
-                          dtype_object(dtype))
-                       .get(),
-                   dtype);
+    return convert(
+        called(initializer_hook().get(), function_.get(), size.get(), dtype_object(dtype)).get(),
+        dtype);
   }
   Config config() const override {
     WithGil gil;

@@ -52,7 +52,6 @@ def set_store_listener(listener: Callable[[Any, str, Any], None]) -> None:
     _note_store = listener
 
 
-
 def _parts(module: Any) -> list[_holdfast.Object]:
     """The variables and modules among the attributes of a module, by the attributes' names."""
     attributes = getattr(module, "__dict__", {})
