@@ -39,6 +39,42 @@ struct Printer {
 
 }  // namespace
 
+Arg::Arg(bool v) : value_(v) {}
+Arg::Arg(int v) : value_(int64_t{v}) {}
+Arg::Arg(int64_t v) : value_(v) {}
+Arg::Arg(double v) : value_(v) {}
+Arg::Arg(const char* v) : value_(std::string(v)) {}
+Arg::Arg(std::string v) : value_(std::move(v)) {}
+Arg::Arg(DType v) : value_(v) {}
+Arg::Arg(Shape v) : value_(std::move(v)) {}
+Arg::Arg(Ints v) : value_(std::move(v)) {}
+Arg::Arg(std::vector<double> v) : value_(std::move(v)) {}
+Arg::Arg(std::vector<std::string> v) : value_(std::move(v)) {}
+Arg::Arg(Tensor v) : value_(std::move(v)) {}
+Arg::Arg(Tensors v) : value_(std::move(v)) {}
+Arg::Arg(Ref<RefCounted> v) : value_(std::move(v)) {}
+
+template <class T>
+const T& Arg::get(const char* expected) const {
+  if (auto* p = std::get_if<T>(&value_)) return *p;
+  wrong_type(expected);
+}
+bool Arg::b() const { return get<bool>("a bool"); }
+int64_t Arg::i() const { return get<int64_t>("an int"); }
+const std::string& Arg::s() const { return get<std::string>("a string"); }
+DType Arg::dtype() const { return get<DType>("a dtype"); }
+const Shape& Arg::shape() const { return get<Shape>("a shape"); }
+const Ints& Arg::ints() const { return get<Ints>("a list of ints"); }
+const std::vector<double>& Arg::floats() const {
+  return get<std::vector<double>>("a list of floats");
+}
+const std::vector<std::string>& Arg::strings() const {
+  return get<std::vector<std::string>>("a list of strings");
+}
+const Tensor& Arg::tensor() const { return get<Tensor>("a tensor"); }
+const Tensors& Arg::tensors() const { return get<Tensors>("a list of tensors"); }
+RefCounted* Arg::object() const { return get<Ref<RefCounted>>("an object").get(); }
+
 Arg::Arg(const Arg&) = default;
 Arg::Arg(Arg&&) noexcept = default;
 Arg& Arg::operator=(const Arg&) = default;

@@ -26,20 +26,20 @@ class HOLDFAST_API Arg {
   Arg& operator=(const Arg&);
   Arg& operator=(Arg&&) noexcept;
   ~Arg();
-  Arg(bool v) : value_(v) {}
-  Arg(int v) : value_(int64_t{v}) {}
-  Arg(int64_t v) : value_(v) {}
-  Arg(double v) : value_(v) {}
-  Arg(const char* v) : value_(std::string(v)) {}
-  Arg(std::string v) : value_(std::move(v)) {}
-  Arg(DType v) : value_(v) {}
-  Arg(Shape v) : value_(std::move(v)) {}
-  Arg(Ints v) : value_(std::move(v)) {}
-  Arg(std::vector<double> v) : value_(std::move(v)) {}
-  Arg(std::vector<std::string> v) : value_(std::move(v)) {}
-  Arg(Tensor v) : value_(std::move(v)) {}
-  Arg(Tensors v) : value_(std::move(v)) {}
-  Arg(Ref<RefCounted> v) : value_(std::move(v)) {}
+  Arg(bool v);
+  Arg(int v);
+  Arg(int64_t v);
+  Arg(double v);
+  Arg(const char* v);
+  Arg(std::string v);
+  Arg(DType v);
+  Arg(Shape v);
+  Arg(Ints v);
+  Arg(std::vector<double> v);
+  Arg(std::vector<std::string> v);
+  Arg(Tensor v);
+  Arg(Tensors v);
+  Arg(Ref<RefCounted> v);
   template <class T>
   Arg(const std::optional<T>& v) {
     if (v) *this = Arg(*v);
@@ -47,32 +47,27 @@ class HOLDFAST_API Arg {
 
   const Value& value() const { return value_; }
   bool none() const { return value_.index() == 0; }
-  bool b() const { return get<bool>("a bool"); }
-  int64_t i() const { return get<int64_t>("an int"); }
+  bool b() const;
+  int64_t i() const;
   double f() const;  // an int is a float too
-  const std::string& s() const { return get<std::string>("a string"); }
-  DType dtype() const { return get<DType>("a dtype"); }
-  const Shape& shape() const { return get<Shape>("a shape"); }
-  const Ints& ints() const { return get<Ints>("a list of ints"); }
-  const std::vector<double>& floats() const { return get<std::vector<double>>("a list of floats"); }
-  const std::vector<std::string>& strings() const {
-    return get<std::vector<std::string>>("a list of strings");
-  }
-  const Tensor& tensor() const { return get<Tensor>("a tensor"); }
-  const Tensors& tensors() const { return get<Tensors>("a list of tensors"); }
+  const std::string& s() const;
+  DType dtype() const;
+  const Shape& shape() const;
+  const Ints& ints() const;
+  const std::vector<double>& floats() const;
+  const std::vector<std::string>& strings() const;
+  const Tensor& tensor() const;
+  const Tensors& tensors() const;
 
   /// What an op keeps that only it understands: a body of a loop, a fused expression.
-  RefCounted* object() const { return get<Ref<RefCounted>>("an object").get(); }
+  RefCounted* object() const;
 
   /// As a person would write it; also what two equal arguments have in common.
   std::string text() const;
 
  private:
   template <class T>
-  const T& get(const char* expected) const {
-    if (auto* p = std::get_if<T>(&value_)) return *p;
-    wrong_type(expected);
-  }
+  const T& get(const char* expected) const;
   [[noreturn]] void wrong_type(const char* expected) const;
   Value value_;
 };

@@ -80,12 +80,13 @@ Builder& Builder::args(const char* names) {
   return *this;
 }
 
-void Builder::option(Kind kind, Arg default_value, OptionSetter setter) {
+void Builder::option(Kind kind, const Arg& default_value, size_t offset,
+                     void (*put)(void*, const Arg&)) {
   Param p;
   p.kind = kind;
   p.required = false;
-  p.default_value = std::move(default_value);
-  function_->setters.push_back(setter);
+  p.default_value = default_value;
+  function_->setters.push_back({offset, put});
   function_->params.push_back(std::move(p));
 }
 

@@ -48,7 +48,15 @@ struct Param {
 
 enum class ResultKind : uint8_t { kTensor, kList, kTuple, kNothing };
 
-using OptionSetter = void (*)(void* options, const Arg&);
+/// A field of an options struct: where it lies, and what puts an argument there.
+struct OptionSetter {
+  size_t offset;
+  void (*put)(void* field, const Arg&);
+
+  void operator()(void* options, const Arg& a) const {
+    put(static_cast<std::byte*>(options) + offset, a);
+  }
+};
 using Thunk = Tensors (*)(std::span<const Arg> args, std::span<const OptionSetter> setters);
 
 /// What a sample call is checked for, stated with the samples.
@@ -75,62 +83,42 @@ struct HOLDFAST_API FunctionDef {
   Tensors call(std::span<const Arg> args) const { return thunk(args, setters); }
 };
 
-/// From an Arg to what a C++ parameter takes, and how that is called in other languages.
+/// From an Arg to what a C++ parameter takes and back, and how that is called in other languages. A
+/// field of options is given its argument by `put`.
 template <class T>
 struct ParamType;
-#define HOLDFAST_PARAM(T, K, expr)               \
-  template <>                                    \
-  struct ParamType<T> {                          \
-    static constexpr Kind kind = Kind::K;        \
-    static T from(const Arg& a) { return expr; } \
+#define HOLDFAST_PARAM(T, K)                    \
+  template <>                                   \
+  struct HOLDFAST_API ParamType<T> {            \
+    static constexpr Kind kind = Kind::K;       \
+    static T from(const Arg& a);                \
+    static Arg arg(const T& v);                 \
+    static void put(void* field, const Arg& a); \
   };
-template <>
-struct ParamType<In> {
-  static constexpr Kind kind = Kind::kTensor;
-  static In from(const Arg& a) { return In::from(a); }
-};
-HOLDFAST_PARAM(std::optional<In>, kOptTensor,
-               a.none() ? std::optional<In>() : std::optional<In>(In::from(a)))
-HOLDFAST_PARAM(KeptIn, kTensor, KeptIn(In::from(a)))
-HOLDFAST_PARAM(MaybeIn, kOptTensor, MaybeIn(In::from(a)))
-HOLDFAST_PARAM(std::optional<Tensor>, kOptTensor,
-               a.none() ? std::optional<Tensor>() : std::optional<Tensor>(a.tensor()))
-HOLDFAST_PARAM(Ins, kTensors, Ins(a.tensors()))
-HOLDFAST_API Sizes sizes_from(const Arg&);
-HOLDFAST_PARAM(Sizes, kSizes, sizes_from(a))
-HOLDFAST_PARAM(Axes, kAxes, a.none() ? Axes() : Axes(sizes_from(a)))
-HOLDFAST_PARAM(bool, kBool, a.b())
-HOLDFAST_PARAM(int64_t, kInt, a.i())
-HOLDFAST_PARAM(std::optional<int64_t>, kOptInt, a.none() ? std::optional<int64_t>() : a.i())
-HOLDFAST_PARAM(double, kFloat, a.f())
-HOLDFAST_PARAM(std::optional<double>, kOptFloat, a.none() ? std::optional<double>() : a.f())
-HOLDFAST_PARAM(std::string, kString, a.s())
-HOLDFAST_PARAM(std::optional<std::string>, kOptString,
-               a.none() ? std::optional<std::string>() : a.s())
-HOLDFAST_PARAM(DType, kDType, a.dtype())
-HOLDFAST_PARAM(std::optional<DType>, kOptDType, a.none() ? std::optional<DType>() : a.dtype())
-HOLDFAST_PARAM(Shape, kShape, a.shape())
-HOLDFAST_PARAM(Ints, kInts, a.ints())
-HOLDFAST_PARAM(std::optional<Ints>, kOptInts, a.none() ? std::optional<Ints>() : a.ints())
-HOLDFAST_PARAM(std::vector<double>, kFloats, a.floats())
-HOLDFAST_PARAM(std::vector<std::string>, kStrings, a.strings())
-HOLDFAST_PARAM(Arg, kAny, a)  // a number or a text, as for `ord` of a norm
+HOLDFAST_PARAM(In, kTensor)
+HOLDFAST_PARAM(std::optional<In>, kOptTensor)
+HOLDFAST_PARAM(KeptIn, kTensor)
+HOLDFAST_PARAM(MaybeIn, kOptTensor)
+HOLDFAST_PARAM(std::optional<Tensor>, kOptTensor)
+HOLDFAST_PARAM(Ins, kTensors)
+HOLDFAST_PARAM(Sizes, kSizes)
+HOLDFAST_PARAM(Axes, kAxes)
+HOLDFAST_PARAM(bool, kBool)
+HOLDFAST_PARAM(int64_t, kInt)
+HOLDFAST_PARAM(std::optional<int64_t>, kOptInt)
+HOLDFAST_PARAM(double, kFloat)
+HOLDFAST_PARAM(std::optional<double>, kOptFloat)
+HOLDFAST_PARAM(std::string, kString)
+HOLDFAST_PARAM(std::optional<std::string>, kOptString)
+HOLDFAST_PARAM(DType, kDType)
+HOLDFAST_PARAM(std::optional<DType>, kOptDType)
+HOLDFAST_PARAM(Shape, kShape)
+HOLDFAST_PARAM(Ints, kInts)
+HOLDFAST_PARAM(std::optional<Ints>, kOptInts)
+HOLDFAST_PARAM(std::vector<double>, kFloats)
+HOLDFAST_PARAM(std::vector<std::string>, kStrings)
+HOLDFAST_PARAM(Arg, kAny)  // a number or a text, as for `ord` of a norm
 #undef HOLDFAST_PARAM
-
-HOLDFAST_API Arg to_arg(const Sizes&);
-template <class T>
-Arg default_arg(const T& v) {
-  if constexpr (std::is_same_v<T, Axes>)
-    return v ? to_arg(*v) : Arg();
-  else if constexpr (std::is_same_v<T, Sizes>)
-    return to_arg(v);
-  else if constexpr (std::is_base_of_v<In, T>)
-    return v.arg();
-  else if constexpr (std::is_same_v<T, std::optional<In>>)
-    return v ? v->arg() : Arg();
-  else
-    return Arg(v);
-}
 
 template <class T>
 concept IsParam = requires { ParamType<std::remove_cvref_t<T>>::kind; };
@@ -213,13 +201,11 @@ struct Deduce<Fn, R (*)(P...)> {
   }
 };
 
-template <class M>
-struct Member;
+/// The struct whose fields these are.
 template <class C, class T>
-struct Member<T C::*> {
-  using Owner = C;
-  using Type = T;
-};
+C owner_of(T C::*);
+template <auto Field>
+using OwnerOf = decltype(owner_of(Field));
 
 }  // namespace detail
 }  // namespace holdfast

@@ -12,13 +12,8 @@ namespace holdfast {
 class HOLDFAST_API Grad {
  public:
   Grad(const OpDef& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
-       const Attrs& attrs, std::span<const Tensor> upstream, uint32_t wanted)
-      : op(op),
-        inputs_(inputs),
-        outputs_(outputs),
-        attrs_(attrs),
-        upstream_(upstream),
-        wanted_(wanted) {}
+       const Attrs& attrs, std::span<const Tensor> upstream, uint32_t wanted);
+  ~Grad();
 
   /// Input, output, attribute, and the gradient that arrives for an output (zeros if none does).
   const Tensor& x(int i = 0) const { return inputs_[static_cast<size_t>(i)]; }

@@ -97,17 +97,11 @@ Dims Sizes::ints() const {
   return out;
 }
 
-Sizes sizes_from(const Arg& a) {
-  if (auto* i = std::get_if<int64_t>(&a.value())) return Sizes(*i);
-  if (auto* v = std::get_if<Ints>(&a.value())) return Sizes(*v);
-  if (auto* s = std::get_if<Shape>(&a.value())) return Sizes(*s);
-  return Sizes(a.tensor());
-}
-
-Arg to_arg(const Sizes& s) {
-  if (s.is_tensor()) return Arg(s.tensor());
-  Dims d = s.ints();
-  return s.single() ? Arg(d[0]) : Arg(Ints(d.begin(), d.end()));
-}
+Ins::Ins(std::initializer_list<In> list) : list_(list.begin(), list.end()) {}
+Ins::Ins(const std::vector<Tensor>& list) : list_(list.begin(), list.end()) {}
+Ins::Ins(const Tensors& list) : list_(list.begin(), list.end()) {}
+Ins::Ins(const Ins&) = default;
+Ins& Ins::operator=(const Ins&) = default;
+Ins::~Ins() = default;
 
 }  // namespace holdfast

@@ -115,9 +115,12 @@ class HOLDFAST_API MaybeIn : public KeptIn {
 /// A list of them.
 class HOLDFAST_API Ins {
  public:
-  Ins(std::initializer_list<In> list) : list_(list.begin(), list.end()) {}
-  Ins(const std::vector<Tensor>& list) : list_(list.begin(), list.end()) {}
-  Ins(const Tensors& list) : list_(list.begin(), list.end()) {}
+  Ins(std::initializer_list<In> list);
+  Ins(const std::vector<Tensor>& list);
+  Ins(const Tensors& list);
+  Ins(const Ins&);
+  Ins& operator=(const Ins&);
+  ~Ins();
   size_t size() const { return list_.size(); }
   const In& operator[](size_t i) const { return list_[i]; }
   /// All as tensors of one dtype: that of the first that has one.

@@ -71,6 +71,16 @@ std::optional<Dims> Infer::sizes(int i) const {
 }
 
 Dims Call::ints(int i) const { return read_ints(in(i)); }
+Grad::Grad(const OpDef& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+           const Attrs& attrs, std::span<const Tensor> upstream, uint32_t wanted)
+    : op(op),
+      inputs_(inputs),
+      outputs_(outputs),
+      attrs_(attrs),
+      upstream_(upstream),
+      wanted_(wanted) {}
+Grad::~Grad() = default;
+
 Dims Grad::ints(int i) const {
   if (context().interpreter) went_by_numbers(x(i));
   return read_ints(x(i));

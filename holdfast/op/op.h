@@ -44,15 +44,11 @@ class HOLDFAST_API Builder {
   /// the dtype group, T where none is given.
   Builder& args(const char* names);
   /// Fields of the options struct and their names, in the order other languages see them.
-  template <auto... Fields>
+  template <auto First, auto... Rest>
   Builder& options(const char* names) {
-    (option(ParamType<typename detail::Member<decltype(Fields)>::Type>::kind,
-            default_arg(typename detail::Member<decltype(Fields)>::Owner{}.*Fields),
-            [](void* o, const Arg& a) {
-              using M = detail::Member<decltype(Fields)>;
-              static_cast<typename M::Owner*>(o)->*Fields = ParamType<typename M::Type>::from(a);
-            }),
-     ...);
+    const detail::OwnerOf<First> defaults{};
+    option(&defaults, defaults.*First);
+    (option(&defaults, defaults.*Rest), ...);
     return name_options(names);
   }
   Builder& doc(const char* text);
@@ -115,7 +111,13 @@ class HOLDFAST_API Builder {
   operator const FunctionDef*();
 
  private:
-  void option(Kind, Arg default_value, OptionSetter);
+  template <class T>
+  void option(const void* options, const T& field) {
+    auto offset = reinterpret_cast<const char*>(&field) - static_cast<const char*>(options);
+    option(ParamType<T>::kind, ParamType<T>::arg(field), static_cast<size_t>(offset),
+           &ParamType<T>::put);
+  }
+  void option(Kind, const Arg& default_value, size_t offset, void (*put)(void*, const Arg&));
   Builder& name_options(const char* names);
   Builder& sample(const char* text);
   std::unique_ptr<OpDef> op_;

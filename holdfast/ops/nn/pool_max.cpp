@@ -70,7 +70,7 @@ class Finder {
       const T* x = image + cell * w_.channels;
       cells_[static_cast<size_t>(tap)] = cell;
       if (tap == 0) {
-        std::memcpy(best.data(), x, static_cast<size_t>(count) * sizeof(T));
+        std::copy_n(x, count, best.data());  // also of nothing, where an image has no channels
         std::fill_n(at_.begin(), count, 0);
       } else {
         loops_.most_at(x, tap, best.data(), at_.data(), count);

@@ -18,6 +18,8 @@ struct ParamType<nn::Padding> {
     if (auto* amounts = std::get_if<Ints>(&a.value())) return nn::Padding(*amounts);
     return nn::Padding(a.s());
   }
+  static Arg arg(const nn::Padding& v) { return Arg(v); }
+  static void put(void* field, const Arg& a) { *static_cast<nn::Padding*>(field) = from(a); }
 };
 
 namespace nn {
