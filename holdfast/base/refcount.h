@@ -23,16 +23,14 @@ class HOLDFAST_API RefCounted {
   void retain() const noexcept {
     int64_t before = count_.fetch_add(1, std::memory_order_relaxed);
     if (before < 0) [[unlikely]]
-      retained(before - kElsewhere);
+      tell_retained(before);
   }
   void release() const noexcept {
     // Whoever holds the last reference is alone with the object: no need to count down atomically.
-    if (unique()) return destroy();
-    int64_t before = count_.fetch_sub(1, std::memory_order_acq_rel);
-    if (before == 1)
+    if (unique())
       destroy();
-    else if (before < 0) [[unlikely]]
-      released(before - kElsewhere);
+    else
+      release_shared();
   }
   /// Counts the first reference to a fresh object, which nobody else can see yet.
   void retain_first() const noexcept { count_.store(1, std::memory_order_relaxed); }
@@ -63,6 +61,9 @@ class HOLDFAST_API RefCounted {
   virtual void released(int64_t /*before*/) const noexcept {}
 
  private:
+  // Out of line: they would stand in every place that lets go of something.
+  void release_shared() const noexcept;
+  void tell_retained(int64_t count) const noexcept;
   static constexpr int64_t kElsewhere = INT64_MIN;
   mutable std::atomic<int64_t> count_{0};
 };
