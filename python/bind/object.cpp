@@ -41,9 +41,17 @@ bool ended() {
 // -- the count
 
 void retain(void* o) noexcept {
-  if (WithGil gil; gil) Py_INCREF(static_cast<PyObject*>(o));
+  if (has_gil())
+    Py_INCREF(static_cast<PyObject*>(o));
+  else if (WithGil gil; gil)
+    Py_INCREF(static_cast<PyObject*>(o));
 }
 void release(void* o) noexcept {
+  // Most of the time others hold it too, and nothing but the count changes.
+  if (has_gil() && Py_REFCNT(static_cast<PyObject*>(o)) > 1) {
+    Py_DECREF(static_cast<PyObject*>(o));
+    return;
+  }
   if (WithGil gil; gil) {
     // It may be the end of the object, in the middle of an exception.
     PyObject *type, *value, *trace;

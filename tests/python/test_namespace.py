@@ -38,7 +38,7 @@ def test_raw_ops_are_the_registry():
     assert "Mul" in repr(tf.raw_ops.Mul) and tf.raw_ops.Mul.__doc__
 
 
-@pytest.mark.parametrize("name", ["lite", "distribute", "tpu", "feature_column"])
+@pytest.mark.parametrize("name", ["lite", "saved_model", "tpu", "feature_column"])
 def test_what_tensorflow_has_and_we_have_not_is_said(name):
     assert not hasattr(tf, name)
     with pytest.raises(NotImplementedError) as caught:
