@@ -196,8 +196,24 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 PyObject* repr(PyObject* o) { return PyObject_Repr(reinterpret_cast<PyPublic*>(o)->function); }
 
+// What its module and name lead to; null without an error where that is nothing.
+Object named(PyObject* function) {
+  Object at = owned(PyObject_GetAttrString(function, "__module__"));
+  at = at ? owned(PyImport_GetModule(at.get())) : Object();
+  static PyObject* dot = PyUnicode_InternFromString(".");
+  Object path = owned(PyObject_GetAttrString(function, "__qualname__"));
+  Object parts = path ? owned(PyUnicode_Split(path.get(), dot, -1)) : Object();
+  for (Py_ssize_t i = 0; at && parts && i < PyList_GET_SIZE(parts.get()); ++i)
+    at = owned(PyObject_GetAttr(at.get(), PyList_GET_ITEM(parts.get(), i)));
+  PyErr_Clear();
+  return at;
+}
+
+// One that its module has is found there again; else the function it calls is.
 PyObject* reduce(PyObject* o, PyObject*) {
-  return Py_BuildValue("O(O)", Py_TYPE(o), reinterpret_cast<PyPublic*>(o)->function);
+  PyObject* function = reinterpret_cast<PyPublic*>(o)->function;
+  if (named(function).get() == o) return PyObject_GetAttrString(function, "__qualname__");
+  return Py_BuildValue("O(O)", Py_TYPE(o), function);
 }
 
 PyObject* get_wrapped(PyObject* o, void*) {

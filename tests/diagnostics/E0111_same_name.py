@@ -4,9 +4,9 @@ import holdfast as tf
 
 
 def build(scale):
-    graph = tf.Graph()
-    with graph.as_default():
-        return {"graph": graph, "y": tf.constant(scale) * 2.0}
+    whole = tf.Graph()
+    with whole.as_default():
+        return {"graph": whole, "y": tf.constant(scale) * 2.0}
 
 
 nets = [build(1.0), build(2.0)]

@@ -105,7 +105,10 @@ def own_names(tree):
 
 
 def renamed(text, names):
-    return re.sub(r"(?<![\w<])[A-Za-z_]\w*", lambda m: f"{m[0]}_2" if m[0] in names else m[0], text)
+    # A word in quotes is a text of the program, and stays.
+    return re.sub(
+        r'(?<![\w<"])[A-Za-z_]\w*', lambda m: f"{m[0]}_2" if m[0] in names else m[0], text
+    )
 
 
 def with_other_names(source):

@@ -1,5 +1,6 @@
 """What docs/differences.md says: where TensorFlow refuses, these have an answer."""
 
+import collections.abc
 import weakref
 
 import pytest
@@ -184,3 +185,25 @@ def test_values_that_differ_are_the_exact_ones():
     below = tf.math.special.expint(tf.constant(-1.5)).numpy()
     assert below == pytest.approx(scipy_special.expi(-1.5), rel=1e-6)
     assert tf.nn.gelu(tf.constant(-6.0)).numpy() == pytest.approx(-5.9195e-9, rel=1e-3)
+
+
+def test_a_module_is_an_object_of_c_and_no_dict():
+    with pytest.raises(TypeError, match="lay-out conflict"):
+        type("Both", (tf.Module, dict), {})
+
+    class Named(tf.Module, collections.abc.Mapping):
+        def __init__(self):
+            super().__init__()
+            self.parts = {"w": tf.Variable(1.0)}
+
+        def __getitem__(self, name):
+            return self.parts[name]
+
+        def __iter__(self):
+            return iter(self.parts)
+
+        def __len__(self):
+            return len(self.parts)
+
+    named = Named()
+    assert named.variables == (named["w"],)

@@ -1,5 +1,6 @@
 """Exceptions are TensorFlow's classes and Python's at once, and carry their diagnostic as data."""
 
+import copy
 import dataclasses
 import json
 import os
@@ -74,6 +75,23 @@ def test_json_has_the_documented_keys():
     assert said["level"] == "error" and said["rendered"].startswith("error[E1101]")
     span = next(s for s in said["spans"] if s["is_primary"])
     assert span["role"] == "used" and len(span["col"]) == 2
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        tf.nn.relu,
+        tf.matmul,
+        tf.cond,
+        tf.map_fn,
+        tf.debugging.assert_equal,
+        tf.Variable.assign,
+        tf.GradientTape.gradient,
+    ],
+)
+def test_functions_and_methods_are_pickled_by_their_names(function):
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert copy.deepcopy(function) is function
 
 
 def test_errors_pickle():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,10 @@ def function(path: str) -> Callable[..., Any]:
             f"`{path}` is not supported", "no function of this name is registered in this build"
         )
     return found
+
+
+# Copies and pickles of what holds a function (`self.activation = tf.nn.relu`) hold the same one.
+copyreg.pickle(type(FUNCTIONS[0]), lambda f: (function, (f.record["python"][0],)))
 
 
 def raw_op(op: str, **arguments: Any) -> Any:
