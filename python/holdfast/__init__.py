@@ -109,7 +109,8 @@ from ._variables import variable as _variable
 from ._variables.creators import variable_creator_scope as _variable_creator_scope
 from ._variables.module import Module
 from ._variables.moving_average import ExponentialMovingAverage as _ExponentialMovingAverage
-from ._variables.variable import Variable, VariableAggregation, VariableSynchronization
+from ._variables.spec import VariableAggregation, VariableSynchronization
+from ._variables.variable import Variable
 
 __version__: str = _holdfast.VERSION
 newaxis = None

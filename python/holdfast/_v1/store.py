@@ -15,7 +15,8 @@ from .._tensors import registry
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import as_shape
 from .._tensors.tensor import convert_to_tensor
-from .._variables.variable import Variable, VariableAggregation, VariableSynchronization
+from .._variables.spec import VariableAggregation, VariableSynchronization
+from .._variables.variable import Variable
 from ..errors import fail
 from .initializers import GlorotUniform, Zeros
 from .partition import PartitionedVariable, PartitionInfo, SaveSliceInfo, partitions_of, slices

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -18,46 +16,9 @@ from .._tensors.tensor import IndexedSlices, Reference, convert_to_tensor, numpy
 from ..errors import OutOfRangeError, fail, unsupported
 from . import creation, creators
 from .graph_changes import changed
+from .spec import VariableAggregation, VariableSpec, VariableSynchronization
 
-__all__ = ["Variable", "VariableAggregation", "VariableSpec", "VariableSynchronization"]
-
-
-class VariableSynchronization(enum.Enum):
-    """When copies of a distributed Variable are made equal."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(enum.Enum):
-    """How copies of a distributed Variable are put together."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-    ONLY_FIRST_TOWER = 3  # noqa: PIE796 (its name in TensorFlow 1)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-
-@dataclasses.dataclass(frozen=True)
-class VariableSpec:
-    """What is known of a Variable."""
-
-    shape: TensorShape
-    dtype: DType
-    trainable: bool = True
-    alias_id: int | None = None
-
-    def __repr__(self) -> str:
-        return (
-            f"VariableSpec(shape={self.shape}, dtype={self.dtype!r}, trainable={self.trainable}, "
-            f"alias_id={self.alias_id})"
-        )
+__all__ = ["Variable"]
 
 
 def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
