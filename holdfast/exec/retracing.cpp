@@ -1,5 +1,6 @@
 #include "holdfast/exec/retracing.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "holdfast/base/text.h"
@@ -57,13 +58,8 @@ std::string TraceHistory::report() const {
 }
 
 bool serves(const std::vector<Type>& traced, std::span<const Tensor> arguments) {
-  if (traced.size() != arguments.size()) return false;
-  for (size_t i = 0; i < traced.size(); ++i) {
-    if (traced[i].dtype != arguments[i].dtype()) return false;
-    const Shape &wanted = traced[i].shape, &given = arguments[i].shape();
-    if (!(wanted == given) && (wanted.is_full() || !wanted.compatible(given))) return false;
-  }
-  return true;
+  return std::equal(traced.begin(), traced.end(), arguments.begin(), arguments.end(),
+                    [](const Type& t, const Tensor& given) { return serves(t, *given.rep()); });
 }
 
 }  // namespace holdfast

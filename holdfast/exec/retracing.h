@@ -56,8 +56,14 @@ class HOLDFAST_API TraceHistory {
   double milliseconds_ = 0;
 };
 
-/// Whether code that was traced for tensors of types `traced` serves these: sizes that are open
+/// Whether code that was traced for a tensor of type `traced` serves this one: sizes that are open
 /// there take any.
+inline bool serves(const Type& traced, const TensorRep& given) {
+  if (traced.dtype != given.dtype) return false;
+  return traced.shape == given.shape ||
+         (!traced.shape.is_full() && traced.shape.compatible(given.shape));
+}
+/// The same for all arguments of a call.
 HOLDFAST_API bool serves(const std::vector<Type>& traced, std::span<const Tensor> arguments);
 
 }  // namespace holdfast

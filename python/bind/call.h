@@ -11,6 +11,10 @@ const FunctionDef* find_function(std::string_view path);
 Tensors call_with_defaults(const FunctionDef& def, std::span<Arg> first);
 /// A TensorShape.
 Object shape_object(const Shape& s);
+/// Its sizes as a tuple, None where they are not known; None for an unknown rank.
+Object sizes_object(const Shape& s);
+/// The shape that sizes say: None among them is one that is not known, None alone an unknown rank.
+Shape shape_of(PyObject* sizes);
 /// `t[key]`, with any key Python allows for a tensor.
 Tensor index_with(const Tensor& t, PyObject* key);
 /// `v[key].assign(value)`.

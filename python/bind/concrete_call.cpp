@@ -1,7 +1,5 @@
 // The call of a concrete function: tensors for the arguments that the trace left open, by position
 // or by name. Whatever else is given goes to the Python method `_slow_call`.
-#include <structmember.h>
-
 #include "python/bind/entry.h"
 #include "python/bind/traced.h"
 
@@ -15,12 +13,9 @@ struct Face {
   std::vector<size_t> open;  // arguments with tensors
 };
 
-struct PyFace {
-  PyObject_HEAD vectorcallfunc vectorcall;
-  Face* face;
-};
+using PyFace = Called<Face>;
 
-Face& face_of(PyObject* o) { return *reinterpret_cast<PyFace*>(o)->face; }
+Face& face_of(PyObject* o) { return PyFace::of(o); }
 
 size_t named(const Face& f, PyObject* name) {
   for (size_t i = 0; i < f.names.size(); ++i)
@@ -92,51 +87,20 @@ PyObject* set_fast(PyObject* self, PyObject* args) {
   });
 }
 
-PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* self = type->tp_alloc(type, 0);
-  if (!self) return nullptr;
-  auto* made = reinterpret_cast<PyFace*>(self);
-  made->vectorcall = call;
-  made->face = new Face;
-  return self;
-}
-
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  const Face* face = reinterpret_cast<PyFace*>(self)->face;
+  const Face* face = PyFace::left(self);
   if (!face || !face->entry || !face->entry->unique()) return 0;  // a call that runs holds it too
   return face->entry->visit([&](PyObject* o) { return o ? visit(o, arg) : 0; });
 }
 
-int clear(PyObject* self) {
-  Face* face = reinterpret_cast<PyFace*>(self)->face;
-  if (face) Face old = std::exchange(*face, {});
-  return 0;
-}
-
-void dealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  clear(self);
-  delete std::exchange(reinterpret_cast<PyFace*>(self)->face, nullptr);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
 PyMethodDef methods[] = {{"_set_fast", set_fast, METH_VARARGS, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFace, vectorcall), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
 #define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
-PyType_Slot slots[] = {SLOT(Py_tp_call, PyVectorcall_Call),
-                       SLOT(Py_tp_methods, methods),
-                       SLOT(Py_tp_members, members),
-                       SLOT(Py_tp_traverse, traverse),
-                       SLOT(Py_tp_clear, clear),
-                       SLOT(Py_tp_dealloc, dealloc),
-                       SLOT(Py_tp_new, make),
-                       {0, nullptr}};
+PyType_Slot slots[] = {SLOT(Py_tp_call, PyVectorcall_Call), SLOT(Py_tp_methods, methods),
+                       {Py_tp_members, PyFace::members()},  SLOT(Py_tp_traverse, traverse),
+                       SLOT(Py_tp_clear, PyFace::clear),    SLOT(Py_tp_dealloc, PyFace::dealloc),
+                       SLOT(Py_tp_new, PyFace::make<call>), {0, nullptr}};
 PyType_Spec spec = {
     "holdfast._holdfast.ConcreteBase", sizeof(PyFace), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,

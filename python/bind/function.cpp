@@ -343,17 +343,24 @@ Tensors call_with_defaults(const FunctionDef& def, std::span<Arg> first) {
   return def.call({args.data(), args.size()});
 }
 
+Shape shape_of(PyObject* sizes) {
+  if (sizes == Py_None) return Shape::unknown();
+  auto dims = ints_of(sizes);
+  if (!dims) type_error("a shape is " + repr_of(sizes));
+  return Shape(*dims);
+}
+
+Object sizes_object(const Shape& s) {
+  if (!s.has_rank()) return Object::share(Py_None);
+  Object sizes = Object::steal(PyTuple_New(s.rank()));
+  for (int i = 0; i < s.rank(); ++i)
+    PyTuple_SET_ITEM(sizes.get(), i, s[i] < 0 ? Py_NewRef(Py_None) : PyLong_FromLongLong(s[i]));
+  return sizes;
+}
+
 Object shape_object(const Shape& s) {
   if (!hooks().shape_factory) type_error("shapes are not set up");
-  if (!s.has_rank())
-    return Object::steal(
-        PyObject_CallFunctionObjArgs(hooks().shape_factory.get(), Py_None, nullptr));
-  Object dims = Object::steal(PyTuple_New(s.rank()));
-  for (int i = 0; i < s.rank(); ++i)
-    PyTuple_SET_ITEM(dims.get(), i,
-                     s[i] < 0 ? (Py_INCREF(Py_None), Py_None) : PyLong_FromLongLong(s[i]));
-  return Object::steal(
-      PyObject_CallFunctionObjArgs(hooks().shape_factory.get(), dims.get(), nullptr));
+  return Object::steal(PyObject_CallOneArg(hooks().shape_factory.get(), sizes_object(s).get()));
 }
 
 void init_function(PyObject* module) {

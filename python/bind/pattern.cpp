@@ -2,7 +2,9 @@
 
 #include <string_view>
 
+#include "holdfast/exec/retracing.h"
 #include "python/bind/arrays.h"
+#include "python/bind/call.h"
 #include "python/bind/plain.h"
 
 namespace holdfast::py {
@@ -61,8 +63,7 @@ void Pattern::parse(PyObject* tokens, Py_ssize_t& at) {
   std::string_view k = kind;
   Token t;
   if (k == "tensor") {
-    auto ints = more == Py_None ? std::nullopt : ints_of(more);
-    t.type = {dtype_of_object(what), ints ? Shape(*ints) : Shape::unknown()};
+    t.type = {dtype_of_object(what), shape_of(more)};
     tokens_.push_back(std::move(t));
     return;
   }
@@ -88,11 +89,7 @@ void Pattern::parse(PyObject* tokens, Py_ssize_t& at) {
 }
 
 bool Pattern::fits_tensor(const Token& t, PyObject* o, Inputs& in) const {
-  auto suits = [&](const TensorRep& rep) {
-    if (rep.symbolic || rep.dtype != t.type.dtype) return false;
-    return rep.shape == t.type.shape ||
-           (!t.type.shape.is_full() && t.type.shape.compatible(rep.shape));
-  };
+  auto suits = [&](const TensorRep& rep) { return !rep.symbolic && serves(t.type, rep); };
   if (is_tensor(o)) {
     if (!suits(*reinterpret_cast<PyTensor*>(o)->rep)) return false;
     in.push_back(tensor_of(o));

@@ -1,6 +1,7 @@
 // Why a function was traced again: the library's record of it, kept by Python's functions too.
 #include "holdfast/exec/retracing.h"
 
+#include "python/bind/call.h"
 #include "python/bind/nb.h"
 
 namespace nb = nanobind;
@@ -24,30 +25,17 @@ Retrace::Kind kind_of(std::string_view word) {
 // Types are pairs of a DType and its sizes: None for one that is open, or for an unknown rank.
 std::vector<Type> types_of(const nb::list& list) {
   std::vector<Type> out;
-  for (nb::handle each : list) {
-    nb::handle sizes = each[1];
-    Type t{dtype_of_object(nb::object(each[0]).ptr()), Shape::unknown()};
-    if (!sizes.is_none()) {
-      Dims dims;
-      for (nb::handle n : sizes) dims.push_back(n.is_none() ? kUnknown : nb::cast<int64_t>(n));
-      t.shape = Shape(dims);
-    }
-    out.push_back(std::move(t));
-  }
+  for (nb::handle each : list)
+    out.push_back(
+        {dtype_of_object(nb::object(each[0]).ptr()), shape_of(nb::object(each[1]).ptr())});
   return out;
 }
 
 nb::list to_python(const std::vector<Type>& types) {
   nb::list out;
-  for (const Type& t : types) {
-    nb::object sizes = nb::none();
-    if (t.shape.has_rank()) {
-      nb::list dims;
-      for (int64_t n : t.shape) dims.append(n == kUnknown ? nb::none() : nb::object(nb::int_(n)));
-      sizes = nb::tuple(dims);
-    }
-    out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)), sizes));
-  }
+  for (const Type& t : types)
+    out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)),
+                              nb::steal(sizes_object(t.shape).release())));
   return out;
 }
 

@@ -41,13 +41,6 @@ nb::object wrap_graph(OpenGraph* g) {
   return nb::steal(fresh.release());
 }
 
-Shape shape_of(nb::handle o) {
-  if (o.is_none()) return Shape::unknown();
-  auto dims = ints_of(o.ptr());
-  if (!dims) type_error("a shape is " + repr_of(o.ptr()));
-  return Shape(*dims);
-}
-
 struct ToPython {
   nb::object operator()(std::monostate) const { return nb::none(); }
   nb::object operator()(bool v) const { return nb::bool_(v); }
@@ -248,7 +241,8 @@ void bind_open_graph(nb::module_& m) {
           [](GraphBox& g, nb::handle dtype, nb::handle shape, const std::string& name) {
             return run([&] {
               mark();
-              return g.graph->placeholder(dtype_of_object(dtype.ptr()), shape_of(shape), name);
+              return g.graph->placeholder(dtype_of_object(dtype.ptr()), shape_of(shape.ptr()),
+                                          name);
             });
           },
           "dtype"_a, "shape"_a.none(), "name"_a)
@@ -257,7 +251,7 @@ void bind_open_graph(nb::module_& m) {
           [](GraphBox& g, const Tensor& input, nb::handle shape, const std::string& name) {
             return run([&] {
               mark();
-              return g.graph->placeholder_with_default(input, shape_of(shape), name);
+              return g.graph->placeholder_with_default(input, shape_of(shape.ptr()), name);
             });
           },
           "input"_a, "shape"_a.none(), "name"_a)

@@ -2,8 +2,6 @@
 // and runs it. Whatever it does not understand goes to the Python method `_slow_call`.
 #include "python/bind/traced.h"
 
-#include <structmember.h>
-
 #include <algorithm>
 
 #include "python/bind/entry.h"
@@ -21,12 +19,9 @@ struct Traces {
   uint64_t clock = 0;  // calls so far, those that Python found a trace for included
 };
 
-struct PyTraced {
-  PyObject_HEAD vectorcallfunc vectorcall;
-  Traces* traces;
-};
+using PyTraced = Called<Traces>;
 
-Traces& traces_of(PyObject* o) { return *reinterpret_cast<PyTraced*>(o)->traces; }
+Traces& traces_of(PyObject* o) { return PyTraced::of(o); }
 
 bool g_eagerly = false;
 
@@ -123,18 +118,9 @@ PyObject* get_bound(PyObject* self, PyObject* instance, PyObject* owner) {
   return PyObject_CallMethod(self, "_bound_to", "OO", instance, owner ? owner : Py_None);
 }
 
-PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* self = type->tp_alloc(type, 0);
-  if (!self) return nullptr;
-  auto* traced = reinterpret_cast<PyTraced*>(self);
-  traced->vectorcall = call;
-  traced->traces = new Traces;
-  return self;
-}
-
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  const Traces* traces = reinterpret_cast<PyTraced*>(self)->traces;
+  const Traces* traces = PyTraced::left(self);
   if (!traces) return 0;
   auto each = [&](PyObject* o) { return o ? visit(o, arg) : 0; };
   for (auto& e : traces->entries)
@@ -143,40 +129,21 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   return traces->signature ? traces->signature->visit(each) : 0;
 }
 
-int clear(PyObject* self) {
-  Traces* traces = reinterpret_cast<PyTraced*>(self)->traces;
-  if (!traces) return 0;
-  auto old = std::exchange(*traces, {});
-  return 0;
-}
-
-void dealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  clear(self);
-  delete std::exchange(reinterpret_cast<PyTraced*>(self)->traces, nullptr);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
 PyMethodDef methods[] = {{"_set_parameters", set_parameters, METH_VARARGS, nullptr},
                          {"_add_fast", add_fast, METH_O, nullptr},
                          {"_uses", uses, METH_NOARGS, nullptr},
                          {"_tick", tick, METH_NOARGS, nullptr},
                          {"_clear_fast", clear_fast, METH_NOARGS, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyTraced, vectorcall), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
 #define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
 PyType_Slot slots[] = {SLOT(Py_tp_call, PyVectorcall_Call),
                        SLOT(Py_tp_methods, methods),
-                       SLOT(Py_tp_members, members),
+                       {Py_tp_members, PyTraced::members()},
                        SLOT(Py_tp_descr_get, get_bound),
                        SLOT(Py_tp_traverse, traverse),
-                       SLOT(Py_tp_clear, clear),
-                       SLOT(Py_tp_dealloc, dealloc),
-                       SLOT(Py_tp_new, make),
+                       SLOT(Py_tp_clear, PyTraced::clear),
+                       SLOT(Py_tp_dealloc, PyTraced::dealloc),
+                       SLOT(Py_tp_new, PyTraced::make<call>),
                        {0, nullptr}};
 PyType_Spec spec = {
     "holdfast._holdfast.TracedBase", sizeof(PyTraced), 0,

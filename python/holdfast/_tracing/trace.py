@@ -20,13 +20,13 @@ from .._tensors.tensor import IndexedSlices
 from .._variables import creation
 from ..errors import fail
 from . import escapes, keep
-from . import recorder as _places
 from .converter import converter
 from .journal import journal, put
 from .keep import Kept
 from .locations import MISSING, AttributeLocation, Location, called_with
 from .made_objects import one_call
 from .random_draws import watch_random
+from .recorder import Recorder
 from .restart import Restart
 from .signature import Call, Identity, is_plain, is_type
 from .slots import Slot, filled, with_slots
@@ -262,7 +262,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     silent = escapes.Containers(code) if code is function.python_function else None
     try:
         with (
-            _places.Recorder() as recorder,
+            Recorder() as recorder,
             creations,
             function_collections(get_default_graph()),
             keep.keeping() as keeping,
@@ -322,7 +322,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
     return trace, made
 
 
-def _run(code: Any, writer: Any, call: Call, recorder: _places.Recorder) -> Any:
+def _run(code: Any, writer: Any, call: Call, recorder: Recorder) -> Any:
     """What the Python code gives for symbols in place of the call's tensors."""
     args, kwargs = _symbolic(writer, call, recorder)
     try:
@@ -338,7 +338,7 @@ def _run(code: Any, writer: Any, call: Call, recorder: _places.Recorder) -> Any:
 class _Arguments:
     """Puts symbols where a call has tensors."""
 
-    def __init__(self, writer: Any, call: Call, recorder: _places.Recorder) -> None:
+    def __init__(self, writer: Any, call: Call, recorder: Recorder) -> None:
         self._writer, self._recorder = writer, recorder
         self._types = iter(zip(call.types, call.labels, strict=True))
 
@@ -384,7 +384,7 @@ class _Arguments:
 
 
 def _symbolic(
-    writer: Any, call: Call, recorder: _places.Recorder
+    writer: Any, call: Call, recorder: Recorder
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments with symbols for tensors."""
     arguments, names = _Arguments(writer, call, recorder), iter(call.names)

@@ -136,7 +136,9 @@ class GraphVariable(Variable):
 
     # Changing it: ops of the graph.
 
-    def _after(self, change: Any, value: Any, name: str | None, read_value: bool, kind: str) -> Any:
+    def _changed(
+        self, change: Any, value: Any, name: str | None, read_value: bool, kind: str
+    ) -> Any:
         """Adds an op that changes it; the value after that, or the op."""
         if _in_a_part():
             change(self._fitting(value))
@@ -144,44 +146,11 @@ class GraphVariable(Variable):
         with self.graph.as_default():
             return changed(self.graph, self, change, value, name, read_value, kind)
 
-    def assign(
-        self,
-        value: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        """The value after it was given another; `read_value=False`: the operation that does it."""
-        return self._after(self._assign, value, name, read_value, "Assign")
-
-    def assign_add(
-        self,
-        delta: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        """The same for adding `delta`."""
-        return self._after(self._assign_add, delta, name, read_value, "AssignAdd")
-
-    def assign_sub(
-        self,
-        delta: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        """The same for subtracting `delta`."""
-        return self._after(self._assign_sub, delta, name, read_value, "AssignSub")
-
-    def _fitting(self, value: Any) -> Any:
-        return _holdfast.convert(value, self.dtype)
-
     def _assign_part(self, key: Any, value: Any, name: str | None = None) -> Any:
         def change(part: Any) -> None:
             self._assign_index(key, part)
 
-        return self._after(change, value, name, True, "strided_slice")
+        return self._changed(change, value, name, True, "strided_slice")
 
     def _scatter_rows(self, how: str, indices: Any, updates: Any) -> Any:
         op = f"Scatter{how.capitalize()}"
@@ -189,7 +158,7 @@ class GraphVariable(Variable):
         def change(rows: Any) -> None:
             registry.raw_op(f"Resource{op}", resource=self, indices=indices, updates=rows)
 
-        return self._after(change, updates, None, True, op)
+        return self._changed(change, updates, None, True, op)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
         op = f"ScatterNd{how.capitalize()}"
@@ -198,13 +167,13 @@ class GraphVariable(Variable):
             where = convert_to_tensor(indices)
             registry.raw_op(f"Resource{op}", ref=self, indices=where, updates=parts)
 
-        return self._after(change, updates, None, True, op)
+        return self._changed(change, updates, None, True, op)
 
     def _scatter_batches(self, indices: Any, updates: Any) -> Any:
         def change(rows: Any) -> None:
             self._batch_scatter_update(indices, rows)
 
-        return self._after(change, updates, None, True, "BatchScatterUpdate")
+        return self._changed(change, updates, None, True, "BatchScatterUpdate")
 
     def count_up_to(self, limit: int) -> NoReturn:
         """Not supported."""
