@@ -20,9 +20,10 @@ Tensor index_with(const Tensor& t, PyObject* key);
 /// `v[key].assign(value)`.
 void assign_with(const Variable& v, PyObject* key, const Tensor& value);
 
-/// Runs `take`, which waits for the GIL. Python ends a thread that waits for it after the
-/// interpreter has ended, by unwinding it, which our callers' frames don't allow: such a thread
-/// waits for the end of the process instead.
+/// Once the interpreter has ended, Python ends every other thread that wants the GIL, by unwinding
+/// it. Frames of C++ don't stand that: such a thread waits here for the end of the process.
+[[noreturn]] void stay_to_the_end() noexcept;
+/// Runs `take`, which waits for the GIL, perhaps to the end.
 void wait_for_gil(void (*take)(void*), void* argument) noexcept;
 
 /// A forked child has copies of all locks, and none of the threads that would open them. So `fork`

@@ -4,6 +4,7 @@
 #include "holdfast/graph/bodies.h"
 #include "python/bind/call.h"
 #include "python/bind/nb.h"
+#include "python/bind/object.h"
 
 namespace nb = nanobind;
 
@@ -48,12 +49,10 @@ std::shared_ptr<void> kept(Object o) {
 }  // namespace
 
 Held::~Held() {
-  if (!Py_IsInitialized()) {
+  if (WithGil gil; gil)
+    object_ = Object();
+  else
     object_.release();
-    return;
-  }
-  nb::gil_scoped_acquire gil;
-  object_ = Object();
 }
 
 Object Held::get() const {
@@ -81,7 +80,7 @@ void Held::take_back() {
 }
 
 std::vector<Tensor> PyBackward::operator()(const std::vector<Tensor>& upstream) const {
-  nb::gil_scoped_acquire gil;
+  WithGil gil;
   Object call = code->get();
   if (!call)
     fail(Code::E1105,
@@ -114,7 +113,7 @@ void take_back_code(const Graph& g) {
 std::function<std::shared_ptr<void>()> lease_on(PyObject* keeper) {
   auto weak = make_ref<Held>(Object::steal(PyWeakref_NewRef(keeper, nullptr)));
   return [weak]() -> std::shared_ptr<void> {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     PyObject* now = PyWeakref_GetObject(weak->get().get());
     return now == Py_None ? nullptr : kept(Object::share(now));
   };

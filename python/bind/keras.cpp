@@ -353,7 +353,7 @@ Ref<Shared> make_layer() {
 // step is traced once, through the layer's Python `call` if it has one.
 std::vector<float> train_steps(Layer& layer, const Tensor& x, const Tensor& y, int64_t steps,
                                float rate) {
-  nb::gil_scoped_release without;
+  WithoutGil without;
   keras::AnyLayer model{Ref<Layer>(&layer)};
   model(x);
   auto step = function([&](Tensor inputs, Tensor targets) {

@@ -30,14 +30,6 @@ Object& parts_of() {
   return *f;
 }
 
-bool ended() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return !Py_IsInitialized() || (Py_IsFinalizing() && !has_gil());
-#else
-  return !Py_IsInitialized() || (_Py_IsFinalizing() && !has_gil());
-#endif
-}
-
 // -- the count
 
 void retain(void* o) noexcept {
@@ -163,7 +155,12 @@ WithGil::WithGil() : there_(!ended()) {
   taken_ = true;
 }
 WithGil::~WithGil() {
+  if (taken_ && ended()) stay_to_the_end();  // it was taken away in between
   if (taken_) PyGILState_Release(state_);
+}
+
+WithoutGil::~WithoutGil() {
+  wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); }, state_);
 }
 
 PyObject* call_python(PyObject* f, PyObject* const* args, size_t n) noexcept {

@@ -78,6 +78,8 @@ inline bool has_gil() {
   PyThreadState* now = _PyThreadState_UncheckedGet();
   return now && now == PyGILState_GetThisThreadState();
 }
+/// Whether the interpreter is there no more, or ends without waiting for this thread.
+bool ended();
 /// Takes the GIL for a while. False once the interpreter has ended: then nothing may be touched.
 class WithGil {
  public:
@@ -89,6 +91,17 @@ class WithGil {
  private:
   bool there_, taken_ = false;
   PyGILState_STATE state_{};
+};
+
+/// Gives the GIL away for a while.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
 };
 
 /// Calls Python from code that Python called. Python ends a thread that waits for the GIL after the

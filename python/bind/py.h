@@ -26,12 +26,19 @@ class Object {
     std::swap(p_, o.p_);
     return *this;
   }
-  ~Object() { Py_XDECREF(p_); }
+  ~Object() {
+    if (!p_) return;
+    if (Py_REFCNT(p_) != 1)
+      Py_DECREF(p_);
+    else
+      end(p_);
+  }
   PyObject* get() const { return p_; }
   PyObject* release() { return std::exchange(p_, nullptr); }
   explicit operator bool() const { return p_ != nullptr; }
 
  private:
+  static void end(PyObject* last);
   PyObject* p_ = nullptr;
 };
 

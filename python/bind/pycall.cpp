@@ -7,6 +7,7 @@
 #include "holdfast/ops/print.h"
 #include "python/bind/held.h"
 #include "python/bind/nb.h"
+#include "python/bind/object.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -100,7 +101,7 @@ void infer_forward(Infer& s) {
 
 Status run_forward(Call& c) {
   const PyCode& code = code_of(c.attr(0));
-  nb::gil_scoped_acquire gil;
+  WithGil gil;
   Object in = list_of(inputs_of(c));
   // Tapes around a call may ask for more orders than ever before.
   size_t asked = static_cast<size_t>(code.orders.load());
@@ -141,7 +142,7 @@ Status run_backward(Call& c) {
   if (!recorded)
     return {Code::E1105, cat("`", code.name, "` kept no record for its gradient"),
             "the gradient needs the run of the function before it"};
-  nb::gil_scoped_acquire gil;
+  WithGil gil;
   Object dy = list_of(std::span<const Tensor>(inputs_of(c, 1)).first(static_cast<size_t>(arrived)));
   Object both = called(code, code.backward, recorded->get().get(), dy.get());
   Object dx = Object::steal(PySequence_GetItem(both.get(), 0)),
@@ -195,8 +196,8 @@ Object& print_hook() {
 }
 
 void print_sink(bool to_stdout, const std::string& text) {
-  if (!Py_IsInitialized()) return;
-  nb::gil_scoped_acquire gil;
+  WithGil gil;
+  if (!gil) return;
   Object bytes =
       Object::steal(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
   Object::steal(PyObject_CallFunctionObjArgs(print_hook().get(), to_stdout ? Py_True : Py_False,

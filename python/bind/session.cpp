@@ -13,6 +13,7 @@
 #include "python/bind/graph.h"
 #include "python/bind/held.h"
 #include "python/bind/nb.h"
+#include "python/bind/object.h"
 #include "python/bind/open_graph.h"
 #include "python/bind/traced.h"
 
@@ -463,7 +464,7 @@ nb::list run_session(Session& s, const std::vector<nb::object>& fetches,
   auto ready = s.prepare(fetches_of(fetches), feeds);
   Tensors out;
   {
-    nb::gil_scoped_release unlocked;
+    WithoutGil unlocked;
     out = s.finish(*ready);
   }
   return list_of(out);
