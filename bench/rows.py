@@ -45,6 +45,18 @@ def many(f, n):
     return run, n
 
 
+def session_beside(tf, others):
+    """A run of one addition in a graph that has `others` ops besides."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [])
+        y, z = x + 1.0, x
+        for _ in range(others):
+            z = z + 1.0
+    session = v1.Session(graph=graph)
+    return lambda: session.run(y, {x: 1.0})
+
+
 def of_tensorflow(tf):
     x, y = tf.constant(data((4,), 1)), tf.constant(data((4,), 2))
     yield "add [4]", *many(lambda: x + y, 2000)
@@ -59,6 +71,8 @@ def of_tensorflow(tf):
             t.gradient(z, x)
 
     yield "forward + gradient per op", tape, 500
+    for others in (0, 6000):
+        yield f"session, {others} other ops", *many(session_beside(tf, others), 100)
     for name, (a, b) in PRODUCTS.items():
         p, q = tf.constant(data(a, 1)), tf.constant(data(b, 2))
         yield name, (lambda p=p, q=q: tf.matmul(p, q)), 1
