@@ -254,7 +254,7 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
   std::unordered_set<uint64_t> seen;
   auto want = [&](const std::vector<OpenGraph::Held>& reads) {
     for (const OpenGraph::Held& held : reads)
-      if (seen.insert(held.variable.handle().id()).second && empty(held))
+      if (held.initial.node && seen.insert(held.variable.handle().id()).second && empty(held))
         waiting.push_back({held, plan({held.initial}, {}, fed,
                                       {"the initial value of " + held.variable.name()})});
   };

@@ -116,6 +116,20 @@ Variable OpenGraph::variable(const In& initial, VariableOptions o) {
   return held.variable;
 }
 
+Variable OpenGraph::bare_variable(DType dtype, const Shape& shape, const std::string& base) {
+  InterpreterScope here_too(tracer_.get());
+  std::string name = graph()->unique_name(context().name_scope + base);
+  auto state = make_ref<VariableState>(name, dtype, shape, false);
+  state->born = here();
+  state->graph = scope();
+  Held held{Variable(std::move(state)), {}, nullptr, nullptr};
+  held.handle = tracer_->resolve(held.variable.handle()).node;
+  graph()->rename(*held.handle, name);
+  index_.emplace(held.variable.handle().id(), variables_.size());
+  variables_.push_back(held);
+  return held.variable;
+}
+
 const OpenGraph::Held* OpenGraph::find_variable(const Tensor& handle) const {
   auto it = index_.find(handle.id());
   return it == index_.end() ? nullptr : &variables_[it->second];
@@ -139,7 +153,8 @@ Ref<Node> OpenGraph::group(std::vector<Ref<Node>> nodes, const std::string& name
 
 Ref<Node> OpenGraph::initializer(const std::string& name) {
   std::vector<Ref<Node>> all;
-  for (const Held& h : variables_) all.push_back(h.assign);
+  for (const Held& h : variables_)
+    if (h.assign) all.push_back(h.assign);
   return group(std::move(all), name);
 }
 

@@ -31,12 +31,15 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   Tensor constant(const In& value, const std::string& name = "Const");
   /// A variable of which each session has its own value, `initial` to begin with.
   Variable variable(const In& initial, VariableOptions options = {});
+  /// One that has no value in a session before an op there assigns one.
+  Variable bare_variable(DType dtype, const Shape& shape, const std::string& name);
   /// An op that does nothing, after `nodes` have run.
   Ref<Node> group(std::vector<Ref<Node>> nodes, const std::string& name = "group_deps");
   /// One that gives all variables their initial values.
   Ref<Node> initializer(const std::string& name = "init");
 
-  /// A variable of the graph, the value it begins with, and the op that gives it that value.
+  /// A variable of the graph, the value it begins with, and the op that gives it that value; the
+  /// last two are empty where it begins without one.
   struct Held {
     Variable variable;
     Edge initial;

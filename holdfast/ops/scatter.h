@@ -7,19 +7,27 @@
 
 namespace holdfast {
 
+struct ScatterNdOptions {
+  std::string bad_indices_policy = {};  // "IGNORE": updates for positions that are not there go
+};
 /// Zeros of `shape` with updates added at the positions in `indices`.
-HOLDFAST_API Tensor scatter_nd(const In& indices, const In& updates, const Sizes& shape);
+HOLDFAST_API Tensor scatter_nd(const In& indices, const In& updates, const Sizes& shape,
+                               const ScatterNdOptions& = {});
 /// A copy of `tensor` with updates at the positions; of two for one position the last wins.
-HOLDFAST_API Tensor tensor_scatter_nd_update(const In& tensor, const In& indices,
-                                             const In& updates);
+HOLDFAST_API Tensor tensor_scatter_nd_update(const In& tensor, const In& indices, const In& updates,
+                                             const ScatterNdOptions& = {});
 /// A copy of `tensor` with updates added at the positions.
-HOLDFAST_API Tensor tensor_scatter_nd_add(const In& tensor, const In& indices, const In& updates);
+HOLDFAST_API Tensor tensor_scatter_nd_add(const In& tensor, const In& indices, const In& updates,
+                                          const ScatterNdOptions& = {});
 /// A copy of `tensor` with updates subtracted at the positions.
-HOLDFAST_API Tensor tensor_scatter_nd_sub(const In& tensor, const In& indices, const In& updates);
+HOLDFAST_API Tensor tensor_scatter_nd_sub(const In& tensor, const In& indices, const In& updates,
+                                          const ScatterNdOptions& = {});
 /// A copy of `tensor` with the smaller of value and update at the positions.
-HOLDFAST_API Tensor tensor_scatter_nd_min(const In& tensor, const In& indices, const In& updates);
+HOLDFAST_API Tensor tensor_scatter_nd_min(const In& tensor, const In& indices, const In& updates,
+                                          const ScatterNdOptions& = {});
 /// A copy of `tensor` with the larger of value and update at the positions.
-HOLDFAST_API Tensor tensor_scatter_nd_max(const In& tensor, const In& indices, const In& updates);
+HOLDFAST_API Tensor tensor_scatter_nd_max(const In& tensor, const In& indices, const In& updates,
+                                          const ScatterNdOptions& = {});
 
 /// Rows of a variable, changed in place: v[indices[i]] becomes, gains, loses ... values[i].
 HOLDFAST_API const Variable& scatter_update(const Variable& v, const IndexedSlices& slices);

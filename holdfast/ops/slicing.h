@@ -50,6 +50,7 @@ struct GatherOptions {
 HOLDFAST_API Tensor gather(const In& params, const In& indices, const GatherOptions& = {});
 struct GatherNdOptions {
   int64_t batch_dims = 0;
+  std::string bad_indices_policy = {};  // "IGNORE": zeros for positions that `params` has not
 };
 /// Slices of `params` at positions: the last axis of `indices` holds coordinates.
 HOLDFAST_API Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& = {});

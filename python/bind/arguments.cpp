@@ -155,18 +155,25 @@ std::vector<T> list_of_object(const FunctionDef& def, const Param& p, PyObject* 
   return out;
 }
 
-// An array for a parameter whose op takes one dtype only: floats of another width, or no elements
-// at all, become that one. Empty where the usual rules hold.
+// An array for a parameter whose op takes one dtype only: floats of another width become that one.
+// Where there are no elements, their dtype says nothing: an op that takes integers and no floats
+// gets integers. Empty where the usual rules hold.
 Tensor array_as_needed(const FunctionDef& def, const Param& p, PyObject* o) {
   bool none = (PyList_Check(o) || PyTuple_Check(o)) && PySequence_Fast_GET_SIZE(o) == 0;
   if (!def.op || (!none && !is_array(o))) return {};
-  DType one = DType::kInvalid;
-  for (auto& input : def.op->inputs)
-    if (input.group == p.group) one = only_dtype(input.dtypes);
-  if (one == DType::kInvalid) return {};
-  if (none) return empty(one, Shape{0}, cpu());
+  DType one = DType::kInvalid, nothing = DType::kInvalid;
+  for (auto& input : def.op->inputs) {
+    if (input.group != p.group && input.name != p.name) continue;
+    one = only_dtype(input.dtypes);
+    bool ints = input.dtypes.has(int32) && !input.dtypes.has(float32);
+    nothing = ints ? int32 : one;
+  }
+  if (nothing == DType::kInvalid) return {};
+  if (none) return empty(nothing, Shape{0}, cpu());
   Tensor t = from_array(o);
   if (t.dtype() == one) return t;
+  if (t.size() == 0 && is_floating(t.dtype())) return empty(nothing, t.shape(), cpu());
+  if (one == DType::kInvalid) return {};
   if (t.size() == 0) return empty(one, t.shape(), cpu());
   return is_floating(t.dtype()) && is_floating(one) ? cast_array(std::move(t), one, o) : Tensor();
 }

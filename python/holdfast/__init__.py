@@ -68,6 +68,7 @@ from ._graphs.eager import (
     tuple,
 )
 from ._graphs.function_graph import function_graph_of as _function_graph_of
+from ._graphs.function_graph import set_capture as _set_capture
 from ._graphs.graph import Graph
 from ._graphs.name_scope import name_scope
 from ._graphs.server import Server as _Server
@@ -97,6 +98,7 @@ from ._tensors.tensor import (
     type_spec_from_value,
 )
 from ._tracing.asked_values import asked_for_value as _asked_for_value
+from ._tracing.call_time import capture as _capture
 from ._tracing.converter import Converter as _Converter
 from ._tracing.converter import set_loader as _set_loader
 from ._tracing.function import function
@@ -138,6 +140,7 @@ _set_loader(_load_autograph)
 _variable.set_graph_variable(_load_graph_variable)
 _holdfast.set_symbol(_asked_for_value)
 _operation.set_function_graphs(_function_graph_of)
+_set_capture(_capture)
 _module.set_store_listener(_note_attribute_store)
 _tensor.attach()
 _slicing.attach()

@@ -139,3 +139,30 @@ def test_what_is_added_to_a_list_is_refused_in_its_name():
         )
     with pytest.raises(ValueError, match="TensorListAdd: element 0"):
         tf.raw_ops.TensorListAdd(x=floats, y=of(tensor=tf.ones([2, 1]), element_shape=[1]))
+
+
+def test_joining_no_elements_needs_to_know_their_rows():
+    def joined(element_shape, asked):
+        handle = raw.EmptyTensorList(
+            element_shape=element_shape, max_num_elements=4, element_dtype=tf.float32
+        )
+        return raw.TensorListConcatV2(
+            input_handle=handle,
+            element_shape=asked,
+            leading_dims=tf.constant([], tf.int64),
+            element_dtype=tf.float32,
+        )[0]
+
+    assert joined([-1, 3, 2], [-1, -1, 2]).shape == (0, 3, 2)
+    assert joined(tf.constant(-1), [5, 2]).shape == (0, 2)
+    for element_shape, asked in (([2], [-1, 2]), (tf.constant(-1), tf.constant(-1)), ([2, -1], -1)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="TensorListConcatV2"):
+            joined(element_shape, asked)
+
+
+@pytest.mark.parametrize("pieces", [["", ""], "2", 3, 1.5, None])
+def test_a_split_says_how_many_pieces_there_are(pieces):
+    arguments = {"value": [1.0, 2.0, 3.0], "size_splits": [1, 2], "axis": 0}
+    assert len(raw.SplitV(**arguments, num_split=2)) == 2
+    with pytest.raises((tf.errors.InvalidArgumentError, TypeError), match="num_split|SplitV"):
+        raw.SplitV(**arguments, num_split=pieces)

@@ -3,6 +3,7 @@
 #include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/scatter_loops.h"
+#include "holdfast/ops/array/strided_copy.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/scatter.h"
@@ -12,6 +13,7 @@ namespace holdfast {
 namespace {
 
 void infer_gather_nd(Infer& s) {
+  need_policy(s, s.attr(0));
   need_nd_indices(s, 1, s.shape(0), "`params`");
   if (!s.shape(0).has_rank() || !s.shape(1).has_rank() || s.shape(1)[-1] < 0)
     return s.output(s.dtype(), Shape::unknown());
@@ -23,9 +25,12 @@ void infer_gather_nd(Infer& s) {
 
 Status run_gather_nd(Call& c) {
   const Tensor &params = c.in(0), &indices = c.in(1);
-  if (Status s = check_nd_indices("GatherNd", indices, params.shape()); !s.ok()) return s;
+  bool ignore = ignores_bad(c.attr(0));
+  if (!ignore)
+    if (Status s = check_nd_indices(c.op.name.c_str(), indices, params.shape()); !s.ok()) return s;
   Tensor& y = c.out();
   if (!y.size()) return {};
+  if (!params.size() && ignore) return fill_zeros(y), Status();
   if (!params.size())
     return {Code::E1103, cat("GatherNd: `params` is empty, ", params.shape().text(), ", and ",
                              y.size(), " elements are asked of it")};
@@ -35,10 +40,11 @@ Status run_gather_nd(Call& c) {
       const I* p = indices.data<I>();
       parallel_for(n.count, std::max<int64_t>(1, 16384 / n.inner), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-          int64_t at = 0;
-          for (int64_t k = 0; k < n.depth; ++k)
-            at += static_cast<int64_t>(p[i * n.depth + k]) * n.strides[static_cast<size_t>(k)];
-          std::copy_n(params.data<T>() + at * n.inner, n.inner, y.mutable_data<T>() + i * n.inner);
+          T* to = y.mutable_data<T>() + i * n.inner;
+          if (int64_t at = n.run_of(p, i); at >= 0)
+            std::copy_n(params.data<T>() + at, n.inner, to);
+          else
+            std::fill_n(to, n.inner, T{});
         }
       });
     });
@@ -48,14 +54,14 @@ Status run_gather_nd(Call& c) {
 
 Tensors gather_nd_back(Grad& g) {
   Tensor params = g.x(0), indices = g.x(1);
-  if (indices.rank() == 2 && indices.dim(1) == 1) {
+  if (indices.rank() == 2 && indices.dim(1) == 1 && !ignores_bad(g.attr(0))) {
     g.sparse(0, {g.dy(), squeeze(indices, {.axis = Sizes(-1)}), shape_of(params).tensor()});
     return {Tensor(), Tensor()};
   }
   Tensor where_to = params.shape().is_full()
                         ? host_ints(indices.dtype(), params.shape().dims(), Shape{params.rank()})
                         : shape(params, indices.dtype());
-  return {scatter_nd(indices, g.dy(), Sizes(where_to)), Tensor()};
+  return {scatter_nd(indices, g.dy(), Sizes(where_to), {g.attr(0).s()}), Tensor()};
 }
 
 // Coordinates of the batch axes in front of those that were given.
@@ -79,9 +85,11 @@ Tensor with_batch(const Tensor& indices, int64_t batch_dims) {
 static const Op op =
     OP(GatherNd, &gather_nd)
         .args("params, indices: I")
-        .options<&GatherNdOptions::batch_dims>("batch_dims")
+        .options<&GatherNdOptions::batch_dims, &GatherNdOptions::bad_indices_policy>(
+            "batch_dims, bad_indices_policy")
         .doc("Slices of `params` at positions: the last axis of `indices` holds coordinates.")
         .inputs("params: Tparams, indices: I")
+        .attr("bad_indices_policy", "")
         .dtypes(kAll, "Tparams")
         .dtypes(kIndices, "I")
         .infer(infer_gather_nd)
@@ -94,7 +102,8 @@ static const Op op =
 Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& o) {
   Tensor ids = indices, p = params;
   if (ids.dtype() == int16) ids = cast(ids, int32);
-  if (o.batch_dims == 0) return op({p, ids});
+  Attrs policy{Arg(o.bad_indices_policy)};
+  if (o.batch_dims == 0) return op({p, ids}, policy);
   if (!ranks_known({p, ids}) || !sizes_known({ids}))
     return deferred("gather_nd", {p, ids}, p.dtype(), Shape::unknown(),
                     [o](std::span<const Tensor> in) { return gather_nd(in[0], in[1], o); });
@@ -106,7 +115,7 @@ Tensor gather_nd(const In& params, const In& indices, const GatherNdOptions& o) 
     if (p.dim(i) >= 0 && ids.dim(i) >= 0 && p.dim(i) != ids.dim(i))
       fail(Code::E1102, cat("gather_nd: `params` ", p.shape().text(), " and `indices` ",
                             ids.shape().text(), " differ on batch axis ", i));
-  return op({p, with_batch(ids, o.batch_dims)});
+  return op({p, with_batch(ids, o.batch_dims)}, policy);
 }
 
 }  // namespace holdfast

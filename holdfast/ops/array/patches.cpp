@@ -1,5 +1,6 @@
 // Windows of images.
 #include "holdfast/base/checked.h"
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
@@ -101,15 +102,16 @@ Status run_patches(Call& c) {
   auto [h, w] = windows_again(c, x.shape());
   int64_t channels = x.dim(3);
   visit_cells(x.dtype(), [&]<class T>(T) {
-    parallel_for(x.dim(0), 1, [&, h = h, w = w](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b)
-        each_run(h, w, b, channels, [&](int64_t from, int64_t to) {
-          if (from >= 0)
-            std::copy_n(x.data<T>() + from, channels, y.mutable_data<T>() + to);
-          else
-            std::fill_n(y.mutable_data<T>() + to, channels, T{});
-        });
-    });
+    parallel_for(x.dim(0), grain_for(y.size() / x.dim(0)),
+                 [&, h = h, w = w](int64_t begin, int64_t end) {
+                   for (int64_t b = begin; b < end; ++b)
+                     each_run(h, w, b, channels, [&](int64_t from, int64_t to) {
+                       if (from >= 0)
+                         std::copy_n(x.data<T>() + from, channels, y.mutable_data<T>() + to);
+                       else
+                         std::fill_n(y.mutable_data<T>() + to, channels, T{});
+                     });
+                 });
   });
   return {};
 }
@@ -122,13 +124,15 @@ Status run_patches_grad(Call& c) {
   auto [h, w] = windows_again(c, y.shape());
   int64_t channels = y.dim(3);
   visit_plain(y.dtype(), [&]<class T>(T) {
-    parallel_for(y.dim(0), 1, [&, h = h, w = w](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b)
-        each_run(h, w, b, channels, [&](int64_t to, int64_t from) {
-          if (to >= 0)
-            combine_run<T>(Combine::kAdd, y.mutable_data<T>() + to, dy.data<T>() + from, channels);
-        });
-    });
+    parallel_for(y.dim(0), grain_for(dy.size() / y.dim(0)),
+                 [&, h = h, w = w](int64_t begin, int64_t end) {
+                   for (int64_t b = begin; b < end; ++b)
+                     each_run(h, w, b, channels, [&](int64_t to, int64_t from) {
+                       if (to >= 0)
+                         combine_run<T>(Combine::kAdd, y.mutable_data<T>() + to,
+                                        dy.data<T>() + from, channels);
+                     });
+                 });
   });
   return {};
 }

@@ -85,6 +85,7 @@ Status run_rows(Call& c) {
 }
 
 void infer_nd(Infer& s) {
+  need_policy(s, s.attr(1));
   VariableState* v = variable_state(s.input(0));
   need_dtype(s, v);
   need_nd_indices(s, 1, v->shape, "the variable");
@@ -102,7 +103,8 @@ Status run_nd(Call& c) {
     if (indices[-1] > now.rank())
       return {Code::E1102, cat(c.op.name, ": `indices` has ", indices[-1],
                                " coordinates for a variable of shape ", now.shape().text())};
-    if (Status s = check_nd_indices(c.op.name.c_str(), c.in(1), now.shape()); !s.ok()) return s;
+    if (!ignores_bad(c.attr(1)))
+      if (Status s = check_nd_indices(c.op.name.c_str(), c.in(1), now.shape()); !s.ok()) return s;
     if (Shape want = parts_of(indices, now.shape()); c.in(2).shape() != want)
       return misfit(c, want, now.shape());
     scatter_nd_into(how, now, c.in(1), c.in(2));
@@ -164,6 +166,7 @@ SCATTER_ROWS(ResourceScatterMax, scatter_max, Combine::kMax,
                                   .dtypes(kIndices, "I")                 \
                                   .dtypes(types)                         \
                                   .attr("use_locking", true)             \
+                                  .attr("bad_indices_policy", "")        \
                                   .infer(infer_nd)                       \
                                   .kernel("in place", run_nd<how>);      \
   const Variable& fn(const Variable& v, const In& i, const In& u) {      \

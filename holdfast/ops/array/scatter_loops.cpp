@@ -45,6 +45,7 @@ NdLayout::NdLayout(const Shape& indices, const Shape& shape) {
   else
     for (auto i = static_cast<int>(depth); i < shape.rank(); ++i) inner *= shape[i];
   strides = Dims(static_cast<size_t>(depth), 1);
+  for (int k = 0; k < static_cast<int>(depth); ++k) sizes.push_back(shape[k]);
   for (int64_t k = depth - 2; k >= 0; --k) {
     auto at = static_cast<size_t>(k);
     strides[at] = static_cast<int64_t>(static_cast<uint64_t>(strides[at + 1]) *
@@ -77,6 +78,14 @@ Status check_nd_indices(const char* op, const Tensor& indices, const Shape& shap
               ", allowed are 0 to ", shape[axis] - 1)};
 }
 
+void need_policy(const Infer& s, const Arg& policy) {
+  for (const char* known : {"", "DEFAULT", "ERROR", "IGNORE"})
+    if (policy.s() == known) return;
+  s.bad_value("bad_indices_policy", cat("'", policy.s(), "'"),
+              "'', 'DEFAULT', 'ERROR' or 'IGNORE'");
+}
+bool ignores_bad(const Arg& policy) { return policy.s() == "IGNORE"; }
+
 void need_nd_indices(const Infer& s, int i, const Shape& shape, const char* what) {
   s.need_rank(i, 1);
   int64_t depth = s.shape(i).has_rank() ? s.shape(i)[-1] : kUnknown;
@@ -91,10 +100,8 @@ void scatter_nd_into(Combine how, const Tensor& to, const Tensor& indices, const
     visit_indices(indices.dtype(), [&]<class I>(I) {
       const I* p = indices.data<I>();
       for (int64_t i = 0; i < n.count; ++i) {
-        int64_t at = 0;
-        for (int64_t k = 0; k < n.depth; ++k)
-          at += static_cast<int64_t>(p[i * n.depth + k]) * n.strides[static_cast<size_t>(k)];
-        combine(out + at * n.inner, from + i * n.inner);
+        int64_t at = n.run_of(p, i);
+        if (at >= 0) combine(out + at, from + i * n.inner);
       }
     });
   };

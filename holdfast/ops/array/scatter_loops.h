@@ -79,13 +79,29 @@ Status check_indices(const char* op, const Tensor& indices, int64_t size,
 /// Positions whose coordinates are the last axis of `indices`, in a tensor of shape `shape`.
 struct NdLayout {
   int64_t depth = 0, count = 1, inner = 1;
-  Dims strides;  // in runs of `inner`
+  Dims strides, sizes;  // in runs of `inner`
   NdLayout(const Shape& indices, const Shape& shape);
+  /// Where the run of position `i` begins; -1 where a coordinate is out of range.
+  template <class I>
+  int64_t run_of(const I* indices, int64_t i) const {
+    int64_t at = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      auto v = static_cast<int64_t>(indices[i * depth + k]);
+      auto axis = static_cast<size_t>(k);
+      if (static_cast<uint64_t>(v) >= static_cast<uint64_t>(sizes[axis])) return -1;
+      at += v * strides[axis];
+    }
+    return at * inner;
+  }
 };
+/// What an op does with positions that are not in the tensor, the attribute `bad_indices_policy`.
+/// Refuses other words than TensorFlow's.
+void need_policy(const Infer& s, const Arg& policy);
+bool ignores_bad(const Arg& policy);
 Status check_nd_indices(const char* op, const Tensor& indices, const Shape& shape);
 /// Shape rule of nd indices: refuses coordinates that are more than `shape` has axes.
 void need_nd_indices(const Infer& s, int indices_input, const Shape& shape, const char* what);
-/// Puts updates on top of `to`; indices are already checked.
+/// Puts updates on top of `to`; those for positions that `to` has not are left out.
 void scatter_nd_into(Combine how, const Tensor& to, const Tensor& indices, const Tensor& updates);
 
 }  // namespace holdfast

@@ -23,6 +23,7 @@ void need_updates(const Infer& s, int indices, int updates, const Shape& shape) 
 }
 
 void infer_scatter(Infer& s) {
+  need_policy(s, s.attr(0));
   s.need_rank(2, 1, 1);
   Shape out = shape_held(s, 2, "shape");
   if (!out.is_full() || out.elements()) need_updates(s, 0, 1, out);
@@ -31,13 +32,15 @@ void infer_scatter(Infer& s) {
 
 Status run_scatter(Call& c) {
   Tensor& y = c.out();
-  if (Status s = check_nd_indices("ScatterNd", c.in(0), y.shape()); !s.ok()) return s;
+  if (!ignores_bad(c.attr(0)))
+    if (Status s = check_nd_indices("ScatterNd", c.in(0), y.shape()); !s.ok()) return s;
   fill_zeros(y);
   scatter_nd_into(Combine::kAdd, y, c.in(0), c.in(1));
   return {};
 }
 
 void infer_tensor_scatter(Infer& s) {
+  need_policy(s, s.attr(0));
   if (s.shape().rank() == 0) s.bad_shape(0, "rank 1 or more");
   need_updates(s, 1, 2, s.shape());
   s.output(s.dtype(), s.shape());
@@ -45,21 +48,28 @@ void infer_tensor_scatter(Infer& s) {
 
 template <Combine how>
 Status run_tensor_scatter(Call& c) {
-  if (Status s = check_nd_indices(c.op.name.c_str(), c.in(1), c.in(0).shape()); !s.ok()) return s;
+  if (!ignores_bad(c.attr(0)))
+    if (Status s = check_nd_indices(c.op.name.c_str(), c.in(1), c.in(0).shape()); !s.ok()) return s;
   Tensor& y = c.out();
   copy_run(y.dtype(), y.size(), c.in(0).raw(), y.mutable_raw());
   scatter_nd_into(how, y, c.in(1), c.in(2));
   return {};
 }
 
+// Updates that were left out get nothing of what arrives.
+Tensor at_positions(Grad& g, const Tensor& x, int indices = 1) {
+  return gather_nd(x, g.x(indices), {.bad_indices_policy = g.attr(0).s()});
+}
+
 Tensors update_back(Grad& g) {
   Tensor dy = g.dy();
-  return {g.wants(0) ? tensor_scatter_nd_update(dy, g.x(1), zeros_like(g.x(2))) : Tensor(),
-          Tensor(), g.wants(2) ? gather_nd(dy, g.x(1)) : Tensor()};
+  return {g.wants(0) ? tensor_scatter_nd_update(dy, g.x(1), zeros_like(g.x(2)), {g.attr(0).s()})
+                     : Tensor(),
+          Tensor(), g.wants(2) ? at_positions(g, dy) : Tensor()};
 }
 
 Tensors add_back(Grad& g) {
-  return {g.dy(), Tensor(), g.wants(2) ? gather_nd(g.dy(), g.x(1)) : Tensor()};
+  return {g.dy(), Tensor(), g.wants(2) ? at_positions(g, g.dy()) : Tensor()};
 }
 
 // Of equal candidates for a place, each gets the same share of what arrives there.
@@ -67,11 +77,11 @@ Tensors extreme_back(Grad& g) {
   Tensor dy = g.dy(), indices = g.x(1);
   DType d = dy.dtype();
   Tensor kept = cast(equal(g.x(0), g.y()), d),
-         taken = cast(equal(g.x(2), gather_nd(g.y(), indices)), d);
-  Tensor shares = tensor_scatter_nd_add(kept, indices, taken);
+         taken = cast(equal(g.x(2), at_positions(g, g.y())), d);
+  Tensor shares = tensor_scatter_nd_add(kept, indices, taken, {g.attr(0).s()});
   Tensor each = divide(dy, shares);
   return {g.wants(0) ? each * kept : Tensor(), Tensor(),
-          g.wants(2) ? gather_nd(each, indices) * taken : Tensor()};
+          g.wants(2) ? at_positions(g, each) * taken : Tensor()};
 }
 
 }  // namespace
@@ -79,13 +89,15 @@ Tensors extreme_back(Grad& g) {
 static const Op scatter_op =
     OP(ScatterNd, &scatter_nd)
         .args("indices: I, updates, shape")
+        .options<&ScatterNdOptions::bad_indices_policy>("bad_indices_policy")
         .doc("Zeros of `shape` with updates added at the positions in `indices`; texts are joined.")
         .inputs("indices: I, updates, shape: I!")
+        .attr("bad_indices_policy", "")
         .dtypes(kIndices, "I")
         .infer(infer_scatter)
         .kernel("reference", run_scatter)
         .gradient(
-            +[](Grad& g) -> Tensors { return {Tensor(), gather_nd(g.dy(), g.x(0)), Tensor()}; })
+            +[](Grad& g) -> Tensors { return {Tensor(), at_positions(g, g.dy(), 0), Tensor()}; })
         .keeps("indices")
         .samples("[[4], [3], [1]], uniform(3), [6]", "[[0, 1], [2, 2]], uniform(2, 2), [3, 3, 2]",
                  "[[4], [3], [4]], strings(3), [6]")
@@ -93,20 +105,23 @@ static const Op scatter_op =
             "(lambda y: (np.add.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), "
             "y)[1])(np.full(shape, b'', object) if updates.dtype == object else np.zeros(shape, "
             "updates.dtype))");
-Tensor scatter_nd(const In& indices, const In& updates, const Sizes& shape) {
+Tensor scatter_nd(const In& indices, const In& updates, const Sizes& shape,
+                  const ScatterNdOptions& o) {
   Tensor ids = indices, s = shape.tensor();
   if (!shape.is_tensor()) s = host_ints(ids.dtype(), shape.ints(), s.shape());
-  return scatter_op({ids, updates, s});
+  return scatter_op({ids, updates, s}, Attrs{Arg(o.bad_indices_policy)});
 }
 
-#define TENSOR_SCATTER(Name, fn, how, text, types) \
-  OP(Name, &fn)                                    \
-      .args("tensor, indices: I, updates")         \
-      .doc(text)                                   \
-      .inputs("tensor, indices: I, updates")       \
-      .dtypes(types)                               \
-      .dtypes(kIndices, "I")                       \
-      .infer(infer_tensor_scatter)                 \
+#define TENSOR_SCATTER(Name, fn, how, text, types)                          \
+  OP(Name, &fn)                                                             \
+      .args("tensor, indices: I, updates")                                  \
+      .options<&ScatterNdOptions::bad_indices_policy>("bad_indices_policy") \
+      .doc(text)                                                            \
+      .inputs("tensor, indices: I, updates")                                \
+      .attr("bad_indices_policy", "")                                       \
+      .dtypes(types)                                                        \
+      .dtypes(kIndices, "I")                                                \
+      .infer(infer_tensor_scatter)                                          \
       .kernel("reference", run_tensor_scatter<how>)
 
 static const Op update_op =
@@ -119,8 +134,8 @@ static const Op update_op =
         .reference(
             "(lambda y: (y.__setitem__(tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), "
             "y)[1])(np.array(tensor))");
-Tensor tensor_scatter_nd_update(const In& t, const In& i, const In& u) {
-  return update_op({t, i, u});
+Tensor tensor_scatter_nd_update(const In& t, const In& i, const In& u, const ScatterNdOptions& o) {
+  return update_op({t, i, u}, Attrs{Arg(o.bad_indices_policy)});
 }
 
 static const Op add_op =
@@ -133,11 +148,14 @@ static const Op add_op =
         .reference(
             "(lambda y: (np.add.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), updates), "
             "y)[1])(np.array(tensor))");
-Tensor tensor_scatter_nd_add(const In& t, const In& i, const In& u) { return add_op({t, i, u}); }
+Tensor tensor_scatter_nd_add(const In& t, const In& i, const In& u, const ScatterNdOptions& o) {
+  return add_op({t, i, u}, Attrs{Arg(o.bad_indices_policy)});
+}
 
 static const Op non_aliasing_add_op =
     RAW_OP(ScatterNdNonAliasingAdd)
         .inputs("input, indices: I, updates")
+        .attr("bad_indices_policy", "")
         .dtypes(kNumbers | kBools)
         .dtypes(kIndices, "I")
         .doc("A copy of `input` with updates added at the positions.")
@@ -150,14 +168,16 @@ static const Op sub_op =
     TENSOR_SCATTER(TensorScatterSub, tensor_scatter_nd_sub, Combine::kSub,
                    "A copy of `tensor` with updates subtracted at the positions.", kNumbers)
         .gradient(+[](Grad& g) -> Tensors {
-          return {g.dy(), Tensor(), g.wants(2) ? -gather_nd(g.dy(), g.x(1)) : Tensor()};
+          return {g.dy(), Tensor(), g.wants(2) ? -at_positions(g, g.dy()) : Tensor()};
         })
         .keeps("indices")
         .samples("uniform(5), [[1], [3], [1]], uniform(3)")
         .reference(
             "(lambda y: (np.subtract.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), "
             "updates), y)[1])(np.array(tensor))");
-Tensor tensor_scatter_nd_sub(const In& t, const In& i, const In& u) { return sub_op({t, i, u}); }
+Tensor tensor_scatter_nd_sub(const In& t, const In& i, const In& u, const ScatterNdOptions& o) {
+  return sub_op({t, i, u}, Attrs{Arg(o.bad_indices_policy)});
+}
 
 static const Op min_op =
     TENSOR_SCATTER(TensorScatterMin, tensor_scatter_nd_min, Combine::kMin,
@@ -169,7 +189,9 @@ static const Op min_op =
         .reference(
             "(lambda y: (np.minimum.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), "
             "updates), y)[1])(np.array(tensor))");
-Tensor tensor_scatter_nd_min(const In& t, const In& i, const In& u) { return min_op({t, i, u}); }
+Tensor tensor_scatter_nd_min(const In& t, const In& i, const In& u, const ScatterNdOptions& o) {
+  return min_op({t, i, u}, Attrs{Arg(o.bad_indices_policy)});
+}
 
 static const Op max_op =
     TENSOR_SCATTER(TensorScatterMax, tensor_scatter_nd_max, Combine::kMax,
@@ -181,6 +203,8 @@ static const Op max_op =
         .reference(
             "(lambda y: (np.maximum.at(y, tuple(np.moveaxis(np.asarray(indices), -1, 0)), "
             "updates), y)[1])(np.array(tensor))");
-Tensor tensor_scatter_nd_max(const In& t, const In& i, const In& u) { return max_op({t, i, u}); }
+Tensor tensor_scatter_nd_max(const In& t, const In& i, const In& u, const ScatterNdOptions& o) {
+  return max_op({t, i, u}, Attrs{Arg(o.bad_indices_policy)});
+}
 
 }  // namespace holdfast

@@ -10,6 +10,13 @@
 namespace holdfast {
 namespace {
 
+// One number stands for a square block.
+Tensor block_of(const In& block) {
+  Tensor b = block;
+  if (!b.shape().has_rank() || b.rank() != 0) return b;
+  return stack({b, b});
+}
+
 // Checks block_shape (input 1) and the table of paddings or crops (input 2); the number of blocked
 // axes, or -1.
 int blocked_axes(const Infer& s, const char* table) {
@@ -166,13 +173,13 @@ static const Op to_batch_op =
             "np.asarray(paddings)] + "
             "[(0, 0)] * (input.ndim - 1 - len(block_shape))))");
 Tensor space_to_batch(const In& x, const In& block, const In& paddings) {
-  return to_batch_op({x, block, paddings});
+  return to_batch_op({x, block_of(block), paddings});
 }
 
 static const Op to_space_op =
     OP(BatchToSpaceND, &batch_to_space)
         .args("input, block_shape: B, crops: C")
-        .python("batch_to_space")
+        .python("batch_to_space, compat.v1.batch_to_space_nd")
         .doc("Batches become blocks along the axes behind the first, which are then cropped.")
         .inputs("input, block_shape: Tblock_shape!, crops: Tcrops!")
         .infer(infer_to_space)
@@ -187,7 +194,7 @@ static const Op to_space_op =
             "3)).reshape(input.shape[0] // block_shape[0], "
             "-1, input.shape[2])[:, crops[0][0]:(-crops[0][1] or None)]");
 Tensor batch_to_space(const In& x, const In& block, const In& crops) {
-  return to_space_op({x, block, crops});
+  return to_space_op({x, block_of(block), crops});
 }
 
 REGISTER(FUNCTION(&required_space_to_batch_paddings)

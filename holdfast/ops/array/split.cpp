@@ -59,7 +59,9 @@ void infer_split_v(Infer& s) {
   s.need_rank(1, 1, 1);
   auto sizes = s.ints(1);
   int axis = split_axis(s, 2, 0);
-  int64_t n = sizes ? static_cast<int64_t>(sizes->size()) : s.attr(0).i(), total = 0;
+  int64_t n = s.attr(0).i(), total = 0;
+  if (sizes && n != static_cast<int64_t>(sizes->size()))
+    s.bad_value("num_split", cat(n), cat(sizes->size(), ", the number of sizes"));
   if (n < 1 || n > kMostPieces)
     s.bad_value("size_splits", cat(n, " sizes"), cat("1 to ", kMostPieces));
   Shape out = axis < 0 ? Shape::unknown() : s.shape(0);

@@ -3,6 +3,7 @@
 
 #include "holdfast/device/device.h"
 #include "holdfast/ops/array/strided_copy.h"
+#include "holdfast/ops/state/held.h"
 #include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
@@ -12,6 +13,7 @@ namespace holdfast {
 template <class F>
 Status write_variable(VariableState* v, F&& write) {
   return v->update([&](Tensor& value) -> Status {
+    if (!value) return no_value(*v);
     const TensorRep* rep = value.rep();
     Device* device = value.device();
     bool here = device->kind() == DeviceKind::kCpu;

@@ -173,9 +173,26 @@ Status run_split(Call& c) {
   return {};
 }
 
+// What elements that are not there would have looked like; only how many rows there are may be left
+// open, for there are none.
+Status need_rows_known(const Call& c, Shape& shape, const Shape& said) {
+  auto both = shape.merged(said);
+  if (!both)
+    return {Code::E1102, cat(c.op.name, ": `element_shape` is ", shape.text(),
+                             ", and elements of the list are ", said.text())};
+  shape = *both;
+  bool known = shape.rank() > 0;
+  for (int i = 1; i < shape.rank(); ++i) known = known && shape[i] >= 0;
+  if (known) return {};
+  return {Code::E1102, cat(c.op.name, " of an empty list: the shape of its elements is ",
+                           shape.text(), ", expected all sizes but the first")};
+}
+
 Status run_concat_v2(Call& c) {
   ElementType type{c.attr(0).dtype(), c.attr(1).shape()};
   const ListValue& list = list_value(c.in());
+  if (list.items.empty())
+    if (Status s = need_rows_known(c, type.shape, list.shape); !s.ok()) return s;
   Dims leading = c.in(1) ? numbers(c.in(1)) : Dims();
   Tensors all;
   Tensor lengths = empty(int64, Shape{static_cast<int64_t>(list.items.size())}, cpu());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/ops/nn/conv_shape.h"
 #include "holdfast/ops/nn/cpu/conv_loops.h"
@@ -73,7 +74,8 @@ Status run_few_channels(Call& c, Pass pass, bool depthwise) {
   int64_t image_size = s.in_positions() * s.channels, row = s.out[2], block_size = row * kColumns;
   ColumnsLoop columns = columns_loop();
   // Outputs overlap in the image, so an image is one thread's.
-  parallel_for(s.batch, 1, [&](int64_t begin, int64_t end) {
+  int64_t work = s.positions() * blocks * n;  // columns of 16 numbers at once
+  parallel_for(s.batch, grain_for(work), [&](int64_t begin, int64_t end) {
     Tensor scratch = c.scratch(float32, Shape{blocks, block_size});
     float* sent = scratch.mutable_data<float>();
     for (int64_t b = begin; b < end; ++b) {

@@ -5,18 +5,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/ops/nn/conv_shape.h"
 #include "holdfast/ops/nn/cpu/conv_loops.h"
 
 namespace holdfast::nn {
 namespace {
-
-constexpr int64_t kGrainWork = 1 << 16;  // multiplications a piece of work should have
-
-int64_t grain_for(int64_t work) {
-  return std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1));
-}
 
 struct Place {
   int64_t n, d, h, w;
@@ -114,7 +109,8 @@ void filter_of(const ConvShape& s, const T* image, T* filter, const T* maps) {
   int64_t gi = s.group_in(), go = s.group_out(), out = s.out_channels,
           blocks = (gi + kBlock - 1) / kBlock;
   const auto& loops = conv_loops<T>();
-  parallel_for(s.taps() * blocks, 1, [&](int64_t begin, int64_t end) {
+  int64_t work = s.batch * s.positions() * s.groups * go * std::min(kBlock, gi);
+  parallel_for(s.taps() * blocks, grain_for(work), [&](int64_t begin, int64_t end) {
     std::vector<W> sum(static_cast<size_t>(std::min(kBlock, gi) * out));
     for (int64_t piece = begin; piece < end; ++piece) {
       int64_t tap = piece / blocks, from = piece % blocks * kBlock,

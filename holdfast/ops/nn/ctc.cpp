@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
@@ -133,7 +134,9 @@ Status run_ctc(Call& c) {
   visit_floats(logits.dtype(), [&]<class T>(T) {
     using W = float_of<T>;
     const T* x = logits.data<T>();
-    parallel_for(batch, 1, [&](int64_t begin, int64_t end) {
+    // An exponential of each class at each step, a logarithm of a sum for each state.
+    int64_t work = 16 * steps * (classes + 3 * (2 * width + 1));
+    parallel_for(batch, grain_for(work), [&](int64_t begin, int64_t end) {
       std::vector<double> slope;
       for (int64_t b = begin; b < end; ++b) {
         Row row{times[static_cast<size_t>(b)], classes, {}, {blank}};

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array.h"
@@ -101,7 +102,8 @@ Status run_dilation(Call& c) {
   Tensor& y = c.out();
   visit_reals(y.dtype(), [&]<class T>(T) {
     T* to = y.mutable_data<T>();
-    parallel_for(w.batch, 1, [&](int64_t begin, int64_t end) {
+    int64_t work = w.positions() * w.cells() * w.channels;
+    parallel_for(w.batch, grain_for(work), [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
         largest(w, c.in(0).data<T>(), c.in(1).data<T>(), b,
                 [&](int64_t p, int64_t ch, auto best, int64_t at, int64_t) {

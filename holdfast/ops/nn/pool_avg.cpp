@@ -2,18 +2,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/ops/nn/cpu/pool_loops.h"
 #include "holdfast/ops/nn/pool_shape.h"
 
 namespace holdfast::nn {
 namespace {
-
-constexpr int64_t kGrainWork = 1 << 15;
-
-int64_t grain_for(int64_t work) {
-  return std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1));
-}
 
 struct Range {
   int64_t begin, end;

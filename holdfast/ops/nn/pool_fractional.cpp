@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array.h"
@@ -68,7 +69,8 @@ struct Fields {
 // image; images in parallel.
 template <class F>
 void each_window(const Fields& w, F&& f) {
-  parallel_for(w.batch, 1, [&](int64_t begin, int64_t end) {
+  int64_t work = w.rows.in * w.cols.in * w.channels;
+  parallel_for(w.batch, grain_for(work), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b)
       for (int64_t i = 0; i < w.rows.count; ++i)
         for (int64_t j = 0; j < w.cols.count; ++j)

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/nn/cpu/pool_loops.h"
@@ -11,12 +12,6 @@
 
 namespace holdfast::nn {
 namespace {
-
-constexpr int64_t kGrainWork = 1 << 15;
-
-int64_t grain_for(int64_t work) {
-  return std::max<int64_t>(1, kGrainWork / std::max<int64_t>(work, 1));
-}
 
 // Calls `f(position in the image)` for the cells under the window of output `o` of one image.
 template <class F>

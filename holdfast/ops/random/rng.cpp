@@ -9,6 +9,7 @@
 #include "holdfast/ops/random/fill.h"
 #include "holdfast/ops/random/sampling.h"
 #include "holdfast/ops/random/seeds.h"
+#include "holdfast/ops/state/held.h"
 #include "holdfast/tensor/variable_state.h"
 
 namespace holdfast::random {
@@ -16,7 +17,9 @@ namespace {
 
 void need_state(const Infer& s) {
   const VariableState* v = variable_state(s.input(0));
-  if (v->dtype != int64 || v->get().rank() != 1 || v->get().dim(0) < 2)
+  const Tensor now = v->get();
+  const Shape& shape = now ? now.shape() : v->shape;
+  if (v->dtype != int64 || shape.rank() != 1 || (shape[0] >= 0 && shape[0] < 2))
     s.bad_dtype(0, "a Variable int64[3] (or int64[2] for ThreeFry)");
 }
 
@@ -32,7 +35,9 @@ Status take(const Tensor& handle, int64_t algorithm, std::vector<int64_t>& befor
                              ", expected 1 (philox), 2 (threefry) or 3 (auto_select)")};
   VariableState* v = variable_state(handle);
   PatientLock lock(mutex);
-  const Tensor now = copy_to(v->get(), cpu());
+  const Tensor held = v->get();
+  if (!held) return no_value(*v);
+  const Tensor now = copy_to(held, cpu());
   if (now.size() < static_cast<int64_t>(state_size(alg)))
     return {Code::E1102, cat("the state has ", now.size(), " numbers, expected ", state_size(alg))};
   const int64_t* words = now.data<int64_t>();

@@ -5,6 +5,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/scatter.h"
 #include "holdfast/ops/slicing.h"
+#include "holdfast/ops/state/held.h"
 
 namespace holdfast {
 namespace {
@@ -43,7 +44,9 @@ void infer_rows(Infer& s) {
 Status run_rows(Call& c) {
   static const OpDef& gather = *find_op("GatherV2");
   int64_t batch = batches(c.attr(kBatchDims).i(), c.in(1).shape());
-  Tensor in[3] = {variable_state(c.in())->get(), c.in(1), Tensor::scalar(batch, int32)};
+  Tensor now = variable_state(c.in())->get();
+  if (!now) return no_value(*variable_state(c.in()));
+  Tensor in[3] = {now, c.in(1), Tensor::scalar(batch, int32)};
   Tensors out;
   eager()->run(gather, in, Attrs{batch}, out);
   c.set_out(0, out[0]);
@@ -82,9 +85,11 @@ Status run_nd(Call& c) {
     op.name = "ResourceGatherNd";
     return op;
   }(*find_op("GatherNd"));
-  Tensor in[2] = {variable_state(c.in())->get(), c.in(1)};
+  Tensor now = variable_state(c.in())->get();
+  if (!now) return no_value(*variable_state(c.in()));
+  Tensor in[2] = {now, c.in(1)};
   Tensors out;
-  eager()->run(gather, in, {}, out);
+  eager()->run(gather, in, Attrs{Arg(std::string())}, out);
   c.set_out(0, out[0]);
   return {};
 }

@@ -4,6 +4,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/state/held.h"
 
 namespace holdfast {
 namespace {
@@ -20,6 +21,7 @@ void infer_read(Infer& s) {
 Status run_read(Call& c) {
   VariableState* v = variable_state(c.in());
   Tensor now = v->get();
+  if (!now) return no_value(*v);
   Tensor out = view_of(now, now.shape());
   out.rep()->variable_born = v->born;
   c.set_out(0, std::move(out));

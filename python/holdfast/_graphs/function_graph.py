@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _holdfast
@@ -13,7 +13,16 @@ from .graph import Graph, get_default_graph, operation_called, tensor_called
 from .graph_def import GraphDef
 from .operation import Operation, operation_of
 
-__all__ = ["FunctionGraph", "default_graph", "function_graph", "function_graph_of"]
+__all__ = ["FunctionGraph", "default_graph", "function_graph", "function_graph_of", "set_capture"]
+
+_capture: Callable[..., Any]
+
+
+def set_capture(capture: Callable[..., Any]) -> None:
+    """Hands in how a trace writes down what its calls ask for."""
+    global _capture
+    _capture = capture
+
 
 # Found by the scope that stands for the graph, while somebody holds it.
 _known: weakref.WeakValueDictionary[int, FunctionGraph] = weakref.WeakValueDictionary()
@@ -125,6 +134,27 @@ class FunctionGraph:
                 fix="leave `from_version` out",
             )
         return GraphDef(self._interfaced.graph_def())
+
+    def capture_call_time_value(
+        self,
+        closure: Callable[[], Any],
+        spec: Any,
+        key: Any = None,
+        default_value: Any = None,
+        placeholder: Any = None,
+    ) -> Any:
+        """A tensor that each call of the function gets from `closure()`.
+
+        While the function is traced. With a `key`, a second one with it is the first one's.
+        """
+        for option, given in (("default_value", default_value), ("placeholder", placeholder)):
+            if given is not None:
+                unsupported(
+                    f"`capture_call_time_value` with `{option}` is not supported",
+                    "a call always asks the closure, and its value needs no symbol made before",
+                    fix=f"leave `{option}` out",
+                )
+        return _capture(self, closure, spec, key)
 
     def as_text(self) -> str:
         """The graph as text."""

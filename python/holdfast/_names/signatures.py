@@ -181,6 +181,70 @@ def _embedding_lookup(function: Callable[..., Any]) -> Callable[..., Any]:
     return embedding_lookup
 
 
+def sampled_loss(
+    function: Callable[..., Any],
+    tables: tuple[Any, Any],
+    given: tuple[Any, ...],
+    num_true: int,
+    sampled_values: Any,
+    *how: Any,
+    name: str | None,
+) -> Any:
+    """A loss over drawn classes; what a sampler drew comes as one structure."""
+    drawn = (None, None, None) if sampled_values is None else tuple(sampled_values)
+    shards = (shards_of(tables[0]), shards_of(tables[1]))
+    return function(*shards, *given, num_true, *drawn, *how, name=name)
+
+
+@_adapts("nn.nce_loss")
+def _nce_loss(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes tables as they are or in shards, and what a sampler drew as one structure."""
+
+    def nce_loss(
+        weights: Any,
+        biases: Any,
+        labels: Any,
+        inputs: Any,
+        num_sampled: int,
+        num_classes: int,
+        num_true: int = 1,
+        sampled_values: Any = None,
+        remove_accidental_hits: bool = False,
+        name: str | None = "nce_loss",
+    ) -> Any:
+        given = (labels, inputs, num_sampled, num_classes)
+        how = (remove_accidental_hits, "div")
+        asked = (num_true, sampled_values, *how)
+        return sampled_loss(function, (weights, biases), given, *asked, name=name)
+
+    return nce_loss
+
+
+@_adapts("nn.sampled_softmax_loss")
+def _sampled_softmax_loss(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Takes tables as they are or in shards, and what a sampler drew as one structure."""
+
+    def sampled_softmax_loss(
+        weights: Any,
+        biases: Any,
+        labels: Any,
+        inputs: Any,
+        num_sampled: int,
+        num_classes: int,
+        num_true: int = 1,
+        sampled_values: Any = None,
+        remove_accidental_hits: bool = True,
+        seed: int | None = None,
+        name: str | None = "sampled_softmax_loss",
+    ) -> Any:
+        given = (labels, inputs, num_sampled, num_classes)
+        how = (remove_accidental_hits, "div", seed)
+        asked = (num_true, sampled_values, *how)
+        return sampled_loss(function, (weights, biases), given, *asked, name=name)
+
+    return sampled_softmax_loss
+
+
 @_adapts("nn.ctc_loss")
 def _ctc_loss(function: Callable[..., Any]) -> Callable[..., Any]:
     """Takes `unique`, by which TensorFlow saves work: the loss is the same without."""

@@ -64,6 +64,7 @@ class Location:
 
     __slots__ = ("__weakref__", "key")
     key: tuple[Any, ...]  # equal for the same place, while its holder lives
+    anew = False  # whether each read may give another tensor, though nobody stored one
 
     def read(self) -> Any:
         """The value there now, without running the user's code; MISSING if there is none."""

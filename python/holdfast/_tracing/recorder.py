@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import _holdfast
+from .._messages.contexts import contextmanager
 from .._messages.diagnostics import Mark, mark
 from .._tensors.plain import is_plain, same_value
 from .._tensors.symbols import is_symbol
@@ -63,6 +64,7 @@ __all__ = [
     "Store",
     "note_attribute_store",
     "recording",
+    "unrecorded",
 ]
 
 _MUTABLE = (list, dict, set, deque)
@@ -199,6 +201,16 @@ def recording() -> Recorder | None:
     return _active.recorders[-1] if _active.recorders else None
 
 
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """A context in which converted code reads nothing for a trace: calls will run it again."""
+    recorders, _active.recorders = _active.recorders, []
+    try:
+        yield
+    finally:
+        _active.recorders = recorders
+
+
 class Recorder:
     """What one trace reads from its surroundings, and what it stores there.
 
@@ -212,6 +224,7 @@ class Recorder:
         self.reads: list[tuple[Any, Location]] = []
         self.journal = Journal()
         self.random_calls: list[Mark] = []
+        self.asked_by_key: dict[Any, Any] = {}  # what `capture_call_time_value` gave
         self.endings: list[Callable[[Journal], None]] = []  # what is left to do before the stores
         self.restart = False  # whether the trace is void: some code has to be converted first
         self._seen: set[tuple[Any, ...]] = set()

@@ -308,7 +308,7 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
         draws.warn()
     late = {}
     for tensor, location in recorder.reads:
-        if writer.baked(tensor) or location.read() is not tensor:
+        if writer.baked(tensor) or not (location.anew or location.read() is tensor):
             recorder.guard_identity(location, tensor)
         elif writer.release(tensor):
             late[tensor._id] = location

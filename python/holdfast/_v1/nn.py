@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._names.signatures import shards_of
+from .._names.signatures import sampled_loss, shards_of
 from .._tensors import registry
 from .._tensors.tensor import convert_to_tensor
 
@@ -476,6 +476,45 @@ def embedding_lookup(
     return _nn("embedding_lookup")(shards, ids, partition_strategy, max_norm, name=name)
 
 
+def nce_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = False,
+    partition_strategy: str = "mod",
+    name: str | None = "nce_loss",
+) -> Any:
+    """`tf.nn.nce_loss`, where shards hold every n-th class."""
+    given = (labels, inputs, num_sampled, num_classes)
+    how = (num_true, sampled_values, remove_accidental_hits, partition_strategy)
+    return sampled_loss(_nn("nce_loss"), (weights, biases), given, *how, name=name)
+
+
+def sampled_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod",
+    name: str | None = "sampled_softmax_loss",
+    seed: int | None = None,
+) -> Any:
+    """`tf.nn.sampled_softmax_loss`, where shards hold every n-th class."""
+    given = (labels, inputs, num_sampled, num_classes)
+    how = (num_true, sampled_values, remove_accidental_hits, partition_strategy, seed)
+    return sampled_loss(_nn("sampled_softmax_loss"), (weights, biases), given, *how, name=name)
+
+
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Any:
     """`matmul(x, weights) + biases`."""
     product = registry.function("linalg.matmul")(x, weights)
@@ -507,6 +546,7 @@ NAMES: dict[str, Any] = {
             *(softmax_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2),
             *(sparse_softmax_cross_entropy_with_logits, sigmoid_cross_entropy_with_logits),
             *(weighted_cross_entropy_with_logits, embedding_lookup, xw_plus_b, relu_layer),
+            *(nce_loss, sampled_softmax_loss),
         )
     },
     **{f"compat.v1.nn.{path}": _pool2d(path) for path in ("avg_pool", "max_pool")},

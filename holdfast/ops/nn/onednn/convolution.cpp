@@ -14,6 +14,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/signals.h"
 #include "holdfast/base/text.h"
@@ -340,7 +341,8 @@ Status run_onednn_pieces(Call& c, Pass pass, bool depthwise, int64_t images,
   std::mutex mutex;
   try {
     Run run(c, *piece, pass, k.filter.raw());
-    parallel_for(k.shape.batch / images, 1, [&](int64_t begin, int64_t end) {
+    int64_t work = images * k.shape.positions() * k.shape.work() / 16;  // 16 products at once
+    parallel_for(k.shape.batch / images, grain_for(work), [&](int64_t begin, int64_t end) {
       Team team(1);
       for (int64_t i = begin * images; i < end * images; i += images) {
         Status s = run(static_cast<const char*>(k.image.raw()) + i * image,
