@@ -73,9 +73,13 @@ std::vector<std::vector<Tensor>> GradientTape::rows(const Tensor& target,
 std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vector<Source>& sources,
                                            Unconnected unconnected) {
   need_sizes("jacobian", target);
-  if (target.size() == 0)
-    fail(Code::E1102, cat("`jacobian` of an empty target of shape ", target.shape().text()),
-         "there is no element to take a derivative of");
+  if (target.size() == 0) {
+    // No element, so no row; one pass tells which sources it depends on.
+    std::vector<Tensor> out = rows(target, sources, {zeros_like(target)}, unconnected)[0];
+    for (Tensor& g : out)
+      if (g) g = zeros(Sizes(concat({shape(target), shape(g)}, 0)), g.dtype());
+    return out;
+  }
   std::vector<Tensor> upstream;
   for (int64_t i = 0; i < target.size(); ++i)
     upstream.push_back(unit(i, target.shape(), target.dtype()));

@@ -17,6 +17,9 @@ namespace {
                  Py_TYPE(got)->tp_name, ", expected ", expected));
 }
 
+// The group of tensors that may differ in their dtypes.
+constexpr const char* kAnyDType = "any";
+
 bool is_tensor_kind(Kind k) {
   return k == Kind::kTensor || k == Kind::kOptTensor || k == Kind::kTensors;
 }
@@ -72,12 +75,12 @@ Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType h
     bad_argument(def, p, o, "a list of tensors");
   }
   Object items = Object::steal(PySequence_Fast(o, "expected a sequence"));
-  if (hint == DType::kInvalid && has_float(items.get())) hint = float32;
+  if (hint == DType::kInvalid && p.group != kAnyDType && has_float(items.get())) hint = float32;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(items.get(), i);
     out.push_back(is_array(item) ? cast_array(from_array(item), hint, item, true)
                                  : convert(item, hint, false, p.name.c_str()));
-    if (hint == DType::kInvalid) hint = out.back().dtype();
+    if (hint == DType::kInvalid && p.group != kAnyDType) hint = out.back().dtype();
   }
   return out;
 }
@@ -207,7 +210,9 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
       return Arg(std::move(t));
     }
     case Kind::kTensors: {
-      Tensors list = tensor_list(def, p, o, groups.get(def, given, p.group));
+      bool alike = p.group != kAnyDType;
+      DType hint = alike ? groups.get(def, given, p.group) : DType::kInvalid;
+      Tensors list = tensor_list(def, p, o, hint);
       if (!list.empty()) groups.settle(p.group, list[0].dtype());
       return Arg(std::move(list));
     }

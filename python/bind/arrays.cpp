@@ -27,6 +27,9 @@ Tensor from_object_array(PyObject* array) {
   Object shape = Object::steal(PyObject_GetAttrString(array, "shape"));
   auto dims = ints_of(shape.get());
   if (dims && Shape(*dims).elements() == t.size()) t.rep()->shape = Shape(*dims);
+  // Nor of its dtype, where the array has one that says so.
+  if (t.size() == 0 && array_kind(array).leaf == Leaf::kText)
+    return empty(DType::kString, t.shape(), cpu());
   return t;
 }
 

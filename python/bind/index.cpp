@@ -1,6 +1,7 @@
 // `t[key]`: from Python's keys to the items of a slice.
 #include "holdfast/base/text.h"
 #include "holdfast/ops/slicing.h"
+#include "python/bind/arrays.h"
 #include "python/bind/call.h"
 
 namespace holdfast::py {
@@ -22,6 +23,11 @@ void bound(PyObject* o, std::optional<int64_t>& number, Tensor& tensor) {
   number = overflow > 0 ? INT64_MAX : overflow < 0 ? INT64_MIN : v;
 }
 
+bool has_axes(PyObject* array) {
+  Object axes = Object::steal(PyObject_GetAttrString(array, "ndim"));
+  return PyLong_AsLong(axes.get()) > 0;
+}
+
 IndexItem item_of(PyObject* o) {
   IndexItem item;
   if (o == Py_Ellipsis) {
@@ -36,6 +42,9 @@ IndexItem item_of(PyObject* o) {
   } else if (is_tensor(o) || is_variable(o)) {
     item.kind = IndexItem::kTensor;
     item.tensor = convert(o);
+  } else if (is_array(o) && has_axes(o)) {  // a mask, or numbers that `index` refuses by name
+    item.kind = IndexItem::kTensor;
+    item.tensor = from_array(o);
   } else if (PyBool_Check(o) || PyList_Check(o) || !PyIndex_Check(o)) {
     type_error(
         cat("a tensor is indexed with ", repr_of(o), " of type ", Py_TYPE(o)->tp_name,

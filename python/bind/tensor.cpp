@@ -6,6 +6,7 @@
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
+#include "holdfast/graph/graph.h"
 #include "holdfast/graph/open_graph.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
@@ -365,8 +366,14 @@ PyObject* get_symbolic(PyObject* o, void*) {
   return PyBool_FromLong(reinterpret_cast<PyTensor*>(o)->rep->symbolic);
 }
 PyObject* get_device(PyObject* o, void*) {
-  Device* d = tensor_of(o).device();
-  return PyUnicode_FromString(d ? d->name().c_str() : "");
+  const Tensor& t = tensor_of(o);
+  Device* d = t.device();
+  if (d || !t.is_symbolic()) return PyUnicode_FromString(d ? d->name().c_str() : "");
+  // Of a symbol, where its op was asked to run; which process that is in shows in a run.
+  constexpr std::string_view kHere = "/job:localhost/replica:0/task:0";
+  std::string name = node_of(t)->device ? node_of(t)->device->name() : std::string();
+  if (name.starts_with(kHere)) name.erase(0, kHere.size());
+  return PyUnicode_FromString(name.c_str());
 }
 PyObject* get_id(PyObject* o, void*) {
   return PyLong_FromUnsignedLongLong(reinterpret_cast<PyTensor*>(o)->rep->id);

@@ -425,3 +425,18 @@ def test_a_spent_tape_remembers_what_it_watched_and_where_it_was_used():
     with pytest.raises(tf.errors.DiagnosticError) as caught:
         tape.gradient(y, v)
     assert "tape.gradient(y, v)" in str(caught.value)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_the_jacobian_of_no_elements_has_no_rows(traced):
+    v, other = tf.Variable([1.0, 2.0, 3.0]), tf.Variable(1.0)
+
+    def f():
+        with tf.GradientTape(persistent=True) as tape:
+            y = tf.zeros([2, 0, 3]) * v
+        assert tape.jacobian(y, other) is None
+        zero = tape.jacobian(y, other, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        return tape.jacobian(y, v), zero
+
+    along_v, zero = (tf.function(f) if traced else f)()
+    assert along_v.shape == (2, 0, 3, 3) and zero.shape == (2, 0, 3)

@@ -62,7 +62,7 @@ static const Op snapshot_op = RAW_OP(Snapshot)
 // TensorFlow's op takes any mix of dtypes; a list of ours has one, so each tensor is passed on
 // alone.
 REGISTER(FUNCTION(&identity_n)
-             .args("input")
+             .args("input: any")
              .python("identity_n, raw_ops.IdentityN")
              .doc("The same values under new identities.")
              .samples("[uniform(3), uniform(2, 2)]")

@@ -75,8 +75,12 @@ class TensorArray:
         return None
 
     def identity(self) -> TensorArray:
-        """An array with the same elements."""
-        return self._with(self._flow)
+        """An array with the same elements, there once what it is to wait for has run."""
+        if not is_symbol(self._flow):
+            return self._with(self._flow)
+        length = _holdfast.list_length(self._flow)
+        flow = registry.raw_op("TensorListResize", input_handle=self._flow, size=length)
+        return self._with(flow)
 
     grad = None
 
@@ -112,6 +116,10 @@ class TensorArray:
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with another element `index`."""
         value = _holdfast.convert(value, self._dtype)
+        return self._changed(self._put(self._flow, index, value), self._seen(value.shape))
+
+    def _put(self, flow: Any, index: Any, value: Any) -> Any:
+        """The list with another element."""
         if value.dtype != self._dtype:
             fail(
                 "E1101",
@@ -119,8 +127,8 @@ class TensorArray:
                 f"{self._dtype.name}",
             )
         index = self._index(index)
-        if not self._dynamic_size and not is_symbol(index) and not is_symbol(self._flow):
-            length = int(self.size())
+        if not self._dynamic_size and not is_symbol(index) and not is_symbol(flow):
+            length = int(_holdfast.list_length(flow))
             if not 0 <= int(index) < length:
                 fail(
                     "E1103",
@@ -128,8 +136,7 @@ class TensorArray:
                     "an array grows only if it is made with `dynamic_size=True`",
                     fix="`tf.TensorArray(..., dynamic_size=True)`",
                 )
-        flow = _holdfast.list_set(self._flow, index, value, self._dynamic_size)
-        return self._changed(flow, self._seen(value.shape))
+        return _holdfast.list_set(flow, index, value, self._dynamic_size)
 
     def _changed(self, flow: Any, shape: TensorShape) -> TensorArray:
         if is_symbol(flow):
@@ -169,10 +176,13 @@ class TensorArray:
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """An array of consecutive pieces of `value`."""
-        made = self
-        for i, piece in enumerate(registry.function("split")(value, lengths)):
-            made = made.write(i, piece)
-        return made
+        pieces = registry.function("split")(_holdfast.convert(value, self._dtype), lengths)
+        flow, shape = self._flow, pieces[0].shape
+        for i, piece in enumerate(pieces):
+            flow = self._put(flow, i, piece)
+            if shape != piece.shape and shape.rank is not None:  # of some lengths
+                shape = TensorShape([None, *shape.as_list()[1:]])
+        return self._changed(flow, self._seen(shape))
 
     def size(self, name: str | None = None) -> Any:
         """How many elements it has."""

@@ -95,6 +95,11 @@ class GraphVariable(Variable):
         return operation_of(self.graph._handle_of(self.handle))
 
     @property
+    def device(self) -> str:
+        """Where it was asked to be, "" if nobody asked."""
+        return str(self._snapshot.op.device)
+
+    @property
     def initializer(self) -> Operation:  # type: ignore[override]
         """The operation that gives it its initial value."""
         return operation_of(self.graph._initializer_of(self.handle))

@@ -1,0 +1,50 @@
+"""NumPy's arrays as keys and values: masks in brackets, texts without elements, lists of many dtypes."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+X = np.arange(24).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("make", [tf.constant, tf.Variable])
+@pytest.mark.parametrize(
+    "mask", [X % 5 > 1, np.array([[True, False, True], [False] * 3]), np.array([False, True])]
+)
+def test_a_mask_takes_what_is_true(make, mask):
+    np.testing.assert_array_equal(make(X)[mask], X[mask])
+    np.testing.assert_array_equal(make(X)[tf.constant(mask)], X[mask])
+
+
+def test_a_mask_while_tracing_and_its_gradient():
+    x = tf.constant(X.astype("float32"))
+
+    @tf.function
+    def f(x):
+        return tf.reduce_sum(x[X > 20] ** 2)
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    np.testing.assert_array_equal(tape.gradient(y, x), np.where(X > 20, 2 * X, 0))
+
+
+def test_arrays_of_numbers_are_refused_in_our_words():
+    with pytest.raises((TypeError, tf.errors.InvalidArgumentError), match="gather"):
+        tf.constant(X)[np.array([0, 1])]
+    assert tf.constant(X)[np.array(1), np.int8(2), np.uint64(0)] == X[1, 2, 0]
+
+
+@pytest.mark.parametrize("kind", ["S5", "U3"])
+def test_texts_without_elements_are_texts(kind):
+    array = np.zeros([2, 0], kind)
+    for t in (tf.constant(array), tf.convert_to_tensor(array, tf.string), tf.identity(array)):
+        assert t.dtype == tf.string and t.shape == (2, 0)
+
+
+def test_a_list_of_many_dtypes():
+    number, text, real = tf.identity_n([[1, 2], [b"a"], 0.5])
+    assert (number.dtype, text.dtype, real.dtype) == (tf.int32, tf.string, tf.float32)
+    mixed = tf.identity_n([np.array([1], "int8"), [1.5], tf.constant(True)])
+    assert [t.dtype for t in mixed] == [tf.int8, tf.float32, tf.bool]
