@@ -75,7 +75,14 @@ bool is_array(PyObject* o) {
          array_kind(o).dtype != DType::kInvalid;
 }
 
-Tensor from_array(PyObject* o) {
+// An array of numbers that are wider than those of any tensor, which become as wide as these where
+// a dtype is asked for anyway. Null where it is none.
+static const char* narrower(const std::string& kind, DType want) {
+  if (want == DType::kInvalid || want == DType::kString) return nullptr;
+  return kind == "f" ? "float64" : kind == "c" ? "complex128" : nullptr;
+}
+
+Tensor from_array(PyObject* o, DType want) {
   Object array = attribute(o, "dtype") ? Object::share(o) : Object();
   if (!array && PyObject_CheckBuffer(o)) return from_buffer(o);
   if (!array || array_kind(o).leaf == Leaf::kOther)
@@ -86,6 +93,9 @@ Tensor from_array(PyObject* o) {
     return from_object_array(
         Object::steal(PyObject_CallMethod(numpy(), "asarray", "O", array.get())).get());
   DType ours = array_kind(array.get()).dtype;
+  const char* other = ours == DType::kInvalid ? narrower(kind, want) : nullptr;
+  if (other)
+    return from_array(Object::steal(PyObject_CallMethod(array.get(), "astype", "s", other)).get());
   if (ours == DType::kInvalid)
     type_error(
         cat("got an array of dtype ", bytes_of(Object::steal(PyObject_Str(dtype.get())).get()),

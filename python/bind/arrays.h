@@ -22,7 +22,7 @@ bool is_array(PyObject* o);
 
 /// A copy of an array, of a NumPy scalar, or of an object that becomes one. Refuses elements that
 /// no dtype holds.
-Tensor from_array(PyObject* o);
+Tensor from_array(PyObject* o, DType want = DType::kInvalid);
 /// Whether integers of a tensor all are numbers that the integer dtype `d` holds.
 bool holds(DType d, const Tensor& t);
 /// `t` as `want`. As an element of a list it loses nothing: floats do not become integers, nor

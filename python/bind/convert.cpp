@@ -338,7 +338,7 @@ Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
                PyObject_HasAttrString(value, "__array_interface__") || PyFloat_Check(value) ||
                PyComplex_Check(value);
   bool shares = PyObject_CheckBuffer(value) && !PyObject_HasAttrString(value, "dtype");
-  if (array && !shares) return cast_array(from_array(value), hint, value);
+  if (array && !shares) return cast_array(from_array(value, hint), hint, value);
   if (shares) {
     try {
       Tensor t = from_buffer(value);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -329,6 +329,10 @@ def assert_proper_iterable(values: Any) -> None:
 def _scalar_rank(rank: Any) -> int:
     if isinstance(rank, (list, tuple)) or bool(getattr(rank, "ndim", 0)):
         fail("E1104", "a rank is one number, got several")
+    kind = getattr(rank, "dtype", None)
+    whole = kind.is_integer if isinstance(kind, DType) else isinstance(rank, SupportsIndex)
+    if not whole:
+        fail("E1104", f"a rank is an integer, got {rank!r}")
     return int(rank)
 
 

@@ -55,6 +55,24 @@ def test_in_nested_functions_loops_and_gradients():
         assert slopes[0] == 2 * number and slopes[1] == 4
 
 
+def test_numbers_in_a_loop():
+    value = 1.0
+    traces = []
+
+    @tf.function
+    def f():
+        traces.append(1)
+        total, i = tf.constant(0.0), tf.constant(0)
+        while i < 3:
+            total += graph().capture_call_time_value(lambda: value, tf.TensorSpec([]))
+            i += 1
+        return total
+
+    for value in (1.0, 1.0, 2.0, tf.constant(5.0), 2.0):
+        assert f() == 3 * value
+    assert len(traces) < 10
+
+
 def test_a_key_stands_for_one_closure():
     def never():
         raise AssertionError("it has an answer already")

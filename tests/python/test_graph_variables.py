@@ -146,3 +146,19 @@ def test_a_device_function_sees_variables(graph):
     with graph.colocate_with(v1.get_variable("z", [1]).op):
         made = tf.Variable(1.0)
     assert made.op.colocation_groups() == [b"loc:@z"]
+
+
+def test_who_waits_for_a_change_waits_for_no_read():
+    with tf.Graph().as_default():
+        v = tf.Variable(1.0)
+        added = v.assign_add(2.0)
+        both = tf.group([added, v.assign_sub(1.0)])
+        kinds = {op.type for op in both.control_inputs}
+        assert kinds == {"AssignAddVariableOp", "AssignSubVariableOp"}
+        with tf.control_dependencies([added]):
+            after = v.read_value()
+        with v1.Session() as session:
+            session.run(v.initializer)
+            session.run(both)
+            assert session.run(v) == 2
+            assert session.run(after) == 4

@@ -43,6 +43,38 @@ def test_texts_without_elements_are_texts(kind):
         assert t.dtype == tf.string and t.shape == (2, 0)
 
 
+def test_numbers_wider_than_a_tensors_need_a_dtype():
+    wide = np.array([0.25, 3], np.longdouble)
+    if wide.dtype == np.float64:
+        pytest.skip("no wider numbers on this machine")
+    assert tf.constant(wide, tf.float32).dtype == tf.float32
+    np.testing.assert_array_equal(tf.ones([2]) + wide, [1.25, 4])
+    assert tf.constant(wide + 1j, tf.complex64)[1] == 3 + 1j
+    with pytest.raises(TypeError, match=str(wide.dtype)):
+        tf.constant(wide)
+
+
+def test_sizes_beyond_int32():
+    assert tf.convert_to_tensor(tf.TensorShape([2, 3])).dtype == tf.int32
+    large = tf.convert_to_tensor(tf.TensorShape([2**31, 2]))
+    assert large.dtype == tf.int64 and large[0] == 2**31
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.convert_to_tensor(tf.TensorShape([2**31, 2]), tf.int32)
+
+
+@pytest.mark.parametrize("rank", [1.5, 1.0, np.float32(1), tf.constant(1.0), "1", None])
+def test_a_rank_is_an_integer(rank):
+    for check in (
+        lambda: tf.debugging.assert_rank([1, 2], rank),
+        lambda: tf.debugging.assert_rank_at_least([1, 2], rank),
+        lambda: tf.debugging.assert_rank_in([1, 2], [0, rank]),
+    ):
+        with pytest.raises(TypeError, match="a rank is an integer"):
+            check()
+    tf.debugging.assert_rank([1, 2], np.int64(1))
+    tf.debugging.assert_rank([1, 2], tf.constant(1))
+
+
 def test_a_list_of_many_dtypes():
     number, text, real = tf.identity_n([[1, 2], [b"a"], 0.5])
     assert (number.dtype, text.dtype, real.dtype) == (tf.int32, tf.string, tf.float32)

@@ -77,10 +77,12 @@ class TensorShape:
         return self._dims is not None and None not in self._dims
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
-        """The sizes as a tensor, of int32 unless `dtype` says otherwise."""
+        """The sizes as a tensor: of int32 where they fit, unless `dtype` says otherwise."""
         if not self.is_fully_defined():
             raise ValueError(f"the shape {self} makes no tensor: not all its sizes are known")
-        return plain_constant(self.as_list(), dtypes.int32 if dtype is None else dtype)
+        sizes = self.as_list()
+        fits = all(size is None or size < 2**31 for size in sizes)
+        return plain_constant(sizes, dtype or (dtypes.int32 if fits else dtypes.int64))
 
     # Put together.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._graphs.init_scope import init_scope
+from .._tensors.plain import is_plain, same_value
 from .._tensors.shape import TensorSpec
 from ..errors import fail, unsupported
 from .locations import Location
@@ -18,23 +19,27 @@ __all__ = ["capture"]
 class _Asked(Location):
     """What a function of the program's gives when it is called."""
 
-    __slots__ = ("_closure", "_name", "_spec")
+    __slots__ = ("_closure", "_last", "_name", "_spec")
     anew = True
 
     def __init__(self, closure: Callable[[], Any], spec: TensorSpec, name: str) -> None:
         self.key = ("call time", id(self))
         self._closure, self._spec, self._name = closure, spec, name
+        self._last: tuple[Any, Any] | None = None  # a number, and its tensor
 
     def read(self) -> Any:
         """Asks, and holds the answer against the specification."""
-        tensor = self._closure()
-        if not isinstance(tensor, _holdfast.Tensor):
-            tensor = _holdfast.convert_value(tensor, self._spec.dtype, False)
+        given = tensor = self._closure()
+        if self._last is not None and is_plain(given) and same_value(self._last[0], given):
+            return self._last[1]
+        if not isinstance(given, _holdfast.Tensor):
+            tensor = _holdfast.convert_value(given, self._spec.dtype, False)
         wanted = f"what `{self._name}` asks for at each call is {tensor.dtype.name}{tensor.shape}"
         if tensor.dtype != self._spec.dtype:
             fail("E1101", f"{wanted}, expected {self._spec.dtype.name}")
         if not self._spec.shape.is_compatible_with(tensor.shape):
             fail("E1102", f"{wanted}, expected shape {self._spec.shape}")
+        self._last = (given, tensor) if is_plain(given) else None
         return tensor
 
     def holder(self) -> Any:

@@ -312,6 +312,8 @@ def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
             recorder.guard_identity(location, tensor)
         elif writer.release(tensor):
             late[tensor._id] = location
+        elif location.anew:  # it was born in a loop or a branch, which has it as a constant
+            recorder.guard_identity(location, tensor)
     trace.captured = writer.captures()
     trace.late = [(i, late[t._id]) for i, t in enumerate(trace.captured) if t._id in late]
     trace.guards = recorder.finished_guards()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _holdfast
-from .._graphs.operation import operation_of
+from .._graphs.operation import note_read_after, operation_of
 
 __all__ = ["changed"]
 
@@ -33,7 +33,7 @@ def changed(
     graph._push_control([node], False)
     try:
         _holdfast.set_name_scope(f"{scope}{name or kind}/")
-        return variable.read()
+        return note_read_after(variable.read(), node)
     finally:
         _holdfast.set_name_scope(scope)
         graph._pop_control()
