@@ -109,7 +109,7 @@ void Layer::build_once(const Shape& inputs) {
   if (built_) return;
   name_it();
   build(inputs);
-  built_ = true;
+  set_built_for(inputs);
 }
 
 Tensor Layer::call(const Tensor&, const CallOptions&) {

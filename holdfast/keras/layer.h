@@ -77,6 +77,12 @@ class HOLDFAST_API Layer : public ModuleObject {
 
   bool built() const { return built_; }
   void set_built(bool built) { built_ = built; }
+  /// The shape of inputs that `build` made the weights for last; none where it did not.
+  const std::optional<Shape>& built_for() const { return built_for_; }
+  void set_built_for(const Shape& inputs) {
+    built_for_ = inputs;
+    built_ = true;
+  }
   bool trainable() const { return trainable_; }
   void set_trainable(bool trainable);
   DType dtype() const { return dtype_; }
@@ -89,6 +95,7 @@ class HOLDFAST_API Layer : public ModuleObject {
  private:
   std::recursive_mutex building_;
   std::atomic<bool> built_ = false;
+  std::optional<Shape> built_for_;
   bool named_ = false, trainable_ = true;
   DType dtype_ = float32;
 };

@@ -52,6 +52,9 @@ class Borrowed {
 
 const Attrs kNone{};  // `apply` puts in the defaults
 
+// The output of an op that has one; an op that only changes something has none.
+Tensor first(Tensors& out) { return out.empty() ? Tensor() : std::move(out[0]); }
+
 }  // namespace
 
 Tensor Op::operator()(const In& x) const {
@@ -60,7 +63,7 @@ Tensor Op::operator()(const In& x) const {
   if (!in) in = &(own = x.tensor());
   Tensors out;
   apply(*def_, {in, 1}, kNone, out);
-  return std::move(out[0]);
+  return first(out);
 }
 
 Tensor Op::operator()(const In& x, const In& y) const {
@@ -70,7 +73,7 @@ Tensor Op::operator()(const In& x, const In& y) const {
     in.set(1, *b);
     Tensors out;
     apply(*def_, in.tensors(), kNone, out);
-    return std::move(out[0]);
+    return first(out);
   }
   Tensor own[2];
   Borrowed<2> in;
@@ -84,7 +87,7 @@ Tensor Op::operator()(const In& x, const In& y) const {
   in.set(1, *b);
   Tensors out;
   apply(*def_, in.tensors(), kNone, out);
-  return std::move(out[0]);
+  return first(out);
 }
 
 Tensor Op::operator()(std::initializer_list<In> inputs, Attrs attrs) const {

@@ -87,7 +87,7 @@ Tensors tensor_list(const FunctionDef& def, const Param& p, PyObject* o, DType h
 
 Arg sizes_arg(PyObject* o, const Param& p) {
   if (is_tensor(o)) return Arg(tensor_of(o));
-  if (is_variable(o)) return Arg(variable_of(o).read());
+  if (is_variable(o)) return Arg(read_variable(o));
   if (is_one_int(o)) {
     if (auto one = ints_of(o)) return Arg((*one)[0]);
   }

@@ -284,12 +284,12 @@ std::string repr_of(PyObject* o) {
 
 DType known_dtype(PyObject* o) {
   if (is_tensor(o)) return tensor_of(o).dtype();
-  return is_variable(o) ? variable_of(o).dtype() : DType::kInvalid;
+  return is_variable(o) ? variable_dtype(o) : DType::kInvalid;
 }
 
 Tensor convert(PyObject* value, DType hint, bool strict, const char* argument) {
   if (is_tensor(value) || is_variable(value)) {
-    Tensor t = is_tensor(value) ? tensor_of(value) : variable_of(value).read();
+    Tensor t = is_tensor(value) ? tensor_of(value) : read_variable(value);
     if (strict && hint != DType::kInvalid && t.dtype() != hint) {
       fail(Code::E1101,
            cat("a tensor of dtype ", name(t.dtype()), " was given where ", name(hint),

@@ -102,13 +102,14 @@ void hide_context(PyObject* error, int depth) {
 
 // A call that does not fit the parameters leaves no frame. Sets the error that says so in our
 // words; false if the arguments do fit, so that Python means something else.
-bool refused(PyObject* function, PyObject* const* args, size_t n, PyObject* kwnames) {
-  if (!folders().refuse_call || !PyFunction_Check(function)) return false;
-  Object given = Object::steal(PyTuple_New(static_cast<Py_ssize_t>(n)));
-  for (size_t i = 0; i < n; ++i) {
-    Py_INCREF(args[i]);
-    PyTuple_SET_ITEM(given.get(), static_cast<Py_ssize_t>(i), args[i]);
-  }
+bool refused(PyObject* function, PyObject* const* args, size_t n, PyObject* kwnames,
+             PyObject* self = nullptr) {
+  if (!folders().refuse_call) return false;
+  Py_ssize_t before = self ? 1 : 0;
+  Object given = Object::steal(PyTuple_New(static_cast<Py_ssize_t>(n) + before));
+  if (self) PyTuple_SET_ITEM(given.get(), 0, Py_NewRef(self));
+  for (size_t i = 0; i < n; ++i)
+    PyTuple_SET_ITEM(given.get(), static_cast<Py_ssize_t>(i) + before, Py_NewRef(args[i]));
   Object named = Object::steal(PyDict_New());
   for (Py_ssize_t i = 0; kwnames && i < PyTuple_GET_SIZE(kwnames); ++i)
     if (PyDict_SetItem(named.get(), PyTuple_GET_ITEM(kwnames, i),
@@ -126,7 +127,7 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* k
   PyErr_Fetch(&type, &value, &trace);
   bool entered = trace || !PyErr_GivenExceptionMatches(type, PyExc_TypeError);
   try {
-    if (entered ||
+    if (entered || !PyFunction_Check(function) ||
         !refused(function, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)), kwnames))
       PyErr_Restore(type, value, trace);
   } catch (const PythonError&) {
@@ -175,9 +176,12 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     return nullptr;
   // One for each function: it may have several names, and is found again by pickle.
   static PyObject* known_as = PyUnicode_InternFromString("__public__");
+  PyObject** kept = nullptr;  // the attributes of the function; there are a thousand at each import
   if (PyFunction_Check(function)) {
-    if (PyObject* known = PyObject_GetAttr(function, known_as)) return known;
-    PyErr_Clear();
+    kept = &reinterpret_cast<PyFunctionObject*>(function)->func_dict;
+    if (PyObject* known = *kept ? PyDict_GetItemWithError(*kept, known_as) : nullptr)
+      return Py_NewRef(known);
+    if (PyErr_Occurred() || (!*kept && !(*kept = PyDict_New()))) return nullptr;
   }
   auto* self = reinterpret_cast<PyPublic*>(type->tp_alloc(type, 0));
   if (!self) return nullptr;
@@ -185,11 +189,12 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   Py_INCREF(function);
   self->function = function;
   Object made = owned(reinterpret_cast<PyObject*>(self));
-  if (!PyFunction_Check(function)) return made.release();
+  if (!kept) return made.release();
   static PyObject* module = PyUnicode_InternFromString("__module__");
-  Object home = owned(PyObject_GetAttr(function, module));
-  if (!home || PyObject_SetAttr(made.get(), module, home.get()) < 0 ||
-      PyObject_SetAttr(function, known_as, made.get()) < 0)
+  PyObject* home = PyFunction_GET_MODULE(function);
+  self->dict = PyDict_New();
+  if (!self->dict || PyDict_SetItem(self->dict, module, home ? home : Py_None) < 0 ||
+      PyDict_SetItem(*kept, known_as, made.get()) < 0)
     return nullptr;
   return made.release();
 }
@@ -289,6 +294,14 @@ PyMethodDef module_methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+void refuse_arguments(PyTypeObject* type, const char* method, PyObject* self, PyObject* const* args,
+                      Py_ssize_t n, PyObject* kwnames) {
+  Object function =
+      Object::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), method));
+  if (refused(function.get(), args, static_cast<size_t>(n), kwnames, self)) throw PythonError{};
+  type_error(std::string("`") + method + "` got arguments that do not fit its parameters");
+}
 
 void hide_frames() noexcept {
   if (!PyErr_Occurred() || diag_mode("full")) return;

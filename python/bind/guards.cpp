@@ -70,7 +70,7 @@ Answer Guard::holds(const Places& places) const {
   if (kind_ == kMissing) return answer(!now);
   if (!now) return Answer::kNo;
   switch (kind_) {
-    case kWeak: return answer(PyWeakref_GetObject(expected_.get()) == now && now != Py_None);
+    case kWeak: return answer(target_of(expected_.get()).get() == now);
     case kIdentity: return answer(expected_.get() == now);
     case kValue: return same_value(expected_.get(), now);
     case kSame: return same_tensor(now, places[other_].get());

@@ -57,8 +57,7 @@ Held::~Held() {
 
 Object Held::get() const {
   if (!lent_) return object_;
-  PyObject* now = PyWeakref_GetObject(object_.get());
-  return now == Py_None ? Object() : Object::share(now);
+  return target_of(object_.get());
 }
 
 Object Held::lend() {
@@ -114,8 +113,8 @@ std::function<std::shared_ptr<void>()> lease_on(PyObject* keeper) {
   auto weak = make_ref<Held>(Object::steal(PyWeakref_NewRef(keeper, nullptr)));
   return [weak]() -> std::shared_ptr<void> {
     WithGil gil;
-    PyObject* now = PyWeakref_GetObject(weak->get().get());
-    return now == Py_None ? nullptr : kept(Object::share(now));
+    Object now = target_of(weak->get().get());
+    return now ? kept(std::move(now)) : nullptr;
   };
 }
 

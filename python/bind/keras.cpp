@@ -244,7 +244,7 @@ PyObject* layer_build(PyObject* self, PyObject* shape) {
     Shape inputs = shape_from(shape, "input_shape");
     auto* python = dynamic_cast<PythonLayer*>(&layer);
     python ? python->own_build(inputs) : layer.build(inputs);
-    layer.set_built(true);
+    layer.set_built_for(inputs);
     Py_RETURN_NONE;
   });
 }
@@ -277,6 +277,17 @@ int put(F&& f) {
 }
 
 PyGetSetDef layer_properties[] = {
+    {"_built_for",
+     [](PyObject* o, void*) {
+       return method([&]() -> PyObject* {
+         const auto& shape = layer_of(o).built_for();
+         if (!shape) Py_RETURN_NONE;
+         return PyTuple_Pack(1, sizes_object(*shape).get());
+       });
+     },
+     nullptr,
+     "The sizes of the inputs that it was built for, in a tuple of one; None if it wasn't.",
+     nullptr},
     {"built",
      [](PyObject* o, void*) {
        return method([&] { return PyBool_FromLong(layer_of(o).built()); });
@@ -482,6 +493,16 @@ void bind_keras(nb::module_& m) {
       },
       "self"_a, "shape"_a.none(), "f"_a, "training"_a.none(),
       "Calls `f(training)` as the call of a layer: built, in its name scope.");
+  m.def(
+      "build_layer",
+      [](nb::handle self, nb::handle shape) {
+        run([&] {
+          mark();
+          layer_of(self).build_once(shape_from(shape, "input_shape"));
+          return 0;
+        });
+      },
+      "self"_a, "shape"_a.none(), "Makes a layer's weights, unless they are there.");
   m.def("sequential_add", [](nb::handle self, nb::handle layer) {
     run([&] {
       mark();

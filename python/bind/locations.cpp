@@ -114,10 +114,7 @@ Locations::Locations(PyObject* records) {
 Object Locations::value_of(const Location& l, PyObject* holder) {
   switch (l.kind) {
     case Location::kHeld: return l.what;
-    case Location::kWeak: {
-      PyObject* o = PyWeakref_GetObject(l.what.get());
-      return o == Py_None ? Object() : found(o);
-    }
+    case Location::kWeak: return target_of(l.what.get());
     case Location::kArgument: return {};
     case Location::kAsked: return asked(l);
     default: break;

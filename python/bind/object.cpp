@@ -108,10 +108,17 @@ void dealloc(PyObject* o) {
   Py_DECREF(type);
 }
 
+// An object of a type as Python makes its own: a class with methods yet to be written is refused,
+// and attributes lie in the object itself until somebody asks for its `__dict__`.
+Object fresh(PyTypeObject* type) {
+  static PyObject* nothing = PyTuple_New(0);
+  return Object::steal(PyBaseObject_Type.tp_new(type, nothing, nullptr));
+}
+
 // Arguments are for `__init__`, as with every Python class.
 PyObject* make_new(PyTypeObject* type, PyObject*, PyObject*) {
   return method([&]() -> PyObject* {
-    Object made = Object::steal(type->tp_alloc(type, 0));
+    Object made = fresh(type);
     for (PyTypeObject* t = type; t; t = t->tp_base) {
       auto maker = makers().find(t);
       if (maker == makers().end()) continue;
@@ -196,11 +203,11 @@ Object python_of(const Shared& object) {
   if (auto face = faces().find(&object); face != faces().end()) return Object::share(face->second);
   Ref<Shared> keep(const_cast<Shared*>(&object));
   PyTypeObject* type = type_of(object.object_class());
-  Object fresh = Object::steal(type->tp_alloc(type, 0));
+  Object made = fresh(type);
   // Making it may have run a collection, and with it anything: perhaps there is one now.
   if (void* there = object.shared()) return Object::share(static_cast<PyObject*>(there));
-  adopt(fresh.get(), keep);
-  return fresh;
+  adopt(made.get(), keep);
+  return made;
 }
 
 bool Method::overridden(PyObject* self) {
@@ -235,6 +242,7 @@ PyTypeObject* add_object_type(PyObject* module, const ObjectTypeSpec& s) {
   if (s.methods) slots.push_back({Py_tp_methods, s.methods});
   if (s.getset) slots.push_back({Py_tp_getset, s.getset});
   if (s.call) slots.push_back({Py_tp_call, reinterpret_cast<void*>(s.call)});
+  slots.insert(slots.end(), s.slots.begin(), s.slots.end());
   PyTypeObject* type = make_type(module, s.name, s.base ? s.base : shared_type, std::move(slots));
   makers()[type] = s.make;
   s.kind->type = type;

@@ -32,6 +32,7 @@ struct ObjectTypeSpec {
   Ref<Shared> (*make)() = nullptr;  // what `__new__` makes; null: nothing yet
   const char* doc = "";
   ternaryfunc call = nullptr;
+  std::vector<PyType_Slot> slots = {};  // further ones
 };
 /// Makes a type and puts it into the module. C++ objects of that class appear as instances of it,
 /// until Python says which class of its own they are (`set_class`).

@@ -126,7 +126,7 @@ bool Pattern::fits_from(size_t& at, PyObject* o, Inputs& in) const {
   switch (t.kind) {
     case Token::kTensor: return fits_tensor(t, o, in);
     case Token::kValue: return same_value(t.value.get(), o) == Answer::kYes;
-    case Token::kWeak: return PyWeakref_GetObject(t.value.get()) == o && o != Py_None;
+    case Token::kWeak: return target_of(t.value.get()).get() == o;
     case Token::kHeld: return t.value.get() == o;
     default: break;
   }
@@ -185,7 +185,7 @@ bool Pattern::is_open(size_t argument) const {
 
 bool Pattern::orphaned() const {
   for (const Token& t : tokens_)
-    if (t.kind == Token::kWeak && PyWeakref_GetObject(t.value.get()) == Py_None) return true;
+    if (t.kind == Token::kWeak && !target_of(t.value.get())) return true;
   return false;
 }
 

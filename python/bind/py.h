@@ -42,6 +42,20 @@ class Object {
   PyObject* p_ = nullptr;
 };
 
+/// What a weak reference leads to; empty once that is gone.
+inline Object target_of(PyObject* reference) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* there = nullptr;
+  PyWeakref_GetRef(reference, &there);
+  Object o = Object::share(there);
+  Py_XDECREF(there);
+  return o;
+#else
+  PyObject* there = PyWeakref_GetObject(reference);
+  return there == Py_None ? Object() : Object::share(there);
+#endif
+}
+
 /// A Python exception is set; unwinds to the C boundary.
 struct PythonError {};
 
@@ -66,6 +80,11 @@ inline Tensor tensor_of(PyObject* o) {
   return Tensor(Ref<TensorRep>(reinterpret_cast<PyTensor*>(o)->rep));
 }
 Variable variable_of(PyObject* o);
+/// The value of a variable now, which the caller holds meanwhile: cheaper than through a Variable.
+Tensor read_variable(PyObject* variable);
+DType variable_dtype(PyObject* variable);
+/// The slots of tensors' operators: they take variables as well.
+std::vector<PyType_Slot> operator_slots();
 /// The Python Variable of a handle, the same object every time.
 Object wrap_variable(const Variable& v);
 
@@ -78,6 +97,9 @@ PyCodeObject* lasting(PyCodeObject* code);
 
 // -- errors: everything called from Python runs inside `guarded`
 void set_python_error(const std::exception& e);
+/// Says in our words why arguments do not fit a method of ours that is written in C.
+[[noreturn]] void refuse_arguments(PyTypeObject* type, const char* method, PyObject* self,
+                                   PyObject* const* args, Py_ssize_t n, PyObject* kwnames);
 /// Takes the package's frames out of the traceback of the Python error that is set. What stays
 /// are the user's lines; HOLDFAST_DIAG=full leaves all.
 void hide_frames() noexcept;

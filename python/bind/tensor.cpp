@@ -89,9 +89,13 @@ bool may_be_operand(PyObject* o) {
          PyObject_HasAttrString(o, "__tf_tensor__") || has_own_conversion(o);
 }
 
+// A tensor, or a variable, which is read.
+bool is_value(PyObject* o) { return is_tensor(o) || is_variable(o); }
+Tensor value_now(PyObject* o) { return is_tensor(o) ? tensor_of(o) : read_variable(o); }
+
 bool operands(PyObject* a, PyObject* b, Tensor out[2]) {
-  if (is_tensor(a)) {
-    out[0] = tensor_of(a);
+  if (is_value(a)) {
+    out[0] = value_now(a);
     if (is_tensor(b)) {
       out[1] = tensor_of(b);
       return true;
@@ -101,7 +105,7 @@ bool operands(PyObject* a, PyObject* b, Tensor out[2]) {
     return true;
   }
   if (!may_be_operand(a)) return false;
-  out[1] = tensor_of(b);
+  out[1] = value_now(b);
   out[0] = convert(a, out[1].dtype());
   return true;
 }
@@ -169,7 +173,7 @@ PyObject* run_operator(Operator& op, PyObject* a, PyObject* b) {
 PyObject* run_unary(Operator& op, PyObject* a) {
   return guarded([&]() -> PyObject* {
     mark();
-    Arg args[1] = {tensor_of(a)};
+    Arg args[1] = {value_now(a)};
     return wrap(call_with_defaults(*op.get(), args)[0]);
   });
 }
@@ -195,8 +199,8 @@ PyObject* nb_power(PyObject* a, PyObject* b, PyObject*) {
 
 // `&`, `|`, `^` mean logic on bools and bits on integers.
 PyObject* logic(Operator& on_bools, Operator& on_ints, PyObject* a, PyObject* b) {
-  PyObject* t = is_tensor(a) ? a : b;
-  return run_operator(tensor_of(t).dtype() == DType::kBool ? on_bools : on_ints, a, b);
+  PyObject* t = is_value(a) ? a : b;
+  return run_operator(known_dtype(t) == DType::kBool ? on_bools : on_ints, a, b);
 }
 #define HOLDFAST_LOGIC(slot, bools, ints)           \
   PyObject* slot(PyObject* a, PyObject* b) {        \
@@ -217,12 +221,15 @@ PyObject* nb_absolute(PyObject* a) {
   return run_unary(op, a);
 }
 PyObject* nb_positive(PyObject* a) {
-  Py_INCREF(a);
-  return a;
+  if (is_tensor(a)) return Py_NewRef(a);
+  return guarded([&] {
+    mark();
+    return wrap(read_variable(a));
+  });
 }
 PyObject* nb_invert(PyObject* a) {
   static Operator on_bools{"logical_not"}, on_ints{"bitwise.invert"};
-  return run_unary(tensor_of(a).dtype() == DType::kBool ? on_bools : on_ints, a);
+  return run_unary(known_dtype(a) == DType::kBool ? on_bools : on_ints, a);
 }
 
 // Tensors of a graph that is written by hand are compared by identity, as in TensorFlow, so that
@@ -236,6 +243,13 @@ PyObject* compare(PyObject* a, PyObject* b, int which) {
                            {"not_equal"}, {"greater"},    {"greater_equal"}};
   if (which != Py_EQ && which != Py_NE) return run_operator(ops[which], a, b);
   if (b == Py_None) return PyBool_FromLong(which == Py_NE);
+  if (is_variable(a))
+    return guarded([&]() -> PyObject* {
+      mark();
+      Object now = Object::steal(wrap(read_variable(a)));
+      Object other = is_variable(b) ? Object::steal(wrap(read_variable(b))) : Object::share(b);
+      return compare(now.get(), other.get(), which);
+    });
   if (is_key(a) || (is_tensor(b) && is_key(b)))
     return PyBool_FromLong((is_key(a) && is_tensor(b) && is_key(b) &&
                             edge_of(tensor_of(a)) == edge_of(tensor_of(b))) == (which == Py_EQ));
@@ -433,25 +447,9 @@ PyType_Slot slots[] = {
     SLOT(Py_tp_clear, clear),
     SLOT(Py_tp_setattro, set_attribute),
     SLOT(Py_tp_hash, hash),
-    SLOT(Py_tp_richcompare, compare),
     SLOT(Py_tp_getset, getset),
     SLOT(Py_tp_methods, methods),
     SLOT(Py_tp_members, members),
-    SLOT(Py_nb_add, nb_add),
-    SLOT(Py_nb_subtract, nb_subtract),
-    SLOT(Py_nb_multiply, nb_multiply),
-    SLOT(Py_nb_true_divide, nb_true_divide),
-    SLOT(Py_nb_floor_divide, nb_floor_divide),
-    SLOT(Py_nb_remainder, nb_remainder),
-    SLOT(Py_nb_power, nb_power),
-    SLOT(Py_nb_matrix_multiply, nb_matmul),
-    SLOT(Py_nb_and, nb_and),
-    SLOT(Py_nb_or, nb_or),
-    SLOT(Py_nb_xor, nb_xor),
-    SLOT(Py_nb_negative, nb_negative),
-    SLOT(Py_nb_positive, nb_positive),
-    SLOT(Py_nb_absolute, nb_absolute),
-    SLOT(Py_nb_invert, nb_invert),
     SLOT(Py_nb_bool, nb_bool),
     SLOT(Py_nb_int, nb_int),
     SLOT(Py_nb_float, nb_float),
@@ -464,14 +462,32 @@ PyType_Slot slots[] = {
      const_cast<char*>("An immutable array of numbers, bools or strings, on some device.")},
     {0, nullptr}};
 
-PyType_Spec spec = {"holdfast.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-                    slots};
-
 }  // namespace
 
-PyObject* compare_operands(PyObject* a, PyObject* b, int which) { return compare(a, b, which); }
+std::vector<PyType_Slot> operator_slots() {
+  return {SLOT(Py_tp_richcompare, compare),
+          SLOT(Py_nb_add, nb_add),
+          SLOT(Py_nb_subtract, nb_subtract),
+          SLOT(Py_nb_multiply, nb_multiply),
+          SLOT(Py_nb_true_divide, nb_true_divide),
+          SLOT(Py_nb_floor_divide, nb_floor_divide),
+          SLOT(Py_nb_remainder, nb_remainder),
+          SLOT(Py_nb_power, nb_power),
+          SLOT(Py_nb_matrix_multiply, nb_matmul),
+          SLOT(Py_nb_and, nb_and),
+          SLOT(Py_nb_or, nb_or),
+          SLOT(Py_nb_xor, nb_xor),
+          SLOT(Py_nb_negative, nb_negative),
+          SLOT(Py_nb_positive, nb_positive),
+          SLOT(Py_nb_absolute, nb_absolute),
+          SLOT(Py_nb_invert, nb_invert)};
+}
 
 void init_tensor(PyObject* module) {
+  std::vector<PyType_Slot> all = operator_slots();
+  all.insert(all.end(), std::begin(slots), std::end(slots));
+  PyType_Spec spec{"holdfast.Tensor", sizeof(PyTensor), 0,
+                   static_cast<unsigned>(Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC), all.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type ||
       PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(tensor_type)) < 0)

@@ -90,18 +90,86 @@ PyObject* make(PyObject* self, PyObject* const* args, Py_ssize_t n) {
 PyObject* read(PyObject* self, PyObject*) {
   return method([&] {
     mark();
-    return wrap(Variable(Ref<VariableState>(state_of(self))).read());
+    return wrap(read_variable(self));
   });
 }
 
-template <auto change>
+// value(), read_value()
+template <const char* name>
+PyObject* value_of(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return method([&] {
+    if (n || kwnames) refuse_arguments(variable_type, name, self, args, n, kwnames);
+    mark();
+    return wrap(read_variable(self));
+  });
+}
+
+// A way to change a variable.
+struct Change {
+  const char* method;    // as users call it
+  const char* argument;  // what they give it
+  const char* kind;      // what it is called in a graph
+  const char* quietly;   // the method that does it and no more
+  const char* op;
+};
+constexpr Change kAssign{"assign", "value", "Assign", "_assign", "AssignVariableOp"},
+    kAdd{"assign_add", "delta", "AssignAdd", "_assign_add", "AssignAddVariableOp"},
+    kSubtract{"assign_sub", "delta", "AssignSub", "_assign_sub", "AssignSubVariableOp"};
+
+template <const Change& c>
+void perform(PyObject* self, const Tensor& value) {
+  static const Op op(find_op(c.op));
+  op(state_of(self)->handle(), value);
+}
+
+template <const Change& c>
 PyObject* changed(PyObject* self, PyObject* value) {
   return method([&]() -> PyObject* {
     mark();
     Tensor kept;
-    const Tensor& t = tensor_argument(value, kept);
-    (Variable(Ref<VariableState>(state_of(self))).*change)(t);
+    perform<c>(self, tensor_argument(value, kept));
     Py_RETURN_NONE;
+  });
+}
+
+// Finds the arguments of (value, use_locking=None, name=None, read_value=True) by position and
+// name. Assignments are atomic, with or without `use_locking`.
+template <const Change& c>
+void change_arguments(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
+                      PyObject* (&found)[4]) {
+  static const char* names[4] = {c.argument, "use_locking", "name", "read_value"};
+  bool fits = n <= 4;
+  for (Py_ssize_t i = 0; fits && i < n; ++i) found[i] = args[i];
+  for (Py_ssize_t i = 0; fits && kwnames && i < PyTuple_GET_SIZE(kwnames); ++i) {
+    int at = 0;
+    while (at < 4 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, i), names[at]))
+      ++at;
+    fits = at < 4 && !found[at];
+    if (fits) found[at] = args[n + i];
+  }
+  if (!fits || !found[0]) refuse_arguments(variable_type, c.method, self, args, n, kwnames);
+}
+
+// assign(value, use_locking=None, name=None, read_value=True): itself after the change.
+template <const Change& c>
+PyObject* change(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  return method([&]() -> PyObject* {
+    PyObject* given[4] = {};
+    change_arguments<c>(self, args, n, kwnames, given);
+    int read = given[3] ? PyObject_IsTrue(given[3]) : 1;
+    if (read < 0) throw PythonError{};
+    VariableState* v = state_of(self);
+    if (reinterpret_cast<PyShared*>(self)->apart || current_graph()) {
+      // Python writes an op into the graph, and gives the value after it, or the op.
+      PyRef quietly = PyRef::steal(PyObject_GetAttrString(self, c.quietly));
+      return PyRef::steal(PyObject_CallMethod(self, "_changed", "OOOOs", quietly.get(), given[0],
+                                              given[2] ? given[2] : Py_None,
+                                              read ? Py_True : Py_False, c.kind))
+          .release();
+    }
+    mark();
+    perform<c>(self, convert(given[0], v->dtype, true));
+    return Py_NewRef(read ? self : Py_None);
   });
 }
 
@@ -134,15 +202,34 @@ PyObject* born(PyObject* self, PyObject*) {
   });
 }
 
+PyCFunction as_method(_PyCFunctionFastWithKeywords f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+constexpr int kFast = METH_FASTCALL | METH_KEYWORDS;
+constexpr char kValue[] = "value", kReadValue[] = "read_value";
+
 PyMethodDef methods[] = {
     {"_make", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&make)), METH_FASTCALL,
      "Gives it a value. `shape`: None, the value's; `...`, any, of any rank; else sizes, None "
      "where "
      "they are open."},
     {"read", &read, METH_NOARGS, "The value now; tapes see the read."},
-    {"_assign", &changed<&Variable::assign>, METH_O, nullptr},
-    {"_assign_add", &changed<&Variable::assign_add>, METH_O, nullptr},
-    {"_assign_sub", &changed<&Variable::assign_sub>, METH_O, nullptr},
+    {kValue, as_method(&value_of<kValue>), kFast,
+     "value($self)\n--\n\nThe value now; tapes see the read."},
+    {kReadValue, as_method(&value_of<kReadValue>), kFast,
+     "read_value($self)\n--\n\nThe value now; tapes see the read."},
+    {kAssign.method, as_method(&change<kAssign>), kFast,
+     "assign($self, value, use_locking=None, name=None, read_value=True)\n--\n\n"
+     "Gives it another value. Assignments are atomic, with or without `use_locking`."},
+    {kAdd.method, as_method(&change<kAdd>), kFast,
+     "assign_add($self, delta, use_locking=None, name=None, read_value=True)\n--\n\n"
+     "Adds `delta` to the value."},
+    {kSubtract.method, as_method(&change<kSubtract>), kFast,
+     "assign_sub($self, delta, use_locking=None, name=None, read_value=True)\n--\n\n"
+     "Subtracts `delta` from the value."},
+    {kAssign.quietly, &changed<kAssign>, METH_O, nullptr},
+    {kAdd.quietly, &changed<kAdd>, METH_O, nullptr},
+    {kSubtract.quietly, &changed<kSubtract>, METH_O, nullptr},
     {"_assign_index", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&assign_index)),
      METH_FASTCALL, nullptr},
     {"_batch_scatter_update",
@@ -167,34 +254,39 @@ PyGetSetDef properties[] = {
        return property(o, [](VariableState& v) { return wrap(v.handle()); });
      },
      nullptr, nullptr, nullptr},
-    {"_dtype",
+    {"dtype",
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) { return Py_NewRef(dtype_object(v.dtype)); });
      },
-     nullptr, nullptr, nullptr},
+     nullptr, "The dtype of the value.", nullptr},
     {"_shape",
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) { return shape_object(v.shape).release(); });
      },
      nullptr, nullptr, nullptr},
+    {"name",
+     [](PyObject* o, void*) {
+       return property(o, [](VariableState& v) { return text_object(v.name + ":0"); });
+     },
+     nullptr, "The name, with the output's number that TensorFlow adds.", nullptr},
     {"_full_name",
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) { return text_object(v.name); });
      },
      nullptr, nullptr, nullptr},
-    {"_trainable",
+    {"trainable",
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) { return PyBool_FromLong(v.trainable); });
      },
-     nullptr, nullptr, nullptr},
-    {"_device",
+     nullptr, "Whether tapes watch it by themselves.", nullptr},
+    {"device",
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) {
          Tensor now = v.get();
          return text_object(now && now.device() ? now.device()->name() : "");
        });
      },
-     nullptr, nullptr, nullptr},
+     nullptr, "The device that holds the value.", nullptr},
     {"_constraint",
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) -> PyObject* {
@@ -219,6 +311,14 @@ PyGetSetDef properties[] = {
 }  // namespace
 
 bool is_variable(PyObject* o) { return variable_type && PyObject_TypeCheck(o, variable_type); }
+Tensor read_variable(PyObject* o) {
+  static const OpDef& op = *find_op("ReadVariableOp");
+  static const Attrs own_dtype{Arg(DType::kInvalid)};
+  Tensors out;
+  apply(op, {&state_of(o)->handle(), 1}, own_dtype, out);
+  return std::move(out[0]);
+}
+DType variable_dtype(PyObject* o) { return state_of(o)->dtype; }
 Variable variable_of(PyObject* o) { return Variable(Ref<VariableState>(state_of(o))); }
 Ref<Constraint> constraint_of(PyObject* f) {
   if (!f || f == Py_None) return {};
@@ -233,15 +333,16 @@ void bind_variable(nb::module_& m) {
                                             .kind = &VariableState::kClass,
                                             .methods = methods,
                                             .getset = properties,
-                                            .doc = "A named place that holds a tensor."});
+                                            .doc = "A named place that holds a tensor.",
+                                            .slots = operator_slots()});
   m.def(
       "outlives_handles",
       [](nb::handle reference) {
-        PyObject* o = PyWeakref_GetObject(reference.ptr());
-        if (!is_variable(o)) return false;
-        VariableState* v = state_of(o);
-        // All handles together are one reference.
-        return Py_REFCNT(o) > (v->shared() && v->handle().ref()->use_count() > 1 ? 1 : 0);
+        PyRef o = target_of(reference.ptr());
+        if (!o || !is_variable(o.get())) return false;
+        VariableState* v = state_of(o.get());
+        // All handles together are one reference, and `o` is another.
+        return Py_REFCNT(o.get()) > (v->shared() && v->handle().ref()->use_count() > 1 ? 2 : 1);
       },
       "Whether the Variable that a weak reference leads to is held by more than its handles.");
 }

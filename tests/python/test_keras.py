@@ -1,6 +1,5 @@
 """Layers: C++ classes that Python subclasses, holds and trains."""
 
-import copy
 import gc
 import json
 import weakref
@@ -86,7 +85,6 @@ def test_bad_options_are_refused(make, message):
         lambda: keras.Model,
         lambda: keras.losses.MeanSquaredError(),
         lambda: keras.Sequential([]).fit,
-        lambda: copy.deepcopy(keras.layers.Dense(2)),
     ],
 )
 def test_what_is_not_there_says_so(use):

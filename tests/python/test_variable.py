@@ -1,6 +1,9 @@
 """Variables behave as TensorFlow's do in eager code."""
 
+import abc
 import copy
+import inspect
+import operator
 import pickle
 
 import numpy as np
@@ -181,3 +184,112 @@ def test_reads_are_snapshots():
     old = v.value()
     v.assign([5.0])
     assert values(old) == [1.0] and values(v.read_value()) == [5.0]
+
+
+def test_methods_written_in_c_say_their_parameters():
+    names = {
+        "assign": ["self", "value", "use_locking", "name", "read_value"],
+        "assign_add": ["self", "delta", "use_locking", "name", "read_value"],
+        "assign_sub": ["self", "delta", "use_locking", "name", "read_value"],
+        "value": ["self"],
+        "read_value": ["self"],
+    }
+    for method, parameters in names.items():
+        assert list(inspect.signature(getattr(tf.Variable, method)).parameters) == parameters
+        assert getattr(tf.Variable, method).__doc__
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda v: v.assign(), "needs the argument `value`"),
+        (lambda v: v.assign(1.0, True, "n", True, 5), "got 5 positional arguments"),
+        (lambda v: v.assign_add(1.0, delta=2.0), "got `delta` twice"),
+        (lambda v: v.assign_sub(1.0, value=2.0), "has no parameter `value`"),
+        (lambda v: v.value(1), "takes no positional arguments"),
+        (lambda v: v.read_value(now=True), "has no parameter `now`"),
+    ],
+)
+def test_bad_calls_of_methods_name_the_parameter_and_change_nothing(use, message):
+    v = tf.Variable(3.0)
+    with pytest.raises(TypeError, match=message) as caught:
+        use(v)
+    assert caught.value.code == "E1104"
+    assert float(v) == 3.0
+
+
+def test_assignments_by_name_and_without_a_value():
+    v = tf.Variable([1.0, 2.0])
+    assert v.assign(value=[3, 4], name="now", use_locking=True) is v
+    assert v.assign_add(delta=1.0, read_value=False) is None
+    assert v.assign_sub(tf.ones([2]), read_value=np.True_) is v
+    np.testing.assert_array_equal(v, [3.0, 4.0])
+    with pytest.raises(TypeError):
+        v.assign(tf.constant([1, 2]))
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow"])
+def test_operators_read_the_variable_on_either_side(name):
+    run = getattr(operator, name)
+    v, w = tf.Variable([3.0, 5.0]), tf.Variable([2.0, 4.0])
+    for a, b in ((v, w), (v, 2.0), (2.0, v), (v, [1.0, 2.0]), (w.read_value(), v), (v, w.numpy())):
+        want = run(np.asarray(a, np.float32), np.asarray(b, np.float32))
+        got = run(a, b)
+        assert isinstance(got, tf.Tensor)
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+    got = run(np.array([6.0, 7.0], np.float32), v)
+    assert isinstance(got, tf.Tensor)
+
+
+def test_other_operators_and_comparisons_of_variables():
+    bits, flags = tf.Variable([6, 5]), tf.Variable([True, False])
+    assert (bits & 3).numpy().tolist() == [2, 1]
+    assert (3 | bits).numpy().tolist() == [7, 7]
+    assert (~bits).numpy().tolist() == [-7, -6]
+    assert (flags ^ True).numpy().tolist() == [False, True]
+    assert (~flags).numpy().tolist() == [False, True]
+    assert isinstance(+bits, tf.Tensor)
+    assert (-bits).numpy().tolist() == [-6, -5]
+    assert abs(tf.Variable(-2.0)).numpy() == 2.0
+    assert (bits > 5).numpy().tolist() == [True, False]
+    assert (5 <= bits).numpy().tolist() == [True, True]
+    assert (bits == tf.Variable([6, 0])).numpy().tolist() == [True, False]
+    assert (bits != [6, 0]).numpy().tolist() == [False, True]
+    assert (bits == None) is False
+    assert (bits == object()) is False
+    m = tf.Variable([[1.0, 2.0]])
+    assert (m @ [[1.0], [1.0]]).numpy() == [[3.0]]
+    with pytest.raises(TypeError, match="unhashable|no key"):
+        hash(bits)
+    with pytest.raises(TypeError, match="operand is None"):
+        bits + None
+
+
+def test_a_class_of_the_users_may_take_over_an_operator():
+    class Doubled(tf.Variable):
+        def __add__(self, other):
+            return super().__add__(other) * 2.0
+
+        def __radd__(self, other):
+            return "right"
+
+    class Other:
+        def __radd__(self, left):
+            return left
+
+    v = Doubled([1.0])
+    assert (v + 1.0).numpy() == [4.0]
+    assert 1.0 + v == "right"
+    assert tf.Variable([1.0]) + v == "right"
+    plain = tf.Variable(1.0)
+    assert plain + Other() is plain
+
+
+def test_abstract_classes_over_ours_can_not_be_made():
+    class Base(tf.Module, metaclass=abc.ABCMeta):
+        @abc.abstractmethod
+        def run(self):
+            """To be written."""
+
+    with pytest.raises(TypeError, match="abstract"):
+        Base()

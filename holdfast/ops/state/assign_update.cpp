@@ -77,11 +77,11 @@ const Op sub_op =
 }  // namespace
 
 const Variable& Variable::assign_add(const In& delta) const {
-  add_op.many({handle(), delta.tensor(dtype())});
+  add_op(handle(), delta.tensor(dtype()));
   return *this;
 }
 const Variable& Variable::assign_sub(const In& delta) const {
-  sub_op.many({handle(), delta.tensor(dtype())});
+  sub_op(handle(), delta.tensor(dtype()));
   return *this;
 }
 

@@ -20,9 +20,9 @@ void infer_read(Infer& s) {
 
 Status run_read(Call& c) {
   VariableState* v = variable_state(c.in());
-  Tensor now = v->get();
-  if (!now) return no_value(*v);
-  Tensor out = view_of(now, now.shape());
+  Tensor out =
+      v->update([](const Tensor& now) { return now ? view_of(now, now.shape()) : Tensor(); });
+  if (!out) return no_value(*v);
   out.rep()->variable_born = v->born;
   c.set_out(0, std::move(out));
   return {};
@@ -90,10 +90,16 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
   state_->set(copy_to(value, current_device()));
 }
 
-Tensor Variable::read() const { return read_op({handle()}, Attrs{Arg(DType::kInvalid)}); }
+// The variable holds its handle for the time of the call: no copy is counted, which all three do.
+Tensor Variable::read() const {
+  static const Attrs own_dtype{Arg(DType::kInvalid)};
+  Tensors out;
+  apply(read_op.def(), {&handle(), 1}, own_dtype, out);
+  return std::move(out[0]);
+}
 
 const Variable& Variable::assign(const In& value) const {
-  assign_op.many({handle(), value.tensor(dtype())});
+  assign_op(handle(), value.tensor(dtype()));
   return *this;
 }
 

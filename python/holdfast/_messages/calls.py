@@ -18,8 +18,9 @@ def refuse_call(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """E1104 for a call of one of our own functions, if `args` and `kwargs` do not fit it."""
-    method = "." in function.__qualname__.rpartition("<locals>.")[2]
-    refuse_misfit(inspect.signature(function), args, kwargs, function.__qualname__, method)
+    name = function.__qualname__.replace("Base.", ".")  # C's part of a class that users know
+    method = "." in name.rpartition("<locals>.")[2]
+    refuse_misfit(inspect.signature(function), args, kwargs, name, method)
 
 
 def refuse_misfit(

@@ -7,16 +7,16 @@ which name the user's module knows us (`module_alias`), and where a warning goes
 from __future__ import annotations
 
 import ast
-import dataclasses
 import os
 import re
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .. import _holdfast
 from . import source as _source
+from .record import Record
 from .source import OperandNames
 
 __all__ = [
@@ -41,8 +41,7 @@ _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _ONE_NAME = re.compile(r"[\w.]+(\[[\w'\"]+\])?")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Loc:
+class Loc(Record):
     """A place in a user's file. Columns are bytes from 0, -1 if unknown."""
 
     file: str = ""
@@ -50,11 +49,12 @@ class Loc:
     col_begin: int = -1
     col_end: int = -1
     qualname: str = ""
-    source: str = dataclasses.field(default="", compare=False)
+    source: str = ""
+
+    _UNCOMPARED: ClassVar = ("source",)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Record):
     """Where a tensor lives: eager code, a traced function, a branch, a loop body, ..."""
 
     kind: str = "eager"
@@ -66,8 +66,7 @@ class Scope:
     closed_at: Loc = Loc()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TensorInfo:
+class TensorInfo(Record):
     """What a message knows of a tensor."""
 
     py_name: str = ""
@@ -80,8 +79,7 @@ class TensorInfo:
     holder_path: str = ""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Label:
+class Label(Record):
     """A marked place and what is to be said of it."""
 
     role: str
@@ -90,8 +88,7 @@ class Label:
     primary: bool = False
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Record):
     """A change to one line: `new` for `old`, or before the line if `old` is empty."""
 
     file: str
@@ -101,8 +98,7 @@ class Edit:
     new: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Record):
     """A way out: words, and the edits that carry it out."""
 
     title: str
@@ -110,8 +106,7 @@ class Fix:
     edits: tuple[Edit, ...] = ()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Record):
     """Everything a message says, as data."""
 
     code: str
@@ -128,7 +123,10 @@ class Diagnostic:
     thread: str = ""
     schema: int = 1
     op: str = ""
-    rendered: str = dataclasses.field(default="", repr=False, compare=False)
+    rendered: str = ""
+
+    _UNCOMPARED: ClassVar = ("rendered",)
+    _UNSHOWN: ClassVar = ("rendered",)
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any], text: str = "") -> Diagnostic:
@@ -215,7 +213,7 @@ class Diagnostic:
 
 def _edit_json(edit: Edit) -> dict[str, Any]:
     shown = {"file": _holdfast.short_path(edit.file), "col": edit.col + 1}
-    return dataclasses.asdict(edit) | shown
+    return edit.as_dict() | shown
 
 
 def _columns(loc: Loc) -> list[int] | None:

@@ -9,7 +9,6 @@ What cannot be known for sure is left empty; nothing is guessed.
 from __future__ import annotations
 
 import ast
-import dataclasses
 import dis
 import itertools
 import linecache
@@ -18,6 +17,7 @@ import sys
 import types
 from typing import NamedTuple
 
+from .record import Record
 from .source_text import PerFile, line_at, lines_of, parse, tree_of
 
 __all__ = [
@@ -68,8 +68,7 @@ class Text(NamedTuple):
     end_col: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OperandNames:
+class OperandNames(Record):
     """The words of one executing expression.
 
     kind: "binary", "unary", "compare", "assign" (`x += y`), "call", "subscript", "attribute",
@@ -86,7 +85,7 @@ class OperandNames:
     whole: Text | None = None
     receiver: Text | None = None
     operands: tuple[Text, ...] = ()
-    keywords: dict[str, Text] = dataclasses.field(default_factory=dict)
+    keywords: dict[str, Text] = {}  # noqa: RUF012
     targets: tuple[tuple[str, ...], ...] = ()
     holder: str = ""
 
@@ -278,7 +277,7 @@ class _Reader:
             ("BEFORE_WITH", "LOAD_SPECIAL")
         ):
             targets, holder = self.targets(node)
-        return dataclasses.replace(parts, whole=text(node), targets=targets, holder=holder)
+        return parts.replaced(whole=text(node), targets=targets, holder=holder)
 
     def parts(self, node: ast.expr | ast.AugAssign) -> OperandNames:
         text, words = self.file.text, self.file.words

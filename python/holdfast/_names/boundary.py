@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from .. import _holdfast
 from .._messages.calls import refuse_call
 
-__all__ = ["close", "prepare"]
+__all__ = ["close", "is_ours", "prepare"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _NAME = __name__.partition(".")[0]
@@ -54,6 +55,11 @@ def _public_modules(below: str = "") -> list[types.ModuleType]:
     ]
 
 
+def is_ours(kind: type) -> bool:
+    """Whether a class is one of the package's, and not of the program that uses it."""
+    return kind.__module__.partition(".")[0] == _NAME
+
+
 def _ours(value: Any) -> bool:
     return isinstance(value, types.FunctionType) and value.__code__.co_filename.startswith(_PACKAGE)
 
@@ -62,19 +68,25 @@ def _public(function: Any) -> Any:
     return _holdfast.PublicFunction(function) if _ours(function) else function
 
 
-def _wrapped(value: Any) -> Any:
-    """What stands in a class in place of `value`; None where it stays."""
-    match value:
-        case types.FunctionType() if _ours(value):
-            return _holdfast.PublicFunction(value)
-        case staticmethod() | classmethod() if _ours(value.__func__):
-            return type(value)(_holdfast.PublicFunction(value.__func__))
-        case property() if type(value) is property and any(
-            map(_ours, (value.fget, value.fset, value.fdel))
-        ):
-            get, put, drop = map(_public, (value.fget, value.fset, value.fdel))
-            return property(get, put, drop, value.__doc__)
-    return None
+def _wrapped_method(value: Any) -> Any:
+    inner = _public(value.__func__)
+    return value if inner is value.__func__ else type(value)(inner)
+
+
+def _wrapped_property(value: Any) -> Any:
+    get, put, drop = value.fget, value.fset, value.fdel
+    if not (_ours(get) or _ours(put) or _ours(drop)):
+        return value
+    return property(_public(get), _public(put), _public(drop), value.__doc__)
+
+
+# What stands in a class in place of a value of these types; the others stay.
+_WRAPPED: dict[type, Callable[[Any], Any]] = {
+    types.FunctionType: _public,
+    staticmethod: _wrapped_method,
+    classmethod: _wrapped_method,
+    property: _wrapped_property,
+}
 
 
 # Called by Python while classes are made, or by us alone.
@@ -84,16 +96,20 @@ _ENTRIES = frozenset({"_slow_call"})  # what the binding calls for a user
 
 def _close_class(kind: type) -> None:
     """Wraps what users call of a class of ours, and of the classes it stands on."""
+    if kind in _closed:  # with what it stands on
+        return
     for each in kind.__mro__:
-        if each in _closed or not each.__module__.startswith(_NAME):
+        if each in _closed or not is_ours(each):
             continue
         _closed.add(each)
         for name, value in list(vars(each).items()):
-            private = name.startswith("_") and not name.endswith("__")
-            if (private and name not in _ENTRIES) or name in _LEFT:
+            wrap = _WRAPPED.get(type(value))
+            if wrap is None or name in _LEFT:
                 continue
-            found = _wrapped(value)
-            if found is not None:
+            if name[0] == "_" and name[-2:] != "__" and name not in _ENTRIES:
+                continue
+            found = wrap(value)
+            if found is not value:
                 setattr(each, name, found)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from .. import _holdfast
+from .._messages.record import Record
 from ..errors import fail
 from .dtypes import DType
 from .shape import TensorShape
@@ -13,8 +13,7 @@ from .shape import TensorShape
 __all__ = ["LiveTensors", "live_tensors"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class LiveTensors:
+class LiveTensors(Record):
     """Live memory that one line of the program made; or one piece of it.
 
     dtype, shape: of the largest, as it was made. alike: whether all of them are like it.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 
+from .._messages.record import Record
 from .._tensors.dtypes import DType
 from .._tensors.shape import TensorShape
 
@@ -33,8 +33,7 @@ class VariableAggregation(enum.Enum):
         return hash(self.value)
 
 
-@dataclasses.dataclass(frozen=True)
-class VariableSpec:
+class VariableSpec(Record):
     """What is known of a Variable."""
 
     shape: TensorShape

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import _holdfast
 from .._graphs.name_scope import scoped
-from .._tensors import operators, registry, slicing
-from .._tensors.dtypes import DType, as_dtype
+from .._tensors import registry, slicing
+from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorShape, as_shape
 from .._tensors.tensor import IndexedSlices, Reference, convert_to_tensor, numpy_text
 from ..errors import OutOfRangeError, fail, unsupported
@@ -58,7 +58,6 @@ def set_graph_variable(load: Callable[[], type[Variable]]) -> None:
     _graph_variable = load
 
 
-@operators.overload
 class Variable(_holdfast.VariableBase):
     """A named, typed place for a tensor. Read it like a tensor, change it with `assign`."""
 
@@ -181,19 +180,8 @@ class Variable(_holdfast.VariableBase):
     _aggregation = VariableAggregation.NONE
 
     @property
-    def name(self) -> str:
-        """The name, with the output's number that TensorFlow adds."""
-        return self._full_name + ":0"
-
-    @property
     def _shared_name(self) -> str:
         return self._full_name
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the value."""
-        dtype: DType = self._dtype
-        return dtype
 
     @property
     def shape(self) -> TensorShape:
@@ -201,16 +189,6 @@ class Variable(_holdfast.VariableBase):
         if self._static_shape is None:
             self._static_shape = self._shape
         return self._static_shape
-
-    @property
-    def trainable(self) -> bool:
-        """Whether tapes watch it by themselves."""
-        return bool(self._trainable)
-
-    @property
-    def device(self) -> str:
-        """The device that holds the value."""
-        return self._device
 
     @property
     def synchronization(self) -> VariableSynchronization:
@@ -247,13 +225,6 @@ class Variable(_holdfast.VariableBase):
 
     # Its value.
 
-    def value(self) -> Any:
-        """The value now; tapes see the read."""
-        return self.read()
-
-    read_value = value
-    _as_operand = value
-
     def numpy(self) -> Any:
         """A NumPy copy of the value."""
         return self.read().numpy()
@@ -271,44 +242,11 @@ class Variable(_holdfast.VariableBase):
         """None: a Variable is made with its value."""
         return None
 
-    def assign(
-        self,
-        value: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        """Gives it another value. Assignments are atomic, with or without `use_locking`."""
-        return self._changed(self._assign, value, name, read_value, "Assign")
-
-    def assign_add(
-        self,
-        delta: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        """Adds `delta` to the value."""
-        return self._changed(self._assign_add, delta, name, read_value, "AssignAdd")
-
-    def assign_sub(
-        self,
-        delta: Any,
-        use_locking: bool | None = None,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        """Subtracts `delta` from the value."""
-        return self._changed(self._assign_sub, delta, name, read_value, "AssignSub")
-
     def _changed(
         self, change: Any, value: Any, name: str | None, read_value: bool, kind: str
     ) -> Any:
-        """Itself after a change; in a graph written by hand the value after it, or the op."""
+        """A change in a graph that is written by hand: the value after it, or the op."""
         graph = _holdfast.current_graph()
-        if graph is None:
-            change(self._fitting(value))
-            return self if read_value else None
         return changed(graph, self, change, value, name, read_value, kind)
 
     def load(self, value: Any, session: Any = None) -> None:
@@ -466,16 +404,6 @@ class Variable(_holdfast.VariableBase):
         return value if dtype is None else value.astype(dtype, copy=False)
 
     __array_priority__ = 100
-
-    def __eq__(self, other: object) -> Any:
-        if other is None:
-            return False
-        return self.read() == (other.read() if isinstance(other, Variable) else other)
-
-    def __ne__(self, other: object) -> Any:
-        if other is None:
-            return True
-        return self.read() != (other.read() if isinstance(other, Variable) else other)
 
     def __hash__(self) -> int:
         raise TypeError(

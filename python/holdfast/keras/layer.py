@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import types
@@ -15,6 +16,7 @@ from .._tensors.tensor import convert_to_tensor
 from .._variables.module import Module
 from .._variables.variable import Variable
 from ..errors import fail, unsupported
+from .copies import parts_of
 
 __all__ = ["Layer"]
 
@@ -203,12 +205,17 @@ class Layer(_holdfast.LayerBase, Module):
         """A layer made with what `get_config` gave."""
         return cls(**config)
 
+    # What a copy is made of besides the config: layers that C++ holds.
+    def _held_layers(self) -> list[Layer] | None:
+        return None
+
+    def __copy__(self) -> Any:
+        return copy.deepcopy(self)  # two layers with the same weights would train each other
+
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        unsupported(
-            f"copies and pickles of a layer are not supported: `{self.name}`",
-            "its weights are held by C++, and would not be copied along",
-            fix="make another one: `type(layer).from_config(layer.get_config())`",
-        )
+        if type(self).__reduce__ is not object.__reduce__:
+            return self.__reduce__()  # a class that says itself how it is made
+        return parts_of(self)
 
     def __getattr__(self, name: str) -> Any:
         if name in _MISSING:

@@ -43,6 +43,9 @@ class Sequential(_holdfast.SequentialBase, Layer):
         """The layers, in their order."""
         return _holdfast.sequential_layers(self)
 
+    def _held_layers(self) -> list[Layer]:
+        return self.layers
+
     @classmethod
     def from_config(
         cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
