@@ -5,9 +5,11 @@
 #include <cstring>
 
 #include "holdfast/base/interrupt.h"
+#include "holdfast/device/device.h"
 #include "holdfast/expr/fused.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/passes/elementwise_expr.h"
+#include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
 namespace {
@@ -93,10 +95,40 @@ FastPlan::FastPlan(const Plan& plan, std::vector<StepSeen> seen, bool watch)
     nanoseconds_[k] = 0;
     kernels_[k] = seen_[k].kernel;
     refusals_[k] = seen_[k].refusals;
+    reads_.push_back(read_by(plan.steps()[k]));
   }
   find_storage();
 }
 FastPlan::~FastPlan() = default;
+
+// The variable that a step reads, where the plan holds it and its value lies where the plan runs;
+// else null.
+VariableState* FastPlan::read_by(const Step& s) const {
+  static const OpDef& op = *find_op("ReadVariableOp");
+  const Node& n = *s.node;
+  bool here = !n.device || n.device == cpu();
+  if (n.op != &op || !here || !s.types || !s.fixed || s.in.size() != 1 || s.in[0] < 0)
+    return nullptr;
+  const Tensor& handle = plan_.initial_[static_cast<size_t>(s.in[0])];
+  VariableState* v = handle ? variable_behind(handle) : nullptr;
+  bool fits = v && !v->graph && v->dtype == n.outputs[0].dtype && v->shape == n.outputs[0].shape;
+  return fits ? v : nullptr;
+}
+
+// Reads a variable without a kernel. False, and nothing is done, where it has no value: the kernel
+// says why.
+bool FastPlan::read(size_t step, std::span<Tensor> slots) const {
+  const Step& s = plan_.steps_[step];
+  set_site(s.node->where);
+  Tensor now = reads_[step]->update(
+      [](const Tensor& value) { return value ? view_of(value, value.shape()) : Tensor(); });
+  if (!now) return false;
+  now.rep()->op = s.node->op->name.c_str();
+  now.rep()->variable_born = reads_[step]->born;
+  slots[static_cast<size_t>(s.out)] = std::move(now);
+  for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();
+  return true;
+}
 
 // An input whose memory the output may take: it has that shape, this step reads it last, and reads
 // each of its elements before it writes there. -1 where there is none.
@@ -268,8 +300,13 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
   bool watching = watch_.load(std::memory_order_relaxed) && watch_.exchange(false);
   std::vector<StepSeen> seen(watching ? plan_.steps_.size() : 0);
   bool surprised = false;
+  bool plainly = !timed && !watching && devices().size() == 1;
   size_t at_a_time = plan_.steps_at_a_time();
   for (size_t k = 0; k < plan_.steps_.size(); ++k) {
+    if (plainly && reads_[k] && read(k, slots)) {
+      if ((k + 1) % at_a_time == 0) check_interrupt();
+      continue;
+    }
     const Step& s = plan_.steps_[k];
     const auto begin = timed ? Clock::now() : Clock::time_point();
     Tensors out;

@@ -38,6 +38,8 @@ class HOLDFAST_API FastPlan {
   void find_storage();
   bool retained(int slot) const { return retained_[static_cast<size_t>(slot)]; }
   int overwritten(const Step&, size_t output) const;
+  VariableState* read_by(const Step&) const;
+  bool read(size_t step, std::span<Tensor> slots) const;
   std::unique_ptr<Frame> make_frame() const;
   bool matters(const Step&, size_t output) const;
   void settle(const Step&, Tensors& out, Frame&) const;
@@ -49,10 +51,11 @@ class HOLDFAST_API FastPlan {
       kernels_;                                // of each step, once one was chosen
   mutable std::vector<std::string> refusals_;  // written by the run that watches
   mutable std::atomic<bool> watch_;
-  std::vector<int> storage_of_;    // by slot; -1: memory of its own
-  std::vector<bool> placed_;       // by slot: its tensor is made beforehand
-  std::vector<bool> retained_;     // by slot: somebody may keep it beyond the run
-  std::vector<int> first_, last_;  // by slot: the steps that write it and read it last
+  std::vector<VariableState*> reads_;  // by step: the variable that it reads, and does no more
+  std::vector<int> storage_of_;        // by slot; -1: memory of its own
+  std::vector<bool> placed_;           // by slot: its tensor is made beforehand
+  std::vector<bool> retained_;         // by slot: somebody may keep it beyond the run
+  std::vector<int> first_, last_;      // by slot: the steps that write it and read it last
   std::vector<Storage> storages_;
   Placement placement_;
   mutable std::mutex mutex_;

@@ -44,13 +44,14 @@ bool is_open(const Node& input) {
 // A random node's own generator, while it runs; an op inside another node's code has none.
 class DrawingFrom {
  public:
-  explicit DrawingFrom(const Node& n) : was_(random::seed_scope().node) {
-    random::seed_scope().node = dynamic_cast<random::NodeGenerator*>(n.state.get());
+  explicit DrawingFrom(const Node& n) : scope_(random::seed_scope()), was_(scope_.node) {
+    scope_.node = n.state ? dynamic_cast<random::NodeGenerator*>(n.state.get()) : nullptr;
   }
-  ~DrawingFrom() { random::seed_scope().node = was_; }
+  ~DrawingFrom() { scope_.node = was_; }
   DrawingFrom(const DrawingFrom&) = delete;
 
  private:
+  random::SeedScope& scope_;  // the thread's own
   random::NodeGenerator* was_;
 };
 
