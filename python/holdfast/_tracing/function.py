@@ -12,9 +12,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .. import _holdfast
+import numpy as np
+
+from .. import _holdfast, nest
 from .._messages.diagnostics import mark
-from ..errors import need_callable, unsupported
+from ..errors import fail, need_callable, unsupported
 from . import plan_report
 from . import trace as _trace
 from .concrete import ConcreteFunction, concrete
@@ -65,6 +67,7 @@ class Function(_holdfast.TracedBase):
         autograph: bool = True,
         jit_compile: bool | None = None,
         reduce_retracing: bool = False,
+        implements: str | None = None,
     ) -> None:
         need_callable(python_function, "tf.function")
         self._python_function = python_function
@@ -73,6 +76,7 @@ class Function(_holdfast.TracedBase):
         self._autograph = autograph
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
+        self._implements = implements
         self._signature = Signature(python_function, input_signature, self._name)
         self._set_parameters(*self._signature.parameters())
         self._traces: list[Trace] = []  # the one used last comes first
@@ -117,7 +121,7 @@ class Function(_holdfast.TracedBase):
 
     def _options(self) -> tuple[Any, ...]:
         given = self._name, self._signature.given, self._autograph
-        return *given, self._jit_compile, self._reduce_retracing
+        return *given, self._jit_compile, self._reduce_retracing, self._implements
 
     # Traces belong to objects of this process, which a copy has not: it traces anew.
 
@@ -138,6 +142,8 @@ class Function(_holdfast.TracedBase):
     def _slow_call(self, *args: Any, **kwargs: Any) -> Any:
         if _eagerly:
             return self._python_function(*args, **kwargs)
+        if self._implements is not None:
+            args, kwargs = nest.map_structure(_as_tensor, (args, kwargs))
         call = self._signature.bind(args, kwargs)
         if _holdfast.is_tracing() or call.symbolic:
             return inline(self, call)
@@ -178,12 +184,26 @@ class Function(_holdfast.TracedBase):
         self._traced += 1
         begun = time.perf_counter()
         trace = _trace.make(self, call, self._traced)
+        if self._implements is not None:
+            self._need_pure(trace)
         trace.used = self._tick()
         self._history.note(call, seen, before, guard, time.perf_counter() - begun, relaxed)
         self._history.note_runs(sum(t.concrete.runs for t in self._traces))
         self._traces = [trace, *(t for t in self._traces if not t.orphaned())]
         del self._traces[MOST_TRACES:]
         return trace
+
+    def _need_pure(self, trace: Trace) -> None:
+        """Who may put another function in its place goes by its arguments alone."""
+        if trace.captured or trace.concrete.variables():
+            fail(
+                "E1105",
+                f"`{self._name}` implements {self._implements!r} and uses tensors or Variables "
+                "that are no arguments",
+                "what stands for a known function is a function of its arguments alone",
+                fix=f"give them to `{self._name}` as arguments",
+                op=self._name,
+            )
 
     def trace_report(self) -> str:
         """Why it was traced, each time: which part of the arguments was new, and the cost."""
@@ -194,7 +214,10 @@ class Function(_holdfast.TracedBase):
 
         What is left out is as the input signature says, if there is one.
         """
-        call = self._signature.bind(*self._signature.completed(args, kwargs))
+        args, kwargs = self._signature.completed(args, kwargs)
+        if self._implements is not None:
+            args, kwargs = nest.map_structure(_as_tensor, (args, kwargs))
+        call = self._signature.bind(args, kwargs)
         with self._lock:
             trace = self._find(call) or self._make(call)
         return concrete(trace, call.labels)
@@ -237,6 +260,14 @@ class Function(_holdfast.TracedBase):
         return f"<tf.function {self._name}>"
 
 
+def _as_tensor(value: Any) -> Any:
+    """What a function that implements a known one sees of an argument: its value."""
+    numbers = isinstance(value, (bool, int, float, complex, np.ndarray, np.generic))
+    if numbers or isinstance(value, _holdfast.VariableBase):
+        return _holdfast.convert(value)
+    return value
+
+
 def _named(function: Any) -> Any:
     """What its module knows under the name of a function."""
     found: Any = sys.modules.get(getattr(function, "__module__", ""))
@@ -260,11 +291,13 @@ def function(
 ) -> Any:
     """Turns a Python function into one that runs as a graph; also a decorator.
 
+    One that implements a known function (`experimental_implements`) is a function of tensors alone:
+    numbers and Variables among its arguments are given as tensors, and it may use no others.
+
     `jit_compile` is accepted and changes nothing: what is traced is always compiled. The parts of
     AutoGraph that `experimental_autograph_options` may ask for are always on.
     """
     for option, given in (
-        ("experimental_implements", experimental_implements),
         ("experimental_attributes", experimental_attributes),
         ("experimental_follow_type_hints", experimental_follow_type_hints),
     ):
@@ -287,6 +320,7 @@ def function(
             autograph,
             jit_compile if jit_compile is not None else experimental_compile,
             bool(reduce_retracing or experimental_relax_shapes),
+            experimental_implements,
         )
 
     return decorate if func is None else decorate(func)
