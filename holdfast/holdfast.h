@@ -9,6 +9,7 @@
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/function.h"
 #include "holdfast/exec/functional.h"
+#include "holdfast/exec/init_scope.h"
 #include "holdfast/exec/module.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/keras/layers/dense.h"

@@ -147,8 +147,25 @@ Tensors ConcreteFunction::written(std::span<const Tensor> inputs) const {
 
 Tensors ConcreteFunction::call_as_traced(std::span<const Tensor> arguments) {
   Tensors inputs(arguments);
+  if (!add_captured(inputs))
+    fail(Code::E1103,
+         cat("the concrete function `", name(),
+             "` was traced for attributes of other dtypes or shapes than they have now"),
+         "a concrete function has one graph, which reads them at each call",
+         {manual_fix("call the function itself, which is traced again where that is needed")});
+  return call_with_state(inputs);
+}
+
+bool ConcreteFunction::add_captured(Tensors& inputs) const {
+  size_t arguments = inputs.size();
   for (const Capture& c : graph_->captures) inputs.push_back(c.outer);
-  return call(inputs);
+  return !state_ || state_->read({inputs.data() + arguments, inputs.size() - arguments});
+}
+
+Tensors ConcreteFunction::call_with_state(std::span<const Tensor> inputs) {
+  Tensors out = call(inputs);
+  if (state_) state_->perform(out);
+  return out;
 }
 
 Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {

@@ -8,6 +8,7 @@
 
 #include "holdfast/autodiff/graph_gradient.h"
 #include "holdfast/exec/plan.h"
+#include "holdfast/exec/trace_state.h"
 
 namespace holdfast {
 
@@ -38,8 +39,13 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   /// Runs it on its arguments and captures. Tapes see one op with a gradient of its own; inside a
   /// trace the graph is written into that one.
   Tensors call(std::span<const Tensor> inputs);
-  /// The same with what it captured when it was traced.
+  /// The same with what it captured when it was traced, and what its state holds now.
   Tensors call_as_traced(std::span<const Tensor> arguments);
+  /// The two halves of that: appends the captures to the arguments, which is refused where the
+  /// state is another; and runs it, and leaves behind what the code does.
+  bool add_captured(Tensors& inputs) const;
+  Tensors call_with_state(std::span<const Tensor> inputs);
+  void set_state(Ref<TraceState> state) { state_ = std::move(state); }
   /// Runs it for the first time, and gives symbols that left the trace the values they have in this
   /// call.
   Tensors first_call(std::span<const Tensor> inputs, const std::vector<Tensor>& leaked);
@@ -59,6 +65,7 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   std::shared_ptr<std::recursive_mutex> alone_;  // shared with what stands for it in gradients
   std::atomic<bool> small_{false};               // it is planned, and takes no time
   Lease lease_;
+  Ref<TraceState> state_;
   Ref<Plan> plan_;
   std::shared_ptr<Gradient> gradient_;
 };

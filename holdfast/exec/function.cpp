@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "holdfast/base/text.h"
+#include "holdfast/exec/attribute.h"
+#include "holdfast/exec/trace_life.h"
 #include "holdfast/graph/call_effects.h"
 
 namespace holdfast {
@@ -21,6 +23,73 @@ std::string argument(size_t i) { return cat("argument ", i + 1); }
 
 }  // namespace
 
+struct TracedCode::Trace final : RefCounted {
+  Trace(std::vector<Type> s, Ref<ConcreteFunction> f)
+      : signature(std::move(s)), function(std::move(f)) {}
+  std::vector<Type> signature;
+  Ref<ConcreteFunction> function;
+};
+
+// C++ code as the life of a trace sees it.
+class TracedCode::Host final : public TraceHost {
+ public:
+  Host(TracedCode& code, const std::vector<Type>& signature) : code_(code), signature_(signature) {}
+
+  Tracer& begin() override {
+    auto scope = make_ref<Scope>(ScopeKind::kFunction, code_.options_.name, nullptr);
+    scope->trace_no = static_cast<int>(code_.history_.count()) + 1;
+    return tracer_.emplace(make_ref<Graph>(scope));
+  }
+
+  std::optional<Tensors> run_body(Tracer& tracer) override {
+    AttributeRecord attributes(tracer);
+    std::vector<Tensor> arguments;
+    for (const Type& t : signature_)
+      arguments.push_back(tracer.input(t.dtype, t.shape, "argument"));
+    Tensors out = code_.body_(arguments);
+    state = attributes.finish(out);
+    return out;
+  }
+
+  void ended(Tracer&, bool) override {}
+
+  void refuse(const Variable& v) override {
+    const std::string& function = code_.options_.name;
+    Diagnostic d;
+    d.code = Code::E0401;
+    d.op = function;
+    d.headline = cat("`", function, "` makes the Variable `", v.name(),
+                     "` on each call, and something outside keeps it");
+    d.subject.name = v.name();
+    d.subject.dtype = name(v.dtype());
+    d.subject.shape = v.shape().text();
+    d.subject.born = locate(v.state()->born);
+    d.labels.push_back({Role::kBorn, d.subject.born, "made here, each time it is traced", true});
+    d.why = cat("a graph is written once: whether `", v.name(),
+                "` is to be made once or anew at each call of `", function,
+                "`, the program does not say");
+    d.fixes.push_back(manual_fix(cat("make `", v.name(), "` once, before `", function, "`")));
+    d.fixes.push_back(
+        manual_fix("make it only where there is none yet: `if (!v) v = Variable(...);`"));
+    raise(std::move(d));
+  }
+
+  Ref<TraceState> state;
+
+ private:
+  TracedCode& code_;
+  const std::vector<Type>& signature_;
+  std::optional<Tracer> tracer_;
+};
+
+TracedCode::TracedCode(Body body, FunctionOptions options)
+    : body_(std::move(body)),
+      options_(std::move(options)),
+      traces_(options_.most_traces),
+      history_(options_.name, 1) {}
+
+TracedCode::~TracedCode() = default;
+
 Tensors TracedCode::call(std::span<const Tensor> arguments) {
   bool tracing = context().interpreter != nullptr;
   for (const Tensor& t : arguments) tracing = tracing || (t && t.is_symbolic());
@@ -28,36 +97,44 @@ Tensors TracedCode::call(std::span<const Tensor> arguments) {
     EffectsOfCall effects(options_.name);
     return effects.bound(body_(arguments));
   }
-  return find(arguments)->call_as_traced(arguments);
+  Tensors inputs;
+  Ref<Trace> trace = find(arguments, inputs);
+  return trace->function->call_with_state(inputs);
 }
 
-Ref<ConcreteFunction> TracedCode::find(std::span<const Tensor> arguments) {
+Ref<TracedCode::Trace> TracedCode::find(std::span<const Tensor> arguments, Tensors& inputs) {
+  auto fits = [&](const Trace& t) {
+    if (!serves(t.signature, arguments)) return false;
+    inputs = Tensors(arguments);
+    return t.function->add_captured(inputs);
+  };
   std::lock_guard lock(mutex_);
-  for (auto it = traces_.begin(); it != traces_.end(); ++it) {
-    if (!serves(it->signature, arguments)) continue;
-    if (it != traces_.begin()) traces_.splice(traces_.begin(), traces_, it);
-    return traces_.front().function;
-  }
+  if (Ref<Trace> known = traces_.find(fits)) return known;
   std::vector<Type> signature;
   for (const Tensor& t : arguments) signature.push_back({t.dtype(), t.shape()});
-  return trace(signature);
+  for (;;) {
+    Ref<Trace> made = make(signature, arguments);
+    if (fits(*made)) return made;  // else another thread has changed its attributes meanwhile
+  }
 }
 
 Ref<ConcreteFunction> TracedCode::concrete(const std::vector<Type>& signature) {
   std::lock_guard lock(mutex_);
-  for (const Trace& t : traces_)
-    if (t.signature == signature) return t.function;
-  return trace(signature);
+  if (auto known = traces_.find([&](const Trace& t) { return t.signature == signature; }))
+    return known->function;
+  return make(signature, {})->function;
 }
 
 Retrace TracedCode::difference(const std::vector<Type>& signature,
                                const std::vector<Type>*& nearest) const {
   Retrace out;
   if (traces_.empty()) return out;
-  auto alike = std::find_if(traces_.begin(), traces_.end(),
-                            [&](const Trace& t) { return same_dtypes(t.signature, signature); });
-  bool sizes = alike != traces_.end();
-  const std::vector<Type>& was = sizes ? alike->signature : traces_.front().signature;
+  const auto& all = traces_.list();
+  auto alike = std::find_if(all.begin(), all.end(), [&](const Ref<Trace>& t) {
+    return same_dtypes(t->signature, signature);
+  });
+  bool sizes = alike != all.end();
+  const std::vector<Type>& was = sizes ? (*alike)->signature : all.front()->signature;
   if (sizes) nearest = &was;
   out.kind = sizes ? Retrace::Kind::kShape : Retrace::Kind::kDType;
   for (size_t i = 0; i < signature.size() && i < was.size() && out.part.empty(); ++i)
@@ -69,30 +146,23 @@ Retrace TracedCode::difference(const std::vector<Type>& signature,
   return out;
 }
 
-Ref<ConcreteFunction> TracedCode::trace(std::vector<Type> signature) {
+Ref<TracedCode::Trace> TracedCode::make(std::vector<Type> signature,
+                                        std::span<const Tensor> arguments) {
   auto begin = std::chrono::steady_clock::now();
   const std::vector<Type>* nearest = nullptr;
-  Retrace made = difference(signature, nearest);
+  Retrace why = difference(signature, nearest);
   if (nearest && options_.reduce_retracing)
     for (Dimension d : history_.relax(*nearest, signature))
-      made.relaxed.push_back(cat(argument(d.tensor), " dimension ", d.axis));
-  auto scope = make_ref<Scope>(ScopeKind::kFunction, options_.name, nullptr);
-  scope->trace_no = static_cast<int>(history_.count()) + 1;
-  auto graph = make_ref<Graph>(scope);
-  {
-    Tracer tracer(graph);
-    Tracing tracing(tracer, true);
-    std::vector<Tensor> arguments;
-    for (const Type& t : signature) arguments.push_back(tracer.input(t.dtype, t.shape, "argument"));
-    Tensors results = body_(arguments);
-    for (const Tensor& t : results) graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
-  }
-  traces_.push_front({std::move(signature), make_ref<ConcreteFunction>(graph)});
-  if (traces_.size() > options_.most_traces) traces_.pop_back();
+      why.relaxed.push_back(cat(argument(d.tensor), " dimension ", d.axis));
+  Host host(*this, signature);
+  Ref<ConcreteFunction> function = make_trace(host, arguments).function;
+  function->set_state(std::move(host.state));
+  auto made = make_ref<Trace>(std::move(signature), std::move(function));
+  auto dropped = traces_.add(made, [](const Trace&) { return false; });
   std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
-  made.milliseconds = spent.count();
-  history_.note(std::move(made));
-  return traces_.front().function;
+  why.milliseconds = spent.count();
+  history_.note(std::move(why));
+  return made;
 }
 
 std::string TracedCode::trace_report() const {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <tuple>
 
 #include "holdfast/exec/concrete.h"
 #include "holdfast/exec/retracing.h"
+#include "holdfast/exec/traces.h"
 
 namespace holdfast {
 
@@ -25,8 +25,8 @@ struct FunctionOptions {
 class HOLDFAST_API TracedCode {
  public:
   using Body = std::function<Tensors(std::span<const Tensor>)>;
-  TracedCode(Body body, FunctionOptions options)
-      : body_(std::move(body)), options_(std::move(options)), history_(options_.name, 1) {}
+  TracedCode(Body body, FunctionOptions options);
+  ~TracedCode();
 
   Tensors call(std::span<const Tensor> arguments);
   /// The trace for arguments of these dtypes and shapes.
@@ -35,19 +35,18 @@ class HOLDFAST_API TracedCode {
   std::string trace_report() const;
 
  private:
-  struct Trace {
-    std::vector<Type> signature;
-    Ref<ConcreteFunction> function;
-  };
-  Ref<ConcreteFunction> find(std::span<const Tensor> arguments);
-  Ref<ConcreteFunction> trace(std::vector<Type> signature);
+  struct Trace;
+  class Host;
+  /// The trace for a call, and its arguments with what it captured.
+  Ref<Trace> find(std::span<const Tensor> arguments, Tensors& inputs);
+  Ref<Trace> make(std::vector<Type> signature, std::span<const Tensor> arguments);
   /// What of `signature` is not as in the trace it comes nearest to, and that trace's types.
   Retrace difference(const std::vector<Type>& signature, const std::vector<Type>*& nearest) const;
 
   Body body_;
   FunctionOptions options_;
   mutable std::recursive_mutex mutex_;
-  std::list<Trace> traces_;  // the one used last comes first
+  Traces<Trace> traces_;
   TraceHistory history_;
 };
 

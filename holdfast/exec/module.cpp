@@ -138,6 +138,10 @@ Variable Module::variable(const Variable& v) {
   return v;
 }
 
+TensorAttribute Module::attribute(const std::string& name, Tensor initial) const {
+  return TensorAttribute(scope_name() + name, std::move(initial));
+}
+
 void Module::hold(const Module& m) { object_->hold(m.object_); }
 
 std::vector<Module> Module::submodules() const {

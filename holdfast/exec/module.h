@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "holdfast/base/object.h"
+#include "holdfast/exec/attribute.h"
 #include "holdfast/exec/shared_list.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/op/variable.h"
@@ -95,6 +96,8 @@ class HOLDFAST_API Module {
   Variable variable(const std::string& name, const In& initial, VariableOptions = {});
   /// Makes a variable known that was made elsewhere.
   Variable variable(const Variable&);
+  /// A place for a tensor that calls of this module leave behind, named in its scope.
+  TensorAttribute attribute(const std::string& name, Tensor initial = {}) const;
   /// Makes a module known that this one holds, and gives it back.
   template <std::derived_from<Module> M>
   M module(M held) {

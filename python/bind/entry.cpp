@@ -9,10 +9,10 @@ Entry::Entry(PyObject* d) {
   PyObject *function, *names, *tokens, *places, *guards, *captured, *late, *result, *stores,
       *finish, *name;
   Py_ssize_t count;
-  if (!PyArg_ParseTuple(d, "OnO!O!O!O!O!O!OO!OUn", &function, &count, &PyTuple_Type, &names,
+  if (!PyArg_ParseTuple(d, "OnO!O!O!O!O!O!OO!OU", &function, &count, &PyTuple_Type, &names,
                         &PyList_Type, &tokens, &PyList_Type, &places, &PyList_Type, &guards,
                         &PyList_Type, &captured, &PyList_Type, &late, &result, &PyList_Type,
-                        &stores, &finish, &name, &number_))
+                        &stores, &finish, &name))
     throw PythonError{};
   const Concrete& concrete = concrete_of(function);
   function_ = concrete.function;

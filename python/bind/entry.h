@@ -12,13 +12,10 @@ namespace holdfast::py {
 class Entry final : public RefCounted {
  public:
   /// From Python, what `Trace.record` gives: (function, count, names, tokens, places, guards,
-  /// captured, late, result, stores, finish, name, number).
+  /// captured, late, result, stores, finish, name).
   explicit Entry(PyObject* description);
 
   const Pattern& pattern() const { return pattern_; }
-  /// The trace's number among those of its function, and when it was used last.
-  Py_ssize_t number() const { return number_; }
-  uint64_t used = 0;
   /// Whether a call may run it; collects the inputs, captures included.
   bool fits(const Bound& call, Inputs& in) const;
   /// Appends what it captured, read anew. False where a place holds no such tensor any more.
@@ -55,7 +52,6 @@ class Entry final : public RefCounted {
   Template result_;
   Object finish_;  // performs stores and makes the result out of all outputs; where C can't
   Object name_;
-  Py_ssize_t number_ = 0;
 };
 
 }  // namespace holdfast::py

@@ -3,6 +3,7 @@
 
 #include "holdfast/exec/fast_plan.h"
 #include "holdfast/exec/functional.h"
+#include "holdfast/exec/init_scope.h"
 #include "holdfast/graph/call_effects.h"
 #include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/trace.h"
@@ -60,55 +61,22 @@ class Writer {
   std::vector<std::unique_ptr<Tracing>> entered_;
 };
 
-// Ops run at once while it is entered, whatever is being traced.
-class Lifted {
+// The library's, entered and left by Python's `with`; it nests.
+class PyLifted {
  public:
+  PyLifted() = default;
+  PyLifted(const PyLifted&) = delete;
   void enter() {
     mark();
-    Context& c = context();
-    saved_.push_back({c.interpreter, c.lifted, {}});
-    if (c.interpreter) c.lifted = here();
-    c.interpreter = nullptr;
-    std::swap(saved_.back().observers, c.observers);
+    entered_.push_back(std::make_unique<Lifted>());
   }
   void exit() {
-    if (saved_.empty()) return;
-    Context& c = context();
-    c.interpreter = saved_.back().interpreter;
-    c.lifted = saved_.back().lifted;
-    std::swap(saved_.back().observers, c.observers);
-    saved_.pop_back();
+    if (!entered_.empty()) entered_.pop_back();
   }
 
  private:
-  struct Saved {
-    Interpreter* interpreter;
-    Where lifted;
-    InlineVector<Observer*, 4> observers;
-  };
-  std::vector<Saved> saved_;
+  std::vector<std::unique_ptr<Lifted>> entered_;
 };
-
-// What `t` is when the graph's first inputs are these, computed on its own: nothing else of the
-// graph runs.
-Tensor evaluated(const Graph& g, const Edge& wanted, const std::vector<Tensor>& inputs) {
-  auto part = make_ref<Graph>(g.scope);
-  part->nodes = needed_for(wanted);
-  std::unordered_set<const Node*> needed;
-  for (const Ref<Node>& n : part->nodes) needed.insert(n.get());
-  Tensors given, out;
-  for (size_t i = 0; i < g.inputs.size(); ++i) {
-    if (!needed.count(g.inputs[i].get())) continue;
-    if (i >= inputs.size() || !inputs[i] || !has_value(inputs[i])) return {};
-    part->inputs.push_back(g.inputs[i]);
-    given.push_back(value(inputs[i]));
-  }
-  part->captures = g.captures;
-  for (const Capture& c : g.captures) given.push_back(c.outer);
-  part->outputs.push_back(wanted);
-  Plan::build(part)->run(given, out);
-  return out[0];
-}
 
 Tensor as_tensor(nb::handle o) {
   if (o.is_none()) return {};
@@ -126,12 +94,6 @@ std::vector<Tensor> tensors_of(const std::vector<nb::object>& list) {
   std::vector<Tensor> out;
   for (auto& o : list) out.push_back(as_tensor(o));
   return out;
-}
-
-Concrete concrete_for(Ref<Graph> graph) {
-  Concrete c{make_ref<ConcreteFunction>(graph), lend_code(*graph)};
-  if (c.code) c.function->set_lease(lease_on(c.code.get()));
-  return c;
 }
 
 int traverse_concrete(PyObject* self, visitproc visit, void* arg) {
@@ -212,6 +174,18 @@ nb::object known_numbers(const Tensor& t) {
 
 }  // namespace
 
+Concrete lent(Ref<ConcreteFunction> function) {
+  Object code = lend_code(function->graph());
+  if (code) function->set_lease(lease_on(code.get()));
+  return {std::move(function), std::move(code)};
+}
+
+Tracer& tracer_of(PyObject* writer) {
+  if (!nb::isinstance<Writer>(nb::handle(writer)))
+    type_error("expected a Writer, got " + repr_of(writer));
+  return nb::inst_ptr<Writer>(nb::handle(writer))->tracer();
+}
+
 const Concrete& concrete_of(PyObject* o) {
   if (!nb::isinstance<Concrete>(nb::handle(o)))
     type_error("expected a ConcreteFunction, got " + repr_of(o));
@@ -249,7 +223,6 @@ void bind_graph(nb::module_& m) {
                return list_of(out);
              });
            })
-      .def("run_alone", [](Concrete& c) { c.function->run_alone(); })
       .def("input_names",
            [](Concrete& c) {
              nb::list out;
@@ -376,30 +349,8 @@ void bind_graph(nb::module_& m) {
              mark();
              w.tracer().close();
            })
-      .def("leaked",
-           [](Writer& w) {
-             nb::list out = list_of(w.tracer().leaked);
-             w.tracer().leaked.clear();
-             return out;
-           })
       .def("baked", [](Writer& w, const Tensor& t) { return w.tracer().baked(t.id()); })
       .def("release", [](Writer& w, const Tensor& t) { return w.tracer().release(t); })
-      .def("evaluate",
-           [](Writer& w, const Tensor& t, const std::vector<nb::object>& inputs) {
-             return run([&] {
-               mark();
-               return evaluated(w.graph(), w.tracer().resolve(t), tensors_of(inputs));
-             });
-           })
-      .def("node_count", [](Writer& w) { return w.graph().nodes.size(); })
-      .def("remove_assignment",
-           [](Writer& w, size_t index) {
-             auto& nodes = w.graph().nodes;
-             if (index >= nodes.size() || !nodes[index]->is("AssignVariableOp")) return;
-             nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(index));
-             for (CustomGradient& c : w.graph().customs)
-               if (c.position > index) --c.position;
-           })
       .def("captures",
            [](Writer& w) {
              nb::list out;
@@ -407,12 +358,14 @@ void bind_graph(nb::module_& m) {
              return out;
            })
       .def("function",
-           [](Writer& w) { return run([&] { return concrete_for(w.tracer().graph()); }); })
+           [](Writer& w) {
+             return run([&] { return lent(make_ref<ConcreteFunction>(w.tracer().graph())); });
+           })
       .def("text", [](Writer& w) { return run([&] { return w.graph().text(); }); });
-  nb::class_<Lifted>(m, "Lifted")
+  nb::class_<PyLifted>(m, "Lifted")
       .def(nb::init<>())
-      .def("enter", &Lifted::enter)
-      .def("exit", &Lifted::exit);
+      .def("enter", &PyLifted::enter)
+      .def("exit", &PyLifted::exit);
   m.def("is_tracing", [] { return current_trace() != nullptr; });
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
   m.def(

@@ -234,6 +234,7 @@ NB_MODULE(_holdfast, m) {
   bind_device(m);
   bind_random(m);
   bind_graph(m);
+  bind_trace_host(m);
   bind_session(m);
   bind_control(m);
   bind_pycall(m);

@@ -48,6 +48,7 @@ void bind_retracing(nanobind::module_& m);
 void bind_device(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
+void bind_trace_host(nanobind::module_& m);
 void bind_session(nanobind::module_& m);
 void bind_control(nanobind::module_& m);
 void bind_pycall(nanobind::module_& m);

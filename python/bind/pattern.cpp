@@ -183,10 +183,4 @@ bool Pattern::is_open(size_t argument) const {
   return false;
 }
 
-bool Pattern::orphaned() const {
-  for (const Token& t : tokens_)
-    if (t.kind == Token::kWeak && !target_of(t.value.get())) return true;
-  return false;
-}
-
 }  // namespace holdfast::py

@@ -30,8 +30,6 @@ class Pattern {
   size_t positional() const { return positional_; }
   /// Whether there is a tensor in an argument.
   bool is_open(size_t argument) const;
-  /// Whether an object that it asks for is gone: no call will fit again.
-  bool orphaned() const;
 
   template <class F>
   int visit(F&& f) const {

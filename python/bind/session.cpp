@@ -4,6 +4,7 @@
 #include "holdfast/autodiff/graph_gradient.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/graph_function.h"
+#include "holdfast/exec/init_scope.h"
 #include "holdfast/exec/partial_run.h"
 #include "holdfast/graph/foreign.h"
 #include "holdfast/graph/graph_def.h"
@@ -380,14 +381,7 @@ void bind_open_graph(nb::module_& m) {
       if (tracer && n->graph) tracer->wait_for({n->graph->scope(), n->node});
   });
   m.def("current_graph", [] { return run([] { return wrap_graph(current_graph()); }); });
-  m.def("root_graph", [] {
-    // The graph around whatever is being written; none around a function.
-    Tracer* t = current_trace();
-    const Scope* s = t ? t->graph()->scope.get() : nullptr;
-    while (s && s->parent) s = s->parent.get();
-    auto* root = s ? dynamic_cast<Tracer*>(s->interpreter) : nullptr;
-    return run([&] { return wrap_graph(root ? dynamic_cast<OpenGraph*>(root->home()) : nullptr); });
-  });
+  m.def("root_graph", [] { return run([] { return wrap_graph(root_graph()); }); });
   m.def("graph_of", [](const Tensor& t) { return run([&] { return wrap_graph(graph_of(t)); }); });
   m.def("node_of", [](const Tensor& t) -> nb::object {
     if (!t.is_symbolic()) return nb::none();

@@ -2,8 +2,7 @@
 // and runs it. Whatever it does not understand goes to the Python method `_slow_call`.
 #include "python/bind/traced.h"
 
-#include <algorithm>
-
+#include "holdfast/exec/traces.h"
 #include "python/bind/entry.h"
 #include "python/bind/methods.h"
 #include "python/bind/structure.h"
@@ -11,46 +10,47 @@
 namespace holdfast::py {
 namespace {
 
-constexpr size_t kMost = 32;  // traces that are tried; the one used last comes first
+constexpr size_t kMost = 128;
 
-struct Traces {
-  std::vector<Ref<Entry>> entries;
-  std::optional<Signature> signature;
-  uint64_t clock = 0;  // calls so far, those that Python found a trace for included
+// A trace as Python holds it, and what C needs to call it alone, once that is known.
+struct PyTrace final : RefCounted {
+  explicit PyTrace(PyObject* trace) : python(Object::share(trace)) {}
+  Object python;
+  Ref<Entry> entry;  // set once
 };
 
-using PyTraced = Called<Traces>;
+struct TracedFunction {
+  Traces<PyTrace> traces{kMost};
+  std::optional<Signature> signature;
+};
 
-Traces& traces_of(PyObject* o) { return PyTraced::of(o); }
+using PyTraced = Called<TracedFunction>;
+
+Traces<PyTrace>& traces_of(PyObject* o) { return PyTraced::of(o).traces; }
 
 bool g_eagerly = false;
 
 // Null without an error where no trace fits.
-PyObject* call_fitting(Traces& traces, const Bound& call) {
-  auto& list = traces.entries;
-  for (size_t i = 0; i < list.size(); ++i) {
-    Inputs in;
-    Ref<Entry> e = list[i];  // another thread may take it off the list while this one runs it
-    if (!e->fits(call, in)) continue;
-    e->used = ++traces.clock;
-    if (i && i < list.size() && list[i] == e)
-      std::rotate(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i),
-                  list.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    return e->run(call, in);
-  }
-  return nullptr;
+PyObject* call_fitting(Traces<PyTrace>& traces, const Bound& call) {
+  Inputs in;
+  Ref<PyTrace> found = traces.find([&](const PyTrace& t) {
+    in.clear();
+    return t.entry && t.entry->fits(call, in);
+  });
+  return found ? found->entry->run(call, in) : nullptr;
 }
 
 PyObject* call(PyObject* self, PyObject* const* args, size_t flagged, PyObject* kwnames) {
   auto n = static_cast<size_t>(PyVectorcall_NARGS(flagged));
-  Traces& traces = traces_of(self);
-  if (!g_eagerly && !context().interpreter && !traces.entries.empty()) {
+  TracedFunction& function = PyTraced::of(self);
+  if (!g_eagerly && !context().interpreter && !function.traces.empty()) {
     bool failed = false;
     PyObject* result = attempted(
         [&]() -> PyObject* {
           Bound bound;
-          return traces.signature->bind(args, n, kwnames, bound) ? call_fitting(traces, bound)
-                                                                 : nullptr;
+          return function.signature->bind(args, n, kwnames, bound)
+                     ? call_fitting(function.traces, bound)
+                     : nullptr;
         },
         failed);
     if (result || failed) return result;
@@ -69,47 +69,71 @@ PyObject* set_parameters(PyObject* self, PyObject* args) {
                           &any_keyword))
       throw PythonError{};
     // A call that runs refers to its defaults.
-    if (traces_of(self).signature) type_error("a traced function is made once");
-    traces_of(self).signature.emplace(names, nameless, keywords, defaults, none,
-                                      any_positional != 0, any_keyword != 0);
+    std::optional<Signature>& signature = PyTraced::of(self).signature;
+    if (signature) type_error("a traced function is made once");
+    signature.emplace(names, nameless, keywords, defaults, none, any_positional != 0,
+                      any_keyword != 0);
     Py_RETURN_NONE;
+  });
+}
+
+bool said(PyObject* answer) {
+  Object held = Object::steal(answer);
+  int yes = PyObject_IsTrue(held.get());
+  if (yes < 0) throw PythonError{};
+  return yes;
+}
+
+// The trace that serves a call, by the word of `Trace.fits`; None if none does.
+PyObject* find(PyObject* self, PyObject* call) {
+  return guarded([&]() -> PyObject* {
+    static PyObject* fits = PyUnicode_InternFromString("fits");
+    Ref<PyTrace> found = traces_of(self).find([&](const PyTrace& t) {
+      return said(PyObject_CallMethodOneArg(t.python.get(), fits, call));
+    });
+    return Py_NewRef(found ? found->python.get() : Py_None);
   });
 }
 
 // Adds a trace, and forgets those for objects that are gone.
-PyObject* add_fast(PyObject* self, PyObject* description) {
+PyObject* add(PyObject* self, PyObject* trace) {
   return guarded([&]() -> PyObject* {
-    if (!traces_of(self).signature) type_error("a traced function has no parameters yet");
-    auto made = make_ref<Entry>(description);
-    std::vector<Ref<Entry>> kept{std::move(made)}, old;
-    for (auto& e : traces_of(self).entries)
-      if (kept.size() < kMost && !e->pattern().orphaned()) kept.push_back(e);
-    old = std::exchange(traces_of(self).entries, std::move(kept));
-    old.clear();  // may run code of the user's, when the list is whole again
+    static PyObject* orphaned = PyUnicode_InternFromString("orphaned");
+    auto dropped = traces_of(self).add(make_ref<PyTrace>(trace), [&](const PyTrace& t) {
+      return said(PyObject_CallMethodNoArgs(t.python.get(), orphaned));
+    });
     Py_RETURN_NONE;
   });
 }
 
-// When each trace was used last: a dict of times by numbers, which only grow.
-PyObject* uses(PyObject* self, PyObject*) {
+PyObject* forget(PyObject* self, PyObject* trace) {
   return guarded([&]() -> PyObject* {
-    Object out = Object::steal(PyDict_New());
-    for (auto& e : traces_of(self).entries) {
-      Object number = Object::steal(PyLong_FromSsize_t(e->number()));
-      Object used = Object::steal(PyLong_FromUnsignedLongLong(e->used));
-      if (PyDict_SetItem(out.get(), number.get(), used.get()) < 0) throw PythonError{};
-    }
-    return out.release();
+    auto dropped = traces_of(self).drop([&](const PyTrace& t) { return t.python.get() == trace; });
+    Py_RETURN_NONE;
   });
 }
-PyObject* tick(PyObject* self, PyObject*) {
-  return PyLong_FromUnsignedLongLong(++traces_of(self).clock);
+
+// _offer(trace, what `record` says of it): C calls it from now on.
+PyObject* offer(PyObject* self, PyObject* args) {
+  return guarded([&]() -> PyObject* {
+    PyObject *trace, *description;
+    if (!PyArg_ParseTuple(args, "OO", &trace, &description)) throw PythonError{};
+    if (!PyTraced::of(self).signature) type_error("a traced function has no parameters yet");
+    auto made = make_ref<Entry>(description);
+    for (const Ref<PyTrace>& t : traces_of(self).list())
+      if (t->python.get() == trace && !t->entry) t->entry = std::move(made);
+    Py_RETURN_NONE;
+  });
 }
 
-PyObject* clear_fast(PyObject* self, PyObject*) {
-  auto old = std::exchange(traces_of(self).entries, {});
-  old.clear();
-  Py_RETURN_NONE;
+// The traces, the one used last first.
+PyObject* get_traces(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    Object out = Object::steal(PyList_New(0));
+    for (const Ref<PyTrace>& t : Traces<PyTrace>::List(traces_of(self).list()))
+      if (PyList_Append(out.get(), t->python.get()) < 0) throw PythonError{};
+    return out.release();
+  });
 }
 
 PyObject* get_bound(PyObject* self, PyObject* instance, PyObject* owner) {
@@ -120,24 +144,30 @@ PyObject* get_bound(PyObject* self, PyObject* instance, PyObject* owner) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  const Traces* traces = PyTraced::left(self);
-  if (!traces) return 0;
+  const TracedFunction* function = PyTraced::left(self);
+  if (!function) return 0;
   auto each = [&](PyObject* o) { return o ? visit(o, arg) : 0; };
-  for (auto& e : traces->entries)
-    if (e->unique())  // else a call that runs now holds it too
-      if (int r = e->visit(each)) return r;
-  return traces->signature ? traces->signature->visit(each) : 0;
+  for (const Ref<PyTrace>& t : function->traces.list()) {
+    if (!t->unique()) continue;  // a call that runs now holds it too
+    Py_VISIT(t->python.get());
+    if (t->entry)
+      if (int r = t->entry->visit(each)) return r;
+  }
+  return function->signature ? function->signature->visit(each) : 0;
 }
 
 PyMethodDef methods[] = {{"_set_parameters", set_parameters, METH_VARARGS, nullptr},
-                         {"_add_fast", add_fast, METH_O, nullptr},
-                         {"_uses", uses, METH_NOARGS, nullptr},
-                         {"_tick", tick, METH_NOARGS, nullptr},
-                         {"_clear_fast", clear_fast, METH_NOARGS, nullptr},
+                         {"_find", find, METH_O, nullptr},
+                         {"_add", add, METH_O, nullptr},
+                         {"_forget", forget, METH_O, nullptr},
+                         {"_offer", offer, METH_VARARGS, nullptr},
                          {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef properties[] = {{"_traces", get_traces, nullptr, nullptr, nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 #define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
 PyType_Slot slots[] = {SLOT(Py_tp_call, PyVectorcall_Call),
                        SLOT(Py_tp_methods, methods),
+                       {Py_tp_getset, properties},
                        {Py_tp_members, PyTraced::members()},
                        SLOT(Py_tp_descr_get, get_bound),
                        SLOT(Py_tp_traverse, traverse),

@@ -1,6 +1,7 @@
 // Python's Variable: the state itself, with one count for both languages.
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
+#include "holdfast/exec/creations.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/graph/open_graph.h"
 #include "holdfast/ops/scatter.h"
@@ -80,7 +81,8 @@ PyObject* make(PyObject* self, PyObject* const* args, Py_ssize_t n) {
       // A graph's nodes hold their variables, and a variable's Python object holds the graph.
       adopt_apart(self, Ref<Shared>(graph->variable(value, o).state()));
     } else {
-      NameScope whole("");  // the name comes with its prefix
+      NameScope whole("");      // the name comes with its prefix
+      UnwatchedCreation later;  // Python tells of it when it is whole
       adopt(self, Ref<Shared>(Variable(value, o).state()));
     }
     Py_RETURN_NONE;
@@ -335,16 +337,6 @@ void bind_variable(nb::module_& m) {
                                             .getset = properties,
                                             .doc = "A named place that holds a tensor.",
                                             .slots = operator_slots()});
-  m.def(
-      "outlives_handles",
-      [](nb::handle reference) {
-        PyRef o = target_of(reference.ptr());
-        if (!o || !is_variable(o.get())) return false;
-        VariableState* v = state_of(o.get());
-        // All handles together are one reference, and `o` is another.
-        return Py_REFCNT(o.get()) > (v->shared() && v->handle().ref()->use_count() > 1 ? 2 : 1);
-      },
-      "Whether the Variable that a weak reference leads to is held by more than its handles.");
 }
 
 }  // namespace holdfast::py

@@ -32,6 +32,27 @@ def test_the_cpp_program_is_the_example():
     assert block("cpp") in (ROOT / "examples" / "cpp" / "module.cpp").read_text()
 
 
+def test_the_module_with_state_is_the_example():
+    assert block("cpp state") in (ROOT / "examples" / "cpp" / "state.cpp").read_text()
+
+
+STATE = EXAMPLE.parent / "example_state"
+
+
+@pytest.mark.skipif(not STATE.exists(), reason="the C++ examples are not built")
+def test_state_is_left_behind_by_each_call():
+    done = run(str(STATE))
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout.splitlines()
+    assert said[:4] == [
+        "after call 0 the mean is [2 3]",
+        "after call 1 the mean is [2.1 3.1]",
+        "after call 2 the mean is [2.29 3.29]",
+        "variables: 1",
+    ]
+    assert said[4] == "step: 2 traces"  # the attribute was empty, then it was not
+
+
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="the C++ examples are not built")
 def test_the_example_trains_and_says_how_it_goes():
     done = run(str(EXAMPLE))

@@ -158,7 +158,7 @@ def test_calls_of_all_spellings_are_those_of_plain_code(monkeypatch, seed):
     plain, arguments = program(rng)
     fast, slow = tf.function(plain), tf.function(plain)
     offer = type(slow)._offer  # what is not offered stays with Python
-    monkeypatch.setattr(type(slow), "_offer", lambda f, trace: f is slow or offer(f, trace))
+    monkeypatch.setattr(type(slow), "_offer", lambda f, *trace: f is slow or offer(f, *trace))
     calls = [arguments() for _ in range(6)]
     for _ in range(25):
         args, kwargs = rng.choice(calls)

@@ -485,8 +485,10 @@ def test_a_variable_that_was_replaced_goes_with_its_trace():
     f(ONE)
     old, bag.w = weakref.ref(bag.w), tf.Variable(3.0)
     assert float(f(ONE)) == 3.0
-    f._traces[:] = [t for t in f._traces if t.broken_guard() is None]
-    f._clear_fast()  # what C keeps of them
+    for trace in f._traces:
+        if trace.broken_guard() is not None:
+            f._forget(trace)
+    del trace
     assert gone(old)
 
 
@@ -521,8 +523,9 @@ def test_threads_call_while_traces_come_and_go():
                 failures.append((got, expected))
 
     def clear():
-        while not done.is_set():
-            f._clear_fast()
+        while not done.wait(0.005):
+            for trace in f._traces:
+                f._forget(trace)
 
     threads = [threading.Thread(target=call, args=(float(k),)) for k in range(1, 4)]
     clearing = threading.Thread(target=clear)

@@ -2,6 +2,7 @@
 #include "holdfast/op/variable.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/creation.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/state/held.h"
@@ -74,7 +75,9 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
 #else
   (void)at;
 #endif
-  Tensor value = initial.tensor(o.dtype);
+  CreationWatcher* trace = context().interpreter ? creation_watcher() : nullptr;
+  Tensor given = initial.tensor(o.dtype),
+         value = trace && given.is_symbolic() ? trace->starting_value(given) : given;
   if (o.dtype != DType::kInvalid && value.dtype() != o.dtype)
     fail(Code::E1101, cat("Variable `", o.name, "`: the initial value is ", type_text(value),
                           ", expected dtype ", holdfast::name(o.dtype)));
@@ -88,6 +91,12 @@ Variable::Variable(In initial, VariableOptions o, const std::source_location& at
   state_->constraint = std::move(o.constraint);
   // A variable lives where it was made, and assignments come to it.
   state_->set(copy_to(value, current_device()));
+  if (trace) trace->created(*this, given);
+}
+
+CreationWatcher*& creation_watcher() {
+  thread_local CreationWatcher* watcher = nullptr;
+  return watcher;
 }
 
 // The variable holds its handle for the time of the call: no copy is counted, which all three do.

@@ -38,8 +38,6 @@ __all__ = [
     "run_functions_eagerly",
 ]
 
-MOST_TRACES = 128  # the one unused longest goes when there are more
-
 _eagerly = False
 
 
@@ -79,7 +77,6 @@ class Function(_holdfast.TracedBase):
         self._implements = implements
         self._signature = Signature(python_function, input_signature, self._name)
         self._set_parameters(*self._signature.parameters())
-        self._traces: list[Trace] = []  # the one used last comes first
         self._traced = 0
         self._lock = threading.RLock()
         self._substituted: list[Known] = []  # functions that its traces need converted
@@ -153,29 +150,15 @@ class Function(_holdfast.TracedBase):
         result = trace.run_first(call) if trace.begins() else trace.run(call)
         if not trace.offered:
             trace.offered = True
-            self._offer(trace)
+            fast = record(trace)
+            if fast is not None:
+                self._offer(trace, fast)  # the base calls it by itself from now on
         return result
 
-    def _find(self, call: Any) -> Trace | None:
-        uses = self._uses()  # the base's own calls
-        for trace in self._traces:
-            trace.used = max(trace.used, uses.get(trace.number, 0))
-        self._traces.sort(key=lambda trace: -trace.used)
-        for trace in self._traces:
-            if trace.fits(call):
-                trace.used = self._tick()
-                return trace
-        return None
-
-    def _offer(self, trace: Trace) -> None:
-        """Lets the base call a trace by itself, if it can."""
-        fast = record(trace)
-        if fast is not None:
-            self._add_fast(fast)
-
     def _make(self, call: Any) -> Trace:
-        before = [t.key for t in self._traces]
-        guard = next((t.broken_guard() for t in self._traces if t.takes(call)), None)
+        traces = self._traces
+        before = [t.key for t in traces]
+        guard = next((t.broken_guard() for t in traces if t.takes(call)), None)
         if not before:
             inner = inner_function(self._python_function)
             remade.note(self, inner.__code__ if inner is not None else None, self._made)
@@ -186,11 +169,9 @@ class Function(_holdfast.TracedBase):
         trace = _trace.make(self, call, self._traced)
         if self._implements is not None:
             self._need_pure(trace)
-        trace.used = self._tick()
         self._history.note(call, seen, before, guard, time.perf_counter() - begun, relaxed)
-        self._history.note_runs(sum(t.concrete.runs for t in self._traces))
-        self._traces = [trace, *(t for t in self._traces if not t.orphaned())]
-        del self._traces[MOST_TRACES:]
+        self._history.note_runs(sum(t.concrete.runs for t in traces))
+        self._add(trace)
         return trace
 
     def _need_pure(self, trace: Trace) -> None:

@@ -17,7 +17,6 @@ from .._graphs.graph import get_default_graph
 from .._messages import traced_values, variables
 from .._tensors.shape import TensorSpec
 from .._tensors.tensor import IndexedSlices
-from .._variables import creation
 from ..errors import fail
 from . import escapes, keep
 from .converter import converter
@@ -42,9 +41,8 @@ _VariableBase = _holdfast.VariableBase
 class Trace:
     """A graph with the Python around it: which calls it serves, what it reads and leaves behind."""
 
-    def __init__(self, name: str, call: Call, number: int) -> None:
-        self.name, self.number = name, number
-        self.used = 0  # when it was found last
+    def __init__(self, name: str, call: Call) -> None:
+        self.name = name
         self.offered = False  # whether C was told of it
         self.key, self.types = call.key, list(call.types)
         self.names = call.names
@@ -63,7 +61,6 @@ class Trace:
         self.stores: list[tuple[Any, Any, Any]] = []
         self.makes = False  # whether calls leave behind objects of their own
         self.face: Any = None  # a weak reference to its ConcreteFunction
-        self.returned: list[Any] = []  # variables, until it is known that none was made here
         self._ran = threading.Lock()  # taken for good by the first call
 
     def fits(self, call: Call) -> bool:
@@ -210,34 +207,14 @@ def converted(function: Any) -> Any:
 def make(function: Any, call: Call, number: int) -> Trace:
     """Traces `function` for calls like `call`."""
     with Substitutions(function._substituted) as places:
-        return _make_once_or_twice(function, call, number, places)
-
-
-def _make_once_or_twice(function: Any, call: Call, number: int, places: Substitutions) -> Trace:
-    try:
-        trace, made = _make_settled(function, call, number, places)
-    except RecursionError:
-        _refuse_recursion(function)
-    if made:
-        # It makes variables that outlive it. If once and for all, a second trace finds them there.
-        trace, again = _make_settled(function, call, number, places)
-        if again:
-            returned = any(again[0] is each for each in trace.returned)
-            holder = escapes.held_as(again[0], function.python_function)
-            variables.refuse(function.name, function.python_function, again[0], holder, returned)
-        trace.returned = []
-    return trace
-
-
-def _make_settled(
-    function: Any, call: Call, number: int, places: Substitutions
-) -> tuple[Trace, list[Any]]:
-    while True:
+        host = _Host(function, call, number, places)
         try:
-            return _make(function, call, number)
-        except Restart:
-            pass
-        places.begin_again()
+            concrete, leaked = _holdfast.make_trace(host, call.tensors)
+        except RecursionError:
+            _refuse_recursion(function)
+    trace = host.trace
+    trace.concrete, trace.leaked = concrete, leaked
+    return trace
 
 
 def _refuse_recursion(function: Any) -> NoReturn:
@@ -251,77 +228,102 @@ def _refuse_recursion(function: Any) -> NoReturn:
     )
 
 
-def _make(function: Any, call: Call, number: int) -> tuple[Trace, list[Any]]:
-    trace = Trace(function.name, call, number)
-    code = converted(function)
-    plain = getattr(function.python_function, "__func__", function.python_function)
-    written = getattr(plain, "__code__", None)
-    writer = _holdfast.Writer(function.name, "function", False, number, written)
-    creations = creation.Creations(writer, call.tensors)
-    # Code that was not converted writes no appends down.
-    silent = escapes.Containers(code) if code is function.python_function else None
-    try:
+class _Host:
+    """Python's part in making a trace; when which happens is the library's (`trace_life.h`)."""
+
+    trace: Trace
+    _writer: Any
+    _recorder: Recorder
+    _silent: escapes.Containers | None
+
+    def __init__(self, function: Any, call: Call, number: int, places: Substitutions) -> None:
+        self._function, self._call, self._number = function, call, number
+        self._places = places
+        self._returned: list[Any] = []  # variables, until it is known that none was made here
+
+    def begin(self) -> Any:
+        """A graph to write into, for one attempt."""
+        function = self._function
+        self.trace = Trace(function.name, self._call)
+        self._code = converted(function)
+        plain = getattr(function.python_function, "__func__", function.python_function)
+        written = getattr(plain, "__code__", None)
+        self._writer = _holdfast.Writer(function.name, "function", False, self._number, written)
+        self._around = get_default_graph()
+        # Code that was not converted writes no appends down.
+        unconverted = self._code is function.python_function
+        self._silent = escapes.Containers(self._code) if unconverted else None
+        return self._writer
+
+    def run_body(self) -> list[Any] | None:
+        """Runs the code; the outputs of the graph. None if it has to run again, converted."""
+        try:
+            return self._outputs()
+        except Restart:
+            self._places.begin_again()
+            return None
+
+    def _outputs(self) -> list[Any]:
+        trace, function = self.trace, self._function
         with (
             Recorder() as recorder,
-            creations,
-            function_collections(get_default_graph()),
+            function_collections(self._around),
             keep.keeping() as keeping,
-            watch_random(function.name, creations.made_any) as draws,
+            watch_random(function.name, _holdfast.created_any) as draws,
         ):
-            writer.enter(True)
-            try:
-                bound = function.python_function
-                while isinstance(bound, functools.partial):
-                    for value in (*bound.args, *bound.keywords.values()):
-                        recorder.note_bound(value)
-                    bound = bound.func
-                result = _run(code, writer, call, recorder)
-                recorder.check_held([result])
-                # One that is made here and returned outlives the call.
-                returned = [x for x in nest.flatten(result) if isinstance(x, _VariableBase)]
-                effects: list[Store | Kept] = [*recorder.stores, *keeping.kept]
-                outputs: list[Any] = []
-                trace.result = with_slots(result, outputs, output_of, recorder.templates)
-                trace.outputs, trace.makes = len(outputs), bool(recorder.templates)
-                for store in effects:
-                    shape = with_slots(store.value, outputs, output_of)
-                    condition = None
-                    if store.condition is not None:
-                        condition = len(outputs)
-                        outputs.append(store.condition)
-                    trace.stores.append((store, shape, condition))
-                    store.value = store.condition = None
-                writer.set_outputs(outputs)
-                del result, outputs, effects
-            finally:
-                writer.exit()
-    finally:
-        # The recorder let go of what it saw: whoever still holds a symbol now is the user.
-        writer.close()
-    if silent is not None:
-        silent.check(function.name)
-    made = creations.survivors()
-    trace.returned = returned if made else []
-    if made and recorder.undo is not None:
-        recorder.undo()
-    if not made:  # else it is traced again, and what was drawn for variables is not
-        draws.warn()
-    late = {}
-    for tensor, location in recorder.reads:
-        if writer.baked(tensor) or not (location.anew or location.read() is tensor):
-            recorder.guard_identity(location, tensor)
-        elif writer.release(tensor):
-            late[tensor._id] = location
-        elif location.anew:  # it was born in a loop or a branch, which has it as a constant
-            recorder.guard_identity(location, tensor)
-    trace.captured = writer.captures()
-    trace.late = [(i, late[t._id]) for i, t in enumerate(trace.captured) if t._id in late]
-    trace.guards = recorder.finished_guards()
-    trace.leaked = writer.leaked()
-    trace.concrete = writer.function()
-    if creations.locals():
-        trace.concrete.run_alone()
-    return trace, made
+            self._recorder, self._draws = recorder, draws
+            bound = function.python_function
+            while isinstance(bound, functools.partial):
+                for value in (*bound.args, *bound.keywords.values()):
+                    recorder.note_bound(value)
+                bound = bound.func
+            result = _run(self._code, self._writer, self._call, recorder)
+            recorder.check_held([result])
+            # One that is made here and returned outlives the call.
+            self._returned = [x for x in nest.flatten(result) if isinstance(x, _VariableBase)]
+            effects: list[Store | Kept] = [*recorder.stores, *keeping.kept]
+            outputs: list[Any] = []
+            trace.result = with_slots(result, outputs, output_of, recorder.templates)
+            trace.outputs, trace.makes = len(outputs), bool(recorder.templates)
+            for store in effects:
+                shape = with_slots(store.value, outputs, output_of)
+                condition = None
+                if store.condition is not None:
+                    condition = len(outputs)
+                    outputs.append(store.condition)
+                trace.stores.append((store, shape, condition))
+                store.value = store.condition = None
+        return outputs
+
+    def ended(self, final: bool) -> None:
+        """The graph is closed. Not `final`: it made variables, and is written once more."""
+        trace, writer, recorder = self.trace, self._writer, self._recorder
+        self._returned = []
+        if self._silent is not None:
+            self._silent.check(self._function.name)
+        if not final:
+            if recorder.undo is not None:
+                recorder.undo()
+            return
+        self._draws.warn()  # what was drawn for variables is not drawn again
+        late = {}
+        for tensor, location in recorder.reads:
+            if writer.baked(tensor) or not (location.anew or location.read() is tensor):
+                recorder.guard_identity(location, tensor)
+            elif writer.release(tensor):
+                late[tensor._id] = location
+            elif location.anew:  # it was born in a loop or a branch, which has it as a constant
+                recorder.guard_identity(location, tensor)
+        trace.captured = writer.captures()
+        trace.late = [(i, late[t._id]) for i, t in enumerate(trace.captured) if t._id in late]
+        trace.guards = recorder.finished_guards()
+
+    def refuse(self, variable: Any) -> NoReturn:
+        """E0401: it is made on each call, and kept."""
+        function = self._function
+        returned = any(variable is each for each in self._returned)
+        holder = escapes.held_as(variable, function.python_function)
+        variables.refuse(function.name, function.python_function, variable, holder, returned)
 
 
 def _run(code: Any, writer: Any, call: Call, recorder: Recorder) -> Any:

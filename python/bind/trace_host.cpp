@@ -1,0 +1,99 @@
+// Python's part in the life of a trace (`holdfast/exec/trace_life.h`), and in making variables.
+#include "holdfast/exec/creations.h"
+#include "holdfast/exec/trace_life.h"
+#include "python/bind/call.h"
+#include "python/bind/graph.h"
+#include "python/bind/nb.h"
+
+namespace nb = nanobind;
+
+namespace holdfast::py {
+namespace {
+
+Tensor tensor_or_none(nb::handle o) { return is_tensor(o.ptr()) ? tensor_of(o.ptr()) : Tensor(); }
+
+// An object with the methods of a TraceHost: `_tracing/trace.py` has it.
+class PyTraceHost final : public TraceHost {
+ public:
+  explicit PyTraceHost(nb::handle host) : host_(host) {}
+
+  Tracer& begin() override {
+    writer_ = host_.attr("begin")();
+    return tracer_of(writer_.ptr());
+  }
+
+  std::optional<Tensors> run_body(Tracer&) override {
+    nb::object given;
+    try {
+      given = host_.attr("run_body")();
+    } catch (...) {
+      mark();
+      throw;
+    }
+    mark();
+    if (given.is_none()) return std::nullopt;
+    Tensors out;
+    for (nb::handle each : given) out.push_back(tensor_or_none(each));
+    return out;
+  }
+
+  void ended(Tracer&, bool final) override { host_.attr("ended")(final); }
+
+  void refuse(const Variable& v) override {
+    host_.attr("refuse")(nb::steal(wrap_variable(v).release()));
+    type_error("a trace makes variables on each call");
+  }
+
+ private:
+  nb::handle host_;
+  nb::object writer_;
+};
+
+}  // namespace
+
+void bind_trace_host(nb::module_& m) {
+  set_shared_count(
+      [](void* shared) noexcept -> int64_t { return Py_REFCNT(static_cast<PyObject*>(shared)); });
+  m.def(
+      "make_trace",
+      [](nb::handle host, const std::vector<nb::object>& inputs) {
+        return run([&] {
+          PyTraceHost python(host);
+          std::vector<Tensor> given;
+          for (const nb::object& o : inputs) given.push_back(tensor_or_none(o));
+          Traced made = make_trace(python, given);
+          nb::list leaked;
+          for (const Tensor& t : made.leaked) leaked.append(nb::cast(t));
+          return nb::make_tuple(nb::cast(lent(std::move(made.function))), leaked);
+        });
+      },
+      "The function that an object's code is traced to, and the symbols that the program holds.");
+  m.def(
+      "starting_value",
+      [](const Tensor& t) {
+        return run([&] {
+          mark();
+          CreationWatcher* trace = creation_watcher();
+          return trace ? trace->starting_value(t) : t;
+        });
+      },
+      "What a symbol is in the call that is traced.");
+  m.def(
+      "note_created",
+      [](nb::handle variable, const Tensor& given) {
+        run([&] {
+          mark();
+          CreationWatcher* trace = current_trace() ? creation_watcher() : nullptr;
+          if (trace) trace->created(variable_of(variable.ptr()), given);
+          return 0;
+        });
+      },
+      "Tells the trace, if there is one, of a new Variable and its initial value.");
+  m.def("creates_in_trace", [] { return creation_watcher() != nullptr; });
+  m.def("created_any", [] {
+    auto* trace = dynamic_cast<Creations*>(creation_watcher());
+    return trace && trace->any();
+  });
+}
+
+}  // namespace holdfast::py
