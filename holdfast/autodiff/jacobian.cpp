@@ -59,12 +59,14 @@ std::vector<std::vector<Tensor>> GradientTape::rows(const Tensor& target,
   Recorder& r = *recorder_;
   begin_use();
   BackwardSite backward;
+  std::vector<Record> own;
+  std::vector<Record>& records = r.for_use(own);
   std::vector<std::vector<Tensor>> out;
   for (size_t i = 0; i < upstream.size(); ++i) {
     bool last = i + 1 == upstream.size() && !r.options.persistent;
     out.emplace_back();
     auto found =
-        run_backward(r.records, r.watched, {target}, sources, {upstream[i]}, unconnected, last);
+        run_backward(records, r.watched, {target}, sources, {upstream[i]}, unconnected, last);
     for (const Gradient& g : found) out.back().push_back(g.tensor());
   }
   return out;

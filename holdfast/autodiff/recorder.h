@@ -71,9 +71,15 @@ class GradientTape::Recorder final : public Observer {
   std::vector<Taken> taken;
   /// What this id was computed from, as far as it is recorded.
   std::set<uint64_t> leading_to(uint64_t id) const;
+  /// What a gradient walks. Without further gradients it is handed over in `own`, to go with it.
+  std::vector<Record>& for_use(std::vector<Record>& own) {
+    if (options.persistent) return records;
+    own.swap(records);
+    return own;
+  }
   bool on = false;
   Context* thread = nullptr;  // where it records
-  Where opened = nullptr, first_use = nullptr;
+  Where opened = nullptr, used = nullptr;
 };
 
 }  // namespace holdfast

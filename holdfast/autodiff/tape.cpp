@@ -63,6 +63,10 @@ void GradientTape::reset() {
   if (on) start();
 }
 
+const TapeOptions& GradientTape::options() const { return recorder_->options; }
+Where GradientTape::opened() const { return recorder_->opened; }
+Where GradientTape::used() const { return recorder_->used; }
+
 std::vector<Variable> GradientTape::watched_variables() const {
   std::vector<Variable> out;
   for (const Tensor& handle : recorder_->variables) out.push_back(Variable::from_handle(handle));
@@ -71,33 +75,22 @@ std::vector<Variable> GradientTape::watched_variables() const {
 
 void GradientTape::begin_use() {
   Recorder& r = *recorder_;
-  if (!r.options.persistent && r.first_use) {
-    Diagnostic d;
-    d.code = Code::E0504;
-    d.headline = "a second gradient is asked of a tape that is not persistent";
-    d.labels.push_back({Role::kPlaced, locate(r.opened), "the tape was opened here", false});
-    d.labels.push_back({Role::kFirstUse, locate(r.first_use),
-                        "first gradient taken here; it freed what the tape held", false});
-    d.labels.push_back(used_here("used again here"));
-    d.why =
-        "a tape drops what it recorded as its gradient is computed, unless it is told to keep it";
-    d.fixes.push_back(manual_fix(cat("open it with `", written(Advice::kPersistent), "`")));
-    raise(std::move(d));
-  }
+  if (spent()) raise(already_used());
   if (!r.options.persistent) stop();
-  r.first_use = here();
+  r.used = here();
 }
 
 std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets,
                                               const std::vector<Source>& sources,
                                               const std::vector<Tensor>& upstream,
-                                              Unconnected unconnected, bool last) {
+                                              Unconnected unconnected) {
   Recorder& r = *recorder_;
   bool was_on = r.on;
   begin_use();
   BackwardSite backward;
-  auto out = run_backward(r.records, r.watched, targets, sources, upstream, unconnected,
-                          last || !r.options.persistent);
+  std::vector<Record> own;
+  auto out = run_backward(r.for_use(own), r.watched, targets, sources, upstream, unconnected,
+                          !r.options.persistent);
   if (was_on && r.options.persistent) start();
   return out;
 }
@@ -201,62 +194,6 @@ NoGradientReason GradientTape::why_none(const Tensor& target, const Source& sour
       out.lines.push_back(t.where);
   if (!out.lines.empty() && out.kind == NoGradient::kOffTape) out.kind = NoGradient::kTaken;
   return out;
-}
-
-Diagnostic GradientTape::explain(const Tensor& target, const Source& source) const {
-  constexpr size_t kShown = 3;
-  NoGradientReason found = why_none(target, source);
-  Diagnostic d;
-  d.code = Code::W0502;
-  d.severity = Severity::kWarning;
-  d.labels.push_back(used_here("gradient asked for here"));
-  switch (found.kind) {
-    case NoGradient::kNotDifferentiable:
-      d.headline = cat("the gradient is None: the source is ", name(source.type().dtype()),
-                       ", and only floats have gradients");
-      d.why = "a derivative with respect to integers or bools is not defined";
-      d.fixes.push_back(manual_fix("give it a float dtype, such as `float32`"));
-      break;
-    case NoGradient::kNotWatched:
-      d.headline = "the gradient is None: the tape did not watch the source";
-      d.why = "a tape follows trainable variables on its own, other tensors only when told to";
-      d.fixes.push_back(manual_fix(
-          cat("call `", written(Advice::kWatch, {"tape", "..."}), "` with it before it is used")));
-      break;
-    case NoGradient::kCut:
-      d.headline = cat("the gradient is None: it is cut at ", found.op);
-      d.labels.push_back(
-          {Role::kCut, locate(found.lines[0]), cat(found.op, " has no gradient"), false});
-      d.why = cat(found.op, " has no derivative, so nothing before it is reached");
-      d.fixes.push_back(manual_fix(
-          cat("replace ", found.op, " by something smooth, or leave it out of the loss")));
-      break;
-    case NoGradient::kTaken:
-      d.headline = "the gradient is None: numbers were taken out of the tensors on the way";
-      for (size_t i = 0; i < found.lines.size() && i < kShown; ++i)
-        d.labels.push_back({Role::kCut, locate(found.lines[i]),
-                            "numbers are taken here; they do not know where they come from",
-                            false});
-      d.why = "the tape follows tensors, and what is computed from their numbers begins anew";
-      d.fixes.push_back(manual_fix("compute the target from the tensors themselves"));
-      break;
-    case NoGradient::kOffTape:
-      d.headline =
-          "the gradient is None: the target was not computed from anything the tape watched";
-      d.why = "no recorded op leads to the target";
-      d.fixes.push_back(manual_fix("compute the target from tensors inside the tape's block"));
-      break;
-    case NoGradient::kNoPath:
-      d.headline = "no path leads from the source to the target";
-      for (size_t i = 0; i < found.lines.size() && i < kShown; ++i)
-        d.labels.push_back({Role::kCut, locate(found.lines[i]),
-                            "numbers are taken here; they do not know where they come from",
-                            false});
-      d.why = "the target was computed, but not from this source";
-      d.fixes.push_back(manual_fix("use the source in the computation of the target"));
-      break;
-  }
-  return d;
 }
 
 }  // namespace holdfast

@@ -48,6 +48,12 @@ struct NoGradientReason {
   std::vector<Where> lines;  // of a cut, or where numbers were taken, also where there is no path
 };
 
+/// What the program calls the parts of a gradient; empty where that is not known.
+struct GradientNames {
+  std::string target = {}, source = {}, tape = {};
+  std::string replaced = {};  // of the Variable whose name the source took over, where it did
+};
+
 /// What a gradient is asked for: a tensor, or a variable.
 class HOLDFAST_API Source {
  public:
@@ -81,12 +87,19 @@ class HOLDFAST_API GradientTape {
   /// Variables that were read while recording, each once, in order.
   std::vector<Variable> watched_variables() const;
 
-  /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones. `last`: frees
-  /// the record as it goes, as a tape that is not persistent always does.
+  const TapeOptions& options() const;
+  /// Where it was opened, and where it was last used for a gradient; null before that.
+  Where opened() const;
+  Where used() const;
+  /// Whether it has given the one gradient that a tape has which is not persistent.
+  bool spent() const { return used() && !options().persistent; }
+
+  /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones. A tape that is
+  /// not persistent frees its record on the way.
   std::vector<Gradient> gradients(const std::vector<Tensor>& targets,
                                   const std::vector<Source>& sources,
                                   const std::vector<Tensor>& upstream = {},
-                                  Unconnected = Unconnected::kNone, bool last = false);
+                                  Unconnected = Unconnected::kNone);
   Tensor gradient(const Tensor& target, const Source& source);
   /// d(each element of target)/d(each source): the target's shape followed by the source's. Empty
   /// where there is none.
@@ -140,7 +153,9 @@ class HOLDFAST_API GradientTape {
   /// Why d(target)/d(source) is None.
   NoGradientReason why_none(const Tensor& target, const Source& source) const;
   /// The same in words.
-  Diagnostic explain(const Tensor& target, const Source& source) const;
+  Diagnostic explain(const Tensor& target, const Source& source, const GradientNames& = {}) const;
+  /// What a second gradient of a tape that is not persistent is refused with.
+  Diagnostic already_used(const GradientNames& = {}) const;
 
  private:
   class Recorder;

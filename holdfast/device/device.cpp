@@ -133,7 +133,7 @@ Tensor copy_to(const Tensor& t, Device* device) {
     d.labels.push_back(used_here("its numbers are needed here"));
     d.why = "a graph is being written; its tensors have no values until it runs";
     d.fixes.push_back(
-        manual_fix("give the numbers as plain values, or run the code in a `py_function`"));
+        manual_fix("give the numbers as plain values, or compute with the tensor itself"));
     raise(std::move(d));
   }
   if (t.dtype() == DType::kString && device->kind() != DeviceKind::kCpu)

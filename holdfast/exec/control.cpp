@@ -7,6 +7,7 @@
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 
 namespace holdfast {
@@ -126,14 +127,14 @@ Tensors run_loop(const LoopFn& condition, const LoopFn& body, std::span<const Te
 
 }  // namespace
 
-Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise,
+Tensors cond(In pred, const BranchFn& true_fn, const BranchFn& false_fn,
              const ControlNames& names) {
-  Tensor p = predicate.tensor();
-  if (has_value(p)) return truth(value(p), "a condition") ? then() : otherwise();
+  Tensor p = pred.tensor();
+  if (has_value(p)) return truth(value(p), "a condition") ? true_fn() : false_fn();
   InGraphOf graph(p);
   std::vector<Tracer::Wait> waits;
-  Ref<Graph> first = branch(then, names.first, waits),
-             second = branch(otherwise, names.second, waits);
+  Ref<Graph> first = branch(true_fn, names.first, waits),
+             second = branch(false_fn, names.second, waits);
   if (first->outputs.size() != second->outputs.size())
     fail(Code::E1104,
          cat("the branches of a condition give ", first->outputs.size(), " and ",
@@ -154,8 +155,20 @@ Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise,
   return out;
 }
 
+Tensors without_gradient(std::span<const Tensor> values) {
+  Tensors out;
+  for (const Tensor& t : values)
+    out.push_back(is_floating(t.dtype()) || is_complex(t.dtype()) ? stop_gradient(t) : t);
+  return out;
+}
+
 Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const Tensor> variables,
                    const LoopOptions& o, const ControlNames& names) {
+  if (!o.back_prop) {
+    LoopOptions seen = o;
+    seen.back_prop = true;
+    return without_gradient(while_loop(condition, body, variables, seen, names));
+  }
   bool staged = current_trace() != nullptr;
   Tensor owner;
   for (const Tensor& t : variables)

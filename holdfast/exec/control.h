@@ -17,21 +17,25 @@ struct ControlNames {
   std::string first = "true branch", second = "false branch";  // of a loop: condition and body
 };
 
-/// What `then` or `otherwise` gives, as `predicate` says. Inside a trace both are written down, and
+/// What `true_fn` or `false_fn` gives, as `pred` says. Inside a trace both are written down, and
 /// one runs.
-HOLDFAST_API Tensors cond(In predicate, const BranchFn& then, const BranchFn& otherwise,
+HOLDFAST_API Tensors cond(In pred, const BranchFn& true_fn, const BranchFn& false_fn,
                           const ControlNames& = {});
 
 struct LoopOptions {
-  std::optional<int64_t> maximum_iterations = {};
   std::vector<std::optional<Shape>> shape_invariants = {};  // looser shapes of the variables
+  bool back_prop = true;                                    // false: gradients end at the results
+  std::optional<int64_t> maximum_iterations = {};
 };
 
-/// Runs `body` on the variables while `condition` holds of them. A dimension that changes becomes
+/// Runs `body` on the variables while `cond` holds of them. A dimension that changes becomes
 /// unknown.
-HOLDFAST_API Tensors while_loop(const LoopFn& condition, const LoopFn& body,
-                                std::span<const Tensor> variables, const LoopOptions& = {},
+HOLDFAST_API Tensors while_loop(const LoopFn& cond, const LoopFn& body,
+                                std::span<const Tensor> loop_vars, const LoopOptions& = {},
                                 const ControlNames& = {"condition", "body"});
+
+/// The same values, where gradients end.
+HOLDFAST_API Tensors without_gradient(std::span<const Tensor>);
 
 /// The plan of a branch or a body, made when it is first needed.
 class Plan;

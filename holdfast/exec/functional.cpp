@@ -5,8 +5,9 @@
 #include "holdfast/base/text.h"
 #include "holdfast/exec/plan.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/ops/array.h"
-#include "holdfast/ops/list.h"
+#include "holdfast/ops/debugging.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/slicing.h"
 
@@ -45,62 +46,107 @@ Tensors over_rows(const Tensor& x, int first, Tensors start, bool backwards,
   return out;
 }
 
-Tensor fold(const FoldFn& f, const Tensor& x, const MaybeIn& initial, bool backwards) {
-  Tensor start = initial.given()
-                     ? initial.tensor(x.dtype())
-                     : row_at(x, backwards ? subtract(rows_of(x), 1) : Tensor::scalar(0));
-  return over_rows(x, initial.given() ? 0 : 1, {start}, backwards,
-                   [&](std::span<const Tensor> v, const Tensor& row, const Tensor&) -> Tensors {
-                     return {f(v[0], row)};
-                   })[0];
+Tensor first_row(const Tensor& x, bool backwards) {
+  return row_at(x, backwards ? subtract(rows_of(x), 1) : Tensor::scalar(0));
+}
+
+Tensor said(const char* words) { return Tensor::of<std::string>({words}); }
+
+void need_rows(const Tensor& x, const char* function) {
+  if (x.rank() > 0 && x.shape()[0] == 0)
+    fail(Code::E1102, cat("`", function, "` over no rows has no value to begin with"),
+         "without `initializer` it begins with a row of `elems`, and there is none",
+         {manual_fix("give `initializer`")});
+}
+
+Tensor fold(const char* function, const FoldFn& f, const Tensor& x, const MaybeIn& initial,
+            bool backwards, bool back_prop) {
+  Tensor n = rows_of(x);  // refuses what has no rows
+  if (!initial.given()) need_rows(x, function);
+  Tensor start = initial.given() ? initial.tensor(x.dtype()) : first_row(x, backwards);
+  Tensors out = over_rows(x, initial.given() ? 0 : 1, {start}, backwards,
+                          [&](std::span<const Tensor> v, const Tensor& row,
+                              const Tensor&) -> Tensors { return {f(v[0], row)}; });
+  return back_prop ? out[0] : without_gradient(out)[0];
 }
 
 }  // namespace
 
-Tensor map_fn(const RowFn& f, In in) {
+Tensor map_fn(const RowFn& fn, In in, const MapOptions& o) {
   Tensor x = in.tensor();
-  std::optional<ElementType> element;
-  Tensor list = list_reserve({x.dtype(), Shape::unknown()}, rows_of(x));
+  Tensor n = rows_of(x);
+  std::optional<ElementType> element = o.fn_output_signature;
+  Tensor list = list_reserve(element.value_or(ElementType{x.dtype(), Shape::unknown()}), n);
   Tensors out =
       over_rows(x, 0, {list}, false,
                 [&](std::span<const Tensor> v, const Tensor& row, const Tensor& at) -> Tensors {
-                  Tensor y = f(row);
-                  element = ElementType{y.dtype(), y.shape()};
+                  Tensor y = fn(row);
+                  if (!o.fn_output_signature)
+                    element = ElementType{y.dtype(), o.infer_shape ? y.shape() : Shape::unknown()};
                   return {list_set(v[0], at, y)};
                 });
-  return list_stack(out[0], element.value_or(ElementType{x.dtype(), Shape::unknown()}));
+  if (!element)
+    fail(Code::E1102, "`map_fn` over no rows needs `fn_output_signature` to know what to give",
+         "what a row becomes is known once a row was given to the function");
+  Tensor stacked = list_stack(out[0], *element);
+  return o.back_prop ? stacked : without_gradient({&stacked, 1})[0];
 }
 
-Tensor foldl(const FoldFn& f, In x, MaybeIn initial) { return fold(f, x.tensor(), initial, false); }
-Tensor foldr(const FoldFn& f, In x, MaybeIn initial) { return fold(f, x.tensor(), initial, true); }
+Tensor foldl(const FoldFn& fn, In elems, MaybeIn initializer, const FoldOptions& o) {
+  return fold("foldl", fn, elems.tensor(), initializer, false, o.back_prop);
+}
+Tensor foldr(const FoldFn& fn, In elems, MaybeIn initializer, const FoldOptions& o) {
+  return fold("foldr", fn, elems.tensor(), initializer, true, o.back_prop);
+}
 
-Tensor scan(const FoldFn& f, In in, MaybeIn initial) {
-  Tensor x = in.tensor();
-  Tensor start = initial.given() ? initial.tensor(x.dtype()) : row_at(x, Tensor::scalar(0));
-  ElementType element{start.dtype(), start.shape()};
-  Tensor list = list_reserve(element, rows_of(x));
-  if (!initial.given()) list = list_set(list, 0, start);
+Tensor scan(const FoldFn& fn, In elems, MaybeIn initializer, const ScanOptions& o) {
+  Tensor x = elems.tensor();
+  Tensor n = rows_of(x);
+  bool given = initializer.given();
+  if (!given) need_rows(x, "scan");
+  Tensor start = given ? initializer.tensor(x.dtype()) : first_row(x, o.reverse);
+  ElementType element{start.dtype(), o.infer_shape ? start.shape() : Shape::unknown()};
+  Tensor list = list_reserve(element, n);
+  if (!given) list = list_set(list, o.reverse ? subtract(n, 1) : Tensor::scalar(0), start);
   Tensors out =
-      over_rows(x, initial.given() ? 0 : 1, {start, list}, false,
+      over_rows(x, given ? 0 : 1, {start, list}, o.reverse,
                 [&](std::span<const Tensor> v, const Tensor& row, const Tensor& at) -> Tensors {
-                  Tensor y = f(v[0], row);
+                  Tensor y = fn(v[0], row);
                   return {y, list_set(v[1], at, y)};
                 });
-  return list_stack(out[1], element);
+  Tensor stacked = list_stack(out[1], element);
+  return o.back_prop ? stacked : without_gradient({&stacked, 1})[0];
 }
 
-Tensors switch_case(In index, const std::vector<BranchFn>& branches) {
-  if (branches.empty()) fail(Code::E1104, "switch_case: there is no branch");
-  Tensor i = index.tensor(int32);
-  BranchFn rest = branches.back();
-  for (size_t k = branches.size() - 1; k-- > 0;)
-    rest = [=, first = branches[k]] { return cond(equal(i, static_cast<int>(k)), first, rest); };
+Tensors switch_case(In branch_index, const std::vector<BranchFn>& branch_fns,
+                    const BranchFn& default_fn) {
+  if (branch_fns.empty()) fail(Code::E1104, "switch_case: there is no branch");
+  Tensor i = branch_index.tensor(int32);
+  size_t numbered = branch_fns.size() - (default_fn ? 0 : 1);
+  BranchFn rest = default_fn ? default_fn : branch_fns.back();
+  for (size_t k = numbered; k-- > 0;)
+    rest = [=, first = branch_fns[k]] { return cond(equal(i, static_cast<int>(k)), first, rest); };
   return rest();
 }
 
-Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pairs, const BranchFn& otherwise) {
-  BranchFn rest = otherwise;
-  for (size_t k = pairs.size(); k-- > 0;)
+Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pairs, const BranchFn& default_fn,
+                const CaseOptions& o) {
+  if (pairs.empty()) fail(Code::E1104, "case_of: there is no predicate");
+  if (o.exclusive) {
+    Tensor count = Tensor::scalar(0);
+    for (const auto& [pred, fn] : pairs) count = add(count, cast(pred, int32));
+    debugging::Assert(less_equal(count, 1),
+                      {said("more than one of the exclusive predicates holds")});
+  }
+  size_t chosen = pairs.size() - (default_fn ? 0 : 1);
+  BranchFn rest = default_fn;
+  if (!rest)
+    rest = [last = pairs.back()] {
+      debugging::Assert(last.first,
+                        {said("none of the predicates holds, and no default is given")});
+      return last.second();
+    };
+  for (size_t k = chosen; k-- > 0;)
     rest = [=, pair = pairs[k]] { return cond(pair.first, pair.second, rest); };
   return rest();
 }
@@ -117,7 +163,8 @@ Tensor peek(const Tensor& t, const std::vector<std::pair<std::string, Tensor>>& 
       if (name == n->name) found = &value;
     if (!found)
       fail(Code::E0801, cat("peek: the input `", n->name, "` is needed and was not given"),
-           "the value depends on it", {manual_fix(cat("add it: `feed={\"", n->name, "\": ...}`"))});
+           "the value depends on it",
+           {manual_fix(cat("add it: `", written(Advice::kFeedInput, {n->name}), "`"))});
     part->inputs.push_back(n);
     given.push_back(*found);
   }

@@ -15,6 +15,20 @@
 namespace holdfast {
 namespace {
 
+std::vector<Fix> sizes_to_check(const Diagnostic& d) {
+  constexpr size_t kNamed = 2;
+  std::string named;
+  size_t count = 0;
+  auto add = [&](const TensorInfo& t) {
+    if (t.name.empty() || t.shape.empty() || count == kNamed) return;
+    named += cat(count++ ? " and `" : "`", t.name, "` ", t.shape);
+  };
+  add(d.subject);
+  for (const TensorInfo& t : d.others) add(t);
+  if (!count) return {};
+  return {manual_fix(cat("check the sizes of ", named, " where they are made"))};
+}
+
 // Shape rules that only failed at run time: the trace could not know the sizes.
 [[noreturn]] void at_run_time(Error& e) {
   Diagnostic d = e.diagnostic();
@@ -25,6 +39,7 @@ namespace {
     const std::string& who = label.loc.qualname;
     label.text = who.empty() ? "used here" : cat("used here, in ", who.substr(who.rfind('.') + 1));
   }
+  if (d.fixes.empty()) d.fixes = sizes_to_check(d);
   raise(std::move(d));
 }
 

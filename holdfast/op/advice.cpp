@@ -1,5 +1,8 @@
 #include "holdfast/op/advice.h"
 
+#include <cctype>
+
+#include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {
@@ -34,7 +37,39 @@ constexpr Forms kForms[] = {
     {Advice::kPersistent, "GradientTape tape({.persistent = true});", "persistent=True"},
     {Advice::kWatch, "$0.watch($1);", "$0.watch($1)"},
     {Advice::kTraced, "holdfast::function", "$tf.function"},
+    {Advice::kNothing, "empty", "None"},
+    {Advice::kOps, "ops", "`$tf` ops"},
+    {Advice::kTakeNoNumbers, "take no numbers out", "stay off `numpy`"},
+    {Advice::kOption, "{.$0 = $1}", "$0=$1"},
+    {Advice::kFeedInput, "peek(symbol, {{\"$0\", ...}})", "feed={\"$0\": ...}"},
+    {Advice::kSetSeed, "holdfast::random::set_seed(1);", "$tf.random.set_seed(1)"},
+    {Advice::kDeterministic, "set_deterministic(true)",
+     "$tf.config.experimental.enable_op_determinism()"},
+    {Advice::kNewAxis, "holdfast::expand_dims($0, 0)", "$0[$tf.newaxis]"},
+    {Advice::kConstructLayer, "$0({.$1 = ...})", "super().__init__($1)"},
+    {Advice::kBuildBase, "$0::build(inputs);", "super().build(input_shape)"},
+    {Advice::kGrows, "`list_set(list, index, value)`", "`dynamic_size=True` of a TensorArray"},
 };
+
+constexpr size_t kLongestName = 48;
+constexpr size_t kLongestCall = 1000;
+
+// Whether `text` is one call of a function that is named so, perhaps as part of a module.
+bool calls(std::string_view text, std::string_view function) {
+  size_t open = text.find('(');
+  if (open == text.npos || !text.ends_with(')') || !text.substr(0, open).ends_with(function))
+    return false;
+  for (char c : text.substr(0, open))
+    if (!(std::isalnum(static_cast<unsigned char>(c)) || c == '_') && c != '.') return false;
+  if (open > function.size() && text[open - function.size() - 1] != '.') return false;
+  int depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '"' || text[i] == '\'') return false;  // parentheses may stand in a text
+    depth += (text[i] == '(') - (text[i] == ')');
+    if (depth == 0 && i + 1 < text.size()) return false;  // the call ends before the text
+  }
+  return depth == 0;
+}
 
 const Forms& forms_of(Advice advice) {
   for (const Forms& f : kForms)
@@ -63,6 +98,26 @@ std::string written(Advice advice, std::initializer_list<std::string_view> with)
   return out;
 }
 
+std::string written(bool value) {
+  bool python = language() == Language::kPython;
+  return value ? (python ? "True" : "true") : (python ? "False" : "false");
+}
+
+Fix argument_fix(const MissingArgument& a) {
+  std::string argument = written(Advice::kOption, {a.name, a.value});
+  Fix fix = manual_fix(cat("`", argument, "`: ", a.reason));
+  Where at = here();
+  std::string call = at && at->origin == Origin::kPython ? source_text(at, kLongestCall) : "";
+  if (a.function.empty() || !calls(call, a.function) || call.find(a.name) != call.npos) return fix;
+  Loc loc = locate(at);
+  call.pop_back();
+  if (call.ends_with(',')) return fix;
+  fix.applicability = Applicability::kTested;
+  fix.edits.push_back({loc.file, loc.line, loc.col_begin, cat(call, ")"),
+                       cat(call, call.ends_with('(') ? "" : ", ", argument, ")")});
+  return fix;
+}
+
 void set_language(Language l, ScopeNaming naming) {
   g_language = l;
   g_naming = naming;
@@ -79,12 +134,13 @@ std::string visible_name(const Scope& s) {
   return g_naming ? g_naming(s) : "";
 }
 
-std::string source_text(Where at) {
-  constexpr size_t kLongest = 48;
+std::string source_text(Where at) { return source_text(at, kLongestName); }
+
+std::string source_text(Where at, size_t longest) {
   Loc loc = locate(at);
   if (loc.col_begin < 0 || loc.col_end <= loc.col_begin) return "";
   auto begin = static_cast<size_t>(loc.col_begin), end = static_cast<size_t>(loc.col_end);
-  if (end > loc.source.size() || end - begin > kLongest) return "";
+  if (end > loc.source.size() || end - begin > longest) return "";
   return loc.source.substr(begin, end - begin);
 }
 

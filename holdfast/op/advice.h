@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "holdfast/base/api.h"
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/tensor/scope.h"
 
 namespace holdfast {
@@ -30,10 +30,31 @@ enum class Advice : uint8_t {
   kPersistent,
   kWatch,  // a tape, a tensor
   kTraced,
+  kNothing,        // a gradient that is not there
+  kOps,            // functions of ours
+  kTakeNoNumbers,  // compute with tensors throughout
+  kOption,         // a parameter, its value
+  kFeedInput,      // an input of a symbol's graph
+  kSetSeed,
+  kDeterministic,   // the switch that makes ops deterministic
+  kNewAxis,         // a tensor that wants a first axis
+  kConstructLayer,  // a class of layers, its first option
+  kBuildBase,       // a class of layers
+  kGrows,           // what lets a list grow
 };
 
 /// The code, with `with` in the places it has. In Python `tf` is what the program calls us.
 HOLDFAST_API std::string written(Advice, std::initializer_list<std::string_view> with = {});
+/// A truth value.
+HOLDFAST_API std::string written(bool);
+
+/// An argument that the executing call should have been given.
+struct MissingArgument {
+  std::string name, value, reason;
+  std::string function = {};  // by this name the call may simply be given it; else in words only
+};
+/// The fix that gives it; with its edit where the call is Python's, on one line, and of that name.
+HOLDFAST_API Fix argument_fix(const MissingArgument&);
 
 /// How a language calls the graph or function that a scope stands for, where the program is now:
 /// an expression that means it there, else "".
@@ -46,5 +67,6 @@ HOLDFAST_API Language language();
 HOLDFAST_API std::string visible_name(const Scope&);
 /// The source of the expression that a tensor was born from, if it is short and on one line.
 HOLDFAST_API std::string source_text(Where);
+HOLDFAST_API std::string source_text(Where, size_t longest);
 
 }  // namespace holdfast

@@ -1,4 +1,5 @@
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
@@ -92,8 +93,8 @@ int Infer::axis(int64_t a, int i, const char* argument, int extra) const {
     int64_t nearest = a < 0 ? -rank : rank - 1;
     std::vector<Fix> fixes;
     if (rank > 0)
-      fixes.push_back(
-          manual_fix(cat("`", argument, "=", nearest, "` is the nearest allowed value")));
+      fixes.push_back(manual_fix(cat("`", written(Advice::kOption, {argument, cat(nearest)}),
+                                     "` is the nearest allowed value")));
     bad_value(argument, cat(a),
               rank > 0 ? cat("a value in [", -rank, ", ", rank, ") for ", type_text(input(i)))
                        : cat("no axis: ", type_text(input(i)), " is a scalar"),

@@ -88,7 +88,7 @@ HOLDFAST_API void assert_shapes(const std::vector<ShapeRule>& shapes, const Mess
 // -- anything
 
 struct AssertOptions {
-  int64_t summarize = 3;  // elements at each end of an axis of `data`; negative: all
+  std::optional<int64_t> summarize = {};  // elements at each end of an axis of `data`; none: all
 };
 /// Stops, showing `data`, unless `condition` is true everywhere.
 HOLDFAST_API void Assert(const In& condition, std::initializer_list<In> data,

@@ -255,6 +255,30 @@ void bind_pycall(nb::module_& m) {
       },
       "tensors"_a, "words"_a, "symbols"_a, "counts"_a, "message"_a);
   m.def(
+      "element_check",
+      [](const std::string& check, const std::vector<Tensor>& operands, nb::object rtol,
+         nb::object atol) {
+        return run([&] {
+          mark();
+          auto given = [](nb::handle t) { return t.is_none() ? Tensor() : tensor_of(t.ptr()); };
+          ElementCheck e = element_check(check, operands, given(rtol), given(atol));
+          return nb::make_tuple(e.op, nb::steal(wrap(e.condition)), e.summarize);
+        });
+      },
+      "check"_a, "operands"_a, "rtol"_a = nb::none(), "atol"_a = nb::none(),
+      "The raw op of a check, its condition, and how many failing elements it shows.");
+  m.def("rank_fits", [](const std::string& check, int64_t rank, const std::vector<int64_t>& ranks) {
+    return rank_fits(check, rank, ranks);
+  });
+  m.def("wrong_dtype", [](const std::string& check, const Tensor& x, const std::string& word,
+                          const std::string& expected, const std::string& message) {
+    run([&] {
+      mark();
+      wrong_dtype({check, {x}, {word}, message}, expected);
+      return 0;
+    });
+  });
+  m.def(
       "call_python",
       [](const std::string& op, const std::string& name, nb::object forward, nb::object backward,
          const std::vector<Tensor>& inputs, const std::vector<nb::object>& dtypes,

@@ -29,37 +29,21 @@ nb::object to_python(const Gradient& g) {
   return nb::make_tuple(g.slices->values, g.slices->indices, g.slices->dense_shape);
 }
 
-// A tape as Python has it. Its record can be walked several times, for a jacobian's rows; one that
-// is not persistent is used once, and emptied after it.
+// A tape as Python has it: one that a `with` opens.
 struct PyTape : GradientTape {
-  PyTape(bool persistent, bool watch_accessed)
-      : GradientTape({.persistent = true,
+  PyTape(bool persistent, bool watch_accessed, bool sees_itself)
+      : GradientTape({.persistent = persistent,
                       .watch_accessed_variables = watch_accessed,
                       .paused = true,
-                      .sees_itself = persistent}),
-        persistent(persistent),
-        watches_accessed(watch_accessed),
-        opened(here()) {}
+                      .sees_itself = sees_itself}) {}
 
-  void begin_use() {
-    used = here();
-    if (persistent) return;
-    if (recording()) leave();
-    spent = true;
-  }
-  void end_use() {
-    if (persistent) return;
-    seen = watched_variables();
-    GradientTape::reset();
-  }
   void enter();
   void leave();
-
-  const bool persistent, watches_accessed;
-  const Where opened;
-  Where used = nullptr;
-  bool spent = false;
-  std::vector<Variable> seen;  // what it watched, once it is spent
+  /// Marks the line that uses it; a tape without further uses is closed by that.
+  void use() {
+    mark();
+    if (!options().persistent && recording()) leave();
+  }
 };
 
 // The tapes of this thread that are open, the outermost first. Who is open is held by its `with`.
@@ -96,22 +80,14 @@ std::vector<Source> plain_sources(PyObject* o) {
 // each is there, and dense. `settle` is told what was found where that is not so. NotImplemented
 // where the general way has to look at the arguments.
 nb::object plain_gradient(PyTape& t, nb::handle target, nb::handle sources, nb::handle settle) {
-  if (t.spent || !is_tensor(target.ptr())) return nb::borrow(Py_NotImplemented);
+  if (t.spent() || !is_tensor(target.ptr())) return nb::borrow(Py_NotImplemented);
   std::vector<Source> from = plain_sources(sources.ptr());
   Tensor y = tensor_of(target.ptr());
   bool itself = std::any_of(from.begin(), from.end(), [&](auto& s) { return s.id() == y.id(); });
   if (from.empty() || itself) return nb::borrow(Py_NotImplemented);
-  mark();
-  t.begin_use();
-  std::vector<Gradient> found;
-  try {
-    found = t.gradients({y}, from, {}, Unconnected::kNone, !t.persistent);
-  } catch (...) {
-    t.end_use();
-    throw;
-  }
+  t.use();
+  std::vector<Gradient> found = t.gradients({y}, from);
   bool said = std::any_of(found.begin(), found.end(), [](auto& g) { return !g.dense; });
-  if (!said) t.end_use();
   if (!said && found.size() == 1 && !PyList_Check(sources.ptr()) && !PyTuple_Check(sources.ptr()))
     return to_python(found[0]);
   nb::list out;
@@ -126,6 +102,19 @@ nb::object mark_of(Where w) {
   if (!w || w->origin != Origin::kPython) return nb::none();
   return nb::make_tuple(nb::borrow(static_cast<PyObject*>(const_cast<void*>(w->pointer))),
                         w->offset);
+}
+
+// The reason as Python decides by it.
+const char* meaning(NoGradient kind) {
+  switch (kind) {
+    case NoGradient::kNotDifferentiable: return "integer";
+    case NoGradient::kNotWatched: return "unwatched";
+    case NoGradient::kCut: return "cut";
+    case NoGradient::kTaken: return "taken";
+    case NoGradient::kOffTape: return "off";
+    case NoGradient::kNoPath: break;
+  }
+  return "no path";
 }
 
 nb::list python_variables(const std::vector<Variable>& variables) {
@@ -146,37 +135,25 @@ void bind_tape(nb::module_& m) {
   nb::class_<PyTape>(m, "TapeBase")
       .def(
           "__init__",
-          [](PyTape* self, nb::handle persistent, nb::handle watch_accessed) {
+          [](PyTape* self, nb::handle persistent, nb::handle watch_accessed, bool sees_itself) {
             run([&] {
               mark();
-              new (self) PyTape(truth(persistent), truth(watch_accessed));
+              new (self) PyTape(truth(persistent), truth(watch_accessed), sees_itself);
               return 0;
             });
           },
-          "persistent"_a = false, "watch_accessed_variables"_a = true)
+          "persistent"_a = false, "watch_accessed_variables"_a = true, "sees_itself"_a = true)
       .def("start", [](PyTape& t) { t.start(); })
       .def("stop", [](PyTape& t) { t.stop(); })
-      .def("reset",
-           [](PyTape& t) {
-             t.reset();
-             t.spent = false;
-             t.used = nullptr;
-             t.seen.clear();
-           })
+      .def("reset", [](PyTape& t) { t.reset(); })
       .def("_enter", &PyTape::enter)
       .def("_leave", &PyTape::leave)
-      .def("_begin_use",
-           [](PyTape& t) {
-             mark();
-             t.begin_use();
-           })
-      .def("_end_use", &PyTape::end_use)
       .def_prop_ro("recording", [](PyTape& t) { return t.recording(); })
-      .def_prop_ro("_persistent", [](PyTape& t) { return t.persistent; })
-      .def_prop_ro("_watch_accessed", [](PyTape& t) { return t.watches_accessed; })
-      .def_prop_ro("_spent", [](PyTape& t) { return t.spent; })
-      .def_prop_ro("_opened_at", [](PyTape& t) { return mark_of(t.opened); })
-      .def_prop_ro("_used_at", [](PyTape& t) { return mark_of(t.used); })
+      .def_prop_ro("_persistent", [](PyTape& t) { return t.options().persistent; })
+      .def_prop_ro("_watch_accessed",
+                   [](PyTape& t) { return t.options().watch_accessed_variables; })
+      .def_prop_ro("_spent", [](PyTape& t) { return t.spent(); })
+      .def_prop_ro("_opened_at", [](PyTape& t) { return mark_of(t.opened()); })
       .def("_watch",
            [](PyTape& t, nb::handle o) {
              run([&] {
@@ -190,9 +167,7 @@ void bind_tape(nb::module_& m) {
              });
            })
       .def("_watched_variables",
-           [](PyTape& t) {
-             return run([&] { return python_variables(t.spent ? t.seen : t.watched_variables()); });
-           })
+           [](PyTape& t) { return run([&] { return python_variables(t.watched_variables()); }); })
       .def("_plain_gradient",
            [](PyTape& t, nb::handle target, nb::handle sources, nb::handle settle) {
              return run([&] { return plain_gradient(t, target, sources, settle); });
@@ -200,20 +175,20 @@ void bind_tape(nb::module_& m) {
       .def(
           "_gradient",
           [](PyTape& t, const std::vector<Tensor>& targets, const std::vector<nb::object>& sources,
-             const std::vector<nb::object>& upstream, bool zero, bool last) {
+             const std::vector<nb::object>& upstream, bool zero) {
             return run([&] {
-              mark();
+              t.use();
               std::vector<Source> from = sources_of(sources);
               std::vector<Tensor> dy;
               for (auto& u : upstream) dy.push_back(u.is_none() ? Tensor() : tensor_of(u.ptr()));
-              auto all = t.gradients(targets, from, dy,
-                                     zero ? Unconnected::kZero : Unconnected::kNone, last);
+              auto all =
+                  t.gradients(targets, from, dy, zero ? Unconnected::kZero : Unconnected::kNone);
               nb::list out;
               for (auto& g : all) out.append(to_python(g));
               return out;
             });
           },
-          "targets"_a, "sources"_a, "upstream"_a, "zero"_a, "last"_a = false)
+          "targets"_a, "sources"_a, "upstream"_a, "zero"_a)
       .def("_jvp",
            [](PyTape& t, const Tensor& target, const std::vector<nb::object>& primals,
               const std::vector<Tensor>& tangents, bool zero) {
@@ -227,7 +202,7 @@ void bind_tape(nb::module_& m) {
       .def("_jacobian",
            [](PyTape& t, const Tensor& target, const std::vector<nb::object>& sources, bool zero) {
              return run([&] {
-               mark();
+               t.use();
                nb::list out;
                for (const Tensor& j : t.jacobian(target, sources_of(sources),
                                                  zero ? Unconnected::kZero : Unconnected::kNone))
@@ -238,19 +213,32 @@ void bind_tape(nb::module_& m) {
       .def("_batch_jacobian",
            [](PyTape& t, const Tensor& target, nb::handle source, bool zero) {
              return run([&]() -> nb::object {
-               mark();
+               t.use();
                Tensor found = t.batch_jacobian(target, source_of(source),
                                                zero ? Unconnected::kZero : Unconnected::kNone);
                return found ? nb::cast(found) : nb::none();
              });
            })
-      .def("_why_none", [](PyTape& t, const Tensor& target, nb::handle source) {
+      .def("_why_none",
+           [](PyTape& t, const Tensor& target, nb::handle source) {
+             return run([&] { return meaning(t.why_none(target, source_of(source)).kind); });
+           })
+      .def("_explain",
+           [](PyTape& t, const Tensor& target, nb::handle source, std::string y, std::string x,
+              std::string tape, std::string replaced) {
+             return run([&] {
+               mark();
+               GradientNames names{std::move(y), std::move(x), std::move(tape),
+                                   std::move(replaced)};
+               Source from = source_of(source);
+               return nb::make_tuple(meaning(t.why_none(target, from).kind),
+                                     nb::steal(to_dict(t.explain(target, from, names)).release()));
+             });
+           })
+      .def("_already_used", [](PyTape& t, const std::string& name) {
         return run([&] {
-          static const char* kinds[] = {"integer", "unwatched", "cut", "taken", "off", "no path"};
-          NoGradientReason found = t.why_none(target, source_of(source));
-          nb::list lines;
-          for (Where at : found.lines) lines.append(nb::steal(to_dict(locate(at)).release()));
-          return nb::make_tuple(kinds[static_cast<int>(found.kind)], found.op, lines);
+          mark();
+          return nb::steal(to_dict(t.already_used({.tape = name})).release());
         });
       });
   m.def("open_tapes", [] {

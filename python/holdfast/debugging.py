@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
 from . import _holdfast
-from ._flow.checks import Assert, births, name_of, passed, require
+from ._flow.checks import Assert, name_of, passed, require
 from ._graphs.control import after, newest
 from ._messages.diagnostics import name_in_frame
 from ._tensors import registry
 from ._tensors.dtypes import DType, as_dtype, float32
 from ._tensors.tensor import Tensor, convert_to_tensor
 from ._variables.variable import Variable
-from .errors import fail, unsupported, used_here
+from .errors import fail, unsupported
 
 __all__ = [
     "Assert",
@@ -55,21 +55,9 @@ __all__ = [
 # Elements against each other.
 
 
-def _compare(
-    check: str, path: str, x: Any, y: Any, message: str | None, summarize: int | None
-) -> Any:
+def _compare(check: str, x: Any, y: Any, message: str | None, summarize: int | None) -> Any:
     a, b = _pair(x, y)
-    return require(
-        "AssertPairs",
-        registry.function(path)(a, b),
-        (x, "x"),
-        (y, "y"),
-        x=a,
-        y=b,
-        check=check,
-        message=message or "",
-        summarize=3 if summarize is None else summarize,
-    )
+    return require(check, ((x, "x", a), (y, "y", b)), message, summarize)
 
 
 def _pair(x: Any, y: Any) -> tuple[Any, Any]:
@@ -90,7 +78,7 @@ def assert_equal(
     name: str | None = None,
 ) -> Any:
     """Stops unless `x == y` everywhere."""
-    return _compare("assert_equal", "equal", x, y, message, summarize)
+    return _compare("assert_equal", x, y, message, summarize)
 
 
 def assert_none_equal(
@@ -101,7 +89,7 @@ def assert_none_equal(
     name: str | None = None,
 ) -> Any:
     """Stops unless `x != y` everywhere."""
-    return _compare("assert_none_equal", "not_equal", x, y, message, summarize)
+    return _compare("assert_none_equal", x, y, message, summarize)
 
 
 def assert_less(
@@ -112,7 +100,7 @@ def assert_less(
     name: str | None = None,
 ) -> Any:
     """Stops unless `x < y` everywhere."""
-    return _compare("assert_less", "less", x, y, message, summarize)
+    return _compare("assert_less", x, y, message, summarize)
 
 
 def assert_less_equal(
@@ -123,7 +111,7 @@ def assert_less_equal(
     name: str | None = None,
 ) -> Any:
     """Stops unless `x <= y` everywhere."""
-    return _compare("assert_less_equal", "less_equal", x, y, message, summarize)
+    return _compare("assert_less_equal", x, y, message, summarize)
 
 
 def assert_greater(
@@ -134,7 +122,7 @@ def assert_greater(
     name: str | None = None,
 ) -> Any:
     """Stops unless `x > y` everywhere."""
-    return _compare("assert_greater", "greater", x, y, message, summarize)
+    return _compare("assert_greater", x, y, message, summarize)
 
 
 def assert_greater_equal(
@@ -145,7 +133,7 @@ def assert_greater_equal(
     name: str | None = None,
 ) -> Any:
     """Stops unless `x >= y` everywhere."""
-    return _compare("assert_greater_equal", "greater_equal", x, y, message, summarize)
+    return _compare("assert_greater_equal", x, y, message, summarize)
 
 
 def assert_near(
@@ -160,70 +148,48 @@ def assert_near(
     """Stops unless `|x - y| <= atol + rtol * |y|` everywhere; 10 epsilons by default."""
     first, second = _pair(x, y)
     real = first.dtype.real_dtype
-    eps = float.fromhex("0x1p-7") if real.name == "bfloat16" else np.finfo(real.as_numpy_dtype).eps
-    near = 10 * float(eps)
-    bounds = [_holdfast.convert(near if v is None else v, real, False) for v in (rtol, atol)]
-    return require(
-        "AssertPairs",
-        registry.function("less_equal")(abs(first - second), bounds[0] * abs(second) + bounds[1]),
-        (x, "x"),
-        (y, "y"),
-        x=first,
-        y=second,
-        check="assert_near",
-        message=message or "",
-        summarize=1 if summarize is None else summarize,
-    )
+    bounds = [None if v is None else _holdfast.convert(v, real, False) for v in (rtol, atol)]
+    operands = ((x, "x", first), (y, "y", second))
+    return require("assert_near", operands, message, summarize, *bounds)
 
 
 # Elements against zero.
 
 
 def _each(
-    check: str, holds: Any, x: Any, keyword: str, given: Any, message: str | None, summarize: Any
-) -> Any:
-    return require(
-        "AssertElements",
-        holds,
-        (x, keyword),
-        x=given,
-        check=check,
-        message=message or "",
-        summarize=1 if summarize is None else summarize,
-    )
-
-
-def _sign(check: str, path: str, x: Any, message: str | None, summarize: int | None) -> Any:
+    check: str, x: Any, message: str | None, summarize: int | None, keyword: str = "x"
+) -> tuple[Any, Any]:
+    """What the check gives, and `x` as a tensor."""
     given = convert_to_tensor(x)
-    return _each(check, registry.function(path)(given, 0), x, "x", given, message, summarize)
+    return require(check, ((x, keyword, given),), message, summarize), given
 
 
 def assert_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Stops unless `x > 0` everywhere."""
-    return _sign("assert_positive", "greater", x, message, summarize)
+    return _each("assert_positive", x, message, summarize)[0]
 
 
 def assert_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Stops unless `x < 0` everywhere."""
-    return _sign("assert_negative", "less", x, message, summarize)
+    return _each("assert_negative", x, message, summarize)[0]
 
 
 def assert_non_negative(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Stops unless `x >= 0` everywhere."""
-    return _sign("assert_non_negative", "greater_equal", x, message, summarize)
+    return _each("assert_non_negative", x, message, summarize)[0]
 
 
 def assert_non_positive(
     x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Stops unless `x <= 0` everywhere."""
-    return _sign("assert_non_positive", "less_equal", x, message, summarize)
+    return _each("assert_non_positive", x, message, summarize)[0]
 
 
 # Finite numbers.
@@ -231,20 +197,12 @@ def assert_non_positive(
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     """`tensor`; stops if it holds an Inf or a NaN."""
-    return _finite("check_numerics", tensor, message, "tensor")
+    return after(*_each("check_numerics", tensor, message, None, "tensor"))
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
     """`x`; stops if it holds an Inf or a NaN."""
-    return _finite("assert_all_finite", x, message, "x")
-
-
-def _finite(check: str, x: Any, message: str, keyword: str) -> Any:
-    given = convert_to_tensor(x)
-    if not given.dtype.is_floating:
-        fail("E1101", f"`{check}` got {given.dtype.name}, expected a floating dtype", op=check)
-    holds = registry.function("math.is_finite")(given)
-    return after(_each(check, holds, x, keyword, given, message, None), given)
+    return after(*_each("assert_all_finite", x, message, None))
 
 
 # Dtypes.
@@ -260,7 +218,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     a = convert_to_tensor(x)
     if not a.dtype.is_integer:
         words = name_of(x, 0, "x")
-        _wrong_type("assert_integer", words, f"an integer dtype, and is {a.dtype.name}", message, x)
+        _holdfast.wrong_dtype("assert_integer", a, words, "an integer dtype", message or "")
 
 
 def assert_type(
@@ -270,18 +228,7 @@ def assert_type(
     a, wanted = convert_to_tensor(tensor), as_dtype(tf_type)
     if a.dtype != wanted:
         words = name_of(tensor, 0, "tensor")
-        _wrong_type("assert_type", words, f"{wanted.name}, and is {a.dtype.name}", message, tensor)
-
-
-def _wrong_type(check: str, name: str, said: str, message: str | None, thing: Any) -> NoReturn:
-    prefix = f"{message}: " if message else ""
-    fail(
-        "E1104",
-        f"`{check}` failed: `{name}` must have {said}",
-        f"{prefix}the check asks for the dtype of `{name}`.",
-        labels=[*births((thing, name)), *used_here("checked here")],
-        op=check,
-    )
+        _holdfast.wrong_dtype("assert_type", a, words, wanted.name, message or "")
 
 
 def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: Any = None) -> DType:
@@ -336,12 +283,11 @@ def _scalar_rank(rank: Any) -> int:
     return int(rank)
 
 
-def _ranked(
-    check: str, x: Any, keyword: str, fits: Callable[[int], bool], ranks: list[int], message: Any
-) -> Any:
+def _ranked(check: str, x: Any, keyword: str, ranks: list[int], message: Any) -> Any:
     """A rule for a rank: checked now where the rank is known, else when the program runs."""
     given = convert_to_tensor(x)
-    if given.shape.rank is not None and fits(given.shape.rank):
+    rank = given.shape.rank
+    if rank is not None and _holdfast.rank_fits(check, rank, ranks):
         return passed()
     words, said = [name_of(x, 0, keyword)], message or ""
     registry.raw_op("AssertRank", x=given, check=check, words=words, message=said, ranks=ranks)
@@ -350,16 +296,14 @@ def _ranked(
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> Any:
     """Stops unless `x` has `rank` dimensions."""
-    wanted = _scalar_rank(rank)
-    return _ranked("assert_rank", x, "x", lambda n: n == wanted, [wanted], message)
+    return _ranked("assert_rank", x, "x", [_scalar_rank(rank)], message)
 
 
 def assert_rank_at_least(
     x: Any, rank: Any, message: str | None = None, name: str | None = None
 ) -> Any:
     """Stops unless `x` has `rank` or more dimensions."""
-    wanted = _scalar_rank(rank)
-    return _ranked("assert_rank_at_least", x, "x", lambda n: n >= wanted, [wanted], message)
+    return _ranked("assert_rank_at_least", x, "x", [_scalar_rank(rank)], message)
 
 
 def assert_rank_in(
@@ -367,13 +311,13 @@ def assert_rank_in(
 ) -> Any:
     """Stops unless the number of dimensions of `x` is one of `ranks`."""
     wanted = [_scalar_rank(rank) for rank in ranks]
-    return _ranked("assert_rank_in", x, "x", lambda n: n in wanted, wanted, message)
+    return _ranked("assert_rank_in", x, "x", wanted, message)
 
 
 def assert_scalar(tensor: Any, message: str | None = None, name: str | None = None) -> Any:
     """`tensor`; stops unless it is a single value."""
     given = convert_to_tensor(tensor)
-    checked = _ranked("assert_scalar", given, "tensor", lambda n: n == 0, [0], message)
+    checked = _ranked("assert_scalar", given, "tensor", [0], message)
     return after(checked, given)
 
 

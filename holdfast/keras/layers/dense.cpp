@@ -1,6 +1,7 @@
 #include "holdfast/keras/layers/dense.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/ops/conv.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
@@ -62,13 +63,15 @@ void DenseLayer::need_inputs(const Shape& inputs) const {
                           ", which its kernel is multiplied with")
                     : "the last axis is multiplied with the kernel, those before it are the batch",
        {manual_fix(inputs_ >= 0 ? "give inputs of that size, or use a layer of their own"
-                                : "give the inputs a batch axis: `x[tf.newaxis]`")});
+                                : cat("give the inputs a batch axis: `",
+                                      written(Advice::kNewAxis, {"x"}), "`"))});
 }
 
 void DenseLayer::build(const Shape& inputs) {
   if (options_.units < 1)
     fail(Code::E1104, cat(described(), " was never given its `units`"),
-         "its `__init__` did not run", {manual_fix("call `super().__init__(units)`")});
+         "the constructor of Dense did not run",
+         {manual_fix(cat("call `", written(Advice::kConstructLayer, {"Dense", "units"}), "`"))});
   need_inputs(inputs);
   int64_t last = inputs.has_rank() ? inputs[inputs.rank() - 1] : -1;
   if (last < 0)
@@ -98,7 +101,7 @@ Tensor DenseLayer::call(const Tensor& inputs, const CallOptions&) {
   if (!kernel_)
     fail(Code::E1104, cat(described(), " has no kernel"),
          "`build` makes it, and a class that overrides `build` has to call the one it overrides",
-         {manual_fix("call `super().build(input_shape)` in `build`")});
+         {manual_fix(cat("call `", written(Advice::kBuildBase, {"DenseLayer"}), "` in `build`"))});
   need_inputs(inputs.shape());
   if (inputs.dtype() != kernel_.dtype())
     fail(Code::E1101,

@@ -1,5 +1,6 @@
 // Shapes as values.
 #include "holdfast/device/device.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
 #include "holdfast/tensor/visit.h"
@@ -14,7 +15,8 @@ DType shape_dtype(const Infer& s, int attr) {
 }
 
 Status too_large(const char* op, int64_t v) {
-  return {Code::E1103, cat(op, ": ", v, " does not fit int32"), "ask for `out_type=int64`"};
+  return {Code::E1103, cat(op, ": ", v, " does not fit int32"),
+          cat("ask for `", written(Advice::kOption, {"out_type", "int64"}), "`")};
 }
 
 bool fits(DType d, int64_t v) { return d == int64 || v == static_cast<int32_t>(v); }

@@ -5,6 +5,7 @@
 #include "holdfast/ops/debugging/check.h"
 #include "holdfast/ops/debugging/elements.h"
 #include "holdfast/ops/debugging/tensor_text.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast {
 namespace {
@@ -44,9 +45,10 @@ const Op op =
 
 void debugging::Assert(const In& condition, std::initializer_list<In> data,
                        const AssertOptions& o) {
-  Tensors in{condition.tensor()};
+  Tensor holds = condition.tensor();
+  Tensors in{holds.dtype() == DType::kBool ? holds : cast(holds, DType::kBool)};
   for (const In& t : data) in.push_back(t.tensor());
-  op.list(in, {o.summarize});
+  op.list(in, {o.summarize.value_or(-1)});
 }
 
 }  // namespace holdfast

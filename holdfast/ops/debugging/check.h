@@ -35,6 +35,21 @@ std::string count_text(int64_t failed, int64_t total);
 /// A check as the attributes `check`, `words` and `message` of an op say it.
 Check check_of(const Arg& check, const Arg& words, const Arg& message,
                std::span<const Tensor> operands);
+
+/// What a check of elements asks for, and the raw op that stops the program where it does not hold.
+struct ElementCheck {
+  const char* op;
+  Tensor condition;
+  int64_t summarize;  // how many failing elements are shown unless the program says
+};
+/// The check of that name on its operands. `rtol` and `atol` are those of `assert_near`; empty: 10
+/// epsilons of the dtype.
+HOLDFAST_API ElementCheck element_check(const std::string& check, std::span<const Tensor> operands,
+                                        const Tensor& rtol = {}, const Tensor& atol = {});
+/// Whether a rank is what the check of that name asks for.
+HOLDFAST_API bool rank_fits(const std::string& check, int64_t rank, const Ints& ranks);
+/// Stops the program: the operand of the check has another dtype than it asks for.
+[[noreturn]] HOLDFAST_API void wrong_dtype(const Check&, const std::string& expected);
 /// Whether shapes fit the names of their dimensions, in a row and cut by `counts`: at once where
 /// they are known, else when the program runs.
 HOLDFAST_API void assert_shapes_of(const Check&, const std::vector<std::string>& symbols,

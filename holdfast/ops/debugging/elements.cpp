@@ -20,35 +20,45 @@ using Comparison = Tensor (*)(const In&, const In&);
 struct PairRule {
   const char* check;
   const char* must;  // every element of x must ... that of y; null: says it in its own way
+  Comparison holds;  // null: near each other
 };
-constexpr PairRule kPairs[] = {{"assert_equal", "equal"},
-                               {"assert_none_equal", "differ from"},
-                               {"assert_less", "be less than"},
-                               {"assert_less_equal", "be at most"},
-                               {"assert_greater", "be greater than"},
-                               {"assert_greater_equal", "be at least"},
-                               {"assert_near", nullptr}};
+constexpr PairRule kPairs[] = {{"assert_equal", "equal", equal},
+                               {"assert_none_equal", "differ from", not_equal},
+                               {"assert_less", "be less than", less},
+                               {"assert_less_equal", "be at most", less_equal},
+                               {"assert_greater", "be greater than", greater},
+                               {"assert_greater_equal", "be at least", greater_equal},
+                               {"assert_near", nullptr, nullptr}};
+constexpr int64_t kShownPairs = 3, kShownNear = 1;
 
 struct SingleRule {
   const char* check;
   const char* must;  // every element of x must be ...
+  Comparison holds;  // with 0; null: is finite
 };
 constexpr const char* kFinite = "finite";
-constexpr SingleRule kSingles[] = {
-    {"assert_positive", "greater than 0"}, {"assert_negative", "less than 0"},
-    {"assert_non_negative", "at least 0"}, {"assert_non_positive", "at most 0"},
-    {"check_numerics", kFinite},           {"assert_all_finite", kFinite}};
+constexpr SingleRule kSingles[] = {{"assert_positive", "greater than 0", greater},
+                                   {"assert_negative", "less than 0", less},
+                                   {"assert_non_negative", "at least 0", greater_equal},
+                                   {"assert_non_positive", "at most 0", less_equal},
+                                   {"check_numerics", kFinite, nullptr},
+                                   {"assert_all_finite", kFinite, nullptr}};
+constexpr int64_t kShownSingles = 1;
 
 template <class Rules>
+const auto* find_rule(const Rules& rules, const std::string& check) {
+  auto found = std::find_if(std::begin(rules), std::end(rules),
+                            [&](const auto& r) { return r.check == check; });
+  return found == std::end(rules) ? nullptr : found;
+}
+template <class Rules>
 const auto& rule_of(const Rules& rules, const std::string& check) {
-  return *std::find_if(std::begin(rules), std::end(rules),
-                       [&](const auto& r) { return r.check == check; });
+  return *find_rule(rules, check);
 }
 
 template <const auto& Rules>
 void infer_check(Infer& s) {
-  auto known = [&](const auto& r) { return s.attr(0).s() == r.check; };
-  if (std::none_of(std::begin(Rules), std::end(Rules), known))
+  if (!find_rule(Rules, s.attr(0).s()))
     s.bad_value("check", cat("\"", s.attr(0).s(), "\""), "the name of a check");
   check_of(s.attr(0), s.attr(1), s.attr(2), {});
   s.attr(3).i();
@@ -148,29 +158,49 @@ std::pair<Tensor, Tensor> both(const In& x, const In& y) {
   return {a ? a : x.tensor(b.dtype()), b};
 }
 
-void check_pairs(const char* check, Comparison holds, const In& x, const In& y,
-                 const debugging::CheckOptions& o) {
+void check_pairs(const char* check, const In& x, const In& y, const debugging::CheckOptions& o) {
   auto [a, b] = both(x, y);
-  pairs_op.many({holds(a, b), a, b},
-                {check, std::vector<std::string>{}, o.message, o.summarize.value_or(3)});
+  ElementCheck e = element_check(check, Tensors{a, b});
+  pairs_op.many({e.condition, a, b},
+                {check, std::vector<std::string>{}, o.message, o.summarize.value_or(e.summarize)});
 }
 
-void check_sign(const char* check, Comparison holds, const In& x,
-                const debugging::CheckOptions& o) {
+Tensor check_each(const char* check, const In& x, const debugging::CheckOptions& o) {
   Tensor a = x.tensor();
-  singles_op.many({holds(a, 0), a},
-                  {check, std::vector<std::string>{}, o.message, o.summarize.value_or(1)});
-}
-
-Tensor check_finite(const char* check, const In& x, const std::string& message) {
-  Tensor a = x.tensor();
-  if (!is_floating(a.dtype()))
-    fail(Code::E1101, cat("`", check, "` got ", name(a.dtype()), ", expected a floating dtype"));
-  singles_op.many({is_finite(a), a}, {check, std::vector<std::string>{}, message, 1});
+  ElementCheck e = element_check(check, {&a, 1});
+  singles_op.many({e.condition, a}, {check, std::vector<std::string>{}, o.message,
+                                     o.summarize.value_or(e.summarize)});
   return a;
 }
 
+Tensor near(const Tensor& a, const Tensor& b, const Tensor& rtol, const Tensor& atol) {
+  DType real = real_of(a.dtype());
+  if (!is_floating(real))
+    fail(Code::E1101,
+         cat("`assert_near` got ", name(a.dtype()), ", expected a floating or complex dtype"));
+  double eps = real == float64    ? 0x1p-52
+               : real == float16  ? 0x1p-10
+               : real == bfloat16 ? 0x1p-7
+                                  : 0x1p-23;
+  Tensor usual = Tensor::scalar(10 * eps, real);
+  return less_equal(abs(a - b), (rtol ? rtol : usual) * abs(b) + (atol ? atol : usual));
+}
+
 }  // namespace
+
+ElementCheck element_check(const std::string& check, std::span<const Tensor> in, const Tensor& rtol,
+                           const Tensor& atol) {
+  if (const auto* pair = find_rule(kPairs, check); pair && in.size() == 2)
+    return pair->holds ? ElementCheck{"AssertPairs", pair->holds(in[0], in[1]), kShownPairs}
+                       : ElementCheck{"AssertPairs", near(in[0], in[1], rtol, atol), kShownNear};
+  const auto* single = find_rule(kSingles, check);
+  if (!single || in.size() != 1) bug(cat("no check `", check, "` of ", in.size(), " tensors"));
+  if (single->holds) return {"AssertElements", single->holds(in[0], 0), kShownSingles};
+  if (!is_floating(in[0].dtype()))
+    fail(Code::E1101,
+         cat("`", check, "` got ", name(in[0].dtype()), ", expected a floating dtype"));
+  return {"AssertElements", is_finite(in[0]), kShownSingles};
+}
 
 Failures failures_in(const Tensor& condition, int64_t most) {
   Failures f{0, condition.size(), {}};
@@ -206,59 +236,50 @@ void need_same_shapes(const Infer& s) {
 namespace debugging {
 
 void assert_equal(const In& x, const In& y, const CheckOptions& o) {
-  check_pairs("assert_equal", equal, x, y, o);
+  check_pairs("assert_equal", x, y, o);
 }
 void assert_none_equal(const In& x, const In& y, const CheckOptions& o) {
-  check_pairs("assert_none_equal", not_equal, x, y, o);
+  check_pairs("assert_none_equal", x, y, o);
 }
 void assert_less(const In& x, const In& y, const CheckOptions& o) {
-  check_pairs("assert_less", less, x, y, o);
+  check_pairs("assert_less", x, y, o);
 }
 void assert_less_equal(const In& x, const In& y, const CheckOptions& o) {
-  check_pairs("assert_less_equal", less_equal, x, y, o);
+  check_pairs("assert_less_equal", x, y, o);
 }
 void assert_greater(const In& x, const In& y, const CheckOptions& o) {
-  check_pairs("assert_greater", greater, x, y, o);
+  check_pairs("assert_greater", x, y, o);
 }
 void assert_greater_equal(const In& x, const In& y, const CheckOptions& o) {
-  check_pairs("assert_greater_equal", greater_equal, x, y, o);
+  check_pairs("assert_greater_equal", x, y, o);
 }
 
 void assert_near(const In& x, const In& y, const NearOptions& o) {
   auto [a, b] = both(x, y);
   DType real = real_of(a.dtype());
-  double eps = real == float64    ? 0x1p-52
-               : real == float16  ? 0x1p-10
-               : real == bfloat16 ? 0x1p-7
-                                  : 0x1p-23;
-  if (!is_floating(real))
-    fail(Code::E1101,
-         cat("`assert_near` got ", name(a.dtype()), ", expected a floating or complex dtype"));
-  Tensor rtol = Tensor::scalar(o.rtol.value_or(10 * eps), real),
-         atol = Tensor::scalar(o.atol.value_or(10 * eps), real);
-  Tensor holds = less_equal(abs(a - b), rtol * abs(b) + atol);
-  pairs_op.many({holds, a, b},
-                {"assert_near", std::vector<std::string>{}, o.message, o.summarize.value_or(1)});
+  auto tolerance = [&](const std::optional<double>& t) {
+    return t && is_floating(real) ? Tensor::scalar(*t, real) : Tensor();
+  };
+  ElementCheck e =
+      element_check("assert_near", Tensors{a, b}, tolerance(o.rtol), tolerance(o.atol));
+  pairs_op.many({e.condition, a, b}, {"assert_near", std::vector<std::string>{}, o.message,
+                                      o.summarize.value_or(e.summarize)});
 }
 
-void assert_positive(const In& x, const CheckOptions& o) {
-  check_sign("assert_positive", greater, x, o);
-}
-void assert_negative(const In& x, const CheckOptions& o) {
-  check_sign("assert_negative", less, x, o);
-}
+void assert_positive(const In& x, const CheckOptions& o) { check_each("assert_positive", x, o); }
+void assert_negative(const In& x, const CheckOptions& o) { check_each("assert_negative", x, o); }
 void assert_non_negative(const In& x, const CheckOptions& o) {
-  check_sign("assert_non_negative", greater_equal, x, o);
+  check_each("assert_non_negative", x, o);
 }
 void assert_non_positive(const In& x, const CheckOptions& o) {
-  check_sign("assert_non_positive", less_equal, x, o);
+  check_each("assert_non_positive", x, o);
 }
 
 Tensor check_numerics(const In& tensor, const std::string& message) {
-  return check_finite("check_numerics", tensor, message);
+  return check_each("check_numerics", tensor, {.message = message});
 }
 Tensor assert_all_finite(const In& x, const std::string& message) {
-  return check_finite("assert_all_finite", x, message);
+  return check_each("assert_all_finite", x, {.message = message});
 }
 
 }  // namespace debugging

@@ -51,11 +51,7 @@ const RankRule* rank_rule(const std::string& check) {
 
 void check_rank(const Check& c, const Ints& ranks) {
   const RankRule& rule = *rank_rule(c.name);
-  int64_t rank = c.operands[0].shape().rank();
-  bool fits = c.name == "assert_rank_at_least"
-                  ? rank >= ranks[0]
-                  : std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-  if (fits) return;
+  if (rank_fits(c.name, c.operands[0].shape().rank(), ranks)) return;
   const char* argument[] = {c.name == "assert_scalar" ? "tensor" : "x"};
   wrong_shape(c, names_of(c, argument), 0, rule.text(ranks));
 }
@@ -185,6 +181,24 @@ Tensor ranked(const char* check, const In& x, const Ints& ranks, const std::stri
 
 }  // namespace
 
+bool rank_fits(const std::string& check, int64_t rank, const Ints& ranks) {
+  if (check == "assert_rank_at_least") return !ranks.empty() && rank >= ranks[0];
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+void wrong_dtype(const Check& c, const std::string& expected) {
+  constexpr const char* kArguments[] = {"x"};
+  std::string name = names_of(c, kArguments)[0];
+  const Tensor& t = c.operands[0];
+  Diagnostic d = about_call(Code::E1104, rank_op.def(), {&t, 1},
+                            cat("`", c.name, "` failed: `", name, "` must have ", expected,
+                                ", and is ", holdfast::name(t.dtype())));
+  d.op = c.name;
+  d.why = cat(c.message.empty() ? "" : cat(c.message, ": "), "the check asks for the dtype of `",
+              name, "`.");
+  raise(std::move(d));
+}
+
 void assert_shapes_of(const Check& c, const std::vector<std::string>& symbols, const Ints& counts) {
   bool known = std::all_of(c.operands.begin(), c.operands.end(),
                            [](const Tensor& t) { return t.shape().is_full(); });
@@ -199,18 +213,8 @@ namespace debugging {
 
 void assert_integer(const In& x, const MessageOptions& o) {
   Tensor t = x.tensor();
-  if (is_integer(t.dtype())) return;
-  Check c{"assert_integer", {t}, {}, ""};
-  constexpr const char* kArguments[] = {"x"};
-  std::string name = names_of(c, kArguments)[0];
-  Diagnostic d =
-      about_call(Code::E1104, rank_op.def(), {&t, 1},
-                 cat("`assert_integer` failed: `", name, "` must have an integer dtype, and is ",
-                     holdfast::name(t.dtype())));
-  d.op = c.name;
-  d.why = cat(o.message.empty() ? "" : cat(o.message, ": "), "the check asks for the dtype of `",
-              name, "`.");
-  raise(std::move(d));
+  if (!is_integer(t.dtype()))
+    wrong_dtype({"assert_integer", {t}, {}, o.message}, "an integer dtype");
 }
 
 void assert_rank(const In& x, int64_t rank, const MessageOptions& o) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
@@ -17,14 +18,16 @@ namespace holdfast {
 namespace {
 
 // The sizes of a product, checked: m, k of input 0 and k, n of input 1, in their last two axes.
-Shape product_of(Infer& s, bool ta, bool tb, const char* flag_b) {
+Shape product_of(Infer& s, bool ta, bool tb) {
   int64_t m = s.shape(0)[ta ? -1 : -2], k = s.shape(0)[ta ? -2 : -1];
   int64_t k2 = s.shape(1)[tb ? -1 : -2], n = s.shape(1)[tb ? -2 : -1];
   if (k >= 0 && k2 >= 0 && k != k2) {
     std::vector<Fix> fixes;
     if (n == k)
-      fixes.push_back(manual_fix(
-          cat("`", flag_b, tb ? "=False" : "=True", "`: then the inner sizes are equal")));
+      fixes.push_back(argument_fix({.name = "transpose_b",
+                                    .value = written(!tb),
+                                    .reason = "then the inner sizes are equal",
+                                    .function = tb ? "" : "matmul"}));
     std::string first = operand_source(s.op(), std::array{s.input(0), s.input(1)}, 0).text;
     s.bad_shape(1,
                 cat("an inner size of ", k, " to match `", first, "` ", s.shape(0).text(),
@@ -39,14 +42,14 @@ void infer_matmul(Infer& s) {
   s.need_rank(1, 2, 2);
   if (!s.shape(0).has_rank() || !s.shape(1).has_rank())
     return s.output(s.dtype(), Shape::of_rank(2));
-  s.output(s.dtype(), product_of(s, s.attr(0).b(), s.attr(1).b(), "transpose_b"));
+  s.output(s.dtype(), product_of(s, s.attr(0).b(), s.attr(1).b()));
 }
 
 void infer_batch(Infer& s, DType out, bool adj_x, bool adj_y, bool broadcasts) {
   s.need_rank(0, 2);
   s.need_rank(1, 2);
   if (!s.shape(0).has_rank() || !s.shape(1).has_rank()) return s.output(out, Shape::unknown());
-  Shape last = product_of(s, adj_x, adj_y, "transpose_b");
+  Shape last = product_of(s, adj_x, adj_y);
   auto leading = [](const Shape& t) { return Shape(Dims(t.begin(), t.end() - 2)); };
   Shape x = leading(s.shape(0)), y = leading(s.shape(1));
   auto batch = broadcasts ? broadcast(x, y) : x.merged(y);

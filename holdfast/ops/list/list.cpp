@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
@@ -79,7 +80,7 @@ Status run_set(Call& c) {
   auto length = static_cast<int64_t>(list_value(c.in()).items.size());
   if (i >= length && !c.attr(0).b())
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
-            "a list grows only if it is made for that, as by `dynamic_size=True` of a TensorArray"};
+            cat("a list grows only if it is made for that, as by ", written(Advice::kGrows))};
   if (Status s = room_for(c, i); !s.ok()) return s;
   auto items = items_to_change(c.in());
   if (i >= length) items.resize(static_cast<size_t>(i) + 1);

@@ -2,8 +2,8 @@
 
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
-#include "holdfast/op/refuse.h"
 #include "holdfast/ops/random.h"
 
 namespace holdfast::random {
@@ -50,9 +50,9 @@ SeedState& seed_state() {
 void refuse_if_deterministic(const char* what) {
   if (!deterministic()) return;
   fail(Code::E1105, cat(what, " without a seed is not supported while ops are deterministic"),
-       "`config.experimental.enable_op_determinism` promises the same numbers in every run, and "
-       "without a seed they differ",
-       {manual_fix(cat("set a seed first: `", module_alias(), ".random.set_seed(1)`"))});
+       cat("`", written(Advice::kDeterministic),
+           "` promises the same numbers in every run, and without a seed they differ"),
+       {manual_fix(cat("set a seed first: `", written(Advice::kSetSeed), "`"))});
 }
 
 CallSeeds::CallSeeds(std::optional<int64_t> op_seed) {

@@ -8,20 +8,41 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.control import graph_for, grouped, newest
 from .._messages.diagnostics import argument_name
-from .._messages.provenance import born_label
 from .._tensors import registry
 from .._tensors.tensor import convert_to_tensor
 from ..errors import DiagnosticError
 from .staging import is_staged
 
-__all__ = ["Assert", "births", "name_of", "passed", "require"]
+__all__ = ["Assert", "name_of", "passed", "require"]
 
 
-def require(op: str, condition: Any, *operands: tuple[Any, str], **arguments: Any) -> Any:
+def require(
+    check: str,
+    operands: Sequence[tuple[Any, str, Any]],
+    message: str | None,
+    summarize: int | None,
+    rtol: Any = None,
+    atol: Any = None,
+) -> Any:
+    """Runs a check of elements; the library knows what it asks for.
+
+    `operands` are what the user gave, with the names of the arguments, and as tensors.
+    """
+    tensors = [tensor for _, _, tensor in operands]
+    op, condition, shown = _holdfast.element_check(check, tensors, rtol, atol)
+    inputs = {"xy"[i]: tensor for i, tensor in enumerate(tensors)}
+    given = [(value, keyword) for value, keyword, _ in operands]
+    summarize = shown if summarize is None else summarize
+    return _run(
+        op, condition, given, check=check, message=message or "", summarize=summarize, **inputs
+    )
+
+
+def _run(op: str, condition: Any, operands: Sequence[tuple[Any, str]], **arguments: Any) -> Any:
     """Runs a check's op where `condition` does not hold; in a graph, each time that runs.
 
-    `operands` are what the user gave, with the names of the arguments. An eager check that passes
-    has no need to know what the user calls things. In a graph by hand the operation is returned.
+    An eager check that passes has no need to know what the user calls things. In a graph by hand
+    the operation is returned.
     """
     if not is_staged([condition]) and bool(condition.numpy().all()):
         return passed()
@@ -68,20 +89,15 @@ def name_of(value: Any, position: int, keyword: str) -> str:
     return argument_name(value, position, keyword) or keyword
 
 
-def births(*things: tuple[Any, str]) -> list[dict[str, Any]]:
-    """The labels for where things were made."""
-    return [label for thing, name in things for label in born_label(thing, name)]
-
-
 def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Stops, showing `data`, unless `condition` is true."""
     holds = convert_to_tensor(condition)
-    return require(
+    return _run(
         "Assert",
         holds if holds.dtype.name == "bool" else registry.function("cast")(holds, "bool"),
-        (condition, "condition"),
+        [(condition, "condition")],
         data=[convert_to_tensor(part) for part in data],
         summarize=-1 if summarize is None else summarize,
     )

@@ -150,13 +150,24 @@ def _walk(n: Any, backwards: bool) -> Callable[[Any], Any]:
     return (lambda i: n - 1 - i) if backwards else (lambda i: i)
 
 
+def _first_row(flat: list[Any], structure: Any, at: Callable[[Any], Any], n: Any) -> Any:
+    if isinstance(n, int) and n == 0:
+        fail(
+            "E1102",
+            "there are no rows, and no value to begin with",
+            "without `initializer` the first value is a row of `elems`, and there is none",
+            fix="give `initializer`",
+        )
+    return _row(flat, structure, at(0))
+
+
 def _fold(fn: Any, elems: Any, initializer: Any, backwards: bool) -> Any:
     flat, n = _rows(elems)
     structure = structure_of(elems)
     at = _walk(n, backwards)
     first = 0
     if initializer is None:
-        initializer, first = _row(flat, structure, at(0)), 1
+        initializer, first = _first_row(flat, structure, at, n), 1
 
     def body(i: Any, value: Any) -> tuple[Any, Any]:
         return i + 1, fn(value, _row(flat, structure, at(i)))
@@ -213,7 +224,7 @@ def scan(
     first = 0
     value = initializer
     if initializer is None:
-        value, first = _row(flat, structure, at(0)), 1
+        value, first = _first_row(flat, structure, at, n), 1
     start = to_tensors(value)
     arrays = [
         TensorArray(t.dtype, size=n, element_shape=t.shape, infer_shape=infer_shape) for t in start

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _holdfast, nest
-from .._gradients.tape import GradientTape, dense
+from .._gradients.tape import dense
 from .._graphs.control import newest
 from .._messages.contexts import contextmanager
 from .._tensors.dtypes import as_dtype
@@ -62,7 +62,8 @@ class _Code:
         if not orders:
             return self.results(inputs), None
         sources = [t for t in inputs if _has_gradient(t)]
-        tapes = [GradientTape(watch_accessed_variables=False) for _ in range(orders)]
+        # Each may be asked by several rows of a jacobian, and is seen by those around it only.
+        tapes = [_holdfast.TapeBase(True, False, sees_itself=False) for _ in range(orders)]
         with _recording(tapes, sources):
             results = self.results(inputs)
         return results, (tapes, sources, results)
@@ -89,12 +90,14 @@ def _has_gradient(tensor: Any) -> bool:
 
 
 @contextmanager
-def _recording(tapes: list[GradientTape], watched: list[Any]) -> Iterator[None]:
+def _recording(tapes: list[_holdfast.TapeBase], watched: list[Any]) -> Iterator[None]:
     """A context in which these tapes record too, the first around the others."""
     with contextlib.ExitStack() as stack:
         for tape in tapes:
-            stack.enter_context(tape)
-            tape.watch(watched)
+            tape._enter()
+            stack.callback(tape._leave)
+            for tensor in watched:
+                tape._watch(tensor)
         yield
 
 

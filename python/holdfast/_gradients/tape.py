@@ -61,11 +61,6 @@ class GradientTape(_holdfast.TapeBase):
         """What made it."""
         return None if self._opened_at is None else Mark(*self._opened_at)
 
-    @property
-    def _used(self) -> Mark | None:
-        """What used it last."""
-        return None if self._used_at is None else Mark(*self._used_at)
-
     @functools.cached_property
     def _explanations(self) -> dict[tuple[int, int], dict[str, Any]]:
         """What was said of gradients that are None, by target and source."""
@@ -143,30 +138,23 @@ class GradientTape(_holdfast.TapeBase):
         if not flat:
             return sources
         upstream = _upstream(output_gradients, targets)
-        self._start_use()
-        try:
-            found = self._gradient(targets, flat, upstream, zero, last=not self._persistent)
-        except BaseException:
-            self._end_use()
-            raise
+        self._need_record()
+        found = self._gradient(targets, flat, upstream, zero)
         return self._settle(targets, flat, sources, found)
 
     def _settled(self, target: Any, sources: Any, found: list[Any]) -> Any:
         return self._settle([target], nest.flatten(sources), sources, found)
 
     def _settle(self, targets: list[Any], flat: list[Any], sources: Any, found: list[Any]) -> Any:
-        """Ends a use: says what is to be said of gradients that are None, and nests them."""
-        try:
-            gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
-            lost = [x for x, g in zip(flat, gradients, strict=True) if g is None]
-            if lost and targets:
-                refuse_rebound(self, targets[0], lost)
-                refuse_inside(targets, lost)
-                if len(lost) == len(flat):
-                    said = warn_none(self, targets, flat)
-                    self._explanations[targets[0]._id, _key(flat[0])] = said
-        finally:
-            self._end_use()
+        """The gradients, nested; says what is to be said of those that are None."""
+        gradients = [IndexedSlices(*g) if isinstance(g, tuple) else g for g in found]
+        lost = [x for x, g in zip(flat, gradients, strict=True) if g is None]
+        if lost and targets:
+            refuse_rebound(self, targets[0], lost)
+            refuse_inside(targets, lost)
+            if len(lost) == len(flat):
+                said = warn_none(self, targets, flat)
+                self._explanations[targets[0]._id, _key(flat[0])] = said
         return nest.pack_sequence_as(sources, gradients)
 
     def _target(self, target: Any, sources: list[Any]) -> Any:
@@ -183,11 +171,10 @@ class GradientTape(_holdfast.TapeBase):
             if paused:
                 self.stop()
 
-    def _start_use(self) -> None:
-        """Begins the one use of the record, or one of many if the tape is persistent."""
+    def _need_record(self) -> None:
+        """Refuses a second use of a tape that is not persistent."""
         if self._spent:
-            refuse_second(self, self._used)
-        self._begin_use()
+            refuse_second(self)
 
     def explain(self, target: Any, source: Any) -> Diagnostic:
         """Why the gradient of `target` with respect to `source` is what it is, as data."""
@@ -212,11 +199,8 @@ class GradientTape(_holdfast.TapeBase):
         """
         target = self._target(target, nest.flatten(sources))
         zero = wants_zero(unconnected_gradients)
-        self._start_use()
-        try:
-            found = self._jacobian(target, nest.flatten(sources), zero)
-        finally:
-            self._end_use()
+        self._need_record()
+        found = self._jacobian(target, nest.flatten(sources), zero)
         return nest.pack_sequence_as(sources, found)
 
     def batch_jacobian(
@@ -242,11 +226,8 @@ class GradientTape(_holdfast.TapeBase):
                 fix="for other shapes use `jacobian`",
             )
         zero = wants_zero(unconnected_gradients)
-        self._start_use()
-        try:
-            return self._batch_jacobian(target, source, zero)
-        finally:
-            self._end_use()
+        self._need_record()
+        return self._batch_jacobian(target, source, zero)
 
 
 def _key(source: Any) -> int:

@@ -173,38 +173,7 @@ def _size(tensor: Any) -> int:
     return int(tensor.shape.num_elements() or 0) * int(tensor.dtype.size)
 
 
-# E1102 and E0904: the edit for a transposed operand. E0904: else which sizes to look at.
-
-
-def _transposed(said: dict[str, Any]) -> bool:
-    used = next((label["loc"] for label in said["labels"] if label["primary"]), None)
-    fixes = said["fixes"]
-    if not fixes or used is None or not fixes[0]["title"].startswith("`transpose_b=True`"):
-        return False
-    call = used["source"].encode()[max(used["col_begin"], 0) : max(used["col_end"], 0)].decode()
-    if not call.endswith(")") or call.count("(") != call.count(")"):
-        return False
-    place = {"file": used["file"], "line": used["line"], "col": used["col_begin"]}
-    edit = place | {"old": call, "new": f"{call[:-1]}, transpose_b=True)"}
-    said["fixes"] = [fixes[0] | {"applicability": "tested", "edits": [edit]}, *fixes[1:]]
-    return True
-
-
-def _clash(said: dict[str, Any]) -> bool:
-    infos = [
-        i for i in (said["subject"], *said["others"]) if i and i.get("name") and i.get("shape")
-    ]
-    if said["fixes"] or not infos:
-        return _transposed(said)
-    both = " and ".join(f"`{info['name']}` {info['shape']}" for info in infos[:2])
-    title = f"check the sizes of {both} where they are made"
-    said["fixes"] = [{"title": title, "applicability": "manual", "edits": []}]
-    return True
-
-
 _ADDITIONS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "E0701": _placed,
     "E0702": _live,
-    "E0904": _clash,
-    "E1102": _transposed,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _holdfast
 from . import rebinding as _rebinding
@@ -13,7 +13,6 @@ from .diagnostics import (
     argument_name,
     born_loc,
     mark,
-    module_alias,
     resolve,
     same_tensor,
     user_frame,
@@ -36,14 +35,14 @@ __all__ = [
 
 
 def _source_name(source: Any, single: bool) -> str:
-    """What the user's line calls one of the sources."""
+    """What the user's line calls one of the sources; empty if that is not known."""
     words = argument_name(source, 1, "sources") if single else ""
     frame = user_frame()
     held = resolve(frame, words) if words and frame is not None else None
     if words and (held is source or same_tensor(held, source)):
         return words
     if isinstance(source, _holdfast.Tensor):
-        return visible_name(lambda value: same_tensor(value, source)) or words or "the source"
+        return visible_name(lambda value: same_tensor(value, source)) or words
     name = visible_name(lambda value: value is source)
     return name or words or str(source.name).removesuffix(":0")
 
@@ -59,128 +58,29 @@ def _info(thing: Any, name: str) -> dict[str, Any]:
     }
 
 
-def _fitting(head: str, reason: str, shorter: str) -> str:
-    """A headline that is complete on its line, also where names are long."""
-    columns = 100 - len("warning[W0502]: ")
-    return f"{head}: {reason if len(head) + 2 + len(reason) <= columns else shorter}"
-
-
 def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[str, Any]:
-    """Why d(target)/d(source) is None, as the dict form of a Diagnostic."""
-    used = mark()
-    meaning, op, lines = tape._why_none(target, source)
-    y = argument_name(target, 0, "target") or "the target"
+    """Why d(target)/d(source) is None, as the dict form of a Diagnostic.
+
+    The library finds the reason and says it; what the program calls things is found here.
+    """
+    y = argument_name(target, 0, "target")
     x = _source_name(source, single)
-    tape_name = _tape_name(used)
-    is_variable = not isinstance(source, _holdfast.Tensor)
-    quoted_y = f"`{y}`" if y != "the target" else y
-    quoted_x = f"`{x}`" if x != "the source" else x
-    head = f"the gradient of {quoted_y} with respect to {quoted_x} is None"
+    tape_name = _tape_name(mark())
     rebinding = rebinding_of(source, x)
-    labels = rebound_labels(rebinding, source) if rebinding else born_label(source, x)
-    if tape._opened is not None:
-        labels.append(
-            {
-                "role": "placed",
-                "loc": tape._opened.loc(),
-                "text": "this tape was opened here",
-                "primary": False,
-            }
-        )
-    labels += [_cut(meaning, op, loc) for loc in lines[:_SHOWN_CUTS]]
-    labels += used_here()
-    fixes: list[dict[str, Any]] = []
-    if meaning == "integer":
-        head += f": {quoted_x} is {source.dtype.name}"
-        why = f"only floats and complex numbers have gradients, {quoted_x} is {source.dtype.name}."
-        fixes.append(_manual(f"make {quoted_x} a float, such as `float32`"))
-    elif meaning == "unwatched" and is_variable:
-        head = _fitting(
-            head,
-            f"{quoted_x} was not read while the tape recorded",
-            "the tape saw no read",
-        )
-        why = f"the tape saw no read of the Variable {quoted_x}, or it is not trainable."
-        watch = f"`{tape_name}.watch({x})`"
-        fixes.append(_manual(f"use {quoted_x} inside the tape's block, or {watch}"))
-    elif meaning == "unwatched" and rebinding is not None:
-        head += f": {quoted_x} replaced a Variable"
-        why = (
-            f"`{rebinding.name} = ...` gave the Variable's name to a tensor, which no tape watches."
-        )
-        fixes.append(assign_fix(rebinding))
-    elif meaning == "unwatched":
-        head += f": {quoted_x} is not watched"
-        why = (
-            f"a tape watches Variables by itself, but a constant such as {quoted_x} only after "
-            f"`{tape_name}.watch({x})`."
-        )
-        fixes.append(_watch_fix(tape, tape_name, x))
-    elif meaning == "cut":
-        head += f": it is cut at {op}"
-        why = f"{op} has no derivative, so nothing before it is reached."
-        fixes.append(_manual(f"replace {op} by something smooth, or leave it out of {quoted_y}"))
-    elif meaning == "taken":
-        taken = _expression(lines[0])
-        quoted = f"`{taken}`" if taken else "Python"
-        head = _fitting(head, f"{quoted} took the numbers out", "numbers were taken out")
-        why = (
-            f"{quoted} in line {lines[0]['line']} hands over plain numbers, and what is computed "
-            f"from them does not know that they come from {quoted_x}."
-        )
-        fixes.append(
-            _manual(
-                f"compute {quoted_y} by `{module_alias()}` ops on the tensors themselves, without "
-                f"{quoted}: stay off `numpy` on the way"
-            )
-        )
-    elif meaning == "off":
-        head = _fitting(
-            head,
-            f"{quoted_y} was not computed from anything watched",
-            "the tape did not see it",
-        )
-        why = f"no recorded op leads to {quoted_y}: it was computed off the tape, or by NumPy."
-        fixes.append(
-            _manual(f"compute {quoted_y} by `tf` ops inside the tape's block, off `numpy`")
-        )
-    else:
-        head = _fitting(head, f"{quoted_y} does not depend on {quoted_x}", "no path leads there")
-        why = f"{quoted_y} was computed under this tape, but not from {quoted_x}."
-        fix = f"use {quoted_x} in the computation of {quoted_y}"
-        if taken := _expression(lines[0]) if lines else "":
-            why = (
-                f"{quoted_y} was computed under this tape, but not from {quoted_x}: `{taken}` in "
-                f"line {lines[0]['line']} hands over plain numbers, which have no way back."
-            )
-            fix += f", in place of the numbers of `{taken}`: off `numpy`"
-        fixes.append(_manual(fix))
-    return {
-        "code": "W0502",
-        "severity": "warning",
-        "headline": head,
-        "why": why,
-        "labels": labels,
-        "fixes": fixes,
-        "subject": _info(source, x),
-        "others": [_info(target, y)],
-        "op": "GradientTape.gradient",
-    }
-
-
-_SHOWN_CUTS = 3
-
-
-def _expression(loc: dict[str, Any]) -> str:
-    """The source of the expression at a place, if it is short."""
-    line = str(loc["source"]).encode()
-    text = line[max(loc["col_begin"], 0) : max(loc["col_end"], 0)].decode(errors="replace")
-    return text if len(text) <= 40 else ""
-
-
-def _cut(meaning: str, op: str, loc: dict[str, Any]) -> dict[str, Any]:
-    text = f"{op} has no gradient" if meaning == "cut" else "the path ends here: plain numbers"
-    return {"role": "cut", "loc": loc, "text": text, "primary": False}
+    replaced = rebinding.name if rebinding else ""
+    said: dict[str, Any]
+    meaning, said = tape._explain(target, source, y, x, tape_name, replaced)
+    is_variable = not isinstance(source, _holdfast.Tensor)
+    if rebinding is not None:
+        said["labels"] = [
+            *rebound_labels(rebinding, source),
+            *(label for label in said["labels"] if label["role"] != "born"),
+        ]
+    if meaning == "unwatched" and rebinding is not None:
+        said["fixes"] = [assign_fix(rebinding)]
+    elif meaning == "unwatched" and not is_variable:
+        said["fixes"] = [_with_watch(said["fixes"][0], tape, tape_name, x)]
+    return said | {"subject": _info(source, x), "others": [_info(target, y)]}
 
 
 def _manual(title: str) -> dict[str, Any]:
@@ -195,21 +95,15 @@ def _tape_name(used: Mark | None) -> str:
     return "tape"
 
 
-def _watch_fix(tape: Any, tape_name: str, source: str) -> dict[str, Any]:
-    """Watching `source` as the first thing the tape's block does."""
-    fix = _manual("let the tape watch it")
-    if not source.isidentifier() or tape._opened is None:
-        fix["title"] = f"let the tape watch it: `{tape_name}.watch({source})`"
-        return fix
-    body = _with_body(tape._opened)
-    if body is None:
-        fix["title"] = f"let the tape watch it: `{tape_name}.watch({source})`"
+def _with_watch(fix: dict[str, Any], tape: Any, tape_name: str, source: str) -> dict[str, Any]:
+    """The fix with its edit: watching `source` is the first thing the tape's block does."""
+    body = _with_body(tape._opened) if tape._opened is not None else None
+    if not source.isidentifier() or body is None:
         return fix
     file, line, col = body
     text = " " * col + f"{tape_name}.watch({source})\n"
-    fix["applicability"] = "tested"
-    fix["edits"] = [{"file": file, "line": line, "col": col, "old": "", "new": text}]
-    return fix
+    edits = [{"file": file, "line": line, "col": col, "old": "", "new": text}]
+    return fix | {"applicability": "tested", "edits": edits}
 
 
 def with_node(opened: Mark) -> ast.With | None:
@@ -250,7 +144,7 @@ def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
         function = traced_values.function_of(source)
         if not function:
             continue
-        name = _source_name(source, len(sources) == 1)
+        name = _source_name(source, len(sources) == 1) or "the source"
         fail(
             "E0503",
             f"the gradient with respect to `{name}`, a value inside the traced function "
@@ -270,50 +164,37 @@ def refuse_inside(targets: list[Any], sources: list[Any]) -> None:
 def refuse_rebound(tape: Any, target: Any, sources: list[Any]) -> None:
     """E0404 if a source is an unwatched tensor that a training step put in a Variable's place."""
     tensors = [each for each in sources if isinstance(each, _holdfast.Tensor)]
-    names = [_source_name(each, len(sources) == 1) for each in tensors]
+    names = [_source_name(each, len(sources) == 1) or "the source" for each in tensors]
     _rebinding.refuse_rebound(tape, target, tensors, names)
 
 
 # A tape used twice.
 
 
-def refuse_second(tape: Any, first: Mark | None) -> None:
+def refuse_second(tape: Any) -> NoReturn:
     """E0504: a tape that is not persistent gives one gradient."""
     used = mark()
     name = _tape_name(used)
-    labels: list[dict[str, Any]] = []
-    fixes: list[dict[str, Any]] = []
+    said = tape._already_used(name)
     if tape._opened is not None:
-        loc = tape._opened.loc()
-        text = f"`{name}` was opened here, not persistent"
-        labels.append({"role": "placed", "loc": loc, "text": text, "primary": False})
-        fixes.append(_persistent_fix(tape._opened, loc))
-    if first is not None:
-        text = "first gradient here; what the tape recorded was freed"
-        labels.append({"role": "first_use", "loc": first.loc(), "text": text, "primary": False})
-    labels += used_here("used here a second time")
+        said["fixes"] = [_with_persistent(said["fixes"][0], tape._opened)]
     if used is not None and len(used.names().operands) == 2:
         y, x = (text.text for text in used.names().operands)
-        fixes.append(_manual(f"or ask for both at once: `{name}.gradient({y}, [{x}, ...])`"))
-    fail(
-        "E0504",
-        f"`{name}` was already used for a gradient; it is not persistent",
-        "a tape that is not persistent frees its record with the first gradient, and this is the "
-        "second.",
-        labels=labels,
-        fixes=fixes,
-        op="GradientTape.gradient",
-    )
+        said["fixes"].append(
+            _manual(f"or ask for both at once: `{name}.gradient({y}, [{x}, ...])`")
+        )
+    _holdfast.raise_diagnostic(said)
+    raise AssertionError("raise_diagnostic returned")
 
 
-def _persistent_fix(opened: Mark, loc: dict[str, Any]) -> dict[str, Any]:
-    title = "keep the record for more than one gradient"
+def _with_persistent(fix: dict[str, Any], opened: Mark) -> dict[str, Any]:
+    """The fix with its edit, where the call that made the tape stands on one line."""
     whole = opened.names().whole
     one_line = whole is not None and whole.line == whole.end_line
     if whole is None or not one_line or not whole.text.endswith(")") or "persistent" in whole.text:
-        return _manual(title + ": `persistent=True`")
+        return fix
     gap = "" if whole.text.endswith("()") else ", "
     new = whole.text[:-1] + gap + "persistent=True)"
-    place = {"file": loc["file"], "line": whole.line, "col": whole.col}
+    place = {"file": opened.loc()["file"], "line": whole.line, "col": whole.col}
     edits = [place | {"old": whole.text, "new": new}]
-    return {"title": title, "applicability": "tested", "edits": edits}
+    return fix | {"applicability": "tested", "edits": edits}

@@ -137,7 +137,7 @@ def refuse_rebound(tape: Any, target: Any, sources: list[Any], names: list[str])
     """E0404 if a source is an unwatched tensor that a training step put in a Variable's place."""
     for source, name in zip(sources, names, strict=True):
         found = rebinding_of(source, name, update=True)
-        if found is None or tape._why_none(target, source)[0] != "unwatched":
+        if found is None or tape._why_none(target, source) != "unwatched":
             continue
         shown = found.name
         what = f"`{shown}` is a tensor that replaced a Variable; the tape does not watch it"
