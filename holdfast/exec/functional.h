@@ -54,7 +54,7 @@ HOLDFAST_API Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pre
                              const BranchFn& default_fn = nullptr, const CaseOptions& = {});
 
 /// The value that a symbol has for given values of its graph's inputs, by name.
-HOLDFAST_API Tensor peek(const Tensor& symbol,
+HOLDFAST_API Tensor peek(const Tensor& tensor,
                          const std::vector<std::pair<std::string, Tensor>>& feed = {});
 
 }  // namespace holdfast

@@ -212,7 +212,7 @@ class HOLDFAST_API Generator {
 
 /// The generator of this process; made from the system's randomness unless one was set.
 HOLDFAST_API Generator get_global_generator();
-HOLDFAST_API void set_global_generator(const Generator&);
+HOLDFAST_API void set_global_generator(const Generator& generator);
 
 /// The state a generator has that starts from `seed`: an integer, or a vector of them.
 HOLDFAST_API Tensor rng_state(const In& seed, Algorithm alg);

@@ -22,7 +22,7 @@ struct LiveTensors {
 
 /// The live buffers of at least `kLedgerBytes`, largest first; by line, or each by itself. A tensor
 /// that looks into another's memory is not counted again.
-HOLDFAST_API std::vector<LiveTensors> live_tensors(GroupBy by = GroupBy::kLine);
+HOLDFAST_API std::vector<LiveTensors> live_tensors(GroupBy group_by = GroupBy::kLine);
 
 /// A table of them, a row each.
 HOLDFAST_API std::string live_text(const std::vector<LiveTensors>& all);

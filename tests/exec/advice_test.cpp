@@ -4,10 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "holdfast/autodiff/tape.h"
+#include "holdfast/base/parallel.h"
 #include "holdfast/exec/function.h"
+#include "holdfast/exec/functional.h"
 #include "holdfast/exec/session.h"
+#include "holdfast/keras/layers/dense.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/random.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 namespace {
@@ -25,8 +31,9 @@ Diagnostic said(const std::function<void()>& f) {
 // No word of Python's in any part of the message.
 void expect_cpp(const Diagnostic& d) {
   std::string text = render(d);
-  for (const char* word : {"`with ", "as_default", "@", "tf.", "lambda", "feed_dict", "py_function",
-                           "sess.run", "True", "persistent=", "Session(graph="}) {
+  for (const char* word :
+       {"`with ", "as_default", "@", "tf.", "lambda", "feed_dict", "py_function", "sess.run",
+        "True", "persistent=", "Session(graph=", "super()", "numpy", "_b=", "axis="}) {
     for (const Fix& fix : d.fixes)
       EXPECT_EQ(fix.title.find(word), std::string::npos) << word << " in " << fix.title;
   }
@@ -161,6 +168,72 @@ TEST(AdviceTest, NumbersThatWereTaken) {
   EXPECT_EQ(why.kind, NoGradient::kNoPath);
   EXPECT_EQ(why.lines.size(), 1u);
   expect_cpp(tape.explain(y, x));
+}
+
+TEST(AdviceTest, AnOperandThatWantsToBeTransposed) {
+  Diagnostic d = said([&] { (void)matmul(ones({2, 3}), ones({4, 3})); });
+  EXPECT_EQ(d.code, Code::E1102);
+  EXPECT_TRUE(advises(d, "{.transpose_b = true}"));
+  EXPECT_TRUE(d.fixes[0].edits.empty());
+  expect_cpp(d);
+}
+
+TEST(AdviceTest, AnAxisThatIsNotThere) {
+  Diagnostic d = said([&] { (void)reduce_sum(ones({2, 3}), {.axis = {5}}); });
+  EXPECT_EQ(d.code, Code::E1103);
+  EXPECT_TRUE(advises(d, "{.axis = 1}"));
+  expect_cpp(d);
+}
+
+TEST(AdviceTest, AnInputThatPeekNeeds) {
+  Diagnostic d;
+  auto f = function([&](Tensor x) {
+    d = said([&] { (void)peek(x + 1.0f); });
+    return x;
+  });
+  f(Tensor::scalar(1.0f));
+  EXPECT_EQ(d.code, Code::E0801);
+  EXPECT_TRUE(advises(d, "peek(symbol, {{"));
+  expect_cpp(d);
+}
+
+TEST(AdviceTest, RandomNumbersWithoutASeed) {
+  set_deterministic(true);
+  Diagnostic d = said([&] { (void)random::normal({2}); });
+  set_deterministic(false);
+  EXPECT_EQ(d.code, Code::E1105);
+  EXPECT_TRUE(advises(d, "holdfast::random::set_seed(1);"));
+  EXPECT_EQ(d.why.find("config."), std::string::npos) << d.why;
+  expect_cpp(d);
+}
+
+TEST(AdviceTest, ALayerOfOneExample) {
+  auto dense = keras::layers::Dense({.units = 2});
+  Diagnostic d = said([&] { (void)dense(ones({3})); });
+  EXPECT_EQ(d.code, Code::E1102);
+  EXPECT_TRUE(advises(d, "expand_dims(x, 0)"));
+  expect_cpp(d);
+}
+
+TEST(AdviceTest, AllMeaningsOfNoGradient) {
+  Tensor x = Tensor::scalar(3.0f), n = Tensor::scalar(3), other = Tensor::scalar(1.0f);
+  Variable unread(Tensor::scalar(1.0f));
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  tape.watch(n);
+  Tensor y = x * 2.0f, cut = cast(cast(x, int32), float32) * 1.0f,
+         off = Tensor::scalar(1.0f) * 2.0f;
+  tape.watch(other);
+  const std::pair<const Tensor*, Source> asked[] = {
+      {&y, n}, {&y, unread}, {&cut, x}, {&off, x}, {&y, other}};
+  for (const auto& [target, source] : asked) {
+    Diagnostic d = tape.explain(*target, source, {.target = "loss", .source = "w", .tape = "t"});
+    EXPECT_NE(d.headline.find("the gradient of `loss` with respect to `w` is empty: "),
+              std::string::npos)
+        << d.headline;
+    EXPECT_LE(d.headline.size(), 84u);
+    expect_cpp(d);
+  }
 }
 
 }  // namespace

@@ -1,22 +1,54 @@
-"""Every public Python function has a C++ twin, or a reason why it is Python's alone.
+"""Every public Python function has a C++ twin of the same signature, or a reason why it has none.
 
-Functions of the registry are C++ functions, so they have one by construction. What is written in Python is
-listed here: with the C++ declaration that does the same, or with the reason, or as still open.
+Signatures are read from the headers and from Python, and compared: names, order, defaults. That twins
+do the same is what `test_twin_cases.py` and `tests/twins` test, with tables that both languages run.
 """
 
-import pathlib
+import inspect
 import re
 import types
 
+from cpp_headers import HEADERS, Headers
+
 import holdfast as tf
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = "\n".join(p.read_text() for p in sorted((ROOT / "holdfast").rglob("*.h")))
+DECLARED = "\n".join(p.read_text() for p in sorted(HEADERS.rglob("*.h")))
+CPP = Headers()
 
-# Python's name (a pattern) -> what a header must declare.
+# Python's name -> the C++ function, where that has another name; of a class, its options.
+OTHER_NAMES = {
+    "case": "case_of",  # `case` is a keyword
+    "get_current_name_scope": "current_name_scope",
+    "GradientTape": "TapeOptions",
+    "nn.experimental.stateless_dropout": "nn.stateless_dropout",
+    "nn.experimental.general_dropout": "nn.general_dropout",
+    **{f"sparse.segment_{how}": f"sparse_segment_{how}" for how in ("sum", "mean", "sqrt_n")},
+}
+# Parameters of TensorFlow that are hints or names, and change no result: C++ has none of them.
+HINTS = {"name", "parallel_iterations", "swap_memory", "strict"}
+# Function -> Python's parameter -> C++'s; None: it has none. With the reason.
+RENAMED = {
+    "case": {"default": "default_fn"},  # a keyword
+    "switch_case": {"default": "default_fn"},
+    "map_fn": {"dtype": None},  # the old name of `fn_output_signature`
+    "slice": {"input_": "input"},  # `input` is a function of Python's, `input_` a member in C++
+    "strided_slice": {"input_": "input"},
+    "debugging.assert_shapes": {"data": None, "summarize": None},  # nothing is shown but shapes
+}
+# C++ function -> what only C++ has.
+CPP_ONLY = {
+    "GradientTape": {"paused", "sees_itself"},  # Python's `with` starts it; for tapes of our own
+}
+# Written otherwise in both languages, for a reason.
+UNLIKE = {
+    "debugging.assert_none_equal": "TensorFlow has `summarize` before `message` here, C++ one struct",
+    "cond": "Python's `true_fn` and `false_fn` may be left out, to be refused in words",
+    "meshgrid": "`*args` in Python is a list in C++",
+}
+
+# Python's name (a pattern) -> what a header must declare, of what is no function of one name.
 TWINS = {
     r"(dtypes\.)?DType|(dtypes\.)?as_dtype": "dtype_named",
-    r"(autodiff\.)?GradientTape": "class HOLDFAST_API GradientTape",
     r"IndexedSlices": "struct IndexedSlices",
     r"Tensor|constant|convert_to_tensor": "class HOLDFAST_API Tensor",
     r"TensorShape": "class HOLDFAST_API Shape",
@@ -29,31 +61,7 @@ TWINS = {
     r"control_dependencies": "push_control(",
     r"group|no_op": "Ref<Node> group(",
     r"function|ConcreteFunction": "class Function",
-    r"cond": "Tensors cond(",
-    r"while_loop": "Tensors while_loop(",
-    r"case": "Tensors case_of(",
-    r"switch_case": "Tensors switch_case(",
-    r"map_fn": "Tensor map_fn(",
-    r"foldl": "Tensor foldl(",
-    r"foldr": "Tensor foldr(",
-    r"scan": "Tensor scan(",
-    r"peek": "Tensor peek(",
     r"TensorArray": "Tensor list_reserve(",
-    r"einsum|linalg\.einsum": "Tensor einsum(",
-    r"linalg\.svd": "svd(",
-    r"nn\.embedding_lookup": "Tensor embedding_lookup(",
-    r"nn\.ctc_loss": "Tensor ctc_loss(",
-    r"nn\.experimental\.general_dropout": "Tensor general_dropout(",
-    r"nn\.fractional_(max|avg)_pool": "fractional_max_pool(",
-    r"meshgrid": "meshgrid(",
-    r"clip_by_value": "clip_by_value(",
-    r"clip_by_norm": "clip_by_norm(",
-    r"clip_by_global_norm": "clip_by_global_norm(",
-    r"linalg\.global_norm": "global_norm(",
-    r"linalg\.eigh_tridiagonal": "eigh_tridiagonal(",
-    r"linalg\.tridiagonal_matmul": "tridiagonal_matmul(",
-    r"linalg\.tridiagonal_solve": "tridiagonal_solve(",
-    r"broadcast_static_shape": "broadcast_static_shape",
     r"custom_gradient": "record_custom",
     r"explain": "const std::vector<CodeInfo>& all_codes()",
     r"live_tensors|LiveTensors": "live_tensors(GroupBy",
@@ -67,36 +75,9 @@ TWINS = {
     r"config\.threading\.\w+": "set_num_threads",
     r"errors\.\w+Error": "class HOLDFAST_API Error",
     r"errors\.Diagnostic": "struct HOLDFAST_API Diagnostic",
-    r"(math\.)?scalar_mul": "Tensor scalar_mul(",
-    r"(debugging\.)?Assert": "void Assert(",
-    **{
-        rf"(debugging\.)?{check}": f" {check}("
-        for check in (
-            "assert_all_finite",
-            "assert_equal",
-            "assert_greater",
-            "assert_greater_equal",
-            "assert_integer",
-            "assert_less",
-            "assert_less_equal",
-            "assert_near",
-            "assert_negative",
-            "assert_non_negative",
-            "assert_non_positive",
-            "assert_none_equal",
-            "assert_positive",
-            "assert_rank",
-            "assert_rank_at_least",
-            "assert_rank_in",
-            "assert_scalar",
-            "assert_shapes",
-            "check_numerics",
-        )
-    },
     r"print": "void print(",
     r"Module": "class HOLDFAST_API Module",
     r"name_scope": "class HOLDFAST_API NameScope",
-    r"get_current_name_scope": "std::string current_name_scope()",
     r"autodiff\.ForwardAccumulator": "class HOLDFAST_API ForwardAccumulator",
 }
 # Python's name (a pattern) -> why C++ has none.
@@ -160,17 +141,129 @@ def written_in_python():
     return found
 
 
+def registered():
+    """The registry's functions, with all the names they have."""
+    found = {}
+
+    def walk(module, path):
+        for name in getattr(module, "__all__", dir(module)):
+            value = getattr(module, name, None)
+            if name.startswith("_") or value is None or name in ("raw_ops", "compat"):
+                continue
+            if isinstance(value, types.ModuleType):
+                if value.__name__.startswith("holdfast."):
+                    walk(value, f"{path}{name}.")
+            elif isinstance(value, type(tf.add)):
+                found.setdefault(id(value), (value, []))[1].append(path + name)
+
+    walk(tf, "")
+    return list(found.values())
+
+
 def matches(table, name):
     return next((table[pattern] for pattern in table if re.fullmatch(pattern, name)), None)
 
 
+def in_cpp(path):
+    """The parameters of the overloads of the twin of `path`, none if there is none."""
+    name = OTHER_NAMES.get(path, path)
+    if name in CPP.structs:
+        return [CPP.structs[name]]
+    return [
+        [each for each in parameters if each.name]  # one without a name is no option of Python's
+        for parameters in CPP.signatures(name)
+    ]
+
+
+def same_default(python, cpp):
+    """Whether a default in Python is what the text of one in C++ says."""
+    texts = {
+        None: {"{}", "nullptr", "std::nullopt"},
+        False: {"false"},
+        True: {"true"},
+        "": {None, "{}", '""'},
+    }
+    if isinstance(python, (bool, type(None))) or python == "":
+        return cpp in texts[python]
+    if isinstance(python, str):
+        return cpp in (f'"{python}"', f"GroupBy::k{python.title()}")  # a text, or an enum
+    if isinstance(python, (int, float)):
+        return cpp is not None and re.fullmatch(r"[-\d.e]+", cpp) and float(cpp) == python
+    if isinstance(python, (list, tuple)):
+        return cpp is not None and re.findall(r"-?\d+", cpp) == [str(each) for each in python]
+    return cpp == {"bool": "boolean"}.get(python.name, python.name)
+
+
+def differences(path, value):
+    """What differs between a Python function and its twin; None if it has none."""
+    overloads = in_cpp(path)
+    if not overloads or path in UNLIKE:
+        return [] if overloads else None
+    renamed = RENAMED.get(path, {})
+    left_out = HINTS | {name for name, other in renamed.items() if other is None}
+    parameters = [p for p in inspect.signature(value).parameters.values() if p.name not in left_out]
+    names = [renamed.get(p.name, p.name) for p in parameters]
+    only = CPP_ONLY.get(path, set())
+    overloads = [[each for each in other if each.name not in only] for other in overloads]
+    twin = next((other for other in overloads if [each.name for each in other] == names), None)
+    if twin is None:
+        return [f"{path}{names}, in C++ {[[each.name for each in other] for other in overloads]}"]
+    return [
+        f"{path}: `{p.name}` is {p.default!r} by default, in C++ {each.default}"
+        for p, each in zip(parameters, twin, strict=True)
+        if p.default is not p.empty and not same_default(p.default, each.default)
+    ]
+
+
+def value_of(path):
+    found = tf
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def test_registered_functions_have_the_signature_that_cpp_has():
+    found = []
+    for value, paths in registered():
+        said = [differences(path, value) for path in paths]
+        known = [each for each in said if each is not None]
+        if not known:
+            found.append(f"no C++ function for {paths}")
+        elif [] not in known:
+            found += known[0]
+    assert not found
+
+
+def test_functions_written_in_python_have_the_signature_that_cpp_has():
+    found = []
+    for path in sorted(written_in_python()):
+        if path.startswith("compat."):  # TensorFlow 1's own signatures
+            continue
+        if not isinstance(value_of(path), type) or path in OTHER_NAMES:
+            found += differences(path, value_of(path)) or []
+    assert not found
+
+
+def test_every_exception_is_needed():
+    for table in (OTHER_NAMES, RENAMED, CPP_ONLY, UNLIKE):
+        assert all(in_cpp(path) for path in table), table
+
+
 def test_every_public_function_has_a_cpp_twin_or_a_reason():
-    left = {n for n in written_in_python() if not matches(TWINS, n) and not matches(PYTHON_ONLY, n)}
+    names = written_in_python()
+    twins = {id(value_of(name)) for name in names if in_cpp(name)}  # also under another name
+    left = {
+        name
+        for name in names
+        if id(value_of(name)) not in twins
+        and not matches(TWINS, name)
+        and not matches(PYTHON_ONLY, name)
+    }
     assert left <= OPEN, f"no C++ twin and no reason: {sorted(left - OPEN)}"
 
 
 def test_the_twins_are_declared():
-    missing = [declaration for declaration in TWINS.values() if declaration not in HEADERS]
+    missing = [declaration for declaration in TWINS.values() if declaration not in DECLARED]
     assert not missing
 
 
