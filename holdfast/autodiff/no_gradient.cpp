@@ -1,4 +1,6 @@
 // What is said of a gradient that is not there, and of one that a tape no longer has.
+#include <algorithm>
+
 #include "holdfast/autodiff/recorder.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
@@ -34,6 +36,18 @@ void label_born(Diagnostic& d, const Source& source, const std::string& name) {
 }
 
 }  // namespace
+
+std::string way_past(std::string_view op, std::string_view target) {
+  constexpr std::string_view kChoices[] = {"ArgMax", "ArgMin"},
+                             kSteps[] = {"Cast", "Round", "Floor", "Ceil", "Sign"};
+  if (std::ranges::find(kChoices, op) != std::end(kChoices))
+    return cat("choose softly: `", written(Advice::kSoftmax), "` has a gradient where ", op,
+               " has none");
+  if (std::ranges::find(kSteps, op) != std::end(kSteps))
+    return cat("let the gradient pass straight through ", op, ": `",
+               written(Advice::kStraightThrough), "`");
+  return cat("compute ", target, " by ops that have gradients, in place of ", op);
+}
 
 Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
                                  const GradientNames& names) const {
@@ -76,8 +90,14 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
       if (source.variable()) {
         d.headline =
             fitting(head, cat(x, " was not read while the tape recorded"), "the tape saw no read");
-        d.why = cat("the tape saw no read of the Variable ", x, ", or it is not trainable.");
-        fix = cat("use ", x, " inside the tape's block, or ", watch);
+        if (variable_state(source.variable())->trainable) {
+          d.why = cat("the tape saw no read of the Variable ", x, ".");
+          fix = cat("use ", x, " inside the tape's block, or ", watch);
+        } else {
+          d.why =
+              cat("a tape watches only trainable Variables by itself, and ", x, " is not one.");
+          fix = cat("let the tape watch it: ", watch);
+        }
       } else if (!names.replaced.empty()) {
         d.headline = cat(head, ": ", x, " replaced a Variable");
         d.why = cat("`", names.replaced,
@@ -93,7 +113,7 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
     case NoGradient::kCut:
       d.headline = cat(head, ": it is cut at ", found.op);
       d.why = cat(found.op, " has no derivative, so nothing before it is reached.");
-      fix = cat("replace ", found.op, " by something smooth, or leave it out of ", y);
+      fix = way_past(found.op, y);
       break;
     case NoGradient::kTaken: {
       std::string who = quoted(taken, "the program");

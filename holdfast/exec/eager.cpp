@@ -46,14 +46,16 @@ Device* place(const OpDef& op, std::span<const Tensor> in) {
 
 [[noreturn]] void two_devices(const OpDef& op, std::span<const Tensor> in, size_t i,
                               Device* device) {
-  auto d = about_call(
-      Code::E0701, op, in,
-      cat("`", operand_source(op, in, static_cast<int>(i)).text, "` lives on ",
-          in[i].device()->short_name(), ", but ", op.name, " runs on ", device->short_name()));
+  std::string name = operand_source(op, in, static_cast<int>(i)).text;
+  auto d = about_call(Code::E0701, op, in,
+                      cat("`", name, "` lives on ", in[i].device()->short_name(), ", but ", op.name,
+                          " runs on ", device->short_name()));
+  for (TensorInfo& other : d.others)  // the story is about the one that has to move
+    if (other.name == name && d.subject.name != name) std::swap(other, d.subject);
   d.why = "the device policy is explicit: no copy is made unless the program says so";
-  d.fixes.push_back(manual_fix(
-      cat("copy it under the right device: `",
-          written(Advice::kCopy, {operand_source(op, in, static_cast<int>(i)).text}), "`")));
+  d.fixes.push_back(manual_fix(cat("copy it under the right device: `",
+                                   written(Advice::kOnDevice, {device->short_name()}),
+                                   "` and there `", written(Advice::kCopy, {name}), "`")));
   raise(std::move(d));
 }
 

@@ -23,8 +23,12 @@ std::vector<Fix> sizes_to_check(const Diagnostic& d) {
     if (t.name.empty() || t.shape.empty() || count == kNamed) return;
     named += cat(count++ ? " and `" : "`", t.name, "` ", t.shape);
   };
-  add(d.subject);
-  for (const TensorInfo& t : d.others) add(t);
+  for (bool scalars : {false, true}) {  // an axis is seldom the trouble
+    if (count) break;
+    if (scalars || d.subject.shape != "[]") add(d.subject);
+    for (const TensorInfo& t : d.others)
+      if (scalars || t.shape != "[]") add(t);
+  }
   if (!count) return {};
   return {manual_fix(cat("check the sizes of ", named, " where they are made"))};
 }

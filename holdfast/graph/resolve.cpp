@@ -60,7 +60,11 @@ std::string used_text(const Scope& s) {
   if (s.open()) return "used here";
   if (s.kind == ScopeKind::kBranch) return "used here, after the branch";
   if (s.kind == ScopeKind::kLoop) return "used here, after the loop";
-  return context().interpreter ? "used here, in another trace" : "used here, in eager code";
+  Interpreter* writes = context().interpreter;
+  if (!writes) return "used here, in eager code";
+  const Scope* by = writes->scope() ? function_around(writes->scope()) : nullptr;
+  return by ? cat("used here, in the ", kind_text(by->kind), " `", by->name, "`")
+            : "used here, in another trace";
 }
 
 void tell_map(Diagnostic& d, const Scope& s, const std::string& name) {

@@ -41,6 +41,8 @@ enum class Advice : uint8_t {
   kConstructLayer,  // a class of layers, its first option
   kBuildBase,       // a class of layers
   kGrows,           // what lets a list grow
+  kSoftmax,
+  kStraightThrough,  // a step that gradients pass as if it were not there
 };
 
 /// The code, with `with` in the places it has. In Python `tf` is what the program calls us.

@@ -70,8 +70,14 @@ std::string graph_name(const Scope& s, const std::string& operand) {
     if (l.primary) l.text = "used here, both in one op";
   d.why = cat("an op belongs to one graph, and can use only what that graph computes: `", names[0],
               "` is part of `", graphs[0], "`, `", names[1], "` of `", graphs[1], "`");
-  d.fixes.push_back(manual_fix(
-      cat("make both under the same graph: `", written(Advice::kEnterGraph, {graphs[0]}), "`")));
+  // A traced function is no graph that can be entered: it is called where the other graph is.
+  size_t by_hand = a.kind == ScopeKind::kGraph ? 0 : 1;
+  std::string enter = written(Advice::kEnterGraph, {graphs[by_hand]});
+  bool alike = a.kind == b.kind;
+  d.fixes.push_back(
+      manual_fix(alike ? cat("make both under the same graph: `", enter, "`")
+                       : cat("make `", names[by_hand], "` inside `", graphs[1 - by_hand],
+                             "`, or call `", graphs[1 - by_hand], "` under `", enter, "`")));
   raise(std::move(d));
 }
 

@@ -248,7 +248,8 @@ PyMemberDef members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(PyPublic, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyPublic, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-#define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
+#define SLOT(id, fn) \
+  { id, reinterpret_cast<void*>(fn) }
 PyType_Slot slots[] = {SLOT(Py_tp_new, make),
                        SLOT(Py_tp_call, PyVectorcall_Call),
                        SLOT(Py_tp_descr_get, bound),
@@ -289,8 +290,17 @@ PyObject* set_frames(PyObject*, PyObject* args) {
   });
 }
 
+PyObject* ask_library(PyObject*, PyObject* file) {
+  return guarded([&]() -> PyObject* {
+    const char* text = PyUnicode_AsUTF8(file);
+    if (!text) throw PythonError{};
+    return PyBool_FromLong(is_library(text));
+  });
+}
+
 PyMethodDef module_methods[] = {
     {"set_frames", set_frames, METH_VARARGS, "Says which frames tracebacks do not show."},
+    {"is_library", ask_library, METH_O, "Whether a file is Python's own or NumPy's."},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
@@ -301,6 +311,12 @@ void refuse_arguments(PyTypeObject* type, const char* method, PyObject* self, Py
       Object::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), method));
   if (refused(function.get(), args, static_cast<size_t>(n), kwnames, self)) throw PythonError{};
   type_error(std::string("`") + method + "` got arguments that do not fit its parameters");
+}
+
+bool is_library(std::string_view file) noexcept {
+  const Folders& known = folders();
+  if (below(file, known.numpy)) return true;
+  return below(file, known.standard) && !below(file, known.installed);
 }
 
 void hide_frames() noexcept {

@@ -6,12 +6,13 @@
 namespace holdfast::py {
 namespace {
 
-// Whether a code object is part of this package, or of Python's imports, which call us for `import
-// tensorflow`. Asked for every op, so remembered per code object.
+// Whether a code object is part of this package, of Python's imports, which call us for `import
+// tensorflow`, or of a library that calls us for the user: `contextlib`, NumPy. Asked for every op,
+// so remembered per code object.
 struct OwnCode {
   PyCodeObject* code = nullptr;
   PyCodeObject* lasting = nullptr;  // what stands for it in records
-  bool ours = false;
+  bool ours = false, library = false;
 };
 constexpr size_t kCached = 512;
 OwnCode own_cache[kCached];
@@ -26,7 +27,7 @@ OwnCode known(PyCodeObject* code) {
     return file && !with.empty() && std::strncmp(file, with.data(), with.size()) == 0;
   };
   bool ours = begins(package_dir) || begins("<frozen importlib");
-  OwnCode found{code, ours ? code : lasting(code), ours};
+  OwnCode found{code, ours ? code : lasting(code), ours, file && is_library(file)};
   Py_INCREF(code);  // a remembered address must not be given to another code object
   PyCodeObject* old = std::exchange(slot, found).code;
   Py_XDECREF(old);
@@ -91,14 +92,15 @@ PyCodeObject* lasting(PyCodeObject* code) {
 
 void mark() {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
-  Where where = nullptr;
+  Where where = nullptr;  // a library's line is better than none
   while (frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     OwnCode of = known(code);
-    if (!of.ours)
+    bool theirs = !of.ours && !of.library;
+    if (theirs || (!of.ours && !where))
       where = intern(Origin::kPython, of.lasting, static_cast<uint32_t>(PyFrame_GetLasti(frame)));
     Py_DECREF(code);
-    if (!of.ours) break;
+    if (theirs) break;
     PyFrameObject* back = PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = back;

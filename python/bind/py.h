@@ -103,6 +103,8 @@ void set_python_error(const std::exception& e);
 /// Takes the package's frames out of the traceback of the Python error that is set. What stays
 /// are the user's lines; HOLDFAST_DIAG=full leaves all.
 void hide_frames() noexcept;
+// Whether a file is Python's own or NumPy's, and not installed beside them.
+bool is_library(std::string_view file) noexcept;
 template <class F>
 PyObject* guarded(F&& f) noexcept {
   try {

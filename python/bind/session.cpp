@@ -453,8 +453,19 @@ std::vector<Fetch> fetches_of(const std::vector<nb::object>& list) {
   return wanted;
 }
 
+// A number that the call itself made a tensor of was born where it is used as one: messages about
+// it speak of its placeholder.
+void born_as_placeholders(const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+  for (auto& [placeholder, value] : feeds)
+    if (value && !value.is_symbolic() && value.born() == here() && value.rep()->buffer) {
+      value.rep()->born = placeholder.born();
+      value.rep()->op = placeholder.rep()->op;
+    }
+}
+
 nb::list run_session(Session& s, const std::vector<nb::object>& fetches,
                      const std::vector<std::pair<Tensor, Tensor>>& feeds) {
+  born_as_placeholders(feeds);
   auto ready = s.prepare(fetches_of(fetches), feeds);
   Tensors out;
   {

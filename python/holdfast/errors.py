@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from . import _holdfast
 from ._messages.diagnostics import Diagnostic
 from ._messages.enrich import enrich
+from ._messages.holders import add_holder
 from ._messages.raising import fail as fail  # noqa: PLC0414
 from ._messages.raising import need_callable as need_callable  # noqa: PLC0414
 from ._messages.raising import unsupported as unsupported  # noqa: PLC0414
@@ -268,6 +269,8 @@ class DiagnosticError(Exception):
 
 
 _classes: dict[str, type[DiagnosticError]] = {}
+# What TensorFlow raises where the same mistake has another form: `variable -= x`.
+_MORE_BASES: dict[str, tuple[type, ...]] = {"E0404": (RuntimeError,)}
 
 
 def _class_of(code: str, status: str, bases: str) -> type[DiagnosticError]:
@@ -280,17 +283,28 @@ def _class_of(code: str, status: str, bases: str) -> type[DiagnosticError]:
         parents.append(globals()[status])
     for base in bases.split(",") if bases else ():
         parents.append(globals().get(base) or getattr(builtins, base))
+    parents.extend(_MORE_BASES.get(code, ()))
     name = parents[1].__name__ if len(parents) > 1 else "DiagnosticError"
     made = type(name, tuple(parents), {"__module__": __name__, "__doc__": f"Raised as {code}."})
     _classes[code] = made
     return made
 
 
+def _place_use(said: dict[str, Any]) -> bool:
+    """Takes back that the line runs in eager code, where it is being traced."""
+    wrong = [label for label in said["labels"] if label["text"].endswith(", in eager code")]
+    if not wrong or not _holdfast.is_tracing():
+        return False
+    for label in wrong:
+        label["text"] = label["text"].removesuffix(", in eager code")
+    return True
+
+
 def from_diagnostic(
     said: dict[str, Any], text: str, status: str, bases: str, code: str
 ) -> DiagnosticError:
     """The exception for a diagnostic; every error of the binding is made here."""
-    if status and enrich(said):
+    if any([_place_use(said), add_holder(said), bool(status) and enrich(said)]):
         text = _holdfast.render(said)
     kind = _class_of(code, status, bases)
     made = kind.__new__(kind, text)

@@ -80,7 +80,7 @@ def test_operators_are_those_of_tensors():
     "statement", ["v += 1", "v -= 1", "v *= 2", "v /= 2", "v //= 2", "v %= 2", "v **= 2"]
 )
 def test_in_place_operators_are_refused_as_in_tensorflow(statement):
-    with pytest.raises(RuntimeError, match="write `variable.assign"):
+    with pytest.raises(RuntimeError, match="change the Variable instead: `v.assign"):
         exec(statement, {"v": tf.Variable(1.0)})
 
 

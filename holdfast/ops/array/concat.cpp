@@ -36,8 +36,7 @@ void infer_concat(Infer& s) {
     Shape rest = s.shape(i);
     rest.dims()[static_cast<size_t>(axis)] = out[axis];
     auto both = out.merged(rest);
-    if (!both)
-      s.bad_shape(i, cat("the sizes of the others, ", out.text(), ", on all axes but ", axis));
+    if (!both) s.bad_shape(i, cat("sizes as in ", out.text(), " on all axes but ", axis));
     out = *both;
   }
   out.dims()[static_cast<size_t>(axis)] = total;

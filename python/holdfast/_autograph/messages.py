@@ -196,7 +196,10 @@ def refuse_dtypes(site: Site, name: str, x: Any, y: Any) -> NoReturn:
         spots[1] = site.set_before(name)
     texts = [f"{_quoted(name)} is {_kind(value)} here" for value in (x, y)]
     labels = [*_set_labels(site, (x, y), spots, texts), _condition(site)]
-    _refuse_two(site, name, x, y, spots, labels, "the two sides of a staged `if` give")
+    who = "the two sides of a staged `if` give"
+    if " " in name:  # an expression, which has no name
+        name, who = "", f"a {name.removeprefix('the ')} gives"
+    _refuse_two(site, name, x, y, spots, labels, who)
 
 
 def refuse_iterations(site: Site, name: str, before: Any, after: Any) -> NoReturn:
@@ -222,7 +225,7 @@ def _refuse_two(
     try:
         fail(
             "E0902",
-            f"{who} {_quoted(name)} two dtypes: {types[0]} and {types[1]}",
+            f"{who} {_quoted(name) + ' ' if name else ''}two dtypes: {types[0]} and {types[1]}",
             f"a tensor of a graph has one dtype, {when}",
             labels=labels,
             fixes=[_cast_fix(site, name, (x, y)[narrow], spots[narrow], types[1 - narrow])],
@@ -380,7 +383,7 @@ def refuse_function(function: Any, construct: str, loc: dict[str, Any] | None) -
         fix = f"collect the values in a `{alias}.TensorArray` and `return` its `stack()`"
     else:
         why = f"`{name}` is a coroutine: it runs when an event loop says so, which a graph cannot"
-        fix = f"no `{construct}`: make `{name}` a plain function and call it from the coroutine"
+        fix = f"no `async`, no `await`: make `{name}` a plain function, call it from the coroutine"
     what = {"yield": "it has a `yield`", "async": "it is `async`"}.get(
         construct, f"it has an `{construct}`"
     )

@@ -19,7 +19,7 @@ __all__ = ["device", "parse_device", "soft_placement"]
 
 _NAME = re.compile(
     r"(?:/?job:(?P<job>\w+))?(?:/?replica:(?P<replica>\d+))?(?:/?task:(?P<task>\d+))?"
-    r"(?:/?(?:physical_)?(?:device:)?(?P<kind>CPU|GPU)(?::(?P<index>\d+|\*))?)?/?",
+    r"(?:/?(?:physical_)?(?:device:)?(?P<kind>CPU|GPU|TPU)(?::(?P<index>\d+|\*))?)?/?",
     re.IGNORECASE,
 )
 

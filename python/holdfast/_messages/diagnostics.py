@@ -288,9 +288,15 @@ def _tensor_info(said: Mapping[str, Any]) -> TensorInfo:
 def user_frame() -> types.FrameType | None:
     """The innermost frame of the program that calls us."""
     frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THEIRS):
+    library: types.FrameType | None = None  # better than none
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_NOT_THEIRS):
+            if not _holdfast.is_library(file):
+                return frame
+            library = library or frame
         frame = frame.f_back
-    return frame
+    return library
 
 
 class Mark(NamedTuple):
@@ -470,11 +476,28 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
     names = _source.operand_names(code, lasti)
     if isinstance(tensor, _holdfast.Tensor) and tensor.dtype.name == "resource":
         return "" if names.receiver is None else names.receiver.text, None
-    if names.kind in ("binary", "compare", "unary", "assign", "call") and 0 <= position < len(
-        names.operands
-    ):
-        return " ".join(names.operands[position].text.split()), None
-    return "", None
+    texts = _spread((*names.operands, *names.keywords.values()))
+    if (name := _given_at_birth(tensor)) and any(text.text == name for text in texts):
+        return name, None
+    if names.kind not in ("binary", "compare", "unary", "assign", "call"):
+        return "", None
+    before = names.operands[: position + 1]
+    if position < 0 or len(before) <= position or len(_spread(before)) != len(before):
+        return "", None  # behind a list, places are not operands
+    return " ".join(before[position].text.split()), None
+
+
+def _given_at_birth(tensor: Any) -> str:
+    """The name that the line gives a tensor which makes it; "" if it does more than that."""
+    born = born_loc(tensor) if isinstance(tensor, _holdfast.Tensor) else None
+    try:
+        body = ast.parse(born["source"].strip()).body if born else []
+    except SyntaxError:
+        return ""
+    match body:
+        case [ast.Assign(targets=[(ast.Name() | ast.Attribute()) as target])]:
+            return ast.unparse(target)
+    return ""
 
 
 def _by_position(frame: types.FrameType, names: OperandNames, position: int) -> bool:

@@ -53,7 +53,8 @@ def _placed(said: dict[str, Any]) -> bool:
             text = f"placed `{info['name']}` on {info['device']}"
             added.append({"role": "placed", "loc": loc, "text": text, "primary": False})
     said["labels"] = [*added, *said["labels"]]
-    fix = _identity_fix(said)
+    # A copy stays where its source is, unless the line itself is under the right device.
+    fix = _identity_fix(said) if _device_call(tree, frame.f_lineno) is not None else None
     if fix is not None:
         said["fixes"] = [fix]
     return bool(added) or fix is not None

@@ -76,9 +76,17 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
             *rebound_labels(rebinding, source),
             *(label for label in said["labels"] if label["role"] != "born"),
         ]
-    if meaning == "unwatched" and rebinding is not None:
+    outside = _made_outside(tape, target) if meaning == "unwatched" and is_variable else None
+    if outside is not None:
+        quoted = f"`{y}`" if y else "the target"
+        text = f"{quoted} is computed here, outside the tape's block"
+        label = {"role": "first_use", "loc": outside, "text": text, "primary": False}
+        said["labels"] = [*said["labels"], label]
+        said["why"] = f"{quoted} was computed in line {outside['line']}, which the tape did not see."
+        said["fixes"] = [_manual(f"compute {quoted} inside the block, below the tape's `with`")]
+    elif meaning == "unwatched" and rebinding is not None:
         said["fixes"] = [assign_fix(rebinding)]
-    elif meaning == "unwatched" and not is_variable:
+    elif meaning == "unwatched" and not (is_variable and source.trainable):
         said["fixes"] = [_with_watch(said["fixes"][0], tape, tape_name, x)]
     return said | {"subject": _info(source, x), "others": [_info(target, y)]}
 
@@ -119,6 +127,18 @@ def with_node(opened: Mark) -> ast.With | None:
         ):
             return node
     return None
+
+
+def _made_outside(tape: Any, target: Any) -> dict[str, Any] | None:
+    """Where the target was made, if that is in the tape's own file and not in its block."""
+    born = born_loc(target) if isinstance(target, _holdfast.Tensor) else None
+    node = with_node(tape._opened) if tape._opened is not None else None
+    if born is None or node is None:
+        return None
+    opened = tape._opened.loc()
+    if (born["file"], born["qualname"]) != (opened["file"], opened["qualname"]):
+        return None
+    return None if node.lineno <= born["line"] <= (node.end_lineno or born["line"]) else born
 
 
 def _with_body(opened: Mark) -> tuple[str, int, int] | None:

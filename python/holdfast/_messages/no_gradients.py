@@ -6,13 +6,10 @@ from collections import deque
 from typing import Any, NoReturn
 
 from .. import _holdfast
-from .diagnostics import born_loc, module_alias, name_in_frame
+from .diagnostics import born_loc, name_in_frame
 from .raising import fail, used_here
 
 __all__ = ["refuse_no_gradients"]
-
-_HARD = {"ArgMax", "ArgMin"}  # choices, for which softmax stands in
-_STEPS = {"Cast", "Round", "Floor", "Ceil", "Sign"}
 
 
 def refuse_no_gradients(loss: Any, variables: list[Any]) -> NoReturn:
@@ -41,7 +38,7 @@ def refuse_no_gradients(loss: Any, variables: list[Any]) -> NoReturn:
 
 def _story(loss: Any, name: str, variable: Any) -> tuple[str, dict[str, Any] | None, str]:
     """What became of one variable: in words, the line that cuts it off, and a way out."""
-    tf, known = module_alias(), str(variable.name).removesuffix(":0")
+    known = str(variable.name).removesuffix(":0")
     path = _path(loss, variable)
     if path is None:
         ignored = f"use `{known}` in what `{name}` is computed from"
@@ -51,14 +48,7 @@ def _story(loss: Any, name: str, variable: Any) -> tuple[str, dict[str, Any] | N
     line = f", line {loc['line']}" if loc else ""
     text = f"{cut.type} cuts `{known}` off: it has no gradient"
     label = {"role": "cut", "loc": loc, "text": text, "primary": False} if loc else None
-    if cut.type in _HARD:
-        fix = f"choose softly: `{tf}.nn.softmax` has a gradient where {cut.type} has none"
-    elif cut.type in _STEPS:
-        whole = f"x + {tf}.stop_gradient(step(x) - x)"
-        fix = f"let the gradient pass straight through {cut.type}: `{whole}`"
-    else:
-        fix = f"compute `{name}` by ops that have gradients, in place of {cut.type}"
-    return f"`{known}` is cut off at {cut.type}{line}", label, fix
+    return f"`{known}` is cut off at {cut.type}{line}", label, _holdfast.way_past(cut.type, f"`{name}`")
 
 
 def _path(loss: Any, variable: Any) -> list[Any] | None:

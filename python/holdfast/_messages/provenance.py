@@ -8,7 +8,7 @@ from typing import Any
 from .. import _holdfast
 from .diagnostics import born_loc
 
-__all__ = ["assigned_there", "born_label", "type_text"]
+__all__ = ["assigned_there", "born_label", "expression_at", "type_text", "words_of"]
 
 
 def type_text(thing: Any) -> str:
@@ -32,6 +32,19 @@ def born_label(thing: Any, name: str) -> list[dict[str, Any]]:
     kind = "" if is_tensor else "Variable "
     text = f"born here: {kind}`{name}`, {type_text(thing)}{made}"
     return [{"role": "born", "loc": loc, "text": text, "primary": False}]
+
+
+def words_of(tensor: Any) -> str:
+    """The expression that a tensor was born from, as typed, if it is short and no name is known."""
+    return expression_at(born_loc(tensor) or {})
+
+
+def expression_at(loc: dict[str, Any], longest: int = 40) -> str:
+    """The source of the expression at a place, if it is short."""
+    line = str(loc.get("source", "")).encode()
+    part = line[max(loc.get("col_begin", 0), 0) : max(loc.get("col_end", 0), 0)]
+    text = part.decode(errors="replace")
+    return text if len(text) <= longest else ""
 
 
 def assigned_there(loc: dict[str, Any] | None) -> ast.Assign | None:

@@ -13,7 +13,14 @@ from .raising import fail, used_here
 from .source import shown_name
 from .source_text import line_at, tree_of
 
-__all__ = ["Rebinding", "assign_fix", "rebinding_of", "rebound_labels", "refuse_rebound"]
+__all__ = [
+    "Rebinding",
+    "assign_fix",
+    "rebinding_of",
+    "rebound_labels",
+    "refuse_rebound",
+    "statement_loc",
+]
 
 _METHODS = {ast.Sub: "assign_sub", ast.Add: "assign_add"}
 _FILLS = ("append", "extend", "insert")
@@ -115,11 +122,12 @@ def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | No
     held = resolve(frame, where)
     container = container or isinstance(held, (list, tuple, dict))
     return Rebinding(
-        where, variable, statement, _loc(statement, frame.f_code.co_filename), container
+        where, variable, statement, statement_loc(statement, frame.f_code.co_filename), container
     )
 
 
-def _loc(statement: ast.stmt, filename: str) -> dict[str, Any]:
+def statement_loc(statement: ast.stmt | ast.expr, filename: str) -> dict[str, Any]:
+    """The place of a statement in the user's file."""
     source = line_at(filename, statement.lineno)
     one = statement.end_lineno == statement.lineno
     end = statement.end_col_offset if one else len(source.encode())

@@ -16,7 +16,7 @@ from .diagnostics import (
     resolve,
     user_frame,
 )
-from .provenance import type_text
+from .provenance import type_text, words_of
 from .raising import fail, used_here
 from .source import enclosing
 
@@ -25,7 +25,8 @@ __all__ = ["refuse"]
 
 def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     """Raises the diagnostic: whose the symbol is, why it has no value, what to write instead."""
-    name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked) or scope["node"]
+    name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked)
+    name = name or words_of(tensor) or scope["node"]
     by_hand = scope["kind"] == "graph" and asked in ("numpy", "buffer")
     if not scope["open"] or by_hand:
         _holdfast.value(tensor, name)  # it says why not

@@ -8,7 +8,9 @@ from typing import Any
 
 from .diagnostics import user_frame
 
-__all__ = ["name_of_scope", "visible_name"]
+__all__ = ["TRACED_METHODS", "name_of_scope", "visible_name"]
+
+TRACED_METHODS = "_holdfast_functions"  # where an object keeps its traced methods
 
 _DEPTH = 2  # attributes and items from a variable of the frame
 _LOOKED_AT = 20_000
@@ -17,11 +19,11 @@ _SHOWN_ITEMS = 64  # of a container
 Wanted = Callable[[Any], bool]
 
 
-def visible_name(wanted: Wanted) -> str:
-    """The shortest expression that means a wanted object in the user's frame; "" if none does.
+def visible_name(wanted: Wanted, but: str = "") -> str:
+    """The shortest expression, other than `but`, that means a wanted object in the user's frame.
 
     Names come first, then attributes and items: `g`, `self.graph`, `nets[0]["graph"]`. Nothing of
-    the user's is run: attributes are looked up in `__dict__`.
+    the user's is run: attributes are looked up in `__dict__`. "" if no expression means it.
     """
     frame = user_frame()
     if frame is None:
@@ -35,7 +37,7 @@ def visible_name(wanted: Wanted) -> str:
             looked_at += 1
             if looked_at > _LOOKED_AT:
                 return ""
-            if wanted(value):
+            if name != but and wanted(value):
                 return name
             if id(value) not in seen:
                 seen.add(id(value))
@@ -69,6 +71,8 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         return
     space = getattr(type(value), "__dict__", {}) and getattr(value, "__dict__", None)
     if isinstance(space, Mapping):
+        for method in getattr(space.get(TRACED_METHODS), "made", {}).values():
+            yield f"{name}.{method.__name__}".removesuffix(".__call__"), method
         for key, item in list(space.items()):
             if isinstance(key, str) and key.isidentifier() and not key.startswith("_"):
                 yield f"{name}.{key}", item

@@ -15,8 +15,9 @@ import numpy as np
 
 from .. import _holdfast
 from .._messages.diagnostics import Mark, born_loc, module_alias, same_tensor, user_frame
-from .._messages.provenance import type_text
+from .._messages.provenance import type_text, words_of
 from .._messages.source import enclosing
+from .._messages.visible import visible_name
 from ..errors import fail
 from . import registry
 from .symbols import is_symbol
@@ -275,7 +276,8 @@ def _called(frame: types.FrameType | None) -> str:
 
 def _name(tensor: Any, frame: types.FrameType | None) -> str:
     held = {} if frame is None else frame.f_locals
-    return next((name for name, value in held.items() if same_tensor(value, tensor)), "")
+    name = next((name for name, value in held.items() if same_tensor(value, tensor)), "")
+    return name or visible_name(lambda value: same_tensor(value, tensor)) or words_of(tensor)
 
 
 def refuse(tensor: Any, function: str = "") -> NoReturn:

@@ -12,9 +12,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from .. import _holdfast
+from .._messages.diagnostics import module_alias
 from .._tensors.symbols import is_symbol
 from ..errors import fail, used_here
-from .journal import Change, Growth, Journal, Set, conditional, conditional_at
+from .journal import (
+    Change,
+    Growth,
+    Journal,
+    Set,
+    conditional,
+    conditional_at,
+    conditional_beside,
+)
 from .locations import MISSING, AttributeLocation, ItemLocation, Location, leaves
 from .made_objects import attributes_of
 
@@ -90,46 +99,79 @@ def refuse_held(journal: Journal, values: Iterable[Any], outside: Any) -> None:
             todo += attributes_of(thing).values()
 
 
-def _named(change: Change) -> str:
-    """What the program calls the place: its own text, if one line of the statement sets it."""
-    if isinstance(change, Growth):
-        return f"{change.container.describe()} that `{change.method}` changes"
-    location, site = change.location, change.site
-    end = ""
+def _text(change: Change) -> str:
+    """The program's own text for the place, if one line of the statement sets it; else ""."""
+    site = change.site
+    if isinstance(change, Growth) or site is None:
+        return ""
+    location, end = change.location, ""
     if isinstance(location, ItemLocation):
         end = f"[{location.item!r}]"
     elif isinstance(location, AttributeLocation):
         end = f".{location.name}"
-    if site is not None and end:
-        first = min((block[0] for block in site.blocks if block[1] >= 0), default=0)
-        last = max((block[1] for block in site.blocks), default=-1)
-        found = [
-            text
-            for text, spots in site.home.sets.items()
-            if text.endswith(end) and any(first <= spot.line <= last for spot in spots)
-        ]
-        if len(found) == 1:
-            return f"`{found[0]}`"
-    return location.describe()
+    if not end:
+        return ""
+    first = min((block[0] for block in site.blocks if block[1] >= 0), default=0)
+    last = max((block[1] for block in site.blocks), default=-1)
+    found = [
+        text
+        for text, spots in site.home.sets.items()
+        if text.endswith(end) and any(first <= spot.line <= last for spot in spots)
+    ]
+    return str(found[0]) if len(found) == 1 else ""
+
+
+def _named(change: Change) -> str:
+    if isinstance(change, Growth):
+        return f"{change.container.describe()} that `{change.method}` changes"
+    text = _text(change)
+    return f"`{text}`" if text else change.location.describe()
 
 
 def _refuse(change: Change, asked: str) -> NoReturn:
-    name, site = _named(change), change.site
+    name, site, text = _named(change), change.site, _text(change)
     labels = used_here(asked)
     loop = site is not None and site.kind != "if"
-    where = "in the body of a staged loop" if loop else "on one side of a staged `if`"
+    sides: list[Any] = []
     if site is not None:
-        text = "this loop is staged" if loop else "this condition has no value while tracing"
-        labels.insert(0, {"role": "placed", "loc": site.loc(), "text": text, "primary": False})
+        about = "this loop is staged" if loop else "this condition has no value while tracing"
+        labels.insert(0, {"role": "placed", "loc": site.loc(), "text": about, "primary": False})
+        sides = [site.set_in(block, text) if text else None for block in range(len(site.blocks))]
+        for spot in filter(None, sides):
+            born = {"role": "born", "loc": site.home.loc(spot), "primary": False}
+            labels.append(born | {"text": f"{name} is set here"})
+    if len(sides) == 2 and all(sides) and not loop:
+        _refuse_kinds(change, name, labels)
+    where = "in a staged loop" if loop else "on one side of a staged `if`"
     fail(
         "E0901",
-        f"{name} is set {where} only, and the graph has to know it after any",
+        f"{name} is set {where} only, and read after it",
         "whether that runs is known when the graph does, and Python's containers and objects have "
         "to be settled while it is traced",
         fix="set it before the loop too, to a tensor like those it gets inside"
         if loop
-        else "set it on the other side too, or before the `if`, to a tensor of the same dtype",
+        else "set it in the `else` too, or before the `if`, to a tensor of the same dtype",
         labels=labels,
         subject={"name": name.strip("`")},
         op=site.kind if site is not None else "if",
+    )
+
+
+def _refuse_kinds(change: Change, name: str, labels: list[dict[str, Any]]) -> NoReturn:
+    """E0902: both sides set it, to what does not go together."""
+    kinds = dict.fromkeys(
+        str(each.value.dtype.name)
+        if isinstance(each.value, _holdfast.Tensor)
+        else f"a Python {type(each.value).__name__}"
+        for each in conditional_beside(change)
+    )
+    what = "two dtypes: " if len(kinds) == 2 else "two kinds of value: "
+    fail(
+        "E0902",
+        f"the two sides of a staged `if` give {name} {what}{' and '.join(kinds)}",
+        f"a tensor of a graph has one dtype, whichever way line {labels[0]['loc']['line']} goes",
+        fix=f"give both the same dtype with `{module_alias()}.cast`",
+        labels=labels,
+        subject={"name": name.strip("`")},
+        op="if",
     )

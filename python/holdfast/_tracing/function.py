@@ -53,6 +53,13 @@ def functions_run_eagerly() -> bool:
     return _eagerly
 
 
+def _own_name(python_function: Any) -> str:
+    """What the user calls the code that runs; a partial call is named like its function."""
+    while isinstance(python_function, functools.partial):
+        python_function = python_function.func
+    return str(getattr(python_function, "__name__", type(python_function).__name__))
+
+
 @_holdfast.call_by_vector
 class Function(_holdfast.TracedBase):
     """A Python function that runs as a graph. Made by `tf.function`."""
@@ -69,8 +76,7 @@ class Function(_holdfast.TracedBase):
     ) -> None:
         need_callable(python_function, "tf.function")
         self._python_function = python_function
-        own_name = getattr(python_function, "__name__", type(python_function).__name__)
-        self._name = str(name or own_name)
+        self._name = str(name or _own_name(python_function))
         self._autograph = autograph
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing

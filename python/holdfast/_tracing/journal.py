@@ -22,6 +22,7 @@ __all__ = [
     "Set",
     "conditional",
     "conditional_at",
+    "conditional_beside",
     "journal",
     "mutate",
     "note_assigned",
@@ -261,6 +262,17 @@ def conditional_at(key: tuple[Any, ...]) -> Change | None:
         if key in each.keys:
             return None
     return None
+
+
+def conditional_beside(change: Change) -> list[Change]:
+    """This and the other conditional changes of the same place, the oldest first."""
+    touched = change.touches()
+    return [
+        each
+        for journal in _open.journals
+        for each in journal.changes
+        if each.condition is not None and each.touches() == touched
+    ]
 
 
 def note_read(key: tuple[Any, ...]) -> None:

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._messages.visible import TRACED_METHODS
 
 __all__ = ["bound"]
-
-_KEY = "_holdfast_functions"
 
 
 class _Functions:
@@ -36,21 +35,21 @@ class _Functions:
         return _Functions, ()
 
 
-_holdfast.set_method_records(_KEY, _Functions)  # C finds there what was made
+_holdfast.set_method_records(TRACED_METHODS, _Functions)  # C finds there what was made
 
 
 def _functions_of(instance: Any) -> _Functions | None:
     space = getattr(instance, "__dict__", None)
     if space is None:
         return None
-    found = space.get(_KEY)
+    found = space.get(TRACED_METHODS)
     if isinstance(found, _Functions) and found.owner == id(instance):
         return found
     made = _Functions(id(instance))
     if isinstance(instance, type):
-        type.__setattr__(instance, _KEY, made)
+        type.__setattr__(instance, TRACED_METHODS, made)
         return made
-    space[_KEY] = made
+    space[TRACED_METHODS] = made
     return made
 
 

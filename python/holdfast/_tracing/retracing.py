@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 import weakref
 from collections import deque
@@ -19,6 +20,10 @@ _IN_A_ROW = 3  # new traces at one call site before it is worth a warning
 _WITHOUT_REST = 5  # calls, one after the other, of which each was traced: worth a line in the log
 _MOST_LOGGED = 2  # such lines of one function
 
+
+_COLUMNS = 100  # of a headline
+_PATH = re.compile(r"\w+(\.\w+)*")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
 
 Miss = _holdfast.Retrace
 
@@ -57,6 +62,7 @@ class History:
         self._in_a_row = 0
         self._runs: deque[int] = deque(maxlen=_WITHOUT_REST)  # calls before each of the last traces
         self._logged = 0
+        self._read: Mark | None = None  # where the trace read what a guard found changed
 
     def relax(self, call: Call, before: list[Any]) -> tuple[str, ...]:
         """Counts dimensions that are not as they were; those that keep changing are let go."""
@@ -83,6 +89,7 @@ class History:
         relaxed: tuple[str, ...],
     ) -> None:
         """Records a trace for arguments with `key`; warns of a call site that keeps making them."""
+        self._read = None
         miss = self._explain(call, key, before, guard, seconds, relaxed)
         self._record.note(miss)
         here = mark()
@@ -129,8 +136,9 @@ class History:
                 guard.location.describe(), "an array", "changed in place", "guard", cost, relaxed
             )
         if guard is not None:
+            self._read = guard.at
             return Miss(
-                guard.location.describe(),
+                _read_as(guard),
                 repr(guard.was),
                 repr(guard.now()),
                 "guard",
@@ -153,13 +161,17 @@ class History:
             "value": "a Python value is part of its trace",
             "shape": "each shape needs a trace",
         }.get(miss.kind, "each change needs a trace")
+        part = _quoted(miss.part)
+        head = f"`{self._name}` is traced again and again: {part}"
+        whole = f"{head} was {miss.was}, now {miss.now}"
+        complete = len("warning[W0601]: ") + len(whole) <= _COLUMNS
+        change = "" if complete else f" ({miss.was}, now {miss.now})"
         warn(
             "W0601",
-            f"`{self._name}` is traced again and again: `{miss.part}` was {miss.was}, now "
-            f"{miss.now}",
-            labels=used_here("traced here, again"),
-            why=f"`{miss.part}` changes from call to call, and {what}: {self._record.count} traces "
-            f"so far, which took {_rounded(self._record.milliseconds)}{relaxed}",
+            whole if complete else f"{head} changes",
+            labels=[*_read_label(self._read), *used_here("traced here, again")],
+            why=f"{part} changes from call to call{change}, and {what}: {self._record.count} "
+            f"traces so far, which took {_rounded(self._record.milliseconds)}{relaxed}",
             fixes=[
                 self._as_tensor(miss, call)
                 or {"title": self._cure(miss), "applicability": "manual", "edits": []}
@@ -168,22 +180,13 @@ class History:
 
     def _warn_partial(self, guard: Any) -> None:
         name = guard.location.describe()
-        read = (
-            []
-            if guard.at is None
-            else [
-                {
-                    "role": "first_use",
-                    "loc": guard.at.loc(),
-                    "text": "read here, while tracing",
-                    "primary": False,
-                }
-            ]
-        )
         warn(
             "W0602",
             f"{name} changed in place since `{self._name}` was traced; such changes may be missed",
-            labels=[*read, *used_here("called here: a new trace, since the change was seen")],
+            labels=[
+                *_read_label(guard.at),
+                *used_here("called here: a new trace, since the change was seen"),
+            ],
             why=f"the numbers of {name} are part of the trace, and it is too large to be compared "
             "whole at each call: some of its elements are",
             fixes=[
@@ -231,12 +234,36 @@ class History:
         if miss.kind == "object":
             return f"give the same object each time, or make `{miss.part}` outside the loop"
         if miss.kind == "guard":
-            return f"pass {miss.part} as an argument, as a tensor"
+            tensor = f": `{tf}.constant({miss.now})`" if _NUMBER.fullmatch(miss.now) else ""
+            part = _quoted(miss.part)
+            return f"pass {part} to `{self._name}` as an argument, as a tensor{tensor}"
         return f"give `{miss.part}` the same dtype and structure each time"
 
     def report(self) -> str:
         """One line a trace."""
         return self._record.report()
+
+
+def _read_as(guard: Any) -> str:
+    """What a guard watches: as the user's code reads it, `clock.tick`, else in words."""
+    loc = {} if guard.at is None else guard.at.loc()
+    line = str(loc.get("source", "")).encode()
+    words = line[max(loc.get("col_begin", 0), 0) : max(loc.get("col_end", 0), 0)].decode()
+    name = getattr(guard.location, "name", None)
+    if isinstance(name, str) and _PATH.fullmatch(words) and words.split(".")[-1] == name:
+        return words
+    return str(guard.location.describe())
+
+
+def _quoted(part: str) -> str:
+    return part if "`" in part else f"`{part}`"
+
+
+def _read_label(read: Mark | None) -> list[dict[str, Any]]:
+    if read is None:
+        return []
+    text = "read here, while tracing"
+    return [{"role": "first_use", "loc": read.loc(), "text": text, "primary": False}]
 
 
 def _spec(miss: Miss, tf: str) -> str:

@@ -14,10 +14,11 @@ import numpy as np
 from .. import _holdfast, nest
 from .._graphs.collections import function_collections
 from .._graphs.graph import get_default_graph
-from .._messages import traced_values, variables
+from .._messages import returns, traced_values, variables
+from .._messages.unbound import explain_unbound
 from .._tensors.shape import TensorSpec
 from .._tensors.tensor import IndexedSlices
-from ..errors import fail
+from ..errors import InaccessibleTensorError, fail
 from . import escapes, keep
 from .converter import converter
 from .journal import journal, put
@@ -293,6 +294,10 @@ class _Host:
                     outputs.append(store.condition)
                 trace.stores.append((store, shape, condition))
                 store.value = store.condition = None
+            try:
+                self._writer.set_outputs(outputs)
+            except InaccessibleTensorError as error:
+                returns.raise_at_return(error, function.python_function, result)
         return outputs
 
     def ended(self, final: bool) -> None:
@@ -331,8 +336,10 @@ def _run(code: Any, writer: Any, call: Call, recorder: Recorder) -> Any:
     args, kwargs = _symbolic(writer, call, recorder)
     try:
         result = code(*args, **kwargs)
-    except Exception:
+    except Exception as error:
         if not recorder.restart:
+            if isinstance(error, UnboundLocalError):
+                explain_unbound(error)
             raise
     if recorder.restart:  # the program may have caught what was raised to tell us
         raise Restart

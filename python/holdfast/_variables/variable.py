@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _holdfast
 from .._graphs.name_scope import scoped
+from .._messages.in_place import refuse_in_place
 from .._tensors import registry, slicing
 from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorShape, as_shape
@@ -23,12 +24,7 @@ __all__ = ["Variable"]
 
 def _in_place(symbol: str, method: str) -> Callable[[Any, Any], Any]:
     def refuse(self: Any, other: Any) -> NoReturn:
-        change = f"{method}(value)" if method else f"assign(variable {symbol} value)"
-        instead = f"variable.{change}"
-        raise RuntimeError(
-            f"`variable {symbol}= value` would put a tensor in the Variable's place: write "
-            f"`{instead}` to change it, or `result = variable {symbol} value` for a tensor"
-        )
+        refuse_in_place(self, symbol, method)
 
     return refuse
 

@@ -1,0 +1,41 @@
+"""Who still holds a value that left its scope: the path from the user's variables to it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .. import _holdfast
+from .diagnostics import born_loc
+from .visible import visible_name
+
+__all__ = ["add_holder"]
+
+_PATH = re.compile(r"\w+([.\[][^()]*)+")
+_LOST = ("E0101", "E0103", "E0104", "E0114")
+
+
+def add_holder(said: dict[str, Any]) -> bool:
+    """Says of a lost value what holds it, where that is not what the user's line calls it."""
+    subject = said.get("subject") or {}
+    if said["code"] not in _LOST or not subject.get("born"):
+        return False
+    kind = subject["dtype"], subject["op"]
+
+    def lost(value: Any) -> bool:
+        return (
+            isinstance(value, _holdfast.Tensor)
+            and (value.dtype.name, value._op) == kind
+            and born_loc(value) == subject["born"]
+        )
+
+    name = subject["name"]
+    if _PATH.fullmatch(name):  # what the line says is the path
+        subject["holder_path"] = name
+        return False
+    path = visible_name(lost, but=name)
+    subject["holder_path"] = path
+    for label in said["labels"]:
+        if path and label["role"] == "born":
+            label["text"] += f"; held by `{path}`"
+    return bool(path)

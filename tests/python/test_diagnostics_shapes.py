@@ -1,0 +1,67 @@
+"""Messages in programs of many shapes: each names the lines and words that its program marks.
+
+A program of `tests/diagnostics/shapes` begins with `=== CODE what it is about`. `#@` at the end of a
+line says what the message holds: `#@` alone that it shows this line, `#@ says: NAME` these words, and
+`#@ fix: WORDS` that a fix has them. A fix marked `tested` is carried out, and the program runs then.
+"""
+
+import linecache
+import pathlib
+import re
+
+import pytest
+
+import holdfast as tf
+
+FOLDER = pathlib.Path(__file__).parents[1] / "diagnostics" / "shapes"
+MARK = re.compile(r"#@(?: (says|fix): ([^#]*[^#\s]))?")
+
+
+def programs():
+    for path in sorted(FOLDER.glob("*.txt")):
+        for part in re.split(r"^=== ", path.read_text(), flags=re.MULTILINE)[1:]:
+            head, _, source = part.partition("\n")
+            yield pytest.param(head.split()[0], source, id=head.replace(" ", "_"))
+
+
+def run(source, file):
+    """Runs a program as a notebook does; what ended it, or None."""
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    try:
+        exec(compile(source, file, "exec"), {"__name__": "shape"})
+    except tf.errors.DiagnosticError as error:
+        return error
+    return None
+
+
+def without_source(text):
+    """A message without the lines it shows: what it says in its own words."""
+    return re.sub(r"^\s*\d+ \|.*", "", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("code", "source"), programs())
+def test_a_message_has_what_its_program_marks(code, source, request, capsys):
+    file = f"<{request.node.callspec.id}>"
+    error = run(source, file)
+    text = str(error)
+    if code[0] == "W":
+        assert error is None, text
+        text = capsys.readouterr().err
+    assert f"[{code}]: " in text
+    first, *rest = text.splitlines()
+    assert len(first) <= 100 and not first.endswith("…") and len(rest) < 25, text
+    own = without_source(text)
+    for number, line in enumerate(source.splitlines(), 1):
+        for kind, words in MARK.findall(line):
+            if not kind:
+                assert re.search(rf"^\s*{number} \|", text, re.MULTILINE), (number, text)
+            else:
+                assert words in (own.partition("fix:")[2] if kind == "fix" else own), (words, text)
+    fixes = error.diagnostic.fixes if error is not None else ()
+    for i, fix in enumerate(each for each in fixes if each.applicability == "tested"):
+        lines = source.split("\n")
+        for edit in sorted(fix.edits, key=lambda e: (e.line, e.col), reverse=True):
+            at = edit.line - 1
+            new = lines[at].replace(edit.old, edit.new, 1) if edit.old else edit.new + lines[at]
+            lines[at] = new
+        assert run("\n".join(lines), f"{file}{i}") is None, fix
