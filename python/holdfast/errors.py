@@ -14,6 +14,7 @@ from . import _holdfast
 from ._messages.diagnostics import Diagnostic
 from ._messages.enrich import enrich
 from ._messages.holders import add_holder
+from ._messages.literals import add_other_operand
 from ._messages.raising import fail as fail  # noqa: PLC0414
 from ._messages.raising import need_callable as need_callable  # noqa: PLC0414
 from ._messages.raising import unsupported as unsupported  # noqa: PLC0414
@@ -304,7 +305,8 @@ def from_diagnostic(
     said: dict[str, Any], text: str, status: str, bases: str, code: str
 ) -> DiagnosticError:
     """The exception for a diagnostic; every error of the binding is made here."""
-    if any([_place_use(said), add_holder(said), bool(status) and enrich(said)]):
+    added = _place_use(said), add_holder(said), add_other_operand(said)
+    if any(added) | (bool(status) and enrich(said)):
         text = _holdfast.render(said)
     kind = _class_of(code, status, bases)
     made = kind.__new__(kind, text)

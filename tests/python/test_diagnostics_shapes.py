@@ -39,7 +39,7 @@ def without_source(text):
     return re.sub(r"^\s*\d+ \|.*", "", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize(("code", "source"), programs())
+@pytest.mark.parametrize(("code", "source"), list(programs()))
 def test_a_message_has_what_its_program_marks(code, source, request, capsys):
     file = f"<{request.node.callspec.id}>"
     error = run(source, file)
@@ -65,3 +65,26 @@ def test_a_message_has_what_its_program_marks(code, source, request, capsys):
             new = lines[at].replace(edit.old, edit.new, 1) if edit.old else edit.new + lines[at]
             lines[at] = new
         assert run("\n".join(lines), f"{file}{i}") is None, fix
+
+
+UNBOUND = """import holdfast as tf
+counter = tf.{}
+@tf.function
+def bump():
+    counter += 1
+    return counter
+bump()
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "fix"),
+    [("Variable(0)", "`counter.assign_add(1)`"), ("constant(0)", "`global counter`")],
+)
+def test_a_name_that_an_assignment_makes_local_is_explained(made, fix):
+    source, file = UNBOUND.format(made), f"<unbound {made}>"
+    with pytest.raises(UnboundLocalError) as raised:
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        exec(compile(source, file, "exec"), {"__name__": "shape"})
+    (note,) = raised.value.__notes__
+    assert f"{file}:5" in note and f"{file}:2" in note and fix in note

@@ -15,7 +15,13 @@ from .._flow import control
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int32
 from .._tracing.journal import Change, Growth, Journal, Set, journal, mutate, put, raw_write
-from .._tracing.locations import MISSING, ItemLocation, Location, raw_method
+from .._tracing.locations import (
+    MISSING,
+    AttributeLocation,
+    ItemLocation,
+    Location,
+    raw_method,
+)
 from .._tracing.recorder import recording
 from ..errors import DiagnosticError, fail
 from . import messages
@@ -222,7 +228,9 @@ class Carried:
             if recorder is not None and value is not MISSING:
                 recorder.note(location, value)
             before = UNSET if value is MISSING else value
-            self._enter_entry(location.describe(), location, before, variables)
+            known = isinstance(location, (AttributeLocation, ItemLocation))
+            name = self.site.set_as(location) if known else ""
+            self._enter_entry(name or location.describe(), location, before, variables)
         if self._asks_ran():
             variables.append(as_tensor(False))  # whether the body ran
         return variables

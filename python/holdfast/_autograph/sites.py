@@ -97,6 +97,19 @@ class Site:
         inside = [each for each in self.home.sets.get(name, ()) if first <= each.line <= last]
         return inside[-1] if inside else None
 
+    def set_as(self, location: Any) -> str:
+        """The text by which the blocks set an attribute or an item; "" if several may mean it."""
+        name, item = getattr(location, "name", None), getattr(location, "item", None)
+        end = f".{name}" if name is not None else f"[{item!r}]"
+        first = min((block[0] for block in self.blocks if block[1] >= 0), default=0)
+        last = max((block[1] for block in self.blocks), default=-1)
+        found = [
+            text
+            for text, spots in self.home.sets.items()
+            if text.endswith(end) and any(first <= spot.line <= last for spot in spots)
+        ]
+        return found[0] if len(found) == 1 else ""
+
     def set_before(self, name: str) -> Spot | None:
         """The last line before the statement that sets `name`."""
         before = [each for each in self.home.sets.get(name, ()) if each.line < self.where.line]

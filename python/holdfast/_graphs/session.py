@@ -34,6 +34,19 @@ IndexedSlicesValue = collections.namedtuple(
 )
 
 
+def _tensor_behind(operation: Any) -> Any:
+    """A tensor of an operation, or of those that it waits for, such as a group's; else None."""
+    left, seen = [operation], set[str]()
+    while left:
+        op = left.pop()
+        if op.outputs:
+            return op.outputs[0]
+        waits = [*op.control_inputs, *(tensor.op for tensor in op.inputs)]
+        left += [each for each in waits if each.name not in seen]
+        seen.update(each.name for each in waits)
+    return None
+
+
 class _Fetches:
     """What a run is asked for, in any structure: flattened for the run, and put together again."""
 
@@ -80,9 +93,10 @@ class _Fetches:
         if self._graph._closed and isinstance(fetch, (Operation, Tensor)):
             self._check_open(fetch)
         if isinstance(fetch, Operation):
-            if fetch.graph is not self._graph and fetch.outputs:
-                return self._leaf(fetch.outputs[0])  # a tensor is refused with both graphs' lines
             if fetch.graph is not self._graph:
+                tensor = _tensor_behind(fetch)
+                if tensor is not None:
+                    return self._leaf(tensor)  # it is refused with both graphs' lines
                 fail(
                     "E0111",
                     f"the operation `{fetch.name}` belongs to another graph than the session runs",

@@ -7,6 +7,8 @@ which name the user's module knows us (`module_alias`), and where a warning goes
 from __future__ import annotations
 
 import ast
+import inspect
+import operator
 import os
 import re
 import sys
@@ -482,9 +484,20 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
     if names.kind not in ("binary", "compare", "unary", "assign", "call"):
         return "", None
     before = names.operands[: position + 1]
-    if position < 0 or len(before) <= position or len(_spread(before)) != len(before):
+    if position < 0 or len(_spread(before)) != len(before):
         return "", None  # behind a list, places are not operands
-    return " ".join(before[position].text.split()), None
+    text = before[position] if position < len(before) else _keyword_at(names, position)
+    return "" if text is None else " ".join(text.text.split()), None
+
+
+def _keyword_at(names: OperandNames, position: int) -> _source.Text | None:
+    """The keyword argument that is parameter `position` of our function."""
+    ours, path = sys.modules[__name__.partition(".")[0]], names.function.partition(".")[2]
+    try:
+        parameters = list(inspect.signature(operator.attrgetter(path)(ours)).parameters)
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return names.keywords.get(parameters[position]) if position < len(parameters) else None
 
 
 def _given_at_birth(tensor: Any) -> str:

@@ -104,21 +104,9 @@ def _text(change: Change) -> str:
     site = change.site
     if isinstance(change, Growth) or site is None:
         return ""
-    location, end = change.location, ""
-    if isinstance(location, ItemLocation):
-        end = f"[{location.item!r}]"
-    elif isinstance(location, AttributeLocation):
-        end = f".{location.name}"
-    if not end:
+    if not isinstance(change.location, (ItemLocation, AttributeLocation)):
         return ""
-    first = min((block[0] for block in site.blocks if block[1] >= 0), default=0)
-    last = max((block[1] for block in site.blocks), default=-1)
-    found = [
-        text
-        for text, spots in site.home.sets.items()
-        if text.endswith(end) and any(first <= spot.line <= last for spot in spots)
-    ]
-    return str(found[0]) if len(found) == 1 else ""
+    return str(site.set_as(change.location))
 
 
 def _named(change: Change) -> str:
