@@ -87,7 +87,15 @@ TEST(Jacobian, OfEachExample) {
   EXPECT_EQ(j.shape(), (Shape{2, 2, 2}));
   EXPECT_EQ(j.to_vector<float>(), (Floats{2, 0, 0, 4, 6, 0, 0, 8}));
   EXPECT_THROW(tape.batch_jacobian(y, Tensor::of({1.f})), Error);
-  EXPECT_THROW(tape.jacobian(zeros({0}), {x}), Error);
+}
+
+TEST(Jacobian, OfNoElementsHasNoRows) {
+  Tensor x = constant({1.0, 2.0});
+  GradientTape tape({.persistent = true});
+  tape.watch(x);
+  Tensor none = zeros({0, 2}) * x;
+  EXPECT_EQ(tape.jacobian(none, {x})[0].shape(), (Shape{0, 2, 2}));
+  EXPECT_FALSE(tape.jacobian(zeros({0}), {x})[0]);  // nothing connects the two
 }
 
 }  // namespace
