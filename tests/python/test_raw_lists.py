@@ -166,3 +166,9 @@ def test_a_split_says_how_many_pieces_there_are(pieces):
     assert len(raw.SplitV(**arguments, num_split=2)) == 2
     with pytest.raises((tf.errors.InvalidArgumentError, TypeError), match="num_split|SplitV"):
         raw.SplitV(**arguments, num_split=pieces)
+
+
+def test_scalars_are_not_joined():
+    array = tf.TensorArray(tf.int32, size=2).unstack([1, 2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="TensorListConcat of scalars"):
+        array.concat()

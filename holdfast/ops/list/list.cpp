@@ -455,6 +455,9 @@ Status join_elements(Call& c, const ElementType& type, std::span<const Tensor> i
     c.set_out(0, zeros_on(c.device, type.dtype, Shape(dims)));
     return {};
   }
+  for (const Tensor& t : items)
+    if (along_first && t.rank() == 0)
+      return {Code::E1102, cat(c.op.name, " of scalars"), "elements are joined along an axis"};
   Tensors out;
   if (along_first) all.insert(0, Tensor::scalar(0));
   eager()->run(*find_op(along_first ? "ConcatV2" : "Pack"), all,
