@@ -16,7 +16,7 @@ struct Normalise : Module {
   Tensor operator()(const Tensor& x) {
     if (!scale) scale = variable("scale", zeros({x.dim(1)}) + 2);  // once, in the first call
     Tensor now = reduce_mean(x, {0});
-    mean = mean ? mean * 0.9f + now * 0.1f : now;
+    mean = mean ? (mean + now) / 2 : now;
     return (x - mean) * scale;
   }
 };

@@ -1,6 +1,5 @@
-#include "holdfast/exec/attribute.h"
-
 #include "holdfast/base/text.h"
+#include "holdfast/exec/attribute_state.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/ops/math.h"
 
@@ -39,44 +38,50 @@ thread_local AttributeRecord* g_record = nullptr;
        {manual_fix(cat("make `", place.name, "` a Variable"))});
 }
 
-// What each call reads from attributes and leaves in them.
-class Attributes final : public TraceState {
- public:
-  struct Read {
-    TensorAttribute attribute;
-    std::optional<Type> like;   // none: it was empty
-    size_t capture = SIZE_MAX;  // which one it is, if the code used it
-  };
-  struct Stored {
-    TensorAttribute attribute;
-    size_t output;
-  };
-  std::vector<Read> reads;
-  std::vector<Stored> stored;
-  size_t results = 0;
-
-  bool read(std::span<Tensor> captured) const override {
-    for (const Read& r : reads) {
-      Tensor now = r.attribute.read();
-      if (static_cast<bool>(now) != r.like.has_value()) return false;
-      if (!now) continue;
-      if (!(Type{now.dtype(), now.shape()} == *r.like)) return false;
-      if (r.capture < captured.size()) captured[r.capture] = std::move(now);
-    }
-    return true;
-  }
-  void perform(Tensors& outputs) const override {
-    for (const Stored& s : stored) {
-      if (const Tensor& t = outputs[s.output])
-        s.attribute.assign(t);
-      else
-        s.attribute.reset();
-    }
-    outputs.resize(results);
-  }
-};
+// Whether a tensor is as one that a trace was made for.
+bool alike(const Tensor& now, const std::optional<Type>& like) {
+  return now ? like && Type{now.dtype(), now.shape()} == *like : !like;
+}
 
 }  // namespace
+
+bool AttributeState::read(std::span<Tensor> captured) const {
+  for (const Read& r : reads) {
+    Tensor now = r.attribute.read();
+    if (!alike(now, r.like)) return false;
+    if (now && r.capture < captured.size()) captured[r.capture] = std::move(now);
+  }
+  return true;
+}
+
+void AttributeState::perform(Tensors& outputs) const {
+  for (const Stored& s : stored) {
+    if (const Tensor& t = outputs[s.output])
+      s.attribute.assign(t);
+    else
+      s.attribute.reset();
+  }
+  outputs.resize(results);
+}
+
+std::optional<Retrace> AttributeState::difference() const {
+  auto text = [](const std::optional<Type>& t) {
+    return t ? cat(name(t->dtype), t->shape.text()) : std::string("empty");
+  };
+  for (const Read& r : reads) {
+    Tensor now = r.attribute.read();
+    if (alike(now, r.like)) continue;
+    std::optional<Type> held;
+    if (now) held = Type{now.dtype(), now.shape()};
+    return Retrace{cat("attribute ", r.attribute.name()),
+                   text(r.like),
+                   text(held),
+                   Retrace::Kind::kGuard,
+                   0,
+                   {}};
+  }
+  return std::nullopt;
+}
 
 TensorAttribute::TensorAttribute(std::string name, Tensor initial)
     : place_(make_ref<Place>(std::move(name))) {
@@ -167,13 +172,13 @@ void AttributeRecord::assign(const Ref<Place>& place, Tensor value) {
 Ref<TraceState> AttributeRecord::finish(Tensors& outputs) {
   std::vector<Use> uses = std::exchange(uses_, {});
   if (uses.empty()) return nullptr;
-  auto state = make_ref<Attributes>();
+  auto state = make_ref<AttributeState>();
   state->results = outputs.size();
   const std::vector<Capture>& captures = tracer_.graph()->captures;
   for (Use& u : uses) {
     TensorAttribute attribute(u.place);
     if (u.asked) {
-      Attributes::Read read{attribute, std::nullopt};
+      AttributeState::Read read{attribute, std::nullopt};
       if (u.found) read.like = Type{u.found.dtype(), u.found.shape()};
       for (size_t i = 0; i < captures.size() && u.symbol; ++i)
         if (captures[i].outer.id() == u.found.id()) read.capture = i;

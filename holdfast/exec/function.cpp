@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "holdfast/base/text.h"
-#include "holdfast/exec/attribute.h"
+#include "holdfast/exec/attribute_state.h"
 #include "holdfast/exec/trace_life.h"
 #include "holdfast/graph/call_effects.h"
 
@@ -24,10 +24,21 @@ std::string argument(size_t i) { return cat("argument ", i + 1); }
 }  // namespace
 
 struct TracedCode::Trace final : RefCounted {
-  Trace(std::vector<Type> s, Ref<ConcreteFunction> f)
-      : signature(std::move(s)), function(std::move(f)) {}
-  std::vector<Type> signature;
-  Ref<ConcreteFunction> function;
+  Trace(std::vector<Type> signature, Ref<ConcreteFunction> function, Ref<TraceState> state)
+      : signature(std::move(signature)), function(std::move(function)), state(std::move(state)) {}
+  const std::vector<Type> signature;
+  const Ref<ConcreteFunction> function;
+  const Ref<TraceState> state;  // null where it has none
+
+  // What of its state is not as it was; none where the signature alone decides.
+  std::optional<Retrace> changed(const std::vector<Type>& given) const {
+    auto* attributes = dynamic_cast<const AttributeState*>(state.get());
+    bool takes = std::equal(signature.begin(), signature.end(), given.begin(), given.end(),
+                            [](const Type& a, const Type& b) {
+                              return a.dtype == b.dtype && a.shape.compatible(b.shape);
+                            });
+    return attributes && takes ? attributes->difference() : std::nullopt;
+  }
 };
 
 // C++ code as the life of a trace sees it.
@@ -130,6 +141,8 @@ Retrace TracedCode::difference(const std::vector<Type>& signature,
   Retrace out;
   if (traces_.empty()) return out;
   const auto& all = traces_.list();
+  for (const Ref<Trace>& t : all)
+    if (auto changed = t->changed(signature)) return *changed;
   auto alike = std::find_if(all.begin(), all.end(), [&](const Ref<Trace>& t) {
     return same_dtypes(t->signature, signature);
   });
@@ -156,8 +169,8 @@ Ref<TracedCode::Trace> TracedCode::make(std::vector<Type> signature,
       why.relaxed.push_back(cat(argument(d.tensor), " dimension ", d.axis));
   Host host(*this, signature);
   Ref<ConcreteFunction> function = make_trace(host, arguments).function;
-  function->set_state(std::move(host.state));
-  auto made = make_ref<Trace>(std::move(signature), std::move(function));
+  function->set_state(host.state);
+  auto made = make_ref<Trace>(std::move(signature), std::move(function), std::move(host.state));
   auto dropped = traces_.add(made, [](const Trace&) { return false; });
   std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   why.milliseconds = spent.count();

@@ -92,6 +92,7 @@ TEST(StateLeftBehind, AnEmptyAttributeIsFilledOnce) {
   f(one(2.f));
   EXPECT_EQ(number(mean), 4);
   EXPECT_EQ(traced, 2);  // for an empty one, and for a full one
+  has(f.trace_report(), "2. attribute mean: was empty, now float32[]");
   mean.reset();
   f(one(7.f));
   EXPECT_EQ(number(mean), 7);
@@ -108,6 +109,7 @@ TEST(StateLeftBehind, AnotherShapeIsTracedForAndTheFirstIsServedAgain) {
   EXPECT_EQ(number(f(one(1.f))), 0);
   h = Tensor::of({1.f, 2.f, 3.f});
   EXPECT_EQ(number(f(one(2.f))), 12);
+  has(f.trace_report(), "2. attribute h: was float32[2], now float32[3]");
   h = Tensor::of({1.f, 1.f});
   EXPECT_EQ(number(f(one(2.f))), 4);
   EXPECT_EQ(traced, 2);
