@@ -1,4 +1,4 @@
-"""Rows of calls: what it costs to call a traced function of one small op, in every way one is called."""
+"""Rows of calls: a traced function of one small op, in every way one is called, and what one does with a Variable."""
 
 import collections
 import itertools
@@ -82,6 +82,15 @@ def of_tensorflow(tf):
     yield "f(x) after `get_concrete_function`", lambda first=first: later(x)
     yield "method of a Module", lambda: few.plain(x)
     yield "the same, which stores `self.h`", lambda: few.store(x)
+    # Not traced: a Variable beside a tensor.
+    v = tf.Variable([1.0, 2.0, 3.0])
+    yield "`x + y`, not traced", lambda: x + y
+    yield "`v + 1.0`", lambda: v + 1.0
+    yield "`v + x`", lambda: v + x
+    yield "`v.read_value()`", lambda: v.read_value()
+    yield "`v.assign(x)`", lambda: v.assign(x)
+    yield "`v.assign_add(x)`", lambda: v.assign_add(x)
+    yield "`module.h`", lambda: few.h
 
 
 def in_turns(tf, clock, rounds):

@@ -119,11 +119,13 @@ VariableState* FastPlan::read_by(const Step& s) const {
 // says why.
 bool FastPlan::read(size_t step, std::span<Tensor> slots) const {
   const Step& s = plan_.steps_[step];
-  set_site(s.node->where);
-  Tensor now = reads_[step]->update(
-      [](const Tensor& value) { return value ? view_of(value, value.shape()) : Tensor(); });
+  Tensor now = reads_[step]->update([](const Tensor& value) {
+    const TensorRep* v = value.rep();
+    return v ? Tensor(make_ref<TensorRep>(v->dtype, v->shape, v->buffer, v->offset)) : Tensor();
+  });
   if (!now) return false;
   now.rep()->op = s.node->op->name.c_str();
+  now.rep()->born = s.node->where;
   now.rep()->variable_born = reads_[step]->born;
   slots[static_cast<size_t>(s.out)] = std::move(now);
   for (int i : s.done) slots[static_cast<size_t>(i)] = Tensor();

@@ -251,8 +251,8 @@ class Expr::Run {
   InlineVector<Source, 32> sources_;
   InlineVector<Reader, 8> readers_;
   InlineVector<Slot, 16> slots_;
-  InlineVector<int, 8> moving_;  // inputs and outputs, which lie elsewhere for each block
-  InlineVector<int, 8> far_;     // those that come from memory
+  InlineVector<int, 32> moving_;  // inputs and outputs, which lie elsewhere for each block
+  InlineVector<int, 8> far_;      // those that come from memory
   bool streams_ = false;
 };
 
