@@ -311,14 +311,17 @@ def test_a_subinterpreter_is_refused(first):
             import _interpreters as sub
         one = sub.create()
         try:
-            sub.run_string(one, "import holdfast")
+            failed = sub.run_string(one, "import holdfast")  # Python 3.13 gives the error back
         except Exception as error:
-            print("refused:", error)
+            failed = error
+        print("refused:", failed)
         sub.destroy(one)
         print("alive")
         """
     )
-    assert "refused:" in done.stdout and "main interpreter only" in done.stdout, done
+    # Python 3.12 and later refuse such modules themselves.
+    said = ("main interpreter only", "does not support loading in subinterpreters")
+    assert any(words in done.stdout for words in said), done
     assert "alive" in done.stdout and done.returncode == 0, done.stderr
 
 
