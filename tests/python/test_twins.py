@@ -20,6 +20,7 @@ OTHER_NAMES = {
     "case": "case_of",  # `case` is a keyword
     "get_current_name_scope": "current_name_scope",
     "GradientTape": "TapeOptions",
+    "nn.all_candidate_sampler": "random.all_candidate_sampler",  # with its kin
     "nn.experimental.stateless_dropout": "nn.stateless_dropout",
     "nn.experimental.general_dropout": "nn.general_dropout",
     **{f"sparse.segment_{how}": f"sparse_segment_{how}" for how in ("sum", "mean", "sqrt_n")},
