@@ -14,8 +14,8 @@ import types
 from collections.abc import Iterable
 from typing import Any
 
-from . import names as _names
-from . import nodes as _nodes
+from . import nodes
+from .names import bindings, free_names, parameters
 
 __all__ = ["Expressions", "Scope"]
 
@@ -36,9 +36,9 @@ class Scope:
         space: dict[str, Any] | None = None,
     ) -> None:
         body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
-        bound = _names.bindings(body)
+        bound = bindings(body)
         self.parent = parent
-        self.local = bound.locals | _names.parameters(node)
+        self.local = bound.locals | parameters(node)
         self.globals, self.nonlocals = bound.globals, bound.nonlocals
         self.yields = bound.yields or isinstance(node, ast.AsyncFunctionDef)
         self.outer: frozenset[str] = parent.outer if parent is not None else outer
@@ -70,8 +70,8 @@ class Expressions(ast.NodeTransformer):
         self.scope = scope
         self.own: list[set[str]] = []  # the targets of the comprehensions around
 
-    def all(self, nodes: Iterable[Any]) -> list[Any]:
-        return [self.visit(node) for node in nodes]
+    def all(self, parts: Iterable[Any]) -> list[Any]:
+        return [self.visit(part) for part in parts]
 
     # Names.
 
@@ -84,26 +84,26 @@ class Expressions(ast.NodeTransformer):
             return self.target(node, kind)
         if kind == "local":
             if getattr(node, "ag_maybe", False):
-                return _nodes.call("local", [node, _nodes.text(name)], node)
+                return nodes.call("local", [node, nodes.text(name)], node)
             return node
         if kind == "free":
             if name in _LEFT_ALONE:
                 return node
-            return _nodes.call("free", [_nodes.text(name), _nodes.lambda_(node)], node)
+            return nodes.call("free", [nodes.text(name), nodes.lambda_(node)], node)
         if name in _BUILTINS and name not in self.scope.space:
             return node
         if isinstance(self.scope.space.get(name), types.ModuleType):
             return node
-        return _nodes.call("global_", [_nodes.text(name), node], node)
+        return nodes.call("global_", [nodes.text(name), node], node)
 
     def target(self, node: ast.Name, kind: str) -> ast.expr:
         """A name that is set or deleted."""
         name, location = node.id, None
         if kind == "global":
-            location = _nodes.call("global_place", [_nodes.text(name)], node)
+            location = nodes.call("global_place", [nodes.text(name)], node)
         elif kind == "free":
-            inside = _nodes.lambda_(_nodes.at(_nodes.load(name), node))
-            location = _nodes.call("cell_place", [_nodes.text(name), inside], node)
+            inside = nodes.lambda_(nodes.at(nodes.load(name), node))
+            location = nodes.call("cell_place", [nodes.text(name), inside], node)
         return node if location is None else _value_of(location, node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
@@ -113,16 +113,16 @@ class Expressions(ast.NodeTransformer):
         # `:=` takes plain names only, so the hook itself does the assignment.
         location = self.target(node.target, self.scope.kind(node.target.id))
         assert isinstance(location, ast.Attribute)
-        return _nodes.call("assign", [location.value, node.value], node)
+        return nodes.call("assign", [location.value, node.value], node)
 
     # Attributes and items.
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         node.value = self.visit(node.value)
-        arguments = [node.value, _nodes.text(node.attr)]
+        arguments = [node.value, nodes.text(node.attr)]
         if isinstance(node.ctx, ast.Load):
-            return _nodes.call("attribute", arguments, _attribute_place(node, node))
-        return _value_of(_nodes.call("attribute_place", arguments, node), node)
+            return nodes.call("attribute", arguments, _attribute_place(node, node))
+        return _value_of(nodes.call("attribute_place", arguments, node), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         node.value, node.slice = self.visit(node.value), self.visit(node.slice)
@@ -134,10 +134,10 @@ class Expressions(ast.NodeTransformer):
         if isinstance(index, ast.Slice):
             bounds = [index.lower, index.upper, index.step]
             parts = [part or ast.Constant(None) for part in bounds]
-            index = _nodes.call("slice_", parts, index)
+            index = nodes.call("slice_", parts, index)
         if isinstance(node.ctx, ast.Load):
-            return _nodes.call("item", [node.value, index], node)
-        return _value_of(_nodes.call("item_place", [node.value, index], node), node)
+            return nodes.call("item", [node.value, index], node)
+        return _value_of(nodes.call("item_place", [node.value, index], node), node)
 
     # Calls.
 
@@ -152,15 +152,15 @@ class Expressions(ast.NodeTransformer):
         where = _method_place(node)
         if isinstance(func, ast.Attribute):
             # The hook stands where the method's name stands, so that the call keeps its line.
-            arguments = [self.visit(func.value), _nodes.text(func.attr)]
-            node.func = _nodes.call("method", arguments, func)
+            arguments = [self.visit(func.value), nodes.text(func.attr)]
+            node.func = nodes.call("method", arguments, func)
         elif not plain:
-            node.func = _nodes.call("call", [self.visit(func)], func)
+            node.func = nodes.call("call", [self.visit(func)], func)
         node.args = self.all(node.args)
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
             if keyword.arg is None:
-                keyword.value = _nodes.call("spread", [keyword.value], keyword.value)
+                keyword.value = nodes.call("spread", [keyword.value], keyword.value)
         return ast.copy_location(node, where)
 
     def super_arguments(self, node: ast.Call) -> list[ast.expr]:
@@ -170,29 +170,29 @@ class Expressions(ast.NodeTransformer):
             scope = scope.parent
         if scope is None or not scope.first:
             return []
-        return [_nodes.at(_nodes.load(name), node) for name in ("__class__", scope.first)]
+        return [nodes.at(nodes.load(name), node) for name in ("__class__", scope.first)]
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         node.value = self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
-            node.value = _nodes.call("spread", [node.value], node.value)
+            node.value = nodes.call("spread", [node.value], node.value)
         return node
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         node.values = [
-            self.visit(value) if key else _nodes.call("spread", [self.visit(value)], value)
+            self.visit(value) if key else nodes.call("spread", [self.visit(value)], value)
             for key, value in zip(node.keys, node.values, strict=True)
         ]
         node.keys = [key and self.visit(key) for key in node.keys]
-        return _nodes.call("fresh", [node], node)
+        return nodes.call("fresh", [node], node)
 
     def visit_List(self, node: ast.List) -> ast.expr:
         node.elts = self.all(node.elts)
-        return _nodes.call("fresh", [node], node) if isinstance(node.ctx, ast.Load) else node
+        return nodes.call("fresh", [node], node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_Set(self, node: ast.Set) -> ast.expr:
         node.elts = self.all(node.elts)
-        return _nodes.call("fresh", [node], node)
+        return nodes.call("fresh", [node], node)
 
     # What decides.
 
@@ -201,38 +201,38 @@ class Expressions(ast.NodeTransformer):
         if not _can_wait(node.values[1:]):
             return node
         name = "and_" if isinstance(node.op, ast.And) else "or_"
-        rest = [_nodes.lambda_(value) for value in node.values[1:]]
-        return _nodes.call(name, [node.values[0], *rest], node)
+        rest = [nodes.lambda_(value) for value in node.values[1:]]
+        return nodes.call(name, [node.values[0], *rest], node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         node.operand = self.visit(node.operand)
         if isinstance(node.op, ast.Not):
-            return _nodes.call("not_", [node.operand], node)
+            return nodes.call("not_", [node.operand], node)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         node.test, node.body, node.orelse = self.all([node.test, node.body, node.orelse])
         if not _can_wait([node.body, node.orelse]):
-            node.test = _nodes.call("truth", [node.test], node.test)
+            node.test = nodes.call("truth", [node.test], node.test)
             return node
-        sides = [_nodes.lambda_(node.body), _nodes.lambda_(node.orelse)]
-        return _nodes.call("if_expression", [node.test, *sides], node)
+        sides = [nodes.lambda_(node.body), nodes.lambda_(node.orelse)]
+        return nodes.call("if_expression", [node.test, *sides], node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         node.left, node.comparators = self.visit(node.left), self.all(node.comparators)
         if len(node.ops) == 1:
             if isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 name = "contains" if isinstance(node.ops[0], ast.In) else "lacks"
-                return _nodes.call(name, [node.left, node.comparators[0]], node)
+                return nodes.call(name, [node.left, node.comparators[0]], node)
             return node
         if not _can_wait(node.comparators):
             return node
         pairs: list[ast.expr] = []
         left = node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
-            pairs += [_nodes.lambda_(right), _comparison(op, left, right)]
+            pairs += [nodes.lambda_(right), _comparison(op, left, right)]
             left = right
-        return _nodes.call("chain", [node.left, *pairs], node)
+        return nodes.call("chain", [node.left, *pairs], node)
 
     # Functions and comprehensions.
 
@@ -244,47 +244,47 @@ class Expressions(ast.NodeTransformer):
         inner = Expressions(Scope(node, self.scope))
         # A comprehension's targets are free names of the lambda that need no note.
         inner.own = [shadowed - inner.scope.local]
-        free = _names.free_names(node)
+        free = free_names(node)
         node.body = inner.visit(node.body)
         if any(self.scope.kind(name) == "local" for name in free - shadowed):
             mark = self.made_here(free - shadowed, node)
-            return _nodes.at(ast.Call(mark, [node], []), node)
+            return nodes.at(ast.Call(mark, [node], []), node)
         return node
 
     def made_here(self, free: set[str], where: ast.AST) -> ast.expr:
         """What marks the cells of a function that belong to the function being rewritten."""
         names = sorted(name for name in free if self.scope.kind(name) == "local")
-        return _nodes.call("made", [_nodes.text(name) for name in names], where)
+        return nodes.call("made", [nodes.text(name) for name in names], where)
 
     def comprehension(self, node: Any, elements: tuple[str, ...]) -> Any:
         own: set[str] = set()
         for i, part in enumerate(node.generators):
             if i:
                 self.own.append(own)
-            part.iter = _nodes.call("iterated", [self.visit(part.iter)], part.iter)
+            part.iter = nodes.call("iterated", [self.visit(part.iter)], part.iter)
             if i:
                 self.own.pop()
-            own = own | _names.bindings([part.target]).names
+            own = own | bindings([part.target]).names
         self.own.append(own)
         for part in node.generators:
             part.target = self.visit(part.target)
-            part.ifs = [_nodes.call("truth", [self.visit(each)], each) for each in part.ifs]
+            part.ifs = [nodes.call("truth", [self.visit(each)], each) for each in part.ifs]
         for field in elements:
             setattr(node, field, self.visit(getattr(node, field)))
         self.own.pop()
         return node
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
-        return _nodes.call("fresh", [self.comprehension(node, ("elt",))], node)
+        return nodes.call("fresh", [self.comprehension(node, ("elt",))], node)
 
     def visit_SetComp(self, node: ast.SetComp) -> Any:
-        return _nodes.call("fresh", [self.comprehension(node, ("elt",))], node)
+        return nodes.call("fresh", [self.comprehension(node, ("elt",))], node)
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         return self.comprehension(node, ("elt",))
 
     def visit_DictComp(self, node: ast.DictComp) -> Any:
-        return _nodes.call("fresh", [self.comprehension(node, ("key", "value"))], node)
+        return nodes.call("fresh", [self.comprehension(node, ("key", "value"))], node)
 
 
 def _value_of(location: ast.expr, node: ast.expr) -> ast.Attribute:
@@ -308,15 +308,15 @@ def _attribute_place(attribute: ast.Attribute, whole: ast.expr) -> ast.expr:
 
 def _comparison(op: ast.cmpop, left: ast.expr, right: ast.expr) -> ast.expr:
     """`lambda a, b: a < b`, at the place of the two that it compares."""
-    both = _nodes.nothing()
+    both = nodes.nothing()
     both.args = [ast.arg("hf__l"), ast.arg("hf__r")]
-    body = ast.Compare(_nodes.load("hf__l"), [op], [_nodes.load("hf__r")])
+    body = ast.Compare(nodes.load("hf__l"), [op], [nodes.load("hf__r")])
     where = ast.copy_location(ast.Constant(None), left)
     where.end_lineno, where.end_col_offset = right.end_lineno, right.end_col_offset
-    return _nodes.at(ast.Lambda(both, body), where)
+    return nodes.at(ast.Lambda(both, body), where)
 
 
-def _can_wait(nodes: list[ast.expr]) -> bool:
+def _can_wait(expressions: list[ast.expr]) -> bool:
     """Whether expressions may move into functions: not if they set names or hand over control."""
-    bound = _names.bindings(nodes)
+    bound = bindings(expressions)
     return not (bound.names or bound.yields)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import ast
 
-from . import names as _names
 from .jumps import is_total
+from .names import bindings, parameters, read_later, reads
 
 __all__ = ["analyse"]
 
@@ -25,9 +25,9 @@ def analyse(function: ast.FunctionDef, local: set[str]) -> None:
 
     `local` holds the names that belong to the function.
     """
-    later = _names.read_later(function.body) & local
+    later = read_later(function.body) & local
     _Liveness(local, later).block(function.body, set(later), set())
-    _Definedness(local).block(function.body, _names.parameters(function))
+    _Definedness(local).block(function.body, parameters(function))
 
 
 class _Liveness:
@@ -35,7 +35,7 @@ class _Liveness:
         self.local, self.later = local, later
 
     def reads(self, *nodes: ast.AST | None) -> set[str]:
-        return _names.reads(node for node in nodes if node is not None) & self.local
+        return reads(node for node in nodes if node is not None) & self.local
 
     def block(self, statements: list[ast.stmt], after: set[str], caught: set[str]) -> set[str]:
         """The names that are live before the statements, given those live after them.
@@ -58,7 +58,7 @@ class _Liveness:
                 return self.loop(statement, after, caught)
             case ast.With(items=items, body=body):
                 inner = self.block(body, after, caught)
-                return (inner - _names.bindings(items).names) | self.reads(*items)
+                return (inner - bindings(items).names) | self.reads(*items)
             case ast.Try() | ast.TryStar():
                 return self.attempt(statement, after, caught)
             case ast.Match(subject=subject, cases=cases):
@@ -88,7 +88,7 @@ class _Liveness:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return {statement.name}
             case ast.Import() | ast.ImportFrom() | ast.Delete():
-                return _names.bindings([statement]).names
+                return bindings([statement]).names
         return set()
 
     def loop(self, loop: ast.While | ast.For, after: set[str], caught: set[str]) -> set[str]:
@@ -97,12 +97,12 @@ class _Liveness:
         head = after | self.reads(*own) | flags
         exposed = self.block(loop.body, set(), caught)
         if isinstance(loop, ast.For):
-            exposed -= _names.bindings([loop.target]).names
+            exposed -= bindings([loop.target]).names
         loop.ag_exposed = exposed | self.reads(*own) | flags  # type: ignore[union-attr]
         while True:
             inner = self.block(loop.body, head, caught)
             if isinstance(loop, ast.For):
-                inner = inner - _names.bindings([loop.target]).names | self.reads(loop.target)
+                inner = inner - bindings([loop.target]).names | self.reads(loop.target)
             if inner <= head:
                 break
             head = head | inner
@@ -153,11 +153,11 @@ class _Definedness:
                 return defined
             case ast.For(target=target, iter=iterated, body=body):
                 self.look(defined, iterated, target)
-                self.block(body, defined | _names.bindings([target]).names)
+                self.block(body, defined | bindings([target]).names)
                 return defined
             case ast.With(items=items, body=body):
                 self.look(defined, *items)
-                return self.block(body, defined | _names.bindings(items).names)
+                return self.block(body, defined | bindings(items).names)
             case ast.Try() | ast.TryStar():
                 done = self.block(statement.orelse, self.block(statement.body, defined))
                 for handler in statement.handlers:
@@ -169,20 +169,20 @@ class _Definedness:
                 self.look(defined, subject)
                 done = set(self.local) if is_total(cases[-1]) else defined
                 for case in cases:
-                    caught = defined | _names.bindings([case.pattern]).names
+                    caught = defined | bindings([case.pattern]).names
                     self.look(caught, case.guard)
                     done = done & self.block(case.body, caught)
                 return done
             case ast.Delete():
                 self.look(defined, statement)
-                return defined - _names.bindings([statement]).names
+                return defined - bindings([statement]).names
             case ast.AugAssign(target=ast.Name(id=name) as target):
                 if name in self.local - defined:
                     target.ag_maybe = True  # type: ignore[attr-defined]
         self.look(defined, statement)
         if isinstance(statement, (ast.Return, ast.Raise)):
             return set(self.local)  # nothing comes after
-        return defined | _names.bindings([statement]).names
+        return defined | bindings([statement]).names
 
 
 class _MaybeUnset(ast.NodeVisitor):

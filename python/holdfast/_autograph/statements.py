@@ -18,11 +18,11 @@ import ast
 import copy
 from typing import Any
 
-from . import names as _names
 from . import nodes
 from .expressions import Expressions, Scope
 from .flow import analyse
 from .jumps import CannotLower, lower
+from .names import Bindings, bindings, free_names, parameters
 from .sites import Home, Site, sets, spot_of
 
 __all__ = ["Statements", "rewrite"]
@@ -50,7 +50,7 @@ class Statements(Expressions):
             node.test = nodes.call("truth", [self.visit(node.test)], node.test)
             node.body, node.orelse = self.block(node.body), self.block(node.orelse)
             return node
-        sides = [_names.bindings(side) for side in (node.body, node.orelse)]
+        sides = [bindings(side) for side in (node.body, node.orelse)]
         modified = sorted((sides[0].names | sides[1].names) & self.scope.local)
         after: set[str] = getattr(node, "ag_after", set())
         blocks = tuple(_lines(side) for side in (node.body, node.orelse))
@@ -72,15 +72,15 @@ class Statements(Expressions):
             node.test = nodes.call("truth", [self.visit(node.test)], node.test)
             node.body, node.orelse = self.block(node.body), self.block(node.orelse)
             return node
-        bound = _names.bindings([node.test, *node.body])
+        bound = bindings([node.test, *node.body])
         modified = sorted(bound.names & self.scope.local)
         n, site = self.loop_site("while", node, node.test, modified)
         test, body = f"hf__test_{n}", f"hf__body_{n}"
         asked = ast.copy_location(ast.Return(node.test), node.test)
         arguments: list[ast.expr] = [nodes.load(name) for name in (test, body, site)]
         return [
-            self.function(test, [asked], _names.bindings([node.test]), node.test),
-            self.function(body, node.body, _names.bindings(node.body), node),
+            self.function(test, [asked], bindings([node.test]), node.test),
+            self.function(body, node.body, bindings(node.body), node),
             nodes.at(ast.Expr(nodes.call("while_", arguments, node.test)), node.test),
         ]
 
@@ -94,7 +94,7 @@ class Statements(Expressions):
         flags: list[str] = getattr(node, "ag_exits", [])
         item = nodes.at(nodes.load("hf__item"), node.target)
         first = nodes.at(ast.Assign([node.target], item), node.target)
-        bound = _names.bindings([node.target, *node.body])
+        bound = bindings([node.target, *node.body])
         modified = sorted(bound.names & self.scope.local)
         n, site = self.loop_site("for", node, node.iter, modified)
         body = f"hf__body_{n}"
@@ -123,7 +123,7 @@ class Statements(Expressions):
         return len(self.made) - 1, f"hf__site_{len(self.made) - 1}"
 
     def function(
-        self, name: str, body: list[ast.stmt], bound: _names.Bindings, where: ast.AST
+        self, name: str, body: list[ast.stmt], bound: Bindings, where: ast.AST
     ) -> ast.FunctionDef:
         """A block as a function, which sets the names of the function around it."""
         inner: list[ast.stmt] = []
@@ -218,7 +218,7 @@ class Statements(Expressions):
         node.decorator_list = self.all(node.decorator_list)
         node.args.defaults = self.all(node.args.defaults)
         node.args.kw_defaults = [each and self.visit(each) for each in node.args.kw_defaults]
-        free = _names.free_names(node)
+        free = free_names(node)
         name = f"{self.home.function}.<locals>.{node.name}"
         rewrite(node, Scope(node, self.scope), self.home.filename, name, self.made)
         if any(self.scope.kind(name) == "local" for name in free):
@@ -255,7 +255,7 @@ def rewrite(
         except CannotLower:
             node.body, staged = before, False
     if staged:
-        flags = {each for each in _names.bindings(node.body).names if each.startswith("hf__")}
+        flags = {each for each in bindings(node.body).names if each.startswith("hf__")}
         scope.local |= flags
         analyse(node, scope.local)
     body = Statements(scope, home, made, staged).block(node.body)
@@ -269,7 +269,7 @@ def _opening(node: ast.FunctionDef, scope: Scope) -> list[ast.stmt]:
         out.append(ast.Global(sorted(scope.globals)))
     if scope.nonlocals:
         out.append(ast.Nonlocal(sorted(scope.nonlocals)))
-    names = sorted(scope.local - _names.parameters(node))
+    names = sorted(scope.local - parameters(node))
     if names:
         targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
         never = ast.Assign(targets, ast.Constant(None))

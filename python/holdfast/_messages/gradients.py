@@ -6,7 +6,6 @@ import ast
 from typing import Any, NoReturn
 
 from .. import _holdfast
-from . import rebinding as _rebinding
 from . import traced_values
 from .diagnostics import (
     Mark,
@@ -21,6 +20,7 @@ from .diagnostics import (
 from .provenance import born_label, type_text
 from .raising import fail, used_here
 from .rebinding import assign_fix, rebinding_of, rebound_labels
+from .rebinding import refuse_rebound as refuse_replaced
 from .source_text import tree_of
 from .visible import visible_name
 
@@ -185,7 +185,7 @@ def refuse_rebound(tape: Any, target: Any, sources: list[Any]) -> None:
     """E0404 if a source is an unwatched tensor that a training step put in a Variable's place."""
     tensors = [each for each in sources if isinstance(each, _holdfast.Tensor)]
     names = [_source_name(each, len(sources) == 1) or "the source" for each in tensors]
-    _rebinding.refuse_rebound(tape, target, tensors, names)
+    refuse_replaced(tape, target, tensors, names)
 
 
 # A tape used twice.

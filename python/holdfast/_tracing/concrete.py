@@ -18,12 +18,12 @@ __all__ = ["ConcreteFunction", "concrete"]
 def concrete(trace: Trace, labels: list[str | None] | None = None) -> ConcreteFunction:
     """The concrete function of a trace: the same for as long as somebody holds it.
 
-    `labels` are other names for its tensors, which make another face of the same trace.
+    `labels` are other names for its tensors, which make another ConcreteFunction of the same trace.
     """
-    known = trace.face() if trace.face is not None else None
+    known = trace.concrete_ref() if trace.concrete_ref is not None else None
     if known is None:
         known = ConcreteFunction(trace, [None] * len(trace.types))
-        trace.face = weakref.ref(known)
+        trace.concrete_ref = weakref.ref(known)
     own = known.input_names()
     if any(label and label != name for label, name in zip(labels or (), own, strict=False)):
         return ConcreteFunction(trace, labels or [])

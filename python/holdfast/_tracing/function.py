@@ -24,7 +24,7 @@ from .converter import converter
 from .inline import inline
 from .methods import bound
 from .records import record
-from .retracing import History, remade
+from .retracing import History, recreated_functions
 from .signature import Signature
 from .substituted_code import Known
 from .trace import Trace
@@ -167,7 +167,9 @@ class Function(_holdfast.TracedBase):
         guard = next((t.broken_guard() for t in traces if t.takes(call)), None)
         if not before:
             inner = inner_function(self._python_function)
-            remade.note(self, inner.__code__ if inner is not None else None, self._made)
+            recreated_functions.note(
+                self, inner.__code__ if inner is not None else None, self._made
+            )
         seen = call.key
         relaxed = self._history.relax(call, before) if guard is None else ()
         self._traced += 1

@@ -14,7 +14,7 @@ from .. import _holdfast, nest
 from .._messages.provenance import type_text
 from .._tensors.shape import TensorShape, TensorSpec
 from ..errors import fail
-from .signature import Call, Identity, is_plain
+from .signature import Call, IdentityKey, is_plain
 from .slots import Slot, filled
 from .trace import TENSOR, Trace
 
@@ -211,7 +211,7 @@ def _spec_of(known: list[tuple[Any, Any]], leaf: Any) -> Any:
 
 
 def _live(leaf: Any) -> Any:
-    return leaf.get() if isinstance(leaf, Identity) else leaf
+    return leaf.get() if isinstance(leaf, IdentityKey) else leaf
 
 
 def _unwrapped(argument: Any) -> Any:

@@ -36,7 +36,7 @@ __all__ = [
     "own_attribute",
     "owner_of",
     "raw_method",
-    "weakly",
+    "weak_getter",
 ]
 
 
@@ -50,7 +50,7 @@ class _Missing:
 MISSING: Any = _Missing()
 
 
-def weakly(thing: Any) -> Any:
+def weak_getter(thing: Any) -> Any:
     """A function that gives `thing` while it lives, then MISSING; it keeps what has no weakref."""
     try:
         reference = weakref.ref(thing)
@@ -149,7 +149,7 @@ class AttributeLocation(Location):
     __slots__ = ("_holder", "name", "owner")
 
     def __init__(self, holder: Any, name: str) -> None:
-        self._holder, self.name = weakly(holder), name
+        self._holder, self.name = weak_getter(holder), name
         self.owner = holder.__name__ if _is_named(holder) else type(holder).__name__
         self.key = ("attribute", id(holder), name)
 
@@ -199,7 +199,7 @@ class SpaceLocation(Location):
     __slots__ = ("_holder", "owner")
 
     def __init__(self, holder: Any) -> None:
-        self._holder, self.owner = weakly(holder), type(holder).__name__
+        self._holder, self.owner = weak_getter(holder), type(holder).__name__
         self.key = ("space", id(holder))
 
     def read(self) -> Any:
@@ -241,7 +241,7 @@ class ClassLocation(Location):
     __slots__ = ("_holder", "name", "owner")
 
     def __init__(self, holder: type[Any], name: str) -> None:
-        self._holder, self.name, self.owner = weakly(holder), name, holder.__name__
+        self._holder, self.name, self.owner = weak_getter(holder), name, holder.__name__
         self.key = ("class", id(holder), name)
 
     def read(self) -> Any:
@@ -262,7 +262,7 @@ class ItemLocation(Location):
 
     def __init__(self, container: Any, item: Any, within: Location | None = None) -> None:
         self.item, self.within = item, within
-        self._holder = within.read if within is not None else weakly(container)
+        self._holder = within.read if within is not None else weak_getter(container)
         self.key = ("item", id(container), type(item), item)
 
     def read(self) -> Any:
@@ -313,7 +313,7 @@ class Object(Location):
 
     def __init__(self, thing: Any, within: Location | None = None) -> None:
         self.within = within
-        self._holder = within.read if within is not None else weakly(thing)
+        self._holder = within.read if within is not None else weak_getter(thing)
         self.key = ("object", id(thing))
 
     def read(self) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from .. import _holdfast
 from .._tensors.symbols import is_symbol
-from .locations import MISSING, leaves, own_attribute, weakly
+from .locations import MISSING, leaves, own_attribute, weak_getter
 
 __all__ = ["PLAIN_NEW", "ObjectTemplate", "ObjectTemplates", "attributes_of", "one_call"]
 
@@ -116,7 +116,7 @@ class ObjectTemplates:
         """The template of an object; `change` puts slots into its attributes."""
         found = known.get(id(thing))
         if found is None:
-            found = ObjectTemplate(thing, self._first.setdefault(id(thing), [weakly(thing)]))
+            found = ObjectTemplate(thing, self._first.setdefault(id(thing), [weak_getter(thing)]))
             known[id(thing)] = found
             for name, part in attributes_of(thing).items():
                 found.attributes[name] = change(part)

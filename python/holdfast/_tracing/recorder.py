@@ -46,7 +46,7 @@ from .locations import (
     item_of,
     own_attribute,
     owner_of,
-    weakly,
+    weak_getter,
 )
 from .made_objects import ObjectTemplates
 from .restart import Restart
@@ -84,7 +84,7 @@ class Guard:
 
     def __init__(self, location: Location, was: Any, how: str, at: Mark | None = None) -> None:
         self.location, self.how, self.at = location, how, at
-        self._was = weakly(was) if how == "identity" else was
+        self._was = weak_getter(was) if how == "identity" else was
 
     @property
     def was(self) -> Any:
@@ -146,7 +146,7 @@ def _aspect(how: str, value: Any) -> Any:
 def _remembered(array: Any) -> tuple[Any, bool, Any]:
     """The array itself, weakly, and a copy of all or some of its elements to compare it with."""
     whole = array.nbytes <= _MOST_COMPARED
-    return weakly(array), whole, array.copy() if whole else _sample(array)
+    return weak_getter(array), whole, array.copy() if whole else _sample(array)
 
 
 def _sample(array: Any) -> Any:

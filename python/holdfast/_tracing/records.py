@@ -32,7 +32,7 @@ from .locations import (
     SpaceLocation,
 )
 from .made_objects import ObjectTemplate
-from .signature import Identity, is_type
+from .signature import IdentityKey, is_type
 from .slots import Slot
 from .stores import Store
 
@@ -116,7 +116,7 @@ def _length(token: tuple[Any, ...]) -> int:
     return token[2] if isinstance(token[2], int) else len(token[2])
 
 
-def _object(identity: Identity) -> tuple[str, Any]:
+def _object(identity: IdentityKey) -> tuple[str, Any]:
     found = identity.get()
     if found is None:
         raise _Unsaid  # it is gone, and no call will be for it

@@ -300,7 +300,7 @@ def _kept_as(made: Mark | None) -> str:
     return names[0] if len(names) == 1 else ""
 
 
-class Remade:
+class RecreatedFunctions:
     """Functions made anew from the same code, each traced once and dropped."""
 
     def __init__(self) -> None:
@@ -340,4 +340,4 @@ class Remade:
             )
 
 
-remade = Remade()
+recreated_functions = RecreatedFunctions()

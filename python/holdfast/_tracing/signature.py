@@ -21,7 +21,7 @@ from .._tensors.symbols import is_symbol
 from .._tensors.tensor import IndexedSlices
 from ..errors import fail
 
-__all__ = ["Call", "Identity", "Signature", "is_plain", "is_type"]
+__all__ = ["Call", "IdentityKey", "Signature", "is_plain", "is_type"]
 
 _VALUES = (int, float, complex, str, bytes, bool, type(None))
 Tensor = _holdfast.Tensor
@@ -82,7 +82,7 @@ class Call:
             self.leaves.append(value)
             self.tensors.append(value)
         elif isinstance(value, _holdfast.VariableBase):
-            key.append(("variable", Identity(value)))
+            key.append(("variable", IdentityKey(value)))
             self.leaves.append(value)
         elif isinstance(value, IndexedSlices):
             key.append((IndexedSlices, value.dense_shape is None))
@@ -104,7 +104,7 @@ class Call:
             for part in parts:
                 self._flatten(part, key)
         else:
-            key.append(("object", Identity(value)))
+            key.append(("object", IdentityKey(value)))
             self.leaves.append(value)
 
     def _tensor(self, tensor: Any, key: list[Any], leaf: bool = True) -> None:
@@ -163,7 +163,7 @@ def _awaited(leaf: Any) -> Any:
     return _awaited(leaf.result()) if _is_future(leaf) else leaf
 
 
-class Identity:
+class IdentityKey:
     """An object as part of a key: equal to itself only, and not kept alive."""
 
     __slots__ = ("_hash", "_ref")
@@ -183,7 +183,7 @@ class Identity:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Identity):
+        if not isinstance(other, IdentityKey):
             return NotImplemented
         mine = self._ref()
         return mine is not None and mine is other._ref()

@@ -25,7 +25,7 @@ from .locations import (
     item_of,
     leaves,
     raw_method,
-    weakly,
+    weak_getter,
 )
 from .made_objects import ObjectTemplate, ObjectTemplates
 from .slots import Slot
@@ -214,7 +214,7 @@ def _spots(
         for key in held.get(id(item), ()) if slotted.holds(item) else ():
             if (id(container), key) not in taken:
                 taken.add((id(container), key))
-                yield key, path, weakly(item)
+                yield key, path, weak_getter(item)
                 break
 
 

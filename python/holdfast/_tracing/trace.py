@@ -28,7 +28,7 @@ from .made_objects import one_call
 from .random_draws import watch_random
 from .recorder import Recorder
 from .restart import Restart
-from .signature import Call, Identity, is_plain, is_type
+from .signature import Call, IdentityKey, is_plain, is_type
 from .slots import Slot, filled, with_slots
 from .stores import Store
 from .substituted_code import Substitutions
@@ -61,7 +61,7 @@ class Trace:
         self.outputs = 0
         self.stores: list[tuple[Any, Any, Any]] = []
         self.makes = False  # whether calls leave behind objects of their own
-        self.face: Any = None  # a weak reference to its ConcreteFunction
+        self.concrete_ref: Any = None  # a weak reference to its ConcreteFunction
         self._ran = threading.Lock()  # taken for good by the first call
 
     def fits(self, call: Call) -> bool:
@@ -76,7 +76,7 @@ class Trace:
 
     def orphaned(self) -> bool:
         """Whether an object that it was traced for is gone: no call will be for it again."""
-        return any(isinstance(e[-1], Identity) and e[-1].get() is None for e in self.key)
+        return any(isinstance(e[-1], IdentityKey) and e[-1].get() is None for e in self.key)
 
     def broken_guard(self) -> Any:
         """The first thing it read from around it that is not as it was; None if all is."""
@@ -412,7 +412,7 @@ def _without_tensor(leaf: Any) -> Any:
     if isinstance(leaf, (Tensor, TensorSpec)) or _is_array(leaf):
         return TENSOR
     return (
-        leaf if is_plain(leaf) else Identity(leaf)
+        leaf if is_plain(leaf) else IdentityKey(leaf)
     )  # a trace does not keep the user's objects alive
 
 

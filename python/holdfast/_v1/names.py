@@ -11,13 +11,19 @@ from typing import Any
 
 from .. import _holdfast
 from .._devices.spec import DeviceSpecV1
-from .._graphs import graph as _graph
 from .._graphs import session_options, watch
 from .._graphs.control import graph_for, grouped
 from .._graphs.default_session import get_default_session
 from .._graphs.eager import executing_eagerly
 from .._graphs.function_graph import default_graph
-from .._graphs.graph import GraphKeys, get_default_graph
+from .._graphs.graph import (
+    Graph,
+    GraphKeys,
+    eager_outside_functions,
+    get_default_graph,
+    reset_default_graph,
+    set_eager_execution,
+)
 from .._graphs.graph_def import GraphDef, NodeDef
 from .._graphs.name_scope import name_scope
 from .._graphs.operation import Operation
@@ -41,7 +47,7 @@ from .._variables import creators
 from .._variables.variable import Variable
 from ..errors import unsupported
 from . import functions, initializers, nn, partition, scopes, store, template, train, wrap
-from . import signatures as _v1_signatures
+from .signatures import NAMES as SIGNATURES
 
 __all__ = ["NAMES"]
 
@@ -75,14 +81,14 @@ def _dims(shape: Any) -> Any:
 
 def disable_eager_execution() -> None:
     """From now on ops go to the program's own graph, and a session runs them."""
-    _graph.set_eager_execution(False)
+    set_eager_execution(False)
 
 
 def enable_eager_execution(
     config: Any = None, device_policy: Any = None, execution_mode: Any = None
 ) -> None:
     """From now on ops run as they are called, as they do when a program begins."""
-    _graph.set_eager_execution(True)
+    set_eager_execution(True)
 
 
 def _kept() -> None:
@@ -387,7 +393,7 @@ def _casts() -> dict[str, Any]:
     return {f"to_{name}": _to(dtype) for name, dtype in kinds.items()}
 
 
-def _draws() -> dict[str, Any]:
+def _random_functions() -> dict[str, Any]:
     paths = {f"random_{name}": f"random.{name}" for name in ("normal", "uniform", "shuffle")}
     paths["truncated_normal"] = "random.truncated_normal"
     return {name: _random(path) for name, path in paths.items() if path in registry.BY_PATH}
@@ -409,18 +415,18 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "disable_control_flow_v2": _kept,
     "enable_control_flow_v2": _kept,
     "resource_variables_enabled": lambda: True,
-    "executing_eagerly_outside_functions": _graph.eager_outside_functions,
+    "executing_eagerly_outside_functions": eager_outside_functions,
     "executing_eagerly": executing_eagerly,
     "Dimension": Dimension,
     "DeviceSpec": DeviceSpecV1,
-    "Graph": _graph.Graph,
+    "Graph": Graph,
     "GraphKeys": GraphKeys,
     "GraphDef": GraphDef,
     "NodeDef": NodeDef,
     "Operation": Operation,
     "Variable": Variable,
     "get_default_graph": default_graph,
-    "reset_default_graph": _graph.reset_default_graph,
+    "reset_default_graph": reset_default_graph,
     "Session": Session,
     "InteractiveSession": InteractiveSession,
     "get_default_session": get_default_session,
@@ -477,10 +483,10 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     **{f"{in_}{name}": _arg(name) for name in ("argmax", "argmin") for in_ in ("", "math.")},
     **_old(),
     **_casts(),
-    **_draws(),
+    **_random_functions(),
     **_later(),
     "train.Server": Server,
     "distribute.Server": Server,
     **functions.NAMES,
 }.items()}  # fmt: skip
-NAMES |= _v1_signatures.NAMES | initializers.NAMES | train.NAMES | nn.NAMES
+NAMES |= SIGNATURES | initializers.NAMES | train.NAMES | nn.NAMES
