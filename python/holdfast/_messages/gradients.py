@@ -82,7 +82,9 @@ def explained(tape: Any, target: Any, source: Any, single: bool = True) -> dict[
         text = f"{quoted} is computed here, outside the tape's block"
         label = {"role": "first_use", "loc": outside, "text": text, "primary": False}
         said["labels"] = [*said["labels"], label]
-        said["why"] = f"{quoted} was computed in line {outside['line']}, which the tape did not see."
+        said["why"] = (
+            f"{quoted} was computed in line {outside['line']}, which the tape did not see."
+        )
         said["fixes"] = [_manual(f"compute {quoted} inside the block, below the tape's `with`")]
     elif meaning == "unwatched" and rebinding is not None:
         said["fixes"] = [assign_fix(rebinding)]

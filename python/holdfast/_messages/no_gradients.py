@@ -48,7 +48,8 @@ def _story(loss: Any, name: str, variable: Any) -> tuple[str, dict[str, Any] | N
     line = f", line {loc['line']}" if loc else ""
     text = f"{cut.type} cuts `{known}` off: it has no gradient"
     label = {"role": "cut", "loc": loc, "text": text, "primary": False} if loc else None
-    return f"`{known}` is cut off at {cut.type}{line}", label, _holdfast.way_past(cut.type, f"`{name}`")
+    way_past = _holdfast.way_past(cut.type, f"`{name}`")
+    return f"`{known}` is cut off at {cut.type}{line}", label, way_past
 
 
 def _path(loss: Any, variable: Any) -> list[Any] | None:
