@@ -42,7 +42,7 @@ IndexItem item_of(PyObject* o) {
   } else if (is_tensor(o) || is_variable(o)) {
     item.kind = IndexItem::kTensor;
     item.tensor = convert(o);
-  } else if (is_array(o) && has_axes(o)) {  // a mask, or numbers that `index` refuses by name
+  } else if (!PyLong_Check(o) && is_array(o) && has_axes(o)) {  // a mask, or what `index` refuses
     item.kind = IndexItem::kTensor;
     item.tensor = from_array(o);
   } else if (PyBool_Check(o) || PyList_Check(o) || !PyIndex_Check(o)) {
