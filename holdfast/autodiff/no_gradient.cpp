@@ -94,8 +94,7 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
           d.why = cat("the tape saw no read of the Variable ", x, ".");
           fix = cat("use ", x, " inside the tape's block, or ", watch);
         } else {
-          d.why =
-              cat("a tape watches only trainable Variables by itself, and ", x, " is not one.");
+          d.why = cat("a tape watches only trainable Variables by itself, and ", x, " is not one.");
           fix = cat("let the tape watch it: ", watch);
         }
       } else if (!names.replaced.empty()) {

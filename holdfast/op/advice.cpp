@@ -48,10 +48,10 @@ constexpr Forms kForms[] = {
     {Advice::kNewAxis, "holdfast::expand_dims($0, 0)", "$0[$tf.newaxis]"},
     {Advice::kConstructLayer, "$0({.$1 = ...})", "super().__init__($1)"},
     {Advice::kBuildBase, "$0::build(inputs);", "super().build(input_shape)"},
+    {Advice::kGrows, "`list_set(list, index, value)`", "`dynamic_size=True` of a TensorArray"},
     {Advice::kSoftmax, "holdfast::softmax", "$tf.nn.softmax"},
     {Advice::kStraightThrough, "x + holdfast::stop_gradient(step(x) - x)",
      "x + $tf.stop_gradient(step(x) - x)"},
-    {Advice::kGrows, "`list_set(list, index, value)`", "`dynamic_size=True` of a TensorArray"},
 };
 
 constexpr size_t kLongestName = 48;

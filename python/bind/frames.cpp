@@ -248,8 +248,7 @@ PyMemberDef members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(PyPublic, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyPublic, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-#define SLOT(id, fn) \
-  { id, reinterpret_cast<void*>(fn) }
+#define SLOT(id, fn) {id, reinterpret_cast<void*>(fn)}
 PyType_Slot slots[] = {SLOT(Py_tp_new, make),
                        SLOT(Py_tp_call, PyVectorcall_Call),
                        SLOT(Py_tp_descr_get, bound),
