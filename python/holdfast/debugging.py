@@ -8,7 +8,7 @@ from typing import Any, NoReturn, SupportsIndex
 import numpy as np
 
 from . import _holdfast
-from ._flow.checks import Assert, name_of, passed, require
+from ._flow.checks import Assert, name_of, passed, refuse_data, require
 from ._graphs.control import after, newest
 from ._messages.diagnostics import name_in_frame
 from ._tensors import registry
@@ -331,8 +331,9 @@ def assert_shapes(
     """Stops unless tensors have shapes that fit: numbers, None for any size, names that must agree.
 
     `shapes` pairs tensors with shapes such as `("N", 3)`; `...` or "*" first stands for any number
-    of leading dimensions.
+    of leading dimensions. There is no `data` to show, and so nothing to `summarize`.
     """
+    refuse_data("debugging.assert_shapes", data)
     tensors, words, counts = [], [], []
     symbols: list[Any] = []
     for number, (thing, rule) in enumerate(shapes.items() if isinstance(shapes, dict) else shapes):

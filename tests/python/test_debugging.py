@@ -103,3 +103,10 @@ def test_answers():
     assert not d.get_log_device_placement() and d.is_traceback_filtering_enabled()
     with pytest.raises(NotImplementedError):
         d.enable_check_numerics()
+
+
+@pytest.mark.parametrize("module", [tf.debugging, tf.compat.v1])
+def test_what_else_a_check_is_to_show_is_refused(module):
+    with pytest.raises(tf.errors.UnimplementedError, match="`data` is not supported") as refused:
+        module.assert_shapes([(A, (2,))], data=[A])
+    assert refused.value.code == "E1105"

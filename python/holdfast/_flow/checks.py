@@ -10,10 +10,10 @@ from .._graphs.control import graph_for, grouped, newest
 from .._messages.diagnostics import argument_name
 from .._tensors import registry
 from .._tensors.tensor import convert_to_tensor
-from ..errors import DiagnosticError
+from ..errors import DiagnosticError, unsupported
 from .staging import is_staged
 
-__all__ = ["Assert", "name_of", "passed", "require"]
+__all__ = ["Assert", "name_of", "passed", "refuse_data", "require"]
 
 
 def require(
@@ -101,3 +101,13 @@ def Assert(
         data=[convert_to_tensor(part) for part in data],
         summarize=-1 if summarize is None else summarize,
     )
+
+
+def refuse_data(function: str, data: Any) -> None:
+    """What else a failed check is to show is not shown: it is refused."""
+    if data is not None:
+        unsupported(
+            f"`tf.{function}` with `data` is not supported",
+            "a failed check says the operands by itself",
+            fix="leave `data` out, and print what else is of interest with `tf.print`",
+        )

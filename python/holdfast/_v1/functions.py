@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import debugging
 from .._flow import control, printing
+from .._flow.checks import refuse_data
 from .._flow.pyfunc import numpy_function
 from .._gradients.symbolic import gradients
 from .._graphs.eager import control_dependencies
@@ -162,7 +163,7 @@ def _ranked(check: str) -> Callable[..., Any]:
         message: str | None = None,
         name: str | None = None,
     ) -> Any:
-        _no_data(check, data)
+        refuse_data(f"compat.v1.{check}", data)
         return newer(x, rank, message, name)
 
     ranked.__name__, ranked.__doc__ = check, newer.__doc__
@@ -178,7 +179,7 @@ def v1_assert_rank_in(
     name: str | None = None,
 ) -> Any:
     """Stops unless the number of dimensions of `x` is one of `ranks`."""
-    _no_data("assert_rank_in", data)
+    refuse_data("compat.v1.assert_rank_in", data)
     return debugging.assert_rank_in(x, ranks, message, name)
 
 
@@ -190,7 +191,7 @@ def v1_assert_shapes(
     name: str | None = None,
 ) -> Any:
     """Stops unless tensors have shapes that fit."""
-    _no_data("assert_shapes", data)
+    refuse_data("compat.v1.assert_shapes", data)
     return debugging.assert_shapes(shapes, None, summarize, message, name)
 
 
@@ -205,7 +206,7 @@ def v1_assert_near(
     name: str | None = None,
 ) -> Any:
     """Stops unless `x` and `y` are close to each other everywhere."""
-    _no_data("assert_near", data)
+    refuse_data("compat.v1.assert_near", data)
     return debugging.assert_near(x, y, rtol, atol, message, summarize, name)
 
 
@@ -255,15 +256,6 @@ def _scatter_nd(how: str) -> Callable[..., Any]:
     return scatter
 
 
-def _no_data(name: str, data: Any) -> None:
-    if data is not None:
-        unsupported(
-            f"`tf.compat.v1.{name}` with `data` is not supported",
-            "a failed check says the operands by itself",
-            fix="leave `data` out, and print what else is of interest with `tf.print`",
-        )
-
-
 def _check(name: str) -> Callable[..., Any]:
     """A check of version 2, whose arguments stand in another order."""
     check = getattr(debugging, name)
@@ -276,7 +268,7 @@ def _check(name: str) -> Callable[..., Any]:
         message: str | None = None,
         name: str | None = None,
     ) -> Any:
-        _no_data(check.__name__, data)
+        refuse_data(f"compat.v1.{check.__name__}", data)
         return check(x, message=message, summarize=summarize, name=name)
 
     def two_checked(
@@ -287,7 +279,7 @@ def _check(name: str) -> Callable[..., Any]:
         message: str | None = None,
         name: str | None = None,
     ) -> Any:
-        _no_data(check.__name__, data)
+        refuse_data(f"compat.v1.{check.__name__}", data)
         return check(x, y, message=message, summarize=summarize, name=name)
 
     made = two_checked if two else one_checked
