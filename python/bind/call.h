@@ -21,8 +21,9 @@ Tensor index_with(const Tensor& t, PyObject* key);
 void assign_with(const Variable& v, PyObject* key, const Tensor& value);
 
 /// Once the interpreter has ended, Python ends every other thread that wants the GIL, by unwinding
-/// it. Frames of C++ don't stand that: such a thread waits here for the end of the process.
-[[noreturn]] void stay_to_the_end() noexcept;
+/// it. Frames of C++ don't stand that: such a thread waits here for the end of the process. (Not
+/// [[noreturn]]: before a call that is, a sanitizer looks at the stack, which is half unwound.)
+void stay_to_the_end() noexcept;
 /// Runs `take`, which waits for the GIL, perhaps to the end.
 void wait_for_gil(void (*take)(void*), void* argument) noexcept;
 

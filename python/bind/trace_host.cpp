@@ -4,6 +4,7 @@
 #include "python/bind/call.h"
 #include "python/bind/graph.h"
 #include "python/bind/nb.h"
+#include "python/bind/object.h"
 
 namespace nb = nanobind;
 
@@ -18,14 +19,14 @@ class PyTraceHost final : public TraceHost {
   explicit PyTraceHost(nb::handle host) : host_(host) {}
 
   Tracer& begin() override {
-    writer_ = host_.attr("begin")();
+    writer_ = ask("begin");
     return tracer_of(writer_.ptr());
   }
 
   std::optional<Tensors> run_body(Tracer&) override {
     nb::object given;
     try {
-      given = host_.attr("run_body")();
+      given = ask("run_body");
     } catch (...) {
       mark();
       throw;
@@ -37,14 +38,20 @@ class PyTraceHost final : public TraceHost {
     return out;
   }
 
-  void ended(Tracer&, bool final) override { host_.attr("ended")(final); }
+  void ended(Tracer&, bool final) override { ask("ended", final ? Py_True : Py_False); }
 
   void refuse(const Variable& v) override {
-    host_.attr("refuse")(nb::steal(wrap_variable(v).release()));
+    ask("refuse", wrap_variable(v).get());
     type_error("a trace makes variables on each call");
   }
 
  private:
+  template <class... A>
+  nb::object ask(const char* method, A*... arguments) {
+    nb::object bound = host_.attr(method);
+    return nb::steal(called(bound.ptr(), arguments...).release());
+  }
+
   nb::handle host_;
   nb::object writer_;
 };
