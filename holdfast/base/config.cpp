@@ -38,6 +38,15 @@ bool ConfigDict::operator==(const ConfigDict& o) const { return entries_ == o.en
 Config::Config(ConfigObject v) : value_(std::vector<ConfigObject>{std::move(v)}) {}
 bool Config::operator==(const Config& o) const { return value_ == o.value_; }
 
+Config Config::described(ConfigDict d) {
+  const Config *name = d.find("class_name"), *config = d.find("config");
+  if (!name || !config || name->kind() != Kind::kText || config->kind() != Kind::kDict) return d;
+  ConfigObject out{name->as_text(), config->as_dict(), {}};
+  const Config* registered = d.find("registered_name");
+  if (registered && registered->kind() == Kind::kText) out.registered_name = registered->as_text();
+  return out;
+}
+
 namespace {
 
 [[noreturn]] void wrong(const Config& got, std::string_view what, const char* expected) {

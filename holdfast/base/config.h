@@ -56,6 +56,8 @@ class HOLDFAST_API Config {
   Config(List v) : value_(std::move(v)) {}
   Config(ConfigDict v) : value_(std::move(v)) {}
   Config(ConfigObject v);
+  /// The object that a dict describes with a class's name and its config; else the dict itself.
+  static Config described(ConfigDict d);
   template <class T>
   Config(const std::optional<T>& v) {
     if (v) *this = Config(*v);

@@ -219,20 +219,7 @@ class Reader {
       out.set(std::move(key), value(depth + 1));
     } while (next(','));
     if (!next('}')) wrong("`,` or `}`");
-    return described(std::move(out));
-  }
-
-  // A dict with a class's name and its config is an object.
-  static Config described(ConfigDict d) {
-    const Config *name = d.find("class_name"), *config = d.find("config");
-    if (!name || !config || name->kind() != Config::Kind::kText ||
-        config->kind() != Config::Kind::kDict)
-      return d;
-    ConfigObject out{name->as_text(), config->as_dict(), {}};
-    const Config* registered = d.find("registered_name");
-    if (registered && registered->kind() == Config::Kind::kText)
-      out.registered_name = registered->as_text();
-    return out;
+    return Config::described(std::move(out));
   }
 
   std::string_view text_;

@@ -46,6 +46,7 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   bool add_captured(Tensors& inputs) const;
   Tensors call_with_state(std::span<const Tensor> inputs);
   void set_state(Ref<TraceState> state) { state_ = std::move(state); }
+  const TraceState* state() const { return state_.get(); }  // null where it has none
   /// Runs it for the first time, and gives symbols that left the trace the values they have in this
   /// call.
   Tensors first_call(std::span<const Tensor> inputs, const std::vector<Tensor>& leaked);

@@ -24,15 +24,14 @@ std::string argument(size_t i) { return cat("argument ", i + 1); }
 }  // namespace
 
 struct TracedCode::Trace final : RefCounted {
-  Trace(std::vector<Type> signature, Ref<ConcreteFunction> function, Ref<TraceState> state)
-      : signature(std::move(signature)), function(std::move(function)), state(std::move(state)) {}
+  Trace(std::vector<Type> signature, Ref<ConcreteFunction> function)
+      : signature(std::move(signature)), function(std::move(function)) {}
   const std::vector<Type> signature;
   const Ref<ConcreteFunction> function;
-  const Ref<TraceState> state;  // null where it has none
 
   // What of its state is not as it was; none where the signature alone decides.
   std::optional<Retrace> changed(const std::vector<Type>& given) const {
-    auto* attributes = dynamic_cast<const AttributeState*>(state.get());
+    auto* attributes = dynamic_cast<const AttributeState*>(function->state());
     bool takes = std::equal(signature.begin(), signature.end(), given.begin(), given.end(),
                             [](const Type& a, const Type& b) {
                               return a.dtype == b.dtype && a.shape.compatible(b.shape);
@@ -169,8 +168,8 @@ Ref<TracedCode::Trace> TracedCode::make(std::vector<Type> signature,
       why.relaxed.push_back(cat(argument(d.tensor), " dimension ", d.axis));
   Host host(*this, signature);
   Ref<ConcreteFunction> function = make_trace(host, arguments).function;
-  function->set_state(host.state);
-  auto made = make_ref<Trace>(std::move(signature), std::move(function), std::move(host.state));
+  function->set_state(std::move(host.state));
+  auto made = make_ref<Trace>(std::move(signature), std::move(function));
   auto dropped = traces_.add(made, [](const Trace&) { return false; });
   std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   why.milliseconds = spent.count();

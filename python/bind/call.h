@@ -14,7 +14,8 @@ Object shape_object(const Shape& s);
 /// Its sizes as a tuple, None where they are not known; None for an unknown rank.
 Object sizes_object(const Shape& s);
 /// The shape that sizes say: None among them is one that is not known, None alone an unknown rank.
-Shape shape_of(PyObject* sizes);
+/// `what` names them in a message.
+Shape shape_of(PyObject* sizes, const char* what = "the shape of a tensor");
 /// `t[key]`, with any key Python allows for a tensor.
 Tensor index_with(const Tensor& t, PyObject* key);
 /// `v[key].assign(value)`.

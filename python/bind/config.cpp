@@ -67,16 +67,7 @@ struct FromPython {
   }
 
   Config dict(PyObject* o, const std::string& what, int depth) {
-    ConfigDict out = entries(o, what, depth);
-    const Config *name = out.find("class_name"), *config = out.find("config");
-    if (!name || !config || name->kind() != Config::Kind::kText ||
-        config->kind() != Config::Kind::kDict)
-      return out;
-    ConfigObject made{name->as_text(), config->as_dict(), {}};
-    const Config* registered = out.find("registered_name");
-    if (registered && registered->kind() == Config::Kind::kText)
-      made.registered_name = registered->as_text();
-    return made;
+    return Config::described(entries(o, what, depth));
   }
 
   ConfigDict entries(PyObject* o, const std::string& what, int depth) {
@@ -114,18 +105,11 @@ void put(PyObject* dict, const std::string& key, const Object& value) {
   if (PyDict_SetItemString(dict, key.c_str(), value.get()) < 0) throw PythonError{};
 }
 
-Object text_object(const std::string& s) {
-  return Object::steal(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-}
-
-nb::object given(Object o) { return nb::steal(o.release()); }
-
 // A Python class, as what makes objects of a config.
 registry::Maker maker_of(nb::handle type) {
   auto held = make_ref<Held>(Object::share(type.ptr()));
   return [held](const ConfigDict& config) -> Ref<Shared> {
-    WithGil gil;
-    if (!gil) fail(Code::E1105, "a class of Python's is asked for after Python has ended");
+    NeedGil gil("a class of Python's");
     Object class_ = held->get(), dict = python_from(config);
     Object make = Object::steal(PyObject_GetAttrString(class_.get(), "from_config"));
     Object made = called(make.get(), dict.get());

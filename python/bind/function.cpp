@@ -31,13 +31,10 @@ struct PyFunction {
   PyObject* dict;
 };
 
-Object text(const std::string& s) {
-  return Object::steal(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
-}
 Object texts(const std::vector<std::string>& list) {
   Object out = Object::steal(PyList_New(0));
   for (auto& s : list)
-    if (PyList_Append(out.get(), text(s).get()) < 0) throw PythonError{};
+    if (PyList_Append(out.get(), text_object(s).get()) < 0) throw PythonError{};
   return out;
 }
 
@@ -215,22 +212,22 @@ PyObject* get_record(PyObject* o, void*) {
   return guarded([&] {
     const FunctionDef& def = *reinterpret_cast<PyFunction*>(o)->def;
     Object d = Object::steal(PyDict_New());
-    put(d.get(), "name", text(def.name));
-    put(d.get(), "doc", text(def.doc));
+    put(d.get(), "name", text_object(def.name));
+    put(d.get(), "doc", text_object(def.doc));
     put(d.get(), "python", texts(def.python));
     put(d.get(), "samples", texts(def.samples));
-    put(d.get(), "reference", text(def.reference));
-    put(d.get(), "result", text(kResults[static_cast<int>(def.result)]));
+    put(d.get(), "reference", text_object(def.reference));
+    put(d.get(), "result", text_object(kResults[static_cast<int>(def.result)]));
     put(d.get(), "result_names", texts(def.result_names));
-    put(d.get(), "op", def.op ? text(def.op->name) : Object::share(Py_None));
+    put(d.get(), "op", def.op ? text_object(def.op->name) : Object::share(Py_None));
     Object params = Object::steal(PyList_New(0));
     for (auto& p : def.params) {
       Object x = Object::steal(PyDict_New());
-      put(x.get(), "name", text(p.name));
-      put(x.get(), "kind", text(kKinds[static_cast<int>(p.kind)]));
-      put(x.get(), "group", text(p.group));
+      put(x.get(), "name", text_object(p.name));
+      put(x.get(), "kind", text_object(kKinds[static_cast<int>(p.kind)]));
+      put(x.get(), "group", text_object(p.group));
       put(x.get(), "required", Object::share(p.required ? Py_True : Py_False));
-      put(x.get(), "default", text(p.default_value.text()));
+      put(x.get(), "default", text_object(p.default_value.text()));
       if (PyList_Append(params.get(), x.get()) < 0) throw PythonError{};
     }
     put(d.get(), "params", params);
@@ -343,10 +340,14 @@ Tensors call_with_defaults(const FunctionDef& def, std::span<Arg> first) {
   return def.call({args.data(), args.size()});
 }
 
-Shape shape_of(PyObject* sizes) {
+Object text_object(std::string_view s) {
+  return Object::steal(PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
+}
+
+Shape shape_of(PyObject* sizes, const char* what) {
   if (sizes == Py_None) return Shape::unknown();
   auto dims = ints_of(sizes);
-  if (!dims) type_error("a shape is " + repr_of(sizes));
+  if (!dims) type_error(cat(what, " is ", repr_of(sizes), ", expected a shape"));
   return Shape(*dims);
 }
 

@@ -137,7 +137,7 @@ nb::object scope_info(const Tensor& t) {
   d["trace_no"] = s.trace_no;
   d["runs"] = s.runs.load();
   d["scope"] = reinterpret_cast<uintptr_t>(&s);
-  d["opened"] = nb::steal(to_dict(locate(s.opened)).release());
+  d["opened"] = given(to_dict(locate(s.opened)));
   d["node"] = node_of(t)->name;
   d["output"] = symbol_of(t)->output;
   return d;
@@ -236,7 +236,7 @@ void bind_graph(nb::module_& m) {
                for (const Edge& e : c.function->graph().outputs) {
                  Type t = e.node ? type_of(e) : Type{};
                  out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)),
-                                           nb::steal(shape_object(t.shape).release())));
+                                           given(shape_object(t.shape))));
                }
                return out;
              });
@@ -256,7 +256,7 @@ void bind_graph(nb::module_& m) {
              return run([&] {
                nb::list out;
                for (const Tensor& t : c.function->variables())
-                 out.append(nb::steal(wrap_variable(Variable::from_handle(t)).release()));
+                 out.append(given(wrap_variable(Variable::from_handle(t))));
                return out;
              });
            })
@@ -323,13 +323,8 @@ void bind_graph(nb::module_& m) {
           [](Writer& w, nb::handle dtype, nb::handle shape, const std::string& name) {
             return run([&] {
               mark();
-              Shape s = Shape::unknown();
-              if (!shape.is_none()) {
-                auto dims = ints_of(shape.ptr());
-                if (!dims) type_error("a graph's input has no shape: " + repr_of(shape.ptr()));
-                s = Shape(*dims);
-              }
-              return w.tracer().input(dtype_of_object(dtype.ptr()), s, name);
+              Shape sizes = shape_of(shape.ptr(), "the shape of a graph's input");
+              return w.tracer().input(dtype_of_object(dtype.ptr()), sizes, name);
             });
           },
           "dtype"_a, "shape"_a.none(), "name"_a)

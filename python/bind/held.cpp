@@ -79,7 +79,7 @@ void Held::take_back() {
 }
 
 std::vector<Tensor> PyBackward::operator()(const std::vector<Tensor>& upstream) const {
-  WithGil gil;
+  NeedGil gil("a custom gradient of Python's");
   Object call = code->get();
   if (!call)
     fail(Code::E1105,
@@ -113,6 +113,7 @@ std::function<std::shared_ptr<void>()> lease_on(PyObject* keeper) {
   auto weak = make_ref<Held>(Object::steal(PyWeakref_NewRef(keeper, nullptr)));
   return [weak]() -> std::shared_ptr<void> {
     WithGil gil;
+    if (!gil) return nullptr;
     Object now = target_of(weak->get().get());
     return now ? kept(std::move(now)) : nullptr;
   };

@@ -110,42 +110,22 @@ class LayerInPython final : public ModuleInPython<L>, public PythonLayer {
   ConfigDict own_config() const override { return L::get_config(); }
 };
 
-// A Python callable that C++ holds, seen by the collector through its holder.
-class Callable {
- public:
-  explicit Callable(Object f) : function_(std::move(f)) {}
-  Callable(const Callable&) = delete;
-  ~Callable() {
-    PyObject* held = function_.release();
-    if (WithGil gil; gil) Py_XDECREF(held);
-  }
-  PyObject* get() const { return function_.get(); }
-
- private:
-  Object function_;
-};
-
 class PyActivation final : public keras::Activation {
  public:
   explicit PyActivation(PyRef f) : function_(std::move(f)) {}
   void visit(Visitor& see) const override { see.foreign(function_.get()); }
   Tensor operator()(const Tensor& x) const override {
-    WithGil gil;
-    if (!gil) fail(Code::E1105, "an activation of Python's is called after Python has ended");
+    NeedGil gil("an activation of Python's");
     PyRef in = PyRef::steal(wrap(x));
     return convert(called(function_.get(), in.get()).get());
   }
   Config config() const override {
-    WithGil gil;
+    NeedGil gil("the name of a Python activation");
     nb::handle f(function_.get());
-    if (gil && PyObject_HasAttrString(function_.get(), "__name__")) {
-      std::string name = nb::cast<std::string>(f.attr("__name__"));
-      bool known = name != "<lambda>";
-      try {
-        if (known) return keras::activation(name)->config();
-      } catch (const Error&) {
-        known = false;
-      }
+    try {
+      if (nb::hasattr(f, "__name__"))
+        return keras::activation(nb::cast<std::string>(f.attr("__name__")))->config();
+    } catch (const Error&) {  // none of ours has that name
     }
     fail(Code::E1105, cat("an activation has no name in a config: ", repr_of(function_.get())),
          "a config is text, and names activations that are known",
@@ -162,16 +142,14 @@ class PyInitializer final : public keras::Initializer {
   explicit PyInitializer(PyRef f) : function_(std::move(f)) {}
   void visit(Visitor& see) const override { see.foreign(function_.get()); }
   Tensor operator()(const Shape& shape, DType dtype) const override {
-    WithGil gil;
-    if (!gil) fail(Code::E1105, "an initializer of Python's is called after Python has ended");
+    NeedGil gil("an initializer of Python's");
     PyRef size = shape_object(shape);
     return convert(
         called(initializer_hook().get(), function_.get(), size.get(), dtype_object(dtype)).get(),
         dtype);
   }
   Config config() const override {
-    WithGil gil;
-    if (!gil) fail(Code::E1105, "an initializer of Python's is asked after Python has ended");
+    NeedGil gil("the config of a Python initializer");
     return config_from(function_.get(), "an initializer");
   }
 
@@ -203,21 +181,12 @@ L& layer_of(nb::handle o) {
   return *layer;
 }
 
-Shape shape_from(nb::handle o, const char* what) {
-  if (o.is_none()) return Shape::unknown();
-  auto dims = ints_of(o.ptr());
-  if (!dims) type_error(cat("`", what, "` is ", repr_of(o.ptr()), ", expected a shape"));
-  return Shape(*dims);
-}
-
 std::optional<bool> training_from(nb::handle o) {
   if (o.is_none()) return {};
   int truth = PyObject_IsTrue(o.ptr());
   if (truth < 0) throw PythonError{};
   return truth == 1;
 }
-
-nb::object given(Object o) { return nb::steal(o.release()); }
 
 // -- methods that a Python class may override are C functions of the type
 
@@ -241,7 +210,7 @@ PyObject* layer_build(PyObject* self, PyObject* shape) {
   return method([&]() -> PyObject* {
     mark();
     Layer& layer = layer_of(self);
-    Shape inputs = shape_from(shape, "input_shape");
+    Shape inputs = shape_of(shape, "`input_shape`");
     auto* python = dynamic_cast<PythonLayer*>(&layer);
     python ? python->own_build(inputs) : layer.build(inputs);
     layer.set_built_for(inputs);
@@ -266,16 +235,6 @@ PyMethodDef layer_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-template <class F>
-int put(F&& f) {
-  return method([&]() -> PyObject* {
-    f();
-    return Py_None;
-  })
-             ? 0
-             : -1;
-}
-
 PyGetSetDef layer_properties[] = {
     {"_built_for",
      [](PyObject* o, void*) {
@@ -293,7 +252,7 @@ PyGetSetDef layer_properties[] = {
        return method([&] { return PyBool_FromLong(layer_of(o).built()); });
      },
      [](PyObject* o, PyObject* v, void*) {
-       return put([&] { layer_of(o).set_built(v && PyObject_IsTrue(v) == 1); });
+       return setter([&] { layer_of(o).set_built(v && PyObject_IsTrue(v) == 1); });
      },
      "Whether its weights are made.", nullptr},
     {"trainable",
@@ -301,7 +260,7 @@ PyGetSetDef layer_properties[] = {
        return method([&] { return PyBool_FromLong(layer_of(o).trainable()); });
      },
      [](PyObject* o, PyObject* v, void*) {
-       return put([&] { layer_of(o).set_trainable(v && PyObject_IsTrue(v) == 1); });
+       return setter([&] { layer_of(o).set_trainable(v && PyObject_IsTrue(v) == 1); });
      },
      "Whether training changes its weights.", nullptr},
     {"_layer_dtype",
@@ -325,7 +284,7 @@ PyGetSetDef dense_properties[] = {
        return method([&] { return weight(o, layer_of<DenseLayer>(o).kernel(), "kernel"); });
      },
      [](PyObject* o, PyObject* v, void*) {
-       return put([&] { layer_of<DenseLayer>(o).set_kernel(v ? variable_of(v) : Variable()); });
+       return setter([&] { layer_of<DenseLayer>(o).set_kernel(v ? variable_of(v) : Variable()); });
      },
      "The matrix that inputs are multiplied with.", nullptr},
     {"bias",
@@ -337,7 +296,7 @@ PyGetSetDef dense_properties[] = {
        });
      },
      [](PyObject* o, PyObject* v, void*) {
-       return put([&] {
+       return setter([&] {
          layer_of<DenseLayer>(o).set_bias(v && v != Py_None ? variable_of(v) : Variable());
        });
      },
@@ -467,7 +426,7 @@ void bind_keras(nb::module_& m) {
           mark();
           keras::WeightOptions o;
           o.name = name;
-          o.shape = shape_from(shape, "shape");
+          o.shape = shape_of(shape.ptr(), "`shape`");
           if (!dtype.is_none()) o.dtype = dtype_of_object(dtype.ptr());
           if (auto f = initializer_from(initializer, "initializer"))
             o.initializer = keras::InitializerOption(f);
@@ -486,7 +445,7 @@ void bind_keras(nb::module_& m) {
           Layer& l = layer_of(self);
           Ref<Layer> keep(&l);
           keras::CallScope scope(l, training_from(training));
-          l.build_once(shape_from(shape, "inputs"));
+          l.build_once(shape_of(shape.ptr(), "`inputs`"));
           auto now = scope.training();
           return given(called(f.ptr(), !now ? Py_None : *now ? Py_True : Py_False));
         });
@@ -498,7 +457,7 @@ void bind_keras(nb::module_& m) {
       [](nb::handle self, nb::handle shape) {
         run([&] {
           mark();
-          layer_of(self).build_once(shape_from(shape, "input_shape"));
+          layer_of(self).build_once(shape_of(shape.ptr(), "`input_shape`"));
           return 0;
         });
       },

@@ -13,9 +13,9 @@ void bind_live(nb::module_& m) {
     return run([&] {
       nb::list out;
       for (const LiveTensors& t : live_tensors(by_line ? GroupBy::kLine : GroupBy::kNothing))
-        out.append(nb::make_tuple(t.bytes, t.count, nb::steal(to_dict(t.line).release()),
-                                  nb::borrow(dtype_object(t.dtype)),
-                                  nb::steal(shape_object(t.shape).release()), t.alike));
+        out.append(nb::make_tuple(t.bytes, t.count, given(to_dict(t.line)),
+                                  nb::borrow(dtype_object(t.dtype)), given(shape_object(t.shape)),
+                                  t.alike));
       return out;
     });
   });

@@ -108,7 +108,6 @@ void refuse_other_interpreters() {
 }
 
 Object shared(nb::object o) { return Object::share(o.ptr()); }
-nb::object given(Object o) { return nb::steal(o.release()); }
 
 }  // namespace
 }  // namespace holdfast::py

@@ -46,10 +46,6 @@ PyObject* get_shown(PyObject* o, void*) {
   });
 }
 
-PyObject* text_object(const std::string& s) {
-  return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
-}
-
 std::string text_argument(PyObject* o, const char* what) {
   if (!o || !PyUnicode_Check(o)) type_error(cat("`", what, "` is no text"));
   return PyUnicode_AsUTF8(o);
@@ -65,29 +61,25 @@ PyGetSetDef properties[] = {
     {"submodules", &get_shown<Shown::kSubmodules>, nullptr,
      "All modules that this one holds, at any depth.", nullptr},
     {"_name",
-     [](PyObject* o, void*) { return method([&] { return text_object(module_of(o).name()); }); },
+     [](PyObject* o, void*) {
+       return method([&] { return text_object(module_of(o).name()).release(); });
+     },
      [](PyObject* o, PyObject* name, void*) {
-       return method([&]() -> PyObject* {
+       return setter([&] {
          ModuleObject& m = module_of(o);
          m.set_name(text_argument(name, "_name"), m.scope_name());
-         return Py_None;
-       })
-                  ? 0
-                  : -1;
+       });
      },
      nullptr, nullptr},
     {"_scope_name",
      [](PyObject* o, void*) {
-       return method([&] { return text_object(module_of(o).scope_name()); });
+       return method([&] { return text_object(module_of(o).scope_name()).release(); });
      },
      [](PyObject* o, PyObject* scope, void*) {
-       return method([&]() -> PyObject* {
+       return setter([&] {
          ModuleObject& m = module_of(o);
          m.set_name(m.name(), text_argument(scope, "_scope_name"));
-         return Py_None;
-       })
-                  ? 0
-                  : -1;
+       });
      },
      nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},

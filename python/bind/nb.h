@@ -42,6 +42,9 @@ auto run(F&& f) -> decltype(f()) {
   }
 }
 
+/// A reference of ours as one of nanobind's.
+inline nanobind::object given(Object o) { return nanobind::steal(o.release()); }
+
 void bind_variable(nanobind::module_& m);
 void bind_tape(nanobind::module_& m);
 void bind_retracing(nanobind::module_& m);

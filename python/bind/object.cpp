@@ -166,6 +166,10 @@ WithGil::~WithGil() {
   if (taken_) PyGILState_Release(state_);
 }
 
+NeedGil::NeedGil(const char* what) {
+  if (!*this) fail(Code::E1105, cat(what, " is asked for after Python has ended"));
+}
+
 WithoutGil::~WithoutGil() {
   wait_for_gil([](void* s) { PyEval_RestoreThread(static_cast<PyThreadState*>(s)); }, state_);
 }

@@ -94,6 +94,12 @@ class WithGil {
   PyGILState_STATE state_{};
 };
 
+/// The GIL for what can't do without Python: `what` is refused once the interpreter has ended.
+class NeedGil : WithGil {
+ public:
+  explicit NeedGil(const char* what);
+};
+
 /// Gives the GIL away for a while.
 class WithoutGil {
  public:
@@ -118,6 +124,22 @@ PyRef called(PyObject* f, A*... args) {
   return PyRef::steal(out);
 }
 
+/// A Python callable that C++ holds, seen by the collector through its holder. It is let go of with
+/// the GIL, and never after the interpreter ended.
+class Callable {
+ public:
+  explicit Callable(PyRef f) : function_(std::move(f)) {}
+  Callable(const Callable&) = delete;
+  ~Callable() {
+    PyObject* held = function_.release();
+    if (WithGil gil; gil) Py_XDECREF(held);
+  }
+  PyObject* get() const { return function_.get(); }
+
+ private:
+  PyRef function_;
+};
+
 /// Runs `f` as a method of a type written against CPython; also Python's own exceptions pass.
 template <class F>
 PyObject* method(F&& f) noexcept {
@@ -129,6 +151,16 @@ PyObject* method(F&& f) noexcept {
       throw PythonError{};
     }
   });
+}
+
+/// Likewise as the setter of an attribute.
+template <class F>
+int setter(F&& f) noexcept {
+  PyObject* done = method([&]() -> PyObject* {
+    f();
+    return Py_None;
+  });
+  return done ? 0 : -1;
 }
 
 }  // namespace holdfast::py

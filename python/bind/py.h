@@ -139,6 +139,8 @@ std::optional<Ints> ints_of(PyObject* o);  // an int or a sequence of ints
 DType only_dtype(DTypes set);              // the one dtype of a set, kInvalid if there are more
 bool is_one_int(PyObject* o);              // an int, also one of NumPy's, and no sequence
 std::string repr_of(PyObject* o);
+/// A Python text.
+Object text_object(std::string_view s);
 /// NumPy's array of a tensor: private memory, or read-only sharing.
 PyObject* to_numpy(PyObject* tensor);
 

@@ -101,7 +101,7 @@ void infer_forward(Infer& s) {
 
 Status run_forward(Call& c) {
   const PyCode& code = code_of(c.attr(0));
-  WithGil gil;
+  NeedGil gil("a function of Python's");
   Object in = list_of(inputs_of(c));
   // Tapes around a call may ask for more orders than ever before.
   size_t asked = static_cast<size_t>(code.orders.load());
@@ -142,7 +142,7 @@ Status run_backward(Call& c) {
   if (!recorded)
     return {Code::E1105, cat("`", code.name, "` kept no record for its gradient"),
             "the gradient needs the run of the function before it"};
-  WithGil gil;
+  NeedGil gil("the gradient of a Python function");
   Object dy = list_of(std::span<const Tensor>(inputs_of(c, 1)).first(static_cast<size_t>(arrived)));
   Object both = called(code, code.backward, recorded->get().get(), dy.get());
   Object dx = Object::steal(PySequence_GetItem(both.get(), 0)),

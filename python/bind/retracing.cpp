@@ -34,8 +34,7 @@ std::vector<Type> types_of(const nb::list& list) {
 nb::list to_python(const std::vector<Type>& types) {
   nb::list out;
   for (const Type& t : types)
-    out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)),
-                              nb::steal(sizes_object(t.shape).release())));
+    out.append(nb::make_tuple(nb::borrow(dtype_object(t.dtype)), given(sizes_object(t.shape))));
   return out;
 }
 

@@ -40,7 +40,7 @@ nb::object wrap_graph(OpenGraph* g) {
   // Only tensors were left of it: a new Python object stands for it.
   Object fresh = Object::steal(PyObject_CallMethod(graph_class().get(), "_revived", nullptr));
   nb::inst_ptr<GraphBox>(fresh.get())->hook(Ref<OpenGraph>(g), fresh.get());
-  return nb::steal(fresh.release());
+  return given(std::move(fresh));
 }
 
 struct ToPython {
@@ -50,7 +50,7 @@ struct ToPython {
   nb::object operator()(double v) const { return nb::float_(v); }
   nb::object operator()(const std::string& v) const { return nb::bytes(v.data(), v.size()); }
   nb::object operator()(DType v) const { return nb::borrow(dtype_object(v)); }
-  nb::object operator()(const Shape& v) const { return nb::steal(shape_object(v).release()); }
+  nb::object operator()(const Shape& v) const { return given(shape_object(v)); }
   nb::object operator()(const Tensor& v) const { return v ? nb::cast(v) : nb::none(); }
   nb::object operator()(const Ref<RefCounted>& v) const {
     return nb::str(v ? v->text().c_str() : "");
@@ -86,7 +86,7 @@ nb::object attribute(const Node& n, const std::string& name) {
 nb::object loc_of(Where w) {
   Loc at = locate(w);
   if (at.line <= 0) return nb::none();
-  return nb::steal(to_dict(at).release());
+  return given(to_dict(at));
 }
 
 void bind_node(nb::module_& m) {

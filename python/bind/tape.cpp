@@ -120,7 +120,7 @@ const char* meaning(NoGradient kind) {
 
 nb::list python_variables(const std::vector<Variable>& variables) {
   nb::list out;
-  for (const Variable& v : variables) out.append(nb::steal(wrap_variable(v).release()));
+  for (const Variable& v : variables) out.append(given(wrap_variable(v)));
   return out;
 }
 
@@ -233,13 +233,13 @@ void bind_tape(nb::module_& m) {
                                    std::move(replaced)};
                Source from = source_of(source);
                return nb::make_tuple(meaning(t.why_none(target, from).kind),
-                                     nb::steal(to_dict(t.explain(target, from, names)).release()));
+                                     given(to_dict(t.explain(target, from, names))));
              });
            })
       .def("_already_used", [](PyTape& t, const std::string& name) {
         return run([&] {
           mark();
-          return nb::steal(to_dict(t.already_used({.tape = name})).release());
+          return given(to_dict(t.already_used({.tape = name})));
         });
       });
   m.def("open_tapes", [] {

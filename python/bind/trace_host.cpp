@@ -49,7 +49,7 @@ class PyTraceHost final : public TraceHost {
   template <class... A>
   nb::object ask(const char* method, A*... arguments) {
     nb::object bound = host_.attr(method);
-    return nb::steal(called(bound.ptr(), arguments...).release());
+    return given(called(bound.ptr(), arguments...));
   }
 
   nb::handle host_;

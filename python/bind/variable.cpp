@@ -29,23 +29,17 @@ VariableState* state_of(PyObject* o) {
 class PyConstraint final : public Constraint {
  public:
   explicit PyConstraint(PyRef f) : function_(std::move(f)) {}
-  ~PyConstraint() override {
-    PyObject* held = function_.release();
-    if (WithGil gil; gil) Py_XDECREF(held);
-  }
   Tensor operator()(const Tensor& value) const override {
     WithGil gil;
     if (!gil) return value;
     PyRef in = PyRef::steal(wrap(value));
     return convert(called(function_.get(), in.get()).get(), value.dtype());
   }
-  void visit(Visitor& see) const override {
-    if (function_) see.foreign(function_.get());
-  }
+  void visit(Visitor& see) const override { see.foreign(function_.get()); }
   PyObject* function() const { return function_.get(); }
 
  private:
-  PyRef function_;
+  Callable function_;
 };
 
 const Tensor& tensor_argument(PyObject* o, Tensor& kept) {
@@ -246,10 +240,6 @@ PyObject* property(PyObject* self, F&& f) {
   return method([&]() -> PyObject* { return f(*state_of(self)); });
 }
 
-PyObject* text_object(const std::string& s) {
-  return PyUnicode_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
-}
-
 PyGetSetDef properties[] = {
     {"handle",
      [](PyObject* o, void*) {
@@ -268,12 +258,12 @@ PyGetSetDef properties[] = {
      nullptr, nullptr, nullptr},
     {"name",
      [](PyObject* o, void*) {
-       return property(o, [](VariableState& v) { return text_object(v.name + ":0"); });
+       return property(o, [](VariableState& v) { return text_object(v.name + ":0").release(); });
      },
      nullptr, "The name, with the output's number that TensorFlow adds.", nullptr},
     {"_full_name",
      [](PyObject* o, void*) {
-       return property(o, [](VariableState& v) { return text_object(v.name); });
+       return property(o, [](VariableState& v) { return text_object(v.name).release(); });
      },
      nullptr, nullptr, nullptr},
     {"trainable",
@@ -285,7 +275,7 @@ PyGetSetDef properties[] = {
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) {
          Tensor now = v.get();
-         return text_object(now && now.device() ? now.device()->name() : "");
+         return text_object(now && now.device() ? now.device()->name() : "").release();
        });
      },
      nullptr, "The device that holds the value.", nullptr},
