@@ -14,7 +14,8 @@ struct Normalise : Module {
   Variable scale;
 
   Tensor operator()(const Tensor& x) {
-    if (!scale) scale = variable("scale", zeros({x.dim(1)}) + 2);  // once, in the first call
+    if (!scale.defined())
+      scale = variable("scale", zeros({x.dim(1)}) + 2);  // once, in the first call
     Tensor now = reduce_mean(x, {0});
     mean = mean ? (mean + now) / 2 : now;
     return (x - mean) * scale;

@@ -22,16 +22,16 @@ struct Arrived {
   std::vector<IndexedSlices> slices;
 
   void add(const Tensor& t) {
-    if (!dense)
+    if (!dense.defined())
       dense = t;
     else
       dense = t.dtype() == DType::kVariant ? list_add(dense, t) : holdfast::add(dense, t);
   }
-  bool any() const { return dense || !slices.empty(); }
+  bool any() const { return dense.defined() || !slices.empty(); }
   Gradient total() const {
     if (slices.empty()) return {dense};
-    if (!dense && slices.size() == 1) return {Tensor(), slices[0]};
-    if (!dense) return {Tensor(), concat_slices(slices)};
+    if (!dense.defined() && slices.size() == 1) return {Tensor(), slices[0]};
+    if (!dense.defined()) return {Tensor(), concat_slices(slices)};
     Gradient g{Tensor(), concat_slices(slices)};
     return {holdfast::add(dense, g.tensor())};
   }
@@ -39,7 +39,8 @@ struct Arrived {
 
 // A gradient has the shape of what it is the gradient of, which may know more of it.
 Tensor with_shape_of(const Tensor& y, const Tensor& dy) {
-  if (!dy || !y || !dy.is_symbolic() || dy.dtype() == DType::kVariant) return dy;
+  if (!dy.defined() || !y.defined() || !dy.is_symbolic() || dy.dtype() == DType::kVariant)
+    return dy;
   auto both = dy.shape().merged(y.shape());
   return !both || *both == dy.shape() ? dy : ensure_shape(dy, y.shape());
 }
@@ -63,7 +64,7 @@ class Sweep {
     DeviceScope beside(
         target.device() ? target.device()
                         : context().device);  // the first gradient is made where its target lives
-    Tensor dy = upstream ? upstream : ones_like(target);
+    Tensor dy = upstream.defined() ? upstream : ones_like(target);
     if (dy.dtype() != target.dtype() || !broadcast(dy.shape(), target.shape()))
       fail(Code::E1102,
            cat("output_gradients: got ", type_text(dy), " for a target of ", type_text(target)));
@@ -85,7 +86,7 @@ class Sweep {
       Arrived& from = at(r.out_ids[0]);  // a variable's read passes sparse gradients on as they are
       Arrived copy = from;
       Arrived& to = at(r.in_ids[0]);
-      if (copy.dense) to.add(copy.dense);
+      if (copy.dense.defined()) to.add(copy.dense);
       for (auto& s : copy.slices) to.slices.push_back(s);
       return;
     }
@@ -121,7 +122,7 @@ class Sweep {
   }
 
   void deliver(const Record& r, size_t i, const Tensor& dx) {
-    if (dx && r.in_ids[i] && reaches_.has(r.in_ids[i])) at(r.in_ids[i]).add(dx);
+    if (dx.defined() && r.in_ids[i] && reaches_.has(r.in_ids[i])) at(r.in_ids[i]).add(dx);
   }
 
   void run_formula(Record& r, const Tensors& upstream, uint32_t wanted) {
@@ -137,7 +138,7 @@ class Sweep {
       return run_later(r, upstream, wanted);
     }
     for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) {
-      if (!dx[i] || !(wanted >> (i < 31 ? i : 31) & 1)) continue;
+      if (!dx[i].defined() || !(wanted >> (i < 31 ? i : 31) & 1)) continue;
       // Elementwise formulas speak of the broadcast shape; what arrives has the operand's own.
       deliver(r, i, r.op->elementwise ? sum_to(dx[i], r.inputs[i]) : dx[i]);
     }
@@ -156,7 +157,7 @@ class Sweep {
     const GradientTape::Backward* backward = r.custom.get();
     size_t spoken_of = upstream.size(), last = 0;
     for (size_t i = 0; i < upstream.size(); ++i)
-      if (upstream[i]) last = i;
+      if (upstream[i].defined()) last = i;
     for (const Choice& c : r.choices)
       if (last < c.outputs && c.outputs < spoken_of) {
         backward = c.backward.get();
@@ -164,7 +165,8 @@ class Sweep {
       }
     std::vector<Tensor> dy;
     for (size_t i = 0; i < spoken_of; ++i)
-      dy.push_back(upstream[i] || !r.outputs[i] || r.outputs[i].dtype() == DType::kResource
+      dy.push_back(upstream[i].defined() || !r.outputs[i].defined() ||
+                           r.outputs[i].dtype() == DType::kResource
                        ? upstream[i]
                        : zeros_of(r.outputs[i]));
     std::vector<Tensor> dx = (*backward)(dy);
@@ -208,7 +210,7 @@ std::vector<Gradient> run_backward(std::vector<Record>& records, const IdMap& wa
 
 Tensor Grad::dy(int i) const {
   const Tensor& t = upstream_[static_cast<size_t>(i)];
-  return t ? t : zeros_of(y(i));
+  return t.defined() ? t : zeros_of(y(i));
 }
 
 void Grad::sparse(int i, IndexedSlices s) { sparse_.emplace_back(i, std::move(s)); }

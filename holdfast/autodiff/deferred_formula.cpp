@@ -14,8 +14,8 @@ class Packed {
  public:
   Packed(std::span<const Tensor> from, Tensors& list) {
     for (const Tensor& t : from) {
-      there_.push_back(static_cast<bool>(t));
-      if (t) list.push_back(t);
+      there_.push_back(t.defined());
+      if (t.defined()) list.push_back(t);
     }
   }
   Tensors unpack(std::span<const Tensor> list, size_t& next) const {
@@ -35,7 +35,7 @@ Tensors run_formula(const OpDef& op, const Attrs& attrs, const Tensors& x, const
   Tensors dx = op.gradient(g);
   std::vector<Gradient> found(x.size());
   for (size_t i = 0; i < dx.size() && i < x.size(); ++i)
-    if (dx[i]) found[i].dense = op.elementwise ? sum_to(dx[i], x[i]) : dx[i];
+    if (dx[i].defined()) found[i].dense = op.elementwise ? sum_to(dx[i], x[i]) : dx[i];
   for (auto& [i, slices] : g.sparse()) found[static_cast<size_t>(i)].slices = slices;
   Tensors out;
   for (size_t i : which) out.push_back(found[i].none() ? zeros_like(x[i]) : found[i].tensor());
@@ -59,7 +59,7 @@ Tensors pull_back(const Body& body, std::span<const Tensor> inputs,
   Tensors y = body(own);
   std::vector<Tensor> targets, dy;
   for (size_t i = 0; i < y.size(); ++i) {
-    if (!upstream[i]) continue;
+    if (!upstream[i].defined()) continue;
     targets.push_back(y[i]);
     dy.push_back(upstream[i]);
   }
@@ -81,8 +81,9 @@ bool needs_ranks(const Record& r) {
   if (!r.op->inputs.empty() && r.op->inputs.back().group == "any")
     return false;  // bodies of code, which say themselves what they need
   for (const Tensor& t : r.inputs) {
-    if (t && (t.dtype() == DType::kResource || t.dtype() == DType::kVariant)) return false;
-    unknown = unknown || (t && !t.shape().has_rank());
+    if (t.defined() && (t.dtype() == DType::kResource || t.dtype() == DType::kVariant))
+      return false;
+    unknown = unknown || (t.defined() && !t.shape().has_rank());
   }
   return unknown;
 }
@@ -93,7 +94,7 @@ Tensors deferred_formula(const Record& r, const Tensors& upstream, uint32_t want
   std::vector<size_t> which;
   Given results;
   for (size_t i = 0; i < r.inputs.size(); ++i) {
-    if (!r.inputs[i] || !(wanted >> (i < 31 ? i : 31) & 1) ||
+    if (!r.inputs[i].defined() || !(wanted >> (i < 31 ? i : 31) & 1) ||
         !is_differentiable(r.inputs[i].dtype()))
       continue;
     which.push_back(i);

@@ -52,15 +52,15 @@ void ForwardAccumulator::begin() {
                           primals_.size(), " primals, expected one each"));
   for (size_t i = 0; i < primals_.size(); ++i) {
     const Tensor &x = primals_[i].type(), &v = tangents_[i];
-    if (!v || v.dtype() != x.dtype() || !v.shape().compatible(x.shape()))
+    if (!v.defined() || v.dtype() != x.dtype() || !v.shape().compatible(x.shape()))
       fail(
-          v && v.dtype() == x.dtype() ? Code::E1102 : Code::E1101,
+          v.defined() && v.dtype() == x.dtype() ? Code::E1102 : Code::E1101,
           cat("ForwardAccumulator: tangent ", i, " is ", type_text(v), ", expected ", type_text(x)),
           "a tangent has the dtype and shape of its primal");
   }
   tape_.start();
   for (const Source& s : primals_) {
-    if (s.variable())
+    if (s.variable().defined())
       tape_.watch(Variable::from_handle(s.variable()));
     else
       tape_.watch(s.type());

@@ -26,7 +26,7 @@ class Symbols {
     for (const CustomGradient& c : customs)
       for (auto* list : {&c.inputs, &c.outputs})
         for (const Tensor& t : *list)
-          if (t && t.is_symbolic() && symbol_of(t)->scope == scope_)
+          if (t.defined() && t.is_symbolic() && symbol_of(t)->scope == scope_)
             made_.emplace(
                 EdgeKey(copies ? copies->at(node_of(t)).get() : node_of(t), symbol_of(t)->output),
                 t);
@@ -35,8 +35,8 @@ class Symbols {
     if (!e.node) return {};
     if (is_constant(*e.node)) return constant_of(*e.node);
     Tensor& t = made_[key_of(e)];
-    if (!t && e.node->op == &placeholder_op()) t = outside(*e.node);
-    if (!t) t = symbol_for(e, scope_);
+    if (!t.defined() && e.node->op == &placeholder_op()) t = outside(*e.node);
+    if (!t.defined()) t = symbol_for(e, scope_);
     return t;
   }
 
@@ -67,7 +67,7 @@ Record record_of(const Node& n, Symbols& symbols) {
   r.where = n.where;
   for (const Edge& e : n.inputs) {
     r.inputs.push_back(symbols(e));
-    r.in_ids.push_back(r.inputs.back() ? r.inputs.back().id() : 0);
+    r.in_ids.push_back(r.inputs.back().defined() ? r.inputs.back().id() : 0);
   }
   for (size_t i = 0; i < n.outputs.size(); ++i) {
     r.outputs.push_back(symbols({Ref<Node>(const_cast<Node*>(&n)), static_cast<int>(i)}));
@@ -78,7 +78,7 @@ Record record_of(const Node& n, Symbols& symbols) {
 
 // A constant that is a node of its own stands for its value, as it does in the records of ops.
 Tensor known_as(const Tensor& t, Symbols& symbols) {
-  return t && t.is_symbolic() && is_constant(*node_of(t)) ? symbols(edge_of(t)) : t;
+  return t.defined() && t.is_symbolic() && is_constant(*node_of(t)) ? symbols(edge_of(t)) : t;
 }
 
 Record record_of(const CustomGradient& c, Symbols& symbols) {
@@ -88,11 +88,11 @@ Record record_of(const CustomGradient& c, Symbols& symbols) {
   for (const Tensor& given : c.inputs) {
     Tensor t = known_as(given, symbols);
     r.inputs.push_back(t);
-    r.in_ids.push_back(t ? t.id() : 0);
+    r.in_ids.push_back(t.defined() ? t.id() : 0);
   }
   for (const Tensor& t : c.outputs) {
     r.outputs.push_back(t);
-    r.out_ids.push_back(t ? t.id() : 0);
+    r.out_ids.push_back(t.defined() ? t.id() : 0);
   }
   return r;
 }
@@ -185,7 +185,7 @@ void keep_customs(const Graph& g, const NodeMap& copies, Graph& forward) {
 void refuse_customs(const Graph& whole, const NodeMap& copies, Split& split, Graph& backward) {
   for (const CustomGradient& c : whole.customs) {
     auto there = [&](const Tensor& t) {
-      if (!t || !t.is_symbolic() || symbol_of(t)->scope != whole.scope) return t;
+      if (!t.defined() || !t.is_symbolic() || symbol_of(t)->scope != whole.scope) return t;
       Edge e = edge_of(t);
       if (auto it = copies.find(e.node.get()); it != copies.end())
         e.node = it->second;  // a symbol of the graph that was copied
@@ -196,7 +196,8 @@ void refuse_customs(const Graph& whole, const NodeMap& copies, Split& split, Gra
     for (const Tensor& t : c.outputs) refused.outputs.push_back(there(t));
     for (size_t i = 0; i < backward.nodes.size(); ++i)  // it comes after all that it gives
       for (const Tensor& t : refused.outputs)
-        if (t && t.is_symbolic() && node_of(t) == backward.nodes[i].get()) refused.position = i + 1;
+        if (t.defined() && t.is_symbolic() && node_of(t) == backward.nodes[i].get())
+          refused.position = i + 1;
     refused.backward = [name = c.name](const std::vector<Tensor>&) -> std::vector<Tensor> {
       fail(Code::E1105,
            cat("`", name,
@@ -260,7 +261,7 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
     whole->outputs.clear();
     for (const Gradient& gradient : gradients) {
       Tensor t = gradient.none() ? Tensor() : gradient.tensor();
-      whole->outputs.push_back(t ? tracer.resolve(t) : Edge{});
+      whole->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{});
     }
   }
   // Gradients of loops add to the nodes of the forward part too: it ends where it ended before.
@@ -330,7 +331,7 @@ std::vector<Gradient> gradients_in(Tracer& tracer, const std::vector<Tensor>& ta
   std::vector<Gradient> out =
       run_backward(records, watched, ys, xs, options.upstream, Unconnected::kNone, true);
   auto lasting = [&](Tensor& t) {
-    if (t) t = tracer.symbol(tracer.resolve(t));
+    if (t.defined()) t = tracer.symbol(tracer.resolve(t));
   };
   for (size_t i = 0; i < out.size(); ++i) {
     if (out[i].none() && options.unconnected == Unconnected::kZero) {

@@ -79,7 +79,7 @@ std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vect
     // No element, so no row; one pass tells which sources it depends on.
     std::vector<Tensor> out = rows(target, sources, {zeros_like(target)}, unconnected)[0];
     for (Tensor& g : out)
-      if (g) g = zeros(Sizes(concat({shape(target), shape(g)}, 0)), g.dtype());
+      if (g.defined()) g = zeros(Sizes(concat({shape(target), shape(g)}, 0)), g.dtype());
     return out;
   }
   std::vector<Tensor> upstream;
@@ -88,9 +88,9 @@ std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vect
   auto all = rows(target, sources, upstream, unconnected);
   std::vector<Tensor> out;
   for (size_t i = 0; i < sources.size(); ++i)
-    out.push_back(
-        all[0][i] ? reshape(stack(column(all, i)), joined(target.shape(), all[0][i].shape().dims()))
-                  : Tensor());
+    out.push_back(all[0][i].defined() ? reshape(stack(column(all, i)),
+                                                joined(target.shape(), all[0][i].shape().dims()))
+                                      : Tensor());
   return out;
 }
 
@@ -125,7 +125,8 @@ Tensor GradientTape::batch_jacobian(const Tensor& target, const Source& source,
     upstream.push_back(y.is_full() ? broadcast_to(place, y) : zeros_like(target) + place);
   }
   auto all = rows(target, {source}, upstream, unconnected);
-  if (!all[0][0]) return none();  // as TensorFlow's, whatever is asked for where nothing connects
+  if (!all[0][0].defined())
+    return none();  // as TensorFlow's, whatever is asked for where nothing connects
   return reshape(stack(column(all, 0), {.axis = 1}), result);
 }
 

@@ -23,7 +23,7 @@ std::string fitting(const std::string& head, const std::string& reason, const ch
 }
 
 void label_born(Diagnostic& d, const Source& source, const std::string& name) {
-  bool variable = static_cast<bool>(source.variable());
+  bool variable = source.variable().defined();
   Loc born = variable ? locate(variable_state(source.variable())->born)
                       : describe(source.type(), name).born;
   if (born.line <= 0) return;
@@ -87,7 +87,7 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
       break;
     }
     case NoGradient::kNotWatched:
-      if (source.variable()) {
+      if (source.variable().defined()) {
         d.headline =
             fitting(head, cat(x, " was not read while the tape recorded"), "the tape saw no read");
         if (variable_state(source.variable())->trainable) {

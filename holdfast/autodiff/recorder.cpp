@@ -5,7 +5,7 @@ namespace {
 
 // Dtype and shape of `t` without its memory.
 Tensor husk(const Tensor& t) {
-  if (!t || !t.rep()->buffer) return t;
+  if (!t.defined() || !t.rep()->buffer) return t;
   auto rep = make_ref<TensorRep>(t.dtype(), t.shape(), nullptr);
   rep->id = t.id();
   return Tensor(std::move(rep));
@@ -36,12 +36,12 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
   bool any = false;
   int32_t cut = -1;
   for (const Tensor& t : in) {
-    if (!t) continue;
+    if (!t.defined()) continue;
     any = any || watched.has(t.id());
     if (cut < 0) cut = dead.find(t.id());
   }
   bool differentiable = false;
-  for (const Tensor& t : out) differentiable = differentiable || (t && flows(t.dtype()));
+  for (const Tensor& t : out) differentiable = differentiable || (t.defined() && flows(t.dtype()));
   if (!any || !op.gradient || !differentiable) {
     if (any) {
       cuts.push_back({op.name.c_str(), here()});
@@ -49,7 +49,7 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
     }
     if (cut >= 0)
       for (const Tensor& t : out)
-        if (t) dead.set(t.id(), cut);
+        if (t.defined()) dead.set(t.id(), cut);
     return;
   }
   Record r;
@@ -58,13 +58,13 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
   r.attrs = attrs;
   r.inputs = kept(in, op.keeps_inputs);
   r.outputs = kept(out, op.keeps_outputs);
-  for (const Tensor& t : in) r.in_ids.push_back(t ? t.id() : 0);
+  for (const Tensor& t : in) r.in_ids.push_back(t.defined() ? t.id() : 0);
   r.where = here();
   records.push_back(std::move(r));
   auto index = static_cast<int32_t>(records.size());
   for (const Tensor& t : out) {
-    records.back().out_ids.push_back(t ? t.id() : 0);
-    if (t && flows(t.dtype())) watched.set(t.id(), index);
+    records.back().out_ids.push_back(t.defined() ? t.id() : 0);
+    if (t.defined() && flows(t.dtype())) watched.set(t.id(), index);
   }
 }
 
@@ -80,11 +80,11 @@ void GradientTape::Recorder::record_custom(const char* name, const std::vector<T
   r.inputs = kept(in, 0);
   r.outputs = kept(out, 0);
   r.where = here();
-  for (const Tensor& t : in) r.in_ids.push_back(t ? t.id() : 0);
-  for (const Tensor& t : out) r.out_ids.push_back(t ? t.id() : 0);
+  for (const Tensor& t : in) r.in_ids.push_back(t.defined() ? t.id() : 0);
+  for (const Tensor& t : out) r.out_ids.push_back(t.defined() ? t.id() : 0);
   records.push_back(std::move(r));
   for (const Tensor& t : out)
-    if (t) watched.set(t.id(), static_cast<int32_t>(records.size()));
+    if (t.defined()) watched.set(t.id(), static_cast<int32_t>(records.size()));
 }
 
 void GradientTape::Recorder::record_levels(const char* name, const std::vector<Tensor>& in,

@@ -55,7 +55,7 @@ class GradientTape::Recorder final : public Observer {
     if (!watched.has(id)) watched.set(id, kSource);
   }
   void watch_variable(const Tensor& handle);
-  bool watches(const Tensor& t) const { return t && watched.has(t.id()); }
+  bool watches(const Tensor& t) const { return t.defined() && watched.has(t.id()); }
 
   static constexpr int32_t kSource = 0;  // watched, not computed; otherwise 1 + the record's index
 

@@ -17,7 +17,7 @@ namespace holdfast {
 struct HOLDFAST_API Gradient {
   Tensor dense;
   std::optional<IndexedSlices> slices = {};
-  bool none() const { return !dense && !slices; }
+  bool none() const { return !dense.defined() && !slices; }
   /// As one dense tensor; empty if there is none.
   Tensor tensor() const;
 };
@@ -57,9 +57,16 @@ struct GradientNames {
 /// What a gradient is asked for: a tensor, or a variable.
 class HOLDFAST_API Source {
  public:
-  Source(const Tensor& t) : id_(t.id()), type_(t) {}
-  Source(const Variable& v)
-      : id_(v.handle().id()), type_(v.state()->get()), variable_(v.handle()) {}
+  [[gnu::always_inline]] Source(const Tensor& t,
+                                const std::source_location& at = std::source_location::current())
+      : id_(t.id()), type_(t) {
+    mark_caller(at);
+  }
+  [[gnu::always_inline]] Source(const Variable& v,
+                                const std::source_location& at = std::source_location::current())
+      : id_(v.handle().id()), type_(v.state()->get()), variable_(v.handle()) {
+    mark_caller(at);
+  }
   uint64_t id() const { return id_; }
   const Tensor& type() const { return type_; }
   const Tensor& variable() const { return variable_; }

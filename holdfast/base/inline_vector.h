@@ -10,7 +10,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "holdfast/base/api.h"
+
 namespace holdfast {
+
+/// Refuses element `i` of `size`.
+[[noreturn]] HOLDFAST_API void out_of_range(size_t i, size_t size);
 
 template <class T, size_t N>
 class InlineVector {
@@ -56,8 +61,8 @@ class InlineVector {
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
-  T& operator[](size_t i) { return data_[i]; }
-  const T& operator[](size_t i) const { return data_[i]; }
+  T& operator[](size_t i) { return data_[checked(i)]; }
+  const T& operator[](size_t i) const { return data_[checked(i)]; }
   T& back() { return data_[size_ - 1]; }
   const T& back() const { return data_[size_ - 1]; }
   T& front() { return data_[0]; }
@@ -111,7 +116,9 @@ class InlineVector {
     capacity_ = cap;
   }
 
-  friend bool operator==(const InlineVector& a, const InlineVector& b) {
+  friend bool operator==(const InlineVector& a, const InlineVector& b)
+    requires std::is_same_v<decltype(std::declval<const T&>() == std::declval<const T&>()), bool>
+  {
     if (a.size_ != b.size_) return false;
     for (size_t i = 0; i < a.size_; ++i)
       if (!(a.data_[i] == b.data_[i])) return false;
@@ -119,6 +126,13 @@ class InlineVector {
   }
 
  private:
+  // Numbers are read in the innermost loops, by code that counts them; what users hold is not.
+  size_t checked(size_t i) const {
+    if constexpr (!std::is_trivially_copyable_v<T>)
+      if (i >= size_) [[unlikely]]
+        out_of_range(i, size_);
+    return i;
+  }
   T* local() { return reinterpret_cast<T*>(store_); }
   const T* local() const { return reinterpret_cast<const T*>(store_); }
   // A few plain elements, used or not, are copied faster than they are counted. For one that holds

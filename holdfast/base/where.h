@@ -76,6 +76,14 @@ inline void mark_site(const std::source_location& loc) {
   __builtin_memcpy(&site().noted, &loc, sizeof loc);
 }
 
+/// Likewise, in what our own code calls too: there it does nothing, and what happens is still done
+/// for the line that called us.
+[[gnu::always_inline]] inline void mark_caller([[maybe_unused]] const std::source_location& loc) {
+#ifndef HOLDFAST_BUILDING
+  mark_site(loc);
+#endif
+}
+
 /// Does what follows for another of the user's lines, while it lives.
 class AtSite {
  public:

@@ -144,8 +144,8 @@ struct Value {
     if (computed_in(t.dtype()) == t.dtype()) {
       std::memcpy(bytes, t.raw(), static_cast<size_t>(size_of(t.dtype())));
     } else {
-      float f = t.dtype() == DType::kFloat16 ? static_cast<float>(*t.data<half>())
-                                             : static_cast<float>(*t.data<bfloat>());
+      float f = t.dtype() == DType::kFloat16 ? static_cast<float>(*t.raw<half>())
+                                             : static_cast<float>(*t.raw<bfloat>());
       std::memcpy(bytes, &f, sizeof f);
     }
   }

@@ -142,7 +142,7 @@ Tensor copy_to(const Tensor& t, Device* device) {
   auto bytes = static_cast<size_t>(t.bytes());
   auto offset = static_cast<size_t>(t.rep()->offset);
   if (t.dtype() == DType::kString) {
-    std::copy_n(t.data<std::string>(), t.size(), out.mutable_data<std::string>());
+    std::copy_n(t.raw<std::string>(), t.size(), out.mutable_raw<std::string>());
   } else if (from->kind() == DeviceKind::kCpu) {
     device->copy_from_host(*out.rep()->buffer, 0, t.raw(), bytes).check();
   } else if (device->kind() == DeviceKind::kCpu) {

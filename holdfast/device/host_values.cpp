@@ -17,7 +17,7 @@ Tensor Tensor::from_bytes(DType dtype, Shape shape, const void* values, size_t c
   Tensor t = empty(dtype, shape, cpu());
   t.rep()->op = "Const";
   if (dtype == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(values), count, t.mutable_data<std::string>());
+    std::copy_n(static_cast<const std::string*>(values), count, t.mutable_raw<std::string>());
   } else if (count) {
     std::memcpy(t.mutable_raw(), values, count * static_cast<size_t>(size_of(dtype)));
   }
@@ -29,49 +29,35 @@ Tensor Tensor::scalar_of(DType dtype, double f, int64_t i) {
   t.rep()->op = "Const";
   visit_plain(dtype, [&]<class T>(T) {
     if constexpr (std::is_same_v<T, bool>)
-      *t.mutable_data<T>() = f != 0;
+      *t.mutable_raw<T>() = f != 0;
     else if constexpr (std::is_integral_v<T>)
-      *t.mutable_data<T>() = static_cast<T>(i);
+      *t.mutable_raw<T>() = static_cast<T>(i);
     else if constexpr (is_complex_v<T>)
-      *t.mutable_data<T>() = T(static_cast<typename T::value_type>(f));
+      *t.mutable_raw<T>() = T(static_cast<typename T::value_type>(f));
     else
-      *t.mutable_data<T>() = T(static_cast<float_of<T>>(f));
+      *t.mutable_raw<T>() = T(static_cast<float_of<T>>(f));
   });
   return t;
 }
 
-Tensor Tensor::on_host(DType want, int64_t size) const {
-  if (!*this) fail(Code::E1104, "a Tensor that refers to nothing was read");
-  if (dtype() != want) {
-    fail(Code::E1101, cat("a ", name(dtype()), " tensor was read as ", name(want)),
-         "reading does not convert",
-         {manual_fix(cat("read it as ", name(dtype()), ", or cast it first"))});
-  }
-  if (size >= 0 && this->size() != size)
-    fail(Code::E1102, cat("item(): got shape ", shape().text(), ", expected one element"));
-  if (!device())
-    fail(Code::E1104, cat("a ", name(dtype()), " tensor that holds no value was read"));
-  return device()->kind() == DeviceKind::kCpu ? *this : copy_to(*this, cpu());
-}
-
-double Tensor::to_double() const {
+double Tensor::as_double() const {
   Tensor host = on_host(dtype(), 1);
   double out = 0;
   visit_plain(dtype(), [&]<class T>(T) {
     if constexpr (is_complex_v<T>)
-      out = host.data<T>()->real();
+      out = host.raw<T>()->real();
     else
-      out = static_cast<double>(static_cast<float_of<T>>(*host.data<T>()));
+      out = static_cast<double>(static_cast<float_of<T>>(*host.raw<T>()));
   });
   return out;
 }
 
-int64_t Tensor::to_int() const {
+int64_t Tensor::as_int() const {
   Tensor host = on_host(dtype(), 1);
   int64_t out = 0;
   visit_plain(dtype(), [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>)
-      out = static_cast<int64_t>(*host.data<T>());
+      out = static_cast<int64_t>(*host.raw<T>());
     else
       out = static_cast<int64_t>(host.to_double());
   });

@@ -40,7 +40,7 @@ thread_local AttributeRecord* g_record = nullptr;
 
 // Whether a tensor is as one that a trace was made for.
 bool alike(const Tensor& now, const std::optional<Type>& like) {
-  return now ? like && Type{now.dtype(), now.shape()} == *like : !like;
+  return now.defined() ? like && Type{now.dtype(), now.shape()} == *like : !like;
 }
 
 }  // namespace
@@ -49,14 +49,14 @@ bool AttributeState::read(std::span<Tensor> captured) const {
   for (const Read& r : reads) {
     Tensor now = r.attribute.read();
     if (!alike(now, r.like)) return false;
-    if (now && r.capture < captured.size()) captured[r.capture] = std::move(now);
+    if (now.defined() && r.capture < captured.size()) captured[r.capture] = std::move(now);
   }
   return true;
 }
 
 void AttributeState::perform(Tensors& outputs) const {
   for (const Stored& s : stored) {
-    if (const Tensor& t = outputs[s.output])
+    if (const Tensor& t = outputs[s.output]; t.defined())
       s.attribute.assign(t);
     else
       s.attribute.reset();
@@ -72,7 +72,7 @@ std::optional<Retrace> AttributeState::difference() const {
     Tensor now = r.attribute.read();
     if (alike(now, r.like)) continue;
     std::optional<Type> held;
-    if (now) held = Type{now.dtype(), now.shape()};
+    if (now.defined()) held = Type{now.dtype(), now.shape()};
     return Retrace{cat("attribute ", r.attribute.name()),
                    text(r.like),
                    text(held),
@@ -85,7 +85,7 @@ std::optional<Retrace> AttributeState::difference() const {
 
 TensorAttribute::TensorAttribute(std::string name, Tensor initial)
     : place_(make_ref<Place>(std::move(name))) {
-  if (initial) put(std::move(initial));
+  if (initial.defined()) put(std::move(initial));
 }
 
 Tensor TensorAttribute::read() const {
@@ -98,7 +98,7 @@ TensorAttribute::operator Operand() const { return Operand(In(read())); }
 
 TensorAttribute::operator bool() const {
   AttributeRecord* record = AttributeRecord::current();
-  return record ? record->holds(place_) : static_cast<bool>(place_->get());
+  return record ? record->holds(place_) : place_->get().defined();
 }
 
 const TensorAttribute& TensorAttribute::assign(const In& value) const {
@@ -114,7 +114,7 @@ void TensorAttribute::put(Tensor value) const {
     return;
   }
   if (Tracer* other = current_trace()) refuse_outside(*place_, *other->scope());
-  if (value && value.is_symbolic()) value = holdfast::value(value, place_->name);
+  if (value.defined() && value.is_symbolic()) value = holdfast::value(value, place_->name);
   place_->set(std::move(value));
 }
 
@@ -137,14 +137,15 @@ AttributeRecord::Use& AttributeRecord::use_of(const Ref<Place>& place) {
 
 bool AttributeRecord::holds(const Ref<Place>& place) {
   Use& use = use_of(place);
-  if (use.assigned) return static_cast<bool>(use.now);
+  if (use.assigned) return use.now.defined();
   if (!use.asked) {
     use.asked = true;
     use.found = place->get();
     // Two attributes may hold one tensor now and two tensors later.
-    if (use.found && use.found.rep()->buffer) use.found = view_of(use.found, use.found.shape());
+    if (use.found.defined() && use.found.rep()->buffer)
+      use.found = view_of(use.found, use.found.shape());
   }
-  return static_cast<bool>(use.found);
+  return use.found.defined();
 }
 
 // A symbol, also for what has a value: code that reads its numbers would freeze them.
@@ -152,7 +153,7 @@ Tensor AttributeRecord::read(const Ref<Place>& place) {
   if (!holds(place)) return {};
   Use& use = use_of(place);
   if (use.assigned) return use.now;
-  if (!use.symbol) {
+  if (!use.symbol.defined()) {
     Edge e = tracer_.resolve(use.found);
     if (!tracer_.release(use.found)) bug("an attribute of a trace has no node");
     use.symbol = tracer_.symbol(e);
@@ -163,7 +164,7 @@ Tensor AttributeRecord::read(const Ref<Place>& place) {
 void AttributeRecord::assign(const Ref<Place>& place, Tensor value) {
   Scope* scope = current_trace()->scope();
   if (scope != tracer_.scope()) refuse_inside(*place, *scope);
-  if (value) tracer_.resolve(value, place->name);  // refuses what has no value here
+  if (value.defined()) tracer_.resolve(value, place->name);  // refuses what has no value here
   Use& use = use_of(place);
   use.assigned = true;
   use.now = std::move(value);
@@ -179,8 +180,8 @@ Ref<TraceState> AttributeRecord::finish(Tensors& outputs) {
     TensorAttribute attribute(u.place);
     if (u.asked) {
       AttributeState::Read read{attribute, std::nullopt};
-      if (u.found) read.like = Type{u.found.dtype(), u.found.shape()};
-      for (size_t i = 0; i < captures.size() && u.symbol; ++i)
+      if (u.found.defined()) read.like = Type{u.found.dtype(), u.found.shape()};
+      for (size_t i = 0; i < captures.size() && u.symbol.defined(); ++i)
         if (captures[i].outer.id() == u.found.id()) read.capture = i;
       state->reads.push_back(std::move(read));
     }

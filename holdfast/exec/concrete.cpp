@@ -138,7 +138,7 @@ Tensors ConcreteFunction::written(std::span<const Tensor> inputs) const {
          {manual_fix("call the function itself instead")});
   std::optional<Tracing> inside;  // also on a thread that is not tracing
   for (const Tensor& t : inputs)
-    if (!context().interpreter && t && t.is_symbolic())
+    if (!context().interpreter && t.defined() && t.is_symbolic())
       if (auto* tracer = dynamic_cast<Tracer*>(symbol_of(t)->scope->interpreter))
         inside.emplace(*tracer, false);
   EffectsOfCall effects(name());
@@ -171,7 +171,7 @@ Tensors ConcreteFunction::call_with_state(std::span<const Tensor> inputs) {
 Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
   if (context().interpreter) return written(inputs);
   for (const Tensor& t : inputs)
-    if (t && t.is_symbolic()) return written(inputs);
+    if (t.defined() && t.is_symbolic()) return written(inputs);
   graph_->scope->runs.fetch_add(1, std::memory_order_relaxed);
   std::optional<PatientLock<std::recursive_mutex>> alone;
   if (alone_) alone.emplace(*alone_);
@@ -206,8 +206,8 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
   }
   // To a tape a tensor is its id: one that goes in and out, or comes out twice, needs another.
   for (size_t i = 0; i < all.size(); ++i) {
-    if (!all[i] || !all[i].rep()->buffer) continue;
-    auto same = [&](const Tensor& t) { return t && t.id() == all[i].id(); };
+    if (!all[i].defined() || !all[i].rep()->buffer) continue;
+    auto same = [&](const Tensor& t) { return t.defined() && t.id() == all[i].id(); };
     bool in = i < graph_->outputs.size() && std::any_of(inputs.begin(), inputs.end(), same);
     if (!in && std::none_of(all.begin(), all.begin() + i, same)) continue;
     Tensor again = view_of(all[i], all[i].shape());
@@ -228,8 +228,9 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
     beyond.emplace(GradientTape::Level{{}, no_further(name(), chain.size())});
   if (beyond)
     for (size_t i = chain.back()->outputs; i < all.size(); ++i)
-      if (std::none_of(inputs.begin(), inputs.end(),
-                       [&](const Tensor& t) { return t && all[i] && t.id() == all[i].id(); }))
+      if (std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
+            return t.defined() && all[i].defined() && t.id() == all[i].id();
+          }))
         beyond->outputs.push_back(all[i]);
   GradientTape::record_call(graph_->scope->name.c_str(), from, levels, beyond);
   all.resize(graph_->outputs.size());

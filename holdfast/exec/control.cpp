@@ -67,7 +67,8 @@ Ref<Graph> branch(const BranchFn& f, const std::string& name, std::vector<Tracer
   auto graph = make_ref<Graph>(scope_here(ScopeKind::kBranch, name));
   Tracer tracer(graph);
   Tracing tracing(tracer, true);
-  for (const Tensor& t : traced(f)) graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
+  for (const Tensor& t : traced(f))
+    graph->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{});
   add_waits(tracer, waits);
   return graph;
 }
@@ -80,7 +81,7 @@ Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std:
   std::vector<Tensor> variables;
   for (const Type& t : types) variables.push_back(tracer.input(t.dtype, t.shape, "variable"));
   for (const Tensor& t : traced(f, std::span<const Tensor>(variables)))
-    graph->outputs.push_back(t ? tracer.resolve(t) : Edge{});
+    graph->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{});
   add_waits(tracer, waits);
   return graph;
 }
@@ -178,7 +179,7 @@ Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const 
     }
   if (!staged) return run_loop(condition, body, variables, o);
   std::optional<InGraphOf> graph;
-  if (owner) graph.emplace(owner);
+  if (owner.defined()) graph.emplace(owner);
   Tensors all(variables);
   LoopFn holds = condition, next = body;
   size_t given = all.size();

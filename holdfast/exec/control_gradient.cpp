@@ -18,7 +18,7 @@ namespace {
 
 // Whether a gradient may be wanted for what goes into a body.
 bool flows_into(const Tensor& t) {
-  if (!t) return false;
+  if (!t.defined()) return false;
   if (t.dtype() != DType::kResource) return flows(t.dtype());
   auto* v = variable_behind(t);
   return v && is_differentiable(v->dtype);
@@ -26,7 +26,7 @@ bool flows_into(const Tensor& t) {
 
 // Zeros like a tensor; nothing for what a branch that was not taken left out.
 Status run_zeros(Call& c) {
-  if (!c.in()) {
+  if (!c.in().defined()) {
     c.set_out(0, Tensor());
     return {};
   }
@@ -62,7 +62,7 @@ Tensor zeros_for(const Tensor& t) {
 // The node behind an op of a graph, found by any output that is there.
 Node& node_behind(Grad& g, Ref<Scope>& scope) {
   for (int i = 0; i < g.outputs(); ++i) {
-    if (!g.y(i) || !g.y(i).is_symbolic()) continue;
+    if (!g.y(i).defined() || !g.y(i).is_symbolic()) continue;
     scope = symbol_of(g.y(i))->scope;
     return *node_of(g.y(i));
   }
@@ -169,7 +169,7 @@ Tensors if_gradient(Grad& g) {
       Tensor found;
       for (size_t k = 0; k < s.sources.size(); ++k)
         if (first + s.sources[k] == input) found = gradients[k];
-      out.push_back(found ? found : zeros_for(g.x(static_cast<int>(input))));
+      out.push_back(found.defined() ? found : zeros_for(g.x(static_cast<int>(input))));
     }
     return out;
   };
@@ -338,7 +338,7 @@ Tensors while_gradient(Grad& g) {
         }
         Tensors gradients = replay_inside(*kept->gradient.backward, in);
         for (size_t k = 0; k < vars; ++k)
-          next.push_back(gradients[k] ? gradients[k] : zeros_for(s[1 + k]));
+          next.push_back(gradients[k].defined() ? gradients[k] : zeros_for(s[1 + k]));
         for (size_t k = 0; k < reached.size(); ++k) {
           const Tensor &so_far = s[1 + vars + k], &more = gradients[vars + reached[k]];
           next.push_back(so_far.dtype() == DType::kVariant ? list_add(so_far, more)

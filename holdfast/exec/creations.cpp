@@ -18,7 +18,7 @@ Tensor evaluated(const Graph& g, const Edge& wanted, std::span<const Tensor> inp
   Tensors given, out;
   for (size_t i = 0; i < g.inputs.size(); ++i) {
     if (!needed.count(g.inputs[i].get())) continue;
-    if (i >= inputs.size() || !inputs[i] || !has_value(inputs[i])) return {};
+    if (i >= inputs.size() || !inputs[i].defined() || !has_value(inputs[i])) return {};
     part->inputs.push_back(g.inputs[i]);
     given.push_back(value(inputs[i]));
   }
@@ -41,7 +41,7 @@ Creations::~Creations() { creation_watcher() = around_; }
 Tensor Creations::starting_value(const Tensor& symbol) {
   Edge wanted = tracer_.resolve(symbol);
   InitScope eagerly;
-  if (Tensor found = evaluated(*tracer_.graph(), wanted, inputs_)) return found;
+  if (Tensor found = evaluated(*tracer_.graph(), wanted, inputs_); found.defined()) return found;
   fail(
       Code::E0401, "a Variable's initial value depends on an argument that has no value",
       "the function is traced for specifications only, so nothing can compute it",

@@ -21,7 +21,7 @@ const InputDef& def_of(const OpDef& op, size_t i) {
 Device* home_of(const Tensor& resource) {
   auto* v = variable_behind(resource);
   Tensor now = v ? v->get() : Tensor();
-  return now ? now.device() : nullptr;
+  return now.defined() ? now.device() : nullptr;
 }
 
 // The device an op runs on: where its variable lives, else the one asked for, else the accelerator
@@ -32,7 +32,7 @@ Device* place(const OpDef& op, std::span<const Tensor> in) {
   Device* asked = context().device;
   Device* first = nullptr;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i]) continue;
+    if (!in[i].defined()) continue;
     if (in[i].dtype() == DType::kString) return cpu();
     if (in[i].dtype() == DType::kResource) {
       if (Device* home = home_of(in[i])) return home;
@@ -77,7 +77,7 @@ void warn_copy(const OpDef& op, std::span<const Tensor> in, size_t i, Device* de
 std::span<const Tensor> gather_on(const OpDef& op, std::span<const Tensor> in, Device* device,
                                   Tensors& moved) {
   for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i] || !in[i].device()) continue;
+    if (!in[i].defined() || !in[i].device()) continue;
     bool on_cpu = in[i].device()->kind() == DeviceKind::kCpu, host = def_of(op, i).host;
     Device* want = host ? cpu() : device;
     if (in[i].device() == want) continue;
@@ -112,7 +112,7 @@ class VariablesOnHost {
  public:
   VariablesOnHost(std::span<const Tensor> in) {
     for (const Tensor& t : in) {
-      Device* home = t && t.dtype() == DType::kResource ? home_of(t) : nullptr;
+      Device* home = t.defined() && t.dtype() == DType::kResource ? home_of(t) : nullptr;
       if (!home || home->kind() == DeviceKind::kCpu) continue;
       variable_state(t)->set(copy_to(variable_state(t)->get(), cpu()));
       away_.push_back({t, home});
@@ -129,7 +129,8 @@ class VariablesOnHost {
     while (!away_.empty()) {
       auto [t, home] = away_.back();
       away_.pop_back();
-      if (Tensor now = variable_state(t)->get()) variable_state(t)->set(copy_to(now, home));
+      if (Tensor now = variable_state(t)->get(); now.defined())
+        variable_state(t)->set(copy_to(now, home));
     }
   }
 
@@ -143,7 +144,7 @@ bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
   if (in.size() != op.inputs.size()) return false;
   for (size_t i = 0; i < in.size(); ++i) {
     const InputDef& def = op.inputs[i];
-    if (!in[i] || def.list) return false;
+    if (!in[i].defined() || def.list) return false;
     DType d = in[i].dtype();
     if (!def.dtypes.has(d) || in[def.first].dtype() != d) return false;
     if (def.resource && !leads_to(in[i], *def.resource)) return false;
@@ -156,14 +157,14 @@ bool plainly_fits(const OpDef& op, std::span<const Tensor> in) {
 // so.
 bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
   static const std::vector<Device*>& all = devices();
-  if (all.size() != 1 || in.size() != op.inputs.size() || !in[0]) return false;
+  if (all.size() != 1 || in.size() != op.inputs.size() || !in[0].defined()) return false;
   DType dtype = in[0].dtype();
   const Shape* shape = &in[0].shape();
   const void* from[kMostOperands];
   bool one_shape = true;
   for (size_t i = 0; i < in.size(); ++i) {
     const Tensor& t = in[i];
-    if (!t || !t.rep()->buffer || t.dtype() != dtype) return false;
+    if (!t.defined() || !t.rep()->buffer || t.dtype() != dtype) return false;
     from[i] = t.raw();
     if (t.shape() == *shape) continue;
     one_shape = false;
@@ -192,8 +193,8 @@ bool run_plain(const OpDef& op, std::span<const Tensor> in, Tensors& out) try {
 // Symbols of finished traces, read.
 std::span<const Tensor> values_of(const OpDef& op, std::span<const Tensor> in, Tensors& read) {
   for (size_t i = 0; i < in.size(); ++i)
-    read.push_back(!in[i] || has_value(in[i])
-                       ? (in[i] ? value(in[i]) : in[i])
+    read.push_back(!in[i].defined() || has_value(in[i])
+                       ? (in[i].defined() ? value(in[i]) : in[i])
                        : value(in[i], operand_source(op, in, static_cast<int>(i)).text));
   return read;
 }
@@ -226,11 +227,11 @@ class Eager final : public Interpreter {
     if (op.plain && run_plain(op, in, out)) return;
     Tensors read;
     for (const Tensor& t : in) {
-      if (t && t.is_symbolic()) {
+      if (t.defined() && t.is_symbolic()) {
         in = values_of(op, in, read);
         break;
       }
-      if (t && t.dtype() == DType::kResource) refuse_variable_of_graph(op, t);
+      if (t.defined() && t.dtype() == DType::kResource) refuse_variable_of_graph(op, t);
     }
     try {
       if (!plainly_fits(op, in)) check_signature(op, in);
@@ -265,13 +266,13 @@ class Eager final : public Interpreter {
               Device* device, const std::string& refusals) {
     if (device_policy() != DevicePolicy::kSilent) warn_fallback(op, in, device, refusals);
     Tensors host;
-    for (const Tensor& t : in) host.push_back(t && t.device() ? copy_to(t, cpu()) : t);
+    for (const Tensor& t : in) host.push_back(t.defined() && t.device() ? copy_to(t, cpu()) : t);
     VariablesOnHost variables(in);
     DeviceScope scope(cpu());
     run_on(cpu(), op, host, attrs, out);
     variables.restore();
     for (Tensor& t : out)
-      if (t && t.device()) t = copy_to(t, device);
+      if (t.defined() && t.device()) t = copy_to(t, device);
   }
 };
 

@@ -54,22 +54,22 @@ class FastPlan::Lease {
       }
     }
     if (!frame_) frame_ = p_.make_frame();
-    if (frame_->arena || !p_.placement_.bytes) return;
+    if (frame_->arena.defined() || !p_.placement_.bytes) return;
     frame_->arena = empty(DType::kUInt8, Shape{p_.placement_.bytes}, cpu());
     for (Tensor& t : frame_->placed)
-      if (t) t.rep()->buffer = frame_->arena.rep()->buffer;
+      if (t.defined()) t.rep()->buffer = frame_->arena.rep()->buffer;
   }
   ~Lease() {
     const Plan& plan = p_.plan_;
     for (size_t i = 0; i < frame_->slots.size(); ++i)
-      if (!plan.initial_[i]) frame_->slots[i] = Tensor();
+      if (!plan.initial_[i].defined()) frame_->slots[i] = Tensor();
     // A tensor that somebody kept after all goes on living in this frame's memory, and nobody
     // writes there again.
     for (const Tensor& t : frame_->placed)
-      if (t && !t.rep()->unique()) return;
+      if (t.defined() && !t.rep()->unique()) return;
     if (p_.placement_.bytes > kKeptArena) {
       for (Tensor& t : frame_->placed)
-        if (t) t.rep()->buffer = Ref<Buffer>();
+        if (t.defined()) t.rep()->buffer = Ref<Buffer>();
       frame_->arena = Tensor();
     }
     std::lock_guard lock(p_.mutex_);
@@ -110,7 +110,7 @@ VariableState* FastPlan::read_by(const Step& s) const {
   if (n.op != &op || !here || !s.types || !s.fixed || s.in.size() != 1 || s.in[0] < 0)
     return nullptr;
   const Tensor& handle = plan_.initial_[static_cast<size_t>(s.in[0])];
-  VariableState* v = handle ? variable_behind(handle) : nullptr;
+  VariableState* v = handle.defined() ? variable_behind(handle) : nullptr;
   bool fits = v && !v->graph && v->dtype == n.outputs[0].dtype && v->shape == n.outputs[0].shape;
   return fits ? v : nullptr;
 }
@@ -123,7 +123,7 @@ bool FastPlan::read(size_t step, std::span<Tensor> slots) const {
     const TensorRep* v = value.rep();
     return v ? Tensor(make_ref<TensorRep>(v->dtype, v->shape, v->buffer, v->offset)) : Tensor();
   });
-  if (!now) return false;
+  if (!now.defined()) return false;
   now.rep()->op = s.node->op->name.c_str();
   now.rep()->born = s.node->where;
   now.rep()->variable_born = reads_[step]->born;
@@ -249,13 +249,13 @@ void FastPlan::settle(const Step& s, Tensors& out, Frame& f) const {
     size_t slot = static_cast<size_t>(s.out) + i;
     Tensor& t = out[i];
     const Tensor& own = f.placed[slot];
-    bool foreign = t && f.arena && t.rep()->buffer.get() == f.arena.rep()->buffer.get() &&
-                   t.rep() != own.rep();
+    bool foreign = t.defined() && f.arena.defined() &&
+                   t.rep()->buffer.get() == f.arena.rep()->buffer.get() && t.rep() != own.rep();
     if (foreign) {
       int storage = storage_of_[slot];
       int64_t begin = storage < 0 ? 0 : placement_.offsets[static_cast<size_t>(storage)];
       int64_t end = storage < 0 ? 0 : begin + storages_[static_cast<size_t>(storage)].span.bytes;
-      if (own || t.rep()->offset < begin || t.rep()->offset + t.bytes() > end) {
+      if (own.defined() || t.rep()->offset < begin || t.rep()->offset + t.bytes() > end) {
         Tensor copy = empty(t.dtype(), t.shape(), cpu());
         std::memcpy(copy.mutable_raw(), t.raw(), static_cast<size_t>(t.bytes()));
         t = std::move(copy);
@@ -275,13 +275,13 @@ bool FastPlan::matters(const Step& s, size_t output) const {
 void FastPlan::watch(const Step& s, const Tensors& out, const Frame& f, StepSeen& seen) const {
   for (size_t i = 0; i < out.size(); ++i) {
     const Tensor& own = f.placed[static_cast<size_t>(s.out) + i];
-    const TensorRep* t = out[i] ? out[i].rep() : nullptr;
+    const TensorRep* t = out[i].rep();
     int found = kFresh;
-    if (t && t->buffer && t != (own ? own.rep() : nullptr)) {
+    if (t && t->buffer && t != (own.rep())) {
       found = t->buffer->unique() ? kFresh : kElsewhere;
       for (size_t k = 0; k < s.in.size() && !s.owns; ++k) {
         const Tensor& in = s.in[k] >= 0 ? f.slots[static_cast<size_t>(s.in[k])] : Tensor();
-        if (!in || in.rep()->buffer.get() != t->buffer.get()) continue;
+        if (!in.defined() || in.rep()->buffer.get() != t->buffer.get()) continue;
         int64_t begin = in.rep()->offset, end = begin + in.bytes();
         if (t->offset >= begin && t->offset + out[i].bytes() <= end) found = static_cast<int>(k);
       }
@@ -314,7 +314,7 @@ void FastPlan::run(std::span<const Tensor> inputs, Tensors* given, Tensors& outp
     Tensors out;
     for (size_t i = 0; i < s.node->outputs.size(); ++i) {
       const Tensor& own = frame->placed[static_cast<size_t>(s.out) + i];
-      if (!own) continue;
+      if (!own.defined()) continue;
       out.resize(s.node->outputs.size());
       out[i] = own;
     }

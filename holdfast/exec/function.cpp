@@ -102,7 +102,7 @@ TracedCode::~TracedCode() = default;
 
 Tensors TracedCode::call(std::span<const Tensor> arguments) {
   bool tracing = context().interpreter != nullptr;
-  for (const Tensor& t : arguments) tracing = tracing || (t && t.is_symbolic());
+  for (const Tensor& t : arguments) tracing = tracing || (t.defined() && t.is_symbolic());
   if (tracing) {  // its ops join the trace around it
     EffectsOfCall effects(options_.name);
     return effects.bound(body_(arguments));

@@ -10,17 +10,17 @@ namespace holdfast {
 namespace {
 
 Edge edge_in(const OpenGraph& graph, const Tensor& t, const char* role) {
-  if (t && t.is_symbolic() && symbol_of(t)->scope == graph.scope()) return edge_of(t);
+  if (t.defined() && t.is_symbolic() && symbol_of(t)->scope == graph.scope()) return edge_of(t);
   fail(Code::E1104,
-       cat("`", role, "` has ", t ? type_text(t) : "nothing", ", which is no tensor of the graph `",
-           graph.scope()->name, "`"),
+       cat("`", role, "` has ", t.defined() ? type_text(t) : "nothing",
+           ", which is no tensor of the graph `", graph.scope()->name, "`"),
        "a function is made of a graph's own tensors");
 }
 
 // Gradients of the user's own whose ops are all part of the copy.
 void keep_customs(const Graph& whole, const NodeMap& copies, Graph& part) {
   auto inside = [&](const Tensor& t) {
-    return !t || !t.is_symbolic() || symbol_of(t)->scope != whole.scope ||
+    return !t.defined() || !t.is_symbolic() || symbol_of(t)->scope != whole.scope ||
            copies.count(node_of(t)) != 0;
   };
   for (const CustomGradient& c : whole.customs) {

@@ -35,9 +35,9 @@ void no_kernel(const OpDef& op, std::span<const Tensor> in, Device* device,
 }
 
 void stamp(const OpDef& op, std::span<const Tensor> in, Tensors& out) {
-  Where variable = !in.empty() && in[0] ? in[0].rep()->variable_born : nullptr;
+  Where variable = !in.empty() && in[0].defined() ? in[0].rep()->variable_born : nullptr;
   for (Tensor& t : out) {
-    if (!t) continue;
+    if (!t.defined()) continue;
     t.rep()->op = op.name.c_str();
     t.rep()->from_variable = variable;
   }

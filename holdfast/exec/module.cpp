@@ -83,7 +83,8 @@ void ModuleObject::clear() {
 }
 
 void ModuleObject::hold(const Variable& v) {
-  if (!v) fail(Code::E1104, cat("module `", name_, "` is given a Variable that was never made"));
+  if (!v.defined())
+    fail(Code::E1104, cat("module `", name_, "` is given a Variable that was never made"));
   variables_.change([&](std::vector<Variable>& all) {
     if (!has(all, v)) all.push_back(v);
   });

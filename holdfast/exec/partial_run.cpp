@@ -15,7 +15,7 @@ PartialRun::PartialRun(Session& session, const std::vector<Fetch>& fetches,
          "a run in parts is for what it computes");
   for (const Fetch& f : fetches) {
     if (f.node) ops_.insert(f.node.get());
-    if (f.tensor && f.tensor.is_symbolic())
+    if (f.tensor.defined() && f.tensor.is_symbolic())
       fetches_.insert(key_of(session_.edge_of_fetch(f.tensor, fetches.size() == 1)));
   }
   for (const Tensor& t : feeds) {
@@ -45,7 +45,7 @@ void PartialRun::need_planned(const Fetch& f) {
   if (f.node) {
     known = ops_.erase(f.node.get()) != 0;
     name = f.node->name;
-  } else if (f.tensor && f.tensor.is_symbolic()) {
+  } else if (f.tensor.defined() && f.tensor.is_symbolic()) {
     known = fetches_.erase(key_of(edge_of(f.tensor))) != 0;
     name = node_of(f.tensor)->name;
   }
@@ -91,7 +91,7 @@ void PartialRun::compute(const std::vector<Edge>& edges, const std::vector<Ref<N
   std::vector<Fetch> initial;
   std::vector<Variable> empty;
   for (const OpenGraph::Held* held : reads) {
-    if (session_.value(held->variable)) continue;
+    if (session_.value(held->variable).defined()) continue;
     empty.push_back(held->variable);
     initial.emplace_back(session_.graph_->tensor(held->initial));
   }
@@ -118,13 +118,13 @@ Tensors PartialRun::run(const std::vector<Fetch>& fetches, const Session::Feeds&
     need_planned(f);
     if (f.node)
       ops.push_back(f.node);
-    else if (f.tensor && f.tensor.is_symbolic())
+    else if (f.tensor.defined() && f.tensor.is_symbolic())
       edges.push_back(edge_of(f.tensor));
   }
   if (!edges.empty() || !ops.empty()) compute(edges, ops);
   Tensors out;
   for (const Fetch& f : fetches) {
-    bool symbol = f.tensor && f.tensor.is_symbolic();
+    bool symbol = f.tensor.defined() && f.tensor.is_symbolic();
     out.push_back(symbol ? values_.at(key_of(edge_of(f.tensor))) : f.tensor);
   }
   return out;

@@ -100,7 +100,8 @@ bool fixed(const Node& n, const Ref<Scope>& scope) {
     return false;  // without them it can't tell anything
   }
   for (size_t i = 0; i < in.size(); ++i)
-    if (in[i] && in[i].is_symbolic() && tried.asked_for(static_cast<int>(i))) return false;
+    if (in[i].defined() && in[i].is_symbolic() && tried.asked_for(static_cast<int>(i)))
+      return false;
   return true;
 }
 
@@ -120,7 +121,7 @@ void check_given(const Node& n, std::span<const Tensor> in, size_t output, DType
 
 void check_all(const Node& n, std::span<const Tensor> in, const Tensors& out) {
   for (size_t i = 0; i < out.size() && i < n.outputs.size(); ++i)
-    if (out[i]) check_given(n, in, i, out[i].dtype(), out[i].shape());
+    if (out[i].defined()) check_given(n, in, i, out[i].dtype(), out[i].shape());
 }
 
 // The shape rule again, on the numbers themselves.
@@ -201,7 +202,7 @@ Ref<Plan> Plan::build(Ref<Graph> graph) {
     if (p.outputs_.back() >= 0) last_use[static_cast<size_t>(p.outputs_.back())] = INT32_MAX;
   }
   for (size_t i = 0; i < last_use.size(); ++i)
-    if (!p.initial_[i] && last_use[i] >= 0 && last_use[i] != INT32_MAX)
+    if (!p.initial_[i].defined() && last_use[i] >= 0 && last_use[i] != INT32_MAX)
       p.steps_[static_cast<size_t>(last_use[i])].done.push_back(static_cast<int>(i));
   for (size_t k = 0; k < p.steps_.size(); ++k) {  // what nobody reads goes at once
     Step& s = p.steps_[k];

@@ -142,7 +142,7 @@ Tensor Refed::operand(const Edge& e) {
   if (!e.node) return {};
   if (is_constant(*e.node)) return constant_of(*e.node);
   Tensor& t = symbols_[key_of(e)];
-  if (!t) t = symbol_for(e, to_.scope);
+  if (!t.defined()) t = symbol_for(e, to_.scope);
   return t;
 }
 
@@ -277,7 +277,7 @@ void Refed::hold(const Node& n, Node& copy) {
     const Reading& reading = from_.readings[r];
     bool there = inputs_.count(key_of(reading.of)) || copies_.count(reading.of.node.get());
     if (!there || !other(at(reading.of))) continue;
-    if (reading.numbers)
+    if (reading.numbers.defined())
       still(reading.of, reading.sizes, reading.numbers, n, copy);
     else if (type_of(at(reading.of)).shape != reading.sizes)
       still(reading.of, reading.sizes, Tensor(), n, copy);
@@ -290,12 +290,13 @@ void Refed::still(const Edge& original, const Shape& sizes, const Tensor& number
   auto& all = stills_[key_of(e)];
   for (const Ref<Node>& made : all) {
     const Attrs& a = made->attrs;
-    bool same = numbers ? !a[kNumbersThen].none() && same_numbers(a[kNumbersThen].tensor(), numbers)
-                        : a[kNumbersThen].none() && a[kSizesThen].shape() == sizes;
+    bool same = numbers.defined()
+                    ? !a[kNumbersThen].none() && same_numbers(a[kNumbersThen].tensor(), numbers)
+                    : a[kNumbersThen].none() && a[kSizesThen].shape() == sizes;
     if (same) return copy.after.push_back(made);
   }
   auto made = make_ref<Node>(
-      &still_op.def(), Attrs{Arg(sizes), numbers ? Arg(numbers) : Arg(),
+      &still_op.def(), Attrs{Arg(sizes), numbers.defined() ? Arg(numbers) : Arg(),
                              Arg(called(*original.node)), Arg(reader_text(reader)), Arg(fed_)});
   made->inputs.push_back(e);
   made->where = reader.where;

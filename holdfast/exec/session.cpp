@@ -179,9 +179,9 @@ Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
 
 Tensor& Session::handle_here(const OpenGraph::Held& held) {
   Tensor& handle = handles_[held.variable.handle().id()];
-  if (!handle && shared_) {
+  if (!handle.defined() && shared_) {
     handle = shared_->handle(*held.variable.state());
-  } else if (!handle) {
+  } else if (!handle.defined()) {
     const VariableState& of = *held.variable.state();
     auto state = make_ref<VariableState>(of.name, of.dtype, of.shape, of.trainable);
     state->born = of.born;
@@ -249,7 +249,7 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
   std::vector<std::pair<OpenGraph::Held, std::shared_ptr<Planned>>> waiting;
   auto empty = [&](const OpenGraph::Held& held) {
     PatientLock lock(mutex_);
-    return !variable_state(handle_here(held))->get();
+    return !variable_state(handle_here(held))->get().defined();
   };
   std::unordered_set<uint64_t> seen;
   auto want = [&](const std::vector<OpenGraph::Held>& reads) {
@@ -300,9 +300,9 @@ std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetch
     ready->given.push_back(value);
   }
   for (const Fetch& f : fetches) {
-    bool symbol = f.tensor && f.tensor.is_symbolic() && !has_value(f.tensor);
+    bool symbol = f.tensor.defined() && f.tensor.is_symbolic() && !has_value(f.tensor);
     ready->from.push_back(symbol ? static_cast<int>(edges.size()) : -1);
-    ready->known.push_back(symbol || !f.tensor ? Tensor() : holdfast::value(f.tensor));
+    ready->known.push_back(symbol || !f.tensor.defined() ? Tensor() : holdfast::value(f.tensor));
     if (f.node) ops.push_back(f.node);
     if (!symbol) continue;
     edges.push_back(edge_of_fetch(f.tensor, fetches.size() == 1));
@@ -316,9 +316,7 @@ Tensors Session::finish(Ready& ready) {
   if (!ready.first.empty()) {
     PatientLock lock(initialising_);
     for (Ready::Stage& stage : ready.first) {
-      auto done = [](const Tensor& handle) {
-        return static_cast<bool>(variable_state(handle)->get());
-      };
+      auto done = [](const Tensor& handle) { return variable_state(handle)->get().defined(); };
       if (std::all_of(stage.handles.begin(), stage.handles.end(), done))
         continue;  // another thread was faster
       Tensors values;

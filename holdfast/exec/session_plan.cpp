@@ -44,8 +44,9 @@ bool counted_on(const Graph& g, const Edge& e) {
   if (e.node->op == &placeholder_op() || e.node->op->traits.replaceable) return false;
   const Type& t = type_of(e);
   if (!kDifferentiable.has(t.dtype) || !t.shape.is_full() || t.shape.size() == 1) return true;
-  return std::any_of(g.readings.begin(), g.readings.end(),
-                     [&](const Reading& r) { return r.numbers && key_of(r.of) == key_of(e); });
+  return std::any_of(g.readings.begin(), g.readings.end(), [&](const Reading& r) {
+    return r.numbers.defined() && key_of(r.of) == key_of(e);
+  });
 }
 
 // What feeds that the graph did not count on may change.
@@ -122,7 +123,8 @@ class Walk {
     for (size_t i = 0; i < asked_.edges.size(); ++i)
       if (asked_.edges[i].node.get() == n && i < asked_.names.size() && !asked_.names[i].empty())
         return asked_.names[i];
-    std::string said = asked_.only && node_of(asked_.only) == n ? name_in_line(asked_.only) : "";
+    std::string said =
+        asked_.only.defined() && node_of(asked_.only) == n ? name_in_line(asked_.only) : "";
     return said.empty() ? n->name : said;
   }
 
@@ -142,8 +144,9 @@ class Walk {
       Tensor t = n->outputs.empty()
                      ? Tensor()
                      : symbol_for({Ref<Node>(const_cast<Node*>(n)), 0}, graph_.scope());
-      TensorInfo info = t ? describe(t, n == path.front() ? top : called(*n)) : TensorInfo{};
-      if (!t) info.name = n->name, info.op = n->op->name, info.born = locate(n->where);
+      TensorInfo info =
+          t.defined() ? describe(t, n == path.front() ? top : called(*n)) : TensorInfo{};
+      if (!t.defined()) info.name = n->name, info.op = n->op->name, info.born = locate(n->where);
       info.owner = {
           "session_graph", graph_.scope()->name, locate(graph_.scope()->opened), 0, "open", {}};
       d.path.push_back(info);

@@ -7,7 +7,7 @@ namespace holdfast {
 Tensor SharedVariables::handle(const VariableState& of) {
   std::lock_guard lock(mutex_);
   Tensor& handle = handles_[of.name];
-  if (!handle) {
+  if (!handle.defined()) {
     auto state = make_ref<VariableState>(of.name, of.dtype, of.shape, of.trainable);
     state->born = of.born;
     handle = handle_to(std::move(state));

@@ -16,7 +16,7 @@ Ref<Graph> specialised(const Graph& g, std::span<const Tensor> inputs) {
   std::unordered_map<const Node*, Ref<Node>> copies;
   auto given = [&](const Node* n, const Tensor& t) {
     // What a branch left out has no shape; it is handed on and looked at by nobody.
-    const Type type = t ? Type{t.dtype(), t.shape()} : n->outputs[0];
+    const Type type = t.defined() ? Type{t.dtype(), t.shape()} : n->outputs[0];
     values[n] = {tracer.input(type.dtype, type.shape, n->name)};
     copies[n] = Ref<Node>(node_of(values[n][0]));
   };
@@ -52,7 +52,7 @@ Ref<Graph> specialised(const Graph& g, std::span<const Tensor> inputs) {
 Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs) {
   auto same = [&](const Entry& e) {
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (inputs[i] && !(e.shapes[i] == inputs[i].shape())) return false;
+      if (inputs[i].defined() && !(e.shapes[i] == inputs[i].shape())) return false;
     return true;
   };
   PatientLock lock(mutex_);
@@ -60,7 +60,7 @@ Ref<Plan> SizePlans::find(const Graph& g, std::span<const Tensor> inputs) {
   if (it == entries_.end()) {
     if (entries_.size() == kMost) entries_.pop_back();
     Entry fresh;
-    for (const Tensor& t : inputs) fresh.shapes.push_back(t ? t.shape() : Shape());
+    for (const Tensor& t : inputs) fresh.shapes.push_back(t.defined() ? t.shape() : Shape());
     entries_.insert(entries_.begin(), std::move(fresh));
     return nullptr;
   }

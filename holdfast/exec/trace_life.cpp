@@ -23,7 +23,7 @@ std::optional<Attempt> attempt(TraceHost& host, std::span<const Tensor> inputs, 
     std::optional<Tensors> outputs = host.run_body(tracer);
     if (!outputs) return std::nullopt;
     std::vector<Edge> edges;
-    for (const Tensor& t : *outputs) edges.push_back(t ? tracer.resolve(t) : Edge{});
+    for (const Tensor& t : *outputs) edges.push_back(t.defined() ? tracer.resolve(t) : Edge{});
     tracer.graph()->outputs = std::move(edges);
   }
   tracer.close();

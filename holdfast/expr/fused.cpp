@@ -163,8 +163,9 @@ int Expr::fold(int value, const OpDef& op, const Attrs& attrs, Where where, Tens
 
 int Expr::reshaped(int value, const OpDef& op, const Attrs& attrs, Where where, Tensor shape,
                    bool per_row) {
-  int operands[2] = {value, shape ? constant(shape) : -1};
-  return add(op, attrs, where, {}, {operands, size_t{shape ? 2u : 1u}}, dtype(value), per_row);
+  int operands[2] = {value, shape.defined() ? constant(shape) : -1};
+  return add(op, attrs, where, {}, {operands, size_t{shape.defined() ? 2u : 1u}}, dtype(value),
+             per_row);
 }
 
 std::vector<int> Expr::append(const Expr& other, bool per_row,
@@ -309,8 +310,9 @@ void Expr::infer(Infer& s) const {
 std::string Expr::text() const {
   auto named = [&](int v) {
     const Value& value = values_[static_cast<size_t>(v)];
-    return value.number ? Arg(value.number.to_double()).text()
-                        : cat(value.input >= 0 ? "x" : "v", value.input >= 0 ? value.input : v);
+    return value.number.defined()
+               ? Arg(value.number.to_double()).text()
+               : cat(value.input >= 0 ? "x" : "v", value.input >= 0 ? value.input : v);
   };
   std::string out;
   for (const Instruction& n : code_) {

@@ -108,10 +108,10 @@ class Expr::Run {
     s.cell = size_of(v.dtype);
     s.per_row = v.per_row;
     s.scratch = v.slot;
-    if (v.aside || (v.input < 0 && !v.number)) return;
-    const Tensor& t = v.number ? v.number : in[static_cast<size_t>(v.input)];
+    if (v.aside || (v.input < 0 && !v.number.defined())) return;
+    const Tensor& t = v.number.defined() ? v.number : in[static_cast<size_t>(v.input)];
     s.data = static_cast<const char*>(t.raw());
-    bool dense = v.per_row ? t.size() != 1 : t.shape() == shape && !v.number;
+    bool dense = v.per_row ? t.size() != 1 : t.shape() == shape && !v.number.defined();
     if (dense) return;
     s.once = t.size() == 1 || repeats_each_row(t, shape);
     s.reader = static_cast<int>(readers_.size());

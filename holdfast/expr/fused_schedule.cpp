@@ -48,7 +48,7 @@ class Expr::Scheduler {
 
   void memory() {
     for (Value& v : e_.values_)
-      if (v.number && !v.aside) v.slot = take(v);  // filled once, so shared with nobody
+      if (v.number.defined() && !v.aside) v.slot = take(v);  // filled once, so shared with nobody
     for (size_t k = 0; k < e_.actions_.size(); ++k) {
       for (int o : operands(k)) value(o).last = static_cast<int>(k);
       value(e_.actions_[k].result).made = static_cast<int>(k);

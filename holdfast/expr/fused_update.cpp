@@ -22,7 +22,7 @@ bool alone(const Tensor& t) {
 Status run_update(Call& c) {
   const Expr& e = expr_of({c.attr(0)});
   return variable_state(c.in())->update([&](Tensor& now) -> Status {
-    if (!now)
+    if (!now.defined())
       return {Code::E1103, cat("variable `", variable_state(c.in())->name, "` has no value yet")};
     bool in_place = alone(now), on_host = now.device()->kind() == DeviceKind::kCpu;
     Tensors in, out;

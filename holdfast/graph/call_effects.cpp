@@ -53,7 +53,7 @@ Tensors EffectsOfCall::bound(std::span<const Tensor> results) {
   {
     After all(*tracer_, effects);
     for (Tensor& t : out) {
-      if (!t || t.dtype() == DType::kResource || t.dtype() == DType::kVariant) continue;
+      if (!t.defined() || t.dtype() == DType::kResource || t.dtype() == DType::kVariant) continue;
       t = identity(t);
       any = true;
     }

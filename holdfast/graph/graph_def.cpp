@@ -55,7 +55,7 @@ Message tensor_message(const Tensor& t) {
   if (!t.rep()->buffer) return m;
   Tensor host = copy_to(t, cpu());
   if (t.dtype() == DType::kString) {
-    for (int64_t i = 0; i < t.size(); ++i) m.bytes(8, host.data<std::string>()[i]);
+    for (int64_t i = 0; i < t.size(); ++i) m.bytes(8, host.raw<std::string>()[i]);
     return m;
   }
   return m.bytes(4, {static_cast<const char*>(host.raw()), static_cast<size_t>(t.bytes())});
@@ -86,7 +86,7 @@ struct ToAttr {
     return Message().message(1, list);
   }
   Message operator()(const Tensor& v) const {
-    return v ? Message().message(8, tensor_message(v)) : Message();
+    return v.defined() ? Message().message(8, tensor_message(v)) : Message();
   }
   Message operator()(const Tensors& v) const {
     Message list;

@@ -13,7 +13,7 @@ std::optional<uint64_t> unknown_of(const Tensor& t) {
   if (!t.is_symbolic())
     return t.device() && t.device()->kind() == DeviceKind::kCpu ? std::optional<uint64_t>(0)
                                                                 : std::nullopt;
-  if (!symbol_of(t)->known) return std::nullopt;
+  if (!symbol_of(t)->known.defined()) return std::nullopt;
   return symbol_of(t)->unknown;
 }
 
@@ -30,7 +30,7 @@ Tensors run_known(const OpDef& op, const Tensors& in, const Attrs& attrs) {
 Tensor from_bits(DType dtype, const Shape& shape, uint64_t bits) {
   Tensor t = empty(dtype, shape, cpu());
   visit_indices(dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < t.size(); ++i) t.mutable_data<T>()[i] = static_cast<T>(bits >> i & 1);
+    for (int64_t i = 0; i < t.size(); ++i) t.mutable_raw<T>()[i] = static_cast<T>(bits >> i & 1);
   });
   return t;
 }
@@ -40,7 +40,7 @@ uint64_t all_bits(int64_t n) { return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n
 uint64_t to_bits(const Tensor& t) {
   uint64_t bits = 0;
   visit_indices(t.dtype(), [&]<class T>(T) {
-    for (int64_t i = 0; i < t.size(); ++i) bits |= static_cast<uint64_t>(t.data<T>()[i] != 0) << i;
+    for (int64_t i = 0; i < t.size(); ++i) bits |= static_cast<uint64_t>(t.raw<T>()[i] != 0) << i;
   });
   return bits;
 }
@@ -59,7 +59,7 @@ void follow_shape(const Tensor& x, const Tensor& out) {
   visit_indices(out.dtype(), [&]<class T>(T) {
     for (int i = 0; i < x.rank(); ++i) {
       bool hidden = x.dim(i) == kUnknown;
-      known.mutable_data<T>()[i] = hidden ? 1 : static_cast<T>(x.dim(i));
+      known.mutable_raw<T>()[i] = hidden ? 1 : static_cast<T>(x.dim(i));
       if (hidden) unknown |= uint64_t{1} << i;
     }
   });
@@ -74,7 +74,7 @@ struct Partly {
 };
 
 std::optional<Partly> partly(const Tensor& t) {
-  if (!t) return std::nullopt;
+  if (!t.defined()) return std::nullopt;
   if (auto unknown = unknown_of(t)) return Partly{value_of(t), *unknown};
   if (!t.is_symbolic() || !kIndices.has(t.dtype()) || !t.shape().is_full() || t.size() > kMostKnown)
     return std::nullopt;

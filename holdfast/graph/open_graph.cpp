@@ -185,7 +185,8 @@ GraphScope::GraphScope(const Ref<OpenGraph>& graph)
 GraphScope::~GraphScope() { context().name_scope = name_scope_; }
 
 OpenGraph* graph_of(const Tensor& t) {
-  return t && t.is_symbolic() ? dynamic_cast<OpenGraph*>(symbol_of(t)->keeps.get()) : nullptr;
+  return t.defined() && t.is_symbolic() ? dynamic_cast<OpenGraph*>(symbol_of(t)->keeps.get())
+                                        : nullptr;
 }
 
 OpenGraph* current_graph() {

@@ -140,7 +140,7 @@ void Parser::attributes(Node& n, const Token& at, const Ref<Scope>& scope) {
 
 void Parser::types(Node& n) {
   if (is_constant(n)) {
-    if (n.attrs[0].value().index() != Arg(Tensor()).value().index() || !constant_of(n))
+    if (n.attrs[0].value().index() != Arg(Tensor()).value().index() || !constant_of(n).defined())
       in_.expected("a value in the attribute before this");
     n.outputs.push_back({constant_of(n).dtype(), constant_of(n).shape()});
     return;

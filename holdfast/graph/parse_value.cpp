@@ -124,9 +124,9 @@ void Parser::fill(Tensor& t) {
     }
   };
   if (t.dtype() == DType::kString)
-    return each(t.mutable_data<std::string>(), [&] { return in_.name("a text"); });
+    return each(t.mutable_raw<std::string>(), [&] { return in_.name("a text"); });
   visit_plain(t.dtype(), [&]<class T>(T) {
-    each(t.mutable_data<T>(), [&] {
+    each(t.mutable_raw<T>(), [&] {
       if constexpr (is_complex_v<T>) {
         using Part = typename T::value_type;
         in_.expect("(");
@@ -165,7 +165,7 @@ Tensor Parser::variable() {
   if (payload_ && i >= 0 && static_cast<size_t>(i) < payload_->tensors.size())
     return payload_->tensors[static_cast<size_t>(i)];
   Tensor& handle = variables_[i];
-  if (handle) return handle;
+  if (handle.defined()) return handle;
   Shape initial = s;
   if (!initial.has_rank()) initial = Shape{};
   for (int64_t& dim : initial.dims())

@@ -161,7 +161,7 @@ void tell_open(Diagnostic& d, const Scope& s, const std::string& name) {
 bool has_value(const Tensor& t) {
   if (!t.is_symbolic()) return true;
   const Symbol& s = *symbol_of(t);
-  return s.first && (s.kept || s.scope->runs <= 1);
+  return s.first.defined() && (s.kept || s.scope->runs <= 1);
 }
 
 Tensor value(const Tensor& t, const std::string& name) {

@@ -47,7 +47,7 @@ struct Hash {
   uint64_t operator()(const std::vector<double>& v) const { return list(v); }
   uint64_t operator()(const std::vector<std::string>& v) const { return list(v); }
   uint64_t operator()(const Tensor& v) const {
-    if (!v) return 0;
+    if (!v.defined()) return 0;
     return v.rep()->buffer ? digest(v) : number(static_cast<const void*>(v.rep()->beyond.get()));
   }
   uint64_t operator()(const Tensors& v) const { return list(v); }
@@ -59,14 +59,13 @@ struct Hash {
 }  // namespace
 
 bool same_value(const Tensor& a, const Tensor& b) {
-  if (!a || !b) return !a && !b;
+  if (!a.defined() || !b.defined()) return !a.defined() && !b.defined();
   if (a.id() == b.id()) return true;
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape()) || a.device() != b.device()) return false;
   if (!a.rep()->buffer) return a.rep()->beyond && a.rep()->beyond == b.rep()->beyond;
   Tensor x = copy_to(a, cpu()), y = copy_to(b, cpu());
   if (a.dtype() == DType::kString)
-    return std::equal(x.data<std::string>(), x.data<std::string>() + x.size(),
-                      y.data<std::string>());
+    return std::equal(x.raw<std::string>(), x.raw<std::string>() + x.size(), y.raw<std::string>());
   return std::memcmp(x.raw(), y.raw(), static_cast<size_t>(a.bytes())) == 0;
 }
 

@@ -32,8 +32,8 @@ bool within_graph_by_hand(const Scope& scope) {
 
 // The handle itself, in place of a symbol for the node that holds it.
 Tensor handle_of(const Tensor& t) {
-  bool held =
-      t && t.dtype() == DType::kResource && t.is_symbolic() && node_of(t)->op == &handle_op();
+  bool held = t.defined() && t.dtype() == DType::kResource && t.is_symbolic() &&
+              node_of(t)->op == &handle_op();
   return held ? constant_of(*node_of(t)) : t;
 }
 
@@ -236,7 +236,7 @@ void Tracer::went_by(const Tensor& t, bool numbers) {
   }
   const Scope& owner = *symbol_of(t)->scope;
   const Tensor& known = numbers ? symbol_of(t)->known : Tensor();
-  if (numbers && !known) return;
+  if (numbers && !known.defined()) return;
   if (&owner == graph_->scope.get())
     note_reading(resolve(t), known, here());
   else if (auto* around = dynamic_cast<Tracer*>(owner.interpreter))
@@ -247,8 +247,7 @@ void Tracer::note_reading(const Edge& e, const Tensor& numbers, Where where) {
   std::vector<Reading>& all = graph_->readings;
   size_t at = graph_->nodes.size();
   for (size_t i = all.size(); i-- > 0 && all[i].at == at;)
-    if (all[i].of == e && all[i].where == where &&
-        static_cast<bool>(all[i].numbers) == static_cast<bool>(numbers))
+    if (all[i].of == e && all[i].where == where && all[i].numbers.defined() == numbers.defined())
       return;
   all.push_back({e, type_of(e).shape, numbers, at, where});
 }
@@ -258,7 +257,7 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> given, const Attrs& at
   std::span<const Tensor> in = given;
   Tensors handles;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (!in[i] || in[i].dtype() != DType::kResource || !in[i].is_symbolic()) continue;
+    if (!in[i].defined() || in[i].dtype() != DType::kResource || !in[i].is_symbolic()) continue;
     if (handles.empty()) handles = Tensors(given);
     handles[i] = handle_of(given[i]);
     in = handles;
@@ -271,18 +270,19 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> given, const Attrs& at
     for (size_t i = 0; i < in.size(); ++i) {
       const Tensor& t = in[i];
       if (home_) operand_ = cat(node->name, "/", op.inputs[std::min(i, op.inputs.size() - 1)].name);
-      bool stranger = t && t.is_symbolic() && symbol_of(t)->scope != graph_->scope &&
+      bool stranger = t.defined() && t.is_symbolic() && symbol_of(t)->scope != graph_->scope &&
                       !symbol_of(t)->scope->open();
       node->inputs.push_back(
-          !t ? Edge{}
-             : resolve(t, stranger ? operand_source(op, in, static_cast<int>(i)).text : ""));
+          !t.defined()
+              ? Edge{}
+              : resolve(t, stranger ? operand_source(op, in, static_cast<int>(i)).text : ""));
     }
     operand_.clear();
     Infer infer(op, in, attrs);
     op.infer(infer);
     for (size_t i = 0; i < in.size(); ++i) {
       const InputDef& def = op.inputs[std::min(i, op.inputs.size() - 1)];
-      if (def.host && in[i] && !in[i].is_symbolic()) baked_.insert(in[i].id());
+      if (def.host && in[i].defined() && !in[i].is_symbolic()) baked_.insert(in[i].id());
     }
     const Context& c = context();
     node->where = here();
@@ -312,11 +312,12 @@ void Tracer::custom(const char* name, const std::vector<Tensor>& in, const std::
   // speaks of it.
   for (auto* list : {&custom.inputs, &custom.outputs})
     for (Tensor& t : *list) {
-      if (!home_ || !t || !t.is_symbolic() || symbol_of(t)->scope != graph_->scope) continue;
+      if (!home_ || !t.defined() || !t.is_symbolic() || symbol_of(t)->scope != graph_->scope)
+        continue;
       auto& known = plain_[node_of(t)];
       known.resize(node_of(t)->outputs.size());
       Tensor& plain = known[static_cast<size_t>(symbol_of(t)->output)];
-      if (!plain) plain = symbol_for(edge_of(t), graph_->scope);
+      if (!plain.defined()) plain = symbol_for(edge_of(t), graph_->scope);
       t = plain;
     }
   graph_->customs.push_back(std::move(custom));
@@ -344,7 +345,7 @@ namespace {
 // now.
 Tracer* writer_for(std::span<const Tensor> operands) {
   for (const Tensor& t : operands)
-    if (t && t.is_symbolic() && symbol_of(t)->scope->open() && !context().interpreter)
+    if (t.defined() && t.is_symbolic() && symbol_of(t)->scope->open() && !context().interpreter)
       return dynamic_cast<Tracer*>(symbol_of(t)->scope->interpreter);
   return current_trace();
 }
@@ -365,7 +366,7 @@ NamedCall::~NamedCall() {
 }
 
 void NamedCall::finish(const Tensor& result) {
-  if (!tracer_ || !result || !result.is_symbolic()) return;
+  if (!tracer_ || !result.defined() || !result.is_symbolic()) return;
   Graph& g = *tracer_->graph();
   Node* node = node_of(result);
   auto first = g.nodes.begin() + static_cast<std::ptrdiff_t>(before_);

@@ -41,9 +41,9 @@ std::string first_elements(const Tensor& host, int64_t n) {
   std::string out;
   auto add = [&](const std::string& text) { out += cat(out.empty() ? "" : ", ", text); };
   if (host.dtype() == DType::kString)
-    for (int64_t i = 0; i < n; ++i) add(quoted(host.data<std::string>()[i]));
+    for (int64_t i = 0; i < n; ++i) add(quoted(host.raw<std::string>()[i]));
   visit_plain(host.dtype(), [&]<class T>(T) {
-    const T* p = host.data<T>();
+    const T* p = host.raw<T>();
     for (int64_t i = 0; i < n; ++i) {
       if constexpr (is_complex_v<T>)
         add(cat("(", number_text(p[i].real()), ", ", number_text(p[i].imag()), ")"));
@@ -65,7 +65,7 @@ int ValueWriter::number_of(const Tensor& t) {
 }
 
 std::string ValueWriter::text(const Tensor& t) {
-  if (!t) return "tensor None";
+  if (!t.defined()) return "tensor None";
   if (t.dtype() == DType::kResource) return resource(t);
   return cat(name(t.dtype()), t.shape().text(), "(", elements(t), ")");
 }

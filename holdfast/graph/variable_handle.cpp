@@ -47,7 +47,7 @@ Tensor variable_handle(DType dtype, const Shape& shape, const VariableHandleOpti
   std::string name = shared ? o.shared_name : o.debug_name.empty() ? "VarHandleOp" : o.debug_name;
   if (OpenGraph* graph = current_graph()) {
     Tensor there = shared ? shared_in(*graph, name, dtype, shape) : Tensor();
-    return there ? there : graph->bare_variable(dtype, shape, name).handle();
+    return there.defined() ? there : graph->bare_variable(dtype, shape, name).handle();
   }
   if (shared) not_part("shared_name", "outside of a graph a variable is known by its handle alone");
   auto state = make_ref<VariableState>(name, dtype, shape, false);

@@ -13,7 +13,7 @@ class Verifier {
 
   void run() {
     for (const Capture& c : graph_.captures) {
-      if (!c.inner || !c.outer) wrong(nullptr, "a capture has no inside or no outside");
+      if (!c.inner || !c.outer.defined()) wrong(nullptr, "a capture has no inside or no outside");
       outer_[c.inner.get()] = c.outer;
     }
     for (const Ref<Node>& n : graph_.nodes) node(*n);
@@ -71,7 +71,7 @@ class Verifier {
       in.push_back(operand(e));
       // Rules for state look into the handle; one that arrives as an argument has nothing in it
       // yet.
-      if (in.back() && in.back().dtype() == DType::kResource &&
+      if (in.back().defined() && in.back().dtype() == DType::kResource &&
           (in.back().is_symbolic() || !in.back().has_value()))
         return;
     }

@@ -146,7 +146,7 @@ uint64_t digest(const Tensor& t) {
   Tensor host = copy_to(t, cpu());
   if (t.dtype() == DType::kString) {
     for (int64_t i = 0; i < t.size(); ++i) {
-      const std::string& s = host.data<std::string>()[i];
+      const std::string& s = host.raw<std::string>()[i];
       size_t n = s.size();
       mix(&n, sizeof n);
       mix(s.data(), n);

@@ -95,7 +95,7 @@ std::optional<bool> CallScope::training_now() { return training_in_force; }
 
 Tensor Layer::operator()(const Tensor& inputs, CallOptions o) {
   name_it();
-  if (!inputs)
+  if (!inputs.defined())
     fail(Code::E1104, cat(described(), ": `inputs` is an empty tensor, expected one with a value"));
   CallScope scope(*this, o.training);
   o.training = scope.training();

@@ -31,7 +31,7 @@ struct Printer {
     return joined(v, [](const std::string& x) { return "'" + x + "'"; });
   }
   std::string operator()(const Tensor& v) const {
-    return v ? cat(name(v.dtype()), v.shape().text()) : "None";
+    return v.defined() ? cat(name(v.dtype()), v.shape().text()) : "None";
   }
   std::string operator()(const Tensors& v) const { return joined(v, *this); }
   std::string operator()(const Ref<RefCounted>& v) const { return v ? v->text() : "None"; }

@@ -26,7 +26,7 @@ Device* default_device() {
 // The graph that a tensor is part of: a symbol's, or that of a variable which lives in a graph;
 // else null.
 const Scope* scope_of(const Tensor& t) {
-  if (!t) return nullptr;
+  if (!t.defined()) return nullptr;
   if (t.is_symbolic()) return symbol_of(t)->scope.get();
   if (t.dtype() != DType::kResource) return nullptr;
   auto* v = variable_behind(t);
@@ -99,8 +99,8 @@ Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* 
 
 void went_by(const Tensor& t, bool numbers) {
   Interpreter* who = context().interpreter;
-  if (!who && t && t.is_symbolic()) who = symbol_of(t)->scope->interpreter;
-  if (who && t) who->went_by(t, numbers);
+  if (!who && t.defined() && t.is_symbolic()) who = symbol_of(t)->scope->interpreter;
+  if (who && t.defined()) who->went_by(t, numbers);
 }
 
 // The attributes with the defaults of those that are left out.
@@ -160,7 +160,7 @@ void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tens
   Context& c = context();
   Interpreter* who = c.interpreter ? c.interpreter : g_eager;
   for (const Tensor& t : in)  // most have nothing but a value, and belong to no graph
-    if (t && t.rep()->beyond && scope_of(t)) {
+    if (t.defined() && t.rep()->beyond && scope_of(t)) {
       who = owner_of(op, in, who);
       break;
     }

@@ -96,7 +96,6 @@ struct ParamType;
     static void put(void* field, const Arg& a); \
   };
 HOLDFAST_PARAM(In, kTensor)
-HOLDFAST_PARAM(std::optional<In>, kOptTensor)
 HOLDFAST_PARAM(KeptIn, kTensor)
 HOLDFAST_PARAM(MaybeIn, kOptTensor)
 HOLDFAST_PARAM(std::optional<Tensor>, kOptTensor)

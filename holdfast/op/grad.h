@@ -21,10 +21,10 @@ class HOLDFAST_API Grad {
   const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
   const Attrs& attrs() const { return attrs_; }
   Tensor dy(int i = 0) const;
-  bool has_dy(int i) const { return static_cast<bool>(upstream_[static_cast<size_t>(i)]); }
+  bool has_dy(int i) const { return upstream_[static_cast<size_t>(i)].defined(); }
   int inputs() const { return static_cast<int>(inputs_.size()); }
   int outputs() const { return static_cast<int>(outputs_.size()); }
-  bool has_x(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)]; }
+  bool has_x(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)].defined(); }
   /// Whether anybody wants the gradient of input `i`: the others may be left empty.
   bool wants(int i) const { return wanted_ >> (i < 31 ? i : 31) & 1; }
   /// The numbers in an integer input.

@@ -1,6 +1,7 @@
 // What C++ functions take where Python would take "a tensor or anything that becomes one".
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <source_location>
@@ -20,25 +21,20 @@ class Variable;
 /// until it is copied. `KeptIn` may be stored.
 class HOLDFAST_API In {
  public:
-#ifdef HOLDFAST_BUILDING
-#define HOLDFAST_MARK(at) (void)at
-#else
-#define HOLDFAST_MARK(at) mark_site(at)
-#endif
   [[gnu::always_inline]] In(const Tensor& t,
                             const std::source_location& at = std::source_location::current())
       : seen_(&t) {
-    HOLDFAST_MARK(at);
+    mark_caller(at);
   }
   [[gnu::always_inline]] In(Tensor&& t,
                             const std::source_location& at = std::source_location::current())
       : tensor_(std::move(t)) {
-    HOLDFAST_MARK(at);
+    mark_caller(at);
   }
   [[gnu::always_inline]] In(const Variable& v,
                             const std::source_location& at = std::source_location::current())
       : variable_(&v) {
-    HOLDFAST_MARK(at);
+    mark_caller(at);
   }
   template <class T>
     requires std::is_arithmetic_v<T>
@@ -46,19 +42,26 @@ class HOLDFAST_API In {
       : weak_(std::is_same_v<T, bool> ? Weak::kBool
               : std::is_integral_v<T> ? Weak::kInt
                                       : Weak::kFloat),
+        beyond_int64_(beyond_int64(v)),
         float_(static_cast<double>(v)),
         int_(std::is_integral_v<T> ? static_cast<int64_t>(v) : 0) {
-    HOLDFAST_MARK(at);
+    mark_caller(at);
   }
   // A copy owns what it refers to, even if the original only saw it.
   In(const In& o)
-      : tensor_(o.held()), variable_(o.variable_), weak_(o.weak_), float_(o.float_), int_(o.int_) {}
+      : tensor_(o.held()),
+        variable_(o.variable_),
+        weak_(o.weak_),
+        beyond_int64_(o.beyond_int64_),
+        float_(o.float_),
+        int_(o.int_) {}
   In& operator=(const In& o) {
     if (this == &o) return *this;
     tensor_ = o.held();
     seen_ = nullptr;
     variable_ = o.variable_;
     weak_ = o.weak_;
+    beyond_int64_ = o.beyond_int64_;
     float_ = o.float_;
     int_ = o.int_;
     return *this;
@@ -78,17 +81,23 @@ class HOLDFAST_API In {
   Arg arg() const;
   static In from(const Arg&);
   /// False for an optional one that is not there.
-  bool given() const { return weak() || variable_ || held(); }
-
-#undef HOLDFAST_MARK
+  bool given() const { return weak() || variable_ || held().defined(); }
 
  private:
   const Tensor& held() const { return seen_ ? *seen_ : tensor_; }
+  template <class T>
+  static constexpr bool beyond_int64(T v) {
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) return v > T(INT64_MAX);
+    return false;
+  }
+  /// Whether a number fits into a dtype of its own kind.
+  bool fits(DType) const;
   enum class Weak : uint8_t { kNo, kBool, kInt, kFloat };
   Tensor tensor_;
   const Tensor* seen_ = nullptr;
   const Variable* variable_ = nullptr;
   Weak weak_ = Weak::kNo;
+  bool beyond_int64_ = false;  // an unsigned number whose bits `int_` holds
   double float_ = 0;
   int64_t int_ = 0;
 };
@@ -103,21 +112,34 @@ class HOLDFAST_API KeptIn : public In {
       : In(Tensor(t), at) {}
 };
 
-/// One that may be left out. (In a std::optional the caller's line would be lost.)
+/// One that may be left out; otherwise as a std::optional, in which the caller's line would be lost
+/// and a tensor that it was made from would not be kept.
 class HOLDFAST_API MaybeIn : public KeptIn {
  public:
   using KeptIn::KeptIn;
-  [[gnu::always_inline]] MaybeIn(std::nullopt_t,
-                                 const std::source_location& at = std::source_location::current())
-      : KeptIn(Tensor(), at) {}
+  MaybeIn() : KeptIn(Tensor()) {}
+  MaybeIn(std::nullopt_t) : MaybeIn() {}
+  bool has_value() const { return given(); }
+  explicit operator bool() const { return given(); }
+  const In& operator*() const { return *this; }
+  const In* operator->() const { return this; }
 };
 
 /// A list of them.
 class HOLDFAST_API Ins {
  public:
   Ins(std::initializer_list<In> list);
-  Ins(const std::vector<Tensor>& list);
-  Ins(const Tensors& list);
+  [[gnu::always_inline]] Ins(const std::vector<Tensor>& list,
+                             const std::source_location& at = std::source_location::current())
+      : Ins(std::span<const Tensor>(list)) {
+    mark_caller(at);
+  }
+  [[gnu::always_inline]] Ins(const Tensors& list,
+                             const std::source_location& at = std::source_location::current())
+      : Ins(std::span<const Tensor>(list)) {
+    mark_caller(at);
+  }
+  explicit Ins(std::span<const Tensor> list);
   Ins(const Ins&);
   Ins& operator=(const Ins&);
   ~Ins();
@@ -130,20 +152,46 @@ class HOLDFAST_API Ins {
   std::vector<KeptIn> list_;
 };
 
-/// Sizes, axes or offsets: numbers, or an integer tensor that holds them.
+/// Sizes, axes or offsets: numbers, or an integer tensor that holds them. Made at the call, it
+/// notes the caller's line as `In` does.
 class HOLDFAST_API Sizes {
  public:
-  Sizes() : Sizes(std::initializer_list<int64_t>{}) {}
-  Sizes(std::initializer_list<int64_t> v) : ints_(v) {}
-  Sizes(const std::vector<int64_t>& v) : ints_(v.begin(), v.end()) {}
-  Sizes(const Shape& s) : ints_(s.dims()) {}
-  Sizes(const Dims& d) : ints_(d) {}
-  Sizes(int64_t one) : ints_{one}, single_(true) {}
-  Sizes(int one) : ints_{one}, single_(true) {}
-  Sizes(Tensor t) : tensor_(std::move(t)) {}
+  Sizes() = default;
+  [[gnu::always_inline]] Sizes(std::initializer_list<int64_t> v,
+                               const std::source_location& at = std::source_location::current())
+      : ints_(v) {
+    mark_caller(at);
+  }
+  template <std::integral T>
+  [[gnu::always_inline]] Sizes(const std::vector<T>& v,
+                               const std::source_location& at = std::source_location::current())
+      : ints_(v.begin(), v.end()) {
+    mark_caller(at);
+  }
+  [[gnu::always_inline]] Sizes(const Shape& s,
+                               const std::source_location& at = std::source_location::current())
+      : ints_(s.dims()) {
+    mark_caller(at);
+  }
+  [[gnu::always_inline]] Sizes(const Dims& d,
+                               const std::source_location& at = std::source_location::current())
+      : ints_(d) {
+    mark_caller(at);
+  }
+  template <std::integral T>
+  [[gnu::always_inline]] Sizes(T one,
+                               const std::source_location& at = std::source_location::current())
+      : ints_{static_cast<int64_t>(one)}, single_(true) {
+    mark_caller(at);
+  }
+  [[gnu::always_inline]] Sizes(Tensor t,
+                               const std::source_location& at = std::source_location::current())
+      : tensor_(std::move(t)) {
+    mark_caller(at);
+  }
 
   /// True when it was given as a tensor.
-  bool is_tensor() const { return static_cast<bool>(tensor_); }
+  bool is_tensor() const { return tensor_.defined(); }
   /// True when it was one bare number, not a list.
   bool single() const { return single_; }
   /// As an integer tensor on the host: int32 where the numbers fit, else int64.
@@ -157,7 +205,28 @@ class HOLDFAST_API Sizes {
   Tensor tensor_;
 };
 
-/// Axes to reduce over; none given means all of them.
-using Axes = std::optional<Sizes>;
+/// Sizes or axes that may be left out, otherwise as a std::optional of them: `{.axis = {0, 1}}`,
+/// `{.axis = -1}`. An empty list is `Sizes{}`.
+class HOLDFAST_API Axes : public Sizes {
+ public:
+  Axes() = default;
+  Axes(std::nullopt_t) {}
+  Axes(Sizes given) : Sizes(std::move(given)), given_(true) {}
+  [[gnu::always_inline]] Axes(std::initializer_list<int64_t> v,
+                              const std::source_location& at = std::source_location::current())
+      : Sizes(v, at), given_(true) {}
+  template <class T>
+    requires(std::is_constructible_v<Sizes, T> && !std::is_base_of_v<Sizes, std::decay_t<T>>)
+  [[gnu::always_inline]] Axes(T&& v,
+                              const std::source_location& at = std::source_location::current())
+      : Sizes(std::forward<T>(v), at), given_(true) {}
+  bool has_value() const { return given_; }
+  explicit operator bool() const { return given_; }
+  const Sizes& operator*() const { return *this; }
+  const Sizes* operator->() const { return this; }
+
+ private:
+  bool given_ = false;
+};
 
 }  // namespace holdfast

@@ -11,7 +11,7 @@ namespace {
 
 // What a trace knows of a symbol, or the tensor itself.
 const Tensor& seen(const Tensor& t) {
-  return t.is_symbolic() && symbol_of(t)->known ? symbol_of(t)->known : t;
+  return t.is_symbolic() && symbol_of(t)->known.defined() ? symbol_of(t)->known : t;
 }
 
 Dims read_ints(const Tensor& asked) {
@@ -22,21 +22,24 @@ Dims read_ints(const Tensor& asked) {
   }
   // A gradient formula sees inputs as the program gave them, which may be on any device.
   Tensor away = t.device()->kind() == DeviceKind::kCpu ? Tensor() : copy_to(t, cpu());
-  const Tensor& host = away ? away : t;
+  const Tensor& host = away.defined() ? away : t;
   Dims out;
   visit_indices(t.dtype(), [&]<class T>(T) {
-    const T* p = host.data<T>();
+    const T* p = host.raw<T>();
     for (int64_t i = 0, n = t.size(); i < n; ++i) out.push_back(static_cast<int64_t>(p[i]));
   });
   return out;
 }
 
 bool readable(const Tensor& t) {
-  return t && t.rep()->buffer && t.device()->kind() == DeviceKind::kCpu && kIndices.has(t.dtype());
+  return t.defined() && t.rep()->buffer && t.device()->kind() == DeviceKind::kCpu &&
+         kIndices.has(t.dtype());
 }
 
 // Whether a symbol holds numbers of which some are not known.
-bool partly_unknown(const Tensor& t) { return t && t.is_symbolic() && symbol_of(t)->unknown; }
+bool partly_unknown(const Tensor& t) {
+  return t.defined() && t.is_symbolic() && symbol_of(t)->unknown;
+}
 
 }  // namespace
 
@@ -48,13 +51,14 @@ int OpDef::attr_index(const char* wanted) const {
 
 std::optional<Dims> Infer::ints(int i) const {
   asked_ |= 1u << (i < 31 ? i : 31);
-  if (!input(i) || partly_unknown(input(i)) || !readable(seen(input(i)))) return std::nullopt;
+  if (!input(i).defined() || partly_unknown(input(i)) || !readable(seen(input(i))))
+    return std::nullopt;
   return read_ints(input(i));
 }
 
 std::optional<Dims> Infer::sizes(int i) const {
   const Tensor& t = input(i);
-  if (!t) return std::nullopt;
+  if (!t.defined()) return std::nullopt;
   if (!partly_unknown(t)) {
     auto all = ints(i);
     if (!all && t.rank() == 1 && t.dim(0) != kUnknown && t.dim(0) <= kMaxRank)
@@ -66,7 +70,7 @@ std::optional<Dims> Infer::sizes(int i) const {
   visit_indices(known.dtype(), [&]<class T>(T) {
     for (int64_t k = 0; k < known.size(); ++k)
       out.push_back(symbol_of(t)->unknown >> k & 1 ? kUnknown
-                                                   : static_cast<int64_t>(known.data<T>()[k]));
+                                                   : static_cast<int64_t>(known.raw<T>()[k]));
   });
   return out;
 }
@@ -166,7 +170,7 @@ Tensor& Call::out(int i) { return out(i, inferred_.shapes[static_cast<size_t>(i)
 
 Tensor& Call::out(int i, const Shape& shape) {
   Tensor& t = outputs_[static_cast<size_t>(i)];
-  if (!t) t = empty(out_dtype(i), shape, device);
+  if (!t.defined()) t = empty(out_dtype(i), shape, device);
   return t;
 }
 

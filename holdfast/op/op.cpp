@@ -81,8 +81,8 @@ Tensor Op::operator()(const In& x, const In& y) const {
   if (!a && !x.weak()) a = &(own[0] = x.tensor());
   if (!b && !y.weak()) b = &(own[1] = y.tensor());
   // A number takes the dtype of the other operand; two of them that of the first.
-  if (!a) a = &(own[0] = x.tensor(b && *b ? b->dtype() : DType::kInvalid));
-  if (!b) b = &(own[1] = y.tensor(*a ? a->dtype() : DType::kInvalid));
+  if (!a) a = &(own[0] = x.tensor(b && b->defined() ? b->dtype() : DType::kInvalid));
+  if (!b) b = &(own[1] = y.tensor(a->defined() ? a->dtype() : DType::kInvalid));
   in.set(0, *a);
   in.set(1, *b);
   Tensors out;

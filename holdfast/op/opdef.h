@@ -45,7 +45,7 @@ class HOLDFAST_API Infer {
 
   const OpDef& op() const { return op_; }
   int inputs() const { return static_cast<int>(inputs_.size()); }
-  bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)]; }
+  bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)].defined(); }
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
   DType dtype(int i = 0) const { return input(i).dtype(); }
   const Shape& shape(int i = 0) const { return input(i).shape(); }
@@ -98,7 +98,7 @@ class HOLDFAST_API Call {
 
   int inputs() const { return static_cast<int>(inputs_.size()); }
   const Tensor& in(int i = 0) const { return inputs_[static_cast<size_t>(i)]; }
-  bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)]; }
+  bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)].defined(); }
   const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
   int outputs() const { return static_cast<int>(inferred_.dtypes.size()); }
   /// Output `i`, of the inferred shape.

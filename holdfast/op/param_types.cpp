@@ -29,6 +29,7 @@ std::optional<T> maybe(const Arg& a) {
   return ParamType<T>::from(a);
 }
 
+Arg arg_of(const Axes& a) { return a ? arg_of(*a) : Arg(); }
 Arg arg_of(const Ins& list) { return Arg(list.tensors()); }
 
 template <class T>
@@ -51,7 +52,6 @@ Arg arg_of(const std::optional<T>& v) {
   void ParamType<T>::put(void* field, const Arg& a) { *static_cast<T*>(field) = from(a); }
 
 In ParamType<In>::from(const Arg& a) { return In::from(a); }
-std::optional<In> ParamType<std::optional<In>>::from(const Arg& a) { return maybe<In>(a); }
 KeptIn ParamType<KeptIn>::from(const Arg& a) { return KeptIn(In::from(a)); }
 MaybeIn ParamType<MaybeIn>::from(const Arg& a) { return MaybeIn(In::from(a)); }
 std::optional<Tensor> ParamType<std::optional<Tensor>>::from(const Arg& a) {
@@ -59,7 +59,7 @@ std::optional<Tensor> ParamType<std::optional<Tensor>>::from(const Arg& a) {
 }
 Ins ParamType<Ins>::from(const Arg& a) { return Ins(a.tensors()); }
 Sizes ParamType<Sizes>::from(const Arg& a) { return sizes_from(a); }
-Axes ParamType<Axes>::from(const Arg& a) { return maybe<Sizes>(a); }
+Axes ParamType<Axes>::from(const Arg& a) { return a.none() ? Axes() : Axes(sizes_from(a)); }
 bool ParamType<bool>::from(const Arg& a) { return a.b(); }
 int64_t ParamType<int64_t>::from(const Arg& a) { return a.i(); }
 std::optional<int64_t> ParamType<std::optional<int64_t>>::from(const Arg& a) {
@@ -85,7 +85,6 @@ std::vector<std::string> ParamType<std::vector<std::string>>::from(const Arg& a)
 Arg ParamType<Arg>::from(const Arg& a) { return a; }
 
 HOLDFAST_PARAM(In)
-HOLDFAST_PARAM(std::optional<In>)
 HOLDFAST_PARAM(KeptIn)
 HOLDFAST_PARAM(MaybeIn)
 HOLDFAST_PARAM(std::optional<Tensor>)

@@ -62,7 +62,7 @@ std::string module_alias() {
 OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i) {
   auto at = static_cast<size_t>(i);
   OperandSource s;
-  if (g_naming.operand && at < in.size() && in[at]) s = g_naming.operand(in[at], i);
+  if (g_naming.operand && at < in.size() && in[at].defined()) s = g_naming.operand(in[at], i);
   if (s.text.empty() && !op.inputs.empty()) {
     const InputDef& def = input_def(op, at);
     s.text =
@@ -72,7 +72,7 @@ OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i)
 }
 
 std::string type_text(const Tensor& t) {
-  if (!t) return "nothing";
+  if (!t.defined()) return "nothing";
   if (t.dtype() == DType::kResource) {
     if (auto* v = variable_behind(t)) return cat("Variable ", name(v->dtype), v->shape.text());
     const Resource* r = resource_behind(t);
@@ -84,7 +84,7 @@ std::string type_text(const Tensor& t) {
 TensorInfo describe(const Tensor& t, std::string tensor_name) {
   TensorInfo info;
   info.name = std::move(tensor_name);
-  if (!t) return info;
+  if (!t.defined()) return info;
   info.op = t.rep()->op;
   info.dtype = name(t.dtype());
   info.shape = t.shape().text();
@@ -101,7 +101,7 @@ Diagnostic about_call(Code code, const OpDef& op, std::span<const Tensor> in,
   d.headline = std::move(headline);
   Label used = context().interpreter ? used_here("used here") : used_here();
   for (size_t i = 0; i < in.size() && i < 4; ++i) {
-    if (!in[i]) continue;
+    if (!in[i].defined()) continue;
     TensorInfo info = describe(in[i], operand_source(op, in, static_cast<int>(i)).text);
     bool known =
         info.born.line > 0 && !(info.born.file == used.loc.file && info.born.line == used.loc.line);
@@ -136,7 +136,7 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
   }
   for (size_t i = 0; i < in.size(); ++i) {
     const InputDef& def = input_def(op, i);
-    if (!in[i]) {
+    if (!in[i].defined()) {
       if (def.optional) continue;
       raise(about_call(Code::E1104, op, in, cat(op.name, ": `", def.name, "` is missing")));
     }
@@ -156,7 +156,8 @@ void check_signature(const OpDef& op, std::span<const Tensor> in) {
     }
     if (def.resource && !leads_to(in[i], *def.resource)) wrong_kind(op, in, i, *def.resource);
     for (size_t k = 0; k < i; ++k) {
-      if (in[k] && def.group != kMixed && input_def(op, k).group == def.group && in[k].dtype() != d)
+      if (in[k].defined() && def.group != kMixed && input_def(op, k).group == def.group &&
+          in[k].dtype() != d)
         dtypes_differ(op, in, k, i);
     }
   }

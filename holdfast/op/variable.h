@@ -20,15 +20,24 @@ struct VariableOptions {
 class HOLDFAST_API Variable {
  public:
   Variable() = default;
-  explicit Variable(In initial, VariableOptions = {},
-                    const std::source_location& at = std::source_location::current());
+  [[gnu::always_inline]] explicit Variable(
+      const In& initial, const VariableOptions& options = {},
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    make(initial, options);
+  }
 
   explicit Variable(Ref<VariableState> state) : state_(std::move(state)) {}
 
-  explicit operator bool() const { return state_ || handle_; }
+  /// Whether it refers to anything: one that was only declared does not.
+  bool defined() const { return state_ || handle_.defined(); }
   /// The value now; tapes see the read.
-  Tensor read() const;
-  operator Tensor() const { return read(); }
+  [[gnu::always_inline]] Tensor read(
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    return value();
+  }
+  operator Tensor() const { return value(); }
   const Variable& assign(const In& value) const;
   const Variable& assign_add(const In& delta) const;
   const Variable& assign_sub(const In& delta) const;
@@ -40,11 +49,15 @@ class HOLDFAST_API Variable {
   /// The device that holds the value; null in a graph, where each session has one of its own.
   Device* device() const {
     Tensor now = state()->get();
-    return now ? now.device() : nullptr;
+    return now.defined() ? now.device() : nullptr;
   }
   const Ref<Constraint>& constraint() const { return state()->constraint; }
-  const Tensor& handle() const { return state_ ? state_->handle() : handle_; }
-  VariableState* state() const { return state_ ? state_.get() : variable_state(handle_); }
+  const Tensor& handle() const {
+    if (!defined()) [[unlikely]]
+      refuse_undefined();
+    return state_ ? state_->handle() : handle_;
+  }
+  VariableState* state() const { return state_ ? state_.get() : variable_state(handle()); }
   bool operator==(const Variable& o) const { return state() == o.state(); }
   /// The variable that a handle leads to, also one that only a run will know.
   static Variable from_handle(Tensor handle) {
@@ -55,6 +68,10 @@ class HOLDFAST_API Variable {
   }
 
  private:
+  void make(const In& initial, VariableOptions);
+  Tensor value() const;
+  [[noreturn]] static void refuse_undefined();
+
   // Each copy is a reference to the state itself, so that whoever walks over the objects of a
   // program can count them.
   Ref<VariableState> state_;

@@ -30,7 +30,7 @@ struct GeluOptions {
 /// x times the standard normal distribution function at x; `approximate` takes tanh for it.
 HOLDFAST_API Tensor gelu(const In& features, const GeluOptions& = {});
 struct SiluOptions {
-  std::optional<In> beta = {};
+  MaybeIn beta = {};
 };
 /// x * sigmoid(beta * x); beta is 1 where it is not given.
 HOLDFAST_API Tensor silu(const In& features, const SiluOptions& = {});

@@ -1,7 +1,7 @@
 // Shapes, creation, joining and rearranging: ops that move elements and compute nothing.
 #pragma once
 
-#include "holdfast/op/in.h"
+#include "holdfast/op/by_axes.h"
 #include "holdfast/ops/constant.h"
 #include "holdfast/tensor/indexed_slices.h"
 
@@ -16,6 +16,7 @@ struct SqueezeOptions {
 };
 /// Without its axes of size 1, or without those of them that `axis` names.
 HOLDFAST_API Tensor squeeze(const In& input, const SqueezeOptions& = {});
+HOLDFAST_AXES_OVERLOADS(squeeze, SqueezeOptions, axis)
 /// With a new axis of size 1 at `axis`.
 HOLDFAST_API Tensor expand_dims(const In& input, const Sizes& axis);
 /// The shape as an integer vector.
@@ -58,8 +59,8 @@ struct EyeOptions {
 /// Identity matrices.
 HOLDFAST_API Tensor eye(const Sizes& num_rows, const EyeOptions& = {});
 /// start, start + delta, ... up to but without `limit`; `range(n)` counts from 0.
-HOLDFAST_API Tensor range(const In& start, const std::optional<In>& limit = {},
-                          const std::optional<In>& delta = {}, std::optional<DType> dtype = {});
+HOLDFAST_API Tensor range(const In& start, const MaybeIn& limit = {}, const MaybeIn& delta = {},
+                          std::optional<DType> dtype = {});
 struct LinspaceOptions {
   int64_t axis = 0;
 };
@@ -72,7 +73,7 @@ struct MeshgridOptions {
 /// Coordinates of the grid that the vectors span, one tensor for each.
 HOLDFAST_API Tensors meshgrid(const Ins& args, const MeshgridOptions& = {});
 struct OneHotOptions {
-  std::optional<In> on_value = {}, off_value = {};
+  MaybeIn on_value = {}, off_value = {};
   std::optional<int64_t> axis = {};  // the last where none is given
   std::optional<DType> dtype = {};
 };
@@ -107,6 +108,7 @@ struct AxisOptions {
 };
 /// The values side by side along a new axis.
 HOLDFAST_API Tensor stack(const Ins& values, const AxisOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(stack, Ins, AxisOptions)
 /// The values side by side along a new first axis.
 HOLDFAST_API Tensor parallel_stack(const Ins& values);
 struct UnstackOptions {
@@ -131,6 +133,7 @@ struct TransposeOptions {
 };
 /// Axes in the order `perm`, reversed where none is given.
 HOLDFAST_API Tensor transpose(const In& a, const TransposeOptions& = {});
+HOLDFAST_AXES_OVERLOADS(transpose, TransposeOptions, perm)
 /// The input repeated `multiples[i]` times along axis i.
 HOLDFAST_API Tensor tile(const In& input, const Sizes& multiples);
 struct RepeatOptions {
@@ -152,7 +155,7 @@ HOLDFAST_API Tensor reverse_sequence(const In& input, const In& seq_lengths,
 HOLDFAST_API Tensor roll(const In& input, const Sizes& shift, const Sizes& axis);
 struct PadOptions {
   std::string mode = "CONSTANT";
-  std::optional<In> constant_values = {};
+  MaybeIn constant_values = {};
 };
 /// Padded by paddings[i] = {before, after} along axis i, with a constant or by reflection.
 HOLDFAST_API Tensor pad(const In& tensor, const In& paddings, const PadOptions& = {});

@@ -14,15 +14,15 @@ namespace linalg {
 
 struct DiagOptions {
   Sizes k = 0;
-  Sizes num_rows = -1, num_cols = -1;    // -1: as small as can be
-  std::optional<In> padding_value = {};  // zero where none is given
+  Sizes num_rows = -1, num_cols = -1;  // -1: as small as can be
+  MaybeIn padding_value = {};          // zero where none is given
   std::string align = "RIGHT_LEFT";
 };
 /// Matrices with given diagonals `k` (one number, or the lowest and the highest).
 HOLDFAST_API Tensor diag(const In& diagonal, const DiagOptions& = {});
 struct DiagPartOptions {
   Sizes k = 0;
-  std::optional<In> padding_value = {};
+  MaybeIn padding_value = {};
   std::string align = "RIGHT_LEFT";
 };
 /// The diagonals `k` of matrices.

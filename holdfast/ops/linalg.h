@@ -112,13 +112,13 @@ struct LstsqOptions {
 /// x for which matrix x is nearest to rhs.
 HOLDFAST_API Tensor lstsq(const In& matrix, const In& rhs, const LstsqOptions& = {});
 struct PinvOptions {
-  std::optional<In> rcond = {};  // singular values below this share of the largest count as zero
+  MaybeIn rcond = {};  // singular values below this share of the largest count as zero
   bool validate_args = false;
 };
 /// Moore-Penrose pseudo-inverse.
 HOLDFAST_API Tensor pinv(const In& a, const PinvOptions& = {});
 struct MatrixRankOptions {
-  std::optional<In> tol = {};  // singular values up to this count as zero
+  MaybeIn tol = {};  // singular values up to this count as zero
   bool validate_args = false;
 };
 /// Number of singular values that differ from zero, int32.

@@ -29,7 +29,7 @@ struct LogPoissonOptions {
 HOLDFAST_API Tensor log_poisson_loss(const In& targets, const In& log_input,
                                      const LogPoissonOptions& = {});
 struct AverageLossOptions {
-  std::optional<In> sample_weight = {};
+  MaybeIn sample_weight = {};
   Axes global_batch_size = {};
 };
 /// Sum of the losses over the batch size of all replicas together.
@@ -44,7 +44,7 @@ struct NceOptions {
   int64_t num_true = 1;  // true classes of each example
   // Classes that somebody drew, and how often the true ones and they were to be expected: all three
   // or none. Where none are given, `num_sampled` are drawn by `log_uniform_candidate_sampler`.
-  std::optional<In> sampled = {}, true_expected_count = {}, sampled_expected_count = {};
+  MaybeIn sampled = {}, true_expected_count = {}, sampled_expected_count = {};
   bool remove_accidental_hits = false;     // whether drawn classes that are true ones do not count
   std::string partition_strategy = "div";  // how shards of `weights` hold classes
   std::optional<int64_t> seed = {};
@@ -57,7 +57,7 @@ HOLDFAST_API Tensor nce_loss(const Ins& weights, const Ins& biases, const In& la
 /// As for `nce_loss`.
 struct SampledSoftmaxOptions {
   int64_t num_true = 1;
-  std::optional<In> sampled = {}, true_expected_count = {}, sampled_expected_count = {};
+  MaybeIn sampled = {}, true_expected_count = {}, sampled_expected_count = {};
   bool remove_accidental_hits = true;
   std::string partition_strategy = "div";
   std::optional<int64_t> seed = {};

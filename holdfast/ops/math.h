@@ -59,7 +59,7 @@ HOLDFAST_API Tensor square(const In& x);
 /// Sum of tensors of one shape.
 HOLDFAST_API Tensor add_n(const Ins& inputs);
 struct AccumulateOptions {
-  std::optional<Sizes> shape = {};
+  Axes shape = {};
   std::optional<DType> tensor_dtype = {};
 };
 /// `add_n`, with the shape and dtype that the inputs must have.

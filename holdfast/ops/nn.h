@@ -1,7 +1,7 @@
 // What neural networks are made of.
 #pragma once
 
-#include "holdfast/op/in.h"
+#include "holdfast/op/by_axes.h"
 
 namespace holdfast::nn {
 
@@ -10,7 +10,9 @@ struct SoftmaxOptions {
 };
 /// exp(x) over its sum along an axis.
 HOLDFAST_API Tensor softmax(const In& logits, const SoftmaxOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(softmax, In, SoftmaxOptions)
 /// log(softmax(x)) along an axis, without underflow.
 HOLDFAST_API Tensor log_softmax(const In& logits, const SoftmaxOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(log_softmax, In, SoftmaxOptions)
 
 }  // namespace holdfast::nn

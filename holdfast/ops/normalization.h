@@ -9,7 +9,7 @@
 namespace holdfast::nn {
 
 struct MomentsOptions {
-  std::optional<In> shift = {};  // takes part in no formula: the variance is taken around the mean
+  MaybeIn shift = {};  // takes part in no formula: the variance is taken around the mean
   bool keepdims = false;
 };
 /// Mean and variance over axes.
@@ -23,7 +23,7 @@ HOLDFAST_API std::tuple<Tensor, Tensor> weighted_moments(const In& x, const Size
                                                          const In& frequency_weights,
                                                          const WeightedMomentsOptions& = {});
 struct SufficientStatisticsOptions {
-  std::optional<In> shift = {};
+  MaybeIn shift = {};
   bool keepdims = false;
 };
 /// Count, sum and sum of squares over axes, of `x - shift` where a shift is given; and the shift.
@@ -32,13 +32,13 @@ HOLDFAST_API std::tuple<Tensor, Tensor, Tensor, Tensor> sufficient_statistics(
 /// Mean and variance from sufficient statistics.
 HOLDFAST_API std::tuple<Tensor, Tensor> normalize_moments(const In& counts, const In& mean_ss,
                                                           const In& variance_ss,
-                                                          const std::optional<In>& shift = {});
+                                                          const MaybeIn& shift = {});
 /// (x - mean) / sqrt(variance + variance_epsilon) * scale + offset.
 HOLDFAST_API Tensor batch_normalization(const In& x, const In& mean, const In& variance,
-                                        const std::optional<In>& offset,
-                                        const std::optional<In>& scale, double variance_epsilon);
+                                        const MaybeIn& offset, const MaybeIn& scale,
+                                        double variance_epsilon);
 struct FusedBatchNormOptions {
-  std::optional<In> mean = {}, variance = {};
+  MaybeIn mean = {}, variance = {};
   double epsilon = 0.001;
   std::string data_format = "NHWC";
   bool is_training = true;

@@ -1,7 +1,7 @@
 // Over axes and over segments: sums, extremes, running sums, counts.
 #pragma once
 
-#include "holdfast/op/in.h"
+#include "holdfast/op/by_axes.h"
 
 namespace holdfast {
 
@@ -13,26 +13,37 @@ struct ReduceOptions {
 };
 /// Sum over axes.
 HOLDFAST_API Tensor reduce_sum(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_sum, ReduceOptions)
 /// Mean over axes; integers are rounded towards zero.
 HOLDFAST_API Tensor reduce_mean(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_mean, ReduceOptions)
 /// Product over axes.
 HOLDFAST_API Tensor reduce_prod(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_prod, ReduceOptions)
 /// Largest element over axes; NaN where there is one.
 HOLDFAST_API Tensor reduce_max(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_max, ReduceOptions)
 /// Smallest element over axes; NaN where there is one.
 HOLDFAST_API Tensor reduce_min(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_min, ReduceOptions)
 /// Whether all are true over axes.
 HOLDFAST_API Tensor reduce_all(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_all, ReduceOptions)
 /// Whether any is true over axes.
 HOLDFAST_API Tensor reduce_any(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_any, ReduceOptions)
 /// log(sum(exp(x))) over axes, without overflow.
 HOLDFAST_API Tensor reduce_logsumexp(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_logsumexp, ReduceOptions)
 /// Mean squared distance from the mean over axes; real also for complex numbers.
 HOLDFAST_API Tensor reduce_variance(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_variance, ReduceOptions)
 /// Square root of the variance over axes.
 HOLDFAST_API Tensor reduce_std(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_std, ReduceOptions)
 /// Square root of the sum of squared magnitudes over axes.
 HOLDFAST_API Tensor reduce_euclidean_norm(const In& input_tensor, const ReduceOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(reduce_euclidean_norm, ReduceOptions)
 struct CountNonzeroOptions {
   Axes axis = {};
   bool keepdims = false;
@@ -40,6 +51,7 @@ struct CountNonzeroOptions {
 };
 /// How many elements differ from zero (from the empty string) over axes.
 HOLDFAST_API Tensor count_nonzero(const In& input, const CountNonzeroOptions& = {});
+HOLDFAST_FOLD_OVERLOADS(count_nonzero, CountNonzeroOptions)
 /// Share of elements that are zero, as a float32 scalar.
 HOLDFAST_API Tensor zero_fraction(const In& value);
 
@@ -51,8 +63,10 @@ struct ArgOptions {
 };
 /// Position of the largest element along an axis, the first of equals.
 HOLDFAST_API Tensor argmax(const In& input, const ArgOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(argmax, In, ArgOptions)
 /// Position of the smallest element along an axis, the first of equals.
 HOLDFAST_API Tensor argmin(const In& input, const ArgOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(argmin, In, ArgOptions)
 
 // -- running along an axis
 
@@ -62,10 +76,13 @@ struct CumulativeOptions {
 };
 /// Running sum along an axis.
 HOLDFAST_API Tensor cumsum(const In& x, const CumulativeOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(cumsum, In, CumulativeOptions)
 /// Running product along an axis.
 HOLDFAST_API Tensor cumprod(const In& x, const CumulativeOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(cumprod, In, CumulativeOptions)
 /// Running log(sum(exp(x))) along an axis, without overflow.
 HOLDFAST_API Tensor cumulative_logsumexp(const In& x, const CumulativeOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(cumulative_logsumexp, In, CumulativeOptions)
 
 // -- over segments: rows of `data` that share an id
 
@@ -118,7 +135,7 @@ HOLDFAST_API Tensor sparse_segment_sqrt_n(const In& data, const In& indices, con
 // -- counts
 
 struct BincountOptions {
-  std::optional<In> weights = {};
+  MaybeIn weights = {};
   Axes minlength = {}, maxlength = {};
   DType dtype = int32;
   std::optional<int64_t> axis = {};
@@ -138,7 +155,7 @@ HOLDFAST_API Tensor histogram_fixed_width_bins(const In& values, const In& value
                                                const HistogramOptions& = {});
 struct ConfusionOptions {
   Axes num_classes = {};
-  std::optional<In> weights = {};
+  MaybeIn weights = {};
   DType dtype = int32;
 };
 /// How often label i was predicted as j, in row i and column j.
@@ -154,7 +171,7 @@ HOLDFAST_API Tensor clip_by_norm(const In& t, const In& clip_norm, const Axes& a
 /// `t` scaled down so that its norm over its number of elements is at most `clip_norm`.
 HOLDFAST_API Tensor clip_by_average_norm(const In& t, const In& clip_norm);
 struct ClipByGlobalNormOptions {
-  std::optional<In> use_norm = {};
+  MaybeIn use_norm = {};
 };
 /// All tensors scaled by one factor so that their global norm is at most `clip_norm`; the norm
 /// comes last.
@@ -166,5 +183,6 @@ struct L2NormalizeOptions {
 };
 /// `x` over the square root of max(sum of squares over `axis`, epsilon).
 HOLDFAST_API Tensor l2_normalize(const In& x, const L2NormalizeOptions& = {});
+HOLDFAST_AXES_OVERLOADS(l2_normalize, L2NormalizeOptions, axis)
 
 }  // namespace holdfast

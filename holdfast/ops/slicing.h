@@ -31,7 +31,7 @@ HOLDFAST_API void index_assign(const Variable& v, std::span<const IndexItem> ite
                                const In& value);
 
 struct StridedSliceOptions {
-  std::optional<In> strides = {};
+  MaybeIn strides = {};
   int64_t begin_mask = 0, end_mask = 0, ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0;
 };
 /// input[begin:end:strides], with bits of the masks for what NumPy writes as `:`, `...`, `None` and
@@ -59,8 +59,7 @@ HOLDFAST_API Tensor batch_gather(const In& params, const In& indices);
 
 /// Without x and y: the positions of non-zero elements, one a row. With them: x where true, y
 /// elsewhere.
-HOLDFAST_API Tensor where(const In& condition, const std::optional<In>& x = {},
-                          const std::optional<In>& y = {});
+HOLDFAST_API Tensor where(const In& condition, const MaybeIn& x = {}, const MaybeIn& y = {});
 /// `t` where `condition` is true, `e` elsewhere: all of one shape, or one condition for each row of
 /// the first axis, or one for everything. (`where` broadcasts instead.)
 HOLDFAST_API Tensor select_rows(const In& condition, const In& t, const In& e);

@@ -4,7 +4,7 @@
 #include <string>
 #include <tuple>
 
-#include "holdfast/op/in.h"
+#include "holdfast/op/by_axes.h"
 
 namespace holdfast {
 
@@ -14,6 +14,7 @@ struct SortOptions {
 };
 /// Sorted along an axis. A NaN counts as larger than every number.
 HOLDFAST_API Tensor sort(const In& values, const SortOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(sort, In, SortOptions)
 struct ArgsortOptions {
   int64_t axis = -1;
   std::string direction = "ASCENDING";
@@ -21,6 +22,7 @@ struct ArgsortOptions {
 };
 /// Positions of the elements in sorted order along an axis, int32.
 HOLDFAST_API Tensor argsort(const In& values, const ArgsortOptions& = {});
+HOLDFAST_AXIS_OVERLOAD(argsort, In, ArgsortOptions)
 
 struct TopKOptions {
   Sizes k = 1;

@@ -24,7 +24,7 @@ HOLDFAST_API Tensor space_to_batch(const In& input, const In& block_shape, const
 HOLDFAST_API Tensor batch_to_space(const In& input, const In& block_shape, const In& crops);
 /// What space_to_batch needs as paddings so that blocks fit, and batch_to_space as crops.
 HOLDFAST_API std::tuple<Tensor, Tensor> required_space_to_batch_paddings(
-    const In& input_shape, const In& block_shape, const std::optional<In>& base_paddings = {});
+    const In& input_shape, const In& block_shape, const MaybeIn& base_paddings = {});
 /// The same of images, in square blocks.
 HOLDFAST_API Tensor image_to_batch(const In& input, const In& paddings, int64_t block_size);
 HOLDFAST_API Tensor batch_to_image(const In& input, const In& crops, int64_t block_size);

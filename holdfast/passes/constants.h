@@ -16,7 +16,7 @@ bool every(const Tensor* t, F&& f) {
   bool all = true;
   visit_plain(t->dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
-      const T* p = t->data<T>();
+      const T* p = t->raw<T>();
       all = std::all_of(p, p + t->size(), [&](T v) { return f(static_cast<double>(v)); });
     }
   });

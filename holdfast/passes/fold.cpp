@@ -132,14 +132,14 @@ class Folder {
     Tensor out = symbol({n, 0});
     follow_known(*n->op, in, n->attrs, std::span<const Tensor>(&out, 1));
     const Symbol& s = *symbol_of(out);
-    if (s.known && !s.unknown && s.known.shape() == n->outputs[0].shape)
+    if (s.known.defined() && !s.unknown && s.known.shape() == n->outputs[0].shape)
       rewriter_.replace(rewriter_.constant(s.known));
   }
 
   Tensor symbol(const Edge& e) {
     if (!e.node || is_constant(*e.node)) return operand_of(e, graph_.scope);
     Tensor& t = symbols_[{e.node.get(), e.output}];
-    if (!t) t = symbol_for(e, graph_.scope);
+    if (!t.defined()) t = symbol_for(e, graph_.scope);
     return t;
   }
 

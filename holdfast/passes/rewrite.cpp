@@ -102,7 +102,7 @@ Edge Rewriter::constant(Tensor value) {
 Edge Rewriter::ints(const Dims& values, DType dtype) {
   Tensor t = empty(dtype, Shape{static_cast<int64_t>(values.size())}, cpu());
   visit_indices(dtype, [&]<class T>(T) {
-    for (size_t i = 0; i < values.size(); ++i) t.mutable_data<T>()[i] = static_cast<T>(values[i]);
+    for (size_t i = 0; i < values.size(); ++i) t.mutable_raw<T>()[i] = static_cast<T>(values[i]);
   });
   return constant(std::move(t));
 }
@@ -125,7 +125,7 @@ std::optional<Dims> ints_of(const Edge& e) {
   if (!t || !kIndices.has(t->dtype()) || t->size() > kMaxRank) return std::nullopt;
   Dims out;
   visit_indices(t->dtype(), [&]<class T>(T) {
-    for (int64_t i = 0; i < t->size(); ++i) out.push_back(t->data<T>()[i]);
+    for (int64_t i = 0; i < t->size(); ++i) out.push_back(t->raw<T>()[i]);
   });
   return out;
 }

@@ -28,7 +28,7 @@ int64_t row_of(const Node& n) {
   const Tensor& axes = constant_of(*n.inputs[1].node);
   Dims list;
   for (int64_t i = 0; i < axes.size(); ++i) {
-    int64_t a = axes.dtype() == int64 ? axes.data<int64_t>()[i] : axes.data<int32_t>()[i];
+    int64_t a = axes.dtype() == int64 ? axes.raw<int64_t>()[i] : axes.raw<int32_t>()[i];
     list.push_back(a < 0 ? a + shape.rank() : a);
   }
   std::sort(list.begin(), list.end());

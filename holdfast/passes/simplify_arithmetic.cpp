@@ -51,7 +51,7 @@ void rule_divide(Rewriter& r, const Ref<Node>& n) {
   Tensor inverse = empty(d, by->shape(), cpu());
   visit_floats(d, [&]<class T>(T) {
     for (int64_t i = 0; i < by->size(); ++i)
-      inverse.mutable_data<T>()[i] = static_cast<T>(1 / static_cast<float_of<T>>(by->data<T>()[i]));
+      inverse.mutable_raw<T>()[i] = static_cast<T>(1 / static_cast<float_of<T>>(by->raw<T>()[i]));
   });
   r.replace(r.add("Mul", {n->inputs[0], r.constant(inverse)}));
 }
@@ -110,7 +110,7 @@ void rule_cast(Rewriter& r, const Ref<Node>& n) {
 void rule_select(Rewriter& r, const Ref<Node>& n) {
   const Tensor* condition = value_of(n->inputs[0]);
   if (!condition || condition->dtype() != DType::kBool || condition->size() == 0) return;
-  const bool* p = condition->data<bool>();
+  const bool* p = condition->raw<bool>();
   if (!std::all_of(p, p + condition->size(), [&](bool v) { return v == p[0]; })) return;
   const Edge& taken = n->inputs[p[0] ? 1 : 2];
   if (same_known_type(taken, {n, 0})) r.replace(taken);

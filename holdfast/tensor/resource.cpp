@@ -36,10 +36,11 @@ void TensorRep::released(int64_t before) const noexcept {
 
 void wrong_resource(const Tensor& t, const ResourceKind& wanted) {
   const Resource* r = resource_behind(t);
-  fail(Code::E1101, cat("a handle of a ", wanted.name, " is needed, and this is ",
-                        r                                    ? cat("one of a ", r->kind().name)
-                        : t && t.dtype() == DType::kResource ? "one that leads to nothing yet"
-                                                             : "no handle"));
+  fail(Code::E1101,
+       cat("a handle of a ", wanted.name, " is needed, and this is ",
+           r                                              ? cat("one of a ", r->kind().name)
+           : t.defined() && t.dtype() == DType::kResource ? "one that leads to nothing yet"
+                                                          : "no handle"));
 }
 
 }  // namespace holdfast

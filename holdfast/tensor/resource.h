@@ -32,7 +32,7 @@ inline Tensor handle_to(const Ref<Resource>& resource) { return resource->handle
 
 /// What a handle leads to; null for what is no handle, and for one that only a run will know.
 inline Resource* resource_behind(const Tensor& t) {
-  bool leads = t && t.dtype() == DType::kResource && !t.is_symbolic();
+  bool leads = t.defined() && t.dtype() == DType::kResource && !t.is_symbolic();
   return leads ? static_cast<Resource*>(t.rep()->beyond.get()) : nullptr;
 }
 inline bool leads_to(const Tensor& t, const ResourceKind& kind) {

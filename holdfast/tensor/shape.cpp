@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/base/checked.h"
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 
 namespace holdfast {
@@ -26,6 +27,21 @@ std::optional<int64_t> Shape::elements() const {
     n = *next;
   }
   return n;
+}
+
+void Shape::no_axis(int axis) const {
+  fail(Code::E1102, cat("axis ", axis, " of shape ", text(), " was asked for"),
+       has_rank() ? cat("it has ", rank(), " axes") : "its rank is not known yet");
+}
+
+void Shape::no_size() const {
+  fail(Code::E1102, cat("the size of shape ", text(), " was asked for"),
+       "a dimension that is not known yet is decided when the graph runs",
+       {manual_fix("`size(t)` and `shape_of(t)` are tensors that hold it then")});
+}
+
+void out_of_range(size_t i, size_t size) {
+  fail(Code::E1103, cat("element ", i, " of a list of ", size, " was asked for"));
 }
 
 bool Shape::compatible(const Shape& o) const { return merged(o).has_value(); }

@@ -1,6 +1,7 @@
 // Dimensions of a tensor. A symbolic tensor may have unknown ones (-1) or an unknown rank.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,7 +22,8 @@ class HOLDFAST_API Shape {
   Shape() = default;  // a scalar
   Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
   explicit Shape(Dims dims) : dims_(std::move(dims)) {}
-  Shape(const std::vector<int64_t>& dims) : dims_(dims.begin(), dims.end()) {}
+  template <std::integral T>
+  Shape(const std::vector<T>& dims) : dims_(dims.begin(), dims.end()) {}
   explicit Shape(std::span<const int64_t> dims) : dims_(dims) {}
   /// Nothing is known, not even the rank.
   static Shape unknown() {
@@ -35,7 +37,10 @@ class HOLDFAST_API Shape {
   bool has_rank() const { return known_rank_; }
   int rank() const { return known_rank_ ? static_cast<int>(dims_.size()) : -1; }
   int64_t operator[](int axis) const {
-    return dims_[static_cast<size_t>(axis < 0 ? axis + rank() : axis)];
+    int i = axis < 0 ? axis + rank() : axis;
+    if (i < 0 || i >= rank()) [[unlikely]]
+      no_axis(axis);
+    return dims_[static_cast<size_t>(i)];
   }
   const Dims& dims() const { return dims_; }
   Dims& dims() { return dims_; }
@@ -46,10 +51,16 @@ class HOLDFAST_API Shape {
   bool is_full() const;
   /// Product of the dimensions; nothing if one is unknown or the product overflows.
   std::optional<int64_t> elements() const;
-  /// The product, for shapes already known to be full and checked.
+  /// The product; refused where a dimension is not known, or the rank.
   int64_t size() const {
     int64_t n = 1;
-    for (int64_t d : dims_) n *= d;
+    bool unknown = !known_rank_;
+    for (int64_t d : dims_) {
+      n *= d;
+      unknown |= d < 0;
+    }
+    if (unknown) [[unlikely]]
+      no_size();
     return n;
   }
   bool operator==(const Shape& o) const { return known_rank_ == o.known_rank_ && dims_ == o.dims_; }
@@ -62,6 +73,8 @@ class HOLDFAST_API Shape {
   std::string text() const;
 
  private:
+  [[noreturn]] void no_axis(int axis) const;
+  [[noreturn]] void no_size() const;
   Dims dims_;
   bool known_rank_ = true;
 };

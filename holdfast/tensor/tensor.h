@@ -55,9 +55,10 @@ class HOLDFAST_API Tensor {
   static Tensor scalar(T v, DType = dtype_of<T>);
   /// A copy of `values`, laid out row by row.
   template <class T>
-  static Tensor of(std::span<const T> values, Shape shape,
-                   const std::source_location& at = std::source_location::current()) {
-    mark_site(at);
+  [[gnu::always_inline]] static Tensor of(
+      std::span<const T> values, Shape shape,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
     return from_bytes(dtype_of<T>, std::move(shape), values.data(), values.size());
   }
   template <class T>
@@ -67,51 +68,94 @@ class HOLDFAST_API Tensor {
                  Shape{static_cast<int64_t>(values.size())}, at);
   }
 
-  explicit operator bool() const { return static_cast<bool>(rep_); }  // refers to something
-  DType dtype() const { return rep_->dtype; }
-  const Shape& shape() const { return rep_->shape; }
-  int rank() const { return rep_->shape.rank(); }
-  int64_t dim(int axis) const { return rep_->shape[axis]; }
-  int64_t size() const { return rep_->shape.size(); }
+  /// The truth of its one element, as Python has it: `if (loss < best)`. Reads the value; refused
+  /// for several elements, and while a function is traced, where there is no value yet.
+  explicit operator bool() const;
+  /// Whether it refers to anything: one that was only declared does not, and is refused wherever a
+  /// tensor is needed.
+  bool defined() const { return static_cast<bool>(rep_); }
+  DType dtype() const { return known().dtype; }
+  const Shape& shape() const { return known().shape; }
+  int rank() const { return known().shape.rank(); }
+  /// The size of one axis; a negative one counts from the end.
+  int64_t dim(int axis) const { return known().shape[axis]; }
+  /// How many elements; refused where a dimension is not known yet.
+  int64_t size() const { return known().shape.size(); }
   int64_t bytes() const { return size() * size_of(dtype()); }
-  uint64_t id() const { return rep_->id; }
-  Where born() const { return rep_->born; }
-  bool is_symbolic() const { return rep_->symbolic; }
+  /// Tells tensors apart: never given out twice.
+  uint64_t id() const { return known().id; }
+  Where born() const { return known().born; }
+  bool is_symbolic() const { return known().symbolic; }
   /// Dtype and shape are known, and nothing more: a symbol, or what is left of a value that was let
   /// go.
-  bool has_value() const { return rep_->buffer || (rep_->beyond && !rep_->symbolic); }
-  Device* device() const { return rep_->buffer ? rep_->buffer->device() : nullptr; }
+  bool has_value() const { return known().buffer || (rep_->beyond && !rep_->symbolic); }
+  Device* device() const { return known().buffer ? rep_->buffer->device() : nullptr; }
   TensorRep* rep() const { return rep_.get(); }
   const Ref<TensorRep>& ref() const { return rep_; }
 
-  /// The elements, for kernels: device memory, no checks.
+  /// The elements, for kernels: device memory, any dtype, no checks. What is written is seen by
+  /// everyone who holds the buffer.
   const void* raw() const { return static_cast<const char*>(rep_->buffer->data()) + rep_->offset; }
   void* mutable_raw() const { return static_cast<char*>(rep_->buffer->data()) + rep_->offset; }
   template <class T>
-  const T* data() const {
+  const T* raw() const {
     return static_cast<const T*>(raw());
   }
   template <class T>
-  T* mutable_data() const {
+  T* mutable_raw() const {
     return static_cast<T*>(mutable_raw());
+  }
+
+  /// The elements, row by row, without a copy. Refuses another dtype, a value that is not there
+  /// yet, and one that is not in the host's memory.
+  template <class T>
+  [[gnu::always_inline]] std::span<const T> span(
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    return {static_cast<const T*>(readable(dtype_of<T>)), static_cast<size_t>(size())};
+  }
+  template <class T>
+  [[gnu::always_inline]] const T* data(
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    return static_cast<const T*>(readable(dtype_of<T>));
+  }
+  /// The elements, to be written. Refuses also a tensor that is not this one's alone: tensors do
+  /// not change once somebody else holds them.
+  template <class T>
+  [[gnu::always_inline]] T* mutable_data(
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return static_cast<T*>(writable(dtype_of<T>));
   }
 
   /// A copy of the elements on the host. Checks the dtype.
   template <class T>
-  std::vector<T> to_vector() const {
+  [[gnu::always_inline]] std::vector<T> to_vector(
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
     Tensor host = on_host(dtype_of<T>, -1);
-    const T* p = host.data<T>();
-    return std::vector<T>(p, p + size());
+    const T* p = host.raw<T>();
+    return std::vector<T>(p, p + host.size());
   }
   /// The only element. Checks dtype and size.
   template <class T>
-  T item() const {
-    Tensor host = on_host(dtype_of<T>, 1);
-    return *host.data<T>();
+  [[gnu::always_inline]] T item(
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    return *on_host(dtype_of<T>, 1).template raw<T>();
   }
   /// The only element as a C++ number, whatever the dtype.
-  double to_double() const;
-  int64_t to_int() const;
+  [[gnu::always_inline]] double to_double(
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    return as_double();
+  }
+  [[gnu::always_inline]] int64_t to_int(
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    return as_int();
+  }
 
   /// As Python prints it: `[[1. 2.]]`.
   std::string text() const;
@@ -119,8 +163,19 @@ class HOLDFAST_API Tensor {
  private:
   static Tensor from_bytes(DType, Shape, const void* values, size_t count);
   static Tensor scalar_of(DType, double f, int64_t i);
+  const TensorRep& known() const {
+    if (!rep_) [[unlikely]]
+      refuse_undefined();
+    return *rep_;
+  }
+  [[noreturn]] static void refuse_undefined();
   /// Itself, or a copy if it lives on another device; refuses another dtype or size (-1: any).
   Tensor on_host(DType, int64_t size) const;
+  double as_double() const;
+  int64_t as_int() const;
+  void check_readable(DType) const;
+  const void* readable(DType) const;
+  void* writable(DType);
 
   Ref<TensorRep> rep_;
 };
@@ -137,6 +192,13 @@ Tensor Tensor::scalar(T v, DType d) {
 }
 
 using Tensors = InlineVector<Tensor, 4>;
+
+// Tensors compare element by element, so containers of them would ask several elements for one
+// truth. Compare what is meant: `reduce_all(a == b)`, or ids.
+template <class A>
+bool operator==(const std::vector<Tensor, A>&, const std::vector<Tensor, A>&) = delete;
+template <size_t N>
+bool operator==(const InlineVector<Tensor, N>&, const InlineVector<Tensor, N>&) = delete;
 
 /// A tensor that looks into `base`'s buffer: same memory, another shape or start.
 HOLDFAST_API Tensor view_of(const Tensor& base, Shape shape, int64_t offset_bytes = 0);

@@ -108,7 +108,7 @@ double float_of_object(const FunctionDef& def, const Param& p, PyObject* o) {
 std::optional<int64_t> int_of_symbol(const FunctionDef& def, const Param& p, const Tensor& t) {
   if (!t.is_symbolic() || !symbol_of(t)->scope->open()) return std::nullopt;
   const Symbol& s = *symbol_of(t);
-  if (s.known && s.known.size() == 1 && !s.unknown) {
+  if (s.known.defined() && s.known.size() == 1 && !s.unknown) {
     went_by_numbers(t);
     return s.known.to_int();
   }
@@ -205,7 +205,7 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
       // mistake.
       Tensor t = p.group == "bool" && is_array(o) ? cast_array(from_array(o), DType::kBool, o)
                                                   : array_as_needed(def, p, o);
-      if (!t) t = convert(o, groups.get(def, given, p.group), false, p.name.c_str());
+      if (!t.defined()) t = convert(o, groups.get(def, given, p.group), false, p.name.c_str());
       groups.settle(p.group, t.dtype());
       return Arg(std::move(t));
     }

@@ -125,7 +125,7 @@ bool holds(DType d, const Tensor& t) {
     if constexpr (std::is_integral_v<From> && !std::is_same_v<From, bool>) {
       visit_plain(d, [&]<class To>(To) {
         if constexpr (std::is_integral_v<To> && !std::is_same_v<To, bool>)
-          for (const From *p = t.data<From>(), *end = p + t.size(); p != end && all; ++p)
+          for (const From *p = t.raw<From>(), *end = p + t.size(); p != end && all; ++p)
             all = std::in_range<To>(*p);
       });
     }

@@ -158,7 +158,7 @@ PyObject* to_numpy(PyObject* o) {
   o = held.get();
   if (t.dtype() == DType::kString) {
     Tensor host = copy_to(t, cpu());
-    const std::string* p = host.data<std::string>();
+    const std::string* p = host.raw<std::string>();
     auto bytes = [](const std::string& s) {
       return Object::steal(PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
     };

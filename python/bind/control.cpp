@@ -27,7 +27,7 @@ Tensors tensors_from(nb::object list) {
 
 nb::list to_list(std::span<const Tensor> tensors) {
   nb::list out;
-  for (const Tensor& t : tensors) out.append(t ? nb::cast(t) : nb::none());
+  for (const Tensor& t : tensors) out.append(t.defined() ? nb::cast(t) : nb::none());
   return out;
 }
 

@@ -223,7 +223,7 @@ Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
   Tensor t = empty(d, Shape(scan.shape), cpu());
   t.rep()->op = "Const";
   if (d == DType::kString) {
-    auto* to = t.mutable_data<std::string>();
+    auto* to = t.mutable_raw<std::string>();
     each_leaf(value, [&](PyObject* o) {
       if (leaf_of(o) != Leaf::kText) wrong_leaf(o, d);
       *to++ = bytes_of(o);
@@ -231,7 +231,7 @@ Tensor from_numbers(PyObject* value, const Scan& scan, DType hint) {
     return t;
   }
   visit_plain(d, [&]<class T>(T) {
-    T* to = t.mutable_data<T>();
+    T* to = t.mutable_raw<T>();
     each_leaf(value, [&](PyObject* o) {
       *to = number<T>(o, d);
       if constexpr (std::is_same_v<T, float>)

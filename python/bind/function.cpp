@@ -315,7 +315,7 @@ PyMethodDef module_methods[] = {{"functions", functions, METH_NOARGS, "Every reg
 Unlocked::Unlocked(std::span<const Tensor> inputs, bool worth) {
   int64_t bytes = worth ? kWorthUnlocking : 0;
   for (const Tensor& t : inputs)
-    if (t && t.rep()->buffer) bytes += t.bytes();
+    if (t.defined() && t.rep()->buffer) bytes += t.bytes();
   if (bytes < kWorthUnlocking) return;
   state_ = PyEval_SaveThread();
   enter_fork_gate();

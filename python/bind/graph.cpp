@@ -86,7 +86,7 @@ Tensor as_tensor(nb::handle o) {
 
 nb::list list_of(const auto& tensors) {
   nb::list out;
-  for (const Tensor& t : tensors) out.append(t ? nb::cast(t) : nb::none());
+  for (const Tensor& t : tensors) out.append(t.defined() ? nb::cast(t) : nb::none());
   return out;
 }
 
@@ -115,7 +115,7 @@ PyType_Slot concrete_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(travers
 // finished itself.
 void lend_to_trace(const Concrete& c, const std::vector<Tensor>& inputs) {
   bool written = context().interpreter != nullptr;
-  for (const Tensor& t : inputs) written = written || (t && t.is_symbolic());
+  for (const Tensor& t : inputs) written = written || (t.defined() && t.is_symbolic());
   if (c.code && written) take_back_code(c.function->graph());
 }
 
@@ -158,7 +158,7 @@ void set_shape(const Tensor& t, const Shape& shape) {
 // The integers that a trace knows a symbol to hold, None for those it does not; None if it knows
 // none.
 nb::object known_numbers(const Tensor& t) {
-  if (!t.is_symbolic() || !symbol_of(t)->known) return nb::none();
+  if (!t.is_symbolic() || !symbol_of(t)->known.defined()) return nb::none();
   const Symbol& s = *symbol_of(t);
   nb::list out;
   for (int64_t i = 0; i < s.known.size(); ++i) {
@@ -166,8 +166,8 @@ nb::object known_numbers(const Tensor& t) {
     if (hidden)
       out.append(nb::none());
     else
-      out.append(s.known.dtype() == int32 ? int64_t{s.known.data<int32_t>()[i]}
-                                          : s.known.data<int64_t>()[i]);
+      out.append(s.known.dtype() == int32 ? int64_t{s.known.raw<int32_t>()[i]}
+                                          : s.known.raw<int64_t>()[i]);
   }
   return out;
 }
@@ -334,7 +334,7 @@ void bind_graph(nb::module_& m) {
                mark();
                std::vector<Edge> out;
                for (const Tensor& t : tensors_of(list))
-                 out.push_back(t ? w.tracer().resolve(t) : Edge{});
+                 out.push_back(t.defined() ? w.tracer().resolve(t) : Edge{});
                w.graph().outputs = std::move(out);
                return 0;
              });

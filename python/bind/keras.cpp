@@ -272,7 +272,7 @@ PyGetSetDef layer_properties[] = {
 };
 
 PyObject* weight(PyObject* o, const Variable& v, const char* name) {
-  if (v) return wrap_variable(v).release();
+  if (v.defined()) return wrap_variable(v).release();
   PyErr_Format(PyExc_AttributeError, "the %s has no `%s`: it is not built yet, or has none",
                layer_of(o).described().c_str(), name);
   throw PythonError{};

@@ -55,7 +55,7 @@ PyCode& code_of(const Arg& a) {
 Object list_of(std::span<const Tensor> tensors) {
   Object out = Object::steal(PyList_New(0));
   for (const Tensor& t : tensors) {
-    Object o = t ? Object::steal(wrap(t)) : Object::share(Py_None);
+    Object o = t.defined() ? Object::steal(wrap(t)) : Object::share(Py_None);
     if (PyList_Append(out.get(), o.get()) < 0) throw PythonError{};
   }
   return out;

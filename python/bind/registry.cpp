@@ -15,10 +15,11 @@ std::optional<Shape> shape_in(PyObject* o) {
   if (!is_tensor(o)) return std::nullopt;
   Tensor t = tensor_of(o);
   if (t.is_symbolic()) t = symbol_of(t)->unknown ? Tensor() : symbol_of(t)->known;
-  if (!t || t.rank() > 1 || (t.dtype() != int32 && t.dtype() != int64)) return std::nullopt;
+  if (!t.defined() || t.rank() > 1 || (t.dtype() != int32 && t.dtype() != int64))
+    return std::nullopt;
   Dims dims;
   for (int64_t i = 0; i < t.size(); ++i)
-    dims.push_back(t.dtype() == int32 ? t.data<int32_t>()[i] : t.data<int64_t>()[i]);
+    dims.push_back(t.dtype() == int32 ? t.raw<int32_t>()[i] : t.raw<int64_t>()[i]);
   return t.rank() == 0 ? Shape::unknown() : Shape(dims);
 }
 
@@ -89,7 +90,7 @@ nb::object call(const OpDef& op, const nb::kwargs& kwargs) {
     DType hint = only_dtype(def.dtypes);
     if (def.dtypes == kIndices && o && is_empty_list(o)) hint = int32;  // of floats by itself
     for (size_t k = 0; k < in.size(); ++k)
-      if (in[k] && op.inputs[k].group == def.group) hint = in[k].dtype();
+      if (in[k].defined() && op.inputs[k].group == def.group) hint = in[k].dtype();
     // A whole number where only floats are taken.
     if (hint == DType::kInvalid && o && PyLong_Check(o) && !def.dtypes.has(int32) &&
         def.dtypes.has(float32))

@@ -51,7 +51,7 @@ struct ToPython {
   nb::object operator()(const std::string& v) const { return nb::bytes(v.data(), v.size()); }
   nb::object operator()(DType v) const { return nb::borrow(dtype_object(v)); }
   nb::object operator()(const Shape& v) const { return given(shape_object(v)); }
-  nb::object operator()(const Tensor& v) const { return v ? nb::cast(v) : nb::none(); }
+  nb::object operator()(const Tensor& v) const { return v.defined() ? nb::cast(v) : nb::none(); }
   nb::object operator()(const Ref<RefCounted>& v) const {
     return nb::str(v ? v->text().c_str() : "");
   }
@@ -395,7 +395,7 @@ void bind_open_graph(nb::module_& m) {
         const Symbol& s = *symbol_of(t);
         if (is_constant(*node_of(t)) && t.dtype() != DType::kResource)
           return nb::cast(constant_of(*node_of(t)));
-        return s.known && !s.unknown ? nb::cast(s.known) : nb::none();
+        return s.known.defined() && !s.unknown ? nb::cast(s.known) : nb::none();
       },
       "The value of a tensor, where it is known before it is computed; else None.");
   m.def(
@@ -438,7 +438,7 @@ nb::list gradients(const std::vector<Tensor>& ys, const std::vector<nb::object>&
 
 nb::list list_of(const Tensors& tensors) {
   nb::list out;
-  for (const Tensor& t : tensors) out.append(t ? nb::cast(t) : nb::none());
+  for (const Tensor& t : tensors) out.append(t.defined() ? nb::cast(t) : nb::none());
   return out;
 }
 
@@ -457,7 +457,7 @@ std::vector<Fetch> fetches_of(const std::vector<nb::object>& list) {
 // it speak of its placeholder.
 void born_as_placeholders(const std::vector<std::pair<Tensor, Tensor>>& feeds) {
   for (auto& [placeholder, value] : feeds)
-    if (value && !value.is_symbolic() && value.born() == here() && value.rep()->buffer) {
+    if (value.defined() && !value.is_symbolic() && value.born() == here() && value.rep()->buffer) {
       value.rep()->born = placeholder.born();
       value.rep()->op = placeholder.rep()->op;
     }

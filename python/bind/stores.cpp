@@ -115,7 +115,7 @@ void Store::perform(const Locations& places, const Bound& call, const Tensors& o
     Object value = value_.filled(outputs);
     if (put(holder.get(), value.get())) {
       value_.each_slot([&](size_t slot) {
-        if (outputs[slot]) note_inside(*outputs[slot].rep(), function);
+        if (outputs[slot].defined()) note_inside(*outputs[slot].rep(), function);
       });
       return;
     }

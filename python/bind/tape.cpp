@@ -88,7 +88,7 @@ nb::object plain_gradient(PyTape& t, nb::handle target, nb::handle sources, nb::
   if (from.empty() || itself) return nb::borrow(Py_NotImplemented);
   t.use();
   std::vector<Gradient> found = t.gradients({y}, from);
-  bool said = std::any_of(found.begin(), found.end(), [](auto& g) { return !g.dense; });
+  bool said = std::any_of(found.begin(), found.end(), [](auto& g) { return !g.dense.defined(); });
   if (!said && found.size() == 1 && !PyList_Check(sources.ptr()) && !PyTuple_Check(sources.ptr()))
     return to_python(found[0]);
   nb::list out;
@@ -197,7 +197,7 @@ void bind_tape(nb::module_& m) {
                mark();
                Tensor found = jvp(t, target, sources_of(primals), tangents,
                                   zero ? Unconnected::kZero : Unconnected::kNone);
-               return found ? nb::cast(found) : nb::none();
+               return found.defined() ? nb::cast(found) : nb::none();
              });
            })
       .def("_jacobian",
@@ -207,7 +207,7 @@ void bind_tape(nb::module_& m) {
                nb::list out;
                for (const Tensor& j : t.jacobian(target, sources_of(sources),
                                                  zero ? Unconnected::kZero : Unconnected::kNone))
-                 out.append(j ? nb::cast(j) : nb::none());
+                 out.append(j.defined() ? nb::cast(j) : nb::none());
                return out;
              });
            })
@@ -217,7 +217,7 @@ void bind_tape(nb::module_& m) {
                t.use();
                Tensor found = t.batch_jacobian(target, source_of(source),
                                                zero ? Unconnected::kZero : Unconnected::kNone);
-               return found ? nb::cast(found) : nb::none();
+               return found.defined() ? nb::cast(found) : nb::none();
              });
            })
       .def("_why_none",

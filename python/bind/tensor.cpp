@@ -17,7 +17,7 @@ namespace holdfast::py {
 PyTypeObject* tensor_type = nullptr;
 
 PyObject* wrap(Tensor t) {
-  if (!t) Py_RETURN_NONE;
+  if (!t.defined()) Py_RETURN_NONE;
   auto* self = PyObject_GC_New(PyTensor, tensor_type);
   if (!self) return nullptr;
   self->rep = Ref<TensorRep>(t.ref()).leak();
@@ -287,14 +287,14 @@ int nb_bool(PyObject* o) {
   PyObject* ok = guarded([&]() -> PyObject* {
     Tensor t = read(o, "bool");
     if (t.dtype() == DType::kString && t.size() == 1) {
-      answer = !copy_to(t, cpu()).data<std::string>()->empty();
+      answer = !copy_to(t, cpu()).raw<std::string>()->empty();
       return Py_None;
     }
     t = host_scalar(o, "bool");
     if (t.dtype() == DType::kComplex64)
-      answer = *t.data<complex64>() != complex64(0);
+      answer = *t.raw<complex64>() != complex64(0);
     else if (t.dtype() == DType::kComplex128)
-      answer = *t.data<complex128>() != complex128(0);
+      answer = *t.raw<complex128>() != complex128(0);
     else
       answer = t.to_double() != 0;
     return Py_None;
@@ -305,7 +305,7 @@ PyObject* nb_int(PyObject* o) {
   return guarded([&] {
     Tensor t = host_scalar(o, "int");
     if (is_floating(t.dtype())) return PyLong_FromDouble(t.to_double());
-    if (t.dtype() == DType::kUInt64) return PyLong_FromUnsignedLongLong(*t.data<uint64_t>());
+    if (t.dtype() == DType::kUInt64) return PyLong_FromUnsignedLongLong(*t.raw<uint64_t>());
     return PyLong_FromLongLong(t.to_int());
   });
 }

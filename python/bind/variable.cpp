@@ -275,7 +275,7 @@ PyGetSetDef properties[] = {
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) {
          Tensor now = v.get();
-         return text_object(now && now.device() ? now.device()->name() : "").release();
+         return text_object(now.defined() && now.device() ? now.device()->name() : "").release();
        });
      },
      nullptr, "The device that holds the value.", nullptr},

@@ -43,7 +43,7 @@ TEST(Forward, NestsForSecondDerivatives) {
 TEST(Forward, WhatDoesNotDependHasNoTangent) {
   Tensor x = Tensor::scalar(2.f), other = Tensor::of({1.f, 2.f});
   ForwardAccumulator forward({x}, {x});
-  EXPECT_FALSE(forward.jvp(other * 2));
+  EXPECT_FALSE(forward.jvp(other * 2).defined());
   EXPECT_EQ(forward.jvp(other * 2, Unconnected::kZero).to_vector<float>(), (Floats{0, 0}));
 }
 
@@ -69,7 +69,7 @@ TEST(Jacobian, OfEachElementOnAnyTape) {
   auto j = tape.jacobian(y, {x, lone});
   EXPECT_EQ(j[0].shape(), (Shape{3, 1, 3}));
   EXPECT_EQ(j[0].to_vector<float>(), (Floats{2, 0, 0, 0, 4, 0, 0, 0, 6}));
-  EXPECT_FALSE(j[1]);
+  EXPECT_FALSE(j[1].defined());
   try {
     tape.jacobian(y, {x});
     FAIL() << "no error came";
@@ -95,7 +95,7 @@ TEST(Jacobian, OfNoElementsHasNoRows) {
   tape.watch(x);
   Tensor none = zeros({0, 2}) * x;
   EXPECT_EQ(tape.jacobian(none, {x})[0].shape(), (Shape{0, 2, 2}));
-  EXPECT_FALSE(tape.jacobian(zeros({0}), {x})[0]);  // nothing connects the two
+  EXPECT_FALSE(tape.jacobian(zeros({0}), {x})[0].defined());  // nothing connects the two
 }
 
 }  // namespace

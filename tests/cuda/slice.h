@@ -34,13 +34,13 @@ inline Tensor numbers(const Shape& shape, DType d = float32, double low = -1, do
       s = s * 6364136223846793005u + 1442695040888963407u;
       double v = low + (high - low) * static_cast<double>(s >> 11) * 0x1p-53;
       if constexpr (std::is_same_v<T, bool>)
-        t.mutable_data<T>()[i] = v > 0.5 * (low + high);
+        t.mutable_raw<T>()[i] = v > 0.5 * (low + high);
       else if constexpr (std::is_integral_v<T>)
-        t.mutable_data<T>()[i] = static_cast<T>(static_cast<int64_t>(std::floor(v)));
+        t.mutable_raw<T>()[i] = static_cast<T>(static_cast<int64_t>(std::floor(v)));
       else if constexpr (is_complex_v<T>)
-        t.mutable_data<T>()[i] = T(static_cast<typename T::value_type>(v));
+        t.mutable_raw<T>()[i] = T(static_cast<typename T::value_type>(v));
       else
-        t.mutable_data<T>()[i] = T(static_cast<float_of<T>>(v));
+        t.mutable_raw<T>()[i] = T(static_cast<float_of<T>>(v));
     }
   });
   return t;
@@ -61,8 +61,8 @@ inline double error_of(const Tensor& got, const Tensor& want) {
   visit_plain(b.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
       for (int64_t i = 0, n = b.size(); i < n; ++i) {
-        auto x = static_cast<double>(static_cast<float_of<T>>(a.data<T>()[i])),
-             y = static_cast<double>(static_cast<float_of<T>>(b.data<T>()[i]));
+        auto x = static_cast<double>(static_cast<float_of<T>>(a.raw<T>()[i])),
+             y = static_cast<double>(static_cast<float_of<T>>(b.raw<T>()[i]));
         if (x == y || (x != x && y != y)) continue;
         double e = std::fabs(x - y) / (1 + std::fabs(y));
         worst = e >= worst ? e : e == e ? worst : INFINITY;

@@ -157,8 +157,9 @@ void rows() {
         same("Sum", reduce_sum(there(x), {axes, keep}), reduce_sum(x, {axes, keep}), 2);
     Tensor y = numbers({4, 30, 5}, d, 0.9, 1.1), with_nan = y * 1;
     visit_floats(
-        d, [&]<class T>(T) { with_nan.mutable_data<T>()[33] = T(static_cast<float_of<T>>(NAN)); });
-    for (auto* f : {&reduce_mean, &reduce_max, &reduce_min, &reduce_prod})
+        d, [&]<class T>(T) { with_nan.mutable_raw<T>()[33] = T(static_cast<float_of<T>>(NAN)); });
+    using Fold = Tensor (*)(const In&, const ReduceOptions&);
+    for (Fold f : {Fold{&reduce_mean}, Fold{&reduce_max}, Fold{&reduce_min}, Fold{&reduce_prod}})
       for (const Axes& axes : {Axes(), Axes(Sizes(1)), Axes(Sizes({0, 2}))}) {
         same("a reduction", (*f)(there(y), {axes}), (*f)(y, {axes}), 20);
         same("with a NaN", (*f)(there(with_nan), {axes}), (*f)(with_nan, {axes}), 20);

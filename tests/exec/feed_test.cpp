@@ -160,7 +160,7 @@ TEST(ResourceTest, AHandleThatOnlyARunWouldKnowIsRefused) {
     for (const AttrDef& a : op->attrs) attrs.push_back(a.default_value);
     Tensors operands = with_shelf(*op), out;
     for (Tensor& t : operands)
-      if (t && t.dtype() == DType::kResource)
+      if (t.defined() && t.dtype() == DType::kResource)
         t = graph->placeholder(DType::kResource, Shape{}, "handle");
     EXPECT_EQ(refusal([&] { apply(*op, operands, attrs, out); }).op, op->name);
   }

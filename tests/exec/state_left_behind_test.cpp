@@ -265,7 +265,7 @@ TEST(VariablesMadeWhileTracing, OneOfAModuleStays) {
     Lazy() : Module("lazy") {}
     Variable w;
     Tensor operator()(const Tensor& x) {
-      if (!w) w = variable("w", zeros(x.shape()) + 3);
+      if (!w.defined()) w = variable("w", zeros(x.shape()) + 3);
       return x * w;
     }
   } lazy;
@@ -307,7 +307,7 @@ TEST(VariablesMadeWhileTracing, OneThatIsMadeEachTimeIsRefused) {
 TEST(VariablesMadeWhileTracing, AnInitialValueNeedsACall) {
   Variable v;
   auto f = function([&](Tensor x) {
-    if (!v) v = Variable(x);
+    if (!v.defined()) v = Variable(x);
     return x + v;
   });
   has(refusal(Code::E0401, [&] { f.concrete({{float32, Shape{}}}); }), "no value");

@@ -192,7 +192,7 @@ TEST(Operators, NeedATensorAndKeepNumbersAlone) {
   expect<bool>(~(x > 1), {true, false});
   static_assert(std::is_same_v<decltype(1 + 2), int>);
   static_assert(std::is_same_v<decltype(float32 == int32), bool>);
-  EXPECT_TRUE(!Tensor());
+  EXPECT_FALSE(Tensor().defined());
 }
 
 double second(Tensor (*f)(const In&), float at) {

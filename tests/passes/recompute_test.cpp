@@ -21,7 +21,7 @@ Tensor numbers(const Dims& shape, float first) {
   Tensor sizes = empty(int32, Shape{static_cast<int64_t>(shape.size())}, cpu());
   int64_t size = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
-    sizes.mutable_data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
+    sizes.mutable_raw<int32_t>()[i] = static_cast<int32_t>(shape[i]);
     size *= shape[i];
   }
   return reshape(sin(cast(range(0, size), float32) + first), sizes) * 0.3f;

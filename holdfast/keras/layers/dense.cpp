@@ -36,8 +36,8 @@ void DenseLayer::configure(const DenseOptions& o) {
 
 void DenseLayer::visit(Visitor& see) const {
   Layer::visit(see);
-  if (kernel_) see.object(*kernel_.state());
-  if (bias_) see.object(*bias_.state());
+  if (kernel_.defined()) see.object(*kernel_.state());
+  if (bias_.defined()) see.object(*bias_.state());
   see.child(options_.activation.function);
   see.child(options_.kernel_initializer.function);
   see.child(options_.bias_initializer.function);
@@ -93,12 +93,12 @@ void DenseLayer::build(const Shape& inputs) {
 
 void DenseLayer::set_kernel(Variable v) {
   kernel_ = std::move(v);
-  inputs_ = kernel_ && kernel_.shape().rank() == 2 ? kernel_.shape()[0] : -1;
+  inputs_ = kernel_.defined() && kernel_.shape().rank() == 2 ? kernel_.shape()[0] : -1;
 }
 void DenseLayer::set_bias(Variable v) { bias_ = std::move(v); }
 
 Tensor DenseLayer::call(const Tensor& inputs, const CallOptions&) {
-  if (!kernel_)
+  if (!kernel_.defined())
     fail(Code::E1104, cat(described(), " has no kernel"),
          "`build` makes it, and a class that overrides `build` has to call the one it overrides",
          {manual_fix(cat("call `", written(Advice::kBuildBase, {"DenseLayer"}), "` in `build`"))});
@@ -108,7 +108,7 @@ Tensor DenseLayer::call(const Tensor& inputs, const CallOptions&) {
          cat(described(), ": `inputs` is ", holdfast::name(inputs.dtype()), ", expected ",
              holdfast::name(kernel_.dtype()), ", the dtype of its kernel"));
   Tensor y = matmul(inputs, kernel_.read());
-  if (bias_) y = y + bias_.read();
+  if (bias_.defined()) y = y + bias_.read();
   return options_.activation.function ? (*options_.activation.function)(y) : y;
 }
 

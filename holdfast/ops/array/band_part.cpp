@@ -39,8 +39,8 @@ Status run_band(Call& c) {
         int64_t begin = lower < 0 ? 0 : std::clamp<int64_t>(r - lower, 0, n),
                 end = upper < 0 || upper >= n ? n : std::clamp<int64_t>(r + upper + 1, 0, n);
         if (begin < end)
-          std::copy_n(x.data<T>() + row * n + begin, end - begin,
-                      y.mutable_data<T>() + row * n + begin);
+          std::copy_n(x.raw<T>() + row * n + begin, end - begin,
+                      y.mutable_raw<T>() + row * n + begin);
       }
     });
   });

@@ -36,7 +36,7 @@ Status run_offset(Call& c) {
     Tensor& y = c.out(i - 1);
     visit_indices(y.dtype(), [&]<class I>(I) {
       for (size_t k = 0; k < here.size(); ++k)
-        y.mutable_data<I>()[k] = static_cast<I>(k == along ? at : 0);
+        y.mutable_raw<I>()[k] = static_cast<I>(k == along ? at : 0);
     });
     if (__builtin_add_overflow(at, here[along], &at))
       return {Code::E1103, "ConcatOffset: the sizes add up to more than can be counted"};

@@ -55,7 +55,7 @@ Tensor make_constant(DType from, const void* values, size_t count, Shape shape, 
   Tensor t = empty(to, shape, cpu());
   t.rep()->op = "Const";
   if (from == DType::kString) {
-    std::copy_n(static_cast<const std::string*>(values), count, t.mutable_data<std::string>());
+    std::copy_n(static_cast<const std::string*>(values), count, t.mutable_raw<std::string>());
     return t;
   }
   need_fitting(from, values, count, to);

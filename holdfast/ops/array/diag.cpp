@@ -152,8 +152,8 @@ Status run_diag(Call& c) {
   if (!y.size() || !c.in().size()) return {};
   Band b = band_of(c.ints(1), c.attr(0).s());
   visit_cells(y.dtype(), [&]<class T>(T) {
-    copy_diagonals(b, batches(y.shape(), 2), y.dim(-2), y.dim(-1), y.mutable_data<T>(),
-                   const_cast<T*>(c.in().data<T>()), false);
+    copy_diagonals(b, batches(y.shape(), 2), y.dim(-2), y.dim(-1), y.mutable_raw<T>(),
+                   const_cast<T*>(c.in().raw<T>()), false);
   });
   return {};
 }
@@ -174,8 +174,8 @@ Status run_part(Call& c) {
   if (!y.size() || !x.size()) return {};
   Band b = band_of(c.ints(1), c.attr(0).s());
   visit_cells(y.dtype(), [&]<class T>(T) {
-    copy_diagonals(b, batches(x.shape(), 2), x.dim(-2), x.dim(-1), const_cast<T*>(x.data<T>()),
-                   y.mutable_data<T>(), true);
+    copy_diagonals(b, batches(x.shape(), 2), x.dim(-2), x.dim(-1), const_cast<T*>(x.raw<T>()),
+                   y.mutable_raw<T>(), true);
   });
   return {};
 }
@@ -198,13 +198,13 @@ Status run_set(Call& c) {
   if (!y.size() || !c.in(1).size()) return {};
   Band b = band_of(c.ints(2), c.attr(0).s());
   visit_cells(y.dtype(), [&]<class T>(T) {
-    copy_diagonals(b, batches(y.shape(), 2), y.dim(-2), y.dim(-1), y.mutable_data<T>(),
-                   const_cast<T*>(c.in(1).data<T>()), false);
+    copy_diagonals(b, batches(y.shape(), 2), y.dim(-2), y.dim(-1), y.mutable_raw<T>(),
+                   const_cast<T*>(c.in(1).raw<T>()), false);
   });
   return {};
 }
 
-Tensor padding(const std::optional<In>& given, DType d) {
+Tensor padding(const MaybeIn& given, DType d) {
   if (given) return given->tensor(d);
   return d == DType::kString ? constant("") : Tensor::scalar(0, d);
 }

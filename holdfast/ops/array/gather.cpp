@@ -87,10 +87,10 @@ Status run_gather(Call& c) {
   Tensor& y = c.out();
   if (!y.size()) return {};
   visit_cells(params.dtype(), [&]<class T>(T) {
-    const T* from = params.data<T>();
-    T* to = y.mutable_data<T>();
+    const T* from = params.raw<T>();
+    T* to = y.mutable_raw<T>();
     visit_indices(indices.dtype(), [&]<class I>(I) {
-      const I* ids = indices.data<I>();
+      const I* ids = indices.raw<I>();
       parallel_for(n.batch * n.outer * n.count, std::max<int64_t>(1, 16384 / n.inner),
                    [&](int64_t begin, int64_t end) {
                      int64_t k = begin % n.count, row = begin / n.count;
@@ -128,7 +128,7 @@ Status run_gather_grad(Call& c) {
   if (!y.size() || !dy.size()) return {};
   visit_plain(y.dtype(), [&]<class T>(T) {
     visit_indices(indices.dtype(), [&]<class I>(I) {
-      const I* ids = indices.data<I>();
+      const I* ids = indices.raw<I>();
       // One row of the result has one writer, so sums come in one order.
       parallel_for(n.batch * n.outer, std::max<int64_t>(1, 16384 / (n.count * n.inner)),
                    [&](int64_t begin, int64_t end) {
@@ -136,8 +136,8 @@ Status run_gather_grad(Call& c) {
                        for (int64_t k = 0; k < n.count; ++k) {
                          int64_t id = ids[row / n.outer * n.count + k];
                          combine_run<T>(Combine::kAdd,
-                                        y.mutable_data<T>() + (row * n.size + id) * n.inner,
-                                        dy.data<T>() + (row * n.count + k) * n.inner, n.inner);
+                                        y.mutable_raw<T>() + (row * n.size + id) * n.inner,
+                                        dy.raw<T>() + (row * n.count + k) * n.inner, n.inner);
                        }
                    });
     });

@@ -37,12 +37,12 @@ Status run_gather_nd(Call& c) {
   NdLayout n(indices.shape(), params.shape());
   visit_cells(params.dtype(), [&]<class T>(T) {
     visit_indices(indices.dtype(), [&]<class I>(I) {
-      const I* p = indices.data<I>();
+      const I* p = indices.raw<I>();
       parallel_for(n.count, std::max<int64_t>(1, 16384 / n.inner), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-          T* to = y.mutable_data<T>() + i * n.inner;
+          T* to = y.mutable_raw<T>() + i * n.inner;
           if (int64_t at = n.run_of(p, i); at >= 0)
-            std::copy_n(params.data<T>() + at, n.inner, to);
+            std::copy_n(params.raw<T>() + at, n.inner, to);
           else
             std::fill_n(to, n.inner, T{});
         }

@@ -17,7 +17,7 @@ struct Number {
 };
 
 Number number_of(const Tensor& t) {
-  if (!t) fail(Code::E1104, "an index is an empty tensor handle");
+  if (!t.defined()) fail(Code::E1104, "an index is an empty tensor handle");
   if (!kIndexDTypes.has(t.dtype()) || t.rank() > 0) {
     std::vector<Fix> fixes;
     if (is_bool(t.dtype()))
@@ -42,8 +42,8 @@ class Spec {
     for (const IndexItem& item : items) add(item);
     for (auto* list : {&begin_, &end_, &strides_})
       for (const Number& n : *list)
-        wide_ = wide_ ||
-                (n.tensor ? n.tensor.dtype() == int64 : n.value != static_cast<int32_t>(n.value));
+        wide_ = wide_ || (n.tensor.defined() ? n.tensor.dtype() == int64
+                                             : n.value != static_cast<int32_t>(n.value));
   }
   Tensor begin() const { return tensor(begin_); }
   Tensor end() const { return tensor(end_); }
@@ -68,10 +68,11 @@ class Spec {
       case IndexItem::kSlice: break;
     }
     auto part = [&](size_t i, const std::optional<int64_t>& given, int64_t missing) {
-      return item.bounds[i] ? number_of(item.bounds[i]) : Number{given.value_or(missing), {}};
+      return item.bounds[i].defined() ? number_of(item.bounds[i])
+                                      : Number{given.value_or(missing), {}};
     };
-    if (!item.start && !item.bounds[0]) begin_mask_ |= bit;
-    if (!item.stop && !item.bounds[1]) end_mask_ |= bit;
+    if (!item.start && !item.bounds[0].defined()) begin_mask_ |= bit;
+    if (!item.stop && !item.bounds[1].defined()) end_mask_ |= bit;
     push(part(0, item.start, 0), part(1, item.stop, 0), part(2, item.step, 1));
   }
 
@@ -87,13 +88,13 @@ class Spec {
     bool symbolic = false;
     Dims values;
     for (const Number& n : list) {
-      symbolic = symbolic || n.tensor;
+      symbolic = symbolic || n.tensor.defined();
       values.push_back(n.value);
     }
     if (!symbolic) return host_ints(d, values, Shape{static_cast<int64_t>(values.size())});
     std::vector<Tensor> parts;
     for (const Number& n : list)
-      parts.push_back(n.tensor ? n.tensor : host_ints(d, {n.value}, Shape{}));
+      parts.push_back(n.tensor.defined() ? n.tensor : host_ints(d, {n.value}, Shape{}));
     return stack(parts);
   }
 

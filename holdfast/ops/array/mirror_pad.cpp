@@ -100,8 +100,8 @@ Status run_mirror(Call& c) {
   if (!y.size()) return {};
   auto axes = sources(y.shape(), x.shape(), c.ints(1), repeated_border(c.attr(0).s()));
   visit_cells(x.dtype(), [&]<class T>(T) {
-    const T* from = x.data<T>();
-    T* to = y.mutable_data<T>();
+    const T* from = x.raw<T>();
+    T* to = y.mutable_raw<T>();
     walk(axes, [&](int64_t a, int64_t b) { to[a] = from[b]; });
   });
   return {};
@@ -114,8 +114,8 @@ Status run_mirror_grad(Call& c) {
   if (!dy.size()) return {};
   auto axes = sources(dy.shape(), y.shape(), c.ints(1), repeated_border(c.attr(0).s()));
   visit_plain(dy.dtype(), [&]<class T>(T) {
-    const T* from = dy.data<T>();
-    T* to = y.mutable_data<T>();
+    const T* from = dy.raw<T>();
+    T* to = y.mutable_raw<T>();
     walk(axes, [&](int64_t a, int64_t b) { combine_run<T>(Combine::kAdd, to + b, from + a, 1); });
   });
   return {};

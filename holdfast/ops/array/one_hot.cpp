@@ -45,8 +45,8 @@ Status run_one_hot(Call& c) {
   if (!y.size()) return {};
   std::vector<int64_t> positions = numbers_in(ids);
   visit_cells(y.dtype(), [&]<class T>(T) {
-    const T on = *c.in(2).data<T>();
-    T* to = y.mutable_data<T>();
+    const T on = *c.in(2).raw<T>();
+    T* to = y.mutable_raw<T>();
     parallel_for(ids.size(), 8192, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         int64_t at = positions[static_cast<size_t>(i)];
@@ -82,8 +82,8 @@ Status run_mask(Call& c) {
   Tensor& y = c.out(0, shape);
   Tensor one = Tensor::scalar(1, y.dtype()), zero = Tensor::scalar(0, y.dtype());
   visit_cells(y.dtype(), [&]<class T>(T) {
-    const T yes = *one.data<T>(), no = *zero.data<T>();
-    T* to = y.mutable_data<T>();
+    const T yes = *one.raw<T>(), no = *zero.raw<T>();
+    T* to = y.mutable_raw<T>();
     for (int64_t n : lengths) {
       int64_t length = std::clamp<int64_t>(n, 0, most);
       to = std::fill_n(to, length, yes);

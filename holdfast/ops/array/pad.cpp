@@ -74,7 +74,7 @@ Tensors pad_back(Grad& g) {
   Tensor dy = g.dy(), pads = g.x(1);
   Tensor begin =
       pads.is_symbolic() ? index(pads, {{}, {.kind = IndexItem::kInt, .start = 0}}) : Tensor();
-  if (!begin) {
+  if (!begin.defined()) {
     Dims all = g.ints(1), first;
     for (size_t i = 0; i < all.size(); i += 2) first.push_back(all[i]);
     begin = Sizes(first).tensor();

@@ -35,7 +35,7 @@ Status run_partition(Call& c) {
   int64_t parts = c.attr(0).i(), n = ids.size(), inner = n ? data.size() / n : 0;
   if (Status s = check_indices("DynamicPartition", ids, parts, "partitions"); !s.ok()) return s;
   std::vector<int64_t> counts(static_cast<size_t>(parts), 0);
-  const int32_t* p = ids.data<int32_t>();
+  const int32_t* p = ids.raw<int32_t>();
   for (int64_t i = 0; i < n; ++i) ++counts[static_cast<size_t>(p[i])];
   for (int64_t k = 0; k < parts; ++k) {
     Shape s = c.out_shape(static_cast<int>(k));
@@ -46,8 +46,8 @@ Status run_partition(Call& c) {
   visit_cells(data.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < n; ++i) {
       int64_t& at = counts[static_cast<size_t>(p[i])];
-      std::copy_n(data.data<T>() + i * inner, inner,
-                  c.out(p[i]).template mutable_data<T>() + at++ * inner);
+      std::copy_n(data.raw<T>() + i * inner, inner,
+                  c.out(p[i]).template mutable_raw<T>() + at++ * inner);
     }
   });
   return {};
@@ -75,7 +75,7 @@ void infer_stitch(Infer& s) {
 
 Status run_stitch(Call& c) {
   const Tensor &ids = c.in(0), &data = c.in(1);
-  const int32_t* p = ids.data<int32_t>();
+  const int32_t* p = ids.raw<int32_t>();
   int64_t n = ids.size(), rows = 0;
   for (int64_t i = 0; i < n; ++i) rows = std::max(rows, static_cast<int64_t>(p[i]) + 1);
   if (Status s = check_indices("DynamicStitch", ids, rows); !s.ok()) return s;
@@ -86,7 +86,7 @@ Status run_stitch(Call& c) {
   fill_zeros(y);  // rows that nobody names
   visit_cells(data.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < n; ++i)
-      std::copy_n(data.data<T>() + i * inner, inner, y.mutable_data<T>() + p[i] * inner);
+      std::copy_n(data.raw<T>() + i * inner, inner, y.mutable_raw<T>() + p[i] * inner);
   });
   return {};
 }

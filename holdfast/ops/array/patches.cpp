@@ -107,9 +107,9 @@ Status run_patches(Call& c) {
                    for (int64_t b = begin; b < end; ++b)
                      each_run(h, w, b, channels, [&](int64_t from, int64_t to) {
                        if (from >= 0)
-                         std::copy_n(x.data<T>() + from, channels, y.mutable_data<T>() + to);
+                         std::copy_n(x.raw<T>() + from, channels, y.mutable_raw<T>() + to);
                        else
-                         std::fill_n(y.mutable_data<T>() + to, channels, T{});
+                         std::fill_n(y.mutable_raw<T>() + to, channels, T{});
                      });
                  });
   });
@@ -129,8 +129,8 @@ Status run_patches_grad(Call& c) {
                    for (int64_t b = begin; b < end; ++b)
                      each_run(h, w, b, channels, [&](int64_t to, int64_t from) {
                        if (to >= 0)
-                         combine_run<T>(Combine::kAdd, y.mutable_data<T>() + to,
-                                        dy.data<T>() + from, channels);
+                         combine_run<T>(Combine::kAdd, y.mutable_raw<T>() + to, dy.raw<T>() + from,
+                                        channels);
                      });
                  });
   });

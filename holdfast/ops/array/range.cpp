@@ -18,7 +18,9 @@ constexpr DTypes kRange{int8,   int16,   int32,    int64,   uint16, uint32,
 // The number, if it is known now; empty if it is not.
 Tensor known(const Tensor& t) {
   Tensor seen = t.is_symbolic() && !symbol_of(t)->unknown ? symbol_of(t)->known : t;
-  return seen && seen.rep()->buffer && seen.device()->kind() == DeviceKind::kCpu ? seen : Tensor();
+  return seen.defined() && seen.rep()->buffer && seen.device()->kind() == DeviceKind::kCpu
+             ? seen
+             : Tensor();
 }
 
 // How many numbers there are; -1 with the reason where the arguments make no sense.
@@ -27,9 +29,9 @@ int64_t count_of(const Tensor& start, const Tensor& limit, const Tensor& delta,
   int64_t n = -1;
   visit_plain(start.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
-      auto a = static_cast<float_of<T>>(*start.data<T>()),
-           b = static_cast<float_of<T>>(*limit.data<T>()),
-           d = static_cast<float_of<T>>(*delta.data<T>());
+      auto a = static_cast<float_of<T>>(*start.raw<T>()),
+           b = static_cast<float_of<T>>(*limit.raw<T>()),
+           d = static_cast<float_of<T>>(*delta.raw<T>());
       if (!(d != 0))
         wrong = "a step other than 0";
       else if (d > 0 && !(a <= b))
@@ -70,7 +72,7 @@ void infer_range(Infer& s) {
   for (int i = 0; i < 3; ++i) s.need_rank(i, 0, 0);
   int64_t n = kUnknown;
   Tensor start = known(s.input(0)), limit = known(s.input(1)), delta = known(s.input(2));
-  if (start && limit && delta) {
+  if (start.defined() && limit.defined() && delta.defined()) {
     const char* wrong = nullptr;
     n = count_of(start, limit, delta, wrong);
     if (wrong)
@@ -88,14 +90,14 @@ Status run_range(Call& c) {
   Tensor& y = c.out(0, Shape{n});
   visit_plain(y.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
-      T* out = y.mutable_data<T>();
+      T* out = y.mutable_raw<T>();
       if constexpr (std::is_integral_v<T>) {
-        auto a = static_cast<uint64_t>(*c.in(0).data<T>()),
-             d = static_cast<uint64_t>(*c.in(2).data<T>());
+        auto a = static_cast<uint64_t>(*c.in(0).raw<T>()),
+             d = static_cast<uint64_t>(*c.in(2).raw<T>());
         for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(a + static_cast<uint64_t>(i) * d);
       } else {
-        auto a = static_cast<float_of<T>>(*c.in(0).data<T>()),
-             d = static_cast<float_of<T>>(*c.in(2).data<T>());
+        auto a = static_cast<float_of<T>>(*c.in(0).raw<T>()),
+             d = static_cast<float_of<T>>(*c.in(2).raw<T>());
         for (int64_t i = 0; i < n; ++i)
           out[i] = static_cast<T>(a + static_cast<float_of<T>>(i) * d);
       }
@@ -140,13 +142,13 @@ Status run_linspace(Call& c) {
   for (auto i = static_cast<int>(axis) + 1; i < y.rank(); ++i) inner *= y.dim(i);
   visit_floats(y.dtype(), [&]<class T>(T) {
     using W = float_of<T>;
-    const T *a = c.in(0).data<T>(), *b = c.in(1).data<T>();
+    const T *a = c.in(0).raw<T>(), *b = c.in(1).raw<T>();
     for (int64_t o = 0, outer = c.in(0).size() / inner; o < outer; ++o)
       for (int64_t i = 0; i < n; ++i)
         for (int64_t k = 0; k < inner; ++k) {
           W start = a[o * inner + k], stop = b[o * inner + k];
           W step = n > 1 ? (stop - start) / static_cast<W>(n - 1) : W(0);
-          y.mutable_data<T>()[(o * n + i) * inner + k] =
+          y.mutable_raw<T>()[(o * n + i) * inner + k] =
               static_cast<T>(i > 0 && i == n - 1 ? stop : start + step * static_cast<W>(i));
         }
   });
@@ -167,7 +169,7 @@ static const Op range_op =
         .samples("5", "2, 10, 3", "10, 2, -3", "0.0, 1.0, 0.25", "3, 3")
         .reference("np.arange(start, limit, 1 if delta is None else delta)")
         .checks({.gradient = false, .second_gradient = false});
-Tensor range(const In& start, const std::optional<In>& limit, const std::optional<In>& delta,
+Tensor range(const In& start, const MaybeIn& limit, const MaybeIn& delta,
              std::optional<DType> dtype) {
   In from = limit ? start : In(0), to = limit ? *limit : start, step = delta ? *delta : In(1);
   DType d = dtype.value_or(DType::kInvalid);

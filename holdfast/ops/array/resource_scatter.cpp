@@ -54,8 +54,8 @@ Status run_rows(Call& c) {
   if (how == Combine::kDiv && is_integer(updates.dtype())) {
     Tensor zero = Tensor::scalar(0, updates.dtype());
     for (int64_t i = 0; i < updates.size(); ++i)
-      if (std::equal(zero.data<char>(), zero.data<char>() + zero.bytes(),
-                     updates.data<char>() + i * zero.bytes()))
+      if (std::equal(zero.raw<char>(), zero.raw<char>() + zero.bytes(),
+                     updates.raw<char>() + i * zero.bytes()))
         return {Code::E1103,
                 cat(c.op.name, ": `updates` holds 0 at ", i, ", expected divisors other than 0")};
   }
@@ -72,8 +72,8 @@ Status run_rows(Call& c) {
       visit_indices(indices.dtype(), [&]<class I>(I) {
         for (int64_t i = 0, n = indices.size(); i < n; ++i)
           combine_run<T>(how,
-                         now.mutable_data<T>() + static_cast<int64_t>(indices.data<I>()[i]) * inner,
-                         updates.data<T>() + (one ? 0 : i * inner), inner, one ? 0 : 1);
+                         now.mutable_raw<T>() + static_cast<int64_t>(indices.raw<I>()[i]) * inner,
+                         updates.raw<T>() + (one ? 0 : i * inner), inner, one ? 0 : 1);
       });
     };
     if (how == Combine::kUpdate && now.dtype() == DType::kString)

@@ -59,7 +59,7 @@ Status run_reverse_sequence(Call& c) {
   Status status;
   visit_indices(lengths.dtype(), [&]<class I>(I) {
     for (int64_t b = 0, n = lengths.size(); b < n; ++b) {
-      auto length = static_cast<int64_t>(lengths.data<I>()[b]);
+      auto length = static_cast<int64_t>(lengths.raw<I>()[b]);
       if (length < 0 || length > x.dim(seq)) {
         status = {Code::E1103, cat("ReverseSequence: `seq_lengths[", b, "]` is ", length,
                                    ", expected a value in [0, ", x.dim(seq), "]")};
@@ -75,7 +75,7 @@ Status run_reverse_sequence(Call& c) {
   for (int64_t b = 0; b < x.dim(batch); ++b) {
     int64_t length = 0;
     visit_indices(lengths.dtype(),
-                  [&]<class I>(I) { length = static_cast<int64_t>(lengths.data<I>()[b]); });
+                  [&]<class I>(I) { length = static_cast<int64_t>(lengths.raw<I>()[b]); });
     for (bool turned : {true, false}) {
       CopyAxes axes;
       for (int i = 0; i < x.rank(); ++i) {

@@ -16,7 +16,7 @@ std::string position_text(const Shape& s, int64_t i) {
 Status check_indices(const char* op, const Tensor& indices, int64_t size, const char* argument) {
   int64_t bad = -1, value = 0;
   visit_indices(indices.dtype(), [&]<class I>(I) {
-    const I* p = indices.data<I>();
+    const I* p = indices.raw<I>();
     for (int64_t i = 0, n = indices.size(); i < n; ++i) {
       auto v = static_cast<int64_t>(p[i]);
       if (static_cast<uint64_t>(v) >= static_cast<uint64_t>(size)) {
@@ -58,7 +58,7 @@ Status check_nd_indices(const char* op, const Tensor& indices, const Shape& shap
   if (!depth) return {};
   int64_t bad = -1, value = 0;
   visit_indices(indices.dtype(), [&]<class I>(I) {
-    const I* p = indices.data<I>();
+    const I* p = indices.raw<I>();
     for (int64_t i = 0, n = indices.size(); i < n; ++i) {
       auto v = static_cast<int64_t>(p[i]);
       if (static_cast<uint64_t>(v) >= static_cast<uint64_t>(shape[static_cast<int>(i % depth)])) {
@@ -98,7 +98,7 @@ void scatter_nd_into(Combine how, const Tensor& to, const Tensor& indices, const
   if (!n.count || !n.inner) return;
   auto place = [&](auto* out, const auto* from, auto combine) {
     visit_indices(indices.dtype(), [&]<class I>(I) {
-      const I* p = indices.data<I>();
+      const I* p = indices.raw<I>();
       for (int64_t i = 0; i < n.count; ++i) {
         int64_t at = n.run_of(p, i);
         if (at >= 0) combine(out + at, from + i * n.inner);
@@ -107,18 +107,18 @@ void scatter_nd_into(Combine how, const Tensor& to, const Tensor& indices, const
   };
   if (how == Combine::kUpdate) {
     visit_cells(to.dtype(), [&]<class T>(T) {
-      place(to.mutable_data<T>(), updates.data<T>(),
+      place(to.mutable_raw<T>(), updates.raw<T>(),
             [&](T* a, const T* b) { std::copy_n(b, n.inner, a); });
     });
     return;
   }
   if (to.dtype() == DType::kString)  // added, texts are joined
-    return place(to.mutable_data<std::string>(), updates.data<std::string>(),
+    return place(to.mutable_raw<std::string>(), updates.raw<std::string>(),
                  [&](std::string* a, const std::string* b) {
                    for (int64_t i = 0; i < n.inner; ++i) a[i] += b[i];
                  });
   visit_plain(to.dtype(), [&]<class T>(T) {
-    place(to.mutable_data<T>(), updates.data<T>(),
+    place(to.mutable_raw<T>(), updates.raw<T>(),
           [&](T* a, const T* b) { combine_run<T>(how, a, b, n.inner); });
   });
 }

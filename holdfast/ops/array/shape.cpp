@@ -77,7 +77,7 @@ Tensor host_ints(DType d, const Dims& values, const Shape& shape) {
       if (v != static_cast<I>(v))
         fail(Code::E1103, cat("the size ", v, " does not fit ", name(d)),
              "sizes and indices of one call share a dtype", {manual_fix("use int64 indices")});
-    for (size_t i = 0; i < values.size(); ++i) t.mutable_data<I>()[i] = static_cast<I>(values[i]);
+    for (size_t i = 0; i < values.size(); ++i) t.mutable_raw<I>()[i] = static_cast<I>(values[i]);
   });
   return t;
 }

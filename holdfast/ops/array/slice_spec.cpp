@@ -32,7 +32,7 @@ std::optional<Dims> slice_numbers(const Infer& s, int i) {
     return all;
   }
   const Tensor& t = s.input(i);
-  if (!t.is_symbolic() || !symbol_of(t)->known) return std::nullopt;
+  if (!t.is_symbolic() || !symbol_of(t)->known.defined()) return std::nullopt;
   Dims out = *s.sizes(i);
   for (size_t k = 0; k < out.size(); ++k)
     if (symbol_of(t)->unknown >> k & 1) out[k] = kNotYet;

@@ -208,8 +208,9 @@ REGISTER(FUNCTION(&required_space_to_batch_paddings)
                         "np.stack([0 * e, e], 1)))(-(s + p.sum(1)) % b))(np.asarray(input_shape), "
                         "np.asarray(block_shape), np.zeros([len(block_shape), 2], np.int32) if "
                         "base_paddings is None else np.asarray(base_paddings))"));
-std::tuple<Tensor, Tensor> required_space_to_batch_paddings(
-    const In& input_shape, const In& block_shape, const std::optional<In>& base_paddings) {
+std::tuple<Tensor, Tensor> required_space_to_batch_paddings(const In& input_shape,
+                                                            const In& block_shape,
+                                                            const MaybeIn& base_paddings) {
   Tensor have = input_shape, block = block_shape.tensor(have.dtype());
   if (have.rank() > 1 || block.rank() > 1)
     fail(Code::E1102,

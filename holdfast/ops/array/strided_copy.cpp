@@ -190,9 +190,9 @@ void fill_run(DType dtype, int64_t n, const void* value, void* to) {
 
 void fill_zeros(const Tensor& t) {
   if (t.dtype() == DType::kString)
-    return std::fill_n(t.mutable_data<std::string>(), t.size(), std::string()), void();
+    return std::fill_n(t.mutable_raw<std::string>(), t.size(), std::string()), void();
   if (!t.size()) return;
-  auto* bytes = t.mutable_data<char>();
+  auto* bytes = t.mutable_raw<char>();
   parallel_for(t.bytes(), 4 * kPiece, [&](int64_t begin, int64_t end) {
     std::memset(bytes + begin, 0, static_cast<size_t>(end - begin));
   });

@@ -75,7 +75,7 @@ Tensors tile_back(Grad& g) {
 // 0, 0, 2, 2, 2: each number as often as it is asked for.
 Tensor host_rows(const Dims& repeats, int64_t total) {
   Tensor t = empty(int64, Shape{total}, cpu());
-  int64_t* out = t.mutable_data<int64_t>();
+  int64_t* out = t.mutable_raw<int64_t>();
   for (size_t i = 0; i < repeats.size(); ++i)
     out = std::fill_n(out, repeats[i], static_cast<int64_t>(i));
   return t;

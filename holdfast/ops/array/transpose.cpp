@@ -59,7 +59,7 @@ Status run_conjugate_transpose(Call& c) {
   Tensor& y = c.out();
   visit_plain(y.dtype(), [&]<class T>(T) {
     if constexpr (is_complex_v<T>) {
-      T* p = y.mutable_data<T>();
+      T* p = y.mutable_raw<T>();
       parallel_for(y.size(), 32768, [&](int64_t b, int64_t e) {
         for (int64_t i = b; i < e; ++i) p[i] = std::conj(p[i]);
       });
@@ -96,17 +96,17 @@ Status run_invert(Call& c) {
   Tensor& y = c.out();
   Status status;
   visit_indices(y.dtype(), [&]<class I>(I) {
-    const I* p = c.in().data<I>();
+    const I* p = c.in().raw<I>();
     int64_t n = y.size();
-    std::fill_n(y.mutable_data<I>(), n, I{-1});
+    std::fill_n(y.mutable_raw<I>(), n, I{-1});
     for (int64_t i = 0; i < n; ++i) {
       auto v = static_cast<int64_t>(p[i]);
-      if (v < 0 || v >= n || y.data<I>()[v] != -1) {
+      if (v < 0 || v >= n || y.raw<I>()[v] != -1) {
         status = {Code::E1103, cat("InvertPermutation: `x` holds ", v, " at ", i,
                                    ", expected each of 0 to ", n - 1, " once")};
         return;
       }
-      y.mutable_data<I>()[v] = static_cast<I>(i);
+      y.mutable_raw<I>()[v] = static_cast<I>(i);
     }
   });
   return status;

@@ -29,9 +29,9 @@ Status run_unravel(Call& c) {
   visit_indices(y.dtype(), [&]<class I>(I) {
     int64_t n = ids.size();
     for (int64_t i = 0; i < n; ++i) {
-      auto left = static_cast<int64_t>(ids.data<I>()[i]);
+      auto left = static_cast<int64_t>(ids.raw<I>()[i]);
       for (int k = dims.rank() - 1; k >= 0; --k) {
-        y.mutable_data<I>()[k * n + i] = static_cast<I>(left % dims[k]);
+        y.mutable_raw<I>()[k * n + i] = static_cast<I>(left % dims[k]);
         left /= dims[k];
       }
     }

@@ -33,7 +33,7 @@ inline void need_sizes(const Infer& s, const char* argument, const Dims& d) {
 
 /// Whether a trace knows the numbers that `t` holds.
 inline bool is_known(const Tensor& t) {
-  return !t.is_symbolic() || (symbol_of(t)->known && !symbol_of(t)->unknown);
+  return !t.is_symbolic() || (symbol_of(t)->known.defined() && !symbol_of(t)->unknown);
 }
 
 /// The shape that integer input `i` holds, as far as it is known. Refuses negative sizes.

@@ -20,7 +20,7 @@ Status run_where(Call& c) {
   const Tensor& x = c.in();
   int rank = x.rank();
   visit_plain(x.dtype(), [&]<class T>(T) {
-    const T* p = x.data<T>();
+    const T* p = x.raw<T>();
     int64_t n = x.size(), count = 0;
     auto there = [&](int64_t i) {
       if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat>)
@@ -29,7 +29,7 @@ Status run_where(Call& c) {
         return p[i] != T{};
     };
     for (int64_t i = 0; i < n; ++i) count += there(i);
-    int64_t* out = c.out(0, Shape{count, rank}).template mutable_data<int64_t>();
+    int64_t* out = c.out(0, Shape{count, rank}).template mutable_raw<int64_t>();
     Dims at(static_cast<size_t>(rank), 0);
     for (int64_t i = 0; i < n; ++i) {
       if (there(i)) out = std::copy(at.begin(), at.end(), out);
@@ -59,7 +59,7 @@ static const Op op =
         .kernel("reference", run_where)
         .samples("bools(3, 4)", "bools(5)", "bools(3, 4), uniform(3, 4), uniform(4)")
         .reference("np.argwhere(condition) if x is None else np.where(condition, x, y)");
-Tensor where(const In& condition, const std::optional<In>& x, const std::optional<In>& y) {
+Tensor where(const In& condition, const MaybeIn& x, const MaybeIn& y) {
   if (x.has_value() != y.has_value())
     fail(Code::E1104, cat("where: `", x ? "y" : "x", "` is missing"),
          "x and y are given both or not at all");

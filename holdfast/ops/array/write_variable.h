@@ -13,7 +13,7 @@ namespace holdfast {
 template <class F>
 Status write_variable(VariableState* v, F&& write) {
   return v->update([&](Tensor& value) -> Status {
-    if (!value) return no_value(*v);
+    if (!value.defined()) return no_value(*v);
     const TensorRep* rep = value.rep();
     Device* device = value.device();
     bool here = device->kind() == DeviceKind::kCpu;

@@ -55,7 +55,7 @@ bool same_place(const Loc& a, const Loc& b) {
 
 // Where an operand comes from, unless the check itself made it, of a list or a number.
 void add_birth(Diagnostic& d, const Tensor& t, const std::string& name, const Label& used) {
-  if (!t) return;
+  if (!t.defined()) return;
   TensorInfo info = describe(t, name);
   (d.subject.dtype.empty() ? d.subject : d.others.emplace_back()) = info;
   if (info.born.line <= 0 || same_place(info.born, used.loc)) return;

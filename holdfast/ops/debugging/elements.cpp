@@ -97,7 +97,7 @@ std::string kinds_in(const Tensor& t) {
   bool inf = false, nan = false;
   visit_floats(t.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < t.size(); ++i) {
-      auto v = static_cast<double>(t.data<T>()[i]);
+      auto v = static_cast<double>(t.raw<T>()[i]);
       inf = inf || std::isinf(v);
       nan = nan || std::isnan(v);
     }
@@ -154,8 +154,8 @@ const Op singles_op = RAW_OP(AssertElements)
 // Both as tensors; a number takes the dtype of the other.
 std::pair<Tensor, Tensor> both(const In& x, const In& y) {
   Tensor a = x.weak() ? Tensor() : x.tensor();
-  Tensor b = y.tensor(a ? a.dtype() : DType::kInvalid);
-  return {a ? a : x.tensor(b.dtype()), b};
+  Tensor b = y.tensor(a.defined() ? a.dtype() : DType::kInvalid);
+  return {a.defined() ? a : x.tensor(b.dtype()), b};
 }
 
 void check_pairs(const char* check, const In& x, const In& y, const debugging::CheckOptions& o) {
@@ -183,7 +183,8 @@ Tensor near(const Tensor& a, const Tensor& b, const Tensor& rtol, const Tensor& 
                : real == bfloat16 ? 0x1p-7
                                   : 0x1p-23;
   Tensor usual = Tensor::scalar(10 * eps, real);
-  return less_equal(abs(a - b), (rtol ? rtol : usual) * abs(b) + (atol ? atol : usual));
+  return less_equal(abs(a - b),
+                    (rtol.defined() ? rtol : usual) * abs(b) + (atol.defined() ? atol : usual));
 }
 
 }  // namespace
@@ -204,7 +205,7 @@ ElementCheck element_check(const std::string& check, std::span<const Tensor> in,
 
 Failures failures_in(const Tensor& condition, int64_t most) {
   Failures f{0, condition.size(), {}};
-  const bool* holds = condition.data<bool>();
+  const bool* holds = condition.raw<bool>();
   for (int64_t i = 0; i < f.total; ++i) {
     if (holds[i]) continue;
     if (f.count == 0 || f.count < most) f.first.push_back(i);

@@ -43,7 +43,7 @@ Status to_file(const std::string& path, const std::string& text) {
 
 Status run_print(Call& c) {
   const std::string& stream = c.attr(0).s();
-  std::string text = *c.in().data<std::string>() + c.attr(1).s();
+  std::string text = *c.in().raw<std::string>() + c.attr(1).s();
   if (stream.starts_with(kFile)) return to_file(stream.substr(kFile.size()), text);
   g_sink.load()(stream == "stdout", text);
   return {};
@@ -74,7 +74,8 @@ std::string joined(const std::vector<Printed>& pieces, const std::string& sep,
                    const std::string& hole) {
   std::string out;
   for (const Printed& p : pieces)
-    out += cat(&p == &pieces.front() ? "" : sep, p.tensor || p.variable ? hole : p.text);
+    out += cat(&p == &pieces.front() ? "" : sep,
+               p.tensor.defined() || p.variable.defined() ? hole : p.text);
   return out;
 }
 
@@ -87,11 +88,12 @@ void print_all(const PrintOptions& o, const std::vector<Printed>& pieces) {
   std::string hole = placeholder_for(joined(pieces, o.sep, ""));
   Tensors shown;
   for (const Printed& p : pieces)
-    if (p.tensor || p.variable) shown.push_back(p.tensor ? p.tensor : p.variable.read());
+    if (p.tensor.defined() || p.variable.defined())
+      shown.push_back(p.tensor.defined() ? p.tensor : p.variable.read());
   Tensor text;
   if (shown.empty()) {
     text = empty(string, Shape{}, cpu());
-    *text.mutable_data<std::string>() = joined(pieces, o.sep, "");
+    *text.mutable_raw<std::string>() = joined(pieces, o.sep, "");
   } else {
     text = format.list(shown, {joined(pieces, o.sep, hole), hole, o.summarize})[0];
   }

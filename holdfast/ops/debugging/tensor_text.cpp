@@ -75,10 +75,10 @@ std::string few_digits(T v, int digits, int all) {
 }
 
 std::string printed_element(const Tensor& t, int64_t i) {
-  if (t.dtype() == DType::kString) return cat('"', readable(t.data<std::string>()[i]), '"');
+  if (t.dtype() == DType::kString) return cat('"', readable(t.raw<std::string>()[i]), '"');
   std::string out;
   visit_plain(t.dtype(), [&]<class T>(T) {
-    T v = t.data<T>()[i];
+    T v = t.raw<T>()[i];
     if constexpr (std::is_same_v<T, bool>)
       out = v ? "1" : "0";
     else if constexpr (std::is_integral_v<T>)
@@ -103,10 +103,10 @@ std::string part_text(T v) {
 }
 
 std::string scalar_at(const Tensor& t, int64_t i) {
-  if (t.dtype() == DType::kString) return bytes_text(t.data<std::string>()[i]);
+  if (t.dtype() == DType::kString) return bytes_text(t.raw<std::string>()[i]);
   std::string out;
   visit_plain(t.dtype(), [&]<class T>(T) {
-    T v = t.data<T>()[i];
+    T v = t.raw<T>()[i];
     if constexpr (std::is_same_v<T, bool>)
       out = v ? "True" : "False";
     else if constexpr (std::is_integral_v<T>)
@@ -252,7 +252,7 @@ std::string array_text(const Tensor& given, int64_t ends) {
   visit_plain(t.dtype(), [&]<class T>(T) {
     if constexpr (!std::is_integral_v<T>) {
       std::vector<T> values;
-      for (int64_t i : places) values.push_back(t.data<T>()[i]);
+      for (int64_t i : places) values.push_back(t.raw<T>()[i]);
       if constexpr (is_complex_v<T>)
         shown = complex_columns(values);
       else
@@ -271,7 +271,8 @@ std::string array_text(const Tensor& given, int64_t ends) {
 }
 
 std::string Tensor::text() const {
-  return *this && has_value() && rep_->buffer ? array_text(*this) : "a tensor without a value";
+  return this->defined() && has_value() && rep_->buffer ? array_text(*this)
+                                                        : "a tensor without a value";
 }
 
 }  // namespace holdfast

@@ -72,10 +72,9 @@ Status run_banded(Call& c) {
   Status status;
   lapack::visit(y.dtype(), [&]<class T>(T) {
     status = lapack::each(lapack::batch_of(y), n, [&](int64_t i) -> Status {
-      T* x = y.mutable_data<T>() + i * n * k;
-      std::copy_n(rhs.data<T>() + lapack::place(rhs, y, i) * n * k, n * k, x);
-      Bands<T> a{bands.data<T>() + lapack::place(bands, y, i) * count * n, count, n, lower,
-                 adjoint};
+      T* x = y.mutable_raw<T>() + i * n * k;
+      std::copy_n(rhs.raw<T>() + lapack::place(rhs, y, i) * n * k, n * k, x);
+      Bands<T> a{bands.raw<T>() + lapack::place(bands, y, i) * count * n, count, n, lower, adjoint};
       const T* main = a.data + (lower ? 0 : count - 1) * n;
       if (std::any_of(main, main + n, [](T v) { return v == T(0); }))
         return lapack::not_invertible();

@@ -29,15 +29,15 @@ Status run_eigh(Call& c) {
   lapack::visit(x.dtype(), [&]<class T>(T) {
     using R = lapack::real_t<T>;
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
-      const T* from = x.data<T>() + i * n * n;
+      const T* from = x.raw<T>() + i * n * n;
       for (int64_t row = 0; row < n; ++row)
         if (!lapack::all_finite(from + row * n, row + 1)) return not_finite();
       auto a = lapack::by_columns(from, n, n);
       std::vector<R> w(static_cast<size_t>(n));
       if (lapack::heevd<T>(vectors, static_cast<int>(n), a.data(), w.data()) != 0)
         return not_found();
-      for (int64_t j = 0; j < n; ++j) e.mutable_data<T>()[i * n + j] = T(w[static_cast<size_t>(j)]);
-      if (vectors) lapack::transpose_into(a.data(), n, n, v.mutable_data<T>() + i * n * n);
+      for (int64_t j = 0; j < n; ++j) e.mutable_raw<T>()[i * n + j] = T(w[static_cast<size_t>(j)]);
+      if (vectors) lapack::transpose_into(a.data(), n, n, v.mutable_raw<T>() + i * n * n);
       return {};
     });
   });
@@ -54,14 +54,14 @@ Status run_eig(Call& c) {
   lapack::visit(x.dtype(), [&]<class T>(T) {
     using C = std::complex<lapack::real_t<T>>;
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
-      const T* from = x.data<T>() + i * n * n;
+      const T* from = x.raw<T>() + i * n * n;
       if (!lapack::all_finite(from, n * n)) return not_finite();  // geev may loop for ever on NaN
       auto a = lapack::by_columns(from, n, n);
       std::vector<C> right(static_cast<size_t>(vectors ? n * n : 1));
-      if (lapack::geev<T>(vectors, static_cast<int>(n), a.data(), e.mutable_data<C>() + i * n,
+      if (lapack::geev<T>(vectors, static_cast<int>(n), a.data(), e.mutable_raw<C>() + i * n,
                           right.data()) != 0)
         return not_found();
-      if (vectors) lapack::transpose_into(right.data(), n, n, v.mutable_data<C>() + i * n * n);
+      if (vectors) lapack::transpose_into(right.data(), n, n, v.mutable_raw<C>() + i * n * n);
       return {};
     });
   });

@@ -73,7 +73,7 @@ Tensors linalg::eigh_tridiagonal(const In& alpha, const In& beta, const EighTrid
                             ", expected two integers"));
     Tensor first = gather(range, 0), count = gather(range, 1) - first + 1;
     values = slice(values, Sizes(reshape(first, {1})), Sizes(reshape(count, {1})));
-    if (vectors) {
+    if (vectors.defined()) {
       Tensor none = zeros_like(first), all = none - 1;
       vectors = slice(vectors, Sizes(stack({none, first})), Sizes(stack({all, count})));
     }
@@ -81,9 +81,9 @@ Tensors linalg::eigh_tridiagonal(const In& alpha, const In& beta, const EighTrid
     Tensor kept =
         between(values, cast(real(o.select_range.tensor(values.dtype())), values.dtype()));
     values = boolean_mask(values, kept);
-    if (vectors) vectors = boolean_mask(vectors, kept, {.axis = 1});
+    if (vectors.defined()) vectors = boolean_mask(vectors, kept, {.axis = 1});
   }
-  return vectors ? Tensors{values, vectors} : Tensors{values};
+  return vectors.defined() ? Tensors{values, vectors} : Tensors{values};
 }
 
 }  // namespace holdfast

@@ -23,19 +23,19 @@ Status run_lu(Call& c) {
   Status status;
   lapack::visit(x.dtype(), [&]<class T>(T) {
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
-      auto lu = lapack::by_columns(x.data<T>() + i * n * n, n, n);
+      auto lu = lapack::by_columns(x.raw<T>() + i * n * n, n, n);
       std::vector<int> pivots(static_cast<size_t>(n));
       lapack::getrf<T>(static_cast<int>(n), static_cast<int>(n), lu.data(), pivots.data());
       for (int64_t j = 0; j < n; ++j)
         if (!(std::abs(lu[static_cast<size_t>(j * n + j)]) > 0)) return lapack::not_invertible();
-      lapack::transpose_into(lu.data(), n, n, y.mutable_data<T>() + i * n * n);
+      lapack::transpose_into(lu.data(), n, n, y.mutable_raw<T>() + i * n * n);
       std::vector<int64_t> order(static_cast<size_t>(n));
       std::iota(order.begin(), order.end(), 0);
       for (size_t j = 0; j < order.size(); ++j)
         std::swap(order[j], order[static_cast<size_t>(pivots[j] - 1)]);
       visit_indices(p.dtype(), [&]<class I>(I) {
         for (int64_t j = 0; j < n; ++j)
-          p.mutable_data<I>()[i * n + j] = static_cast<I>(order[static_cast<size_t>(j)]);
+          p.mutable_raw<I>()[i * n + j] = static_cast<I>(order[static_cast<size_t>(j)]);
       });
       return {};
     });
@@ -65,9 +65,9 @@ Status run_qr(Call& c) {
       // The reflectors need the room of Q where that is wider than the input.
       std::vector<T> a(static_cast<size_t>(m * std::max(n, inner))),
           tau(static_cast<size_t>(std::max<int64_t>(1, k)));
-      lapack::transpose_into(x.data<T>() + i * m * n, m, n, a.data());
+      lapack::transpose_into(x.raw<T>() + i * m * n, m, n, a.data());
       if (k > 0) lapack::geqrf<T>(static_cast<int>(m), static_cast<int>(n), a.data(), tau.data());
-      T *to_q = q.mutable_data<T>() + i * m * inner, *to_r = r.mutable_data<T>() + i * inner * n;
+      T *to_q = q.mutable_raw<T>() + i * m * inner, *to_r = r.mutable_raw<T>() + i * inner * n;
       for (int64_t row = 0; row < inner; ++row)
         for (int64_t column = 0; column < n; ++column)
           to_r[row * n + column] =

@@ -98,7 +98,7 @@ Status run_expm(Call& c) {
   Status status;
   lapack::visit(x.dtype(), [&]<class T>(T) {
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
-      exponential(x.data<T>() + i * n * n, n, y.mutable_data<T>() + i * n * n);
+      exponential(x.raw<T>() + i * n * n, n, y.mutable_raw<T>() + i * n * n);
       return {};
     });
   });
@@ -181,8 +181,8 @@ Status through_schur(Call& c, F&& f) {
     using R = lapack::real_t<T>;
     using C = std::complex<R>;
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
-      const T* from = x.data<T>() + i * n * n;
-      T* to = y.mutable_data<T>() + i * n * n;
+      const T* from = x.raw<T>() + i * n * n;
+      T* to = y.mutable_raw<T>() + i * n * n;
       Square<C> t(static_cast<size_t>(n * n)), z(t.size());
       std::vector<C> w(static_cast<size_t>(n));
       for (int64_t r = 0; r < n; ++r)

@@ -29,8 +29,8 @@ Status run_inverse(Call& c) {
   if (y.size() == 0) return {};
   lapack::visit(x.dtype(), [&]<class T>(T) {
     status = each(count, n, [&](int64_t i) -> Status {
-      const T* from = x.data<T>() + i * n * n;
-      T* to = y.mutable_data<T>() + i * n * n;
+      const T* from = x.raw<T>() + i * n * n;
+      T* to = y.mutable_raw<T>() + i * n * n;
       // By columns it is the transposed matrix that is inverted, and by rows its inverse is
       // transposed back.
       if (adjoint)
@@ -104,8 +104,8 @@ Status run_determinant(Call& c) {
   Status status;
   lapack::visit(x.dtype(), [&]<class T>(T) {
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
-      auto d = determinant(x.data<T>() + i * n * n, n);
-      y.mutable_data<T>()[i] = d.sign * std::exp(d.log);
+      auto d = determinant(x.raw<T>() + i * n * n, n);
+      y.mutable_raw<T>()[i] = d.sign * std::exp(d.log);
       return {};
     });
   });
@@ -119,9 +119,9 @@ Status run_log_determinant(Call& c) {
   Status status;
   lapack::visit(x.dtype(), [&]<class T>(T) {
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
-      auto d = determinant(x.data<T>() + i * n * n, n);
-      sign.mutable_data<T>()[i] = d.sign;
-      log.mutable_data<T>()[i] = T(d.log);
+      auto d = determinant(x.raw<T>() + i * n * n, n);
+      sign.mutable_raw<T>()[i] = d.sign;
+      log.mutable_raw<T>()[i] = T(d.log);
       return {};
     });
   });

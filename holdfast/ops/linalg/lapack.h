@@ -107,7 +107,7 @@ inline int64_t place(const Tensor& operand, const Tensor& out, int64_t i) {
 
 /// Whether numbers are of 16 bits, which LAPACK does not know: functions compute them in float32.
 inline bool is_short(const Tensor& t) {
-  return t && (t.dtype() == float16 || t.dtype() == bfloat16);
+  return t.defined() && (t.dtype() == float16 || t.dtype() == bfloat16);
 }
 
 /// For `Builder::kernel`: why LAPACK cannot run here, or null.

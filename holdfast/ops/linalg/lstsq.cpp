@@ -37,8 +37,8 @@ Status run_lstsq(Call& c) {
   Status status;
   lapack::visit(a.dtype(), [&]<class T>(T) {
     status = lapack::each(lapack::batch_of(a), rows, [&](int64_t i) -> Status {
-      T* to = y.mutable_data<T>() + i * n * k;
-      const T *from = a.data<T>() + i * m * n, *right = b.data<T>() + i * m * k;
+      T* to = y.mutable_raw<T>() + i * n * k;
+      const T *from = a.raw<T>() + i * m * n, *right = b.raw<T>() + i * m * k;
       if (m == 0 || !lapack::all_finite(from, m * n) || !lapack::all_finite(right, m * k)) {
         std::fill_n(to, n * k,
                     m == 0 ? T(0) : T(std::numeric_limits<lapack::real_t<T>>::quiet_NaN()));

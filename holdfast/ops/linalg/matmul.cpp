@@ -97,13 +97,13 @@ Tensor converted(const Call& c, const Tensor& t, DType to) {
   if (t.dtype() == to) return t;
   Tensor out = c.scratch(to, t.shape());
   visit_plain(t.dtype(), [&]<class T>(T) {
-    const T* from = t.data<T>();
+    const T* from = t.raw<T>();
     if constexpr (!is_complex_v<T>) {
       if (to == float32)
-        std::transform(from, from + t.size(), out.mutable_data<float>(),
+        std::transform(from, from + t.size(), out.mutable_raw<float>(),
                        [](T v) { return static_cast<float>(v); });
       else
-        std::transform(from, from + t.size(), out.mutable_data<int32_t>(),
+        std::transform(from, from + t.size(), out.mutable_raw<int32_t>(),
                        [](T v) { return static_cast<int32_t>(v); });
     }
   });
@@ -113,12 +113,12 @@ Tensor converted(const Call& c, const Tensor& t, DType to) {
 void narrow(const Tensor& from, const Tensor& to) {
   visit_plain(to.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
-      T* p = to.mutable_data<T>();
+      T* p = to.mutable_raw<T>();
       if (from.dtype() == float32)
-        std::transform(from.data<float>(), from.data<float>() + from.size(), p,
+        std::transform(from.raw<float>(), from.raw<float>() + from.size(), p,
                        [](float v) { return static_cast<T>(v); });
       else
-        std::transform(from.data<int32_t>(), from.data<int32_t>() + from.size(), p,
+        std::transform(from.raw<int32_t>(), from.raw<int32_t>() + from.size(), p,
                        [](int32_t v) { return static_cast<T>(v); });
     }
   });

@@ -28,8 +28,8 @@ Status run_cross(Call& c) {
     // Unsigned arithmetic wraps where signed arithmetic would be undefined.
     using F = float_of<T>;
     using W = std::conditional_t<std::is_integral_v<T>, uint64_t, F>;
-    const T *pa = a.data<T>(), *pb = b.data<T>();
-    T* to = y.mutable_data<T>();
+    const T *pa = a.raw<T>(), *pb = b.raw<T>();
+    T* to = y.mutable_raw<T>();
     for (int64_t i = 0, n = y.size(); i + 2 < n; i += 3)
       for (int k = 0; k < 3; ++k) {
         int64_t u = i + (k + 1) % 3, v = i + (k + 2) % 3;

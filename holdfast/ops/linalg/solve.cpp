@@ -44,8 +44,8 @@ Status run_solve(Call& c) {
   if (y.size() == 0) return {};
   lapack::visit(a.dtype(), [&]<class T>(T) {
     status = each(lapack::batch_of(a), n, [&](int64_t i) -> Status {
-      auto lu = lapack::by_columns(a.data<T>() + i * n * n, n, n);
-      auto x = lapack::by_columns(b.data<T>() + i * n * k, n, k);
+      auto lu = lapack::by_columns(a.raw<T>() + i * n * n, n, n);
+      auto x = lapack::by_columns(b.raw<T>() + i * n * k, n, k);
       std::vector<int> pivots(static_cast<size_t>(n));
       int in = static_cast<int>(n);
       lapack::getrf<T>(in, in, lu.data(), pivots.data());
@@ -53,7 +53,7 @@ Status run_solve(Call& c) {
         if (!(std::abs(lu[static_cast<size_t>(j * n + j)]) > 0)) return lapack::not_invertible();
       lapack::getrs<T>(adjoint ? 'C' : 'N', in, static_cast<int>(k), lu.data(), pivots.data(),
                        x.data());
-      lapack::transpose_into(x.data(), k, n, y.mutable_data<T>() + i * n * k);
+      lapack::transpose_into(x.data(), k, n, y.mutable_raw<T>() + i * n * k);
       return {};
     });
   });
@@ -69,10 +69,10 @@ Status run_triangular(Call& c) {
   Status status;
   lapack::visit(a.dtype(), [&]<class T>(T) {
     status = each(lapack::batch_of(y), n, [&](int64_t i) -> Status {
-      T* to = y.mutable_data<T>() + i * n * k;
-      std::copy_n(b.data<T>() + lapack::place(b, y, i) * n * k, n * k, to);
+      T* to = y.mutable_raw<T>() + i * n * k;
+      std::copy_n(b.raw<T>() + lapack::place(b, y, i) * n * k, n * k, to);
       lapack::trsm<T>(lower, adjoint ? 'C' : 'N', static_cast<int>(n), static_cast<int>(k),
-                      a.data<T>() + lapack::place(a, y, i) * n * n, to);
+                      a.raw<T>() + lapack::place(a, y, i) * n * n, to);
       return {};
     });
   });
@@ -87,7 +87,7 @@ Status run_cholesky(Call& c) {
   Status status;
   lapack::visit(x.dtype(), [&]<class T>(T) {
     status = each(lapack::batch_of(x), n, [&](int64_t i) -> Status {
-      auto l = lapack::by_columns(x.data<T>() + i * n * n, n, n);
+      auto l = lapack::by_columns(x.raw<T>() + i * n * n, n, n);
       int info = lapack::potrf<T>(static_cast<int>(n), l.data());
       // As TensorFlow does, a matrix that is not positive definite gives NaN.
       bool bad = info != 0 || !lapack::finite(l[static_cast<size_t>(n * n - 1)]);
@@ -96,7 +96,7 @@ Status run_cholesky(Call& c) {
           T v = column > row ? T(0)
                 : bad        ? T(std::numeric_limits<lapack::real_t<T>>::quiet_NaN())
                              : l[static_cast<size_t>(column * n + row)];
-          y.mutable_data<T>()[i * n * n + row * n + column] = v;
+          y.mutable_raw<T>()[i * n * n + row * n + column] = v;
         }
       return {};
     });

@@ -40,10 +40,9 @@ Status run_svd(Call& c) {
     using R = lapack::real_t<T>;
     const T nan(std::numeric_limits<R>::quiet_NaN());
     status = each(lapack::batch_of(x), std::max(m, n), [&](int64_t i) -> Status {
-      const T* from = x.data<T>() + i * m * n;
-      T *to_s = s.mutable_data<T>() + i * k,
-        *to_u = u.mutable_data<T>() + (uv ? i * m * wide_u : 0),
-        *to_v = v.mutable_data<T>() + (uv ? i * n * wide_v : 0);
+      const T* from = x.raw<T>() + i * m * n;
+      T *to_s = s.mutable_raw<T>() + i * k, *to_u = u.mutable_raw<T>() + (uv ? i * m * wide_u : 0),
+        *to_v = v.mutable_raw<T>() + (uv ? i * n * wide_v : 0);
       if (k == 0) {
         for (int64_t j = 0; uv && j < m * wide_u; ++j) to_u[j] = T(j % (wide_u + 1) == 0 ? 1 : 0);
         for (int64_t j = 0; uv && j < n * wide_v; ++j) to_v[j] = T(j % (wide_v + 1) == 0 ? 1 : 0);
@@ -184,7 +183,7 @@ Tensor linalg::pinv(const In& a, const PinvOptions& o) {
     if (o.rcond) in.push_back(o.rcond->tensor(x.dtype()));
     return deferred("pinv", in, x.dtype(), shape, [o](std::span<const Tensor> in) {
       PinvOptions now = o;
-      if (in.size() > 1) now.rcond.emplace(in[1]);
+      if (in.size() > 1) now.rcond = in[1];
       return pinv(in[0], now);
     });
   }
@@ -218,7 +217,7 @@ Tensor linalg::matrix_rank(const In& a, const MatrixRankOptions& o) {
     if (o.tol) in.push_back(o.tol->tensor(x.dtype()));
     return deferred("matrix_rank", in, int32, shape, [o](std::span<const Tensor> in) {
       MatrixRankOptions now = o;
-      if (in.size() > 1) now.tol.emplace(in[1]);
+      if (in.size() > 1) now.tol = in[1];
       return matrix_rank(in[0], now);
     });
   }

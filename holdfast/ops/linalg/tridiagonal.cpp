@@ -107,10 +107,10 @@ Status run_solve(Call& c) {
   if (y.size() == 0) return {};
   lapack::visit(y.dtype(), [&]<class T>(T) {
     (void)lapack::each(lapack::batch_of(y), n, [&](int64_t i) -> Status {
-      T* x = y.mutable_data<T>() + i * n * k;
-      std::copy_n(rhs.data<T>() + i * n * k, n * k, x);
+      T* x = y.mutable_raw<T>() + i * n * k;
+      std::copy_n(rhs.raw<T>() + i * n * k, n * k, x);
       Elimination<T> e(n);
-      bool regular = e.forward(diagonals.data<T>() + i * 3 * n, x, n, k, pivoting);
+      bool regular = e.forward(diagonals.raw<T>() + i * 3 * n, x, n, k, pivoting);
       if (perturb) e.perturb();
       if (regular || perturb)
         e.backward(x, n, k);
@@ -145,9 +145,9 @@ Status run_matmul(Call& c) {
   if (y.size() == 0) return {};
   lapack::visit(y.dtype(), [&]<class T>(T) {
     (void)lapack::each(lapack::batch_of(y), n, [&](int64_t b) -> Status {
-      const T *above = c.in(0).data<T>() + b * n, *on = c.in(1).data<T>() + b * n,
-              *below = c.in(2).data<T>() + b * n, *x = rhs.data<T>() + b * n * k;
-      T* to = y.mutable_data<T>() + b * n * k;
+      const T *above = c.in(0).raw<T>() + b * n, *on = c.in(1).raw<T>() + b * n,
+              *below = c.in(2).raw<T>() + b * n, *x = rhs.raw<T>() + b * n * k;
+      T* to = y.mutable_raw<T>() + b * n * k;
       for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < k; ++j) {
           T v = on[i] * x[i * k + j];

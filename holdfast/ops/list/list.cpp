@@ -53,7 +53,7 @@ Tensor changed(const Tensor& list, std::vector<Tensor> items) {
 }
 
 Status fits(const Call& c, const Tensor& item) {
-  if (!item) return {};  // what a branch that was not taken would have left
+  if (!item.defined()) return {};  // what a branch that was not taken would have left
   const Shape& shape = list_value(c.in()).shape;
   if (item.dtype() == DType::kVariant || shape.compatible(item.shape())) return {};
   return {Code::E1102, cat(c.op.name, ": an element of shape ", item.shape().text(),
@@ -61,7 +61,7 @@ Status fits(const Call& c, const Tensor& item) {
 }
 
 Status run_push(Call& c) {
-  if (c.in(1))
+  if (c.in(1).defined())
     if (Status s = fits(c, c.in(1)); !s.ok()) return s;
   const ListValue& list = list_value(c.in());
   if (list.most >= 0 && static_cast<int64_t>(list.items.size()) >= list.most)
@@ -114,7 +114,7 @@ Status run_kept(Call& c) {
   const auto& items = list_value(c.in()).items;
   int64_t i = index_of(c.in(1));
   bool left_out =
-      i >= 0 && i < static_cast<int64_t>(items.size()) && !items[static_cast<size_t>(i)];
+      i >= 0 && i < static_cast<int64_t>(items.size()) && !items[static_cast<size_t>(i)].defined();
   if (!left_out || c.attr(1).shape().is_full() || c.attr(0).dtype() == DType::kVariant)
     return run_get(c);
   c.set_out(0, Tensor());
@@ -123,7 +123,7 @@ Status run_kept(Call& c) {
 
 Status run_length(Call& c) {
   Tensor t = empty(int32, Shape{}, cpu());
-  *t.mutable_data<int32_t>() = static_cast<int32_t>(list_value(c.in()).items.size());
+  *t.mutable_raw<int32_t>() = static_cast<int32_t>(list_value(c.in()).items.size());
   c.set_out(0, t);
   return {};
 }
@@ -169,7 +169,7 @@ Status run_split_like(Call& c) {
   int64_t row = t.dim(0) ? t.bytes() / t.dim(0) : 0, at = 0;
   std::vector<Tensor> items;
   for (const Tensor& like : list_value(c.in(1)).items) {
-    if (!like || like.rank() == 0) {
+    if (!like.defined() || like.rank() == 0) {
       items.emplace_back();
       continue;
     }
@@ -190,8 +190,8 @@ Status run_add(Call& c) {
   if (more.size() > items.size()) items.resize(more.size());
   static const OpDef& add = *find_op("AddV2");
   for (size_t i = 0; i < more.size(); ++i) {
-    if (!more[i]) continue;
-    if (!items[i]) {
+    if (!more[i].defined()) continue;
+    if (!items[i].defined()) {
       items[i] = more[i];
       continue;
     }
@@ -214,8 +214,9 @@ Status run_add(Call& c) {
 Status run_zeros(Call& c) {
   std::vector<Tensor> items;
   for (const Tensor& t : list_value(c.in()).items)
-    items.push_back(!t || t.dtype() == DType::kVariant ? Tensor()
-                                                       : zeros_on(c.device, t.dtype(), t.shape()));
+    items.push_back(!t.defined() || t.dtype() == DType::kVariant
+                        ? Tensor()
+                        : zeros_on(c.device, t.dtype(), t.shape()));
   c.set_out(0, make_list(std::move(items)));
   return {};
 }
@@ -411,13 +412,13 @@ Status list_element(const Call& c, const ElementType& type, const ListValue& lis
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", items.size(), " elements"),
             "an index counts from 0, and stays below the length"};
   out = items[static_cast<size_t>(i)];
-  if (out && out.dtype() != type.dtype)
+  if (out.defined() && out.dtype() != type.dtype)
     return {Code::E1101, cat(c.op.name, ": element ", i, " is ", name(out.dtype()), ", expected ",
                              name(type.dtype))};
-  if (out && !type.shape.compatible(out.shape()))
+  if (out.defined() && !type.shape.compatible(out.shape()))
     return {Code::E1102, cat(c.op.name, ": element ", i, " has shape ", out.shape().text(),
                              ", expected ", type.shape.text())};
-  if (out) return {};
+  if (out.defined()) return {};
   if (type.dtype == DType::kVariant) {
     out = make_list({});  // an empty list adds up like zeros
     return {};
@@ -428,7 +429,7 @@ Status list_element(const Call& c, const ElementType& type, const ListValue& lis
                              type.shape.text())};
   Shape shape = *both;
   for (const Tensor& t : items)
-    if (!shape.is_full() && t) shape = t.shape();
+    if (!shape.is_full() && t.defined()) shape = t.shape();
   if (!shape.is_full())
     return {Code::E1103,
             cat(c.op.name, ": element ", i, " was never written, and its shape is not known"),

@@ -24,7 +24,7 @@ Dims numbers(const Tensor& given) {
   Tensor t = copy_to(given, cpu());
   Dims out;
   for (int64_t i = 0; i < t.size(); ++i)
-    out.push_back(t.dtype() == int32 ? t.data<int32_t>()[i] : t.data<int64_t>()[i]);
+    out.push_back(t.dtype() == int32 ? t.raw<int32_t>()[i] : t.raw<int64_t>()[i]);
   return out;
 }
 
@@ -103,7 +103,7 @@ Status scatter(Call& c, std::vector<Tensor> items, const Tensor& value, const Di
               "an index counts from 0, and stays below the length"};
     Tensor& item = items[static_cast<size_t>(at[k])];
     Tensor one = view_of(value, row, static_cast<int64_t>(k) * bytes);
-    if (adds && item) {
+    if (adds && item.defined()) {
       if (item.dtype() != one.dtype() || item.shape() != one.shape())
         return {item.dtype() != one.dtype() ? Code::E1101 : Code::E1102,
                 cat(c.op.name, ": element ", at[k], " is ", type_text(item),
@@ -193,7 +193,7 @@ Status run_concat_v2(Call& c) {
   const ListValue& list = list_value(c.in());
   if (list.items.empty())
     if (Status s = need_rows_known(c, type.shape, list.shape); !s.ok()) return s;
-  Dims leading = c.in(1) ? numbers(c.in(1)) : Dims();
+  Dims leading = c.in(1).defined() ? numbers(c.in(1)) : Dims();
   Tensors all;
   Tensor lengths = empty(int64, Shape{static_cast<int64_t>(list.items.size())}, cpu());
   for (size_t i = 0; i < list.items.size(); ++i) {
@@ -204,7 +204,7 @@ Status run_concat_v2(Call& c) {
       return s;
     if (all.back().rank() == 0)
       return {Code::E1102, cat(c.op.name, " of scalars"), "elements are joined along an axis"};
-    lengths.mutable_data<int64_t>()[i] = all.back().dim(0);
+    lengths.mutable_raw<int64_t>()[i] = all.back().dim(0);
   }
   c.set_out(1, lengths);
   if (type.shape.rank() > 0) type.shape.dims()[0] = kUnknown;
@@ -215,7 +215,7 @@ Status run_concat_lists(Call& c) {
   Shape shape = list_value(c.in()).shape;
   auto items = items_to_change(c.in());
   for (const Tensor& t : list_value(c.in(1)).items) {
-    if (t && t.dtype() != c.attr(0).dtype())
+    if (t.defined() && t.dtype() != c.attr(0).dtype())
       return {Code::E1101, cat(c.op.name, ": an element is ", name(t.dtype()), ", expected ",
                                name(c.attr(0).dtype()))};
     items.push_back(t);

@@ -79,7 +79,7 @@ REGISTER(
 Tensor accumulate_n(const Ins& inputs, const AccumulateOptions& o) {
   Tensors in = inputs.tensors();
   for (const Tensor& t : in) {
-    if (!t) continue;
+    if (!t.defined()) continue;
     if (o.tensor_dtype && t.dtype() != *o.tensor_dtype)
       fail(Code::E1101, cat("accumulate_n: an input is ", name(t.dtype()), ", expected ",
                             name(*o.tensor_dtype)));

@@ -113,13 +113,13 @@ Status run_arg(Call& c) {
   // Positions are found in 64 bits and written as asked: one loop serves all dtypes of the result.
   auto write = [&](const std::vector<int64_t>& found, int64_t begin) {
     visit_positions(y.dtype(), [&]<class Index>(Index) {
-      std::transform(found.begin(), found.end(), y.mutable_data<Index>() + begin,
+      std::transform(found.begin(), found.end(), y.mutable_raw<Index>() + begin,
                      [](int64_t at) { return static_cast<Index>(at); });
     });
   };
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
-      auto* from = x.data<T>();
+      auto* from = x.raw<T>();
       parallel_for(y.size(), std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
         std::vector<int64_t> found(static_cast<size_t>(end - begin));
         for (int64_t at = begin; at < end;) {

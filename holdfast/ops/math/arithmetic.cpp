@@ -13,8 +13,8 @@ Status join_strings(Call& c) {
   const Tensor &x = c.in(0), &y = c.in(1);
   Tensor& z = c.out();
   for_rows<2>({&x, &y}, z.shape(), [&](const Row<2>& r) {
-    const std::string *a = x.data<std::string>() + r.at[0], *b = y.data<std::string>() + r.at[1];
-    std::string* to = z.mutable_data<std::string>() + r.out;
+    const std::string *a = x.raw<std::string>() + r.at[0], *b = y.raw<std::string>() + r.at[1];
+    std::string* to = z.mutable_raw<std::string>() + r.out;
     for (int64_t i = 0; i < r.count; ++i, a += r.step[0], b += r.step[1]) to[i] = *a + *b;
   });
   return {};
@@ -174,7 +174,7 @@ static const Op complex_abs_op =
               auto run = [&]<class T>(std::complex<T>) {
                 for_rows<1>({&x}, y.shape(), [&](const Row<1>& r) {
                   for (int64_t i = r.out; i < r.out + r.count; ++i)
-                    y.mutable_data<T>()[i] = std::abs(x.data<std::complex<T>>()[i]);
+                    y.mutable_raw<T>()[i] = std::abs(x.raw<std::complex<T>>()[i]);
                 });
               };
               x.dtype() == DType::kComplex64 ? run(complex64{}) : run(complex128{});
@@ -188,7 +188,7 @@ static const Op complex_abs_op =
 
 Tensor abs(const In& x) {
   Tensor t = x;
-  return t && is_complex(t.dtype()) ? complex_abs_op(t) : abs_op(t);
+  return t.defined() && is_complex(t.dtype()) ? complex_abs_op(t) : abs_op(t);
 }
 
 static const Op sign_op = OP(Sign, &sign)
@@ -211,8 +211,8 @@ REGISTER(FUNCTION(&scalar_mul)
              .reference("scalar * x"));
 Tensor scalar_mul(const In& scalar, const In& x) {
   Tensor t = x;
-  Tensor s = scalar.tensor(t ? t.dtype() : DType::kInvalid);
-  if (s && s.rank() > 0)
+  Tensor s = scalar.tensor(t.defined() ? t.dtype() : DType::kInvalid);
+  if (s.defined() && s.rank() > 0)
     fail(Code::E1102, "scalar_mul: `scalar` is " + s.shape().text() + ", expected a scalar");
   return multiply(s, t);
 }

@@ -137,7 +137,7 @@ REGISTER(FUNCTION(&saturate_cast)
              .reference("np.clip(value, np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)"));
 Tensor saturate_cast(const In& value, DType to) {
   Tensor t = value;
-  if (!t) fail(Code::E1104, "saturate_cast: `value` is missing");
+  if (!t.defined()) fail(Code::E1104, "saturate_cast: `value` is missing");
   if (!kPlain.has(t.dtype()) || !kNumbers.has(to))
     fail(Code::E1101,
          cat("saturate_cast: from ", name(t.dtype()), " to ", name(to), ", expected numbers"));

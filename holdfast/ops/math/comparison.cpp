@@ -19,8 +19,8 @@ Status compare_strings(Call& c) {
   const Tensor &x = c.in(0), &y = c.in(1);
   Tensor& z = c.out();
   for_rows<2>({&x, &y}, z.shape(), [&](const Row<2>& r) {
-    const std::string *a = x.data<std::string>() + r.at[0], *b = y.data<std::string>() + r.at[1];
-    bool* to = z.mutable_data<bool>() + r.out;
+    const std::string *a = x.raw<std::string>() + r.at[0], *b = y.raw<std::string>() + r.at[1];
+    bool* to = z.mutable_raw<bool>() + r.out;
     for (int64_t i = 0; i < r.count; ++i, a += r.step[0], b += r.step[1])
       to[i] = (*a == *b) == kEqual;
   });
@@ -37,7 +37,7 @@ void infer_equal(Infer& s) {
 template <bool kEqual>
 Status run_equal(Call& c) {
   if (!broadcast(c.in(0).shape(), c.in(1).shape())) {
-    *c.out().mutable_data<bool>() = !kEqual;
+    *c.out().mutable_raw<bool>() = !kEqual;
     return {};
   }
   return c.in().dtype() == DType::kString ? compare_strings<kEqual>(c) : run_elementwise(c);
@@ -55,14 +55,14 @@ Status run_approximate(Call& c) {
   double tolerance = c.attr(0).f();
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) {
-      const T *a = x.data<T>(), *b = y.data<T>();
+      const T *a = x.raw<T>(), *b = y.raw<T>();
       for (int64_t i = 0, n = x.size(); i < n; ++i) {
         if constexpr (std::is_integral_v<T>) {
           auto distance = a[i] < b[i] ? static_cast<uint64_t>(b[i]) - static_cast<uint64_t>(a[i])
                                       : static_cast<uint64_t>(a[i]) - static_cast<uint64_t>(b[i]);
-          z.mutable_data<bool>()[i] = static_cast<double>(distance) < tolerance;
+          z.mutable_raw<bool>()[i] = static_cast<double>(distance) < tolerance;
         } else {
-          z.mutable_data<bool>()[i] =
+          z.mutable_raw<bool>()[i] =
               std::abs(static_cast<float_of<T>>(a[i]) - static_cast<float_of<T>>(b[i])) < tolerance;
         }
       }
@@ -74,7 +74,7 @@ Status run_approximate(Call& c) {
 template <bool kStrict>
 Tensor in_order(const char* function, const In& in) {
   Tensor t = in;
-  if (!t) fail(Code::E1104, cat(function, ": `x` is missing"));
+  if (!t.defined()) fail(Code::E1104, cat(function, ": `x` is missing"));
   if (!kReals.has(t.dtype()))
     fail(Code::E1101, cat(function, ": `x` is ", name(t.dtype()), ", expected ", to_text(kReals)));
   if (t.is_symbolic()) {
@@ -88,7 +88,7 @@ Tensor in_order(const char* function, const In& in) {
   bool ok = true;
   visit_plain(host.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
-      const T* p = host.data<T>();
+      const T* p = host.raw<T>();
       for (int64_t i = 1, n = host.size(); i < n && ok; ++i) {
         auto a = static_cast<float_of<T>>(p[i - 1]), b = static_cast<float_of<T>>(p[i]);
         ok = kStrict ? a < b : a <= b;

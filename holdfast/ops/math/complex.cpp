@@ -25,8 +25,8 @@ Status run_part(Call& c, F f) {
   Tensor& y = c.out();
   auto run = [&]<class T>(T) {
     for_rows<1>({&x}, y.shape(), [&](const Row<1>& r) {
-      const auto* from = x.data<std::complex<T>>();
-      T* to = y.mutable_data<T>();
+      const auto* from = x.raw<std::complex<T>>();
+      T* to = y.mutable_raw<T>();
       for (int64_t i = r.out; i < r.out + r.count; ++i) to[i] = f(from[i]);
     });
   };
@@ -47,8 +47,8 @@ Status run_complex(Call& c) {
   Tensor& z = c.out();
   auto run = [&]<class T>(T) {
     for_rows<2>({&x, &y}, z.shape(), [&](const Row<2>& r) {
-      const T *a = x.data<T>() + r.at[0], *b = y.data<T>() + r.at[1];
-      auto* to = z.mutable_data<std::complex<T>>() + r.out;
+      const T *a = x.raw<T>() + r.at[0], *b = y.raw<T>() + r.at[1];
+      auto* to = z.mutable_raw<std::complex<T>>() + r.out;
       for (int64_t i = 0; i < r.count; ++i) to[i] = {a[i * r.step[0]], b[i * r.step[1]]};
     });
   };
@@ -58,7 +58,7 @@ Status run_complex(Call& c) {
 
 Tensor number(const char* function, const char* argument, const In& x) {
   Tensor t = x;
-  if (!t) fail(Code::E1104, cat(function, ": `", argument, "` is missing"));
+  if (!t.defined()) fail(Code::E1104, cat(function, ": `", argument, "` is missing"));
   if (!kNumbers.has(t.dtype()))
     fail(Code::E1101, cat(function, ": `", argument, "` is ", name(t.dtype()), ", expected ",
                           to_text(kNumbers)));

@@ -104,8 +104,8 @@ Status run_scan(Call& c) {
       parallel_for(y.size() / n, std::max<int64_t>(1, 32768 / n), [&](int64_t begin, int64_t end) {
         while (begin < end) {
           int64_t outer = begin / inner, j = begin % inner, last = std::min(inner, j + end - begin);
-          scan<J>(x.data<T>() + outer * n * inner, y.mutable_data<T>() + outer * n * inner, n,
-                  inner, j, last, exclusive, reverse);
+          scan<J>(x.raw<T>() + outer * n * inner, y.mutable_raw<T>() + outer * n * inner, n, inner,
+                  j, last, exclusive, reverse);
           begin += last - j;
         }
       });

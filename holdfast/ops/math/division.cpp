@@ -17,7 +17,7 @@ Status run_checked(Call& c) {
   if (c.out_shape().size() > 0) {
     visit_plain(y.dtype(), [&]<class T>(T) {
       if constexpr (std::is_integral_v<T>) {
-        const T* p = y.data<T>();
+        const T* p = y.raw<T>();
         bool any = false;
         for (int64_t i = 0, n = y.size(); i < n; ++i) any |= p[i] == 0;
         zero = any;
@@ -37,7 +37,7 @@ DType quotient_dtype(DType d) {
 // Operands of one integer dtype as floats.
 std::pair<Tensor, Tensor> as_floats(const In& x, const In& y) {
   auto [a, b] = both(x, y);
-  if (!a || !b || a.dtype() != b.dtype() || !is_integer(a.dtype()))
+  if (!a.defined() || !b.defined() || a.dtype() != b.dtype() || !is_integer(a.dtype()))
     return {std::move(a), std::move(b)};
   DType d = quotient_dtype(a.dtype());
   return {cast(a, d), cast(b, d)};

@@ -44,9 +44,9 @@ Status run_select(Call& c) {
   Tensor& out = c.out();
   visit_cells(out.dtype(), [&]<class T>(T) {
     for_rows<3>({&which, &t, &e}, out.shape(), [&](const Row<3>& r) {
-      const auto* w = which.data<uint8_t>() + r.at[0];
-      const T *a = t.data<T>() + r.at[1], *b = e.data<T>() + r.at[2];
-      T* to = out.mutable_data<T>() + r.out;
+      const auto* w = which.raw<uint8_t>() + r.at[0];
+      const T *a = t.raw<T>() + r.at[1], *b = e.raw<T>() + r.at[2];
+      T* to = out.mutable_raw<T>() + r.out;
       auto run = [&](int64_t sw, int64_t sa, int64_t sb) {
         if constexpr (std::is_same_v<T, std::string>) {
           for (int64_t i = 0; i < r.count; ++i) to[i] = w[i * sw] ? a[i * sa] : b[i * sb];

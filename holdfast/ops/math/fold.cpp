@@ -116,7 +116,7 @@ class Folding {
       return;
     }
     Tensor memory = empty(uint8, Shape{cells_ * chunks_ * l_.width * f_.cell}, cpu());
-    char* partial = memory.mutable_data<char>();
+    char* partial = memory.mutable_raw<char>();
     parallel_for(cells_ * chunks_ * across_, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         int64_t cell = i / across_ / chunks_, c = i / across_ % chunks_,

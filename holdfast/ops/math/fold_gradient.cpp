@@ -54,9 +54,9 @@ Status run_arguments(Call& c) {
     Tensor& out = c.out(k, Shape{static_cast<int64_t>(axes[k].size())});
     for (size_t i = 0; i < axes[k].size(); ++i) {
       if (out.dtype() == int32)
-        out.mutable_data<int32_t>()[i] = static_cast<int32_t>(axes[k][i]);
+        out.mutable_raw<int32_t>()[i] = static_cast<int32_t>(axes[k][i]);
       else
-        out.mutable_data<int64_t>()[i] = axes[k][i];
+        out.mutable_raw<int64_t>()[i] = axes[k][i];
     }
   }
   return {};

@@ -55,7 +55,8 @@ Tensor logical_xor(const In& x, const In& y) {
   auto [a, b] = both(x, y);
   // TensorFlow has no instruction for it; bools that differ are what it means. Others are refused
   // by `and`.
-  if (!a || !b || !is_bool(a.dtype()) || !is_bool(b.dtype())) return and_op(a, b);
+  if (!a.defined() || !b.defined() || !is_bool(a.dtype()) || !is_bool(b.dtype()))
+    return and_op(a, b);
   return not_equal(a, b);
 }
 
@@ -142,30 +143,30 @@ static const Op population_op =
         .kernel(
             "reference", +[](Call& c) -> Status {
               const Tensor& x = c.in();
-              auto* to = c.out().mutable_data<uint8_t>();
+              auto* to = c.out().mutable_raw<uint8_t>();
               visit_cells(x.dtype(), [&]<class T>(T) {
                 if constexpr (std::is_integral_v<T>)
                   for (int64_t i = 0, n = x.size(); i < n; ++i)
-                    to[i] = static_cast<uint8_t>(std::popcount(x.data<T>()[i]));
+                    to[i] = static_cast<uint8_t>(std::popcount(x.raw<T>()[i]));
               });
               return {};
             });
 
 Tensor operator&(const Operand& x, const Operand& y) {
   auto [a, b] = both(x, y);
-  return a && is_bool(a.dtype()) ? and_op(a, b) : bit_and_op(a, b);
+  return a.defined() && is_bool(a.dtype()) ? and_op(a, b) : bit_and_op(a, b);
 }
 Tensor operator|(const Operand& x, const Operand& y) {
   auto [a, b] = both(x, y);
-  return a && is_bool(a.dtype()) ? or_op(a, b) : bit_or_op(a, b);
+  return a.defined() && is_bool(a.dtype()) ? or_op(a, b) : bit_or_op(a, b);
 }
 Tensor operator^(const Operand& x, const Operand& y) {
   auto [a, b] = both(x, y);
-  return a && is_bool(a.dtype()) ? logical_xor(a, b) : bit_xor_op(a, b);
+  return a.defined() && is_bool(a.dtype()) ? logical_xor(a, b) : bit_xor_op(a, b);
 }
 Tensor operator~(const Operand& x) {
   Tensor t = x;
-  return t && is_bool(t.dtype()) ? not_op(t) : invert_op(t);
+  return t.defined() && is_bool(t.dtype()) ? not_op(t) : invert_op(t);
 }
 
 }  // namespace holdfast

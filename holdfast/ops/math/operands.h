@@ -11,12 +11,12 @@ namespace holdfast {
 inline std::pair<Tensor, Tensor> both(const In& x, const In& y) {
   if (!x.weak()) {
     Tensor first = x;
-    DType d = first ? first.dtype() : DType::kInvalid;
+    DType d = first.defined() ? first.dtype() : DType::kInvalid;
     return {std::move(first), y.tensor(d)};
   }
   Tensor second = y.weak() ? Tensor() : y.tensor();
-  Tensor first = x.tensor(second ? second.dtype() : DType::kInvalid);
-  if (!second) second = y.tensor(first.dtype());
+  Tensor first = x.tensor(second.defined() ? second.dtype() : DType::kInvalid);
+  if (!second.defined()) second = y.tensor(first.dtype());
   return {std::move(first), std::move(second)};
 }
 

@@ -15,7 +15,7 @@ Status run_checked(Call& c) {
     visit_plain(y.dtype(), [&]<class T>(T) {
       if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
         bool any = false;
-        for (int64_t i = 0, n = y.size(); i < n; ++i) any |= y.data<T>()[i] < 0;
+        for (int64_t i = 0, n = y.size(); i < n; ++i) any |= y.raw<T>()[i] < 0;
         negative = any;
       }
     });

@@ -22,7 +22,7 @@ Tensor global_norm(const Ins& t_list) {
   Tensor sum;
   for (const Tensor& t : list) {
     Tensor half = nn::l2_loss(t);
-    sum = sum ? sum + half : half;
+    sum = sum.defined() ? sum + half : half;
   }
   return sqrt(sum * 2);
 }

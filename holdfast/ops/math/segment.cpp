@@ -26,7 +26,7 @@ Status run_segment(Call& c) {
   int64_t rows = 0;
   Status status;
   visit_indices(ids.dtype(), [&]<class I>(I) {
-    const I* id = ids.data<I>();
+    const I* id = ids.raw<I>();
     for (int64_t i = 0, n = ids.size(); i < n && status.ok(); ++i) {
       if (id[i] < 0)
         status = {Code::E1103, cat(c.op.name, ": `segment_ids` holds ", id[i], " at position ", i,

@@ -55,11 +55,11 @@ Status run_bincount(Call& c) {
   bool binary = !c.op.attrs.empty() && c.attr(0).b(), weighted = w.size() > 0;
   Status status;
   visit_counters(y.dtype(), [&]<class T>(T) {
-    T* out = y.mutable_data<T>();
+    T* out = y.mutable_raw<T>();
     std::fill_n(out, y.size(), T(0));
     visit_indices(x.dtype(), [&]<class I>(I) {
       for (int64_t i = 0, n = x.size(); i < n; ++i) {
-        auto v = static_cast<int64_t>(x.data<I>()[i]);
+        auto v = static_cast<int64_t>(x.raw<I>()[i]);
         if (v < 0) {
           status = {Code::E1103, cat(c.op.name, ": `input` holds ", v, " at position ", i,
                                      ", expected 0 or more")};
@@ -67,7 +67,7 @@ Status run_bincount(Call& c) {
         }
         if (v >= size) continue;
         T& cell = out[i / columns * size + v];
-        T add = weighted ? w.data<T>()[i] : T(1);
+        T add = weighted ? w.raw<T>()[i] : T(1);
         if constexpr (std::is_integral_v<T>)
           cell = binary ? T(1)
                         : static_cast<T>(static_cast<std::make_unsigned_t<T>>(cell) +
@@ -99,8 +99,7 @@ Status run_histogram(Call& c) {
   int64_t bins = y.dim(0);
   Status status;
   visit_counters(x.dtype(), [&]<class T>(T) {
-    auto low = static_cast<double>(ends.data<T>()[0]),
-         high = static_cast<double>(ends.data<T>()[1]);
+    auto low = static_cast<double>(ends.raw<T>()[0]), high = static_cast<double>(ends.raw<T>()[1]);
     if (!(low < high)) {
       status = {Code::E1103, cat("HistogramFixedWidth: `value_range` is [", low, ", ", high,
                                  "], expected its first number to be the smaller")};
@@ -112,10 +111,10 @@ Status run_histogram(Call& c) {
     }
     double step = (high - low) / static_cast<double>(bins);
     visit_indices(y.dtype(), [&]<class I>(I) {
-      I* out = y.mutable_data<I>();
+      I* out = y.mutable_raw<I>();
       std::fill_n(out, bins, I(0));
       for (int64_t i = 0, n = x.size(); i < n; ++i) {
-        auto v = static_cast<double>(x.data<T>()[i]);
+        auto v = static_cast<double>(x.raw<T>()[i]);
         if (v != v) {
           status = {Code::E1103, cat("HistogramFixedWidth: `values` holds NaN at position ", i)};
           return;
@@ -267,10 +266,10 @@ static const Op confusion_op =
               visit_plain(y.dtype(), [&]<class T>(T) {
                 if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
                   using W = float_of<T>;
-                  T* out = y.mutable_data<T>();
+                  T* out = y.mutable_raw<T>();
                   std::fill_n(out, y.size(), T(W(0)));
                   for (int64_t i = 0; i < labels.size(); ++i) {
-                    int64_t at[2] = {labels.data<int64_t>()[i], predictions.data<int64_t>()[i]};
+                    int64_t at[2] = {labels.raw<int64_t>()[i], predictions.raw<int64_t>()[i]};
                     for (int k = 0; k < 2; ++k)
                       if (at[k] < 0 || at[k] >= n) {
                         status = {
@@ -279,7 +278,7 @@ static const Op confusion_op =
                                 at[k], " at position ", i, ", expected a class in [0, ", n, ")")};
                         return;
                       }
-                    W add = weights.size() ? static_cast<W>(weights.data<T>()[i]) : W(1);
+                    W add = weights.size() ? static_cast<W>(weights.raw<T>()[i]) : W(1);
                     out[at[0] * n + at[1]] =
                         static_cast<T>(static_cast<W>(out[at[0] * n + at[1]]) + add);
                   }

@@ -50,7 +50,7 @@ Tensors gradient(Grad& g) {
 // Ids of 16 bits count as well as others.
 Tensor wide(const In& ids) {
   Tensor t = ids;
-  return t && t.dtype() == int16 ? cast(t, int32) : t;
+  return t.defined() && t.dtype() == int16 ? cast(t, int32) : t;
 }
 
 // How many rows each segment has, at least 1, shaped to divide a result.

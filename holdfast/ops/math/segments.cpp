@@ -90,7 +90,7 @@ Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const 
   Status status;
   visit_indices(ids.dtype(), [&]<class I>(I) {
     for (int64_t i = 0; i < count && status.ok(); ++i) {
-      auto row = static_cast<int64_t>(ids.data<I>()[i]);
+      auto row = static_cast<int64_t>(ids.raw<I>()[i]);
       if (row >= rows)
         status = {Code::E1103, cat(op, ": `segment_ids` holds ", row, " at position ", i,
                                    ", expected less than ", rows)};
@@ -105,16 +105,16 @@ Status fold_segments(const char* op, SegmentFold f, EmptySegment empties, const 
       using W = float_of<T>;
       constexpr bool direct = std::is_same_v<T, W>;
       Tensor wide = direct ? out : empty(dtype_of<W>, out.shape(), cpu());
-      auto* cells = wide.template mutable_data<W>();
+      auto* cells = wide.template mutable_raw<W>();
       std::fill_n(cells, out.size(), identity_of<W>(f));
       if (data.size()) {
         // Threads share out columns, never rows: each sum has one order.
         int64_t grain = std::max<int64_t>(64, 65536 / std::max<int64_t>(1, count));
         parallel_for(width, grain, [&](int64_t from, int64_t to) {
-          fold_columns(f, data.data<T>(), at, width, from, to, cells);
+          fold_columns(f, data.raw<T>(), at, width, from, to, cells);
         });
       }
-      auto* to = out.mutable_data<T>();
+      auto* to = out.mutable_raw<T>();
       for (int64_t r = 0; r < rows; ++r) {
         int64_t n = members[static_cast<size_t>(r)];
         bool hollow = n == 0 && empties == EmptySegment::kZero && f != SegmentFold::kProd;

@@ -122,8 +122,8 @@ Status each(Call& c, F f) {
   visit_floats(x.dtype(), [&]<class T>(T) {
     parallel_for(x.size(), 4096, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        y.mutable_data<T>()[i] = static_cast<T>(static_cast<float_of<T>>(
-            f(static_cast<double>(static_cast<float_of<T>>(x.data<T>()[i])))));
+        y.mutable_raw<T>()[i] = static_cast<T>(static_cast<float_of<T>>(
+            f(static_cast<double>(static_cast<float_of<T>>(x.raw<T>()[i])))));
     });
   });
   return {};

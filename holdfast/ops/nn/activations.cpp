@@ -94,7 +94,7 @@ static const Op leaky_relu_op =
         .reference("np.where(features > 0, features, alpha * features)");
 Tensor nn::leaky_relu(const In& x, const LeakyReluOptions& o) {
   Tensor t = x;
-  if (t && is_integer(t.dtype())) t = cast(t, float32);
+  if (t.defined() && is_integer(t.dtype())) t = cast(t, float32);
   return leaky_relu_op({t}, {o.alpha});
 }
 

@@ -130,8 +130,9 @@ REGISTER(
 Tensor nn::silu(const In& x, const SiluOptions& o) {
   Tensor t = x;
   if (!o.beta) return silu_op(t);
-  Tensor beta = o.beta->tensor(t ? t.dtype() : DType::kInvalid);
-  if (t && beta && beta.dtype() != t.dtype()) beta = cast(beta, t.dtype());  // as TensorFlow does
+  Tensor beta = o.beta->tensor(t.defined() ? t.dtype() : DType::kInvalid);
+  if (t.defined() && beta.defined() && beta.dtype() != t.dtype())
+    beta = cast(beta, t.dtype());  // as TensorFlow does
   return t * sigmoid(beta * t);
 }
 REGISTER(FUNCTION(&nn::swish)

@@ -97,7 +97,7 @@ Status run_sum(Call& c) {
   }
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>)
-      sum_channels(x.data<T>(), outer, y.size(), inner, y.mutable_data<T>());
+      sum_channels(x.raw<T>(), outer, y.size(), inner, y.mutable_raw<T>());
   });
   return {};
 }

@@ -63,21 +63,21 @@ Status run_few_channels(Call& c, Pass pass, bool depthwise) {
           n = s.out_channels;
   // The filter [slots, n] turned to [blocks, n, 16], with zeros in the lanes beyond the last slot.
   Tensor turned = c.scratch(float32, Shape{blocks, n, kColumns});
-  float* w = turned.mutable_data<float>();
+  float* w = turned.mutable_raw<float>();
   std::memset(w, 0, static_cast<size_t>(turned.bytes()));
-  const float* filter = k.filter.data<float>();
+  const float* filter = k.filter.raw<float>();
   for (int64_t i = 0; i < slots; ++i)
     for (int64_t o = 0; o < n; ++o)
       w[(i / kColumns * n + o) * kColumns + i % kColumns] = filter[i * n + o];
-  float* image = k.image.mutable_data<float>();
-  const float* maps = k.maps.data<float>();
+  float* image = k.image.mutable_raw<float>();
+  const float* maps = k.maps.raw<float>();
   int64_t image_size = s.in_positions() * s.channels, row = s.out[2], block_size = row * kColumns;
   ColumnsLoop columns = columns_loop();
   // Outputs overlap in the image, so an image is one thread's.
   int64_t work = s.positions() * blocks * n;  // columns of 16 numbers at once
   parallel_for(s.batch, grain_for(work), [&](int64_t begin, int64_t end) {
     Tensor scratch = c.scratch(float32, Shape{blocks, block_size});
-    float* sent = scratch.mutable_data<float>();
+    float* sent = scratch.mutable_raw<float>();
     for (int64_t b = begin; b < end; ++b) {
       float* to = image + b * image_size;
       std::memset(to, 0, static_cast<size_t>(image_size) * sizeof(float));

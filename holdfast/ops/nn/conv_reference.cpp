@@ -155,22 +155,22 @@ void run(Call& c, ConvCall& k) {
     image = c.scratch(k.dtype, image.shape());
     maps = c.scratch(k.dtype, maps.shape());
     if (k.pass != Pass::kInput)
-      swap_axes(k.image.data<T>(), image.mutable_data<T>(), s.batch, s.channels, s.in_positions());
+      swap_axes(k.image.raw<T>(), image.mutable_raw<T>(), s.batch, s.channels, s.in_positions());
     if (k.pass != Pass::kForward)
-      swap_axes(k.maps.data<T>(), maps.mutable_data<T>(), s.batch, s.out_channels, s.positions());
+      swap_axes(k.maps.raw<T>(), maps.mutable_raw<T>(), s.batch, s.out_channels, s.positions());
   }
-  const T *x = image.data<T>(), *w = k.filter.data<T>(), *y = maps.data<T>();
+  const T *x = image.raw<T>(), *w = k.filter.raw<T>(), *y = maps.raw<T>();
   if (k.pass == Pass::kForward)
-    forward(s, x, w, maps.mutable_data<T>());
+    forward(s, x, w, maps.mutable_raw<T>());
   else if (k.pass == Pass::kInput)
-    input(s, image.mutable_data<T>(), w, y);
+    input(s, image.mutable_raw<T>(), w, y);
   else
-    filter_of(s, x, k.filter.mutable_data<T>(), y);
+    filter_of(s, x, k.filter.mutable_raw<T>(), y);
   if (!s.channels_first) return;
   if (k.pass == Pass::kForward)
-    swap_axes(y, k.maps.mutable_data<T>(), s.batch, s.positions(), s.out_channels);
+    swap_axes(y, k.maps.mutable_raw<T>(), s.batch, s.positions(), s.out_channels);
   if (k.pass == Pass::kInput)
-    swap_axes(x, k.image.mutable_data<T>(), s.batch, s.in_positions(), s.channels);
+    swap_axes(x, k.image.mutable_raw<T>(), s.batch, s.in_positions(), s.channels);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ double log_add(double a, double b) {
 std::vector<int64_t> ints_of(const Tensor& t) {
   std::vector<int64_t> out(static_cast<size_t>(t.size()));
   visit_indices(t.dtype(), [&]<class I>(I) {
-    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int64_t>(t.data<I>()[i]);
+    for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int64_t>(t.raw<I>()[i]);
   });
   return out;
 }
@@ -133,7 +133,7 @@ Status run_ctc(Call& c) {
   Tensor& out = c.out();
   visit_floats(logits.dtype(), [&]<class T>(T) {
     using W = float_of<T>;
-    const T* x = logits.data<T>();
+    const T* x = logits.raw<T>();
     // An exponential of each class at each step, a logarithm of a sum for each state.
     int64_t work = 16 * steps * (classes + 3 * (2 * width + 1));
     parallel_for(batch, grain_for(work), [&](int64_t begin, int64_t end) {
@@ -155,13 +155,13 @@ Status run_ctc(Call& c) {
         }
         double loss = row.loss(slope);
         if constexpr (!back) {
-          out.mutable_data<T>()[b] = static_cast<T>(static_cast<W>(loss));
+          out.mutable_raw<T>()[b] = static_cast<T>(static_cast<W>(loss));
           continue;
         }
-        auto dy = static_cast<double>(static_cast<W>(c.in(4).data<T>()[b]));
+        auto dy = static_cast<double>(static_cast<W>(c.in(4).raw<T>()[b]));
         for (int64_t t = 0; t < steps; ++t)
           for (int64_t k = 0; k < classes; ++k)
-            out.mutable_data<T>()[(t * batch + b) * classes + k] = static_cast<T>(static_cast<W>(
+            out.mutable_raw<T>()[(t * batch + b) * classes + k] = static_cast<T>(static_cast<W>(
                 t < row.steps ? dy * slope[static_cast<size_t>(t * classes + k)] : 0.0));
       }
     });
@@ -216,13 +216,13 @@ Status run_collapse(Call& c) {
     const auto& row = kept[static_cast<size_t>(r)];
     visit_indices(labels.dtype(), [&]<class I>(I) {
       for (int64_t i = 0; i < most; ++i)
-        out.mutable_data<I>()[r * most + i] =
+        out.mutable_raw<I>()[r * most + i] =
             i < static_cast<int64_t>(row.size())
-                ? labels.data<I>()[r * width + row[static_cast<size_t>(i)]]
+                ? labels.raw<I>()[r * width + row[static_cast<size_t>(i)]]
                 : I(0);
     });
     visit_indices(counts.dtype(),
-                  [&]<class I>(I) { counts.mutable_data<I>()[r] = static_cast<I>(row.size()); });
+                  [&]<class I>(I) { counts.mutable_raw<I>()[r] = static_cast<I>(row.size()); });
   }
   return {};
 }
@@ -248,8 +248,8 @@ const Op collapse_op = RAW_OP(CollapseRepeated)
 Status run_unique(Call& c) {
   auto all = ints_of(c.in());
   int64_t rows = c.in().dim(0), width = c.in().dim(1);
-  auto* values = c.out(0).mutable_data<int64_t>();
-  auto* places = c.out(1).mutable_data<int32_t>();
+  auto* values = c.out(0).mutable_raw<int64_t>();
+  auto* places = c.out(1).mutable_raw<int32_t>();
   for (int64_t r = 0; r < rows; ++r) {
     int64_t* seen = values + r * width;
     std::fill_n(seen, width, 0);

@@ -33,8 +33,8 @@ Status run_map(Call& c) {
   auto n = static_cast<int64_t>(from.size());
   Status status;
   visit_indices(c.in().dtype(), [&]<class I>(I) {
-    const I* x = c.in().data<I>();
-    I* y = c.out().mutable_data<I>();
+    const I* x = c.in().raw<I>();
+    I* y = c.out().mutable_raw<I>();
     for (int64_t i = 0; i < c.in().size(); ++i) {
       auto axis = static_cast<int64_t>(x[i]);
       if (axis < -n || axis >= n) {
@@ -79,8 +79,8 @@ Status run_permute(Call& c) {
   int64_t each = x.rank() == 2 ? 2 : 1;
   visit_indices(x.dtype(), [&]<class I>(I) {
     for (size_t i = 0; i < to.size(); ++i)
-      std::copy_n(x.data<I>() + static_cast<int64_t>(from.find(to[i])) * each, each,
-                  c.out().mutable_data<I>() + static_cast<int64_t>(i) * each);
+      std::copy_n(x.raw<I>() + static_cast<int64_t>(from.find(to[i])) * each, each,
+                  c.out().mutable_raw<I>() + static_cast<int64_t>(i) * each);
   });
   return {};
 }

@@ -48,15 +48,15 @@ Status run_isotonic(Call& c) {
                        std::vector<Run> runs;
                        for (int64_t r = begin; r < end; ++r) {
                          for (int64_t i = 0; i < n; ++i)
-                           row[static_cast<size_t>(i)] = static_cast<double>(
-                               static_cast<float_of<T>>(x.data<T>()[r * n + i]));
+                           row[static_cast<size_t>(i)] =
+                               static_cast<double>(static_cast<float_of<T>>(x.raw<T>()[r * n + i]));
                          find_runs(row, runs);
                          int64_t at = r * n;
                          for (size_t k = 0; k < runs.size(); ++k)
                            for (int64_t i = 0; i < runs[k].count; ++i, ++at) {
-                             y.mutable_data<F>()[at] =
+                             y.mutable_raw<F>()[at] =
                                  static_cast<F>(static_cast<float_of<F>>(runs[k].mean()));
-                             segments.mutable_data<int32_t>()[at] = static_cast<int32_t>(k);
+                             segments.mutable_raw<int32_t>()[at] = static_cast<int32_t>(k);
                            }
                        }
                      });
@@ -70,10 +70,10 @@ Status run_isotonic(Call& c) {
 Status run_means(Call& c) {
   const Tensor &x = c.in(0), &segments = c.in(1);
   int64_t n = x.dim(-1), rows = n ? x.size() / n : 0;
-  const int32_t* run = segments.data<int32_t>();
+  const int32_t* run = segments.raw<int32_t>();
   visit_floats(x.dtype(), [&]<class T>(T) {
-    const T* from = x.data<T>();
-    T* to = c.out().mutable_data<T>();
+    const T* from = x.raw<T>();
+    T* to = c.out().mutable_raw<T>();
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t i = r * n, end = i + n; i < end;) {
         int64_t last = i;

@@ -29,8 +29,8 @@ Status run_lrn(Call& c) {
         rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
         [&](int64_t begin, int64_t end) {
           for (int64_t r = begin; r < end; ++r) {
-            const T* from = x.data<T>() + r * n;
-            T* to = y.mutable_data<T>() + r * n;
+            const T* from = x.raw<T>() + r * n;
+            T* to = y.mutable_raw<T>() + r * n;
             for (int64_t i = 0; i < n; ++i) {
               W sum(0);
               for (int64_t k = std::max<int64_t>(0, i - radius); k < std::min(n, i + radius + 1);
@@ -66,7 +66,7 @@ Status run_lrn_grad(Call& c) {
           };
           for (int64_t r = begin; r < end; ++r) {
             auto at = [&](const Tensor& t, int64_t k) {
-              return static_cast<W>(t.data<T>()[r * n + k]);
+              return static_cast<W>(t.raw<T>()[r * n + k]);
             };
             for (int64_t i = 0; i < n; ++i) {
               W norm = bias + alpha * near(i, [&](int64_t k) { return at(x, k) * at(x, k); });
@@ -76,8 +76,8 @@ Status run_lrn_grad(Call& c) {
             }
             for (int64_t i = 0; i < n; ++i) {
               W sum = near(i, [&](int64_t k) { return part[static_cast<size_t>(k)]; });
-              dx.mutable_data<T>()[r * n + i] = static_cast<T>(scaled[static_cast<size_t>(i)] -
-                                                               2 * alpha * beta * at(x, i) * sum);
+              dx.mutable_raw<T>()[r * n + i] = static_cast<T>(scaled[static_cast<size_t>(i)] -
+                                                              2 * alpha * beta * at(x, i) * sum);
             }
           }
         });

@@ -34,16 +34,16 @@ Status run_hits(Call& c) {
     return {Code::E1103, cat(c.op.name, ": `true_classes` has ", classes.dim(0),
                              " rows, more than int32 can number")};
   std::unordered_map<int64_t, int64_t> number;  // of the last one drawn
-  for (int64_t i = 0; i < drawn.size(); ++i) number[drawn.data<int64_t>()[i]] = i;
+  for (int64_t i = 0; i < drawn.size(); ++i) number[drawn.raw<int64_t>()[i]] = i;
   std::vector<std::pair<int64_t, int64_t>> hits;
   int64_t width = classes.dim(1);
   for (int64_t i = 0; i < classes.size(); ++i)
-    if (auto it = number.find(classes.data<int64_t>()[i]); it != number.end())
+    if (auto it = number.find(classes.raw<int64_t>()[i]); it != number.end())
       hits.push_back({i / width, it->second});
   Shape found{static_cast<int64_t>(hits.size())};
-  auto* rows = c.out(0, found).mutable_data<int32_t>();
-  auto* ids = c.out(1, found).mutable_data<int64_t>();
-  auto* weights = c.out(2, found).mutable_data<float>();
+  auto* rows = c.out(0, found).mutable_raw<int32_t>();
+  auto* ids = c.out(1, found).mutable_raw<int64_t>();
+  auto* weights = c.out(2, found).mutable_raw<float>();
   for (size_t i = 0; i < hits.size(); ++i) {
     rows[i] = static_cast<int32_t>(hits[i].first);
     ids[i] = hits[i].second;
@@ -77,7 +77,7 @@ struct Asked {
         seed(o.seed) {}
   const char* op;
   int64_t num_sampled, num_classes, num_true;
-  const std::optional<In>&sampled, &true_expected_count, &sampled_expected_count;
+  const MaybeIn &sampled, &true_expected_count, &sampled_expected_count;
   bool remove_hits;
   const std::string& partition_strategy;
   std::optional<int64_t> seed;

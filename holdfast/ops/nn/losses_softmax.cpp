@@ -36,7 +36,7 @@ Status run_dense(Call& c) {
   Tensor &loss = c.out(0), &back = c.out(1);
   int64_t rows = back.dim(0), n = back.dim(1), cell = size_of(x.dtype());
   if (n == 0 || rows == 0) {
-    if (rows) std::fill_n(loss.mutable_data<char>(), loss.bytes(), char{0});
+    if (rows) std::fill_n(loss.mutable_raw<char>(), loss.bytes(), char{0});
     return {};
   }
   auto step = [](const Tensor& t, int axis, int64_t stride) {
@@ -94,7 +94,7 @@ Status run_sparse(Call& c) {
   if (rows == 0) return {};
   std::vector<int64_t> label(static_cast<size_t>(rows));
   visit_indices(labels.dtype(),
-                [&]<class I>(I) { std::copy_n(labels.data<I>(), rows, label.begin()); });
+                [&]<class I>(I) { std::copy_n(labels.raw<I>(), rows, label.begin()); });
   for (size_t r = 0; r < label.size(); ++r)
     if (label[r] < 0 || label[r] >= n)
       return {Code::E1103, cat(c.op.name, ": `labels` holds ", label[r], " at position ", r,

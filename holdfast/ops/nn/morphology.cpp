@@ -101,11 +101,11 @@ Status run_dilation(Call& c) {
   Window w = window_of(c);
   Tensor& y = c.out();
   visit_reals(y.dtype(), [&]<class T>(T) {
-    T* to = y.mutable_data<T>();
+    T* to = y.mutable_raw<T>();
     int64_t work = w.positions() * w.cells() * w.channels;
     parallel_for(w.batch, grain_for(work), [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
-        largest(w, c.in(0).data<T>(), c.in(1).data<T>(), b,
+        largest(w, c.in(0).raw<T>(), c.in(1).raw<T>(), b,
                 [&](int64_t p, int64_t ch, auto best, int64_t at, int64_t) {
                   to[(b * w.positions() + p) * w.channels + ch] =
                       at < 0 ? least<T>() : static_cast<T>(best);
@@ -122,12 +122,12 @@ Status run_back(Call& c) {
   Tensor& out = c.out();
   visit_reals(out.dtype(), [&]<class T>(T) {
     using W = std::conditional_t<std::is_integral_v<T>, uint64_t, float_of<T>>;
-    const T* dy = c.in(2).data<T>();
-    T* to = out.mutable_data<T>();
+    const T* dy = c.in(2).raw<T>();
+    T* to = out.mutable_raw<T>();
     std::vector<W> sums(static_cast<size_t>(out.size()), W(0));
     // Images share the filter, so they come one after the other.
     for (int64_t b = 0; b < w.batch; ++b)
-      largest(w, c.in(0).data<T>(), c.in(1).data<T>(), b,
+      largest(w, c.in(0).raw<T>(), c.in(1).raw<T>(), b,
               [&](int64_t p, int64_t ch, auto, int64_t at, int64_t tap) {
                 if (at < 0) return;
                 int64_t cell = to_filter ? tap : b * w.in_positions() * w.channels + at;

@@ -96,9 +96,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> nn::sufficient_statistics(
   } else {
     total = cast(reduce_prod(gather(shape(x), axes.tensor())), x.dtype());
   }
-  Tensor away = shift ? x - shift : x;
+  Tensor away = shift.defined() ? x - shift : x;
   return {total, reduce_sum(away, over),
-          reduce_sum(shift ? squared_difference(x, shift) : square(x), over), shift};
+          reduce_sum(shift.defined() ? squared_difference(x, shift) : square(x), over), shift};
 }
 
 REGISTER(FUNCTION(&nn::normalize_moments)
@@ -108,8 +108,7 @@ REGISTER(FUNCTION(&nn::normalize_moments)
              .samples("4.0, uniform(3), uniform(3, low=4, high=8), None")
              .reference("(mean_ss / counts, variance_ss / counts - (mean_ss / counts) ** 2)"));
 std::tuple<Tensor, Tensor> nn::normalize_moments(const In& counts, const In& mean_ss,
-                                                 const In& variance_ss,
-                                                 const std::optional<In>& shift) {
+                                                 const In& variance_ss, const MaybeIn& shift) {
   Tensor sum = mean_ss, squares = variance_ss.tensor(sum.dtype());
   Tensor one_over = reciprocal(counts.tensor(sum.dtype()));
   Tensor shifted = sum * one_over;
@@ -127,7 +126,7 @@ REGISTER(FUNCTION(&nn::batch_normalization)
              .reference("(x - mean) / np.sqrt(variance + variance_epsilon) * (1 if scale is None "
                         "else scale) + (0 if offset is None else offset)"));
 Tensor nn::batch_normalization(const In& x, const In& mean, const In& variance,
-                               const std::optional<In>& offset, const std::optional<In>& scale,
+                               const MaybeIn& offset, const MaybeIn& scale,
                                double variance_epsilon) {
   Tensor t = x, m = mean.tensor(t.dtype());
   Tensor factor = rsqrt(variance.tensor(t.dtype()) + variance_epsilon);

@@ -58,7 +58,7 @@ Tensor convert(const Tensor& t, DType d) {
   visit_floats(t.dtype(), [&]<class A>(A) {
     visit_floats(d, [&]<class B>(B) {
       for (int64_t i = 0, n = t.size(); i < n; ++i)
-        out.mutable_data<B>()[i] = static_cast<B>(static_cast<float_of<A>>(t.data<A>()[i]));
+        out.mutable_raw<B>()[i] = static_cast<B>(static_cast<float_of<A>>(t.raw<A>()[i]));
     });
   });
   return out;
@@ -123,7 +123,7 @@ void run_forward(Call& c, const Layout& l, const Tensor& x, Tensor& y) {
   Tensor &mean_out = c.out(1), &variance_out = c.out(2), &mean = c.out(3), &variance = c.out(4);
   c.out(5);
   Tensor scale = empty(d, {l.channels}, cpu());
-  auto values = [](const Tensor& t) { return t.mutable_data<W>(); };
+  auto values = [](const Tensor& t) { return t.mutable_raw<W>(); };
   if (training && l.each > 0) {
     Shape cube{l.outer, l.channels, l.inner};
     int64_t axes[] = {0, 2};
@@ -137,8 +137,8 @@ void run_forward(Call& c, const Layout& l, const Tensor& x, Tensor& y) {
   W unbiased = l.each > 1 ? static_cast<W>(l.each) / static_cast<W>(l.each - 1) : W(1);
   for (int64_t k = 0; k < l.channels; ++k) {
     if (!training) {
-      values(mean_out)[k] = values(mean)[k] = c.in(3).data<W>()[k];
-      values(variance_out)[k] = values(variance)[k] = c.in(4).data<W>()[k];
+      values(mean_out)[k] = values(mean)[k] = c.in(3).raw<W>()[k];
+      values(variance_out)[k] = values(variance)[k] = c.in(4).raw<W>()[k];
     } else if (l.each == 0) {
       values(mean)[k] = values(variance)[k] = W(0);
       values(mean_out)[k] = values(variance_out)[k] = std::numeric_limits<W>::quiet_NaN();
@@ -146,12 +146,12 @@ void run_forward(Call& c, const Layout& l, const Tensor& x, Tensor& y) {
       values(mean_out)[k] = values(mean)[k];
       values(variance_out)[k] = values(variance)[k] * unbiased;
       if (factor != W(1)) {
-        values(mean_out)[k] = (1 - factor) * c.in(3).data<W>()[k] + factor * values(mean_out)[k];
+        values(mean_out)[k] = (1 - factor) * c.in(3).raw<W>()[k] + factor * values(mean_out)[k];
         values(variance_out)[k] =
-            (1 - factor) * c.in(4).data<W>()[k] + factor * values(variance_out)[k];
+            (1 - factor) * c.in(4).raw<W>()[k] + factor * values(variance_out)[k];
       }
     }
-    values(scale)[k] = c.in(1).data<W>()[k] / std::sqrt(values(variance)[k] + epsilon);
+    values(scale)[k] = c.in(1).raw<W>()[k] / std::sqrt(values(variance)[k] + epsilon);
   }
   each_piece(l, [&](int64_t first, int64_t rows) {
     int64_t from = first * l.channels * l.inner;
@@ -207,16 +207,16 @@ void run_backward(Call& c, const Layout& l, const Tensor& dy, const Tensor& x, T
                         to + n * size_of(d));
   });
   Tensor factors = empty(d, {3, n}, cpu());
-  W *a = factors.mutable_data<W>(), *b = a + n, *scale = b + n;
-  const W *sum = sums.data<W>(), *product = sum + n;
+  W *a = factors.mutable_raw<W>(), *b = a + n, *scale = b + n;
+  const W *sum = sums.raw<W>(), *product = sum + n;
   for (int64_t k = 0; k < n; ++k) {
-    W inverse = W(1) / std::sqrt(variance.data<W>()[k] + epsilon),
+    W inverse = W(1) / std::sqrt(variance.raw<W>()[k] + epsilon),
       each = static_cast<W>(std::max<int64_t>(1, l.each));
-    c.out(1).mutable_data<W>()[k] = product[k] * inverse;
-    c.out(2).mutable_data<W>()[k] = sum[k];
+    c.out(1).mutable_raw<W>()[k] = product[k] * inverse;
+    c.out(2).mutable_raw<W>()[k] = sum[k];
     a[k] = training ? sum[k] / each : W(0);
     b[k] = training ? product[k] / each * inverse * inverse : W(0);
-    scale[k] = c.in(2).data<W>()[k] * inverse;
+    scale[k] = c.in(2).raw<W>()[k] * inverse;
   }
   each_piece(l, [&](int64_t first, int64_t rows) {
     int64_t from = first * n * l.inner;

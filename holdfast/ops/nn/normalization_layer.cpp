@@ -56,7 +56,7 @@ Status forward(Call& c) {
   Tensor &y = c.out(0), &mean = c.out(1), &inverse = c.out(2);
   int64_t n = scale.size();
   if (x.size() == 0) {
-    for (Tensor* t : {&mean, &inverse}) std::fill_n(t->mutable_data<char>(), t->bytes(), char{0});
+    for (Tensor* t : {&mean, &inverse}) std::fill_n(t->mutable_raw<char>(), t->bytes(), char{0});
     return {};
   }
   auto loop = row_loops().layers[static_cast<int>(x.dtype())].forward;
@@ -87,7 +87,7 @@ Status backward(Call& c) {
   Tensor &dx = c.out(0), &dscale = c.out(1), &doffset = c.out(2);
   int64_t n = scale.size();
   if (x.size() == 0) {
-    for (Tensor* t : {&dscale, &doffset}) std::fill_n(t->mutable_data<char>(), t->bytes(), char{0});
+    for (Tensor* t : {&dscale, &doffset}) std::fill_n(t->mutable_raw<char>(), t->bytes(), char{0});
     return {};
   }
   auto loop = row_loops().layers[static_cast<int>(x.dtype())].backward;

@@ -51,7 +51,7 @@ Status follow(const Call& c, F&& f) {
           each = images ? n / images : 0;
   Status status;
   visit_indices(where.dtype(), [&]<class I>(I) {
-    const I* at = where.data<I>();
+    const I* at = where.raw<I>();
     for (int64_t i = 0; i < n && status.ok(); ++i) {
       int64_t index = static_cast<int64_t>(at[i]), most = batch ? image.size() : entry;
       if (index < 0 || index >= most)
@@ -69,8 +69,8 @@ Status run_to_image(Call& c) {
   std::memset(dx.mutable_raw(), 0, static_cast<size_t>(dx.bytes()));
   Status status;
   visit_reals(dx.dtype(), [&]<class T>(T) {
-    const T* up = c.in(1).data<T>();
-    T* to = dx.mutable_data<T>();
+    const T* up = c.in(1).raw<T>();
+    T* to = dx.mutable_raw<T>();
     using W = std::conditional_t<std::is_integral_v<T>, uint64_t, float_of<T>>;
     status = follow(c, [&](int64_t i, int64_t at) {
       to[at] = static_cast<T>(static_cast<W>(to[at]) + static_cast<W>(up[i]));
@@ -83,8 +83,8 @@ Status run_from_image(Call& c) {
   Tensor& y = c.out();
   Status status;
   visit_reals(y.dtype(), [&]<class T>(T) {
-    const T* from = c.in(1).data<T>();
-    T* to = y.mutable_data<T>();
+    const T* from = c.in(1).raw<T>();
+    T* to = y.mutable_raw<T>();
     status = follow(c, [&](int64_t i, int64_t at) { to[i] = from[at]; });
   });
   return status;

@@ -102,8 +102,8 @@ Status run_fractional(Call& c) {
   bool pseudo = c.attr(kPseudoRandom).b(), overlapping = c.attr(kOverlapping).b();
   auto rows = fractional_cuts(in[1], out[1], pseudo, gen);
   auto cols = fractional_cuts(in[2], out[2], pseudo, gen);
-  std::copy(rows.begin(), rows.end(), c.out(1).mutable_data<int64_t>());
-  std::copy(cols.begin(), cols.end(), c.out(2).mutable_data<int64_t>());
+  std::copy(rows.begin(), rows.end(), c.out(1).mutable_raw<int64_t>());
+  std::copy(cols.begin(), cols.end(), c.out(2).mutable_raw<int64_t>());
   Fields w{in[0],
            in[3],
            {rows.data(), in[1], out[1], overlapping},
@@ -111,8 +111,8 @@ Status run_fractional(Call& c) {
   int64_t n = w.channels, whole = in[1] * in[2] * n;
   Tensor& y = c.out(0);
   auto as = [&]<class T>(T) {
-    const T* x = c.in().data<T>();
-    T* to = y.mutable_data<T>();
+    const T* x = c.in().raw<T>();
+    T* to = y.mutable_raw<T>();
     each_window(w, [&](int64_t b, int64_t o, Range r, Range k) {
       const T* image = x + b * whole;
       for (int64_t ch = 0; ch < n; ++ch) {
@@ -145,7 +145,7 @@ Status check_cuts(const Call& c, int input, int64_t in, int64_t out) {
   if (t.size() != out + 1)
     return {Code::E1102, cat(c.op.name, ": `", name, "` holds ", t.size(), " numbers, expected ",
                              out + 1, ", one more than the result has windows")};
-  const int64_t* at = t.data<int64_t>();
+  const int64_t* at = t.raw<int64_t>();
   for (int64_t i = 0; i < out; ++i)
     if (at[i] < 0 || at[i + 1] <= at[i] || at[i + 1] > in)
       return {Code::E1103, cat(c.op.name, ": `", name, "` goes from ", at[i], " to ", at[i + 1],
@@ -165,8 +165,8 @@ Status run_back(Call& c) {
   bool overlapping = c.attr(0).b();
   Fields w{in[0],
            in[3],
-           {c.in(kDy + 1).data<int64_t>(), in[1], out[1], overlapping},
-           {c.in(kDy + 2).data<int64_t>(), in[2], out[2], overlapping}};
+           {c.in(kDy + 1).raw<int64_t>(), in[1], out[1], overlapping},
+           {c.in(kDy + 2).raw<int64_t>(), in[2], out[2], overlapping}};
   int64_t n = w.channels, whole = in[1] * in[2] * n;
   std::memset(dx.mutable_raw(), 0, static_cast<size_t>(dx.bytes()));
   auto as = [&]<class T>(T) {
@@ -174,8 +174,8 @@ Status run_back(Call& c) {
         std::conditional_t<std::is_integral_v<T>,
                            std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>,
                            T>;
-    const T* up = dy.data<T>();
-    T* to = dx.mutable_data<T>();
+    const T* up = dy.raw<T>();
+    T* to = dx.mutable_raw<T>();
     auto give = [](T& cell, T amount) {
       cell = static_cast<T>(static_cast<W>(cell) + static_cast<W>(amount));
     };
@@ -183,7 +183,7 @@ Status run_back(Call& c) {
       for (int64_t ch = 0; ch < n; ++ch) {
         T amount = up[o * n + ch];
         if constexpr (!mean) {
-          give(to[b * whole + largest(w, c.in(0).data<T>() + b * whole, r, k, ch)], amount);
+          give(to[b * whole + largest(w, c.in(0).raw<T>() + b * whole, r, k, ch)], amount);
         } else {
           T share = amount / static_cast<T>((r.second - r.first) * (k.second - k.first));
           for (int64_t i = r.first; i < r.second; ++i)

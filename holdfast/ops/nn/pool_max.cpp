@@ -192,7 +192,7 @@ Status check_cells(const Call& c, const Window& w) {
 Status run_max_pool(Call& c) {
   Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
   Tensor& y = c.out();
-  visit_reals(y.dtype(), [&]<class T>(T) { forward(w, c.in().data<T>(), y.mutable_data<T>()); });
+  visit_reals(y.dtype(), [&]<class T>(T) { forward(w, c.in().raw<T>(), y.mutable_raw<T>()); });
   return {};
 }
 
@@ -201,7 +201,7 @@ Status run_max_pool_grad(Call& c) {
   if (Status s = check_cells(c, w); !s.ok()) return s;
   Tensor& dx = c.out();
   visit_reals(dx.dtype(), [&]<class T>(T) {
-    backward(w, c.in(0).data<T>(), c.in(2).data<T>(), dx.mutable_data<T>());
+    backward(w, c.in(0).raw<T>(), c.in(2).raw<T>(), dx.mutable_raw<T>());
   });
   return {};
 }
@@ -212,9 +212,9 @@ Status run_max_pool_grad_grad(Call& c) {
   Tensor& y = c.out();
   int64_t n = w.channels, entry = w.in_positions() * n;
   visit_reals(y.dtype(), [&]<class T>(T) {
-    const T* up = c.in(2).data<T>();
-    T* to = y.mutable_data<T>();
-    find_largest(w, c.in(0).data<T>(), [&](int64_t p, int64_t ch, int64_t index, T) {
+    const T* up = c.in(2).raw<T>();
+    T* to = y.mutable_raw<T>();
+    find_largest(w, c.in(0).raw<T>(), [&](int64_t p, int64_t ch, int64_t index, T) {
       to[p * n + ch] = up[p / w.positions() * entry + index];
     });
   });
@@ -232,9 +232,9 @@ Status run_max_pool_with_argmax(Call& c) {
   int64_t images = c.in().dim(0), whole = images ? w.batch / images : 1;
   visit_indices(where.dtype(), [&]<class I>(I) {
     visit_reals(y.dtype(), [&]<class T>(T) {
-      I* at = where.mutable_data<I>();
-      T* to = y.mutable_data<T>();
-      find_largest(w, c.in().data<T>(), [&](int64_t p, int64_t ch, int64_t index, T largest) {
+      I* at = where.mutable_raw<I>();
+      T* to = y.mutable_raw<T>();
+      find_largest(w, c.in().raw<T>(), [&](int64_t p, int64_t ch, int64_t index, T largest) {
         to[p * n + ch] = largest;
         int64_t part = p / w.positions();
         at[p * n + ch] = static_cast<I>(index + (batch ? part : part % whole) * entry);

@@ -108,7 +108,7 @@ void infer_candidates(Infer& s) {
 
 Status check_classes(const Tensor& classes, int64_t range) {
   for (int64_t i = 0; i < classes.size(); ++i) {
-    const int64_t c = classes.data<int64_t>()[i];
+    const int64_t c = classes.raw<int64_t>()[i];
     if (c < 0 || c >= range)
       return {Code::E1103,
               cat("`true_classes` holds ", c, ", expected classes in [0, ", range, ")")};
@@ -138,14 +138,14 @@ Status run_candidates(Call& c) {
       return {Code::E1103, cat("`num_sampled` is ", a.num_sampled,
                                ", more unique classes than 2^31 draws could find")};
     const int64_t value = sampler.draw(words);
-    if (!a.unique || seen.insert(value).second) sampled.mutable_data<int64_t>()[i++] = value;
+    if (!a.unique || seen.insert(value).second) sampled.mutable_raw<int64_t>()[i++] = value;
   }
   for (int64_t i = 0; i < a.num_sampled; ++i)
-    counts.mutable_data<float>()[i] =
-        expected(sampler.probability(sampled.data<int64_t>()[i]), a.num_sampled, tries);
+    counts.mutable_raw<float>()[i] =
+        expected(sampler.probability(sampled.raw<int64_t>()[i]), a.num_sampled, tries);
   for (int64_t i = 0; i < classes.size(); ++i)
-    true_counts.mutable_data<float>()[i] =
-        expected(sampler.probability(classes.data<int64_t>()[i]), a.num_sampled, tries);
+    true_counts.mutable_raw<float>()[i] =
+        expected(sampler.probability(classes.raw<int64_t>()[i]), a.num_sampled, tries);
   return {};
 }
 
@@ -153,9 +153,9 @@ Status run_all(Call& c) {
   const int64_t n = c.attr(3).i();
   if (Status s = check_classes(c.in(), n); !s.ok()) return s;
   const Tensor &sampled = c.out(0), &true_counts = c.out(1), &counts = c.out(2);
-  for (int64_t i = 0; i < n; ++i) sampled.mutable_data<int64_t>()[i] = i;
-  std::fill_n(true_counts.mutable_data<float>(), true_counts.size(), 1.0f);
-  std::fill_n(counts.mutable_data<float>(), n, 1.0f);
+  for (int64_t i = 0; i < n; ++i) sampled.mutable_raw<int64_t>()[i] = i;
+  std::fill_n(true_counts.mutable_raw<float>(), true_counts.size(), 1.0f);
+  std::fill_n(counts.mutable_raw<float>(), n, 1.0f);
   return {};
 }
 

@@ -27,9 +27,9 @@ void draw(const Philox& gen, const Tensor& logits, std::span<int64_t> out) {
   const auto size = static_cast<size_t>(logits.size());
   visit_floats(logits.dtype(), [&]<class T>(T) {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-      fill_categorical(gen, std::span(logits.data<T>(), size), classes, out);
+      fill_categorical(gen, std::span(logits.raw<T>(), size), classes, out);
     } else {
-      const std::vector<float> wide(logits.data<T>(), logits.data<T>() + size);
+      const std::vector<float> wide(logits.raw<T>(), logits.raw<T>() + size);
       fill_categorical(gen, std::span<const float>(wide), classes, out);
     }
   });
@@ -38,13 +38,13 @@ void draw(const Philox& gen, const Tensor& logits, std::span<int64_t> out) {
 Status draw_into(Call& c, const Philox& gen) {
   Tensor& y = c.out();
   if (y.dtype() == int64) {
-    draw(gen, c.in(), std::span(y.mutable_data<int64_t>(), static_cast<size_t>(y.size())));
+    draw(gen, c.in(), std::span(y.mutable_raw<int64_t>(), static_cast<size_t>(y.size())));
     return {};
   }
   std::vector<int64_t> classes(static_cast<size_t>(y.size()));
   draw(gen, c.in(), classes);
   for (size_t i = 0; i < classes.size(); ++i)
-    y.mutable_data<int32_t>()[i] = static_cast<int32_t>(classes[i]);
+    y.mutable_raw<int32_t>()[i] = static_cast<int32_t>(classes[i]);
   return {};
 }
 

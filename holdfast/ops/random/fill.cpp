@@ -56,7 +56,7 @@ Status uniform_int_into(const Philox& gen, const Tensor& lo, const Tensor& hi, c
   Status status;
   if (out.size() == 0) return status;
   visit_indices(out.dtype(), [&]<class T>(T) {
-    const T low = *lo.data<T>(), high = *hi.data<T>();
+    const T low = *lo.raw<T>(), high = *hi.raw<T>();
     if (low < high)
       fill_uniform_int(gen, low, high, span_of<T>(out));
     else
@@ -71,7 +71,7 @@ std::vector<double> doubles_of(const Tensor& t) {
   visit_plain(t.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
       for (size_t i = 0; i < out.size(); ++i)
-        out[i] = static_cast<double>(static_cast<float_of<T>>(t.data<T>()[i]));
+        out[i] = static_cast<double>(static_cast<float_of<T>>(t.raw<T>()[i]));
     }
   });
   return out;
@@ -80,7 +80,7 @@ std::vector<double> doubles_of(const Tensor& t) {
 void store_doubles(std::span<const double> values, const Tensor& out) {
   visit_plain(out.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
-      T* to = out.mutable_data<T>();
+      T* to = out.mutable_raw<T>();
       for (size_t i = 0; i < values.size(); ++i) {
         const double v = values[i];
         if constexpr (std::is_integral_v<T>) {
@@ -99,7 +99,7 @@ void store_doubles(std::span<const double> values, const Tensor& out) {
 Philox philox_of_seed(const Tensor& seed) {
   Philox gen;
   visit_indices(seed.dtype(), [&]<class T>(T) {
-    gen = Philox::from_stateless_seed(seed.data<T>()[0], seed.data<T>()[1]);
+    gen = Philox::from_stateless_seed(seed.raw<T>()[0], seed.raw<T>()[1]);
   });
   return gen;
 }
@@ -112,8 +112,8 @@ Status philox_of_inputs(const Call& c, int first, Philox& gen) {
   if (alg != Algorithm::kPhilox && alg != Algorithm::kAutoSelect)
     return {Code::E1103,
             cat("`alg` is ", static_cast<int>(alg), ", expected 1 (philox) or 3 (auto_select)")};
-  const auto* counter = c.in(first + 1).data<uint64_t>();
-  gen = {counter[0], counter[1], c.in(first).data<uint64_t>()[0]};
+  const auto* counter = c.in(first + 1).raw<uint64_t>();
+  gen = {counter[0], counter[1], c.in(first).raw<uint64_t>()[0]};
   return {};
 }
 
@@ -184,7 +184,7 @@ void need_key_counter(const Infer& s, int first) {
 
 Tensor as_dtype(const In& value, DType dtype, const char* argument) {
   Tensor t = value.tensor(dtype);
-  if (!t) fail(Code::E1104, cat("`", argument, "` is missing"));
+  if (!t.defined()) fail(Code::E1104, cat("`", argument, "` is missing"));
   if (t.dtype() != dtype)
     fail(Code::E1101, cat("`", argument, "` is ", type_text(t), ", expected dtype ", name(dtype)),
          "the parameters have the dtype of the result; none is converted on its own",

@@ -28,7 +28,7 @@ std::vector<int64_t> words_of(const Tensor& t, const char* argument) {
   visit_plain(host.dtype(), [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>)
       for (int64_t i = 0; i < host.size(); ++i)
-        words.push_back(static_cast<int64_t>(host.data<T>()[i]));
+        words.push_back(static_cast<int64_t>(host.raw<T>()[i]));
   });
   return words;
 }

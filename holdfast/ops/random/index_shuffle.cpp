@@ -72,7 +72,7 @@ void visit_wide(DType d, F&& f) {
 IndexKey key_at(const Tensor& seed, int64_t i) {
   IndexKey key{};
   visit_wide(seed.dtype(), [&]<class S>(S) {
-    const S* from = seed.data<S>() + (seed.size() == 3 ? 0 : 3 * i);
+    const S* from = seed.raw<S>() + (seed.size() == 3 ? 0 : 3 * i);
     for (size_t k = 0; k < 3; ++k) key[k] = static_cast<uint32_t>(from[k]);
   });
   return key;
@@ -84,14 +84,14 @@ Status run_index_shuffle(Call& c) {
   Status status;
   visit_wide(y.dtype(), [&]<class T>(T) {
     for (int64_t i = 0, n = y.size(); i < n; ++i) {
-      const T at = index.data<T>()[index.size() == 1 ? 0 : i],
-              top = most.data<T>()[most.size() == 1 ? 0 : i];
+      const T at = index.raw<T>()[index.size() == 1 ? 0 : i],
+              top = most.raw<T>()[most.size() == 1 ? 0 : i];
       if (std::cmp_less(at, 0) || at > top) {
         status = {Code::E1103,
                   cat("`index` is ", at, ", expected a number from 0 to `max_index`, ", top)};
         return;
       }
-      y.mutable_data<T>()[i] = static_cast<T>(
+      y.mutable_raw<T>()[i] = static_cast<T>(
           shuffled_index(static_cast<uint64_t>(at), key_at(seed, i), static_cast<uint64_t>(top),
                          static_cast<int>(c.attr(0).i())));
     }

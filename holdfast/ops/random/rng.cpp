@@ -18,7 +18,7 @@ namespace {
 void need_state(const Infer& s) {
   const VariableState* v = variable_state(s.input(0));
   const Tensor now = v->get();
-  const Shape& shape = now ? now.shape() : v->shape;
+  const Shape& shape = now.defined() ? now.shape() : v->shape;
   if (v->dtype != int64 || shape.rank() != 1 || (shape[0] >= 0 && shape[0] < 2))
     s.bad_dtype(0, "a Variable int64[3] (or int64[2] for ThreeFry)");
 }
@@ -36,16 +36,16 @@ Status take(const Tensor& handle, int64_t algorithm, std::vector<int64_t>& befor
   VariableState* v = variable_state(handle);
   PatientLock lock(mutex);
   const Tensor held = v->get();
-  if (!held) return no_value(*v);
+  if (!held.defined()) return no_value(*v);
   const Tensor now = copy_to(held, cpu());
   if (now.size() < static_cast<int64_t>(state_size(alg)))
     return {Code::E1102, cat("the state has ", now.size(), " numbers, expected ", state_size(alg))};
-  const int64_t* words = now.data<int64_t>();
+  const int64_t* words = now.raw<int64_t>();
   before.assign(words, words + now.size());
   std::vector<int64_t> after = before;
   advance(std::span(after), alg);
   Tensor next = empty(int64, now.shape(), cpu());
-  std::copy(after.begin(), after.end(), next.mutable_data<int64_t>());
+  std::copy(after.begin(), after.end(), next.mutable_raw<int64_t>());
   v->set(next);
   return {};
 }
@@ -114,10 +114,10 @@ Status run_binomial(Call& c) {
 
 Status run_read_and_skip(Call& c) {
   std::vector<int64_t> before;
-  Status s = take_outputs(c, c.ints(1)[0], *c.in(2).data<uint64_t>(), before);
+  Status s = take_outputs(c, c.ints(1)[0], *c.in(2).raw<uint64_t>(), before);
   if (s.ok())
     std::copy(before.begin(), before.end(),
-              c.out(0, Shape{static_cast<int64_t>(before.size())}).mutable_data<int64_t>());
+              c.out(0, Shape{static_cast<int64_t>(before.size())}).mutable_raw<int64_t>());
   return s;
 }
 

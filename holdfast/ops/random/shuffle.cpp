@@ -25,8 +25,8 @@ Status permute_rows(Call& c, const Philox& gen) {
   Tensor& y = c.out();
   const int64_t width = x.size() / rows;
   visit_cells(x.dtype(), [&]<class T>(T) {
-    const T* from = x.data<T>();
-    T* to = y.mutable_data<T>();
+    const T* from = x.raw<T>();
+    T* to = y.mutable_raw<T>();
     if (width == 1) {  // swapping elements is cheaper than gathering them
       std::copy_n(from, rows, to);
       shuffle_in_place(gen, std::span<T>(to, static_cast<size_t>(rows)));

@@ -22,10 +22,10 @@ void infer_key_counter(Infer& s) {
 
 Status run_key_counter(Call& c) {
   const Philox gen = philox_of_seed(c.in());
-  c.out(0).mutable_data<uint64_t>()[0] = gen.key;
-  c.out(1).mutable_data<uint64_t>()[0] = gen.counter_lo;
-  c.out(1).mutable_data<uint64_t>()[1] = gen.counter_hi;
-  if (c.outputs() > 2) *c.out(2).mutable_data<int32_t>() = static_cast<int32_t>(Algorithm::kPhilox);
+  c.out(0).mutable_raw<uint64_t>()[0] = gen.key;
+  c.out(1).mutable_raw<uint64_t>()[0] = gen.counter_lo;
+  c.out(1).mutable_raw<uint64_t>()[1] = gen.counter_hi;
+  if (c.outputs() > 2) *c.out(2).mutable_raw<int32_t>() = static_cast<int32_t>(Algorithm::kPhilox);
   return {};
 }
 
@@ -109,7 +109,7 @@ static const Op alg_op = RAW_OP(StatelessRandomGetAlg)
                              .infer(+[](Infer& s) { s.output(int32, Shape{}); })
                              .kernel(
                                  "philox", +[](Call& c) -> Status {
-                                   *c.out().mutable_data<int32_t>() = 1;
+                                   *c.out().mutable_raw<int32_t>() = 1;
                                    return {};
                                  });
 
@@ -186,7 +186,7 @@ Algorithm algorithm_of(const std::string& name) {
 
 Tensor checked_seed(const In& seed) {
   Tensor s = seed.tensor();
-  if (!s) fail(Code::E1104, "`seed` is missing, expected two integers");
+  if (!s.defined()) fail(Code::E1104, "`seed` is missing, expected two integers");
   if (!kIndices.has(s.dtype()))
     fail(Code::E1101, cat("`seed` is ", type_text(s), ", expected two integers, int32 or int64"));
   if (!s.shape().compatible(Shape{2}))

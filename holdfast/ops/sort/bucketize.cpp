@@ -30,8 +30,8 @@ Status run_bucketize(Call& c) {
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t> ||
                   std::is_floating_point_v<T>) {
-      const T* from = x.data<T>();
-      auto* to = y.mutable_data<int32_t>();
+      const T* from = x.raw<T>();
+      auto* to = y.mutable_raw<int32_t>();
       for (int64_t i = 0, n = x.size(); i < n; ++i)
         to[i] = static_cast<int32_t>(
             std::upper_bound(limits.begin(), limits.end(), from[i],

@@ -22,17 +22,17 @@ void infer_diff(Infer& s) {
 template <class T>
 void find_others(Call& c) {
   const Tensor &x = c.in(0), &y = c.in(1);
-  const T *from = x.data<T>(), *known = y.data<T>();
+  const T *from = x.raw<T>(), *known = y.raw<T>();
   std::unordered_set<T, Hash<T>, Same<T>> there(known, known + y.size());
   std::vector<int64_t> kept;
   for (int64_t i = 0, n = x.size(); i < n; ++i)
     if (!there.contains(from[i])) kept.push_back(i);
   Shape shape{static_cast<int64_t>(kept.size())};
-  T* out = c.out(0, shape).template mutable_data<T>();
+  T* out = c.out(0, shape).template mutable_raw<T>();
   for (size_t i = 0; i < kept.size(); ++i) out[i] = from[kept[i]];
   Tensor& idx = c.out(1, shape);
   visit_indices(idx.dtype(), [&]<class I>(I) {
-    for (size_t i = 0; i < kept.size(); ++i) idx.mutable_data<I>()[i] = static_cast<I>(kept[i]);
+    for (size_t i = 0; i < kept.size(); ++i) idx.mutable_raw<I>()[i] = static_cast<I>(kept[i]);
   });
 }
 

@@ -43,8 +43,8 @@ Status run_nth(Call& c) {
   if (c.attr(0).b()) n = length - n - 1;
   auto as = [&]<class T>(T) {
     if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
-      const T* from = x.data<T>();
-      T* to = c.out().mutable_data<T>();
+      const T* from = x.raw<T>();
+      T* to = c.out().mutable_raw<T>();
       parallel_for(rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, length)),
                    [&](int64_t begin, int64_t end) {
                      std::vector<T> row(static_cast<size_t>(length));

@@ -38,11 +38,11 @@ Status run_bound(Call& c) {
       visit_indices(y.dtype(), [&]<class I>(I) {
         parallel_for(y.size(), 4096, [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
-            const T* row = sorted.data<T>() + i / m * n;
-            const T v = values.data<T>()[i];
+            const T* row = sorted.raw<T>() + i / m * n;
+            const T v = values.raw<T>()[i];
             const T* at = kUpper ? std::upper_bound(row, row + n, v, before<T>)
                                  : std::lower_bound(row, row + n, v, before<T>);
-            y.mutable_data<I>()[i] = static_cast<I>(at - row);
+            y.mutable_raw<I>()[i] = static_cast<I>(at - row);
           }
         });
       });

@@ -60,8 +60,8 @@ Status run_sort(Call& c) {
         std::vector<int32_t> order(static_cast<size_t>(n));
         for (int64_t r = begin; r < end; ++r) {
           int64_t at = r / inner * n * inner + r % inner;
-          sort_row(x.data<T>() + at, n, inner, down, values.mutable_data<T>() + at,
-                   indices.mutable_data<int32_t>() + at, order);
+          sort_row(x.raw<T>() + at, n, inner, down, values.mutable_raw<T>() + at,
+                   indices.mutable_raw<int32_t>() + at, order);
         }
       });
     }

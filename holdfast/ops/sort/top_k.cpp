@@ -67,7 +67,7 @@ Status run_top_k(Call& c) {
   bool sorted = c.attr(0).b();
   auto write = [&](const std::vector<int64_t>& order, int64_t row) {
     auto run = [&]<class Index>(Index) {
-      std::transform(order.begin(), order.begin() + k, indices.mutable_data<Index>() + row * k,
+      std::transform(order.begin(), order.begin() + k, indices.mutable_raw<Index>() + row * k,
                      [](int64_t at) { return static_cast<Index>(at); });
     };
     if (indices.dtype() == int16)
@@ -80,7 +80,7 @@ Status run_top_k(Call& c) {
       parallel_for(x.size() / n, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
         std::vector<int64_t> order;
         for (int64_t r = begin; r < end; ++r) {
-          top_row(x.data<T>() + r * n, n, k, sorted, values.mutable_data<T>() + r * k, order);
+          top_row(x.raw<T>() + r * n, n, k, sorted, values.mutable_raw<T>() + r * k, order);
           write(order, r);
         }
       });
@@ -112,11 +112,11 @@ void infer_in_top_k(Infer& s) {
 Status run_in_top_k(Call& c) {
   const Tensor &p = c.in(0), &t = c.in(1);
   int64_t k = c.ints(2)[0], n = p.dim(1);
-  bool* out = c.out().mutable_data<bool>();
+  bool* out = c.out().mutable_raw<bool>();
   visit_indices(t.dtype(), [&]<class I>(I) {
     for (int64_t r = 0; r < t.size(); ++r) {
-      const float* row = p.data<float>() + r * n;
-      auto target = static_cast<int64_t>(t.data<I>()[r]);
+      const float* row = p.raw<float>() + r * n;
+      auto target = static_cast<int64_t>(t.raw<I>()[r]);
       auto finite = [](float v) { return v - v == 0; };
       bool sound = target >= 0 && target < n && std::all_of(row, row + n, finite);
       out[r] = sound && std::count_if(row, row + n, [&](float v) { return v > row[target]; }) < k;

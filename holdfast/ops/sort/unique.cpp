@@ -50,7 +50,7 @@ struct Slices {
   const T* data;
   int64_t outer = 1, count = 1, inner = 1;
 
-  Slices(const Tensor& x, int64_t axis) : data(x.data<T>()) {
+  Slices(const Tensor& x, int64_t axis) : data(x.raw<T>()) {
     for (int i = 0; i < x.rank(); ++i) (i < axis ? outer : i == axis ? count : inner) *= x.dim(i);
   }
   const T* run(int64_t o, int64_t slice) const { return data + (o * count + slice) * inner; }
@@ -84,7 +84,7 @@ void find_unique(Call& c) {
         count.push_back(0);
       }
       ++count[static_cast<size_t>(at->second)];
-      idx.mutable_data<I>()[i] = static_cast<I>(at->second);
+      idx.mutable_raw<I>()[i] = static_cast<I>(at->second);
     }
     auto distinct = static_cast<int64_t>(first.size());
     Shape shape = x.shape();
@@ -93,11 +93,10 @@ void find_unique(Call& c) {
     for (int64_t o = 0; o < slices.outer; ++o)
       for (int64_t i = 0; i < distinct; ++i)
         std::copy_n(slices.run(o, first[static_cast<size_t>(i)]), slices.inner,
-                    y.mutable_data<T>() + (o * distinct + i) * slices.inner);
+                    y.mutable_raw<T>() + (o * distinct + i) * slices.inner);
     if (c.outputs() < 3) return;
     Tensor& counts = c.out(2, Shape{distinct});
-    for (size_t i = 0; i < count.size(); ++i)
-      counts.mutable_data<I>()[i] = static_cast<I>(count[i]);
+    for (size_t i = 0; i < count.size(); ++i) counts.mutable_raw<I>()[i] = static_cast<I>(count[i]);
   });
 }
 

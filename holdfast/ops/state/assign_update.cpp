@@ -25,7 +25,7 @@ bool alone(const Tensor& t) {
 
 Status update(Call& c, const OpDef& op) {
   return variable_state(c.in())->update([&](Tensor& now) -> Status {
-    if (!now) return no_value(*variable_state(c.in()));
+    if (!now.defined()) return no_value(*variable_state(c.in()));
     const Tensor& delta = c.in(1);
     bool on_host =
         now.device()->kind() == DeviceKind::kCpu && delta.device()->kind() == DeviceKind::kCpu;

@@ -45,7 +45,7 @@ Status run_rows(Call& c) {
   static const OpDef& gather = *find_op("GatherV2");
   int64_t batch = batches(c.attr(kBatchDims).i(), c.in(1).shape());
   Tensor now = variable_state(c.in())->get();
-  if (!now) return no_value(*variable_state(c.in()));
+  if (!now.defined()) return no_value(*variable_state(c.in()));
   Tensor in[3] = {now, c.in(1), Tensor::scalar(batch, int32)};
   Tensors out;
   eager()->run(gather, in, Attrs{batch}, out);
@@ -86,7 +86,7 @@ Status run_nd(Call& c) {
     return op;
   }(*find_op("GatherNd"));
   Tensor now = variable_state(c.in())->get();
-  if (!now) return no_value(*variable_state(c.in()));
+  if (!now.defined()) return no_value(*variable_state(c.in()));
   Tensor in[2] = {now, c.in(1)};
   Tensors out;
   eager()->run(gather, in, Attrs{Arg(std::string())}, out);

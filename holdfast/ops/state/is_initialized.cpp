@@ -11,7 +11,7 @@ void infer(Infer& s) {
 }
 
 Status run(Call& c) {
-  *c.out().mutable_data<bool>() = static_cast<bool>(variable_state(c.in())->get());
+  *c.out().mutable_raw<bool>() = variable_state(c.in())->get().defined();
   return {};
 }
 

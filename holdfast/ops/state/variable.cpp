@@ -21,9 +21,9 @@ void infer_read(Infer& s) {
 
 Status run_read(Call& c) {
   VariableState* v = variable_state(c.in());
-  Tensor out =
-      v->update([](const Tensor& now) { return now ? view_of(now, now.shape()) : Tensor(); });
-  if (!out) return no_value(*v);
+  Tensor out = v->update(
+      [](const Tensor& now) { return now.defined() ? view_of(now, now.shape()) : Tensor(); });
+  if (!out.defined()) return no_value(*v);
   out.rep()->variable_born = v->born;
   c.set_out(0, std::move(out));
   return {};
@@ -69,12 +69,14 @@ static const Op assign_op = RAW_OP(AssignVariableOp)
                                 .kernel("assign", run_assign)
                                 .kernel_for(DeviceKind::kCuda, "assign", run_assign);
 
-Variable::Variable(In initial, VariableOptions o, const std::source_location& at) {
-#ifndef HOLDFAST_BUILDING
-  mark_site(at);
-#else
-  (void)at;
-#endif
+void Variable::refuse_undefined() {
+  fail(Code::E1104, "a Variable that refers to nothing was used",
+       "it was declared, or moved from, and no variable was assigned to it since",
+       {manual_fix("assign one first: `v = Variable(initial)`; `defined()` tells whether there is "
+                   "one")});
+}
+
+void Variable::make(const In& initial, VariableOptions o) {
   CreationWatcher* trace = context().interpreter ? creation_watcher() : nullptr;
   Tensor given = initial.tensor(o.dtype),
          value = trace && given.is_symbolic() ? trace->starting_value(given) : given;
@@ -100,7 +102,7 @@ CreationWatcher*& creation_watcher() {
 }
 
 // The variable holds its handle for the time of the call: no copy is counted, which all three do.
-Tensor Variable::read() const {
+Tensor Variable::value() const {
   static const Attrs own_dtype{Arg(DType::kInvalid)};
   Tensors out;
   apply(read_op.def(), {&handle(), 1}, own_dtype, out);

@@ -34,7 +34,7 @@ Status run_format(Call& c) {
     rest.remove_prefix(at + placeholder.size());
   }
   out += rest;
-  *c.out().mutable_data<std::string>() = std::move(out);
+  *c.out().mutable_raw<std::string>() = std::move(out);
   return {};
 }
 

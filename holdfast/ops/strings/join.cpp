@@ -27,11 +27,11 @@ void infer_join(Infer& s) {
 Status run_join(Call& c) {
   const std::string& separator = c.attr(0).s();
   Tensor& out = c.out();
-  auto* to = out.mutable_data<std::string>();
+  auto* to = out.mutable_raw<std::string>();
   for (int64_t k = 0, n = out.size(); k < n; ++k) {
     std::string text;
     for (int i = 0; i < c.inputs(); ++i) {
-      const auto* from = c.in(i).data<std::string>();
+      const auto* from = c.in(i).raw<std::string>();
       if (i > 0) text += separator;
       text += from[c.in(i).rank() == 0 ? 0 : k];
     }
@@ -96,8 +96,8 @@ Status run_reduce_join(Call& c) {
     kept.push_back(x.dim(i));
     kept_strides.push_back(strides[static_cast<size_t>(i)]);
   }
-  const auto* from = x.data<std::string>();
-  auto* to = c.out().mutable_data<std::string>();
+  const auto* from = x.raw<std::string>();
+  auto* to = c.out().mutable_raw<std::string>();
   walk(kept, kept_strides, [&](int64_t base) {
     std::string text;
     bool first = true;

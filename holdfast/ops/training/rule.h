@@ -40,10 +40,10 @@ void infer_move(Infer& s);
 template <class W>
 W number(const Tensor& t) {
   W found{};
-  if (t.dtype() == int64) return static_cast<W>(static_cast<double>(t.data<int64_t>()[0]));
+  if (t.dtype() == int64) return static_cast<W>(static_cast<double>(t.raw<int64_t>()[0]));
   auto read = [&]<class T>(T) {
     if constexpr (std::is_convertible_v<float_of<T>, W>)
-      found = static_cast<W>(static_cast<float_of<T>>(t.data<T>()[0]));
+      found = static_cast<W>(static_cast<float_of<T>>(t.raw<T>()[0]));
   };
   visit_floats(t.dtype(), read);
   if (t.dtype() == DType::kComplex64) read(complex64{});
@@ -72,7 +72,7 @@ void move_rows(const R& rule, const std::array<T*, R::kCells>& at, const T* g,
     // One row after the other: a row that is named twice moves twice.
     for (int64_t i = 0, n = indices.size(); i < n; ++i) {
       std::array<T*, R::kCells> row = at;
-      for (T*& p : row) p += static_cast<int64_t>(indices.data<I>()[i]) * inner;
+      for (T*& p : row) p += static_cast<int64_t>(indices.raw<I>()[i]) * inner;
       move_run<T, R>(rule, row, g + i * inner, 0, inner);
     }
   });
@@ -87,8 +87,8 @@ void move_all(const Call& c, const Parts& p, const Memory& held) {
     for (size_t i = 0; i < p.numbers.size(); ++i) numbers[i] = number<W>(c.in(p.numbers[i]));
     R rule(numbers, c.op.attrs.size() > 1 && c.attr(1).b());
     std::array<T*, R::kCells> at;
-    for (size_t i = 0; i < R::kCells; ++i) at[i] = held[i]->mutable_data<T>();
-    const T* g = c.in(p.grad).data<T>();
+    for (size_t i = 0; i < R::kCells; ++i) at[i] = held[i]->mutable_raw<T>();
+    const T* g = c.in(p.grad).raw<T>();
     if (p.indices >= 0) {
       int64_t rows = held[0]->dim(0);
       return move_rows<T, R>(rule, at, g, c.in(p.indices), rows ? held[0]->size() / rows : 0);

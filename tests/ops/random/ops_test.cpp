@@ -115,7 +115,7 @@ TEST(RandomOps, SamplersAreTensorFlows) {
       "categorical", [&](Seed s) { return categorical(logits, 5, {.seed = s}); }, equal<int64_t>);
   Tensor halves = empty(float16, {1, 3}, cpu());
   const float wide[] = {0.1f, 3, 2};
-  for (int i = 0; i < 3; ++i) halves.mutable_data<half>()[i] = half(wide[i]);
+  for (int i = 0; i < 3; ++i) halves.mutable_raw<half>()[i] = half(wide[i]);
   in_a_row(
       "categorical/i32",
       [&](Seed s) { return categorical(halves, 5, {.dtype = int32, .seed = s}); }, equal<int32_t>);

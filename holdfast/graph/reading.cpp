@@ -1,0 +1,88 @@
+// Reading a tensor: its elements, its one element, its truth. A symbol is read once its function
+// has computed it; before that the program is told whose it is.
+#include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
+#include "holdfast/graph/trace.h"
+#include "holdfast/tensor/scope.h"
+
+namespace holdfast {
+namespace {
+
+// `if (x > 0)` while a function is traced.
+Diagnostic no_truth(const Tensor& t) {
+  Diagnostic d = lost(t, {});
+  if (!symbol_of(t)->scope->open()) return d;
+  d.code = Code::E0201;
+  d.headline = cat("`", d.subject.name, "` is asked for its truth while `", d.subject.owner.name,
+                   "` is traced");
+  d.why = cat("it gets a value when `", d.subject.owner.name,
+              "` runs, and `if`, `while`, `?:`, `&&` want one now");
+  d.fixes = {manual_fix(cat("choose in the graph: `cond(", d.subject.name,
+                            ", [&] { ... }, [&] { ... })` for code, `where(", d.subject.name,
+                            ", ..., ...)` for values"))};
+  return d;
+}
+
+}  // namespace
+
+void Tensor::refuse_undefined() {
+  fail(Code::E1104, "a Tensor that refers to nothing was used",
+       "it was declared, or moved from, and no value was assigned to it since",
+       {manual_fix("assign a value first; `defined()` tells whether there is one")});
+}
+
+// What every reader checks: another dtype, a value that is not there.
+void Tensor::check_readable(DType want) const {
+  if (dtype() != want) {
+    fail(Code::E1101, cat("a ", name(dtype()), " tensor was read as ", name(want)),
+         "reading does not convert",
+         {manual_fix(cat("read it as ", name(dtype()), ", or cast it first"))});
+  }
+  if (!is_symbolic() && !device())
+    fail(Code::E1104, cat("a ", name(dtype()), " tensor that holds no value was read"));
+}
+
+const void* Tensor::readable(DType want) const {
+  check_readable(want);
+  const Tensor now = value(*this, {});
+  if (now.device()->kind() != DeviceKind::kCpu)
+    fail(Code::E1104, cat("the elements of a tensor on ", now.device()->name(), " were asked for"),
+         "they are not in the host's memory",
+         {manual_fix("`to_vector`, or `copy_to(t, cpu())` first")});
+  return now.raw();
+}
+
+void* Tensor::writable(DType want) {
+  readable(want);
+  if (is_symbolic() || !rep_->unique() || !rep_->buffer->unique())
+    fail(Code::E1104, "a tensor that others hold too was to be written",
+         "tensors do not change once somebody else holds them: a copy of the Tensor, a tape, a "
+         "variable or a graph",
+         {manual_fix("write into a new tensor: `Tensor::of`, `empty`")});
+  return mutable_raw();
+}
+
+Tensor::operator bool() const {
+  if (is_symbolic()) {
+    if (!holdfast::has_value(*this)) raise(no_truth(*this));
+    return static_cast<bool>(value(*this, {}));
+  }
+  if (size() != 1)
+    fail(Code::E1102,
+         cat("the truth of a tensor of shape ", shape().text(),
+             " was asked for, expected one element"),
+         "`if`, `while`, `?:`, `!`, `&&` and `||` take one bool",
+         {manual_fix("reduce_all(t) or reduce_any(t) makes one of several")});
+  if (dtype() == DType::kString) return !item<std::string>().empty();
+  return dtype() == DType::kBool ? item<bool>() : to_double() != 0;
+}
+
+Tensor Tensor::on_host(DType want, int64_t size) const {
+  check_readable(want);
+  if (size >= 0 && this->size() != size)
+    fail(Code::E1102, cat("item(): got shape ", shape().text(), ", expected one element"));
+  const Tensor now = value(*this, {});
+  return now.device()->kind() == DeviceKind::kCpu ? now : copy_to(now, cpu());
+}
+
+}  // namespace holdfast
