@@ -112,11 +112,14 @@ Variable OpenGraph::variable(const In& initial, VariableOptions o) {
   c.op_name.clear();
   held.assign = graph()->nodes.back();
   index_.emplace(held.variable.handle().id(), variables_.size());
+  held.container = container_;
+  held.shared_name = name;
   variables_.push_back(held);
   return held.variable;
 }
 
-Variable OpenGraph::bare_variable(DType dtype, const Shape& shape, const std::string& base) {
+Variable OpenGraph::bare_variable(DType dtype, const Shape& shape, const std::string& base,
+                                  const std::string& shared_name) {
   InterpreterScope here_too(tracer_.get());
   std::string name = graph()->unique_name(context().name_scope + base);
   auto state = make_ref<VariableState>(name, dtype, shape, false);
@@ -126,6 +129,8 @@ Variable OpenGraph::bare_variable(DType dtype, const Shape& shape, const std::st
   held.handle = tracer_->resolve(held.variable.handle()).node;
   graph()->rename(*held.handle, name);
   index_.emplace(held.variable.handle().id(), variables_.size());
+  held.container = container_;
+  held.shared_name = shared_name;
   variables_.push_back(held);
   return held.variable;
 }

@@ -32,7 +32,8 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   /// A variable of which each session has its own value, `initial` to begin with.
   Variable variable(const In& initial, VariableOptions options = {});
   /// One that has no value in a session before an op there assigns one.
-  Variable bare_variable(DType dtype, const Shape& shape, const std::string& name);
+  Variable bare_variable(DType dtype, const Shape& shape, const std::string& name,
+                         const std::string& shared_name = {});
   /// An op that does nothing, after `nodes` have run.
   Ref<Node> group(std::vector<Ref<Node>> nodes, const std::string& name = "group_deps");
   /// One that gives all variables their initial values.
@@ -44,10 +45,15 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
     Variable variable;
     Edge initial;
     Ref<Node> assign, handle;
+    std::string container = {}, shared_name = {};  // how `VarHandleOp` finds it again
   };
   const std::vector<Held>& variables() const { return variables_; }
   /// The one that `handle` belongs to; null where it is none of this graph.
   const Held* find_variable(const Tensor& handle) const;
+  /// Variables of one name in different containers are different ones. Gives the one in force until
+  /// now.
+  std::string set_container(std::string name) { return std::exchange(container_, std::move(name)); }
+  const std::string& container() const { return container_; }
 
   /// The node of that name, or null.
   Ref<Node> find(const std::string& name) const { return Ref<Node>(graph()->find(name)); }
@@ -63,6 +69,7 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
  private:
   std::unique_ptr<Tracer> tracer_;
   std::vector<Held> variables_;
+  std::string container_;
   std::unordered_map<uint64_t, size_t> index_;  // of each variable, by its handle's id
 };
 

@@ -16,10 +16,10 @@ constexpr const char* kAnonymous = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
        {manual_fix(cat("leave `", option, "` out"))});
 }
 
-// The variable of the graph that has this name, if there is one.
+// The variable that has this name in the graph's container, if there is one.
 Tensor shared_in(const OpenGraph& graph, const std::string& name, DType dtype, const Shape& shape) {
   for (const OpenGraph::Held& held : graph.variables()) {
-    if (held.variable.name() != name) continue;
+    if (held.shared_name != name || held.container != graph.container()) continue;
     if (held.variable.dtype() != dtype || !held.variable.shape().compatible(shape))
       fail(Code::E1102, cat("VarHandleOp: variable `", name, "` is ", holdfast::name(dtype),
                             shape.text(), " here, and ", holdfast::name(held.variable.dtype()),
@@ -28,6 +28,15 @@ Tensor shared_in(const OpenGraph& graph, const std::string& name, DType dtype, c
   }
   return {};
 }
+
+// A container is the graph's for a while.
+struct InContainer {
+  InContainer(OpenGraph& g, std::string name)
+      : graph(g), before(g.set_container(std::move(name))) {}
+  ~InContainer() { graph.set_container(std::move(before)); }
+  OpenGraph& graph;
+  std::string before;
+};
 
 }  // namespace
 
@@ -39,16 +48,19 @@ REGISTER(FUNCTION(&variable_handle)
              .python("raw_ops.VarHandleOp")
              .doc("The handle of a new variable, which has no value before one is assigned."));
 Tensor variable_handle(DType dtype, const Shape& shape, const VariableHandleOptions& o) {
-  if (!o.container.empty()) not_part("container", "variables live as long as somebody uses them");
   if (!o.allowed_devices.empty()) not_part("allowed_devices", "a value lives where it was made");
   if (dtype == DType::kInvalid || dtype == DType::kResource || dtype == DType::kVariant)
     fail(Code::E1101, "VarHandleOp: `dtype` is not one that variables have");
   bool shared = !o.shared_name.empty() && o.shared_name != kAnonymous;
   std::string name = shared ? o.shared_name : o.debug_name.empty() ? "VarHandleOp" : o.debug_name;
   if (OpenGraph* graph = current_graph()) {
+    InContainer in(*graph, o.container.empty() ? graph->container() : o.container);
     Tensor there = shared ? shared_in(*graph, name, dtype, shape) : Tensor();
-    return there.defined() ? there : graph->bare_variable(dtype, shape, name).handle();
+    if (there.defined()) return there;
+    return graph->bare_variable(dtype, shape, name, shared ? name : "").handle();
   }
+  if (!o.container.empty())
+    not_part("container", "outside of a graph variables live as long as somebody uses them");
   if (shared) not_part("shared_name", "outside of a graph a variable is known by its handle alone");
   auto state = make_ref<VariableState>(name, dtype, shape, false);
   state->born = here();

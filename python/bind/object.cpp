@@ -82,7 +82,12 @@ struct Collector final : Visitor {
 
 int traverse(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
-  if (!at(o)->object || at(o)->apart) return 0;
+  if (!at(o)->object) return 0;
+  if (at(o)->apart) {
+    // Its one reference, where the object is Python's.
+    Py_VISIT(static_cast<PyObject*>(at(o)->object->shared()));
+    return 0;
+  }
   Collector collector(visit, arg);
   at(o)->object->visit(collector);
   return collector.stopped;
@@ -97,7 +102,8 @@ void dealloc(PyObject* o) {
   PyObject_GC_UnTrack(o);
   if (Shared* object = std::exchange(at(o)->object, nullptr)) {
     if (at(o)->apart) {
-      faces().erase(object);
+      if (auto face = faces().find(object); face != faces().end() && face->second == o)
+        faces().erase(face);
       object->release();
     } else {
       object->end_sharing();
@@ -196,9 +202,13 @@ void adopt(PyObject* self, const Ref<Shared>& object) {
   Py_SET_REFCNT(self, Py_REFCNT(self) + object->share(self));
 }
 
-void adopt_apart(PyObject* self, const Ref<Shared>& object) {
+void adopt_beside(PyObject* self, const Ref<Shared>& object) {
   at(self)->apart = true;
   at(self)->object = Ref<Shared>(object).leak();
+}
+
+void adopt_apart(PyObject* self, const Ref<Shared>& object) {
+  adopt_beside(self, object);
   faces()[object.get()] = self;
 }
 

@@ -51,6 +51,8 @@ void adopt(PyObject* self, const Ref<Shared>& object);
 /// Likewise, and each keeps its own count: for what belongs to a graph, which holds it in ways that
 /// Python's collector can't see.
 void adopt_apart(PyObject* self, const Ref<Shared>& object);
+/// Likewise, and `self` is not the object's own face: a second one beside it.
+void adopt_beside(PyObject* self, const Ref<Shared>& object);
 
 /// A method that Python classes may override: asks a class once whether it does, and again once an
 /// attribute of the class was set.

@@ -335,6 +335,8 @@ void bind_open_graph(nb::module_& m) {
              const OpenGraph::Held* held = g.graph->find_variable(handle);
              return held ? nb::cast(NodeBox{held->handle, g.graph}) : nb::none();
            })
+      .def("_set_container",
+           [](GraphBox& g, std::string name) { return g.graph->set_container(std::move(name)); })
       .def("_unique_name",
            [](GraphBox& g, const std::string& name) { return g.graph->graph()->unique_name(name); })
       .def("_free_name",

@@ -83,6 +83,24 @@ PyObject* make(PyObject* self, PyObject* const* args, Py_ssize_t n) {
   });
 }
 
+// _make_beside(variable): another Python object of the same variable.
+PyObject* make_beside(PyObject* self, PyObject* variable) {
+  return method([&]() -> PyObject* {
+    if (!is_variable(variable)) type_error("`_make_beside` got no Variable");
+    if (reinterpret_cast<PyShared*>(self)->object) type_error("this Variable is made already");
+    adopt_beside(self, Ref<Shared>(state_of(variable)));
+    Py_RETURN_NONE;
+  });
+}
+
+Tensor read_state(PyObject* o) {
+  static const OpDef& op = *find_op("ReadVariableOp");
+  static const Attrs own_dtype{Arg(DType::kInvalid)};
+  Tensors out;
+  apply(op, {&state_of(o)->handle(), 1}, own_dtype, out);
+  return std::move(out[0]);
+}
+
 PyObject* read(PyObject* self, PyObject*) {
   return method([&] {
     mark();
@@ -96,7 +114,7 @@ PyObject* value_of(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject
   return method([&] {
     if (n || kwnames) refuse_arguments(variable_type, name, self, args, n, kwnames);
     mark();
-    return wrap(read_variable(self));
+    return wrap(read_state(self));
   });
 }
 
@@ -209,6 +227,7 @@ PyMethodDef methods[] = {
      "Gives it a value. `shape`: None, the value's; `...`, any, of any rank; else sizes, None "
      "where "
      "they are open."},
+    {"_make_beside", &make_beside, METH_O, nullptr},
     {"read", &read, METH_NOARGS, "The value now; tapes see the read."},
     {kValue, as_method(&value_of<kValue>), kFast,
      "value($self)\n--\n\nThe value now; tapes see the read."},
@@ -240,12 +259,13 @@ PyObject* property(PyObject* self, F&& f) {
   return method([&]() -> PyObject* { return f(*state_of(self)); });
 }
 
+PyObject* handle_object(PyObject* o, void*) {
+  return property(o, [](VariableState& v) { return wrap(v.handle()); });
+}
+
 PyGetSetDef properties[] = {
-    {"handle",
-     [](PyObject* o, void*) {
-       return property(o, [](VariableState& v) { return wrap(v.handle()); });
-     },
-     nullptr, nullptr, nullptr},
+    {"handle", &handle_object, nullptr, "What raw ops take in its place.", nullptr},
+    {"_handle", &handle_object, nullptr, nullptr, nullptr},
     {"dtype",
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) { return Py_NewRef(dtype_object(v.dtype)); });
@@ -304,11 +324,12 @@ PyGetSetDef properties[] = {
 
 bool is_variable(PyObject* o) { return variable_type && PyObject_TypeCheck(o, variable_type); }
 Tensor read_variable(PyObject* o) {
-  static const OpDef& op = *find_op("ReadVariableOp");
-  static const Attrs own_dtype{Arg(DType::kInvalid)};
-  Tensors out;
-  apply(op, {&state_of(o)->handle(), 1}, own_dtype, out);
-  return std::move(out[0]);
+  // In a graph a variable may say where its value comes from: a cached read, one after a change.
+  static auto* value = new Method("value");  // for ever
+  if (!reinterpret_cast<PyShared*>(o)->apart || !value->overridden(o)) return read_state(o);
+  PyRef now = PyRef::steal(PyObject_CallMethod(o, value->name(), nullptr));
+  Tensor kept;
+  return tensor_argument(now.get(), kept);
 }
 DType variable_dtype(PyObject* o) { return state_of(o)->dtype; }
 Variable variable_of(PyObject* o) { return Variable(Ref<VariableState>(state_of(o))); }

@@ -31,7 +31,7 @@ def _input_tensor(leaf: Any) -> Any:
     """What a tape knows an argument by: a tensor, or a Variable's handle."""
     if isinstance(leaf, Tensor):
         return leaf
-    return leaf.handle if isinstance(leaf, Variable) else None
+    return leaf._handle if isinstance(leaf, Variable) else None
 
 
 def _name_of(f: Callable[..., Any]) -> str:
@@ -93,7 +93,7 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
     _holdfast.record_custom(
         _name_of(f),
-        [t for _, t in inputs] + [v.handle for v in variables],
+        [t for _, t in inputs] + [v._handle for v in variables],
         flat_result,
         backward,
     )

@@ -231,7 +231,7 @@ class GradientTape(_holdfast.TapeBase):
 
 
 def _key(source: Any) -> int:
-    number: int = source._id if isinstance(source, Tensor) else source.handle._id
+    number: int = source._id if isinstance(source, Tensor) else source._handle._id
     return number
 
 

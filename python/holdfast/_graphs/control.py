@@ -25,6 +25,8 @@ def graph_for(values: Any) -> Graph | None:
         found: Graph | None = None
         if isinstance(value, Operation):
             found = value._node.graph
+        elif isinstance(value, _holdfast.VariableBase):
+            found = getattr(value, "_python_graph", None)
         elif isinstance(value, _holdfast.Tensor):
             found = _holdfast.graph_of(value)
         if found is not None:

@@ -271,6 +271,18 @@ class Graph(Collections, _holdfast.GraphBase):
         with device(device_name_or_function):
             yield
 
+    @contextmanager
+    def container(self, container_name: str) -> Iterator[str]:
+        """A context in which variables share their names with those of the same container only."""
+        if not isinstance(container_name, str):
+            kind = type(container_name).__name__
+            fail("E1104", f"`container_name` is of type {kind}, expected a string")
+        before = self._set_container(container_name)
+        try:
+            yield container_name
+        finally:
+            self._set_container(before)
+
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
         """A context in which ops are placed where `op` is; None: wherever they want."""
         return colocated(self, op, ignore_existing)

@@ -10,7 +10,7 @@ from .. import _holdfast
 from ..errors import fail, unsupported
 from .default_session import session_for
 
-__all__ = ["Operation", "nodes_of", "note_read_after", "operation_of", "set_function_graphs"]
+__all__ = ["Operation", "nodes_of", "operation_of", "set_function_graphs"]
 
 
 _function_graph_of: Callable[[int], Any]
@@ -159,32 +159,19 @@ def operation_of(node: Any) -> Operation:
     return found
 
 
-# Values of variables that were read after a change, by the tensor's id: the tensor, and the change.
-_read_after: dict[int, tuple[weakref.ref[Any], Any]] = {}
-
-
-def note_read_after(tensor: Any, node: Any) -> Any:
-    """`tensor` is what a variable holds after a change: who waits for it waits for that node."""
-    number: int = tensor._id
-
-    def forget(_: weakref.ref[Any]) -> None:
-        _read_after.pop(number, None)
-
-    _read_after[number] = weakref.ref(tensor, forget), node
-    return tensor
-
-
 def nodes_of(values: Any) -> list[Any]:
     """The nodes of operations, tensors and variables. What has a value already needs none."""
     found = []
     for value in values:
         element = getattr(value, "_as_graph_element", None)
-        value = element() if element is not None else value
+        if element is not None:
+            # Waiting for a variable reads nothing: what changed it is what has to run.
+            is_variable = isinstance(value, _holdfast.VariableBase)
+            value = value.op if is_variable else element()
         if isinstance(value, Operation):
             found.append(value._node)
         elif isinstance(value, _holdfast.Tensor):
-            change = _read_after.get(value._id)
-            node = _holdfast.node_of(value) if change is None else change[1]
+            node = _holdfast.node_of(value)
             if node is not None:
                 found.append(node)
         elif hasattr(value, "values") and hasattr(value, "indices"):

@@ -21,14 +21,17 @@ __all__ = [
     "RegisterGradient",
     "colocate_with",
     "colocated",
+    "container",
     "gradients_replaced",
     "no_gradient",
     "placed_by",
+    "watched",
 ]
 
 
 @contextmanager
-def _watched(graph: Graph, watch: Callable[[Any], None]) -> Iterator[None]:
+def watched(graph: Graph, watch: Callable[[Any], None]) -> Iterator[None]:
+    """What is added to `graph` in here is shown to `watch`, each op as it is added."""
     graph._push_watcher(watch)
     graph._watchers.now.insert(0, watch)
     try:
@@ -57,7 +60,7 @@ def placed_by(graph: Graph, function: Callable[[Any], Any]) -> Iterator[None]:
             place = parse_device(wanted)
             node.set_device(*(place if place in there else ("CPU", 0)))
 
-    with _watched(graph, place):
+    with watched(graph, place):
         yield
 
 
@@ -79,7 +82,7 @@ def colocated(graph: Graph, op: Any, ignore_existing: bool = False) -> Iterator[
     device = None if target is None else target._node
     graph._colocated.now = groups
     try:
-        with _placed_as(graph, device), _watched(graph, note):
+        with _placed_as(graph, device), watched(graph, note):
             yield
     finally:
         graph._colocated.now = before
@@ -151,7 +154,7 @@ def gradients_replaced(graph: Graph, op_type_map: Mapping[str, str]) -> Iterator
             )
         _record(operation_of(node), name)
 
-    with _watched(graph, replace):
+    with watched(graph, replace):
         yield
 
 
@@ -173,6 +176,14 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
     if graph is None:
         return contextlib.nullcontext()  # what runs at once is where its values are
     return graph.colocate_with(op, ignore_existing)
+
+
+def container(container_name: str) -> Any:
+    """A context in which variables of the default graph belong to a container."""
+    graph = _holdfast.current_graph()
+    if graph is None:
+        return contextlib.nullcontext(container_name)  # eager variables share nothing by name
+    return graph.container(container_name)
 
 
 NAMES: dict[str, Any] = {

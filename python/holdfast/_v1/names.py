@@ -445,6 +445,7 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "NotDifferentiable": watch.no_gradient,
     "no_gradient": watch.no_gradient,
     "colocate_with": watch.colocate_with,
+    "container": watch.container,
     "make_template": template.make_template,
     "wrap_function": wrap.wrap_function,
     "assert_variables_initialized": assert_variables_initialized,

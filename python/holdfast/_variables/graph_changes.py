@@ -5,35 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _holdfast
-from .._graphs.operation import note_read_after, operation_of
+from .._graphs.operation import Operation, operation_of
 
 __all__ = ["changed"]
 
 
-def changed(
-    graph: Any,
-    variable: Any,
-    change: Any,
-    value: Any,
-    name: str | None,
-    read_value: bool,
-    kind: str,
-) -> Any:
-    """Adds an op to `graph` that changes a variable; the value after that, or the op."""
-    scope = _holdfast.get_name_scope()
-    fitting = variable._fitting(value)
+def changed(graph: Any, change: Any, value: Any, name: str | None) -> Operation:
+    """Adds an op to `graph`, its default, that changes a variable."""
     _holdfast.set_op_name(name or "")
     try:
-        change(fitting)
+        change(value)
     finally:
         _holdfast.set_op_name("")
-    node = graph._nodes()[-1]
-    if not read_value:
-        return operation_of(node)
-    graph._push_control([node], False)
-    try:
-        _holdfast.set_name_scope(f"{scope}{name or kind}/")
-        return note_read_after(variable.read(), node)
-    finally:
-        _holdfast.set_name_scope(scope)
-        graph._pop_control()
+    return operation_of(graph._nodes()[-1])

@@ -129,11 +129,7 @@ class Variable(_holdfast.VariableBase):
                 fix="give one: `tf.Variable(tf.zeros([2, 3]))`",
             )
         if caching_device:
-            unsupported(
-                "`Variable` with a `caching_device` is not supported",
-                "a Variable is read on the device that holds it",
-                fix="leave `caching_device` out, and place reads with `tf.device`",
-            )
+            self._cache_on(caching_device)
         if constraint is not None and not callable(constraint):
             fail(
                 "E1104", f"`constraint` is of type {type(constraint).__name__}, expected a function"
@@ -151,6 +147,13 @@ class Variable(_holdfast.VariableBase):
         self._synchronization, self._aggregation = synchronization, aggregation
         self._set_up(initial_value, dtype, shape, bool(trainable), name or "Variable")
         self._constraint = constraint
+
+    def _cache_on(self, device: Any) -> None:
+        unsupported(
+            "`Variable` with a `caching_device` is not supported outside of a graph",
+            "a session caches what a run reads; eager code reads a Variable where it is",
+            fix="leave `caching_device` out, and place reads with `tf.device`",
+        )
 
     def _set_up(
         self, initial_value: Any, dtype: Any, shape: Any, trainable: bool, name: str
@@ -238,12 +241,17 @@ class Variable(_holdfast.VariableBase):
         """None: a Variable is made with its value."""
         return None
 
+    @classmethod
+    def _after(cls, variable: Variable, done: Any, name: str) -> Any:
+        raise NotImplementedError  # graphs do
+
     def _changed(
         self, change: Any, value: Any, name: str | None, read_value: bool, kind: str
     ) -> Any:
-        """A change in a graph that is written by hand: the value after it, or the op."""
+        """A change in a graph that is written by hand: itself after it, or the op."""
         graph = _holdfast.current_graph()
-        return changed(graph, self, change, value, name, read_value, kind)
+        done = changed(graph, change, self._fitting(value), name)
+        return _graph_variable()._after(self, done, name or kind) if read_value else done
 
     def load(self, value: Any, session: Any = None) -> None:
         """The same as `assign`."""
