@@ -155,14 +155,27 @@ class Sweep {
 
   void run_custom(Record& r, const Tensors& upstream) {
     const GradientTape::Backward* backward = r.custom.get();
+    const GradientTape::Paths* paths = r.paths.get();
     size_t spoken_of = upstream.size(), last = 0;
     for (size_t i = 0; i < upstream.size(); ++i)
       if (upstream[i].defined()) last = i;
     for (const Choice& c : r.choices)
       if (last < c.outputs && c.outputs < spoken_of) {
         backward = c.backward.get();
+        paths = c.paths.get();
         spoken_of = c.outputs;
       }
+    auto leads = [&](size_t input) {
+      if (!r.in_ids[input] || !reaches_.has(r.in_ids[input])) return false;
+      if (!paths || paths->leads.empty()) return true;
+      for (size_t i = 0; i < spoken_of; ++i)
+        if (upstream[i] && paths->leads[i][input]) return true;
+      return false;
+    };
+    std::vector<size_t> reached;
+    for (size_t i = 0; i < r.in_ids.size(); ++i)
+      if (leads(i)) reached.push_back(i);
+    if (paths && reached.empty()) return;
     std::vector<Tensor> dy;
     for (size_t i = 0; i < spoken_of; ++i)
       dy.push_back(upstream[i].defined() || !r.outputs[i].defined() ||
@@ -173,7 +186,15 @@ class Sweep {
     // In a graph the ops inside are there too; what arrived has been passed on.
     for (uint64_t id : r.out_ids)
       if (id && index_.has(id)) at(id) = Arrived();
-    for (size_t i = 0; i < dx.size() && i < r.in_ids.size(); ++i) deliver(r, i, dx[i]);
+    size_t rest = r.in_ids.size();  // where indices and shapes begin
+    std::vector<size_t> none;
+    for (size_t i : paths ? paths->sparse : none) {
+      IndexedSlices rows{std::exchange(dx[i], Tensor()), dx[rest], dx[rest + 1]};
+      rest += 2;
+      if (rows.values && leads(i)) at(r.in_ids[i]).slices.push_back(std::move(rows));
+    }
+    for (size_t i : reached)
+      if (i < dx.size()) deliver(r, i, dx[i]);
   }
 
   std::vector<Record>& records_;

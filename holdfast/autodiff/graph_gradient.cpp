@@ -6,6 +6,7 @@
 #include "holdfast/autodiff/residuals.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
+#include "holdfast/graph/bodies.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/ops/array.h"
@@ -213,10 +214,44 @@ void refuse_customs(const Graph& whole, const NodeMap& copies, Split& split, Gra
                    [](const auto& a, const auto& b) { return a.position < b.position; });
 }
 
+// Whether code of the program's computes gradients in there; it need not look at what arrives.
+bool has_customs(const Graph& g) {
+  if (!g.customs.empty()) return true;
+  for (const Ref<Node>& n : g.nodes)
+    for (const Arg& a : n->attrs)
+      if (const Graph* body = body_in(a); body && has_customs(*body)) return true;
+  return false;
+}
+
+// Which gradients depend on what arrives for which target, in the order (target, source).
+std::vector<std::vector<bool>> paths(const Graph& backward, size_t targets, size_t sources) {
+  using Bits = std::vector<bool>;  // one for each target
+  std::unordered_map<const Node*, Bits> known;
+  size_t first = backward.inputs.size() - targets;
+  for (size_t t = 0; t < targets; ++t) {
+    Bits& self = known[backward.inputs[first + t].get()];
+    self.resize(targets);
+    self[t] = true;
+  }
+  for (const Ref<Node>& n : backward.nodes)
+    for (const Edge& e : n->inputs) {
+      auto it = known.find(e.node.get());
+      if (it == known.end()) continue;
+      Bits from = it->second, &to = known[n.get()];
+      to.resize(targets);
+      for (size_t t = 0; t < targets; ++t) to[t] = to[t] || from[t];
+    }
+  std::vector<Bits> out(targets, Bits(sources));
+  for (size_t s = 0; s < sources; ++s)
+    if (auto it = known.find(backward.outputs[s].node.get()); it != known.end())
+      for (size_t t = 0; t < targets; ++t) out[t][s] = it->second[t];
+  return out;
+}
+
 }  // namespace
 
 GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources,
-                            size_t outputs, bool share) {
+                            const DifferentiateOptions& o) {
   PatientLock one_at_a_time(
       g->scope->reopening());  // custom gradients are the user's code, which may take its time
   if (g->scope->open())
@@ -250,7 +285,7 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
                                                      : Source(t));
       watched.set(t.id(), 0);
     }
-    for (size_t i = 0; i < std::min(outputs, results.size()); ++i) {
+    for (size_t i = 0; i < std::min(o.outputs, results.size()); ++i) {
       const Edge& e = results[i];
       if (!e.node || !flows(type_of(e).dtype)) continue;
       out.targets.push_back(i);
@@ -259,9 +294,16 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
     }
     gradients = run_backward(records, watched, targets, wanted, dy, Unconnected::kNone, true);
     whole->outputs.clear();
-    for (const Gradient& gradient : gradients) {
-      Tensor t = gradient.none() ? Tensor() : gradient.tensor();
-      whole->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{});
+    auto give = [&](const Tensor& t) { whole->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{}); };
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const Gradient& found = gradients[i];
+      bool rows = o.sparse && found.slices && wanted[i].variable().defined();
+      if (rows) out.sparse.push_back(i);
+      give(found.none() ? Tensor() : rows ? found.slices->values : found.tensor());
+    }
+    for (size_t i : out.sparse) {
+      give(gradients[i].slices->indices);
+      give(gradients[i].slices->dense_shape);
     }
   }
   // Gradients of loops add to the nodes of the forward part too: it ends where it ended before.
@@ -279,7 +321,7 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   out.backward = make_ref<Graph>(
       make_ref<Scope>(ScopeKind::kFunction, "gradient of " + g->scope->name, nullptr));
   keep_customs(*g, copies, *out.forward);
-  Split split(out.forward, out.backward, std::move(again), share);
+  Split split(out.forward, out.backward, std::move(again), o.share);
   for (size_t i = border; i < whole->nodes.size(); ++i) split.copy(whole->nodes[i]);
   for (const Edge& e : whole->outputs) out.backward->outputs.push_back(split.at(e));
   refuse_customs(*whole, copies, split, *out.backward);
@@ -289,6 +331,8 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   for (size_t i = g->captures.size(); i < whole->captures.size(); ++i)
     out.backward->captures.push_back(
         {whole->captures[i].outer, split.copied(whole->captures[i].inner.get())});
+  if (dy.size() > 1 && !has_customs(*g))
+    out.leads = paths(*out.backward, dy.size(), sources.size());
   return out;
 }
 

@@ -15,13 +15,21 @@ struct GraphGradient {
                  // source. That of a branch or a body may capture more of what is around it.
   std::vector<size_t> targets;    // outputs that a gradient can arrive for
   std::vector<size_t> residuals;  // which outputs of `forward` the first inputs of `backward` are
+  std::vector<size_t> sparse;     // sources whose gradient is rows; indices and dense shapes are
+                                  // further outputs of `backward`
+  std::vector<std::vector<bool>> leads;  // [target][source]: whether that gradient depends on what
+                                         // arrives there; empty: it does where there is one
 };
 
-/// Of the first `outputs` outputs of `g` with respect to `sources`: placeholders of `g`, or handles
-/// of variables. A gradient that no path reaches is an empty edge. `share`: what is an output of
-/// `g` already is not handed out again.
+struct DifferentiateOptions {
+  size_t outputs = SIZE_MAX;  // of the first so many
+  bool share = false;         // what is an output of the graph already is not handed out again
+  bool sparse = false;        // gradients of variables may be rows
+};
+/// With respect to `sources`: placeholders of `g`, or handles of variables. A gradient that no path
+/// reaches is an empty edge.
 HOLDFAST_API GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& sources,
-                                         size_t outputs = SIZE_MAX, bool share = false);
+                                         const DifferentiateOptions& = {});
 
 struct GradientsOptions {
   std::vector<Tensor> upstream = {};  // weighs the targets; empty: ones

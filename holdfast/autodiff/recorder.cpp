@@ -69,14 +69,15 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
 }
 
 void GradientTape::Recorder::record_custom(const char* name, const std::vector<Tensor>& in,
-                                           const std::vector<Tensor>& out,
-                                           const Backward& backward) {
+                                           const std::vector<Tensor>& out, const Backward& backward,
+                                           std::shared_ptr<const Paths> paths) {
   bool any = false;
   for (const Tensor& t : in) any = any || watches(t);
   if (!any) return;
   Record r;
   r.name = name;
   r.custom = std::make_shared<Backward>(backward);
+  r.paths = std::move(paths);
   r.inputs = kept(in, 0);
   r.outputs = kept(out, 0);
   r.where = here();
@@ -90,10 +91,11 @@ void GradientTape::Recorder::record_custom(const char* name, const std::vector<T
 void GradientTape::Recorder::record_levels(const char* name, const std::vector<Tensor>& in,
                                            const std::vector<Level>& levels) {
   size_t before = records.size();
-  record_custom(name, in, levels.back().outputs, levels.back().backward);
+  record_custom(name, in, levels.back().outputs, levels.back().backward, levels.back().paths);
   if (records.size() == before) return;
   for (const Level& l : levels)
-    records.back().choices.push_back({l.outputs.size(), std::make_shared<Backward>(l.backward)});
+    records.back().choices.push_back(
+        {l.outputs.size(), std::make_shared<Backward>(l.backward), l.paths});
 }
 
 }  // namespace holdfast

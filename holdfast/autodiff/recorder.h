@@ -17,6 +17,7 @@ inline bool flows(DType d) { return is_differentiable(d) || d == DType::kVariant
 struct Choice {
   size_t outputs;
   std::shared_ptr<GradientTape::Backward> backward;
+  std::shared_ptr<const GradientTape::Paths> paths;
 };
 
 /// One op that was run on something watched.
@@ -26,6 +27,7 @@ struct Record {
   Tensors inputs, outputs;  // what the gradient needs; of the others only dtype and shape
   InlineVector<uint64_t, 4> in_ids, out_ids;
   std::shared_ptr<GradientTape::Backward> custom;
+  std::shared_ptr<const GradientTape::Paths> paths;  // of a call
   std::vector<Choice>
       choices;  // of a call: the first that speaks of all that arrived is taken; else `custom`
   const char* name = "";
@@ -48,7 +50,8 @@ class GradientTape::Recorder final : public Observer {
   void ran(const OpDef&, std::span<const Tensor> in, const Attrs&,
            std::span<const Tensor> out) override;
   void record_custom(const char* name, const std::vector<Tensor>& in,
-                     const std::vector<Tensor>& out, const Backward&);
+                     const std::vector<Tensor>& out, const Backward&,
+                     std::shared_ptr<const Paths> = {});
   void record_levels(const char* name, const std::vector<Tensor>& in,
                      const std::vector<Level>& levels);
   void watch(uint64_t id) {

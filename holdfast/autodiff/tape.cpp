@@ -131,7 +131,8 @@ void GradientTape::record_call(const char* name, const std::vector<Tensor>& in,
       continue;
     level = asks_any_number(r->options) ? levels.size() + 1 : level + 1;
     if (level <= levels.size()) {
-      r->record_custom(name, in, levels[level - 1].outputs, levels[level - 1].backward);
+      const Level& l = levels[level - 1];
+      r->record_custom(name, in, l.outputs, l.backward, l.paths);
       continue;
     }
     r->record_levels(name, in, levels);

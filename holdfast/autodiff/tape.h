@@ -121,11 +121,20 @@ class HOLDFAST_API GradientTape {
   using Backward = holdfast::Backward;
   static void record_custom(const char* name, const std::vector<Tensor>& inputs,
                             const std::vector<Tensor>& outputs, Backward);
+  /// What is known of the gradients of a call before they are computed.
+  struct Paths {
+    /// Inputs whose gradient is rows of a variable: their values stand where a dense gradient
+    /// would, and their indices and dense shapes follow after those of all inputs.
+    std::vector<size_t> sparse = {};
+    /// Whether an output leads to an input, as `leads[output][input]`; empty: each may.
+    std::vector<std::vector<bool>> leads = {};
+  };
   /// What one order of gradients needs of a call: everything that is computed from the inputs, as
   /// far as that order looks at it.
   struct Level {
     std::vector<Tensor> outputs;
     Backward backward;
+    std::shared_ptr<const Paths> paths = {};
   };
   static constexpr size_t kAnyNumber = SIZE_MAX;
   /// How many orders the open tapes of this thread may ask of something computed from `inputs`;

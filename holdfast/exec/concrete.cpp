@@ -42,6 +42,7 @@ struct ConcreteFunction::Gradient : std::enable_shared_from_this<ConcreteFunctio
   std::vector<size_t> residuals;  // which outputs of `forward` the backward begins with
   std::vector<size_t> sources;    // inputs that a gradient is computed for
   std::vector<Tensor> variables;  // handles that one is computed for, after the inputs
+  GradientTape::Paths paths;
   Lease lease;
 
   /// Its residuals are outputs of the function already, so it is its own gradient's forward part,
@@ -118,13 +119,25 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::written_gradient()
     sources.push_back(n);
     out->variables.push_back(constant_of(*n));
   }
-  GraphGradient both = differentiate(graph_, sources, SIZE_MAX, true);
+  GraphGradient both = differentiate(graph_, sources, {.share = true, .sparse = true});
   out->forward = alike(both.forward);
   out->backward = make_ref<ConcreteFunction>(both.backward);
   out->backward->lease_ = out->lease = lease_;
   out->targets = both.targets;
   out->outputs = graph_->outputs.size();
   out->residuals = both.residuals;
+  // The same by the positions of inputs and outputs; variables follow after the inputs.
+  size_t given = graph_->inputs.size() + graph_->captures.size();
+  auto position = [&](size_t source) {
+    size_t n = out->sources.size();
+    return source < n ? out->sources[source] : given + source - n;
+  };
+  for (size_t s : both.sparse) out->paths.sparse.push_back(position(s));
+  if (!both.leads.empty())
+    out->paths.leads.assign(out->outputs, std::vector<bool>(given + out->variables.size()));
+  for (size_t t = 0; t < both.leads.size(); ++t)
+    for (size_t s = 0; s < sources.size(); ++s)
+      out->paths.leads[out->targets[t]][position(s)] = both.leads[t][s];
   return out;
 }
 
@@ -220,8 +233,9 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
   for (const auto& g : chain) {
     std::vector<Tensor> residuals;
     for (size_t i : g->residuals) residuals.push_back(all[i]);
-    levels.push_back(
-        {{all.begin(), all.begin() + g->outputs}, g->bound(std::move(residuals), inputs.size())});
+    levels.push_back({{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(g->outputs)},
+                      g->bound(std::move(residuals), inputs.size()),
+                      {g, &g->paths}});
   }
   std::optional<GradientTape::Level> beyond;
   if (any_number && !chain.back()->closed())
@@ -248,6 +262,8 @@ Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> residuals, size_t
     for (size_t i = 0; i < g->sources.size(); ++i) dx[g->sources[i]] = gradients[i];
     for (size_t i = 0; i < g->variables.size(); ++i)
       dx[given + i] = gradients[g->sources.size() + i];
+    for (size_t i = g->sources.size() + g->variables.size(); i < gradients.size(); ++i)
+      dx.push_back(gradients[i]);  // indices and shapes of gradients that are rows
     return dx;
   };
 }

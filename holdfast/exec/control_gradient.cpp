@@ -108,7 +108,7 @@ struct Side {
 
 Side take_apart(Graph& body, size_t outputs) {
   Side s;
-  s.gradient = differentiate(Ref<Graph>(&body), sources_of(body, s.sources), outputs);
+  s.gradient = differentiate(Ref<Graph>(&body), sources_of(body, s.sources), {.outputs = outputs});
   s.residuals = s.gradient.forward->outputs.size() - body.outputs.size();
   return s;
 }
@@ -253,7 +253,7 @@ std::shared_ptr<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
     kept->var_sources.push_back(i);
   }
   for (const Ref<Node>& n : sources_of(body, kept->capture_sources)) sources.push_back(n);
-  kept->gradient = differentiate(Ref<Graph>(&body), sources, outputs);
+  kept->gradient = differentiate(Ref<Graph>(&body), sources, {.outputs = outputs});
   Graph& forward = *kept->gradient.forward;
   std::vector<Edge> residuals(
       forward.outputs.begin() + static_cast<std::ptrdiff_t>(body.outputs.size()),
