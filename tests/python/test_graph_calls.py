@@ -473,3 +473,40 @@ def test_one_row_stands_for_any_number_of_rows_of_a_map() -> None:
     for run in (lambda f: f, tf.function):
         found = run(lambda a, b: tf.vectorized_map(lambda r: r[0] + r[1], (a, b)))(x, y)
         np.testing.assert_array_equal(found, [[11.0], [12.0], [13.0]])
+
+
+# Functions that functions of ours call back.
+
+
+def _signed(a):
+    if a > 0.0:
+        return a * 2.0
+    return -a
+
+
+def _halved(a):
+    while a > 1.0:
+        a = a / 2.0
+    return a
+
+
+CALLED_BACK = {
+    "map_fn": (lambda x: tf.map_fn(_signed, x), [2, 2, 8]),
+    "map_fn_of_a_loop": (lambda x: tf.map_fn(fn=_halved, elems=x), [1, -2, 1]),
+    "foldl": (lambda x: tf.foldl(lambda s, a: s + _signed(a), x, 0.0), 12),
+    "scan": (lambda x: tf.scan(lambda s, a: s + _signed(a), x, 0.0), [2, 4, 12]),
+    "cond": (lambda x: tf.cond(x[0] > 0.0, lambda: _signed(x[1]), lambda: x[0]), 2),
+    "case": (lambda x: tf.case([(x[0] > 5.0, lambda: x[0])], lambda: _signed(x[1])), 2),
+    "switch": (lambda x: tf.switch_case(tf.size(x) - 3, [lambda: _signed(x[1])]), 2),
+    "map": (lambda x: tf.stack(list(map(_signed, [x[0], x[1]]))), [2, 2]),
+}
+
+
+@pytest.mark.parametrize("name", CALLED_BACK)
+def test_what_is_called_back_is_converted_in_a_graph_too(name):
+    f, expected = CALLED_BACK[name]
+    x = tf.constant([1.0, -2.0, 4.0])
+    np.testing.assert_array_equal(tf.function(f)(x), expected)
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        found = session.run(tf.function(f)(tf.constant([1.0, -2.0, 4.0])))
+    np.testing.assert_array_equal(found, expected)

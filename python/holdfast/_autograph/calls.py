@@ -47,7 +47,10 @@ def call(function: Any) -> Any:
     if converted is not function:
         return converted
     recorder = recording()
-    if recorder is None or any(function is each for each in _FRAME):
+    if recorder is None:  # in a graph by hand, which nobody could begin anew
+        calls_back = getattr(function, "__module__", None) in _CALL_BACK or _takes_blocks(function)
+        return functools.partial(_with_blocks, function) if calls_back else function
+    if any(function is each for each in _FRAME):
         return function
     if isinstance(function, type):
         return functools.partial(_construct, function)
@@ -79,6 +82,34 @@ def _called_back(value: Any) -> Any:
     if isinstance(value, (types.FunctionType, types.MethodType)):
         return converted_callee(value)
     return storing(value) or value if isinstance(value, types.BuiltinMethodType) else value
+
+
+_LOOPS = {"foldl", "foldr", "map_fn", "scan", "vectorized_map", "while_loop"}
+_CHOICES = {"case", "cond", "switch_case"}
+
+
+def _takes_blocks(function: Any) -> bool:
+    """Whether it is a function of ours that calls what it is given."""
+    name = getattr(function, "__name__", None)
+    if name not in _LOOPS | _CHOICES:
+        return False
+    package = __package__.partition(".")[0]
+    spaces = (sys.modules.get(package), sys.modules.get(f"{package}.compat.v1"))
+    return any(function is getattr(space, name, None) for space in spaces if space is not None)
+
+
+def _with_blocks(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Calls what calls back, with functions of the user's converted."""
+    given = {name: _blocks(value) for name, value in kwargs.items()}
+    return function(*map(_blocks, args), **given)
+
+
+def _blocks(value: Any) -> Any:
+    if type(value) in (list, tuple):
+        return type(value)(map(_blocks, value))
+    if type(value) is dict:
+        return {key: _blocks(part) for key, part in value.items()}
+    return _called_back(value)
 
 
 # They look at what they get, not into it.
