@@ -20,11 +20,12 @@ Tensors kept(std::span<const Tensor> all, uint32_t bits) {
 
 }  // namespace
 
-void GradientTape::Recorder::watch_variable(const Tensor& handle) {
+bool GradientTape::Recorder::watch_variable(const Tensor& handle) {
   for (const Tensor& v : variables)
-    if (v.id() == handle.id()) return;
+    if (v.id() == handle.id()) return false;
   variables.push_back(handle);
   watch(handle.id());
+  return true;
 }
 
 void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs,

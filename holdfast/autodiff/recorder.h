@@ -57,7 +57,8 @@ class GradientTape::Recorder final : public Observer {
   void watch(uint64_t id) {
     if (!watched.has(id)) watched.set(id, kSource);
   }
-  void watch_variable(const Tensor& handle);
+  /// Whether it is a new one.
+  bool watch_variable(const Tensor& handle);
   bool watches(const Tensor& t) const { return t.defined() && watched.has(t.id()); }
 
   static constexpr int32_t kSource = 0;  // watched, not computed; otherwise 1 + the record's index
@@ -67,7 +68,8 @@ class GradientTape::Recorder final : public Observer {
   IdMap watched;
   IdMap dead;  // computed from something watched, behind a cut: index into `cuts`
   std::vector<Cut> cuts;
-  std::vector<Tensor> variables;  // handles, in the order they were read
+  std::vector<Tensor> variables;              // handles, in the order they were read
+  std::vector<std::shared_ptr<void>> leases;  // on what keeps them good
   /// What the program took the numbers of, and where; the first ones.
   struct Taken {
     Where where;

@@ -145,11 +145,16 @@ GradientTape::Inside::~Inside() { t_orders_inside = was_; }
 
 size_t GradientTape::Inside::orders() { return t_orders_inside; }
 
-void GradientTape::accessed(std::span<const Tensor> handles) {
-  for (Observer* o : context().observers)
-    if (auto* r = dynamic_cast<Recorder*>(o); r && r->options.watch_accessed_variables)
-      for (const Tensor& t : handles)
-        if (variable_state(t)->trainable) r->watch_variable(t);
+void GradientTape::accessed(std::span<const Tensor> handles,
+                            const std::function<std::shared_ptr<void>()>& lease) {
+  for (Observer* o : context().observers) {
+    auto* r = dynamic_cast<Recorder*>(o);
+    if (!r || !r->options.watch_accessed_variables) continue;
+    bool more = false;
+    for (const Tensor& t : handles)
+      if (variable_state(t)->trainable) more = r->watch_variable(t) || more;
+    if (more && lease) r->leases.push_back(lease());
+  }
 }
 
 bool GradientTape::watched(std::span<const Tensor> inputs) {

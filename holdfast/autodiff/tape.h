@@ -158,8 +158,10 @@ class HOLDFAST_API GradientTape {
     size_t was_;
     NoObservers tapes_;
   };
-  /// Tells the open tapes of this thread that these variables are read.
-  static void accessed(std::span<const Tensor> handles);
+  /// Tells the open tapes of this thread that these variables are read. `lease`: what keeps the
+  /// handles good, for tapes that did not know them.
+  static void accessed(std::span<const Tensor> handles,
+                       const std::function<std::shared_ptr<void>()>& lease = {});
   /// Whether some open tape of this thread watches one of these.
   static bool watched(std::span<const Tensor> inputs);
 

@@ -195,7 +195,7 @@ Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
 }
 
 Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
-  GradientTape::accessed(variables());
+  GradientTape::accessed(variables(), lease_);
   std::vector<Tensor> from(inputs.begin(), inputs.end());
   from.insert(from.end(), variables().begin(), variables().end());
   size_t orders = GradientTape::orders(from);

@@ -14,7 +14,12 @@ Tensors replay(const Graph& g, std::span<const Tensor> inputs) {
   for (const Ref<Node>& n : g.nodes) {
     if (n->op == &placeholder_op()) continue;
     if (is_constant(*n)) {
-      values[n.get()] = {constant_of(*n)};
+      // A graph has handles that may not outlive it; written into another one they are the
+      // variable's own.
+      Resource* variable = context().interpreter && n->op == &handle_op()
+                               ? resource_behind(constant_of(*n))
+                               : nullptr;
+      values[n.get()] = {variable ? variable->handle() : constant_of(*n)};
       continue;
     }
     Tensors in, out;

@@ -175,7 +175,7 @@ nb::object known_numbers(const Tensor& t) {
 }  // namespace
 
 Concrete lent(Ref<ConcreteFunction> function) {
-  Object code = lend_code(function->graph());
+  Object code = lend_to_keeper(function->graph());
   if (code) function->set_lease(lease_on(code.get()));
   return {std::move(function), std::move(code)};
 }

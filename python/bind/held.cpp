@@ -3,6 +3,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/graph/bodies.h"
 #include "python/bind/call.h"
+#include "python/bind/lent_variable.h"
 #include "python/bind/nb.h"
 #include "python/bind/object.h"
 
@@ -33,6 +34,27 @@ void each_held(const Graph& g, std::unordered_set<const Graph*>& seen, F&& f) {
       if (auto* holder = object ? dynamic_cast<const HoldsPython*>(object->get()) : nullptr)
         for (Held* h : holder->held()) f(*h);
     }
+}
+
+// Gives a graph and its bodies handles that do not count for their variables.
+template <class F>
+void lend_variables(const Graph& g, std::unordered_set<const Graph*>& seen, F&& keep) {
+  if (!seen.insert(&g).second) return;
+  auto lend = [&](const Tensor& handle, auto&& replace) {
+    LentHandle lent = lend_handle(handle);
+    if (!lent.keeper) return;
+    replace(lent.handle);
+    keep(lent.keeper.get());
+  };
+  // Only who holds the variable changes, nothing of what the graph means.
+  for (Capture& c : const_cast<Graph&>(g).captures)
+    lend(c.outer, [&](const Tensor& t) { c.outer = t; });
+  for (const Ref<Node>& n : g.nodes) {
+    for (const Arg& a : n->attrs)
+      if (auto* body = body_in(a)) lend_variables(*body, seen, keep);
+    if (n->op == &handle_op())
+      lend(constant_of(*n), [&](const Tensor& t) { n->attrs[0] = Arg(t); });
+  }
 }
 
 template <class F>
@@ -94,14 +116,17 @@ std::vector<Tensor> PyBackward::operator()(const std::vector<Tensor>& upstream) 
   return out;
 }
 
-Object lend_code(const Graph& g) {
+Object lend_to_keeper(const Graph& g) {
   Object keeper;
-  each_held(g, [&](Held& h) {
-    Object lent = h.lend();
-    if (!lent) return;
+  auto keep = [&](PyObject* lent) {
     if (!keeper) keeper = Object::steal(PyObject_CallNoArgs(keeper_type()));
-    if (PyList_Append(keeper.get(), lent.get()) < 0) throw PythonError{};
+    if (PyList_Append(keeper.get(), lent) < 0) throw PythonError{};
+  };
+  each_held(g, [&](Held& h) {
+    if (Object lent = h.lend()) keep(lent.get());
   });
+  std::unordered_set<const Graph*> seen;
+  lend_variables(g, seen, keep);
   return keeper;
 }
 

@@ -40,10 +40,10 @@ struct PyBackward {
   std::vector<Tensor> operator()(const std::vector<Tensor>& upstream) const;
 };
 
-/// The Python code that a graph and its bodies call, lent to one Python object that is given back;
-/// empty where there is none. A graph that held it itself would keep a cycle alive for ever: code
-/// often knows the function that calls it.
-Object lend_code(const Graph& g);
+/// The Python code that a graph and its bodies call, and the variables they use, lent to one Python
+/// object that is given back; empty where there is none. A graph that held them itself would keep a
+/// cycle alive for ever: code often knows the function that calls it, and so may variables.
+Object lend_to_keeper(const Graph& g);
 /// Makes the graph hold it itself again, since its nodes are written into another one.
 void take_back_code(const Graph& g);
 /// A way to keep such an object alive that does not keep it alive itself.

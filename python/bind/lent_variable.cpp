@@ -1,0 +1,89 @@
+// A graph's handle of a variable is a reference that Python's collector does not see, so a variable
+// from which Python leads to the graph again would live for ever. A finished trace therefore has
+// handles of its own, which count for nothing; objects of the type here hold the variables.
+#include "python/bind/lent_variable.h"
+
+#include <unordered_map>
+
+namespace holdfast::py {
+namespace {
+
+struct PyLent {
+  PyObject_HEAD PyObject* variable;
+  Tensor handle;
+};
+PyLent& at(PyObject* o) { return *reinterpret_cast<PyLent*>(o); }
+
+// Who keeps the variable of a lent handle; not owned.
+std::unordered_map<const TensorRep*, PyObject*>& keepers() {
+  static auto* all = new std::unordered_map<const TensorRep*, PyObject*>;
+  return *all;
+}
+
+int traverse(PyObject* o, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(o));
+  Py_VISIT(at(o).variable);
+  return 0;
+}
+
+// Whoever still has the handle finds a variable without a value there.
+int clear(PyObject* o) {
+  Tensor handle = std::exchange(at(o).handle, Tensor());
+  if (handle) {
+    TensorRep& rep = *handle.rep();
+    keepers().erase(&rep);
+    auto* state = static_cast<VariableState*>(static_cast<Resource*>(rep.beyond.leak()));
+    auto gone = make_ref<VariableState>(state->name, state->dtype, state->shape, state->trainable);
+    gone->born = state->born;
+    rep.beyond = std::move(gone);
+  }
+  Py_CLEAR(at(o).variable);
+  return 0;
+}
+
+void dealloc(PyObject* o) {
+  PyObject_GC_UnTrack(o);
+  clear(o);
+  at(o).handle.~Tensor();
+  PyTypeObject* type = Py_TYPE(o);
+  type->tp_free(o);
+  Py_DECREF(type);
+}
+
+PyTypeObject* lent_type() {
+  static PyTypeObject* type = [] {
+    static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                                  {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                                  {Py_tp_dealloc, reinterpret_cast<void*>(&dealloc)},
+                                  {0, nullptr}};
+    static PyType_Spec spec{
+        "holdfast._holdfast.LentVariable", sizeof(PyLent), 0,
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    return reinterpret_cast<PyTypeObject*>(Object::steal(PyType_FromSpec(&spec)).release());
+  }();
+  return type;
+}
+
+}  // namespace
+
+LentHandle lend_handle(const Tensor& handle) {
+  VariableState* state = variable_behind(handle);
+  if (!state || state->graph) return {};  // one of a graph has its values in sessions
+  if (auto known = keepers().find(handle.rep()); known != keepers().end())
+    return {handle, Object::share(known->second)};
+  if (handle.rep() != state->handle().rep()) return {};  // its keeper is gone
+  Object variable = python_of(*state);
+  Object keeper = Object::steal(PyType_GenericAlloc(lent_type(), 0));
+  PyLent& lent = at(keeper.get());
+  new (&lent.handle) Tensor;
+  auto rep = make_ref<TensorRep>(DType::kResource, Shape{}, nullptr);
+  rep->id = handle.id();  // to tapes both are the same
+  rep->born = handle.rep()->born;
+  rep->beyond = Ref<RefCounted>::take(state);  // not counted: `variable` is
+  lent.handle = Tensor(std::move(rep));
+  lent.variable = variable.release();
+  keepers().emplace(lent.handle.rep(), keeper.get());
+  return {lent.handle, std::move(keeper)};
+}
+
+}  // namespace holdfast::py
