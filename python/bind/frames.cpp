@@ -93,11 +93,14 @@ void hide_context(PyObject* error, int depth) {
   if (!before || depth > 8) return;
   hide_context(before.get(), depth + 1);
   Object trace = owned(PyException_GetTraceback(before.get()));
-  if (!trace) return;
+  // None where a program took it off: `e.with_traceback(None)`.
+  if (!trace || !PyTraceBack_Check(trace.get())) return;
   Object left = shown(trace.get());
-  PyException_SetTraceback(before.get(), left ? left.get() : Py_None);
+  // It keeps its frames where it is left out: another exception may come while it is handled.
   if (!left && !owned(PyException_GetCause(error)))
     PyException_SetContext(error, PyException_GetContext(before.get()));
+  else
+    PyException_SetTraceback(before.get(), left ? left.get() : Py_None);
 }
 
 // A call that does not fit the parameters leaves no frame. Sets the error that says so in our

@@ -285,3 +285,34 @@ def test_methods_bind_and_are_inherited():
     assert Mine().name == "mine"
     tape = tf.GradientTape()
     assert tape.watch.__self__ is tape
+
+
+def test_an_exception_whose_traceback_was_taken_off_may_come_before():
+    with pytest.raises(ValueError, match="second") as caught:
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            error.with_traceback(None)
+            tf.nest.map_structure(_raises, [1])
+    assert isinstance(caught.value.__context__, KeyError)
+
+
+def _raises(_):
+    raise ValueError("second")
+
+
+def test_what_is_refused_while_numpy_handles_an_error_of_ours_comes_alone():
+    squeezed = tf.function(lambda x: np.bincount(x))
+    with pytest.raises(NotImplementedError) as caught:
+        squeezed(tf.constant([1, 2]))
+    assert caught.value.__context__ is None
+
+    @tf.function
+    def wrapped(x):
+        return np.trim_zeros(x)
+
+    for _ in range(2):
+        with pytest.raises(Exception, match="x") as caught:
+            wrapped(tf.constant([1.0, 2.0]))
+        text = "".join(traceback.format_exception(caught.value))
+        assert PACKAGE not in text
