@@ -194,8 +194,9 @@ def test_ufuncs_on_values_are_numpys_and_operators_ours():
 @pytest.mark.parametrize(
     ("call", "fix"),
     [
-        (lambda x: np.mean(x), "tf.reduce_mean"),
-        (lambda x: np.concatenate([x, x]), "tf.concat"),
+        (lambda x: np.mean(x, where=X > 1), "tf.reduce_mean"),
+        (lambda x: np.median(x), "py_function"),
+        (lambda x: np.concatenate([x, x], out=X), "tf.concat"),
         (lambda x: np.hypot(x, x), "py_function"),
         (lambda x: np.asarray(x), "tf.convert_to_tensor"),
     ],

@@ -173,6 +173,14 @@ def _cast(tensor: Any, dtype: Any) -> Any:
     return tensor if dtype is None else registry.function("cast")(tensor, dtype)
 
 
+def _summed_in(name: str, array: Any) -> str | None:
+    """What NumPy adds and multiplies small integers in; None: their own dtype."""
+    dtype = array.dtype
+    if name not in _CUMULATIVE or not (dtype.is_integer or dtype.name == "bool"):
+        return None
+    return "uint64" if dtype.name.startswith("u") else "int64"
+
+
 def _reduce(
     name: str,
     path: str | None,
@@ -186,7 +194,7 @@ def _reduce(
     """`ufunc.reduce`: NumPy reduces the first axis unless it is told otherwise."""
     if name not in _REDUCTIONS or not is_symbol(array) or _given(out) or _asked(others):
         return NotImplemented
-    array = _cast(array, dtype)
+    array = _cast(array, _summed_in(name, array) if dtype is None else dtype)
     if name in ("logical_and", "logical_or") and array.dtype.name != "bool":
         array = registry.function("cast")(array, "bool")
     return registry.function(_REDUCTIONS[name])(array, axis=axis, keepdims=bool(keepdims))
@@ -198,7 +206,8 @@ def _accumulate(
     if not is_symbol(array) or _given(out):
         return NotImplemented
     if name in _CUMULATIVE:
-        return registry.function(_CUMULATIVE[name])(_cast(array, dtype), axis=axis)
+        wide = _summed_in(name, array) if dtype is None else dtype
+        return registry.function(_CUMULATIVE[name])(_cast(array, wide), axis=axis)
     if name not in ("maximum", "minimum"):
         return NotImplemented
     return _running(_REDUCTIONS[name], _cast(array, dtype), axis)

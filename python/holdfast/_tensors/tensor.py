@@ -146,6 +146,12 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
     return numpy_calls.array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
 
+def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    from . import numpy_functions
+
+    return numpy_functions.array_function(function, args, kwargs)
+
+
 def _complex(self: Any) -> complex:
     if self.ndim != 0:
         raise TypeError(f"`complex` of a tensor of shape {self.shape}, expected a scalar")
@@ -240,6 +246,7 @@ def attach() -> None:
         "__iter__": _iter,
         "__array__": _array,
         "__array_ufunc__": _array_ufunc,
+        "__array_function__": _array_function,
         "__array_priority__": 100,
         "__complex__": _complex,
         "__round__": _round,
