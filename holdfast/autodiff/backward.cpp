@@ -169,7 +169,7 @@ class Sweep {
       if (!r.in_ids[input] || !reaches_.has(r.in_ids[input])) return false;
       if (!paths || paths->leads.empty()) return true;
       for (size_t i = 0; i < spoken_of; ++i)
-        if (upstream[i] && paths->leads[i][input]) return true;
+        if (upstream[i].defined() && paths->leads[i][input]) return true;
       return false;
     };
     std::vector<size_t> reached;
@@ -191,7 +191,7 @@ class Sweep {
     for (size_t i : paths ? paths->sparse : none) {
       IndexedSlices rows{std::exchange(dx[i], Tensor()), dx[rest], dx[rest + 1]};
       rest += 2;
-      if (rows.values && leads(i)) at(r.in_ids[i]).slices.push_back(std::move(rows));
+      if (rows.values.defined() && leads(i)) at(r.in_ids[i]).slices.push_back(std::move(rows));
     }
     for (size_t i : reached)
       if (i < dx.size()) deliver(r, i, dx[i]);

@@ -29,7 +29,7 @@ int traverse(PyObject* o, visitproc visit, void* arg) {
 // Whoever still has the handle finds a variable without a value there.
 int clear(PyObject* o) {
   Tensor handle = std::exchange(at(o).handle, Tensor());
-  if (handle) {
+  if (handle.defined()) {
     TensorRep& rep = *handle.rep();
     keepers().erase(&rep);
     auto* state = static_cast<VariableState*>(static_cast<Resource*>(rep.beyond.leak()));
