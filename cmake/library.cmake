@@ -1,4 +1,5 @@
 # libholdfast.so: everything under holdfast/ but the CUDA plugin.
+include(GNUInstallDirs)
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/holdfast/*.cpp)
 list(FILTER sources EXCLUDE REGEX "/holdfast/cuda/")
 
@@ -10,7 +11,7 @@ list(FILTER sources EXCLUDE REGEX "/loops_[a-z0-9_]*\\.cpp$")
 
 add_library(holdfast SHARED ${sources})
 add_library(holdfast::holdfast ALIAS holdfast)
-target_include_directories(holdfast PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+target_include_directories(holdfast PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(holdfast PUBLIC cxx_std_20)
 target_compile_definitions(holdfast PRIVATE HOLDFAST_BUILDING)
 target_compile_options(holdfast PRIVATE -fno-math-errno -fno-trapping-math)

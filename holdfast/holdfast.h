@@ -2,7 +2,9 @@
 #pragma once
 
 #include "holdfast/autodiff/forward.h"
+#include "holdfast/autodiff/graph_gradient.h"
 #include "holdfast/autodiff/tape.h"
+#include "holdfast/base/config.h"
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/device/device.h"
@@ -11,6 +13,8 @@
 #include "holdfast/exec/functional.h"
 #include "holdfast/exec/init_scope.h"
 #include "holdfast/exec/module.h"
+#include "holdfast/exec/session.h"
+#include "holdfast/fwd.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/keras/layers/dense.h"
 #include "holdfast/keras/sequential.h"
@@ -44,6 +48,8 @@
 #include "holdfast/ops/slicing.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/spatial.h"
+#include "holdfast/ops/special.h"
 #include "holdfast/ops/state.h"
+#include "holdfast/ops/strings.h"
 #include "holdfast/ops/training.h"
 #include "holdfast/tensor/live.h"

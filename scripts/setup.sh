@@ -10,7 +10,7 @@ die() { printf '%s\n' "$*" >&2; exit 1; }
 
 # -- system packages: what is missing of these is installed, or named
 need_packages() {
-  local wanted=() missing=()
+  local wanted=()
   command -v g++ >/dev/null || wanted+=(g++)
   command -v cmake >/dev/null || wanted+=(cmake)
   command -v ninja >/dev/null || wanted+=(ninja-build)
@@ -22,7 +22,11 @@ need_packages() {
   python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || wanted+=(python3 python3-venv)
   python3 -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null \
     || wanted+=(python3-dev)
-  missing=("${wanted[@]}")
+  install_packages "${wanted[@]}"
+}
+need_clang() { command -v clang++-16 >/dev/null || install_packages clang-16; }
+install_packages() {
+  local missing=("$@")
   [ ${#missing[@]} -eq 0 ] && return
   local command="apt-get install -y --no-install-recommends ${missing[*]}"
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then

@@ -1,0 +1,28 @@
+# The headers of a program: holdfast.h, fwd.h and whatever they include. These are installed and no others, so
+# holdfast.h is the list. Each of them stands alone, which `holdfast_headers_verify_interface_header_sets` tries with the
+# warnings that careful programs turn on.
+set(HOLDFAST_HEADERS "")
+set(pending holdfast/holdfast.h holdfast/fwd.h)
+while(pending)
+  list(POP_FRONT pending header)
+  if(header IN_LIST HOLDFAST_HEADERS)
+    continue()
+  endif()
+  list(APPEND HOLDFAST_HEADERS ${header})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/${header} lines REGEX "^#include [<\"]holdfast/")
+  foreach(line ${lines})
+    string(REGEX REPLACE "^#include [<\"]([^>\"]+)[>\"].*" "\\1" included ${line})
+    list(APPEND pending ${included})
+  endforeach()
+endwhile()
+list(SORT HOLDFAST_HEADERS)
+
+set(standalone ${HOLDFAST_HEADERS})
+list(FILTER standalone INCLUDE REGEX "\\.h$")
+list(TRANSFORM standalone PREPEND ${PROJECT_SOURCE_DIR}/)
+add_library(holdfast_headers INTERFACE)
+target_sources(holdfast_headers INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${standalone})
+target_compile_features(holdfast_headers INTERFACE cxx_std_20)
+target_compile_options(holdfast_headers INTERFACE -O0 -Wpedantic -Wconversion)
+set_target_properties(holdfast_headers PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
