@@ -1,0 +1,28 @@
+// A loop over tensors: on values it runs at once, in a traced function it becomes part of the
+// graph.
+#include <holdfast/holdfast.h>
+
+#include <cstdio>
+
+namespace hf = holdfast;
+
+// The root of x by Newton's rule, as many turns as it takes.
+hf::Tensor root(const hf::Tensor& x) {
+  auto far = [&](std::span<const hf::Tensor> v) {
+    return hf::Tensors{hf::abs(v[0] * v[0] - x) > 1e-4};
+  };
+  auto nearer = [&](std::span<const hf::Tensor> v) { return hf::Tensors{(v[0] + x / v[0]) / 2}; };
+  return hf::while_loop(far, nearer, hf::Tensors{x})[0];
+}
+
+int main() {
+  auto traced = hf::function(root);
+  hf::Tensor x = hf::constant(2.0f);
+  std::printf("%.5f %.5f\n", root(x).to_double(), traced(x).to_double());
+
+  hf::GradientTape tape;  // gradients go through loops
+  tape.watch(x);
+  hf::Tensor slope = tape.gradient(traced(x), x);
+  std::printf("slope %.5f\n", slope.to_double());
+  return hf::abs(slope - 0.35355) < 1e-3 && traced.traces() == 1 ? 0 : 1;
+}
