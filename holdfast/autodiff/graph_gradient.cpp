@@ -171,7 +171,7 @@ class Split {
 void keep_customs(const Graph& g, const NodeMap& copies, Graph& forward) {
   if (g.customs.empty()) return;
   forward.customs = g.customs;
-  forward.originals = std::make_shared<const NodeMap>(copies);
+  forward.originals = make_ref<Originals>(copies);
   size_t at = 0;  // gradients of loops put nodes before the loops
   for (CustomGradient& c : forward.customs) {
     const Node* last = c.position ? copies.at(g.nodes[c.position - 1].get()).get() : nullptr;
@@ -264,7 +264,7 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
   NodeMap copies;
   Ref<Graph> whole = clone(*g, &copies);
   if (g->originals)
-    for (const auto& [original, here] : *g->originals)
+    for (const auto& [original, here] : g->originals->nodes)
       copies.emplace(original, copies.at(here.get()));
   std::vector<Edge> results = whole->outputs;
   const Node* last = whole->nodes.empty() ? nullptr : whole->nodes.back().get();

@@ -4,9 +4,11 @@
 #include <cstdint>
 
 #include "holdfast/autodiff/tape.h"
-#include "holdfast/graph/trace.h"
+#include "holdfast/graph/graph.h"
 
 namespace holdfast {
+
+class Tracer;
 
 struct GraphGradient {
   Ref<Graph> forward;  // the graph's outputs, then what the gradient needs of its inside

@@ -1,5 +1,7 @@
 #include "holdfast/autodiff/recorder.h"
 
+#include "holdfast/op/op.h"
+
 namespace holdfast {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "holdfast/autodiff/id_map.h"
 #include "holdfast/autodiff/tape.h"
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 

@@ -1,8 +1,10 @@
 #include "holdfast/autodiff/residuals.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "holdfast/expr/expr.h"
+#include "holdfast/graph/node_map.h"
 
 namespace holdfast {
 namespace {

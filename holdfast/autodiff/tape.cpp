@@ -19,7 +19,7 @@ thread_local size_t t_orders_inside = 0;
 }  // namespace
 
 GradientTape::GradientTape(TapeOptions o, const std::source_location& at)
-    : recorder_(std::make_unique<Recorder>(o)) {
+    : recorder_(make_owned<Recorder>(o)) {
 #ifndef HOLDFAST_BUILDING
   mark_site(at);
 #else
@@ -58,7 +58,7 @@ void GradientTape::reset() {
   bool on = recorder_->on;
   stop();
   auto opened = recorder_->opened;
-  recorder_ = std::make_unique<Recorder>(recorder_->options);
+  recorder_ = make_owned<Recorder>(recorder_->options);
   recorder_->opened = opened;
   if (on) start();
 }

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/owned.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/variable.h"
 #include "holdfast/tensor/indexed_slices.h"
@@ -182,7 +183,7 @@ class HOLDFAST_API GradientTape {
   /// One row of gradients for each upstream, as a single use.
   std::vector<std::vector<Tensor>> rows(const Tensor& target, const std::vector<Source>& sources,
                                         const std::vector<Tensor>& upstream, Unconnected);
-  std::unique_ptr<Recorder> recorder_;
+  Owned<Recorder> recorder_;
 };
 
 }  // namespace holdfast

@@ -35,6 +35,18 @@ const ConfigDict::Entry* ConfigDict::begin() const { return entries_.data(); }
 const ConfigDict::Entry* ConfigDict::end() const { return entries_.data() + entries_.size(); }
 bool ConfigDict::operator==(const ConfigDict& o) const { return entries_ == o.entries_; }
 
+Config::Config() = default;
+Config::Config(const Config&) = default;
+Config::Config(Config&&) noexcept = default;
+Config& Config::operator=(const Config&) = default;
+Config& Config::operator=(Config&&) noexcept = default;
+Config::~Config() = default;
+Config::Config(bool v) : value_(v) {}
+Config::Config(double v) : value_(v) {}
+Config::Config(std::string v) : value_(std::move(v)) {}
+Config::Config(List v) : value_(std::move(v)) {}
+Config::Config(ConfigDict v) : value_(std::move(v)) {}
+void Config::set(int64_t v) { value_ = v; }
 Config::Config(ConfigObject v) : value_(std::vector<ConfigObject>{std::move(v)}) {}
 bool Config::operator==(const Config& o) const { return value_ == o.value_; }
 

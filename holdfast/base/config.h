@@ -1,7 +1,6 @@
 // Values of which configurations are made: what JSON and Python both can say.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "holdfast/base/callback.h"
 #include "holdfast/base/object.h"
 
 namespace holdfast {
@@ -44,17 +44,25 @@ class HOLDFAST_API Config {
   using List = std::vector<Config>;
   enum class Kind : uint8_t { kNull, kBool, kInteger, kNumber, kText, kList, kDict, kObject };
 
-  Config() = default;
-  Config(std::nullptr_t) {}
-  Config(bool v) : value_(v) {}
+  // Out of line: what makes and destroys the variant is large.
+  Config();
+  Config(const Config&);
+  Config(Config&&) noexcept;
+  Config& operator=(const Config&);
+  Config& operator=(Config&&) noexcept;
+  ~Config();
+  Config(std::nullptr_t) : Config() {}
+  Config(bool v);
   template <class T>
     requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-  Config(T v) : value_(static_cast<int64_t>(v)) {}
-  Config(double v) : value_(v) {}
-  Config(std::string v) : value_(std::move(v)) {}
-  Config(const char* v) : value_(std::string(v)) {}
-  Config(List v) : value_(std::move(v)) {}
-  Config(ConfigDict v) : value_(std::move(v)) {}
+  Config(T v) : Config() {
+    set(static_cast<int64_t>(v));
+  }
+  Config(double v);
+  Config(std::string v);
+  Config(const char* v) : Config(std::string(v)) {}
+  Config(List v);
+  Config(ConfigDict v);
   Config(ConfigObject v);
   /// The object that a dict describes with a class's name and its config; else the dict itself.
   static Config described(ConfigDict d);
@@ -84,6 +92,7 @@ class HOLDFAST_API Config {
   static Config from_json(std::string_view text);
 
  private:
+  void set(int64_t v);
   std::variant<std::monostate, bool, int64_t, double, std::string, List, ConfigDict,
                std::vector<ConfigObject>>
       value_;  // the last one has one element: a ConfigObject is not complete yet
@@ -101,7 +110,7 @@ struct HOLDFAST_API ConfigObject {
 /// package in front ("mine>Dense").
 namespace registry {
 
-using Maker = std::function<Ref<Object>(const ConfigDict&)>;
+using Maker = Callback<Ref<Object>(const ConfigDict&)>;
 /// Makes a class known. A name that is taken is given another maker only if `replace`.
 HOLDFAST_API void add_class(const std::string& name, Maker make, bool replace = false);
 HOLDFAST_API void remove_class(const std::string& name);

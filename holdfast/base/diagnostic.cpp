@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "holdfast/base/diagnostic_log.h"
+#include "holdfast/graph/trace.h"
 
 namespace holdfast {
 namespace {
@@ -60,18 +61,18 @@ const std::vector<CodeInfo>& all_codes() {
   return all;
 }
 
-Error::Error(Diagnostic d)
-    : std::runtime_error(d.headline),
-      diagnostic_(std::make_shared<Diagnostic>(std::move(d))),
-      text_(std::make_shared<std::string>()) {}
+Error::Error(Diagnostic d) : std::runtime_error(d.headline), said_(make_ref<Said>(std::move(d))) {}
+Error::Error(const Error&) noexcept = default;
+Error& Error::operator=(const Error&) noexcept = default;
+Error::~Error() = default;
 
 void Error::name_op(const std::string& op) {
-  if (!diagnostic_->op.empty()) return;
-  diagnostic_->op = op;
+  Diagnostic& d = said_->diagnostic;
+  if (!d.op.empty()) return;
+  d.op = op;
   // A value that is out of reach is the story, whichever op asked for it.
-  bool lost = !diagnostic_->subject.owner.name.empty();
-  if (!lost && diagnostic_->headline.find(op) == std::string::npos)
-    diagnostic_->headline = op + ": " + diagnostic_->headline;
+  bool lost = !d.subject.owner.name.empty();
+  if (!lost && d.headline.find(op) == std::string::npos) d.headline = op + ": " + d.headline;
   refresh();
 }
 
@@ -79,8 +80,8 @@ const char* Error::what() const noexcept {
   static std::mutex mutex;  // copies of one error share their text, also across threads
   try {
     std::lock_guard lock(mutex);
-    if (text_->empty()) *text_ = render(*diagnostic_);
-    return text_->c_str();
+    if (said_->text.empty()) said_->text = render(said_->diagnostic);
+    return said_->text.c_str();
   } catch (const std::exception&) {  // no memory to render in: the headline was stored at birth
     return std::runtime_error::what();
   }

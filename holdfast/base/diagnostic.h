@@ -1,12 +1,12 @@
 // What we say when a program cannot go on. A Diagnostic is data; text and JSON are renderings.
 #pragma once
 
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "holdfast/base/api.h"
+#include "holdfast/base/refcount.h"
 #include "holdfast/base/where.h"
 
 namespace holdfast {
@@ -114,18 +114,26 @@ HOLDFAST_API std::string to_json(const Diagnostic&);
 class HOLDFAST_API Error : public std::runtime_error {
  public:
   explicit Error(Diagnostic d);
-  const Diagnostic& diagnostic() const { return *diagnostic_; }
-  Diagnostic& diagnostic() { return *diagnostic_; }
-  Code code() const { return diagnostic_->code; }
+  Error(const Error&) noexcept;
+  Error& operator=(const Error&) noexcept;
+  ~Error() override;
+  const Diagnostic& diagnostic() const { return said_->diagnostic; }
+  Diagnostic& diagnostic() { return said_->diagnostic; }
+  Code code() const { return said_->diagnostic.code; }
   const char* what() const noexcept override;
   /// Says which op, layer or function refused, unless the diagnostic says so already.
   void name_op(const std::string& op);
   /// Renders again after the diagnostic was added to; pointers from what() end here.
-  void refresh() { text_->clear(); }
+  void refresh() { said_->text.clear(); }
 
  private:
-  std::shared_ptr<Diagnostic> diagnostic_;
-  std::shared_ptr<std::string> text_;
+  // What copies share.
+  struct Said final : RefCounted {
+    explicit Said(Diagnostic d) : diagnostic(std::move(d)) {}
+    Diagnostic diagnostic;
+    std::string text;  // rendered when first asked for
+  };
+  Ref<Said> said_;
 };
 
 /// One class per canonical status, so that C++ code can catch what it means.

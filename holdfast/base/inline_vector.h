@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -75,7 +74,7 @@ class InlineVector {
   }
   void pop_back() { data_[--size_].~T(); }
   void clear() {
-    std::destroy_n(data_, size_);
+    destroy_elements();
     size_ = 0;
   }
   void resize(size_t n, const T& v = T()) {
@@ -146,8 +145,12 @@ class InlineVector {
     }
     return false;
   }
+  void destroy_elements() noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (size_t i = 0; i < size_; ++i) data_[i].~T();
+  }
   void destroy() {
-    std::destroy_n(data_, size_);
+    destroy_elements();
     if (data_ != local()) ::operator delete(data_);
   }
   // Leaves `o` empty. Only called when this holds nothing.

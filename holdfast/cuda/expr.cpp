@@ -1,7 +1,9 @@
 #include "holdfast/cuda/expr.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <unordered_map>
 
 #include "holdfast/cuda/compile.h"

@@ -1,5 +1,6 @@
 // Matrix products through cuBLASLt. Its matrices lie column by column, ours row by row: what it
 // sees of a row-major [m, n] is the transpose, so it is asked for y' = b' a'.
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "holdfast/cuda/pool.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace holdfast::cuda {

@@ -83,8 +83,13 @@ std::optional<Retrace> AttributeState::difference() const {
   return std::nullopt;
 }
 
+TensorAttribute::TensorAttribute(Ref<Place> place) : place_(std::move(place)) {}
+TensorAttribute::TensorAttribute(const TensorAttribute&) = default;
+TensorAttribute::~TensorAttribute() = default;
+const std::string& TensorAttribute::name() const { return place_->name; }
+
 TensorAttribute::TensorAttribute(std::string name, Tensor initial)
-    : place_(make_ref<Place>(std::move(name))) {
+    : TensorAttribute(make_ref<Place>(std::move(name))) {
   if (initial.defined()) put(std::move(initial));
 }
 

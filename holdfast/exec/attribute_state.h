@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "holdfast/exec/attribute.h"
+#include "holdfast/exec/attribute_record.h"
 #include "holdfast/exec/retracing.h"
 
 namespace holdfast {

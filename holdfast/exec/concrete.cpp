@@ -1,11 +1,15 @@
 #include "holdfast/exec/concrete.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <optional>
 
+#include "holdfast/autodiff/graph_gradient.h"
 #include "holdfast/autodiff/recorder.h"
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
+#include "holdfast/exec/plan.h"
 #include "holdfast/graph/call_effects.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/passes/effects.h"
@@ -35,7 +39,7 @@ Backward no_further(const std::string& name, size_t orders) {
 }  // namespace
 
 /// Forward and backward as functions of their own, so that gradients of gradients come for free.
-struct ConcreteFunction::Gradient : std::enable_shared_from_this<ConcreteFunction::Gradient> {
+struct ConcreteFunction::Gradient final : RefCounted {
   Ref<ConcreteFunction> forward, backward;
   std::vector<size_t> targets;
   size_t outputs = 0;             // of the function itself; residuals that are none of them follow
@@ -53,57 +57,80 @@ struct ConcreteFunction::Gradient : std::enable_shared_from_this<ConcreteFunctio
   Backward bound(std::vector<Tensor> residuals, size_t given);
 };
 
+struct ConcreteFunction::Made {
+  struct Alone final : RefCounted {
+    std::recursive_mutex mutex;
+  };
+  std::once_flag listed;
+  std::vector<Tensor> variables;
+  std::mutex mutex;
+  Ref<Alone> alone;                // shared with what stands for it in gradients
+  std::atomic<bool> small{false};  // it is planned, and takes no time
+  Lease lease;
+  Ref<Plan> plan;
+  Ref<Gradient> gradient;
+};
+
+ConcreteFunction::ConcreteFunction(Ref<Graph> graph)
+    : graph_(std::move(graph)), made_(make_owned<Made>()) {}
+ConcreteFunction::~ConcreteFunction() = default;
+
+void ConcreteFunction::run_alone() { made_->alone = make_ref<Made::Alone>(); }
+void ConcreteFunction::set_lease(Lease lease) { made_->lease = std::move(lease); }
+
 const std::vector<Tensor>& ConcreteFunction::variables() const {
-  std::call_once(listed_, [&] {
+  std::call_once(made_->listed, [&] {
     for (const Ref<Node>& n : graph_->nodes)
       if (n->op == &handle_op() && variable_behind(constant_of(*n)))
-        variables_.push_back(constant_of(*n));
+        made_->variables.push_back(constant_of(*n));
   });
-  return variables_;
+  return made_->variables;
 }
 
 const Plan& ConcreteFunction::plan() {
-  PatientLock lock(mutex_);
-  if (plan_) return *plan_;
-  plan_ = Plan::build(optimised(*graph_));
+  PatientLock lock(made_->mutex);
+  Ref<Plan>& plan = made_->plan;
+  if (plan) return *plan;
+  plan = Plan::build(optimised(*graph_));
   constexpr int64_t kBytes = 1 << 18;
   constexpr size_t kSteps = 16;
-  bool small = plan_->bytes() < kBytes && plan_->steps().size() < kSteps;
-  for (const Step& s : plan_->steps())
+  bool small = plan->bytes() < kBytes && plan->steps().size() < kSteps;
+  for (const Step& s : plan->steps())
     small = small && s.types;  // else sizes that nobody knows yet, loops
-  small_ = small;
-  return *plan_;
+  made_->small = small;
+  return *plan;
 }
 
 bool ConcreteFunction::worth_unlocking() const {
   // A call that tapes see may have to wait for another thread that writes the gradient down, in
   // Python.
-  return alone_ || !small_.load(std::memory_order_relaxed) || !context().observers.empty();
+  return made_->alone || !made_->small.load(std::memory_order_relaxed) ||
+         !context().observers.empty();
 }
 
-std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
+Ref<ConcreteFunction::Gradient> ConcreteFunction::gradient() {
   auto made = [&] {
-    PatientLock lock(mutex_);
-    return gradient_;
+    PatientLock lock(made_->mutex);
+    return made_->gradient;
   };
   if (auto before = made()) return before;
   // Writing it runs custom gradients, and calls that ask for no gradient must not wait for those.
   PatientLock writing(graph_->scope->reopening());
   if (auto meanwhile = made()) return meanwhile;
   auto written = written_gradient();
-  PatientLock lock(mutex_);
-  return gradient_ = written;
+  PatientLock lock(made_->mutex);
+  return made_->gradient = written;
 }
 
 Ref<ConcreteFunction> ConcreteFunction::alike(Ref<Graph> graph) const {
   auto out = make_ref<ConcreteFunction>(std::move(graph));
-  out->alone_ = alone_;
-  out->lease_ = lease_;
+  out->made_->alone = made_->alone;
+  out->made_->lease = made_->lease;
   return out;
 }
 
-std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::written_gradient() {
-  auto out = std::make_shared<Gradient>();
+Ref<ConcreteFunction::Gradient> ConcreteFunction::written_gradient() {
+  auto out = make_ref<Gradient>();
   std::vector<Ref<Node>> sources;
   auto consider = [&](const Ref<Node>& n, size_t position) {
     if (!flows(n->outputs[0].dtype)) return;
@@ -122,7 +149,7 @@ std::shared_ptr<ConcreteFunction::Gradient> ConcreteFunction::written_gradient()
   GraphGradient both = differentiate(graph_, sources, {.share = true, .sparse = true});
   out->forward = alike(both.forward);
   out->backward = make_ref<ConcreteFunction>(both.backward);
-  out->backward->lease_ = out->lease = lease_;
+  out->backward->made_->lease = out->lease = made_->lease;
   out->targets = both.targets;
   out->outputs = graph_->outputs.size();
   out->residuals = both.residuals;
@@ -187,7 +214,7 @@ Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
     if (t.defined() && t.is_symbolic()) return written(inputs);
   graph_->scope->runs.fetch_add(1, std::memory_order_relaxed);
   std::optional<PatientLock<std::recursive_mutex>> alone;
-  if (alone_) alone.emplace(*alone_);
+  if (made_->alone) alone.emplace(made_->alone->mutex);
   if (!context().observers.empty()) return call_recorded(inputs);
   Tensors out;
   plan().run(inputs, out);
@@ -205,7 +232,7 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
     return all;
   }
   // The gradient of each order needs residuals, which are results that the next order looks at.
-  std::vector<std::shared_ptr<Gradient>> chain{gradient()};
+  std::vector<Ref<Gradient>> chain{gradient()};
   bool any_number = orders == GradientTape::kAnyNumber;
   size_t most = !any_number           ? orders
                 : has_bodies(*graph_) ? 2
@@ -252,8 +279,8 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
 }
 
 Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> residuals, size_t given) {
-  std::shared_ptr<void> alive = lease ? lease() : nullptr;
-  return [g = shared_from_this(), alive, residuals = std::move(residuals),
+  Ref<RefCounted> alive = lease ? lease() : nullptr;
+  return [g = Ref<Gradient>(this), alive, residuals = std::move(residuals),
           given](const std::vector<Tensor>& upstream) {
     Tensors in(residuals.begin(), residuals.end());
     for (size_t t : g->targets) in.push_back(upstream[t]);

@@ -1,21 +1,23 @@
 // A function that has been traced: its graph, its plan, its gradient.
 #pragma once
 
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
 
-#include "holdfast/autodiff/graph_gradient.h"
-#include "holdfast/exec/plan.h"
+#include "holdfast/base/owned.h"
 #include "holdfast/exec/trace_state.h"
+#include "holdfast/graph/graph.h"
 
 namespace holdfast {
+
+class Plan;
 
 /// One trace of a function, ready to be called from any thread.
 class HOLDFAST_API ConcreteFunction final : public RefCounted {
  public:
-  explicit ConcreteFunction(Ref<Graph> graph) : graph_(std::move(graph)) {}
+  explicit ConcreteFunction(Ref<Graph> graph);
+  ~ConcreteFunction() override;
 
   const std::string& name() const { return graph_->scope->name; }
   const Graph& graph() const { return *graph_; }
@@ -29,12 +31,12 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
   bool worth_unlocking() const;
 
   /// From now on calls run one after the other: it has state of its own that each call begins anew.
-  void run_alone() { alone_ = std::make_shared<std::recursive_mutex>(); }
+  void run_alone();
 
   /// What its graph calls and does not keep alive, since that may hold the function again: Python
   /// code. A lease keeps it alive; a tape that outlives the function holds one.
-  using Lease = std::function<std::shared_ptr<void>()>;
-  void set_lease(Lease lease) { lease_ = std::move(lease); }
+  using Lease = Callback<Ref<RefCounted>()>;
+  void set_lease(Lease lease);
 
   /// Runs it on its arguments and captures. Tapes see one op with a gradient of its own; inside a
   /// trace the graph is written into that one.
@@ -53,22 +55,16 @@ class HOLDFAST_API ConcreteFunction final : public RefCounted {
 
  private:
   struct Gradient;
+  struct Made;
   Tensors call_recorded(std::span<const Tensor> inputs);
   Tensors written(std::span<const Tensor> inputs) const;
-  std::shared_ptr<Gradient> gradient();
-  std::shared_ptr<Gradient> written_gradient();
+  Ref<Gradient> gradient();
+  Ref<Gradient> written_gradient();
   Ref<ConcreteFunction> alike(Ref<Graph> graph) const;
 
   Ref<Graph> graph_;
-  mutable std::once_flag listed_;
-  mutable std::vector<Tensor> variables_;
-  std::mutex mutex_;
-  std::shared_ptr<std::recursive_mutex> alone_;  // shared with what stands for it in gradients
-  std::atomic<bool> small_{false};               // it is planned, and takes no time
-  Lease lease_;
   Ref<TraceState> state_;
-  Ref<Plan> plan_;
-  std::shared_ptr<Gradient> gradient_;
+  const Owned<Made> made_;  // what is made of the graph when it is first needed
 };
 
 }  // namespace holdfast

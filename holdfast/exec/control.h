@@ -2,15 +2,18 @@
 // with graphs for bodies.
 #pragma once
 
-#include <functional>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
-#include "holdfast/graph/graph.h"
+#include "holdfast/base/callback.h"
+#include "holdfast/op/in.h"
 
 namespace holdfast {
 
-using BranchFn = std::function<Tensors()>;
-using LoopFn = std::function<Tensors(std::span<const Tensor>)>;
+using BranchFn = Callback<Tensors()>;
+using LoopFn = Callback<Tensors(std::span<const Tensor>)>;
 
 /// What messages call the parts of a branch or a loop.
 struct ControlNames {
@@ -36,9 +39,5 @@ HOLDFAST_API Tensors while_loop(const LoopFn& cond, const LoopFn& body,
 
 /// The same values, where gradients end.
 HOLDFAST_API Tensors without_gradient(std::span<const Tensor>);
-
-/// The plan of a branch or a body, made when it is first needed.
-class Plan;
-const Plan& plan_of(const Graph& body);
 
 }  // namespace holdfast

@@ -185,7 +185,7 @@ Tensors if_gradient(Grad& g) {
 namespace {
 
 // What a loop was made to keep: how often it ran, and a list for each residual of its body.
-struct Kept {
+struct Kept final : RefCounted {
   GraphGradient gradient;
   size_t variables = 0;  // of the loop before
   std::vector<size_t> var_sources, capture_sources;
@@ -195,8 +195,8 @@ struct Kept {
     Type type;
   };
   std::vector<Residual> residuals;
-  int counter = 0;               // the output that counts
-  std::shared_ptr<Kept> before;  // for the gradient of fewer variables
+  int counter = 0;   // the output that counts
+  Ref<Kept> before;  // for the gradient of fewer variables
 };
 
 // Puts nodes that were just written before the one that is to use them.
@@ -233,19 +233,20 @@ struct Extension {
   }
 };
 
-std::shared_ptr<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
+Ref<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
   size_t outputs = static_cast<size_t>(g.outputs()), asked = 0;
   for (size_t i = 0; i < outputs; ++i)
     if (g.has_dy(static_cast<int>(i))) asked = i + 1;
   // What it was made to keep before will do again, unless a gradient arrives at that itself.
-  for (auto before = std::static_pointer_cast<Kept>(node.gradient); before; before = before->before)
+  Ref<Kept> last(static_cast<Kept*>(node.gradient.get()));
+  for (Ref<Kept> before = last; before; before = before->before)
     if (asked <= before->variables && before->variables <= outputs &&
         (!before->before || before->before->variables < asked))
       return before;
   Graph &test = body_of(node, 0), &body = body_of(node, 1);
-  auto kept = std::make_shared<Kept>();
+  auto kept = make_ref<Kept>();
   kept->variables = outputs;
-  kept->before = std::static_pointer_cast<Kept>(node.gradient);
+  kept->before = last;
   std::vector<Ref<Node>> sources;
   for (size_t i = 0; i < outputs; ++i) {
     if (!flows(body.inputs[i]->outputs[0].dtype)) continue;

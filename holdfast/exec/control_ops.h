@@ -2,6 +2,7 @@
 #pragma once
 
 #include "holdfast/graph/graph.h"
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 

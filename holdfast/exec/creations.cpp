@@ -1,5 +1,7 @@
 #include "holdfast/exec/creations.h"
 
+#include <algorithm>
+
 #include "holdfast/exec/init_scope.h"
 #include "holdfast/exec/plan.h"
 

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
+#include <optional>
 
 #include "holdfast/base/text.h"
 #include "holdfast/exec/attribute_state.h"
+#include "holdfast/exec/retracing.h"
 #include "holdfast/exec/trace_life.h"
+#include "holdfast/exec/traces.h"
 #include "holdfast/graph/call_effects.h"
 
 namespace holdfast {
@@ -40,6 +44,16 @@ struct TracedCode::Trace final : RefCounted {
   }
 };
 
+struct TracedCode::Kept {
+  explicit Kept(const FunctionOptions& o) : traces(o.most_traces), history(o.name, 1) {}
+  /// What of `signature` is not as in the trace it comes nearest to, and that trace's types.
+  Retrace difference(const std::vector<Type>& signature, const std::vector<Type>*& nearest) const;
+
+  std::recursive_mutex mutex;
+  Traces<Trace> traces;
+  TraceHistory history;
+};
+
 // C++ code as the life of a trace sees it.
 class TracedCode::Host final : public TraceHost {
  public:
@@ -47,7 +61,7 @@ class TracedCode::Host final : public TraceHost {
 
   Tracer& begin() override {
     auto scope = make_ref<Scope>(ScopeKind::kFunction, code_.options_.name, nullptr);
-    scope->trace_no = static_cast<int>(code_.history_.count()) + 1;
+    scope->trace_no = static_cast<int>(code_.kept_->history.count()) + 1;
     return tracer_.emplace(make_ref<Graph>(scope));
   }
 
@@ -93,10 +107,7 @@ class TracedCode::Host final : public TraceHost {
 };
 
 TracedCode::TracedCode(Body body, FunctionOptions options)
-    : body_(std::move(body)),
-      options_(std::move(options)),
-      traces_(options_.most_traces),
-      history_(options_.name, 1) {}
+    : body_(std::move(body)), options_(std::move(options)), kept_(make_owned<Kept>(options_)) {}
 
 TracedCode::~TracedCode() = default;
 
@@ -118,8 +129,8 @@ Ref<TracedCode::Trace> TracedCode::find(std::span<const Tensor> arguments, Tenso
     inputs = Tensors(arguments);
     return t.function->add_captured(inputs);
   };
-  std::lock_guard lock(mutex_);
-  if (Ref<Trace> known = traces_.find(fits)) return known;
+  std::lock_guard lock(kept_->mutex);
+  if (Ref<Trace> known = kept_->traces.find(fits)) return known;
   std::vector<Type> signature;
   for (const Tensor& t : arguments) signature.push_back({t.dtype(), t.shape()});
   for (;;) {
@@ -129,17 +140,17 @@ Ref<TracedCode::Trace> TracedCode::find(std::span<const Tensor> arguments, Tenso
 }
 
 Ref<ConcreteFunction> TracedCode::concrete(const std::vector<Type>& signature) {
-  std::lock_guard lock(mutex_);
-  if (auto known = traces_.find([&](const Trace& t) { return t.signature == signature; }))
+  std::lock_guard lock(kept_->mutex);
+  if (auto known = kept_->traces.find([&](const Trace& t) { return t.signature == signature; }))
     return known->function;
   return make(signature, {})->function;
 }
 
-Retrace TracedCode::difference(const std::vector<Type>& signature,
-                               const std::vector<Type>*& nearest) const {
+Retrace TracedCode::Kept::difference(const std::vector<Type>& signature,
+                                     const std::vector<Type>*& nearest) const {
   Retrace out;
-  if (traces_.empty()) return out;
-  const auto& all = traces_.list();
+  if (traces.empty()) return out;
+  const auto& all = traces.list();
   for (const Ref<Trace>& t : all)
     if (auto changed = t->changed(signature)) return *changed;
   auto alike = std::find_if(all.begin(), all.end(), [&](const Ref<Trace>& t) {
@@ -162,29 +173,29 @@ Ref<TracedCode::Trace> TracedCode::make(std::vector<Type> signature,
                                         std::span<const Tensor> arguments) {
   auto begin = std::chrono::steady_clock::now();
   const std::vector<Type>* nearest = nullptr;
-  Retrace why = difference(signature, nearest);
+  Retrace why = kept_->difference(signature, nearest);
   if (nearest && options_.reduce_retracing)
-    for (Dimension d : history_.relax(*nearest, signature))
+    for (Dimension d : kept_->history.relax(*nearest, signature))
       why.relaxed.push_back(cat(argument(d.tensor), " dimension ", d.axis));
   Host host(*this, signature);
   Ref<ConcreteFunction> function = make_trace(host, arguments).function;
   function->set_state(std::move(host.state));
   auto made = make_ref<Trace>(std::move(signature), std::move(function));
-  auto dropped = traces_.add(made, [](const Trace&) { return false; });
+  auto dropped = kept_->traces.add(made, [](const Trace&) { return false; });
   std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   why.milliseconds = spent.count();
-  history_.note(std::move(why));
+  kept_->history.note(std::move(why));
   return made;
 }
 
 std::string TracedCode::trace_report() const {
-  std::lock_guard lock(mutex_);
-  return history_.report();
+  std::lock_guard lock(kept_->mutex);
+  return kept_->history.report();
 }
 
 size_t TracedCode::traces() const {
-  std::lock_guard lock(mutex_);
-  return traces_.size();
+  std::lock_guard lock(kept_->mutex);
+  return kept_->traces.size();
 }
 
 }  // namespace holdfast

@@ -1,14 +1,14 @@
 // `function`: C++ code that is traced once for each kind of arguments, and then runs as a graph.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <mutex>
+#include <span>
+#include <string>
 #include <tuple>
+#include <vector>
 
+#include "holdfast/base/owned.h"
 #include "holdfast/exec/concrete.h"
-#include "holdfast/exec/retracing.h"
-#include "holdfast/exec/traces.h"
+#include "holdfast/op/result.h"
 
 namespace holdfast {
 
@@ -22,11 +22,11 @@ struct FunctionOptions {
 };
 
 /// What is behind a Function: the code and its traces.
-class HOLDFAST_API TracedCode {
+class HOLDFAST_API TracedCode final : public RefCounted {
  public:
-  using Body = std::function<Tensors(std::span<const Tensor>)>;
+  using Body = Callback<Tensors(std::span<const Tensor>)>;
   TracedCode(Body body, FunctionOptions options);
-  ~TracedCode();
+  ~TracedCode() override;
 
   Tensors call(std::span<const Tensor> arguments);
   /// The trace for arguments of these dtypes and shapes.
@@ -36,18 +36,15 @@ class HOLDFAST_API TracedCode {
 
  private:
   struct Trace;
+  struct Kept;
   class Host;
   /// The trace for a call, and its arguments with what it captured.
   Ref<Trace> find(std::span<const Tensor> arguments, Tensors& inputs);
   Ref<Trace> make(std::vector<Type> signature, std::span<const Tensor> arguments);
-  /// What of `signature` is not as in the trace it comes nearest to, and that trace's types.
-  Retrace difference(const std::vector<Type>& signature, const std::vector<Type>*& nearest) const;
 
   Body body_;
   FunctionOptions options_;
-  mutable std::recursive_mutex mutex_;
-  Traces<Trace> traces_;
-  TraceHistory history_;
+  Owned<Kept> kept_;  // traces, and why each was made
 };
 
 namespace detail {
@@ -105,7 +102,7 @@ template <class R, size_t N>
 class Function {
  public:
   Function(TracedCode::Body body, FunctionOptions options)
-      : code_(std::make_shared<TracedCode>(std::move(body), std::move(options))) {}
+      : code_(make_ref<TracedCode>(std::move(body), std::move(options))) {}
 
   template <class... A>
     requires(sizeof...(A) == N)
@@ -121,7 +118,7 @@ class Function {
   std::string trace_report() const { return code_->trace_report(); }
 
  private:
-  std::shared_ptr<TracedCode> code_;
+  Ref<TracedCode> code_;
 };
 
 /// `auto f = function([](Tensor x) { return x * 2; });`

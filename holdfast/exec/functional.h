@@ -10,8 +10,8 @@
 
 namespace holdfast {
 
-using RowFn = std::function<Tensor(const Tensor& row)>;
-using FoldFn = std::function<Tensor(const Tensor& value, const Tensor& row)>;
+using RowFn = Callback<Tensor(const Tensor& row)>;
+using FoldFn = Callback<Tensor(const Tensor& value, const Tensor& row)>;
 
 struct MapOptions {
   bool back_prop = true;    // false: gradients end at the result

@@ -33,7 +33,7 @@ void keep_customs(const Graph& whole, const NodeMap& copies, Graph& part) {
       kept.position += copies.count(whole.nodes[i].get());
     part.customs.push_back(std::move(kept));
   }
-  if (!part.customs.empty()) part.originals = std::make_shared<NodeMap>(copies);
+  if (!part.customs.empty()) part.originals = make_ref<Originals>(copies);
 }
 
 }  // namespace

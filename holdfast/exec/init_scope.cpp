@@ -1,5 +1,7 @@
 #include "holdfast/exec/init_scope.h"
 
+#include "holdfast/graph/trace.h"
+
 namespace holdfast {
 
 Lifted::Lifted() : interpreter_(context().interpreter), lifted_(context().lifted) {

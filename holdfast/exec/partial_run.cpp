@@ -1,6 +1,7 @@
 #include "holdfast/exec/partial_run.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/exec/plan.h"
 #include "holdfast/exec/session_plan.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/passes/passes.h"
@@ -63,7 +64,7 @@ void PartialRun::compute(const std::vector<Edge>& edges, const std::vector<Ref<N
   std::vector<const Node*> ran;
   std::vector<const OpenGraph::Held*> reads;
   {
-    PatientLock lock(session_.mutex_);
+    PatientLock lock(session_.kept_->mutex);
     Pruned pruned =
         prune(*session_.graph_, asked,
               {[this](const OpenGraph::Held& held) { return session_.handle_here(held); },

@@ -1,9 +1,11 @@
 // A run in parts: some results are wanted before the last values are fed.
 #pragma once
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "holdfast/exec/session.h"
+#include "holdfast/graph/node_map.h"
 
 namespace holdfast {
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "holdfast/graph/graph.h"
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 
@@ -86,5 +87,8 @@ class HOLDFAST_API Plan final : public RefCounted {
       fast_;  // as first expected, and as it was seen; the last is in force
   mutable std::atomic<const FastPlan*> ready_{nullptr};
 };
+
+/// The plan of a branch or a body, made when it is first needed.
+const Plan& plan_of(const Graph& body);
 
 }  // namespace holdfast

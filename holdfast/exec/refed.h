@@ -3,8 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "holdfast/graph/graph.h"
+#include "holdfast/graph/node_map.h"
 
 namespace holdfast {
 

@@ -4,7 +4,9 @@
 
 #include "holdfast/base/patient_lock.h"
 #include "holdfast/base/text.h"
+#include "holdfast/exec/plan.h"
 #include "holdfast/exec/session_plan.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/seeds.h"
@@ -18,20 +20,19 @@ constexpr size_t kMostPlans =
 
 }  // namespace
 
-struct Session::Planned {
+struct Session::Planned final : RefCounted {
   Ref<Plan> plan;
   std::vector<OpenGraph::Held> reads;
 };
 
 // One run: what comes first, what is computed, and where each result comes from.
-class Session::Ready {
- public:
+struct Session::Prepared final : Ready {
   struct Stage {
-    std::shared_ptr<Planned> planned;
+    Ref<Planned> planned;
     std::vector<Tensor> handles;  // of the variables that get its outputs
   };
   std::vector<Stage> first;  // initial values, those that others need before them
-  std::shared_ptr<Planned> planned;
+  Ref<Planned> planned;
   std::vector<Tensor> given;
   std::vector<int> from;  // of each fetch: which output of the plan; -1: `known`
   std::vector<Tensor> known;
@@ -39,7 +40,7 @@ class Session::Ready {
 
 Session::Session(Ref<OpenGraph> graph, std::string name,
                  [[maybe_unused]] const std::source_location& at)
-    : graph_(std::move(graph)), name_(std::move(name)) {
+    : graph_(std::move(graph)), name_(std::move(name)), kept_(make_owned<Kept>()) {
 #ifndef HOLDFAST_BUILDING
   mark_site(at);
 #endif
@@ -48,25 +49,27 @@ Session::Session(Ref<OpenGraph> graph, std::string name,
 
 Session::~Session() = default;
 
+void Session::share(Ref<SharedVariables> shared) { kept_->shared = std::move(shared); }
+
 void Session::close(bool at_end_of_block) {
-  PatientLock lock(mutex_);
+  PatientLock lock(kept_->mutex);
   if (closed_) return;
   closed_ = true;
   closed_by_block_ = at_end_of_block;
   closed_at_ = here();
-  plans_.clear();
-  handles_.clear();
-  states_.clear();
+  kept_->plans.clear();
+  kept_->handles.clear();
+  kept_->states.clear();
 }
 
 bool Session::closed() const {
-  PatientLock lock(mutex_);
+  PatientLock lock(kept_->mutex);
   return closed_;
 }
 
 size_t Session::plans() const {
-  PatientLock lock(mutex_);
-  return plans_.size();
+  PatientLock lock(kept_->mutex);
+  return kept_->plans.size();
 }
 
 void Session::need_open() const {
@@ -178,9 +181,9 @@ Edge Session::edge_of_feed(const Tensor& key, const Tensor& value) const {
 }
 
 Tensor& Session::handle_here(const OpenGraph::Held& held) {
-  Tensor& handle = handles_[held.variable.handle().id()];
-  if (!handle.defined() && shared_) {
-    handle = shared_->handle(*held.variable.state());
+  Tensor& handle = kept_->handles[held.variable.handle().id()];
+  if (!handle.defined() && kept_->shared) {
+    handle = kept_->shared->handle(*held.variable.state());
   } else if (!handle.defined()) {
     const VariableState& of = *held.variable.state();
     auto state = make_ref<VariableState>(of.name, of.dtype, of.shape, of.trainable);
@@ -192,7 +195,7 @@ Tensor& Session::handle_here(const OpenGraph::Held& held) {
 
 Ref<RefCounted> Session::state_here(const Node& n) {
   if (!dynamic_cast<random::NodeGenerator*>(n.state.get())) return n.state;
-  Ref<RefCounted>& state = states_[&n];
+  Ref<RefCounted>& state = kept_->states[&n];
   if (!state)
     state = make_ref<random::NodeGenerator>(random::OpSeeds{n.attrs[0].i(), n.attrs[1].i()});
   return state;
@@ -202,7 +205,7 @@ Tensor Session::value(const Variable& v) {
   need_open();
   const OpenGraph::Held* held = graph_->find_variable(v.handle());
   if (!held) bug("a session is asked for a variable of another graph");
-  PatientLock lock(mutex_);
+  PatientLock lock(kept_->mutex);
   return variable_state(handle_here(*held))->get();
 }
 
@@ -210,45 +213,43 @@ void Session::set_value(const Variable& v, Tensor value) {
   need_open();
   const OpenGraph::Held* held = graph_->find_variable(v.handle());
   if (!held) bug("a session is given a variable of another graph");
-  PatientLock lock(mutex_);
+  PatientLock lock(kept_->mutex);
   variable_state(handle_here(*held))->set(std::move(value));
 }
 
-std::shared_ptr<Session::Planned> Session::plan(const std::vector<Edge>& edges,
-                                                const std::vector<Ref<Node>>& ops,
-                                                const std::vector<Edge>& fed,
-                                                const std::vector<std::string>& names,
-                                                const Tensor& only) {
-  Key key;
+Ref<Session::Planned> Session::plan(const std::vector<Edge>& edges,
+                                    const std::vector<Ref<Node>>& ops, const std::vector<Edge>& fed,
+                                    const std::vector<std::string>& names, const Tensor& only) {
+  Kept::Key key;
   for (const Edge& e : edges) key.push_back({e.node.get(), e.output});
   key.push_back({nullptr, 0});
   for (const Ref<Node>& n : ops) key.push_back({n.get(), -1});
   key.push_back({nullptr, 1});
   for (const Edge& e : fed) key.push_back({e.node.get(), e.output});
-  PatientLock lock(mutex_);
-  auto& planned = plans_[key];
+  PatientLock lock(kept_->mutex);
+  auto& planned = kept_->plans[key];
   if (planned) return planned;
   try {
     Pruned pruned = prune(*graph_, {edges, ops, fed, names, only},
                           {[this](const OpenGraph::Held& held) { return handle_here(held); },
                            [this](const Node& n) { return state_here(n); }});
-    auto made = std::make_shared<Planned>();
+    auto made = make_ref<Planned>();
     for (const OpenGraph::Held* held : pruned.reads) made->reads.push_back(*held);
     made->plan = Plan::build(optimised(*pruned.graph));
-    if (plans_.size() > kMostPlans) plans_.clear();
-    return plans_[key] = made;
+    if (kept_->plans.size() > kMostPlans) kept_->plans.clear();
+    return kept_->plans[key] = made;
   } catch (...) {
-    plans_.erase(key);
+    kept_->plans.erase(key);
     throw;
   }
 }
 
 // Initial values of all variables that `of` reads and nobody has initialised, in stages: each needs
 // only those before.
-void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed) {
-  std::vector<std::pair<OpenGraph::Held, std::shared_ptr<Planned>>> waiting;
+void Session::initialise(Prepared& ready, const Planned& of, const std::vector<Edge>& fed) {
+  std::vector<std::pair<OpenGraph::Held, Ref<Planned>>> waiting;
   auto empty = [&](const OpenGraph::Held& held) {
-    PatientLock lock(mutex_);
+    PatientLock lock(kept_->mutex);
     return !variable_state(handle_here(held))->get().defined();
   };
   std::unordered_set<uint64_t> seen;
@@ -276,11 +277,11 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
     // Together, so that a random number which two of them use is drawn once.
     std::vector<Edge> edges;
     std::vector<std::string> names;
-    Ready::Stage stage;
+    Prepared::Stage stage;
     for (auto it = waiting.begin(); it != later; ++it) {
       edges.push_back(it->first.initial);
       names.push_back("the initial value of " + it->first.variable.name());
-      PatientLock lock(mutex_);
+      PatientLock lock(kept_->mutex);
       stage.handles.push_back(handle_here(it->first));
     }
     stage.planned = plan(edges, {}, fed, names);
@@ -289,10 +290,9 @@ void Session::initialise(Ready& ready, const Planned& of, const std::vector<Edge
   }
 }
 
-std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetches,
-                                                 const Feeds& feeds) {
+Ref<Session::Ready> Session::prepare(const std::vector<Fetch>& fetches, const Feeds& feeds) {
   need_open();
-  auto ready = std::make_shared<Ready>();
+  auto ready = make_ref<Prepared>();
   std::vector<Edge> edges, fed;
   std::vector<Ref<Node>> ops;
   for (const auto& [key, value] : feeds) {
@@ -312,10 +312,11 @@ std::shared_ptr<Session::Ready> Session::prepare(const std::vector<Fetch>& fetch
   return ready;
 }
 
-Tensors Session::finish(Ready& ready) {
+Tensors Session::finish(Ready& prepared) {
+  auto& ready = static_cast<Prepared&>(prepared);
   if (!ready.first.empty()) {
-    PatientLock lock(initialising_);
-    for (Ready::Stage& stage : ready.first) {
+    PatientLock lock(kept_->initialising);
+    for (Prepared::Stage& stage : ready.first) {
       auto done = [](const Tensor& handle) { return variable_state(handle)->get().defined(); };
       if (std::all_of(stage.handles.begin(), stage.handles.end(), done))
         continue;  // another thread was faster

@@ -1,15 +1,17 @@
 // Running a graph that was written by hand.
 #pragma once
 
-#include <map>
-#include <mutex>
+#include <source_location>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "holdfast/exec/plan.h"
-#include "holdfast/exec/shared_variables.h"
+#include "holdfast/base/owned.h"
 #include "holdfast/graph/open_graph.h"
 
 namespace holdfast {
+
+class SharedVariables;
 
 /// What a run is asked for: a tensor's value, or that an op has run.
 struct Fetch {
@@ -40,8 +42,8 @@ class HOLDFAST_API Session {
   }
 
   /// The first half of a run, which looks at the graph: nobody may write to it meanwhile.
-  class Ready;
-  std::shared_ptr<Ready> prepare(const std::vector<Fetch>& fetches, const Feeds& feeds);
+  struct Ready : RefCounted {};
+  Ref<Ready> prepare(const std::vector<Fetch>& fetches, const Feeds& feeds);
   /// The second half, which only computes.
   Tensors finish(Ready& ready);
 
@@ -55,18 +57,19 @@ class HOLDFAST_API Session {
   void set_value(const Variable& v, Tensor value);
   /// From now on its variables are those of `shared`, which other sessions see too. Called before
   /// the first run.
-  void share(Ref<SharedVariables> shared) { shared_ = std::move(shared); }
+  void share(Ref<SharedVariables> shared);
   /// Plans that are kept for runs with the same fetches and feeds.
   size_t plans() const;
 
  private:
   friend class PartialRun;
   struct Planned;
-  using Key = std::vector<std::pair<const Node*, int>>;
-  std::shared_ptr<Planned> plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops,
-                                const std::vector<Edge>& fed, const std::vector<std::string>& names,
-                                const Tensor& only = {});
-  void initialise(Ready& ready, const Planned& of, const std::vector<Edge>& fed);
+  struct Prepared;
+  struct Kept;
+  Ref<Planned> plan(const std::vector<Edge>& edges, const std::vector<Ref<Node>>& ops,
+                    const std::vector<Edge>& fed, const std::vector<std::string>& names,
+                    const Tensor& only = {});
+  void initialise(Prepared& ready, const Planned& of, const std::vector<Edge>& fed);
   Tensor& handle_here(const OpenGraph::Held& held);
   Ref<RefCounted> state_here(const Node& n);
   Edge edge_of_fetch(const Tensor& t, bool only) const;
@@ -78,13 +81,7 @@ class HOLDFAST_API Session {
   std::string name_;
   Where opened_ = nullptr, closed_at_ = nullptr;
   bool closed_ = false, closed_by_block_ = false;
-  mutable std::mutex mutex_;  // guards what follows; held for short
-  std::mutex initialising_;   // one thread at a time gives variables their first values
-  std::map<Key, std::shared_ptr<Planned>> plans_;
-  Ref<SharedVariables> shared_;                   // null: the variables are its own
-  std::unordered_map<uint64_t, Tensor> handles_;  // by the id of the graph's own handle
-  std::unordered_map<const Node*, Ref<RefCounted>>
-      states_;  // where the generators of random ops stand
+  Owned<Kept> kept_;  // from run to run
 };
 
 }  // namespace holdfast

@@ -1,10 +1,12 @@
 #include "holdfast/exec/session_plan.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "holdfast/base/text.h"
 #include "holdfast/exec/refed.h"
 #include "holdfast/op/advice.h"
+#include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {

@@ -2,8 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "holdfast/graph/open_graph.h"
+#include "holdfast/exec/session.h"
+#include "holdfast/exec/shared_variables.h"
+#include "holdfast/graph/node_map.h"
 
 namespace holdfast {
 
@@ -38,5 +44,17 @@ struct Own {
 
 /// A placeholder that is not given raises E0801.
 Pruned prune(const OpenGraph& graph, const Asked& asked, const Own& own);
+
+/// What a session keeps from run to run.
+struct Session::Kept {
+  using Key = std::vector<EdgeKey>;
+  std::mutex mutex;         // guards what follows; held for short
+  std::mutex initialising;  // one thread at a time gives variables their first values
+  std::map<Key, Ref<Planned>> plans;
+  Ref<SharedVariables> shared;                   // null: the variables are its own
+  std::unordered_map<uint64_t, Tensor> handles;  // by the id of the graph's own handle
+  std::unordered_map<const Node*, Ref<RefCounted>>
+      states;  // where the generators of random ops stand
+};
 
 }  // namespace holdfast

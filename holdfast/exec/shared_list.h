@@ -1,9 +1,10 @@
 // Lists of references that several threads use.
 #pragma once
 
-#include <memory>
 #include <mutex>
 #include <vector>
+
+#include "holdfast/base/refcount.h"
 
 namespace holdfast {
 
@@ -14,8 +15,12 @@ template <class T>
 class SharedList {
  public:
   using List = std::vector<T>;
+  struct Moment final : RefCounted, List {
+    Moment() = default;
+    explicit Moment(const List& list) : List(list) {}
+  };
 
-  std::shared_ptr<const List> read() const {
+  Ref<const Moment> read() const {
     std::lock_guard lock(mutex_);
     return list_;
   }
@@ -23,25 +28,25 @@ class SharedList {
   template <class F>
   void change(F&& f) {
     while (true) {
-      std::shared_ptr<const List> before = read();
-      auto copy = std::make_shared<List>(*before);
+      Ref<const Moment> before = read();
+      auto copy = make_ref<Moment>(static_cast<const List&>(*before));
       f(*copy);
-      std::shared_ptr<const List> after = std::move(copy);
+      Ref<const Moment> after = std::move(copy);
       std::lock_guard lock(mutex_);
       if (list_ != before) continue;
-      list_.swap(after);
+      std::swap(list_, after);
       return;
     }
   }
   void clear() {
-    auto after = std::make_shared<const List>();
+    Ref<const Moment> after = make_ref<Moment>();
     std::lock_guard lock(mutex_);
-    list_.swap(after);
+    std::swap(list_, after);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<const List> list_ = std::make_shared<const List>();
+  Ref<const Moment> list_ = make_ref<Moment>();
 };
 
 }  // namespace holdfast

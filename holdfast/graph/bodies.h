@@ -1,7 +1,10 @@
 // Graphs inside a node: the branches and bodies of control flow.
 #pragma once
 
+#include <variant>
+
 #include "holdfast/graph/graph.h"
+#include "holdfast/op/arg_value.h"
 
 namespace holdfast {
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "holdfast/base/text.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/op/op.h"
 
 namespace holdfast {

@@ -1,8 +1,13 @@
 #include "holdfast/graph/graph.h"
 
 #include <algorithm>
+#include <cctype>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "holdfast/base/text.h"
+#include "holdfast/graph/node_map.h"
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 namespace {
@@ -57,18 +62,29 @@ void Node::destroy() const noexcept {
   pending = nullptr;
 }
 
+bool Node::is(const char* op_name) const { return op->name == op_name; }
+
+struct Graph::Names {
+  std::unordered_map<std::string, int> given;
+  std::unordered_map<std::string, size_t> by_name;  // of the first `indexed` nodes
+  size_t indexed = 0;
+};
+
+Graph::Graph(Ref<Scope> of) : scope(std::move(of)), names_(make_owned<Names>()) {}
+
 Graph::~Graph() {
   outputs.clear();
   while (!nodes.empty()) nodes.pop_back();
 }
 
 std::string Graph::unique_name(const std::string& base) {
-  auto [it, fresh] = names_.try_emplace(lower(base), 0);
+  auto& given = names_->given;
+  auto [it, fresh] = given.try_emplace(lower(base), 0);
   if (fresh) return base;
   std::string name;
   do name = cat(base, "_", ++it->second);
-  while (names_.count(lower(name)));
-  names_.emplace(lower(name), 0);
+  while (given.count(lower(name)));
+  given.emplace(lower(name), 0);
   return name;
 }
 
@@ -78,28 +94,28 @@ void Graph::add(Ref<Node> node, const std::string& base) {
 }
 
 void Graph::rename(Node& node, const std::string& name) {
-  auto it = by_name_.find(node.name);
-  if (it != by_name_.end()) {
-    by_name_[name] = it->second;
-    by_name_.erase(it);
+  auto& by_name = names_->by_name;
+  auto it = by_name.find(node.name);
+  if (it != by_name.end()) {
+    by_name[name] = it->second;
+    by_name.erase(it);
   }
   node.name = name;
 }
 
-void Graph::index() const {
-  for (; indexed_ < nodes.size(); ++indexed_) by_name_.emplace(nodes[indexed_]->name, indexed_);
+Graph::Names& Graph::index() const {
+  size_t& i = names_->indexed;
+  for (; i < nodes.size(); ++i) names_->by_name.emplace(nodes[i]->name, i);
+  return *names_;
 }
 
 Node* Graph::find(const std::string& name) const {
-  index();
-  auto it = by_name_.find(name);
-  return it == by_name_.end() ? nullptr : nodes[it->second].get();
+  const auto& by_name = index().by_name;
+  auto it = by_name.find(name);
+  return it == by_name.end() ? nullptr : nodes[it->second].get();
 }
 
-size_t Graph::position(const Node& node) const {
-  index();
-  return by_name_.at(node.name);
-}
+size_t Graph::position(const Node& node) const { return index().by_name.at(node.name); }
 
 void Graph::move_back(size_t from, size_t to) {
   auto begin = nodes.begin();
@@ -107,8 +123,8 @@ void Graph::move_back(size_t from, size_t to) {
               nodes.end());
   for (Reading& r : readings)
     if (r.at >= to && r.at < from) r.at += nodes.size() - from;
-  by_name_.clear();
-  indexed_ = 0;
+  names_->by_name.clear();
+  names_->indexed = 0;
 }
 
 Ref<Graph> Graph::continued() const {
@@ -119,7 +135,7 @@ Ref<Graph> Graph::continued() const {
   out->captures = captures;
   out->customs = customs;
   out->originals = originals;
-  out->names_ = names_;
+  out->names_->given = names_->given;
   return out;
 }
 

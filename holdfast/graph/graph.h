@@ -1,13 +1,12 @@
 // Ops written down: nodes in an order in which they may run.
 #pragma once
 
-#include <memory>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
-#include "holdfast/op/op.h"
+#include "holdfast/base/owned.h"
+#include "holdfast/op/arg.h"
+#include "holdfast/op/context.h"
 #include "holdfast/tensor/scope.h"
 
 namespace holdfast {
@@ -21,15 +20,6 @@ struct Edge {
   bool operator==(const Edge& o) const { return node == o.node && output == o.output; }
 };
 
-/// An edge as a key of maps; whoever uses it keeps the node alive.
-using EdgeKey = std::pair<const Node*, int>;
-struct EdgeHash {
-  size_t operator()(const EdgeKey& k) const {
-    return std::hash<const void*>{}(k.first) * 31 + static_cast<size_t>(k.second);
-  }
-};
-inline EdgeKey key_of(const Edge& e) { return {e.node.get(), e.output}; }
-
 /// What is known of an output before it is computed.
 struct Type {
   DType dtype = DType::kInvalid;
@@ -40,7 +30,7 @@ struct Type {
 /// One op of a graph.
 class HOLDFAST_API Node final : public RefCounted {
  public:
-  Node(const OpDef* op, Attrs attrs) : op(op), attrs(std::move(attrs)) {}
+  Node(const OpDef* of, Attrs with) : op(of), attrs(std::move(with)) {}
 
   const OpDef* op;
   Attrs attrs;
@@ -53,10 +43,10 @@ class HOLDFAST_API Node final : public RefCounted {
   Where placed = nullptr;        // the line that asked
   bool again = false;            // computes a value a second time, so that it need not be kept
   Ref<RefCounted> state;         // what it keeps from run to run, as its copies do: a generator
-  std::shared_ptr<void>
+  Ref<RefCounted>
       gradient;  // what its gradient made it keep, so that a second one need not do it again
 
-  bool is(const char* op_name) const { return op->name == op_name; }
+  bool is(const char* op_name) const;
   std::string text() const override { return name; }
 
  protected:
@@ -86,12 +76,12 @@ struct Reading {
   Where where;     // the line that was executing; null: a branch or a body was being written
 };
 
-/// From a graph's nodes to those of a copy.
-using NodeMap = std::unordered_map<const Node*, Ref<Node>>;
+struct NodeMap;    // graph/node_map.h
+struct Originals;  // likewise
 
 class HOLDFAST_API Graph final : public RefCounted {
  public:
-  explicit Graph(Ref<Scope> scope) : scope(std::move(scope)) {}
+  explicit Graph(Ref<Scope> of);
   ~Graph() override;
 
   const Ref<Scope> scope;
@@ -101,7 +91,7 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::vector<Capture> captures;  // their inner nodes are further inputs, after the arguments
   std::vector<CustomGradient> customs;
   std::vector<Reading> readings;  // kept where somebody may feed what was read
-  std::shared_ptr<const NodeMap>
+  Ref<Originals>
       originals;  // in a copy: what its customs speak of, and what stands for that here; else null
   bool finalized = false;
   mutable Ref<RefCounted> compiled;  // how it runs as a branch or a body, once it has
@@ -129,10 +119,9 @@ class HOLDFAST_API Graph final : public RefCounted {
   std::string text() const override;
 
  private:
-  void index() const;
-  std::unordered_map<std::string, int> names_;
-  mutable std::unordered_map<std::string, size_t> by_name_;  // of the first `indexed_` nodes
-  mutable size_t indexed_ = 0;
+  struct Names;
+  Names& index() const;
+  const Owned<Names> names_;
 };
 
 /// Ops that the graph itself gives meaning to.

@@ -3,12 +3,16 @@
 #include "holdfast/graph/graph_def.h"
 
 #include <algorithm>
+#include <cctype>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/bodies.h"
 #include "holdfast/graph/wire.h"
 #include "holdfast/op/function.h"
+#include "holdfast/op/op.h"
 #include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {

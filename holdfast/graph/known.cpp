@@ -1,5 +1,7 @@
 // Small integers that are known while tracing: sizes, and arithmetic on them. They let shape rules
 // see through `reshape(x, [shape(x)[0], 6])`.
+#include <algorithm>
+
 #include "holdfast/graph/trace.h"
 #include "holdfast/tensor/visit.h"
 

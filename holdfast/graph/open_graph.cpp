@@ -1,6 +1,9 @@
 #include "holdfast/graph/open_graph.h"
 
+#include <unordered_map>
+
 #include "holdfast/base/text.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/ops/array/view.h"
 
 namespace holdfast {
@@ -42,10 +45,19 @@ const Op with_default = RAW_OP(PlaceholderWithDefault)
 
 const OpDef& no_op() { return nothing.def(); }
 
-OpenGraph::OpenGraph(const std::string& name) {
+struct OpenGraph::Index {
+  std::unordered_map<uint64_t, size_t> by_id;
+};
+
+OpenGraph::OpenGraph(const std::string& name) : index_(make_owned<Index>()) {
   auto graph = make_ref<Graph>(make_ref<Scope>(ScopeKind::kGraph, name, nullptr));
-  tracer_ = std::make_unique<Tracer>(std::move(graph), nullptr, this);
+  tracer_ = make_owned<Tracer>(std::move(graph), nullptr, this);
 }
+
+OpenGraph::~OpenGraph() = default;
+
+const Ref<Graph>& OpenGraph::graph() const { return tracer_->graph(); }
+Tensor OpenGraph::tensor(const Edge& e) const { return tracer_->symbol(e); }
 
 Ref<OpenGraph> make_graph(const std::string& name,
                           [[maybe_unused]] const std::source_location& at) {
@@ -111,10 +123,9 @@ Variable OpenGraph::variable(const In& initial, VariableOptions o) {
   held.variable.assign(value);
   c.op_name.clear();
   held.assign = graph()->nodes.back();
-  index_.emplace(held.variable.handle().id(), variables_.size());
   held.container = container_;
   held.shared_name = name;
-  variables_.push_back(held);
+  hold(held);
   return held.variable;
 }
 
@@ -128,16 +139,24 @@ Variable OpenGraph::bare_variable(DType dtype, const Shape& shape, const std::st
   Held held{Variable(std::move(state)), {}, nullptr, nullptr};
   held.handle = tracer_->resolve(held.variable.handle()).node;
   graph()->rename(*held.handle, name);
-  index_.emplace(held.variable.handle().id(), variables_.size());
   held.container = container_;
   held.shared_name = shared_name;
-  variables_.push_back(held);
+  hold(held);
   return held.variable;
 }
 
+void OpenGraph::hold(Held held) {
+  index_->by_id.emplace(held.variable.handle().id(), variables_.size());
+  variables_.push_back(std::move(held));
+}
+
+OpenGraph::Held* OpenGraph::held_by(const Tensor& handle) {
+  auto it = index_->by_id.find(handle.id());
+  return it == index_->by_id.end() ? nullptr : &variables_[it->second];
+}
+
 const OpenGraph::Held* OpenGraph::find_variable(const Tensor& handle) const {
-  auto it = index_.find(handle.id());
-  return it == index_.end() ? nullptr : &variables_[it->second];
+  return const_cast<OpenGraph*>(this)->held_by(handle);
 }
 
 Ref<Node> OpenGraph::group(std::vector<Ref<Node>> nodes, const std::string& name) {
@@ -183,9 +202,11 @@ void OpenGraph::finalize() {
 }
 
 GraphScope::GraphScope(const Ref<OpenGraph>& graph)
-    : graph_(graph), name_scope_(context().name_scope), tracing_(graph->tracer(), false) {
+    : graph_(graph),
+      name_scope_(context().name_scope),
+      tracing_(make_owned<Tracing>(graph->tracer(), false)) {
   // Names of one graph do not begin with the scopes of another.
-  if (tracing_.was() != &graph->tracer()) context().name_scope.clear();
+  if (tracing_->was() != &graph->tracer()) context().name_scope.clear();
 }
 GraphScope::~GraphScope() { context().name_scope = name_scope_; }
 

@@ -1,14 +1,16 @@
 // A graph that is written by hand and stays open, for sessions to run.
 #pragma once
 
-#include <memory>
 #include <source_location>
 #include <string_view>
 
-#include "holdfast/graph/trace.h"
+#include "holdfast/graph/graph.h"
 #include "holdfast/op/variable.h"
 
 namespace holdfast {
+
+class Tracer;
+class Tracing;
 
 /// What `tf.Graph` is. Ops that are called while it is the thread's default become its nodes; its
 /// tensors and sessions keep it alive. One thread writes at a time.
@@ -16,8 +18,9 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
  public:
   /// Use `make_graph`.
   explicit OpenGraph(const std::string& name);
+  ~OpenGraph() override;
 
-  const Ref<Graph>& graph() const { return tracer_->graph(); }
+  const Ref<Graph>& graph() const;
   const Ref<Scope>& scope() const { return graph()->scope; }
   Tracer& tracer() const { return *tracer_; }
 
@@ -59,7 +62,7 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   Ref<Node> find(const std::string& name) const { return Ref<Node>(graph()->find(name)); }
   /// The tensor "name:0", or an empty one.
   Tensor tensor(const std::string& name) const;
-  Tensor tensor(const Edge& e) const { return tracer_->symbol(e); }
+  Tensor tensor(const Edge& e) const;
   /// No more ops: each further one is refused with the user's line that called this.
   void finalize();
 
@@ -67,10 +70,13 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   class Reader;             // fills one from text
 
  private:
-  std::unique_ptr<Tracer> tracer_;
+  struct Index;
+  void hold(Held held);
+  Held* held_by(const Tensor& handle);
+  Owned<Tracer> tracer_;
   std::vector<Held> variables_;
   std::string container_;
-  std::unordered_map<uint64_t, size_t> index_;  // of each variable, by its handle's id
+  Owned<Index> index_;  // of each variable, by its handle's id
 };
 
 /// A new graph. `name` is what messages call it.
@@ -93,7 +99,7 @@ class HOLDFAST_API GraphScope {
  private:
   Ref<OpenGraph> graph_;
   std::string name_scope_;
-  Tracing tracing_;
+  Owned<Tracing> tracing_;
 };
 
 /// The hand-written graph that the thread's ops go to, or null: eager code, or a traced function.

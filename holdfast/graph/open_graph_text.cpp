@@ -1,7 +1,10 @@
 // A hand-written graph as text, and back: its ops are called again, one by one, under their names.
+#include <unordered_map>
+
 #include "holdfast/base/text.h"
 #include "holdfast/graph/open_graph.h"
 #include "holdfast/graph/text.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/graph/verify.h"
 
 namespace holdfast {
@@ -40,8 +43,7 @@ class OpenGraph::Reader {
     Held held{Variable(std::move(state)), {}, nullptr, nullptr};
     held.handle = to_.tracer_->resolve(held.variable.handle()).node;
     to_.graph()->rename(*held.handle, to_.graph()->unique_name(n.name));
-    to_.index_.emplace(held.variable.handle().id(), to_.variables_.size());
-    to_.variables_.push_back(held);
+    to_.hold(held);
     return held.variable.handle();
   }
 
@@ -63,12 +65,11 @@ class OpenGraph::Reader {
     to_.tracer_->run(*n.op, in, n.attrs, out);
     made_[&n] = std::move(out);
     if (!n.is("AssignVariableOp")) return;
-    auto it = to_.index_.find(in[0].id());
-    Held& held = to_.variables_[it->second];
-    if (held.assign) return;
-    held.assign = to_.graph()->nodes.back();
-    held.initial = edge_of(in[1]);
-    held.variable.state()->set(symbol_for(held.initial, to_.scope()));
+    Held* held = to_.held_by(in[0]);
+    if (!held || held->assign) return;
+    held->assign = to_.graph()->nodes.back();
+    held->initial = edge_of(in[1]);
+    held->variable.state()->set(symbol_for(held->initial, to_.scope()));
   }
 
   OpenGraph& to_;

@@ -1,6 +1,7 @@
 #include "holdfast/graph/parse.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 

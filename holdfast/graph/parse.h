@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <unordered_map>
 
 #include "holdfast/graph/lexer.h"
 #include "holdfast/graph/words.h"

@@ -1,3 +1,5 @@
+#include <unordered_map>
+
 #include "holdfast/graph/graph.h"
 
 namespace holdfast {

@@ -1,9 +1,13 @@
 // When two arguments of nodes are the same.
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <variant>
 
 #include "holdfast/graph/text.h"
 #include "holdfast/graph/words.h"
+#include "holdfast/op/arg_value.h"
 
 namespace holdfast {
 namespace {

@@ -3,9 +3,12 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <unordered_set>
 
-#include "holdfast/graph/graph.h"
+#include "holdfast/graph/node_map.h"
+#include "holdfast/op/op.h"
 #include "holdfast/ops/random/seeds.h"
 
 namespace holdfast {

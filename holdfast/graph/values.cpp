@@ -1,9 +1,11 @@
 // Arguments of nodes as text.
 #include <charconv>
 #include <cstring>
+#include <variant>
 
 #include "holdfast/base/text.h"
 #include "holdfast/graph/words.h"
+#include "holdfast/op/arg_value.h"
 #include "holdfast/tensor/variable_state.h"
 #include "holdfast/tensor/visit.h"
 

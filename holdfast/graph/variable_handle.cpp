@@ -4,6 +4,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/graph/open_graph.h"
 #include "holdfast/op/function.h"
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 namespace {

@@ -1,7 +1,11 @@
 #include "holdfast/graph/verify.h"
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include "holdfast/base/text.h"
 #include "holdfast/graph/bodies.h"
+#include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 
 namespace holdfast {

@@ -1,5 +1,6 @@
 #include "holdfast/keras/functions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 

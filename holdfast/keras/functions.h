@@ -1,11 +1,10 @@
 // What layers are given by name: activations and initializers.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "holdfast/base/config.h"
-#include "holdfast/op/op.h"
+#include "holdfast/tensor/tensor.h"
 
 namespace holdfast::keras {
 

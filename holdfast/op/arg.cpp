@@ -2,6 +2,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/op/arg_value.h"
 
 namespace holdfast {
 namespace {
@@ -39,24 +40,36 @@ struct Printer {
 
 }  // namespace
 
-Arg::Arg(bool v) : value_(v) {}
-Arg::Arg(int v) : value_(int64_t{v}) {}
-Arg::Arg(int64_t v) : value_(v) {}
-Arg::Arg(double v) : value_(v) {}
-Arg::Arg(const char* v) : value_(std::string(v)) {}
-Arg::Arg(std::string v) : value_(std::move(v)) {}
-Arg::Arg(DType v) : value_(v) {}
-Arg::Arg(Shape v) : value_(std::move(v)) {}
-Arg::Arg(Ints v) : value_(std::move(v)) {}
-Arg::Arg(std::vector<double> v) : value_(std::move(v)) {}
-Arg::Arg(std::vector<std::string> v) : value_(std::move(v)) {}
-Arg::Arg(Tensor v) : value_(std::move(v)) {}
-Arg::Arg(Tensors v) : value_(std::move(v)) {}
-Arg::Arg(Ref<RefCounted> v) : value_(std::move(v)) {}
+static_assert(std::is_nothrow_move_constructible_v<Arg::Value>);
+
+Arg::Arg() {
+  static_assert(sizeof(Value) <= kBytes && alignof(Value) <= 8);
+  new (store_) Value();
+}
+template <class T>
+Arg::Arg(std::in_place_t, T&& v) {
+  new (store_) Value(std::forward<T>(v));
+}
+bool Arg::none() const { return value().index() == 0; }
+
+Arg::Arg(bool v) : Arg(std::in_place, v) {}
+Arg::Arg(int v) : Arg(std::in_place, int64_t{v}) {}
+Arg::Arg(int64_t v) : Arg(std::in_place, v) {}
+Arg::Arg(double v) : Arg(std::in_place, v) {}
+Arg::Arg(const char* v) : Arg(std::in_place, std::string(v)) {}
+Arg::Arg(std::string v) : Arg(std::in_place, std::move(v)) {}
+Arg::Arg(DType v) : Arg(std::in_place, v) {}
+Arg::Arg(Shape v) : Arg(std::in_place, std::move(v)) {}
+Arg::Arg(Ints v) : Arg(std::in_place, std::move(v)) {}
+Arg::Arg(std::vector<double> v) : Arg(std::in_place, std::move(v)) {}
+Arg::Arg(std::vector<std::string> v) : Arg(std::in_place, std::move(v)) {}
+Arg::Arg(Tensor v) : Arg(std::in_place, std::move(v)) {}
+Arg::Arg(Tensors v) : Arg(std::in_place, std::move(v)) {}
+Arg::Arg(Ref<RefCounted> v) : Arg(std::in_place, std::move(v)) {}
 
 template <class T>
 const T& Arg::get(const char* expected) const {
-  if (auto* p = std::get_if<T>(&value_)) return *p;
+  if (auto* p = std::get_if<T>(&value())) return *p;
   wrong_type(expected);
 }
 bool Arg::b() const { return get<bool>("a bool"); }
@@ -75,18 +88,24 @@ const Tensor& Arg::tensor() const { return get<Tensor>("a tensor"); }
 const Tensors& Arg::tensors() const { return get<Tensors>("a list of tensors"); }
 RefCounted* Arg::object() const { return get<Ref<RefCounted>>("an object").get(); }
 
-Arg::Arg(const Arg&) = default;
-Arg::Arg(Arg&&) noexcept = default;
-Arg& Arg::operator=(const Arg&) = default;
-Arg& Arg::operator=(Arg&&) noexcept = default;
-Arg::~Arg() = default;
+Arg::Arg(const Arg& o) { new (store_) Value(o.value()); }
+Arg::Arg(Arg&& o) noexcept { new (store_) Value(std::move(o.kept())); }
+Arg& Arg::operator=(const Arg& o) {
+  kept() = o.value();
+  return *this;
+}
+Arg& Arg::operator=(Arg&& o) noexcept {
+  kept() = std::move(o.kept());
+  return *this;
+}
+Arg::~Arg() { kept().~Value(); }
 
 double Arg::f() const {
-  if (auto* i = std::get_if<int64_t>(&value_)) return static_cast<double>(*i);
+  if (auto* i = std::get_if<int64_t>(&value())) return static_cast<double>(*i);
   return get<double>("a float");
 }
 
-std::string Arg::text() const { return std::visit(Printer{}, value_); }
+std::string Arg::text() const { return std::visit(Printer{}, value()); }
 
 void Arg::wrong_type(const char* expected) const {
   fail(Code::E1104, cat("an argument is ", text(), ", expected ", expected));

@@ -3,7 +3,7 @@
 
 #include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "holdfast/tensor/tensor.h"
@@ -16,11 +16,9 @@ using Ints = std::vector<int64_t>;
 /// op's own.
 class HOLDFAST_API Arg {
  public:
-  using Value =
-      std::variant<std::monostate, bool, int64_t, double, std::string, DType, Shape, Ints,
-                   std::vector<double>, std::vector<std::string>, Tensor, Tensors, Ref<RefCounted>>;
+  struct Value;  // op/arg_value.h: programs have no use for it, and it takes long to read
 
-  Arg() = default;
+  Arg();
   Arg(const Arg&);
   Arg(Arg&&) noexcept;
   Arg& operator=(const Arg&);
@@ -45,8 +43,8 @@ class HOLDFAST_API Arg {
     if (v) *this = Arg(*v);
   }
 
-  const Value& value() const { return value_; }
-  bool none() const { return value_.index() == 0; }
+  const Value& value() const { return *reinterpret_cast<const Value*>(store_); }
+  bool none() const;
   bool b() const;
   int64_t i() const;
   double f() const;  // an int is a float too
@@ -67,9 +65,13 @@ class HOLDFAST_API Arg {
 
  private:
   template <class T>
+  explicit Arg(std::in_place_t, T&& v);
+  template <class T>
   const T& get(const char* expected) const;
   [[noreturn]] void wrong_type(const char* expected) const;
-  Value value_;
+  Value& kept() { return *reinterpret_cast<Value*>(store_); }
+  static constexpr size_t kBytes = 96;
+  alignas(8) unsigned char store_[kBytes];  // a Value
 };
 
 /// An op's attributes, in the order it declares them.

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
+#include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/scope.h"
 #include "holdfast/tensor/variable_state.h"

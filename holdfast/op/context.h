@@ -1,19 +1,23 @@
 // All ambient state of a thread, in one struct.
 #pragma once
 
-#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "holdfast/op/opdef.h"
+#include "holdfast/base/callback.h"
+#include "holdfast/tensor/tensor.h"
 
 namespace holdfast {
 
+struct OpDef;
 class Scope;
+class Arg;
+using Attrs = InlineVector<Arg, 2>;  // op/arg.h
 
 /// Something with a gradient of its own: what arrives for the outputs, turned into what leaves for
 /// the inputs.
-using Backward = std::function<std::vector<Tensor>(const std::vector<Tensor>& upstream)>;
+using Backward = Callback<std::vector<Tensor>(const std::vector<Tensor>& upstream)>;
 
 /// Runs ops: eagerly, or by writing them down.
 class HOLDFAST_API Interpreter {

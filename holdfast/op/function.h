@@ -10,6 +10,7 @@
 
 #include "holdfast/op/in.h"
 #include "holdfast/op/opdef.h"
+#include "holdfast/op/result.h"
 
 namespace holdfast {
 
@@ -45,8 +46,6 @@ struct Param {
   bool required = true;
   Arg default_value;
 };
-
-enum class ResultKind : uint8_t { kTensor, kList, kTuple, kNothing };
 
 /// A field of an options struct: where it lies, and what puts an argument there.
 struct OptionSetter {
@@ -123,35 +122,6 @@ template <class T>
 concept IsParam = requires { ParamType<std::remove_cvref_t<T>>::kind; };
 
 namespace detail {
-
-template <class R>
-struct Result;
-template <>
-struct Result<void> {
-  static constexpr ResultKind kind = ResultKind::kNothing;
-};
-template <>
-struct Result<Tensor> {
-  static constexpr ResultKind kind = ResultKind::kTensor;
-  static Tensors list(Tensor t) { return Tensors{std::move(t)}; }
-};
-template <>
-struct Result<Tensors> {
-  static constexpr ResultKind kind = ResultKind::kList;
-  static Tensors list(Tensors t) { return t; }
-};
-template <>
-struct Result<std::vector<Tensor>> {
-  static constexpr ResultKind kind = ResultKind::kList;
-  static Tensors list(const std::vector<Tensor>& t) { return Tensors(t.begin(), t.end()); }
-};
-template <class... T>
-struct Result<std::tuple<T...>> {
-  static constexpr ResultKind kind = ResultKind::kTuple;
-  static Tensors list(std::tuple<T...> t) {
-    return std::apply([](auto&... x) { return Tensors{x...}; }, t);
-  }
-};
 
 struct Signature {
   std::vector<Kind> kinds;

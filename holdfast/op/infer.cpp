@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/deferred.h"

@@ -7,6 +7,8 @@
 //   Tensor erf(In x) { return op(x); }
 #pragma once
 
+#include <memory>
+
 #include "holdfast/op/context.h"
 #include "holdfast/op/function.h"
 #include "holdfast/op/grad.h"

@@ -1,14 +1,13 @@
 // What an op is: one record that eager execution, tracing, gradients, docs and tests all read.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "holdfast/base/status.h"
 #include "holdfast/device/device.h"
-#include "holdfast/op/arg.h"
+#include "holdfast/op/arg_value.h"
 #include "holdfast/tensor/resource.h"
 
 namespace holdfast {
@@ -87,10 +86,10 @@ class HOLDFAST_API Infer {
 /// One execution, as a kernel sees it. Outputs are allocated when first asked for.
 class HOLDFAST_API Call {
  public:
-  Call(const OpDef& op, std::span<const Tensor> inputs, const Attrs& attrs, const Infer& inferred,
-       Device* device, Tensors& outputs)
-      : op(op),
-        device(device),
+  Call(const OpDef& of, std::span<const Tensor> inputs, const Attrs& attrs, const Infer& inferred,
+       Device* on, Tensors& outputs)
+      : op(of),
+        device(on),
         inputs_(inputs),
         attrs_(attrs),
         inferred_(inferred),

@@ -3,6 +3,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/context.h"
+#include "holdfast/op/op.h"
 #include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {

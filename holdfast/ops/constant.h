@@ -98,8 +98,7 @@ Tensor nested_constant(const L& list, DType dtype, const std::source_location& a
 
 }  // namespace detail
 
-template <class T>
-using List = std::initializer_list<T>;
+// Clang deduces no element type through an alias of nested lists: they are written out.
 
 /// A tensor that holds the values; ints are int32, floats float32, unless `dtype` says otherwise.
 template <class T>
@@ -118,23 +117,25 @@ Tensor constant(const std::vector<T>& values, DType dtype = DType::kInvalid,
   return detail::constant_of(values, Shape{static_cast<int64_t>(values.size())}, dtype, at);
 }
 template <class T>
-Tensor constant(List<T> v, DType d = DType::kInvalid,
+Tensor constant(std::initializer_list<T> v, DType d = DType::kInvalid,
                 const std::source_location& at = std::source_location::current()) {
   return detail::nested_constant(v, d, at);
 }
 template <class T>
-Tensor constant(List<List<T>> v, DType d = DType::kInvalid,
+Tensor constant(std::initializer_list<std::initializer_list<T>> v, DType d = DType::kInvalid,
                 const std::source_location& at = std::source_location::current()) {
   return detail::nested_constant(v, d, at);
 }
 template <class T>
-Tensor constant(List<List<List<T>>> v, DType d = DType::kInvalid,
+Tensor constant(std::initializer_list<std::initializer_list<std::initializer_list<T>>> v,
+                DType d = DType::kInvalid,
                 const std::source_location& at = std::source_location::current()) {
   return detail::nested_constant(v, d, at);
 }
 template <class T>
-Tensor constant(List<List<List<List<T>>>> v, DType d = DType::kInvalid,
-                const std::source_location& at = std::source_location::current()) {
+Tensor constant(
+    std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> v,
+    DType d = DType::kInvalid, const std::source_location& at = std::source_location::current()) {
   return detail::nested_constant(v, d, at);
 }
 

@@ -20,16 +20,16 @@ struct PrintOptions {
 /// Something to print: a text, a number, a tensor, or a variable, whose value is read.
 class HOLDFAST_API Printed {
  public:
-  Printed(const char* text, const std::source_location& at = std::source_location::current())
-      : text(text) {
+  Printed(const char* said, const std::source_location& at = std::source_location::current())
+      : text(said) {
     mark(at);
   }
-  Printed(std::string_view text, const std::source_location& at = std::source_location::current())
-      : text(text) {
+  Printed(std::string_view said, const std::source_location& at = std::source_location::current())
+      : text(said) {
     mark(at);
   }
-  Printed(const std::string& text, const std::source_location& at = std::source_location::current())
-      : text(text) {
+  Printed(const std::string& said, const std::source_location& at = std::source_location::current())
+      : text(said) {
     mark(at);
   }
   Printed(const Tensor& t, const std::source_location& at = std::source_location::current())

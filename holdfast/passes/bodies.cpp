@@ -2,7 +2,9 @@
 // their bodies, and with them what the bodies captured for those alone.
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
+#include "holdfast/op/op.h"
 #include "holdfast/passes/effects.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/rewrite.h"

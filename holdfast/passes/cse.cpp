@@ -1,7 +1,9 @@
 // Common subexpressions: what is computed twice from the same is computed once.
 #include <algorithm>
+#include <unordered_map>
 
 #include "holdfast/graph/text.h"
+#include "holdfast/op/op.h"
 #include "holdfast/passes/effects.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/rewrite.h"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include "holdfast/passes/effects.h"
 #include "holdfast/passes/passes.h"

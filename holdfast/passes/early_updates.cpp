@@ -2,7 +2,9 @@
 // until the last one is known.
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
+#include "holdfast/op/op.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 

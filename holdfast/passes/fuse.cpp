@@ -1,5 +1,7 @@
 // Joins elementwise nodes into Fused ones.
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"

@@ -1,6 +1,8 @@
 // Runs elementwise ops over the result of a convolution a few images at a time, while these lie in
 // a cache.
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "holdfast/ops/nn/conv_then.h"
 #include "holdfast/passes/elementwise_expr.h"

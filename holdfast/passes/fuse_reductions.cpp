@@ -1,5 +1,6 @@
 // Lets reductions over trailing axes read what they reduce while it is in the first cache.
 #include <algorithm>
+#include <unordered_map>
 
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"

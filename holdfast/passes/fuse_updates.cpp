@@ -1,6 +1,8 @@
 // Adds to variables inside the loop that computes what is added.
 #include <algorithm>
+#include <unordered_set>
 
+#include "holdfast/op/op.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"
 #include "holdfast/passes/passes.h"

@@ -2,7 +2,9 @@
 // faster. So channels are moved where such convolutions begin and end, and what lies between works
 // on them as they are there.
 #include <algorithm>
+#include <unordered_map>
 
+#include "holdfast/op/op.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/simplify.h"

@@ -1,6 +1,9 @@
 #include "holdfast/passes/order.h"
 
 #include <algorithm>
+#include <unordered_map>
+
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 

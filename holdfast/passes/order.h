@@ -1,7 +1,10 @@
 // In which order nodes may run: what a pass asks before it joins some of them.
 #pragma once
 
+#include <unordered_map>
+
 #include "holdfast/graph/graph.h"
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 

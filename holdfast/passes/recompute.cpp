@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
+#include <unordered_set>
 
+#include "holdfast/graph/node_map.h"
+#include "holdfast/op/op.h"
 #include "holdfast/passes/effects.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"

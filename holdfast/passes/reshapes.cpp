@@ -1,5 +1,6 @@
 // Moves reshapes from before elementwise ops to after them, where that brings two elementwise ops
 // together: joined, they run as one loop.
+#include "holdfast/op/op.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/rewrite.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/op.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {

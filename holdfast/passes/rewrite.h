@@ -2,8 +2,10 @@
 #pragma once
 
 #include <map>
+#include <unordered_map>
 
 #include "holdfast/graph/graph.h"
+#include "holdfast/op/op.h"
 
 namespace holdfast {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "holdfast/op/op.h"
 #include "holdfast/ops/math/fold.h"
 
 namespace holdfast {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "holdfast/graph/node_map.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"
 #include "holdfast/passes/passes.h"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
+#include "holdfast/base/owned.h"
 #include "holdfast/base/refcount.h"
 #include "holdfast/base/where.h"
 #include "holdfast/tensor/ledger.h"
@@ -24,7 +24,7 @@ class HOLDFAST_API Buffer : public RefCounted {
   void freeze() { writable_ = false; }
   /// Lists the buffer in the ledger until it dies.
   void list(Where born, DType dtype, const Shape& shape) {
-    entry_ = std::make_unique<LedgerEntry>(this, bytes_, born, dtype, shape);
+    entry_ = make_owned<LedgerEntry>(this, bytes_, born, dtype, shape);
   }
 
  protected:
@@ -32,25 +32,25 @@ class HOLDFAST_API Buffer : public RefCounted {
   void* data_;
   size_t bytes_;
   bool writable_ = true;
-  std::unique_ptr<LedgerEntry> entry_;
+  Owned<LedgerEntry> entry_;
 };
 
-/// Memory that somebody else owns; `release(token)` is called when the last tensor lets go.
+/// Memory that somebody else owns; `give_back(token)` is called when the last tensor lets go.
 class HOLDFAST_API ForeignBuffer final : public Buffer {
  public:
-  ForeignBuffer(Device* device, void* data, size_t bytes, void* token, void (*release)(void*))
-      : Buffer(device, data, bytes), token_(token), release_(release) {
+  ForeignBuffer(Device* device, void* data, size_t bytes, void* token, void (*give_back)(void*))
+      : Buffer(device, data, bytes), token_(token), give_back_(give_back) {
     freeze();
   }
 
  protected:
   ~ForeignBuffer() override {
-    if (release_) release_(token_);
+    if (give_back_) give_back_(token_);
   }
 
  private:
   void* token_;
-  void (*release_)(void*);
+  void (*give_back_)(void*);
 };
 
 }  // namespace holdfast

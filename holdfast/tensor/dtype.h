@@ -1,11 +1,12 @@
 // The element types, and what is true of each.
 #pragma once
 
-#include <complex>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "holdfast/base/api.h"
 #include "holdfast/tensor/float16.h"
@@ -36,9 +37,6 @@ enum class DType : uint8_t {
   kVariant,
 };
 inline constexpr int kNumDTypes = 19;
-
-using complex64 = std::complex<float>;
-using complex128 = std::complex<double>;
 
 /// Short names, as in `zeros({2}, float32)`.
 inline constexpr DType float16 = DType::kFloat16, bfloat16 = DType::kBFloat16,
@@ -127,10 +125,21 @@ HOLDFAST_MAP(half, kFloat16)
 HOLDFAST_MAP(bfloat, kBFloat16)
 HOLDFAST_MAP(float, kFloat32)
 HOLDFAST_MAP(double, kFloat64)
-HOLDFAST_MAP(complex64, kComplex64)
-HOLDFAST_MAP(complex128, kComplex128)
 HOLDFAST_MAP(std::string, kString)
 #undef HOLDFAST_MAP
+/// std::complex, known by its looks: its header would be the largest that programs read with ours.
+template <class T>
+  requires requires(const T& c) {
+    requires std::is_same_v<decltype(c.real()), typename T::value_type>;
+    requires std::is_same_v<decltype(c.imag()), typename T::value_type>;
+    requires std::is_floating_point_v<typename T::value_type>;
+    requires sizeof(T) == 2 * sizeof(typename T::value_type);
+  }
+struct dtype_of_type<T> {
+  static constexpr DType value = dtype_of_type<typename T::value_type>::value == DType::kFloat32
+                                     ? DType::kComplex64
+                                     : DType::kComplex128;
+};
 /// The dtype that holds C++ values of type T.
 template <class T>
 inline constexpr DType dtype_of = dtype_of_type<T>::value;

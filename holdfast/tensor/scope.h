@@ -18,11 +18,11 @@ enum class ScopeKind : uint8_t { kFunction, kBranch, kLoop, kGraph, kBuild, kDat
 /// graph, so that a symbol can always tell whose it was.
 class HOLDFAST_API Scope final : public RefCounted {
  public:
-  Scope(ScopeKind kind, std::string name, Ref<Scope> parent)
-      : kind(kind),
-        name(std::move(name)),
-        parent(std::move(parent)),
-        depth(this->parent ? this->parent->depth + 1 : 0),
+  Scope(ScopeKind of, std::string called, Ref<Scope> around)
+      : kind(of),
+        name(std::move(called)),
+        parent(std::move(around)),
+        depth(parent ? parent->depth + 1 : 0),
         opened(here()) {}
 
   const ScopeKind kind;
@@ -56,8 +56,8 @@ class HOLDFAST_API Scope final : public RefCounted {
 /// What a symbolic tensor is beyond its dtype and shape.
 class HOLDFAST_API Symbol final : public RefCounted {
  public:
-  Symbol(Ref<Scope> scope, Ref<RefCounted> node, int output)
-      : scope(std::move(scope)), node(std::move(node)), output(output) {}
+  Symbol(Ref<Scope> in, Ref<RefCounted> of, int which)
+      : scope(std::move(in)), node(std::move(of)), output(which) {}
 
   const Ref<Scope> scope;
   const Ref<RefCounted> node;  // the graph's Node

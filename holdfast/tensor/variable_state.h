@@ -22,12 +22,12 @@ class HOLDFAST_API VariableState final : public Resource {
  public:
   static const ResourceKind kKind;
   static const ObjectClass kClass;
-  VariableState(std::string name, DType dtype, Shape shape, bool trainable)
+  VariableState(std::string called, DType of, Shape sizes, bool trains)
       : Resource(kKind),
-        name(std::move(name)),
-        dtype(dtype),
-        shape(std::move(shape)),
-        trainable(trainable) {}
+        name(std::move(called)),
+        dtype(of),
+        shape(std::move(sizes)),
+        trainable(trains) {}
 
   const ObjectClass& object_class() const override { return kClass; }
   void visit(Visitor& see) const override { see.child(constraint); }

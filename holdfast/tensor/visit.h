@@ -1,8 +1,10 @@
 // From a dtype at run time to a C++ type at compile time.
 #pragma once
 
+#include <complex>
 #include <type_traits>
 
+#include "holdfast/tensor/complex.h"
 #include "holdfast/tensor/dtype.h"
 
 namespace holdfast {

@@ -1,4 +1,5 @@
 // Python values into tensors, by TensorFlow's rules.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

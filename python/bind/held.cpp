@@ -1,5 +1,8 @@
 #include "python/bind/held.h"
 
+#include <functional>
+#include <unordered_set>
+
 #include "holdfast/base/text.h"
 #include "holdfast/graph/bodies.h"
 #include "python/bind/call.h"
@@ -61,11 +64,6 @@ template <class F>
 void each_held(const Graph& g, F&& f) {
   std::unordered_set<const Graph*> seen;
   each_held(g, seen, f);
-}
-
-// One Python reference, dropped with the GIL.
-std::shared_ptr<void> kept(Object o) {
-  return std::static_pointer_cast<void>(std::make_shared<Ref<Held>>(make_ref<Held>(std::move(o))));
 }
 
 }  // namespace
@@ -134,13 +132,13 @@ void take_back_code(const Graph& g) {
   each_held(g, [](Held& h) { h.take_back(); });
 }
 
-std::function<std::shared_ptr<void>()> lease_on(PyObject* keeper) {
+std::function<Ref<RefCounted>()> lease_on(PyObject* keeper) {
   auto weak = make_ref<Held>(Object::steal(PyWeakref_NewRef(keeper, nullptr)));
-  return [weak]() -> std::shared_ptr<void> {
+  return [weak]() -> Ref<RefCounted> {
     WithGil gil;
     if (!gil) return nullptr;
     Object now = target_of(weak->get().get());
-    return now ? kept(std::move(now)) : nullptr;
+    return now ? make_ref<Held>(std::move(now)) : nullptr;
   };
 }
 

@@ -1,6 +1,7 @@
 // Python objects that graphs hold.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "holdfast/graph/graph.h"
@@ -47,6 +48,6 @@ Object lend_to_keeper(const Graph& g);
 /// Makes the graph hold it itself again, since its nodes are written into another one.
 void take_back_code(const Graph& g);
 /// A way to keep such an object alive that does not keep it alive itself.
-std::function<std::shared_ptr<void>()> lease_on(PyObject* keeper);
+std::function<Ref<RefCounted>()> lease_on(PyObject* keeper);
 
 }  // namespace holdfast::py

@@ -5,6 +5,8 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <exception>
+
 #include "python/bind/call.h"
 #include "python/bind/object.h"
 

@@ -1,4 +1,6 @@
 // Ops whose kernel is Python code: what a graph calls back each time it runs.
+#include <algorithm>
+
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"

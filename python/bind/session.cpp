@@ -6,6 +6,7 @@
 #include "holdfast/exec/graph_function.h"
 #include "holdfast/exec/init_scope.h"
 #include "holdfast/exec/partial_run.h"
+#include "holdfast/exec/shared_variables.h"
 #include "holdfast/graph/foreign.h"
 #include "holdfast/graph/graph_def.h"
 #include "holdfast/graph/name_scope.h"

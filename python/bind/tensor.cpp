@@ -8,6 +8,8 @@
 #include "holdfast/device/device.h"
 #include "holdfast/graph/graph.h"
 #include "holdfast/graph/open_graph.h"
+#include "holdfast/graph/trace.h"
+#include "holdfast/tensor/complex.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/py.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "holdfast/op/context.h"
 #include "holdfast/ops/array.h"

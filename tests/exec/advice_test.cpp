@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/exec/function.h"
 #include "holdfast/exec/functional.h"
 #include "holdfast/exec/session.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/keras/layers/dense.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"

@@ -1,9 +1,13 @@
 // What a graph knew when it was written, and a run is fed something else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "holdfast/autodiff/graph_gradient.h"
 #include "holdfast/exec/control.h"
 #include "holdfast/exec/session.h"
+#include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"

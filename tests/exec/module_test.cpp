@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "holdfast/holdfast.h"
 
 namespace holdfast {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "holdfast/holdfast.h"
 
 namespace holdfast::keras {

@@ -12,6 +12,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/tensor/complex.h"
 
 namespace holdfast {
 namespace {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <random>
 
 #include "holdfast/autodiff/tape.h"
@@ -11,6 +12,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/tensor/complex.h"
 
 namespace holdfast {
 namespace {

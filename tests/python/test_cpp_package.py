@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("HOLDFAST_PRESET", "release")
 BUILD = ROOT / "build" / PRESET
 CXX = os.environ.get("HOLDFAST_CXX", "g++")
-CAREFUL = shlex.split("-Wall -Wextra -Wpedantic -Wconversion -Werror")
+CAREFUL = shlex.split("-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror")
 SLOPE = ["4", "2", "10", "5"]  # what the README's program prints
 
 pytestmark = pytest.mark.skipif(
@@ -108,6 +108,36 @@ def test_everything_public_is_in_holdfast_h(prefix):
     assert included - {"base/api.h"} == {*PUBLIC, *ops}
 
 
+HEAVY = "algorithm chrono complex functional iostream map memory ostream ranges regex sstream thread unordered_map"
+
+
+def test_programs_read_no_heavy_standard_header_because_of_us(tmp_path):
+    """Each of these costs a program more than a tenth of a second; `bench/compile_time.py` says what the whole costs."""
+    (tmp_path / "all.cpp").write_text("#include <holdfast/holdfast.h>\n")
+    words = run("g++", "-std=c++20", "-M", "-I", ROOT, tmp_path / "all.cpp").split()
+    read = {pathlib.Path(word).name for word in words if "/c++/" in word}
+    assert "string" in read
+    assert not read & set(HEAVY.split())
+
+
+def test_no_macro_of_ours_lacks_our_name(tmp_path):
+    """A program may call its own macros and functions as it likes."""
+    ours, theirs = tmp_path / "ours.cpp", tmp_path / "theirs.cpp"
+    ours.write_text("#include <holdfast/holdfast.h>\n")
+    words = run("g++", "-std=c++20", "-M", "-I", ROOT, ours).split()
+    names = {pathlib.Path(word).name for word in words if "/c++/" in word}
+    theirs.write_text(
+        "".join(
+            f"#include <{name}>\n" for name in sorted(names) if "." not in name and "/" not in name
+        )
+    )
+    macros = [
+        set(re.findall(r"#define (\w+)", run("g++", "-std=c++20", "-dM", "-E", "-I", ROOT, path)))
+        for path in (ours, theirs)
+    ]
+    assert not {name for name in macros[0] - macros[1] if not name.startswith("HOLDFAST_")}
+
+
 def test_every_name_of_the_forward_declarations_is_one_of_ours(tmp_path):
     """A name that was changed elsewhere would stay here, declared and never defined."""
     text = (ROOT / "holdfast/fwd.h").read_text()
@@ -131,6 +161,22 @@ def test_each_installed_header_stands_alone_without_a_warning():
     """The target of the build compiles each by itself, and keeps what it found for the next time."""
     build = BUILD if CXX == "g++" else ROOT / "build/clang"
     run("ninja", "-C", build, "holdfast_headers_verify_interface_header_sets")
+
+
+@pytest.mark.parametrize(
+    ("pretended", "needed"),
+    [
+        (["-std=c++17"], "C++20"),
+        (["-std=c++20", "-D__clang__=1", "-D__clang_major__=15"], "clang 16"),
+        (["-std=c++20", "-U__GNUC__", "-D__GNUC__=11"], "GCC 12"),
+    ],
+)
+def test_an_older_compiler_is_told_what_is_needed(pretended, needed):
+    command = ["g++", "-E", "-x", "c++", *pretended, "-I", str(ROOT), "-"]
+    source = "#include <holdfast/holdfast.h>\n"
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert needed in re.search(r"error: (#error .*)", done.stderr)[1]
 
 
 def test_a_program_finds_the_package_wherever_it_lies(prefix, program, tmp_path):

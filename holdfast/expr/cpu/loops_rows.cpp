@@ -3,6 +3,7 @@
 // out.
 #include "holdfast/expr/cpu/make_loops.h"
 #include "holdfast/expr/cpu/row_table.h"
+#include "holdfast/tensor/complex.h"
 
 namespace holdfast::HOLDFAST_ISA {
 namespace {

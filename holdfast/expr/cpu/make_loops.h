@@ -4,6 +4,7 @@
 
 #include "holdfast/expr/cpu/loop_table.h"
 #include "holdfast/expr/cpu/scalar_host.h"
+#include "holdfast/tensor/complex.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast::HOLDFAST_ISA {

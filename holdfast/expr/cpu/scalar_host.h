@@ -1,6 +1,7 @@
 // What scalar_ops.def needs beside scalar_math.h: integers that wrap, and complex numbers.
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <type_traits>
 

@@ -1,4 +1,6 @@
 // A part of a tensor at a random place.
+#include <limits>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"

@@ -1,4 +1,5 @@
 // LU and QR factorisations.
+#include <algorithm>
 #include <numeric>
 
 #include "holdfast/op/deferred.h"

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 
 #include "holdfast/base/text.h"
+#include "holdfast/tensor/complex.h"
 
 #ifdef HOLDFAST_OPENBLAS
 #include <cblas.h>

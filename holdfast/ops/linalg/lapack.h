@@ -8,6 +8,7 @@
 
 #include "holdfast/base/parallel.h"
 #include "holdfast/op/op.h"
+#include "holdfast/tensor/complex.h"
 
 namespace holdfast::lapack {
 

@@ -1,4 +1,7 @@
 // Least squares.
+#include <algorithm>
+#include <limits>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/ops/array.h"

@@ -1,4 +1,5 @@
 // Singular values, and what follows from them: pseudo-inverse and rank.
+#include <algorithm>
 #include <limits>
 
 #include "holdfast/base/text.h"

@@ -1,5 +1,6 @@
 #include "holdfast/ops/list.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "holdfast/base/text.h"

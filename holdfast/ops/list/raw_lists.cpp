@@ -1,4 +1,6 @@
 // Further ops on lists, under TensorFlow's names: ends, pieces and parts of them.
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"

@@ -1,8 +1,12 @@
+#include <cmath>
+#include <complex>
+
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/math/rows.h"
+#include "holdfast/tensor/complex.h"
 
 namespace holdfast {
 namespace {

@@ -1,4 +1,5 @@
 // From one dtype to another.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,6 @@
 // Complex numbers and their parts: the dtype changes, so each has a kernel of its own.
 #include <cmath>
+#include <complex>
 
 #include "holdfast/base/text.h"
 #include "holdfast/expr/expr.h"

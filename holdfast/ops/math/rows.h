@@ -2,6 +2,7 @@
 // the scalar instructions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "holdfast/base/parallel.h"

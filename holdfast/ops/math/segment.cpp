@@ -1,4 +1,6 @@
 // Segments whose ids never decrease: the number of segments follows from the last id.
+#include <limits>
+
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math/segments.h"

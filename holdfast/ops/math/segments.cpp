@@ -1,5 +1,6 @@
 #include "holdfast/ops/math/segments.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 

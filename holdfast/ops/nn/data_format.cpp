@@ -1,4 +1,6 @@
 // Axes and sizes said for one order of a batch's axes, said again for another.
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array/strided_copy.h"

@@ -1,6 +1,7 @@
 // The nearest sequence that never rises, by joining neighbours that are out of order.
 #include "holdfast/ops/isotonic.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "holdfast/base/parallel.h"

@@ -2,6 +2,7 @@
 #include "holdfast/ops/morphology.h"
 
 #include <cstring>
+#include <limits>
 
 #include "holdfast/base/grain.h"
 #include "holdfast/base/parallel.h"

@@ -1,5 +1,6 @@
 // Max pools that tell where each largest element was, and the ops that follow those indices.
 #include <cstring>
+#include <limits>
 
 #include "holdfast/base/text.h"
 #include "holdfast/ops/nn/cpu/pool_loops.h"

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string_view>
 
 #include "holdfast/base/parallel.h"

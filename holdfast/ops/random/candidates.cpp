@@ -1,4 +1,5 @@
 // Candidate sampling: a few classes out of very many, with how often each was to be expected.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>

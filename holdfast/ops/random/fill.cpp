@@ -1,6 +1,7 @@
 #include "holdfast/ops/random/fill.h"
 
 #include <cmath>
+#include <limits>
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"

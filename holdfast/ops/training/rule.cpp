@@ -1,6 +1,7 @@
 #include "holdfast/ops/training/rule.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array/scatter_loops.h"

@@ -17,6 +17,7 @@
 #include "holdfast/base/parallel.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/variable.h"
+#include "holdfast/tensor/complex.h"
 #include "holdfast/tensor/indexed_slices.h"
 #include "holdfast/tensor/visit.h"
 

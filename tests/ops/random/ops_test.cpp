@@ -1,4 +1,5 @@
 // The random ops through their public functions, against what TensorFlow answers (recorded.txt).
+#include <cmath>
 #include <functional>
 
 #include "holdfast/autodiff/tape.h"

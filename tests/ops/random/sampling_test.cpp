@@ -1,6 +1,8 @@
 #include "holdfast/ops/random/sampling.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #include "tests/ops/random/recorded.h"
