@@ -65,6 +65,7 @@ class _Entry:
         self.start = start  # the value of the first iteration, nested, tensors and others
         self.after: Any = UNSET  # how the last iteration leaves it, for the structure
         self.slots: list[int | None] = []
+        self.flag: int | None = None  # of a name that not each iteration sets: whether one has
 
     @property
     def key(self) -> Any:
@@ -82,6 +83,10 @@ class _Entry:
             for leaf, slot in zip(leaves_of(like), self.slots, strict=True)
         ]
         return packed(like, leaves)
+
+
+def _given(value: Any) -> Callable[[], Any]:
+    return lambda: value
 
 
 class _Loops(threading.local):
@@ -105,6 +110,8 @@ class Carried:
         self.counter: Any = None
         self.locations: dict[Any, Location] = {}
         self.samples: dict[Any, Any] = {}  # specs of what is first set inside, by name or key
+        self.sometimes: set[str] = set()  # names that a loop in the body sets, if that runs
+        self.left: dict[str, Maybe] = {}  # names that some path through the body leaves unset
         self.dtypes: dict[tuple[Any, int], Any] = {}  # of numbers, where the body decides
         self.options: dict[str, Any] = {}
         self.wanted: dict[str, Any] = {}  # options that the body asks for
@@ -205,6 +212,7 @@ class Carried:
         found = again.found
         self.dtypes |= again.dtypes
         self.samples |= found.get("samples", {})
+        self.sometimes |= found.get("sometimes", set())
         self.options |= found.get("options", {})
         self.ran = self.ran or bool(found.get("ran"))
         for location in found.get("locations", ()):
@@ -219,7 +227,7 @@ class Carried:
         variables: list[Any] = []
         if self.counted:
             variables.append(as_tensor(0, int32))
-        self.entries = []
+        self.entries, self.left = [], {}
         for name in self.site.carried:
             self._enter_entry(name, None, self.before[name], variables)
         for location in self.locations.values():
@@ -231,6 +239,10 @@ class Carried:
             known = isinstance(location, (AttributeLocation, ItemLocation))
             name = self.site.set_as(location) if known else ""
             self._enter_entry(name or location.describe(), location, before, variables)
+        for entry in self.entries:
+            if entry.key in self.sometimes and not entry.was_set:
+                entry.flag = len(variables)
+                variables.append(as_tensor(False))
         if self._asks_ran():
             variables.append(as_tensor(False))  # whether the body ran
         return variables
@@ -278,7 +290,7 @@ class Carried:
         if entry.was_set or entry.name.startswith("hf__"):
             return value
         if isinstance(entry.before, Maybe) or entry.name in self.site.exposed:
-            return self._first_set(entry, value, variables[-1])
+            return self._first_set(entry, value, variables)
         return entry.before  # the body sets it before it reads it
 
     def _leave(self) -> None:
@@ -317,16 +329,23 @@ class Carried:
         """The variables of the next iteration."""
         self._look_at_changes(written)
         samples: dict[Any, Any] = {}
+        sometimes: set[str] = set()
         known = {entry.key for entry in self.entries}
         for name in self.site.carried:
             value = self.cells.read(name)
-            if name not in known and value is not UNSET and not isinstance(value, Maybe):
+            if isinstance(value, Maybe) and value.kind == "loop":
+                if name not in self.sometimes:
+                    sometimes.add(name)
+                value = value.value
+            if isinstance(value, Maybe):
+                self.left[name] = value
+            elif name not in known and value is not UNSET:
                 samples[name] = _sample(value)
         for key, location in self.locations.items():
             if key not in known and location.read() is not MISSING:
                 samples[key] = _sample(location.read())
-        if samples:
-            raise Again(samples=samples)
+        if samples or sometimes:
+            raise Again(samples=samples, sometimes=sometimes)
         if self.wanted != self.options:
             raise Again(options=self.wanted)
         out = list(variables)
@@ -341,6 +360,13 @@ class Carried:
     def _collect_entry(self, entry: _Entry, out: list[Any]) -> None:
         value = self.cells.read(entry.name) if entry.location is None else entry.location.read()
         entry.after = value
+        flag = entry.flag
+        if isinstance(value, Maybe) and value.kind == "loop" and flag is not None:
+            value = entry.after = self._if_set(entry, value, out)
+            out[flag] = registry.function("logical_or")(out[flag], value.ran)
+            value = value.value
+        elif flag is not None:
+            out[flag] = as_tensor(True)
         if value is UNSET or value is MISSING or isinstance(value, Maybe):
             return  # some path leaves it unset: the variable stays what it was
         if not same_structure(entry.start, value):
@@ -426,7 +452,8 @@ class Carried:
         given: dict[int, Any] = self.options.get("shape_invariants", {})
         if not given:
             return None
-        count = 1 + max([-1, *(s for e in self.entries for s in e.slots if s is not None)])
+        slots = [s for e in self.entries for s in (*e.slots, e.flag) if s is not None]
+        count = 1 + max([-1, *slots])
         count += self._asks_ran()
         return [given.get(i) for i in range(max(count, int(self.counted)))]
 
@@ -442,17 +469,18 @@ class Carried:
                 self._store(entry.location, value, None if entry.was_set else outputs[-1])
             elif entry.was_set or entry.name.startswith("hf__"):
                 self.cells.write(entry.name, value)
-            elif isinstance(entry.after, Maybe):
+            elif isinstance(entry.after, Maybe) and entry.after.kind != "loop":
                 self.cells.write(entry.name, entry.after)
             else:
-                maybe = self._first_set(entry, value, outputs[-1])
+                maybe = self._first_set(entry, value, outputs)
                 # Reads of a name that is never unset are not looked at: it is settled at once.
                 looked_at = entry.before is UNSET or isinstance(entry.before, Maybe)
                 self.cells.write(entry.name, maybe if looked_at else settled(maybe))
         known = {entry.name for entry in self.entries if entry.location is None}
         for name in self.site.carried:
             if name not in known:
-                self.cells.write(name, self.before[name])
+                before = self.before[name]
+                self.cells.write(name, self.left.get(name, before) if before is UNSET else before)
         for effect in self.effects:
             if isinstance(effect, Set):
                 self._store(effect.location, effect.value, outputs[-1])
@@ -461,8 +489,20 @@ class Carried:
             else:
                 self._grow(effect, outputs[-1])
 
-    def _first_set(self, entry: _Entry, value: Any, ran: Any) -> Any:
+    def _if_set(self, entry: _Entry, inner: Maybe, variables: Any) -> Maybe:
+        """What a loop in the body set if it ran, and else what there was."""
+        before = entry.filled(entry.start, variables)
+        pairs = zip(leaves_of(inner.value), leaves_of(before), entry.slots, strict=True)
+        leaves = [
+            new if slot is None else control.cond(inner.ran, _given(new), _given(old))
+            for new, old, slot in pairs
+        ]
+        value = packed(inner.value, leaves)
+        return Maybe(entry.name, inner.site, 0, "loop", value, inner.ran)
+
+    def _first_set(self, entry: _Entry, value: Any, variables: Any) -> Any:
         """The value of a name that had none before the loop, or none that a graph could keep."""
+        ran = variables[-1 if entry.flag is None else entry.flag]
         if isinstance(entry.before, Maybe) and entry.before.kind == "loop":
             ran = registry.function("logical_or")(entry.before.ran, ran)
         return Maybe(entry.name, self.site, 0, "loop", value, ran)

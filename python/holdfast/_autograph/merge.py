@@ -264,6 +264,9 @@ class _Pairing:
         both = [each for each in (x, y) if isinstance(each, Maybe) and each.kind == "if"]
         if len(both) == 2 or both and self.site.kind == "if":
             kept = Maybe(name, self.site, -1, inner=tuple(both))
+        elif isinstance(kept, Maybe) and kept.kind == "loop" and x is not y:
+            # A loop on this side may set it, and what it has there does not leave the branch.
+            kept = Maybe(name, self.site, 0 if kept is x else 1)
         return lambda outputs: kept
 
     # Changes.
