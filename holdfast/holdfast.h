@@ -15,6 +15,7 @@
 #include "holdfast/exec/module.h"
 #include "holdfast/exec/session.h"
 #include "holdfast/fwd.h"
+#include "holdfast/exec/saving.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/keras/layers/dense.h"
 #include "holdfast/keras/sequential.h"

@@ -1,0 +1,27 @@
+// Files that are there whole, or not at all.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "holdfast/base/api.h"
+
+namespace holdfast::io {
+
+/// A file in the making. What is written goes to a new file beside `path`, which takes the name
+/// when `commit` is called; until then, and if that never happens, what `path` held is untouched.
+class HOLDFAST_API AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  void write(const void* bytes, size_t count);
+  /// Everything is on the disk under its name when this returns, also if the power fails then.
+  void commit();
+
+ private:
+  std::string path_, folder_, temporary_;
+  int file_ = -1;
+};
+
+}  // namespace holdfast::io
