@@ -66,7 +66,6 @@ class InlineVector {
   const T& back() const { return data_[size_ - 1]; }
   T& front() { return data_[0]; }
   const T& front() const { return data_[0]; }
-  operator std::span<const T>() const { return {data_, size_}; }
 
   void push_back(T v) {
     reserve(size_ + 1);

@@ -62,10 +62,10 @@ void* Tensor::writable(DType want) {
   return mutable_raw();
 }
 
-Tensor::operator bool() const {
+bool Tensor::truth() const {
   if (is_symbolic()) {
     if (!holdfast::has_value(*this)) raise(no_truth(*this));
-    return static_cast<bool>(value(*this, {}));
+    return value(*this, {}).truth();
   }
   if (size() != 1)
     fail(Code::E1102,

@@ -70,7 +70,10 @@ class HOLDFAST_API Tensor {
 
   /// The truth of its one element, as Python has it: `if (loss < best)`. Reads the value; refused
   /// for several elements, and while a function is traced, where there is no value yet.
-  explicit operator bool() const;
+#ifndef HOLDFAST_BUILDING  // our own code asks for no truth: there it would be a null test gone
+                           // wrong
+  explicit operator bool() const { return truth(); }
+#endif
   /// Whether it refers to anything: one that was only declared does not, and is refused wherever a
   /// tensor is needed.
   bool defined() const { return static_cast<bool>(rep_); }
@@ -169,6 +172,7 @@ class HOLDFAST_API Tensor {
     return *rep_;
   }
   [[noreturn]] static void refuse_undefined();
+  bool truth() const;
   /// Itself, or a copy if it lives on another device; refuses another dtype or size (-1: any).
   Tensor on_host(DType, int64_t size) const;
   double as_double() const;
