@@ -73,7 +73,7 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
 
 void GradientTape::Recorder::record_custom(const char* name, const std::vector<Tensor>& in,
                                            const std::vector<Tensor>& out, const Backward& backward,
-                                           std::shared_ptr<const Paths> paths) {
+                                           Ref<Paths> paths) {
   bool any = false;
   for (const Tensor& t : in) any = any || watches(t);
   if (!any) return;

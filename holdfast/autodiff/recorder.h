@@ -18,7 +18,7 @@ inline bool flows(DType d) { return is_differentiable(d) || d == DType::kVariant
 struct Choice {
   size_t outputs;
   std::shared_ptr<GradientTape::Backward> backward;
-  std::shared_ptr<const GradientTape::Paths> paths;
+  Ref<GradientTape::Paths> paths;
 };
 
 /// One op that was run on something watched.
@@ -28,7 +28,7 @@ struct Record {
   Tensors inputs, outputs;  // what the gradient needs; of the others only dtype and shape
   InlineVector<uint64_t, 4> in_ids, out_ids;
   std::shared_ptr<GradientTape::Backward> custom;
-  std::shared_ptr<const GradientTape::Paths> paths;  // of a call
+  Ref<GradientTape::Paths> paths;  // of a call
   std::vector<Choice>
       choices;  // of a call: the first that speaks of all that arrived is taken; else `custom`
   const char* name = "";
@@ -51,8 +51,7 @@ class GradientTape::Recorder final : public Observer {
   void ran(const OpDef&, std::span<const Tensor> in, const Attrs&,
            std::span<const Tensor> out) override;
   void record_custom(const char* name, const std::vector<Tensor>& in,
-                     const std::vector<Tensor>& out, const Backward&,
-                     std::shared_ptr<const Paths> = {});
+                     const std::vector<Tensor>& out, const Backward&, Ref<Paths> = {});
   void record_levels(const char* name, const std::vector<Tensor>& in,
                      const std::vector<Level>& levels);
   void watch(uint64_t id) {
@@ -69,8 +68,8 @@ class GradientTape::Recorder final : public Observer {
   IdMap watched;
   IdMap dead;  // computed from something watched, behind a cut: index into `cuts`
   std::vector<Cut> cuts;
-  std::vector<Tensor> variables;              // handles, in the order they were read
-  std::vector<std::shared_ptr<void>> leases;  // on what keeps them good
+  std::vector<Tensor> variables;        // handles, in the order they were read
+  std::vector<Ref<RefCounted>> leases;  // on what keeps them good
   /// What the program took the numbers of, and where; the first ones.
   struct Taken {
     Where where;

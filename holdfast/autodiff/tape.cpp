@@ -146,7 +146,7 @@ GradientTape::Inside::~Inside() { t_orders_inside = was_; }
 size_t GradientTape::Inside::orders() { return t_orders_inside; }
 
 void GradientTape::accessed(std::span<const Tensor> handles,
-                            const std::function<std::shared_ptr<void>()>& lease) {
+                            const Callback<Ref<RefCounted>()>& lease) {
   for (Observer* o : context().observers) {
     auto* r = dynamic_cast<Recorder*>(o);
     if (!r || !r->options.watch_accessed_variables) continue;

@@ -123,7 +123,7 @@ class HOLDFAST_API GradientTape {
   static void record_custom(const char* name, const std::vector<Tensor>& inputs,
                             const std::vector<Tensor>& outputs, Backward);
   /// What is known of the gradients of a call before they are computed.
-  struct Paths {
+  struct Paths : RefCounted {
     /// Inputs whose gradient is rows of a variable: their values stand where a dense gradient
     /// would, and their indices and dense shapes follow after those of all inputs.
     std::vector<size_t> sparse = {};
@@ -135,7 +135,7 @@ class HOLDFAST_API GradientTape {
   struct Level {
     std::vector<Tensor> outputs;
     Backward backward;
-    std::shared_ptr<const Paths> paths = {};
+    Ref<Paths> paths = {};
   };
   static constexpr size_t kAnyNumber = SIZE_MAX;
   /// How many orders the open tapes of this thread may ask of something computed from `inputs`;
@@ -162,7 +162,7 @@ class HOLDFAST_API GradientTape {
   /// Tells the open tapes of this thread that these variables are read. `lease`: what keeps the
   /// handles good, for tapes that did not know them.
   static void accessed(std::span<const Tensor> handles,
-                       const std::function<std::shared_ptr<void>()>& lease = {});
+                       const Callback<Ref<RefCounted>()>& lease = {});
   /// Whether some open tape of this thread watches one of these.
   static bool watched(std::span<const Tensor> inputs);
 

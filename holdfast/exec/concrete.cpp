@@ -46,7 +46,7 @@ struct ConcreteFunction::Gradient final : RefCounted {
   std::vector<size_t> residuals;  // which outputs of `forward` the backward begins with
   std::vector<size_t> sources;    // inputs that a gradient is computed for
   std::vector<Tensor> variables;  // handles that one is computed for, after the inputs
-  GradientTape::Paths paths;
+  Ref<GradientTape::Paths> paths = make_ref<GradientTape::Paths>();
   Lease lease;
 
   /// Its residuals are outputs of the function already, so it is its own gradient's forward part,
@@ -159,12 +159,12 @@ Ref<ConcreteFunction::Gradient> ConcreteFunction::written_gradient() {
     size_t n = out->sources.size();
     return source < n ? out->sources[source] : given + source - n;
   };
-  for (size_t s : both.sparse) out->paths.sparse.push_back(position(s));
+  for (size_t s : both.sparse) out->paths->sparse.push_back(position(s));
   if (!both.leads.empty())
-    out->paths.leads.assign(out->outputs, std::vector<bool>(given + out->variables.size()));
+    out->paths->leads.assign(out->outputs, std::vector<bool>(given + out->variables.size()));
   for (size_t t = 0; t < both.leads.size(); ++t)
     for (size_t s = 0; s < sources.size(); ++s)
-      out->paths.leads[out->targets[t]][position(s)] = both.leads[t][s];
+      out->paths->leads[out->targets[t]][position(s)] = both.leads[t][s];
   return out;
 }
 
@@ -222,7 +222,7 @@ Tensors ConcreteFunction::call(std::span<const Tensor> inputs) {
 }
 
 Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
-  GradientTape::accessed(variables(), lease_);
+  GradientTape::accessed(variables(), made_->lease);
   std::vector<Tensor> from(inputs.begin(), inputs.end());
   from.insert(from.end(), variables().begin(), variables().end());
   size_t orders = GradientTape::orders(from);
@@ -262,7 +262,7 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
     for (size_t i : g->residuals) residuals.push_back(all[i]);
     levels.push_back({{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(g->outputs)},
                       g->bound(std::move(residuals), inputs.size()),
-                      {g, &g->paths}});
+                      g->paths});
   }
   std::optional<GradientTape::Level> beyond;
   if (any_number && !chain.back()->closed())
