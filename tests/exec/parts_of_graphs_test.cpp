@@ -6,6 +6,7 @@
 #include "holdfast/exec/graph_function.h"
 #include "holdfast/exec/partial_run.h"
 #include "holdfast/graph/foreign.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/state.h"

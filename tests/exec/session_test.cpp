@@ -7,6 +7,7 @@
 
 #include "holdfast/autodiff/graph_gradient.h"
 #include "holdfast/graph/graph_def.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"

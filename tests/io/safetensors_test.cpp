@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.h>
 #include <holdfast/io/safetensors.h>
+#include <holdfast/tensor/complex.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
