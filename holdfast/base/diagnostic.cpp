@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "holdfast/base/diagnostic_log.h"
-#include "holdfast/graph/trace.h"
 
 namespace holdfast {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <concepts>
 
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/keras/layer.h"
 
 namespace holdfast::keras {

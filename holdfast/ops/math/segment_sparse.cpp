@@ -11,7 +11,7 @@ namespace {
 Tensor rows_of(const In& data, const In& indices) { return gather(data, indices); }
 
 // How many rows each segment has, in the shape of a result, at least 1.
-Tensor counts_for(const Tensor& sums, const Tensor& ids, const std::optional<Sizes>& segments) {
+Tensor counts_for(const Tensor& sums, const Tensor& ids, const Axes& segments) {
   Tensor ones = cast(ones_like(ids), sums.dtype());
   Tensor n = segments ? unsorted_segment_sum(ones, ids, *segments) : segment_sum(ones, ids);
   Tensor rest = ones_like(slice(shape(sums), {1}, {-1}));
