@@ -13,6 +13,7 @@
 #include "holdfast/exec/functional.h"
 #include "holdfast/exec/init_scope.h"
 #include "holdfast/exec/module.h"
+#include "holdfast/exec/printing.h"
 #include "holdfast/exec/saving.h"
 #include "holdfast/exec/session.h"
 #include "holdfast/fwd.h"
