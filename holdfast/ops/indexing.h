@@ -1,0 +1,246 @@
+// Taking parts of tensors, and changing parts of variables, in the manner of NumPy:
+//
+//   at(x, 0)                       x[0]
+//   at(x, slice(1, 3), all, -1)    x[1:3, :, -1]
+//   at(x, ellipsis, newaxis)       x[..., None]
+//   at(v, 0) = 1.f;                v[0].assign(1.): that part of a variable
+//   for (Tensor row : x)           one row after another
+#pragma once
+
+#include <functional>
+
+#include "holdfast/op/variable.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/slicing.h"
+
+namespace holdfast {
+
+/// A whole axis, as NumPy's `:`.
+struct All {};
+inline constexpr All all{};
+/// A new axis of size 1.
+struct NewAxis {};
+inline constexpr NewAxis newaxis{};
+/// As many whole axes as there are left.
+struct Ellipsis {};
+inline constexpr Ellipsis ellipsis{};
+
+/// One end of a slice: a number, a scalar integer tensor, or `std::nullopt` for the end of the
+/// axis.
+class SliceBound {
+ public:
+  SliceBound(std::nullopt_t) {}
+  template <std::integral T>
+    requires(!std::is_same_v<T, bool>)
+  SliceBound(T n) : number(static_cast<int64_t>(n)) {}
+  SliceBound(Tensor t) : tensor(std::move(t)) {
+    tensor.id();
+  }  // one that refers to nothing is refused
+  std::optional<int64_t> number;
+  Tensor tensor;
+};
+/// The first argument of `slice`, where a tensor would be the one that is sliced.
+template <class T>
+concept SliceNumber =
+    (std::integral<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, std::nullopt_t>;
+
+/// `slice(1, 3)` is NumPy's `1:3`, `slice(1, std::nullopt)` its `1:`. Not to be mistaken for
+/// `slice(input, begin, size)`, which takes a box out of a tensor.
+HOLDFAST_API IndexItem slice(const SliceBound& start, const SliceBound& stop);
+namespace detail {
+HOLDFAST_API IndexItem slice_item(const SliceBound&, const SliceBound&, const SliceBound& step);
+}
+/// With a step: `slice(0, 10, 2)`, `slice(std::nullopt, std::nullopt, -1)`.
+template <SliceNumber Start, class Stop>
+IndexItem slice(Start start, const Stop& stop, const SliceBound& step) {
+  return detail::slice_item(start, stop, step);
+}
+
+/// What may stand between the brackets.
+class HOLDFAST_API Index : public IndexItem {
+ public:
+  template <std::integral T>
+    requires(!std::is_same_v<T, bool>)
+  Index(T i) : IndexItem{.kind = kInt, .start = static_cast<int64_t>(i)} {}
+  Index(Tensor i) : IndexItem{.kind = kTensor, .tensor = std::move(i)} {}
+  Index(IndexItem item) : IndexItem(std::move(item)) {}
+  Index(All) : IndexItem{.kind = kSlice} {}
+  Index(NewAxis) : IndexItem{.kind = kNewAxis} {}
+  Index(Ellipsis) : IndexItem{.kind = kEllipsis} {}
+};
+
+/// A part of a variable: read where a tensor is wanted, and changed by assigning to it. The rest of
+/// the variable stays as it is.
+class HOLDFAST_API VariablePart {
+ public:
+  VariablePart(const Variable& v, std::vector<IndexItem> items)
+      : variable_(v), items_(std::move(items)) {}
+  VariablePart(const VariablePart&) = default;
+
+  /// The value now; tapes see the read.
+  Tensor tensor() const;
+  operator Tensor() const { return tensor(); }
+  const VariablePart& operator=(const In& value) const;
+  VariablePart& operator=(const VariablePart& value);
+  const VariablePart& operator+=(const In& x) const;
+  const VariablePart& operator-=(const In& x) const;
+  const VariablePart& operator*=(const In& x) const;
+  const VariablePart& operator/=(const In& x) const;
+
+ private:
+  Variable variable_;
+  std::vector<IndexItem> items_;
+};
+
+namespace detail {
+HOLDFAST_API Tensor part_of(const Tensor& t, std::initializer_list<Index> items);
+}  // namespace detail
+
+/// What is indexed, with the caller's line.
+class IndexedTensor {
+ public:
+  [[gnu::always_inline]] IndexedTensor(
+      const Tensor& t, const std::source_location& at = std::source_location::current())
+      : tensor(t) {
+    mark_caller(at);
+  }
+  [[gnu::always_inline]] IndexedTensor(
+      const VariablePart& part, const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    tensor = part.tensor();
+  }
+  Tensor tensor;
+};
+class IndexedVariable {
+ public:
+  [[gnu::always_inline]] IndexedVariable(
+      const Variable& v, const std::source_location& at = std::source_location::current())
+      : variable(v) {
+    mark_caller(at);
+  }
+  const Variable& variable;
+};
+
+/// t[items...]: integers, `slice(a, b)`, `all`, `newaxis`, `ellipsis`, scalar integer tensors, or a
+/// mask alone. It is const: assigning to it would change nothing.
+template <std::convertible_to<Index>... Items>
+  requires(sizeof...(Items) > 0)
+const Tensor at(const IndexedTensor& t, const Items&... items) {
+  return detail::part_of(t.tensor, {Index(items)...});
+}
+/// That part of a variable, to be read or assigned to.
+template <std::convertible_to<Index>... Items>
+  requires(sizeof...(Items) > 0)
+VariablePart at(const IndexedVariable& v, const Items&... items) {
+  return VariablePart(v.variable, {Index(items)...});
+}
+
+// -- rows
+
+/// Where a loop over the first axis stands.
+class HOLDFAST_API RowIterator {
+ public:
+  using value_type = Tensor;
+  using difference_type = int64_t;
+  explicit RowIterator(Tensor of, int64_t at) : of_(std::move(of)), at_(at), where_(here()) {}
+  Tensor operator*() const;
+  RowIterator& operator++() {
+    ++at_;
+    return *this;
+  }
+  bool operator==(const RowIterator& o) const { return at_ == o.at_; }
+
+ private:
+  Tensor of_;
+  int64_t at_;
+  Where where_;  // the loop's line: rows are born there
+};
+namespace detail {
+HOLDFAST_API int64_t number_of_rows(const Tensor& t);
+}
+[[gnu::always_inline]] inline RowIterator begin(
+    const Tensor& t, const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  detail::number_of_rows(t);
+  return RowIterator(t, 0);
+}
+[[gnu::always_inline]] inline RowIterator end(
+    const Tensor& t, const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  return RowIterator(Tensor(), detail::number_of_rows(t));
+}
+
+// -- changing in place
+
+/// `t` becomes the result; other holders of the old value keep it.
+HOLDFAST_API Tensor& operator+=(Tensor& t, const In& x);
+HOLDFAST_API Tensor& operator-=(Tensor& t, const In& x);
+HOLDFAST_API Tensor& operator*=(Tensor& t, const In& x);
+HOLDFAST_API Tensor& operator/=(Tensor& t, const In& x);
+/// The variable changes: `assign_add`, `assign_sub`; a product or quotient reads it and assigns.
+HOLDFAST_API const Variable& operator+=(const Variable& v, const In& x);
+HOLDFAST_API const Variable& operator-=(const Variable& v, const In& x);
+HOLDFAST_API const Variable& operator*=(const Variable& v, const In& x);
+HOLDFAST_API const Variable& operator/=(const Variable& v, const In& x);
+
+// -- operands that are read
+
+/// What is no tensor, but is one when it is read: a part of a variable, a gradient.
+template <class T>
+concept ReadsAsTensor = requires(const T& x) {
+  { x.tensor() } -> std::same_as<Tensor>;
+} && !std::derived_from<T, In> && !std::derived_from<T, Sizes>;
+/// One as an operand of an operator, read where that is written.
+class ReadOperand : public Operand {
+ public:
+  template <ReadsAsTensor T>
+  [[gnu::always_inline]] ReadOperand(
+      const T& x, const std::source_location& at = std::source_location::current())
+      : Operand(In(read(x, at), at)) {}
+
+ private:
+  template <class T>
+  [[gnu::always_inline]] static Tensor read(const T& x, const std::source_location& at) {
+    mark_caller(at);
+    return x.tensor();
+  }
+};
+#define HOLDFAST_OPERATOR(op, fn)                                                            \
+  inline Tensor operator op(const ReadOperand& x, const ReadOperand& y) { return fn(x, y); } \
+  inline Tensor operator op(const ReadOperand& x, const Operand& y) { return fn(x, y); }     \
+  inline Tensor operator op(const Operand& x, const ReadOperand& y) { return fn(x, y); }     \
+  inline Tensor operator op(const ReadOperand& x, const Number& y) { return fn(x, y); }      \
+  inline Tensor operator op(const Number& x, const ReadOperand& y) { return fn(x, y); }
+HOLDFAST_OPERATOR(+, add)
+HOLDFAST_OPERATOR(-, subtract)
+HOLDFAST_OPERATOR(*, multiply)
+HOLDFAST_OPERATOR(/, divide)
+HOLDFAST_OPERATOR(%, floormod)
+HOLDFAST_OPERATOR(<, less)
+HOLDFAST_OPERATOR(<=, less_equal)
+HOLDFAST_OPERATOR(>, greater)
+HOLDFAST_OPERATOR(>=, greater_equal)
+HOLDFAST_OPERATOR(==, equal)
+HOLDFAST_OPERATOR(!=, not_equal)
+#undef HOLDFAST_OPERATOR
+inline Tensor operator-(const ReadOperand& x) { return negative(x); }
+
+// -- identity
+
+/// Whether both are the same tensor, not only equal ones.
+inline bool same(const Tensor& a, const Tensor& b) { return a.rep() == b.rep(); }
+/// For containers that hold tensors by identity: `std::unordered_set<Tensor, std::hash<Tensor>,
+/// SameTensor>`.
+struct SameTensor {
+  bool operator()(const Tensor& a, const Tensor& b) const { return same(a, b); }
+};
+
+}  // namespace holdfast
+
+/// Of the tensor's identity.
+template <>
+struct std::hash<holdfast::Tensor> {
+  size_t operator()(const holdfast::Tensor& t) const noexcept {
+    return t.defined() ? static_cast<size_t>(t.rep()->id) : 0;
+  }
+};
