@@ -54,10 +54,10 @@ const void* Tensor::readable(DType want) const {
 
 void* Tensor::writable(DType want) {
   readable(want);
-  if (is_symbolic() || !rep_->unique() || !rep_->buffer->unique())
+  if (is_symbolic() || !rep_->unique() || !rep_->buffer->unique() || !rep_->buffer->writable())
     fail(Code::E1104, "a tensor that others hold too was to be written",
          "tensors do not change once somebody else holds them: a copy of the Tensor, a tape, a "
-         "variable or a graph",
+         "variable, a graph, or whoever lent the memory",
          {manual_fix("write into a new tensor: `Tensor::of`, `empty`")});
   return mutable_raw();
 }
