@@ -99,6 +99,21 @@ Tensor GradientTape::gradient(const Tensor& target, const Source& source) {
   return gradients(std::vector<Tensor>{target}, std::vector<Source>{source})[0].tensor();
 }
 
+std::vector<Tensor> GradientTape::each_gradient(const Tensor& target,
+                                                const std::vector<Source>& sources) {
+  std::vector<Tensor> out;
+  for (const Gradient& g : gradients({target}, sources)) out.push_back(g.tensor());
+  return out;
+}
+
+std::vector<Source> GradientTape::variable_sources(const std::vector<Variable>& variables) {
+  return {variables.begin(), variables.end()};
+}
+
+std::vector<Source> GradientTape::tensor_sources(const std::vector<Tensor>& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+
 void GradientTape::record_custom(const char* name, const std::vector<Tensor>& in,
                                  const std::vector<Tensor>& out, Backward b) {
   for (Observer* o : context().observers)

@@ -1,6 +1,7 @@
 // Recording what was computed, so that gradients can be asked for afterwards.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -109,6 +110,34 @@ class HOLDFAST_API GradientTape {
                                   const std::vector<Tensor>& upstream = {},
                                   Unconnected = Unconnected::kNone);
   Tensor gradient(const Tensor& target, const Source& source);
+  /// Of several sources: `auto [dw, db] = tape.gradient(loss, w, b)`. Empty where there is none.
+  template <class... More>
+  std::array<Tensor, 2 + sizeof...(More)> gradient(const Tensor& target, const Source& first,
+                                                   const Source& second, const More&... more) {
+    Where caller = here();  // the others are made into Sources in this line, not the caller's
+    std::vector<Source> sources{first, second, Source(more)...};
+    set_site(caller);
+    std::vector<Tensor> all = each_gradient(target, sources);
+    std::array<Tensor, 2 + sizeof...(More)> out;
+    for (size_t i = 0; i < out.size(); ++i) out[i] = std::move(all[i]);
+    return out;
+  }
+  /// Of many: `tape.gradient(loss, model.trainable_variables())`, in their order.
+  [[gnu::always_inline]] std::vector<Tensor> gradient(
+      const Tensor& target, const std::vector<Variable>& sources,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return each_gradient(target, variable_sources(sources));
+  }
+  [[gnu::always_inline]] std::vector<Tensor> gradient(
+      const Tensor& target, const std::vector<Tensor>& sources,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return each_gradient(target, tensor_sources(sources));
+  }
+  std::vector<Tensor> gradient(const Tensor& target, std::initializer_list<Source> sources) {
+    return each_gradient(target, sources);
+  }
   /// d(each element of target)/d(each source): the target's shape followed by the source's. Empty
   /// where there is none.
   std::vector<Tensor> jacobian(const Tensor& target, const std::vector<Source>& sources,
@@ -178,6 +207,9 @@ class HOLDFAST_API GradientTape {
 
  private:
   class Recorder;
+  std::vector<Tensor> each_gradient(const Tensor& target, const std::vector<Source>& sources);
+  static std::vector<Source> variable_sources(const std::vector<Variable>&);
+  static std::vector<Source> tensor_sources(const std::vector<Tensor>&);
   /// Begins the one use of what was recorded, or one of many if the tape is persistent.
   void begin_use();
   /// One row of gradients for each upstream, as a single use.

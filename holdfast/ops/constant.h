@@ -1,7 +1,14 @@
 // Tensors from C++ values: constant(3), constant({1, 2}), constant({{1., 2.}, {3., 4.}}, float64).
+//
+// The dtype where none is asked for. Numbers that stand in the program alone or in braces are as in
+// Python: `constant(1.5)` and `constant({1.5})` are float32, `constant(1)` is int32. What has an
+// element type keeps it: `constant(std::vector<double>)` is float64, as are std::array, std::span,
+// plain arrays, `Tensor::of` and `Tensor::scalar` of doubles.
 #pragma once
 
+#include <array>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,14 +19,10 @@ namespace holdfast {
 
 namespace detail {
 
-/// What a C++ value becomes where no dtype is asked for: as in Python, a double is a float32.
+/// The type of ours that holds a C++ value.
 template <class T>
 struct ConstantType {
   using type = T;
-};
-template <>
-struct ConstantType<double> {
-  using type = float;
 };
 template <>
 struct ConstantType<long long> {
@@ -42,21 +45,34 @@ struct ConstantType<std::string_view> {
 HOLDFAST_API Tensor make_constant(DType from, const void* values, size_t count, Shape shape,
                                   DType to);
 
-template <class T>
-Tensor constant_of(const std::vector<T>& values, Shape shape, DType dtype,
+/// Where values come from: a program's own numbers, or something with an element type.
+enum class Values : uint8_t { kLiteral, kTyped };
+
+template <Values kind, class T>
+Tensor constant_of(std::span<const T> values, Shape shape, DType dtype,
                    const std::source_location& at) {
-  mark_site(at);
+  mark_caller(at);
   using S = typename ConstantType<T>::type;
-  // Doubles go over in full, so that float64 loses nothing; bool has no contiguous vector.
-  if constexpr (std::is_same_v<T, double>) {
-    return make_constant(DType::kFloat64, values.data(), values.size(), std::move(shape),
-                         dtype == DType::kInvalid ? float32 : dtype);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    std::vector<uint8_t> bytes(values.begin(), values.end());
-    return make_constant(DType::kBool, bytes.data(), bytes.size(), std::move(shape), dtype);
+  // Doubles go over in full, so that float64 loses nothing.
+  if constexpr (kind == Values::kLiteral && std::is_same_v<T, double>)
+    if (dtype == DType::kInvalid) dtype = float32;
+  if constexpr (std::is_same_v<S, T>) {
+    return make_constant(dtype_of<S>, values.data(), values.size(), std::move(shape), dtype);
   } else {
     std::vector<S> stored(values.begin(), values.end());
     return make_constant(dtype_of<S>, stored.data(), stored.size(), std::move(shape), dtype);
+  }
+}
+template <Values kind, class T>
+Tensor constant_of(const std::vector<T>& values, Shape shape, DType dtype,
+                   const std::source_location& at) {
+  // There is no contiguous vector of bool.
+  if constexpr (std::is_same_v<T, bool>) {
+    mark_caller(at);
+    std::vector<uint8_t> bytes(values.begin(), values.end());
+    return make_constant(DType::kBool, bytes.data(), bytes.size(), std::move(shape), dtype);
+  } else {
+    return constant_of<kind>(std::span<const T>(values), std::move(shape), dtype, at);
   }
 }
 
@@ -68,75 +84,107 @@ struct Nested {
   static void flatten(const T& v, std::vector<T>& out, const Dims&, size_t) { out.push_back(v); }
 };
 [[noreturn]] HOLDFAST_API void ragged_constant(int64_t got, int64_t expected, int depth);
-template <class T>
-struct Nested<std::initializer_list<T>> {
+/// What holds elements or rows of them, one after another.
+template <class L, class T>
+struct NestedList {
   using Leaf = typename Nested<T>::Leaf;
   static constexpr int depth = Nested<T>::depth + 1;
-  static void measure(const std::initializer_list<T>& v, Dims& shape, size_t) {
+  static void measure(const L& v, Dims& shape, size_t) {
     shape.push_back(static_cast<int64_t>(v.size()));
     if (v.size())
       Nested<T>::measure(*v.begin(), shape, 0);
     else
       for (int i = 1; i < depth; ++i) shape.push_back(0);
   }
-  static void flatten(const std::initializer_list<T>& v, std::vector<Leaf>& out, const Dims& shape,
-                      size_t level) {
+  static void flatten(const L& v, std::vector<Leaf>& out, const Dims& shape, size_t level) {
     auto n = static_cast<int64_t>(v.size());
     if (n != shape[level]) ragged_constant(n, shape[level], static_cast<int>(level));
     for (const T& x : v) Nested<T>::flatten(x, out, shape, level + 1);
   }
 };
+template <class T>
+struct Nested<std::initializer_list<T>> : NestedList<std::initializer_list<T>, T> {};
+template <class T>
+struct Nested<std::vector<T>> : NestedList<std::vector<T>, T> {};
+template <class T, size_t N>
+struct Nested<std::array<T, N>> : NestedList<std::array<T, N>, T> {};
+template <class T, size_t N>
+struct Nested<T[N]> : NestedList<std::span<const T, N>, T> {};
 
-template <class L>
+template <Values kind, class L>
 Tensor nested_constant(const L& list, DType dtype, const std::source_location& at) {
   Dims shape;
   Nested<L>::measure(list, shape, 0);
   std::vector<typename Nested<L>::Leaf> values;
   Nested<L>::flatten(list, values, shape, 0);
-  return constant_of(values, Shape(shape), dtype, at);
+  return constant_of<kind>(values, Shape(shape), dtype, at);
 }
 
 }  // namespace detail
 
-// Clang deduces no element type through an alias of nested lists: they are written out.
-
-/// A tensor that holds the values; ints are int32, floats float32, unless `dtype` says otherwise.
+/// A tensor that holds the value: an int32, a float32 for a double, or what `dtype` asks for.
 template <class T>
   requires(!std::is_array_v<T>)
 Tensor constant(const T& value, DType dtype = DType::kInvalid,
                 const std::source_location& at = std::source_location::current()) {
-  return detail::constant_of(std::vector<T>{value}, Shape{}, dtype, at);
+  return detail::constant_of<detail::Values::kLiteral>(std::span<const T>(&value, 1), Shape{},
+                                                       dtype, at);
 }
 inline Tensor constant(const char* value, DType dtype = DType::kInvalid,
                        const std::source_location& at = std::source_location::current()) {
-  return detail::constant_of(std::vector<std::string>{value}, Shape{}, dtype, at);
+  return detail::constant_of<detail::Values::kLiteral>(std::vector<std::string>{value}, Shape{},
+                                                       dtype, at);
 }
+
+/// A copy of the elements, of their own type unless `dtype` says otherwise. Rows may be vectors or
+/// arrays again, to any depth, all of one length.
 template <class T>
 Tensor constant(const std::vector<T>& values, DType dtype = DType::kInvalid,
                 const std::source_location& at = std::source_location::current()) {
-  return detail::constant_of(values, Shape{static_cast<int64_t>(values.size())}, dtype, at);
+  if constexpr (detail::Nested<T>::depth == 0)
+    return detail::constant_of<detail::Values::kTyped>(
+        values, Shape{static_cast<int64_t>(values.size())}, dtype, at);
+  else
+    return detail::nested_constant<detail::Values::kTyped>(values, dtype, at);
 }
-template <class T>
-Tensor constant(std::initializer_list<T> v, DType d = DType::kInvalid,
+template <class T, size_t N>
+Tensor constant(const std::array<T, N>& values, DType dtype = DType::kInvalid,
                 const std::source_location& at = std::source_location::current()) {
-  return detail::nested_constant(v, d, at);
+  return detail::nested_constant<detail::Values::kTyped>(values, dtype, at);
 }
-template <class T>
-Tensor constant(std::initializer_list<std::initializer_list<T>> v, DType d = DType::kInvalid,
+template <class T, size_t N>
+Tensor constant(const T (&values)[N], DType dtype = DType::kInvalid,
                 const std::source_location& at = std::source_location::current()) {
-  return detail::nested_constant(v, d, at);
+  return detail::nested_constant<detail::Values::kTyped>(values, dtype, at);
 }
-template <class T>
-Tensor constant(std::initializer_list<std::initializer_list<std::initializer_list<T>>> v,
-                DType d = DType::kInvalid,
+template <class T, size_t N>
+Tensor constant(std::span<T, N> values, DType dtype = DType::kInvalid,
                 const std::source_location& at = std::source_location::current()) {
-  return detail::nested_constant(v, d, at);
+  return detail::constant_of<detail::Values::kTyped>(std::span<const std::remove_cv_t<T>>(values),
+                                                     Shape{static_cast<int64_t>(values.size())},
+                                                     dtype, at);
 }
-template <class T>
-Tensor constant(
-    std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> v,
-    DType d = DType::kInvalid, const std::source_location& at = std::source_location::current()) {
-  return detail::nested_constant(v, d, at);
-}
+
+// Braces; C++ wants a form for each depth, and clang no alias where it deduces the element.
+#define HOLDFAST_LIST(...) std::initializer_list<__VA_ARGS__>
+#define HOLDFAST_BRACES(...)                                                          \
+  template <class T>                                                                  \
+  Tensor constant(__VA_ARGS__ values, DType dtype = DType::kInvalid,                  \
+                  const std::source_location& at = std::source_location::current()) { \
+    return detail::nested_constant<detail::Values::kLiteral>(values, dtype, at);      \
+  }
+HOLDFAST_BRACES(HOLDFAST_LIST(T))
+HOLDFAST_BRACES(HOLDFAST_LIST(HOLDFAST_LIST(T)))
+HOLDFAST_BRACES(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(T))))
+HOLDFAST_BRACES(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(T)))))
+HOLDFAST_BRACES(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(T))))))
+HOLDFAST_BRACES(
+    HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(T)))))))
+HOLDFAST_BRACES(HOLDFAST_LIST(
+    HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(T))))))))
+HOLDFAST_BRACES(HOLDFAST_LIST(HOLDFAST_LIST(
+    HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(HOLDFAST_LIST(T)))))))))
+#undef HOLDFAST_BRACES
+#undef HOLDFAST_LIST
 
 }  // namespace holdfast
