@@ -33,6 +33,7 @@ ALLOWED = {
     "Truncate=True",
     "rounding to the nearest, Truncate=False",
     "fast=True is written with other ops, in `linalg.lstsq`",
+    "__metadata__",  # a key of the safetensors format
 }
 
 
