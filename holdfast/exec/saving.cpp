@@ -32,8 +32,8 @@ std::string missing_in(const Map& all, const Other& there) {
 
 }  // namespace
 
-std::map<std::string, Variable> saved_names(const ModuleObject& module) {
-  std::map<std::string, Variable> out;
+ByName<Variable> saved_names(const ModuleObject& module) {
+  ByName<Variable> out;
   std::unordered_map<std::string, int64_t> again;
   for (const Variable& v : module.variables()) {
     std::string name = v.name();
@@ -45,7 +45,7 @@ std::map<std::string, Variable> saved_names(const ModuleObject& module) {
 
 namespace detail {
 
-void save_tensors(const std::string& path, std::map<std::string, Tensor> tensors) {
+void save_tensors(const std::string& path, ByName<Tensor> tensors) {
   for (auto& [name, t] : tensors) {
     if (!t.defined())
       fail(Code::E1104, cat("`", name, "` is a Tensor that refers to nothing, and can't be saved"));
@@ -55,12 +55,10 @@ void save_tensors(const std::string& path, std::map<std::string, Tensor> tensors
   io::write_safetensors(path, tensors);
 }
 
-std::map<std::string, Tensor> load_tensors(const std::string& path) {
-  return io::read_safetensors(path);
-}
+ByName<Tensor> load_tensors(const std::string& path) { return io::read_safetensors(path); }
 
 void save_variables(const ModuleObject* module, const std::string& path) {
-  std::map<std::string, Tensor> tensors;
+  ByName<Tensor> tensors;
   for (const auto& [name, v] : saved_names(defined(module))) {
     Tensor now = v.state()->get();
     if (!now.defined())
@@ -72,7 +70,7 @@ void save_variables(const ModuleObject* module, const std::string& path) {
 }
 
 void load_variables(const ModuleObject* module, const std::string& path) {
-  std::map<std::string, Variable> variables = saved_names(defined(module));
+  ByName<Variable> variables = saved_names(defined(module));
   std::map<std::string, const io::StoredTensor*> stored;
   std::vector<io::StoredTensor> header = io::safetensors_header(path);
   for (const io::StoredTensor& t : header) stored.emplace(t.name, &t);
@@ -99,7 +97,7 @@ void load_variables(const ModuleObject* module, const std::string& path) {
   }
 
   // All values are here before the first variable changes: reading may still fail.
-  std::map<std::string, Tensor> values = io::read_safetensors(path);
+  ByName<Tensor> values = io::read_safetensors(path);
   for (auto& [name, t] : values) {
     auto it = variables.find(name);
     if (it == variables.end() || t.dtype() != it->second.dtype() ||

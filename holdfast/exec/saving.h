@@ -1,17 +1,17 @@
 // Saving tensors and modules to files, and loading them: the safetensors format.
 #pragma once
 
-#include <map>
 #include <source_location>
 #include <string>
 
+#include "holdfast/base/by_name.h"
 #include "holdfast/exec/module.h"
 
 namespace holdfast {
 
 namespace detail {
-HOLDFAST_API void save_tensors(const std::string& path, std::map<std::string, Tensor> tensors);
-HOLDFAST_API std::map<std::string, Tensor> load_tensors(const std::string& path);
+HOLDFAST_API void save_tensors(const std::string& path, ByName<Tensor> tensors);
+HOLDFAST_API ByName<Tensor> load_tensors(const std::string& path);
 HOLDFAST_API void save_variables(const ModuleObject* module, const std::string& path);
 HOLDFAST_API void load_variables(const ModuleObject* module, const std::string& path);
 }  // namespace detail
@@ -19,14 +19,14 @@ HOLDFAST_API void load_variables(const ModuleObject* module, const std::string& 
 /// Writes tensors under their names: `save("step.safetensors", {{"w", w}, {"b", b}})`. The file is
 /// there whole or not at all: a reader, or a crash, never meets half of one.
 [[gnu::always_inline]] inline void save(
-    const std::string& path, const std::map<std::string, Tensor>& tensors,
+    const std::string& path, const ByName<Tensor>& tensors,
     const std::source_location& at = std::source_location::current()) {
   mark_caller(at);
   detail::save_tensors(path, tensors);
 }
 /// The tensors of a file by their names. A file that is damaged is refused before memory is taken
 /// for what it says it holds.
-[[gnu::always_inline]] inline std::map<std::string, Tensor> load(
+[[gnu::always_inline]] inline ByName<Tensor> load(
     const std::string& path, const std::source_location& at = std::source_location::current()) {
   mark_caller(at);
   return detail::load_tensors(path);
@@ -34,7 +34,7 @@ HOLDFAST_API void load_variables(const ModuleObject* module, const std::string& 
 
 /// The name under which each variable of a module is saved, in the order of `variables()`: its own
 /// name; where several have the same one, the second is `name_1`, the third `name_2`.
-HOLDFAST_API std::map<std::string, Variable> saved_names(const ModuleObject& module);
+HOLDFAST_API ByName<Variable> saved_names(const ModuleObject& module);
 
 /// Writes the variables of a module, with those of the modules it holds.
 [[gnu::always_inline]] inline void save(

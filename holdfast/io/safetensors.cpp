@@ -247,17 +247,17 @@ std::vector<StoredTensor> safetensors_header(const std::string& path) {
   return read_layout(InputFile(path)).tensors;
 }
 
-std::map<std::string, Tensor> read_safetensors(const std::string& path) {
+ByName<Tensor> read_safetensors(const std::string& path) {
   InputFile file(path);
   Layout layout = read_layout(file);
-  std::map<std::string, Tensor> out;
+  ByName<Tensor> out;
   for (const StoredTensor& t : layout.tensors)
     out.emplace(t.name, read_tensor(file, layout.data, t));
   return out;
 }
 
-void write_safetensors(const std::string& path, const std::map<std::string, Tensor>& tensors) {
-  std::vector<const std::pair<const std::string, Tensor>*> order;
+void write_safetensors(const std::string& path, const ByName<Tensor>& tensors) {
+  std::vector<const ByName<Tensor>::value_type*> order;
   for (const auto& entry : tensors) {
     check_storable(entry.first, entry.second);
     order.push_back(&entry);

@@ -2,10 +2,10 @@
 // the elements, row by row.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "holdfast/base/by_name.h"
 #include "holdfast/tensor/tensor.h"
 
 namespace holdfast::io {
@@ -23,9 +23,8 @@ struct StoredTensor {
 /// overlap or leave holes, shapes, dtypes, names that come twice.
 HOLDFAST_API std::vector<StoredTensor> safetensors_header(const std::string& path);
 /// The tensors of a file by their names. What the header says is checked before memory is taken.
-HOLDFAST_API std::map<std::string, Tensor> read_safetensors(const std::string& path);
+HOLDFAST_API ByName<Tensor> read_safetensors(const std::string& path);
 /// Writes tensors that are in the host's memory. The file is there whole, or not at all.
-HOLDFAST_API void write_safetensors(const std::string& path,
-                                    const std::map<std::string, Tensor>& tensors);
+HOLDFAST_API void write_safetensors(const std::string& path, const ByName<Tensor>& tensors);
 
 }  // namespace holdfast::io

@@ -63,7 +63,7 @@ TEST_F(Saving, TensorsComeBackAsTheyWere) {
       {"a \"quoted\"\n n\xc3\xa4me", constant({1, 2, 3})},
   };
   save(path("all"), out);
-  std::map<std::string, Tensor> in = load(path("all"));
+  ByName<Tensor> in = load(path("all"));
   ASSERT_EQ(in.size(), out.size());
   for (const auto& [name, t] : out) {
     ASSERT_EQ(in.count(name), 1u) << name;
