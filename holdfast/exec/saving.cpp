@@ -1,5 +1,6 @@
 #include "holdfast/exec/saving.h"
 
+#include <map>
 #include <unordered_map>
 
 #include "holdfast/base/diagnostic.h"

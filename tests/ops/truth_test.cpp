@@ -1,6 +1,5 @@
 // What a tensor means where C++ wants a bool, and what braces mean where a function wants axes.
 #include <gtest/gtest.h>
-
 #include <holdfast/holdfast.h>
 
 namespace holdfast {
