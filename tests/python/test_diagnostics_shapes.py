@@ -88,3 +88,30 @@ def test_a_name_that_an_assignment_makes_local_is_explained(made, fix):
         exec(compile(source, file, "exec"), {"__name__": "shape"})
     (note,) = raised.value.__notes__
     assert f"{file}:5" in note and f"{file}:2" in note and fix in note
+
+
+# An expression is named by its source, wherever it stands.
+
+EXPRESSIONS = {
+    "x * 3.0": lambda x: tf.reshape(x * 3.0, [4, -1]),
+    "tf.nn.softmax(x[:, :2])": lambda x: tf.stack([x[0] + 1.0, tf.nn.softmax(x[:, :2])]),
+    "tf.transpose(x)[:, :2]": lambda x: tf.concat([x + 1.0, tf.transpose(x)[:, :2]], axis=0),
+    "x[:2] * 2.0": lambda x: tf.add_n([x, x[:2] * 2.0]),
+    "x[:2] - 2.0": lambda x: tf.where(x > 1.0, x[:2] - 2.0, x),
+    "x[:2] + 1.0": lambda x: tf.matmul(a=x * 2.0, b=x[:2] + 1.0),
+}
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_an_expression_is_named_as_it_is_written(text, traced):
+    f = EXPRESSIONS[text]
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        (tf.function(f) if traced else f)(tf.ones([3, 3]))
+    assert f"`{text}` is float32" in str(caught.value).splitlines()[0]
+
+
+def test_a_list_that_becomes_one_tensor_is_not_named_by_its_first_item():
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.reshape([tf.ones([3]) + 1.0, tf.ones([3])], [4, -1])
+    assert "`tensor` is float32[2,3]" in str(caught.value).splitlines()[0]

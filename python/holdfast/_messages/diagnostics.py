@@ -434,14 +434,25 @@ def name_operand(
     texts = [*operands, *names.keywords.values()]
     if names.receiver is not None:
         texts.append(names.receiver)
-    for text in texts:  # certain: the very object stands there under its name
-        if same_tensor(resolve(frame, text.text), tensor):
-            return text.text, _text_loc(frame, text)
+    for text in texts:  # certain: the very object stands there under its name, or is made there
+        named = same_tensor(resolve(frame, text.text), tensor)
+        if named or _is_made_by(text, tensor, frame.f_code):
+            return " ".join(text.text.split()), _text_loc(frame, text)
     listed = len(operands) != len(names.operands)
     if not listed and 0 <= position < len(operands) and _by_position(frame, names, position):
         text = operands[position]
         return " ".join(text.text.split()), _text_loc(frame, text)
     return name_in_frame(tensor), None
+
+
+def _is_made_by(text: _source.Text, tensor: Any, code: types.CodeType) -> bool:
+    """Whether a tensor was born in the expression `text` of `code`."""
+    born = born_loc(tensor) if isinstance(tensor, _holdfast.Tensor) else None
+    if born is None or text.line != text.end_line:
+        return False
+    span = (born["line"], born["col_begin"], born["col_end"])
+    same_file = born["file"] == _source.shown_name(code.co_filename)
+    return same_file and span == (text.line, text.col, text.end_col)
 
 
 def _spread(operands: tuple[_source.Text, ...]) -> list[_source.Text]:
@@ -481,6 +492,9 @@ def _name_written(tensor: Any, code: types.CodeType, lasti: int, position: int) 
     texts = _spread((*names.operands, *names.keywords.values()))
     if (name := _given_at_birth(tensor)) and any(text.text == name for text in texts):
         return name, None
+    for typed in texts:
+        if _is_made_by(typed, tensor, code):
+            return " ".join(typed.text.split()), None
     if names.kind not in ("binary", "compare", "unary", "assign", "call"):
         return "", None
     before = names.operands[: position + 1]
