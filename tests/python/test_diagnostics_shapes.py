@@ -67,6 +67,33 @@ def test_a_message_has_what_its_program_marks(code, source, request, capsys):
         assert run("\n".join(lines), f"{file}{i}") is None, fix
 
 
+REBUILT = """import holdfast as tf
+class Net(tf.Module):
+    def __init__(self):
+        self.parts = {"a": tf.Variable([1.0]), "b": tf.Variable([2.0])}
+    def decay(self):
+        self.parts = {k: v - 0.1 for k, v in self.parts.items()}
+net = Net()
+net.decay()
+with tf.GradientTape() as tape:
+    y = net.parts["a"] + net.parts["b"]
+found = tape.gradient(y, list(net.parts.values()))
+assert None not in found
+"""
+
+
+def test_a_dict_of_variables_that_a_method_rebuilds(capsys):
+    """Its message shows the method's line, and the edit that it gives makes the program right."""
+    with pytest.raises(AssertionError):
+        run(REBUILT, "<rebuilt>")
+    text = capsys.readouterr().err
+    assert "[W0502]" in text and "rebound here: from now on `self.parts` holds tensors" in text
+    edit = "for k, v in self.parts.items(): v.assign_sub(0.1)"
+    assert f"+         {edit}\n" in text
+    old = "self.parts = {k: v - 0.1 for k, v in self.parts.items()}"
+    assert run(REBUILT.replace(old, edit), "<mended>") is None
+
+
 UNBOUND = """import holdfast as tf
 counter = tf.{}
 @tf.function

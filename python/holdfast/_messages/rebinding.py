@@ -85,13 +85,21 @@ def _sets(statement: ast.Assign, name: str) -> tuple[str, bool] | None:
         parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
         for part in parts:
             text = ast.unparse(part)
-            if text == name:
+            if _same_place(text, name):
                 return text, False
-            if isinstance(part, ast.Subscript) and ast.unparse(part.value) == base:
+            if isinstance(part, ast.Subscript) and _same_place(ast.unparse(part.value), base):
                 return text, False
-            if text == base:
+            if _same_place(text, base):
                 return text, True
     return None
+
+
+def _same_place(text: str, name: str) -> bool:
+    """Whether a statement's words stand for `name`: a method says `self.w` of what is `net.w`."""
+    if text == name:
+        return True
+    owner, _, attribute = text.partition(".")
+    return owner == "self" and "." in name and attribute == name.rpartition(".")[2]
 
 
 def rebinding_of(source: Any, name: str, update: bool = False) -> Rebinding | None:
