@@ -28,6 +28,9 @@ class Paused {
 
 Tensor jvp(GradientTape& tape, const Tensor& y, const std::vector<Source>& primals,
            const std::vector<Tensor>& tangents, Unconnected unconnected) {
+  if (primals.size() != tangents.size())
+    fail(Code::E1104, cat("jvp: ", tangents.size(), " tangents for ", primals.size(),
+                          " primals, expected one each"));
   for (size_t i = 0; i < primals.size(); ++i)
     if (primals[i].id() == y.id()) return tangents[i];
   Paused paused(tape);
@@ -67,12 +70,12 @@ void ForwardAccumulator::begin() {
   }
 }
 
-Tensor ForwardAccumulator::jvp(const Tensor& y, Unconnected unconnected) {
+Tensor ForwardAccumulator::push(const Tensor& y, Unconnected unconnected) {
   return holdfast::jvp(tape_, y, primals_, tangents_, unconnected);
 }
 
-std::vector<Tensor> ForwardAccumulator::jvp(const std::vector<Tensor>& ys,
-                                            Unconnected unconnected) {
+std::vector<Tensor> ForwardAccumulator::push(const std::vector<Tensor>& ys,
+                                             Unconnected unconnected) {
   std::vector<Tensor> out;
   for (const Tensor& y : ys) out.push_back(jvp(y, unconnected));
   return out;

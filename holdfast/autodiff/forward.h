@@ -15,28 +15,39 @@ HOLDFAST_API Tensor jvp(GradientTape& tape, const Tensor& target,
 /// `tangents`.
 class HOLDFAST_API ForwardAccumulator {
  public:
-  ForwardAccumulator(
+  [[gnu::always_inline]] ForwardAccumulator(
       std::vector<Source> primals, std::vector<Tensor> tangents,
-      [[maybe_unused]] const std::source_location& at = std::source_location::current())
-      : primals_(std::move(primals)), tangents_(std::move(tangents)) {
-#ifndef HOLDFAST_BUILDING
-    mark_site(at);
-#endif
+      const std::source_location& at = std::source_location::current())
+      : primals_(std::move(primals)),
+        tangents_(std::move(tangents)),
+        tape_({.persistent = true, .watch_accessed_variables = false, .paused = true}, at) {
     begin();
   }
 
   /// The tangent of `target`; empty where it does not depend on the primals.
-  Tensor jvp(const Tensor& target, Unconnected = Unconnected::kNone);
+  [[gnu::always_inline]] Tensor jvp(
+      const Tensor& target, Unconnected unconnected = Unconnected::kNone,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return push(target, unconnected);
+  }
   /// Those of several.
-  std::vector<Tensor> jvp(const std::vector<Tensor>& targets, Unconnected = Unconnected::kNone);
+  [[gnu::always_inline]] std::vector<Tensor> jvp(
+      const std::vector<Tensor>& targets, Unconnected unconnected = Unconnected::kNone,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return push(targets, unconnected);
+  }
   /// Ends the recording; what was recorded can still be asked for.
   void stop() { tape_.stop(); }
 
  private:
   void begin();
+  Tensor push(const Tensor& target, Unconnected);
+  std::vector<Tensor> push(const std::vector<Tensor>& targets, Unconnected);
   std::vector<Source> primals_;
   std::vector<Tensor> tangents_;
-  GradientTape tape_{{.persistent = true, .watch_accessed_variables = false, .paused = true}};
+  GradientTape tape_;
 };
 
 }  // namespace holdfast

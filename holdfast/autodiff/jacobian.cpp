@@ -72,8 +72,9 @@ std::vector<std::vector<Tensor>> GradientTape::rows(const Tensor& target,
   return out;
 }
 
-std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vector<Source>& sources,
-                                           Unconnected unconnected) {
+std::vector<Tensor> GradientTape::pull_jacobian(const Tensor& target,
+                                                const std::vector<Source>& sources,
+                                                Unconnected unconnected) {
   need_sizes("jacobian", target);
   if (target.size() == 0) {
     // No element, so no row; one pass tells which sources it depends on.
@@ -94,8 +95,8 @@ std::vector<Tensor> GradientTape::jacobian(const Tensor& target, const std::vect
   return out;
 }
 
-Tensor GradientTape::batch_jacobian(const Tensor& target, const Source& source,
-                                    Unconnected unconnected) {
+Tensor GradientTape::pull_batch_jacobian(const Tensor& target, const Source& source,
+                                         Unconnected unconnected) {
   const Shape &y = target.shape(), &x = source.type().shape();
   need_examples("batch_jacobian", y);
   need_examples("batch_jacobian", x);

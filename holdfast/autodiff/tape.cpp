@@ -8,6 +8,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/written_call.h"
 
 namespace holdfast {
 namespace {
@@ -16,15 +17,18 @@ bool asks_any_number(const TapeOptions& o) { return o.persistent && o.sees_itsel
 
 thread_local size_t t_orders_inside = 0;
 
+// What the program calls the parts of `tape.gradient(y, x)`, where its line says so.
+GradientNames names_in_line() {
+  Where at = here();
+  if (!at || at->origin != Origin::kCpp) return {};
+  auto call = written_call(locate(at).source, "gradient");
+  if (!call || call->arguments.size() != 2) return {};
+  return {.target = call->arguments[0], .source = call->arguments[1], .tape = call->object};
+}
+
 }  // namespace
 
-GradientTape::GradientTape(TapeOptions o, const std::source_location& at)
-    : recorder_(make_owned<Recorder>(o)) {
-#ifndef HOLDFAST_BUILDING
-  mark_site(at);
-#else
-  (void)at;
-#endif
+GradientTape::GradientTape(TapeOptions o, Opened) : recorder_(make_owned<Recorder>(o)) {
   recorder_->opened = here();
   if (!o.paused) start();
 }
@@ -51,8 +55,8 @@ void GradientTape::stop() {
 }
 
 bool GradientTape::recording() const { return recorder_->on; }
-void GradientTape::watch(const Tensor& t) { recorder_->watch(t.id()); }
-void GradientTape::watch(const Variable& v) { recorder_->watch_variable(v.handle()); }
+void GradientTape::watch_tensor(const Tensor& t) { recorder_->watch(t.id()); }
+void GradientTape::watch_variable(const Variable& v) { recorder_->watch_variable(v.handle()); }
 
 void GradientTape::reset() {
   bool on = recorder_->on;
@@ -75,15 +79,19 @@ std::vector<Variable> GradientTape::watched_variables() const {
 
 void GradientTape::begin_use() {
   Recorder& r = *recorder_;
-  if (spent()) raise(already_used());
+  if (spent()) raise(already_used(names_in_line()));
   if (!r.options.persistent) stop();
   r.used = here();
 }
 
-std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets,
-                                              const std::vector<Source>& sources,
-                                              const std::vector<Tensor>& upstream,
-                                              Unconnected unconnected) {
+std::vector<Gradient> GradientTape::pull(const std::vector<Tensor>& targets,
+                                         const std::vector<Source>& sources,
+                                         const std::vector<Tensor>& upstream,
+                                         Unconnected unconnected, bool tells) {
+  for (const Tensor& y : targets) y.id();  // refuses one that refers to nothing
+  if (!upstream.empty() && upstream.size() != targets.size())
+    fail(Code::E1104, cat("gradients: `upstream` has ", upstream.size(), " tensors for ",
+                          targets.size(), " targets, expected one each"));
   Recorder& r = *recorder_;
   bool was_on = r.on;
   begin_use();
@@ -92,17 +100,21 @@ std::vector<Gradient> GradientTape::gradients(const std::vector<Tensor>& targets
   auto out = run_backward(r.for_use(own), r.watched, targets, sources, upstream, unconnected,
                           !r.options.persistent);
   if (was_on && r.options.persistent) start();
+  bool none = tells && !targets.empty() && !out.empty() &&
+              std::ranges::all_of(out, [](const Gradient& g) { return g.none(); });
+  if (none) warn(explain(targets[0], sources[0], names_in_line()));
   return out;
 }
 
-Tensor GradientTape::gradient(const Tensor& target, const Source& source) {
-  return gradients(std::vector<Tensor>{target}, std::vector<Source>{source})[0].tensor();
+Tensor GradientTape::pull_one(const Tensor& target, const Source& source, bool tells) {
+  return pull({target}, {source}, {}, Unconnected::kNone, tells)[0].tensor();
 }
 
 std::vector<Tensor> GradientTape::each_gradient(const Tensor& target,
-                                                const std::vector<Source>& sources) {
+                                                const std::vector<Source>& sources, bool tells) {
   std::vector<Tensor> out;
-  for (const Gradient& g : gradients({target}, sources)) out.push_back(g.tensor());
+  for (const Gradient& g : pull({target}, sources, {}, Unconnected::kNone, tells))
+    out.push_back(g.tensor());
   return out;
 }
 

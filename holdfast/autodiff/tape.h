@@ -61,14 +61,10 @@ class HOLDFAST_API Source {
  public:
   [[gnu::always_inline]] Source(const Tensor& t,
                                 const std::source_location& at = std::source_location::current())
-      : id_(t.id()), type_(t) {
-    mark_caller(at);
-  }
+      : id_((mark_caller(at), t.id())), type_(t) {}
   [[gnu::always_inline]] Source(const Variable& v,
                                 const std::source_location& at = std::source_location::current())
-      : id_(v.handle().id()), type_(v.state()->get()), variable_(v.handle()) {
-    mark_caller(at);
-  }
+      : id_((mark_caller(at), v.handle().id())), type_(v.state()->get()), variable_(v.handle()) {}
   uint64_t id() const { return id_; }
   const Tensor& type() const { return type_; }
   const Tensor& variable() const { return variable_; }
@@ -82,16 +78,25 @@ class HOLDFAST_API Source {
 /// scope.
 class HOLDFAST_API GradientTape {
  public:
-  explicit GradientTape(TapeOptions = {},
-                        const std::source_location& at = std::source_location::current());
+  [[gnu::always_inline]] explicit GradientTape(
+      TapeOptions options = {}, const std::source_location& at = std::source_location::current())
+      : GradientTape((mark_caller(at), options), Opened()) {}
   ~GradientTape();
   GradientTape(const GradientTape&) = delete;
 
   void start();
   void stop();
   bool recording() const;
-  void watch(const Tensor& t);
-  void watch(const Variable& v);
+  [[gnu::always_inline]] void watch(
+      const Tensor& t, const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    watch_tensor(t);
+  }
+  [[gnu::always_inline]] void watch(
+      const Variable& v, const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    watch_variable(v);
+  }
   void reset();
   /// Variables that were read while recording, each once, in order.
   std::vector<Variable> watched_variables() const;
@@ -105,11 +110,19 @@ class HOLDFAST_API GradientTape {
 
   /// d(sum of targets)/d(each source). `upstream` weighs the targets; empty: ones. A tape that is
   /// not persistent frees its record on the way.
-  std::vector<Gradient> gradients(const std::vector<Tensor>& targets,
-                                  const std::vector<Source>& sources,
-                                  const std::vector<Tensor>& upstream = {},
-                                  Unconnected = Unconnected::kNone);
-  Tensor gradient(const Tensor& target, const Source& source);
+  [[gnu::always_inline]] std::vector<Gradient> gradients(
+      const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+      const std::vector<Tensor>& upstream = {}, Unconnected unconnected = Unconnected::kNone,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return pull(targets, sources, upstream, unconnected, kTells);
+  }
+  [[gnu::always_inline]] Tensor gradient(
+      const Tensor& target, const Source& source,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return pull_one(target, source, kTells);
+  }
   /// Of several sources: `auto [dw, db] = tape.gradient(loss, w, b)`. Empty where there is none.
   template <class... More>
   std::array<Tensor, 2 + sizeof...(More)> gradient(const Tensor& target, const Source& first,
@@ -117,7 +130,7 @@ class HOLDFAST_API GradientTape {
     Where caller = here();  // the others are made into Sources in this line, not the caller's
     std::vector<Source> sources{first, second, Source(more)...};
     set_site(caller);
-    std::vector<Tensor> all = each_gradient(target, sources);
+    std::vector<Tensor> all = each_gradient(target, sources, kTells);
     std::array<Tensor, 2 + sizeof...(More)> out;
     for (size_t i = 0; i < out.size(); ++i) out[i] = std::move(all[i]);
     return out;
@@ -127,25 +140,34 @@ class HOLDFAST_API GradientTape {
       const Tensor& target, const std::vector<Variable>& sources,
       const std::source_location& at = std::source_location::current()) {
     mark_caller(at);
-    return each_gradient(target, variable_sources(sources));
+    return each_gradient(target, variable_sources(sources), kTells);
   }
   [[gnu::always_inline]] std::vector<Tensor> gradient(
       const Tensor& target, const std::vector<Tensor>& sources,
       const std::source_location& at = std::source_location::current()) {
     mark_caller(at);
-    return each_gradient(target, tensor_sources(sources));
+    return each_gradient(target, tensor_sources(sources), kTells);
   }
   std::vector<Tensor> gradient(const Tensor& target, std::initializer_list<Source> sources) {
-    return each_gradient(target, sources);
+    return each_gradient(target, sources, kTells);
   }
   /// d(each element of target)/d(each source): the target's shape followed by the source's. Empty
   /// where there is none.
-  std::vector<Tensor> jacobian(const Tensor& target, const std::vector<Source>& sources,
-                               Unconnected = Unconnected::kNone);
+  [[gnu::always_inline]] std::vector<Tensor> jacobian(
+      const Tensor& target, const std::vector<Source>& sources,
+      Unconnected unconnected = Unconnected::kNone,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return pull_jacobian(target, sources, unconnected);
+  }
   /// The jacobian of each example: row `b` of `target` depends on row `b` of `source` only. One
   /// backward pass for each element of an example gives all examples at once.
-  Tensor batch_jacobian(const Tensor& target, const Source& source,
-                        Unconnected = Unconnected::kNone);
+  [[gnu::always_inline]] Tensor batch_jacobian(
+      const Tensor& target, const Source& source, Unconnected unconnected = Unconnected::kNone,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return pull_batch_jacobian(target, source, unconnected);
+  }
 
   /// Records `outputs` as computed from `inputs` by something with a gradient of its own.
   using Backward = holdfast::Backward;
@@ -207,9 +229,27 @@ class HOLDFAST_API GradientTape {
 
  private:
   class Recorder;
-  std::vector<Tensor> each_gradient(const Tensor& target, const std::vector<Source>& sources);
+  std::vector<Tensor> each_gradient(const Tensor& target, const std::vector<Source>& sources,
+                                    bool tells);
   static std::vector<Source> variable_sources(const std::vector<Variable>&);
   static std::vector<Source> tensor_sources(const std::vector<Tensor>&);
+  // A program is told of a gradient that is None (W0502). Our own code knows why it asks, and
+  // Python's part names what it tells by Python's own means.
+#ifdef HOLDFAST_BUILDING
+  static constexpr bool kTells = false;
+#else
+  static constexpr bool kTells = true;
+#endif
+  struct Opened {};
+  GradientTape(TapeOptions, Opened);
+  void watch_tensor(const Tensor& t);
+  void watch_variable(const Variable& v);
+  std::vector<Gradient> pull(const std::vector<Tensor>& targets, const std::vector<Source>& sources,
+                             const std::vector<Tensor>& upstream, Unconnected, bool tells);
+  Tensor pull_one(const Tensor& target, const Source& source, bool tells);
+  std::vector<Tensor> pull_jacobian(const Tensor& target, const std::vector<Source>& sources,
+                                    Unconnected);
+  Tensor pull_batch_jacobian(const Tensor& target, const Source& source, Unconnected);
   /// Begins the one use of what was recorded, or one of many if the tape is persistent.
   void begin_use();
   /// One row of gradients for each upstream, as a single use.

@@ -97,7 +97,16 @@ void set_logical_cpus(int n) {
   for (; r.cpus < n; ++r.cpus) r.list.insert(r.list.begin() + r.cpus, new CpuDevice(r.cpus));
 }
 
+static void need_device(const Device* device) {
+  if (device) [[likely]]
+    return;
+  fail(Code::E1104, "a device that is not there was named",
+       "`cpu(i)` and `find_device` give null for a device that this machine does not have",
+       {manual_fix("choose one of `devices()`")});
+}
+
 Tensor empty(DType dtype, const Shape& shape, Device* device) {
+  need_device(device);
   if (dtype == DType::kString && device->kind() != DeviceKind::kCpu) device = cpu();
   auto n = shape.elements();
   auto bytes = n ? checked_mul(*n, size_of(dtype)) : std::nullopt;
@@ -122,6 +131,7 @@ Tensor empty(DType dtype, const Shape& shape, Device* device) {
 }
 
 Tensor copy_to(const Tensor& t, Device* device) {
+  need_device(device);
   Device* from = t.device();
   if (from == device) return t;
   if (!from) {

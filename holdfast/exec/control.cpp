@@ -128,8 +128,15 @@ Tensors run_loop(const LoopFn& condition, const LoopFn& body, std::span<const Te
 
 }  // namespace
 
+static void need_code(bool given, const char* function) {
+  if (!given)
+    fail(Code::E1104, cat(function, ": a function that was given holds no code"),
+         "a `std::function` that nothing was assigned to can't be called");
+}
+
 Tensors cond(In pred, const BranchFn& true_fn, const BranchFn& false_fn,
              const ControlNames& names) {
+  need_code(true_fn && false_fn, "cond");
   Tensor p = pred.tensor();
   if (has_value(p)) return truth(value(p), "a condition") ? true_fn() : false_fn();
   InGraphOf graph(p);
@@ -163,8 +170,10 @@ Tensors without_gradient(std::span<const Tensor> values) {
   return out;
 }
 
-Tensors while_loop(const LoopFn& condition, const LoopFn& body, std::span<const Tensor> variables,
-                   const LoopOptions& o, const ControlNames& names) {
+Tensors detail::repeat_while(const LoopFn& condition, const LoopFn& body,
+                             std::span<const Tensor> variables, const LoopOptions& o,
+                             const ControlNames& names) {
+  need_code(condition && body, "while_loop");
   if (!o.back_prop) {
     LoopOptions seen = o;
     seen.back_prop = true;

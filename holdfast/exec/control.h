@@ -31,11 +31,21 @@ struct LoopOptions {
   std::optional<int64_t> maximum_iterations = {};
 };
 
+namespace detail {
+HOLDFAST_API Tensors repeat_while(const LoopFn& cond, const LoopFn& body,
+                                  std::span<const Tensor> loop_vars, const LoopOptions&,
+                                  const ControlNames&);
+}
+
 /// Runs `body` on the variables while `cond` holds of them. A dimension that changes becomes
 /// unknown.
-HOLDFAST_API Tensors while_loop(const LoopFn& cond, const LoopFn& body,
-                                std::span<const Tensor> loop_vars, const LoopOptions& = {},
-                                const ControlNames& = {"condition", "body"});
+[[gnu::always_inline]] inline Tensors while_loop(
+    const LoopFn& cond, const LoopFn& body, std::span<const Tensor> loop_vars,
+    const LoopOptions& options = {}, const ControlNames& names = {"condition", "body"},
+    const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  return detail::repeat_while(cond, body, loop_vars, options, names);
+}
 
 /// The same values, where gradients end.
 HOLDFAST_API Tensors without_gradient(std::span<const Tensor>);

@@ -112,6 +112,11 @@ TracedCode::TracedCode(Body body, FunctionOptions options)
 TracedCode::~TracedCode() = default;
 
 Tensors TracedCode::call(std::span<const Tensor> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!arguments[i].defined())
+      fail(Code::E1104, cat(options_.name, ": argument ", i, " is a Tensor that refers to nothing"),
+           "it was declared, or moved from, and no value was assigned to it since",
+           {manual_fix("assign a value first; `defined()` tells whether there is one")});
   bool tracing = context().interpreter != nullptr;
   for (const Tensor& t : arguments) tracing = tracing || (t.defined() && t.is_symbolic());
   if (tracing) {  // its ops join the trace around it

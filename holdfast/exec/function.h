@@ -97,17 +97,28 @@ struct FromList<std::tuple<T...>> {
 
 }  // namespace detail
 
+namespace detail {
+/// One of the arguments of a call. A type of its own for each place, not a template's: so each is
+/// made at the call, and notes its line.
+template <size_t>
+using Argument = const In&;
+}  // namespace detail
+
+template <class R, size_t N, class Places = std::make_index_sequence<N>>
+class Function;
+
 /// C++ code over tensors that runs as a graph. Copies share their traces.
-template <class R, size_t N>
-class Function {
+template <class R, size_t N, size_t... I>
+class Function<R, N, std::index_sequence<I...>> {
  public:
   Function(TracedCode::Body body, FunctionOptions options)
       : code_(make_ref<TracedCode>(std::move(body), std::move(options))) {}
 
-  template <class... A>
-    requires(sizeof...(A) == N)
-  R operator()(const A&... arguments) const {
-    const Tensor list[N + 1] = {Tensor(In(arguments))..., Tensor()};
+  [[gnu::always_inline]] R operator()(
+      detail::Argument<I>... arguments,
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    const Tensor list[N + 1] = {arguments.tensor()..., Tensor()};
     return detail::FromList<R>::get(code_->call({list, N}));
   }
   Ref<ConcreteFunction> concrete(const std::vector<Type>& signature) const {

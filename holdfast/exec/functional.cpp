@@ -52,6 +52,12 @@ Tensor first_row(const Tensor& x, bool backwards) {
 
 Tensor said(const char* words) { return Tensor::of<std::string>({words}); }
 
+void need_code(bool given, const char* function) {
+  if (!given)
+    fail(Code::E1104, cat(function, ": a function that was given holds no code"),
+         "a `std::function` that nothing was assigned to can't be called");
+}
+
 void need_rows(const Tensor& x, const char* function) {
   if (x.rank() > 0 && x.shape()[0] == 0)
     fail(Code::E1102, cat("`", function, "` over no rows has no value to begin with"),
@@ -73,6 +79,7 @@ Tensor fold(const char* function, const FoldFn& f, const Tensor& x, const MaybeI
 }  // namespace
 
 Tensor map_fn(const RowFn& fn, In in, const MapOptions& o) {
+  need_code(fn != nullptr, "map_fn");
   Tensor x = in.tensor();
   Tensor n = rows_of(x);
   std::optional<ElementType> element = o.fn_output_signature;
@@ -93,13 +100,16 @@ Tensor map_fn(const RowFn& fn, In in, const MapOptions& o) {
 }
 
 Tensor foldl(const FoldFn& fn, In elems, MaybeIn initializer, const FoldOptions& o) {
+  need_code(fn != nullptr, "foldl");
   return fold("foldl", fn, elems.tensor(), initializer, false, o.back_prop);
 }
 Tensor foldr(const FoldFn& fn, In elems, MaybeIn initializer, const FoldOptions& o) {
+  need_code(fn != nullptr, "foldr");
   return fold("foldr", fn, elems.tensor(), initializer, true, o.back_prop);
 }
 
 Tensor scan(const FoldFn& fn, In elems, MaybeIn initializer, const ScanOptions& o) {
+  need_code(fn != nullptr, "scan");
   Tensor x = elems.tensor();
   Tensor n = rows_of(x);
   bool given = initializer.given();
@@ -121,6 +131,7 @@ Tensor scan(const FoldFn& fn, In elems, MaybeIn initializer, const ScanOptions& 
 Tensors switch_case(In branch_index, const std::vector<BranchFn>& branch_fns,
                     const BranchFn& default_fn) {
   if (branch_fns.empty()) fail(Code::E1104, "switch_case: there is no branch");
+  for (const BranchFn& fn : branch_fns) need_code(fn != nullptr, "switch_case");
   Tensor i = branch_index.tensor(int32);
   size_t numbered = branch_fns.size() - (default_fn ? 0 : 1);
   BranchFn rest = default_fn ? default_fn : branch_fns.back();
@@ -129,8 +140,9 @@ Tensors switch_case(In branch_index, const std::vector<BranchFn>& branch_fns,
   return rest();
 }
 
-Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pairs, const BranchFn& default_fn,
-                const CaseOptions& o) {
+Tensors detail::choose_case(const std::vector<std::pair<Tensor, BranchFn>>& pairs,
+                            const BranchFn& default_fn, const CaseOptions& o) {
+  for (const auto& pair : pairs) need_code(pair.second != nullptr, "case_of");
   if (pairs.empty()) fail(Code::E1104, "case_of: there is no predicate");
   if (o.exclusive) {
     Tensor count = Tensor::scalar(0);
@@ -151,7 +163,7 @@ Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pairs, const Bra
   return rest();
 }
 
-Tensor peek(const Tensor& t, const std::vector<std::pair<std::string, Tensor>>& feed) {
+Tensor detail::peek_at(const Tensor& t, const std::vector<std::pair<std::string, Tensor>>& feed) {
   if (!t.is_symbolic()) return t;
   auto part = make_ref<Graph>(symbol_of(t)->scope);
   part->nodes = needed_for(edge_of(t));

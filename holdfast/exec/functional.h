@@ -48,13 +48,29 @@ HOLDFAST_API Tensors switch_case(In branch_index, const std::vector<BranchFn>& b
 struct CaseOptions {
   bool exclusive = false;  // stops where several predicates hold
 };
+namespace detail {
+HOLDFAST_API Tensors choose_case(const std::vector<std::pair<Tensor, BranchFn>>& pred_fn_pairs,
+                                 const BranchFn& default_fn, const CaseOptions&);
+HOLDFAST_API Tensor peek_at(const Tensor& tensor,
+                            const std::vector<std::pair<std::string, Tensor>>& feed);
+}  // namespace detail
+
 /// What the branch beside the first true predicate gives, else `default_fn`; without it one of the
 /// predicates has to hold.
-HOLDFAST_API Tensors case_of(const std::vector<std::pair<Tensor, BranchFn>>& pred_fn_pairs,
-                             const BranchFn& default_fn = nullptr, const CaseOptions& = {});
+[[gnu::always_inline]] inline Tensors case_of(
+    const std::vector<std::pair<Tensor, BranchFn>>& pred_fn_pairs,
+    const BranchFn& default_fn = nullptr, const CaseOptions& options = {},
+    const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  return detail::choose_case(pred_fn_pairs, default_fn, options);
+}
 
 /// The value that a symbol has for given values of its graph's inputs, by name.
-HOLDFAST_API Tensor peek(const Tensor& tensor,
-                         const std::vector<std::pair<std::string, Tensor>>& feed = {});
+[[gnu::always_inline]] inline Tensor peek(
+    const Tensor& tensor, const std::vector<std::pair<std::string, Tensor>>& feed = {},
+    const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  return detail::peek_at(tensor, feed);
+}
 
 }  // namespace holdfast

@@ -29,12 +29,9 @@ class HOLDFAST_API Lifted {
 ///     ...
 class HOLDFAST_API InitScope {
  public:
-  explicit InitScope(const std::source_location& at = std::source_location::current()) {
-#ifndef HOLDFAST_BUILDING
-    mark_site(at);
-#else
-    (void)at;
-#endif
+  [[gnu::always_inline]] explicit InitScope(
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
     enter();
   }
   ~InitScope();

@@ -38,12 +38,9 @@ struct Session::Prepared final : Ready {
   std::vector<Tensor> known;
 };
 
-Session::Session(Ref<OpenGraph> graph, std::string name,
-                 [[maybe_unused]] const std::source_location& at)
+Session::Session(Ref<OpenGraph> graph, std::string name, Opened)
     : graph_(std::move(graph)), name_(std::move(name)), kept_(make_owned<Kept>()) {
-#ifndef HOLDFAST_BUILDING
-  mark_site(at);
-#endif
+  if (!graph_) fail(Code::E1104, "Session: `graph` is null, expected a graph");
   opened_ = here();
 }
 
@@ -51,7 +48,7 @@ Session::~Session() = default;
 
 void Session::share(Ref<SharedVariables> shared) { kept_->shared = std::move(shared); }
 
-void Session::close(bool at_end_of_block) {
+void Session::let_go(bool at_end_of_block) {
   PatientLock lock(kept_->mutex);
   if (closed_) return;
   closed_ = true;
@@ -204,7 +201,7 @@ Ref<RefCounted> Session::state_here(const Node& n) {
 Tensor Session::value(const Variable& v) {
   need_open();
   const OpenGraph::Held* held = graph_->find_variable(v.handle());
-  if (!held) bug("a session is asked for a variable of another graph");
+  if (!held) fail(Code::E1104, "a session is asked for a variable that is not of its graph");
   PatientLock lock(kept_->mutex);
   return variable_state(handle_here(*held))->get();
 }
@@ -212,7 +209,8 @@ Tensor Session::value(const Variable& v) {
 void Session::set_value(const Variable& v, Tensor value) {
   need_open();
   const OpenGraph::Held* held = graph_->find_variable(v.handle());
-  if (!held) bug("a session is given a variable of another graph");
+  if (!held)
+    fail(Code::E1104, "a session is given a value for a variable that is not of its graph");
   PatientLock lock(kept_->mutex);
   variable_state(handle_here(*held))->set(std::move(value));
 }
@@ -297,9 +295,14 @@ Ref<Session::Ready> Session::prepare(const std::vector<Fetch>& fetches, const Fe
   std::vector<Ref<Node>> ops;
   for (const auto& [key, value] : feeds) {
     fed.push_back(edge_of_feed(key, value));
-    ready->given.push_back(value);
+    ready->given.push_back(holdfast::value(value));
   }
   for (const Fetch& f : fetches) {
+    if (!f.tensor.defined() && !f.node)
+      fail(Code::E1104, "a Session was asked for a Tensor that refers to nothing",
+           "a fetch is a tensor or an op of the graph",
+           {manual_fix(
+               "assign a tensor of the graph first; `defined()` tells whether there is one")});
     bool symbol = f.tensor.defined() && f.tensor.is_symbolic() && !has_value(f.tensor);
     ready->from.push_back(symbol ? static_cast<int>(edges.size()) : -1);
     ready->known.push_back(symbol || !f.tensor.defined() ? Tensor() : holdfast::value(f.tensor));
@@ -334,7 +337,7 @@ Tensors Session::finish(Ready& prepared) {
   return out;
 }
 
-Tensors Session::run(const std::vector<Fetch>& fetches, const Feeds& feeds) {
+Tensors Session::run_now(const std::vector<Fetch>& fetches, const Feeds& feeds) {
   auto ready = prepare(fetches, feeds);
   return finish(*ready);
 }

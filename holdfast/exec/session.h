@@ -29,16 +29,26 @@ class HOLDFAST_API Session {
                                                          // has in this run
 
   /// `name` is what messages call it.
-  explicit Session(Ref<OpenGraph> graph, std::string name = "session",
-                   const std::source_location& at = std::source_location::current());
+  [[gnu::always_inline]] explicit Session(
+      Ref<OpenGraph> graph, std::string name = "session",
+      const std::source_location& at = std::source_location::current())
+      : Session((mark_caller(at), std::move(graph)), std::move(name), Opened()) {}
   Session(const Session&) = delete;
   ~Session();
 
   /// The values of `fetches`, computed from `feeds`; an op's is empty. Runs what they need and
   /// nothing else. Variables that nobody has initialised get their initial values first.
-  Tensors run(const std::vector<Fetch>& fetches, const Feeds& feeds = {});
-  Tensor run(const Tensor& fetch, const Feeds& feeds = {}) {
-    return run(std::vector<Fetch>{Fetch(fetch)}, feeds)[0];
+  [[gnu::always_inline]] Tensors run(
+      const std::vector<Fetch>& fetches, const Feeds& feeds = {},
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return run_now(fetches, feeds);
+  }
+  [[gnu::always_inline]] Tensor run(
+      const Tensor& fetch, const Feeds& feeds = {},
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return run_now({Fetch(fetch)}, feeds)[0];
   }
 
   /// The first half of a run, which looks at the graph: nobody may write to it meanwhile.
@@ -49,7 +59,12 @@ class HOLDFAST_API Session {
 
   /// Lets go of the variables' values; a later run is refused. `at_end_of_block`: a block that
   /// owned it has ended.
-  void close(bool at_end_of_block = false);
+  [[gnu::always_inline]] void close(
+      bool at_end_of_block = false,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    let_go(at_end_of_block);
+  }
   bool closed() const;
   const Ref<OpenGraph>& graph() const { return graph_; }
   /// The value that a variable of the graph has here; empty: nobody has initialised it.
@@ -63,6 +78,10 @@ class HOLDFAST_API Session {
 
  private:
   friend class PartialRun;
+  struct Opened {};
+  Session(Ref<OpenGraph> graph, std::string name, Opened);
+  Tensors run_now(const std::vector<Fetch>& fetches, const Feeds& feeds);
+  void let_go(bool at_end_of_block);
   struct Planned;
   struct Prepared;
   struct Kept;

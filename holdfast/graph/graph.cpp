@@ -140,6 +140,7 @@ Ref<Graph> Graph::continued() const {
 }
 
 Tensor symbol_for(const Edge& e, const Ref<Scope>& scope) {
+  if (!e.node) fail(Code::E1104, "an edge that leads from no node was asked for its tensor");
   const Type& type = type_of(e);
   auto rep = make_ref<TensorRep>(type.dtype, type.shape, nullptr);
   rep->symbolic = true;

@@ -59,20 +59,11 @@ OpenGraph::~OpenGraph() = default;
 const Ref<Graph>& OpenGraph::graph() const { return tracer_->graph(); }
 Tensor OpenGraph::tensor(const Edge& e) const { return tracer_->symbol(e); }
 
-Ref<OpenGraph> make_graph(const std::string& name,
-                          [[maybe_unused]] const std::source_location& at) {
-#ifndef HOLDFAST_BUILDING
-  mark_site(at);
-#endif
-  return make_ref<OpenGraph>(name);
-}
-
-Tensor OpenGraph::placeholder(DType dtype, Shape shape, const std::string& name) {
+Tensor OpenGraph::add_placeholder(DType dtype, Shape shape, const std::string& name) {
   return tracer_->input(dtype, std::move(shape), context().name_scope + name);
 }
 
-Tensor OpenGraph::placeholder_with_default(const Tensor& input, Shape shape,
-                                           const std::string& name) {
+Tensor OpenGraph::add_default(const Tensor& input, Shape shape, const std::string& name) {
   InterpreterScope here(tracer_.get());
   NamedCall named(name, {});
   Tensor out = with_default({input}, {Arg(std::move(shape))});
@@ -196,13 +187,18 @@ Tensor OpenGraph::tensor(const std::string& name) const {
   return tensor(Edge{Ref<Node>(node), static_cast<int>(output)});
 }
 
-void OpenGraph::finalize() {
+void OpenGraph::no_more() {
   graph()->finalized = true;
   if (!graph()->finalized_at) graph()->finalized_at = here();
 }
 
-GraphScope::GraphScope(const Ref<OpenGraph>& graph)
-    : graph_(graph),
+static const Ref<OpenGraph>& given(const Ref<OpenGraph>& graph) {
+  if (!graph) fail(Code::E1104, "GraphScope: `graph` is null, expected a graph");
+  return graph;
+}
+
+GraphScope::GraphScope(const Ref<OpenGraph>& graph, Entered)
+    : graph_(given(graph)),
       name_scope_(context().name_scope),
       tracing_(make_owned<Tracing>(graph->tracer(), false)) {
   // Names of one graph do not begin with the scopes of another.

@@ -25,11 +25,19 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   Tracer& tracer() const { return *tracer_; }
 
   /// A value that each run is given.
-  Tensor placeholder(DType, Shape shape = Shape::unknown(),
-                     const std::string& name = "Placeholder");
+  [[gnu::always_inline]] Tensor placeholder(
+      DType dtype, Shape shape = Shape::unknown(), const std::string& name = "Placeholder",
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return add_placeholder(dtype, std::move(shape), name);
+  }
   /// A value that a run may be given; else `input`.
-  Tensor placeholder_with_default(const Tensor& input, Shape shape,
-                                  const std::string& name = "PlaceholderWithDefault");
+  [[gnu::always_inline]] Tensor placeholder_with_default(
+      const Tensor& input, Shape shape, const std::string& name = "PlaceholderWithDefault",
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return add_default(input, std::move(shape), name);
+  }
   /// A value that is part of the graph, as a node of its own.
   Tensor constant(const In& value, const std::string& name = "Const");
   /// A variable of which each session has its own value, `initial` to begin with.
@@ -64,12 +72,20 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
   Tensor tensor(const std::string& name) const;
   Tensor tensor(const Edge& e) const;
   /// No more ops: each further one is refused with the user's line that called this.
-  void finalize();
+  [[gnu::always_inline]] void finalize(
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    no_more();
+  }
 
   void* wrapper = nullptr;  // the Python Graph, while there is one; not owned
   class Reader;             // fills one from text
 
  private:
+  Tensor add_placeholder(DType, Shape shape, const std::string& name);
+  Tensor add_default(const Tensor& input, Shape shape, const std::string& name);
+  void no_more();
+
   struct Index;
   void hold(Held held);
   Held* held_by(const Tensor& handle);
@@ -80,9 +96,12 @@ class HOLDFAST_API OpenGraph final : public RefCounted {
 };
 
 /// A new graph. `name` is what messages call it.
-HOLDFAST_API Ref<OpenGraph> make_graph(
+[[gnu::always_inline]] inline Ref<OpenGraph> make_graph(
     const std::string& name = "graph",
-    const std::source_location& at = std::source_location::current());
+    const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  return make_ref<OpenGraph>(name);
+}
 
 /// The graph as text that `graph_from_text` reads; docs/graphs.md describes the form.
 HOLDFAST_API std::string graph_text(const OpenGraph& graph);
@@ -92,11 +111,16 @@ HOLDFAST_API Ref<OpenGraph> graph_from_text(std::string_view text, const std::st
 /// Makes a graph the thread's default while it lives: `GraphScope in(graph);`
 class HOLDFAST_API GraphScope {
  public:
-  explicit GraphScope(const Ref<OpenGraph>& graph);
+  [[gnu::always_inline]] explicit GraphScope(
+      const Ref<OpenGraph>& graph, const std::source_location& at = std::source_location::current())
+      : GraphScope((mark_caller(at), graph), Entered()) {}
   ~GraphScope();
   GraphScope(const GraphScope&) = delete;
 
  private:
+  struct Entered {};
+  GraphScope(const Ref<OpenGraph>& graph, Entered);
+
   Ref<OpenGraph> graph_;
   std::string name_scope_;
   Owned<Tracing> tracing_;

@@ -3,6 +3,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/written_call.h"
 #include "holdfast/tensor/scope.h"
 
 namespace holdfast {
@@ -21,6 +22,14 @@ Diagnostic no_truth(const Tensor& t) {
                             ", [&] { ... }, [&] { ... })` for code, `where(", d.subject.name,
                             ", ..., ...)` for values"))};
   return d;
+}
+
+// The value of a tensor that the program reads, or a refusal that names what it reads.
+Tensor value_to_read(const Tensor& t) {
+  if (!t.is_symbolic() || has_value(t)) return value(t, {});
+  Where at = here();
+  bool cpp = at && at->origin == Origin::kCpp;
+  return value(t, cpp ? written_reader(locate(at).source) : "");
 }
 
 }  // namespace
@@ -44,7 +53,7 @@ void Tensor::check_readable(DType want) const {
 
 const void* Tensor::readable(DType want) const {
   check_readable(want);
-  const Tensor now = value(*this, {});
+  const Tensor now = value_to_read(*this);
   if (now.device()->kind() != DeviceKind::kCpu)
     fail(Code::E1104, cat("the elements of a tensor on ", now.device()->name(), " were asked for"),
          "they are not in the host's memory",
@@ -81,7 +90,7 @@ Tensor Tensor::on_host(DType want, int64_t size) const {
   check_readable(want);
   if (size >= 0 && this->size() != size)
     fail(Code::E1102, cat("item(): got shape ", shape().text(), ", expected one element"));
-  const Tensor now = value(*this, {});
+  const Tensor now = value_to_read(*this);
   return now.device()->kind() == DeviceKind::kCpu ? now : copy_to(now, cpu());
 }
 

@@ -21,8 +21,10 @@ class Handle {
     requires(!std::same_as<D, L>)
   Handle(const Handle<D>& other) : layer_(other.ref()) {}
 
-  Tensor operator()(const Tensor& inputs, CallOptions options = {}) const {
-    return (*layer_)(inputs, options);
+  [[gnu::always_inline]] Tensor operator()(
+      const Tensor& inputs, CallOptions options = {},
+      const std::source_location& at = std::source_location::current()) const {
+    return (*layer_)(inputs, options, at);
   }
   L* operator->() const { return layer_.get(); }
   L& operator*() const { return *layer_; }

@@ -93,7 +93,7 @@ CallScope::CallScope(Layer& layer, std::optional<bool> training)
 CallScope::~CallScope() { training_in_force = around_; }
 std::optional<bool> CallScope::training_now() { return training_in_force; }
 
-Tensor Layer::operator()(const Tensor& inputs, CallOptions o) {
+Tensor Layer::build_and_call(const Tensor& inputs, CallOptions o) {
   name_it();
   if (!inputs.defined())
     fail(Code::E1104, cat(described(), ": `inputs` is an empty tensor, expected one with a value"));

@@ -55,7 +55,12 @@ class HOLDFAST_API Layer : public ModuleObject {
   std::string text() const override;
 
   /// Builds the layer if that has not happened, and calls it.
-  Tensor operator()(const Tensor& inputs, CallOptions = {});
+  [[gnu::always_inline]] Tensor operator()(
+      const Tensor& inputs, CallOptions options = {},
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return build_and_call(inputs, options);
+  }
   /// Makes the weights for inputs of this shape, once; a second call does nothing.
   void build_once(const Shape& inputs);
 
@@ -93,6 +98,8 @@ class HOLDFAST_API Layer : public ModuleObject {
   std::string described() const;
 
  private:
+  Tensor build_and_call(const Tensor& inputs, CallOptions);
+
   std::recursive_mutex building_;
   std::atomic<bool> built_ = false;
   std::optional<Shape> built_for_;

@@ -1,9 +1,12 @@
 #include "holdfast/op/refuse.h"
 
+#include <algorithm>
+
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/written_call.h"
 #include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
@@ -24,6 +27,38 @@ Fix cast_fix(const OperandSource& source, DType want) {
     fix.edits.push_back(
         {source.loc.file, source.loc.line, source.loc.col_begin, source.text, cast});
   return fix;
+}
+
+// The symbol that a C++ program writes for an op of two operands.
+std::string_view operator_of(std::string_view op) {
+  constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
+      {"AddV2", "+"},  {"Sub", "-"},        {"Mul", "*"},     {"RealDiv", "/"},
+      {"Less", "<"},   {"LessEqual", "<="}, {"Greater", ">"}, {"GreaterEqual", ">="},
+      {"Equal", "=="}, {"NotEqual", "!="}};
+  for (const auto& [name, symbol] : kSymbols)
+    if (name == op) return symbol;
+  return {};
+}
+
+// `matmul` and "MatMul": functions that are more than their op, and are called like it.
+bool same_words(std::string_view function, std::string_view op) {
+  return std::ranges::equal(function, op,
+                            [](char a, char b) { return a == b || a == b + ('a' - 'A'); });
+}
+
+// What a C++ program wrote for input `i` on the line that calls us, where that is beyond doubt.
+std::string in_cpp_words(const OpDef& op, size_t count, size_t i) {
+  Where at = here();
+  if (!at || at->origin != Origin::kCpp || at->backward) return {};
+  const std::string line = locate(at).source;
+  std::optional<WrittenCall> call;
+  if (std::string_view symbol = operator_of(op.name); !symbol.empty())
+    call = written_operands(line, symbol);
+  for (const FunctionDef* f : all_functions())
+    if (!call && (f->op == &op || same_words(f->name, op.name))) call = written_call(line, f->name);
+  if (!call || call->arguments.size() < count || i >= call->arguments.size()) return {};
+  const std::string& text = call->arguments[i];
+  return text.front() == '{' || text.size() > 40 ? "" : text;
 }
 
 [[noreturn]] void dtypes_differ(const OpDef& op, std::span<const Tensor> in, size_t a, size_t b) {
@@ -64,6 +99,8 @@ OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i)
   auto at = static_cast<size_t>(i);
   OperandSource s;
   if (g_naming.operand && at < in.size() && in[at].defined()) s = g_naming.operand(in[at], i);
+  if (s.text.empty() && at < in.size() && !(op.inputs.size() && op.inputs.back().list))
+    s.text = in_cpp_words(op, in.size(), at);
   if (s.text.empty() && !op.inputs.empty()) {
     const InputDef& def = input_def(op, at);
     s.text =

@@ -20,29 +20,35 @@ struct PrintOptions {
 /// Something to print: a text, a number, a tensor, or a variable, whose value is read.
 class HOLDFAST_API Printed {
  public:
-  Printed(const char* said, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] Printed(const char* said,
+                                 const std::source_location& at = std::source_location::current())
       : text(said) {
     mark(at);
   }
-  Printed(std::string_view said, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] Printed(std::string_view said,
+                                 const std::source_location& at = std::source_location::current())
       : text(said) {
     mark(at);
   }
-  Printed(const std::string& said, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] Printed(const std::string& said,
+                                 const std::source_location& at = std::source_location::current())
       : text(said) {
     mark(at);
   }
-  Printed(const Tensor& t, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] Printed(const Tensor& t,
+                                 const std::source_location& at = std::source_location::current())
       : tensor(t) {
     mark(at);
   }
-  Printed(const Variable& v, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] Printed(const Variable& v,
+                                 const std::source_location& at = std::source_location::current())
       : variable(v) {
     mark(at);
   }
   template <class T>
     requires std::is_arithmetic_v<T>
-  Printed(T number, const std::source_location& at = std::source_location::current())
+  [[gnu::always_inline]] Printed(T number,
+                                 const std::source_location& at = std::source_location::current())
       : text(cat(number)) {
     mark(at);
   }
@@ -52,10 +58,8 @@ class HOLDFAST_API Printed {
   Variable variable;  // likewise
 
  private:
-  static void mark([[maybe_unused]] const std::source_location& at) {
-#ifndef HOLDFAST_BUILDING
-    if (at.line()) mark_site(at);  // what stands in the same call comes without its place
-#endif
+  [[gnu::always_inline]] static void mark(const std::source_location& at) {
+    if (at.line()) mark_caller(at);  // what stands in the same call comes without its place
   }
 };
 HOLDFAST_API void print_all(const PrintOptions&, const std::vector<Printed>& pieces);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/recycle.h"
 
 namespace holdfast {
@@ -29,6 +30,9 @@ void* TensorRep::operator new(size_t) { return take_block(); }
 void TensorRep::operator delete(void* p) noexcept { give_block(p); }
 
 Tensor view_of(const Tensor& base, Shape shape, int64_t offset_bytes) {
+  if (!base.device())
+    fail(Code::E1104,
+         "view_of: `base` has no elements to look into, expected a tensor with a value");
   return Tensor(make_ref<TensorRep>(base.dtype(), std::move(shape), base.rep()->buffer,
                                     base.rep()->offset + offset_bytes));
 }

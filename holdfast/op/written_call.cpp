@@ -1,0 +1,146 @@
+#include "holdfast/op/written_call.h"
+
+#include <cctype>
+
+namespace holdfast {
+namespace {
+
+bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
+bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
+
+std::string trimmed(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return std::string(s);
+}
+
+// Texts and comments hold brackets and commas that mean nothing: such a line is left alone.
+bool is_plain(std::string_view line) {
+  return line.find_first_of("\"'") == line.npos && line.find("//") == line.npos &&
+         line.find("/*") == line.npos;
+}
+
+// The begin of the operand that ends at `end`: names, dots, arrows, and what is in brackets.
+size_t begin_of_operand(std::string_view line, size_t end) {
+  size_t i = end;
+  int depth = 0;
+  while (i > 0) {
+    char c = line[i - 1];
+    if (closes(c)) {
+      ++depth;
+    } else if (opens(c)) {
+      if (depth == 0) break;
+      --depth;
+    } else if (depth == 0 && c == '>' && i > 1 && line[i - 2] == '-') {
+      --i;
+    } else if (depth == 0 && !in_name(c) && c != '.' && c != ':') {
+      break;
+    }
+    --i;
+  }
+  return depth == 0 ? i : end;
+}
+
+size_t end_of_operand(std::string_view line, size_t begin) {
+  size_t i = begin;
+  int depth = 0;
+  for (; i < line.size(); ++i) {
+    char c = line[i];
+    if (opens(c)) {
+      ++depth;
+    } else if (closes(c)) {
+      if (depth == 0) break;
+      --depth;
+    } else if (depth == 0 && c == '-' && i + 1 < line.size() && line[i + 1] == '>') {
+      ++i;
+    } else if (depth == 0 && !in_name(c) && c != '.' && c != ':') {
+      break;
+    }
+  }
+  return depth == 0 ? i : begin;
+}
+
+// Whether an operand that ends or begins here is whole: no operator binds it to something else.
+bool whole_before(std::string_view line, size_t begin) {
+  std::string before = trimmed(line.substr(0, begin));
+  if (before.empty() || before.ends_with("return")) return true;
+  char c = before.back();
+  bool assigned =
+      c == '=' && (before.size() < 2 || std::string_view("=!<>").find(before[before.size() - 2]) ==
+                                            std::string_view::npos);
+  return c == '(' || c == '{' || c == ',' || c == ';' || assigned;
+}
+bool whole_after(std::string_view line, size_t end) {
+  std::string after = trimmed(line.substr(end));
+  return after.empty() || after[0] == ')' || after[0] == '}' || after[0] == ',' || after[0] == ';';
+}
+
+}  // namespace
+
+std::optional<WrittenCall> written_call(std::string_view line, std::string_view function) {
+  if (!is_plain(line)) return {};
+  size_t found = line.npos;
+  for (size_t at = line.find(function); at != line.npos; at = line.find(function, at + 1)) {
+    size_t after = at + function.size();
+    if ((at > 0 && in_name(line[at - 1])) || after >= line.size() || line[after] != '(') continue;
+    if (found != line.npos) return {};
+    found = at;
+  }
+  if (found == line.npos) return {};
+  WrittenCall out;
+  size_t name_end = found;
+  if (found > 0 && line[found - 1] == '.') name_end = found - 1;
+  if (found > 1 && line[found - 1] == '>' && line[found - 2] == '-') name_end = found - 2;
+  if (name_end != found) {
+    size_t begin = begin_of_operand(line, name_end);
+    if (line[begin] != '(')  // else a cast, or more than a name
+      out.object = std::string(line.substr(begin, name_end - begin));
+  }
+  size_t begin = found + function.size() + 1;
+  int depth = 0;
+  for (size_t i = begin; i < line.size(); ++i) {
+    char c = line[i];
+    bool last = depth == 0 && c == ')';
+    if (last || (depth == 0 && c == ',')) {
+      if (i > begin) out.arguments.push_back(trimmed(line.substr(begin, i - begin)));
+      begin = i + 1;
+      if (last) return out;
+    } else if (opens(c)) {
+      ++depth;
+    } else if (closes(c)) {
+      --depth;
+    }
+  }
+  return {};
+}
+
+std::string written_reader(std::string_view line) {
+  if (!is_plain(line)) return {};
+  size_t found = line.npos;
+  for (std::string_view how :
+       {".item<", ".to_vector<", ".to_double(", ".to_int(", ".span<", ".data<"})
+    for (size_t at = line.find(how); at != line.npos; at = line.find(how, at + 1)) {
+      if (found != line.npos) return {};
+      found = at;
+    }
+  if (found == line.npos) return {};
+  size_t begin = begin_of_operand(line, found);
+  return std::string(line.substr(begin, found - begin));
+}
+
+std::optional<WrittenCall> written_operands(std::string_view line, std::string_view symbol) {
+  if (!is_plain(line)) return {};
+  std::string spaced = " " + std::string(symbol) + " ";
+  size_t at = line.find(spaced);
+  if (at == line.npos || line.find(spaced, at + 1) != line.npos) return {};
+  size_t begin = begin_of_operand(line, at), right = at + spaced.size(),
+         end = end_of_operand(line, right);
+  if (begin == at || end == right || !whole_before(line, begin) || !whole_after(line, end))
+    return {};
+  return WrittenCall{
+      "",
+      {std::string(line.substr(begin, at - begin)), std::string(line.substr(right, end - right))}};
+}
+
+}  // namespace holdfast

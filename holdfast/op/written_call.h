@@ -1,0 +1,32 @@
+// What a C++ program wrote for the arguments of a call, read from its own line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "holdfast/base/api.h"
+
+namespace holdfast {
+
+/// A call as it stands on a line: `tape.gradient(y, x)` is {"tape", {"y", "x"}}.
+struct WrittenCall {
+  std::string object;  // what stands before the dot or the arrow; empty for a free function
+  std::vector<std::string> arguments;
+};
+
+/// The one call of `function` on the line; nothing where there is none, several, or where it goes
+/// on in the next line: a name that may be wrong is worse than none.
+HOLDFAST_API std::optional<WrittenCall> written_call(std::string_view line,
+                                                     std::string_view function);
+/// The operands of the one binary `symbol` on the line ("+"), where both are plain: names, members,
+/// elements, calls and numbers.
+HOLDFAST_API std::optional<WrittenCall> written_operands(std::string_view line,
+                                                         std::string_view symbol);
+
+/// What stands before the one `.item<...>()` or other reading of numbers on the line; empty where
+/// that is not sure.
+HOLDFAST_API std::string written_reader(std::string_view line);
+
+}  // namespace holdfast
