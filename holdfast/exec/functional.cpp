@@ -79,7 +79,7 @@ Tensor fold(const char* function, const FoldFn& f, const Tensor& x, const MaybeI
 }  // namespace
 
 Tensor map_fn(const RowFn& fn, In in, const MapOptions& o) {
-  need_code(fn != nullptr, "map_fn");
+  need_code(static_cast<bool>(fn), "map_fn");
   Tensor x = in.tensor();
   Tensor n = rows_of(x);
   std::optional<ElementType> element = o.fn_output_signature;
@@ -100,16 +100,16 @@ Tensor map_fn(const RowFn& fn, In in, const MapOptions& o) {
 }
 
 Tensor foldl(const FoldFn& fn, In elems, MaybeIn initializer, const FoldOptions& o) {
-  need_code(fn != nullptr, "foldl");
+  need_code(static_cast<bool>(fn), "foldl");
   return fold("foldl", fn, elems.tensor(), initializer, false, o.back_prop);
 }
 Tensor foldr(const FoldFn& fn, In elems, MaybeIn initializer, const FoldOptions& o) {
-  need_code(fn != nullptr, "foldr");
+  need_code(static_cast<bool>(fn), "foldr");
   return fold("foldr", fn, elems.tensor(), initializer, true, o.back_prop);
 }
 
 Tensor scan(const FoldFn& fn, In elems, MaybeIn initializer, const ScanOptions& o) {
-  need_code(fn != nullptr, "scan");
+  need_code(static_cast<bool>(fn), "scan");
   Tensor x = elems.tensor();
   Tensor n = rows_of(x);
   bool given = initializer.given();
@@ -131,7 +131,7 @@ Tensor scan(const FoldFn& fn, In elems, MaybeIn initializer, const ScanOptions& 
 Tensors switch_case(In branch_index, const std::vector<BranchFn>& branch_fns,
                     const BranchFn& default_fn) {
   if (branch_fns.empty()) fail(Code::E1104, "switch_case: there is no branch");
-  for (const BranchFn& fn : branch_fns) need_code(fn != nullptr, "switch_case");
+  for (const BranchFn& fn : branch_fns) need_code(static_cast<bool>(fn), "switch_case");
   Tensor i = branch_index.tensor(int32);
   size_t numbered = branch_fns.size() - (default_fn ? 0 : 1);
   BranchFn rest = default_fn ? default_fn : branch_fns.back();
@@ -142,7 +142,7 @@ Tensors switch_case(In branch_index, const std::vector<BranchFn>& branch_fns,
 
 Tensors detail::choose_case(const std::vector<std::pair<Tensor, BranchFn>>& pairs,
                             const BranchFn& default_fn, const CaseOptions& o) {
-  for (const auto& pair : pairs) need_code(pair.second != nullptr, "case_of");
+  for (const auto& pair : pairs) need_code(static_cast<bool>(pair.second), "case_of");
   if (pairs.empty()) fail(Code::E1104, "case_of: there is no predicate");
   if (o.exclusive) {
     Tensor count = Tensor::scalar(0);
