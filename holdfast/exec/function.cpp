@@ -7,6 +7,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/exec/attribute_state.h"
+#include "holdfast/exec/keep_record.h"
 #include "holdfast/exec/retracing.h"
 #include "holdfast/exec/trace_life.h"
 #include "holdfast/exec/traces.h"
@@ -22,20 +23,76 @@ bool same_dtypes(const std::vector<Type>& a, const std::vector<Type>& b) {
                     [](const Type& x, const Type& y) { return x.dtype == y.dtype; });
 }
 
-// Arguments of C++ code have no names that it could be asked for.
-std::string argument(size_t i) { return cat("argument ", i + 1); }
+constexpr int kWorthAWarning = 3;  // new traces at one line, in a row
+
+// The parts of a call have no names of the program's: C++ can't be asked for those.
+detail::PartNames names_of(const TracedCode::Call& call) {
+  detail::PartNames names;
+  if (call.typed) call.typed->name_parts(call.arguments, names);
+  if (call.watched)
+    names.facts.insert(names.facts.end(), call.watched->facts.begin(), call.watched->facts.end());
+  return names;
+}
+
+std::string rounded(double milliseconds) {
+  return milliseconds < 1e3   ? "less than a second"
+         : milliseconds < 1e4 ? "some seconds"
+         : milliseconds < 6e4 ? "most of a minute"
+                              : "more than a minute";
+}
+
+[[noreturn]] void refuse_empty(const TracedCode::Call& call, size_t i,
+                               const std::string& function) {
+  fail(Code::E1104, cat(names_of(call).tensors[i], " of `", function, "` is an empty Tensor"),
+       "a default-constructed Tensor stands for none at all, and has no dtype or shape",
+       {manual_fix("give a tensor; one that may be left out is a `std::optional<Tensor>`")});
+}
+
+// What a trace's attributes do, then what it keeps.
+class BothStates final : public TraceState {
+ public:
+  BothStates(Ref<TraceState> attributes, Ref<TraceState> kept)
+      : attributes(std::move(attributes)), kept_(std::move(kept)) {}
+  bool read(std::span<Tensor> captured) const override { return attributes->read(captured); }
+  void perform(Tensors& outputs) const override {
+    attributes->perform(outputs);
+    kept_->perform(outputs);
+  }
+  const Ref<TraceState> attributes;
+
+ private:
+  Ref<TraceState> kept_;
+};
+
+const AttributeState* attributes_of(const TraceState* state) {
+  if (auto* both = dynamic_cast<const BothStates*>(state)) state = both->attributes.get();
+  return dynamic_cast<const AttributeState*>(state);
+}
 
 }  // namespace
 
 struct TracedCode::Trace final : RefCounted {
-  Trace(std::vector<Type> signature, Ref<ConcreteFunction> function)
-      : signature(std::move(signature)), function(std::move(function)) {}
+  Trace(const Call& call, std::vector<Type> signature, Form form, Ref<ConcreteFunction> function)
+      : typed(call.typed),
+        facts(call.facts.begin(), call.facts.end()),
+        signature(std::move(signature)),
+        form(std::move(form)),
+        function(std::move(function)) {}
+  const Typed* const typed;
+  const std::vector<std::string> facts;
   const std::vector<Type> signature;
+  const Form form;
   const Ref<ConcreteFunction> function;
+
+  // Whether it is for such plain values.
+  bool is_for(const Call& call) const {
+    return typed == call.typed &&
+           std::equal(facts.begin(), facts.end(), call.facts.begin(), call.facts.end());
+  }
 
   // What of its state is not as it was; none where the signature alone decides.
   std::optional<Retrace> changed(const std::vector<Type>& given) const {
-    auto* attributes = dynamic_cast<const AttributeState*>(function->state());
+    const AttributeState* attributes = attributes_of(function->state());
     bool takes = std::equal(signature.begin(), signature.end(), given.begin(), given.end(),
                             [](const Type& a, const Type& b) {
                               return a.dtype == b.dtype && a.shape.compatible(b.shape);
@@ -46,18 +103,26 @@ struct TracedCode::Trace final : RefCounted {
 
 struct TracedCode::Kept {
   explicit Kept(const FunctionOptions& o) : traces(o.most_traces), history(o.name, 1) {}
-  /// What of `signature` is not as in the trace it comes nearest to, and that trace's types.
-  Retrace difference(const std::vector<Type>& signature, const std::vector<Type>*& nearest) const;
+  /// What of a call is not as in the trace it comes nearest to, and that trace's types where only
+  /// sizes differ.
+  Retrace difference(const Call& call, const std::vector<Type>& signature,
+                     const std::vector<Type>*& nearest) const;
+  /// Notes a trace that was made at a line, and warns of one that keeps making them.
+  void note(const Retrace& why, Where line, const FunctionOptions& options);
+  void warn_of(const Retrace& why, Where line, const FunctionOptions& options) const;
 
   std::recursive_mutex mutex;
   Traces<Trace> traces;
   TraceHistory history;
+  Where last_line = nullptr;  // that made a trace
+  int in_a_row = 0;           // so many
 };
 
 // C++ code as the life of a trace sees it.
 class TracedCode::Host final : public TraceHost {
  public:
-  Host(TracedCode& code, const std::vector<Type>& signature) : code_(code), signature_(signature) {}
+  Host(TracedCode& code, const Call& call, const std::vector<Type>& signature)
+      : code_(code), call_(call), signature_(signature) {}
 
   Tracer& begin() override {
     auto scope = make_ref<Scope>(ScopeKind::kFunction, code_.options_.name, nullptr);
@@ -67,11 +132,14 @@ class TracedCode::Host final : public TraceHost {
 
   std::optional<Tensors> run_body(Tracer& tracer) override {
     AttributeRecord attributes(tracer);
+    KeepRecord keeping;
     std::vector<Tensor> arguments;
     for (const Type& t : signature_)
       arguments.push_back(tracer.input(t.dtype, t.shape, "argument"));
-    Tensors out = code_.body_(arguments);
+    Tensors out = call_.typed->run(code_.code_, call_.arguments, arguments, form);
+    Ref<TraceState> kept = keeping.finish(out);
     state = attributes.finish(out);
+    if (kept) state = state ? make_ref<BothStates>(std::move(state), std::move(kept)) : kept;
     return out;
   }
 
@@ -99,98 +167,176 @@ class TracedCode::Host final : public TraceHost {
   }
 
   Ref<TraceState> state;
+  Form form;
 
  private:
   TracedCode& code_;
+  const Call& call_;
   const std::vector<Type>& signature_;
   std::optional<Tracer> tracer_;
 };
 
-TracedCode::TracedCode(Body body, FunctionOptions options)
-    : body_(std::move(body)), options_(std::move(options)), kept_(make_owned<Kept>(options_)) {}
+TracedCode::TracedCode(Ref<RefCounted> owner, void* code, FunctionOptions options)
+    : owner_(std::move(owner)),
+      code_(code),
+      options_(std::move(options)),
+      kept_(make_owned<Kept>(options_)) {}
 
 TracedCode::~TracedCode() = default;
 
-Tensors TracedCode::call(std::span<const Tensor> arguments) {
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (!arguments[i].defined())
-      fail(Code::E1104, cat(options_.name, ": argument ", i, " is a Tensor that refers to nothing"),
-           "it was declared, or moved from, and no value was assigned to it since",
-           {manual_fix("assign a value first; `defined()` tells whether there is one")});
+Tensors TracedCode::call(const Call& call, Form& form) {
   bool tracing = context().interpreter != nullptr;
-  for (const Tensor& t : arguments) tracing = tracing || (t.defined() && t.is_symbolic());
+  for (size_t i = 0; i < call.tensors.size(); ++i) {
+    if (!call.tensors[i].defined()) refuse_empty(call, i, options_.name);
+    tracing = tracing || call.tensors[i].is_symbolic();
+  }
   if (tracing) {  // its ops join the trace around it
     EffectsOfCall effects(options_.name);
-    return effects.bound(body_(arguments));
+    return effects.bound(call.typed->run(code_, call.arguments, call.tensors, form));
   }
   Tensors inputs;
-  Ref<Trace> trace = find(arguments, inputs);
+  Ref<Trace> trace = find(call, inputs);
+  if (trace->form) form = trace->form;
   return trace->function->call_with_state(inputs);
 }
 
-Ref<TracedCode::Trace> TracedCode::find(std::span<const Tensor> arguments, Tensors& inputs) {
+Ref<TracedCode::Trace> TracedCode::find(const Call& call, Tensors& inputs) {
   auto fits = [&](const Trace& t) {
-    if (!serves(t.signature, arguments)) return false;
-    inputs = Tensors(arguments);
+    if (!t.is_for(call) || !serves(t.signature, call.tensors)) return false;
+    inputs = Tensors(call.tensors);
     return t.function->add_captured(inputs);
   };
   std::lock_guard lock(kept_->mutex);
   if (Ref<Trace> known = kept_->traces.find(fits)) return known;
   std::vector<Type> signature;
-  for (const Tensor& t : arguments) signature.push_back({t.dtype(), t.shape()});
+  for (const Tensor& t : call.tensors) signature.push_back({t.dtype(), t.shape()});
   for (;;) {
-    Ref<Trace> made = make(signature, arguments);
+    Ref<Trace> made = make(signature, call);
     if (fits(*made)) return made;  // else another thread has changed its attributes meanwhile
   }
 }
 
-Ref<ConcreteFunction> TracedCode::concrete(const std::vector<Type>& signature) {
-  std::lock_guard lock(kept_->mutex);
-  if (auto known = kept_->traces.find([&](const Trace& t) { return t.signature == signature; }))
-    return known->function;
-  return make(signature, {})->function;
+Ref<ConcreteFunction> TracedCode::concrete(const Call& call) {
+  for (size_t i = 0; i < call.tensors.size(); ++i)
+    if (!call.tensors[i].defined()) refuse_empty(call, i, options_.name);
+  Tensors inputs;
+  return find(call, inputs)->function;
 }
 
-Retrace TracedCode::Kept::difference(const std::vector<Type>& signature,
+Ref<ConcreteFunction> TracedCode::concrete(const Typed& typed, const std::vector<Type>& signature) {
+  std::lock_guard lock(kept_->mutex);
+  if (auto known = kept_->traces.find([&](const Trace& t) {
+        return t.is_for({.typed = &typed, .tensors = {}}) && t.signature == signature;
+      }))
+    return known->function;
+  return make(signature, {.typed = &typed, .tensors = {}})->function;
+}
+
+Retrace TracedCode::Kept::difference(const Call& call, const std::vector<Type>& signature,
                                      const std::vector<Type>*& nearest) const {
   Retrace out;
   if (traces.empty()) return out;
   const auto& all = traces.list();
   for (const Ref<Trace>& t : all)
-    if (auto changed = t->changed(signature)) return *changed;
+    if (auto changed = t->is_for(call) ? t->changed(signature) : std::nullopt) return *changed;
   auto alike = std::find_if(all.begin(), all.end(), [&](const Ref<Trace>& t) {
-    return same_dtypes(t->signature, signature);
+    return t->is_for(call) && same_dtypes(t->signature, signature);
   });
-  bool sizes = alike != all.end();
-  const std::vector<Type>& was = sizes ? (*alike)->signature : all.front()->signature;
-  if (sizes) nearest = &was;
-  out.kind = sizes ? Retrace::Kind::kShape : Retrace::Kind::kDType;
-  for (size_t i = 0; i < signature.size() && i < was.size() && out.part.empty(); ++i)
-    if (!(was[i] == signature[i])) {
-      out.part = argument(i);
-      out.was = text_of(was[i]);
+  const Trace& last = alike != all.end() ? **alike : *all.front();
+  detail::PartNames names = names_of(call);
+  if (alike != all.end()) nearest = &last.signature;
+  if (last.typed != call.typed) {
+    out.kind = Retrace::Kind::kStructure;
+    out.part = "the arguments";
+    out.was = "of some C++ types";
+    out.now = "of others";
+    return out;
+  }
+  for (size_t i = 0; i < call.facts.size() && i < last.facts.size(); ++i)
+    if (last.facts[i] != call.facts[i] && i < names.facts.size()) {
+      out.kind =
+          names.facts[i].starts_with("capture") ? Retrace::Kind::kGuard : Retrace::Kind::kValue;
+      out.part = names.facts[i];
+      out.was = last.facts[i];
+      out.now = call.facts[i];
+      return out;
+    }
+  out.kind = nearest ? Retrace::Kind::kShape : Retrace::Kind::kDType;
+  for (size_t i = 0; i < signature.size() && i < last.signature.size() && out.part.empty(); ++i)
+    if (!(last.signature[i] == signature[i])) {
+      out.part = names.tensors[i];
+      out.was = text_of(last.signature[i]);
       out.now = text_of(signature[i]);
     }
   return out;
 }
 
-Ref<TracedCode::Trace> TracedCode::make(std::vector<Type> signature,
-                                        std::span<const Tensor> arguments) {
+Ref<TracedCode::Trace> TracedCode::make(std::vector<Type> signature, const Call& call) {
   auto begin = std::chrono::steady_clock::now();
+  Where line = here();
   const std::vector<Type>* nearest = nullptr;
-  Retrace why = kept_->difference(signature, nearest);
-  if (nearest && options_.reduce_retracing)
+  Retrace why = kept_->difference(call, signature, nearest);
+  if (nearest && options_.reduce_retracing) {
+    detail::PartNames names = names_of(call);
     for (Dimension d : kept_->history.relax(*nearest, signature))
-      why.relaxed.push_back(cat(argument(d.tensor), " dimension ", d.axis));
-  Host host(*this, signature);
-  Ref<ConcreteFunction> function = make_trace(host, arguments).function;
+      why.relaxed.push_back(cat(names.tensors[d.tensor], " dimension ", d.axis));
+  }
+  Host host(*this, call, signature);
+  Ref<ConcreteFunction> function = make_trace(host, call.tensors).function;
   function->set_state(std::move(host.state));
-  auto made = make_ref<Trace>(std::move(signature), std::move(function));
+  auto made =
+      make_ref<Trace>(call, std::move(signature), std::move(host.form), std::move(function));
   auto dropped = kept_->traces.add(made, [](const Trace&) { return false; });
   std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   why.milliseconds = spent.count();
-  kept_->history.note(std::move(why));
+  set_site(line);  // the code's own lines are done with
+  kept_->note(why, line, options_);
   return made;
+}
+
+void TracedCode::Kept::note(const Retrace& why, Where line, const FunctionOptions& options) {
+  history.note(why);
+  in_a_row = line == last_line ? in_a_row + 1 : 1;
+  last_line = line;
+  if (in_a_row >= kWorthAWarning && why.kind != Retrace::Kind::kFirst) warn_of(why, line, options);
+}
+
+void TracedCode::Kept::warn_of(const Retrace& why, Where line,
+                               const FunctionOptions& options) const {
+  bool value = why.kind == Retrace::Kind::kValue, shape = why.kind == Retrace::Kind::kShape;
+  const std::string& function = options.name;
+  Diagnostic d;
+  d.code = Code::W0601;
+  d.op = function;
+  d.headline = cat("`", function, "` is traced again and again: ", why.part, " was ", why.was,
+                   ", now ", why.now);
+  d.labels.push_back({Role::kUsed, locate(line), "traced here, again", true});
+  std::string relaxed;
+  for (const std::string& part : why.relaxed) relaxed += cat(relaxed.empty() ? "; " : ", ", part);
+  if (!relaxed.empty()) relaxed += " is unknown from now on";
+  d.why = cat(why.part, " changes from call to call, and ",
+              value   ? "a plain C++ value is part of its trace"
+              : shape ? "each shape needs a trace"
+                      : "each change needs a trace",
+              ": ", history.count(), " traces so far, which took ", rounded(history.milliseconds()),
+              relaxed);
+  if (shape)
+    d.fixes.push_back(manual_fix(
+        options.reduce_retracing
+            ? cat("give `", function, "` tensors of one rank, or pad them to a few sizes")
+            : cat("leave sizes open that change: `function(code, {.reduce_retracing = true})`")));
+  else if (value)
+    d.fixes.push_back(
+        manual_fix(cat("let the code take a Tensor there: one trace serves all its values, and `",
+                       function, "(", why.now, ")` is written as before")));
+  else if (why.kind == Retrace::Kind::kGuard && why.part.starts_with("capture"))
+    d.fixes.push_back(manual_fix(cat("pass it to `", function,
+                                     "` as an argument, or make it a Variable or a "
+                                     "`TensorAttribute`: calls read those anew")));
+  else
+    d.fixes.push_back(
+        manual_fix(cat("give ", why.part, " the same dtype and structure each time")));
+  warn(std::move(d));
 }
 
 std::string TracedCode::trace_report() const {

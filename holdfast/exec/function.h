@@ -8,7 +8,7 @@
 
 #include "holdfast/base/owned.h"
 #include "holdfast/exec/concrete.h"
-#include "holdfast/op/result.h"
+#include "holdfast/exec/structure.h"
 
 namespace holdfast {
 
@@ -24,13 +24,29 @@ struct FunctionOptions {
 /// What is behind a Function: the code and its traces.
 class HOLDFAST_API TracedCode final : public RefCounted {
  public:
-  using Body = Callback<Tensors(std::span<const Tensor>)>;
-  TracedCode(Body body, FunctionOptions options);
+  /// What keeps a result's form; see `detail::taken_apart`.
+  using Form = detail::Form;
+  /// How the code is called with arguments of some C++ types: there is one for each such list.
+  struct Typed {
+    /// Runs `code` on `arguments`, with `tensors` in the places of theirs.
+    Tensors (*run)(void* code, const void* arguments, std::span<const Tensor> tensors, Form& form);
+    void (*name_parts)(const void* arguments, detail::PartNames& names);
+  };
+  struct Call {
+    const Typed* typed;
+    std::span<const Tensor> tensors;
+    const void* arguments = nullptr;             // null where all of them are tensors
+    std::span<const std::string> facts = {};     // plain values, then what is watched around it
+    const detail::PartNames* watched = nullptr;  // what the latter are called
+  };
+  /// `code` is what `owner` holds.
+  TracedCode(Ref<RefCounted> owner, void* code, FunctionOptions options);
   ~TracedCode() override;
 
-  Tensors call(std::span<const Tensor> arguments);
-  /// The trace for arguments of these dtypes and shapes.
-  Ref<ConcreteFunction> concrete(const std::vector<Type>& signature);
+  Tensors call(const Call& call, Form& form);
+  /// The trace for a call, and for arguments of these dtypes and shapes.
+  Ref<ConcreteFunction> concrete(const Call& call);
+  Ref<ConcreteFunction> concrete(const Typed& typed, const std::vector<Type>& signature);
   size_t traces() const;
   std::string trace_report() const;
 
@@ -39,114 +55,298 @@ class HOLDFAST_API TracedCode final : public RefCounted {
   struct Kept;
   class Host;
   /// The trace for a call, and its arguments with what it captured.
-  Ref<Trace> find(std::span<const Tensor> arguments, Tensors& inputs);
-  Ref<Trace> make(std::vector<Type> signature, std::span<const Tensor> arguments);
+  Ref<Trace> find(const Call& call, Tensors& inputs);
+  Ref<Trace> make(std::vector<Type> signature, const Call& call);
 
-  Body body_;
+  Ref<RefCounted> owner_;
+  void* code_;
   FunctionOptions options_;
   Owned<Kept> kept_;  // traces, and why each was made
 };
 
 namespace detail {
 
+/// The parameters of a callable, where it has one list of them.
+template <class... P>
+struct Parameters {};
+template <class S>
+struct ParametersOf;
+template <class R, class... P>
+struct ParametersOf<R(P...)> {
+  using type = Parameters<P...>;
+};
+template <class R, class... P>
+struct ParametersOf<R(P...) noexcept> {
+  using type = Parameters<P...>;
+};
 template <class F>
-struct Callable : Callable<decltype(&F::operator())> {};
-template <class C, class R, class... A>
-struct Callable<R (C::*)(A...) const> {
-  using Return = R;
-  static constexpr size_t arity = sizeof...(A);
+struct SignatureOf {};
+#define HOLDFAST_SIGNATURE(qualifiers)            \
+  template <class C, class R, class... P>         \
+  struct SignatureOf<R (C::*)(P...) qualifiers> { \
+    using type = Parameters<P...>;                \
+  };
+HOLDFAST_SIGNATURE()
+HOLDFAST_SIGNATURE(const)
+HOLDFAST_SIGNATURE(&)
+HOLDFAST_SIGNATURE(const&)
+HOLDFAST_SIGNATURE(noexcept)
+HOLDFAST_SIGNATURE(const noexcept)
+#undef HOLDFAST_SIGNATURE
+
+template <class F>
+struct CallableOf {
+  using type = void;  // a generic lambda, or several `operator()`
 };
-template <class C, class R, class... A>
-struct Callable<R (C::*)(A...)> {
-  using Return = R;
-  static constexpr size_t arity = sizeof...(A);
+template <class F>
+  requires requires { typename SignatureOf<decltype(&F::operator())>::type; }
+struct CallableOf<F> {
+  using type = typename SignatureOf<decltype(&F::operator())>::type;
 };
-template <class R, class... A>
-struct Callable<R (*)(A...)> {
-  using Return = R;
-  static constexpr size_t arity = sizeof...(A);
+template <class F>
+  requires std::is_function_v<F>
+struct CallableOf<F*> {
+  using type = typename ParametersOf<F>::type;
 };
 
-/// From the list of a graph's outputs to what the code returns.
-template <class R>
-struct FromList;
-template <>
-struct FromList<void> {
-  static void get(const Tensors&) {}
-};
-template <>
-struct FromList<Tensor> {
-  static Tensor get(const Tensors& t) { return t[0]; }
-};
-template <>
-struct FromList<Tensors> {
-  static Tensors get(const Tensors& t) { return t; }
-};
-template <>
-struct FromList<std::vector<Tensor>> {
-  static std::vector<Tensor> get(const Tensors& t) { return {t.begin(), t.end()}; }
-};
-template <class... T>
-struct FromList<std::tuple<T...>> {
-  static std::tuple<T...> get(const Tensors& t) {
-    return [&]<size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<T...>(t[I]...);
-    }(std::index_sequence_for<T...>{});
+/// What the code gives for arguments that are held as `H`.
+template <class F, class... H>
+using Given = std::decay_t<std::invoke_result_t<F&, H...>>;
+
+template <class F, class... H>
+struct TypedCall {
+  static constexpr bool kTensors = (std::is_same_v<H, Tensor> && ...);
+  using Arguments = std::tuple<H...>;
+  using R = Given<F, H...>;
+
+  static Tensors run(void* code, const void* arguments, std::span<const Tensor> tensors,
+                     TracedCode::Form& form) {
+    Arguments mine = arguments ? *static_cast<const Arguments*>(arguments) : Arguments();
+    Filling filling{tensors};
+    visit_parts(filling, mine);
+    F& f = *static_cast<F*>(code);
+    auto invoked = [&](H&... h) -> decltype(auto) { return f(std::move(h)...); };
+    if constexpr (std::is_void_v<R>) {
+      std::apply(invoked, mine);
+      return {};
+    } else {
+      return taken_apart<R>(std::apply(invoked, mine), form);
+    }
+  }
+  static void name_parts(const void* arguments, PartNames& names) {
+    Arguments mine = arguments ? *static_cast<const Arguments*>(arguments) : Arguments();
+    show_each<Step::kArgument>(names, mine);
+  }
+  static constexpr TracedCode::Typed kTyped{&run, &name_parts};
+
+  template <Step::Kind kind, class V, class... T>
+  static void show_each(V& v, std::tuple<T...>& all) {
+    std::apply(
+        [&](auto&... part) {
+          size_t i = 0;
+          ((v.enter({kind, i++}), visit_parts(v, part), v.leave()), ...);
+        },
+        all);
   }
 };
 
-}  // namespace detail
+/// What is around the code and watched.
+template <class... C>
+struct Watched {
+  std::tuple<C*...> places;
 
-namespace detail {
-/// One of the arguments of a call. A type of its own for each place, not a template's: so each is
-/// made at the call, and notes its line.
-template <size_t>
-using Argument = const In&;
-}  // namespace detail
+  void add(Parts& parts) const {
+    WatchedParts now;
+    each(now);
+    for (std::string& f : now.facts) parts.facts.push_back(std::move(f));
+  }
+  PartNames names() const {
+    PartNames out;
+    out.watched = true;
+    each(out);
+    return out;
+  }
 
-template <class R, size_t N, class Places = std::make_index_sequence<N>>
-class Function;
+ private:
+  template <class V>
+  void each(V& v) const {
+    std::apply(
+        [&](auto*... place) {
+          size_t i = 0;
+          ((v.enter({Step::kCapture, i++}), visit_parts(v, *place), v.leave()), ...);
+        },
+        places);
+  }
+};
 
-/// C++ code over tensors that runs as a graph. Copies share their traces.
-template <class R, size_t N, size_t... I>
-class Function<R, N, std::index_sequence<I...>> {
+/// The code with its traces, called with arguments of any types.
+template <class F, class... C>
+class CodeAndTraces {
  public:
-  Function(TracedCode::Body body, FunctionOptions options)
-      : code_(make_ref<TracedCode>(std::move(body), std::move(options))) {}
+  CodeAndTraces(F f, FunctionOptions options, Watched<C...> watched) : watched_(watched) {
+    auto code = make_ref<Boxed<F>>(std::move(f));
+    void* place = &code->value;
+    code_ = make_ref<TracedCode>(std::move(code), place, std::move(options));
+  }
 
-  [[gnu::always_inline]] R operator()(
-      detail::Argument<I>... arguments,
-      const std::source_location& at = std::source_location::current()) const {
-    mark_caller(at);
-    const Tensor list[N + 1] = {arguments.tensor()..., Tensor()};
-    return detail::FromList<R>::get(code_->call({list, N}));
-  }
-  Ref<ConcreteFunction> concrete(const std::vector<Type>& signature) const {
-    return code_->concrete(signature);
-  }
   size_t traces() const { return code_->traces(); }
   /// Why it was traced, each time: which argument was new, and the cost.
   std::string trace_report() const { return code_->trace_report(); }
 
- private:
+ protected:
+  /// Gives `use` the call with these arguments.
+  template <class... H, class Use>
+  auto with_call(const Use& use, H... held) const {
+    using Calls = TypedCall<F, H...>;
+    if constexpr (Calls::kTensors && sizeof...(C) == 0) {
+      const Tensor list[] = {std::move(held)..., Tensor()};
+      return use({.typed = &Calls::kTyped, .tensors = {list, sizeof...(H)}});
+    } else {
+      typename Calls::Arguments arguments(std::move(held)...);
+      Parts parts;
+      visit_parts(parts, arguments);
+      PartNames names;
+      if constexpr (sizeof...(C) > 0) {
+        watched_.add(parts);
+        names = watched_.names();
+      }
+      return use({.typed = &Calls::kTyped,
+                  .tensors = {parts.tensors.data(), parts.tensors.size()},
+                  .arguments = &arguments,
+                  .facts = parts.facts,
+                  .watched = &names});
+    }
+  }
+  template <class... H>
+  Given<F, H...> called(H... held) const {
+    using R = Given<F, H...>;
+    TracedCode::Form form;
+    Tensors out = with_call<H...>(
+        [&](const TracedCode::Call& call) { return code_->call(call, form); }, std::move(held)...);
+    if constexpr (!std::is_void_v<R>) return put_together<R>(std::move(out), form);
+  }
+
   Ref<TracedCode> code_;
+  Watched<C...> watched_;
+};
+
+/// How a parameter of the code is given: a tensor also as a Variable, or as a number.
+template <class P>
+using GivenAs = std::conditional_t<std::is_same_v<Held<P>, Tensor>, In, Held<P>>;
+
+}  // namespace detail
+
+/// C++ code over tensors that runs as a graph. Copies share their traces.
+template <class F, class P, class... C>
+class Function;
+
+/// Code with one list of parameters.
+template <class F, class... P, class... C>
+class Function<F, detail::Parameters<P...>, C...> : public detail::CodeAndTraces<F, C...> {
+  static_assert(std::is_invocable_v<F&, detail::Held<P>...>,
+                "holdfast::function: the code is called with copies of its arguments; take them by "
+                "value or as `const Tensor&`, and return what is new");
+
+ public:
+  using detail::CodeAndTraces<F, C...>::CodeAndTraces;
+
+  auto operator()(const detail::GivenAs<P>&... arguments,
+                  const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    return this->template called<detail::Held<P>...>(detail::Held<P>(arguments)...);
+  }
+  /// The trace for arguments of these dtypes and shapes.
+  Ref<ConcreteFunction> concrete(const std::vector<Type>& signature) const
+    requires(std::is_same_v<detail::Held<P>, Tensor> && ...)
+  {
+    return this->code_->concrete(detail::TypedCall<F, detail::Held<P>...>::kTyped, signature);
+  }
+  /// The trace for such arguments.
+  Ref<ConcreteFunction> concrete_for(
+      const detail::GivenAs<P>&... arguments,
+      const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    return this->template with_call<detail::Held<P>...>(
+        [&](const TracedCode::Call& call) { return this->code_->concrete(call); },
+        detail::Held<P>(arguments)...);
+  }
+};
+
+/// A generic lambda, or another functor with several lists of parameters: each list of argument
+/// types has traces of its own.
+template <class F, class... C>
+class Function<F, void, C...> : public detail::CodeAndTraces<F, C...> {
+  using Line = std::source_location;
+
+ public:
+  using detail::CodeAndTraces<F, C...>::CodeAndTraces;
+
+  // One for each number of arguments: the caller's line comes last.
+  auto operator()(const Line& at = Line::current()) const { return given(at); }
+  template <class A0>
+  auto operator()(const A0& a0, const Line& at = Line::current()) const {
+    return given(at, a0);
+  }
+  template <class A0, class A1>
+  auto operator()(const A0& a0, const A1& a1, const Line& at = Line::current()) const {
+    return given(at, a0, a1);
+  }
+  template <class A0, class A1, class A2>
+  auto operator()(const A0& a0, const A1& a1, const A2& a2,
+                  const Line& at = Line::current()) const {
+    return given(at, a0, a1, a2);
+  }
+  template <class A0, class A1, class A2, class A3>
+  auto operator()(const A0& a0, const A1& a1, const A2& a2, const A3& a3,
+                  const Line& at = Line::current()) const {
+    return given(at, a0, a1, a2, a3);
+  }
+  template <class A0, class A1, class A2, class A3, class A4>
+  auto operator()(const A0& a0, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
+                  const Line& at = Line::current()) const {
+    return given(at, a0, a1, a2, a3, a4);
+  }
+  template <class A0, class A1, class A2, class A3, class A4, class A5>
+  auto operator()(const A0& a0, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
+                  const A5& a5, const Line& at = Line::current()) const {
+    return given(at, a0, a1, a2, a3, a4, a5);
+  }
+
+ private:
+  template <class... A>
+  auto given(const Line& at, const A&... arguments) const {
+    static_assert(std::is_invocable_v<F&, detail::Held<A>...>,
+                  "holdfast::function: the code does not take such arguments; it is called with "
+                  "copies of them, so take them by value or by const reference");
+    mark_caller(at);
+    return this->template called<detail::Held<A>...>(detail::Held<A>(arguments)...);
+  }
 };
 
 /// `auto f = function([](Tensor x) { return x * 2; });`
+///
+/// Parameters and results may be lists, pairs and structs of tensors. Numbers, strings and other
+/// plain values among the arguments are part of what is traced for: another value makes another
+/// trace. A number for a parameter of type Tensor is a tensor.
 template <class F>
 auto function(F f, FunctionOptions options = {}) {
-  using C = detail::Callable<F>;
-  using R = typename C::Return;
-  return Function<R, C::arity>(
-      [f = std::move(f)](std::span<const Tensor> arguments) mutable {
-        return [&]<size_t... I>(std::index_sequence<I...>) {
-          if constexpr (std::is_void_v<R>)
-            return f(arguments[I]...), Tensors{};
-          else
-            return detail::Result<R>::list(f(arguments[I]...));
-        }(std::make_index_sequence<C::arity>{});
-      },
-      std::move(options));
+  return Function<F, typename detail::CallableOf<F>::type>(std::move(f), std::move(options), {});
+}
+
+/// The same, with what the code captures by reference: `function([&](Tensor x) { return x * rate;
+/// }, {}, rate)`. These are compared at each call, and another value, or another tensor, makes
+/// another trace: what the code captures otherwise stays as it was when the trace was made. They
+/// have to live as long as the function.
+template <class F, class... C>
+  requires(sizeof...(C) > 0)
+auto function(F f, FunctionOptions options, C&... captures) {
+  return Function<F, typename detail::CallableOf<F>::type, C...>(
+      std::move(f), std::move(options), detail::Watched<C...>{{&captures...}});
+}
+template <class F, class First, class... C>
+  requires(!std::is_same_v<std::remove_const_t<First>, FunctionOptions>)
+auto function(F f, First& first, C&... captures) {
+  return function(std::move(f), FunctionOptions(), first, captures...);
 }
 
 }  // namespace holdfast

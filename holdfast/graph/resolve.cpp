@@ -79,7 +79,6 @@ void tell_map(Diagnostic& d, const Scope& s, const std::string& name) {
 
 // Hands the value out where it is made, with the edit where its text is on one line.
 Fix keep_fix(const Scope& s, const Loc& born) {
-  if (language() == Language::kCpp) return manual_fix(cat("return it from `", s.name, "`"));
   auto begin = static_cast<size_t>(std::max(born.col_begin, 0)),
        end = static_cast<size_t>(std::max(born.col_end, 0));
   if (born.col_begin < 0 || end <= begin || end > born.source.size())
@@ -122,8 +121,7 @@ void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
                 s.runs.load(), " calls");
     d.fixes.push_back(keep_fix(s, d.subject.born));
   }
-  if (s.runs == 0 || language() == Language::kPython)
-    d.fixes.push_back(manual_fix(cat("or return it from `", s.name, "`")));
+  d.fixes.push_back(manual_fix(cat("or return it from `", s.name, "`")));
 }
 
 // Asked for a value while its trace is still being written.

@@ -27,7 +27,7 @@ constexpr Forms kForms[] = {
     {Advice::kCopy, "holdfast::identity($0)", "$tf.identity($0)"},
     {Advice::kOnDevice, "DeviceScope on(\"/$0\");", "with $tf.device(\"/$0\"):"},
     {Advice::kZeros, "holdfast::zeros($0, holdfast::$1)", "$tf.zeros($0, $tf.$1)"},
-    {Advice::kKeep, "return $0;", "$tf.keep($0)"},
+    {Advice::kKeep, "holdfast::keep($0)", "$tf.keep($0)"},
     {Advice::kCollect,
      "a list: `list = list_push(list, ...)` in the body, `list_stack(list, type)` after it",
      "a `$tf.TensorArray`: `ta = ta.write(i, ...)` in the body, `ta.stack()` after it"},

@@ -52,22 +52,18 @@ Ref<Graph> chain_of_layers(int layers, Tensor (*activation)(const Tensor&),
   inputs = {numbers({kBatch, kWidth}, 0.5f)};
   for (int i = 0; i < layers; ++i)
     inputs.push_back(numbers({kWidth, kWidth}, static_cast<float>(i)));
-  TracedCode code(
-      [=](std::span<const Tensor> in) {
-        GradientTape tape;
-        std::vector<Source> weights(in.begin() + 1, in.end());
-        for (const Tensor& w : in.subspan(1)) tape.watch(w);
-        Tensor h = in[0];
-        for (const Tensor& w : in.subspan(1)) h = activation(matmul(h, w));
-        Tensors out;
-        for (const Gradient& g : tape.gradients({reduce_mean(h * h)}, weights))
-          out.push_back(g.tensor());
-        return out;
-      },
-      {});
-  std::vector<Type> signature;
-  for (const Tensor& t : inputs) signature.push_back({t.dtype(), t.shape()});
-  return clone(code.concrete(signature)->graph());
+  auto code = function([=](std::span<const Tensor> in) {
+    GradientTape tape;
+    std::vector<Source> weights(in.begin() + 1, in.end());
+    for (const Tensor& w : in.subspan(1)) tape.watch(w);
+    Tensor h = in[0];
+    for (const Tensor& w : in.subspan(1)) h = activation(matmul(h, w));
+    Tensors out;
+    for (const Gradient& g : tape.gradients({reduce_mean(h * h)}, weights))
+      out.push_back(g.tensor());
+    return out;
+  });
+  return clone(code.concrete_for(inputs)->graph());
 }
 
 TEST(Recompute, LayersOfAChainBitForBit) {
