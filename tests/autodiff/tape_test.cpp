@@ -7,7 +7,7 @@
 namespace holdfast {
 namespace {
 
-float at(const Tensor& t, size_t i) { return t.to_vector<float>()[i]; }
+float element(const Tensor& t, size_t i) { return t.to_vector<float>()[i]; }
 
 TEST(Tape, FollowsTrainableVariablesOnItsOwnAndNothingElse) {
   Variable w(3.0f), frozen(3.0f, {.trainable = false});
@@ -75,8 +75,8 @@ TEST(Tape, GatherOfAVariableGivesSlices) {
   auto g = tape.gradients({loss}, {table});
   ASSERT_TRUE(g[0].slices.has_value());
   EXPECT_EQ(g[0].slices->values.shape(), (Shape{3, 4}));
-  EXPECT_FLOAT_EQ(at(g[0].tensor(), 12), 2);
-  EXPECT_FLOAT_EQ(at(g[0].tensor(), 28), 1);
+  EXPECT_FLOAT_EQ(element(g[0].tensor(), 12), 2);
+  EXPECT_FLOAT_EQ(element(g[0].tensor(), 28), 1);
 }
 
 TEST(Tape, ExplainsWhyThereIsNoGradient) {
