@@ -33,7 +33,7 @@ class ForwardAccumulator;
 // -- modules, functions, graphs
 class Module;
 class ModuleObject;
-template <class R, size_t N>
+template <class F, class P, class... C>
 class Function;
 struct FunctionOptions;
 class ConcreteFunction;

@@ -7,7 +7,7 @@
 namespace holdfast::detail {
 
 Tensor wrap_bytes(DType dtype, size_t alignment, const void* data, const Shape& shape,
-                  std::shared_ptr<const void> owner) {
+                  Ref<RefCounted> owner) {
   auto elements = shape.is_full() ? shape.elements() : std::nullopt;
   auto bytes = elements ? checked_mul(*elements, size_of(dtype)) : std::nullopt;
   if (!bytes) fail(Code::E1102, cat("wrap: got shape ", shape.text(), ", which no memory holds"));
@@ -20,12 +20,10 @@ Tensor wrap_bytes(DType dtype, size_t alignment, const void* data, const Shape& 
         Code::E1104,
         cat("wrap: the address of the ", name(dtype), " elements is not a multiple of ", alignment),
         "they can't be read there", {manual_fix("copy them: `Tensor::of(span, shape)`")});
-  using Owner = std::shared_ptr<const void>;
-  auto held = std::make_unique<Owner>(std::move(owner));
-  auto buffer = make_ref<ForeignBuffer>(
-      cpu(), const_cast<void*>(data), static_cast<size_t>(*bytes), held.get(),
-      [](void* token) { std::unique_ptr<Owner>(static_cast<Owner*>(token)); });
-  (void)held.release();  // the buffer's now
+  auto let_go = [](void* token) { static_cast<RefCounted*>(token)->release(); };
+  auto buffer = make_ref<ForeignBuffer>(cpu(), const_cast<void*>(data), static_cast<size_t>(*bytes),
+                                        owner.get(), let_go);
+  (void)owner.leak();  // the buffer's now
   Tensor out(make_ref<TensorRep>(dtype, shape, std::move(buffer)));
   out.rep()->born = here();
   out.rep()->op = "Const";

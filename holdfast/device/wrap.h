@@ -1,7 +1,6 @@
 // Tensors over memory that a program has already, without a copy.
 #pragma once
 
-#include <memory>
 #include <source_location>
 #include <vector>
 
@@ -11,9 +10,15 @@ namespace holdfast {
 
 namespace detail {
 HOLDFAST_API Tensor wrap_bytes(DType dtype, size_t alignment, const void* data, const Shape& shape,
-                               std::shared_ptr<const void> owner);
+                               Ref<RefCounted> owner);
 /// Refuses memory that moves with its owner.
 HOLDFAST_API void check_apart(const void* data, const void* owner, size_t bytes);
+
+template <class T>
+struct Keeper final : RefCounted {
+  explicit Keeper(T v) : value(std::move(v)) {}
+  T value;
+};
 }  // namespace detail
 
 /// What memory can hold as it is: numbers and bools.
@@ -23,8 +28,12 @@ concept PlainElement = requires { dtype_of_type<T>::value; } && kPlain.has(dtype
 /// What keeps memory while it lives: a shared_ptr, or an object that is moved there. A copy of an
 /// object would keep other memory.
 template <class T>
-concept MemoryOwner =
-    std::is_convertible_v<T, std::shared_ptr<const void>> || !std::is_reference_v<T>;
+concept SharedOwner = requires(const T& owner) {
+  owner.get();
+  owner.use_count();
+};
+template <class T>
+concept MemoryOwner = SharedOwner<std::remove_cvref_t<T>> || !std::is_reference_v<T>;
 
 /// A tensor that looks at `data`, laid out row by row. The last tensor that does so lets go of
 /// `owner`. Who goes on writing into the memory changes a tensor under its holders.
@@ -33,13 +42,10 @@ template <PlainElement T, MemoryOwner Owner>
     const T* data, const Shape& shape, Owner&& owner,
     const std::source_location& at = std::source_location::current()) {
   mark_caller(at);
-  if constexpr (std::is_convertible_v<Owner, std::shared_ptr<const void>>) {
-    return detail::wrap_bytes(dtype_of<T>, alignof(T), data, shape, std::forward<Owner>(owner));
-  } else {
-    detail::check_apart(data, &owner, sizeof owner);
-    return detail::wrap_bytes(dtype_of<T>, alignof(T), data, shape,
-                              std::make_shared<Owner>(std::forward<Owner>(owner)));
-  }
+  using Kept = std::remove_cvref_t<Owner>;
+  if constexpr (!SharedOwner<Kept>) detail::check_apart(data, &owner, sizeof owner);
+  return detail::wrap_bytes(dtype_of<T>, alignof(T), data, shape,
+                            make_ref<detail::Keeper<Kept>>(std::forward<Owner>(owner)));
 }
 /// A tensor that takes the vector over: `wrap(std::move(values), {2, 3})`.
 template <PlainElement T>
@@ -48,10 +54,11 @@ template <PlainElement T>
     std::vector<T>&& values, const Shape& shape,
     const std::source_location& at = std::source_location::current()) {
   mark_caller(at);
-  auto owner = std::make_shared<std::vector<T>>(std::move(values));
-  if (auto n = shape.elements(); !n || static_cast<size_t>(*n) != owner->size())
-    return Tensor::of(std::span<const T>(*owner), shape, at);  // which refuses it
-  return detail::wrap_bytes(dtype_of<T>, alignof(T), owner->data(), shape, owner);
+  if (auto n = shape.elements(); !n || static_cast<size_t>(*n) != values.size())
+    return Tensor::of(std::span<const T>(values), shape, at);  // which refuses it
+  auto owner = make_ref<detail::Keeper<std::vector<T>>>(std::move(values));
+  const T* data = owner->value.data();
+  return detail::wrap_bytes(dtype_of<T>, alignof(T), data, shape, std::move(owner));
 }
 
 }  // namespace holdfast

@@ -7,7 +7,7 @@
 //   for (Tensor row : x)           one row after another
 #pragma once
 
-#include <functional>
+#include <string>  // std::hash
 
 #include "holdfast/op/variable.h"
 #include "holdfast/ops/math.h"

@@ -5,6 +5,8 @@
 #include <holdfast/holdfast.h>
 #include <holdfast/ops/strings.h>
 
+#include <algorithm>
+
 namespace holdfast {
 namespace {
 
