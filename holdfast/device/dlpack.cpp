@@ -139,8 +139,8 @@ M* exported(const Tensor& given, bool copy) {
   }
   return export_as<M>(t, copy);
 }
-template Managed* exported<Managed>(const Tensor&, bool);
-template ManagedVersioned* exported<ManagedVersioned>(const Tensor&, bool);
+template HOLDFAST_API Managed* exported<Managed>(const Tensor&, bool);
+template HOLDFAST_API ManagedVersioned* exported<ManagedVersioned>(const Tensor&, bool);
 
 template <class M>
 Tensor imported(M* m) {
@@ -186,8 +186,8 @@ Tensor imported(M* m) {
   t.rep()->op = "Const";
   return t;
 }
-template Tensor imported<Managed>(Managed*);
-template Tensor imported<ManagedVersioned>(ManagedVersioned*);
+template HOLDFAST_API Tensor imported<Managed>(Managed*);
+template HOLDFAST_API Tensor imported<ManagedVersioned>(ManagedVersioned*);
 
 }  // namespace detail
 }  // namespace holdfast::dlpack

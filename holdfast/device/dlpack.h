@@ -31,7 +31,7 @@ struct Array {
 };
 
 /// What a capsule called "dltensor" holds.
-struct Managed {
+struct HOLDFAST_API Managed {
   Array array;
   void* owner;
   void (*deleter)(Managed*);
@@ -45,7 +45,7 @@ struct Version {
 };
 /// What a capsule called "dltensor_versioned" holds: since version 1, which knows of read-only
 /// memory.
-struct ManagedVersioned {
+struct HOLDFAST_API ManagedVersioned {
   Version version;
   void* owner;
   void (*deleter)(ManagedVersioned*);
