@@ -223,7 +223,11 @@ Ref<ConcreteFunction> TracedCode::concrete(const Call& call) {
   return find(call, inputs)->function;
 }
 
-Ref<ConcreteFunction> TracedCode::concrete(const Typed& typed, const std::vector<Type>& signature) {
+Ref<ConcreteFunction> TracedCode::concrete(const Typed& typed, size_t arguments,
+                                           const std::vector<Type>& signature) {
+  if (signature.size() != arguments)
+    fail(Code::E1104, cat(options_.name, ".concrete: got ", signature.size(),
+                          " types, expected one for each of ", arguments, " arguments"));
   std::lock_guard lock(kept_->mutex);
   if (auto known = kept_->traces.find([&](const Trace& t) {
         return t.is_for({.typed = &typed, .tensors = {}}) && t.signature == signature;

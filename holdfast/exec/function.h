@@ -46,7 +46,8 @@ class HOLDFAST_API TracedCode final : public RefCounted {
   Tensors call(const Call& call, Form& form);
   /// The trace for a call, and for arguments of these dtypes and shapes.
   Ref<ConcreteFunction> concrete(const Call& call);
-  Ref<ConcreteFunction> concrete(const Typed& typed, const std::vector<Type>& signature);
+  Ref<ConcreteFunction> concrete(const Typed& typed, size_t arguments,
+                                 const std::vector<Type>& signature);
   size_t traces() const;
   std::string trace_report() const;
 
@@ -259,7 +260,8 @@ class Function<F, detail::Parameters<P...>, C...> : public detail::CodeAndTraces
   Ref<ConcreteFunction> concrete(const std::vector<Type>& signature) const
     requires(std::is_same_v<detail::Held<P>, Tensor> && ...)
   {
-    return this->code_->concrete(detail::TypedCall<F, detail::Held<P>...>::kTyped, signature);
+    return this->code_->concrete(detail::TypedCall<F, detail::Held<P>...>::kTyped, sizeof...(P),
+                                 signature);
   }
   /// The trace for such arguments.
   Ref<ConcreteFunction> concrete_for(
