@@ -294,7 +294,9 @@ GraphGradient differentiate(const Ref<Graph>& g, const std::vector<Ref<Node>>& s
     }
     gradients = run_backward(records, watched, targets, wanted, dy, Unconnected::kNone, true);
     whole->outputs.clear();
-    auto give = [&](const Tensor& t) { whole->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{}); };
+    auto give = [&](const Tensor& t) {
+      whole->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{});
+    };
     for (size_t i = 0; i < gradients.size(); ++i) {
       const Gradient& found = gradients[i];
       bool rows = o.sparse && found.slices && wanted[i].variable().defined();

@@ -165,7 +165,8 @@ Status multiply(CudaDevice& device, const Product& p, const Tensor& a, const Ten
   Engine& e = engine_of(device);
   std::lock_guard lock(e.mutex);
   if (!e.handle) HOLDFAST_LT(cublasLtCreate(&e.handle));
-  if (!e.workspace.defined()) e.workspace = empty(uint8, Shape{static_cast<int64_t>(kWorkspace)}, &device);
+  if (!e.workspace.defined())
+    e.workspace = empty(uint8, Shape{static_cast<int64_t>(kWorkspace)}, &device);
   uint32_t alignment[3] = {alignment_of(b.raw()), alignment_of(a.raw()), alignment_of(y.raw())};
   auto key = std::tuple(p.key(), alignment[0], alignment[1], alignment[2]);
   auto it = e.prepared.find(key);
