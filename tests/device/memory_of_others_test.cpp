@@ -2,18 +2,10 @@
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.h>
 
+#include "tests/refused.h"
+
 namespace holdfast {
 namespace {
-
-template <class F>
-Code refused(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return Code{};
-}
 
 TEST(Wrapping, CopiesNothingAndKeepsTheOwner) {
   auto owner = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4});

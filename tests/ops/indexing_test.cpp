@@ -4,18 +4,11 @@
 
 #include <unordered_set>
 
+#include "tests/refused.h"
+
 namespace holdfast {
 namespace {
 
-template <class F>
-Code refused(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return Code{};
-}
 std::vector<int> ints(const Tensor& t) { return t.to_vector<int>(); }
 std::vector<float> floats(const Tensor& t) { return t.to_vector<float>(); }
 

@@ -2,18 +2,10 @@
 #include <gtest/gtest.h>
 #include <holdfast/holdfast.h>
 
+#include "tests/refused.h"
+
 namespace holdfast {
 namespace {
-
-template <class F>
-Code refused(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.code();
-  }
-  return Code{};
-}
 
 TEST(Truth, IsThatOfTheOneElement) {
   Tensor a = constant(1.5), b = constant(2.5);
