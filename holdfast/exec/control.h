@@ -35,7 +35,7 @@ namespace detail {
 HOLDFAST_API Tensors repeat_while(const LoopFn& cond, const LoopFn& body,
                                   std::span<const Tensor> loop_vars, const LoopOptions&,
                                   const ControlNames&);
-}
+}  // namespace detail
 
 /// Runs `body` on the variables while `cond` holds of them. A dimension that changes becomes
 /// unknown.

@@ -5,7 +5,8 @@
 
 namespace holdfast {
 
-/// `t`, whose value stays readable: after each call of the function around it, it is that call's.
+/// `tensor`, whose value stays readable: after each call of the function around it, it is that
+/// call's.
 ///
 ///   Tensor hidden;
 ///   auto f = function([&](Tensor x) { hidden = keep(tanh(x)); return hidden * 2; });
@@ -14,6 +15,6 @@ namespace holdfast {
 ///
 /// Outside of a function it does nothing. Threads that call the function at once keep the value of
 /// one of them: read it where no other thread calls.
-HOLDFAST_API Tensor keep(In t);
+HOLDFAST_API Tensor keep(In tensor);
 
 }  // namespace holdfast

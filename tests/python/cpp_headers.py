@@ -87,13 +87,19 @@ class Headers:
                 r"struct (?:HOLDFAST_API )?(\w+)( : \w+)?\s*\{(.*?)\n\};", part, re.DOTALL
             ):
                 self.structs[within + found[1]] = _fields(found[3])
-            for found in re.finditer(r"HOLDFAST_API\s+([\w:<>&*,\s]+?[\s&*>])(\w+)\(", part):
+            for found in re.finditer(
+                r"(?:HOLDFAST_API|\[\[gnu::always_inline\]\] inline)\s+([\w:<>&*,\s]+?[\s&*>])(\w+)\(",
+                part,
+            ):
                 depth, end = 1, found.end()
                 while depth:
                     depth += (part[end] == "(") - (part[end] == ")")
                     end += 1
                 if part[end:].lstrip().startswith((";", "const", "{")):
-                    parameters = [_parameter(each) for each in _split(part[found.end() : end - 1])]
+                    declared = _split(part[found.end() : end - 1])
+                    if declared and "source_location" in declared[-1]:
+                        declared.pop()  # the caller's line, which the compiler gives
+                    parameters = [_parameter(each) for each in declared]
                     self.functions.setdefault(within + found[2], []).append(
                         self._flat(parameters, within)
                     )

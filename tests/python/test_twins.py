@@ -39,12 +39,15 @@ RENAMED = {
 # C++ function -> what only C++ has.
 CPP_ONLY = {
     "GradientTape": {"paused", "sees_itself"},  # Python's `with` starts it; for tapes of our own
+    "while_loop": {"names"},  # what messages call its parts
 }
 # Written otherwise in both languages, for a reason.
 UNLIKE = {
     "debugging.assert_none_equal": "TensorFlow has `summarize` before `message` here, C++ one struct",
     "cond": "Python's `true_fn` and `false_fn` may be left out, to be refused in words",
     "meshgrid": "`*args` in Python is a list in C++",
+    "experimental.dlpack.from_dlpack": "a capsule in Python, the struct in it in C++",
+    "experimental.dlpack.to_dlpack": "a capsule in Python, the struct in it in C++",
 }
 
 # Python's name (a pattern) -> what a header must declare, of what is no function of one name.
@@ -87,7 +90,6 @@ PYTHON_ONLY = {
     r"nest\.\w+": "walks Python's lists, tuples and dicts; C++ has types for structure",
     r"py_function|numpy_function": "wraps a Python function",
     r"autograph\..*": "rewrites Python source",
-    r"keep": "for tensors that leave a function by Python's stores; C++ code returns what it hands out",
     r"vectorized_map": "map_fn that traces its Python function first; a C++ function is traced by `function`",
     r"types\..*": "how Python objects tell what they are traced as",
     r"compat\..*": "bridges spellings of Python and of TensorFlow 1",
@@ -97,7 +99,6 @@ PYTHON_ONLY = {
     r"is_tensor|is_symbolic_tensor|type_spec_from_value|TensorSpec": "asks for the type of an untyped value",
     r"executing_eagerly|inside_function|tuple": "asks of Python's code where it runs",
     r"hessians": "gradients of gradients, in a Python loop",
-    r"experimental\.dlpack\.\w+": "hands out Python capsules",
     r"VariableAggregation|VariableSynchronization": "options of strategies, which do not exist yet",
     r"config\.(Logical|Physical)Device(Configuration)?|config\.experimental\.VirtualDeviceConfiguration": "records that name what C++ passes as arguments",
     r"config\.(experimental\.)?[gs]et_(visible_devices|soft_device_placement|memory_growth|synchronous_execution)|config\.experimental\.get_device_details": "switches that have one setting here",
