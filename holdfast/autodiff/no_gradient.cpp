@@ -29,7 +29,7 @@ void label_born(Diagnostic& d, const Source& source, const std::string& name) {
   if (born.line <= 0) return;
   const char* op = source.type().rep()->op;
   std::string from = !variable && *op ? cat(" from ", op) : "";
-  std::string type = cat(holdfast::name(source.type().dtype()), source.type().shape().text());
+  std::string type = type_text(source.type().dtype(), source.type().shape());
   d.labels.push_back({Role::kBorn, std::move(born),
                       cat("born here: ", variable ? "Variable " : "", name, ", ", type, from),
                       false});

@@ -4,6 +4,7 @@
 #include <source_location>
 #include <vector>
 
+#include "holdfast/base/boxed.h"
 #include "holdfast/tensor/tensor.h"
 
 namespace holdfast {
@@ -13,12 +14,6 @@ HOLDFAST_API Tensor wrap_bytes(DType dtype, size_t alignment, const void* data, 
                                Ref<RefCounted> owner);
 /// Refuses memory that moves with its owner.
 HOLDFAST_API void check_apart(const void* data, const void* owner, size_t bytes);
-
-template <class T>
-struct Keeper final : RefCounted {
-  explicit Keeper(T v) : value(std::move(v)) {}
-  T value;
-};
 }  // namespace detail
 
 /// What memory can hold as it is: numbers and bools.
@@ -45,7 +40,7 @@ template <PlainElement T, MemoryOwner Owner>
   using Kept = std::remove_cvref_t<Owner>;
   if constexpr (!SharedOwner<Kept>) detail::check_apart(data, &owner, sizeof owner);
   return detail::wrap_bytes(dtype_of<T>, alignof(T), data, shape,
-                            make_ref<detail::Keeper<Kept>>(std::forward<Owner>(owner)));
+                            make_ref<Boxed<Kept>>(std::forward<Owner>(owner)));
 }
 /// A tensor that takes the vector over: `wrap(std::move(values), {2, 3})`.
 template <PlainElement T>
@@ -56,7 +51,7 @@ template <PlainElement T>
   mark_caller(at);
   if (auto n = shape.elements(); !n || static_cast<size_t>(*n) != values.size())
     return Tensor::of(std::span<const T>(values), shape, at);  // which refuses it
-  auto owner = make_ref<detail::Keeper<std::vector<T>>>(std::move(values));
+  auto owner = make_ref<Boxed<std::vector<T>>>(std::move(values));
   const T* data = owner->value.data();
   return detail::wrap_bytes(dtype_of<T>, alignof(T), data, shape, std::move(owner));
 }

@@ -1,6 +1,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/exec/attribute_state.h"
 #include "holdfast/graph/trace.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/math.h"
 
 namespace holdfast {
@@ -66,7 +67,7 @@ void AttributeState::perform(Tensors& outputs) const {
 
 std::optional<Retrace> AttributeState::difference() const {
   auto text = [](const std::optional<Type>& t) {
-    return t ? cat(name(t->dtype), t->shape.text()) : std::string("empty");
+    return t ? type_text(t->dtype, t->shape) : std::string("empty");
   };
   for (const Read& r : reads) {
     Tensor now = r.attribute.read();

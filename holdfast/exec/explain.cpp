@@ -9,8 +9,6 @@
 namespace holdfast {
 namespace {
 
-std::string type_of_output(const Type& t) { return cat(name(t.dtype), t.shape.text()); }
-
 int64_t bytes_of(const Type& t) {
   return t.shape.is_full() ? t.shape.size() * size_of(t.dtype) : 0;
 }
@@ -31,8 +29,8 @@ MemoryReport FastPlan::memory() const {
     const Type& t = by.node->outputs[static_cast<size_t>(s.slot - by.out)];
     r.separate += s.span.bytes;
     for (int k = s.span.first; k <= s.span.last; ++k) live[static_cast<size_t>(k)] += s.span.bytes;
-    r.buffers.push_back({s.span, placement_.offsets[i], type_of_output(t), by.node->op->name,
-                         by.node->where, s.shared});
+    r.buffers.push_back({s.span, placement_.offsets[i], type_text(t.dtype, t.shape),
+                         by.node->op->name, by.node->where, s.shared});
   }
   for (int64_t l : live) r.most_live = std::max(r.most_live, l);
   for (int o : plan_.outputs_)
@@ -61,7 +59,7 @@ std::string FastPlan::explain() const {
     share.insert(0, share.size() < 14 ? 14 - share.size() : 0, ' ');
     out += cat(share, "  ", k, "  ", n.op->name, " -> ");
     for (size_t i = 0; i < n.outputs.size(); ++i)
-      out += cat(i ? ", " : "", type_of_output(n.outputs[i]));
+      out += cat(i ? ", " : "", type_text(n.outputs[i].dtype, n.outputs[i].shape));
     out += cat("  kernel ", kernels_[k].load() ? kernels_[k].load()->name : "chosen at each run",
                ", ", bytes, " bytes", n.again ? ", computed again to save memory" : "");
     Loc at = locate(n.where);

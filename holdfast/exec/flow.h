@@ -102,7 +102,7 @@ auto while_loop(Cond condition, Body body, const Ins& loop_vars, const LoopOptio
                  }),
                  std::span<const Tensor>(variables), options);
   if constexpr (!std::is_same_v<R, Tensor>) {
-    if (!form) form = make_ref<detail::Boxed<R>>(detail::form_of_loop<R>(n));
+    if (!form) form = make_ref<Boxed<R>>(detail::form_of_loop<R>(n));
   }
   return detail::put_together<R>(std::move(out), form);
 }

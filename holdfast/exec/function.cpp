@@ -12,11 +12,10 @@
 #include "holdfast/exec/trace_life.h"
 #include "holdfast/exec/traces.h"
 #include "holdfast/graph/call_effects.h"
+#include "holdfast/op/refuse.h"
 
 namespace holdfast {
 namespace {
-
-std::string text_of(const Type& t) { return cat(name(t.dtype), t.shape.text()); }
 
 bool same_dtypes(const std::vector<Type>& a, const std::vector<Type>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -162,7 +161,7 @@ class TracedCode::Host final : public TraceHost {
                 "`, the program does not say");
     d.fixes.push_back(manual_fix(cat("make `", v.name(), "` once, before `", function, "`")));
     d.fixes.push_back(
-        manual_fix("make it only where there is none yet: `if (!v) v = Variable(...);`"));
+        manual_fix("make it only where there is none yet: `if (!v.defined()) v = Variable(...);`"));
     raise(std::move(d));
   }
 
@@ -269,8 +268,8 @@ Retrace TracedCode::Kept::difference(const Call& call, const std::vector<Type>& 
   for (size_t i = 0; i < signature.size() && i < last.signature.size() && out.part.empty(); ++i)
     if (!(last.signature[i] == signature[i])) {
       out.part = names.tensors[i];
-      out.was = text_of(last.signature[i]);
-      out.now = text_of(signature[i]);
+      out.was = type_text(last.signature[i].dtype, last.signature[i].shape);
+      out.now = type_text(signature[i].dtype, signature[i].shape);
     }
   return out;
 }

@@ -8,11 +8,10 @@
 #include "holdfast/device/device.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/io/safetensors.h"
+#include "holdfast/op/refuse.h"
 
 namespace holdfast {
 namespace {
-
-std::string type_of(DType dtype, const Shape& shape) { return cat(name(dtype), shape.text()); }
 
 const ModuleObject& defined(const ModuleObject* module) {
   if (!module) fail(Code::E1104, "a Module that refers to nothing was used");
@@ -90,8 +89,8 @@ void load_variables(const ModuleObject* module, const std::string& path) {
     const io::StoredTensor& t = *stored.at(name);
     if (t.dtype != v.dtype() || !t.shape.compatible(v.shape()))
       fail(t.dtype != v.dtype() ? Code::E1101 : Code::E1102,
-           cat("`", path, "` has `", name, "` as ", type_of(t.dtype, t.shape),
-               ", and the module's variable is ", type_of(v.dtype(), v.shape())));
+           cat("`", path, "` has `", name, "` as ", type_text(t.dtype, t.shape),
+               ", and the module's variable is ", type_text(v.dtype(), v.shape())));
     if (!v.state()->get().defined())
       fail(Code::E1104, cat("the variable `", name, "` of a graph can't be loaded here"),
            "variables of a graph have a value in each session");

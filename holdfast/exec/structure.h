@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "holdfast/base/boxed.h"
 #include "holdfast/op/in.h"
 #include "holdfast/op/variable.h"
 
@@ -289,11 +290,6 @@ struct Taking {
 
 /// What a result is besides its tensors.
 using Form = Ref<RefCounted>;
-template <class T>
-struct Boxed final : RefCounted {
-  explicit Boxed(T v) : value(std::move(v)) {}
-  T value;
-};
 
 /// From what code returns to a list of tensors, and back with others in their places. `form` keeps
 /// the rest; code that returns one tensor, or nothing, needs none.

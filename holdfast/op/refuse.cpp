@@ -116,8 +116,10 @@ std::string type_text(const Tensor& t) {
     const Resource* r = resource_behind(t);
     return r ? cat("a handle of a ", r->kind().name) : "a handle that leads to nothing yet";
   }
-  return cat(name(t.dtype()), t.shape().text());
+  return type_text(t.dtype(), t.shape());
 }
+
+std::string type_text(DType dtype, const Shape& shape) { return cat(name(dtype), shape.text()); }
 
 TensorInfo describe(const Tensor& t, std::string tensor_name) {
   TensorInfo info;

@@ -27,6 +27,7 @@ HOLDFAST_API OperandSource operand_source(const OpDef&, std::span<const Tensor>,
 HOLDFAST_API std::string module_alias();
 /// "float32[2,3]"
 HOLDFAST_API std::string type_text(const Tensor&);
+HOLDFAST_API std::string type_text(DType, const Shape&);
 HOLDFAST_API TensorInfo describe(const Tensor&, std::string name);
 
 /// A diagnostic about a call of `op`: its operands with their births, and the user's line.

@@ -183,48 +183,6 @@ HOLDFAST_API const Variable& operator-=(const Variable& v, const In& x);
 HOLDFAST_API const Variable& operator*=(const Variable& v, const In& x);
 HOLDFAST_API const Variable& operator/=(const Variable& v, const In& x);
 
-// -- operands that are read
-
-/// What is no tensor, but is one when it is read: a part of a variable, a gradient.
-template <class T>
-concept ReadsAsTensor = requires(const T& x) {
-  { x.tensor() } -> std::same_as<Tensor>;
-} && !std::derived_from<T, In> && !std::derived_from<T, Sizes>;
-/// One as an operand of an operator, read where that is written.
-class ReadOperand : public Operand {
- public:
-  template <ReadsAsTensor T>
-  [[gnu::always_inline]] ReadOperand(
-      const T& x, const std::source_location& at = std::source_location::current())
-      : Operand(In(read(x, at), at)) {}
-
- private:
-  template <class T>
-  [[gnu::always_inline]] static Tensor read(const T& x, const std::source_location& at) {
-    mark_caller(at);
-    return x.tensor();
-  }
-};
-#define HOLDFAST_OPERATOR(op, fn)                                                            \
-  inline Tensor operator op(const ReadOperand& x, const ReadOperand& y) { return fn(x, y); } \
-  inline Tensor operator op(const ReadOperand& x, const Operand& y) { return fn(x, y); }     \
-  inline Tensor operator op(const Operand& x, const ReadOperand& y) { return fn(x, y); }     \
-  inline Tensor operator op(const ReadOperand& x, const Number& y) { return fn(x, y); }      \
-  inline Tensor operator op(const Number& x, const ReadOperand& y) { return fn(x, y); }
-HOLDFAST_OPERATOR(+, add)
-HOLDFAST_OPERATOR(-, subtract)
-HOLDFAST_OPERATOR(*, multiply)
-HOLDFAST_OPERATOR(/, divide)
-HOLDFAST_OPERATOR(%, floormod)
-HOLDFAST_OPERATOR(<, less)
-HOLDFAST_OPERATOR(<=, less_equal)
-HOLDFAST_OPERATOR(>, greater)
-HOLDFAST_OPERATOR(>=, greater_equal)
-HOLDFAST_OPERATOR(==, equal)
-HOLDFAST_OPERATOR(!=, not_equal)
-#undef HOLDFAST_OPERATOR
-inline Tensor operator-(const ReadOperand& x) { return negative(x); }
-
 // -- identity
 
 /// Whether both are the same tensor, not only equal ones.

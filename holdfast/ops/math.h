@@ -256,9 +256,15 @@ HOLDFAST_API Tensor saturate_cast(const In& value, DType dtype);
 
 // -- operators
 
-/// A tensor or a variable as an operand. Made where the operator is written, so that the result's
-/// birth is the user's line; numbers alone never become one, so no operator on them changes
-/// meaning.
+/// What is no tensor, but is one when it is read: a part of a variable, a gradient.
+template <class T>
+concept ReadsAsTensor = requires(const T& x) {
+  { x.tensor() } -> std::same_as<Tensor>;
+} && !std::derived_from<T, In> && !std::derived_from<T, Sizes>;
+
+/// A tensor, a variable, or what is read as a tensor, as an operand. Made where the operator is
+/// written, so that the result's birth is the user's line; numbers alone never become one, so no
+/// operator on them changes meaning.
 class Operand : public In {
  public:
   [[gnu::always_inline]] Operand(const Tensor& t,
@@ -267,7 +273,19 @@ class Operand : public In {
   [[gnu::always_inline]] Operand(const Variable& v,
                                  const std::source_location& at = std::source_location::current())
       : In(v, at) {}
+  template <ReadsAsTensor T>
+  [[gnu::always_inline]] Operand(const T& x,
+                                 const std::source_location& at = std::source_location::current())
+      : In(read(x, at), at) {}
   Operand(const In& x) : In(x) {}
+
+ private:
+  // The read is the caller's too.
+  template <class T>
+  [[gnu::always_inline]] static Tensor read(const T& x, const std::source_location& at) {
+    mark_caller(at);
+    return x.tensor();
+  }
 };
 /// A bare number as an operand.
 class Number : public In {
@@ -279,7 +297,7 @@ class Number : public In {
       : In(v, at) {}
 };
 
-// There is no operator!: on a Tensor it asks whether there is one. See `logical_not`.
+// There is no operator!: on a Tensor C++ asks for its truth. Element by element: `logical_not`.
 #define HOLDFAST_OPERATOR(op, fn)                                                    \
   inline Tensor operator op(const Operand& x, const Operand& y) { return fn(x, y); } \
   inline Tensor operator op(const Operand& x, const Number& y) { return fn(x, y); }  \

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "holdfast/base/by_name.h"
 #include "holdfast/base/checked.h"
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
@@ -39,14 +38,6 @@ void Shape::no_size() const {
   fail(Code::E1102, cat("the size of shape ", text(), " was asked for"),
        "a dimension that is not known yet is decided when the graph runs",
        {manual_fix("`size(t)` and `shape_of(t)` are tensors that hold it then")});
-}
-
-void no_such_name(std::string_view name) {
-  fail(Code::E1103, cat("`", name, "` was asked for, and nothing has that name"));
-}
-
-void out_of_range(size_t i, size_t size) {
-  fail(Code::E1103, cat("element ", i, " of a list of ", size, " was asked for"));
 }
 
 bool Shape::compatible(const Shape& o) const { return merged(o).has_value(); }

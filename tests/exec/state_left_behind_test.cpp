@@ -300,7 +300,7 @@ TEST(VariablesMadeWhileTracing, OneThatIsMadeEachTimeIsRefused) {
   has(text, "`grow` makes the Variable `weight` on each call");
   has(text, "state_left_behind_test.cpp");
   has(text, "all.push_back");
-  has(text, "if (!v) v = Variable(...);");
+  has(text, "if (!v.defined()) v = Variable(...);");
   EXPECT_EQ(f.traces(), 0u);
 }
 
