@@ -135,6 +135,8 @@ void visit_parts(V& v, T& x) {
     v.tensor(x);
   } else if constexpr (Fact<T>) {
     v.fact(x);
+  } else if constexpr (requires { x.visit_nested(v); }) {  // its form is known when it runs
+    x.visit_nested(v);
   } else if constexpr (IsList<T>::value) {
     v.form(x.size());
     for (size_t i = 0; i < x.size(); ++i) {

@@ -1,0 +1,84 @@
+// Tensors in lists, tuples and dicts, at any depth: what layers, datasets and training steps take
+// and give where the form is known only when the program runs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "holdfast/op/in.h"
+#include "holdfast/op/variable.h"
+
+namespace holdfast {
+
+class HOLDFAST_API Nested {
+ public:
+  enum class Kind : uint8_t { kNone, kTensor, kList, kTuple, kDict };
+  using Entry = std::pair<std::string, Nested>;
+
+  Nested() = default;  // None
+  /// A tensor; None if it refers to nothing.
+  Nested(Tensor t) : kind_(t.defined() ? Kind::kTensor : Kind::kNone), tensor_(std::move(t)) {}
+  Nested(const Variable& v) : Nested(v.read()) {}
+  static Nested list(std::vector<Nested> items);
+  static Nested tuple(std::vector<Nested> items);
+  /// The keys must differ. They keep their order; leaves come in the order of sorted keys.
+  static Nested dict(std::vector<Entry> entries);
+  template <class Tensors>
+  static Nested list_of(const Tensors& tensors) {
+    return list(std::vector<Nested>(tensors.begin(), tensors.end()));
+  }
+
+  Kind kind() const { return kind_; }
+  bool is_none() const { return kind_ == Kind::kNone; }
+  bool is_tensor() const { return kind_ == Kind::kTensor; }
+  bool is_dict() const { return kind_ == Kind::kDict; }
+  /// A list or a tuple.
+  bool is_sequence() const { return kind_ == Kind::kList || kind_ == Kind::kTuple; }
+  /// The one tensor; anything else is refused, and `what` names it.
+  const Tensor& tensor(std::string_view what = "a value") const;
+  /// How many items or entries.
+  size_t size() const { return entries_.size(); }
+  /// Item `i` of a list or tuple, or the value of entry `i` of a dict; one out of range is refused.
+  const Nested& operator[](size_t i) const;
+  const std::string& key(size_t i) const;
+  /// The value of a key; null where there is none.
+  const Nested* find(std::string_view key) const;
+  const std::vector<Entry>& entries() const { return entries_; }
+
+  /// The tensors, in the order in which `tf.nest` flattens.
+  std::vector<Tensor> leaves() const;
+  /// The same form with other tensors, as many as there are leaves.
+  Nested with_leaves(std::span<const Tensor> tensors) const;
+  /// The same form with `f` of each tensor.
+  template <class F>
+  Nested map(F&& f) const {
+    std::vector<Tensor> all = leaves();
+    for (Tensor& t : all) t = f(t);
+    return with_leaves(all);
+  }
+  /// What it is besides its tensors: `({'a': *, 'b': *}, *)`. Equal texts are equal forms.
+  std::string form() const;
+  /// The leaf that comes first; none is refused.
+  const Tensor& first(std::string_view what = "a value") const;
+
+  /// Shows a visitor of `detail::visit_parts` its form and its tensors.
+  template <class V>
+  void visit_nested(V& v) {
+    v.form(form());
+    visit_leaves(&v, [](void* to, Tensor& t) { static_cast<V*>(to)->tensor(t); });
+  }
+
+ private:
+  Nested(Kind kind, std::vector<Entry> entries) : kind_(kind), entries_(std::move(entries)) {}
+  std::vector<size_t> sorted() const;
+  void visit_leaves(void* to, void (*see)(void* to, Tensor&));
+
+  Kind kind_ = Kind::kNone;
+  Tensor tensor_;
+  std::vector<Entry> entries_;  // keys of lists are empty
+};
+
+}  // namespace holdfast
