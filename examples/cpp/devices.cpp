@@ -11,7 +11,7 @@ int main() {
     std::printf("%s: %s\n", d->short_name().c_str(), d->description().c_str());
   hf::Tensor x = hf::ones({2, 2});
   {
-    hf::DeviceScope there(hf::cpu(1));
+    hf::DeviceScope there("CPU:1");  // one that is not there is refused
     hf::Tensor y = hf::zeros({2, 2});
     std::printf("y lives on %s\n", y.device()->short_name().c_str());
     if (y.device() != hf::cpu(1)) return 1;

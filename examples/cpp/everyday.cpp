@@ -7,14 +7,14 @@ namespace hf = holdfast;
 
 int main() {
   hf::Tensor x = hf::reshape(hf::range(6), {2, 3});
-  std::cout << hf::at(x, 0, hf::slice(1, 3)) << " of " << x.shape() << '\n';
+  std::cout << x(0, hf::slice(1, 3)) << " of " << x.shape() << '\n';
   int rows = 0;
   for (hf::Tensor row : x) rows += static_cast<int>(row.size());
   x += 1;  // a new tensor; others that held the old one keep it
   auto [left, right] = hf::split<2>(hf::constant({1, 2, 3, 4}));
 
   hf::Variable w(2.0f), b(1.0f);
-  w += 1.0f;  // the variable itself
+  w += 1.0f;  // the variable itself; `v[0] = 1.0f` changes a part of one
   hf::GradientTape tape;
   hf::Tensor loss = hf::square(w * 3 + b);
   auto [dw, db] = tape.gradient(loss, w, b);
@@ -32,8 +32,7 @@ int main() {
   auto both = hf::function([](hf::Tensor p, hf::Tensor q) { return Pair{p + q, p * q}; });
   Pair pair = both(dw, db);
   bool right_values = dw == 60 && db == 20 && after == before * 4 && pair.product == 1200;
-  return right_values && rows == 6 && hf::at(right, 1) == 4 && hf::at(x, 0, 0) == 1 &&
-                 hf::reduce_sum(left) == 3
+  return right_values && rows == 6 && right[1] == 4 && x(0, 0) == 1 && hf::reduce_sum(left) == 3
              ? 0
              : 1;
 }

@@ -8,11 +8,8 @@ namespace hf = holdfast;
 
 // The root of x by Newton's rule, as many turns as it takes.
 hf::Tensor root(const hf::Tensor& x) {
-  auto far = [&](std::span<const hf::Tensor> v) {
-    return hf::Tensors{hf::abs(v[0] * v[0] - x) > 1e-4};
-  };
-  auto nearer = [&](std::span<const hf::Tensor> v) { return hf::Tensors{(v[0] + x / v[0]) / 2}; };
-  return hf::while_loop(far, nearer, hf::Tensors{x})[0];
+  return hf::while_loop([&](hf::Tensor guess) { return hf::abs(guess * guess - x) > 1e-4; },
+                        [&](hf::Tensor guess) { return (guess + x / guess) / 2; }, {x});
 }
 
 int main() {

@@ -22,6 +22,7 @@ struct HOLDFAST_API Gradient {
   bool none() const { return !dense.defined() && !slices; }
   /// As one dense tensor; empty if there is none.
   Tensor tensor() const;
+  operator Tensor() const { return tensor(); }
 };
 
 enum class Unconnected : uint8_t { kNone, kZero };

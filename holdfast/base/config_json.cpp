@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "holdfast/base/config.h"
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/json_text.h"
 #include "holdfast/base/text.h"
 
@@ -14,7 +15,7 @@ constexpr int kDeepest = 256;  // a deeper text would need a stack that nobody p
 
 class Reader : JsonText {
  public:
-  explicit Reader(std::string_view text) : JsonText("JSON", text) {}
+  explicit Reader(std::string_view text) : JsonText("JSON", text, Code::E1104) {}
 
   Config whole() {
     Config out = value(0);

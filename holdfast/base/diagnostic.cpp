@@ -28,6 +28,7 @@ struct StatusClass {
 constexpr StatusClass kClasses[] = {
     {"InvalidArgumentError", throw_as<InvalidArgumentError>},
     {"ResourceExhaustedError", throw_as<ResourceExhaustedError>},
+    {"DataLossError", throw_as<DataLossError>},
     {"UnimplementedError", throw_as<UnimplementedError>},
     {"FailedPreconditionError", throw_as<FailedPreconditionError>},
     {"NotFoundError", throw_as<NotFoundError>},

@@ -43,8 +43,7 @@ void JsonText::wrong_at(size_t at, const std::string& expected) {
     got = c < 0x20 || c >= 0x7F ? cat("there is the byte ", static_cast<int>(c))
                                 : cat("there is `", text_[at], "`");
   }
-  fail(Code::E1104,
-       cat(what_, ", line ", line, ", column ", column, ": ", got, ", expected ", expected));
+  fail(code_, cat(what_, ", line ", line, ", column ", column, ": ", got, ", expected ", expected));
 }
 
 void JsonText::space() {

@@ -1,6 +1,7 @@
 // The words of which JSON is made: what every reader and writer of it needs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,11 +9,14 @@
 
 namespace holdfast {
 
+enum class Code : uint16_t;
+
 /// A JSON text and how far it is read. What is wrong with it is told with its line and column.
 class HOLDFAST_API JsonText {
  public:
-  /// `what` is what messages call the text.
-  JsonText(std::string what, std::string_view text) : text_(text), what_(std::move(what)) {}
+  /// `what` is what messages call the text, `code` what it is refused with.
+  JsonText(std::string what, std::string_view text, Code code)
+      : text_(text), what_(std::move(what)), code_(code) {}
 
  protected:
   /// Refuses what stands at this place: something else was expected.
@@ -32,6 +36,7 @@ class HOLDFAST_API JsonText {
   unsigned hex4();
   void escape(std::string& out);
   std::string what_;
+  Code code_;
 };
 
 /// Appends `s` in quotes, with the escapes that JSON wants.

@@ -130,7 +130,7 @@ Tensor empty(DType dtype, const Shape& shape, Device* device) {
   return Tensor(std::move(rep));
 }
 
-Tensor copy_to(const Tensor& t, Device* device) {
+Tensor detail::copied_to(const Tensor& t, Device* device) {
   need_device(device);
   Device* from = t.device();
   if (from == device) return t;

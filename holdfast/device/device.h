@@ -69,8 +69,16 @@ HOLDFAST_API void set_logical_cpus(int n);
 /// A fresh tensor on `device`, elements not set (strings are empty, and on the host). Throws E0702
 /// when memory ends, E1102 when the shape is too large for any memory.
 HOLDFAST_API Tensor empty(DType, const Shape&, Device* device);
+namespace detail {
+HOLDFAST_API Tensor copied_to(const Tensor& t, Device* device);
+}
 /// `t` on `device`; `t` itself if it is there already.
-HOLDFAST_API Tensor copy_to(const Tensor& t, Device* device);
+[[gnu::always_inline]] inline Tensor copy_to(
+    const Tensor& t, Device* device,
+    const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  return detail::copied_to(t, device);
+}
 
 /// Makes the `n`-th allocation from now fail (1: the next); 0 stops that. For tests.
 HOLDFAST_API void fail_allocation(int64_t n);

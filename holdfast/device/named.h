@@ -14,7 +14,7 @@ HOLDFAST_API Device* device_named(std::string_view name);
 
 /// The device called "CPU:1", "GPU" (the first), "/device:GPU:0" or by its whole name; letters of
 /// any case. One that is not there is refused with those that are:
-/// `DeviceScope on(device_named("GPU:1"));`
+/// `copy_to(t, device_named("GPU:1"))`.
 [[gnu::always_inline]] inline Device* device_named(
     std::string_view name, const std::source_location& at = std::source_location::current()) {
   mark_caller(at);

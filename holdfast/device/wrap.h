@@ -56,4 +56,15 @@ template <PlainElement T>
   return detail::wrap_bytes(dtype_of<T>, alignof(T), data, shape, std::move(owner));
 }
 
+template <class T, class Owner>
+[[gnu::always_inline]] inline Tensor Tensor::wrap(const T* data, const Shape& shape, Owner&& owner,
+                                                  const std::source_location& at) {
+  return holdfast::wrap(data, shape, std::forward<Owner>(owner), at);
+}
+template <class T>
+[[gnu::always_inline]] inline Tensor Tensor::wrap(std::vector<T>&& values, const Shape& shape,
+                                                  const std::source_location& at) {
+  return holdfast::wrap(std::move(values), shape, at);
+}
+
 }  // namespace holdfast

@@ -278,11 +278,11 @@ Tensors ConcreteFunction::call_recorded(std::span<const Tensor> inputs) {
   return all;
 }
 
-Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> residuals, size_t given) {
+Backward ConcreteFunction::Gradient::bound(std::vector<Tensor> saved, size_t given) {
   Ref<RefCounted> alive = lease ? lease() : nullptr;
-  return [g = Ref<Gradient>(this), alive, residuals = std::move(residuals),
+  return [g = Ref<Gradient>(this), alive, saved = std::move(saved),
           given](const std::vector<Tensor>& upstream) {
-    Tensors in(residuals.begin(), residuals.end());
+    Tensors in(saved.begin(), saved.end());
     for (size_t t : g->targets) in.push_back(upstream[t]);
     Tensors gradients = g->backward->call(in);
     std::vector<Tensor> dx(given + g->variables.size());

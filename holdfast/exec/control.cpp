@@ -97,7 +97,7 @@ Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std:
   d.labels.push_back(used_here());
   d.why =
       "one tensor comes out, whichever way the graph goes, so both sides must give the same dtype";
-  d.fixes.push_back(manual_fix(cat("`", written(Advice::kCast, {"...", name(a.dtype)}), "`")));
+  d.fixes.push_back(manual_fix(cat("`", written(Advice::kCast, {"...", written(a.dtype)}), "`")));
   raise(std::move(d));
 }
 

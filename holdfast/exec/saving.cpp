@@ -78,7 +78,7 @@ void load_variables(const ModuleObject* module, const std::string& path) {
   std::string absent = missing_in(variables, stored), extra = missing_in(stored, variables);
   if (!absent.empty() || !extra.empty())
     fail(
-        Code::E1104,
+        Code::E1301,
         cat("`", path, "` does not fit the module `", module->name(),
             "`: ", absent.empty() ? "" : cat("it has no ", absent),
             absent.empty() || extra.empty() ? "" : "; ",
@@ -102,11 +102,11 @@ void load_variables(const ModuleObject* module, const std::string& path) {
     auto it = variables.find(name);
     if (it == variables.end() || t.dtype() != it->second.dtype() ||
         !t.shape().compatible(it->second.shape()))
-      fail(Code::E1104, cat("`", path, "` was replaced while it was read"));
+      fail(Code::E1301, cat("`", path, "` was replaced while it was read"));
     t = copy_to(t, it->second.device());
   }
   if (values.size() != variables.size())
-    fail(Code::E1104, cat("`", path, "` was replaced while it was read"));
+    fail(Code::E1301, cat("`", path, "` was replaced while it was read"));
   for (const auto& [name, t] : values) variables.at(name).assign(t);
 }
 

@@ -10,7 +10,7 @@ Ref<Graph> parse_graph(std::string_view text, const Payload* payload) {
 }
 
 Ref<Graph> Parser::file() {
-  if (!in_.take("holdfast")) in_.expected(cat("the line `", kGraphHeader, "`"));
+  if (!in_.take("holdfast")) in_.expected(cat("the line `", words::kGraphHeader, "`"));
   in_.expect("graph");
   if (Token version = in_.number("a version"); version.text != "1")
     Lexer::refuse(version,
@@ -78,7 +78,7 @@ Ref<Node> Parser::known(const Names& names, const char* what) {
 }
 
 Edge Parser::edge(const Names& names) {
-  if (in_.peek().kind == TokenKind::kWord && in_.take(kNone)) return {};
+  if (in_.peek().kind == TokenKind::kWord && in_.take(words::kNone)) return {};
   Token at = in_.peek();
   Edge e{known(names, "a node's name"), 0};
   if (in_.take(":")) e.output = number<int32_t>("the number of an output");
@@ -100,8 +100,8 @@ std::vector<Edge> Parser::edges(const Names& names, std::string_view end) {
 void Parser::node(Graph& g, Names& names) {
   Token at = in_.peek();
   std::string name = in_.name("a node or `return`");
-  if (at.kind == TokenKind::kWord && name == kNone)
-    Lexer::refuse(at, cat("a node can be called `", kNone, "` in quotes only"));
+  if (at.kind == TokenKind::kWord && name == words::kNone)
+    Lexer::refuse(at, cat("a node can be called `", words::kNone, "` in quotes only"));
   if (names.count(name)) Lexer::refuse(at, cat("two nodes are called `", name, "`"));
   in_.expect("=");
   Token op_at = in_.peek();

@@ -42,8 +42,8 @@ Arg Parser::value(const Ref<Scope>& scope) {
     list([&] { out.push_back(tensor_or_none()); });
     return Arg(std::move(out));
   }
-  if (in_.at(kVariable) || in_.at("tensor")) return Arg(tensor_or_none());
-  if (in_.take(kObject)) {
+  if (in_.at(words::kVariable) || in_.at("tensor")) return Arg(tensor_or_none());
+  if (in_.take(words::kObject)) {
     size_t i = index(payload_ ? payload_->objects.size() : 0, "object");
     in_.name("the object in words");
     return Arg(payload_->objects[i]);
@@ -88,7 +88,7 @@ Shape Parser::shape() {
 }
 
 Tensor Parser::tensor_or_none() {
-  if (in_.at(kVariable)) return variable();
+  if (in_.at(words::kVariable)) return variable();
   if (in_.take("tensor")) return in_.expect("None"), Tensor();
   return tensor(dtype("a tensor"));
 }
@@ -97,12 +97,12 @@ Tensor Parser::tensor(DType d) {
   Token at = in_.peek();
   Shape s = shape();
   in_.expect("(");
-  if (in_.take(kLeftOut)) return left_out(d, s);
+  if (in_.take(words::kLeftOut)) return left_out(d, s);
   if (!s.is_full() || !kAll.has(d))
     Lexer::refuse(at, cat("a ", name(d), s.text(), " has no values to write out"));
   // Nothing is set aside for elements that the text does not have: the text may come from anywhere.
   auto n = s.elements();
-  bool all = in_.at(kAllOf);
+  bool all = in_.at(words::kAllOf);
   if (!n || (!all && *n > static_cast<int64_t>(in_.left())))
     Lexer::refuse(at, cat("fewer elements follow than ", s.text(), " has"));
   Tensor t = empty(d, s, cpu());
@@ -112,7 +112,7 @@ Tensor Parser::tensor(DType d) {
 }
 
 void Parser::fill(Tensor& t) {
-  bool all = t.size() > 0 && in_.take(kAllOf);
+  bool all = t.size() > 0 && in_.take(words::kAllOf);
   auto each = [&](auto* p, auto&& read) {
     for (int64_t i = 0; i < t.size(); ++i) {
       if (all && i) {
@@ -155,7 +155,7 @@ Tensor Parser::left_out(DType d, const Shape& s) {
 }
 
 Tensor Parser::variable() {
-  in_.expect(kVariable);
+  in_.expect(words::kVariable);
   auto i = number<int64_t>("the variable's number");
   std::string name = in_.name("the variable's name");
   DType d = dtype("the variable's type");

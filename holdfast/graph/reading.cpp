@@ -51,9 +51,10 @@ void Tensor::check_readable(DType want) const {
     fail(Code::E1104, cat("a ", name(dtype()), " tensor that holds no value was read"));
 }
 
-const void* Tensor::readable(DType want) const {
+const void* Tensor::readable(DType want, size_t* elements) const {
   check_readable(want);
   const Tensor now = value_to_read(*this);
+  if (elements) *elements = static_cast<size_t>(now.size());
   if (now.device()->kind() != DeviceKind::kCpu)
     fail(Code::E1104, cat("the elements of a tensor on ", now.device()->name(), " were asked for"),
          "they are not in the host's memory",

@@ -32,7 +32,8 @@ const Scope* function_around(const Scope* s) {
 // A value of the same kind for the side that computes none.
 std::string other_value(const TensorInfo& t, const Tensor& like) {
   if (!like.shape().is_full()) return cat("a ", t.dtype, t.shape, " of its own");
-  return cat("`", written(Advice::kZeros, {like.shape().text(), t.dtype}), "`");
+  return cat("`", written(Advice::kZeros, {written(like.shape().dims()), written(like.dtype())}),
+             "`");
 }
 
 void tell_branch(Diagnostic& d, const Scope& s, const std::string& name, const Tensor& t) {

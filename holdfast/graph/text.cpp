@@ -8,7 +8,7 @@ namespace holdfast {
 namespace {
 
 std::string edge_text(const Edge& e) {
-  if (!e.node) return std::string(kNone);
+  if (!e.node) return std::string(words::kNone);
   return e.output ? cat(name_text(e.node->name), ":", e.output) : name_text(e.node->name);
 }
 
@@ -63,7 +63,7 @@ std::string body_text(const Graph& g, ValueWriter& values, int indent) {
 
 std::string to_text(const Graph& g, const TextOptions& options) {
   ValueWriter values(options);
-  return cat(kGraphHeader, "\n", body_text(g, values, 0), "\n");
+  return cat(words::kGraphHeader, "\n", body_text(g, values, 0), "\n");
 }
 
 std::string Graph::text() const { return to_text(*this); }

@@ -73,19 +73,19 @@ std::string ValueWriter::text(const Tensor& t) {
 }
 
 std::string ValueWriter::elements(const Tensor& t) {
-  if (!t.rep()->buffer) return cat(kLeftOut, " ", number_of(t));
+  if (!t.rep()->buffer) return cat(words::kLeftOut, " ", number_of(t));
   if (t.size() == 0) return "";
   Tensor host = copy_to(t, cpu());
-  if (all_the_same(host)) return cat(kAllOf, " ", first_elements(host, 1));
+  if (all_the_same(host)) return cat(words::kAllOf, " ", first_elements(host, 1));
   if (t.size() > options_.most_elements)
-    return cat(kLeftOut, " ", number_of(t), " ", quoted(hex(digest(host))));
+    return cat(words::kLeftOut, " ", number_of(t), " ", quoted(hex(digest(host))));
   return first_elements(host, t.size());
 }
 
 std::string ValueWriter::resource(const Tensor& t) {
   auto* v = variable_behind(t);
-  if (!v) return cat("resource[](", kLeftOut, " ", number_of(t), ")");
-  return cat(kVariable, " ", number_of(t), " ", quoted(v->name), " ", name(v->dtype),
+  if (!v) return cat("resource[](", words::kLeftOut, " ", number_of(t), ")");
+  return cat(words::kVariable, " ", number_of(t), " ", quoted(v->name), " ", name(v->dtype),
              v->shape.text(), v->trainable ? "" : " frozen");
 }
 
@@ -98,11 +98,11 @@ std::string ValueWriter::object(const Ref<RefCounted>& o, int indent) {
     own_.objects.push_back(o);
     if (options_.payload) options_.payload->objects.push_back(o);
   }
-  return cat(kObject, " ", i, " ", quoted(o->text()));
+  return cat(words::kObject, " ", i, " ", quoted(o->text()));
 }
 
 std::string ValueWriter::text(const Arg& a, int indent) {
-  struct Visitor {
+  struct Texts {
     ValueWriter& w;
     int indent;
     std::string operator()(std::monostate) const { return "None"; }
@@ -127,7 +127,7 @@ std::string ValueWriter::text(const Arg& a, int indent) {
     }
     std::string operator()(const Ref<RefCounted>& v) const { return w.object(v, indent); }
   };
-  return std::visit(Visitor{*this, indent}, a.value());
+  return std::visit(Texts{*this, indent}, a.value());
 }
 
 }  // namespace holdfast

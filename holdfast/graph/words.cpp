@@ -56,7 +56,7 @@ bool kind_of(std::string_view word, ScopeKind& out) {
 
 bool is_plain_name(std::string_view s) {
   return !s.empty() && (std::isalpha(static_cast<unsigned char>(s[0])) || s[0] == '_') &&
-         std::all_of(s.begin(), s.end(), plain) && s != kNone && s != "return";
+         std::all_of(s.begin(), s.end(), plain) && s != words::kNone && s != "return";
 }
 
 std::string quoted(std::string_view s) {

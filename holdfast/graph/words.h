@@ -8,12 +8,14 @@
 
 namespace holdfast {
 
+namespace words {
 inline constexpr std::string_view kGraphHeader = "holdfast graph 1";
 inline constexpr std::string_view kNone = "none";  // an optional input that is not there
 inline constexpr std::string_view kAllOf = "all";  // before a value that every element has
 inline constexpr std::string_view kLeftOut = "left_out";
 inline constexpr std::string_view kVariable = "variable";
 inline constexpr std::string_view kObject = "object";
+}  // namespace words
 
 /// "function", "branch", ...: what a graph begins with.
 const char* word_of(ScopeKind);

@@ -9,19 +9,24 @@
 namespace holdfast::io {
 
 void check_path(const std::string& path) {
-  if (path.empty()) fail(Code::E1104, "the path of a file is empty");
+  if (path.empty()) fail(Code::E1301, "the path of a file is empty");
   if (path.find('\0') != std::string::npos)
-    fail(Code::E1104, cat("the path `", path.c_str(), "` goes on after a zero byte"),
+    fail(Code::E1301, cat("the path `", path.c_str(), "` goes on after a zero byte"),
          "the system would open another file than the one named");
 }
 
 void refuse_file(const std::string& path, const char* what_failed) {
   std::string reason = std::generic_category().message(errno);
-  fail(Code::E1104, cat("`", path, "` could not be ", what_failed, ": ", reason));
+  fail(Code::E1301, cat("`", path, "` could not be ", what_failed, ": ", reason));
 }
 
 void refuse_file(const std::string& path, const std::string& reason) {
-  fail(Code::E1104, cat("`", path, "` ", reason));
+  fail(Code::E1301, cat("`", path, "` ", reason));
+}
+
+void refuse_damaged(const std::string& path, const std::string& how) {
+  fail(Code::E1302, cat("`", path, "` is damaged: ", how),
+       "what it holds does not fit together, so none of it was taken");
 }
 
 }  // namespace holdfast::io

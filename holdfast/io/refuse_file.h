@@ -11,5 +11,7 @@ void check_path(const std::string& path);
 [[noreturn]] void refuse_file(const std::string& path, const char* what_failed);
 /// Likewise, with a reason of our own.
 [[noreturn]] void refuse_file(const std::string& path, const std::string& reason);
+/// "`a.safetensors` is damaged: its header is not UTF-8".
+[[noreturn]] void refuse_damaged(const std::string& path, const std::string& how);
 
 }  // namespace holdfast::io

@@ -60,7 +60,7 @@ std::string quoted(std::string_view name) {
 class Header : JsonText {
  public:
   Header(const std::string& path, std::string_view text)
-      : JsonText(cat("the header of `", path, "`"), text), path_(path) {}
+      : JsonText(cat("the header of `", path, "`"), text, Code::E1302), path_(path) {}
 
   std::vector<StoredTensor> tensors() {
     std::vector<StoredTensor> out;
@@ -162,7 +162,7 @@ class Header : JsonText {
                           ", which there is no dtype for here"));
   }
   [[noreturn]] void refuse(const StoredTensor& t, const std::string& what) {
-    refuse_file(path_, cat("is damaged: its tensor ", quoted(t.name), " ", what));
+    refuse_damaged(path_, cat("its tensor ", quoted(t.name), " ", what));
   }
 
   const std::string& path_;
@@ -186,12 +186,11 @@ Layout read_layout(const InputFile& file) {
                           " bytes, at most ", kLongestHeader, " are read"));
   auto header_bytes = static_cast<int64_t>(length);
   if (header_bytes > file.size() - 8)
-    refuse_file(path, cat("is cut short: its header has ", header_bytes, " bytes, of which ",
-                          file.size() - 8, " are there"));
+    refuse_damaged(path, cat("it is cut short, its header has ", header_bytes, " bytes, of which ",
+                             file.size() - 8, " are there"));
   std::string text(static_cast<size_t>(header_bytes), '\0');
   file.read(8, text.data(), text.size());
-  if (valid_utf8(text) != text)
-    refuse_file(path, std::string("is damaged: its header is not UTF-8"));
+  if (valid_utf8(text) != text) refuse_damaged(path, "its header is not UTF-8");
 
   Layout out{8 + header_bytes, Header(path, text).tensors()};
   std::stable_sort(out.tensors.begin(), out.tensors.end(),
@@ -201,16 +200,16 @@ Layout read_layout(const InputFile& file) {
   int64_t at = 0;
   for (const StoredTensor& t : out.tensors) {
     if (t.begin != at)
-      refuse_file(path, cat("is damaged: its tensor ", quoted(t.name), " begins at ", t.begin,
-                            t.begin < at ? ", inside the one before it, which ends at "
-                                         : ", and nothing lies before it since ",
-                            at));
+      refuse_damaged(path, cat("its tensor ", quoted(t.name), " begins at ", t.begin,
+                               t.begin < at ? ", inside the one before it, which ends at "
+                                            : ", and nothing lies before it since ",
+                               at));
     at = t.end;
   }
   int64_t there = file.size() - out.data;
   if (at != there)
-    refuse_file(path, cat(at > there ? "is cut short" : "is damaged", ": its tensors take ", at,
-                          " bytes, and ", there, " are there"));
+    refuse_damaged(path, cat(at > there ? "it is cut short, " : "", "its tensors take ", at,
+                             " bytes, and ", there, " are there"));
   return out;
 }
 
@@ -222,8 +221,8 @@ Tensor read_tensor(const InputFile& file, int64_t data, const StoredTensor& t) {
   if (t.dtype == DType::kBool)
     for (int64_t i = 0; i < out.bytes(); ++i)
       if (bytes[i] > 1)
-        refuse_file(file.path(), cat("is damaged: its tensor ", quoted(t.name), " holds the byte ",
-                                     static_cast<int>(bytes[i]), " as a bool"));
+        refuse_damaged(file.path(), cat("its tensor ", quoted(t.name), " holds the byte ",
+                                        static_cast<int>(bytes[i]), " as a bool"));
   out.rep()->born = here();
   out.rep()->op = "Const";
   return out;

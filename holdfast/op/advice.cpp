@@ -23,10 +23,10 @@ constexpr Forms kForms[] = {
     {Advice::kFeed, "session.run(fetch, {$0{$1, ...}})", "feed_dict={$0$1: ...}"},
     {Advice::kInsideBlock, "the block that the session lives in", "the `with`"},
     {Advice::kCloseSession, "$0.close()", "$0.close()"},
-    {Advice::kCast, "holdfast::cast($0, holdfast::$1)", "$tf.cast($0, $tf.$1)"},
+    {Advice::kCast, "holdfast::cast($0, $1)", "$tf.cast($0, $1)"},
     {Advice::kCopy, "holdfast::identity($0)", "$tf.identity($0)"},
     {Advice::kOnDevice, "DeviceScope on(\"/$0\");", "with $tf.device(\"/$0\"):"},
-    {Advice::kZeros, "holdfast::zeros($0, holdfast::$1)", "$tf.zeros($0, $tf.$1)"},
+    {Advice::kZeros, "holdfast::zeros($0, $1)", "$tf.zeros($0, $1)"},
     {Advice::kKeep, "holdfast::keep($0)", "$tf.keep($0)"},
     {Advice::kCollect,
      "a list: `list = list_push(list, ...)` in the body, `list_stack(list, type)` after it",
@@ -49,7 +49,7 @@ constexpr Forms kForms[] = {
     {Advice::kConstructLayer, "$0({.$1 = ...})", "super().__init__($1)"},
     {Advice::kBuildBase, "$0::build(inputs);", "super().build(input_shape)"},
     {Advice::kGrows, "`list_set(list, index, value)`", "`dynamic_size=True` of a TensorArray"},
-    {Advice::kSoftmax, "holdfast::softmax", "$tf.nn.softmax"},
+    {Advice::kSoftmax, "holdfast::nn::softmax", "$tf.nn.softmax"},
     {Advice::kStraightThrough, "x + holdfast::stop_gradient(step(x) - x)",
      "x + $tf.stop_gradient(step(x) - x)"},
 };
@@ -104,6 +104,20 @@ std::string written(Advice advice, std::initializer_list<std::string_view> with)
 std::string written(bool value) {
   bool python = language() == Language::kPython;
   return value ? (python ? "True" : "true") : (python ? "False" : "false");
+}
+
+std::string written(DType dtype) {
+  if (language() == Language::kPython) return cat(module_alias(), ".", name(dtype));
+  if (dtype == DType::kComplex64) return "holdfast::DType::kComplex64";
+  if (dtype == DType::kComplex128) return "holdfast::DType::kComplex128";
+  return cat("holdfast::", dtype == DType::kBool ? "boolean" : name(dtype));
+}
+
+std::string written(std::span<const int64_t> sizes) {
+  bool python = language() == Language::kPython;
+  std::string out = python ? "[" : "{";
+  for (size_t i = 0; i < sizes.size(); ++i) out += cat(i ? ", " : "", sizes[i]);
+  return out + (python ? "]" : "}");
 }
 
 Fix argument_fix(const MissingArgument& a) {

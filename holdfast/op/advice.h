@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -47,8 +48,10 @@ enum class Advice : uint8_t {
 
 /// The code, with `with` in the places it has. In Python `tf` is what the program calls us.
 HOLDFAST_API std::string written(Advice, std::initializer_list<std::string_view> with = {});
-/// A truth value.
+/// A truth value, a dtype, a list of sizes.
 HOLDFAST_API std::string written(bool);
+HOLDFAST_API std::string written(DType);
+HOLDFAST_API std::string written(std::span<const int64_t> sizes);
 
 /// An argument that the executing call should have been given.
 struct MissingArgument {

@@ -56,7 +56,7 @@ Builder::Builder(const char* op, const char* function, detail::Signature s) {
     Param p;
     p.kind = k;
     p.required = k != Kind::kOptTensor && k != Kind::kAxes && k != Kind::kOptInt &&
-                 k != Kind::kOptFloat && k != Kind::kOptDType && k != Kind::kOptInts &&
+                 k != Kind::kOptFloat && k != Kind::kOptDType && k != Kind::kOptIntList &&
                  k != Kind::kOptString;
     function_->params.push_back(std::move(p));
   }

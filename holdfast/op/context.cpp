@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "holdfast/base/text.h"
+#include "holdfast/device/named.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
@@ -144,9 +145,13 @@ void set_eager(Interpreter* i) { g_eager = i; }
 Interpreter* eager() { return g_eager; }
 void set_first_interpreter(Interpreter* i) { g_first = i; }
 
-DeviceScope::DeviceScope(Device* device) : was_(context().device), placed_(context().placed) {
-  context().device = device;
-  context().placed = here();
+Device* DeviceScope::named(std::string_view name) { return detail::device_named(name); }
+void DeviceScope::enter(Device* device) {
+  Context& c = context();
+  was_ = c.device;
+  placed_ = c.placed;
+  c.device = device;
+  c.placed = here();
 }
 DeviceScope::~DeviceScope() {
   context().device = was_;

@@ -1,8 +1,10 @@
 // All ambient state of a thread, in one struct.
 #pragma once
 
+#include <source_location>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "holdfast/base/callback.h"
@@ -95,14 +97,26 @@ HOLDFAST_API Interpreter* eager();
 /// Every op call, from any language, goes through here.
 HOLDFAST_API void apply(const OpDef&, std::span<const Tensor>, const Attrs&, Tensors& out);
 
-/// Puts `device` in force while it lives.
+/// Puts a device in force while it lives: `DeviceScope on("CPU:1");`. One that is not there is
+/// refused.
 class HOLDFAST_API DeviceScope {
  public:
-  explicit DeviceScope(Device* device);
+  [[gnu::always_inline]] explicit DeviceScope(
+      Device* device, const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    enter(device);
+  }
+  [[gnu::always_inline]] explicit DeviceScope(
+      std::string_view name, const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    enter(named(name));
+  }
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;
 
  private:
+  void enter(Device* device);
+  static Device* named(std::string_view name);
   Device* was_;
   Where placed_;
 };

@@ -13,8 +13,8 @@ Pullback g_pullback = nullptr;
 // The attribute of a Deferred node.
 class DeferredCode final : public RefCounted {
  public:
-  DeferredCode(std::string name, Given outputs, Body body)
-      : name(std::move(name)), outputs(std::move(outputs)), body(std::move(body)) {}
+  DeferredCode(std::string called, Given given, Body code)
+      : name(std::move(called)), outputs(std::move(given)), body(std::move(code)) {}
   std::string text() const override { return name; }
 
   const std::string name;

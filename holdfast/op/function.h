@@ -30,10 +30,10 @@ enum class Kind : uint8_t {
   kDType,
   kOptDType,
   kShape,
-  kInts,
-  kOptInts,
-  kFloats,
-  kStrings,
+  kIntList,
+  kOptIntList,
+  kFloatList,
+  kStringList,
   kOptString,
   kAny,
   kPadding,  // "SAME", "VALID", or a list of pairs: a text or the pairs' numbers in a row
@@ -111,10 +111,10 @@ HOLDFAST_PARAM(std::optional<std::string>, kOptString)
 HOLDFAST_PARAM(DType, kDType)
 HOLDFAST_PARAM(std::optional<DType>, kOptDType)
 HOLDFAST_PARAM(Shape, kShape)
-HOLDFAST_PARAM(Ints, kInts)
-HOLDFAST_PARAM(std::optional<Ints>, kOptInts)
-HOLDFAST_PARAM(std::vector<double>, kFloats)
-HOLDFAST_PARAM(std::vector<std::string>, kStrings)
+HOLDFAST_PARAM(Ints, kIntList)
+HOLDFAST_PARAM(std::optional<Ints>, kOptIntList)
+HOLDFAST_PARAM(std::vector<double>, kFloatList)
+HOLDFAST_PARAM(std::vector<std::string>, kStringList)
 HOLDFAST_PARAM(Arg, kAny)  // a number or a text, as for `ord` of a norm
 #undef HOLDFAST_PARAM
 

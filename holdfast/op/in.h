@@ -1,6 +1,7 @@
 // What C++ functions take where Python would take "a tensor or anything that becomes one".
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <initializer_list>
 #include <optional>
@@ -12,9 +13,18 @@
 namespace holdfast {
 
 class Arg;
+class In;
+class Sizes;
 class Variable;
 
-/// A tensor, a variable (read), or a number that takes the dtype of the operand beside it.
+/// What is no tensor, but is one when it is read: a part of a variable, a gradient.
+template <class T>
+concept ReadsAsTensor = requires(const T& x) {
+  { x.tensor() } -> std::same_as<Tensor>;
+} && !std::derived_from<T, In> && !std::derived_from<T, Sizes>;
+
+/// A tensor, a variable or what else is read as one, or a number that takes the dtype of the
+/// operand beside it.
 ///
 /// Made at the call, it also notes the caller's line: that is where a result's birth comes from. It
 /// is a parameter: made from a tensor that has a name it sees that tensor without counting it,
@@ -36,6 +46,10 @@ class HOLDFAST_API In {
       : variable_(&v) {
     mark_caller(at);
   }
+  template <ReadsAsTensor T>
+  [[gnu::always_inline]] In(const T& x,
+                            const std::source_location& at = std::source_location::current())
+      : tensor_((mark_caller(at), x.tensor())) {}  // the read is the caller's too
   template <class T>
     requires std::is_arithmetic_v<T>
   [[gnu::always_inline]] In(T v, const std::source_location& at = std::source_location::current())
@@ -83,6 +97,9 @@ class HOLDFAST_API In {
   /// False for an optional one that is not there.
   bool given() const { return weak() || variable_ || held().defined(); }
 
+ protected:
+  In() = default;  // one that is not given; notes no line
+
  private:
   const Tensor& held() const { return seen_ ? *seen_ : tensor_; }
   template <class T>
@@ -110,6 +127,9 @@ class HOLDFAST_API KeptIn : public In {
   [[gnu::always_inline]] KeptIn(const Tensor& t,
                                 const std::source_location& at = std::source_location::current())
       : In(Tensor(t), at) {}
+
+ protected:
+  KeptIn() = default;
 };
 
 /// One that may be left out; otherwise as a std::optional, in which the caller's line would be lost
@@ -117,8 +137,8 @@ class HOLDFAST_API KeptIn : public In {
 class HOLDFAST_API MaybeIn : public KeptIn {
  public:
   using KeptIn::KeptIn;
-  MaybeIn() : KeptIn(Tensor()) {}
-  MaybeIn(std::nullopt_t) : MaybeIn() {}
+  MaybeIn() = default;
+  MaybeIn(std::nullopt_t) {}
   bool has_value() const { return given(); }
   explicit operator bool() const { return given(); }
   const In& operator*() const { return *this; }
@@ -155,15 +175,33 @@ class HOLDFAST_API Ins {
 /// Sizes, axes or offsets: numbers, or an integer tensor that holds them. Made at the call, it
 /// notes the caller's line as `In` does.
 class HOLDFAST_API Sizes {
+  struct Nothing {};
+
  public:
-  Sizes() = default;
-  [[gnu::always_inline]] Sizes(std::initializer_list<int64_t> v,
+  /// No sizes: `zeros({})` is a scalar.
+  [[gnu::always_inline]] Sizes(Nothing = {},
+                               const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+  }
+  [[gnu::always_inline]] Sizes(std::initializer_list<Dim> v,
                                const std::source_location& at = std::source_location::current())
-      : ints_(v) {
+      : ints_(v.begin(), v.end()) {
     mark_caller(at);
   }
   template <std::integral T>
   [[gnu::always_inline]] Sizes(const std::vector<T>& v,
+                               const std::source_location& at = std::source_location::current())
+      : ints_(v.begin(), v.end()) {
+    mark_caller(at);
+  }
+  template <std::integral T, size_t N>
+  [[gnu::always_inline]] Sizes(const std::array<T, N>& v,
+                               const std::source_location& at = std::source_location::current())
+      : ints_(v.begin(), v.end()) {
+    mark_caller(at);
+  }
+  template <std::integral T, size_t N>
+  [[gnu::always_inline]] Sizes(std::span<T, N> v,
                                const std::source_location& at = std::source_location::current())
       : ints_(v.begin(), v.end()) {
     mark_caller(at);
@@ -199,6 +237,9 @@ class HOLDFAST_API Sizes {
   /// As numbers; a tensor is read.
   Dims ints() const;
 
+ protected:
+  explicit Sizes(std::nullopt_t) {}  // none are given; notes no line
+
  private:
   Dims ints_;
   bool single_ = false;
@@ -209,10 +250,10 @@ class HOLDFAST_API Sizes {
 /// `{.axis = -1}`. An empty list is `Sizes{}`.
 class HOLDFAST_API Axes : public Sizes {
  public:
-  Axes() = default;
-  Axes(std::nullopt_t) {}
+  Axes() : Sizes(std::nullopt) {}
+  Axes(std::nullopt_t) : Sizes(std::nullopt) {}
   Axes(Sizes given) : Sizes(std::move(given)), given_(true) {}
-  [[gnu::always_inline]] Axes(std::initializer_list<int64_t> v,
+  [[gnu::always_inline]] Axes(std::initializer_list<Dim> v,
                               const std::source_location& at = std::source_location::current())
       : Sizes(v, at), given_(true) {}
   template <class T>

@@ -78,9 +78,9 @@ std::optional<Dims> Infer::sizes(int i) const {
 }
 
 Dims Call::ints(int i) const { return read_ints(in(i)); }
-Grad::Grad(const OpDef& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+Grad::Grad(const OpDef& of, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
            const Attrs& attrs, std::span<const Tensor> upstream, uint32_t wanted)
-    : op(op),
+    : op(of),
       inputs_(inputs),
       outputs_(outputs),
       attrs_(attrs),

@@ -21,7 +21,7 @@ const InputDef& input_def(const OpDef& op, size_t i) {
 
 // The edit that casts operand `i` to `want`, where the user's text for it is known.
 Fix cast_fix(const OperandSource& source, DType want) {
-  std::string cast = written(Advice::kCast, {source.text, name(want)});
+  std::string cast = written(Advice::kCast, {source.text, written(want)});
   Fix fix{cat("cast `", source.text, "`: `", cast, "`"), Applicability::kMaybe, {}};
   if (source.loc.line > 0 && source.loc.col_begin >= 0)
     fix.edits.push_back(

@@ -8,6 +8,8 @@
 
 namespace holdfast {
 
+class VariablePart;  // ops/indexing.h
+
 struct VariableOptions {
   bool trainable = true;
   std::string name = "Variable";
@@ -37,7 +39,10 @@ class HOLDFAST_API Variable {
     mark_caller(at);
     return value();
   }
-  operator Tensor() const { return value(); }
+  /// A part of it, to be read or assigned to: `v[0] = 1.f`, `v(slice(1, 3), all)`.
+  VariablePart operator[](const Index& item) const;
+  template <class... More>
+  VariablePart operator()(const Index& first, const More&... more) const;
   const Variable& assign(const In& value) const;
   const Variable& assign_add(const In& delta) const;
   const Variable& assign_sub(const In& delta) const;
@@ -77,5 +82,8 @@ class HOLDFAST_API Variable {
   Ref<VariableState> state_;
   Tensor handle_;  // where there is no state: a symbol of dtype resource
 };
+
+[[gnu::always_inline]] inline Tensor::Tensor(const Variable& v, const std::source_location& at)
+    : Tensor(v.read(at)) {}
 
 }  // namespace holdfast

@@ -1,10 +1,12 @@
 // Taking parts of tensors, and changing parts of variables, in the manner of NumPy:
 //
-//   at(x, 0)                       x[0]
-//   at(x, slice(1, 3), all, -1)    x[1:3, :, -1]
-//   at(x, ellipsis, newaxis)       x[..., None]
-//   at(v, 0) = 1.f;                v[0].assign(1.): that part of a variable
-//   for (Tensor row : x)           one row after another
+//   x[0]                        x[0]
+//   x(slice(1, 3), all, -1)     x[1:3, :, -1]
+//   x(ellipsis, newaxis)        x[..., None]
+//   v[0] = 1.f;                 v[0].assign(1.): that part of a variable
+//   for (Tensor row : x)        one row after another
+//
+// `at(x, items...)` is the same as a function.
 #pragma once
 
 #include <string>  // std::hash
@@ -56,17 +58,30 @@ IndexItem slice(Start start, const Stop& stop, const SliceBound& step) {
   return detail::slice_item(start, stop, step);
 }
 
-/// What may stand between the brackets.
-class HOLDFAST_API Index : public IndexItem {
+namespace detail {
+// What may stand between the brackets.
+template <std::integral T>
+  requires(!std::is_same_v<T, bool>)
+IndexItem item_of(T i) {
+  return {.kind = IndexItem::kInt, .start = static_cast<int64_t>(i)};
+}
+inline IndexItem item_of(Tensor i) { return {.kind = IndexItem::kTensor, .tensor = std::move(i)}; }
+inline IndexItem item_of(IndexItem item) { return item; }
+inline IndexItem item_of(All) { return {.kind = IndexItem::kSlice}; }
+inline IndexItem item_of(NewAxis) { return {.kind = IndexItem::kNewAxis}; }
+inline IndexItem item_of(Ellipsis) { return {.kind = IndexItem::kEllipsis}; }
+}  // namespace detail
+
+template <class T>
+concept IndexLike = requires(const T& item) { detail::item_of(item); };
+
+/// The first item between brackets, with the caller's line.
+class Index : public IndexItem {
  public:
-  template <std::integral T>
-    requires(!std::is_same_v<T, bool>)
-  Index(T i) : IndexItem{.kind = kInt, .start = static_cast<int64_t>(i)} {}
-  Index(Tensor i) : IndexItem{.kind = kTensor, .tensor = std::move(i)} {}
-  Index(IndexItem item) : IndexItem(std::move(item)) {}
-  Index(All) : IndexItem{.kind = kSlice} {}
-  Index(NewAxis) : IndexItem{.kind = kNewAxis} {}
-  Index(Ellipsis) : IndexItem{.kind = kEllipsis} {}
+  template <IndexLike T>
+  [[gnu::always_inline]] Index(const T& item,
+                               const std::source_location& at = std::source_location::current())
+      : IndexItem((mark_caller(at), detail::item_of(item))) {}
 };
 
 /// A part of a variable: read where a tensor is wanted, and changed by assigning to it. The rest of
@@ -93,7 +108,7 @@ class HOLDFAST_API VariablePart {
 };
 
 namespace detail {
-HOLDFAST_API Tensor part_of(const Tensor& t, std::initializer_list<Index> items);
+HOLDFAST_API Tensor part_of(const Tensor& t, std::initializer_list<IndexItem> items);
 }  // namespace detail
 
 /// What is indexed, with the caller's line.
@@ -123,16 +138,31 @@ class IndexedVariable {
 
 /// t[items...]: integers, `slice(a, b)`, `all`, `newaxis`, `ellipsis`, scalar integer tensors, or a
 /// mask alone. It is const: assigning to it would change nothing.
-template <std::convertible_to<Index>... Items>
+template <IndexLike... Items>
   requires(sizeof...(Items) > 0)
 const Tensor at(const IndexedTensor& t, const Items&... items) {
-  return detail::part_of(t.tensor, {Index(items)...});
+  return detail::part_of(t.tensor, {detail::item_of(items)...});
 }
 /// That part of a variable, to be read or assigned to.
-template <std::convertible_to<Index>... Items>
+template <IndexLike... Items>
   requires(sizeof...(Items) > 0)
 VariablePart at(const IndexedVariable& v, const Items&... items) {
-  return VariablePart(v.variable, {Index(items)...});
+  return VariablePart(v.variable, {detail::item_of(items)...});
+}
+
+inline const Tensor Tensor::operator[](const Index& item) const {
+  return detail::part_of(*this, {item});
+}
+template <class... More>
+const Tensor Tensor::operator()(const Index& first, const More&... more) const {
+  return detail::part_of(*this, {first, detail::item_of(more)...});
+}
+inline VariablePart Variable::operator[](const Index& item) const {
+  return VariablePart(*this, {item});
+}
+template <class... More>
+VariablePart Variable::operator()(const Index& first, const More&... more) const {
+  return VariablePart(*this, {first, detail::item_of(more)...});
 }
 
 // -- rows

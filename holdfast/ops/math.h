@@ -256,12 +256,6 @@ HOLDFAST_API Tensor saturate_cast(const In& value, DType dtype);
 
 // -- operators
 
-/// What is no tensor, but is one when it is read: a part of a variable, a gradient.
-template <class T>
-concept ReadsAsTensor = requires(const T& x) {
-  { x.tensor() } -> std::same_as<Tensor>;
-} && !std::derived_from<T, In> && !std::derived_from<T, Sizes>;
-
 /// A tensor, a variable, or what is read as a tensor, as an operand. Made where the operator is
 /// written, so that the result's birth is the user's line; numbers alone never become one, so no
 /// operator on them changes meaning.
@@ -276,16 +270,8 @@ class Operand : public In {
   template <ReadsAsTensor T>
   [[gnu::always_inline]] Operand(const T& x,
                                  const std::source_location& at = std::source_location::current())
-      : In(read(x, at), at) {}
+      : In(x, at) {}
   Operand(const In& x) : In(x) {}
-
- private:
-  // The read is the caller's too.
-  template <class T>
-  [[gnu::always_inline]] static Tensor read(const T& x, const std::source_location& at) {
-    mark_caller(at);
-    return x.tensor();
-  }
 };
 /// A bare number as an operand.
 class Number : public In {

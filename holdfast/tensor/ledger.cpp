@@ -33,8 +33,8 @@ struct Ledger {
   }
 };
 
-LedgerEntry::LedgerEntry(const Buffer* buffer, size_t bytes, Where born, DType dtype, Shape shape)
-    : buffer(buffer), bytes(bytes), born(born), dtype(dtype), shape(std::move(shape)) {
+LedgerEntry::LedgerEntry(const Buffer* of, size_t size, Where made, DType d, Shape s)
+    : buffer(of), bytes(size), born(made), dtype(d), shape(std::move(s)) {
   Ledger::get().add(this);
 }
 

@@ -1,6 +1,7 @@
 // Dimensions of a tensor. A symbolic tensor may have unknown ones (-1) or an unknown rank.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -17,13 +18,28 @@ using Dims = InlineVector<int64_t, 6>;
 inline constexpr int64_t kUnknown = -1;
 inline constexpr int kMaxRank = 254;
 
+/// One size between braces, of any integer type: `Shape{values.size(), 3}`.
+class Dim {
+ public:
+  template <std::integral T>
+  constexpr Dim(T size) : size_(static_cast<int64_t>(size)) {}
+  constexpr operator int64_t() const { return size_; }
+
+ private:
+  int64_t size_;
+};
+
 class HOLDFAST_API Shape {
  public:
   Shape() = default;  // a scalar
-  Shape(std::initializer_list<int64_t> dims) : dims_(dims) {}
+  Shape(std::initializer_list<Dim> dims) : dims_(dims.begin(), dims.end()) {}
   explicit Shape(Dims dims) : dims_(std::move(dims)) {}
   template <std::integral T>
   Shape(const std::vector<T>& dims) : dims_(dims.begin(), dims.end()) {}
+  template <std::integral T, size_t N>
+  Shape(const std::array<T, N>& dims) : dims_(dims.begin(), dims.end()) {}
+  template <std::integral T, size_t N>
+  Shape(std::span<T, N> dims) : dims_(dims.begin(), dims.end()) {}
   explicit Shape(std::span<const int64_t> dims) : dims_(dims) {}
   /// Nothing is known, not even the rank.
   static Shape unknown() {

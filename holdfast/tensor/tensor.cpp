@@ -29,6 +29,13 @@ static_assert(sizeof(TensorRep) <= kRecycled);
 void* TensorRep::operator new(size_t) { return take_block(); }
 void TensorRep::operator delete(void* p) noexcept { give_block(p); }
 
+void Tensor::set_mask(const Tensor& mask) const {
+  known();
+  for (const TensorRep* m = mask.rep(); m; m = m->mask.get())
+    if (m == rep()) fail(Code::E1104, "a tensor was to be its own mask");
+  rep_->mask = mask.ref();
+}
+
 Tensor view_of(const Tensor& base, Shape shape, int64_t offset_bytes) {
   if (!base.device())
     fail(Code::E1104,

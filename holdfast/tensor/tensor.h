@@ -1,6 +1,7 @@
 // The one tensor type: a reference to an immutable value, or to a value yet to be computed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <source_location>
 #include <span>
@@ -15,8 +16,10 @@
 
 namespace holdfast {
 
-class VariableState;
+class Index;  // ops/indexing.h
 class Symbol;
+class Variable;
+class VariableState;
 
 /// What a Tensor refers to. Dense, row-major; several may share one buffer.
 struct HOLDFAST_API TensorRep final : RefCounted {
@@ -35,6 +38,7 @@ struct HOLDFAST_API TensorRep final : RefCounted {
   Where variable_born = nullptr;  // where the Variable was made that this was read from
   Where from_variable = nullptr;  // likewise, of the first operand it was computed from
   Ref<RefCounted> beyond;  // the Symbol of a symbolic tensor, the state of a resource, a list
+  Ref<TensorRep> mask;     // which of its steps count: layers set it, it goes along with the tensor
 
   /// The handle that a resource keeps for itself: it does not hold the resource, but whoever else
   /// holds the handle does.
@@ -49,11 +53,24 @@ class HOLDFAST_API Tensor {
  public:
   Tensor() = default;
   explicit Tensor(Ref<TensorRep> rep) : rep_(std::move(rep)) {}
+  /// A variable's value now; tapes see the read.
+  Tensor(const Variable& v, const std::source_location& at = std::source_location::current());
   /// A scalar.
   template <class T>
     requires std::is_arithmetic_v<T>
-  static Tensor scalar(T v, DType = dtype_of<T>);
-  /// A copy of `values`, laid out row by row.
+  [[gnu::always_inline]] static Tensor scalar(
+      T v, DType dtype = dtype_of<T>,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    if constexpr (std::is_integral_v<T>)
+      return scalar_of(dtype, static_cast<double>(v), static_cast<int64_t>(v));
+    // A float that int64 does not hold: whoever asks for an integer then gets the lowest one.
+    else
+      return scalar_of(dtype, static_cast<double>(v),
+                       v >= -0x1p63 && v < 0x1p63 ? static_cast<int64_t>(v) : INT64_MIN);
+  }
+  /// A copy of `values`, laid out row by row: `Tensor::of(vector, {2, 3})`. Without a shape they
+  /// are one row.
   template <class T>
   [[gnu::always_inline]] static Tensor of(
       std::span<const T> values, Shape shape,
@@ -62,16 +79,49 @@ class HOLDFAST_API Tensor {
     return from_bytes(dtype_of<T>, std::move(shape), values.data(), values.size());
   }
   template <class T>
+  static Tensor of(std::initializer_list<T> values, Shape shape,
+                   const std::source_location& at = std::source_location::current()) {
+    return of<T>(std::span<const T>(values.begin(), values.size()), std::move(shape), at);
+  }
+  template <class T>
   static Tensor of(std::initializer_list<T> values,
                    const std::source_location& at = std::source_location::current()) {
-    return of<T>(std::span<const T>(values.begin(), values.size()),
-                 Shape{static_cast<int64_t>(values.size())}, at);
+    return of<T>(values, Shape{values.size()}, at);
   }
+  template <class T>
+  static Tensor of(const std::vector<T>& values, Shape shape,
+                   const std::source_location& at = std::source_location::current()) {
+    if constexpr (std::is_same_v<T, bool>) {  // there is no contiguous vector of bool
+      mark_caller(at);
+      std::vector<uint8_t> bytes(values.begin(), values.end());
+      return from_bytes(DType::kBool, std::move(shape), bytes.data(), bytes.size());
+    } else {
+      return of<T>(std::span<const T>(values), std::move(shape), at);
+    }
+  }
+  template <class T>
+  static Tensor of(const std::vector<T>& values,
+                   const std::source_location& at = std::source_location::current()) {
+    return of<T>(values, Shape{values.size()}, at);
+  }
+  template <class T, size_t N>
+  static Tensor of(const std::array<T, N>& values, Shape shape = {N},
+                   const std::source_location& at = std::source_location::current()) {
+    return of<T>(std::span<const T>(values), std::move(shape), at);
+  }
+  /// A tensor over memory that the program has already, without a copy: `wrap` of device/wrap.h.
+  template <class T, class Owner>
+  static Tensor wrap(const T* data, const Shape& shape, Owner&& owner,
+                     const std::source_location& at = std::source_location::current());
+  template <class T>
+  static Tensor wrap(std::vector<T>&& values, const Shape& shape,
+                     const std::source_location& at = std::source_location::current());
+
+#ifndef HOLDFAST_BUILDING
+  // Our own code asks no tensor for its truth: there it would be a null test gone wrong.
 
   /// The truth of its one element, as Python has it: `if (loss < best)`. Reads the value; refused
   /// for several elements, and while a function is traced, where there is no value yet.
-#ifndef HOLDFAST_BUILDING  // our own code asks for no truth: there it would be a null test gone
-                           // wrong
   explicit operator bool() const { return truth(); }
 #endif
   /// Whether it refers to anything: one that was only declared does not, and is refused wherever a
@@ -96,6 +146,12 @@ class HOLDFAST_API Tensor {
   TensorRep* rep() const { return rep_.get(); }
   const Ref<TensorRep>& ref() const { return rep_; }
 
+  /// A part of it, as `at` of ops/indexing.h takes it: `x[0]`, `x(slice(1, 3), all, newaxis)`. It
+  /// is const: assigning to it would change nothing.
+  const Tensor operator[](const Index& item) const;
+  template <class... More>
+  const Tensor operator()(const Index& first, const More&... more) const;
+
   /// The elements, for kernels: device memory, any dtype, no checks. What is written is seen by
   /// everyone who holds the buffer.
   const void* raw() const { return static_cast<const char*>(rep_->buffer->data()) + rep_->offset; }
@@ -115,7 +171,9 @@ class HOLDFAST_API Tensor {
   [[gnu::always_inline]] std::span<const T> span(
       const std::source_location& at = std::source_location::current()) const {
     mark_caller(at);
-    return {static_cast<const T*>(readable(dtype_of<T>)), static_cast<size_t>(size())};
+    size_t elements = 0;
+    const void* first = readable(dtype_of<T>, &elements);
+    return {static_cast<const T*>(first), elements};
   }
   template <class T>
   [[gnu::always_inline]] const T* data(
@@ -160,6 +218,11 @@ class HOLDFAST_API Tensor {
     return as_int();
   }
 
+  /// Which of its steps count, as the layer that made it said; not defined for nearly all. Set
+  /// before other threads see the tensor.
+  Tensor mask() const { return Tensor(known().mask); }
+  void set_mask(const Tensor& mask) const;
+
   /// As Python prints it: `[[1. 2.]]`.
   std::string text() const;
 
@@ -178,22 +241,11 @@ class HOLDFAST_API Tensor {
   double as_double() const;
   int64_t as_int() const;
   void check_readable(DType) const;
-  const void* readable(DType) const;
+  const void* readable(DType, size_t* elements = nullptr) const;
   void* writable(DType);
 
   Ref<TensorRep> rep_;
 };
-
-template <class T>
-  requires std::is_arithmetic_v<T>
-Tensor Tensor::scalar(T v, DType d) {
-  if constexpr (std::is_integral_v<T>)
-    return scalar_of(d, static_cast<double>(v), static_cast<int64_t>(v));
-  // A float that int64 does not hold: whoever asks for an integer then gets the lowest one.
-  else
-    return scalar_of(d, static_cast<double>(v),
-                     v >= -0x1p63 && v < 0x1p63 ? static_cast<int64_t>(v) : INT64_MIN);
-}
 
 using Tensors = InlineVector<Tensor, 4>;
 

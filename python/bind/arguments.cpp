@@ -267,17 +267,17 @@ Arg to_arg(const FunctionDef& def, const Param& p, PyObject* o, const Given& giv
       if (!dims) bad_argument(def, p, o, "a shape");
       return Arg(Shape(*dims));
     }
-    case Kind::kOptInts:
-    case Kind::kInts: {
-      if (o == Py_None && p.kind == Kind::kOptInts) return {};
+    case Kind::kOptIntList:
+    case Kind::kIntList: {
+      if (o == Py_None && p.kind == Kind::kOptIntList) return {};
       auto ints = ints_of(o);
       if (!ints) bad_argument(def, p, o, "an int or a list of ints");
       return Arg(std::move(*ints));
     }
-    case Kind::kFloats:
+    case Kind::kFloatList:
       return Arg(list_of_object<double>(def, p, o, "a list of floats",
                                         [&](PyObject* x) { return float_of_object(def, p, x); }));
-    case Kind::kStrings:
+    case Kind::kStringList:
       if (PyUnicode_Check(o)) return Arg(std::vector<std::string>{string_of_object(def, p, o)});
       return Arg(list_of_object<std::string>(def, p, o, "a list of strings", [&](PyObject* x) {
         return string_of_object(def, p, x);

@@ -462,10 +462,10 @@ void bind_keras(nb::module_& m) {
         });
       },
       "self"_a, "shape"_a.none(), "Makes a layer's weights, unless they are there.");
-  m.def("sequential_add", [](nb::handle self, nb::handle layer) {
+  m.def("sequential_add", [](nb::handle self, nb::handle added) {
     run([&] {
       mark();
-      layer_of<SequentialLayer>(self).add(keras::AnyLayer(Ref<Layer>(&layer_of(layer))));
+      layer_of<SequentialLayer>(self).add(keras::AnyLayer(Ref<Layer>(&layer_of(added))));
       return 0;
     });
   });
@@ -478,8 +478,8 @@ void bind_keras(nb::module_& m) {
     });
   });
   m.def("train_steps",
-        [](nb::handle layer, const Tensor& x, const Tensor& y, int64_t steps, float rate) {
-          return run([&] { return train_steps(layer_of(layer), x, y, steps, rate); });
+        [](nb::handle trained, const Tensor& x, const Tensor& y, int64_t steps, float rate) {
+          return run([&] { return train_steps(layer_of(trained), x, y, steps, rate); });
         });
 }
 

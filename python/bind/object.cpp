@@ -65,7 +65,7 @@ void attributes(void* o, Visitor& see) {
 // Shows Python's collector who holds whom. What Python does not know is looked through where only
 // its holder holds it.
 struct Collector final : Visitor {
-  Collector(visitproc visit, void* arg) : visit(visit), arg(arg) {}
+  Collector(visitproc f, void* given) : visit(f), arg(given) {}
   void object(const Shared& child) override {
     if (void* o = child.shared())
       foreign(o);

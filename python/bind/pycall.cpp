@@ -22,13 +22,13 @@ namespace {
 // the gradients of the floats among the inputs and a record for the next order.
 class PyCode final : public RefCounted, public HoldsPython {
  public:
-  PyCode(std::string name, Object forward, Object backward, std::vector<DType> dtypes,
-         std::vector<Shape> shapes)
-      : name(std::move(name)),
-        forward(make_ref<Held>(std::move(forward))),
-        dtypes(std::move(dtypes)),
-        shapes(std::move(shapes)) {
-    if (backward.get() != Py_None) this->backward = make_ref<Held>(std::move(backward));
+  PyCode(std::string called, Object code, Object gradient, std::vector<DType> results,
+         std::vector<Shape> result_shapes)
+      : name(std::move(called)),
+        forward(make_ref<Held>(std::move(code))),
+        dtypes(std::move(results)),
+        shapes(std::move(result_shapes)) {
+    if (gradient.get() != Py_None) backward = make_ref<Held>(std::move(gradient));
   }
   std::string text() const override { return name; }
   std::vector<Held*> held() const override {

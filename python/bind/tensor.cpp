@@ -401,6 +401,22 @@ PyObject* get_buffer_id(PyObject* o, void*) {
   return PyLong_FromVoidPtr(reinterpret_cast<PyTensor*>(o)->rep->buffer.get());
 }
 
+PyObject* get_mask(PyObject* o, void*) {
+  return guarded([&] { return wrap(tensor_of(o).mask()); });
+}
+int set_mask(PyObject* o, PyObject* value, void*) {
+  PyObject* done = guarded([&]() -> PyObject* {
+    mark();
+    bool none = !value || value == Py_None;
+    if (!none && !is_tensor(value))
+      type_error(cat("_keras_mask: got ", Py_TYPE(value)->tp_name, ", expected a Tensor or None"));
+    tensor_of(o).set_mask(none ? Tensor() : tensor_of(value));
+    Py_RETURN_NONE;
+  });
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
 PyObject* born_of(Where w) {
   return guarded([&]() -> PyObject* {
     Loc at = locate(w);
@@ -429,6 +445,7 @@ PyGetSetDef getset[] = {
     {"_id", get_id, nullptr, nullptr, nullptr},
     {"_op", get_op, nullptr, nullptr, nullptr},
     {"_buffer_id", get_buffer_id, nullptr, nullptr, nullptr},
+    {"_keras_mask", get_mask, set_mask, "Which of its steps count, or None.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMethodDef methods[] = {{"numpy", method_numpy, METH_NOARGS, "A NumPy copy of the value."},

@@ -100,7 +100,7 @@ TEST(ConfigTest, KeysThatNobodyAskedForAreRefused) {
 
 struct Thing final : Object {
   static const ObjectClass kClass;
-  explicit Thing(int64_t n) : n(n) {}
+  explicit Thing(int64_t number) : n(number) {}
   const ObjectClass& object_class() const override { return kClass; }
   int64_t n;
 };

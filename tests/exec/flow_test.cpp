@@ -43,7 +43,7 @@ TEST(Flow, BranchesThatReturnListsAreAsBefore) {
 
 TEST(Flow, ALoopTakesItsVariablesOneByOne) {
   auto triangle = [](Tensor n) {
-    auto [i, sum] =
+    auto [last, sum] =
         while_loop([&](Tensor i, Tensor) { return i < n; },
                    [](Tensor i, Tensor s) { return std::pair(i + 1, s + i); }, {0.f, 0.f});
     return sum;

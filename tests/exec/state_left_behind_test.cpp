@@ -288,6 +288,18 @@ TEST(VariablesMadeWhileTracing, ALocalOneBeginsAnewAtEachCall) {
   EXPECT_EQ(number(f(one(10.f))), 13);
 }
 
+TEST(VariablesMadeWhileTracing, ALocalOneHasTheShapeOfItsArgument) {
+  auto f = function([](Tensor x, const std::pair<Tensor, int>& more) {
+    Variable rows(zeros_like(x));
+    rows[0] = more.first;
+    rows(-1) = x[0] * more.second;
+    return rows.read();
+  });
+  Tensor y = f(ones({3, 2}), {constant({7.f, 8.f}), 5});
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{7, 8, 0, 0, 5, 5}));
+  EXPECT_EQ(f(ones({2, 1}), {constant({3.f}), 4}).to_vector<float>(), (std::vector<float>{3, 4}));
+}
+
 TEST(VariablesMadeWhileTracing, OneThatIsMadeEachTimeIsRefused) {
   std::vector<Variable> all;
   auto f = function(

@@ -227,7 +227,7 @@ struct Dense : Module {
   Variable w, b;
 };
 struct Net : Module {
-  explicit Net(int64_t hidden = 4) : Module("net"), hidden(hidden) {}
+  explicit Net(int64_t units = 4) : Module("net"), hidden(units) {}
   int64_t hidden;
   Dense first = module(Dense(3, hidden)), second = module(Dense(hidden, 2));
   Tensor operator()(const Tensor& x) const { return second(first(x)); }

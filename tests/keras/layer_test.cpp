@@ -11,7 +11,7 @@ namespace {
 
 struct Scale : Layer {
   Scale() = default;
-  explicit Scale(float start) : start(start) {}
+  explicit Scale(float first) : start(first) {}
   void build(const Shape& inputs) override {
     scale = add_weight({.name = "scale", .shape = {inputs[-1]}, .initializer = "ones"});
   }
@@ -159,9 +159,9 @@ TEST(LayerTest, ALoopTrainsThroughATracedStep) {
   Sequential model({layers::Dense({.units = 8, .activation = "tanh"}), make<Scale>(),
                     layers::Dense({.units = 1})});
   model(x);
-  auto step = function([&](Tensor x, Tensor y) {
+  auto step = function([&](Tensor in, Tensor wanted) {
     GradientTape tape;
-    Tensor loss = reduce_mean(square(model(x, {.training = true}) - y));
+    Tensor loss = reduce_mean(square(model(in, {.training = true}) - wanted));
     auto weights = model->trainable_variables();
     auto slopes = tape.gradients({loss}, {weights.begin(), weights.end()});
     for (size_t i = 0; i < weights.size(); ++i) weights[i].assign_sub(slopes[i].tensor() * 0.1f);

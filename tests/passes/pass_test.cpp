@@ -62,9 +62,9 @@ TEST_P(PassFile, GivesTheGraphAfter) {
   EXPECT_FALSE(pass->run(*g)) << "the pass finds more to do in what it made";
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, PassFile, testing::ValuesIn(files()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Files, PassFile, testing::ValuesIn(files()), [](const auto& each) {
   std::string name =
-      info.param.parent_path().filename().string() + "_" + info.param.stem().string();
+      each.param.parent_path().filename().string() + "_" + each.param.stem().string();
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
       '_');

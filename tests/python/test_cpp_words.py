@@ -6,6 +6,7 @@ reads that table, and all other literals of the library.
 
 import pathlib
 import re
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = [p for p in sorted((ROOT / "holdfast").rglob("*")) if p.suffix in (".cpp", ".h")]
@@ -103,3 +104,66 @@ def test_no_python_stands_in_the_words_of_the_library():
 def test_what_is_allowed_is_there():
     there = {text for path in SOURCES for text in literals(path)}
     assert there >= ALLOWED and all((ROOT / path).exists() for path in OF_OTHERS)
+
+
+# What stands in the places of each form that is code, in the program below.
+CODE = {
+    "kEnterGraph": ["graph"],
+    "kOpenSession": ["graph"],
+    "kRunInSession": ["x"],
+    "kCloseSession": ["session"],
+    "kCast": ["x", "holdfast::float64"],
+    "kCopy": ["x"],
+    "kOnDevice": ["CPU:0"],
+    "kZeros": ["{2, 3}", "holdfast::float32"],
+    "kKeep": ["x"],
+    "kPersistent": [],
+    "kWatch": ["other", "x"],
+    "kTraced": [],
+    "kSetSeed": [],
+    "kDeterministic": [],
+    "kNewAxis": ["x"],
+    "kSoftmax": [],
+    "kStraightThrough": [],
+}
+# Words, or a piece of what the program has.
+WORDS = {
+    "kFeed", "kInsideBlock", "kCollect", "kLookAtNumbers", "kNothing", "kOps", "kTakeNoNumbers",
+    "kOption", "kFeedInput", "kConstructLayer", "kBuildBase", "kGrows",
+}  # fmt: skip
+# Methods, and names that stand for the program's own.
+NOT_OURS = {"call", "defined", "fields", "if", "net", "dy"}
+
+
+def advised_names():
+    """Functions that the library's words name: `holdfast::f`, or a call of them in a piece of code."""
+    for path in SOURCES:
+        for text in literals(path):
+            if path.suffix == ".cpp" and "cuda" not in path.parts:
+                yield from re.findall(r"holdfast::((?:\w+::)*[a-z_]\w*)\b(?!:)", text)
+            for code in re.findall(r"`([^`]*)`", text):
+                yield from re.findall(r"(?<![\w.:>])([a-z_]\w*)\(", code)
+
+
+def test_what_a_cpp_program_is_told_to_write_compiles(tmp_path):
+    assert CODE.keys() | WORDS == {name for name, _, _ in forms()}
+    names = sorted(set(advised_names()) - NOT_OURS)
+    assert {"nn::softmax", "cast", "gather"} <= {*names}
+    lines = [f"using holdfast::{name};" for name in names]
+    for name, cpp, _ in forms():
+        if name in CODE:
+            code = re.sub(r"\$(\d)", lambda m, name=name: CODE[name][int(m[1])], cpp)
+            code = code.replace('\\"', '"').replace("step(x)", "x")
+            if re.fullmatch(r"[\w:]+", code):
+                continue  # the name of a function, which is among the others
+            lines.append(f"void {name}() {{ {code}{'' if code.endswith(';') else ';'} }}")
+    program = tmp_path / "advised.cpp"
+    program.write_text(
+        "#include <holdfast/holdfast.h>\nusing namespace holdfast;\nTensor x;\nGradientTape other;\n"
+        'auto graph = make_graph("g");\nSession session(graph);\n' + "\n".join(lines) + "\n"
+    )
+    done = subprocess.run(
+        ["g++", "-std=c++20", "-fsyntax-only", f"-I{ROOT}", str(program)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

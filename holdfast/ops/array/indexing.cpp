@@ -14,7 +14,7 @@ IndexItem slice_item(const SliceBound& start, const SliceBound& stop, const Slic
           .bounds = {start.tensor, stop.tensor, step.tensor}};
 }
 
-Tensor part_of(const Tensor& t, std::initializer_list<Index> items) {
+Tensor part_of(const Tensor& t, std::initializer_list<IndexItem> items) {
   std::vector<IndexItem> plain(items.begin(), items.end());
   return index(t, plain);
 }

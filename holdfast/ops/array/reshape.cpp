@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/array/view.h"
@@ -40,7 +41,7 @@ std::vector<Fix> open_size(Dims want, int64_t have) {
       if (j != i) plain = plain && want[j] > 0 && !__builtin_mul_overflow(others, want[j], &others);
     if (!plain || want[i] <= 0 || have % others != 0) continue;
     want[i] = -1;
-    return {manual_fix(cat("`", sizes_text(want), "` fits: the -1 becomes ", have / others))};
+    return {manual_fix(cat("`", written(want), "` fits: the -1 becomes ", have / others))};
   }
   return {};
 }

@@ -182,10 +182,10 @@ Tensor linalg::pinv(const In& a, const PinvOptions& o) {
       std::swap(shape.dims()[shape.dims().size() - 1], shape.dims()[shape.dims().size() - 2]);
     Tensors in{x};
     if (o.rcond) in.push_back(o.rcond->tensor(x.dtype()));
-    return deferred("pinv", in, x.dtype(), shape, [o](std::span<const Tensor> in) {
+    return deferred("pinv", in, x.dtype(), shape, [o](std::span<const Tensor> known) {
       PinvOptions now = o;
-      if (in.size() > 1) now.rcond = in[1];
-      return pinv(in[0], now);
+      if (known.size() > 1) now.rcond = known[1];
+      return pinv(known[0], now);
     });
   }
   double cut = 10 * static_cast<double>(longer_side(x, "pinv")) * epsilon(x.dtype());
@@ -216,10 +216,10 @@ Tensor linalg::matrix_rank(const In& a, const MatrixRankOptions& o) {
     for (int i = 0; i < 2 && shape.rank() > 0; ++i) shape.dims().pop_back();
     Tensors in{x};
     if (o.tol) in.push_back(o.tol->tensor(x.dtype()));
-    return deferred("matrix_rank", in, int32, shape, [o](std::span<const Tensor> in) {
+    return deferred("matrix_rank", in, int32, shape, [o](std::span<const Tensor> known) {
       MatrixRankOptions now = o;
-      if (in.size() > 1) now.tol = in[1];
-      return matrix_rank(in[0], now);
+      if (known.size() > 1) now.tol = known[1];
+      return matrix_rank(known[0], now);
     });
   }
   double share = static_cast<double>(longer_side(x, "matrix_rank")) * epsilon(x.dtype());

@@ -64,10 +64,10 @@ struct Sampled {
 // What both losses are asked.
 struct Asked {
   template <class O>
-  explicit Asked(const char* op, int64_t num_sampled, int64_t num_classes, const O& o)
-      : op(op),
-        num_sampled(num_sampled),
-        num_classes(num_classes),
+  explicit Asked(const char* by, int64_t sampled_classes, int64_t classes, const O& o)
+      : op(by),
+        num_sampled(sampled_classes),
+        num_classes(classes),
         num_true(o.num_true),
         sampled(o.sampled),
         true_expected_count(o.true_expected_count),

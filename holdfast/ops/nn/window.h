@@ -36,8 +36,8 @@ struct Window {
   Extent stride{1, 1, 1}, dilation{1, 1, 1}, before{}, after{};
 
   /// The shape of an input, or output, with that many channels.
-  Shape in_shape(int64_t channels) const { return shape(in, channels); }
-  Shape out_shape(int64_t channels) const { return shape(out, channels); }
+  Shape in_shape(int64_t of) const { return shape(in, of); }
+  Shape out_shape(int64_t of) const { return shape(out, of); }
   int64_t positions() const { return out[0] * out[1] * out[2]; }
   int64_t in_positions() const { return in[0] * in[1] * in[2]; }
   int64_t taps() const { return size[0] * size[1] * size[2]; }

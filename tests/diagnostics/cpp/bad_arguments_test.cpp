@@ -141,10 +141,10 @@ class Arguments {
       case Kind::kDType:
       case Kind::kOptDType: return Arg(dtype());
       case Kind::kShape: return below(2) ? Arg(Shape{2, 2}) : Arg(Shape::unknown());
-      case Kind::kInts:
-      case Kind::kOptInts: return Arg(integers());
-      case Kind::kFloats: return Arg(std::vector<double>{number(), number()});
-      case Kind::kStrings: return Arg(std::vector<std::string>{text(), text()});
+      case Kind::kIntList:
+      case Kind::kOptIntList: return Arg(integers());
+      case Kind::kFloatList: return Arg(std::vector<double>{number(), number()});
+      case Kind::kStringList: return Arg(std::vector<std::string>{text(), text()});
       case Kind::kAny: return anything();
       default: return Arg(tensor());
     }

@@ -55,6 +55,9 @@ TEST(Lines, OfCreations) {
   BORN_HERE(zeros(Shape{2, 3}));
   BORN_HERE(zeros(sizes));
   BORN_HERE(zeros(3));
+  BORN_HERE(zeros({}));
+  BORN_HERE(zeros(std::array{2, 3}));
+  BORN_HERE(zeros({sizes.size(), 3}));
   BORN_HERE(ones({2}, int32));
   BORN_HERE(fill({2}, 1.5));
   BORN_HERE(eye(3));
@@ -69,6 +72,14 @@ TEST(Lines, OfCreations) {
   BORN_HERE(constant("text"));
   BORN_HERE(Tensor::of({1.f, 2.f}));
   BORN_HERE(Tensor::of(std::span<const double>(numbers), {2}));
+  BORN_HERE(Tensor::of(numbers, {1, 2}));
+  BORN_HERE(Tensor::of({1, 2, 3, 4}, {2, 2}));
+  BORN_HERE(Tensor::of(numbers));
+  BORN_HERE(Tensor::of(std::array{1, 2}));
+  BORN_HERE(Tensor::of(std::vector<bool>{true, false}, {2}));
+  BORN_HERE(Tensor::scalar(1.5f));
+  BORN_HERE(Tensor::scalar(1, int64));
+  BORN_HERE(Tensor::wrap(std::vector<float>{1, 2}, {2}));
   BORN_HERE(one_hot(constant({0, 1}), 3));
   ALL_BORN_HERE(meshgrid({constant({1, 2}), constant({3, 4})}));
 }
@@ -121,6 +132,14 @@ TEST(Lines, OfOps) {
   BORN_HERE(stack(list));
   BORN_HERE(stack(list, 1));
   BORN_HERE(add_n({x, x}));
+  BORN_HERE(x[0]);
+  BORN_HERE(x(0, slice(0, 1)));
+  BORN_HERE(x(all, newaxis));
+  BORN_HERE(v[1].tensor());
+  BORN_HERE(nn::relu(v[1]));
+  BORN_HERE(nn::relu(Gradient{.dense = x}));
+  BORN_HERE(linalg::diag_part(x));
+  BORN_HERE(nn::conv2d_transpose(ones({1, 2, 2, 1}), ones({1, 1, 1, 1}), {1, 2, 2, 1}, 1));
   BORN_HERE(reshape(x, {4}));
   BORN_HERE(transpose(x));
   BORN_HERE(transpose(x, {1, 0}));
@@ -151,10 +170,16 @@ TEST(Lines, OfVariables) {
   EXPECT_TRUE(stands(number.state()->born, __LINE__ - 1));
   BORN_HERE(v.read());
   BORN_HERE(identity(v));
+  Tensor converted = v;
+  EXPECT_TRUE(stands(converted.born(), __LINE__ - 1));
+  converted = number;
+  EXPECT_TRUE(stands(converted.born(), __LINE__ - 1));
   v.assign(constant({3., 4.}));
   USED_HERE(v.assign(zeros({3})));
   USED_HERE(v.assign_add(zeros({3})));
   USED_HERE(v.assign(constant("x")));
+  USED_HERE(v[2] = 1.f);
+  USED_HERE(v(0, 0).tensor());
 }
 
 TEST(Lines, OfReading) {
@@ -169,6 +194,9 @@ TEST(Lines, OfReading) {
   USED_HERE(nothing + 1);
   USED_HERE(concat({nothing, x}, 0));
   USED_HERE(matmul(x, x));
+  USED_HERE(x[7]);
+  USED_HERE(x(0, 0));
+  USED_HERE(copy_to(x, nullptr));
   USED_HERE(zeros({-1}));
   USED_HERE(reduce_sum(x, 5));
   USED_HERE(reshape(x, {3}));
@@ -333,6 +361,9 @@ TEST(Lines, OfScopes) {
   });
   f(constant(1.));
   USED_HERE(DeviceScope(nullptr), reshape(constant(1), {7}));
+  USED_HERE(DeviceScope("CPU:77"));
+  DeviceScope here("CPU:0");
+  EXPECT_TRUE(stands(context().placed, __LINE__ - 1));
 }
 
 }  // namespace
