@@ -6,6 +6,7 @@ find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB bind_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/bind/*.cpp)
 nanobind_add_module(_holdfast NB_STATIC NOMINSIZE ${bind_sources})
+target_compile_options(nanobind-static PRIVATE -Wno-shadow)  # its code, not ours
 target_include_directories(_holdfast PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(_holdfast PRIVATE HOLDFAST_BUILDING)
 target_link_libraries(_holdfast PRIVATE holdfast)

@@ -17,6 +17,8 @@ struct IndexedSlices;
 class Variable;
 struct VariableOptions;
 class TensorAttribute;
+template <class T>
+class Bound;
 
 // -- what functions take
 class In;

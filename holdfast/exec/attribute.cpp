@@ -7,6 +7,8 @@
 namespace holdfast {
 
 using Place = TensorAttribute::Place;
+using detail::BoundPlace;
+using detail::BoundValue;
 
 struct AttributeRecord::Use {
   Ref<Place> place;
@@ -15,6 +17,7 @@ struct AttributeRecord::Use {
   bool asked = false, assigned = false;
   Tensor now;  // where it was assigned
 };
+struct AttributeRecord::Bound : AttributeState::Bound {};
 
 namespace {
 
@@ -39,6 +42,14 @@ thread_local AttributeRecord* g_record = nullptr;
        {manual_fix(cat("make `", place.name, "` a Variable"))});
 }
 
+bool same(const BoundValue& a, const BoundValue& b) { return &a == &b || a.facts == b.facts; }
+
+std::string text_of(const BoundValue& v) {
+  std::string out;
+  for (const std::string& f : v.facts) out += cat(out.empty() ? "" : ", ", f);
+  return out;
+}
+
 // Whether a tensor is as one that a trace was made for.
 bool alike(const Tensor& now, const std::optional<Type>& like) {
   return now.defined() ? like && Type{now.dtype(), now.shape()} == *like : !like;
@@ -47,6 +58,8 @@ bool alike(const Tensor& now, const std::optional<Type>& like) {
 }  // namespace
 
 bool AttributeState::read(std::span<Tensor> captured) const {
+  for (const Bound& b : bounds)
+    if (!same(*b.place.read(), *b.was)) return false;
   for (const Read& r : reads) {
     Tensor now = r.attribute.read();
     if (!alike(now, r.like)) return false;
@@ -69,17 +82,21 @@ std::optional<Retrace> AttributeState::difference() const {
   auto text = [](const std::optional<Type>& t) {
     return t ? type_text(t->dtype, t->shape) : std::string("empty");
   };
+  auto changed = [](std::string part, std::string was, std::string now) {
+    return Retrace{.part = std::move(part),
+                   .was = std::move(was),
+                   .now = std::move(now),
+                   .kind = Retrace::Kind::kGuard};
+  };
+  for (const Bound& b : bounds)
+    if (Ref<const BoundValue> now = b.place.read(); !same(*now, *b.was))
+      return changed(b.place.name(), text_of(*b.was), text_of(*now));
   for (const Read& r : reads) {
     Tensor now = r.attribute.read();
     if (alike(now, r.like)) continue;
     std::optional<Type> held;
     if (now.defined()) held = Type{now.dtype(), now.shape()};
-    return Retrace{cat("attribute ", r.attribute.name()),
-                   text(r.like),
-                   text(held),
-                   Retrace::Kind::kGuard,
-                   0,
-                   {}};
+    return changed(cat("attribute ", r.attribute.name()), text(r.like), text(held));
   }
   return std::nullopt;
 }
@@ -176,10 +193,17 @@ void AttributeRecord::assign(const Ref<Place>& place, Tensor value) {
   use.now = std::move(value);
 }
 
+void AttributeRecord::went_by(const BoundPlace& place, Ref<const BoundValue> value) {
+  for (const Bound& b : bounds_)
+    if (b.place == place) return;
+  bounds_.push_back({{place, std::move(value)}});
+}
+
 Ref<TraceState> AttributeRecord::finish(Tensors& outputs) {
   std::vector<Use> uses = std::exchange(uses_, {});
-  if (uses.empty()) return nullptr;
+  if (uses.empty() && bounds_.empty()) return nullptr;
   auto state = make_ref<AttributeState>();
+  for (Bound& b : bounds_) state->bounds.push_back(std::move(b));
   state->results = outputs.size();
   const std::vector<Capture>& captures = tracer_.graph()->captures;
   for (Use& u : uses) {

@@ -10,6 +10,10 @@
 
 namespace holdfast {
 
+namespace detail {
+class BoundPlace;
+struct BoundValue;
+}  // namespace detail
 class Tracer;
 
 /// What copies of an attribute share.
@@ -44,16 +48,20 @@ class HOLDFAST_API AttributeRecord {
   Tensor read(const Ref<TensorAttribute::Place>& place);
   bool holds(const Ref<TensorAttribute::Place>& place);
   void assign(const Ref<TensorAttribute::Place>& place, Tensor value);
+  /// The code goes by a plain value that is bound.
+  void went_by(const detail::BoundPlace& place, Ref<const detail::BoundValue> value);
 
   /// Ends it: appends what was assigned to the outputs. Null where no attribute took part.
   Ref<TraceState> finish(Tensors& outputs);
 
  private:
   struct Use;
+  struct Bound;
   Use& use_of(const Ref<TensorAttribute::Place>& place);
 
   Tracer& tracer_;
   std::vector<Use> uses_;
+  std::vector<Bound> bounds_;
   AttributeRecord* around_;
 };
 

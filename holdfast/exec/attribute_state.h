@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "holdfast/exec/attribute_record.h"
+#include "holdfast/exec/bound.h"
 #include "holdfast/exec/retracing.h"
 
 namespace holdfast {
@@ -19,7 +20,12 @@ class AttributeState final : public TraceState {
     TensorAttribute attribute;
     size_t output;
   };
+  struct Bound {
+    detail::BoundPlace place;
+    Ref<const detail::BoundValue> was;
+  };
   std::vector<Read> reads;
+  std::vector<Bound> bounds;
   std::vector<Stored> stored;
   size_t results = 0;  // outputs that are the code's own
 

@@ -11,6 +11,7 @@
 #include "holdfast/exec/retracing.h"
 #include "holdfast/exec/trace_life.h"
 #include "holdfast/exec/traces.h"
+#include "holdfast/graph/bodies.h"
 #include "holdfast/graph/call_effects.h"
 #include "holdfast/op/refuse.h"
 
@@ -40,18 +41,34 @@ std::string rounded(double milliseconds) {
                               : "more than a minute";
 }
 
-[[noreturn]] void refuse_empty(const TracedCode::Call& call, size_t i,
-                               const std::string& function) {
-  fail(Code::E1104, cat(names_of(call).tensors[i], " of `", function, "` is an empty Tensor"),
-       "a default-constructed Tensor stands for none at all, and has no dtype or shape",
-       {manual_fix("give a tensor; one that may be left out is a `std::optional<Tensor>`")});
+void check_defined(const TracedCode::Call& call, const std::string& function) {
+  for (size_t i = 0; i < call.tensors.size(); ++i)
+    if (!call.tensors[i].defined())
+      fail(Code::E1104, cat(names_of(call).tensors[i], " of `", function, "` is an empty Tensor"),
+           "a default-constructed Tensor stands for none at all, and has no dtype or shape",
+           {manual_fix("give a tensor; one that may be left out is a `std::optional<Tensor>`")});
+}
+
+// The tensors of the program's that a graph holds as they were: those made before `first`.
+void add_frozen(const Graph& graph, uint64_t first, std::vector<std::string>& out) {
+  constexpr size_t kMostShown = 8;
+  for (const Ref<Node>& n : graph.nodes) {
+    for (const Arg& a : n->attrs)
+      if (const Graph* body = body_in(a)) add_frozen(*body, first, out);
+    if (n->op != &const_op() || constant_of(*n).id() >= first || out.size() > kMostShown) continue;
+    const Tensor& t = constant_of(*n);
+    Loc born = locate(t.born());
+    std::string text = cat(type_text(t), " of ", short_path(born.file), ":", born.line);
+    if (out.size() == kMostShown) text = "...";
+    if (std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
+  }
 }
 
 // What a trace's attributes do, then what it keeps.
 class BothStates final : public TraceState {
  public:
-  BothStates(Ref<TraceState> attributes, Ref<TraceState> kept)
-      : attributes(std::move(attributes)), kept_(std::move(kept)) {}
+  BothStates(Ref<TraceState> first, Ref<TraceState> then)
+      : attributes(std::move(first)), kept_(std::move(then)) {}
   bool read(std::span<Tensor> captured) const override { return attributes->read(captured); }
   void perform(Tensors& outputs) const override {
     attributes->perform(outputs);
@@ -71,12 +88,12 @@ const AttributeState* attributes_of(const TraceState* state) {
 }  // namespace
 
 struct TracedCode::Trace final : RefCounted {
-  Trace(const Call& call, std::vector<Type> signature, Form form, Ref<ConcreteFunction> function)
+  Trace(const Call& call, std::vector<Type> types, Form result, Ref<ConcreteFunction> traced)
       : typed(call.typed),
         facts(call.facts.begin(), call.facts.end()),
-        signature(std::move(signature)),
-        form(std::move(form)),
-        function(std::move(function)) {}
+        signature(std::move(types)),
+        form(std::move(result)),
+        function(std::move(traced)) {}
   const Typed* const typed;
   const std::vector<std::string> facts;
   const std::vector<Type> signature;
@@ -185,10 +202,8 @@ TracedCode::~TracedCode() = default;
 
 Tensors TracedCode::call(const Call& call, Form& form) {
   bool tracing = context().interpreter != nullptr;
-  for (size_t i = 0; i < call.tensors.size(); ++i) {
-    if (!call.tensors[i].defined()) refuse_empty(call, i, options_.name);
-    tracing = tracing || call.tensors[i].is_symbolic();
-  }
+  check_defined(call, options_.name);
+  for (const Tensor& t : call.tensors) tracing = tracing || t.is_symbolic();
   if (tracing) {  // its ops join the trace around it
     EffectsOfCall effects(options_.name);
     return effects.bound(call.typed->run(code_, call.arguments, call.tensors, form));
@@ -216,8 +231,7 @@ Ref<TracedCode::Trace> TracedCode::find(const Call& call, Tensors& inputs) {
 }
 
 Ref<ConcreteFunction> TracedCode::concrete(const Call& call) {
-  for (size_t i = 0; i < call.tensors.size(); ++i)
-    if (!call.tensors[i].defined()) refuse_empty(call, i, options_.name);
+  check_defined(call, options_.name);
   Tensors inputs;
   return find(call, inputs)->function;
 }
@@ -284,8 +298,10 @@ Ref<TracedCode::Trace> TracedCode::make(std::vector<Type> signature, const Call&
     for (Dimension d : kept_->history.relax(*nearest, signature))
       why.relaxed.push_back(cat(names.tensors[d.tensor], " dimension ", d.axis));
   }
+  uint64_t first = make_ref<TensorRep>(DType::kBool, Shape(), nullptr)->id;
   Host host(*this, call, signature);
   Ref<ConcreteFunction> function = make_trace(host, call.tensors).function;
+  add_frozen(function->graph(), first, why.frozen);
   function->set_state(std::move(host.state));
   auto made =
       make_ref<Trace>(call, std::move(signature), std::move(host.form), std::move(function));

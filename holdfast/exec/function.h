@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "holdfast/base/owned.h"
+#include "holdfast/exec/calling.h"
 #include "holdfast/exec/concrete.h"
-#include "holdfast/exec/structure.h"
 
 namespace holdfast {
 
@@ -66,53 +66,6 @@ class HOLDFAST_API TracedCode final : public RefCounted {
 };
 
 namespace detail {
-
-/// The parameters of a callable, where it has one list of them.
-template <class... P>
-struct Parameters {};
-template <class S>
-struct ParametersOf;
-template <class R, class... P>
-struct ParametersOf<R(P...)> {
-  using type = Parameters<P...>;
-};
-template <class R, class... P>
-struct ParametersOf<R(P...) noexcept> {
-  using type = Parameters<P...>;
-};
-template <class F>
-struct SignatureOf {};
-#define HOLDFAST_SIGNATURE(qualifiers)            \
-  template <class C, class R, class... P>         \
-  struct SignatureOf<R (C::*)(P...) qualifiers> { \
-    using type = Parameters<P...>;                \
-  };
-HOLDFAST_SIGNATURE()
-HOLDFAST_SIGNATURE(const)
-HOLDFAST_SIGNATURE(&)
-HOLDFAST_SIGNATURE(const&)
-HOLDFAST_SIGNATURE(noexcept)
-HOLDFAST_SIGNATURE(const noexcept)
-#undef HOLDFAST_SIGNATURE
-
-template <class F>
-struct CallableOf {
-  using type = void;  // a generic lambda, or several `operator()`
-};
-template <class F>
-  requires requires { typename SignatureOf<decltype(&F::operator())>::type; }
-struct CallableOf<F> {
-  using type = typename SignatureOf<decltype(&F::operator())>::type;
-};
-template <class F>
-  requires std::is_function_v<F>
-struct CallableOf<F*> {
-  using type = typename ParametersOf<F>::type;
-};
-
-/// What the code gives for arguments that are held as `H`.
-template <class F, class... H>
-using Given = std::decay_t<std::invoke_result_t<F&, H...>>;
 
 template <class F, class... H>
 struct TypedCall {
@@ -218,6 +171,8 @@ class CodeAndTraces {
                   .watched = &names});
     }
   }
+  template <class, class, class>
+  friend class CallOperators;
   template <class... H>
   Given<F, H...> called(H... held) const {
     using R = Given<F, H...>;
@@ -231,10 +186,6 @@ class CodeAndTraces {
   Watched<C...> watched_;
 };
 
-/// How a parameter of the code is given: a tensor also as a Variable, or as a number.
-template <class P>
-using GivenAs = std::conditional_t<std::is_same_v<Held<P>, Tensor>, In, Held<P>>;
-
 }  // namespace detail
 
 /// C++ code over tensors that runs as a graph. Copies share their traces.
@@ -243,19 +194,13 @@ class Function;
 
 /// Code with one list of parameters.
 template <class F, class... P, class... C>
-class Function<F, detail::Parameters<P...>, C...> : public detail::CodeAndTraces<F, C...> {
-  static_assert(std::is_invocable_v<F&, detail::Held<P>...>,
-                "holdfast::function: the code is called with copies of its arguments; take them by "
-                "value or as `const Tensor&`, and return what is new");
-
+class Function<F, detail::Parameters<P...>, C...>
+    : public detail::CodeAndTraces<F, C...>,
+      public detail::CallOperators<Function<F, detail::Parameters<P...>, C...>, F,
+                                   detail::Parameters<P...>> {
  public:
   using detail::CodeAndTraces<F, C...>::CodeAndTraces;
 
-  auto operator()(const detail::GivenAs<P>&... arguments,
-                  const std::source_location& at = std::source_location::current()) const {
-    mark_caller(at);
-    return this->template called<detail::Held<P>...>(detail::Held<P>(arguments)...);
-  }
   /// The trace for arguments of these dtypes and shapes.
   Ref<ConcreteFunction> concrete(const std::vector<Type>& signature) const
     requires(std::is_same_v<detail::Held<P>, Tensor> && ...)
@@ -277,52 +222,10 @@ class Function<F, detail::Parameters<P...>, C...> : public detail::CodeAndTraces
 /// A generic lambda, or another functor with several lists of parameters: each list of argument
 /// types has traces of its own.
 template <class F, class... C>
-class Function<F, void, C...> : public detail::CodeAndTraces<F, C...> {
-  using Line = std::source_location;
-
+class Function<F, void, C...> : public detail::CodeAndTraces<F, C...>,
+                                public detail::CallOperators<Function<F, void, C...>, F, void> {
  public:
   using detail::CodeAndTraces<F, C...>::CodeAndTraces;
-
-  // One for each number of arguments: the caller's line comes last.
-  auto operator()(const Line& at = Line::current()) const { return given(at); }
-  template <class A0>
-  auto operator()(const A0& a0, const Line& at = Line::current()) const {
-    return given(at, a0);
-  }
-  template <class A0, class A1>
-  auto operator()(const A0& a0, const A1& a1, const Line& at = Line::current()) const {
-    return given(at, a0, a1);
-  }
-  template <class A0, class A1, class A2>
-  auto operator()(const A0& a0, const A1& a1, const A2& a2,
-                  const Line& at = Line::current()) const {
-    return given(at, a0, a1, a2);
-  }
-  template <class A0, class A1, class A2, class A3>
-  auto operator()(const A0& a0, const A1& a1, const A2& a2, const A3& a3,
-                  const Line& at = Line::current()) const {
-    return given(at, a0, a1, a2, a3);
-  }
-  template <class A0, class A1, class A2, class A3, class A4>
-  auto operator()(const A0& a0, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
-                  const Line& at = Line::current()) const {
-    return given(at, a0, a1, a2, a3, a4);
-  }
-  template <class A0, class A1, class A2, class A3, class A4, class A5>
-  auto operator()(const A0& a0, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
-                  const A5& a5, const Line& at = Line::current()) const {
-    return given(at, a0, a1, a2, a3, a4, a5);
-  }
-
- private:
-  template <class... A>
-  auto given(const Line& at, const A&... arguments) const {
-    static_assert(std::is_invocable_v<F&, detail::Held<A>...>,
-                  "holdfast::function: the code does not take such arguments; it is called with "
-                  "copies of them, so take them by value or by const reference");
-    mark_caller(at);
-    return this->template called<detail::Held<A>...>(detail::Held<A>(arguments)...);
-  }
 };
 
 /// `auto f = function([](Tensor x) { return x * 2; });`

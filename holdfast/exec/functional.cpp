@@ -3,7 +3,9 @@
 #include <optional>
 
 #include "holdfast/base/text.h"
+#include "holdfast/exec/concrete.h"
 #include "holdfast/exec/plan.h"
+#include "holdfast/exec/vectorized_map.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/ops/array.h"
@@ -77,6 +79,75 @@ Tensor fold(const char* function, const FoldFn& f, const Tensor& x, const MaybeI
 }
 
 }  // namespace
+
+// Several tensors with as many rows each: one row stands for any number of them.
+static std::vector<Tensor> with_rows_alike(std::span<const Tensor> elems) {
+  if (elems.empty()) fail(Code::E1104, "vectorized_map: `elems` holds no tensor");
+  auto rows = [](const Tensor& t) { return t.rank() > 0 ? t.shape()[0] : kUnknown; };
+  for (const Tensor& t : elems) rows_of(t);  // refuses what has no rows
+  const Tensor* most = &elems[0];
+  for (const Tensor& t : elems)
+    if (rows(*most) == 1 || (rows(*most) == kUnknown && rows(t) > 1)) most = &t;
+  std::vector<Tensor> out;
+  for (const Tensor& t : elems) {
+    if (rows(t) == 1 && rows(*most) != 1) {
+      out.push_back(repeat(t, rows_of(*most), {.axis = 0}));
+      continue;
+    }
+    if (rows(t) >= 0 && rows(*most) >= 0 && rows(t) != rows(*most))
+      fail(Code::E1102, cat("vectorized_map: tensors of ", rows(*most), " and of ", rows(t),
+                            " rows, expected as many of each"));
+    if (&t != most && (rows(t) < 0 || rows(*most) < 0))
+      debugging::assert_equal(rows_of(t), rows_of(*most),
+                              {.message = "vectorized_map: other numbers of rows"});
+    out.push_back(t);
+  }
+  return out;
+}
+
+Tensors detail::map_rows(std::span<const Tensor> elems, const LoopFn& code) {
+  std::vector<Tensor> all = with_rows_alike(elems);
+  Tracer* around = current_trace();
+  auto graph = make_ref<Graph>(make_ref<Scope>(ScopeKind::kMap, "vectorized_map",
+                                               around ? around->graph()->scope : nullptr));
+  std::vector<ElementType> types;
+  Tracer tracer(graph);
+  {
+    Tracing tracing(tracer, false);
+    AtSite statement(here());
+    std::vector<Tensor> rows;
+    for (const Tensor& t : all) {
+      Shape row = Shape::unknown();
+      if (t.rank() > 0) row = Shape(std::span<const int64_t>(t.shape().dims()).subspan(1));
+      rows.push_back(tracer.input(t.dtype(), row, "row"));
+    }
+    for (const Tensor& t : code(rows)) {
+      if (!t.defined()) fail(Code::E1104, "vectorized_map: the code gave an empty Tensor");
+      graph->outputs.push_back(tracer.resolve(t));
+      types.push_back({t.dtype(), t.shape()});
+    }
+  }
+  tracer.close();
+  auto one = make_ref<ConcreteFunction>(graph);
+
+  Tensor n = rows_of(all[0]);
+  Tensors variables{Tensor::scalar(0)};
+  for (const ElementType& t : types) variables.push_back(list_reserve(t, n));
+  Tensors out = while_loop([&](std::span<const Tensor> v) -> Tensors { return {less(v[0], n)}; },
+                           [&](std::span<const Tensor> v) {
+                             Tensors in, next{add(v[0], 1)};
+                             for (const Tensor& t : all) in.push_back(row_at(t, v[0]));
+                             for (const Capture& c : graph->captures) in.push_back(c.outer);
+                             Tensors made = one->call(in);
+                             for (size_t i = 0; i < made.size(); ++i)
+                               next.push_back(list_set(v[i + 1], v[0], made[i]));
+                             return next;
+                           },
+                           variables);
+  Tensors stacked;
+  for (size_t i = 0; i < types.size(); ++i) stacked.push_back(list_stack(out[i + 1], types[i]));
+  return stacked;
+}
 
 Tensor map_fn(const RowFn& fn, In in, const MapOptions& o) {
   need_code(static_cast<bool>(fn), "map_fn");

@@ -15,9 +15,10 @@ constexpr size_t kMostKept = 128;
 std::string Retrace::text() const {
   char cost[32];
   std::snprintf(cost, sizeof cost, "  (%.1f ms)", milliseconds);
-  if (kind == Kind::kFirst) return cat("first call", cost);
-  std::string out = cat(part, ": was ", was, ", now ", now);
+  std::string out = "first call";
+  if (kind != Kind::kFirst) out = cat(part, ": was ", was, ", now ", now);
   for (size_t i = 0; i < relaxed.size(); ++i) out += cat(i ? ", " : "; relaxed ", relaxed[i]);
+  for (size_t i = 0; i < frozen.size(); ++i) out += cat(i ? ", " : "; frozen ", frozen[i]);
   return out + cost;
 }
 

@@ -14,10 +14,11 @@ namespace holdfast {
 struct HOLDFAST_API Retrace {
   enum class Kind : uint8_t { kFirst, kValue, kShape, kDType, kStructure, kObject, kGuard };
 
-  std::string part, was, now;  // as the program calls and writes them
+  std::string part = {}, was = {}, now = {};  // as the program calls and writes them
   Kind kind = Kind::kFirst;
   double milliseconds = 0;
-  std::vector<std::string> relaxed;  // dimensions that are left open from now on
+  std::vector<std::string> relaxed = {};  // dimensions that are left open from now on
+  std::vector<std::string> frozen = {};   // tensors around the code that stay as they were
 
   /// `x: was float32[2], now float32[3]; relaxed x dimension 0  (1.5 ms)`
   std::string text() const;

@@ -41,7 +41,7 @@ def functional(case, x):
     given = {key: case[key] for key in ("back_prop", "infer_shape", "reverse") if key in case}
     if "initializer" in case:
         given["initializer"] = tf.constant(case["initializer"], tf.float32)
-    if name in ("map_fn", "foldl", "foldr", "scan"):
+    if name in ("map_fn", "vectorized_map", "foldl", "foldr", "scan"):
         return getattr(tf, name)(FNS[case["fn"]], x, **given)
     default = giving(case["default"]) if "default" in case else None
     branches = [giving(value) for value in case.get("branches", ())]

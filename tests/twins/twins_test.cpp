@@ -11,6 +11,7 @@
 #include "holdfast/base/config.h"
 #include "holdfast/exec/function.h"
 #include "holdfast/exec/functional.h"
+#include "holdfast/exec/vectorized_map.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/debugging.h"
 #include "holdfast/ops/math.h"
@@ -91,6 +92,7 @@ Tensor functional(const Case& c, const Tensor& x) {
   if (c.find("initializer")) initializer = first = tensor(*c.find("initializer"));
   if (function == "map_fn")
     return map_fn(row_fn(c.text("fn")), x, {.back_prop = back_prop, .infer_shape = infer_shape});
+  if (function == "vectorized_map") return vectorized_map(row_fn(c.text("fn")), x);
   if (function == "foldl")
     return foldl(fold_fn(c.text("fn")), x, initializer, {.back_prop = back_prop});
   if (function == "foldr")
