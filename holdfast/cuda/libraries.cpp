@@ -40,15 +40,15 @@ Table load(const std::string& file, Fill&& fill) {
 #define HOLDFAST_FIND(f) find(library, file, #f, t.f, t.missing);
 const Nvrtc& nvrtc() {
   static const std::string file = cat("libnvrtc.so.", CUDART_VERSION / 1000);
-  static const auto* t =
+  static const auto* found =
       new Nvrtc(load<Nvrtc>(file, [](Nvrtc& t, void* library) { HOLDFAST_NVRTC(HOLDFAST_FIND) }));
-  return *t;
+  return *found;
 }
 const CublasLt& cublaslt() {
   static const std::string file = cat("libcublasLt.so.", CUDART_VERSION / 1000);
-  static const auto* t = new CublasLt(
+  static const auto* found = new CublasLt(
       load<CublasLt>(file, [](CublasLt& t, void* library) { HOLDFAST_CUBLASLT(HOLDFAST_FIND) }));
-  return *t;
+  return *found;
 }
 #undef HOLDFAST_FIND
 

@@ -8,6 +8,7 @@
 #include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/op/written_call.h"
 
 namespace holdfast {
 namespace {
@@ -122,6 +123,16 @@ class Walk {
   }
 
   std::string fetch_name(const Node* n) const {
+    if (Where at = here(); at && at->origin == Origin::kCpp) {
+      auto run = written_call(locate(at).source, "run");
+      bool one = asked_.edges.size() == 1;
+      for (size_t i = 0; run && !run->arguments.empty() && i < asked_.edges.size(); ++i) {
+        const std::string& fetch = run->arguments[0];
+        bool list = fetch.starts_with('{') || !one;
+        std::string said = list ? written_element(fetch, i) : fetch;
+        if (asked_.edges[i].node.get() == n && !said.empty()) return said;
+      }
+    }
     for (size_t i = 0; i < asked_.edges.size(); ++i)
       if (asked_.edges[i].node.get() == n && i < asked_.names.size() && !asked_.names[i].empty())
         return asked_.names[i];

@@ -11,7 +11,10 @@ namespace {
 
 // `if (x > 0)` while a function is traced.
 Diagnostic no_truth(const Tensor& t) {
-  Diagnostic d = lost(t, {});
+  // Nothing notes the line of an `if`; only what is computed in its condition does.
+  Where at = here();
+  bool cpp = at && at->origin == Origin::kCpp && t.born() == at;
+  Diagnostic d = lost(t, cpp ? written_truth(locate(at).source) : "");
   if (!symbol_of(t)->scope->open()) return d;
   d.code = Code::E0201;
   d.headline = cat("`", d.subject.name, "` is asked for its truth while `", d.subject.owner.name,

@@ -40,8 +40,16 @@ std::string_view operator_of(std::string_view op) {
   return {};
 }
 
+// The method of a Variable that an op is.
+std::string_view method_of(std::string_view op) {
+  if (op == "AssignVariableOp") return "assign";
+  if (op == "AssignAddVariableOp") return "assign_add";
+  return op == "AssignSubVariableOp" ? "assign_sub" : "";
+}
+
 // `matmul` and "MatMul": functions that are more than their op, and are called like it.
 bool same_words(std::string_view function, std::string_view op) {
+  if (op.starts_with("BatchMatMul")) op = "MatMul";
   return std::ranges::equal(function, op,
                             [](char a, char b) { return a == b || a == b + ('a' - 'A'); });
 }
@@ -54,11 +62,30 @@ std::string in_cpp_words(const OpDef& op, size_t count, size_t i) {
   std::optional<WrittenCall> call;
   if (std::string_view symbol = operator_of(op.name); !symbol.empty())
     call = written_operands(line, symbol);
+  auto shown = [](const std::string& text) {
+    return text.empty() || text.front() == '{' || text.size() > 40 ? std::string() : text;
+  };
+  if (std::string_view method = method_of(op.name); !method.empty()) {
+    call = written_call(line, method);
+    if (!call || call->object.empty() || call->arguments.size() != 1) return {};
+    return shown(i == 0 ? call->object : call->arguments[0]);
+  }
+  const FunctionDef* called = nullptr;
   for (const FunctionDef* f : all_functions())
-    if (!call && (f->op == &op || same_words(f->name, op.name))) call = written_call(line, f->name);
-  if (!call || call->arguments.size() < count || i >= call->arguments.size()) return {};
-  const std::string& text = call->arguments[i];
-  return text.front() == '{' || text.size() > 40 ? "" : text;
+    if (!call && (f->op == &op || same_words(f->name, op.name))) {
+      call = written_call(line, f->name);
+      called = f;
+    }
+  if (!call) return {};
+  if (op.inputs.back().list) {
+    size_t single = op.inputs.size() - 1;  // inputs before those of the list
+    for (size_t p = 0; called && i >= single && p < called->params.size(); ++p)
+      if (called->params[p].kind == Kind::kTensors && p < call->arguments.size())
+        return shown(written_element(call->arguments[p], i - single));
+    return {};
+  }
+  if (call->arguments.size() < count || i >= call->arguments.size()) return {};
+  return shown(call->arguments[i]);
 }
 
 [[noreturn]] void dtypes_differ(const OpDef& op, std::span<const Tensor> in, size_t a, size_t b) {
@@ -99,7 +126,7 @@ OperandSource operand_source(const OpDef& op, std::span<const Tensor> in, int i)
   auto at = static_cast<size_t>(i);
   OperandSource s;
   if (g_naming.operand && at < in.size() && in[at].defined()) s = g_naming.operand(in[at], i);
-  if (s.text.empty() && at < in.size() && !(op.inputs.size() && op.inputs.back().list))
+  if (s.text.empty() && at < in.size() && !op.inputs.empty())
     s.text = in_cpp_words(op, in.size(), at);
   if (s.text.empty() && !op.inputs.empty()) {
     const InputDef& def = input_def(op, at);

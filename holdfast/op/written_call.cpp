@@ -61,6 +61,26 @@ size_t end_of_operand(std::string_view line, size_t begin) {
   return depth == 0 ? i : begin;
 }
 
+// Cuts what stands between `begin` and the bracket that closes it, at commas outside of brackets.
+// Gives the place of that bracket; npos where the line ends before it.
+size_t cut_at_commas(std::string_view line, size_t begin, std::vector<std::string>& parts) {
+  int depth = 0;
+  for (size_t i = begin; i < line.size(); ++i) {
+    char c = line[i];
+    bool last = depth == 0 && closes(c);
+    if (last || (depth == 0 && c == ',')) {
+      if (i > begin) parts.push_back(trimmed(line.substr(begin, i - begin)));
+      begin = i + 1;
+      if (last) return i;
+    } else if (opens(c)) {
+      ++depth;
+    } else if (closes(c)) {
+      --depth;
+    }
+  }
+  return line.npos;
+}
+
 // Whether an operand that ends or begins here is whole: no operator binds it to something else.
 bool whole_before(std::string_view line, size_t begin) {
   std::string before = trimmed(line.substr(0, begin));
@@ -97,22 +117,48 @@ std::optional<WrittenCall> written_call(std::string_view line, std::string_view 
     if (line[begin] != '(')  // else a cast, or more than a name
       out.object = std::string(line.substr(begin, name_end - begin));
   }
-  size_t begin = found + function.size() + 1;
-  int depth = 0;
-  for (size_t i = begin; i < line.size(); ++i) {
-    char c = line[i];
-    bool last = depth == 0 && c == ')';
-    if (last || (depth == 0 && c == ',')) {
-      if (i > begin) out.arguments.push_back(trimmed(line.substr(begin, i - begin)));
-      begin = i + 1;
-      if (last) return out;
-    } else if (opens(c)) {
-      ++depth;
-    } else if (closes(c)) {
-      --depth;
-    }
+  if (cut_at_commas(line, found + function.size() + 1, out.arguments) == line.npos) return {};
+  return out;
+}
+
+std::string written_element(std::string_view argument, size_t i) {
+  if (argument.empty()) return {};
+  if (argument.front() != '{') {
+    bool name = end_of_operand(argument, 0) == argument.size() && !closes(argument.back());
+    return name ? std::string(argument) + "[" + std::to_string(i) + "]" : std::string();
   }
-  return {};
+  std::vector<std::string> parts;
+  if (cut_at_commas(argument, 1, parts) != argument.size() - 1 || i >= parts.size()) return {};
+  return parts[i];
+}
+
+std::string written_truth(std::string_view line) {
+  if (!is_plain(line)) return {};
+  constexpr std::string_view kWords[] = {"if (", "while ("};
+  std::string out;
+  size_t question = line.find('?');
+  for (std::string_view word : kWords) {
+    size_t at = line.find(word);
+    if (at == line.npos) continue;
+    std::vector<std::string> parts;
+    bool whole = cut_at_commas(line, at + word.size(), parts) != line.npos && parts.size() == 1;
+    if (!out.empty() || !whole || question != line.npos || line.find(word, at + 1) != line.npos)
+      return {};
+    out = parts[0];
+  }
+  if (out.empty() && question != line.npos) {
+    std::string_view before = line.substr(0, question);
+    for (std::string_view word : {"return ", " = "})
+      if (size_t at = before.rfind(word); at != before.npos) before.remove_prefix(at + word.size());
+    out = trimmed(before);
+    int depth = 0;
+    for (char c : out) depth += opens(c) ? 1 : closes(c) ? -1 : 0;
+    if (depth != 0) return {};
+  }
+  // Which of several is asked can't be seen from the line.
+  bool one = out.find("&&") == out.npos && out.find("||") == out.npos && !out.starts_with('!') &&
+             out.find(';') == out.npos && out.find(" = ") == out.npos;
+  return one && out.size() <= 40 ? out : std::string();
 }
 
 std::string written_reader(std::string_view line) {

@@ -25,6 +25,13 @@ HOLDFAST_API std::optional<WrittenCall> written_call(std::string_view line,
 HOLDFAST_API std::optional<WrittenCall> written_operands(std::string_view line,
                                                          std::string_view symbol);
 
+/// Element `i` of an argument that is a list: of `{a, b}` or of `list`. Empty where that is not
+/// sure.
+HOLDFAST_API std::string written_element(std::string_view argument, size_t i);
+
+/// What the one `if`, `while` or `?` on the line asks for its truth; empty where that is not sure.
+HOLDFAST_API std::string written_truth(std::string_view line);
+
 /// What stands before the one `.item<...>()` or other reading of numbers on the line; empty where
 /// that is not sure.
 HOLDFAST_API std::string written_reader(std::string_view line);

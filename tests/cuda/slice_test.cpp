@@ -215,9 +215,7 @@ Tensor model(const Tensor& x, const Tensor& w, const Tensor& b) {
 }
 
 void gradients() {
-  Tensor x = numbers({5, 4}), w = numbers({4, 3}, float32, -1, 1, 2),
-         b = numbers({3}, float32, -1, 1, 3);
-  auto both = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
+  auto both = [](const Tensor& x, const Tensor& w, const Tensor& b) {
     GradientTape outer({.persistent = true});
     outer.start();
     outer.watch(w);
@@ -235,6 +233,8 @@ void gradients() {
     Tensor length = reduce_sum(square(dw)) + reduce_sum(db * 2);
     return std::vector<Tensor>{dw, db, outer.gradient(length, w), outer.gradient(length, b)};
   };
+  Tensor x = numbers({5, 4}), w = numbers({4, 3}, float32, -1, 1, 2),
+         b = numbers({3}, float32, -1, 1, 3);
   auto want = both(x, w, b), got = both(there(x), there(w), there(b));
   const char* names[] = {"dy/dw", "dy/db", "second order in w", "second order in b"};
   for (size_t i = 0; i < want.size(); ++i)

@@ -30,7 +30,9 @@ PUBLIC = [
     *("base/config.h", "base/diagnostic.h", "base/parallel.h"),
     *("device/device.h", "device/dlpack.h", "device/named.h", "device/wrap.h"),
     *(
+        "exec/bound.h",
         "exec/control.h",
+        "exec/custom_gradient.h",
         "exec/flow.h",
         "exec/function.h",
         "exec/functional.h",
@@ -40,6 +42,7 @@ PUBLIC = [
         "exec/printing.h",
         "exec/saving.h",
         "exec/session.h",
+        "exec/vectorized_map.h",
     ),
     "graph/name_scope.h",
     *("keras/layers/dense.h", "keras/sequential.h"),
@@ -165,6 +168,14 @@ def test_each_installed_header_stands_alone_without_a_warning():
     """The target of the build compiles each by itself, and keeps what it found for the next time."""
     build = BUILD if CXX == "g++" else ROOT / "build/clang"
     run("ninja", "-C", build, "holdfast_headers_verify_interface_header_sets")
+
+
+@pytest.mark.skipif(CXX == "g++", reason="the C++ tests have it")
+def test_lines_are_the_callers_whichever_way_a_compiler_orders_arguments(tmp_path):
+    source = ROOT / "tests/diagnostics/cpp/lines_test.cpp"
+    libraries = ["-L", BUILD, "-lholdfast", f"-Wl,-rpath,{BUILD}", "-lgtest", "-lgtest_main"]
+    run(CXX, "-std=c++20", "-I", ROOT, source, *libraries, "-o", tmp_path / "lines")
+    run(tmp_path / "lines", cwd=ROOT)
 
 
 @pytest.mark.parametrize(
