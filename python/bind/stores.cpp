@@ -113,12 +113,11 @@ void Store::perform(const Locations& places, const Bound& call, const Tensors& o
     Object holder = places.read(static_cast<size_t>(holder_), call);
     if (!holder) return;  // it is gone, and nobody misses what it would hold
     Object value = value_.filled(outputs);
-    if (put(holder.get(), value.get())) {
-      value_.each_slot([&](size_t slot) {
-        if (outputs[slot].defined()) note_inside(*outputs[slot].rep(), function);
-      });
-      return;
-    }
+    // Before it can be seen: a trace in another thread may find it, and asks.
+    value_.each_slot([&](size_t slot) {
+      if (outputs[slot].defined()) note_inside(*outputs[slot].rep(), function);
+    });
+    if (put(holder.get(), value.get())) return;
   }
   if (!list) list = output_list(outputs);
   Object::steal(PyObject_CallOneArg(performer_.get(), list.get()));

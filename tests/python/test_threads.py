@@ -106,3 +106,121 @@ def test_a_future_is_awaited():
     f = tf.function(lambda x: x * 2.0)
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         assert float(f(pool.submit(lambda: tf.constant(4.0)))) == 8.0
+
+
+KEPT = None  # by the functions of `places`
+
+
+class Holder:
+    def __init__(self):
+        self.h, self.items = None, {}
+
+
+def places():
+    """Places that functions store into, each with what puts a value there and what reads it."""
+    holder, module, cell = Holder(), tf.Module(), None
+
+    def put_attribute(value):
+        holder.h = value
+
+    def put_pair(value):
+        holder.h = (value, [value])
+
+    def put_part(value):
+        module.h = value
+
+    def put_item(value):
+        holder.items["k"] = value
+
+    def put_global(value):
+        global KEPT
+        KEPT = value
+
+    def put_cell(value):
+        nonlocal cell
+        cell = value
+
+    return {
+        "attribute": (put_attribute, lambda: holder.h),
+        "pair": (put_pair, lambda: holder.h[1][0]),
+        "module": (put_part, lambda: module.h),
+        "item": (put_item, lambda: holder.items["k"]),
+        "global": (put_global, lambda: KEPT),
+        "cell": (put_cell, lambda: cell),
+    }
+
+
+def in_a_thread(call):
+    thread = threading.Thread(target=call)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("traced_before", [True, False])
+@pytest.mark.parametrize("place", list(places()))
+def test_a_trace_reads_what_it_stored_and_not_what_a_call_did_meanwhile(place, traced_before):
+    put, get = places()[place]
+    one = tf.constant(1.0)
+
+    @tf.function
+    def other(x):
+        put(x * 100.0)
+        return x
+
+    @tf.function
+    def f(x):
+        put(x * 2.0)
+        in_a_thread(lambda: other(one)).join()
+        return get() * 3.0
+
+    if traced_before:
+        other(one)
+    assert [float(f(tf.constant(x))) for x in (1.0, 2.0)] == [6.0, 12.0]
+
+
+@pytest.mark.parametrize("place", list(places()))
+def test_two_traces_that_store_into_one_place_at_once(place):
+    put, get = places()[place]
+    one = tf.constant(1.0)
+    stored, read = threading.Event(), threading.Event()
+    results = []
+
+    @tf.function
+    def other(x):
+        put(x * 100.0)
+        stored.set()
+        read.wait(30)
+        return get()
+
+    @tf.function
+    def f(x):
+        put(x * 2.0)
+        thread = in_a_thread(lambda: results.append(float(other(one))))
+        stored.wait(30)
+        y = get() * 3.0
+        read.set()
+        thread.join()
+        return y
+
+    assert float(f(one)) == 6.0
+    assert results == [100.0]
+
+
+def test_code_of_the_trace_itself_may_put_an_earlier_result_back():
+    holder = Holder()
+
+    @tf.function
+    def remember(x):
+        holder.h = x * 10.0
+        return x
+
+    remember(tf.constant(1.0))
+    earlier = holder.h
+
+    @tf.function
+    def f(x):
+        holder.h = x * 2.0
+        holder.h = earlier
+        return holder.h + x
+
+    assert [float(f(tf.constant(x))) for x in (1.0, 2.0)] == [11.0, 12.0]

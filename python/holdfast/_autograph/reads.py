@@ -12,7 +12,7 @@ from .. import _holdfast
 from .._messages.user_code import is_user_class, is_user_module
 from .._tensors import registry
 from .._tensors.symbols import is_symbol
-from .._tracing.journal import Growth, journal, mutate, note_set, put
+from .._tracing.journal import Growth, journal, mutate, note_set, own_value, put
 from .._tracing.locations import (
     MISSING,
     AttributeLocation,
@@ -73,7 +73,9 @@ def global_(name: str, value: Any) -> Any:
     if recorder is not None and not isinstance(value, types.ModuleType):
         space = sys._getframe(1).f_globals
         if name in space:
-            recorder.note(GlobalLocation(space, name), value)
+            location = GlobalLocation(space, name)
+            value = own_value(location.key, value)
+            recorder.note(location, value)
     return value
 
 
@@ -82,8 +84,9 @@ def free(name: str, inside: Callable[[], Any]) -> Any:
     value = inside()
     recorder = recording()
     if recorder is not None and not isinstance(value, types.ModuleType):
-        cell = _only_cell(inside)
-        recorder.note(CellLocation(cell, name), value)
+        location = CellLocation(_only_cell(inside), name)
+        value = own_value(location.key, value)
+        recorder.note(location, value)
     return settled(value) if isinstance(value, Maybe) else value
 
 
@@ -150,7 +153,9 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
     if isinstance(holder, types.ModuleType):
         value = getattr(holder, name)
         if is_user_module(holder) and not isinstance(value, types.ModuleType):
-            recorder.note(GlobalLocation(vars(holder), name), value)
+            place = GlobalLocation(vars(holder), name)
+            value = own_value(place.key, value)
+            recorder.note(place, value)
         return value
     if isinstance(holder, type):
         owner, defined = class_attribute(holder, name)
@@ -168,7 +173,9 @@ def attribute(holder: Any, name: str, pending: bool = False) -> Any:
     ):
         value = own_attribute(holder, name)
         if value is not MISSING:
-            recorder.note(AttributeLocation(holder, name), value, pending)
+            location = AttributeLocation(holder, name)
+            value = own_value(location.key, value)
+            recorder.note(location, value, pending)
             return value
     if owner is not None and is_user_class(owner):
         recorder.note(ClassLocation(owner, name), defined)
@@ -217,16 +224,19 @@ def item(container: Any, index: Any, pending: bool = False) -> Any:
     recorder = recording()
     if recorder is None or isinstance(container, _holdfast.Tensor):
         return container[index]
+    place = None
     if isinstance(container, _CONTAINERS):
         if isinstance(index, slice):
             recorder.note_whole(container)
         elif not is_symbol(index) and not isinstance(index, _holdfast.Tensor):
             recorder.note_item(container, index, pending)
+            place = ItemLocation(container, index)
     else:
         getter = getattr(type(container), "__getitem__", None)
         if isinstance(getter, types.FunctionType):
             return converted_callee(getter)(container, index)
-    return container[index]
+    value = container[index]
+    return value if place is None else own_value(place.key, value)
 
 
 def looked_through(values: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Container
 from typing import Any, Self
 
 from .. import _holdfast
-from .locations import ItemLocation, Location, Object, holds_symbol, raw_method
+from .locations import ItemLocation, Location, Object, holds_symbol, leaves, raw_method
 
 __all__ = [
     "Change",
@@ -29,6 +29,7 @@ __all__ = [
     "note_read",
     "note_set",
     "open_journals",
+    "own_value",
     "put",
     "raw_write",
     "refill",
@@ -119,6 +120,11 @@ class Journal:
                 self.uncertain[key] = change
             self._alive.append(change.location.holder())
 
+    def last_set(self, key: tuple[Any, ...]) -> Set:
+        """The last change of a place, which is one of `keys`."""
+        sets = (each for each in reversed(self.changes) if isinstance(each, Set))
+        return next(each for each in sets if each.location.key == key)
+
     def keep(self, container: Any) -> None:
         """Remembers a container as it is now, unless it was changed before."""
         if id(container) not in self._before:
@@ -183,10 +189,12 @@ class Journal:
 
     def __enter__(self) -> Self:
         _open.journals.append(self)
+        _written.add(self)
         _holdfast.note_journal(1)
         return self
 
     def __exit__(self, *_: object) -> None:
+        _written.discard(self)
         _open.journals.remove(self)
         _holdfast.note_journal(-1)
         if _open.journals:
@@ -210,6 +218,7 @@ class _Open(threading.local):
 
 
 _open = _Open()
+_written: set[Journal] = set()  # those that are being written, of all threads
 
 
 def journal() -> Journal | None:
@@ -226,6 +235,30 @@ def open_journals(outermost: Journal) -> list[Journal]:
 def was_stored(outermost: Journal, key: tuple[Any, ...]) -> bool:
     """Whether the place with this key got its value since `outermost` was opened."""
     return any(key in each.keys for each in open_journals(outermost))
+
+
+def own_value(key: tuple[Any, ...], value: Any) -> Any:
+    """What this thread's code put into a place that was found to hold `value`.
+
+    Calls of traced functions in other threads store tensors too. In plain code such a race spoils
+    one result; a trace that took the other thread's tensors for its own would keep them for good.
+    """
+    if not isinstance(value, (_holdfast.Tensor, tuple, list, dict)):
+        return value
+    for each in reversed(_open.journals):
+        if key in each.keys:
+            own = each.last_set(key).inside
+            ours = own is value or not holds_symbol(own)
+            return value if ours or not _is_of_another_thread(key, value) else own
+    return value
+
+
+def _is_of_another_thread(key: tuple[Any, ...], value: Any) -> bool:
+    """Whether a call put this into a place, or a trace in another thread did."""
+    if any(_holdfast.function_inside(leaf) for leaf in leaves(value)):
+        return True  # a call: in this thread a trace is being made
+    others = [each for each in _written.copy() if each not in _open.journals]
+    return any(key in each.keys and each.last_set(key).inside is value for each in others)
 
 
 def uncertain(key: tuple[Any, ...]) -> Set | None:

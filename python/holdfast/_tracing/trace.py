@@ -113,8 +113,8 @@ class Trace:
             for store, shape, condition in self.stores:
                 if condition is None or bool(outputs[condition]):
                     value = filled(shape, outputs)
-                    store.settle(value)
                     traced_values.note(value, self.name)
+                    store.settle(value)
             return filled(self.result, outputs)
 
     @functools.cached_property
@@ -162,17 +162,17 @@ class Trace:
 
 def _perform(store: Store | Kept, shape: Any, function: str, outputs: list[Any]) -> None:
     value = filled(shape, outputs)
-    store.perform(value)
     traced_values.note(value, function)
+    store.perform(value)
 
 
 def _put_tensor(location: Location, index: int, function: str, outputs: list[Any]) -> None:
     tensor = outputs[index]
+    traced_values.note_tensor(tensor, function)
     if type(location) is AttributeLocation and journal() is None:
         location.write(tensor)  # what `put` does, in fewer steps: most stores are such
     elif location.holder() is not MISSING:
         put(location, tensor)
-    traced_values.note_tensor(tensor, function)
 
 
 class _Tensor:
