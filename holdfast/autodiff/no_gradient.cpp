@@ -127,6 +127,8 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
       break;
     }
     case NoGradient::kOffTape:
+      if (TensorInfo t = describe(target, names.target); t.born.line > 0)
+        d.labels.push_back({Role::kBorn, t.born, cat(y, " is computed here"), false});
       d.headline = fitting(head, cat(y, " was not computed from anything watched"),
                            "the tape did not see it");
       d.why = cat("no recorded op leads to ", y,

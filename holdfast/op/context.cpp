@@ -48,6 +48,13 @@ std::string graph_name(const Scope& s, const std::string& operand) {
   return is_path(operand) && s.kind == ScopeKind::kGraph ? operand + ".graph" : s.name;
 }
 
+// The graph or function that a program wrote around a branch or a body.
+const Scope* written_around(const Scope* s) {
+  while (s->parent && s->kind != ScopeKind::kGraph && s->kind != ScopeKind::kFunction)
+    s = s->parent.get();
+  return s;
+}
+
 // Two scopes that are both being written, neither inside the other.
 [[noreturn]] void two_graphs(const OpDef& op, std::span<const Tensor> in, const Tensor& first,
                              const Tensor& second) {
@@ -56,7 +63,10 @@ std::string graph_name(const Scope& s, const std::string& operand) {
   for (size_t i = 0; i < in.size(); ++i)
     for (size_t k = 0; k < 2; ++k)
       if (&in[i] == both[k]) names[k] = operand_source(op, in, static_cast<int>(i)).text;
-  const Scope &a = *scope_of(first), &b = *scope_of(second);
+  const Scope* scopes[2] = {scope_of(first), scope_of(second)};
+  if (written_around(scopes[0]) != written_around(scopes[1]))
+    for (const Scope*& s : scopes) s = written_around(s);
+  const Scope &a = *scopes[0], &b = *scopes[1];
   std::string graphs[2] = {graph_name(a, names[0]), graph_name(b, names[1])};
   if (graphs[0] == graphs[1]) {  // nothing tells them apart but what is in them
     graphs[0] = cat(a.name, " of ", names[0]);

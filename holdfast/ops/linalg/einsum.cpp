@@ -7,6 +7,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/deferred.h"
 #include "holdfast/op/op.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/diag.h"
 #include "holdfast/ops/linalg.h"
@@ -30,6 +31,38 @@ struct Term {
 
 [[noreturn]] void refuse(const std::string& equation, const std::string& what) {
   fail(Code::E1103, cat("einsum: `equation` is '", equation, "': ", what));
+}
+
+// How a call is written, for messages: einsum is many ops, and none of its own.
+const OpDef& einsum_call() {
+  static const OpDef call = [] {
+    OpDef d;
+    d.name = "einsum";
+    d.inputs = {{.name = "equation"}, {.name = "inputs", .list = true}};
+    return d;
+  }();
+  return call;
+}
+
+// The arguments of such a call: the equation, which is no tensor, and the inputs.
+Tensors arguments(const Tensors& in) {
+  Tensors all{Tensor()};
+  for (const Tensor& t : in) all.push_back(t);
+  return all;
+}
+
+std::string named_input(const Tensors& in, size_t i) {
+  return operand_source(einsum_call(), arguments(in), static_cast<int>(i) + 1).text;
+}
+
+[[noreturn]] void refuse_input(const Tensors& in, size_t i, const std::string& expected,
+                               std::string why) {
+  auto d = about_call(
+      Code::E1102, einsum_call(), arguments(in),
+      cat("einsum: `", named_input(in, i), "` is ", type_text(in[i]), ", expected ", expected));
+  d.subject = describe(in[i], named_input(in, i));
+  d.why = std::move(why);
+  raise(std::move(d));
 }
 
 bool has(const Labels& l, int label) { return std::find(l.begin(), l.end(), label) != l.end(); }
@@ -223,29 +256,36 @@ std::pair<size_t, size_t> cheapest(const std::vector<Term>& operands, const Labe
 std::vector<Term> read_operands(const std::string& text, const Equation& e, const Tensors& in,
                                 int& widest) {
   std::vector<Term> out;
-  std::map<int, int64_t> sizes;
+  struct Size {
+    int64_t value;
+    size_t input;  // the first that has it
+  };
+  std::map<int, Size> sizes;
   for (size_t i = 0; i < in.size(); ++i) {
     const std::string& term = e.terms[i];
     int dots = static_cast<int>(std::count(term.begin(), term.end(), '.'));
     int named = static_cast<int>(term.size()) - dots, covered = in[i].rank() - named;
     if (covered < 0 || (covered > 0 && !dots))
-      fail(Code::E1102, cat("einsum: input ", i, " is of shape ", in[i].shape().text(), ", but '",
-                            term, "' names ", named, " axes"));
+      refuse_input(in, i, cat("rank ", named, dots ? " or more" : ""),
+                   cat("'", term, "' in '", text, "' names its axes one by one"));
     bool had = false;
     Term x{in[i], parse_term(text, term, covered, &had)};
     widest = std::max(widest, had ? covered : -1);
     for (size_t k = 0; k < x.labels.size(); ++k) {
       int64_t d = in[i].dim(static_cast<int>(k));
-      auto [at, fresh] = sizes.try_emplace(x.labels[k], d);
-      if (fresh || d < 0 || d == at->second) continue;
+      auto [at, fresh] = sizes.try_emplace(x.labels[k], Size{d, i});
+      Size& known = at->second;
+      if (fresh || d < 0 || d == known.value) continue;
       bool ellipsis = x.labels[k] < 0;
-      if (at->second < 0 || (ellipsis && at->second == 1))
-        at->second = d;
+      if (known.value < 0 || (ellipsis && known.value == 1))
+        known = {d, i};
       else if (!(ellipsis && d == 1))
-        fail(Code::E1102, cat("einsum: axis ", k, " of input ", i, " has size ", d, ", but ",
-                              ellipsis ? "the same axis under the ellipsis"
-                                       : cat("label '", static_cast<char>(x.labels[k]), "'"),
-                              " has size ", at->second, " elsewhere"));
+        refuse_input(
+            in, i, cat("size ", known.value, " on axis ", k),
+            cat(ellipsis ? "an axis under the ellipsis"
+                         : cat("label '", static_cast<char>(x.labels[k]), "' of '", text, "'"),
+                " has one size: ", known.value, " in `", named_input(in, known.input), "`, ", d,
+                " in `", named_input(in, i), "`"));
     }
     out.push_back(std::move(x));
   }
@@ -254,8 +294,8 @@ std::vector<Term> read_operands(const std::string& text, const Equation& e, cons
     Dims gone;
     Labels rest;
     for (size_t k = 0; k < x.labels.size(); ++k) {
-      bool drop =
-          x.labels[k] < 0 && x.tensor.dim(static_cast<int>(k)) == 1 && sizes[x.labels[k]] != 1;
+      bool drop = x.labels[k] < 0 && x.tensor.dim(static_cast<int>(k)) == 1 &&
+                  sizes.at(x.labels[k]).value != 1;
       if (drop)
         gone.push_back(static_cast<int64_t>(k));
       else

@@ -29,8 +29,7 @@ void infer_add(Infer& s) {
   if (s.shape().has_rank() && s.shape(1).has_rank()) {
     int64_t channels = s.shape()[axis], have = s.shape(1)[0];
     if (channels >= 0 && have >= 0 && channels != have)
-      s.bad_shape(1,
-                  cat(channels, " elements, one for each channel of `value` ", s.shape().text()));
+      s.bad_shape(1, cat(channels, " elements, one for each channel"));
   }
   s.output(s.dtype(), s.shape());
 }

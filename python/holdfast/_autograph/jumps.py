@@ -39,8 +39,9 @@ def lower(function: ast.FunctionDef) -> None:
         return
     lowering.returns = True
     if not leaves(body):
-        nothing = ast.Return(ast.Constant(None))
-        body = [*body, nodes.at(nothing, body[-1])]
+        nothing = nodes.at(ast.Return(ast.Constant(None)), body[-1])
+        nothing.lineno = nothing.end_lineno = (body[-1].end_lineno or body[-1].lineno) + 1
+        body = [*body, nothing]  # behind all lines, for messages look for the one that returns
     start = function.body[0]
     function.body = [
         nodes.assign(DONE, ast.Constant(False), start),

@@ -28,6 +28,7 @@ __all__ = [
 
 _Label = dict[str, Any]
 _SHOWN_SETS = 4  # lines that set a name on some side
+_LONGEST_KEYS = 40  # characters of the keys of a dict
 
 
 def _label(role: str, loc: dict[str, Any], text: str, primary: bool = False) -> _Label:
@@ -187,16 +188,35 @@ def _staged_loop(site: Site) -> _Label:
     return _label("used", site.loc(), "this loop is staged", True)
 
 
+def _choice(site: Site) -> _Label:
+    return _staged_loop(site) if site.is_loop else _condition(site)
+
+
+def _sides(site: Site) -> str:
+    word = site.loc()["source"].split(None, 1)[0] if site.is_loop else ""
+    return f"the ways out of a staged `{word}`" if word else "the two sides of a staged `if`"
+
+
+def _set_by_sides(site: Site, name: str) -> list[Spot | None]:
+    """Where each side of a branch sets a name.
+
+    What follows a `return` in a staged loop is one side of a branch that nobody wrote; the other is
+    the loop.
+    """
+    first, second = site.set_in(0, name), site.set_in(1, name)
+    return [first, site.set_inside(name) if second is None and site.is_loop else second]
+
+
 def refuse_dtypes(site: Site, name: str, x: Any, y: Any) -> NoReturn:
     """E0902: the sides of a branch give one name two dtypes."""
-    spots = [site.set_in(block, name) for block in (0, 1)]
+    spots = _set_by_sides(site, name)
     if spots[0] is None:
         spots[0] = site.set_before(name)
     if spots[1] is None:
         spots[1] = site.set_before(name)
     texts = [f"{_quoted(name)} is {_kind(value)} here" for value in (x, y)]
-    labels = [*_set_labels(site, (x, y), spots, texts), _condition(site)]
-    who = "the two sides of a staged `if` give"
+    labels = [*_set_labels(site, (x, y), spots, texts), _choice(site)]
+    who = f"{_sides(site)} give"
     if " " in name:  # an expression, which has no name
         name, who = "", f"a {name.removeprefix('the ')} gives"
     _refuse_two(site, name, x, y, spots, labels, who)
@@ -284,18 +304,39 @@ def _right_side(site: Site, spot: Spot | None) -> tuple[str, int] | None:
 
 def refuse_objects(site: Site, name: str, x: Any, y: Any) -> NoReturn:
     """The sides of a branch give a name two things that are not both tensors."""
-    spots = [site.set_in(0, name), site.set_in(1, name)]
+    spots = _set_by_sides(site, name)
+    ends = name == "return" and (None, None) in zip((x, y), spots, strict=True)
     texts = [f"{_quoted(name)} is {_what(value)} here" for value in (x, y)]
+    dicts = isinstance(x, dict) and isinstance(y, dict)
     fail(
         "E0902",
-        f"the two sides of a staged `if` give {_quoted(name)} {_what(x)} and {_what(y)}",
-        f"which side is taken is known when the graph runs; it can choose between tensors of one "
-        f"dtype, not between {_what(x)} and {_what(y)}.",
-        fix=f"let both sides give {_quoted(name)} a tensor of the same dtype, such as by `tf.cast`",
-        labels=[*_set_labels(site, (x, y), spots, texts), _condition(site)],
+        f"{_sides(site)} {'return' if name == 'return' else f'give {_quoted(name)}'} "
+        + ("dicts of different keys" if dicts else f"{_what(x)} and {_what(y)}"),
+        f"which {'way' if site.is_loop else 'side'} is taken is known when the graph runs; it can "
+        f"choose between tensors of one dtype, not between {_what(x)} and {_what(y)}."
+        + (" Code that ends without `return` gives None." if ends else ""),
+        fix="end with a `return` of a tensor like the others"
+        if ends
+        else _common_form(_quoted(name), x, y),
+        labels=[*_set_labels(site, (x, y), spots, texts), _choice(site)],
         subject={"name": "" if name == "return" else name},
         op=site.kind,
     )
+
+
+def _common_form(name: str, x: Any, y: Any) -> str:
+    """The advice that makes two things alike."""
+    if isinstance(x, dict) and isinstance(y, dict):
+        odd = [f"`{key!r}`" for key in {**x, **y} if key not in x or key not in y]
+        only = f"{', '.join(odd)} {'is' if len(odd) == 1 else 'are'} on one side only"
+        return f"let both give {name} the same keys: {only}"
+    kinds = [type(each) for each in (x, y) if isinstance(each, (list, tuple, dict))]
+    if kinds:
+        return f"let both give {name} the same form: as many parts, of the same kinds"
+    if x is None or y is None:
+        zeros = f"`{module_alias()}.zeros_like`"
+        return f"give {name} a tensor where it is None now, such as by {zeros}"
+    return f"let both sides give {name} a tensor of the same dtype, such as by `tf.cast`"
 
 
 def _what(value: Any) -> str:
@@ -305,6 +346,9 @@ def _what(value: Any) -> str:
         return "None"
     if isinstance(value, (list, tuple)):
         return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        keys = ", ".join(repr(key) for key in value)
+        return f"a dict of {keys}" if value and len(keys) <= _LONGEST_KEYS else "a Python dict"
     return f"a Python {type(value).__name__}"
 
 

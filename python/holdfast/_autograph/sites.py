@@ -76,6 +76,12 @@ class Site:
         """The line of the statement."""
         return self.where.line
 
+    @property
+    def is_loop(self) -> bool:
+        """Whether a loop stands there: also where a flag asks whether it has returned."""
+        words = self.loc()["source"].split(None, 1)
+        return bool(words) and words[0] in ("for", "while")
+
     def loc(self) -> dict[str, Any]:
         """The place of the test or of what is iterated, as the dict form of a Loc."""
         return self.home.loc(self.where)
@@ -109,6 +115,13 @@ class Site:
             if text.endswith(end) and any(first <= spot.line <= last for spot in spots)
         ]
         return found[0] if len(found) == 1 else ""
+
+    def set_inside(self, name: str) -> Spot | None:
+        """The last line between the statement and its first block that sets `name`."""
+        first = self.blocks[0][0] if self.blocks else 0
+        found = self.home.sets.get(name, ())
+        inside = [each for each in found if self.where.line < each.line < first]
+        return inside[-1] if inside else None
 
     def set_before(self, name: str) -> Spot | None:
         """The last line before the statement that sets `name`."""
