@@ -5,14 +5,15 @@
 // of 16 steps make a block of kBlock elements, and blocks are joined in pairs. No sum is longer
 // than a few dozen additions in a row, which keeps float32 sums accurate. Columns: eight rows at a
 // time are folded as a tree before they meet the running cells. Elements that are folded in another
-// type are converted a block at a time, so that the vector code exists once per (join, cell) and
-// not once per dtype.
+// type are converted a block at a time by a function that is called, so that the loops exist once
+// per (join, cell) and not once per fold and dtype: that halves what they cost to compile.
 #pragma once
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "holdfast/ops/math/cpu/reduce_table.h"
 #include "holdfast/tensor/visit.h"
@@ -90,7 +91,7 @@ template <class T>
 struct Sum {
   using Join = Add;
   using Cell = cell_of<T>;
-  static HF_INLINE Cell read(T x) { return static_cast<Cell>(x); }
+  static constexpr bool kSquared = false;
   static T result(Cell c, int64_t) { return static_cast<T>(c); }
 };
 template <class T>
@@ -121,12 +122,7 @@ template <class T>
 struct Mean {
   using Join = Add;
   using Cell = std::conditional_t<std::is_integral_v<T>, uint64_t, float_of<T>>;
-  static HF_INLINE Cell read(T x) {
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-      return static_cast<Cell>(static_cast<int64_t>(x));
-    else
-      return static_cast<Cell>(x);
-  }
+  static constexpr bool kSquared = false;
   static T result(Cell c, int64_t n) {
     if constexpr (is_complex_v<T>)
       return n ? c / static_cast<typename T::value_type>(n) : T(0);
@@ -144,15 +140,7 @@ template <class T>
 struct Squares {
   using Join = Add;
   using Cell = cell_of<unsigned_of<T>>;
-  static HF_INLINE Cell read(T x) {
-    auto c = static_cast<Cell>(x);
-    if constexpr (is_complex_v<T>)
-      return Cell(c.real() * c.real() + c.imag() * c.imag());
-    else if constexpr (std::is_integral_v<Cell>)
-      return static_cast<Cell>(1u * c * c);
-    else
-      return c * c;
-  }
+  static constexpr bool kSquared = true;
   static T result(Cell c, int64_t) {
     if constexpr (is_complex_v<T>)
       return T(std::sqrt(c.real()));
@@ -168,8 +156,77 @@ struct HalfSquares : Squares<T> {
   static T result(Cell c, int64_t) { return static_cast<T>(c / 2); }
 };
 
-constexpr int64_t kBlock = 4096;  // elements of a row folded without a join
-constexpr int kDeepest = 52;      // log2 of the most blocks in a row
+#if defined(__AVX512F__)
+constexpr int kRegister = 64;  // bytes
+#elif defined(__AVX2__)
+constexpr int kRegister = 32;
+#else
+constexpr int kRegister = 16;
+#endif
+constexpr int64_t kBlock = 4096;      // cells of a row folded without a join
+constexpr int64_t kConverted = 1024;  // elements that are converted at a time
+constexpr int kDeepest = 52;          // log2 of the most blocks in a row
+
+template <class T, class C, bool kSquared>
+void converted(const void* elements, int64_t n, C* to) {
+  auto* x = static_cast<const T*>(elements);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    auto c = static_cast<C>(x[i]);
+    if constexpr (!kSquared)
+      to[i] = c;
+    else if constexpr (is_complex_v<C>)
+      to[i] = C(c.real() * c.real() + c.imag() * c.imag());
+    else if constexpr (std::is_integral_v<C>)
+      to[i] = static_cast<C>(1u * c * c);
+    else
+      to[i] = c * c;
+  }
+}
+
+// Elements in memory, and how they become cells.
+template <class C>
+struct Elements {
+  const char* data;
+  int64_t size;                                    // of one, in bytes
+  void (*convert)(const void*, int64_t n, C* to);  // null: they are cells as they lie there
+
+  const C* as_cells(int64_t from) const { return reinterpret_cast<const C*>(data) + from; }
+  // n of them as cells; `buffer` holds what has to be converted.
+  const C* cells(int64_t from, int64_t n, C* buffer) const {
+    if (!convert) return as_cells(from);
+    convert(data + from * size, n, buffer);
+    return buffer;
+  }
+};
+
+// 64 bytes on every instruction set, so that all of them add in the same order, in vectors that it
+// has: GCC compares and chooses in wider ones element by element.
+template <class C>
+struct VectorOf {
+  typedef C Type __attribute__((vector_size(kRegister)));
+};
+template <class J, class C, class Parts = std::make_index_sequence<64 / kRegister>>
+struct Lanes;
+template <class J, class C, size_t... kPart>
+struct Lanes<J, C, std::index_sequence<kPart...>> {
+  using Vector = typename VectorOf<C>::Type;
+  static constexpr int64_t kCells = kRegister / static_cast<int64_t>(sizeof(C));  // of a vector
+  Vector part[sizeof...(kPart)];
+
+  static HF_INLINE Vector vector(const C* x) {
+    Vector v;
+    std::memcpy(&v, x, sizeof v);
+    return v;
+  }
+  static HF_INLINE Lanes load(const C* x) { return {{vector(x + kPart * kCells)...}}; }
+  HF_INLINE void store(C* to) const {
+    (std::memcpy(to + kPart * kCells, &part[kPart], sizeof(Vector)), ...);
+  }
+  static HF_INLINE Lanes join(const Lanes& a, const Lanes& b) {
+    return {{J::join(a.part[kPart], b.part[kPart])...}};
+  }
+};
 
 // -- the loops over cells
 template <class J, class C>
@@ -184,30 +241,26 @@ struct Core {
     if (n >= 4 * kLanes) {
       C lanes[kLanes];
       if constexpr (kVectors) {
-        typedef C V __attribute__((vector_size(64)));
-        auto load = [&](int64_t at) __attribute__((always_inline)) -> V {
-          V v;
-          std::memcpy(&v, x + at, 64);
-          return v;
-        };
+        using V = Lanes<J, C>;
         constexpr int64_t kStep = 4 * kLanes, kRun = 16 * kStep;
         auto run = [&](int64_t from, int64_t to) __attribute__((always_inline)) -> V {
-          V a = load(from), b = load(from + kLanes), d = load(from + 2 * kLanes),
-            e = load(from + 3 * kLanes);
-          for (int64_t k = from + kStep; k < to; k += kStep) {
-            a = J::join(a, load(k));
-            b = J::join(b, load(k + kLanes));
-            d = J::join(d, load(k + 2 * kLanes));
-            e = J::join(e, load(k + 3 * kLanes));
+          const C* p = x + from;
+          V a = V::load(p), b = V::load(p + kLanes), d = V::load(p + 2 * kLanes),
+            e = V::load(p + 3 * kLanes);
+          for (p += kStep; p < x + to; p += kStep) {
+            a = V::join(a, V::load(p));
+            b = V::join(b, V::load(p + kLanes));
+            d = V::join(d, V::load(p + 2 * kLanes));
+            e = V::join(e, V::load(p + 3 * kLanes));
           }
-          return J::join(J::join(a, b), J::join(d, e));
+          return V::join(V::join(a, b), V::join(d, e));
         };
         int64_t whole = n / kStep * kStep;
         V all = run(0, whole < kRun ? whole : kRun);
         for (i = kRun; i < whole; i += kRun)
-          all = J::join(all, run(i, whole - i < kRun ? whole : i + kRun));
+          all = V::join(all, run(i, whole - i < kRun ? whole : i + kRun));
         i = whole;
-        std::memcpy(lanes, &all, 64);
+        all.store(lanes);
       } else {
         for (int64_t k = 0; k < kLanes; ++k) lanes[k] = x[k];
         for (i = kLanes; i + kLanes <= n; i += kLanes)
@@ -227,8 +280,8 @@ struct Core {
   static HF_INLINE C pair(const C* p, int64_t stride) { return J::join(p[0], p[stride]); }
 
   // out[j] takes in rows of x, eight at a time as a tree.
-  static __attribute__((noinline)) void columns(const C* x, int64_t count, int64_t stride,
-                                                int64_t width, C* out) {
+  static __attribute__((noinline)) void take_rows(const C* x, int64_t count, int64_t stride,
+                                                  int64_t width, C* out) {
     int64_t r = 0;
     for (; r + 8 <= count; r += 8) {
       const C* p = x + r * stride;
@@ -253,85 +306,92 @@ struct Core {
     auto* a = static_cast<C*>(cells);
     for (int64_t i = 0; i < n; ++i) a[i] = J::template nothing<C>();
   }
-};
-
-// -- the loops over elements
-template <class F, class T>
-struct Loops {
-  using Cell = typename F::Cell;
-  using Join = typename F::Join;
-  using C = Core<Join, Cell>;
-  // Elements are cells as they lie in memory.
-  static constexpr bool kDirect = std::is_same_v<T, Cell> && !std::is_base_of_v<Squares<T>, F>;
-  static constexpr int64_t kConverted = 1024;
-
-  static void convert(const T* x, int64_t n, Cell* to) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) to[i] = F::read(x[i]);
-  }
-
-  static Cell block(const T* x, int64_t n) {
-    if constexpr (kDirect) return C::block(x, n);
-    Cell buffer[kConverted];
-    convert(x, n, buffer);
-    return C::block(buffer, n);
-  }
 
   // Blocks are joined as a binary counter counts: neighbours of equal weight first.
-  static Cell row(const T* x, int64_t n) {
-    constexpr int64_t kStep = kDirect ? kBlock : kConverted;
-    if (n <= kStep) return block(x, n);
-    Cell stack[kDeepest + 2];
+  static C row(const Elements<C>& x, int64_t from, int64_t n) {
+    C buffer[kConverted];
+    const int64_t step = x.convert ? kConverted : kBlock;
+    if (n <= step) return block(x.cells(from, n, buffer), n);
+    C stack[kDeepest + 2];
     int depth = 0;
-    for (int64_t at = 0, number = 1; at < n; at += kStep, ++number) {
-      stack[depth++] = block(x + at, n - at < kStep ? n - at : kStep);
+    for (int64_t at = 0, number = 1; at < n; at += step, ++number) {
+      int64_t some = n - at < step ? n - at : step;
+      stack[depth++] = block(x.cells(from + at, some, buffer), some);
       for (int64_t bits = number; !(bits & 1); bits >>= 1, --depth)
-        stack[depth - 2] = Join::join(stack[depth - 2], stack[depth - 1]);
+        stack[depth - 2] = J::join(stack[depth - 2], stack[depth - 1]);
     }
-    for (; depth > 1; --depth) stack[depth - 2] = Join::join(stack[depth - 2], stack[depth - 1]);
+    for (; depth > 1; --depth) stack[depth - 2] = J::join(stack[depth - 2], stack[depth - 1]);
     return stack[0];
   }
 
-  static void rows(const void* data, int64_t count, int64_t n, int64_t stride, void* cells) {
-    auto* x = static_cast<const T*>(data);
-    auto* out = static_cast<Cell*>(cells);
+  static __attribute__((noinline)) void rows(const Elements<C>& x, int64_t count, int64_t n,
+                                             int64_t stride, C* out) {
     if (n >= 16) {
-      for (int64_t r = 0; r < count; ++r) out[r] = row(x + r * stride, n);
+      for (int64_t r = 0; r < count; ++r) out[r] = row(x, r * stride, n);
       return;
     }
-    for (int64_t r = 0; r < count; ++r) {
-      Cell c = F::read(x[r * stride]);
+    // Short rows that lie side by side are converted together.
+    C buffer[kConverted];
+    const int64_t together = !x.convert    ? count
+                             : stride == n ? kConverted / n
+                                           : 1,
+                  step = x.convert ? n : stride;
+    for (int64_t r = 0; r < count; r += together) {
+      const int64_t some = count - r < together ? count - r : together;
+      const C* p = x.cells(r * stride, some * n, buffer);
+      for (int64_t k = 0; k < some; ++k, p += step) {
+        C c = p[0];
 #pragma GCC unroll 1
-      for (int64_t i = 1; i < n; ++i) c = Join::join(c, F::read(x[r * stride + i]));
-      out[r] = c;
+        for (int64_t i = 1; i < n; ++i) c = J::join(c, p[i]);
+        out[r + k] = c;
+      }
     }
   }
 
-  static void tall_columns(const T* x, int64_t count, int64_t stride, int64_t width, Cell* out) {
-    C::clear(out, width);
-    if constexpr (kDirect) return C::columns(x, count, stride, width, out);
-    Cell buffer[kConverted];
+  static void tall_columns(const Elements<C>& x, int64_t from, int64_t count, int64_t stride,
+                           int64_t width, C* out) {
+    clear(out, width);
+    if (!x.convert) return take_rows(x.as_cells(from), count, stride, width, out);
+    C buffer[kConverted];
     for (int64_t r = 0; r < count; ++r)
       for (int64_t j = 0; j < width; j += kConverted) {
         int64_t n = width - j < kConverted ? width - j : kConverted;
-        convert(x + r * stride + j, n, buffer);
-        C::combine(out + j, buffer, n);
+        combine(out + j, x.cells(from + r * stride + j, n, buffer), n);
       }
   }
 
   // Narrow dense rows are seen as wider ones, so that vectors fill; the groups are joined last.
-  static void columns(const void* data, int64_t count, int64_t stride, int64_t width, void* cells) {
-    auto* x = static_cast<const T*>(data);
-    auto* out = static_cast<Cell*>(cells);
+  static __attribute__((noinline)) void columns(const Elements<C>& x, int64_t count, int64_t stride,
+                                                int64_t width, C* out) {
     constexpr int64_t kNarrow = 32, kWide = 128;
     int64_t group = kWide / width;
     if (stride != width || width > kNarrow || count < 2 * group)
-      return tall_columns(x, count, stride, width, out);
-    Cell wide[kWide];
+      return tall_columns(x, 0, count, stride, width, out);
+    C wide[kWide];
     int64_t across = group * width, tall = count / group;
-    tall_columns(x, tall, across, across, wide);
-    tall_columns(x + tall * across, count - tall * group, width, width, out);
-    for (int64_t g = 0; g < group; ++g) C::combine(out, wide + g * width, width);
+    tall_columns(x, 0, tall, across, across, wide);
+    tall_columns(x, tall * across, count - tall * group, width, width, out);
+    for (int64_t g = 0; g < group; ++g) combine(out, wide + g * width, width);
+  }
+};
+
+// -- a fold of elements of one type
+template <class F, class T>
+struct Loops {
+  using Cell = typename F::Cell;
+  using C = Core<typename F::Join, Cell>;
+
+  static Elements<Cell> elements(const void* data) {
+    constexpr bool direct = std::is_same_v<T, Cell> && !F::kSquared;
+    return {static_cast<const char*>(data), sizeof(T),
+            direct ? nullptr : &converted<T, Cell, F::kSquared>};
+  }
+  static Cell row(const T* x, int64_t n) { return C::row(elements(x), 0, n); }
+  static void rows(const void* x, int64_t count, int64_t n, int64_t stride, void* cells) {
+    C::rows(elements(x), count, n, stride, static_cast<Cell*>(cells));
+  }
+  static void columns(const void* x, int64_t count, int64_t stride, int64_t width, void* cells) {
+    C::columns(elements(x), count, stride, width, static_cast<Cell*>(cells));
   }
 
   static void finish(const void* cells, int64_t n, int64_t count, void* out) {
