@@ -34,7 +34,11 @@ void Shape::no_axis(int axis) const {
        has_rank() ? cat("it has ", rank(), " axes") : "its rank is not known yet");
 }
 
-void Shape::no_size() const {
+int64_t Shape::odd_size() const {
+  if (auto n = elements()) return *n;  // a zero makes it zero, however large the others are
+  if (is_full())
+    fail(Code::E1102, cat("shape ", text(), " has more elements than can be counted"),
+         "sizes are numbers of 64 bits");
   fail(Code::E1102, cat("the size of shape ", text(), " was asked for"),
        "a dimension that is not known yet is decided when the graph runs",
        {manual_fix("`size(t)` and `shape_of(t)` are tensors that hold it then")});

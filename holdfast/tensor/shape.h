@@ -67,17 +67,13 @@ class HOLDFAST_API Shape {
   bool is_full() const;
   /// Product of the dimensions; nothing if one is unknown or the product overflows.
   std::optional<int64_t> elements() const;
-  /// The product; refused where a dimension is not known, or the rank.
+  /// The product; refused where a dimension is not known, or the rank, or it is more than can be
+  /// counted.
   int64_t size() const {
     int64_t n = 1;
-    bool unknown = !known_rank_;
-    for (int64_t d : dims_) {
-      n *= d;
-      unknown |= d < 0;
-    }
-    if (unknown) [[unlikely]]
-      no_size();
-    return n;
+    bool plain = known_rank_;
+    for (int64_t d : dims_) plain = plain && d >= 0 && !__builtin_mul_overflow(n, d, &n);
+    return plain ? n : odd_size();
   }
   bool operator==(const Shape& o) const { return known_rank_ == o.known_rank_ && dims_ == o.dims_; }
 
@@ -90,7 +86,7 @@ class HOLDFAST_API Shape {
 
  private:
   [[noreturn]] void no_axis(int axis) const;
-  [[noreturn]] void no_size() const;
+  int64_t odd_size() const;
   Dims dims_;
   bool known_rank_ = true;
 };
