@@ -48,6 +48,7 @@ Config::Config(List v) : value_(std::move(v)) {}
 Config::Config(ConfigDict v) : value_(std::move(v)) {}
 void Config::set(int64_t v) { value_ = v; }
 Config::Config(ConfigObject v) : value_(std::vector<ConfigObject>{std::move(v)}) {}
+Config::Config(Ref<Object> live) : value_(std::move(live)) {}
 bool Config::operator==(const Config& o) const { return value_ == o.value_; }
 
 Config Config::described(ConfigDict d) {
@@ -97,6 +98,11 @@ const ConfigObject& Config::as_object(std::string_view what) const {
   wrong(*this, what, "an object with a class name");
 }
 
+Object* Config::live() const {
+  auto* v = std::get_if<Ref<Object>>(&value_);
+  return v ? v->get() : nullptr;
+}
+
 std::string Config::text() const {
   switch (kind()) {
     case Kind::kNull: return "null";
@@ -107,6 +113,7 @@ std::string Config::text() const {
     case Kind::kList: return "a list";
     case Kind::kDict: return "a dict";
     case Kind::kObject: return cat("an object of class ", as_object().class_name);
+    case Kind::kLive: return live() ? live()->text() : "an object";
   }
   return "a value";
 }

@@ -39,10 +39,21 @@ class HOLDFAST_API ConfigDict {
 };
 
 /// Null, a bool, an integer, a number, a text, a list, a dict, or an object with its class's name.
+/// In a program also an object itself, which no file can hold.
 class HOLDFAST_API Config {
  public:
   using List = std::vector<Config>;
-  enum class Kind : uint8_t { kNull, kBool, kInteger, kNumber, kText, kList, kDict, kObject };
+  enum class Kind : uint8_t {
+    kNull,
+    kBool,
+    kInteger,
+    kNumber,
+    kText,
+    kList,
+    kDict,
+    kObject,
+    kLive
+  };
 
   // Out of line: what makes and destroys the variant is large.
   Config();
@@ -64,6 +75,7 @@ class HOLDFAST_API Config {
   Config(List v);
   Config(ConfigDict v);
   Config(ConfigObject v);
+  Config(Ref<Object> live);
   /// The object that a dict describes with a class's name and its config; else the dict itself.
   static Config described(ConfigDict d);
   template <class T>
@@ -81,6 +93,8 @@ class HOLDFAST_API Config {
   const List& as_list(std::string_view what = "a value") const;
   const ConfigDict& as_dict(std::string_view what = "a value") const;
   const ConfigObject& as_object(std::string_view what = "a value") const;
+  /// The object itself; null where it is none.
+  Object* live() const;
   bool operator==(const Config&) const;
 
   /// "the text \"relu\"", for messages.
@@ -94,8 +108,8 @@ class HOLDFAST_API Config {
  private:
   void set(int64_t v);
   std::variant<std::monostate, bool, int64_t, double, std::string, List, ConfigDict,
-               std::vector<ConfigObject>>
-      value_;  // the last one has one element: a ConfigObject is not complete yet
+               std::vector<ConfigObject>, Ref<Object>>
+      value_;  // the one of objects has one element: a ConfigObject is not complete yet
 };
 
 /// An object as its class's name and what it was made with.

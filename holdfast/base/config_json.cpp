@@ -137,6 +137,9 @@ class Writer {
             level);
         break;
       }
+      case Config::Kind::kLive:
+        fail(Code::E1105, cat(v.text(), " can't be written as JSON"),
+             "it is an object of the running program, and its config is what a file can hold");
     }
   }
 

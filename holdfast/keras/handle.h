@@ -4,7 +4,7 @@
 #include <concepts>
 
 #include "holdfast/base/diagnostic.h"
-#include "holdfast/keras/layer.h"
+#include "holdfast/keras/foreign.h"
 
 namespace holdfast::keras {
 
@@ -13,7 +13,13 @@ template <std::derived_from<Layer> L>
 class Handle {
  public:
   /// A new layer: `layers::Dense({.units = 64})`.
-  explicit Handle(typename L::Options options) : layer_(make_ref<L>(options)) { named(); }
+  explicit Handle(const typename L::Options& options = {}) : layer_(make_ref<L>()) {
+    if constexpr (requires { layer_->configure(options); })
+      layer_->configure(options);
+    else
+      layer_->set_options(options);
+    named();
+  }
   /// One that is there already.
   explicit Handle(Ref<L> layer) : layer_(std::move(layer)) { named(); }
   /// A handle of a derived class is one of its base's: the layer stays what it is.
@@ -22,7 +28,18 @@ class Handle {
   Handle(const Handle<D>& other) : layer_(other.ref()) {}
 
   [[gnu::always_inline]] Tensor operator()(
-      const Tensor& inputs, CallOptions options = {},
+      const Tensor& inputs, const CallOptions& options = {},
+      const std::source_location& at = std::source_location::current()) const {
+    return (*layer_)(inputs, options, at);
+  }
+  /// Of several tensors: `Concatenate()({a, b})`.
+  [[gnu::always_inline]] Tensor operator()(
+      std::initializer_list<Tensor> inputs, const CallOptions& options = {},
+      const std::source_location& at = std::source_location::current()) const {
+    return (*layer_)(Nested::list_of(inputs), options, at).tensor();
+  }
+  [[gnu::always_inline]] Nested operator()(
+      const Nested& inputs, const CallOptions& options = {},
       const std::source_location& at = std::source_location::current()) const {
     return (*layer_)(inputs, options, at);
   }

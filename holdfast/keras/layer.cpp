@@ -5,52 +5,71 @@
 #include <map>
 #include <unordered_set>
 
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/keras/foreign.h"
+#include "holdfast/keras/symbol.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/indexing.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast::keras {
 
-const ObjectClass Layer::kClass{"Layer", &ModuleObject::kClass};
+ClassDef& Layer::def() {
+  static ClassDef& d =
+      Declare<Layer>("layers.Layer", "What every layer is.")
+          .option<&LayerOptions::activity_regularizer>("activity_regularizer", false)
+          .layer_options()
+          .keywords();
+  return d;
+}
 
 namespace {
 
 thread_local std::optional<bool> training_in_force;
+thread_local Layer* outermost = nullptr;
 
 std::string scope_of(const std::string& name) { return cat(context().name_scope, name, "/"); }
 
+struct LayerNames {
+  std::mutex mutex;
+  std::map<std::string, int64_t> given;
+};
+LayerNames& layer_names() {
+  static auto* names = new LayerNames;
+  return *names;
+}
+
 }  // namespace
 
-std::string snake_case(std::string_view s) {
-  auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
-  auto lower = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  std::string out;
-  for (size_t i = 0; i < s.size(); ++i) {
-    bool begins = i > 0 && upper(s[i]) &&
-                  (lower(s[i - 1]) || (i + 1 < s.size() && s[i + 1] >= 'a' && s[i + 1] <= 'z'));
-    if (begins && s[i - 1] != '_') out += '_';
-    out += upper(s[i]) ? static_cast<char>(s[i] - 'A' + 'a') : s[i];
-  }
-  return out;
+LayerHooks& layer_hooks() {
+  static auto* hooks = new LayerHooks{};
+  return *hooks;
+}
+
+const Nested* CallOptions::find(std::string_view name) const {
+  for (const Nested::Entry& e : named)
+    if (e.first == name) return e.second.is_none() ? nullptr : &e.second;
+  return nullptr;
 }
 
 std::string unique_layer_name(const std::string& base) {
-  static std::mutex mutex;
-  static auto* given = new std::map<std::string, int64_t>;
-  std::lock_guard lock(mutex);
-  int64_t number = (*given)[base]++;
+  LayerNames& names = layer_names();
+  std::lock_guard lock(names.mutex);
+  int64_t number = names.given[base]++;
   return number ? cat(base, "_", number) : base;
 }
 
-DType dtype_from(const Config& named, const std::string& what) {
-  const std::string& wanted = named.as_text(what);
-  for (size_t i = 0; i < kNumDTypes; ++i)
-    if (auto d = static_cast<DType>(i); d != DType::kInvalid && wanted == holdfast::name(d))
-      return d;
-  fail(Code::E1104, cat(what, " is ", named.text(), ", expected a dtype's name"));
+void reset_layer_names() {
+  LayerNames& names = layer_names();
+  std::lock_guard lock(names.mutex);
+  names.given.clear();
 }
 
+Layer::~Layer() = default;
+
 void Layer::set_options(const LayerOptions& o) {
-  trainable_ = o.trainable;
-  dtype_ = o.dtype;
+  common_ = o;
   if (o.name.empty()) return;
   named_ = true;
   set_name(o.name, scope_of(o.name));
@@ -64,6 +83,7 @@ void Layer::name_it() {
 }
 
 std::string Layer::class_name() const {
+  if (&definition() != &def()) return definition().name;
   int status = 0;
   char* plain = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status);
   std::string out = status == 0 ? plain : typeid(*this).name();
@@ -84,32 +104,89 @@ std::string Layer::class_name() const {
 std::string Layer::described() const { return cat("layer `", name(), "` (", class_name(), ")"); }
 std::string Layer::text() const { return described(); }
 
+void Layer::visit(Visitor& see) const {
+  ModuleObject::visit(see);
+  for (const Weight& w : definition().weights)
+    if (const Variable& v = w.get(*this); v.defined()) see.object(*v.state());
+  for (const Option& o : definition().options)
+    if (Object* live = o.get(const_cast<Layer*>(this)->option_place()).live()) see.object(*live);
+  for (const auto& [v, rule] : regularized_) {
+    see.object(*v.state());
+    see.child(rule);
+  }
+  if (definition().options.data() != def().options.data())
+    see.child(common_.activity_regularizer.function);
+}
+
+void Layer::clear() {
+  ModuleObject::clear();
+  for (const Weight& w : definition().weights) w.set(*this, Variable());
+  regularized_.clear();
+  added_losses_.clear();
+}
+
 CallScope::CallScope(Layer& layer, std::optional<bool> training)
     : names_((layer.name_it(), layer.name())),
       training_(training ? training : training_in_force),
-      around_(training_in_force) {
+      around_(training_in_force),
+      outermost_(outermost) {
   training_in_force = training_;
+  if (!outermost) {
+    outermost = &layer;
+    layer.clear_losses();
+  }
 }
-CallScope::~CallScope() { training_in_force = around_; }
+CallScope::~CallScope() {
+  training_in_force = around_;
+  outermost = outermost_;
+}
 std::optional<bool> CallScope::training_now() { return training_in_force; }
 
-Tensor Layer::build_and_call(const Tensor& inputs, CallOptions o) {
-  name_it();
-  if (!inputs.defined())
-    fail(Code::E1104, cat(described(), ": `inputs` is an empty tensor, expected one with a value"));
-  CallScope scope(*this, o.training);
-  o.training = scope.training();
-  build_once(inputs.shape());
-  return call(inputs, o);
+Tensor Layer::as_input(const Tensor& t) const {
+  bool cast_it = t.defined() && is_floating(t.dtype()) && is_floating(compute_dtype()) &&
+                 t.dtype() != compute_dtype();
+  return cast_it ? cast(t, compute_dtype()) : t;
 }
 
-void Layer::build_once(const Shape& inputs) {
+Nested Layer::run(const Nested& given, CallOptions o) {
+  name_it();
+  if (given.is_none())
+    fail(Code::E1104, cat(described(), ": `inputs` is an empty tensor, expected one with a value"));
+  if (uses_symbols(given, o)) return call_on_symbols(*this, given, o);
+  CallScope scope(*this, o.training);
+  o.training = scope.training();
+  if (!called_eagerly_) called_eagerly_ = here();
+  Nested inputs = given.is_tensor() ? Nested(as_input(given.tensor()))
+                                    : given.map([&](const Tensor& t) { return as_input(t); });
+  if (o.mask.is_none()) o.mask = masks_of(given);
+  if (!built_) {
+    std::vector<Shape> shapes;
+    for (const Tensor& t : inputs.leaves()) shapes.push_back(t.shape());
+    build_once(shapes);
+  }
+  Nested outputs = call_all(inputs, o);
+  if (const auto& rule = common_.activity_regularizer; rule)
+    for (const Tensor& t : outputs.leaves()) {
+      // A penalty counts once for each example.
+      Tensor batch = cast(at(shape(t), 0), t.dtype());
+      add_loss((*rule)(t) / batch);
+    }
+  if (supports_masking() && !(o.mask.is_none() && &definition() == &def()))
+    set_masks(outputs, compute_mask(inputs, o.mask));
+  return outputs;
+}
+
+void Layer::build_once(const std::vector<Shape>& inputs) {
   if (built_) return;
   PatientLock lock(building_);  // of several threads that call it first, one builds
   if (built_) return;
   name_it();
-  build(inputs);
+  build_all(inputs);
   set_built_for(inputs);
+}
+
+void Layer::build_all(const std::vector<Shape>& inputs) {
+  build(inputs.empty() ? Shape::unknown() : inputs.front());
 }
 
 Tensor Layer::call(const Tensor&, const CallOptions&) {
@@ -118,22 +195,37 @@ Tensor Layer::call(const Tensor&, const CallOptions&) {
        {manual_fix("override `call(inputs)`")});
 }
 
+Nested Layer::call_all(const Nested& inputs, const CallOptions& o) {
+  return call(inputs.tensor(cat(described(), ": `inputs`")), o);
+}
+
+Shape Layer::compute_output_shape(const Shape& inputs) {
+  return output_types(*this, Nested(symbol_of_type(compute_dtype(), inputs)), {})
+      .first(described())
+      .shape();
+}
+
+Nested Layer::compute_mask(const Nested&, const Nested& mask) { return mask; }
+
 ConfigDict Layer::get_config() const {
   const_cast<Layer*>(this)->name_it();
-  return {
-      {"name", name()}, {"trainable", trainable_}, {"dtype", std::string(holdfast::name(dtype_))}};
+  ConfigDict own = declared_config(*this);
+  ConfigDict out{{"name", name()}, {"trainable", trainable()}, {"dtype", policy().name}};
+  for (const auto& [key, value] : own)
+    if (!out.has(key)) out.set(key, value);
+  return out;
 }
 
 // A weight has its first value once, also if the layer is first called while a function is traced.
-Variable Layer::add_weight(WeightOptions o) {
+Variable Layer::add_weight(const WeightOptions& o) {
   name_it();
-  DType dtype = o.dtype == DType::kInvalid ? dtype_ : o.dtype;
+  DType dtype = o.dtype == DType::kInvalid ? this->dtype() : o.dtype;
   std::string what = cat(described(), ": `add_weight(\"", o.name, "\")`");
   if (!o.shape.has_rank() || !o.shape.is_full())
     fail(Code::E1102, cat(what, " got the shape ", o.shape.text(), ", expected known sizes"),
          "the shape of a weight depends on what the layer is given, and that is not known yet",
          {manual_fix("make the weight in `build`, from dimensions that are known")});
-  Ref<Initializer> make = o.initializer ? o.initializer->function : nullptr;
+  Ref<Initializer> make = o.initializer.function;
   if (!make) make = initializer(is_floating(dtype) ? "glorot_uniform" : "zeros");
   InterpreterScope eagerly(nullptr);
   NoObservers unseen;
@@ -149,12 +241,72 @@ Variable Layer::add_weight(WeightOptions o) {
   Variable made(first, {.trainable = o.trainable,
                         .name = o.name,
                         .dtype = dtype,
-                        .constraint = std::move(o.constraint)});
+                        .constraint = o.constraint.function});
   hold(made);
+  if (o.regularizer) regularized_.emplace_back(made, o.regularizer.function);
+  if (!o.autocast) not_cast_.push_back(made.state());
   return made;
 }
 
-void Layer::set_trainable(bool trainable) { trainable_ = trainable; }
+Tensor Layer::read(const Variable& weight) const {
+  Tensor value = weight.read();
+  if (is_floating(value.dtype()) && value.dtype() != compute_dtype())
+    for (VariableState* kept : not_cast_)
+      if (kept == weight.state()) return value;
+  return as_input(value);
+}
+
+void Layer::add_loss(const Tensor& loss) {
+  if (!loss.defined()) fail(Code::E1104, cat(described(), ": `add_loss` got an empty tensor"));
+  added_losses_.change([&](std::vector<Tensor>& all) { all.push_back(loss); });
+}
+
+std::vector<Ref<Layer>> Layer::inner_layers() const {
+  std::vector<Ref<Layer>> out;
+  for (const Ref<ModuleObject>& m : submodules())
+    if (auto* layer = dynamic_cast<Layer*>(m.get())) out.emplace_back(layer);
+  return out;
+}
+
+std::vector<Tensor> Layer::losses() const {
+  std::vector<Tensor> out;
+  auto take = [&](const Layer& layer) {
+    for (const Tensor& t : *layer.added_losses_.read()) out.push_back(t);
+  };
+  auto penalties = [&](const Layer& layer) {
+    for (const auto& [weight, rule] : layer.regularized_)
+      if (layer.trainable() && weight.trainable()) out.push_back((*rule)(weight.read()));
+  };
+  std::vector<Ref<Layer>> inside = inner_layers();
+  take(*this);
+  for (const Ref<Layer>& l : inside) take(*l);
+  penalties(*this);
+  for (const Ref<Layer>& l : inside) penalties(*l);
+  return out;
+}
+
+void Layer::clear_losses() {
+  if (!added_losses_.read()->empty()) added_losses_.clear();
+  for (const Ref<Layer>& l : inner_layers())
+    if (!l->added_losses_.read()->empty()) l->added_losses_.clear();
+}
+
+void Layer::set_trainable(bool trainable) {
+  common_.trainable = trainable;
+  for (const Ref<Layer>& l : inner_layers()) l->common_.trainable = trainable;
+}
+
+std::vector<LayerCall*> Layer::calls() const {
+  std::lock_guard lock(calls_mutex_);
+  return calls_;
+}
+void Layer::called_by(LayerCall* call, bool begins) {
+  std::lock_guard lock(calls_mutex_);
+  if (begins)
+    calls_.push_back(call);
+  else
+    std::erase(calls_, call);
+}
 
 namespace {
 
@@ -173,7 +325,7 @@ struct Direct final : Visitor {
 // A layer that is not trainable says so for all that is inside it.
 std::vector<Variable> Layer::trainable_variables() const {
   std::vector<Variable> out;
-  if (!trainable_) return out;
+  if (!trainable()) return out;
   std::unordered_set<const Object*> seen;
   auto take = [&](const Variable& v) {
     if (v.trainable() && seen.insert(v.state()).second) out.push_back(v);

@@ -6,28 +6,40 @@
 #include <optional>
 
 #include "holdfast/exec/module.h"
-#include "holdfast/keras/functions.h"
+#include "holdfast/exec/nested.h"
+#include "holdfast/keras/function.h"
+#include "holdfast/keras/policy.h"
 
 namespace holdfast::keras {
 
+class LayerCall;
+
 /// What goes along with the inputs of a call.
 struct CallOptions {
-  std::optional<bool> training = {};  // not said: that of the layer around it
+  std::optional<bool> training = {};      // not said: that of the layer around it
+  Nested mask = {};                       // of the inputs; not said: what goes along with them
+  std::vector<Nested::Entry> named = {};  // further arguments of `call`
+
+  /// A further argument; null where it is not given, or None.
+  const Nested* find(std::string_view name) const;
 };
 
 struct WeightOptions {
   std::string name = "variable";
   Shape shape = {};
-  DType dtype = DType::kInvalid;                                // kInvalid: the layer's
-  std::optional<InitializerOption> initializer = std::nullopt;  // glorot_uniform, or zeros
+  DType dtype = DType::kInvalid;       // kInvalid: the layer's
+  InitializerOption initializer = {};  // none: glorot_uniform, or zeros
+  RegularizerOption regularizer = {};
+  ConstraintOption constraint = {};
   bool trainable = true;
-  Ref<Constraint> constraint = {};
+  bool autocast = true;  // read in the dtype that the layer computes in
 };
 
 struct LayerOptions {
   std::string name = {};  // made from the class's, if not given
   bool trainable = true;
-  DType dtype = float32;
+  Policy dtype = {};
+  RegularizerOption activity_regularizer = {};
 };
 
 /// Base of layers. A program derives from it and says what a call computes:
@@ -44,30 +56,54 @@ struct LayerOptions {
 /// Layers are objects, which can't be copied, so none is ever sliced; programs hold them by
 /// `Handle`, whose copies are the same layer. Methods that are virtual here may be overridden by a
 /// Python subclass as well, and C++ code that calls them reaches it.
-class HOLDFAST_API Layer : public ModuleObject {
+class HOLDFAST_API Layer : public ModuleObject, public Declared {
  public:
   using Options = LayerOptions;
-  static const ObjectClass kClass;
+  static ClassDef& def();
 
   Layer() = default;
   explicit Layer(const LayerOptions& o) { set_options(o); }
-  const ObjectClass& object_class() const override { return kClass; }
+  ~Layer() override;
+  const ClassDef& definition() const override { return def(); }
+  const ObjectClass& object_class() const override { return definition().kind; }
+  void* option_place() override { return &common_; }
+  void configured() override {}
   std::string text() const override;
+  void visit(Visitor&) const override;
+  void clear() override;
 
   /// Builds the layer if that has not happened, and calls it.
   [[gnu::always_inline]] Tensor operator()(
-      const Tensor& inputs, CallOptions options = {},
+      const Tensor& inputs, const CallOptions& options = {},
       const std::source_location& at = std::source_location::current()) {
     mark_caller(at);
-    return build_and_call(inputs, options);
+    return run(inputs, options).tensor();
   }
-  /// Makes the weights for inputs of this shape, once; a second call does nothing.
-  void build_once(const Shape& inputs);
+  /// The same for several tensors.
+  [[gnu::always_inline]] Nested operator()(
+      const Nested& inputs, const CallOptions& options = {},
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return run(inputs, options);
+  }
+  /// Makes the weights for inputs of these shapes, once; a second call does nothing.
+  void build_once(const std::vector<Shape>& inputs);
+  void build_once(const Shape& inputs) { build_once(std::vector<Shape>{inputs}); }
 
   /// Makes the weights. Unknown dimensions are -1.
   virtual void build(const Shape& /*inputs*/) {}
+  /// The same for several inputs.
+  virtual void build_all(const std::vector<Shape>& inputs);
   /// What a call computes.
   virtual Tensor call(const Tensor& inputs, const CallOptions&);
+  /// The same for several inputs or results.
+  virtual Nested call_all(const Nested& inputs, const CallOptions&);
+  /// The shape that a call gives for inputs of a shape: found by tracing, unless a class knows it.
+  virtual Shape compute_output_shape(const Shape& inputs);
+  /// Whether masks go through it.
+  virtual bool supports_masking() const { return false; }
+  /// The mask of what it gives.
+  virtual Nested compute_mask(const Nested& inputs, const Nested& mask);
   /// What the layer can be made from again.
   virtual ConfigDict get_config() const;
   /// The class's name, as configs write it.
@@ -78,33 +114,68 @@ class HOLDFAST_API Layer : public ModuleObject {
   std::vector<Variable> non_trainable_variables() const override;
 
   /// A new weight, made known to the layer and named in its scope.
-  Variable add_weight(WeightOptions = {});
+  Variable add_weight(const WeightOptions& = {});
+  /// A weight's value in the dtype that the layer computes in.
+  Tensor read(const Variable& weight) const;
+  /// A further term of what training makes small.
+  void add_loss(const Tensor& loss);
+  /// What was added in the last call, and the penalties on weights; with those of layers inside.
+  std::vector<Tensor> losses() const;
+  void clear_losses();
+  /// Layers that it holds directly.
+  std::vector<Ref<Layer>> inner_layers() const;
 
   bool built() const { return built_; }
   void set_built(bool built) { built_ = built; }
-  /// The shape of inputs that `build` made the weights for last; none where it did not.
-  const std::optional<Shape>& built_for() const { return built_for_; }
-  void set_built_for(const Shape& inputs) {
-    built_for_ = inputs;
+  /// The shapes of inputs that `build` made the weights for last; none where it did not.
+  const std::optional<std::vector<Shape>>& built_for() const { return built_for_; }
+  void set_built_for(std::vector<Shape> inputs) {
+    built_for_ = std::move(inputs);
     built_ = true;
   }
-  bool trainable() const { return trainable_; }
-  void set_trainable(bool trainable);
-  DType dtype() const { return dtype_; }
+  bool trainable() const { return common_.trainable; }
+  /// For all that is inside as well.
+  virtual void set_trainable(bool trainable);
+  const Policy& policy() const { return common_.dtype; }
+  DType dtype() const { return common_.dtype.variable; }
+  DType compute_dtype() const { return common_.dtype.compute; }
   void set_options(const LayerOptions&);
+  /// Takes over what the options of every layer have in common.
+  template <class O>
+  void take_options(const O& o) {
+    LayerOptions out{.name = o.name, .trainable = o.trainable, .dtype = o.dtype};
+    if constexpr (requires { o.activity_regularizer; })
+      out.activity_regularizer = o.activity_regularizer;
+    set_options(out);
+  }
+  const RegularizerOption& activity_regularizer() const { return common_.activity_regularizer; }
   /// Gives it a name if it has none: that of its class, with a number if that is taken.
   void name_it();
   /// "layer `dense` (Dense)", for messages.
   std::string described() const;
+  /// Calls of it on symbols of models, as far as somebody holds them.
+  std::vector<LayerCall*> calls() const;
+  /// Builds it and calls it: what `operator()` does.
+  Nested run(const Nested& inputs, CallOptions);
+  /// Inputs in the dtype that the layer computes in.
+  Tensor as_input(const Tensor& t) const;
+  Where called_eagerly() const { return called_eagerly_; }
 
  private:
-  Tensor build_and_call(const Tensor& inputs, CallOptions);
+  friend class LayerCall;
+  void called_by(LayerCall* call, bool begins);
 
   std::recursive_mutex building_;
   std::atomic<bool> built_ = false;
-  std::optional<Shape> built_for_;
-  bool named_ = false, trainable_ = true;
-  DType dtype_ = float32;
+  std::optional<std::vector<Shape>> built_for_;
+  bool named_ = false;
+  LayerOptions common_;
+  std::vector<std::pair<Variable, Ref<Regularizer>>> regularized_;
+  std::vector<VariableState*> not_cast_;
+  SharedList<Tensor> added_losses_;
+  mutable std::mutex calls_mutex_;
+  std::vector<LayerCall*> calls_;
+  Where called_eagerly_ = nullptr;
 };
 
 /// The layer's part of a call that a language makes itself: its name scope and the `training` in
@@ -121,13 +192,16 @@ class HOLDFAST_API CallScope {
  private:
   NameScope names_;
   std::optional<bool> training_, around_;
+  Layer* outermost_;
 };
 
-/// The dtype that a config names.
-HOLDFAST_API DType dtype_from(const Config& named, const std::string& what);
+/// The mask that goes along with a tensor; an empty one where there is none.
+HOLDFAST_API Tensor mask_of(const Tensor& t);
+HOLDFAST_API void set_mask(const Tensor& t, const Tensor& mask);
+
 /// "dense", then "dense_1": a name that no layer was given yet.
 HOLDFAST_API std::string unique_layer_name(const std::string& base);
-/// "MyDense" as "my_dense".
-HOLDFAST_API std::string snake_case(std::string_view class_name);
+/// Begins to count names anew.
+HOLDFAST_API void reset_layer_names();
 
 }  // namespace holdfast::keras

@@ -1,28 +1,38 @@
 #include "holdfast/keras/sequential.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/symbol.h"
 
 namespace holdfast::keras {
 
-const ObjectClass SequentialLayer::kClass{"Sequential", &Layer::kClass};
+ClassDef& SequentialLayer::def() {
+  static ClassDef& d = Declare<SequentialLayer>("models.Sequential", "Layers one after the other.",
+                                                &ModelLayer::def())
+                           .layer_options()
+                           .keywords();
+  return d;
+}
 
 namespace {
 
-const bool registered = (registry::add_class("Sequential",
-                                             [](const ConfigDict& c) {
-                                               return Ref<Object>(SequentialLayer::from_config(c));
-                                             }),
-                         true);
+// Its config has more than options: the layers inside.
+[[maybe_unused]] const bool registered =
+    (static_cast<void>(SequentialLayer::def()),
+     registry::add_class(
+         "Sequential",
+         [](const ConfigDict& c) { return Ref<Object>(SequentialLayer::from_config(c)); }, true),
+     true);
 
 }  // namespace
 
 void SequentialLayer::visit(Visitor& see) const {
-  Layer::visit(see);
+  ModelLayer::visit(see);
   see.children(*layers_.read());
 }
 
 void SequentialLayer::clear() {
-  Layer::clear();
+  ModelLayer::clear();
+  inputs_ = outputs_ = Nested();
   layers_.clear();
 }
 
@@ -43,13 +53,49 @@ void SequentialLayer::add(const AnyLayer& layer) {
              {manual_fix("make another layer, or call this one yourself")});
     all.push_back(held);
   });
+  if (!inputs_.is_none()) outputs_ = held->run(outputs_, {});
 }
 
-Tensor SequentialLayer::call(const Tensor& inputs, const CallOptions& o) {
-  Tensor x = inputs;
-  for (const Ref<Layer>& layer : layers()) x = (*layer)(x, o);
+void SequentialLayer::set_input(const Tensor& symbol) {
+  if (!layers().empty() || !inputs_.is_none())
+    fail(Code::E1104, cat(described(), " has an input or layers already"),
+         "what a Sequential is given comes before its first layer");
+  inputs_ = outputs_ = Nested(symbol);
+}
+
+Ref<Layer> SequentialLayer::pop() {
+  Ref<Layer> last;
+  layers_.change([&](std::vector<Ref<Layer>>& all) {
+    if (all.empty()) fail(Code::E1103, cat(described(), " has no layer that could be taken away"));
+    last = all.back();
+    all.pop_back();
+  });
+  if (!inputs_.is_none()) {
+    outputs_ = inputs_;
+    for (const Ref<Layer>& layer : layers()) outputs_ = layer->run(outputs_, {});
+  }
+  return last;
+}
+
+void SequentialLayer::build(const Shape& inputs) {
+  if (!inputs_.is_none()) return;
+  Nested x = make_input({.dtype = compute_dtype(), .batch_shape = inputs});
+  inputs_ = x;
+  for (const Ref<Layer>& layer : layers()) x = layer->run(x, {});
+  outputs_ = x;
+}
+
+Nested SequentialLayer::call_all(const Nested& inputs, const CallOptions& o) {
+  Nested x = inputs;
+  for (const Ref<Layer>& layer : layers()) {
+    CallOptions with;
+    with.training = o.training;
+    x = layer->run(x, std::move(with));
+  }
   return x;
 }
+
+Nested SequentialLayer::compute_mask(const Nested&, const Nested&) { return {}; }
 
 ConfigDict SequentialLayer::get_config() const {
   ConfigDict out = Layer::get_config();
@@ -64,11 +110,11 @@ Ref<SequentialLayer> SequentialLayer::from_config(const ConfigDict& config) {
   LayerOptions o;
   if (auto* v = read.take("name"); v && !v->is_null()) o.name = v->as_text(read.argument("name"));
   if (auto* v = read.take("trainable")) o.trainable = v->as_bool(read.argument("trainable"));
-  if (auto* v = read.take("dtype"); v && !v->is_null())
-    o.dtype = dtype_from(*v, read.argument("dtype"));
+  if (auto* v = read.take("dtype")) OptionType<Policy>::set(o.dtype, *v, read.argument("dtype"));
   const Config* inside = read.take("layers");
   read.finish();
-  auto out = make_ref<SequentialLayer>(o);
+  auto out = make_ref<SequentialLayer>();
+  out->set_options(o);
   if (inside)
     for (const Config& one : inside->as_list("`layers` of Sequential"))
       out->add(AnyLayer(deserialize(one)));
@@ -83,19 +129,6 @@ std::vector<AnyLayer> Sequential::layers() const {
   std::vector<AnyLayer> out;
   for (const Ref<Layer>& layer : (*this)->layers()) out.push_back(AnyLayer(layer));
   return out;
-}
-
-ConfigObject serialize(const Layer& layer) {
-  return {layer.class_name(), layer.get_config(), layer.registered_name()};
-}
-
-Ref<Layer> deserialize(const Config& described) {
-  Ref<Object> made = registry::make_object(described.as_object("a layer's config"));
-  auto* layer = dynamic_cast<Layer*>(made.get());
-  if (!layer)
-    fail(Code::E1104,
-         cat("the class \"", described.as_object().class_name, "\" is registered, and no layer"));
-  return Ref<Layer>(layer);
 }
 
 }  // namespace holdfast::keras

@@ -1,29 +1,39 @@
 // Sequential: layers one after the other.
 #pragma once
 
-#include "holdfast/keras/handle.h"
+#include "holdfast/keras/model.h"
 
 namespace holdfast::keras {
 
-class HOLDFAST_API SequentialLayer : public Layer {
+class HOLDFAST_API SequentialLayer : public ModelLayer {
  public:
-  static const ObjectClass kClass;
+  static ClassDef& def();
   SequentialLayer() = default;
-  explicit SequentialLayer(const LayerOptions& o) : Layer(o) {}
   static Ref<SequentialLayer> from_config(const ConfigDict&);
 
-  const ObjectClass& object_class() const override { return kClass; }
+  const ClassDef& definition() const override { return def(); }
   void visit(Visitor&) const override;
   void clear() override;
-  std::string class_name() const override { return "Sequential"; }
-  Tensor call(const Tensor& inputs, const CallOptions&) override;
+  /// Calls the layers on a symbol, which makes their weights and lets `output` be asked for.
+  void build(const Shape& inputs) override;
+  Nested call_all(const Nested& inputs, const CallOptions&) override;
+  bool supports_masking() const override { return true; }
+  Nested compute_mask(const Nested& inputs, const Nested& mask) override;
   ConfigDict get_config() const override;
 
   void add(const AnyLayer& layer);
-  std::vector<Ref<Layer>> layers() const;
+  /// Says what the model is given: what comes first.
+  void set_input(const Tensor& symbol);
+  /// Takes the last layer away.
+  Ref<Layer> pop();
+  std::vector<Ref<Layer>> layers() const override;
+  /// What it is given and gives, once its shape is known; else None.
+  const Nested& inputs() const { return inputs_; }
+  const Nested& outputs() const { return outputs_; }
 
  private:
   SharedList<Ref<Layer>> layers_;
+  Nested inputs_, outputs_;
 };
 
 /// `Sequential({layers::Dense({.units = 64}), make<Mine>()})`
@@ -36,10 +46,5 @@ class HOLDFAST_API Sequential : public Handle<SequentialLayer> {
   /// The layers, in their order.
   std::vector<AnyLayer> layers() const;
 };
-
-/// What a config says of a layer: its class and what it is made with.
-HOLDFAST_API ConfigObject serialize(const Layer& layer);
-/// A layer of a config, of any registered class.
-HOLDFAST_API Ref<Layer> deserialize(const Config& described);
 
 }  // namespace holdfast::keras

@@ -158,6 +158,7 @@ Object python_from(const Config& config) {
           o.registered_name.empty() ? Object::share(Py_None) : text_object(o.registered_name));
       return out;
     }
+    case Config::Kind::kLive: return python_face(*config.live());
   }
   return Object::share(Py_None);
 }

@@ -10,45 +10,28 @@ struct DenseOptions {
   ActivationOption activation = {};
   bool use_bias = true;
   InitializerOption kernel_initializer = "glorot_uniform", bias_initializer = "zeros";
-  Ref<Constraint> kernel_constraint = {}, bias_constraint = {};
-  std::string name = {};
+  RegularizerOption kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
+  ConstraintOption kernel_constraint = {}, bias_constraint = {};
   bool trainable = true;
-  DType dtype = float32;
+  Policy dtype = {};
+  std::string name = {};
 };
 
 /// What a Dense is; a program that wants its own `call` derives from it.
-class HOLDFAST_API DenseLayer : public Layer {
+class HOLDFAST_API DenseLayer : public Declares<DenseOptions> {
  public:
-  using Options = DenseOptions;
-  static const ObjectClass kClass;
-
   DenseLayer() = default;
   explicit DenseLayer(const DenseOptions& o) { configure(o); }
-  /// Sets all options, before it is built.
-  void configure(const DenseOptions&);
-  static Ref<DenseLayer> from_config(const ConfigDict&);
-
-  const ObjectClass& object_class() const override { return kClass; }
-  void visit(Visitor&) const override;
-  void clear() override;
-  std::string class_name() const override { return "Dense"; }
+  const ClassDef& definition() const override;
+  bool supports_masking() const override { return true; }
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
-  ConfigDict get_config() const override;
 
-  const DenseOptions& options() const { return options_; }
-  const Variable& kernel() const { return kernel_; }
-  const Variable& bias() const { return bias_; }  // empty if there is none
-  /// For who makes them otherwise in a `build` of their own.
-  void set_kernel(Variable v);
-  void set_bias(Variable v);
+  Variable kernel, bias;  // `bias` is empty if there is none
 
  private:
+  void check() override;
   void need_inputs(const Shape& inputs) const;
-
-  DenseOptions options_;
-  Variable kernel_, bias_;
-  int64_t inputs_ = -1;  // how many it was built for
 };
 
 /// `activation(inputs x kernel + bias)`, over the last axis.

@@ -1,0 +1,261 @@
+#include "holdfast/keras/declare.h"
+
+#include <algorithm>
+#include <map>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/keras/function.h"
+
+namespace holdfast::keras {
+namespace {
+
+std::vector<ClassDef*>& classes() {
+  static auto* all = new std::vector<ClassDef*>;
+  return *all;
+}
+
+std::string last_part(const std::string& path) {
+  size_t dot = path.rfind('.');
+  return dot == std::string::npos ? path : path.substr(dot + 1);
+}
+std::string folder_of(const std::string& path) {
+  size_t dot = path.find('.');
+  return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+
+// How many letters one has to change to come from one word to the other.
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t corner = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, corner + (a[i - 1] != b[j - 1])});
+      corner = above;
+    }
+  }
+  return row[b.size()];
+}
+
+// Names below a folder: of classes as they are and in lower case, and of functions.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> out = function_names(folder);
+  for (const ClassDef* c : classes())
+    if (folder_of(c->path) == folder && c->make) {
+      out.push_back(c->name);
+      out.push_back(snake_case(c->name));
+    }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+const ClassDef* class_in(const std::string& folder, const std::string& name) {
+  for (const ClassDef* c : classes()) {
+    auto is = [&](const std::string& path) {
+      return folder_of(path) == folder &&
+             (last_part(path) == name || snake_case(last_part(path)) == name);
+    };
+    if (is(c->path) || std::any_of(c->aliases.begin(), c->aliases.end(), is)) return c;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+ClassDef::ClassDef(std::string path_, std::string doc_, const ClassDef* base_)
+    : path(std::move(path_)),
+      name(last_part(path)),
+      doc(std::move(doc_)),
+      base(base_),
+      kind{name.c_str(), base_ ? &base_->kind : nullptr} {
+  classes().push_back(this);
+  registry::add_class(name, [this](const ConfigDict& c) { return make_declared(*this, c); }, true);
+}
+
+const Option* ClassDef::find(std::string_view option) const {
+  for (const Option& o : options)
+    if (option == o.name) return &o;
+  return nullptr;
+}
+
+const std::vector<ClassDef*>& all_classes() { return classes(); }
+
+const ClassDef* find_class(std::string_view wanted) {
+  for (const ClassDef* c : classes())
+    if (c->path == wanted || c->name == wanted) return c;
+  return nullptr;
+}
+
+void set_option(Declared& object, const ClassDef& def, const std::string& name,
+                const Config& value) {
+  const Option* option = def.find(name);
+  if (!option) {
+    std::string known, near;
+    for (const Option& o : def.options) {
+      known += cat(known.empty() ? "`" : ", `", o.name, "`");
+      if (distance(o.name, name) <= 2) near = o.name;
+    }
+    fail(Code::E1104, cat(def.name, " has no option `", name, "`"), cat("it has ", known),
+         near.empty() ? std::vector<Fix>{}
+                      : std::vector<Fix>{manual_fix(cat("did you mean `", near, "`?"))});
+  }
+  option->set(object.option_place(), value, cat("`", name, "` of ", def.name));
+}
+
+Ref<Object> make_declared(const ClassDef& def, const ConfigDict& config) {
+  if (!def.make) fail(Code::E1104, cat(def.name, " is a base: there are no objects of it"));
+  Ref<Object> made = def.make();
+  auto& declared = dynamic_cast<Declared&>(*made);
+  for (const auto& [key, value] : config) set_option(declared, def, key, value);
+  for (const Option& o : def.options)
+    if (o.required && !config.has(o.name))
+      fail(Code::E1104, cat("the config of ", def.name, " has no `", o.name, "`"));
+  declared.configured();
+  return made;
+}
+
+namespace {
+
+// Objects inside a value become what they can be made from.
+Config without_objects(const Config& value) {
+  if (Object* live = value.live()) return described(*live);
+  if (value.kind() == Config::Kind::kList) {
+    Config::List out;
+    for (const Config& one : value.as_list()) out.push_back(without_objects(one));
+    return out;
+  }
+  if (value.kind() == Config::Kind::kDict) {
+    ConfigDict out;
+    for (const auto& [key, one] : value.as_dict()) out.set(key, without_objects(one));
+    return out;
+  }
+  return value;
+}
+
+}  // namespace
+
+ConfigDict declared_config(const Declared& object) {
+  ConfigDict out;
+  for (const Option& o : object.definition().options)
+    if (o.in_config) out.set(o.name, without_objects(o.get(object.option_place())));
+  return out;
+}
+
+Config described(const Object& object) {
+  if (auto* own = dynamic_cast<const HasConfig*>(&object)) return own->config();
+  auto* declared = dynamic_cast<const Declared*>(&object);
+  if (!declared)
+    fail(Code::E1105, cat(object.text(), " has no config"),
+         "a config is made of plain values, and of objects of classes that are known");
+  return ConfigObject{declared->definition().name, declared_config(*declared), {}};
+}
+
+Ref<Object> object_from(const Config& config, const std::string& folder, const std::string& what) {
+  if (config.is_null()) return {};
+  if (Object* live = config.live()) return Ref<Object>(live);
+  if (config.kind() == Config::Kind::kObject) return registry::make_object(config.as_object());
+  const std::string& name = config.as_text(what);
+  if (Ref<Object> f = named_function(folder, name)) return f;
+  if (const ClassDef* def = class_in(folder, name)) return make_declared(*def, {});
+  if (registry::has_class(name)) return registry::make_object({name, {}, name});
+  unknown_identifier(what, name, names_in(folder));
+}
+
+void unknown_identifier(const std::string& what, const std::string& name,
+                        const std::vector<std::string>& known) {
+  std::string near, all;
+  size_t best = 4;
+  for (const std::string& k : known) {
+    all += cat(all.empty() ? "\"" : ", \"", k, "\"");
+    size_t d = distance(k, snake_case(name));
+    if (d < best) best = d, near = k;
+  }
+  fail(Code::E1104, cat(what, ": \"", name, "\" is not known"), cat("known are ", all),
+       {manual_fix(near.empty() ? "use one of these names, or give an object"
+                                : cat("did you mean \"", near, "\"?"))});
+}
+
+std::string snake_case(std::string_view s) {
+  auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  auto lower = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  std::string out;
+  for (size_t i = 0; i < s.size(); ++i) {
+    bool begins = i > 0 && upper(s[i]) &&
+                  (lower(s[i - 1]) || (i + 1 < s.size() && s[i + 1] >= 'a' && s[i + 1] <= 'z'));
+    if (begins && s[i - 1] != '_') out += '_';
+    out += upper(s[i]) ? static_cast<char>(s[i] - 'A' + 'a') : s[i];
+  }
+  return out;
+}
+
+void OptionType<bool>::set(bool& v, const Config& c, const std::string& what) {
+  v = c.as_bool(what);
+}
+void OptionType<int64_t>::set(int64_t& v, const Config& c, const std::string& what) {
+  // Python has integers that came out of a division as floats.
+  if (c.kind() == Config::Kind::kNumber &&
+      c.as_number() == static_cast<double>(static_cast<int64_t>(c.as_number())))
+    v = static_cast<int64_t>(c.as_number());
+  else
+    v = c.as_integer(what);
+}
+void OptionType<double>::set(double& v, const Config& c, const std::string& what) {
+  v = c.as_number(what);
+}
+void OptionType<std::string>::set(std::string& v, const Config& c, const std::string& what) {
+  v = c.is_null() ? std::string() : c.as_text(what);
+}
+
+Config OptionType<DType>::get(DType v) {
+  return v == DType::kInvalid ? Config() : Config(std::string(name(v)));
+}
+void OptionType<DType>::set(DType& v, const Config& c, const std::string& what) {
+  v = DType::kInvalid;
+  if (c.is_null()) return;
+  const std::string& wanted = c.as_text(what);
+  for (size_t i = 0; i < kNumDTypes; ++i)
+    if (auto d = static_cast<DType>(i); d != DType::kInvalid && wanted == name(d)) v = d;
+  if (v == DType::kInvalid)
+    fail(Code::E1104, cat(what, " is ", c.text(), ", expected a dtype's name"));
+}
+
+Config OptionType<Shape>::get(const Shape& v) {
+  if (!v.has_rank()) return {};
+  Config::List out;
+  for (int i = 0; i < v.rank(); ++i) out.push_back(v[i] < 0 ? Config() : Config(v[i]));
+  return out;
+}
+void OptionType<Shape>::set(Shape& v, const Config& c, const std::string& what) {
+  v = Shape::unknown();
+  if (c.is_null()) return;
+  std::vector<int64_t> sizes;
+  if (c.kind() == Config::Kind::kInteger) {
+    sizes.push_back(c.as_integer());
+  } else {
+    for (const Config& one : c.as_list(what))
+      sizes.push_back(one.is_null() ? int64_t{kUnknown} : one.as_integer(what));
+  }
+  v = Shape(sizes);
+}
+
+std::vector<int64_t> Sides::over(size_t axes, const std::string& what) const {
+  if (sizes.size() == axes) return sizes;
+  if (sizes.size() == 1) return std::vector<int64_t>(axes, sizes[0]);
+  fail(Code::E1103, cat(what, " has ", sizes.size(), " sizes, expected one, or ", axes));
+}
+Config OptionType<Sides>::get(const Sides& v) {
+  return OptionType<std::vector<int64_t>>::get(v.sizes);
+}
+void OptionType<Sides>::set(Sides& v, const Config& c, const std::string& what) {
+  v.sizes.clear();
+  if (c.kind() == Config::Kind::kInteger)
+    v.sizes.push_back(c.as_integer());
+  else
+    OptionType<std::vector<int64_t>>::set(v.sizes, c, what);
+  if (v.sizes.empty()) fail(Code::E1103, cat(what, " has no sizes"));
+}
+
+}  // namespace holdfast::keras

@@ -1,0 +1,326 @@
+// A class of Keras is declared once: its options, its weights, what it is called. From that come
+// its config, how it is made from one, and the classes of other languages.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "holdfast/base/config.h"
+#include "holdfast/base/text.h"
+#include "holdfast/op/variable.h"
+
+namespace holdfast::keras {
+
+class Layer;
+
+/// How an option of type T is said in a config, and read from one. `set` refuses what it can't use
+/// and names it by `what`.
+template <class T>
+struct OptionType;
+
+/// One option of a class.
+struct Option {
+  const char* name;
+  Config (*get)(const void* options);  // objects as themselves
+  void (*set)(void* options, const Config& value, const std::string& what);
+  bool required = false;
+  bool in_config = true;
+};
+
+/// A variable that objects of a class show under a name.
+struct Weight {
+  const char* name;
+  const Variable& (*get)(const Object&);
+  void (*set)(Object&, Variable);
+};
+
+/// A value that is computed from an object and shown under a name.
+struct Property {
+  const char* name;
+  Config (*get)(const Object&);
+};
+
+/// What is known of a class.
+struct HOLDFAST_API ClassDef {
+  ClassDef(std::string path_, std::string doc_, const ClassDef* base_);
+  ClassDef(const ClassDef&) = delete;
+
+  const std::string path;  // "layers.Dense"
+  const std::string name;  // "Dense"
+  const std::string doc;   // for whoever reads it in Python
+  const ClassDef* const base;
+  ObjectClass kind;
+  std::vector<Option> options;  // in the order in which they may be given by position
+  size_t by_position = 99;      // how many of them may
+  std::vector<Weight> weights;
+  std::vector<Property> properties;
+  std::vector<std::string> parameters;  // of `call`, besides `training` and `mask`
+  std::vector<std::string> aliases;     // further paths
+  Ref<Object> (*make)() = nullptr;      // null: a base, of which there are no objects
+  /// One whose virtual methods another language may override.
+  Ref<Object> (*make_foreign)() = nullptr;
+
+  const Option* find(std::string_view option) const;
+};
+
+/// Base of objects whose class is declared. The object is an `Object` too.
+class HOLDFAST_API Declared {
+ public:
+  virtual ~Declared() = default;
+  virtual const ClassDef& definition() const = 0;
+  /// Where its options are: what `Option::get` and `set` take.
+  virtual void* option_place() = 0;
+  const void* option_place() const { return const_cast<Declared*>(this)->option_place(); }
+  /// Checks the options as a whole, and takes them over.
+  virtual void configured() {}
+};
+
+/// All classes, bases before what derives from them.
+HOLDFAST_API const std::vector<ClassDef*>& all_classes();
+/// The class of a path ("layers.Dense") or of a name; null where there is none.
+HOLDFAST_API const ClassDef* find_class(std::string_view path_or_name);
+/// Makes an object with the options of a config. Unknown and missing ones are refused.
+HOLDFAST_API Ref<Object> make_declared(const ClassDef& def, const ConfigDict& config);
+/// Sets one option, by name.
+HOLDFAST_API void set_option(Declared& object, const ClassDef& def, const std::string& name,
+                             const Config& value);
+/// What an object can be made from again. Objects inside become configs.
+HOLDFAST_API ConfigDict declared_config(const Declared& object);
+/// An object as its class's name and its config: of anything that has one.
+HOLDFAST_API Config described(const Object& object);
+/// The object that a config describes: by name ("relu", "glorot_uniform") below `folder`
+/// ("activations"), by class and config, or itself. Null for null.
+HOLDFAST_API Ref<Object> object_from(const Config& config, const std::string& folder,
+                                     const std::string& what);
+/// "glorot_uniform" for "GlorotUniform".
+HOLDFAST_API std::string snake_case(std::string_view class_name);
+/// Refuses an identifier that nobody knows, with those nearest to it.
+[[noreturn]] HOLDFAST_API void unknown_identifier(const std::string& kind, const std::string& name,
+                                                  const std::vector<std::string>& known);
+
+namespace detail {
+template <auto member>
+struct MemberOf;
+template <class C, class T, T C::* member>
+struct MemberOf<member> {
+  using Class = C;
+  using Type = T;
+};
+/// The template that lets another language override methods of L; see foreign.h.
+template <class L>
+struct ForeignOf;
+}  // namespace detail
+
+/// Declares a class: `static Declare<DenseLayer> def{{"layers.Dense", "doc", &Layer::kDef}}`, then
+/// options and weights.
+template <class L>
+class Declare {
+ public:
+  Declare(std::string path, std::string doc, const ClassDef* base = nullptr)
+      : def_(new ClassDef(std::move(path), std::move(doc), base)) {
+    if constexpr (std::is_default_constructible_v<L>) {
+      def_->make = [] { return Ref<Object>(make_ref<L>()); };
+      if constexpr (requires { typename detail::ForeignOf<L>::type; })
+        def_->make_foreign = [] {
+          return Ref<Object>(make_ref<typename detail::ForeignOf<L>::type>());
+        };
+    }
+  }
+
+  template <auto member>
+  Declare&& option(const char* name, bool in_config = true) && {
+    using C = typename detail::MemberOf<member>::Class;
+    using T = typename detail::MemberOf<member>::Type;
+    def_->options.push_back(
+        {name, [](const void* o) { return OptionType<T>::get(static_cast<const C*>(o)->*member); },
+         [](void* o, const Config& v, const std::string& what) {
+           OptionType<T>::set(static_cast<C*>(o)->*member, v, what);
+         },
+         false, in_config});
+    return std::move(*this);
+  }
+  /// The same; it must be given.
+  template <auto member>
+  Declare&& required(const char* name) && {
+    std::move(*this).template option<member>(name);
+    def_->options.back().required = true;
+    return std::move(*this);
+  }
+  /// What every layer has, after the class's own.
+  Declare&& layer_options() && {
+    using O = typename L::Options;
+    def_->by_position = def_->options.size();
+    return std::move(*this)
+        .template option<&O::trainable>("trainable")
+        .template option<&O::dtype>("dtype")
+        .template option<&O::name>("name");
+  }
+  /// What every other object has: its name.
+  Declare&& named() && { return std::move(*this).template option<&L::Options::name>("name"); }
+  /// All options are given by name only.
+  Declare&& keywords() && {
+    def_->by_position = 0;
+    return std::move(*this);
+  }
+  /// From here on options are given by name only.
+  Declare&& by_name() && {
+    def_->by_position = def_->options.size();
+    return std::move(*this);
+  }
+  template <auto member>
+  Declare&& weight(const char* name) && {
+    def_->weights.push_back(
+        {name, [](const Object& o) -> const Variable& { return dynamic_cast<const L&>(o).*member; },
+         [](Object& o, Variable v) { dynamic_cast<L&>(o).*member = std::move(v); }});
+    return std::move(*this);
+  }
+  Declare&& property(const char* name, Config (*get)(const Object&)) && {
+    def_->properties.push_back({name, get});
+    return std::move(*this);
+  }
+  Declare&& parameters(std::vector<std::string> names) && {
+    def_->parameters = std::move(names);
+    return std::move(*this);
+  }
+  Declare&& alias(std::string path) && {
+    def_->aliases.push_back(std::move(path));
+    return std::move(*this);
+  }
+  operator ClassDef&() && { return *def_; }
+
+ private:
+  ClassDef* def_;  // lives as long as the program
+};
+
+/// An object of class Base with options of its own: `class DenseLayer : public
+/// Declares<DenseOptions>`.
+template <class O, class Base = Layer>
+class Declares : public Base {
+ public:
+  using Options = O;
+  /// Sets all options at once.
+  void configure(const O& o) {
+    options_ = o;
+    this->configured();
+  }
+  const O& options() const { return options_; }
+  void* option_place() override { return &options_; }
+  void configured() override {
+    if constexpr (requires(Base& b, const O& o) { b.take_options(o); })
+      this->take_options(options_);
+    check();
+  }
+
+ protected:
+  /// Refuses options that make no sense.
+  virtual void check() {}
+
+  O options_;
+};
+
+// -- kinds of options
+
+template <>
+struct HOLDFAST_API OptionType<bool> {
+  static Config get(bool v) { return v; }
+  static void set(bool& v, const Config& c, const std::string& what);
+};
+template <>
+struct HOLDFAST_API OptionType<int64_t> {
+  static Config get(int64_t v) { return v; }
+  static void set(int64_t& v, const Config& c, const std::string& what);
+};
+template <>
+struct HOLDFAST_API OptionType<double> {
+  static Config get(double v) { return v; }
+  static void set(double& v, const Config& c, const std::string& what);
+};
+template <>
+struct HOLDFAST_API OptionType<std::string> {
+  static Config get(const std::string& v) { return v; }
+  static void set(std::string& v, const Config& c, const std::string& what);
+};
+template <>
+struct HOLDFAST_API OptionType<DType> {
+  static Config get(DType v);
+  static void set(DType& v, const Config& c, const std::string& what);
+};
+/// A shape: a list of sizes, null for those that are open.
+template <>
+struct HOLDFAST_API OptionType<Shape> {
+  static Config get(const Shape& v);
+  static void set(Shape& v, const Config& c, const std::string& what);
+};
+/// Anything.
+template <>
+struct OptionType<Config> {
+  static Config get(const Config& v) { return v; }
+  static void set(Config& v, const Config& c, const std::string&) { v = c; }
+};
+template <class T>
+struct OptionType<std::optional<T>> {
+  static Config get(const std::optional<T>& v) { return v ? OptionType<T>::get(*v) : Config(); }
+  static void set(std::optional<T>& v, const Config& c, const std::string& what) {
+    v.reset();
+    if (!c.is_null()) OptionType<T>::set(v.emplace(), c, what);
+  }
+};
+template <class T>
+struct OptionType<std::vector<T>> {
+  static Config get(const std::vector<T>& v) {
+    Config::List out;
+    for (const T& one : v) out.push_back(OptionType<T>::get(one));
+    return out;
+  }
+  static void set(std::vector<T>& v, const Config& c, const std::string& what) {
+    v.clear();
+    for (const Config& one : c.as_list(what))
+      OptionType<T>::set(v.emplace_back(), one, cat(what, "[", v.size() - 1, "]"));
+  }
+};
+
+/// One size for all axes, or one for each: `{.kernel_size = 3}`, `{.strides = {2, 1}}`.
+struct HOLDFAST_API Sides {
+  Sides() = default;
+  Sides(int64_t all) : sizes{all} {}
+  Sides(std::initializer_list<int64_t> each) : sizes(each) {}
+  std::vector<int64_t> sizes;
+  /// For `axes` axes; another number of them is refused.
+  std::vector<int64_t> over(size_t axes, const std::string& what) const;
+};
+template <>
+struct HOLDFAST_API OptionType<Sides> {
+  static Config get(const Sides& v);
+  static void set(Sides& v, const Config& c, const std::string& what);
+};
+
+/// An option that takes an object by name ("relu"), by its config, itself, or nothing. `F` says in
+/// which folder its names are.
+template <class F>
+struct Choice {
+  Choice() = default;
+  Choice(std::nullptr_t) {}
+  Choice(const char* name) : Choice(Config(name)) {}
+  Choice(const std::string& name) : Choice(Config(name)) {}
+  Choice(const Config& config) { set(config, F::kFolder); }
+  template <class G>
+    requires std::is_convertible_v<G*, F*>
+  Choice(Ref<G> object) : function(std::move(object)) {}
+  explicit operator bool() const { return static_cast<bool>(function); }
+  F* operator->() const { return function.get(); }
+  F& operator*() const { return *function; }
+  void set(const Config& config, const std::string& what) {
+    function = F::from(object_from(config, F::kFolder, what), what);
+  }
+  Ref<F> function;
+};
+template <class F>
+struct OptionType<Choice<F>> {
+  static Config get(const Choice<F>& v) {
+    return v.function ? Config(Ref<Object>(v.function)) : Config();
+  }
+  static void set(Choice<F>& v, const Config& c, const std::string& what) { v.set(c, what); }
+};
+
+}  // namespace holdfast::keras

@@ -1,0 +1,48 @@
+// Models that are calls of layers and ops on symbols, written down and replayed.
+#pragma once
+
+#include "holdfast/keras/model.h"
+#include "holdfast/keras/symbol.h"
+
+namespace holdfast::keras {
+
+/// What `Model(inputs, outputs)` makes: a DAG of calls. Calling the model makes those calls again
+/// on other tensors, so `training`, overridden methods and new shapes mean what they should.
+class HOLDFAST_API FunctionalLayer : public ModelLayer {
+ public:
+  static ClassDef& def();
+  const ClassDef& definition() const override { return def(); }
+  /// Says what the model computes. An output that needs an Input which is not given is refused with
+  /// the path that leads to it.
+  void set_graph(Nested inputs, Nested outputs);
+  bool has_graph() const { return !steps_.empty() || !outputs_.is_none(); }
+
+  void visit(Visitor&) const override;
+  void clear() override;
+  Nested call_all(const Nested& inputs, const CallOptions&) override;
+  bool supports_masking() const override { return true; }
+  /// Masks go along with the tensors that the layers inside gave.
+  Nested compute_mask(const Nested& inputs, const Nested& mask) override;
+  std::vector<Ref<Layer>> layers() const override;
+  const Nested& inputs() const { return inputs_; }
+  const Nested& outputs() const { return outputs_; }
+  ConfigDict get_config() const override;
+  static Ref<FunctionalLayer> from_config(const ConfigDict& config);
+
+ private:
+  struct Step {
+    Ref<Node> node;
+    std::vector<size_t> in;    // places of operands; SIZE_MAX: not given
+    size_t out;                // place of the first result
+    std::vector<size_t> done;  // places that nobody needs afterwards
+  };
+  std::vector<Tensor> matched(const Nested& inputs) const;
+
+  Nested inputs_, outputs_;
+  std::vector<Step> steps_;
+  std::vector<std::pair<size_t, Tensor>> constants_;
+  std::vector<size_t> output_places_;
+  size_t places_ = 0;
+};
+
+}  // namespace holdfast::keras

@@ -1,0 +1,60 @@
+#include "holdfast/keras/model.h"
+
+#include <algorithm>
+
+#include "holdfast/base/text.h"
+
+namespace holdfast::keras {
+
+ClassDef& ModelLayer::def() {
+  static ClassDef& d =
+      Declare<ModelLayer>("models.Model", "A layer that can be trained.", &Layer::def())
+          .layer_options()
+          .keywords();
+  return d;
+}
+
+std::vector<Ref<Layer>> ModelLayer::layers() const {
+  struct Direct final : Visitor {
+    void object(const Object& child) override {
+      auto* layer = dynamic_cast<Layer*>(const_cast<Object*>(&child));
+      bool known = std::any_of(layers.begin(), layers.end(),
+                               [&](const Ref<Layer>& l) { return l.get() == layer; });
+      if (layer && !known) layers.emplace_back(layer);
+    }
+    std::vector<Ref<Layer>> layers;
+  } direct;
+  visit_all(direct);
+  return direct.layers;
+}
+
+Ref<Layer> ModelLayer::get_layer(const std::string& wanted) const {
+  std::vector<std::string> known;
+  for (const Ref<Layer>& l : layers()) {
+    if (l->name() == wanted) return l;
+    known.push_back(l->name());
+  }
+  unknown_identifier(cat("a layer of ", described()), wanted, known);
+}
+
+Ref<Layer> ModelLayer::get_layer(size_t index) const {
+  std::vector<Ref<Layer>> all = layers();
+  if (index >= all.size())
+    fail(Code::E1103, cat(described(), " has ", all.size(), " layers, and none of index ", index));
+  return all[index];
+}
+
+ConfigObject serialize(const Layer& layer) {
+  return {layer.class_name(), layer.get_config(), layer.registered_name()};
+}
+
+Ref<Layer> deserialize(const Config& described) {
+  Ref<Object> made = registry::make_object(described.as_object("a layer's config"));
+  auto* layer = dynamic_cast<Layer*>(made.get());
+  if (!layer)
+    fail(Code::E1104,
+         cat("the class \"", described.as_object().class_name, "\" is registered, and no layer"));
+  return Ref<Layer>(layer);
+}
+
+}  // namespace holdfast::keras

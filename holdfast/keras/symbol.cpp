@@ -1,0 +1,257 @@
+#include "holdfast/keras/symbol.h"
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/graph/trace.h"
+#include "holdfast/op/refuse.h"
+
+namespace holdfast::keras {
+namespace {
+
+const OpDef& layer_call_op() {
+  static const auto* def = [] {
+    auto* made = new OpDef;
+    made->name = "LayerCall";
+    return made;
+  }();
+  return *def;
+}
+
+// What a node uses: a symbol's edge, or a constant.
+Edge operand(const Tensor& t) {
+  if (!t.defined()) return {};
+  if (is_model_symbol(t)) return edge_of(t);
+  const Tensor value = holdfast::value(t);
+  auto node = make_ref<Node>(value.dtype() == DType::kResource ? &handle_op() : &const_op(),
+                             Attrs{Arg(value)});
+  node->where = value.born();
+  node->name = "constant";
+  node->outputs.push_back({value.dtype(), value.shape()});
+  return {node, 0};
+}
+
+// Writes ops on symbols of models down as nodes that nobody owns.
+class Recorder final : public Interpreter {
+ public:
+  Scope* scope() const override { return model_scope().get(); }
+
+  void run(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tensors& out) override {
+    try {
+      check_signature(op, in);
+      Infer infer(op, in, attrs);
+      op.infer(infer);
+      auto node = make_ref<Node>(&op, attrs);
+      const std::string& said = context().op_name;
+      node->name = unique_layer_name(said.empty() ? snake_case(op.name) : said);
+      for (const Tensor& t : in) node->inputs.push_back(operand(t));
+      node->where = here();
+      node->device = context().device;
+      node->placed = context().placed;
+      for (size_t i = 0; i < infer.dtypes.size(); ++i)
+        node->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
+      out.resize(node->outputs.size());
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] = symbol_for({node, static_cast<int>(i)}, model_scope());
+      follow_known(op, in, attrs, out);
+    } catch (Error& e) {
+      e.name_op(op.name);
+      throw;
+    }
+  }
+};
+
+bool any_symbol(const Nested& n) {
+  if (n.is_tensor()) return is_model_symbol(n.tensor());
+  for (const Nested::Entry& e : n.entries())
+    if (any_symbol(e.second)) return true;
+  return false;
+}
+
+// A call that C++ made.
+class PlainCall final : public LayerCall {
+ public:
+  PlainCall(Layer& layer, const Nested& inputs, const CallOptions& o)
+      : LayerCall(layer), inputs_(inputs), options_(o) {}
+
+  Nested replay(std::span<const Tensor> given, std::optional<bool> training) const override {
+    auto take = [&](const Nested& form) {
+      size_t n = form.leaves().size();
+      Nested out = form.with_leaves(given.subspan(0, n));
+      given = given.subspan(n);
+      return out;
+    };
+    if (inputs_.is_tensor() && given.size() == 1) {  // nearly every call
+      CallOptions o;
+      o.training = options_.training ? options_.training : training;
+      return layer->run(Nested(given[0]), std::move(o));
+    }
+    Nested inputs = take(inputs_);
+    CallOptions o;
+    o.training = options_.training ? options_.training : training;
+    o.mask = take(options_.mask);
+    for (const auto& [name, value] : options_.named) o.named.emplace_back(name, take(value));
+    return layer->run(inputs, std::move(o));
+  }
+  Nested arguments() const override {
+    std::vector<Nested::Entry> named = options_.named;
+    if (!options_.mask.is_none()) named.emplace_back("mask", options_.mask);
+    return Nested::tuple({Nested::tuple({inputs_}), Nested::dict(named)});
+  }
+  std::vector<Tensor> tensors() const {
+    std::vector<Tensor> out = inputs_.leaves();
+    auto add = [&](const Nested& n) {
+      for (const Tensor& t : n.leaves()) out.push_back(t);
+    };
+    add(options_.mask);
+    for (const Nested::Entry& e : options_.named) add(e.second);
+    return out;
+  }
+
+ private:
+  Nested inputs_;
+  CallOptions options_;
+};
+
+}  // namespace
+
+const Ref<Scope>& model_scope() {
+  static const auto* scope = [] {
+    auto* made = new Ref<Scope>(make_ref<Scope>(ScopeKind::kBuild, "model", nullptr));
+    (*made)->interpreter = new Recorder;  // both live as long as the program
+    return made;
+  }();
+  return *scope;
+}
+
+bool uses_symbols(const Nested& inputs, const CallOptions& o) {
+  if (any_symbol(inputs) || any_symbol(o.mask)) return true;
+  for (const Nested::Entry& e : o.named)
+    if (any_symbol(e.second)) return true;
+  return false;
+}
+
+LayerCall::LayerCall(Layer& of) : layer(&of) { layer->called_by(this, true); }
+LayerCall::~LayerCall() { layer->called_by(this, false); }
+
+LayerCall* layer_call(const Node& node) {
+  return node.op == &layer_call_op() ? static_cast<LayerCall*>(node.attrs[0].object()) : nullptr;
+}
+
+Nested record(Ref<LayerCall> call, std::span<const Tensor> inputs, const Nested& types) {
+  auto node = make_ref<Node>(&layer_call_op(), Attrs{Arg(Ref<RefCounted>(call))});
+  node->name = call->layer->name();
+  node->where = here();
+  for (const Tensor& t : inputs) node->inputs.push_back(operand(t));
+  std::vector<Tensor> leaves = types.leaves();
+  for (const Tensor& t : leaves) node->outputs.push_back({t.dtype(), t.shape()});
+  call->node = node.get();
+  call->outputs = types;
+  Nested out = outputs_of(*call);
+  set_masks(out, masks_of(types));
+  return out;
+}
+
+Nested outputs_of(const LayerCall& call) {
+  std::vector<Tensor> symbols;
+  Ref<Node> node(call.node);
+  for (size_t i = 0; i < node->outputs.size(); ++i)
+    symbols.push_back(symbol_for({node, static_cast<int>(i)}, model_scope()));
+  return call.outputs.with_leaves(symbols);
+}
+
+Nested traced_types(const std::string& name, std::span<const Tensor> tensors,
+                    const std::function<Nested(std::span<const Tensor>)>& f) {
+  auto graph = make_ref<Graph>(make_ref<Scope>(ScopeKind::kBuild, name, nullptr));
+  Tracer tracer(graph);
+  std::vector<Tensor> symbols;
+  for (const Tensor& t : tensors) {
+    symbols.push_back(t.defined() && t.is_symbolic() ? tracer.input(t.dtype(), t.shape(), "input")
+                                                     : t);
+    if (Tensor mask = t.defined() ? mask_of(t) : Tensor(); mask.defined())
+      set_mask(symbols.back(), tracer.input(mask.dtype(), mask.shape(), "mask"));
+  }
+  Nested out;
+  {
+    Tracing in(tracer, true);
+    out = f(symbols);
+  }
+  // Types alone are left: symbols of the trace would lead into it.
+  return out.map([](const Tensor& t) {
+    Tensor type = symbol_of_type(t.dtype(), t.shape());
+    if (Tensor mask = mask_of(t); mask.defined())
+      set_mask(type, symbol_of_type(mask.dtype(), mask.shape()));
+    return type;
+  });
+}
+
+Nested output_types(Layer& layer, const Nested& inputs, const CallOptions& o) {
+  auto call = make_ref<PlainCall>(layer, inputs, o);
+  return traced_types(layer.name(), call->tensors(), [&](std::span<const Tensor> symbols) {
+    return call->replay(symbols, o.training);
+  });
+}
+
+Nested call_on_symbols(Layer& layer, const Nested& inputs, const CallOptions& o) {
+  auto call = make_ref<PlainCall>(layer, inputs, o);
+  std::vector<Tensor> tensors = call->tensors();
+  std::vector<Shape> shapes;
+  for (const Tensor& t : inputs.leaves()) shapes.push_back(t.shape());
+  layer.build_once(shapes);
+  Nested types = traced_types(layer.name(), tensors, [&](std::span<const Tensor> symbols) {
+    return call->replay(symbols, o.training);
+  });
+  return record(std::move(call), tensors, types);
+}
+
+Tensor symbol_of_type(DType dtype, const Shape& shape) {
+  Ref<Node> node = placeholder_for({dtype, shape}, here());
+  node->name = "type";
+  return symbol_for({std::move(node), 0}, model_scope());
+}
+
+Nested masks_of(const Nested& tensors) {
+  if (tensors.is_tensor()) return mask_of(tensors.tensor());
+  std::vector<Tensor> leaves = tensors.leaves();
+  bool any = false;
+  for (const Tensor& t : leaves) any = any || mask_of(t).defined();
+  if (!any) return {};
+  // A list keeps the place of those that have none.
+  std::vector<Nested> out;
+  for (const Tensor& t : leaves) out.push_back(mask_of(t));
+  return Nested::list(std::move(out));
+}
+
+void set_masks(const Nested& tensors, const Nested& masks) {
+  if (masks.is_none()) return;
+  if (masks.is_tensor()) {
+    for (const Tensor& t : tensors.leaves()) set_mask(t, masks.tensor());
+    return;
+  }
+  std::vector<Tensor> leaves = tensors.leaves();
+  for (size_t i = 0; i < leaves.size() && i < masks.size(); ++i)
+    if (masks[i].is_tensor()) set_mask(leaves[i], masks[i].tensor());
+}
+
+// No tensor has room for its mask yet.
+Tensor mask_of(const Tensor&) { return {}; }
+void set_mask(const Tensor&, const Tensor&) {}
+
+Tensor make_input(const InputOptions& o) {
+  Shape whole;
+  if (o.batch_shape) {
+    whole = *o.batch_shape;
+  } else if (o.shape.has_rank()) {
+    std::vector<int64_t> sizes{o.batch_size ? *o.batch_size : int64_t{kUnknown}};
+    for (int i = 0; i < o.shape.rank(); ++i) sizes.push_back(o.shape[i]);
+    whole = Shape(sizes);
+  } else {
+    whole = Shape::unknown();
+  }
+  Ref<Node> node = placeholder_for({o.dtype, whole}, here());
+  node->name = o.name.empty() ? unique_layer_name("input_layer") : o.name;
+  return symbol_for({std::move(node), 0}, model_scope());
+}
+
+bool is_input(const Node& node) { return node.op == &placeholder_op(); }
+
+}  // namespace holdfast::keras

@@ -1,0 +1,76 @@
+// Models in the making: symbols that hold the call which gives them.
+#pragma once
+
+#include <functional>
+
+#include "holdfast/graph/graph.h"
+#include "holdfast/keras/layer.h"
+
+namespace holdfast::keras {
+
+/// The one scope of all symbols of models. Nodes own what they use and nobody owns nodes: what no
+/// tensor and no model leads to is gone.
+HOLDFAST_API const Ref<Scope>& model_scope();
+inline bool is_model_symbol(const Tensor& t) {
+  return t.defined() && t.is_symbolic() && symbol_of(t)->scope == model_scope();
+}
+/// Whether a call is one on symbols of models.
+HOLDFAST_API bool uses_symbols(const Nested& inputs, const CallOptions&);
+
+/// A layer's call in a model: what is replayed.
+class HOLDFAST_API LayerCall : public RefCounted {
+ public:
+  explicit LayerCall(Layer& layer);
+  ~LayerCall() override;
+  /// Calls the layer again on other tensors, as many as the node has inputs.
+  virtual Nested replay(std::span<const Tensor> inputs, std::optional<bool> training) const = 0;
+  /// The arguments and their masks as a config writes them: symbols by where they come from.
+  virtual Nested arguments() const = 0;
+  std::string text() const override { return layer->described(); }
+
+  const Ref<Layer> layer;
+  Nested outputs;        // what it gave: types, without nodes
+  Node* node = nullptr;  // which holds this
+};
+
+/// The call behind a node; null where it is an op or an Input.
+HOLDFAST_API LayerCall* layer_call(const Node& node);
+/// Writes a call down and gives its symbols. `inputs` are what `replay` takes.
+HOLDFAST_API Nested record(Ref<LayerCall> call, std::span<const Tensor> inputs,
+                           const Nested& types);
+/// The call of a layer on symbols.
+HOLDFAST_API Nested call_on_symbols(Layer& layer, const Nested& inputs, const CallOptions&);
+/// What a call gives, found by tracing it once and throwing the trace away. Masks are set.
+HOLDFAST_API Nested output_types(Layer& layer, const Nested& inputs, const CallOptions&);
+/// Runs `f` on symbols of the types of `tensors` in a trace that is thrown away.
+HOLDFAST_API Nested traced_types(const std::string& name, std::span<const Tensor> tensors,
+                                 const std::function<Nested(std::span<const Tensor>)>& f);
+/// A symbol that stands for nothing but its type.
+HOLDFAST_API Tensor symbol_of_type(DType dtype, const Shape& shape);
+/// What symbols of an output of a recorded call are.
+HOLDFAST_API Nested outputs_of(const LayerCall& call);
+
+/// Masks that go along with tensors, in the form of these.
+HOLDFAST_API Nested masks_of(const Nested& tensors);
+HOLDFAST_API void set_masks(const Nested& tensors, const Nested& masks);
+
+struct InputOptions {
+  Shape shape = Shape::unknown();  // without the batch
+  std::optional<int64_t> batch_size = {};
+  DType dtype = float32;
+  std::string name = {};
+  std::optional<Shape> batch_shape = {};  // with the batch
+};
+/// A value that a model is given.
+[[gnu::always_inline]] inline Tensor Input(
+    const InputOptions& options, const std::source_location& at = std::source_location::current());
+
+HOLDFAST_API Tensor make_input(const InputOptions& options);
+inline Tensor Input(const InputOptions& options, const std::source_location& at) {
+  mark_caller(at);
+  return make_input(options);
+}
+/// Whether the node is an Input.
+HOLDFAST_API bool is_input(const Node& node);
+
+}  // namespace holdfast::keras
