@@ -70,9 +70,13 @@ ClassDef::ClassDef(std::string path_, std::string doc_, const ClassDef* base_)
       name(last_part(path)),
       doc(std::move(doc_)),
       base(base_),
-      kind{name.c_str(), base_ ? &base_->kind : nullptr} {
+      kind{path.c_str(), base_ ? &base_->kind : nullptr} {
   classes().push_back(this);
-  registry::add_class(name, [this](const ConfigDict& c) { return make_declared(*this, c); }, true);
+  // Layers have their plain names in files; others are looked for where they are expected.
+  bool plain = folder_of(path) == "layers" || !registry::has_class(name);
+  if (plain)
+    registry::add_class(
+        name, [this](const ConfigDict& c) { return make_declared(*this, c); }, true);
 }
 
 const Option* ClassDef::find(std::string_view option) const {
@@ -156,7 +160,11 @@ Config described(const Object& object) {
 Ref<Object> object_from(const Config& config, const std::string& folder, const std::string& what) {
   if (config.is_null()) return {};
   if (Object* live = config.live()) return Ref<Object>(live);
-  if (config.kind() == Config::Kind::kObject) return registry::make_object(config.as_object());
+  if (config.kind() == Config::Kind::kObject) {
+    const ConfigObject& o = config.as_object();
+    const ClassDef* known = o.registered_name.empty() ? class_in(folder, o.class_name) : nullptr;
+    return known ? make_declared(*known, o.config) : registry::make_object(o);
+  }
   const std::string& name = config.as_text(what);
   if (Ref<Object> f = named_function(folder, name)) return f;
   if (const ClassDef* def = class_in(folder, name)) return make_declared(*def, {});

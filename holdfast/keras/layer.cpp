@@ -165,15 +165,19 @@ Nested Layer::run(const Nested& given, CallOptions o) {
     build_once(shapes);
   }
   Nested outputs = call_all(inputs, o);
+  finish(inputs, o.mask, outputs);
+  return outputs;
+}
+
+void Layer::finish(const Nested& inputs, const Nested& mask, const Nested& outputs) {
   if (const auto& rule = common_.activity_regularizer; rule)
     for (const Tensor& t : outputs.leaves()) {
       // A penalty counts once for each example.
       Tensor batch = cast(at(shape(t), 0), t.dtype());
       add_loss((*rule)(t) / batch);
     }
-  if (supports_masking() && !(o.mask.is_none() && &definition() == &def()))
-    set_masks(outputs, compute_mask(inputs, o.mask));
-  return outputs;
+  if (supports_masking() && !(mask.is_none() && &definition() == &def()))
+    set_masks(outputs, compute_mask(inputs, mask));
 }
 
 void Layer::build_once(const std::vector<Shape>& inputs) {

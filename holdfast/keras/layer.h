@@ -157,6 +157,8 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared {
   std::vector<LayerCall*> calls() const;
   /// Builds it and calls it: what `operator()` does.
   Nested run(const Nested& inputs, CallOptions);
+  /// What follows a call: penalties on what it gave, and its mask.
+  void finish(const Nested& inputs, const Nested& mask, const Nested& outputs);
   /// Inputs in the dtype that the layer computes in.
   Tensor as_input(const Tensor& t) const;
   Where called_eagerly() const { return called_eagerly_; }

@@ -2,6 +2,7 @@
 
 #include "holdfast/base/text.h"
 #include "python/bind/held.h"
+#include "python/bind/keras.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,6 +23,8 @@ std::string text_of(PyObject* o, const std::string& what) {
 }
 
 struct FromPython {
+  bool live = false;  // whether objects stay what they are
+
   Config value(PyObject* o, const std::string& what, int depth) {
     if (depth > kDeepest)
       type_error(cat("a config has more than ", kDeepest, " levels"),
@@ -33,6 +36,8 @@ struct FromPython {
     if (PyFloat_Check(o)) return PyFloat_AsDouble(o);
     if (PyDict_Check(o)) return dict(o, what, depth);
     if (PyList_Check(o) || PyTuple_Check(o)) return list(o, what, depth);
+    if (live && is_shared(o)) return Ref<Shared>(object_behind<Shared>(o));
+    if (live && PyCallable_Check(o) && !named(o)) return Ref<Shared>(foreign_function(o));
     if (PyObject_HasAttrString(o, "get_config")) return object(o, what, depth);
     // A number of NumPy's, or a dtype, which is known by its name.
     if (Object text = named(o)) return text_of(text.get(), what);
@@ -125,6 +130,10 @@ registry::Maker maker_of(nb::handle type) {
 
 Config config_from(PyObject* value, const std::string& what) {
   return FromPython().value(value, what, 0);
+}
+
+Config live_config(PyObject* value, const std::string& what) {
+  return FromPython{.live = true}.value(value, what, 0);
 }
 
 Object python_from(const ConfigDict& config) {

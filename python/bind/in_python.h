@@ -58,7 +58,6 @@ class ModuleInPython : public M, public PythonBorn {
 Ref<Constraint> constraint_of(PyObject* f);
 
 extern PyTypeObject* module_type;  // ModuleBase
-void bind_keras(nanobind::module_& m);
 void bind_modules(nanobind::module_& m);
 
 }  // namespace holdfast::py

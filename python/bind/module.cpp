@@ -9,6 +9,7 @@
 #include "python/bind/config.h"
 #include "python/bind/dlpack.h"
 #include "python/bind/in_python.h"
+#include "python/bind/keras.h"
 #include "python/bind/nb.h"
 #include "python/bind/traced.h"
 

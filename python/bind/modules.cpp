@@ -1,5 +1,6 @@
 // Python's Module: the C++ class itself, with one count for both languages.
 #include "holdfast/base/text.h"
+#include "holdfast/keras/foreign.h"
 #include "python/bind/in_python.h"
 
 namespace nb = nanobind;
@@ -30,19 +31,29 @@ PyObject* tuple_of(const List& list) {
 }
 
 // What `super()` reaches from a Python class is C++'s answer; what C++ made has but one.
+std::vector<Variable> own_variables(const ModuleObject& m, Shown which) {
+  if (auto* born = dynamic_cast<const PythonBorn*>(&m)) return born->own_variables(which);
+  if (auto* born = dynamic_cast<const keras::ForeignBorn*>(&m))
+    return born->own_variables(static_cast<keras::Shown>(which));
+  return which == Shown::kVariables   ? m.variables()
+         : which == Shown::kTrainable ? m.trainable_variables()
+                                      : m.non_trainable_variables();
+}
+
+std::vector<Ref<ModuleObject>> own_submodules(const ModuleObject& m) {
+  if (auto* born = dynamic_cast<const PythonBorn*>(&m)) return born->own_submodules();
+  if (auto* born = dynamic_cast<const keras::ForeignBorn*>(&m)) return born->own_submodules();
+  return m.submodules();
+}
+
 template <Shown which>
 PyObject* get_shown(PyObject* o, void*) {
   return method([&] {
-    ModuleObject& m = module_of(o);
-    auto* born = dynamic_cast<PythonBorn*>(&m);
+    const ModuleObject& m = module_of(o);
     if constexpr (which == Shown::kSubmodules)
-      return tuple_of(born ? born->own_submodules() : m.submodules());
-    else if (born)
-      return tuple_of(born->own_variables(which));
+      return tuple_of(own_submodules(m));
     else
-      return tuple_of(which == Shown::kVariables   ? m.variables()
-                      : which == Shown::kTrainable ? m.trainable_variables()
-                                                   : m.non_trainable_variables());
+      return tuple_of(own_variables(m, which));
   });
 }
 

@@ -1,16 +1,41 @@
-"""`tf.keras`: layers that are C++ classes, and can be subclassed here.
+"""`tf.keras`: C++'s layers, models and what they are made of; all can be subclassed here.
 
-A part of Keras: `Layer`, `Dense`, `Sequential` and what configs need. Other names of Keras raise
-E1105, as everywhere in the package.
+Names of Keras that are missing raise E1105, as everywhere in the package.
 """
 
 from __future__ import annotations
 
 from .._names import namespace as _namespace
-from . import layers, models, saving, utils
-from .models import Sequential
+from . import (
+    activations,
+    constraints,
+    initializers,
+    layers,
+    mixed_precision,
+    models,
+    regularizers,
+    saving,
+    utils,
+)
+from .inputs import Input
+from .layer import Layer
+from .models import Model, Sequential
 
-__all__ = ["Sequential", "layers", "models", "saving", "utils"]
+__all__ = [
+    "Input",
+    "Layer",
+    "Model",
+    "Sequential",
+    "activations",
+    "constraints",
+    "initializers",
+    "layers",
+    "mixed_precision",
+    "models",
+    "regularizers",
+    "saving",
+    "utils",
+]
 
-for _part in ("", ".layers", ".models", ".saving", ".utils"):
+for _part in ("", *(f".{_name}" for _name in __all__ if _name.islower())):
     _namespace.module("keras" + _part)

@@ -8,46 +8,53 @@ import inspect
 import types
 from typing import Any, ClassVar, Self, SupportsIndex
 
+import numpy as np
+
 from .. import _holdfast, nest
 from .._tensors import registry
-from .._tensors.dtypes import DType, as_dtype, float32
+from .._tensors.dtypes import DType, as_dtype
 from .._tensors.shape import TensorShape, as_shape
 from .._tensors.tensor import convert_to_tensor
 from .._variables.module import Module
 from .._variables.variable import Variable
 from ..errors import fail, unsupported
+from . import declared
 from .copies import parts_of
 
 __all__ = ["Layer"]
 
-# What Keras's layers and models have, and ours have not.
-_NAMES = """
-activity_regularizer add_loss add_metric compile compiled_loss compute_loss compute_mask
-compute_metrics compute_output_shape compute_output_spec count_params evaluate export fit
-get_build_config get_compile_config get_layer get_weights input input_spec inputs load_weights
-losses metrics output outputs pop predict predict_on_batch quantize quantization_mode save
-save_weights set_weights stateless_call summary supports_masking symbolic_call test_on_batch
-test_step train_on_batch train_step
-"""
-_MISSING = frozenset(_NAMES.split())
+# What Keras's layers have, and ours have not.
+_MISSING = frozenset(
+    """
+    add_metric compiled_loss compute_output_spec export get_build_config get_compile_config
+    input_spec quantize quantization_mode rematerialized_call stateless_call symbolic_call
+    """.split()
+)
 
 
 @functools.lru_cache(maxsize=1024)
-def _takes_training(function: Any) -> bool:
+def _parameters(function: Any) -> tuple[frozenset[str], bool]:
+    """The names that a function takes, and whether it takes any others."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # a callable that does not say what it takes
-        return False
-    return "training" in parameters or any(
-        p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()
-    )
+        return frozenset(), False
+    any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    return frozenset(parameters), any_name
+
+
+def takes(call: Any, name: str) -> bool:
+    """Whether a layer's method has a parameter of a name."""
+    names, _ = _parameters(getattr(call, "__func__", call))
+    return name in names
 
 
 def takes_training(call: Any) -> bool:
     """Whether a layer's `call` has a parameter `training`; C++'s own has one."""
     if isinstance(call, types.BuiltinFunctionType):
         return True
-    return _takes_training(getattr(call, "__func__", call))
+    names, any_name = _parameters(getattr(call, "__func__", call))
+    return "training" in names or any_name
 
 
 def _as_traced(call: Any) -> Any:
@@ -59,21 +66,107 @@ def _as_traced(call: Any) -> Any:
     return converted_callee(call)
 
 
-def _call_from_cpp(call: Any, inputs: Any, training: bool | None) -> Any:
+def _build_from_cpp(layer: Layer, build: Any, shapes: Any) -> None:
+    """Calls a layer's own `build` for C++ code: with the shapes as the call's arguments have them."""
+    waiting = layer.__dict__.pop("_waiting_shapes", None)
+    if waiting is None:
+        build(shapes)
+        return
+    names, _ = _parameters(getattr(build, "__func__", build))
+    by_name = {f"{name}_shape": shape for name, shape in waiting.items()}
+    if len(names - {"self"}) > 1 and names - {"self"} <= by_name.keys():
+        build(**{name: shape for name, shape in by_name.items() if name in names})
+    else:
+        build(next(iter(waiting.values())))
+
+
+def _call_from_cpp(
+    call: Any, inputs: Any, training: bool | None, mask: Any, named: dict[str, Any]
+) -> Any:
     """Calls a layer's own `call` for C++ code, with the arguments that it takes."""
     run = _as_traced(call)
-    return run(inputs, training=training) if takes_training(call) else run(inputs)
+    kwargs = dict(named)
+    if takes_training(call):
+        kwargs["training"] = training
+    if mask is not None and takes(call, "mask"):
+        kwargs["mask"] = mask
+    return run(inputs, **kwargs)
 
 
-def _initialize(initializer: Any, shape: Any, dtype: DType) -> Any:
-    """Calls an initializer for C++ code."""
-    return initializer(shape, dtype=dtype)
+def _mask_from_cpp(compute_mask: Any, inputs: Any, mask: Any) -> Any:
+    return compute_mask(inputs, mask)
+
+
+def _masks_of(inputs: Any) -> Any:
+    masks = nest.map_structure(
+        lambda t: _holdfast.keras_mask(t) if isinstance(t, _holdfast.Tensor) else None, inputs
+    )
+    return None if all(m is None for m in nest.flatten(masks)) else masks
+
+
+def _call_from_python(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`layer(...)` of a class with a `call` in Python, which takes whatever that takes."""
+    call = layer.call
+    kwargs = dict(kwargs)
+    given_training = "training" in kwargs
+    training = kwargs.pop("training", None)
+    names = [n for n in inspect.signature(call).parameters]
+    if not args and not (names and names[0] in kwargs):
+        fail(
+            "E1104",
+            f"layer `{layer.name}` ({type(layer).__name__}) is called without `inputs`",
+            fix="give it a tensor: `layer(x)`",
+        )
+    args = tuple(layer._as_inputs(a) for a in args)
+    kwargs = {key: layer._as_inputs(value) for key, value in kwargs.items()}
+    shapes = {
+        name: _shapes_of(value)
+        for name, value in [*zip(names, args, strict=False), *kwargs.items()]
+        if _tensors_in(value)
+    }
+    if not layer.built:
+        layer.__dict__["_waiting_shapes"] = shapes
+    tensors = _tensors_in((args, kwargs))
+    flat = [t.shape for t in _tensors_in(args[0] if args else kwargs[names[0]])]
+    if any(_holdfast.is_model_symbol(t) for t in tensors):
+        if given_training and training is not None:
+            kwargs["training"] = training
+        return _holdfast.record_call(layer, args, kwargs, flat)
+    mask = None
+    if "mask" not in kwargs:
+        mask = _masks_of(args[0] if args else kwargs[names[0]])
+        if mask is not None and takes(call, "mask"):
+            kwargs["mask"] = mask
+    else:
+        mask = kwargs["mask"]
+    call = _as_traced(call)
+    wants = takes_training(call)
+
+    def run(training: bool | None) -> Any:
+        if wants:
+            return call(*args, training=training, **kwargs)
+        return call(*args, **kwargs)
+
+    outputs = _holdfast.call_layer(layer, flat, run, training)
+    _holdfast.finish_call(layer, args[0] if args else kwargs[names[0]], mask, outputs)
+    return outputs
+
+
+def _tensors_in(value: Any) -> list[Any]:
+    return [leaf for leaf in nest.flatten(value) if isinstance(leaf, _holdfast.Tensor)]
+
+
+def _shapes_of(value: Any) -> Any:
+    return nest.map_structure(
+        lambda t: tuple(t.shape.as_list()) if t.shape.rank is not None else None, value
+    )
 
 
 class Layer(_holdfast.LayerBase, Module):
     """Base of layers: weights, made when the shape of the inputs is known, and a `call`."""
 
     _registered_name: ClassVar[str | None] = None
+    _supports_masking: bool | None = None
 
     def __init__(
         self,
@@ -85,64 +178,73 @@ class Layer(_holdfast.LayerBase, Module):
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
-        refuse_options(type(self).__name__, kwargs | {"activity_regularizer": activity_regularizer})
-        if not autocast:
-            unsupported(
-                f"`{type(self).__name__}` with `autocast=False` is not supported",
-                "inputs of other float dtypes become the layer's",
-            )
-        _holdfast.layer_options(
-            self, checked_name(name, type(self)), bool(trainable), layer_dtype(dtype)
+        if activity_regularizer is not None:
+            kwargs["activity_regularizer"] = activity_regularizer
+        options = self._prepare_options(
+            kwargs
+            | {
+                "trainable": bool(trainable),
+                "dtype": dtype,
+                "name": name,
+                "autocast": autocast,
+            }
         )
+        declared.configure(self, {"by_position": 0, "options": _COMMON}, (), options)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._registered_name = None  # a class is registered for itself
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Makes the weights if that has not happened, and gives what `call` computes."""
-        call = self.call
-        training = kwargs.pop("training", None)
-        if args:
-            inputs, rest = args[0], args[1:]
-        else:
-            inputs, rest = self._first_by_name(call, kwargs), ()
-        inputs = self._as_inputs(inputs)
-        takes = takes_training(call)
-        call = _as_traced(call)
-
-        def run(training: bool | None) -> Any:
-            if takes and "training" not in kwargs:
-                return call(inputs, *rest, training=training, **kwargs)
-            return call(inputs, *rest, **kwargs)
-
-        return _holdfast.call_layer(self, _shape_of(inputs), run, training)
-
-    def _first_by_name(self, call: Any, kwargs: dict[str, Any]) -> Any:
-        in_cpp = isinstance(call, types.BuiltinFunctionType)
-        names = ["inputs"] if in_cpp else list(inspect.signature(call).parameters)
-        if names and names[0] in kwargs:
-            return kwargs.pop(names[0])
-        fail(
-            "E1104",
-            f"layer `{self.name}` ({type(self).__name__}) is called without `inputs`",
-            fix="give it a tensor: `layer(x)`",
-        )
+    def _prepare_options(self, options: dict[str, Any]) -> dict[str, Any]:
+        """What every layer takes besides its own options, in today's words and in older ones."""
+        kind = type(self).__name__
+        out = dict(options)
+        out["name"] = checked_name(out.get("name"), type(self))
+        if out.get("dtype") is not None:
+            out["dtype"] = policy_name(out["dtype"])
+        if not out.pop("autocast", True):
+            self._autocast = False
+        shape = out.pop("input_shape", None)
+        if out.get("input_dim") is not None:
+            shape = (out["input_dim"],)
+        out.pop("input_dim", None)
+        batch = out.pop("batch_input_shape", None)
+        size = out.pop("batch_size", None) if "batch_size" in out else None
+        if batch is not None:
+            self._wanted_input = tuple(batch)
+        elif shape is not None:
+            self._wanted_input = (size, *shape)
+        weights = out.pop("weights", None)
+        if weights is not None:
+            unsupported(
+                f"`{kind}` with `weights` is not supported",
+                "a layer's weights are made when it is built",
+                fix="call `layer.set_weights(weights)` once it is built",
+            )
+        return out
 
     def _as_inputs(self, inputs: Any) -> Any:
         """Each tensor of a structure; a list of numbers is one tensor."""
         if isinstance(inputs, (list, tuple)):
             leaves = nest.flatten(inputs)
-            if leaves and all(isinstance(leaf, (int, float)) for leaf in leaves):
+            if leaves and all(
+                isinstance(leaf, (int, float)) and not isinstance(leaf, bool) for leaf in leaves
+            ):
                 return self._as_input(inputs)
         return nest.map_structure(self._as_input, inputs)
 
     def _as_input(self, value: Any) -> Any:
-        if value is None:
-            return None
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if not isinstance(value, (int, float, list, tuple, np.ndarray, np.generic)) and not (
+            isinstance(value, (_holdfast.Tensor, Variable)) or hasattr(value, "__array__")
+        ):
+            return value
+        if isinstance(value, (int, float)):
+            return value
         tensor = convert_to_tensor(value)
-        if tensor.dtype.is_floating and tensor.dtype != self._layer_dtype:
-            return registry.function("cast")(tensor, self._layer_dtype)
+        if tensor.dtype.is_floating and tensor.dtype != self._compute_dtype:
+            return registry.function("cast")(tensor, self._compute_dtype)
         return tensor
 
     def add_weight(
@@ -159,31 +261,60 @@ class Layer(_holdfast.LayerBase, Module):
         name: str | None = None,
     ) -> Variable:
         """A new weight, made known to the layer and named in its scope."""
-        given = {
-            "regularizer": regularizer,
-            "aggregation": None if aggregation == "none" else aggregation,
-            "overwrite_with_gradient": overwrite_with_gradient or None,
-            "autocast": None if autocast else autocast,
-        }
-        for option, value in given.items():
-            if value is not None:
-                unsupported(
-                    f"`add_weight` with `{option}` is not supported",
-                    "a weight has a shape, a dtype, an initializer and a constraint",
-                    fix=f"leave `{option}` out",
-                )
+        if isinstance(shape, str):  # as it was once: `add_weight(name, shape)`
+            name, shape = shape, initializer
+            initializer = None
+        if overwrite_with_gradient:
+            unsupported(
+                "`add_weight` with `overwrite_with_gradient` is not supported",
+                "gradients are what optimizers apply",
+                fix="leave `overwrite_with_gradient` out",
+            )
+        if aggregation not in ("none", "mean", "sum", "only_first_replica"):
+            fail(
+                "E1104",
+                f"`aggregation` is {aggregation!r}, expected none, mean, sum, only_first_replica",
+            )
         wanted = None if dtype is None else as_dtype(dtype)
         sizes = () if shape is None else as_shape(shape)
         made: Variable = _holdfast.add_weight(
-            self, name or "variable", sizes, wanted, initializer, bool(trainable), constraint
+            self,
+            name or "variable",
+            sizes,
+            wanted,
+            initializer,
+            regularizer,
+            constraint,
+            bool(trainable),
+            bool(autocast),
         )
         return made
+
+    def add_loss(self, loss: Any) -> None:
+        """Adds a term to what training makes small."""
+        for one in loss if isinstance(loss, (list, tuple)) else [loss]:
+            _holdfast.add_loss(self, one() if callable(one) else one)
 
     @property
     def dtype(self) -> DType:
         """The dtype of its weights."""
         dtype: DType = self._layer_dtype
         return dtype
+
+    variable_dtype = dtype
+
+    @property
+    def compute_dtype(self) -> DType:
+        """The dtype that it computes in."""
+        dtype: DType = self._compute_dtype
+        return dtype
+
+    @property
+    def dtype_policy(self) -> Any:
+        """Both."""
+        from .mixed_precision import DTypePolicy
+
+        return DTypePolicy(self._policy_name)
 
     @property
     def weights(self) -> list[Variable]:
@@ -199,6 +330,79 @@ class Layer(_holdfast.LayerBase, Module):
     def non_trainable_weights(self) -> list[Variable]:
         """Those that training leaves alone."""
         return list(self.non_trainable_variables)
+
+    def get_weights(self) -> list[Any]:
+        """The values of all weights, as NumPy arrays."""
+        return [weight.numpy() for weight in self.weights]
+
+    def set_weights(self, weights: list[Any]) -> None:
+        """Gives all weights values, in the order of `weights`; all of them or none."""
+        mine = self.weights
+        if len(mine) != len(weights):
+            fail(
+                "E1104",
+                f"layer `{self.name}` has {len(mine)} weights, and {len(weights)} values came",
+            )
+        values = [np.asarray(value) for value in weights]
+        for weight, value in zip(mine, values, strict=True):
+            if tuple(weight.shape) != value.shape:
+                fail(
+                    "E1102",
+                    f"the weight `{weight.name}` has the shape {tuple(weight.shape)}, and a value"
+                    f" of shape {value.shape} came",
+                )
+        for weight, value in zip(mine, values, strict=True):
+            weight.assign(value)
+
+    def count_params(self) -> int:
+        """How many numbers its weights have."""
+        return int(sum(int(np.prod(weight.shape)) for weight in self.weights))
+
+    @property
+    def output(self) -> Any:
+        """What it gave when it was called on a symbol."""
+        return self._one_call(_holdfast.layer_outputs(self), "output")
+
+    @property
+    def input(self) -> Any:
+        """What it was given when it was called on a symbol."""
+        inputs = [args[0] if len(args) == 1 else args for args in _holdfast.layer_inputs(self)]
+        return self._one_call(inputs, "input")
+
+    def _one_call(self, found: list[Any], what: str) -> Any:
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise_no_call(self, what)
+        return fail(
+            "E1104",
+            f"layer `{self.name}` was called {len(found)} times: `{what}` is not one tensor",
+            fix=f"use `get_{what}_at(i)`, or what the call itself gave",
+        )
+
+    def get_output_at(self, node_index: int) -> Any:
+        """What its call number `node_index` on symbols gave."""
+        return _holdfast.layer_outputs(self)[node_index]
+
+    def get_input_at(self, node_index: int) -> Any:
+        """What its call number `node_index` on symbols was given."""
+        args = _holdfast.layer_inputs(self)[node_index]
+        return args[0] if len(args) == 1 else args
+
+    @property
+    def output_shape(self) -> Any:
+        """The shape of `output`."""
+        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.output)
+
+    @property
+    def input_shape(self) -> Any:
+        """The shape of `input`."""
+        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.input)
+
+    @property
+    def path(self) -> str:
+        """Its name below those of what holds it."""
+        return str(self._scope_name).rstrip("/") or str(self.name)
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -231,13 +435,14 @@ class Layer(_holdfast.LayerBase, Module):
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
 
-def _shape_of(inputs: Any) -> TensorShape | None:
-    """The shape that `build` is told: that of the first tensor."""
-    for leaf in nest.flatten(inputs):
-        if leaf is not None:
-            shape: TensorShape = leaf.shape
-            return None if shape.rank is None else shape
-    return None
+def raise_no_call(layer: Layer, what: str) -> None:
+    """Refuses `layer.output` of a layer that was never called on a symbol."""
+    fail(
+        "E1104",
+        f"layer `{layer.name}` has no `{what}`: it was never called on a symbol",
+        "a layer that is called on values computes them, and remembers nothing",
+        fix="call it on what `tf.keras.Input` gives",
+    )
 
 
 def checked_name(name: str | None, kind: type) -> str:
@@ -253,26 +458,22 @@ def checked_name(name: str | None, kind: type) -> str:
     return name
 
 
-def layer_dtype(dtype: Any) -> DType:
-    """The dtype of a layer's weights."""
-    return float32 if dtype is None else as_dtype(dtype)
+def policy_name(dtype: Any) -> str:
+    """The name of a policy, of a dtype, or itself."""
+    if isinstance(dtype, dict):
+        dtype = dtype["config"]["name"]
+    if isinstance(dtype, str) and dtype.startswith("mixed_"):
+        return dtype
+    if hasattr(dtype, "compute_dtype") and hasattr(dtype, "name"):
+        return str(dtype.name)
+    return str(as_dtype(dtype).name)
 
 
-def refuse_options(kind: str, options: dict[str, Any]) -> None:
-    """Refuses options that Keras has and we have not, and those that nobody has."""
-    for option, value in options.items():
-        if value is None:
-            continue
-        if option in ("input_shape", "input_dim", "batch_size", "batch_input_shape") or (
-            option.endswith("_regularizer") or option == "lora_rank"
-        ):
-            unsupported(
-                f"`{kind}` with `{option}` is not supported",
-                "Holdfast knows the option from Keras, and has nothing that does its work.",
-                fix=f"leave `{option}` out",
-            )
-        fail("E1104", f"`{kind}` got an option that it does not have: `{option}`")
-
-
-_holdfast.set_class("Layer", Layer)
-_holdfast.set_layer_calls(_call_from_cpp, _initialize)
+_COMMON = [
+    ("activity_regularizer", None, False),
+    ("trainable", True, False),
+    ("dtype", None, False),
+    ("name", None, False),
+]
+declared.register({"path": "layers.Layer"}, Layer)
+_holdfast.set_layer_calls(_build_from_cpp, _call_from_cpp, _mask_from_cpp, _call_from_python)

@@ -7,14 +7,17 @@ from typing import Any, Self
 
 from .. import _holdfast
 from ..errors import fail
+from . import declared
+from .inputs import InputLayer
 from .layer import Layer
+from .model import Model
 from .saving import deserialize_keras_object, holds_configs
 
 __all__ = ["Sequential"]
 
 
 @holds_configs
-class Sequential(_holdfast.SequentialBase, Layer):
+class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignore[misc]
     """Layers one after the other. C++ holds them, and calls them."""
 
     def __init__(
@@ -24,24 +27,33 @@ class Sequential(_holdfast.SequentialBase, Layer):
         name: str | None = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(trainable=trainable, name=name, dtype=dtype)
+        Layer.__init__(self, trainable=trainable, name=name, dtype=dtype)
         for layer in layers or ():
             self.add(layer)
 
-    def add(self, layer: Layer) -> None:
-        """Puts a layer at the end."""
+    def add(self, layer: Any) -> None:
+        """Puts a layer at the end; an `Input` comes first."""
+        if isinstance(layer, InputLayer):
+            layer = layer.output
+        if isinstance(layer, _holdfast.Tensor) and _holdfast.is_model_symbol(layer):
+            _holdfast.sequential_input(self, layer)
+            return
         if not isinstance(layer, _holdfast.LayerBase):
             fail(
                 "E1104",
                 f"Sequential `{self.name}` got a {type(layer).__name__}, expected a layer",
                 fix="give it an instance, such as `tf.keras.layers.Dense(64)`",
             )
+        wanted = layer.__dict__.get("_wanted_input")
+        if wanted is not None and not self.layers and _holdfast.model_inputs(self) is None:
+            _holdfast.sequential_input(
+                self, _holdfast.keras_input(None, wanted, None, layer.compute_dtype, "")
+            )
         _holdfast.sequential_add(self, layer)
 
-    @property
-    def layers(self) -> list[Layer]:
-        """The layers, in their order."""
-        return _holdfast.sequential_layers(self)
+    def pop(self, rebuild: bool = True) -> Any:
+        """Takes the last layer away, and gives it."""
+        return _holdfast.sequential_pop(self)
 
     def _held_layers(self) -> list[Layer]:
         return self.layers
@@ -56,11 +68,5 @@ class Sequential(_holdfast.SequentialBase, Layer):
         inside = [deserialize_keras_object(layer, custom_objects) for layer in described]
         return cls(inside, **given)
 
-    def to_json(self, **kwargs: Any) -> str:
-        """Its config as JSON."""
-        if kwargs.keys() - {"indent"}:
-            fail("E1104", f"`to_json` has no option `{min(kwargs.keys() - {'indent'})}`")
-        return _holdfast.config_to_json(self, kwargs.get("indent", -1))
 
-
-_holdfast.set_class("Sequential", Sequential)
+declared.register({"path": "models.Sequential"}, Sequential)

@@ -1,0 +1,30 @@
+// What the files that bind Keras share.
+#pragma once
+
+#include "holdfast/keras/foreign.h"
+#include "holdfast/keras/model.h"
+#include "python/bind/config.h"
+#include "python/bind/nested.h"
+#include "python/bind/object.h"
+
+namespace holdfast::py {
+
+/// A Python function in whatever role C++ uses it.
+Ref<keras::ForeignFunction> foreign_function(PyObject* f);
+
+/// The layer behind a Python object; anything else is refused.
+template <class L = keras::Layer>
+L& layer_of(PyObject* o) {
+  auto* layer = object_behind<L>(o);
+  if (!layer) type_error("expected a layer, got " + repr_of(o));
+  return *layer;
+}
+
+std::optional<bool> truth_from(PyObject* o);
+
+void bind_keras(nanobind::module_& m);
+void bind_keras_layers(nanobind::module_& m);
+void bind_keras_models(nanobind::module_& m);
+void bind_keras_classes(nanobind::module_& m);
+
+}  // namespace holdfast::py

@@ -1,0 +1,217 @@
+// Python's types for all declared classes of Keras.
+#include "holdfast/base/text.h"
+#include "python/bind/call.h"
+#include "python/bind/in_python.h"
+#include "python/bind/keras.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+
+PyTypeObject* add_layer_type(PyObject* module);
+
+namespace {
+
+using keras::ClassDef;
+using keras::Declared;
+using keras::Option;
+
+Declared& declared_of(PyObject* o) {
+  auto* d = object_behind<Declared>(o);
+  if (!d) type_error(cat("expected an object of Keras, got ", repr_of(o)));
+  return *d;
+}
+
+// Python's name of a type, which lives as long as the type.
+const char* type_name(const ClassDef& def) {
+  std::string name = cat("holdfast._holdfast.", def.path, "Base");
+  return (new std::string(std::move(name)))->c_str();
+}
+
+// -- calls of objects that are functions
+
+PyObject* call_initializer(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return method([&]() -> PyObject* {
+    static const char* names[] = {"shape", "dtype", nullptr};
+    PyObject *shape, *dtype = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", const_cast<char**>(names), &shape,
+                                     &dtype))
+      return nullptr;
+    mark();
+    auto& make = *object_behind<keras::Initializer>(self);
+    DType of = dtype == Py_None ? float32 : dtype_of_object(dtype);
+    return wrap(make(shape_of(shape, "`shape`"), of));
+  });
+}
+
+template <class F>
+PyObject* call_rule(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return method([&]() -> PyObject* {
+    static const char* names[] = {"x", nullptr};
+    PyObject* x;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char**>(names), &x))
+      return nullptr;
+    mark();
+    return wrap((*object_behind<F>(self))(convert(x, DType::kInvalid, false, "x")));
+  });
+}
+
+ternaryfunc call_of(const ClassDef& def) {
+  if (def.path.starts_with("initializers.")) return &call_initializer;
+  if (def.path.starts_with("regularizers.")) return &call_rule<keras::Regularizer>;
+  if (def.path.starts_with("constraints.")) return &call_rule<Constraint>;
+  return nullptr;
+}
+
+PyObject* config_of(PyObject* self, PyObject*) {
+  return method([&]() -> PyObject* {
+    mark();
+    return python_from(keras::declared_config(declared_of(self))).release();
+  });
+}
+
+PyMethodDef plain_methods[] = {
+    {"get_config", &config_of, METH_NOARGS, "What the object can be made from again."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+std::unordered_map<const ClassDef*, PyTypeObject*>& types() {
+  static auto* all = new std::unordered_map<const ClassDef*, PyTypeObject*>;
+  return *all;
+}
+
+PyTypeObject* type_of_class(PyObject* module, const ClassDef& def) {
+  auto it = types().find(&def);
+  if (it != types().end()) return it->second;
+  PyTypeObject* made = nullptr;
+  if (&def == &keras::Layer::def()) {
+    made = add_layer_type(module);
+  } else {
+    PyTypeObject* base = def.base ? type_of_class(module, *def.base) : nullptr;
+    bool layer = base && PyType_IsSubtype(base, module_type);
+    auto make = def.make_foreign ? def.make_foreign : def.make;
+    made = add_object_type(module, {.name = type_name(def),
+                                    .kind = &def.kind,
+                                    .base = base,
+                                    .methods = layer || base ? nullptr : plain_methods,
+                                    .make = make,
+                                    .doc = def.doc.c_str(),
+                                    .call = base ? nullptr : call_of(def)});
+  }
+  return types()[&def] = made;
+}
+
+nb::object described(const ClassDef& def, PyTypeObject* type) {
+  nb::dict out;
+  out["path"] = def.path;
+  out["name"] = def.name;
+  out["doc"] = def.doc;
+  out["base"] = def.base ? nb::cast(def.base->path) : nb::none();
+  out["type"] = nb::borrow(reinterpret_cast<PyObject*>(type));
+  out["aliases"] = nb::cast(def.aliases);
+  out["by_position"] = std::min(def.by_position, def.options.size());
+  out["abstract"] = def.make == nullptr;
+  nb::list options, weights;
+  Ref<Shared> fresh = def.make ? def.make() : Ref<Shared>();
+  auto* declared = dynamic_cast<Declared*>(fresh.get());
+  for (const Option& o : def.options) {
+    nb::object value = nb::none();
+    if (declared && !o.required) {
+      Config v = o.get(declared->option_place());
+      // Defaults are shown as configs write them: "glorot_uniform".
+      Config plain = v.live() ? keras::described(*v.live()) : v;
+      if (plain.kind() == Config::Kind::kObject)
+        plain = Config(keras::snake_case(plain.as_object().class_name));
+      if (plain.kind() == Config::Kind::kText && plain.as_text().empty()) plain = Config();
+      if (std::string_view(o.name) == "dtype") plain = Config();
+      value = given(python_from(plain));
+    }
+    options.append(nb::make_tuple(o.name, value, o.required));
+  }
+  for (const keras::Weight& w : def.weights) weights.append(w.name);
+  out["options"] = options;
+  out["weights"] = weights;
+  return out;
+}
+
+}  // namespace
+
+void bind_keras_classes(nb::module_& m) {
+  // Named constraints are constraints of variables too.
+  for (ClassDef* def : std::vector<ClassDef*>(keras::all_classes())) type_of_class(m.ptr(), *def);
+  m.def("keras_classes", [] {
+    nb::list out;
+    for (ClassDef* def : keras::all_classes()) out.append(described(*def, types().at(def)));
+    return out;
+  });
+  m.def(
+      "keras_configure",
+      [](nb::handle self, nb::dict options) {
+        run([&] {
+          mark();
+          Declared& object = declared_of(self.ptr());
+          const ClassDef& def = object.definition();
+          for (auto [key, value] : options) {
+            auto name = nb::cast<std::string>(key);
+            keras::set_option(object, def, name,
+                              live_config(value.ptr(), cat("`", name, "` of ", def.name)));
+          }
+          object.configured();
+          if (auto* layer = object_behind<keras::Layer>(self.ptr())) layer->name_it();
+          return 0;
+        });
+      },
+      "Gives an object its options.");
+  m.def(
+      "keras_attribute",
+      [](nb::handle self, const std::string& name) -> nb::object {
+        return run([&]() -> nb::object {
+          Declared& object = declared_of(self.ptr());
+          const ClassDef& def = object.definition();
+          for (const keras::Weight& w : def.weights)
+            if (name == w.name) {
+              const Variable& v = w.get(*object_behind<Shared>(self.ptr()));
+              return v.defined() ? given(wrap_variable(v)) : nb::none();
+            }
+          for (const keras::Property& p : def.properties)
+            if (name == p.name)
+              return given(python_from(p.get(*object_behind<Shared>(self.ptr()))));
+          const Option* o = def.find(name);
+          if (!o) throw nb::attribute_error(name.c_str());
+          return given(python_from(o->get(object.option_place())));
+        });
+      },
+      "An option, or a weight, of an object.");
+  m.def(
+      "set_keras_attribute",
+      [](nb::handle self, const std::string& name, nb::handle value) {
+        run([&] {
+          mark();
+          Declared& object = declared_of(self.ptr());
+          const ClassDef& def = object.definition();
+          for (const keras::Weight& w : def.weights)
+            if (name == w.name) {
+              w.set(*object_behind<Shared>(self.ptr()),
+                    value.is_none() ? Variable() : variable_of(value.ptr()));
+              return 0;
+            }
+          keras::set_option(object, def, name,
+                            live_config(value.ptr(), cat("`", name, "` of ", def.name)));
+          return 0;
+        });
+      },
+      "self"_a, "name"_a, "value"_a.none());
+  m.def(
+      "keras_object",
+      [](nb::handle value, const std::string& folder, const std::string& what) -> nb::object {
+        return run([&]() -> nb::object {
+          mark();
+          Ref<Shared> made = keras::object_from(live_config(value.ptr(), what), folder, what);
+          return made ? given(python_face(*made)) : nb::none();
+        });
+      },
+      "value"_a.none(), "folder"_a, "what"_a, "The object of a name, of a config, or itself.");
+}
+
+}  // namespace holdfast::py

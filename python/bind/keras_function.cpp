@@ -1,0 +1,120 @@
+// Python's functions as activations, initializers, regularizers and constraints.
+#include "holdfast/base/text.h"
+#include "holdfast/keras/activations.h"
+#include "python/bind/call.h"
+#include "python/bind/keras.h"
+
+namespace nb = nanobind;
+
+namespace holdfast::py {
+namespace {
+
+// Calls an initializer with a shape and the keyword `dtype`; functions of ours by name.
+struct FunctionHooks {
+  Object initialize, by_name;
+};
+FunctionHooks& function_hooks() {
+  static auto* h = new FunctionHooks;
+  return *h;
+}
+
+class PyFunction final : public keras::ForeignFunction {
+ public:
+  explicit PyFunction(PyRef f) : function_(std::move(f)) {}
+  static const ObjectClass kClass;
+  const ObjectClass& object_class() const override { return kClass; }
+  void visit(Visitor& see) const override { see.foreign(function_.get()); }
+  PyObject* function() const { return function_.get(); }
+
+  Tensor of(std::span<const Tensor> inputs) const override {
+    NeedGil gil("a function of Python's");
+    std::vector<PyRef> held;
+    std::vector<PyObject*> args;
+    for (const Tensor& t : inputs) {
+      held.push_back(PyRef::steal(wrap(t)));
+      args.push_back(held.back().get());
+    }
+    PyObject* out = call_python(function_.get(), args.data(), args.size());
+    if (!out) throw nb::python_error();
+    return convert(PyRef::steal(out).get());
+  }
+  Tensor first_value(const Shape& shape, DType dtype) const override {
+    NeedGil gil("an initializer of Python's");
+    PyRef size = shape_object(shape);
+    return convert(
+        called(function_hooks().initialize.get(), function_.get(), size.get(), dtype_object(dtype))
+            .get(),
+        dtype);
+  }
+  std::string name() const override {
+    NeedGil gil("the name of a Python function");
+    nb::handle f(function_.get());
+    return nb::hasattr(f, "__name__") ? nb::cast<std::string>(f.attr("__name__"))
+                                      : repr_of(function_.get());
+  }
+  // An object says it itself; a function is written by a name that is known.
+  Config config() const override {
+    NeedGil gil("the config of a Python function");
+    nb::handle f(function_.get());
+    if (nb::hasattr(f, "get_config")) return config_from(function_.get(), "a function");
+    if (nb::hasattr(f, "_registered_name") && !f.attr("_registered_name").is_none())
+      return Config(nb::cast<std::string>(f.attr("_registered_name")));
+    std::string called_ = name();
+    if (keras::activations::find(called_)) return called_;
+    fail(Code::E1105, cat("a function has no name in a config: ", repr_of(function_.get())),
+         "a config is text, and names functions that are known",
+         {manual_fix("give the function by its name")});
+  }
+  std::string text() const override {
+    if (WithGil gil; gil) return repr_of(function_.get());
+    return "a function";
+  }
+
+ private:
+  Callable function_;
+};
+
+const ObjectClass PyFunction::kClass{"PythonFunction"};
+
+}  // namespace
+
+Ref<keras::ForeignFunction> foreign_function(PyObject* f) {
+  return make_ref<PyFunction>(Object::share(f));
+}
+
+Object python_face(const Shared& object) {
+  if (auto* stands = dynamic_cast<const keras::StandsFor*>(&object))
+    return python_face(*stands->function);
+  if (auto* f = dynamic_cast<const PyFunction*>(&object)) return Object::share(f->function());
+  if (auto* f = dynamic_cast<const keras::Activation*>(&object)) {
+    Object name = text_object(f->config().as_text());
+    return function_hooks().by_name ? called(function_hooks().by_name.get(), name.get()) : name;
+  }
+  return python_of(object);
+}
+
+void bind_keras(nb::module_& m) {
+  m.def("set_function_hooks", [](nb::object initialize, nb::object by_name) {
+    function_hooks().initialize = Object::share(initialize.ptr());
+    function_hooks().by_name = Object::share(by_name.ptr());
+  });
+  m.def(
+      "activate",
+      [](const std::string& name, nb::handle x) {
+        return run([&] {
+          mark();
+          return (*keras::activation(name))(convert(x.ptr(), DType::kInvalid, false, "x"));
+        });
+      },
+      "An activation by its name.");
+  m.def("activation_names", [] {
+    nb::list out;
+    for (const auto& [name, f] : keras::activations::all()) out.append(name);
+    return out;
+  });
+  bind_keras_layers(m);
+  bind_keras_classes(m);
+  bind_keras_models(m);
+}
+
+}  // namespace holdfast::py

@@ -1,0 +1,601 @@
+// Python's layers: the C++ classes themselves, with one count for both languages.
+#include "holdfast/base/text.h"
+#include "holdfast/keras/symbol.h"
+#include "python/bind/call.h"
+#include "python/bind/in_python.h"
+#include "python/bind/keras.h"
+#include "python/bind/structure.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+namespace {
+
+using keras::CallOptions;
+using keras::ForeignBorn;
+using keras::Layer;
+using keras::Shown;
+
+Method& overridable(const char* name) {
+  static auto* all = new std::unordered_map<std::string_view, Method>;
+  return all->try_emplace(name, name).first->second;
+}
+
+// Calls a layer's own methods with the arguments that they take; set by the package.
+struct LayerCalls {
+  Object build, call, mask, from_python;
+};
+LayerCalls& calls() {
+  static auto* c = new LayerCalls;
+  return *c;
+}
+
+Object shapes_object(const std::vector<Shape>& shapes) {
+  if (shapes.size() == 1) return sizes_object(shapes[0]);
+  Object out = Object::steal(PyList_New(0));
+  for (const Shape& s : shapes) {
+    Object one = sizes_object(s);
+    if (PyList_Append(out.get(), one.get()) < 0) throw PythonError{};
+  }
+  return out;
+}
+
+PyObject* truth_object(const std::optional<bool>& b) {
+  return !b ? Py_None : *b ? Py_True : Py_False;
+}
+
+// -- what C++ asks a Python class
+
+bool python_build(Layer& layer, const std::vector<Shape>& inputs) {
+  WithGil gil;
+  Object own = gil ? overridable("build").of(layer) : Object();
+  if (!own) return false;
+  Object shapes = shapes_object(inputs), self = python_of(layer);
+  called(calls().build.get(), self.get(), own.get(), shapes.get());
+  return true;
+}
+
+bool python_call(Layer& layer, const Nested& inputs, const CallOptions& o, Nested& out) {
+  WithGil gil;
+  Object own = gil ? overridable("call").of(layer) : Object();
+  if (!own) return false;
+  Object x = python_from(inputs), mask = python_from(o.mask), self = python_of(layer);
+  Object named = Object::steal(PyDict_New());
+  for (const auto& [name, value] : o.named) {
+    Object item = python_from(value);
+    if (PyDict_SetItemString(named.get(), name.c_str(), item.get()) < 0) throw PythonError{};
+  }
+  Object y = called(calls().call.get(), own.get(), x.get(), truth_object(o.training), mask.get(),
+                    named.get());
+  out = nested_from(y.get(), cat(layer.described(), ": what `call` gave"));
+  if (out.leaves().empty())
+    type_error(cat(layer.described(), ": `call` gave ", repr_of(y.get()), ", expected a tensor"),
+               "C++ code called the layer, and goes on with what it gave");
+  return true;
+}
+
+bool python_output_shape(Layer& layer, const Shape& inputs, Shape& out) {
+  WithGil gil;
+  Object own = gil ? overridable("compute_output_shape").of(layer) : Object();
+  if (!own) return false;
+  Object shape = sizes_object(inputs);
+  out = shape_of(called(own.get(), shape.get()).get(), "what `compute_output_shape` gave");
+  return true;
+}
+
+bool python_supports_masking(const Layer& layer, bool& out) {
+  WithGil gil;
+  if (!gil || !layer.shared()) return false;
+  auto* self = static_cast<PyObject*>(layer.shared());
+  Object own = Object::steal(PyObject_GetAttrString(self, "_supports_masking"));
+  if (own.get() == Py_None) return false;
+  out = PyObject_IsTrue(own.get()) == 1;
+  return true;
+}
+
+bool python_mask(Layer& layer, const Nested& inputs, const Nested& mask, Nested& out) {
+  WithGil gil;
+  Object own = gil ? overridable("compute_mask").of(layer) : Object();
+  if (!own) return false;
+  Object x = python_from(inputs), m = python_from(mask);
+  Object made = called(calls().mask.get(), own.get(), x.get(), m.get());
+  out = nested_from(made.get(), "what `compute_mask` gave");
+  return true;
+}
+
+bool python_config(const Layer& layer, ConfigDict& out) {
+  WithGil gil;
+  Object own = gil ? overridable("get_config").of(layer) : Object();
+  if (!own) return false;
+  Object config = called(own.get());
+  out = config_from(config.get(), cat("the config of ", layer.class_name())).as_dict();
+  return true;
+}
+
+bool python_class_name(const Layer& layer, std::string& out) {
+  WithGil gil;
+  if (!gil || !layer.shared()) return false;
+  const char* name = Py_TYPE(static_cast<PyObject*>(layer.shared()))->tp_name;
+  const char* dot = strrchr(name, '.');
+  out = dot ? dot + 1 : name;
+  return true;
+}
+
+bool python_registered_name(const Layer& layer, std::string& out) {
+  WithGil gil;
+  if (!gil || !layer.shared()) return false;
+  nb::handle type(reinterpret_cast<PyObject*>(Py_TYPE(static_cast<PyObject*>(layer.shared()))));
+  nb::object name = nb::getattr(type, "_registered_name", nb::none());
+  if (PyUnicode_Check(name.ptr())) out = PyUnicode_AsUTF8(name.ptr());
+  return true;
+}
+
+bool python_variables(const Layer& layer, Shown which, std::vector<Variable>& out) {
+  WithGil gil;
+  if (!gil || !layer.shared()) return false;
+  Method& method = shown(static_cast<py::Shown>(which));
+  Object own = method.of(layer);
+  if (!own) return false;
+  out = variables_from(own.get(), method.name());
+  return true;
+}
+
+bool python_submodules(const Layer& layer, std::vector<Ref<ModuleObject>>& out) {
+  WithGil gil;
+  if (!gil || !layer.shared()) return false;
+  Object own = shown(py::Shown::kSubmodules).of(layer);
+  if (!own) return false;
+  out = modules_from(own.get(), "submodules");
+  return true;
+}
+
+// -- methods that a Python class may override are C functions of the type: what `super()` reaches
+
+// The arguments of a call of C++'s own `call`, by position and by name.
+std::pair<Nested, CallOptions> arguments_of(Layer& layer, PyObject* args, PyObject* kwargs) {
+  static const std::vector<std::string> kInputs{"inputs"};
+  const auto& declared = layer.definition().parameters;
+  const auto& names = declared.empty() ? kInputs : declared;
+  Nested inputs;
+  CallOptions o;
+  bool given = false;
+  auto take = [&](const std::string& name, PyObject* value) {
+    if (name == names[0] || (name == "inputs" && !given)) {
+      inputs = nested_from(value, cat(layer.described(), ": `", names[0], "`"));
+      given = true;
+    } else if (name == "training") {
+      o.training = truth_from(value);
+    } else if (name == "mask") {
+      o.mask = nested_from(value, cat(layer.described(), ": `mask`"));
+    } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+      if (value != Py_None)
+        o.named.emplace_back(name, nested_from(value, cat(layer.described(), ": `", name, "`")));
+    } else {
+      std::string known;
+      for (const std::string& n : names) known += cat("`", n, "`, ");
+      type_error(cat(layer.described(), " is called with `", name, "`, which it does not take"),
+                 cat("it takes ", known, "`training` and `mask`"));
+    }
+  };
+  Py_ssize_t n = PyTuple_GET_SIZE(args);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    auto at = static_cast<size_t>(i);
+    bool by_place = at < names.size();
+    take(by_place                                 ? names[at]
+         : at == names.size() && declared.empty() ? "training"
+                                                  : "mask",
+         PyTuple_GET_ITEM(args, i));
+  }
+  PyObject *key, *value;
+  for (Py_ssize_t i = 0; kwargs && PyDict_Next(kwargs, &i, &key, &value);)
+    take(PyUnicode_AsUTF8(key), value);
+  if (!given)
+    type_error(cat(layer.described(), " is called without `", names[0], "`"), "",
+               {manual_fix("give it a tensor: `layer(x)`")});
+  return {std::move(inputs), std::move(o)};
+}
+
+PyObject* layer_call(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return method([&]() -> PyObject* {
+    mark();
+    Layer& layer = layer_of(self);
+    Ref<Layer> keep(&layer);
+    auto [inputs, o] = arguments_of(layer, args, kwargs);
+    auto* born = dynamic_cast<ForeignBorn*>(&layer);
+    return python_from(born ? born->own_call(inputs, o) : layer.call_all(inputs, o)).release();
+  });
+}
+
+// What `layer(x)` does. A class with a `call` in Python takes whatever that takes.
+PyObject* layer_called(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return method([&]() -> PyObject* {
+    mark();
+    Layer& layer = layer_of(self);
+    Ref<Layer> keep(&layer);
+    if (overridable("call").overridden(self)) {
+      Object named = kwargs ? Object::share(kwargs) : Object::steal(PyDict_New());
+      return called(calls().from_python.get(), self, args, named.get()).release();
+    }
+    auto [inputs, o] = arguments_of(layer, args, kwargs);
+    return python_from(layer.run(inputs, std::move(o))).release();
+  });
+}
+
+std::vector<Shape> shapes_from(PyObject* o) {
+  std::vector<Shape> out;
+  bool several = PyList_Check(o) ||
+                 (PyTuple_Check(o) && PyTuple_GET_SIZE(o) > 0 &&
+                  (PyTuple_Check(PyTuple_GET_ITEM(o, 0)) || PyList_Check(PyTuple_GET_ITEM(o, 0))));
+  if (several && PyList_Check(o) && PyList_GET_SIZE(o) > 0) {
+    PyObject* first = PyList_GET_ITEM(o, 0);
+    several = !(PyLong_Check(first) || first == Py_None);
+  }
+  if (!several) return {shape_of(o, "`input_shape`")};
+  Object items = Object::steal(PySequence_Fast(o, ""));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
+    out.push_back(shape_of(PySequence_Fast_GET_ITEM(items.get(), i), "`input_shape`"));
+  return out;
+}
+
+PyObject* layer_build(PyObject* self, PyObject* args) {
+  return method([&]() -> PyObject* {
+    mark();
+    Layer& layer = layer_of(self);
+    Ref<Layer> keep(&layer);
+    std::vector<Shape> shapes;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
+      for (Shape& s : shapes_from(PyTuple_GET_ITEM(args, i))) shapes.push_back(std::move(s));
+    layer.name_it();
+    auto* born = dynamic_cast<ForeignBorn*>(&layer);
+    if (!shapes.empty()) born ? born->own_build(shapes) : layer.build_all(shapes);
+    layer.set_built_for(std::move(shapes));
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* layer_config(PyObject* self, PyObject*) {
+  return method([&]() -> PyObject* {
+    mark();
+    Layer& layer = layer_of(self);
+    auto* born = dynamic_cast<ForeignBorn*>(&layer);
+    return python_from(born ? born->own_config() : layer.get_config()).release();
+  });
+}
+
+PyObject* layer_output_shape(PyObject* self, PyObject* shape) {
+  return method([&]() -> PyObject* {
+    mark();
+    Layer& layer = layer_of(self);
+    Ref<Layer> keep(&layer);
+    auto* born = dynamic_cast<ForeignBorn*>(&layer);
+    std::vector<Shape> shapes = shapes_from(shape);
+    Shape out;
+    if (shapes.size() == 1) {
+      out = born ? born->own_output_shape(shapes[0]) : layer.compute_output_shape(shapes[0]);
+    } else {
+      std::vector<Nested> symbols;
+      for (const Shape& s : shapes)
+        symbols.emplace_back(keras::symbol_of_type(layer.compute_dtype(), s));
+      out = keras::output_types(layer, Nested::list(std::move(symbols)), {})
+                .first(layer.described())
+                .shape();
+    }
+    return sizes_object(out).release();
+  });
+}
+
+PyObject* layer_mask(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return method([&]() -> PyObject* {
+    static const char* names[] = {"inputs", "previous_mask", nullptr};
+    PyObject *inputs, *mask = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", const_cast<char**>(names), &inputs,
+                                     &mask))
+      return nullptr;
+    mark();
+    Layer& layer = layer_of(self);
+    Nested x = nested_from(inputs, "`inputs`"), m = nested_from(mask, "`previous_mask`");
+    auto* born = dynamic_cast<ForeignBorn*>(&layer);
+    return python_from(born ? born->own_mask(x, m) : layer.compute_mask(x, m)).release();
+  });
+}
+
+template <class F>
+PyCFunction with_keywords(F* f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+
+PyMethodDef layer_methods[] = {
+    {"call", with_keywords(&layer_call), METH_VARARGS | METH_KEYWORDS,
+     "What a call computes; subclasses say it."},
+    {"build", &layer_build, METH_VARARGS, "Makes the weights for inputs of a shape."},
+    {"get_config", &layer_config, METH_NOARGS, "What the layer can be made from again."},
+    {"compute_output_shape", &layer_output_shape, METH_O,
+     "The shape of what a call gives for inputs of a shape."},
+    {"compute_mask", with_keywords(&layer_mask), METH_VARARGS | METH_KEYWORDS,
+     "The mask of what a call gives."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyObject* tuple_of_shapes(const std::vector<Shape>& shapes) {
+  Object out = Object::steal(PyTuple_New(static_cast<Py_ssize_t>(shapes.size())));
+  for (size_t i = 0; i < shapes.size(); ++i)
+    PyTuple_SET_ITEM(out.get(), static_cast<Py_ssize_t>(i), sizes_object(shapes[i]).release());
+  return out.release();
+}
+
+PyGetSetDef layer_properties[] = {
+    {"_built_for",
+     [](PyObject* o, void*) {
+       return method([&]() -> PyObject* {
+         const auto& shapes = layer_of(o).built_for();
+         if (!shapes) Py_RETURN_NONE;
+         return tuple_of_shapes(*shapes);
+       });
+     },
+     nullptr, "The shapes of the inputs that it was built for; None if it wasn't.", nullptr},
+    {"built",
+     [](PyObject* o, void*) {
+       return method([&] { return PyBool_FromLong(layer_of(o).built()); });
+     },
+     [](PyObject* o, PyObject* v, void*) {
+       return setter([&] { layer_of(o).set_built(v && PyObject_IsTrue(v) == 1); });
+     },
+     "Whether its weights are made.", nullptr},
+    {"trainable",
+     [](PyObject* o, void*) {
+       return method([&] { return PyBool_FromLong(layer_of(o).trainable()); });
+     },
+     [](PyObject* o, PyObject* v, void*) {
+       return setter([&] { layer_of(o).set_trainable(v && PyObject_IsTrue(v) == 1); });
+     },
+     "Whether training changes its weights.", nullptr},
+    {"supports_masking",
+     [](PyObject* o, void*) {
+       return method([&] { return PyBool_FromLong(layer_of(o).supports_masking()); });
+     },
+     [](PyObject* o, PyObject* v, void*) {
+       return setter([&] {
+         if (PyObject_SetAttrString(o, "_supports_masking", v ? v : Py_None) < 0)
+           throw PythonError{};
+       });
+     },
+     "Whether masks go through it.", nullptr},
+    {"losses",
+     [](PyObject* o, void*) {
+       return method([&] {
+         mark();
+         Object out = Object::steal(PyList_New(0));
+         for (const Tensor& t : layer_of(o).losses()) {
+           Object one = Object::steal(wrap(t));
+           if (PyList_Append(out.get(), one.get()) < 0) throw PythonError{};
+         }
+         return out.release();
+       });
+     },
+     nullptr, "What was added by `add_loss` in the last call, and the penalties on weights.",
+     nullptr},
+    {"_policy_name",
+     [](PyObject* o, void*) {
+       return method([&] { return text_object(layer_of(o).policy().name).release(); });
+     },
+     nullptr, nullptr, nullptr},
+    {"_layer_dtype",
+     [](PyObject* o, void*) {
+       return method([&] { return Py_NewRef(dtype_object(layer_of(o).dtype())); });
+     },
+     nullptr, nullptr, nullptr},
+    {"_compute_dtype",
+     [](PyObject* o, void*) {
+       return method([&] { return Py_NewRef(dtype_object(layer_of(o).compute_dtype())); });
+     },
+     nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+// A call of a layer with a `call` in Python, on symbols.
+class PythonCall final : public keras::LayerCall {
+ public:
+  PythonCall(Layer& layer, Object args, Object kwargs)
+      : LayerCall(layer), args_(std::move(args)), kwargs_(std::move(kwargs)) {}
+
+  /// The tensors among the arguments, in the order of flattening.
+  std::vector<Tensor> tensors() const {
+    std::vector<Object> leaves;
+    flatten(args_.get(), leaves);
+    flatten(kwargs_.get(), leaves);
+    std::vector<Tensor> out;
+    for (const Object& o : leaves)
+      if (is_tensor(o.get())) out.push_back(tensor_of(o.get()));
+    return out;
+  }
+  Nested replay(std::span<const Tensor> given, std::optional<bool> training) const override {
+    NeedGil gil("a layer of Python's");
+    size_t next = 0;
+    PyRef args = filled(args_.get(), given, next), kwargs = filled(kwargs_.get(), given, next);
+    PyRef self = python_of(*layer);
+    bool says = PyDict_GetItemString(kwargs.get(), "training") != nullptr;
+    if (!says && training)
+      if (PyDict_SetItemString(kwargs.get(), "training", truth_object(training)) < 0)
+        throw nb::python_error();
+    PyObject* out = PyObject_Call(self.get(), args.get(), kwargs.get());
+    if (!out) throw nb::python_error();
+    return nested_from(PyRef::steal(out).get(), cat(layer->described(), ": what `call` gave"));
+  }
+  Nested arguments() const override {
+    NeedGil gil("arguments of a layer of Python's");
+    return Nested::tuple({nested_from(args_.get(), "arguments"), {}});
+  }
+
+ private:
+  static PyRef filled(PyObject* o, std::span<const Tensor> given, size_t& next) {
+    if (is_tensor(o)) return PyRef::steal(wrap(given[next++]));
+    if (nesting(Py_TYPE(o)) == Nesting::kLeaf) return PyRef::share(o);
+    std::vector<PyRef> children = children_of(o);
+    for (PyRef& c : children) c = filled(c.get(), given, next);
+    return rebuilt(o, std::move(children));
+  }
+  Callable args_, kwargs_;
+};
+
+}  // namespace
+
+std::optional<bool> truth_from(PyObject* o) {
+  if (o == Py_None) return {};
+  int truth = PyObject_IsTrue(o);
+  if (truth < 0) throw PythonError{};
+  return truth == 1;
+}
+
+// The types of layers; others derive from this one.
+PyTypeObject* add_layer_type(PyObject* module) {
+  return add_object_type(module, {.name = "holdfast._holdfast.LayerBase",
+                                  .kind = &Layer::def().kind,
+                                  .base = module_type,
+                                  .methods = layer_methods,
+                                  .getset = layer_properties,
+                                  .make = Layer::def().make_foreign,
+                                  .doc = "What every layer is.",
+                                  .call = &layer_called});
+}
+
+void bind_keras_layers(nb::module_& m) {
+  keras::layer_hooks() = {
+      &python_build,     &python_call,      &python_output_shape, &python_supports_masking,
+      &python_mask,      &python_config,    &python_class_name,   &python_registered_name,
+      &python_variables, &python_submodules};
+  m.def("set_layer_calls",
+        [](nb::object build, nb::object call, nb::object mask, nb::object from_python) {
+          calls() = {Object::share(build.ptr()), Object::share(call.ptr()),
+                     Object::share(mask.ptr()), Object::share(from_python.ptr())};
+        });
+  m.def(
+      "add_weight",
+      [](nb::handle self, const std::string& name, nb::handle shape, nb::handle dtype,
+         nb::handle initializer, nb::handle regularizer, nb::handle constraint, bool trainable,
+         bool autocast) {
+        return run([&] {
+          mark();
+          keras::WeightOptions o;
+          o.name = name;
+          o.shape = shape_of(shape.ptr(), "`shape`");
+          if (!dtype.is_none()) o.dtype = dtype_of_object(dtype.ptr());
+          o.initializer.set(live_config(initializer.ptr(), "`initializer`"), "`initializer`");
+          o.regularizer.set(live_config(regularizer.ptr(), "`regularizer`"), "`regularizer`");
+          o.constraint.set(live_config(constraint.ptr(), "`constraint`"), "`constraint`");
+          o.trainable = trainable;
+          o.autocast = autocast;
+          return given(wrap_variable(layer_of(self.ptr()).add_weight(o)));
+        });
+      },
+      "self"_a, "name"_a, "shape"_a.none(), "dtype"_a.none(), "initializer"_a.none(),
+      "regularizer"_a.none(), "constraint"_a.none(), "trainable"_a, "autocast"_a);
+  m.def("add_loss", [](nb::handle self, nb::handle loss) {
+    run([&] {
+      mark();
+      layer_of(self.ptr()).add_loss(convert(loss.ptr(), DType::kInvalid, false, "losses"));
+      return 0;
+    });
+  });
+  m.def(
+      "call_layer",
+      [](nb::handle self, nb::handle shapes, nb::callable f, nb::handle training) {
+        return run([&] {
+          mark();
+          Layer& l = layer_of(self.ptr());
+          Ref<Layer> keep(&l);
+          keras::CallScope scope(l, truth_from(training.ptr()));
+          if (!l.built()) {
+            std::vector<Shape> inputs;
+            for (nb::handle s : nb::borrow<nb::list>(shapes))
+              inputs.push_back(shape_of(s.ptr(), "`inputs`"));
+            l.build_once(inputs);
+          }
+          return given(called(f.ptr(), truth_object(scope.training())));
+        });
+      },
+      "self"_a, "shapes"_a, "f"_a, "training"_a.none(),
+      "Calls `f(training)` as the call of a layer: built, in its name scope.");
+  m.def(
+      "finish_call",
+      [](nb::handle self, nb::handle inputs, nb::handle mask, nb::handle outputs) {
+        run([&] {
+          mark();
+          Layer& l = layer_of(self.ptr());
+          const auto& rule = l.activity_regularizer();
+          if (!rule && !l.supports_masking()) return 0;
+          l.finish(nested_from(inputs.ptr(), "`inputs`"), nested_from(mask.ptr(), "`mask`"),
+                   nested_from(outputs.ptr(), "what `call` gave"));
+          return 0;
+        });
+      },
+      "self"_a, "inputs"_a, "mask"_a.none(), "outputs"_a.none(),
+      "What follows each call of a layer: penalties on what it gave, and its mask.");
+  m.def(
+      "build_layer",
+      [](nb::handle self, nb::list shapes) {
+        run([&] {
+          mark();
+          std::vector<Shape> inputs;
+          for (nb::handle s : shapes) inputs.push_back(shape_of(s.ptr(), "`input_shape`"));
+          layer_of(self.ptr()).build_once(inputs);
+          return 0;
+        });
+      },
+      "self"_a, "shapes"_a, "Makes a layer's weights, unless they are there.");
+  m.def("is_model_symbol", [](nb::handle t) {
+    return is_tensor(t.ptr()) && keras::is_model_symbol(tensor_of(t.ptr()));
+  });
+  m.def(
+      "record_call",
+      [](nb::handle self, nb::tuple args, nb::dict kwargs, nb::list shapes) {
+        return run([&] {
+          mark();
+          Layer& l = layer_of(self.ptr());
+          std::vector<Shape> inputs;
+          for (nb::handle s : shapes) inputs.push_back(shape_of(s.ptr(), "`inputs`"));
+          l.name_it();
+          l.build_once(inputs);
+          auto call =
+              make_ref<PythonCall>(l, Object::share(args.ptr()), Object::share(kwargs.ptr()));
+          std::vector<Tensor> tensors = call->tensors();
+          Nested types = keras::traced_types(
+              l.name(), tensors,
+              [&](std::span<const Tensor> symbols) { return call->replay(symbols, {}); });
+          return given(python_from(keras::record(call, tensors, types)));
+        });
+      },
+      "A call on symbols of a layer with a `call` in Python.");
+  m.def("layer_outputs", [](nb::handle self) {
+    return run([&] {
+      nb::list out;
+      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
+        if (call->node) out.append(given(python_from(keras::outputs_of(*call))));
+      return out;
+    });
+  });
+  m.def("layer_inputs", [](nb::handle self) {
+    return run([&] {
+      nb::list out;
+      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
+        if (call->node) out.append(given(python_from(call->arguments()[0])));
+      return out;
+    });
+  });
+  m.def("keras_mask", [](const Tensor& t) -> nb::object {
+    Tensor mask = keras::mask_of(t);
+    return mask.defined() ? nb::cast(mask) : nb::none();
+  });
+  m.def("reset_layer_names", [] { keras::reset_layer_names(); });
+  m.def("unique_layer_name", &keras::unique_layer_name);
+  m.def("global_policy", [] { return keras::global_policy().name; });
+  m.def("set_global_policy", [](const std::string& name) {
+    run([&] {
+      mark();
+      keras::set_global_policy(keras::Policy(name));
+      return 0;
+    });
+  });
+}
+
+}  // namespace holdfast::py

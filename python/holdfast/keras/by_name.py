@@ -1,0 +1,57 @@
+"""What the modules of initializers, regularizers and constraints have in common."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .. import _holdfast
+from . import declared
+from .saving import deserialize_keras_object, serialize_keras_object
+
+__all__ = ["FromConfig", "fill"]
+
+_WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class FromConfig:
+    """Objects that are made from what `get_config` gives."""
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """One made with what `get_config` gave."""
+        return cls(**config)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.get_config()}>"  # type: ignore[attr-defined]
+
+
+def fill(namespace: dict[str, Any], folder: str) -> list[str]:
+    """Puts the classes of a folder into a module, and the functions that find them by name."""
+    names = declared.export(folder, FromConfig, namespace, frozenset())
+    for name in list(names):  # also in lower case, as functions once were called
+        snake = "_".join(_WORD_BEGINS.split(name)).lower()
+        if snake not in namespace:
+            namespace[snake] = namespace[name]
+            names.append(snake)
+
+    def get(identifier: Any) -> Any:
+        """The object of a name, of a config, or itself."""
+        if isinstance(identifier, type):
+            identifier = identifier()
+        return _holdfast.keras_object(identifier, folder, f"`identifier` of `{folder}.get`")
+
+    def serialize(obj: Any) -> Any:
+        """What it can be made from again."""
+        return serialize_keras_object(obj)
+
+    def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+        """The object that a config describes."""
+        if not isinstance(config, dict):
+            return get(config)
+        return deserialize_keras_object(config, custom_objects)
+
+    for function in (get, serialize, deserialize):
+        function.__module__ = namespace["__name__"]
+        namespace[function.__name__] = function
+    return [*names, "deserialize", "get", "serialize"]

@@ -1,0 +1,157 @@
+"""Python's classes of what C++ declares: layers, initializers and the rest, each said once there."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from .. import _holdfast
+from ..errors import fail
+
+__all__ = ["base_type", "class_of", "classes", "configure", "export", "make_class", "register"]
+
+Info = dict[str, Any]
+
+_INFOS: dict[str, Info] = {info["path"]: info for info in _holdfast.keras_classes()}
+_CLASSES: dict[str, type] = {}
+
+
+def classes(folder: str) -> list[Info]:
+    """What C++ declares below a folder, bases first."""
+    return [info for path, info in _INFOS.items() if path.rpartition(".")[0] == folder]
+
+
+def class_of(path: str) -> type:
+    """The Python class of a declared one."""
+    return _CLASSES[path]
+
+
+def base_type(path: str) -> Any:
+    """The type of C++'s that a Python class of a declared one derives from."""
+    return _INFOS[path]["type"]
+
+
+def _parameters(info: Info) -> list[inspect.Parameter]:
+    out = []
+    for i, (name, default, required) in enumerate(info["options"]):
+        by_place = i < info["by_position"]
+        out.append(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD
+                if by_place
+                else inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if required else default,
+            )
+        )
+    return out
+
+
+def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Gives a new object its options, by position and by name."""
+    kind = type(obj).__name__
+    names = [name for name, _, _ in info["options"]]
+    placed = names[: info["by_position"]]
+    if len(args) > len(placed):
+        fail(
+            "E1104",
+            f"`{kind}` takes at most {len(placed)} arguments by position, got {len(args)}",
+        )
+    given = dict(zip(placed, args, strict=False))
+    for name, value in kwargs.items():
+        if name in given:
+            fail("E1104", f"`{kind}` got `{name}` twice, by position and by name")
+        if name not in names:
+            fail(
+                "E1104",
+                f"`{kind}` got an option that it does not have: `{name}`",
+                f"it has {', '.join(f'`{n}`' for n in names)}",
+            )
+        given[name] = value
+    for name, _, required in info["options"]:
+        if required and name not in given:
+            fail("E1104", f"`{kind}` needs `{name}`", fix=f"give it: `{kind}({name}=...)`")
+    _holdfast.keras_configure(obj, given)
+
+
+def _option(name: str) -> property:
+    def get(self: Any) -> Any:
+        return _holdfast.keras_attribute(self, name)
+
+    def put(self: Any, value: Any) -> None:
+        _holdfast.set_keras_attribute(self, name, value)
+
+    return property(get, put, doc=f"The option `{name}`.")
+
+
+def _weight(name: str) -> property:
+    def get(self: Any) -> Any:
+        return _holdfast.keras_attribute(self, name)
+
+    def put(self: Any, value: Any) -> None:
+        _holdfast.set_keras_attribute(self, name, value)
+
+    return property(get, put, doc=f"The weight `{name}`; None while there is none.")
+
+
+def attributes(info: Info, taken: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Properties for the options and weights of a class."""
+    out: dict[str, Any] = {
+        name: _option(name) for name, _, _ in info["options"] if name not in taken
+    }
+    out.update({name: _weight(name) for name in info["weights"]})
+    return out
+
+
+def make_class(info: Info, base: type, taken: frozenset[str] = frozenset()) -> type:
+    """The Python class of a declared one: its signature, its docstring, its attributes."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        prepare = getattr(self, "_prepare_options", None)
+        if prepare is not None:
+            kwargs = prepare(kwargs)
+        configure(self, info, args, kwargs)
+
+    self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([self_parameter, *_parameters(info)])
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    __init__.__doc__ = f"Makes one; {info['doc'][:1].lower()}{info['doc'][1:]}"
+    folder = info["path"].rpartition(".")[0]
+    body = {
+        "__init__": __init__,
+        "__doc__": _doc(info),
+        "__module__": f"holdfast.keras.{folder}",
+        **attributes(info, taken),
+    }
+    bases = (info["type"], base) if base is not object else (info["type"],)
+    made = type(info["name"], bases, body)
+    register(info, made)
+    return made
+
+
+def register(info: Info, made: type) -> None:
+    """Says which Python class objects of a declared class appear as."""
+    _CLASSES[info["path"]] = made
+    _holdfast.set_class(info["path"], made)
+
+
+def _doc(info: Info) -> str:
+    lines = [info["doc"], "", "Arguments:"]
+    for name, default, required in info["options"]:
+        lines.append(f"    {name}: {'required' if required else f'default {default!r}'}")
+    return "\n".join(lines)
+
+
+def export(folder: str, base: type, into: dict[str, Any], taken: frozenset[str]) -> list[str]:
+    """Makes all classes below a folder and puts them, and their aliases, into a namespace."""
+    names = []
+    for info in classes(folder):
+        if info["path"] in _CLASSES:
+            continue
+        parent = _CLASSES.get(info["base"] or "", base)
+        made = make_class(info, parent, taken)
+        for path in (info["path"], *info["aliases"]):
+            name = path.rpartition(".")[2]
+            into[name] = made
+            names.append(name)
+    return names

@@ -1,0 +1,73 @@
+"""`tf.keras.mixed_precision`: in which dtypes layers compute and keep their weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _holdfast
+from .._tensors.dtypes import DType, as_dtype
+
+__all__ = [
+    "DTypePolicy",
+    "Policy",
+    "dtype_policy",
+    "global_policy",
+    "set_dtype_policy",
+    "set_global_policy",
+]
+
+_MIXED = {"mixed_bfloat16": "bfloat16", "mixed_float16": "float16"}
+
+
+class DTypePolicy:
+    """A name such as "float32" or "mixed_bfloat16", and the two dtypes that it means."""
+
+    def __init__(self, name: Any) -> None:
+        self.name = name.name if isinstance(name, (DTypePolicy, DType)) else str(name)
+        mixed = _MIXED.get(self.name)
+        self._compute = as_dtype(mixed or self.name)
+        self._variable = as_dtype("float32" if mixed else self.name)
+
+    @property
+    def compute_dtype(self) -> str:
+        """The name of the dtype that layers compute in."""
+        return str(self._compute.name)
+
+    @property
+    def variable_dtype(self) -> str:
+        """The name of the dtype of weights."""
+        return str(self._variable.name)
+
+    def get_config(self) -> dict[str, Any]:
+        """What it can be made from again."""
+        return {"name": self.name}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> DTypePolicy:
+        """One made with what `get_config` gave."""
+        return cls(**config)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DTypePolicy) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f'<DTypePolicy "{self.name}">'
+
+
+Policy = DTypePolicy
+
+
+def dtype_policy() -> DTypePolicy:
+    """The policy of layers that say none."""
+    return DTypePolicy(_holdfast.global_policy())
+
+
+def set_dtype_policy(policy: Any) -> None:
+    """Sets the policy of layers that say none."""
+    _holdfast.set_global_policy(DTypePolicy(policy).name)
+
+
+global_policy, set_global_policy = dtype_policy, set_dtype_policy

@@ -1,0 +1,93 @@
+"""`tf.keras.Model`: the C++ class; of `inputs` and `outputs`, or with a `call` of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _holdfast
+from ..errors import fail
+from . import declared
+from .layer import Layer
+from .saving import holds_configs
+
+__all__ = ["Model"]
+
+
+@holds_configs
+class Model(declared.base_type("models.Functional"), Layer):  # type: ignore[misc]
+    """A layer that can be trained."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        inputs, outputs = kwargs.pop("inputs", None), kwargs.pop("outputs", None)
+        if args:
+            inputs, args = args[0], args[1:]
+        if args:
+            outputs, args = args[0], args[1:]
+        if args and isinstance(args[0], str):
+            kwargs["name"], args = args[0], args[1:]
+        if args:
+            fail("E1104", "`Model` takes `inputs` and `outputs` by position, and options by name")
+        Layer.__init__(self, **kwargs)
+        if inputs is None and outputs is None:
+            return
+        if inputs is None or outputs is None:
+            missing = "inputs" if inputs is None else "outputs"
+            fail("E1104", f"`Model` got no `{missing}`", fix=f"give it both; `{missing}` too")
+        _holdfast.model_graph(self, inputs, outputs)
+
+    @property
+    def layers(self) -> list[Any]:
+        """The layers, in their order."""
+        return list(_holdfast.model_layers(self))
+
+    @property
+    def inputs(self) -> Any:
+        """The symbols that it is given; None where it has a `call` of its own."""
+        return _listed(_holdfast.model_inputs(self))
+
+    @property
+    def outputs(self) -> Any:
+        """The symbols that it gives; None where it has a `call` of its own."""
+        return _listed(_holdfast.model_outputs(self))
+
+    @property
+    def output(self) -> Any:
+        """What it gives, in the form it was made with."""
+        return _holdfast.model_outputs(self)
+
+    @property
+    def input(self) -> Any:
+        """What it is given, in the form it was made with."""
+        return _holdfast.model_inputs(self)
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
+        """A layer by its name or its place."""
+        if (name is None) == (index is None):
+            fail("E1104", "`get_layer` takes a `name` or an `index`")
+        if index is not None:
+            layers = self.layers
+            if not -len(layers) <= index < len(layers):
+                fail("E1103", f"model `{self.name}` has {len(layers)} layers, no index {index}")
+            return layers[index]
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        known = ", ".join(f"`{layer.name}`" for layer in self.layers)
+        return fail("E1104", f"model `{self.name}` has no layer `{name}`", f"it has {known}")
+
+    def to_json(self, **kwargs: Any) -> str:
+        """Its config as JSON."""
+        if kwargs.keys() - {"indent"}:
+            fail("E1104", f"`to_json` has no option `{min(kwargs.keys() - {'indent'})}`")
+        return _holdfast.config_to_json(self, kwargs.get("indent", -1))
+
+
+def _listed(value: Any) -> Any:
+    if value is None:
+        return None
+    from .. import nest
+
+    return nest.flatten(value)
+
+
+declared.register({"path": "models.Functional"}, Model)
