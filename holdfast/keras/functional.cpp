@@ -143,12 +143,21 @@ void FunctionalLayer::set_graph(Nested inputs, Nested outputs) {
   for (size_t i = steps_.size(); i-- > 0;)
     for (size_t p : steps_[i].in)
       if (p != kNowhere && needed.insert(p).second) steps_[i].done.push_back(p);
+  layers_.clear();
+  for (const Step& s : steps_)
+    if (LayerCall* call = layer_call(*s.node))
+      if (std::none_of(layers_.begin(), layers_.end(),
+                       [&](const Ref<Layer>& l) { return l == call->layer; }))
+        layers_.push_back(call->layer);
   set_built(true);
 }
 
 void FunctionalLayer::visit(Visitor& see) const {
   ModelLayer::visit(see);
-  for (const Ref<Layer>& l : layers()) see.child(l);
+  see.children(layers_);
+  std::vector<const Node*> held;
+  for (const Step& s : steps_) held.push_back(s.node.get());
+  visit_calls(see, inputs_, outputs_, held);
 }
 
 void FunctionalLayer::clear() {
@@ -157,16 +166,11 @@ void FunctionalLayer::clear() {
   steps_.clear();
   constants_.clear();
   output_places_.clear();
+  layers_.clear();
 }
 
 std::vector<Ref<Layer>> FunctionalLayer::layers() const {
-  std::vector<Ref<Layer>> out;
-  for (const Step& s : steps_)
-    if (LayerCall* call = layer_call(*s.node))
-      if (std::none_of(out.begin(), out.end(),
-                       [&](const Ref<Layer>& l) { return l == call->layer; }))
-        out.push_back(call->layer);
-  return out;
+  return has_graph() ? layers_ : ModelLayer::layers();
 }
 
 // The tensors of a call, in the order of the model's inputs: by the same form, or a dict by the

@@ -39,6 +39,7 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
   std::vector<Tensor> matched(const Nested& inputs) const;
 
   Nested inputs_, outputs_;
+  std::vector<Ref<Layer>> layers_;  // each once, in the order of their first calls
   std::vector<Step> steps_;
   std::vector<std::pair<size_t, Tensor>> constants_;
   std::vector<size_t> output_places_;

@@ -121,6 +121,9 @@ void Layer::visit(Visitor& see) const {
 void Layer::clear() {
   ModuleObject::clear();
   for (const Weight& w : definition().weights) w.set(*this, Variable());
+  for (const Option& o : definition().options)
+    if (o.get(option_place()).live()) o.set(option_place(), Config(), o.name);
+  common_.activity_regularizer = {};
   regularized_.clear();
   added_losses_.clear();
 }

@@ -67,7 +67,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared {
   const ClassDef& definition() const override { return def(); }
   const ObjectClass& object_class() const override { return definition().kind; }
   void* option_place() override { return &common_; }
-  void configured() override {}
+  void configured() override { set_options(LayerOptions(common_)); }
   std::string text() const override;
   void visit(Visitor&) const override;
   void clear() override;

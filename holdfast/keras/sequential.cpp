@@ -28,6 +28,7 @@ namespace {
 void SequentialLayer::visit(Visitor& see) const {
   ModelLayer::visit(see);
   see.children(*layers_.read());
+  visit_calls(see, inputs_, outputs_, {});
 }
 
 void SequentialLayer::clear() {

@@ -1,5 +1,8 @@
 #include "holdfast/keras/symbol.h"
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
@@ -71,7 +74,16 @@ bool any_symbol(const Nested& n) {
 class PlainCall final : public LayerCall {
  public:
   PlainCall(Layer& layer, const Nested& inputs, const CallOptions& o)
-      : LayerCall(layer), inputs_(inputs), options_(o) {}
+      : LayerCall(layer), inputs_(inputs), options_(o) {
+    tensors_ = inputs_.leaves();
+    auto add = [&](Nested& n) {
+      for (const Tensor& t : n.leaves()) tensors_.push_back(t);
+      n = places(n);
+    };
+    inputs_ = places(inputs_);
+    add(options_.mask);
+    for (Nested::Entry& e : options_.named) add(e.second);
+  }
 
   Nested replay(std::span<const Tensor> given, std::optional<bool> training) const override {
     auto take = [&](const Nested& form) {
@@ -93,21 +105,28 @@ class PlainCall final : public LayerCall {
     return layer->run(inputs, std::move(o));
   }
   Nested arguments() const override {
-    std::vector<Nested::Entry> named = options_.named;
-    if (!options_.mask.is_none()) named.emplace_back("mask", options_.mask);
-    return Nested::tuple({Nested::tuple({inputs_}), Nested::dict(named)});
-  }
-  std::vector<Tensor> tensors() const {
-    std::vector<Tensor> out = inputs_.leaves();
-    auto add = [&](const Nested& n) {
-      for (const Tensor& t : n.leaves()) out.push_back(t);
+    std::vector<Tensor> used = operands_of(*node);
+    std::span<const Tensor> left = used;
+    auto take = [&](const Nested& form) {
+      size_t n = form.leaves().size();
+      Nested out = form.with_leaves(left.subspan(0, n));
+      left = left.subspan(n);
+      return out;
     };
-    add(options_.mask);
-    for (const Nested::Entry& e : options_.named) add(e.second);
-    return out;
+    Nested inputs = take(inputs_), mask = take(options_.mask);
+    std::vector<Nested::Entry> named;
+    for (const auto& [name, value] : options_.named) named.emplace_back(name, take(value));
+    if (!mask.is_none()) named.emplace_back("mask", mask);
+    return Nested::tuple({Nested::tuple({inputs}), Nested::dict(named)});
   }
+  /// What it was called with; once: they are let go of.
+  std::vector<Tensor> tensors() { return std::move(tensors_); }
 
  private:
+  static Nested places(const Nested& n) {
+    return n.map([](const Tensor&) { return kept_place(); });
+  }
+  std::vector<Tensor> tensors_;
   Nested inputs_;
   CallOptions options_;
 };
@@ -132,6 +151,20 @@ bool uses_symbols(const Nested& inputs, const CallOptions& o) {
 
 LayerCall::LayerCall(Layer& of) : layer(&of) { layer->called_by(this, true); }
 LayerCall::~LayerCall() { layer->called_by(this, false); }
+
+std::vector<Tensor> operands_of(const Node& node) {
+  std::vector<Tensor> out;
+  for (const Edge& e : node.inputs)
+    out.push_back(!e.node                ? Tensor()
+                  : is_constant(*e.node) ? constant_of(*e.node)
+                                         : symbol_for(e, model_scope()));
+  return out;
+}
+
+const Tensor& kept_place() {
+  static const auto* place = new Tensor(Tensor::scalar(0.0f));
+  return *place;
+}
 
 LayerCall* layer_call(const Node& node) {
   return node.op == &layer_call_op() ? static_cast<LayerCall*>(node.attrs[0].object()) : nullptr;
@@ -207,6 +240,32 @@ Tensor symbol_of_type(DType dtype, const Shape& shape) {
   Ref<Node> node = placeholder_for({dtype, shape}, here());
   node->name = "type";
   return symbol_for({std::move(node), 0}, model_scope());
+}
+
+// A reference may be shown by one owner only: calls that a tensor of the program, or another model,
+// holds too are left out, and so is what leads to them.
+void visit_calls(Visitor& see, const Nested& inputs, const Nested& outputs,
+                 const std::vector<const Node*>& held) {
+  std::unordered_map<const Node*, int64_t> known;  // references from inside
+  std::unordered_set<const Symbol*> symbols;
+  std::vector<const Node*> all;
+  auto count = [&](const Node* n) {
+    if (known[n]++ == 0) all.push_back(n);
+  };
+  for (const Nested* side : {&inputs, &outputs})
+    for (const Tensor& t : side->leaves()) {
+      // `leaves` has made one more reference to the tensor.
+      if (!is_model_symbol(t)) return;
+      if (symbols.insert(symbol_of(t)).second) count(node_of(t));
+    }
+  for (const Node* n : held) count(n);
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const Edge& e : all[i]->inputs)
+      if (e.node) count(e.node.get());
+  for (const Node* n : all)
+    if (n->use_count() != known[n]) return;
+  for (const Node* n : all)
+    if (LayerCall* call = layer_call(*n); call && call->use_count() == 1) see.child(call->layer);
 }
 
 Nested masks_of(const Nested& tensors) {

@@ -24,7 +24,7 @@ class HOLDFAST_API LayerCall : public RefCounted {
   ~LayerCall() override;
   /// Calls the layer again on other tensors, as many as the node has inputs.
   virtual Nested replay(std::span<const Tensor> inputs, std::optional<bool> training) const = 0;
-  /// The arguments and their masks as a config writes them: symbols by where they come from.
+  /// What it was called with: a tuple of arguments by position, and a dict of those by name.
   virtual Nested arguments() const = 0;
   std::string text() const override { return layer->described(); }
 
@@ -32,6 +32,12 @@ class HOLDFAST_API LayerCall : public RefCounted {
   Nested outputs;        // what it gave: types, without nodes
   Node* node = nullptr;  // which holds this
 };
+
+/// What a node uses: symbols and constants.
+HOLDFAST_API std::vector<Tensor> operands_of(const Node& node);
+/// A tensor in the place of each that a call keeps the place of: symbols would keep what they come
+/// from alive in ways that collectors can't see.
+HOLDFAST_API const Tensor& kept_place();
 
 /// The call behind a node; null where it is an op or an Input.
 HOLDFAST_API LayerCall* layer_call(const Node& node);
@@ -49,6 +55,11 @@ HOLDFAST_API Nested traced_types(const std::string& name, std::span<const Tensor
 HOLDFAST_API Tensor symbol_of_type(DType dtype, const Shape& shape);
 /// What symbols of an output of a recorded call are.
 HOLDFAST_API Nested outputs_of(const LayerCall& call);
+
+/// Shows the layers that the calls behind `outputs` hold, if nobody but their owner holds those
+/// calls: `held` says how often it holds each node besides. For collectors.
+HOLDFAST_API void visit_calls(Visitor& see, const Nested& inputs, const Nested& outputs,
+                              const std::vector<const Node*>& held);
 
 /// Masks that go along with tensors, in the form of these.
 HOLDFAST_API Nested masks_of(const Nested& tensors);

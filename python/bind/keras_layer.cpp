@@ -68,8 +68,9 @@ bool python_call(Layer& layer, const Nested& inputs, const CallOptions& o, Neste
   }
   Object y = called(calls().call.get(), own.get(), x.get(), truth_object(o.training), mask.get(),
                     named.get());
-  out = nested_from(y.get(), cat(layer.described(), ": what `call` gave"));
-  if (out.leaves().empty())
+  bool text = PyUnicode_Check(y.get()) || PyBytes_Check(y.get());
+  if (!text) out = nested_from(y.get(), cat(layer.described(), ": what `call` gave"));
+  if (text || out.leaves().empty())
     type_error(cat(layer.described(), ": `call` gave ", repr_of(y.get()), ", expected a tensor"),
                "C++ code called the layer, and goes on with what it gave");
   return true;
@@ -396,19 +397,11 @@ PyGetSetDef layer_properties[] = {
 // A call of a layer with a `call` in Python, on symbols.
 class PythonCall final : public keras::LayerCall {
  public:
-  PythonCall(Layer& layer, Object args, Object kwargs)
-      : LayerCall(layer), args_(std::move(args)), kwargs_(std::move(kwargs)) {}
+  PythonCall(Layer& layer, PyObject* args, PyObject* kwargs)
+      : LayerCall(layer), args_(places(args, tensors)), kwargs_(places(kwargs, tensors)) {}
 
-  /// The tensors among the arguments, in the order of flattening.
-  std::vector<Tensor> tensors() const {
-    std::vector<Object> leaves;
-    flatten(args_.get(), leaves);
-    flatten(kwargs_.get(), leaves);
-    std::vector<Tensor> out;
-    for (const Object& o : leaves)
-      if (is_tensor(o.get())) out.push_back(tensor_of(o.get()));
-    return out;
-  }
+  std::vector<Tensor> tensors;  // what it was called with; whoever records it takes them
+
   Nested replay(std::span<const Tensor> given, std::optional<bool> training) const override {
     NeedGil gil("a layer of Python's");
     size_t next = 0;
@@ -424,10 +417,31 @@ class PythonCall final : public keras::LayerCall {
   }
   Nested arguments() const override {
     NeedGil gil("arguments of a layer of Python's");
-    return Nested::tuple({nested_from(args_.get(), "arguments"), {}});
+    std::vector<Tensor> used = keras::operands_of(*node);
+    size_t next = 0;
+    PyRef args = filled(args_.get(), used, next), kwargs = filled(kwargs_.get(), used, next);
+    return Nested::tuple({symbols_of(args.get()), symbols_of(kwargs.get())});
   }
 
  private:
+  // The tensors alone: what else was given is no tensor.
+  static Nested symbols_of(PyObject* o) {
+    if (is_tensor(o)) return tensor_of(o);
+    if (nesting(Py_TYPE(o)) == Nesting::kLeaf) return {};
+    std::vector<Nested> items;
+    for (const PyRef& c : children_of(o)) items.push_back(symbols_of(c.get()));
+    return Nested::tuple(std::move(items));
+  }
+  static PyRef places(PyObject* o, std::vector<Tensor>& found) {
+    if (is_tensor(o)) {
+      found.push_back(tensor_of(o));
+      return PyRef::steal(wrap(keras::kept_place()));
+    }
+    if (nesting(Py_TYPE(o)) == Nesting::kLeaf) return PyRef::share(o);
+    std::vector<PyRef> children = children_of(o);
+    for (PyRef& c : children) c = places(c.get(), found);
+    return rebuilt(o, std::move(children));
+  }
   static PyRef filled(PyObject* o, std::span<const Tensor> given, size_t& next) {
     if (is_tensor(o)) return PyRef::steal(wrap(given[next++]));
     if (nesting(Py_TYPE(o)) == Nesting::kLeaf) return PyRef::share(o);
@@ -556,9 +570,8 @@ void bind_keras_layers(nb::module_& m) {
           for (nb::handle s : shapes) inputs.push_back(shape_of(s.ptr(), "`inputs`"));
           l.name_it();
           l.build_once(inputs);
-          auto call =
-              make_ref<PythonCall>(l, Object::share(args.ptr()), Object::share(kwargs.ptr()));
-          std::vector<Tensor> tensors = call->tensors();
+          auto call = make_ref<PythonCall>(l, args.ptr(), kwargs.ptr());
+          std::vector<Tensor> tensors = std::move(call->tensors);
           Nested types = keras::traced_types(
               l.name(), tensors,
               [&](std::span<const Tensor> symbols) { return call->replay(symbols, {}); });

@@ -7,6 +7,7 @@
 #include "holdfast/ops/scatter.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
+#include "python/bind/keras.h"
 
 namespace nb = nanobind;
 
@@ -26,21 +27,6 @@ VariableState* state_of(PyObject* o) {
 }
 
 // A Python function as the rule of a variable.
-class PyConstraint final : public Constraint {
- public:
-  explicit PyConstraint(PyRef f) : function_(std::move(f)) {}
-  Tensor operator()(const Tensor& value) const override {
-    WithGil gil;
-    if (!gil) return value;
-    PyRef in = PyRef::steal(wrap(value));
-    return convert(called(function_.get(), in.get()).get(), value.dtype());
-  }
-  void visit(Visitor& see) const override { see.foreign(function_.get()); }
-  PyObject* function() const { return function_.get(); }
-
- private:
-  Callable function_;
-};
 
 const Tensor& tensor_argument(PyObject* o, Tensor& kept) {
   if (!is_tensor(o)) type_error(cat("expected a tensor, got ", repr_of(o)));
@@ -302,9 +288,8 @@ PyGetSetDef properties[] = {
     {"_constraint",
      [](PyObject* o, void*) {
        return property(o, [](VariableState& v) -> PyObject* {
-         auto* python = dynamic_cast<PyConstraint*>(v.constraint.get());
-         if (!python) Py_RETURN_NONE;
-         return Py_NewRef(python->function());
+         if (!v.constraint) Py_RETURN_NONE;
+         return python_face(*v.constraint).release();
        });
      },
      [](PyObject* o, PyObject* f, void*) {
@@ -337,7 +322,9 @@ Ref<Constraint> constraint_of(PyObject* f) {
   if (!f || f == Py_None) return {};
   if (!PyCallable_Check(f))
     type_error(cat("a constraint is ", repr_of(f), ", expected a function"));
-  return make_ref<PyConstraint>(Object::share(f));
+  keras::ConstraintOption out;
+  out.set(live_config(f, "a constraint"), "a constraint");
+  return out.function;
 }
 Object wrap_variable(const Variable& v) { return python_of(*v.state()); }
 

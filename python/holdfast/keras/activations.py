@@ -53,4 +53,4 @@ def serialize(activation: Any) -> Any:
 
 deserialize = get
 
-__all__ = [*_ACTIVATIONS, "deserialize", "get", "serialize"]
+__all__ = [*_ACTIVATIONS, "deserialize", "get", "serialize"]  # noqa: PLE0604

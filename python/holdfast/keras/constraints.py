@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from .by_name import fill
 
-__all__ = fill(globals(), "constraints")
+__all__ = fill(globals(), "constraints")  # noqa: PLE0605

@@ -17,7 +17,7 @@ from ..errors import unsupported
 __all__ = ["parts_of"]
 
 _BASE = ("name", "trainable", "dtype")  # what every config says
-_Built = tuple[str, str, tuple[tuple[int | None, ...] | None] | None]  # name, scope, shape
+_Built = tuple[str, str, tuple[tuple[int | None, ...] | None, ...] | None]  # name, scope, shapes
 
 
 def parts_of(layer: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -44,7 +44,7 @@ def _made_again(
         each._name = name
         if shape is not None:
             with name_scope(scope) if scope else contextlib.nullcontext():
-                _holdfast.build_layer(each, shape[0])
+                _holdfast.build_layer(each, list(shape))
     weights = made.weights
     if [tuple(w.shape) for w in weights] != [value.shape for value in values]:
         _refuse(kind, f"{len(values)} weights, and its copy makes {len(weights)}")

@@ -1,4 +1,4 @@
-"""Python's classes of what C++ declares: layers, initializers and the rest, each said once there."""
+"""Python's classes of what C++ declares: layers, initializers and the rest."""
 
 from __future__ import annotations
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from .by_name import fill
 
-__all__ = fill(globals(), "initializers")
+__all__ = fill(globals(), "initializers")  # noqa: PLE0605

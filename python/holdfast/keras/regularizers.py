@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from .by_name import fill
 
-__all__ = fill(globals(), "regularizers")
+__all__ = fill(globals(), "regularizers")  # noqa: PLE0605
