@@ -112,6 +112,18 @@ template <class L>
 struct ForeignOf;
 }  // namespace detail
 
+/// A member of a struct of options, under a name.
+template <auto member>
+Option option_of(const char* name, bool in_config = true) {
+  using C = typename detail::MemberOf<member>::Class;
+  using T = typename detail::MemberOf<member>::Type;
+  return {name, [](const void* o) { return OptionType<T>::get(static_cast<const C*>(o)->*member); },
+          [](void* o, const Config& v, const std::string& what) {
+            OptionType<T>::set(static_cast<C*>(o)->*member, v, what);
+          },
+          false, in_config};
+}
+
 /// Declares a class: `static Declare<DenseLayer> def{{"layers.Dense", "doc", &Layer::kDef}}`, then
 /// options and weights.
 template <class L>
@@ -130,14 +142,7 @@ class Declare {
 
   template <auto member>
   Declare&& option(const char* name, bool in_config = true) && {
-    using C = typename detail::MemberOf<member>::Class;
-    using T = typename detail::MemberOf<member>::Type;
-    def_->options.push_back(
-        {name, [](const void* o) { return OptionType<T>::get(static_cast<const C*>(o)->*member); },
-         [](void* o, const Config& v, const std::string& what) {
-           OptionType<T>::set(static_cast<C*>(o)->*member, v, what);
-         },
-         false, in_config});
+    def_->options.push_back(option_of<member>(name, in_config));
     return std::move(*this);
   }
   /// The same; it must be given.

@@ -98,7 +98,7 @@ Ref<Initializer> initializer(const Config& described) {
 std::vector<std::string> function_names(const std::string& folder) {
   std::vector<std::string> out;
   if (folder == Activation::kFolder)
-    for (const auto& [name, f] : activations::all()) out.push_back(name);
+    for (const activations::Named& f : activations::all()) out.push_back(f.name);
   return out;
 }
 

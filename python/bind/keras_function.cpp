@@ -100,18 +100,30 @@ void bind_keras(nb::module_& m) {
   });
   m.def(
       "activate",
-      [](const std::string& name, nb::handle x) {
+      [](const std::string& name, nb::handle x, nb::handle options) {
         return run([&] {
           mark();
-          return (*keras::activation(name))(convert(x.ptr(), DType::kInvalid, false, "x"));
+          const keras::activations::Named* f = keras::activations::named(name);
+          if (!f) fail(Code::E1104, cat("there is no activation \"", name, "\""));
+          Config given = config_from(options.ptr(), "options of an activation");
+          return (*f)(convert(x.ptr(), DType::kInvalid, false, "x"), given.as_dict());
         });
       },
-      "An activation by its name.");
-  m.def("activation_names", [] {
-    nb::list out;
-    for (const auto& [name, f] : keras::activations::all()) out.append(name);
-    return out;
-  });
+      "An activation by its name, with its options in a dict.");
+  m.def(
+      "activations",
+      [] {
+        nb::list out;
+        for (const keras::activations::Named& f : keras::activations::all()) {
+          nb::list options;
+          for (const keras::Option& o : f.options)
+            options.append(nb::make_tuple(o.name, nb::steal(python_from(f.standard(o)).release()),
+                                          o.required));
+          out.append(nb::make_tuple(f.name, f.doc, options));
+        }
+        return out;
+      },
+      "Names, docs and options (name, default, whether it is required) of all activations.");
   bind_keras_layers(m);
   bind_keras_classes(m);
   bind_keras_models(m);

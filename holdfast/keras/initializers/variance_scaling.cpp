@@ -2,46 +2,51 @@
 #include <algorithm>
 #include <cmath>
 
-#include "holdfast/keras/function.h"
-#include "holdfast/ops/random.h"
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/keras/initializers/draw.h"
 
-namespace holdfast::keras {
+namespace holdfast::keras::initializers {
 namespace {
 
-struct VarianceScalingOptions {
-  double scale = 1;
-  std::string mode = "fan_in", distribution = "truncated_normal";
-  std::optional<int64_t> seed = {};
-};
-
-// Inputs and outputs of a weight: the last two axes, times what a window sees of the others.
-std::pair<double, double> fans(const Shape& s) {
+// How many inputs and outputs a weight joins.
+std::pair<double, double> fans(const VarianceScalingOptions& o, const Shape& s) {
+  if (o.input_axes && o.output_axes) {
+    auto sizes = [&](const std::vector<int64_t>& axes, const char* what) {
+      double out = 1;
+      for (int64_t axis : axes) {
+        int64_t at = axis < 0 ? axis + s.rank() : axis;
+        if (at < 0 || at >= s.rank())
+          fail(Code::E1103, cat("VarianceScaling: `", what, "` has the axis ", axis,
+                                ", and the weight has the shape ", s.text()));
+        out *= static_cast<double>(s[static_cast<int>(at)]);
+      }
+      return out;
+    };
+    return {sizes(*o.input_axes, "input_axes"), sizes(*o.output_axes, "output_axes")};
+  }
   if (s.rank() == 0) return {1, 1};
   if (s.rank() == 1) return {double(s[0]), double(s[0])};
-  double window = 1;
+  double window = 1;  // what a window of a convolution sees
   for (int i = 0; i + 2 < s.rank(); ++i) window *= double(s[i]);
   return {window * double(s[s.rank() - 2]), window * double(s[s.rank() - 1])};
 }
 
 Tensor drawn(const VarianceScalingOptions& o, const Shape& shape, DType dtype) {
-  std::vector<int64_t> dims;
-  for (int i = 0; i < shape.rank(); ++i) dims.push_back(shape[i]);
-  auto [in, out] = fans(shape);
+  auto [in, out] = fans(o, shape);
   double fan = o.mode == "fan_in" ? in : o.mode == "fan_out" ? out : (in + out) / 2;
   double variance = o.scale / std::max(1.0, fan);
   if (o.distribution == "uniform") {
     double limit = std::sqrt(3 * variance);
-    return random::uniform(dims,
-                           {.minval = -limit, .maxval = limit, .dtype = dtype, .seed = o.seed});
+    return uniform(shape, -limit, limit, dtype, o.seed);
   }
   if (o.distribution == "untruncated_normal")
-    return random::normal(dims, {.stddev = std::sqrt(variance), .dtype = dtype, .seed = o.seed});
+    return normal(shape, 0, std::sqrt(variance), dtype, o.seed);
   // A normal that is cut at two deviations has a smaller deviation than it says.
   double deviation = std::sqrt(variance) / 0.87962566103423978;
-  return random::truncated_normal(dims, {.stddev = deviation, .dtype = dtype, .seed = o.seed});
+  return truncated_normal(shape, 0, deviation, dtype, o.seed);
 }
 
-class VarianceScaling final : public Declares<VarianceScalingOptions, Initializer> {
+class VarianceScalingInitializer final : public Declares<VarianceScalingOptions, Initializer> {
  public:
   const ClassDef& definition() const override;
   void configured() override {
@@ -57,22 +62,22 @@ class VarianceScaling final : public Declares<VarianceScalingOptions, Initialize
                          {"uniform", "truncated_normal", "untruncated_normal"});
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
+    need_floats(*this, dtype);
     return drawn(options_, shape, dtype);
   }
 };
 
 ClassDef& variance_scaling =
-    Declare<VarianceScaling>("initializers.VarianceScaling",
-                             "Numbers that spread by the size of the weight.", &Initializer::def())
+    Declare<VarianceScalingInitializer>("initializers.VarianceScaling",
+                                        "Numbers that spread by the size of the weight.",
+                                        &Initializer::def())
         .option<&VarianceScalingOptions::scale>("scale")
         .option<&VarianceScalingOptions::mode>("mode")
         .option<&VarianceScalingOptions::distribution>("distribution")
-        .option<&VarianceScalingOptions::seed>("seed");
-const ClassDef& VarianceScaling::definition() const { return variance_scaling; }
-
-struct SeedOptions {
-  std::optional<int64_t> seed = {};
-};
+        .option<&VarianceScalingOptions::seed>("seed")
+        .option<&VarianceScalingOptions::input_axes>("input_axes")
+        .option<&VarianceScalingOptions::output_axes>("output_axes");
+const ClassDef& VarianceScalingInitializer::definition() const { return variance_scaling; }
 
 // The classes that fix all but the seed.
 struct Glorot {
@@ -91,20 +96,24 @@ struct Lecun {
 };
 
 template <class Kind, bool uniform>
-class Scaled final : public Declares<SeedOptions, Initializer> {
+class Scaled final : public Declares<ScaledOptions, Initializer> {
  public:
   static ClassDef& def() {
     static ClassDef& d =
         Declare<Scaled>(cat("initializers.", uniform ? Kind::kUniform : Kind::kNormal),
                         "Numbers that spread by the size of the weight.", &Initializer::def())
-            .template option<&SeedOptions::seed>("seed");
+            .template option<&ScaledOptions::seed>("seed")
+            .template option<&ScaledOptions::input_axes>("input_axes")
+            .template option<&ScaledOptions::output_axes>("output_axes");
     return d;
   }
   const ClassDef& definition() const override { return def(); }
   Tensor operator()(const Shape& shape, DType dtype) const override {
-    return drawn(
-        {Kind::kScale, Kind::kMode, uniform ? "uniform" : "truncated_normal", this->options_.seed},
-        shape, dtype);
+    need_floats(*this, dtype);
+    const ScaledOptions& o = this->options_;
+    return drawn({Kind::kScale, Kind::kMode, uniform ? "uniform" : "truncated_normal", o.seed,
+                  o.input_axes, o.output_axes},
+                 shape, dtype);
   }
 };
 
@@ -113,4 +122,15 @@ class Scaled final : public Declares<SeedOptions, Initializer> {
     &Scaled<He, true>::def(),      &Scaled<Lecun, false>::def(), &Scaled<Lecun, true>::def()};
 
 }  // namespace
-}  // namespace holdfast::keras
+
+Ref<Initializer> VarianceScaling(const VarianceScalingOptions& o) {
+  return made<VarianceScalingInitializer>(o);
+}
+Ref<Initializer> GlorotNormal(const ScaledOptions& o) { return made<Scaled<Glorot, false>>(o); }
+Ref<Initializer> GlorotUniform(const ScaledOptions& o) { return made<Scaled<Glorot, true>>(o); }
+Ref<Initializer> HeNormal(const ScaledOptions& o) { return made<Scaled<He, false>>(o); }
+Ref<Initializer> HeUniform(const ScaledOptions& o) { return made<Scaled<He, true>>(o); }
+Ref<Initializer> LecunNormal(const ScaledOptions& o) { return made<Scaled<Lecun, false>>(o); }
+Ref<Initializer> LecunUniform(const ScaledOptions& o) { return made<Scaled<Lecun, true>>(o); }
+
+}  // namespace holdfast::keras::initializers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,17 +11,36 @@ from ..errors import fail
 from .saving import serialize_keras_object
 
 
-def _activation(name: str) -> Callable[..., Any]:
-    def activation(x: Any) -> Any:
-        return _holdfast.activate(name, x)
+def _activation(name: str, doc: str, options: list[tuple[str, Any, bool]]) -> Callable[..., Any]:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("x", kind),
+            *(
+                inspect.Parameter(
+                    option, kind, default=inspect.Parameter.empty if required else default
+                )
+                for option, default, required in options
+            ),
+        ]
+    )
 
+    def plain(x: Any) -> Any:
+        return _holdfast.activate(name, x, {})
+
+    def with_options(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        return _holdfast.activate(name, given.pop("x"), given)
+
+    activation: Any = with_options if options else plain
     activation.__name__ = activation.__qualname__ = name
-    activation.__doc__ = f"The activation `{name}`."
+    activation.__doc__ = doc
     activation.__module__ = __name__
-    return activation
+    activation.__signature__ = signature
+    return activation  # type: ignore[no-any-return]
 
 
-_ACTIVATIONS = {name: _activation(name) for name in _holdfast.activation_names()}
+_ACTIVATIONS = {name: _activation(name, *rest) for name, *rest in _holdfast.activations()}
 globals().update(_ACTIVATIONS)
 
 
