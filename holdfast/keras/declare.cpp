@@ -1,6 +1,9 @@
 #include "holdfast/keras/declare.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "holdfast/base/diagnostic.h"
@@ -46,6 +49,7 @@ std::vector<std::string> names_in(const std::string& folder) {
     if (folder_of(c->path) == folder && c->make) {
       out.push_back(c->name);
       out.push_back(snake_case(c->name));
+      out.insert(out.end(), c->short_names.begin(), c->short_names.end());
     }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -59,6 +63,9 @@ const ClassDef* class_in(const std::string& folder, const std::string& name) {
              (last_part(path) == name || snake_case(last_part(path)) == name);
     };
     if (is(c->path) || std::any_of(c->aliases.begin(), c->aliases.end(), is)) return c;
+    const auto& known = c->short_names;
+    if (folder_of(c->path) == folder && std::find(known.begin(), known.end(), name) != known.end())
+      return c;
   }
   return nullptr;
 }
@@ -161,6 +168,7 @@ Ref<Object> object_from(const Config& config, const std::string& folder, const s
   if (config.is_null()) return {};
   if (Object* live = config.live()) return Ref<Object>(live);
   if (config.kind() == Config::Kind::kObject) {
+    // A loss and a metric may share a name: the folder tells them apart.
     const ConfigObject& o = config.as_object();
     const ClassDef* known = o.registered_name.empty() ? class_in(folder, o.class_name) : nullptr;
     return known ? make_declared(*known, o.config) : registry::make_object(o);
@@ -184,6 +192,24 @@ void unknown_identifier(const std::string& what, const std::string& name,
   fail(Code::E1104, cat(what, ": \"", name, "\" is not known"), cat("known are ", all),
        {manual_fix(near.empty() ? "use one of these names, or give an object"
                                 : cat("did you mean \"", near, "\"?"))});
+}
+
+std::string plain_class_name(const std::type_info& type) {
+  int status = 0;
+  char* plain = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string out = status == 0 ? plain : type.name();
+  std::free(plain);
+  if (out.ends_with('>')) {  // arguments of a template are no part of the name
+    size_t i = out.size();
+    for (int depth = 0; i > 0;) {
+      --i;
+      depth += out[i] == '>' ? 1 : out[i] == '<' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    out.resize(i);
+  }
+  size_t end = out.rfind("::");
+  return end == std::string::npos ? out : out.substr(end + 2);
 }
 
 std::string snake_case(std::string_view s) {

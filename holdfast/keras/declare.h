@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "holdfast/base/config.h"
@@ -55,9 +56,10 @@ struct HOLDFAST_API ClassDef {
   size_t by_position = 99;      // how many of them may
   std::vector<Weight> weights;
   std::vector<Property> properties;
-  std::vector<std::string> parameters;  // of `call`, besides `training` and `mask`
-  std::vector<std::string> aliases;     // further paths
-  Ref<Object> (*make)() = nullptr;      // null: a base, of which there are no objects
+  std::vector<std::string> parameters;   // of `call`, besides `training` and `mask`
+  std::vector<std::string> aliases;      // further paths
+  std::vector<std::string> short_names;  // by which an option may name it: "mse"
+  Ref<Object> (*make)() = nullptr;       // null: a base, of which there are no objects
   /// One whose virtual methods another language may override.
   Ref<Object> (*make_foreign)() = nullptr;
 
@@ -95,6 +97,8 @@ HOLDFAST_API Ref<Object> object_from(const Config& config, const std::string& fo
                                      const std::string& what);
 /// "glorot_uniform" for "GlorotUniform".
 HOLDFAST_API std::string snake_case(std::string_view class_name);
+/// The name of a program's own class, without its namespace and its template's arguments.
+HOLDFAST_API std::string plain_class_name(const std::type_info& type);
 /// Refuses an identifier that nobody knows, with those nearest to it.
 [[noreturn]] HOLDFAST_API void unknown_identifier(const std::string& kind, const std::string& name,
                                                   const std::vector<std::string>& known);
@@ -190,6 +194,11 @@ class Declare {
   }
   Declare&& alias(std::string path) && {
     def_->aliases.push_back(std::move(path));
+    return std::move(*this);
+  }
+  /// Short names by which an option may name it.
+  Declare&& known_as(std::vector<std::string> names) && {
+    def_->short_names = std::move(names);
     return std::move(*this);
   }
   operator ClassDef&() && { return *def_; }

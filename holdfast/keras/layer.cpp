@@ -1,7 +1,5 @@
 #include "holdfast/keras/layer.h"
 
-#include <cxxabi.h>
-
 #include <map>
 #include <unordered_set>
 
@@ -84,21 +82,7 @@ void Layer::name_it() {
 
 std::string Layer::class_name() const {
   if (&definition() != &def()) return definition().name;
-  int status = 0;
-  char* plain = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status);
-  std::string out = status == 0 ? plain : typeid(*this).name();
-  std::free(plain);
-  if (out.ends_with('>')) {  // arguments of a template are no part of the name
-    size_t i = out.size();
-    for (int depth = 0; i > 0;) {
-      --i;
-      depth += out[i] == '>' ? 1 : out[i] == '<' ? -1 : 0;
-      if (depth == 0) break;
-    }
-    out.resize(i);
-  }
-  size_t end = out.rfind("::");
-  return end == std::string::npos ? out : out.substr(end + 2);
+  return plain_class_name(typeid(*this));
 }
 
 std::string Layer::described() const { return cat("layer `", name(), "` (", class_name(), ")"); }

@@ -1,0 +1,19 @@
+// Numbers that hold for the whole program: the small number that keeps formulas finite, and the
+// dtype of what says none.
+#pragma once
+
+#include "holdfast/base/api.h"
+#include "holdfast/tensor/dtype.h"
+
+namespace holdfast::keras {
+
+/// What is added to divisors and kept off the ends of probabilities; 1e-7 at first.
+HOLDFAST_API double epsilon();
+/// Must be above 0.
+HOLDFAST_API void set_epsilon(double value);
+/// The dtype of losses, metrics and optimizers that are given none; float32 at first.
+HOLDFAST_API DType floatx();
+/// float16, bfloat16, float32 or float64.
+HOLDFAST_API void set_floatx(DType dtype);
+
+}  // namespace holdfast::keras

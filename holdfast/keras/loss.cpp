@@ -1,0 +1,172 @@
+#include "holdfast/keras/loss.h"
+
+#include <algorithm>
+#include <array>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/graph/name_scope.h"
+#include "holdfast/keras/backend.h"
+#include "holdfast/keras/foreign_loss.h"
+#include "holdfast/keras/layer.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
+#include "holdfast/ops/slicing.h"
+
+namespace holdfast::keras {
+namespace {
+
+constexpr std::array kReductions = {"sum_over_batch_size", "sum", "mean", "mean_with_sample_weight",
+                                    "none"};
+
+Tensor in_dtype(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : cast(t, dtype); }
+
+bool is_mean(const std::optional<std::string>& r) {
+  return r && (*r == "sum_over_batch_size" || *r == "mean");
+}
+
+// What a mask does to weights. Under a mean those that count weigh more, so that the sum over all
+// examples is divided by the number of those that count.
+Tensor weights_of(const Tensor& mask, DType dtype, const std::optional<std::string>& reduction) {
+  Tensor counts = in_dtype(mask, dtype);
+  if (!is_mean(reduction)) return counts;
+  return counts * divide_no_nan(cast(size(mask), dtype), reduce_sum(counts));
+}
+
+// A function of another language that is used as a loss.
+class FunctionLoss final : public Loss, public StandsFor {
+ public:
+  explicit FunctionLoss(Ref<ForeignFunction> f) : StandsFor(std::move(f)) {
+    configure({.name = function->name()});
+  }
+  void visit(Visitor& see) const override {
+    Loss::visit(see);
+    see.child(function);
+  }
+  std::string class_name() const override { return "LossFunctionWrapper"; }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) override {
+    auto [labels, predictions] = same_rank(y_true, y_pred);
+    return function->of(std::array{labels, predictions});
+  }
+  Config config() const override { return function->config(); }
+};
+
+}  // namespace
+
+LossHooks& loss_hooks() {
+  static auto* hooks = new LossHooks{};
+  return *hooks;
+}
+
+ClassDef& Loss::def() {
+  static ClassDef& d = Declare<Loss>("losses.Loss", "What every loss is.")
+                           .option<&LossOptions::name>("name")
+                           .option<&LossOptions::reduction>("reduction")
+                           .option<&LossOptions::dtype>("dtype", false);
+  return d;
+}
+
+void Loss::set_options(LossOptions o) {
+  const auto& r = o.reduction;
+  if (r && std::find(kReductions.begin(), kReductions.end(), *r) == kReductions.end())
+    unknown_identifier(cat("`reduction` of ", class_name()), *r,
+                       {kReductions.begin(), kReductions.end()});
+  if (o.dtype != DType::kInvalid && !is_floating(o.dtype))
+    fail(Code::E1101, cat("`dtype` of ", class_name(), " is ", holdfast::name(o.dtype),
+                          ", expected a dtype of floats"));
+  common_ = std::move(o);
+}
+
+void Loss::visit(Visitor& see) const {
+  for (const Option& o : definition().options)
+    if (Object* live = o.get(Declared::option_place()).live()) see.object(*live);
+}
+
+std::string Loss::class_name() const {
+  return &definition() != &def() ? definition().name : plain_class_name(typeid(*this));
+}
+std::string Loss::name() const {
+  return common_.name.empty() ? snake_case(class_name()) : common_.name;
+}
+std::string Loss::described() const { return cat("loss `", name(), "` (", class_name(), ")"); }
+DType Loss::dtype() const { return common_.dtype == DType::kInvalid ? floatx() : common_.dtype; }
+
+ConfigDict Loss::get_config() const {
+  ConfigDict out = declared_config(*this);
+  out.set("name", name());
+  return out;
+}
+Config Loss::config() const { return ConfigObject{class_name(), get_config(), registered_name()}; }
+
+Tensor Loss::call(const Tensor&, const Tensor&) {
+  fail(Code::E1105, cat(described(), " has no `call`"),
+       "a loss computes what its `call` says, and this class has none",
+       {manual_fix("override `call(y_true, y_pred)`")});
+}
+
+Tensor Loss::operator()(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
+                        const MaybeIn& mask) {
+  DType d = dtype();
+  Tensor given = y_pred.tensor(d), labels = y_true.tensor(takes_classes() ? DType::kInvalid : d);
+  NameScope names(name());
+  Tensor counts = mask ? mask->tensor() : mask_of(given);
+  Tensor losses = call(takes_classes() ? labels : in_dtype(labels, d), in_dtype(given, d));
+  if (Tensor own = mask_of(losses); own.defined())
+    counts = counts.defined() ? logical_and(cast(counts, boolean), own) : own;
+  return reduce_weighted(in_dtype(losses, d), sample_weight ? sample_weight->tensor(d) : Tensor(),
+                         counts, reduction());
+}
+
+Tensor reduce_weighted(Tensor values, Tensor weights, Tensor mask,
+                       const std::optional<std::string>& reduction) {
+  DType d = values.dtype();
+  if (weights.defined()) weights = in_dtype(weights, d);
+  if (mask.defined()) {
+    Tensor counts = weights_of(mask, d, reduction);
+    if (weights.defined()) {
+      auto [c, w] = same_rank(counts, weights);
+      weights = w * c;
+    } else {
+      weights = counts;
+    }
+  }
+  if (weights.defined()) {
+    std::tie(values, weights) = same_rank(values, weights);
+    values = values * weights;
+  }
+  const Shape& s = values.shape();
+  bool whole = s.has_rank() && (s.rank() == 0 || (s.rank() == 1 && s[0] == 0));
+  if (!reduction || *reduction == "none" || whole) return values;
+  if (*reduction == "sum") return reduce_sum(values);
+  if (!is_mean(reduction) && weights.defined())
+    return divide_no_nan(reduce_sum(values), reduce_sum(weights));
+  bool empty = s.has_rank() && std::find(s.dims().begin(), s.dims().end(), 0) != s.dims().end();
+  return empty ? reduce_sum(values) : reduce_mean(values);
+}
+
+std::pair<Tensor, Tensor> same_rank(const Tensor& a, const Tensor& b) {
+  if (!a.shape().has_rank() || !b.shape().has_rank() || a.rank() == b.rank()) return {a, b};
+  if (a.rank() == b.rank() + 1 && a.dim(-1) == 1)
+    return b.rank() == 1 ? std::pair(a, expand_dims(b, -1))
+                         : std::pair(squeeze(a, {.axis = -1}), b);
+  if (b.rank() == a.rank() + 1 && b.dim(-1) == 1)
+    return a.rank() == 1 ? std::pair(expand_dims(a, -1), b)
+                         : std::pair(a, squeeze(b, {.axis = -1}));
+  return {a, b};
+}
+
+Ref<Loss> Loss::from(const Ref<Object>& object, const std::string& what) {
+  if (!object) return {};
+  if (auto* l = dynamic_cast<Loss*>(object.get())) return Ref<Loss>(l);
+  if (auto* f = dynamic_cast<ForeignFunction*>(object.get()))
+    return make_ref<FunctionLoss>(Ref<ForeignFunction>(f));
+  fail(Code::E1104,
+       cat(what, " is ", object->text(), ", expected a loss's name, a loss or a function"));
+}
+
+Ref<Loss> loss(const Config& described) {
+  return Loss::from(object_from(described, Loss::kFolder, "a loss"), "a loss");
+}
+
+}  // namespace holdfast::keras
