@@ -1,0 +1,9 @@
+// All layers: #include <holdfast/keras/layers.h>
+#pragma once
+
+#include "holdfast/keras/layers/batch_normalization.h"
+#include "holdfast/keras/layers/convolution.h"
+#include "holdfast/keras/layers/dense.h"
+#include "holdfast/keras/layers/dropout.h"
+#include "holdfast/keras/layers/pooling.h"
+#include "holdfast/keras/layers/reshape.h"

@@ -1,0 +1,56 @@
+#include "holdfast/keras/layers/checks.h"
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/op/advice.h"
+
+namespace holdfast::keras::layers {
+
+void need_at_least(int64_t value, int64_t least, const char* option, const std::string& of) {
+  if (value < least)
+    fail(Code::E1103, cat(of, ": `", option, "` is ", value, ", expected at least ", least));
+}
+
+void need_axes(const Layer& layer, const Shape& inputs, int axes, const std::string& layout) {
+  if (!inputs.has_rank() || inputs.rank() == axes) return;
+  fail(Code::E1102,
+       cat(layer.described(), ": `inputs` has the shape ", inputs.text(), ", expected ", axes,
+           " axes: ", layout),
+       cat("received ", inputs.rank(), inputs.rank() == 1 ? " axis" : " axes"));
+}
+
+void need_size(const Layer& layer, const Shape& inputs, int axis, int64_t size,
+               const std::string& why) {
+  if (!inputs.has_rank() || size < 0 || inputs[axis] < 0 || inputs[axis] == size) return;
+  fail(Code::E1102,
+       cat(layer.described(), ": `inputs` has the shape ", inputs.text(), ", expected ", size,
+           " along axis ", axis),
+       why, {manual_fix("give inputs of that size, or use a layer of their own")});
+}
+
+int64_t known_size(const Layer& layer, const Shape& inputs, int axis, const std::string& why) {
+  if (inputs.has_rank() && inputs[axis] >= 0) return inputs[axis];
+  fail(Code::E1102,
+       cat(layer.described(), ": `inputs` has the shape ", inputs.text(),
+           ", expected a known size of axis ", axis),
+       why);
+}
+
+void need_built(const Layer& layer, const Variable& weight, const char* name) {
+  if (weight.defined()) return;
+  fail(Code::E1104, cat(layer.described(), " has no `", name, "`"),
+       "`build` makes it, and a class that overrides `build` has to call the one it overrides",
+       {manual_fix(cat("call `",
+                       written(Advice::kBuildBase, {cat(layer.definition().name, "Layer")}),
+                       "` in `build`"))});
+}
+
+int axis_of(const Layer& layer, const Shape& inputs, int64_t axis) {
+  int64_t at = axis < 0 ? axis + inputs.rank() : axis;
+  if (at < 0 || at >= inputs.rank())
+    fail(Code::E1102, cat(layer.described(), ": `inputs` has the shape ", inputs.text(),
+                          ", expected one that has an axis ", axis, ", the layer's `axis`"));
+  return static_cast<int>(at);
+}
+
+}  // namespace holdfast::keras::layers
