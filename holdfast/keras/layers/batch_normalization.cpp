@@ -60,8 +60,9 @@ void BatchNormalizationLayer::build(const Shape& inputs) {
     fail(Code::E1102, cat(described(), ": `inputs` has the shape ", inputs.text(),
                           ", expected a known number of axes"));
   int axis = axis_of(*this, inputs, o.axis);
-  Shape shape{known_size(*this, inputs, axis, "there is one mean and one variance for each "
-                                              "element of the layer's `axis`")};
+  Shape shape{known_size(*this, inputs, axis,
+                         "there is one mean and one variance for each "
+                         "element of the layer's `axis`")};
   auto weight = [&](const char* name, const InitializerOption& initializer,
                     const RegularizerOption& regularizer, const ConstraintOption& constraint,
                     bool trained) {

@@ -37,12 +37,12 @@ ClassDef& declare(const char* path, const char* alias, const char* doc) {
 ClassDef& conv1d = declare<Conv1DLayer>(
     "layers.Conv1D", "layers.Convolution1D",
     "Convolution over steps of time: `activation(conv(inputs, kernel) + bias)`.");
-ClassDef& conv2d = declare<Conv2DLayer>(
-    "layers.Conv2D", "layers.Convolution2D",
-    "Convolution over images: `activation(conv(inputs, kernel) + bias)`.");
-ClassDef& conv3d = declare<Conv3DLayer>(
-    "layers.Conv3D", "layers.Convolution3D",
-    "Convolution over volumes: `activation(conv(inputs, kernel) + bias)`.");
+ClassDef& conv2d =
+    declare<Conv2DLayer>("layers.Conv2D", "layers.Convolution2D",
+                         "Convolution over images: `activation(conv(inputs, kernel) + bias)`.");
+ClassDef& conv3d =
+    declare<Conv3DLayer>("layers.Conv3D", "layers.Convolution3D",
+                         "Convolution over volumes: `activation(conv(inputs, kernel) + bias)`.");
 
 }  // namespace
 
@@ -61,8 +61,8 @@ void ConvLayer::check() {
   need_at_least(o.filters, 1, "filters", of);
   need_at_least(o.groups, 1, "groups", of);
   if (o.filters % o.groups)
-    fail(Code::E1103, cat(of, ": `filters` is ", o.filters, ", expected a multiple of `groups`, ",
-                          o.groups));
+    fail(Code::E1103,
+         cat(of, ": `filters` is ", o.filters, ", expected a multiple of `groups`, ", o.groups));
   settle_sides(o.kernel_size, axes_, 1, "kernel_size", of);
   settle_sides(o.strides, axes_, 1, "strides", of);
   settle_sides(o.dilation_rate, axes_, 1, "dilation_rate", of);

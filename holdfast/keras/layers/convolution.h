@@ -30,7 +30,8 @@ class HOLDFAST_API ConvLayer : public Declares<ConvOptions> {
   void build(const Shape& inputs) override;
   Tensor call(const Tensor& inputs, const CallOptions&) override;
 
-  Variable kernel, bias;  // [sizes..., channels / groups, filters]; `bias` is empty if there is none
+  Variable kernel,
+      bias;  // [sizes..., channels / groups, filters]; `bias` is empty if there is none
 
  protected:
   explicit ConvLayer(int axes);

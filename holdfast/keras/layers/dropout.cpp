@@ -80,18 +80,32 @@ void need_noise_shape(const Shape& s, const std::string& of) {
                             ", expected sizes of at least 1, or none for the input's"));
 }
 
-// The shape that noise is drawn in.
-Axes drawn_shape(const Layer& layer, const Shape& noise, const Shape& inputs) {
-  if (!noise.has_rank()) return {};
-  need_axes(layer, inputs, noise.rank(), "those of `noise_shape`");
-  for (int i = 0; i < noise.rank() && inputs.has_rank(); ++i)
-    if (noise[i] > 1 && inputs[i] >= 0 && noise[i] != inputs[i])
-      fail(Code::E1102, cat(layer.described(), ": `inputs` has the shape ", inputs.text(),
+// The shape that noise is drawn in: sizes of the inputs in the places of those that are open.
+Sizes drawn_shape(const Layer& layer, const Shape& noise, const Tensor& inputs) {
+  if (!noise.has_rank()) return shape_of(inputs);
+  const Shape& s = inputs.shape();
+  need_axes(layer, s, noise.rank(), "those of `noise_shape`");
+  Dims sizes = noise.dims();
+  bool known = true;
+  for (int i = 0; i < noise.rank(); ++i) {
+    int64_t have = s.has_rank() ? s[i] : kUnknown;
+    if (noise[i] > 1 && have >= 0 && noise[i] != have)
+      fail(Code::E1102, cat(layer.described(), ": `inputs` has the shape ", s.text(),
                             ", expected one that `noise_shape` ", noise.text(), " broadcasts to"));
-  return Sizes(noise);
+    if (noise[i] < 0) sizes[static_cast<size_t>(i)] = have;
+    known &= sizes[static_cast<size_t>(i)] >= 0;
+  }
+  if (known) return sizes;
+  Tensor all = shape(inputs);
+  std::vector<Tensor> each;
+  for (int i = 0; i < noise.rank(); ++i) {
+    int64_t size = sizes[static_cast<size_t>(i)];
+    each.push_back(size < 0 ? at(all, i) : Tensor::scalar(static_cast<int32_t>(size)));
+  }
+  return stack(each);
 }
 
-Tensor dropped(const Tensor& x, double rate, const Tensor& seed, const Axes& noise_shape) {
+Tensor dropped(const Tensor& x, double rate, const Tensor& seed, const Sizes& noise_shape) {
   return rate == 1 ? zeros_like(x)
                    : nn::stateless_dropout(x, rate, seed, {.noise_shape = noise_shape});
 }
@@ -114,7 +128,7 @@ void DropoutLayer::check() {
 Tensor DropoutLayer::call(const Tensor& inputs, const CallOptions& c) {
   const DropoutOptions& o = options_;
   if (!c.training.value_or(false) || o.rate == 0) return inputs;
-  Axes noise = drawn_shape(*this, o.noise_shape, inputs.shape());
+  Sizes noise = drawn_shape(*this, o.noise_shape, inputs);
   return dropped(inputs, o.rate, next_seed(), noise);
 }
 
@@ -126,15 +140,7 @@ void AlphaDropoutLayer::check() {
 Tensor AlphaDropoutLayer::call(const Tensor& inputs, const CallOptions& c) {
   const DropoutOptions& o = options_;
   if (!c.training.value_or(false) || o.rate == 0) return inputs;
-  drawn_shape(*this, o.noise_shape, inputs.shape());
-  Sizes drawn = shape_of(inputs);
-  if (o.noise_shape.has_rank()) {
-    std::vector<Tensor> sizes;
-    for (int i = 0; i < o.noise_shape.rank(); ++i)
-      sizes.push_back(o.noise_shape[i] < 0 ? at(shape(inputs), i)
-                                           : Tensor::scalar(o.noise_shape[i], int32));
-    drawn = stack(sizes);
-  }
+  Sizes drawn = drawn_shape(*this, o.noise_shape, inputs);
   // What `selu` gives for numbers far below zero takes the place of what is dropped.
   constexpr double kAlpha = 1.6732632423543772, kScale = 1.0507009873554805;
   constexpr double kLow = -kAlpha * kScale;
@@ -148,7 +154,7 @@ void SpatialDropout1DLayer::check() { need_share(options_.rate, "rate", definiti
 Tensor SpatialDropout1DLayer::call(const Tensor& inputs, const CallOptions& c) {
   need_axes(*this, inputs.shape(), 3, "[batch, steps, channels]");
   if (!c.training.value_or(false) || options_.rate == 0) return inputs;
-  return dropped(inputs, options_.rate, next_seed(), Axes{-1, 1, -1});
+  return dropped(inputs, options_.rate, next_seed(), drawn_shape(*this, {-1, 1, -1}, inputs));
 }
 
 void SpatialDropoutLayer::check() {
@@ -159,9 +165,9 @@ void SpatialDropoutLayer::check() {
 Tensor SpatialDropoutLayer::call(const Tensor& inputs, const CallOptions& c) {
   int channels = need_field(*this, inputs.shape(), axes_, options_.data_format);
   if (!c.training.value_or(false) || options_.rate == 0) return inputs;
-  std::vector<int64_t> noise(static_cast<size_t>(axes_) + 2, 1);
-  noise[0] = noise[static_cast<size_t>(channels)] = -1;
-  return dropped(inputs, options_.rate, next_seed(), Sizes(noise));
+  Dims noise(static_cast<size_t>(axes_) + 2, 1);
+  noise[0] = noise[static_cast<size_t>(channels)] = kUnknown;
+  return dropped(inputs, options_.rate, next_seed(), drawn_shape(*this, Shape(noise), inputs));
 }
 
 void GaussianDropoutLayer::check() { need_share(options_.rate, "rate", definition().name, true); }
@@ -169,10 +175,10 @@ void GaussianDropoutLayer::check() { need_share(options_.rate, "rate", definitio
 Tensor GaussianDropoutLayer::call(const Tensor& inputs, const CallOptions& c) {
   double rate = options_.rate;
   if (!c.training.value_or(false) || rate == 0) return inputs;
-  return inputs * random::stateless_normal(shape_of(inputs), next_seed(),
-                                           {.mean = 1.0,
-                                            .stddev = std::sqrt(rate / (1 - rate)),
-                                            .dtype = inputs.dtype()});
+  return inputs *
+         random::stateless_normal(
+             shape_of(inputs), next_seed(),
+             {.mean = 1.0, .stddev = std::sqrt(rate / (1 - rate)), .dtype = inputs.dtype()});
 }
 
 void GaussianNoiseLayer::check() { need_share(options_.stddev, "stddev", definition().name); }

@@ -29,28 +29,26 @@ std::string doc_of(Pool pool, bool whole, int axes) {
 template <Pool pool, int axes>
 ClassDef& PoolingOver<pool, axes>::def() {
   using O = PoolingOptions;
-  static ClassDef& d =
-      Declare<PoolingOver>(name_of(pool, false, false, axes), doc_of(pool, false, axes),
-                           &Layer::def())
-          .template option<&O::pool_size>("pool_size")
-          .template option<&O::strides>("strides")
-          .template option<&O::padding>("padding")
-          .template option<&O::data_format>("data_format")
-          .layer_options()
-          .alias(name_of(pool, false, true, axes));
+  static ClassDef& d = Declare<PoolingOver>(name_of(pool, false, false, axes),
+                                            doc_of(pool, false, axes), &Layer::def())
+                           .template option<&O::pool_size>("pool_size")
+                           .template option<&O::strides>("strides")
+                           .template option<&O::padding>("padding")
+                           .template option<&O::data_format>("data_format")
+                           .layer_options()
+                           .alias(name_of(pool, false, true, axes));
   return d;
 }
 
 template <Pool pool, int axes>
 ClassDef& GlobalPoolingOver<pool, axes>::def() {
   using O = GlobalPoolingOptions;
-  static ClassDef& d =
-      Declare<GlobalPoolingOver>(name_of(pool, true, false, axes), doc_of(pool, true, axes),
-                                 &Layer::def())
-          .template option<&O::data_format>("data_format")
-          .template option<&O::keepdims>("keepdims")
-          .layer_options()
-          .alias(name_of(pool, true, true, axes));
+  static ClassDef& d = Declare<GlobalPoolingOver>(name_of(pool, true, false, axes),
+                                                  doc_of(pool, true, axes), &Layer::def())
+                           .template option<&O::data_format>("data_format")
+                           .template option<&O::keepdims>("keepdims")
+                           .layer_options()
+                           .alias(name_of(pool, true, true, axes));
   return d;
 }
 
@@ -76,7 +74,8 @@ void declare_over() {
   GlobalPoolingOver<Pool::kMax, axes>::def();
   GlobalPoolingOver<Pool::kAverage, axes>::def();
 }
-[[maybe_unused]] const bool declared = (declare_over<1>(), declare_over<2>(), declare_over<3>(), true);
+[[maybe_unused]] const bool declared =
+    (declare_over<1>(), declare_over<2>(), declare_over<3>(), true);
 
 }  // namespace
 

@@ -10,10 +10,10 @@
 namespace holdfast::keras::layers {
 namespace {
 
-ClassDef& flatten = Declare<FlattenLayer>("layers.Flatten", "All axes but the batch in one.",
-                                          &Layer::def())
-                        .option<&FlattenOptions::data_format>("data_format")
-                        .layer_options();
+ClassDef& flatten =
+    Declare<FlattenLayer>("layers.Flatten", "All axes but the batch in one.", &Layer::def())
+        .option<&FlattenOptions::data_format>("data_format")
+        .layer_options();
 ClassDef& reshaped =
     Declare<ReshapeLayer>("layers.Reshape",
                           "The same elements in another shape; the batch stays, and one size may "
@@ -33,6 +33,12 @@ ClassDef& repeated =
         "Each row `n` times: (batch, features) becomes (batch, n, features).", &Layer::def())
         .required<&RepeatVectorOptions::n>("n")
         .layer_options();
+
+// How many elements an example has.
+std::optional<int64_t> elements_behind(const Shape& s) {
+  if (!s.has_rank() || s.rank() == 0) return {};
+  return Shape(std::span<const int64_t>(s.begin() + 1, s.end())).elements();
+}
 
 // The shape of what comes behind the batch, put behind the batch of `inputs`.
 Tensor with_batch(const Tensor& inputs, std::vector<int64_t> behind) {
@@ -67,40 +73,41 @@ Tensor FlattenLayer::call(const Tensor& inputs, const CallOptions&) {
     perm.push_back(1);
     x = transpose(inputs, {.perm = perm});
   }
-  int64_t size = s.has_rank() ? 1 : kUnknown;
-  for (int i = 1; i < s.rank(); ++i) size = s[i] < 0 || size < 0 ? kUnknown : size * s[i];
-  return with_batch(x, {size});
+  return with_batch(x, {elements_behind(s).value_or(kUnknown)});
 }
 
 void ReshapeLayer::check() {
-  const Shape& t = options_.target_shape;
   int open = 0;
-  for (int64_t d : t) open += d == -1;
-  if (!t.has_rank() || open > 1 || std::any_of(t.begin(), t.end(), [](int64_t d) { return d < -1; }))
-    fail(Code::E1103, cat(definition().name, ": `target_shape` is ", t.text(),
+  bool low = false;
+  for (int64_t d : options_.target_shape) {
+    open += d == -1;
+    low |= d < -1;
+  }
+  if (low || open > 1)
+    fail(Code::E1103, cat(definition().name, ": `target_shape` is ",
+                          OptionType<std::vector<int64_t>>::get(options_.target_shape).to_json(),
                           ", expected sizes, of which one may be -1"));
 }
 
 Tensor ReshapeLayer::call(const Tensor& inputs, const CallOptions&) {
-  const Shape &s = inputs.shape(), &t = options_.target_shape;
+  const Shape& s = inputs.shape();
+  std::vector<int64_t> to = options_.target_shape;
   // Checked here where sizes are known, so that the message names the layer.
-  int64_t have = s.has_rank() ? 1 : kUnknown, want = 1, open = 0;
-  for (int i = 1; i < s.rank(); ++i) have = s[i] < 0 || have < 0 ? kUnknown : have * s[i];
-  for (int64_t d : t)
+  std::optional<int64_t> have = elements_behind(s);
+  int64_t want = 1;
+  bool open = false;
+  for (int64_t d : to)
     if (d == -1)
-      ++open;
+      open = true;
     else
       want *= d;
-  std::vector<int64_t> to(t.begin(), t.end());
-  if (have >= 0) {
-    bool fits = open ? want > 0 && have % want == 0 : have == want;
-    if (!fits)
+  if (have) {
+    if (open ? want == 0 || *have % want != 0 : *have != want)
       fail(Code::E1102,
            cat(described(), ": `inputs` has the shape ", s.text(), ", expected ",
                open ? "a multiple of " : "", want, " elements for each example"),
-           cat("`target_shape` is ", t.text()));
-    for (int64_t& d : to)
-      if (d == -1) d = have / want;
+           cat("`target_shape` is ", OptionType<std::vector<int64_t>>::get(to).to_json()));
+    std::replace(to.begin(), to.end(), int64_t{-1}, open ? *have / want : 0);
   }
   return with_batch(inputs, to);
 }

@@ -23,7 +23,7 @@ class HOLDFAST_API FlattenLayer : public Declares<FlattenOptions> {
 };
 
 struct ReshapeOptions {
-  Shape target_shape = Shape::unknown();  // without the batch; one size may be -1
+  std::vector<int64_t> target_shape = {};  // without the batch; one size may be -1
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};

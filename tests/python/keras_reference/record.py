@@ -16,10 +16,10 @@ os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import keras  # noqa: E402
-import numpy as np  # noqa: E402
-import rules  # noqa: E402
-import tensorflow as tf  # noqa: E402
+import keras
+import numpy as np
+import rules
+import tensorflow as tf
 
 KEPT_WHOLE = 64
 
@@ -73,9 +73,9 @@ def record(case):
         tape.watch(inputs)
         outputs = layer(given, **more)
         flat = tf.nest.flatten(outputs)
-        loss = tf.add_n([
-            tf.reduce_sum(tf.cast(y, "float32") * rules.factors(tuple(y.shape))) for y in flat
-        ])
+        loss = tf.add_n(
+            [tf.reduce_sum(tf.cast(y, "float32") * rules.factors(tuple(y.shape))) for y in flat]
+        )
     sources = inputs + [w.value for w in layer.trainable_weights]
     gradients = tape.gradient(loss, sources, unconnected_gradients="zero")
     open_shapes = [(None, *s[1:]) for s in shapes]
@@ -110,7 +110,8 @@ def main(families):
             except Exception:
                 print("in", case, file=sys.stderr)
                 raise
-        text = '{"keras": "%s", "cases": [\n%s\n]}\n' % (keras.__version__, ",\n".join(lines))
+        whole = ",\n".join(lines)
+        text = f'{{"keras": "{keras.__version__}", "cases": [\n{whole}\n]}}\n'
         (HERE / f"layers_{family}.json").write_text(text)
         print(family, len(cases), "cases", len(text), "bytes")
 
