@@ -217,8 +217,8 @@ std::string snake_case(std::string_view s) {
   auto lower = [](char c) { return c >= 'a' && c <= 'z'; };  // a digit begins no word: conv2d
   std::string out;
   for (size_t i = 0; i < s.size(); ++i) {
-    bool begins = i > 0 && upper(s[i]) &&
-                  (lower(s[i - 1]) || (i + 1 < s.size() && lower(s[i + 1])));
+    bool begins =
+        i > 0 && upper(s[i]) && (lower(s[i - 1]) || (i + 1 < s.size() && lower(s[i + 1])));
     if (begins && s[i - 1] != '_') out += '_';
     out += upper(s[i]) ? static_cast<char>(s[i] - 'A' + 'a') : s[i];
   }

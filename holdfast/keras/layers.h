@@ -3,7 +3,9 @@
 
 #include "holdfast/keras/layers/batch_normalization.h"
 #include "holdfast/keras/layers/convolution.h"
+#include "holdfast/keras/layers/convolution_transpose.h"
 #include "holdfast/keras/layers/dense.h"
+#include "holdfast/keras/layers/depthwise.h"
 #include "holdfast/keras/layers/dropout.h"
 #include "holdfast/keras/layers/pooling.h"
 #include "holdfast/keras/layers/reshape.h"

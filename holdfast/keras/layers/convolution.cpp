@@ -71,16 +71,7 @@ void ConvLayer::check() {
     settle_padding(o.padding, {"valid", "same", "causal"}, of);
   else
     settle_padding(o.padding, {"valid", "same"}, of);
-  bool strides = false, dilates = false;
-  for (size_t i = 0; i < o.strides.sizes.size(); ++i) {
-    strides |= o.strides.sizes[i] > 1;
-    dilates |= o.dilation_rate.sizes[i] > 1;
-  }
-  if (strides && dilates)
-    fail(Code::E1103,
-         cat(of, ": `strides` is ", OptionType<Sides>::get(o.strides).to_json(),
-             " and `dilation_rate` ", OptionType<Sides>::get(o.dilation_rate).to_json(),
-             ", expected one of them to be 1"));
+  need_one_of(o.strides, o.dilation_rate, of);
 }
 
 std::vector<int64_t> ConvLayer::window() const {

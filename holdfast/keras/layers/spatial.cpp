@@ -53,6 +53,16 @@ void settle_sides(Sides& sides, int axes, int64_t least, const char* option,
                             ", expected sizes of at least ", least));
 }
 
+void need_one_of(const Sides& strides, const Sides& dilations, const std::string& of) {
+  auto more = [](const Sides& s) {
+    return std::any_of(s.sizes.begin(), s.sizes.end(), [](int64_t one) { return one > 1; });
+  };
+  if (more(strides) && more(dilations))
+    fail(Code::E1103, cat(of, ": `strides` is ", OptionType<Sides>::get(strides).to_json(),
+                          " and `dilation_rate` ", OptionType<Sides>::get(dilations).to_json(),
+                          ", expected one of them to be 1"));
+}
+
 void settle_padding(std::string& padding, const std::vector<std::string>& known,
                     const std::string& of) {
   std::transform(padding.begin(), padding.end(), padding.begin(),

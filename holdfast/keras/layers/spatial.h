@@ -26,6 +26,8 @@ std::string op_format(int axes, const DataFormat& format);
 
 /// Brings the sizes to one for each of `axes` axes and refuses those below `least`.
 void settle_sides(Sides& sides, int axes, int64_t least, const char* option, const std::string& of);
+/// Refuses strides and dilations that both are more than 1.
+void need_one_of(const Sides& strides, const Sides& dilations, const std::string& of);
 /// Brings a padding's name to lower case; one that is not among `known` is refused.
 void settle_padding(std::string& padding, const std::vector<std::string>& known,
                     const std::string& of);
