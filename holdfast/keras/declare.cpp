@@ -281,11 +281,13 @@ std::vector<int64_t> Sides::over(size_t axes, const std::string& what) const {
   fail(Code::E1103, cat(what, " has ", sizes.size(), " sizes, expected one, or ", axes));
 }
 Config OptionType<Sides>::get(const Sides& v) {
+  if (v.single && v.sizes.size() == 1) return v.sizes[0];
   return OptionType<std::vector<int64_t>>::get(v.sizes);
 }
 void OptionType<Sides>::set(Sides& v, const Config& c, const std::string& what) {
   v.sizes.clear();
-  if (c.kind() == Config::Kind::kInteger)
+  v.single = c.kind() == Config::Kind::kInteger;
+  if (v.single)
     v.sizes.push_back(c.as_integer());
   else
     OptionType<std::vector<int64_t>>::set(v.sizes, c, what);

@@ -297,9 +297,10 @@ struct OptionType<std::vector<T>> {
 /// One size for all axes, or one for each: `{.kernel_size = 3}`, `{.strides = {2, 1}}`.
 struct HOLDFAST_API Sides {
   Sides() = default;
-  Sides(int64_t all) : sizes{all} {}
+  Sides(int64_t all) : sizes{all}, single(true) {}
   Sides(std::initializer_list<int64_t> each) : sizes(each) {}
   std::vector<int64_t> sizes;
+  bool single = false;  // given as a number, not as a list of one
   /// For `axes` axes; another number of them is refused.
   std::vector<int64_t> over(size_t axes, const std::string& what) const;
 };

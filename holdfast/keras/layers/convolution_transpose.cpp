@@ -86,8 +86,8 @@ int ConvTransposeLayer::need_inputs(const Shape& inputs) const {
 
 void ConvTransposeLayer::build(const Shape& inputs) {
   const O& o = options_;
-  int64_t channels = known_size(*this, inputs, need_inputs(inputs),
-                                "the kernel has weights for each channel");
+  int64_t channels =
+      known_size(*this, inputs, need_inputs(inputs), "the kernel has weights for each channel");
   std::vector<int64_t> dims = o.kernel_size.sizes;
   dims.insert(dims.end(), {o.filters, channels});
   kernel = add_weight({.name = "kernel",
@@ -109,8 +109,8 @@ N ConvTransposeLayer::grown(const N& n, size_t axis) const {
   int64_t stride = o.strides.sizes[axis];
   int64_t window = (o.kernel_size.sizes[axis] - 1) * o.dilation_rate.sizes[axis] + 1;
   if (o.padding == "same" && !o.output_padding) return n * stride;
-  int64_t more = o.output_padding ? o.output_padding->sizes[axis]
-                                  : std::max(window, stride) - window;
+  int64_t more =
+      o.output_padding ? o.output_padding->sizes[axis] : std::max(window, stride) - window;
   return (n - 1) * stride + (o.padding == "same" ? window % 2 : window) + more;
 }
 
@@ -139,10 +139,24 @@ Tensor ConvTransposeLayer::call(const Tensor& inputs, const CallOptions&) {
     }
     sizes = stack(each);
   }
-  Tensor y = nn::conv_transpose(as_input(inputs), read(kernel), sizes, o.strides.sizes,
-                                {.padding = o.padding == "same" ? "SAME" : "VALID",
-                                 .data_format = op_format(axes_, o.data_format),
-                                 .dilations = o.dilation_rate.sizes});
+  std::string padding = o.padding == "same" ? "SAME" : "VALID";
+  Tensor x = as_input(inputs), y;
+  if (axes_ > 1) {
+    y = nn::conv_transpose(x, read(kernel), sizes, o.strides.sizes,
+                           {.padding = padding,
+                            .data_format = op_format(axes_, o.data_format),
+                            .dilations = o.dilation_rate.sizes});
+  } else {  // an image of one row, whose size may be open
+    Tensor as_image = sizes.tensor(), one = ones({1}, as_image.dtype());
+    y = nn::conv2d_transpose(
+        expand_dims(x, first), expand_dims(read(kernel), 0),
+        concat({at(as_image, slice(0, first)), one, at(as_image, slice(first, 3))}, 0),
+        {1, o.strides.sizes[0]},
+        {.padding = padding,
+         .data_format = op_format(2, o.data_format),
+         .dilations = {1, o.dilation_rate.sizes[0]}});
+    y = squeeze(y, {.axis = {first}});
+  }
   if (!(y.shape() == whole)) y = ensure_shape(y, whole);  // what is known stays known
   if (bias.defined()) y = y + by_channel(read(bias), axes_, o.data_format);
   return o.activation ? (*o.activation)(y) : y;

@@ -101,7 +101,8 @@ int need_inputs(const Layer& layer, const Shape& inputs, int axes, const O& o,
 // A line is an image of one row.
 template <class O>
 Tensor each_channel(const Tensor& x, const Tensor& kernel, int axes, const O& o) {
-  std::string padding = o.padding == "same" ? "SAME" : "VALID", format = op_format(2, o.data_format);
+  std::string padding = o.padding == "same" ? "SAME" : "VALID",
+              format = op_format(2, o.data_format);
   std::vector<int64_t> strides = o.strides.sizes, dilations = o.dilation_rate.sizes;
   if (axes == 2)
     return nn::depthwise_conv2d(x, kernel, strides, padding,

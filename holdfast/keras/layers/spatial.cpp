@@ -47,6 +47,7 @@ std::string op_format(int axes, const DataFormat& format) {
 void settle_sides(Sides& sides, int axes, int64_t least, const char* option,
                   const std::string& of) {
   sides.sizes = sides.over(static_cast<size_t>(axes), cat(of, ": `", option, "`"));
+  sides.single = false;
   for (int64_t one : sides.sizes)
     if (one < least)
       fail(Code::E1103, cat(of, ": `", option, "` is ", OptionType<Sides>::get(sides).to_json(),

@@ -12,3 +12,19 @@ CASES = [
     case("BatchNormalization", (2, 4, 3), call={"training": True, "mask": MASK}, momentum=0.7),
     case("BatchNormalization", (2, 4, 3), call={"training": True}, trainable=False),
 ]
+CASES += [
+    case("LayerNormalization", (2, 3, 4)),
+    case("LayerNormalization", (2, 3, 4), axis=[1, 2], epsilon=0.01),
+    case("LayerNormalization", (2, 3, 4), axis=1),
+    case("LayerNormalization", (2, 3, 4), axis=-1, center=False),
+    case("LayerNormalization", (2, 3, 4), axis=[-1, 1], scale=False),
+    case("GroupNormalization", (2, 3, 4), groups=2),
+    case("GroupNormalization", (2, 3, 2, 4), groups=-1, epsilon=0.01),
+    case("GroupNormalization", (2, 4, 3, 2), groups=2, axis=1, center=False),
+    case("GroupNormalization", (2, 6), groups=3, scale=False),
+    case("RMSNormalization", (2, 3, 4)),
+    case("RMSNormalization", (2, 3, 4), axis=[1, 2], epsilon=0.01),
+    case("UnitNormalization", (2, 3, 4)),
+    case("UnitNormalization", (2, 3, 4), axis=1),
+    case("UnitNormalization", (2, 3, 4), axis=[1, 2]),
+]
