@@ -79,7 +79,7 @@ void expect_sums(const Tensor& got, const Config& want, const std::string& what)
 void expect_result(const Tensor& got, const ConfigDict& want, const std::string& what) {
   EXPECT_EQ(got.shape(), shape_in(*want.find("shape"))) << what;
   EXPECT_EQ(name(got.dtype()), want.find("dtype")->as_text()) << what;
-  if (testing::Test::HasFailure()) return;
+  if (!(got.shape() == shape_in(*want.find("shape")))) return;
   if (const Config* values = want.find("values")) {
     std::vector<float> v = cast(got, float32).to_vector<float>();
     for (size_t i = 0; i < v.size(); ++i) {
@@ -158,7 +158,7 @@ struct Case {
       const std::string& name = wanted[i].as_list()[0].as_text();
       EXPECT_TRUE(have[i].name().ends_with("/" + name)) << have[i].name() << " for " << name;
       ASSERT_EQ(have[i].shape(), shape_in(wanted[i].as_list()[1])) << name;
-      have[i].assign(weight(have[i].shape(), static_cast<int64_t>(i), name));
+      have[i].assign(cast(weight(have[i].shape(), static_cast<int64_t>(i), name), have[i].dtype()));
     }
   }
 };
@@ -230,12 +230,11 @@ void agrees(const Case& c) {
   Nested out = third->run(c.given(symbols), options);
   const Config::List& open_shapes = c.at("open_shapes").as_list();
   ASSERT_EQ(out.leaves().size(), open_shapes.size());
-  for (size_t i = 0; i < open_shapes.size(); ++i)
-    // A mask has a batch of its own.
-    if (options.mask.is_none())
-      EXPECT_EQ(out.leaves()[i].shape(), shape_in(open_shapes[i]));
-    else
-      EXPECT_TRUE(out.leaves()[i].shape().compatible(shape_in(open_shapes[i])));
+  for (size_t i = 0; i < open_shapes.size(); ++i) {
+    // All that Keras knows of the shape; a mask has a batch of its own.
+    const Shape ours = out.leaves()[i].shape(), theirs = shape_in(open_shapes[i]);
+    EXPECT_EQ(ours.merged(theirs), std::optional(ours)) << "Keras has " << theirs.text();
+  }
   c.set_weights(*third);
   auto model = make_ref<FunctionalLayer>();
   model->set_graph(c.given(symbols), out);

@@ -12,24 +12,23 @@ namespace holdfast::keras::layers {
 namespace {
 
 using O = EinsumDenseOptions;
-ClassDef& declared =
-    Declare<EinsumDenseLayer>("layers.EinsumDense",
-                              "`activation(einsum(equation, inputs, kernel) + bias)`.",
-                              &Layer::def())
-        .required<&O::equation>("equation")
-        .required<&O::output_shape>("output_shape")
-        .option<&O::activation>("activation")
-        .option<&O::bias_axes>("bias_axes")
-        .option<&O::kernel_initializer>("kernel_initializer")
-        .option<&O::bias_initializer>("bias_initializer")
-        .option<&O::kernel_regularizer>("kernel_regularizer")
-        .option<&O::bias_regularizer>("bias_regularizer")
-        .option<&O::kernel_constraint>("kernel_constraint")
-        .option<&O::bias_constraint>("bias_constraint")
-        .layer_options()
-        .option<&O::activity_regularizer>("activity_regularizer")
-        .weight<&EinsumDenseLayer::kernel>("kernel")
-        .weight<&EinsumDenseLayer::bias>("bias");
+ClassDef& declared = Declare<EinsumDenseLayer>(
+                         "layers.EinsumDense",
+                         "`activation(einsum(equation, inputs, kernel) + bias)`.", &Layer::def())
+                         .required<&O::equation>("equation")
+                         .required<&O::output_shape>("output_shape")
+                         .option<&O::activation>("activation")
+                         .option<&O::bias_axes>("bias_axes")
+                         .option<&O::kernel_initializer>("kernel_initializer")
+                         .option<&O::bias_initializer>("bias_initializer")
+                         .option<&O::kernel_regularizer>("kernel_regularizer")
+                         .option<&O::bias_regularizer>("bias_regularizer")
+                         .option<&O::kernel_constraint>("kernel_constraint")
+                         .option<&O::bias_constraint>("bias_constraint")
+                         .layer_options()
+                         .option<&O::activity_regularizer>("activity_regularizer")
+                         .weight<&EinsumDenseLayer::kernel>("kernel")
+                         .weight<&EinsumDenseLayer::bias>("bias");
 
 // The three parts of an equation. Axes without a letter come before the inputs' or behind them.
 struct Equation {
@@ -38,7 +37,8 @@ struct Equation {
 };
 
 bool letters(const std::string& s) {
-  return !s.empty() && std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isalpha(c); });
+  return !s.empty() &&
+         std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isalpha(c); });
 }
 
 // A part's dots taken away: before it (1), behind it (2), or none (0).
@@ -56,7 +56,8 @@ int take_dots(std::string& part) {
 
 Equation parsed(const std::string& text) {
   std::string plain;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(plain), [](char c) { return c != ' '; });
+  std::copy_if(text.begin(), text.end(), std::back_inserter(plain),
+               [](char c) { return c != ' '; });
   size_t comma = plain.find(','), arrow = plain.find("->");
   Equation e;
   bool fits = comma != std::string::npos && arrow != std::string::npos && comma < arrow;
@@ -102,9 +103,11 @@ void EinsumDenseLayer::build(const Shape& inputs) {
   const O& o = options_;
   Equation e = parsed(o.equation);
   auto count = static_cast<int>(e.inputs.size());
-  if (!inputs.has_rank() || inputs.rank() < count || (!e.left && !e.right && inputs.rank() != count))
-    fail(Code::E1102, cat(described(), ": `inputs` has the shape ", inputs.text(), ", expected ",
-                          e.left || e.right ? "at least " : "", count, " axes for \"", o.equation, "\""));
+  if (!inputs.has_rank() || inputs.rank() < count ||
+      (!e.left && !e.right && inputs.rank() != count))
+    fail(Code::E1102,
+         cat(described(), ": `inputs` has the shape ", inputs.text(), ", expected ",
+             e.left || e.right ? "at least " : "", count, " axes for \"", o.equation, "\""));
   int more = inputs.rank() - count;
   auto size_in = [&](char c) -> int64_t {
     return inputs[static_cast<int>(e.inputs.find(c)) + (e.left ? more : 0)];
@@ -117,22 +120,23 @@ void EinsumDenseLayer::build(const Shape& inputs) {
   else
     for (int i = inputs.rank() - more; i < inputs.rank(); ++i) whole.push_back(inputs[i]);
   if (whole.size() != e.outputs.size() + static_cast<size_t>(more))
-    fail(Code::E1102,
-         cat(described(), ": `output_shape` is ", o.output_shape.text(), ", expected ",
-             static_cast<int64_t>(e.outputs.size()) - (e.left && more > 0 ? 0 : 1),
-             " sizes, those of \"", e.outputs, "\" without the batch"));
+    fail(Code::E1102, cat(described(), ": `output_shape` is ", o.output_shape.text(), ", expected ",
+                          static_cast<int64_t>(e.outputs.size()) - (e.left && more > 0 ? 0 : 1),
+                          " sizes, those of \"", e.outputs, "\" without the batch"));
   auto size_out = [&](char c) {
     return whole[e.outputs.find(c) + static_cast<size_t>(e.left ? more : 0)];
   };
   for (char c : e.inputs)
     if (e.outputs.find(c) != std::string::npos && size_out(c) >= 0 && size_in(c) >= 0 &&
         size_out(c) != size_in(c))
-      fail(Code::E1102, cat(described(), ": `inputs` has the shape ", inputs.text(), ", where '", c,
-                            "' is ", size_in(c), ", expected ", size_out(c), ", as in `output_shape`"));
+      fail(Code::E1102,
+           cat(described(), ": `inputs` has the shape ", inputs.text(), ", where '", c, "' is ",
+               size_in(c), ", expected ", size_out(c), ", as in `output_shape`"));
   auto known = [&](int64_t size, char c) {
     if (size < 0)
-      fail(Code::E1102, cat(described(), ": `inputs` has the shape ", inputs.text(),
-                            ", expected a known size of '", c, "' in \"", o.equation, "\""),
+      fail(Code::E1102,
+           cat(described(), ": `inputs` has the shape ", inputs.text(),
+               ", expected a known size of '", c, "' in \"", o.equation, "\""),
            "the kernel has weights for each element of it");
     return size;
   };
@@ -170,7 +174,20 @@ Tensor EinsumDenseLayer::call(const Tensor& inputs, const CallOptions&) {
         need_size(*this, inputs.shape(), static_cast<int>(at) + more,
                   kernel.shape()[static_cast<int>(i)], "the layer was built for that size");
   }
-  Tensor y = einsum(o.equation, {as_input(inputs), read(kernel)});
+  std::string equation = o.equation;
+  if ((e.left || e.right) && inputs.shape().has_rank()) {  // letters keep sizes known
+    const std::string used = e.inputs + e.kernel + e.outputs;
+    auto wanted = static_cast<size_t>(inputs.rank()) - e.inputs.size();
+    std::string free;
+    for (char c : std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+      if (free.size() < wanted && used.find(c) == std::string::npos) free += c;
+    if (free.size() < wanted)
+      fail(Code::E1102, cat(described(), ": `inputs` has the shape ", inputs.shape().text(),
+                            ", expected at most ", free.size(), " axes without a letter"));
+    equation = e.left ? cat(free, e.inputs, ",", e.kernel, "->", free, e.outputs)
+                      : cat(e.inputs, free, ",", e.kernel, "->", e.outputs, free);
+  }
+  Tensor y = einsum(equation, {as_input(inputs), read(kernel)});
   if (bias.defined()) y = y + read(bias);
   return o.activation ? (*o.activation)(y) : y;
 }

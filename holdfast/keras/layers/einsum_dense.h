@@ -6,7 +6,7 @@
 namespace holdfast::keras::layers {
 
 struct EinsumDenseOptions {
-  std::string equation = {};  // "ab,bc->ac", "...x,xy->...y"
+  std::string equation = {};              // "ab,bc->ac", "...x,xy->...y"
   Shape output_shape = Shape::unknown();  // without the batch; -1: as the inputs have it
   ActivationOption activation = {};
   std::optional<std::string> bias_axes = {};  // letters of the output that have a bias

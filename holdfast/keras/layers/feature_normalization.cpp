@@ -35,21 +35,25 @@ const ClassDef& NormalizationLayer::definition() const { return declared; }
 
 void NormalizationLayer::check() {
   O& o = options_;
-  if (!o.axis) o.axis = Sides();
-  o.axis->single = false;
+  axes_.clear();
+  if (o.axis.kind() == Config::Kind::kInteger)
+    axes_.push_back(o.axis.as_integer());
+  else if (!o.axis.is_null())
+    OptionType<std::vector<int64_t>>::set(axes_, o.axis, "`axis` of Normalization");
+  o.axis = OptionType<std::vector<int64_t>>::get(axes_);
   if (o.mean.is_null() != o.variance.is_null())
-    fail(Code::E1104, cat("Normalization: `", o.mean.is_null() ? "variance" : "mean",
-                          "` is given without `", o.mean.is_null() ? "mean" : "variance",
-                          "`, expected both or none"));
+    fail(Code::E1104,
+         cat("Normalization: `", o.mean.is_null() ? "variance" : "mean", "` is given without `",
+             o.mean.is_null() ? "mean" : "variance", "`, expected both or none"));
   if (o.mean.is_null()) return;
   Tensor m = numbers(o.mean, float32, "`mean` of Normalization");
   Tensor v = numbers(o.variance, float32, "`variance` of Normalization");
   if (!(m.shape() == v.shape()))
     fail(Code::E1102, cat("Normalization: `mean` has the shape ", m.shape().text(),
                           " and `variance` ", v.shape().text(), ", expected the same"));
-  if (m.rank() > static_cast<int>(o.axis->sizes.size()))
+  if (m.rank() > static_cast<int>(axes_.size()))
     fail(Code::E1102, cat("Normalization: `mean` has the shape ", m.shape().text(),
-                          ", expected at most ", o.axis->sizes.size(), " axes, as many as `axis`"));
+                          ", expected at most ", axes_.size(), " axes, as many as `axis`"));
 }
 
 std::vector<int64_t> NormalizationLayer::kept_axes(const Shape& inputs) const {
@@ -57,7 +61,7 @@ std::vector<int64_t> NormalizationLayer::kept_axes(const Shape& inputs) const {
     fail(Code::E1102, cat(described(), ": `inputs` has the shape ", inputs.text(),
                           ", expected a known number of axes"));
   std::vector<int64_t> out;
-  for (int64_t a : options_.axis->sizes) out.push_back(axis_of(*this, inputs, a));
+  for (int64_t a : axes_) out.push_back(axis_of(*this, inputs, a));
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -68,15 +72,11 @@ void NormalizationLayer::build(const Shape& inputs) {
     sizes.push_back(known_size(*this, inputs, static_cast<int>(a),
                                "there is a mean and a variance for each element of `axis`"));
   if (!options_.mean.is_null()) return;
-  mean = add_weight(
-      {.name = "mean", .shape = sizes, .initializer = "zeros", .trainable = false});
-  variance = add_weight(
-      {.name = "variance", .shape = sizes, .initializer = "ones", .trainable = false});
-  count = add_weight({.name = "count",
-                      .shape = {},
-                      .dtype = int32,
-                      .initializer = "zeros",
-                      .trainable = false});
+  mean = add_weight({.name = "mean", .shape = sizes, .initializer = "zeros", .trainable = false});
+  variance =
+      add_weight({.name = "variance", .shape = sizes, .initializer = "ones", .trainable = false});
+  count = add_weight(
+      {.name = "count", .shape = {}, .dtype = int32, .initializer = "zeros", .trainable = false});
 }
 
 // Statistics of the kept axes, in a shape that broadcasts to the inputs.
@@ -141,8 +141,8 @@ void NormalizationLayer::adapt(const std::vector<Tensor>& batches) {
     }
     double share = elements / seen;
     Tensor both = all_mean * (1 - share) + m * share;
-    all_variance = (all_variance + square(all_mean - both)) * (1 - share) +
-                   (v + square(m - both)) * share;
+    all_variance =
+        (all_variance + square(all_mean - both)) * (1 - share) + (v + square(m - both)) * share;
     all_mean = both;
   }
   if (!all_mean.defined())

@@ -6,7 +6,7 @@
 namespace holdfast::keras::layers {
 
 struct NormalizationOptions {
-  std::optional<Sides> axis = Sides(-1);    // of the features; none: one mean for all
+  Config axis = -1;                 // of the features: one, or several; null: one mean for all
   Config mean = {}, variance = {};  // known ones; else `adapt` finds them
   bool invert = false;              // the way back
   bool trainable = true;
@@ -30,6 +30,7 @@ class HOLDFAST_API NormalizationLayer : public Declares<NormalizationOptions> {
 
  private:
   void check() override;
+  std::vector<int64_t> axes_{-1};  // as they were given
   std::vector<int64_t> kept_axes(const Shape& inputs) const;
   Tensor placed(const Tensor& value, const Shape& inputs) const;
 };

@@ -45,8 +45,8 @@ const ClassDef& RescalingLayer::definition() const { return rescaling; }
 Tensor MaskingLayer::kept(const Tensor& inputs, bool keepdims) const {
   const Shape& s = inputs.shape();
   if (s.has_rank() && s.rank() < 1)
-    fail(Code::E1102, cat(described(), ": `inputs` has the shape ", s.text(),
-                          ", expected at least one axis"));
+    fail(Code::E1102,
+         cat(described(), ": `inputs` has the shape ", s.text(), ", expected at least one axis"));
   return reduce_any(not_equal(inputs, options_.mask_value), {.axis = {-1}, .keepdims = keepdims});
 }
 
@@ -61,8 +61,8 @@ Nested MaskingLayer::compute_mask(const Nested& inputs, const Nested&) {
 Tensor ActivityRegularizationLayer::call(const Tensor& inputs, const CallOptions&) {
   const ActivityRegularizationOptions& o = options_;
   if (!is_floating(inputs.dtype()))
-    fail(Code::E1101, cat(described(), ": `inputs` is ", holdfast::name(inputs.dtype()),
-                          ", expected floats"));
+    fail(Code::E1101,
+         cat(described(), ": `inputs` is ", holdfast::name(inputs.dtype()), ", expected floats"));
   Tensor loss = zeros({}, inputs.dtype());
   if (o.l1 != 0) loss = loss + o.l1 * reduce_sum(abs(inputs));
   if (o.l2 != 0) loss = loss + o.l2 * reduce_sum(square(inputs));

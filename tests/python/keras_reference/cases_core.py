@@ -12,9 +12,17 @@ CASES = [
     case("Rescaling", (2, 3), scale=2, offset=-1.0),
     case("Rescaling", (2, 3), scale=[1.0, 2.0, 3.0], offset=[0.0, -1.0, 1.0]),
     case("EinsumDense", (2, 3), equation="ab,bc->ac", output_shape=4, bias_axes="c"),
-    case("EinsumDense", (2, 3, 4), equation="abc,cd->abd", output_shape=(None, 2), activation="relu"),
+    case(
+        "EinsumDense", (2, 3, 4), equation="abc,cd->abd", output_shape=(None, 2), activation="relu"
+    ),
     case("EinsumDense", (2, 3, 4), equation="...x,xy->...y", output_shape=2, bias_axes="y"),
-    case("EinsumDense", (2, 3, 4), equation="abc,cde->abde", output_shape=(None, 2, 3), bias_axes="de"),
+    case(
+        "EinsumDense",
+        (2, 3, 4),
+        equation="abc,cde->abde",
+        output_shape=(None, 2, 3),
+        bias_axes="de",
+    ),
     case("EinsumDense", (2, 3, 4), equation="ab...,bc->ac...", output_shape=2, bias_axes="c"),
     case("Normalization", (2, 3)),
     case("Normalization", (2, 3, 4), axis=1),

@@ -68,6 +68,8 @@ def record(case):
     layer.build(shapes[0] if given is inputs[0] else shapes)
     for k, weight in enumerate(layer.weights):
         weight.assign(rules.weight(tuple(weight.shape), k, weight.name))
+    if hasattr(layer, "finalize_state"):  # it keeps what it made of its weights
+        layer.finalize_state()
     more = {k: tf.constant(v) if isinstance(v, list) else v for k, v in case["call"].items()}
     with tf.GradientTape() as tape:
         tape.watch(inputs)
@@ -85,6 +87,9 @@ def record(case):
     config = plain(layer.get_config())
     for key in ("name", "trainable", "dtype"):
         config.pop(key, None)
+    for key in ("quantization_config", "gptq_unpacked_column_size"):
+        if config.get(key, "") is None:
+            config.pop(key)
     return {
         **{k: v for k, v in case.items() if v not in ({}, None) and k != "options"},
         "options": plain(case["options"]),

@@ -129,8 +129,17 @@ for logits, predictions in ((True, "logits"), (False, "ends")):
         ignore_class=2,
         reduction="none",
     )
-record("CategoricalCrossentropy", "step_labels", "steps", from_logits=True, axis=1, reduction="none")
-record("BinaryFocalCrossentropy", "binary", "probability", apply_class_balancing=True, alpha=0.6, gamma=1.5)
+record(
+    "CategoricalCrossentropy", "step_labels", "steps", from_logits=True, axis=1, reduction="none"
+)
+record(
+    "BinaryFocalCrossentropy",
+    "binary",
+    "probability",
+    apply_class_balancing=True,
+    alpha=0.6,
+    gamma=1.5,
+)
 record("CategoricalFocalCrossentropy", "one_hot", "softmax", alpha=0.6, gamma=1.5)
 record(
     "SparseCategoricalCrossentropy",
