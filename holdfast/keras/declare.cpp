@@ -194,6 +194,13 @@ void unknown_identifier(const std::string& what, const std::string& name,
                                 : cat("did you mean \"", near, "\"?"))});
 }
 
+std::string lower_case(std::string_view s) {
+  std::string out(s);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 std::string plain_class_name(const std::type_info& type) {
   int status = 0;
   char* plain = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);

@@ -97,6 +97,7 @@ HOLDFAST_API Ref<Object> object_from(const Config& config, const std::string& fo
                                      const std::string& what);
 /// "glorot_uniform" for "GlorotUniform".
 HOLDFAST_API std::string snake_case(std::string_view class_name);
+HOLDFAST_API std::string lower_case(std::string_view s);
 /// The name of a program's own class, without its namespace and its template's arguments.
 HOLDFAST_API std::string plain_class_name(const std::type_info& type);
 /// Refuses an identifier that nobody knows, with those nearest to it.
@@ -202,6 +203,7 @@ class Declare {
     return std::move(*this);
   }
   operator ClassDef&() && { return *def_; }
+  ClassDef& def() const { return *def_; }
 
  private:
   ClassDef* def_;  // lives as long as the program
