@@ -65,6 +65,12 @@ namespace random {
 class Generator;
 }
 
+namespace data {
+class Dataset;
+class Iterator;
+class ElementSpec;
+}  // namespace data
+
 namespace keras {
 class Layer;
 class Sequential;

@@ -7,6 +7,7 @@
 #include "holdfast/base/config.h"
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/parallel.h"
+#include "holdfast/data/dataset.h"
 #include "holdfast/device/device.h"
 #include "holdfast/device/dlpack.h"
 #include "holdfast/device/named.h"

@@ -59,5 +59,6 @@ Ref<Constraint> constraint_of(PyObject* f);
 
 extern PyTypeObject* module_type;  // ModuleBase
 void bind_modules(nanobind::module_& m);
+void bind_data(nanobind::module_& m);
 
 }  // namespace holdfast::py

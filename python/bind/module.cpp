@@ -226,6 +226,7 @@ NB_MODULE(_holdfast, m) {
     bind_modules(m);
     bind_config(m);
     bind_keras(m);
+    bind_data(m);
   } catch (const PythonError&) {
     throw nb::python_error();
   }

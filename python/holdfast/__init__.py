@@ -175,7 +175,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "autograph", "keras"})
+    return sorted({*globals(), "autograph", "data", "keras"})
 
 
 _boundary.prepare()

@@ -31,7 +31,7 @@ _INSTEAD = {
 
 
 # Parts of the package that are loaded when they are first asked for: few programs need them.
-_LATE = ("autograph", "compat.v1", "keras")
+_LATE = ("autograph", "compat.v1", "data", "keras")
 
 
 def here(module: types.ModuleType, name: str) -> Any:

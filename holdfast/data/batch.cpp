@@ -1,0 +1,351 @@
+// Stages that put elements side by side, and take them apart again.
+#include <algorithm>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/data/dataset.h"
+#include "holdfast/device/device.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/tensor/visit.h"
+
+namespace holdfast::data {
+namespace {
+
+int64_t batches(int64_t elements, int64_t size, bool drop) {
+  return elements < 0 ? elements : elements / size + (elements % size != 0 && !drop);
+}
+
+/// Elements of a batch differ: says which, and how.
+[[noreturn]] void refuse_difference(const DatasetObject& stage, int64_t first, size_t i,
+                                    size_t component, const Tensor& a, const Tensor& b) {
+  Diagnostic d;
+  d.code = Code::E1102;
+  d.op = stage.name();
+  d.headline = cat("`", stage.name(),
+                   "` can't put elements of different shapes side by side: ", a.shape().text(),
+                   " and ", b.shape().text());
+  d.labels.push_back({Role::kUsed, locate(stage.made()), "batched here", true});
+  d.why = cat("component ", component, " of element ", first, " is ", type_text(a),
+              ", that of element ", first + static_cast<int64_t>(i), " is ", type_text(b));
+  d.fixes.push_back(manual_fix("pad them: `padded_batch` in place of `batch`"));
+  d.fixes.push_back(manual_fix("or give them one shape in a `map` before it"));
+  raise(std::move(d));
+}
+
+void check_alike(const DatasetObject& stage, int64_t first, std::span<const Nested> elements) {
+  std::vector<Tensor> want = elements[0].leaves();
+  for (size_t i = 1; i < elements.size(); ++i) {
+    std::vector<Tensor> got = elements[i].leaves();
+    for (size_t k = 0; k < got.size() && k < want.size(); ++k)
+      if (!(got[k].shape() == want[k].shape()))
+        refuse_difference(stage, first, i, k, want[k], got[k]);
+  }
+}
+
+class Batch final : public DatasetObject {
+ public:
+  Batch(const Ref<DatasetObject>& input, int64_t size, bool drop)
+      : DatasetObject(input->spec().batched(drop ? size : kUnknown), {input}),
+        size_(size),
+        drop_(drop) {}
+  const char* name() const override { return "batch"; }
+  int64_t cardinality() const override { return batches(input().cardinality(), size_, drop_); }
+  Owned<Cursor> start() const override { return started<Batch, Together>(*this); }
+
+ private:
+  struct Together final : Cursor {
+    explicit Together(const Batch& s) : stage(&s), input(s.input().start()) {}
+    bool next(Nested& out) override {
+      if (ended) return false;
+      return input->rows() ? gathered(out) : collected(out);
+    }
+    bool gathered(Nested& out) {
+      numbers.clear();
+      for (int64_t row; more(numbers.size()) && !ended;)
+        if (input->next_row(row))
+          numbers.push_back(row);
+        else
+          ended = true;
+      if (!enough(numbers.size())) return false;
+      out = input->rows()->gather(numbers);
+      return true;
+    }
+    bool collected(Nested& out) {
+      std::vector<Nested> elements;
+      while (more(elements.size()) && !ended) {
+        Nested one;
+        if (input->next(one))
+          elements.push_back(std::move(one));
+        else
+          ended = true;
+      }
+      if (!enough(elements.size())) return false;
+      int64_t first = at;
+      at += static_cast<int64_t>(elements.size());
+      check_alike(*stage, first, elements);
+      out = stacked(elements);
+      return true;
+    }
+    bool more(size_t have) const { return static_cast<int64_t>(have) < stage->size_; }
+    bool enough(size_t have) const { return have > 0 && !(stage->drop_ && more(have)); }
+    void save(Saving& to) const override {
+      to.number(ended);
+      to.number(at);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      ended = from.number() != 0;
+      at = from.number();
+      input->restore(from);
+    }
+    const Ref<const Batch> stage;
+    Owned<Cursor> input;
+    std::vector<int64_t> numbers;
+    int64_t at = 0;
+    bool ended = false;
+  };
+  const int64_t size_;
+  const bool drop_;
+};
+
+/// Elements are padded to one shape, and put side by side.
+class PaddedBatch final : public DatasetObject {
+ public:
+  PaddedBatch(const Ref<DatasetObject>& input, int64_t size, bool drop, std::vector<Shape> shapes,
+              std::vector<Tensor> values)
+      : DatasetObject(padded_spec(input->spec(), shapes).batched(drop ? size : kUnknown), {input}),
+        size_(size),
+        drop_(drop),
+        shapes_(std::move(shapes)),
+        values_(std::move(values)) {}
+  const char* name() const override { return "padded_batch"; }
+  int64_t cardinality() const override { return batches(input().cardinality(), size_, drop_); }
+  Owned<Cursor> start() const override { return started<PaddedBatch, Together>(*this); }
+
+ private:
+  static ElementSpec padded_spec(const ElementSpec& input, const std::vector<Shape>& shapes) {
+    std::vector<ElementType> types = input.leaves();
+    for (size_t i = 0; i < types.size(); ++i) types[i].shape = shapes[i];
+    return input.with_leaves(types);
+  }
+
+  // The shape that all have: what was asked for, or the largest of each size.
+  Shape shape_of(std::span<const Nested> elements, size_t k, int64_t first) const {
+    Shape out = shapes_[k];
+    for (size_t i = 0; i < elements.size(); ++i) {
+      Tensor t = elements[i].leaves()[k];
+      if (t.rank() != out.rank()) refuse_difference(*this, first, i, k, elements[0].leaves()[k], t);
+      for (int axis = 0; axis < out.rank(); ++axis) {
+        int64_t& d = out.dims()[static_cast<size_t>(axis)];
+        if (shapes_[k][axis] == kUnknown)
+          d = std::max(d, t.dim(axis));
+        else if (t.dim(axis) > d)
+          fail(Code::E1102,
+               cat("`padded_batch` pads to ", shapes_[k].text(), ", and component ", k,
+                   " of element ", first + static_cast<int64_t>(i), " is larger: ", type_text(t)));
+      }
+    }
+    return out;
+  }
+
+  Tensor padded(std::span<const Nested> elements, size_t k, int64_t first) const {
+    Shape shape = shape_of(elements, k, first);
+    std::vector<Tensor> rows;
+    for (const Nested& e : elements) rows.push_back(with_padding(e.leaves()[k], shape, values_[k]));
+    std::vector<Nested> wrapped(rows.begin(), rows.end());
+    return stacked(wrapped).tensor();
+  }
+
+  static Tensor with_padding(const Tensor& t, const Shape& shape, const Tensor& value) {
+    if (t.shape() == shape) return t;
+    Tensor out = empty(t.dtype(), shape, cpu());
+    Tensor in = copy_to(t, cpu());
+    visit_cells(t.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      T* to = out.mutable_raw<T>();
+      std::fill_n(to, out.size(), *value.raw<T>());
+      if (in.size() == 0) return;
+      // Rows of the innermost axis are copied whole.
+      int rank = shape.rank();
+      int64_t row = rank ? in.dim(-1) : 1;
+      Dims at(static_cast<size_t>(rank), 0), strides = strides_of(shape);
+      for (const T *from = in.raw<T>(), *end = from + in.size(); from != end; from += row) {
+        int64_t offset = 0;
+        for (int axis = 0; axis + 1 < rank; ++axis)
+          offset += at[static_cast<size_t>(axis)] * strides[static_cast<size_t>(axis)];
+        std::copy_n(from, row, to + offset);
+        for (int axis = rank - 2; axis >= 0; --axis) {
+          if (++at[static_cast<size_t>(axis)] < in.dim(axis)) break;
+          at[static_cast<size_t>(axis)] = 0;
+        }
+      }
+    });
+    return out;
+  }
+
+  struct Together final : Cursor {
+    explicit Together(const PaddedBatch& s) : stage(&s), input(s.input().start()) {}
+    bool next(Nested& out) override {
+      std::vector<Nested> elements;
+      while (static_cast<int64_t>(elements.size()) < stage->size_ && !ended) {
+        Nested one;
+        if (input->next(one))
+          elements.push_back(std::move(one));
+        else
+          ended = true;
+      }
+      auto n = static_cast<int64_t>(elements.size());
+      if (n == 0 || (n < stage->size_ && stage->drop_)) return false;
+      int64_t first = at;
+      at += n;
+      std::vector<Tensor> leaves;
+      for (size_t k = 0; k < stage->shapes_.size(); ++k)
+        leaves.push_back(stage->padded(elements, k, first));
+      out = elements[0].with_leaves(leaves);
+      return true;
+    }
+    void save(Saving& to) const override {
+      to.number(ended);
+      to.number(at);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      ended = from.number() != 0;
+      at = from.number();
+      input->restore(from);
+    }
+    const Ref<const PaddedBatch> stage;
+    Owned<Cursor> input;
+    int64_t at = 0;
+    bool ended = false;
+  };
+  const int64_t size_;
+  const bool drop_;
+  const std::vector<Shape> shapes_;
+  const std::vector<Tensor> values_;
+};
+
+class Unbatch final : public DatasetObject {
+ public:
+  explicit Unbatch(const Ref<DatasetObject>& input)
+      : DatasetObject(input->spec().unbatched(), {input}) {}
+  const char* name() const override { return "unbatch"; }
+  int64_t cardinality() const override {
+    int64_t n = input().cardinality();
+    if (n <= 0) return n;
+    for (const ElementType& t : input().spec().leaves())
+      if (t.shape.has_rank() && t.shape[0] >= 0) return n * t.shape[0];
+    return kUnknownCardinality;
+  }
+  Owned<Cursor> start() const override { return started<Unbatch, Apart>(*this); }
+
+ private:
+  struct Apart final : Cursor {
+    explicit Apart(const Unbatch& s) : stage(&s), input(s.input().start()) {}
+    bool next(Nested& out) override {
+      while (at == size) {
+        check_stop();
+        if (!input->next(batch)) return false;
+        begin();
+      }
+      out = rows->row(at++);
+      return true;
+    }
+    void begin() {
+      at = 0;
+      std::vector<Tensor> leaves = batch.leaves();
+      for (size_t k = 0; k < leaves.size(); ++k)
+        if (leaves[k].rank() < 1 || leaves[k].dim(0) != leaves[0].dim(0))
+          fail(Code::E1102,
+               cat("`unbatch` takes elements whose tensors have as many rows each; "
+                   "component ",
+                   k, " is ", type_text(leaves[k]), ", component 0 is ", type_text(leaves[0])));
+      size = leaves.empty() ? 0 : leaves[0].dim(0);
+      batch = batch.map([](const Tensor& t) { return copy_to(t, cpu()); });
+      rows = rows_of(batch, size);
+    }
+    void save(Saving& to) const override {
+      to.number(at < size);
+      if (at < size) {
+        to.number(at);
+        to.element(batch);
+      }
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      if (from.number()) {
+        int64_t there = from.number();
+        batch = from.element();
+        begin();
+        if (there < 0 || there > size) Restoring::refuse("it is behind the end of a batch");
+        at = there;
+      }
+      input->restore(from);
+    }
+    const Ref<const Unbatch> stage;
+    Owned<Cursor> input;
+    Nested batch;
+    Ref<Rows> rows;
+    int64_t at = 0, size = 0;
+  };
+};
+
+Tensor zero_of(DType dtype) {
+  return dtype == DType::kString ? empty(dtype, Shape{}, cpu()) : Tensor::scalar(0, dtype);
+}
+
+}  // namespace
+
+Dataset Dataset::padded(int64_t batch_size, const PaddedBatchOptions& o) const {
+  if (batch_size < 1)
+    fail(Code::E1103,
+         cat("`batch_size` of `padded_batch` is ", batch_size, ", expected 1 or more"));
+  std::vector<ElementType> types = element_spec().leaves();
+  auto need = [&](size_t n, const char* what) {
+    if (n != types.size())
+      fail(Code::E1103,
+           cat("`", what, "` of `padded_batch` has ", n, " entries, and elements have ",
+               types.size(), " tensors: ", element_spec().text()));
+  };
+  if (o.padded_shapes) need(o.padded_shapes->size(), "padded_shapes");
+  if (!o.padding_values.empty()) need(o.padding_values.size(), "padding_values");
+  std::vector<Shape> shapes;
+  std::vector<Tensor> values;
+  for (size_t i = 0; i < types.size(); ++i) {
+    Shape shape = o.padded_shapes ? (*o.padded_shapes)[i] : types[i].shape;
+    if (!shape.has_rank())
+      fail(Code::E1102, cat("`padded_batch` needs the rank of component ", i, ": ",
+                            type_text(types[i].dtype, types[i].shape)));
+    if (types[i].shape.has_rank() && types[i].shape.rank() != shape.rank())
+      fail(Code::E1102, cat("`padded_batch` is to pad component ", i, ", ",
+                            type_text(types[i].dtype, types[i].shape), ", to ", shape.text(),
+                            ", which has another rank"));
+    Tensor value = o.padding_values.empty() ? Tensor() : o.padding_values[i];
+    if (!value.defined()) value = zero_of(types[i].dtype);
+    if (value.dtype() != types[i].dtype || value.rank() != 0)
+      fail(Code::E1101, cat("`padding_values` of component ", i, " is ", type_text(value),
+                            ", expected ", type_text(types[i].dtype, Shape{})));
+    shapes.push_back(std::move(shape));
+    values.push_back(copy_to(value, cpu()));
+  }
+  return Dataset(make_ref<PaddedBatch>(object_, batch_size, o.drop_remainder, std::move(shapes),
+                                       std::move(values)));
+}
+
+Dataset Dataset::unbatched() const {
+  std::vector<ElementType> types = element_spec().leaves();
+  if (types.empty()) fail(Code::E1104, "`unbatch` takes elements with tensors, and there are none");
+  for (size_t i = 0; i < types.size(); ++i)
+    if (types[i].shape.has_rank() && types[i].shape.rank() == 0)
+      fail(Code::E1102, cat("`unbatch` takes rows, and component ", i, " of an element is ",
+                            type_text(types[i].dtype, types[i].shape)));
+  return Dataset(make_ref<Unbatch>(object_));
+}
+
+Dataset Dataset::batched(int64_t batch_size, const BatchOptions& o) const {
+  if (batch_size < 1)
+    fail(Code::E1103, cat("`batch_size` of `batch` is ", batch_size, ", expected 1 or more"));
+  return Dataset(make_ref<Batch>(object_, batch_size, o.drop_remainder));
+}
+
+}  // namespace holdfast::data

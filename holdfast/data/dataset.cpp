@@ -1,0 +1,104 @@
+#include "holdfast/data/dataset.h"
+
+#include <mutex>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/patient_lock.h"
+#include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
+#include "holdfast/exec/init_scope.h"
+
+namespace holdfast::data {
+
+const ObjectClass IteratorObject::kClass{"DatasetIterator"};
+
+Dataset::Dataset(Ref<DatasetObject> object) : object_(std::move(object)) {
+  if (!object_) fail(Code::E1104, "a Dataset is made of nothing");
+}
+
+// What runs while an element is made may want the language's lock that somebody who waits here has:
+// the lock is a patient one.
+struct IteratorObject::Position {
+  mutable std::recursive_mutex mutex;
+  mutable bool busy = false;
+  Owned<Cursor> cursor;  // made when the first element is asked for
+  bool ended = false;
+};
+
+/// The position, for one who has it alone.
+class IteratorObject::Using {
+ public:
+  explicit Using(const Position& p, const char* what) : lock_(p.mutex), position_(p) {
+    if (p.busy)
+      fail(Code::E1105, cat("an iterator is ", what, " by a function of its own pipeline"),
+           "it is making an element just now",
+           {manual_fix("let the function take what it needs from the element")});
+    p.busy = true;
+  }
+  ~Using() { position_.busy = false; }
+  Using(const Using&) = delete;
+
+ private:
+  PatientLock<std::recursive_mutex> lock_;
+  const Position& position_;
+};
+
+IteratorObject::IteratorObject(Ref<DatasetObject> dataset)
+    : dataset_(std::move(dataset)), position_(make_owned<Position>()) {
+  position_->cursor = dataset_->start();
+}
+
+IteratorObject::~IteratorObject() = default;
+
+void IteratorObject::clear() {
+  std::lock_guard lock(position_->mutex);
+  position_->cursor = {};
+  position_->ended = true;
+}
+
+bool IteratorObject::next(Nested& out) {
+  Using alone(*position_, "asked for an element");
+  if (position_->ended) return false;
+  // Data is made on the host and at once, whatever is traced or watched around it.
+  Lifted lifted;
+  DeviceScope host(cpu());
+  if (position_->cursor->next(out)) return true;
+  position_->ended = true;
+  position_->cursor = {};  // threads and buffers go now
+  return false;
+}
+
+std::string IteratorObject::save() const {
+  Using alone(*position_, "saved");
+  Saving to;
+  to.text("holdfast data 1");
+  to.text(dataset_->chain());
+  to.text(dataset_->spec().text());
+  to.number(position_->ended);
+  if (!position_->ended) position_->cursor->save(to);
+  return to.take();
+}
+
+void IteratorObject::restore(std::string_view bytes) {
+  Using alone(*position_, "restored");
+  Restoring from(bytes);
+  if (from.text() != "holdfast data 1") Restoring::refuse("it is of another kind");
+  if (std::string chain = from.text(); chain != dataset_->chain())
+    Restoring::refuse(
+        cat("it was saved from the stages ", chain, ", these are ", dataset_->chain()));
+  if (std::string spec = from.text(); spec != dataset_->spec().text())
+    Restoring::refuse(cat("its elements are ", spec, ", these are ", dataset_->spec().text()));
+  bool ended = from.number() != 0;
+  Owned<Cursor> cursor;
+  if (!ended) {
+    Lifted lifted;
+    DeviceScope host(cpu());
+    cursor = dataset_->start();
+    cursor->restore(from);
+  }
+  if (!from.done()) Restoring::refuse("there is more in it than belongs there");
+  position_->cursor = std::move(cursor);
+  position_->ended = ended;
+}
+
+}  // namespace holdfast::data

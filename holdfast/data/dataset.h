@@ -1,0 +1,326 @@
+// Datasets: pipelines that feed models.
+//
+//   auto ds = data::Dataset::from_tensor_slices(Nested::tuple({x, y}))
+//                 .shuffle(10000)
+//                 .map([](Tensor x, Tensor y) { return std::pair(x / 255, y); })
+//                 .batch(128)
+//                 .prefetch();
+//   for (const Nested& batch : ds) step(batch[0].tensor(), batch[1].tensor());
+#pragma once
+
+#include <optional>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "holdfast/data/node.h"
+#include "holdfast/data/result.h"
+
+namespace holdfast::data {
+
+/// Of a buffer's size: as much as suits.
+inline constexpr int64_t kAutotune = -1;
+
+struct BatchOptions {
+  bool drop_remainder = false;  // the last batch is left out where it is not full
+};
+struct ShuffleOptions {
+  std::optional<int64_t> seed = {};
+  bool reshuffle_each_iteration = true;
+};
+struct PaddedBatchOptions {
+  /// To which shape each tensor is padded; -1: to the largest of the batch. None: all of it so.
+  std::optional<std::vector<Shape>> padded_shapes = {};
+  /// What it is padded with, one scalar for each tensor; none: 0, or an empty text.
+  std::vector<Tensor> padding_values = {};
+  bool drop_remainder = false;
+};
+struct RangeOptions {
+  DType dtype = int64;
+};
+struct MapOptions {
+  /// The function is traced once, for elements of the dataset's spec, and runs as a graph. Not
+  /// traced, it is plain code that is called for each element.
+  bool traced = true;
+};
+struct InterleaveOptions {
+  int64_t cycle_length = kAutotune;  // of how many datasets elements are taken in turn
+  int64_t block_length = 1;          // how many of each
+};
+
+class Iterator;
+
+/// A pipeline. A value: its copies are the same pipeline, which never changes.
+class HOLDFAST_API Dataset {
+  using Line = std::source_location;
+
+ public:
+  explicit Dataset(Ref<DatasetObject> object);
+
+  /// One element.
+  static Dataset from_tensors(const Nested& element, const Line& at = Line::current()) {
+    mark_caller(at);
+    return of_element(element);
+  }
+  /// The rows of tensors, side by side. The tensors are not copied.
+  static Dataset from_tensor_slices(const Nested& tensors, const Line& at = Line::current()) {
+    mark_caller(at);
+    return of_slices(tensors);
+  }
+  /// The numbers from 0, or from `start`, up to `stop`.
+  static Dataset range(int64_t stop, const RangeOptions& o = {}, const Line& at = Line::current()) {
+    mark_caller(at);
+    return of_range(0, stop, 1, o);
+  }
+  static Dataset range(int64_t start, int64_t stop, int64_t step = 1, const RangeOptions& o = {},
+                       const Line& at = Line::current()) {
+    mark_caller(at);
+    return of_range(start, stop, step, o);
+  }
+  /// What a function gives until it gives nothing: `std::optional<Nested> f()`. Each iteration
+  /// begins with a fresh copy of it.
+  template <class F>
+  static Dataset from_generator(const ElementSpec& spec, F f, const Line& at = Line::current()) {
+    mark_caller(at);
+    return generated(spec, make_ref<detail::CopiedGenerator<F>>(std::move(f)));
+  }
+  /// Elements of several datasets side by side, until one of them ends.
+  static Dataset zip(const std::vector<Dataset>& datasets, const Line& at = Line::current()) {
+    mark_caller(at);
+    return zipped(datasets);
+  }
+  static Dataset zip(const std::vector<std::pair<std::string, Dataset>>& datasets,
+                     const Line& at = Line::current()) {
+    mark_caller(at);
+    return zipped(datasets);
+  }
+
+  /// What a function of each element gives. It takes the element as a Nested, or its tensors one
+  /// by one; it gives a tensor, a pair, tuple or vector of them, or a Nested.
+  template <class F>
+  Dataset map(F f, const MapOptions& o = {}, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return mapped(detail::element_code(std::move(f)), o);
+  }
+  /// The elements of which a function gives a true scalar.
+  template <class F>
+  Dataset filter(F f, const MapOptions& o = {}, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return filtered(detail::element_code(std::move(f)), o, false);
+  }
+  /// The elements before the first of which it does not.
+  template <class F>
+  Dataset take_while(F f, const MapOptions& o = {}, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return filtered(detail::element_code(std::move(f)), o, true);
+  }
+  /// The datasets that a function makes of each element, one after the other. It is called with
+  /// values, each time.
+  template <class F>
+  Dataset flat_map(F f, const Line& at = Line::current()) const {
+    return interleave(std::move(f), {.cycle_length = 1}, at);
+  }
+  /// The same with elements of several of them in turn.
+  template <class F>
+  Dataset interleave(F f, const InterleaveOptions& o = {}, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return interleaved(
+        [f = std::move(f)](const Nested& element) mutable { return detail::call_with(f, element); },
+        o);
+  }
+  /// In TensorFlow's random order for the seed: each element is drawn from a buffer of this size.
+  Dataset shuffle(int64_t buffer_size, const ShuffleOptions& o = {},
+                  const Line& at = Line::current()) const {
+    mark_caller(at);
+    return shuffled(buffer_size, o);
+  }
+  Dataset batch(int64_t batch_size, const BatchOptions& o = {},
+                const Line& at = Line::current()) const {
+    mark_caller(at);
+    return batched(batch_size, o);
+  }
+  Dataset padded_batch(int64_t batch_size, const PaddedBatchOptions& o = {},
+                       const Line& at = Line::current()) const {
+    mark_caller(at);
+    return padded(batch_size, o);
+  }
+  /// The rows of each element.
+  Dataset unbatch(const Line& at = Line::current()) const {
+    mark_caller(at);
+    return unbatched();
+  }
+  /// `count` times; without end for -1.
+  Dataset repeat(int64_t count = -1, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return repeated(count);
+  }
+  /// The first elements, and all but those; -1: all of them.
+  Dataset take(int64_t count, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return taken(count);
+  }
+  Dataset skip(int64_t count, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return skipped(count);
+  }
+  /// Each `num_shards`-th element, from `index` on.
+  Dataset shard(int64_t num_shards, int64_t index, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return sharded(num_shards, index);
+  }
+  Dataset concatenate(const Dataset& other, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return concatenated(other);
+  }
+  /// Pairs of a number, counted from `start`, and the element.
+  Dataset enumerate(int64_t start = 0, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return enumerated(start);
+  }
+  /// Keeps the elements of the first whole iteration for the next ones.
+  Dataset cache(const Line& at = Line::current()) const {
+    mark_caller(at);
+    return cached();
+  }
+  /// A thread of its own makes elements ahead of time.
+  Dataset prefetch(int64_t buffer_size = kAutotune, const Line& at = Line::current()) const {
+    mark_caller(at);
+    return prefetched(buffer_size);
+  }
+
+  const ElementSpec& element_spec() const { return object_->spec(); }
+  /// How many elements an iteration gives; kInfinite, or kUnknownCardinality.
+  int64_t cardinality() const { return object_->cardinality(); }
+  const Ref<DatasetObject>& object() const { return object_; }
+
+  /// A fresh iteration. `for (const Nested& element : dataset)` makes one.
+  Iterator iterator() const;
+  class Each;
+  Each begin() const;
+  std::nullptr_t end() const { return nullptr; }
+
+  // What the templates and other languages hand over.
+  static Dataset generated(const ElementSpec& spec, Ref<GeneratorSource> source);
+  Dataset mapped(detail::ElementCode f, const MapOptions&) const;
+  Dataset mapped(Ref<ElementFunction> f) const;
+  Dataset filtered(detail::ElementCode f, const MapOptions&, bool until_first) const;
+  Dataset filtered(Ref<ElementFunction> f, bool until_first) const;
+  using Maker = Callback<Dataset(const Nested&)>;
+  Dataset interleaved(Maker f, const InterleaveOptions&, Ref<Object> held = nullptr,
+                      const ElementSpec* gives = nullptr) const;
+
+ private:
+  static Dataset of_element(const Nested& element);
+  static Dataset of_slices(const Nested& tensors);
+  static Dataset of_range(int64_t start, int64_t stop, int64_t step, const RangeOptions& o);
+  static Dataset zipped(const std::vector<Dataset>& datasets);
+  static Dataset zipped(const std::vector<std::pair<std::string, Dataset>>& datasets);
+  Dataset shuffled(int64_t buffer_size, const ShuffleOptions& o) const;
+  Dataset batched(int64_t batch_size, const BatchOptions& o) const;
+  Dataset padded(int64_t batch_size, const PaddedBatchOptions& o) const;
+  Dataset unbatched() const;
+  Dataset repeated(int64_t count) const;
+  Dataset taken(int64_t count) const;
+  Dataset skipped(int64_t count) const;
+  Dataset sharded(int64_t num_shards, int64_t index) const;
+  Dataset concatenated(const Dataset& other) const;
+  Dataset enumerated(int64_t start) const;
+  Dataset cached() const;
+  Dataset prefetched(int64_t buffer_size) const;
+
+  Ref<DatasetObject> object_;
+};
+
+/// What is behind an Iterator.
+class HOLDFAST_API IteratorObject final : public Object {
+ public:
+  static const ObjectClass kClass;
+  explicit IteratorObject(Ref<DatasetObject> dataset);
+  ~IteratorObject() override;
+  const ObjectClass& object_class() const override { return kClass; }
+  void visit(Visitor& see) const override { see.child(dataset_); }
+  void clear() override;
+
+  bool next(Nested& out);
+  std::string save() const;
+  void restore(std::string_view position);
+  const DatasetObject& dataset() const { return *dataset_; }
+
+ private:
+  struct Position;
+  class Using;
+  const Ref<DatasetObject> dataset_;
+  const Owned<Position> position_;
+};
+
+/// One iteration of a dataset. Copies share their position. Several threads may call it: each
+/// element goes to one of them.
+class HOLDFAST_API Iterator {
+  using Line = std::source_location;
+
+ public:
+  explicit Iterator(Ref<IteratorObject> object) : object_(std::move(object)) {}
+  /// The next element; false at the end.
+  bool next(Nested& out, const Line& at = Line::current()) {
+    mark_caller(at);
+    return object_->next(out);
+  }
+  std::optional<Nested> next(const Line& at = Line::current()) {
+    mark_caller(at);
+    Nested out;
+    if (!object_->next(out)) return std::nullopt;
+    return out;
+  }
+  /// Where it stands, with buffers and the states of random streams, as bytes. An iterator of a
+  /// dataset that is made in the same way goes on from there, in another process too.
+  std::string save() const { return object_->save(); }
+  void restore(std::string_view position) { object_->restore(position); }
+  const ElementSpec& element_spec() const { return object_->dataset().spec(); }
+  const Ref<IteratorObject>& object() const { return object_; }
+
+ private:
+  Ref<IteratorObject> object_;
+};
+
+/// What a range-for over a dataset goes by.
+class Dataset::Each {
+ public:
+  explicit Each(Iterator iterator) : iterator_(std::move(iterator)) { ++*this; }
+  const Nested& operator*() const { return element_; }
+  const Nested* operator->() const { return &element_; }
+  Each& operator++() {
+    there_ = iterator_.object()->next(element_);
+    return *this;
+  }
+  bool operator==(std::nullptr_t) const { return !there_; }
+
+ private:
+  Iterator iterator_;
+  Nested element_;
+  bool there_ = false;
+};
+
+inline Iterator Dataset::iterator() const { return Iterator(make_ref<IteratorObject>(object_)); }
+inline Dataset::Each Dataset::begin() const { return Each(iterator()); }
+
+struct ArraysOptions {
+  int64_t batch_size = 32;
+  bool shuffle = false;  // each iteration goes by a permutation of its own of all rows
+  std::optional<int64_t> seed = {};
+  bool drop_remainder = false;
+  /// Gives the order of an iteration: int64 numbers of rows. In place of `shuffle` and `seed`.
+  Callback<Tensor()> order = nullptr;
+};
+namespace detail {
+HOLDFAST_API Dataset of_arrays(const Nested& tensors, const ArraysOptions& o);
+}
+/// Batches of rows of tensors, gathered at once: what training over arrays goes by.
+inline Dataset arrays(const Nested& tensors, const ArraysOptions& o = {},
+                      const std::source_location& at = std::source_location::current()) {
+  mark_caller(at);
+  return detail::of_arrays(tensors, o);
+}
+
+}  // namespace holdfast::data

@@ -1,0 +1,141 @@
+#include "holdfast/data/functions.h"
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/graph/trace.h"
+
+namespace holdfast::data {
+namespace {
+
+thread_local int t_probing = 0;
+
+class Plain final : public ElementFunction {
+ public:
+  explicit Plain(detail::ElementCode code) : code_(std::move(code)) {}
+  Nested operator()(const Nested& element) override { return code_(element); }
+
+ private:
+  const detail::ElementCode code_;
+};
+
+class Concrete final : public ElementFunction {
+ public:
+  Concrete(Ref<ConcreteFunction> function, std::vector<Tensor> captured, ElementSpec gives,
+           Ref<Object> held)
+      : function_(std::move(function)),
+        captured_(std::move(captured)),
+        gives_(std::move(gives)),
+        count_(gives_.leaves().size()),
+        held_(std::move(held)) {}
+  void visit(Visitor& see) const override { see.child(held_); }
+  std::optional<ElementSpec> gives() const override { return gives_; }
+  Nested operator()(const Nested& element) override {
+    std::vector<Tensor> inputs = element.leaves();
+    inputs.insert(inputs.end(), captured_.begin(), captured_.end());
+    return filled(function_->call(inputs));
+  }
+
+ private:
+  Nested filled(const Tensors& out) const {
+    if (gives_.form().is_tensor()) return out[0];
+    return gives_.form().with_leaves({out.data(), count_});
+  }
+  const Ref<ConcreteFunction> function_;
+  const std::vector<Tensor> captured_;
+  const ElementSpec gives_;
+  const size_t count_;
+  const Ref<Object> held_;
+};
+
+// C++ code: each call takes what it captured as it is then.
+class Traced final : public ElementFunction {
+ public:
+  Traced(detail::ElementCode code, const ElementSpec& takes, const char* name)
+      : code_(make_ref<Code>(std::move(code), takes.form())),
+        traces_(make_ref<TracedCode>(code_, code_.get(), FunctionOptions{.name = name})) {
+    std::vector<Type> signature;
+    for (const ElementType& t : takes.leaves()) signature.push_back({t.dtype, t.shape});
+    function_ = traces_->concrete(kTyped, signature.size(), signature);
+  }
+  std::optional<ElementSpec> gives() const override { return code_->gives; }
+  Nested operator()(const Nested& element) override {
+    Tensors out = function_->call_as_traced(element.leaves());
+    return code_->gives.form().with_leaves({out.data(), out.size()});
+  }
+
+ private:
+  struct Code final : RefCounted {
+    Code(detail::ElementCode code, Nested takes) : code(std::move(code)), takes(std::move(takes)) {}
+    const detail::ElementCode code;
+    const Nested takes;
+    ElementSpec gives;
+  };
+  static Tensors run(void* code, const void*, std::span<const Tensor> tensors, TracedCode::Form&) {
+    auto& c = *static_cast<Code*>(code);
+    Nested out = c.code(c.takes.with_leaves(tensors));
+    c.gives = ElementSpec::of(out);
+    std::vector<Tensor> leaves = out.leaves();
+    return {leaves.begin(), leaves.end()};
+  }
+  static void name_parts(const void*, holdfast::detail::PartNames&) {}
+  static constexpr TracedCode::Typed kTyped{&run, &name_parts};
+
+  const Ref<Code> code_;
+  const Ref<TracedCode> traces_;
+  Ref<ConcreteFunction> function_;
+};
+
+}  // namespace
+
+std::vector<Tensor> detail::as_arguments(const Nested& element, size_t n) {
+  std::vector<Tensor> out;
+  if (element.is_tensor()) {
+    out.push_back(element.tensor());
+  } else {
+    for (size_t i = 0; i < element.size(); ++i) {
+      if (!element[i].is_tensor())
+        fail(Code::E1104,
+             cat("a function of tensors is called with an element of the form ", element.form()),
+             "", {manual_fix("let it take a `const Nested&`")});
+      out.push_back(element[i].tensor());
+    }
+  }
+  if (out.size() != n)
+    fail(Code::E1104, cat("a function of ", n, " tensors is called with an element of ", out.size(),
+                          ": ", element.form()));
+  return out;
+}
+
+Ref<ElementFunction> traced_function(detail::ElementCode code, const ElementSpec& takes,
+                                     const char* name) {
+  return make_ref<Traced>(std::move(code), takes, name);
+}
+
+Ref<ElementFunction> plain_function(detail::ElementCode code) {
+  return make_ref<Plain>(std::move(code));
+}
+
+Ref<ElementFunction> concrete_function(Ref<ConcreteFunction> function, std::vector<Tensor> captured,
+                                       const ElementSpec& gives, Ref<Object> held) {
+  return make_ref<Concrete>(std::move(function), std::move(captured), gives, std::move(held));
+}
+
+bool probing() { return t_probing > 0; }
+
+ElementSpec spec_of_made(const Callback<ElementSpec(const Nested&)>& make, const ElementSpec& takes,
+                         const char* name) {
+  Tracer* around = current_trace();
+  Ref<Scope> parent = around ? around->graph()->scope : nullptr;
+  Tracer tracer(make_ref<Graph>(make_ref<Scope>(ScopeKind::kDataset, name, parent)));
+  struct Depth {
+    Depth() { ++t_probing; }
+    ~Depth() { --t_probing; }
+  } depth;
+  Tracing in(tracer, true);
+  std::vector<Tensor> symbols;
+  for (const ElementType& t : takes.leaves())
+    symbols.push_back(tracer.input(t.dtype, t.shape, "element"));
+  return make(takes.form().with_leaves(symbols));
+}
+
+}  // namespace holdfast::data

@@ -1,0 +1,274 @@
+// Stages that call a function with each element.
+#include <algorithm>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/data/dataset.h"
+#include "holdfast/data/functions.h"
+#include "holdfast/op/refuse.h"
+
+namespace holdfast::data {
+namespace {
+
+class Map final : public DatasetObject {
+ public:
+  Map(const Ref<DatasetObject>& input, Ref<ElementFunction> f, const ElementSpec& gives)
+      : DatasetObject(gives, {input}), function_(std::move(f)) {}
+  const char* name() const override { return "map"; }
+  int64_t cardinality() const override { return input().cardinality(); }
+  void visit(Visitor& see) const override {
+    DatasetObject::visit(see);
+    see.child(function_);
+  }
+  Owned<Cursor> start() const override { return started<Map, Each>(*this); }
+
+ private:
+  struct Each final : Cursor {
+    explicit Each(const Map& s) : stage(&s), input(s.input().start()) {}
+    bool next(Nested& out) override {
+      Nested element;
+      if (!input->next(element)) return false;
+      int64_t number = at++;
+      out = at_stage(*stage, number, [&] { return (*stage->function_)(element); });
+      return true;
+    }
+    void save(Saving& to) const override {
+      to.number(at);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      at = from.number();
+      input->restore(from);
+    }
+    const Ref<const Map> stage;
+    Owned<Cursor> input;
+    int64_t at = 0;
+  };
+  const Ref<ElementFunction> function_;
+};
+
+/// The elements that a function says yes to; or those before the first that it says no to.
+class Filter final : public DatasetObject {
+ public:
+  Filter(const Ref<DatasetObject>& input, Ref<ElementFunction> f, bool until_first)
+      : DatasetObject(input->spec(), {input}), function_(std::move(f)), until_(until_first) {}
+  const char* name() const override { return until_ ? "take_while" : "filter"; }
+  int64_t cardinality() const override {
+    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
+  }
+  void visit(Visitor& see) const override {
+    DatasetObject::visit(see);
+    see.child(function_);
+  }
+  Owned<Cursor> start() const override { return started<Filter, Chosen>(*this); }
+
+ private:
+  bool holds(const Nested& element) const {
+    Tensor truth = (*function_)(element).tensor(cat("what the function of `", name(), "` gives"));
+    if (truth.dtype() != boolean || truth.rank() != 0)
+      fail(Code::E1101, cat("the function of `", name(), "` gave ", type_text(truth),
+                            ", expected a bool scalar"));
+    return truth.item<bool>();
+  }
+  struct Chosen final : Cursor {
+    explicit Chosen(const Filter& s) : stage(&s), input(s.input().start()) {}
+    bool next(Nested& out) override {
+      while (!ended) {
+        check_stop();
+        if (!input->next(out)) return false;
+        int64_t number = at++;
+        if (at_stage(*stage, number, [&] { return stage->holds(out); })) return true;
+        ended = stage->until_;
+      }
+      return false;
+    }
+    void save(Saving& to) const override {
+      to.number(at);
+      to.number(ended);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      at = from.number();
+      ended = from.number() != 0;
+      input->restore(from);
+    }
+    const Ref<const Filter> stage;
+    Owned<Cursor> input;
+    int64_t at = 0;
+    bool ended = false;
+  };
+  const Ref<ElementFunction> function_;
+  const bool until_;
+};
+
+/// Elements of datasets that a function makes, of several in turn.
+class Interleave final : public DatasetObject {
+ public:
+  Interleave(const Ref<DatasetObject>& input, const ElementSpec& gives, Dataset::Maker make,
+             int64_t cycle, int64_t block, Ref<Object> held)
+      : DatasetObject(gives, {input}),
+        make_(std::move(make)),
+        cycle_(cycle),
+        block_(block),
+        held_(std::move(held)) {}
+  const char* name() const override { return cycle_ == 1 ? "flat_map" : "interleave"; }
+  int64_t cardinality() const override {
+    return input().cardinality() == 0 ? 0 : kUnknownCardinality;
+  }
+  void visit(Visitor& see) const override {
+    DatasetObject::visit(see);
+    see.child(held_);
+  }
+  Owned<Cursor> start() const override { return started<Interleave, Turns>(*this); }
+
+ private:
+  struct Part {
+    Nested of;  // the element that it was made of
+    Owned<Cursor> cursor;
+  };
+  struct Turns final : Cursor {
+    explicit Turns(const Interleave& s)
+        : stage(&s), input(s.input().start()), parts(static_cast<size_t>(s.cycle_)) {}
+
+    bool next(Nested& out) override {
+      for (size_t idle = 0; idle <= parts.size();) {
+        check_stop();
+        Part& part = parts[turn];
+        if (!part.cursor && !ended) open(part);
+        if (!part.cursor) {  // nothing is left for this place
+          ++idle;
+          move_on();
+          continue;
+        }
+        if (part.cursor->next(out)) {
+          if (++in_block == stage->block_) move_on();
+          return true;
+        }
+        part = {};
+        idle = 0;
+        move_on();
+      }
+      return false;
+    }
+    void move_on() {
+      in_block = 0;
+      turn = (turn + 1) % parts.size();
+    }
+    void open(Part& part) {
+      Nested element;
+      if (!input->next(element)) {
+        ended = true;
+        return;
+      }
+      int64_t number = at++;
+      part.cursor = at_stage(*stage, number, [&] { return made(element); });
+      part.of = std::move(element);
+    }
+    Owned<Cursor> made(const Nested& element) const {
+      Dataset d = stage->make_(element);
+      if (!stage->spec().joined(d.element_spec()))
+        fail(Code::E1101, cat("the function of `", stage->name(), "` made a dataset of ",
+                              d.element_spec().text(), ", expected ", stage->spec().text()));
+      return d.object()->start();
+    }
+    void save(Saving& to) const override {
+      to.number(at);
+      to.number(ended);
+      to.number(static_cast<int64_t>(turn));
+      to.number(in_block);
+      for (const Part& part : parts) {
+        to.number(static_cast<bool>(part.cursor));
+        if (!part.cursor) continue;
+        to.element(part.of);
+        part.cursor->save(to);
+      }
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      at = from.number();
+      ended = from.number() != 0;
+      turn = static_cast<size_t>(from.number());
+      in_block = from.number();
+      if (turn >= parts.size()) Restoring::refuse("it is at a part that there is not");
+      for (Part& part : parts) {
+        if (!from.number()) continue;
+        part.of = from.element();
+        part.cursor = made(part.of);
+        part.cursor->restore(from);
+      }
+      input->restore(from);
+    }
+    const Ref<const Interleave> stage;
+    Owned<Cursor> input;
+    std::vector<Part> parts;
+    size_t turn = 0;
+    int64_t in_block = 0, at = 0;
+    bool ended = false;
+  };
+  const Dataset::Maker make_;
+  const int64_t cycle_, block_;
+  const Ref<Object> held_;
+};
+
+Ref<ElementFunction> function_of(detail::ElementCode f, const MapOptions& o,
+                                 const ElementSpec& takes, const char* name) {
+  if (!f) fail(Code::E1104, cat("`", name, "` was given no function"));
+  return o.traced ? traced_function(std::move(f), takes, name) : plain_function(std::move(f));
+}
+
+}  // namespace
+
+Dataset Dataset::mapped(detail::ElementCode f, const MapOptions& o) const {
+  if (o.traced && !probing()) return mapped(function_of(std::move(f), o, element_spec(), "map"));
+  // Plain code tells what it gives by what it does with an element of the right kind.
+  detail::ElementCode code = f;
+  ElementSpec gives = spec_of_made(
+      [&](const Nested& element) { return ElementSpec::of(code(element)); }, element_spec(), "map");
+  if (probing()) return promised(gives);
+  return Dataset(make_ref<Map>(object_, plain_function(std::move(f)), gives));
+}
+
+Dataset Dataset::mapped(Ref<ElementFunction> f) const {
+  std::optional<ElementSpec> gives = f->gives();
+  if (!gives) bug("a function of elements that does not say what it gives");
+  return Dataset(make_ref<Map>(object_, std::move(f), *gives));
+}
+
+Dataset Dataset::filtered(detail::ElementCode f, const MapOptions& o, bool until_first) const {
+  if (probing()) return promised(element_spec());
+  const char* name = until_first ? "take_while" : "filter";
+  return filtered(function_of(std::move(f), o, element_spec(), name), until_first);
+}
+
+Dataset Dataset::filtered(Ref<ElementFunction> f, bool until_first) const {
+  auto out = make_ref<Filter>(object_, f, until_first);
+  if (auto gives = f->gives()) {
+    std::vector<ElementType> leaves = gives->leaves();
+    if (!gives->form().is_tensor() || leaves[0].dtype != boolean ||
+        !leaves[0].shape.compatible(Shape{}))
+      fail(Code::E1101, cat("the function of `", out->name(), "` gives ", gives->text(),
+                            ", expected a bool scalar"));
+  }
+  return Dataset(std::move(out));
+}
+
+Dataset Dataset::interleaved(Maker f, const InterleaveOptions& o, Ref<Object> held,
+                             const ElementSpec* gives) const {
+  if (!f) fail(Code::E1104, "`interleave` was given no function");
+  constexpr int64_t kMost = 1 << 16;
+  int64_t cycle = o.cycle_length == kAutotune ? 10 : o.cycle_length;
+  if (cycle < 1 || cycle > kMost)
+    fail(Code::E1103,
+         cat("`cycle_length` of `interleave` is ", o.cycle_length, ", expected 1 to ", kMost));
+  if (o.block_length < 1)
+    fail(Code::E1103,
+         cat("`block_length` of `interleave` is ", o.block_length, ", expected 1 or more"));
+  ElementSpec spec =
+      gives ? *gives
+            : spec_of_made([&](const Nested& element) { return f(element).element_spec(); },
+                           element_spec(), cycle == 1 ? "flat_map" : "interleave");
+  return Dataset(
+      make_ref<Interleave>(object_, spec, std::move(f), cycle, o.block_length, std::move(held)));
+}
+
+}  // namespace holdfast::data

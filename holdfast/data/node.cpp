@@ -1,0 +1,67 @@
+#include "holdfast/data/node.h"
+
+#include <algorithm>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/interrupt.h"
+#include "holdfast/base/text.h"
+#include "holdfast/data/worker.h"
+
+namespace holdfast::data {
+
+const ObjectClass DatasetObject::kClass{"Dataset"};
+const ObjectClass ElementFunction::kClass{"ElementFunction"};
+const ObjectClass GeneratorSource::kClass{"GeneratorSource"};
+
+namespace {
+
+// Each stage calls the one before it: more of them would need more stack than a thread has.
+constexpr int kDeepest = 4000;
+
+}  // namespace
+
+bool Cursor::next_row(int64_t&) { bug("a stage without rows was asked for one"); }
+
+DatasetObject::DatasetObject(ElementSpec spec, std::vector<Ref<DatasetObject>> inputs)
+    : spec_(std::move(spec)), inputs_(std::move(inputs)), made_(here()) {
+  for (const Ref<DatasetObject>& in : inputs_) depth_ = std::max(depth_, in->depth_ + 1);
+  if (depth_ > kDeepest)
+    fail(Code::E1105, cat("a dataset of more than ", kDeepest, " stages one after the other"),
+         "each stage asks the one before it, and a thread's stack ends",
+         {manual_fix("`repeat`, `flat_map` or `interleave` say in one stage what a loop that adds "
+                     "stages says in many")});
+}
+
+std::string DatasetObject::chain() const {
+  std::string out = name();
+  if (inputs_.empty()) return out;
+  out += '(';
+  for (size_t i = 0; i < inputs_.size(); ++i) out += cat(i ? ", " : "", inputs_[i]->chain());
+  return out + ')';
+}
+
+void check_stop() {
+  if (!Worker::is_one()) return check_interrupt();
+  if (Worker::stopping()) fail(Code::E1501, "nobody waits for this element any more");
+}
+
+void rethrow_from(const DatasetObject& stage, int64_t element) {
+  try {
+    throw;
+  } catch (Error& e) {
+    if (e.code() != Code::E1501) {
+      Loc line = locate(stage.made());
+      if (line.line > 0)
+        e.diagnostic().labels.push_back(
+            {Role::kFirstUse, line,
+             cat("element ", element, " of this `", stage.name(), "` (the first is 0)"), false});
+      else
+        e.diagnostic().why += cat(e.diagnostic().why.empty() ? "" : "; ", "it was element ",
+                                  element, " of `", stage.name(), "`");
+      e.refresh();
+    }
+    throw;
+  }
+}
+
+}  // namespace holdfast::data

@@ -1,0 +1,116 @@
+// Stages of a pipeline, and where an iteration of them stands: what sources and transformations are
+// made of. Programs that use datasets need none of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "holdfast/base/object.h"
+#include "holdfast/base/owned.h"
+#include "holdfast/data/rows.h"
+#include "holdfast/data/spec.h"
+#include "holdfast/data/state.h"
+
+namespace holdfast::data {
+
+/// How many elements there are, where that is no number.
+inline constexpr int64_t kInfinite = -1, kUnknownCardinality = -2;
+
+/// Where one iteration of a node stands. One thread at a time uses it.
+class HOLDFAST_API Cursor {
+ public:
+  Cursor() = default;
+  Cursor(const Cursor&) = delete;
+  virtual ~Cursor() = default;
+  /// The next element; false at the end, and from then on. After an error it goes on with the
+  /// element behind.
+  virtual bool next(Nested& out) = 0;
+  /// What numbers of rows lead to, where this cursor gives such; else null.
+  virtual const Rows* rows() const { return nullptr; }
+  /// The number of the next element, in place of the element itself.
+  virtual bool next_row(int64_t& row);
+  virtual void save(Saving& to) const = 0;
+  /// Takes the position that was saved. This cursor is fresh.
+  virtual void restore(Restoring& from) = 0;
+};
+
+/// One stage: what a program wrote, with the stages before it.
+class HOLDFAST_API DatasetObject : public Object {
+ public:
+  static const ObjectClass kClass;
+  DatasetObject(ElementSpec spec, std::vector<Ref<DatasetObject>> inputs);
+
+  const ObjectClass& object_class() const override { return kClass; }
+  void visit(Visitor& see) const override { see.children(inputs_); }
+  std::string text() const override { return "a dataset"; }
+  /// What the program calls the stage: "shuffle".
+  virtual const char* name() const = 0;
+  /// How many elements an iteration gives.
+  virtual int64_t cardinality() const = 0;
+  virtual Owned<Cursor> start() const = 0;
+
+  const ElementSpec& spec() const { return spec_; }
+  const std::vector<Ref<DatasetObject>>& inputs() const { return inputs_; }
+  const DatasetObject& input() const { return *inputs_[0]; }
+  /// The line that made it.
+  Where made() const { return made_; }
+  /// The stages by name, as saved positions tell pipelines apart: "batch(shuffle(slices))".
+  std::string chain() const;
+
+ protected:
+  const ElementSpec spec_;
+  const std::vector<Ref<DatasetObject>> inputs_;
+
+ private:
+  const Where made_;
+  int depth_ = 1;
+};
+
+/// A function of elements: a program's own, or a traced one.
+class HOLDFAST_API ElementFunction : public Object {
+ public:
+  static const ObjectClass kClass;
+  const ObjectClass& object_class() const override { return kClass; }
+  /// May be called by several threads at once.
+  virtual Nested operator()(const Nested& element) = 0;
+  /// What it gives, where that is known.
+  virtual std::optional<ElementSpec> gives() const { return std::nullopt; }
+};
+
+/// What a generator's iteration gives one after the other.
+class HOLDFAST_API Generator : public RefCounted {
+ public:
+  virtual bool next(Nested& out) = 0;
+};
+/// Begins such iterations.
+class HOLDFAST_API GeneratorSource : public Object {
+ public:
+  static const ObjectClass kClass;
+  const ObjectClass& object_class() const override { return kClass; }
+  virtual Ref<Generator> begin() = 0;
+};
+
+/// Called in loops that may give nothing for long: throws to stop them, where Ctrl-C was pressed or
+/// nobody waits for what they would give any more.
+HOLDFAST_API void check_stop();
+
+/// The stages that are at work, for errors: adds to what `f` throws which element of which stage it
+/// was, and the line that made the stage.
+[[noreturn]] void rethrow_from(const DatasetObject& stage, int64_t element);
+template <class F>
+auto at_stage(const DatasetObject& stage, int64_t element, F&& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const Error&) {
+    rethrow_from(stage, element);
+  }
+}
+
+/// The common case of a stage: a class of its own for the cursor, which is made with the stage.
+template <class Stage, class C>
+Owned<Cursor> started(const Stage& stage) {
+  return Owned<Cursor>(new C(stage));
+}
+
+}  // namespace holdfast::data

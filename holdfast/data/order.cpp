@@ -1,0 +1,433 @@
+// Stages that choose elements, or change their order: numbers of rows pass through them.
+#include <mutex>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/data/dataset.h"
+#include "holdfast/ops/random/philox.h"
+#include "holdfast/ops/random/streams.h"
+
+namespace holdfast::data {
+namespace {
+
+/// A cursor over another one's elements: a stage says in `step` how it goes on, whichever form
+/// elements have. `C::step(get)` calls `get()` for the next element of the input.
+template <class C>
+struct Passing : Cursor {
+  explicit Passing(Owned<Cursor> in) : input(std::move(in)) {}
+  bool next(Nested& out) override {
+    return static_cast<C*>(this)->step([&] { return input->next(out); });
+  }
+  const Rows* rows() const override { return input->rows(); }
+  bool next_row(int64_t& row) override {
+    return static_cast<C*>(this)->step([&] { return input->next_row(row); });
+  }
+  Owned<Cursor> input;
+};
+
+class Take final : public DatasetObject {
+ public:
+  Take(const Ref<DatasetObject>& input, int64_t count)
+      : DatasetObject(input->spec(), {input}), count_(count) {}
+  const char* name() const override { return "take"; }
+  int64_t cardinality() const override {
+    int64_t n = input().cardinality();
+    return count_ < 0                 ? n
+           : n == kUnknownCardinality ? n
+           : n == kInfinite           ? count_
+                                      : std::min(n, count_);
+  }
+  Owned<Cursor> start() const override { return started<Take, First>(*this); }
+
+ private:
+  struct First final : Passing<First> {
+    explicit First(const Take& s) : Passing(s.input().start()), left(s.count_) {}
+    template <class Get>
+    bool step(Get get) {
+      if (left == 0) return false;
+      bool there = get();
+      if (there && left > 0) --left;
+      return there;
+    }
+    void save(Saving& to) const override {
+      to.number(left);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      left = from.number();
+      input->restore(from);
+    }
+    int64_t left;
+  };
+  const int64_t count_;
+};
+
+class Skip final : public DatasetObject {
+ public:
+  Skip(const Ref<DatasetObject>& input, int64_t count)
+      : DatasetObject(input->spec(), {input}), count_(count) {}
+  const char* name() const override { return "skip"; }
+  int64_t cardinality() const override {
+    int64_t n = input().cardinality();
+    return count_ < 0 ? 0 : n < 0 ? n : std::max<int64_t>(0, n - count_);
+  }
+  Owned<Cursor> start() const override { return started<Skip, Rest>(*this); }
+
+ private:
+  struct Rest final : Passing<Rest> {
+    explicit Rest(const Skip& s) : Passing(s.input().start()), left(s.count_) {}
+    template <class Get>
+    bool step(Get get) {
+      if (left < 0) return false;
+      for (; left > 0; --left) {
+        check_stop();
+        if (!get()) return false;
+      }
+      return get();
+    }
+    void save(Saving& to) const override {
+      to.number(left);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      left = from.number();
+      input->restore(from);
+    }
+    int64_t left;
+  };
+  const int64_t count_;
+};
+
+class Shard final : public DatasetObject {
+ public:
+  Shard(const Ref<DatasetObject>& input, int64_t shards, int64_t index)
+      : DatasetObject(input->spec(), {input}), shards_(shards), index_(index) {}
+  const char* name() const override { return "shard"; }
+  int64_t cardinality() const override {
+    int64_t n = input().cardinality();
+    return n < 0 ? n : n / shards_ + (index_ < n % shards_);
+  }
+  Owned<Cursor> start() const override { return started<Shard, Some>(*this); }
+
+ private:
+  struct Some final : Passing<Some> {
+    explicit Some(const Shard& s) : Passing(s.input().start()), shards(s.shards_), skip(s.index_) {}
+    template <class Get>
+    bool step(Get get) {
+      for (; skip > 0; --skip) {
+        check_stop();
+        if (!get()) return false;
+      }
+      skip = shards - 1;
+      return get();
+    }
+    void save(Saving& to) const override {
+      to.number(skip);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      skip = from.number();
+      input->restore(from);
+    }
+    const int64_t shards;
+    int64_t skip;  // so many before the next
+  };
+  const int64_t shards_, index_;
+};
+
+class Repeat final : public DatasetObject {
+ public:
+  Repeat(const Ref<DatasetObject>& input, int64_t count)
+      : DatasetObject(input->spec(), {input}), count_(count) {}
+  const char* name() const override { return "repeat"; }
+  int64_t cardinality() const override {
+    int64_t n = input().cardinality();
+    if (count_ == 0 || n == 0) return 0;
+    if (count_ < 0) return n == kUnknownCardinality ? n : kInfinite;
+    if (n < 0) return n;
+    int64_t all;
+    return __builtin_mul_overflow(n, count_, &all) ? kUnknownCardinality : all;
+  }
+  Owned<Cursor> start() const override { return started<Repeat, Again>(*this); }
+
+ private:
+  struct Again final : Passing<Again> {
+    explicit Again(const Repeat& s) : Passing(s.input().start()), stage(&s) {}
+    template <class Get>
+    bool step(Get get) {
+      while (stage->count_ < 0 || turn < stage->count_) {
+        check_stop();
+        if (get()) {
+          empty = false;
+          return true;
+        }
+        // Without end, an input that gives nothing would be asked for ever.
+        if (std::exchange(empty, true) && stage->count_ < 0) return false;
+        ++turn;
+        if (stage->count_ < 0 || turn < stage->count_) input = stage->input().start();
+      }
+      return false;
+    }
+    void save(Saving& to) const override {
+      to.number(turn);
+      to.number(empty);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      turn = from.number();
+      empty = from.number() != 0;
+      input->restore(from);
+    }
+    const Ref<const Repeat> stage;
+    int64_t turn = 0;
+    bool empty = true;  // the turn has given nothing yet
+  };
+  const int64_t count_;
+};
+
+/// Draws numbers of 32 bits, as TensorFlow does one by one.
+struct Draws {
+  Draws() = default;
+  Draws(int64_t seed, int64_t seed2) : philox(random::Philox::from_seeds(seed, seed2)) {}
+  uint32_t operator()() {
+    if (used == 4) {
+      block = philox();
+      used = 0;
+    }
+    ++count;
+    return block[static_cast<size_t>(used++)];
+  }
+  void skip(int64_t n) {
+    philox.skip(static_cast<uint64_t>(n / 4));
+    count += n / 4 * 4;
+    for (int64_t i = 0; i < n % 4; ++i) (*this)();
+  }
+  random::Philox philox;
+  random::Block block{};
+  int used = 4;
+  int64_t count = 0;  // so many so far
+};
+
+class Shuffle final : public DatasetObject {
+ public:
+  Shuffle(const Ref<DatasetObject>& input, int64_t size, int64_t seed, int64_t seed2, bool anew)
+      : DatasetObject(input->spec(), {input}),
+        size_(size),
+        seed_(seed),
+        seed2_(seed2),
+        anew_(anew),
+        seeds_(seed, seed2) {}
+  const char* name() const override { return "shuffle"; }
+  int64_t cardinality() const override { return input().cardinality(); }
+  Owned<Cursor> start() const override {
+    Owned<Cursor> in = input().start();
+    if (in->rows()) return Owned<Cursor>(new Mixed<int64_t>(*this, std::move(in)));
+    return Owned<Cursor>(new Mixed<Nested>(*this, std::move(in)));
+  }
+
+ private:
+  struct Seeds {
+    int64_t first, second;
+  };
+  Seeds next_seeds() const {
+    if (!anew_) return {seed_, seed2_};
+    std::lock_guard lock(mutex_);
+    int64_t first = seeds_(), second = seeds_();
+    return {first, second};
+  }
+  int64_t drawn() const {
+    std::lock_guard lock(mutex_);
+    return seeds_.count;
+  }
+  void set_drawn(int64_t count) const {
+    std::lock_guard lock(mutex_);
+    seeds_ = Draws(seed_, seed2_);
+    seeds_.skip(count);
+  }
+
+  // The buffer is a ring: `begin` and `end` count the elements that left and came.
+  template <class T>
+  struct Mixed final : Cursor {
+    Mixed(const Shuffle& s, Owned<Cursor> in)
+        : stage(&s), input(std::move(in)), seeds(s.next_seeds()), draw(seeds.first, seeds.second) {}
+
+    bool next(Nested& out) override {
+      T got;
+      if (!take(got)) return false;
+      if constexpr (std::is_same_v<T, Nested>)
+        out = std::move(got);
+      else
+        out = input->rows()->row(got);
+      return true;
+    }
+    const Rows* rows() const override { return input->rows(); }
+    bool next_row(int64_t& row) override {
+      if constexpr (std::is_same_v<T, Nested>)
+        return Cursor::next_row(row);
+      else
+        return take(row);
+    }
+
+    bool get(T& out) {
+      if constexpr (std::is_same_v<T, Nested>)
+        return input->next(out);
+      else
+        return input->next_row(out);
+    }
+    bool take(T& out) {
+      while (!ended && (stage->size_ < 0 || end - begin < stage->size_)) {
+        check_stop();
+        T got;
+        if (!get(got)) {
+          ended = true;
+          break;
+        }
+        if (static_cast<int64_t>(buffer.size()) < (stage->size_ < 0 ? end + 1 : stage->size_))
+          buffer.push_back(std::move(got));
+        else
+          buffer[index(end)] = std::move(got);
+        ++end;
+      }
+      if (begin == end) return false;
+      T& chosen = buffer[index(begin + static_cast<int64_t>(draw() % (end - begin)))];
+      T& first = buffer[index(begin)];
+      out = std::move(chosen);
+      if (&chosen != &first) chosen = std::move(first);
+      ++begin;
+      return true;
+    }
+    size_t index(int64_t i) const {
+      return static_cast<size_t>(stage->size_ < 0 ? i : i % stage->size_);
+    }
+
+    void save(Saving& to) const override {
+      to.number(stage->drawn());
+      to.number(seeds.first);
+      to.number(seeds.second);
+      to.number(draw.count);
+      to.number(ended);
+      to.number(end - begin);
+      for (int64_t i = begin; i < end; ++i)
+        if constexpr (std::is_same_v<T, Nested>)
+          to.element(buffer[index(i)]);
+        else
+          to.number(buffer[index(i)]);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      stage->set_drawn(from.number());
+      seeds.first = from.number();
+      seeds.second = from.number();
+      draw = Draws(seeds.first, seeds.second);
+      int64_t so_far = from.number();
+      if (so_far < 0) Restoring::refuse("it has drawn a negative number of times");
+      draw.skip(so_far);
+      ended = from.number() != 0;
+      int64_t n = from.count();
+      if (stage->size_ >= 0 && n > stage->size_) Restoring::refuse("its buffer is larger");
+      buffer.clear();
+      begin = 0, end = n;
+      for (int64_t i = 0; i < n; ++i)
+        if constexpr (std::is_same_v<T, Nested>)
+          buffer.push_back(from.element());
+        else
+          buffer.push_back(checked_row(from.number()));
+      input->restore(from);
+    }
+    int64_t checked_row(int64_t row) const {
+      if (row < 0 || row >= input->rows()->size()) Restoring::refuse("it leads out of the data");
+      return row;
+    }
+
+    const Ref<const Shuffle> stage;
+    Owned<Cursor> input;
+    Seeds seeds;
+    Draws draw;
+    std::vector<T> buffer;
+    int64_t begin = 0, end = 0;
+    bool ended = false;
+  };
+
+  const int64_t size_, seed_, seed2_;  // a negative size: all of it
+  const bool anew_;
+  mutable std::mutex mutex_;
+  mutable Draws seeds_;  // of which each iteration takes two
+};
+
+class Concatenated final : public DatasetObject {
+ public:
+  Concatenated(ElementSpec spec, const Ref<DatasetObject>& a, const Ref<DatasetObject>& b)
+      : DatasetObject(std::move(spec), {a, b}) {}
+  const char* name() const override { return "concatenate"; }
+  int64_t cardinality() const override {
+    int64_t a = inputs_[0]->cardinality(), b = inputs_[1]->cardinality(), both;
+    if (a == kInfinite || b == kInfinite) return kInfinite;
+    if (a < 0 || b < 0 || __builtin_add_overflow(a, b, &both)) return kUnknownCardinality;
+    return both;
+  }
+  Owned<Cursor> start() const override { return started<Concatenated, Both>(*this); }
+
+ private:
+  struct Both final : Cursor {
+    explicit Both(const Concatenated& s) : stage(&s), input(s.inputs()[0]->start()) {}
+    bool next(Nested& out) override {
+      if (input->next(out)) return true;
+      if (at == 1) return false;
+      at = 1;
+      input = stage->inputs()[1]->start();
+      return input->next(out);
+    }
+    void save(Saving& to) const override {
+      to.number(at);
+      input->save(to);
+    }
+    void restore(Restoring& from) override {
+      at = from.number();
+      if (at < 0 || at > 1) Restoring::refuse("it is in a part that there is not");
+      if (at == 1) input = stage->inputs()[1]->start();
+      input->restore(from);
+    }
+    const Ref<const Concatenated> stage;
+    Owned<Cursor> input;
+    int64_t at = 0;
+  };
+};
+
+}  // namespace
+
+Dataset Dataset::taken(int64_t count) const { return Dataset(make_ref<Take>(object_, count)); }
+Dataset Dataset::skipped(int64_t count) const { return Dataset(make_ref<Skip>(object_, count)); }
+Dataset Dataset::repeated(int64_t count) const { return Dataset(make_ref<Repeat>(object_, count)); }
+
+Dataset Dataset::sharded(int64_t num_shards, int64_t index) const {
+  if (num_shards < 1)
+    fail(Code::E1103, cat("`num_shards` of `shard` is ", num_shards, ", expected 1 or more"));
+  if (index < 0 || index >= num_shards)
+    fail(Code::E1103,
+         cat("`index` of `shard` is ", index, ", expected one of 0 to ", num_shards - 1));
+  return Dataset(make_ref<Shard>(object_, num_shards, index));
+}
+
+Dataset Dataset::shuffled(int64_t buffer_size, const ShuffleOptions& o) const {
+  if (buffer_size < 1 && buffer_size != kUnknownCardinality)
+    fail(Code::E1103, cat("`buffer_size` of `shuffle` is ", buffer_size, ", expected 1 or more"),
+         "each element is drawn from a buffer of that many");
+  random::GraphSeeds* graph = random::seed_scope().graph;
+  random::OpSeeds seeds = graph ? graph->op_seeds(o.seed) : random::seed_state().op_seeds(o.seed);
+  if (seeds.nondeterministic()) {
+    seeds.seed = static_cast<int64_t>(random::nondeterministic_bits());
+    seeds.seed2 = static_cast<int64_t>(random::nondeterministic_bits());
+  }
+  return Dataset(make_ref<Shuffle>(object_, buffer_size < 0 ? -1 : buffer_size, seeds.seed,
+                                   seeds.seed2, o.reshuffle_each_iteration));
+}
+
+Dataset Dataset::concatenated(const Dataset& other) const {
+  std::optional<ElementSpec> both = element_spec().joined(other.element_spec());
+  if (!both)
+    fail(Code::E1101, cat("`concatenate` got elements ", element_spec().text(), " and ",
+                          other.element_spec().text(), ", expected the same form and dtypes"));
+  return Dataset(make_ref<Concatenated>(std::move(*both), object_, other.object()));
+}
+
+}  // namespace holdfast::data

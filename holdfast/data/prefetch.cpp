@@ -1,0 +1,271 @@
+// Elements that are made ahead of time: kept from an earlier iteration, or by another thread.
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/interrupt.h"
+#include "holdfast/base/patient_lock.h"
+#include "holdfast/base/text.h"
+#include "holdfast/data/dataset.h"
+#include "holdfast/data/worker.h"
+#include "holdfast/device/device.h"
+#include "holdfast/exec/init_scope.h"
+
+namespace holdfast::data {
+namespace {
+
+using Kept = std::vector<Nested>;
+
+struct Elements final : RefCounted {
+  Kept all;
+};
+
+class Cache final : public DatasetObject {
+ public:
+  explicit Cache(const Ref<DatasetObject>& input) : DatasetObject(input->spec(), {input}) {}
+  const char* name() const override { return "cache"; }
+  int64_t cardinality() const override { return input().cardinality(); }
+  Owned<Cursor> start() const override { return started<Cache, Reading>(*this); }
+
+ private:
+  Ref<Elements> whole() const {
+    std::lock_guard lock(mutex_);
+    return whole_;
+  }
+  void set_whole(Ref<Elements> all) const {
+    std::lock_guard lock(mutex_);
+    if (!whole_) whole_ = std::move(all);
+  }
+
+  // Reads what an earlier iteration left, or keeps what it reads; that counts once it is whole.
+  struct Reading final : Cursor {
+    explicit Reading(const Cache& s) : stage(&s) {}
+    void begin() {
+      begun = true;
+      kept = stage->whole();
+      if (kept) return;
+      kept = make_ref<Elements>();
+      input = stage->input().start();
+    }
+    bool next(Nested& out) override {
+      if (!begun) begin();
+      if (at < kept->all.size()) {
+        out = kept->all[at++];
+        return true;
+      }
+      if (!input) return false;
+      if (!input->next(out)) {
+        stage->set_whole(kept);
+        input = {};
+        return false;
+      }
+      kept->all.push_back(out);
+      ++at;
+      return true;
+    }
+    void save(Saving& to) const override {
+      to.number(begun);
+      if (!begun) return;
+      to.number(static_cast<int64_t>(at));
+      to.number(static_cast<int64_t>(kept->all.size()));
+      for (const Nested& n : kept->all) to.element(n);
+      to.number(static_cast<bool>(input));
+      if (input) input->save(to);
+    }
+    void restore(Restoring& from) override {
+      if (!from.number()) return;
+      begun = true;
+      at = static_cast<size_t>(from.number());
+      int64_t n = from.count();
+      kept = make_ref<Elements>();
+      for (int64_t i = 0; i < n; ++i) kept->all.push_back(from.element());
+      if (at > kept->all.size()) Restoring::refuse("it is behind the end of the data");
+      if (from.number()) {
+        input = stage->input().start();
+        input->restore(from);
+      } else {
+        stage->set_whole(kept);
+      }
+    }
+    const Ref<const Cache> stage;
+    Ref<Elements> kept;
+    Owned<Cursor> input;  // while it is read for the first time
+    size_t at = 0;
+    bool begun = false;
+  };
+  mutable std::mutex mutex_;
+  mutable Ref<Elements> whole_;
+};
+
+/// What the thread and who waits for its elements share.
+struct Ahead final : RefCounted {
+  struct Item {
+    Nested element;
+    std::exception_ptr error;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Item> ready;
+  size_t most = 0;
+  bool paused = false;   // somebody looks at the input
+  bool working = false;  // the thread is in the input now
+  bool ended = false;    // the input has given all
+  bool stop = false;
+  Owned<Cursor> input;
+
+  bool may_work() const { return !paused && ready.size() < most; }
+
+  void run() {
+    DeviceScope host(cpu());
+    Lifted lifted;
+    std::unique_lock lock(mutex);
+    while (!stop && !ended) {
+      changed.wait(lock, [&] { return stop || may_work(); });
+      if (stop) break;
+      working = true;
+      lock.unlock();
+      Item item;
+      bool there = made(item);
+      lock.lock();
+      working = false;
+      if (there)
+        ready.push_back(std::move(item));
+      else
+        ended = true;
+      changed.notify_all();
+    }
+    lock.unlock();
+    input = {};  // here, where it worked
+  }
+  bool made(Item& item) {
+    try {
+      return input->next(item.element);
+    } catch (...) {
+      item.error = std::current_exception();
+      return true;
+    }
+  }
+  void wake() {
+    std::lock_guard lock(mutex);
+    stop = true;
+    changed.notify_all();
+  }
+};
+
+class Prefetch final : public DatasetObject {
+ public:
+  Prefetch(const Ref<DatasetObject>& input, int64_t size)
+      : DatasetObject(input->spec(), {input}), size_(size) {}
+  const char* name() const override { return "prefetch"; }
+  int64_t cardinality() const override { return input().cardinality(); }
+  Owned<Cursor> start() const override { return started<Prefetch, Taking>(*this); }
+
+ private:
+  struct Taking final : Cursor {
+    explicit Taking(const Prefetch& s) : ahead(make_ref<Ahead>()) {
+      ahead->input = s.input().start();
+      ahead->most = static_cast<size_t>(s.size_);
+    }
+    // The thread begins with the first element that is asked for.
+    void begin() {
+      worker = make_owned<Worker>([a = ahead] { a->run(); }, [a = ahead] { a->wake(); });
+    }
+    bool next(Nested& out) override {
+      if (!worker) begin();
+      if (worker->elsewhere()) refuse_fork();
+      Ahead::Item item;
+      if (!take(item)) return false;
+      if (item.error) std::rethrow_exception(item.error);
+      out = std::move(item.element);
+      return true;
+    }
+    bool take(Ahead::Item& item) {
+      std::unique_lock lock(ahead->mutex);
+      wait(lock, [&] { return !ahead->ready.empty() || ahead->ended || ahead->stop; });
+      if (ahead->ready.empty() && !ahead->ended)
+        fail(Code::E1501, "an element was asked for while the process was ending");
+      if (ahead->ready.empty()) return false;
+      item = std::move(ahead->ready.front());
+      ahead->ready.pop_front();
+      ahead->changed.notify_all();
+      return true;
+    }
+    // Others get the language's lock meanwhile, and Ctrl-C its turn.
+    template <class Ready>
+    void wait(std::unique_lock<std::mutex>& lock, Ready ready) const {
+      if (ready()) return;
+      lock.unlock();
+      {
+        Waiting patiently;
+        for (bool done = false; !done;) {
+          lock.lock();
+          done = ahead->changed.wait_for(lock, std::chrono::milliseconds(50), ready);
+          lock.unlock();
+          if (!done) check_stop();
+        }
+      }
+      lock.lock();
+    }
+    [[noreturn]] static void refuse_fork() {
+      fail(Code::E1105, "an iterator over `prefetch` is used in a forked process",
+           "the thread that makes its elements stayed in the process that began to iterate",
+           {manual_fix("make the iterator in the forked process")});
+    }
+    /// Keeps the thread out of the input.
+    struct Pause {
+      explicit Pause(const Taking& t) : taking(t), lock(t.ahead->mutex) {
+        t.ahead->paused = true;
+        try {
+          t.wait(lock, [&] { return !t.ahead->working; });
+        } catch (...) {
+          end();
+          throw;
+        }
+      }
+      ~Pause() { end(); }
+      void end() {
+        if (!lock.owns_lock()) lock.lock();
+        taking.ahead->paused = false;
+        taking.ahead->changed.notify_all();
+      }
+      const Taking& taking;
+      std::unique_lock<std::mutex> lock;
+    };
+    void save(Saving& to) const override {
+      if (worker && worker->elsewhere()) refuse_fork();
+      Pause pause(*this);
+      to.number(ahead->ended);
+      to.number(static_cast<int64_t>(ahead->ready.size()));
+      for (const Ahead::Item& item : ahead->ready) {
+        if (item.error) std::rethrow_exception(item.error);
+        to.element(item.element);
+      }
+      if (!ahead->ended) ahead->input->save(to);
+    }
+    void restore(Restoring& from) override {
+      ahead->ended = from.number() != 0;
+      int64_t n = from.count();
+      for (int64_t i = 0; i < n; ++i) ahead->ready.push_back({from.element(), nullptr});
+      if (!ahead->ended) ahead->input->restore(from);
+    }
+    const Ref<Ahead> ahead;
+    Owned<Worker> worker;
+  };
+  const int64_t size_;
+};
+
+}  // namespace
+
+Dataset Dataset::cached() const { return Dataset(make_ref<Cache>(object_)); }
+
+Dataset Dataset::prefetched(int64_t buffer_size) const {
+  if (buffer_size < 0 && buffer_size != kAutotune)
+    fail(Code::E1103, cat("`buffer_size` of `prefetch` is ", buffer_size,
+                          ", expected 0 or more, or -1 for what suits"));
+  if (buffer_size == 0) return *this;
+  return Dataset(make_ref<Prefetch>(object_, buffer_size == kAutotune ? 2 : buffer_size));
+}
+
+}  // namespace holdfast::data

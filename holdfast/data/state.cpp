@@ -1,0 +1,139 @@
+#include "holdfast/data/state.h"
+
+#include <cstring>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
+
+namespace holdfast::data {
+namespace {
+
+constexpr int kDeepest = 64;  // structures inside structures
+
+}  // namespace
+
+void Saving::number(int64_t v) {
+  bytes_ += 'i';
+  raw(&v, sizeof v);
+}
+
+void Saving::text(std::string_view v) {
+  bytes_ += 's';
+  number(static_cast<int64_t>(v.size()));
+  raw(v.data(), v.size());
+}
+
+void Saving::tensor(const Tensor& given) {
+  Tensor t = copy_to(given, cpu());
+  bytes_ += 't';
+  number(static_cast<int64_t>(t.dtype()));
+  number(t.rank());
+  for (int64_t d : t.shape()) number(d);
+  if (t.dtype() == DType::kString)
+    for (int64_t i = 0; i < t.size(); ++i) text(t.raw<std::string>()[i]);
+  else
+    raw(t.raw(), static_cast<size_t>(t.bytes()));
+}
+
+void Saving::element(const Nested& n) {
+  bytes_ += 'e';
+  number(static_cast<int64_t>(n.kind()));
+  if (n.is_tensor()) return tensor(n.tensor());
+  number(static_cast<int64_t>(n.size()));
+  for (size_t i = 0; i < n.size(); ++i) {
+    if (n.is_dict()) text(n.key(i));
+    element(n[i]);
+  }
+}
+
+void Restoring::refuse(const std::string& why) {
+  fail(Code::E1103, cat("the saved position of an iterator is refused: ", why),
+       "a position belongs to the pipeline that it was saved from",
+       {manual_fix("restore it into an iterator of a dataset that is made in the same way")});
+}
+
+std::string_view Restoring::raw(size_t bytes) {
+  if (bytes > left_.size()) refuse("it ends too early");
+  std::string_view out = left_.substr(0, bytes);
+  left_.remove_prefix(bytes);
+  return out;
+}
+
+void Restoring::tag(char expected) {
+  if (raw(1)[0] != expected) refuse("something else stands where a value should");
+}
+
+int64_t Restoring::bare_number() {
+  int64_t v;
+  std::memcpy(&v, raw(sizeof v).data(), sizeof v);
+  return v;
+}
+
+int64_t Restoring::number() {
+  tag('i');
+  return bare_number();
+}
+
+int64_t Restoring::count() {
+  int64_t n = number();
+  if (n < 0 || static_cast<uint64_t>(n) > left_.size()) refuse("it holds less than it says");
+  return n;
+}
+
+std::string Restoring::text() {
+  tag('s');
+  return std::string(raw(static_cast<size_t>(count())));
+}
+
+Tensor Restoring::tensor() {
+  tag('t');
+  int64_t dtype = number(), rank = number();
+  if (dtype <= 0 || dtype >= static_cast<int64_t>(DType::kResource) || rank < 0 || rank > kMaxRank)
+    refuse("a tensor has a dtype or a rank that there is not");
+  Dims dims;
+  for (int64_t i = 0; i < rank; ++i) {
+    dims.push_back(number());
+    if (dims.back() < 0) refuse("a tensor has a negative size");
+  }
+  Shape shape(std::move(dims));
+  auto d = static_cast<DType>(dtype);
+  std::optional<int64_t> n = shape.elements();
+  int64_t each = d == DType::kString ? 1 : size_of(d);
+  if (!n || *n > static_cast<int64_t>(left_.size()) / each) refuse("a tensor is larger than it");
+  Tensor t = empty(d, shape, cpu());
+  if (d == DType::kString)
+    for (int64_t i = 0; i < *n; ++i) t.mutable_raw<std::string>()[i] = text();
+  else
+    std::memcpy(t.mutable_raw(), raw(static_cast<size_t>(t.bytes())).data(),
+                static_cast<size_t>(t.bytes()));
+  return t;
+}
+
+Nested Restoring::element() { return element(0); }
+
+Nested Restoring::element(int depth) {
+  if (depth > kDeepest) refuse("a structure is too deep");
+  tag('e');
+  int64_t kind = number();
+  if (kind == static_cast<int64_t>(Nested::Kind::kTensor)) return tensor();
+  int64_t n = count();
+  std::vector<Nested::Entry> entries;
+  std::vector<Nested> items;
+  for (int64_t i = 0; i < n; ++i)
+    if (kind == static_cast<int64_t>(Nested::Kind::kDict)) {
+      std::string key = text();
+      entries.emplace_back(std::move(key), element(depth + 1));
+    } else {
+      items.push_back(element(depth + 1));
+    }
+  switch (kind) {
+    case static_cast<int64_t>(Nested::Kind::kNone): return {};
+    case static_cast<int64_t>(Nested::Kind::kList): return Nested::list(std::move(items));
+    case static_cast<int64_t>(Nested::Kind::kTuple): return Nested::tuple(std::move(items));
+    case static_cast<int64_t>(Nested::Kind::kDict): return Nested::dict(std::move(entries));
+    default: refuse("a structure is of a kind that there is not");
+  }
+}
+
+}  // namespace holdfast::data

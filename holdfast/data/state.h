@@ -1,0 +1,46 @@
+// The position of an iterator as bytes: numbers, texts and tensors, one after the other, in the
+// order in which the stages write and read them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "holdfast/exec/nested.h"
+
+namespace holdfast::data {
+
+class HOLDFAST_API Saving {
+ public:
+  void number(int64_t v);
+  void text(std::string_view v);
+  void tensor(const Tensor& t);
+  void element(const Nested& n);
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void raw(const void* from, size_t bytes) { bytes_.append(static_cast<const char*>(from), bytes); }
+  std::string bytes_;
+};
+
+/// Reads what `Saving` wrote. What is no such thing is refused, before memory is taken for it.
+class HOLDFAST_API Restoring {
+ public:
+  explicit Restoring(std::string_view bytes) : left_(bytes) {}
+  int64_t number();
+  /// A number of things of which each takes up a byte at least.
+  int64_t count();
+  std::string text();
+  Tensor tensor();
+  Nested element();
+  bool done() const { return left_.empty(); }
+  [[noreturn]] static void refuse(const std::string& why);
+
+ private:
+  void tag(char expected);
+  int64_t bare_number();
+  std::string_view raw(size_t bytes);
+  Nested element(int depth);
+  std::string_view left_;
+};
+
+}  // namespace holdfast::data

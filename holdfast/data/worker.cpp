@@ -1,0 +1,139 @@
+#include "holdfast/data/worker.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/base/patient_lock.h"
+#include "holdfast/base/signals.h"
+
+namespace holdfast::data {
+
+class WorkerThread final : public RefCounted {
+ public:
+  WorkerThread(Callback<void()> work, Callback<void()> wake)
+      : work(std::move(work)), wake(std::move(wake)) {}
+  void tell() {
+    stop = true;
+    wake();
+  }
+  bool ended_within(std::chrono::milliseconds most) {
+    std::unique_lock lock(mutex);
+    return end.wait_for(lock, most, [&] { return ended; });
+  }
+
+  Callback<void()> work;
+  const Callback<void()> wake;
+  std::atomic<bool> stop{false};
+  const pid_t process = getpid();
+  std::mutex mutex;
+  std::condition_variable end;
+  bool ended = false;
+  std::thread thread;
+};
+
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds kAtOnce{1000};
+constexpr milliseconds kAtTheEnd{2000};  // a thread that waits for a language that is gone stays
+
+thread_local WorkerThread* t_current = nullptr;
+
+/// All that run. Lives as long as the process: threads may run to its very end.
+struct Running {
+  std::mutex mutex;
+  std::vector<Ref<WorkerThread>> threads;
+  bool closed = false;  // the process ends
+  const pid_t process = getpid();
+
+  static Running& all() {
+    static Running* r = [] {
+      auto* made = new Running;
+      std::atexit([] { stop_workers(); });
+      return made;
+    }();
+    return *r;
+  }
+  void add(const Ref<WorkerThread>& thread) {
+    std::lock_guard lock(mutex);
+    if (closed) fail(Code::E1501, "a dataset began to prefetch while the process was ending");
+    threads.push_back(thread);
+  }
+  void remove(const WorkerThread* thread) {
+    std::lock_guard lock(mutex);
+    std::erase_if(threads, [&](const auto& t) { return t.get() == thread; });
+  }
+};
+
+void run(const Ref<WorkerThread>& self) {
+  take_no_signals();
+  t_current = self.get();
+  self->work();
+  self->work = nullptr;  // what it holds goes here, before anybody stops waiting
+  Running::all().remove(self.get());
+  std::lock_guard lock(self->mutex);
+  self->ended = true;
+  self->end.notify_all();
+}
+
+}  // namespace
+
+Worker::Worker(Callback<void()> work, Callback<void()> wake)
+    : thread_(make_ref<WorkerThread>(std::move(work), std::move(wake))) {
+  Running::all().add(thread_);
+  SignalsWait signals;  // the thread begins with them shut out
+  try {
+    thread_->thread = std::thread([self = thread_] { run(self); });
+  } catch (const std::system_error& e) {
+    Running::all().remove(thread_.get());
+    fail(Code::E0702, std::string("no thread could be made for a dataset: ") + e.what());
+  }
+}
+
+Worker::~Worker() {
+  if (elsewhere()) {  // there is no thread to wait for, and a thread object that says so stops us
+    thread_.leak();
+    return;
+  }
+  thread_->tell();
+  if (t_current == thread_.get()) {
+    thread_->thread.detach();
+    return;
+  }
+  // One that is inside of a program's function for long ends when it comes out: the end of the
+  // process waits for it.
+  Waiting patiently;
+  if (thread_->ended_within(kAtOnce))
+    thread_->thread.join();
+  else
+    thread_->thread.detach();
+}
+
+bool Worker::elsewhere() const { return thread_->process != getpid(); }
+bool Worker::is_one() { return t_current != nullptr; }
+bool Worker::stopping() { return t_current && t_current->stop; }
+
+void stop_workers() {
+  Running& running = Running::all();
+  if (running.process != getpid()) return;  // a forked child has none, and perhaps a copied lock
+  std::vector<Ref<WorkerThread>> threads;
+  {
+    std::lock_guard lock(running.mutex);
+    running.closed = true;
+    threads = running.threads;
+  }
+  for (const auto& t : threads) t->tell();
+  Waiting patiently;
+  for (const auto& t : threads) t->ended_within(kAtTheEnd);
+}
+
+}  // namespace holdfast::data

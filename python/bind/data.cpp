@@ -1,0 +1,430 @@
+// Datasets and their iterators: the C++ classes, with Python's functions and generators in them.
+#include "holdfast/base/text.h"
+#include "holdfast/data/dataset.h"
+#include "holdfast/data/functions.h"
+#include "holdfast/data/worker.h"
+#include "holdfast/op/refuse.h"
+#include "holdfast/ops/math.h"
+#include "python/bind/call.h"
+#include "python/bind/in_python.h"
+#include "python/bind/nested.h"
+#include "python/bind/traced.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+namespace {
+
+using data::Dataset;
+using data::DatasetObject;
+using data::ElementSpec;
+using data::IteratorObject;
+
+Dataset dataset_of(nb::handle o) {
+  auto* found = object_behind<DatasetObject>(o.ptr());
+  if (!found) type_error(cat("expected a dataset, got ", repr_of(o.ptr())));
+  return Dataset(Ref<DatasetObject>(found));
+}
+
+nb::object face_of(const Dataset& d) { return given(python_of(*d.object())); }
+
+/// Runs one method: the user's line noted, our exceptions turned into Python's.
+template <class F>
+nb::object made(F&& f) {
+  return run([&] {
+    mark();
+    return face_of(f());
+  });
+}
+
+// -- specs
+
+ElementSpec spec_of(PyObject* o) {
+  if (o == Py_None) return {};
+  if (PyTuple_Check(o)) {
+    std::vector<ElementSpec> items;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i)
+      items.push_back(spec_of(PyTuple_GET_ITEM(o, i)));
+    return ElementSpec::tuple(items);
+  }
+  if (PyDict_Check(o)) {
+    std::vector<std::pair<std::string, ElementSpec>> entries;
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);) {
+      if (!PyUnicode_Check(key))
+        type_error(cat("a dict of a spec has the key ", repr_of(key), ", expected a text"));
+      entries.emplace_back(PyUnicode_AsUTF8(key), spec_of(value));
+    }
+    return ElementSpec::dict(entries);
+  }
+  nb::handle spec(o);
+  if (!nb::hasattr(spec, "dtype") || !nb::hasattr(spec, "shape"))
+    type_error(cat("a spec is ", repr_of(o), ", expected a TensorSpec"));
+  nb::object dtype = spec.attr("dtype"), shape = spec.attr("shape");
+  nb::object sizes = nb::none();
+  if (!shape.attr("rank").is_none()) sizes = shape.attr("as_list")();
+  return ElementSpec(dtype_of_object(dtype.ptr()), shape_of(sizes.ptr(), "the shape of a spec"));
+}
+
+Object spec_object(const ElementSpec& spec, nb::handle make) {
+  return structure_of(spec.form(), [&](const Tensor& t) {
+    Object shape = shape_object(t.shape());
+    return called(make.ptr(), shape.get(), dtype_object(t.dtype()));
+  });
+}
+
+// -- Python's functions
+
+/// A Python object that a pipeline holds.
+class HeldByData final : public Shared {
+ public:
+  explicit HeldByData(PyRef f) : held_(std::move(f)) {}
+  const ObjectClass& object_class() const override { return data::ElementFunction::kClass; }
+  void visit(Visitor& see) const override { see.foreign(held_.get()); }
+  PyObject* get() const { return held_.get(); }
+
+ private:
+  Callable held_;
+};
+
+/// A traced function of Python's that calls Python, or uses what Python keeps alive.
+class WithPythonCode final : public data::ElementFunction {
+ public:
+  WithPythonCode(Ref<data::ElementFunction> f, PyRef code)
+      : function_(std::move(f)), code_(std::move(code)) {}
+  void visit(Visitor& see) const override { see.foreign(code_.get()); }
+  std::optional<ElementSpec> gives() const override { return function_->gives(); }
+  Nested operator()(const Nested& element) override {
+    // An exception of Python's is kept by the thread's state, which lives as long as this.
+    NeedGil gil("a function of Python's");
+    try {
+      WithoutGil others;
+      return (*function_)(element);
+    } catch (const PythonError&) {
+      throw nb::python_error();
+    }
+  }
+
+ private:
+  const Ref<data::ElementFunction> function_;
+  Callable code_;
+};
+
+Ref<data::ElementFunction> function_from(nb::handle concrete, const std::vector<Tensor>& captured,
+                                         nb::handle gives) {
+  const Concrete& c = concrete_of(concrete.ptr());
+  Ref<data::ElementFunction> f =
+      data::concrete_function(c.function, captured, spec_of(gives.ptr()));
+  if (c.code) return make_ref<WithPythonCode>(std::move(f), c.code);
+  return f;
+}
+
+// -- generators
+
+Tensor leaf_from(PyObject* value, DType want) {
+  Tensor t = convert(value, want);
+  return t.dtype() == want ? t : cast(t, want);
+}
+
+// An element of a form: its tuples may be given as lists.
+Nested element_from(PyObject* value, const Nested& form) {
+  if (form.is_none()) {
+    if (value == Py_None) return {};
+    type_error(cat("a generator gave ", repr_of(value), ", expected None"));
+  }
+  if (form.is_tensor()) return leaf_from(value, form.tensor().dtype());
+  if (form.is_dict()) {
+    std::vector<Nested::Entry> entries;
+    if (!PyDict_Check(value) || PyDict_GET_SIZE(value) != static_cast<Py_ssize_t>(form.size()))
+      type_error(cat("a generator gave ", repr_of(value), ", expected ", form.form()));
+    for (size_t i = 0; i < form.size(); ++i) {
+      PyObject* item = PyDict_GetItemString(value, form.key(i).c_str());
+      if (!item) type_error(cat("a generator gave ", repr_of(value), ", expected ", form.form()));
+      Object keep = Object::share(item);
+      entries.emplace_back(form.key(i), element_from(item, form[i]));
+    }
+    return Nested::dict(std::move(entries));
+  }
+  if (!PyTuple_Check(value) && !PyList_Check(value))
+    type_error(cat("a generator gave ", repr_of(value), ", expected ", form.form()));
+  Object all = Object::steal(PySequence_Fast(value, "an element"));
+  if (PySequence_Fast_GET_SIZE(all.get()) != static_cast<Py_ssize_t>(form.size()))
+    type_error(cat("a generator gave ", PySequence_Fast_GET_SIZE(all.get()), " values, expected ",
+                   form.size(), ": ", form.form()));
+  std::vector<Nested> items;
+  for (size_t i = 0; i < form.size(); ++i)
+    items.push_back(
+        element_from(PySequence_Fast_GET_ITEM(all.get(), static_cast<Py_ssize_t>(i)), form[i]));
+  return Nested::tuple(std::move(items));
+}
+
+// `next(iterator, no more)`: what is called by Python's own way can be left when the process ends.
+PyObject* next_function() {
+  static PyObject* f = nb::object(nb::module_::import_("builtins").attr("next")).release().ptr();
+  return f;
+}
+PyObject* no_more() {
+  static PyObject* end =
+      nb::object(nb::module_::import_("builtins").attr("object")()).release().ptr();
+  return end;
+}
+
+class PyGenerator final : public data::Generator {
+ public:
+  PyGenerator(PyRef iterator, Nested form)
+      : iterator_(std::move(iterator)), form_(std::move(form)) {}
+  bool next(Nested& out) override {
+    NeedGil gil("a generator of Python's");
+    try {
+      PyRef item = called(next_function(), iterator_.get(), no_more());
+      if (item.get() == no_more()) return false;
+      out = element_from(item.get(), form_);
+      return true;
+    } catch (const PythonError&) {
+      throw nb::python_error();
+    }
+  }
+
+ private:
+  Callable iterator_;
+  const Nested form_;
+};
+
+class PyGeneratorSource final : public data::GeneratorSource {
+ public:
+  PyGeneratorSource(PyRef begin, Nested form) : begin_(std::move(begin)), form_(std::move(form)) {}
+  void visit(Visitor& see) const override { see.foreign(begin_.get()); }
+  Ref<data::Generator> begin() override {
+    NeedGil gil("a generator of Python's");
+    return make_ref<PyGenerator>(called(begin_.get()), form_);
+  }
+
+ private:
+  Callable begin_;
+  const Nested form_;
+};
+
+// -- the iterator
+
+IteratorObject& iterator_of(PyObject* o) {
+  auto* found = object_behind<IteratorObject>(o);
+  if (!found) type_error(cat("expected an iterator of a dataset, got ", repr_of(o)));
+  return *found;
+}
+
+PyObject* iterator_next(PyObject* self) {
+  return method([&]() -> PyObject* {
+    mark();
+    if (context().interpreter)
+      fail(Code::E1105, "an iterator of a dataset gives an element while a function is traced",
+           "the element would be the same one in every call of the function",
+           {manual_fix("give the element to the function as an argument")});
+    Ref<IteratorObject> it(&iterator_of(self));
+    Nested out;
+    bool there;
+    {
+      WithoutGil others;
+      there = it->next(out);
+    }
+    return there ? structure_of(out).release() : nullptr;
+  });
+}
+
+}  // namespace
+
+void bind_data(nb::module_& m) {
+  add_object_type(m.ptr(), {.name = "holdfast._holdfast.DatasetBase",
+                            .kind = &DatasetObject::kClass,
+                            .doc = "A pipeline of elements."});
+  add_object_type(m.ptr(), {.name = "holdfast._holdfast.DatasetIteratorBase",
+                            .kind = &IteratorObject::kClass,
+                            .doc = "One iteration of a dataset.",
+                            .slots = {{Py_tp_iter, reinterpret_cast<void*>(&PyObject_SelfIter)},
+                                      {Py_tp_iternext, reinterpret_cast<void*>(&iterator_next)}}});
+
+  m.def(
+      "data_from_tensors",
+      [](nb::handle element) {
+        return made(
+            [&] { return Dataset::from_tensors(nested_of(element.ptr(), false, "`tensors`")); });
+      },
+      "element"_a.none());
+  m.def(
+      "data_from_tensor_slices",
+      [](nb::handle tensors) {
+        return made([&] {
+          return Dataset::from_tensor_slices(nested_of(tensors.ptr(), false, "`tensors`"));
+        });
+      },
+      "tensors"_a.none());
+  m.def("data_range", [](int64_t start, int64_t stop, int64_t step, nb::handle dtype) {
+    return made(
+        [&] { return Dataset::range(start, stop, step, {.dtype = dtype_of_object(dtype.ptr())}); });
+  });
+  m.def(
+      "data_from_generator",
+      [](nb::handle begin, nb::handle spec) {
+        return made([&] {
+          ElementSpec gives = spec_of(spec.ptr());
+          return Dataset::generated(
+              gives, make_ref<PyGeneratorSource>(Object::share(begin.ptr()), gives.form()));
+        });
+      },
+      "begin"_a, "spec"_a.none());
+  m.def(
+      "data_zip",
+      [](const std::vector<nb::object>& datasets, nb::handle keys) {
+        return made([&] {
+          std::vector<Dataset> all;
+          for (const nb::object& d : datasets) all.push_back(dataset_of(d));
+          if (keys.is_none()) return Dataset::zip(all);
+          auto names = nb::cast<std::vector<std::string>>(keys);
+          std::vector<std::pair<std::string, Dataset>> entries;
+          for (size_t i = 0; i < all.size() && i < names.size(); ++i)
+            entries.emplace_back(names[i], all[i]);
+          return Dataset::zip(entries);
+        });
+      },
+      "datasets"_a, "keys"_a.none());
+  m.def(
+      "data_map",
+      [](nb::handle self, nb::handle concrete, const std::vector<Tensor>& captured,
+         nb::handle gives) {
+        return made(
+            [&] { return dataset_of(self).mapped(function_from(concrete, captured, gives)); });
+      },
+      "self"_a, "concrete"_a, "captured"_a, "gives"_a.none());
+  m.def("data_filter", [](nb::handle self, nb::handle concrete, const std::vector<Tensor>& captured,
+                          nb::handle gives, bool until_first) {
+    return made([&] {
+      return dataset_of(self).filtered(function_from(concrete, captured, gives), until_first);
+    });
+  });
+  m.def(
+      "data_interleave",
+      [](nb::handle self, nb::handle f, int64_t cycle, int64_t block, nb::handle gives) {
+        return made([&] {
+          auto held = make_ref<HeldByData>(Object::share(f.ptr()));
+          ElementSpec spec = spec_of(gives.ptr());
+          auto make = [code = held.get()](const Nested& element) {
+            NeedGil gil("a function of Python's");
+            try {
+              PyRef in = structure_of(element);
+              return dataset_of(called(code->get(), in.get()).get());
+            } catch (const PythonError&) {
+              throw nb::python_error();
+            }
+          };
+          return dataset_of(self).interleaved(make, {.cycle_length = cycle, .block_length = block},
+                                              held, &spec);
+        });
+      },
+      "self"_a, "f"_a, "cycle"_a, "block"_a, "gives"_a.none());
+  m.def(
+      "data_shuffle",
+      [](nb::handle self, int64_t size, std::optional<int64_t> seed, bool anew) {
+        return made([&] {
+          return dataset_of(self).shuffle(size, {.seed = seed, .reshuffle_each_iteration = anew});
+        });
+      },
+      "self"_a, "size"_a, "seed"_a.none(), "anew"_a);
+  m.def("data_batch", [](nb::handle self, int64_t size, bool drop) {
+    return made([&] { return dataset_of(self).batch(size, {.drop_remainder = drop}); });
+  });
+  m.def(
+      "data_padded_batch",
+      [](nb::handle self, int64_t size, nb::handle shapes,
+         const std::vector<std::optional<Tensor>>& values, bool drop) {
+        return made([&] {
+          data::PaddedBatchOptions o{.drop_remainder = drop};
+          if (!shapes.is_none()) {
+            o.padded_shapes.emplace();
+            for (nb::handle s : nb::cast<std::vector<nb::object>>(shapes))
+              o.padded_shapes->push_back(shape_of(s.ptr(), "`padded_shapes`"));
+          }
+          for (const auto& v : values) o.padding_values.push_back(v.value_or(Tensor()));
+          return dataset_of(self).padded_batch(size, o);
+        });
+      },
+      "self"_a, "size"_a, "shapes"_a.none(), "values"_a, "drop"_a);
+  m.def("data_unbatch",
+        [](nb::handle self) { return made([&] { return dataset_of(self).unbatch(); }); });
+  m.def("data_repeat", [](nb::handle self, int64_t count) {
+    return made([&] { return dataset_of(self).repeat(count); });
+  });
+  m.def("data_take", [](nb::handle self, int64_t count) {
+    return made([&] { return dataset_of(self).take(count); });
+  });
+  m.def("data_skip", [](nb::handle self, int64_t count) {
+    return made([&] { return dataset_of(self).skip(count); });
+  });
+  m.def("data_shard", [](nb::handle self, int64_t shards, int64_t index) {
+    return made([&] { return dataset_of(self).shard(shards, index); });
+  });
+  m.def("data_concatenate", [](nb::handle self, nb::handle other) {
+    return made([&] { return dataset_of(self).concatenate(dataset_of(other)); });
+  });
+  m.def("data_enumerate", [](nb::handle self, int64_t start) {
+    return made([&] { return dataset_of(self).enumerate(start); });
+  });
+  m.def("data_cache",
+        [](nb::handle self) { return made([&] { return dataset_of(self).cache(); }); });
+  m.def("data_prefetch", [](nb::handle self, int64_t size) {
+    return made([&] { return dataset_of(self).prefetch(size); });
+  });
+  m.def(
+      "data_arrays",
+      [](nb::handle tensors, int64_t size, bool shuffle, std::optional<int64_t> seed, bool drop) {
+        return made([&] {
+          return data::arrays(
+              nested_of(tensors.ptr(), true, "`arrays`"),
+              {.batch_size = size, .shuffle = shuffle, .seed = seed, .drop_remainder = drop});
+        });
+      },
+      "tensors"_a, "size"_a, "shuffle"_a, "seed"_a.none(), "drop"_a);
+  m.def("data_spec", [](nb::handle self, nb::handle make) {
+    return run([&] { return given(spec_object(dataset_of(self).element_spec(), make)); });
+  });
+  m.def("data_cardinality",
+        [](nb::handle self) { return run([&] { return dataset_of(self).cardinality(); }); });
+  m.def("data_stages",
+        [](nb::handle self) { return run([&] { return dataset_of(self).object()->chain(); }); });
+  m.def("data_iterator", [](nb::handle self) {
+    return run([&] {
+      mark();
+      Dataset d = dataset_of(self);
+      return given(python_of(*make_ref<IteratorObject>(d.object())));
+    });
+  });
+  m.def("data_iterator_save", [](nb::handle self) {
+    return run([&] {
+      Ref<IteratorObject> it(&iterator_of(self.ptr()));
+      std::string bytes;
+      {
+        WithoutGil others;
+        bytes = it->save();
+      }
+      return nb::bytes(bytes.data(), bytes.size());
+    });
+  });
+  m.def("data_iterator_restore", [](nb::handle self, nb::bytes position) {
+    run([&] {
+      mark();
+      Ref<IteratorObject> it(&iterator_of(self.ptr()));
+      std::string bytes(position.c_str(), position.size());
+      WithoutGil others;
+      it->restore(bytes);
+      return 0;
+    });
+  });
+  m.def(
+      "data_promised",
+      [](nb::handle spec) { return made([&] { return data::promised(spec_of(spec.ptr())); }); },
+      "spec"_a.none(), "A dataset of a spec, and nothing more.");
+  m.def(
+      "data_stop_workers", [] { data::stop_workers(); },
+      "Ends the threads of all pipelines: the interpreter is about to go.");
+}
+
+}  // namespace holdfast::py

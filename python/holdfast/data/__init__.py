@@ -1,0 +1,36 @@
+"""`tf.data`: pipelines that feed models. The stages are C++, and so is what runs them.
+
+Functions given to `map` and its kin are traced once, and run without Python. `flat_map` and
+`interleave` call theirs with values, once for each element: what they give is a dataset.
+"""
+
+from __future__ import annotations
+
+import atexit as _atexit
+
+from .. import _holdfast
+from .._names import boundary as _boundary
+from .._names import namespace as _namespace
+from . import experimental
+from .dataset import Dataset
+from .iterator import Iterator, NumpyIterator
+from .options import Options, ThreadingOptions
+from .structure import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "Iterator",
+    "NumpyIterator",
+    "Options",
+    "ThreadingOptions",
+    "experimental",
+]
+
+# Threads of pipelines may run Python code: they end while there is an interpreter.
+_atexit.register(_holdfast.data_stop_workers)
+for _part in ("", ".experimental"):
+    _namespace.module("data" + _part)
+_boundary.close("data")

@@ -1,0 +1,482 @@
+"""`tf.data.Dataset`: the C++ class, with TensorFlow's methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from .. import _holdfast
+from .._tensors.dtypes import int64
+from .._tensors.shape import TensorSpec, as_shape
+from .._tensors.symbols import is_symbol
+from .._tracing.function import Function
+from ..errors import fail, need_callable, unsupported
+from .functions import probed, traced
+from .generators import from_generator
+from .iterator import Iterator, NumpyIterator, iterator_of
+from .missing import CLASS_NAMES, METHODS
+from .options import Options
+from .probing import is_probing, made_spec, number
+from .structure import (
+    AUTOTUNE,
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    arguments,
+    map_leaves,
+    packed,
+    spec_of,
+    template_of,
+    whole_number,
+)
+
+__all__ = ["Dataset"]
+
+
+def _refuse(name: str) -> NoReturn:
+    unsupported(
+        f"`tf.data.Dataset.{name}` is not part of Holdfast",
+        "Holdfast knows the name from TensorFlow, and has nothing that does its work.",
+    )
+
+
+class _DatasetType(type):
+    """Says of TensorFlow's names that are not there that they are not."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name in METHODS or name in CLASS_NAMES:
+            _refuse(name)
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+
+
+class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
+    """A pipeline of elements. It never changes: each method gives another one.
+
+    Elements are made one after the other, in one order, whatever `num_parallel_calls` and
+    `deterministic` ask for: these, and `name`, change nothing.
+    """
+
+    _template: Any = None  # named tuples in its elements, which C++ knows as tuples
+    _options: Options | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name in METHODS:
+            _refuse(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _like(self, made: Any, template: Any = None) -> Dataset:
+        given: Dataset = made
+        given._template, given._options = template, self._options
+        return given
+
+    def _same(self, made: Any) -> Dataset:
+        """One whose elements are of the same structure."""
+        return self._like(made, self._template)
+
+    # -- sources
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """One element."""
+        made: Dataset = _holdfast.data_from_tensors(tensors)
+        made._template = template_of(tensors)
+        return made
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """The rows of tensors, side by side."""
+        made: Dataset = _holdfast.data_from_tensor_slices(tensors)
+        made._template = template_of(tensors)
+        return made
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: tuple[Any, ...] | None = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a Python generator gives. Each iteration calls `generator` anew."""
+        made, template = from_generator(
+            generator, output_types, output_shapes, args, output_signature
+        )
+        made._template = template
+        return _made(made)
+
+    @staticmethod
+    def range(*args: Any, **kwargs: Any) -> Dataset:
+        """`range(stop)`, `range(start, stop)` or `range(start, stop, step)`, as scalars."""
+        output_type = kwargs.pop("output_type", int64)
+        kwargs.pop("name", None)
+        if kwargs or not 1 <= len(args) <= 3:
+            fail(
+                "E1104",
+                f"`Dataset.range` got {len(args)} numbers"
+                + (f" and {', '.join(sorted(kwargs))}" if kwargs else ""),
+                fix="give it `stop`, `start, stop` or `start, stop, step`",
+            )
+        if is_probing() and any(map(is_symbol, args)):
+            return _made(_holdfast.data_promised(TensorSpec((), output_type)))
+        numbers = [whole_number(each, "a bound of `Dataset.range`") for each in args]
+        start, stop = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
+        step = numbers[2] if len(numbers) == 3 else 1
+        return _made(_holdfast.data_range(start, stop, step, output_type))
+
+    @staticmethod
+    def counter(
+        start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
+    ) -> Dataset:
+        """`start`, `start + step`, ... without end."""
+        by = whole_number(step, "`step`")
+        last = 2**62 if by >= 0 else -(2**62)
+        if by == 0:
+            fail("E1103", "`Dataset.counter` goes by steps of 0, expected another number")
+        return _made(_holdfast.data_range(whole_number(number(start), "`start`"), last, by, dtype))
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Elements of several datasets, which may stand in a structure, side by side."""
+        if datasets is None:
+            datasets = args[0] if len(args) == 1 and not isinstance(args[0], Dataset) else args
+        elif args:
+            fail("E1104", "`Dataset.zip` got datasets by position and as `datasets`")
+        return _zipped(datasets)
+
+    # -- functions of elements
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a function of each element gives. It is traced, once."""
+        if is_probing():
+            gives = probed(map_func, self, "map")
+            return self._like(_holdfast.data_promised(gives), template_of(gives))
+        f = traced(map_func, self, "map")
+        made = _holdfast.data_map(self, f.concrete, f.captured, f.gives)
+        return self._like(made, template_of(f.gives))
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements of which a function gives a true scalar."""
+        return self._chosen(predicate, "filter")
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements before the first of which it does not."""
+        return self._chosen(predicate, "take_while")
+
+    def _chosen(self, predicate: Callable[..., Any], stage: str) -> Dataset:
+        if is_probing():
+            return self._same(_holdfast.data_promised(spec_of(self)))
+        f = traced(predicate, self, stage)
+        until_first = stage == "take_while"
+        made = _holdfast.data_filter(self, f.concrete, f.captured, f.gives, until_first)
+        return self._same(made)
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The datasets that a function makes of each element, one after the other."""
+        return self._interleaved(map_func, 1, 1, "flat_map")
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: int | None = None,
+        block_length: int | None = None,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The same with elements of `cycle_length` of them in turn, `block_length` of each."""
+        cycle = AUTOTUNE if cycle_length is None else whole_number(cycle_length, "`cycle_length`")
+        block = 1 if block_length is None else whole_number(block_length, "`block_length`")
+        return self._interleaved(map_func, cycle, block, "interleave")
+
+    def _interleaved(
+        self, map_func: Callable[..., Any], cycle: int, block: int, stage: str
+    ) -> Dataset:
+        need_callable(map_func, f"Dataset.{stage}")
+        template = self._template
+
+        def make(element: Any) -> Dataset:
+            made = map_func(*arguments(packed(template, element)))
+            if not isinstance(made, Dataset):
+                fail(
+                    "E1104",
+                    f"the function of `{stage}` gave {type(made).__name__}, expected a dataset",
+                    fix="make one: `tf.data.Dataset.from_tensors(...)`",
+                )
+            return made
+
+        gives, named = made_spec(make, self, stage)
+        made = _holdfast.data_interleave(self, make, cycle, block, gives)
+        return self._like(made, named)
+
+    def reduce(
+        self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
+    ) -> Any:
+        """`reduce_func(state, element)`, from `initial_state` on, over all elements."""
+        step = Function(reduce_func)
+        state = map_leaves(_holdfast.convert, initial_state)
+        for element in iterator_of(self):
+            state = map_leaves(_holdfast.convert, step(state, element))
+        return state
+
+    # -- order and number
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: Any = None,
+        reshuffle_each_iteration: bool | None = True,
+        name: str | None = None,
+    ) -> Dataset:
+        """In random order: each element is drawn from a buffer. TensorFlow's order for a seed."""
+        size = whole_number(number(buffer_size), "`buffer_size`")
+        own = None if seed is None else whole_number(number(seed), "`seed`")
+        anew = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
+        return self._same(_holdfast.data_shuffle(self, size, own, anew))
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """`count` times; without end for None and -1."""
+        times = -1 if count is None else whole_number(number(count), "`count`")
+        return self._same(_holdfast.data_repeat(self, times))
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first elements; all of them for -1."""
+        return self._same(_holdfast.data_take(self, whole_number(number(count), "`count`")))
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """All but the first elements; none for -1."""
+        return self._same(_holdfast.data_skip(self, whole_number(number(count), "`count`")))
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Each `num_shards`-th element, from `index` on."""
+        shards, first = (
+            whole_number(number(num_shards), "`num_shards`"),
+            whole_number(number(index), "`index`"),
+        )
+        return self._same(_holdfast.data_shard(self, shards, first))
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """The elements of this one, then those of another."""
+        return self._same(_holdfast.data_concatenate(self, dataset))
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """Pairs of a number and an element."""
+        made = _holdfast.data_enumerate(self, whole_number(number(start), "`start`"))
+        inner = self._template
+        return self._like(made, None if inner is None else (tuple, [None, inner]))
+
+    # -- batches
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """`batch_size` elements side by side."""
+        size = whole_number(number(batch_size), "`batch_size`")
+        return self._same(_holdfast.data_batch(self, size, bool(drop_remainder)))
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """The same for elements of different sizes, padded to those of `padded_shapes`."""
+        size = whole_number(number(batch_size), "`batch_size`")
+        specs = _flat(self.element_spec)
+        shapes = None
+        if padded_shapes is not None:
+            shapes = [_sizes(each) for each in _flat_up_to(self.element_spec, padded_shapes, True)]
+        values: list[Any] = []
+        if padding_values is not None:
+            given = _flat_up_to(self.element_spec, padding_values, False)
+            values = [
+                None if each is None else _holdfast.convert(each, spec.dtype)
+                for each, spec in zip(given, specs, strict=True)
+            ]
+        made = _holdfast.data_padded_batch(self, size, shapes, values, bool(drop_remainder))
+        return self._same(made)
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """The rows of each element."""
+        return self._same(_holdfast.data_unbatch(self))
+
+    # -- ahead of time
+
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+        """Keeps the elements of the first whole iteration, in memory."""
+        if filename:
+            unsupported(
+                "`cache` in a file is not supported",
+                "elements are kept in memory",
+                fix="leave `filename` out",
+            )
+        return self._same(_holdfast.data_cache(self))
+
+    def prefetch(self, buffer_size: Any = None, name: str | None = None) -> Dataset:
+        """A thread of its own makes elements ahead of time."""
+        size = (
+            AUTOTUNE if buffer_size is None else whole_number(number(buffer_size), "`buffer_size`")
+        )
+        return self._same(_holdfast.data_prefetch(self, size))
+
+    # -- the rest
+
+    def apply(self, transformation_func: Callable[..., Any]) -> Any:
+        """What a function of the dataset gives."""
+        need_callable(transformation_func, "Dataset.apply")
+        made = transformation_func(self)
+        if not isinstance(made, Dataset):
+            fail("E1104", f"`Dataset.apply` got {type(made).__name__}, expected a dataset")
+        return made
+
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """The same with options; see `tf.data.Options`."""
+        if not isinstance(options, Options):
+            fail("E1104", f"`options` is {type(options).__name__}, expected tf.data.Options")
+        made = self._same(_holdfast.data_take(self, -1))
+        made._options = self.options().merge(options)
+        return made
+
+    def options(self) -> Options:
+        """What was asked for with `with_options`."""
+        return Options().merge(self._options) if self._options is not None else Options()
+
+    def cardinality(self, name: str | None = None) -> Any:
+        """How many elements there are, as an int64 scalar; `tf.data.INFINITE_CARDINALITY` ..."""
+        return _holdfast.convert(_holdfast.data_cardinality(self), int64)
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The one element of a dataset that has no more."""
+        found = [element for element, _ in zip(iterator_of(self), (0, 1), strict=False)]
+        if len(found) != 1:
+            fail(
+                "E1103",
+                "the dataset has no element" if not found else "the dataset has several elements",
+                "`get_single_element` takes the only one",
+            )
+        return found[0]
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of an element, with the spec of each tensor."""
+        return packed(self._template, spec_of(self))
+
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """Elements with NumPy's arrays in place of tensors."""
+        return NumpyIterator(self)
+
+    def __iter__(self) -> Iterator:
+        if _holdfast.is_tracing():
+            unsupported(
+                "a loop over a dataset is not supported while a function is traced",
+                "elements would become constants of the graph, one after the other",
+                fix="call the function for each element: `for x in dataset: step(x)`",
+            )
+        return iterator_of(self)
+
+    def __len__(self) -> int:
+        count: int = _holdfast.data_cardinality(self)
+        if count == INFINITE_CARDINALITY:
+            raise TypeError("The dataset is infinite.")
+        if count == UNKNOWN_CARDINALITY:
+            raise TypeError("The dataset length is unknown.")
+        return count
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<Dataset {_holdfast.data_stages(self)} element_spec={self.element_spec!r}>"
+
+
+def _made(dataset: Any) -> Dataset:
+    found: Dataset = dataset
+    return found
+
+
+def _zipped(datasets: Any) -> Dataset:
+    if isinstance(datasets, Dataset):
+        return datasets
+    if isinstance(datasets, dict):
+        parts, keys = [_zipped(each) for each in datasets.values()], list(datasets)
+        made: Dataset = _holdfast.data_zip(parts, keys)
+        inner = {key: part._template for key, part in zip(keys, parts, strict=True)}
+        made._template = (dict, inner) if any(t is not None for t in inner.values()) else None
+        return made
+    if not isinstance(datasets, tuple):
+        fail(
+            "E1104",
+            f"`Dataset.zip` got {type(datasets).__name__}, expected datasets, or a tuple or dict "
+            "of them",
+            fix="give each as an argument: `tf.data.Dataset.zip(a, b)`",
+        )
+    parts = [_zipped(each) for each in datasets]
+    made = _holdfast.data_zip(parts, None)
+    inside = [part._template for part in parts]
+    if hasattr(datasets, "_fields"):
+        made._template = type(datasets), inside
+    else:
+        made._template = (tuple, inside) if any(t is not None for t in inside) else None
+    return made
+
+
+def _flat(structure: Any) -> list[Any]:
+    """The leaves, in the order in which C++ has them."""
+    if isinstance(structure, tuple):
+        return [leaf for item in structure for leaf in _flat(item)]
+    if isinstance(structure, dict):
+        return [leaf for key in sorted(structure) for leaf in _flat(structure[key])]
+    return [] if structure is None else [structure]
+
+
+def _flat_up_to(structure: Any, given: Any, shapes: bool) -> list[Any]:
+    """What stands in `given` where a structure has its leaves; one value may stand for all."""
+    if not isinstance(structure, (tuple, dict)):
+        return [given]
+    if isinstance(structure, dict):
+        if isinstance(given, dict) and given.keys() == structure.keys():
+            return [
+                leaf
+                for key in sorted(structure)
+                for leaf in _flat_up_to(structure[key], given[key], shapes)
+            ]
+    elif isinstance(given, (tuple, list)) and len(given) == len(structure):
+        return [
+            leaf
+            for item, each in zip(structure, given, strict=True)
+            for leaf in _flat_up_to(item, each, shapes)
+        ]
+    if not shapes and not isinstance(given, (tuple, list, dict)):
+        return [given] * len(_flat(structure))
+    fail(
+        "E1104",
+        f"`{'padded_shapes' if shapes else 'padding_values'}` is {given!r}, and elements are "
+        f"{structure!r}",
+        "it has to have the structure of an element",
+    )
+
+
+def _sizes(shape: Any) -> Any:
+    if isinstance(shape, _holdfast.Tensor):
+        shape = shape.numpy().tolist()
+    if isinstance(shape, (list, tuple)):
+        shape = [None if each == -1 else each for each in shape]
+    found = as_shape(shape)
+    return None if found.rank is None else [-1 if d is None else d for d in found.as_list()]
+
+
+_holdfast.set_class("Dataset", Dataset)

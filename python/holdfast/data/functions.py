@@ -1,0 +1,88 @@
+"""Functions of elements: traced once, for the spec of a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .. import _holdfast
+from .._tensors.shape import TensorSpec
+from .._tracing.converter import converter
+from .._tracing.function import Function
+from .._tracing.slots import Slot
+from ..errors import fail, need_callable
+from .probing import on_symbols
+from .structure import arguments, map_leaves, packed, spec_of
+
+__all__ = ["Traced", "probed", "traced"]
+
+
+class Traced(NamedTuple):
+    """A function of elements, as C++ takes it."""
+
+    concrete: Any
+    captured: list[Any]
+    gives: Any  # the structure of what it gives, with specs
+
+
+def traced(function: Callable[..., Any], dataset: Any, stage: str) -> Traced:
+    """Traces a function for the elements of a dataset."""
+    need_callable(function, f"Dataset.{stage}")
+    element = packed(dataset._template, spec_of(dataset))
+    whole = function if isinstance(function, Function) else Function(function)
+    trace = whole.get_concrete_function(*arguments(element))._trace
+    if _needs_tensors(trace.result):
+        trace = (
+            Function(_of_tensors(function), whole.name)
+            .get_concrete_function(*arguments(element))
+            ._trace
+        )
+    types = trace.concrete.output_types()
+    gives = map_leaves(lambda leaf: _spec(leaf, types, stage), trace.result)
+    return Traced(trace.concrete, trace.captured, gives)
+
+
+def probed(function: Callable[..., Any], dataset: Any, stage: str) -> Any:
+    """The specs of what a function gives for elements of a dataset that is only a promise."""
+    need_callable(function, f"Dataset.{stage}")
+    code = function.python_function if isinstance(function, Function) else function
+
+    def specs(symbols: Any) -> Any:
+        given = converter().convert(code)(*arguments(packed(dataset._template, symbols)))
+        return map_leaves(_spec_of_value, given)
+
+    return on_symbols(specs, spec_of(dataset), stage)
+
+
+def _spec_of_value(value: Any) -> TensorSpec:
+    tensor = _holdfast.convert(value)
+    return TensorSpec(tensor.shape, tensor.dtype)
+
+
+def _needs_tensors(result: Any) -> bool:
+    """Whether something in a result is no tensor yet: a list, which stands for one."""
+    found = []
+    map_leaves(lambda leaf: found.append(not isinstance(leaf, Slot)), result)
+    return any(found)
+
+
+def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with lists in its result made tensors."""
+    plain = function.python_function if isinstance(function, Function) else function
+    code = converter().convert(plain)
+
+    def of_tensors(*args: Any) -> Any:
+        return map_leaves(_holdfast.convert, code(*args))
+
+    return of_tensors
+
+
+def _spec(leaf: Any, types: list[Any], stage: str) -> TensorSpec:
+    if not isinstance(leaf, Slot):
+        fail(
+            "E1104",
+            f"the function of `{stage}` gave {leaf!r}, expected tensors",
+            "an element is a tensor, or tuples and dicts of them",
+        )
+    dtype, shape = types[leaf.index]
+    return TensorSpec(shape, dtype)

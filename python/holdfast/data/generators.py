@@ -1,0 +1,76 @@
+"""`Dataset.from_generator`: what a Python generator gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _holdfast
+from .._tensors.dtypes import as_dtype
+from .._tensors.shape import TensorSpec, as_shape
+from ..errors import fail, need_callable
+from .structure import map_leaves, template_of
+
+__all__ = ["from_generator"]
+
+
+def from_generator(
+    generator: Callable[..., Any],
+    output_types: Any,
+    output_shapes: Any,
+    args: tuple[Any, ...] | None,
+    output_signature: Any,
+) -> tuple[Any, Any]:
+    """The dataset, and the named tuples of its elements."""
+    need_callable(generator, "Dataset.from_generator")
+    spec = _spec(output_types, output_shapes, output_signature)
+    given = tuple(_holdfast.convert(each).numpy() for each in args or ())
+
+    def begin() -> Any:
+        made = generator(*given)
+        if not hasattr(made, "__iter__"):
+            fail(
+                "E1104",
+                f"the generator gave {type(made).__name__}, expected something to iterate over",
+                fix="write `yield` in it, or return an iterable",
+            )
+        return iter(made)
+
+    return _holdfast.data_from_generator(begin, spec), template_of(spec)
+
+
+def _spec(types: Any, shapes: Any, signature: Any) -> Any:
+    if signature is not None:
+        if types is not None or shapes is not None:
+            fail(
+                "E1104",
+                "`from_generator` got `output_signature` beside `output_types` or `output_shapes`",
+                "the signature says both",
+                fix="leave `output_types` and `output_shapes` out",
+            )
+        return map_leaves(_checked, signature)
+    if types is None:
+        fail(
+            "E1104",
+            "`from_generator` needs to know what the generator gives",
+            "a dataset knows its elements' dtypes and shapes before there are any",
+            fix="give `output_signature=tf.TensorSpec(shape=..., dtype=...)`",
+        )
+    return _paired(types, shapes)
+
+
+def _checked(spec: Any) -> Any:
+    if not isinstance(spec, TensorSpec):
+        fail("E1104", f"`output_signature` has {spec!r}, expected a tf.TensorSpec")
+    return spec
+
+
+def _paired(types: Any, shapes: Any) -> Any:
+    """Specs of a structure of dtypes and one of shapes, which may say less."""
+    if isinstance(types, (tuple, list)):
+        inner = [None] * len(types) if shapes is None else list(shapes)
+        items = [_paired(t, s) for t, s in zip(types, inner, strict=True)]
+        return type(types)(*items) if hasattr(types, "_fields") else tuple(items)
+    if isinstance(types, dict):
+        return {key: _paired(t, shapes and shapes[key]) for key, t in types.items()}
+    return TensorSpec(as_shape(shapes), as_dtype(types))

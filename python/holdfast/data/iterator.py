@@ -1,0 +1,82 @@
+"""`tf.data.Iterator`: one iteration of a dataset, which C++ holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _holdfast
+from ..errors import fail
+from .structure import map_leaves, packed
+
+__all__ = ["Iterator", "NumpyIterator", "iterator_of"]
+
+
+class Iterator(_holdfast.DatasetIteratorBase):
+    """One iteration of a dataset.
+
+    `save` gives its position as bytes, with buffers and seeds; `restore` takes it, in an iterator
+    of a dataset that is made in the same way.
+    """
+
+    _template: Any = None
+    _dataset: Any = None
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of its elements."""
+        return self._dataset.element_spec
+
+    def get_next(self) -> Any:
+        """The next element; OutOfRangeError at the end."""
+        for element in self:
+            return element
+        from ..errors import OutOfRangeError
+
+        raise OutOfRangeError(None, None, "End of sequence")
+
+    def save(self) -> bytes:
+        """Where it stands."""
+        return _holdfast.data_iterator_save(self)
+
+    def restore(self, position: bytes) -> None:
+        """Goes on from a position that was saved."""
+        if not isinstance(position, bytes):
+            fail("E1104", f"a position is {type(position).__name__}, expected bytes")
+        _holdfast.data_iterator_restore(self, position)
+
+
+class _PackedIterator(Iterator):
+    """One that gives named tuples."""
+
+    def __next__(self) -> Any:
+        return packed(self._template, super().__next__())
+
+
+class NumpyIterator:
+    """Elements with NumPy's arrays in place of tensors."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._iterator = iterator_of(dataset)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return map_leaves(_as_numpy, next(self._iterator))
+
+
+def _as_numpy(tensor: Any) -> Any:
+    return tensor.numpy()
+
+
+def iterator_of(dataset: Any) -> Iterator:
+    """A fresh iteration."""
+    made: Iterator = _holdfast.data_iterator(dataset)
+    made._dataset = dataset
+    if dataset._template is not None:
+        made._template = dataset._template
+        made.__class__ = _PackedIterator
+    return made
+
+
+_holdfast.set_class("DatasetIterator", Iterator)

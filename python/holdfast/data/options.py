@@ -1,0 +1,173 @@
+"""`tf.data.Options`: what a program may ask of how a pipeline runs.
+
+They are kept and given back. None changes what a pipeline gives: elements come in their order, from
+one thread at a time, whatever is asked for.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from ..errors import fail
+
+__all__ = [
+    "AutoShardPolicy",
+    "AutotuneAlgorithm",
+    "AutotuneOptions",
+    "DistributeOptions",
+    "ExternalStatePolicy",
+    "OptimizationOptions",
+    "Options",
+    "ThreadingOptions",
+]
+
+
+class AutoShardPolicy(enum.IntEnum):
+    """How a dataset is divided among workers."""
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+class ExternalStatePolicy(enum.Enum):
+    """What saving does about state outside of a pipeline."""
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
+
+class AutotuneAlgorithm(enum.Enum):
+    """How sizes of buffers are found."""
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
+
+
+class _Settings:
+    """Named settings; a name that is none is refused."""
+
+    _names: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        for name in self._names:
+            object.__setattr__(self, name, None)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._names:
+            fail(
+                "E1104",
+                f"`{type(self).__name__}` has no setting `{name}`",
+                fix=f"one of {', '.join(self._names)}",
+            )
+        object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v is not None)
+        return f"{type(self).__name__}({said})"
+
+
+class AutotuneOptions(_Settings):
+    """Settings of autotuning."""
+
+    _names = (
+        "autotune_algorithm",
+        "cpu_budget",
+        "enabled",
+        "initial_parallelism",
+        "min_parallelism",
+        "ram_budget",
+    )
+
+
+class DistributeOptions(_Settings):
+    """Settings of datasets under a strategy."""
+
+    _names = ("auto_shard_policy", "num_devices")
+
+
+class OptimizationOptions(_Settings):
+    """Settings of what may be rewritten."""
+
+    _names = (
+        "apply_default_optimizations",
+        "filter_fusion",
+        "filter_parallelization",
+        "inject_prefetch",
+        "map_and_batch_fusion",
+        "map_and_filter_fusion",
+        "map_fusion",
+        "map_parallelization",
+        "noop_elimination",
+        "parallel_batch",
+        "seq_interleave_prefetch",
+        "shuffle_and_repeat_fusion",
+    )
+
+
+class ThreadingOptions(_Settings):
+    """Settings of threads."""
+
+    _names = ("max_intra_op_parallelism", "private_threadpool_size")
+
+
+_PARTS = {
+    "autotune": AutotuneOptions,
+    "experimental_distribute": DistributeOptions,
+    "experimental_optimization": OptimizationOptions,
+    "threading": ThreadingOptions,
+}
+
+
+class Options(_Settings):
+    """What a program asks of how a pipeline runs; `Dataset.with_options` takes it."""
+
+    _names = (
+        "autotune",
+        "dataset_name",
+        "deterministic",
+        "experimental_deterministic",
+        "experimental_distribute",
+        "experimental_external_state_policy",
+        "experimental_optimization",
+        "experimental_slack",
+        "experimental_symbolic_checkpoint",
+        "experimental_threading",
+        "experimental_warm_start",
+        "framework_type",
+        "threading",
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name, kind in _PARTS.items():
+            object.__setattr__(self, name, kind())
+        object.__setattr__(self, "experimental_threading", self.threading)
+
+    threading: ThreadingOptions
+    autotune: AutotuneOptions
+
+    def merge(self, options: Options) -> Options:
+        """These, with what the others say in place of them."""
+        out = Options()
+        for source in (self, options):
+            for name, value in vars(source).items():
+                if isinstance(value, _Settings):
+                    for inner, given in vars(value).items():
+                        if given is not None:
+                            setattr(getattr(out, name), inner, given)
+                elif value is not None:
+                    setattr(out, name, value)
+        return out

@@ -1,0 +1,309 @@
+"""`tf.data`: what each method gives, in which order, and what it says when it can't."""
+
+import collections
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+Dataset = tf.data.Dataset
+
+
+def values(dataset):
+    return [x.tolist() for x in dataset.as_numpy_iterator()]
+
+
+def test_rows_of_structures_of_arrays():
+    x, y = np.arange(6.0).reshape(3, 2), np.array([1, 2, 3], np.int32)
+    found = list(Dataset.from_tensor_slices({"x": x, "y": (y, y * 2)}))
+    assert [e["x"].numpy().tolist() for e in found] == x.tolist()
+    assert [int(e["y"][1]) for e in found] == [2, 4, 6]
+    spec = Dataset.from_tensor_slices((x, y)).element_spec
+    assert spec == (tf.TensorSpec((2,), tf.float64), tf.TensorSpec((), tf.int32))
+
+
+def test_a_list_is_a_tensor_and_a_tuple_a_structure():
+    assert values(Dataset.from_tensor_slices([1, 2, 3])) == [1, 2, 3]
+    assert Dataset.from_tensors([1, 2, 3]).element_spec == tf.TensorSpec((3,), tf.int32)
+    assert values(Dataset.range(3).map(lambda x: [x, x * 2])) == [[0, 0], [1, 2], [2, 4]]
+
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+def test_named_tuples_keep_their_class():
+    ds = Dataset.from_tensor_slices(Pair(np.arange(3), np.arange(3) * 10)).shuffle(2, seed=1)
+    assert all(type(e) is Pair for e in ds)
+    assert type(ds.element_spec) is Pair
+    summed = ds.map(lambda pair: Pair(pair.left + pair.right, pair.right)).batch(2)
+    assert sorted(v for e in summed for v in e.left.numpy()) == [0, 11, 22]
+
+
+def test_functions_are_traced_once_with_autograph():
+    traces = []
+
+    def halved(x):
+        traces.append(1)
+        if x % 2 == 0:
+            return x // 2
+        return x * 3 + 1
+
+    ds = Dataset.range(6).map(halved)
+    assert values(ds) == values(ds) == [0, 4, 1, 10, 2, 16]
+    assert len(traces) == 1
+
+
+def test_a_function_of_a_tuple_gets_its_parts():
+    ds = Dataset.from_tensor_slices((np.arange(4), np.arange(4) * 2)).map(lambda a, b: a * b)
+    assert values(ds) == [0, 2, 8, 18]
+    inner = Dataset.from_tensor_slices(((np.arange(2), np.arange(2)), np.arange(2)))
+    assert values(inner.map(lambda pair, c: pair[0] + pair[1] + c)) == [0, 3]
+
+
+def test_functions_use_variables_and_python_functions():
+    factor = tf.Variable(2, dtype=tf.int64)
+    ds = Dataset.range(3).map(lambda x: x * factor).prefetch(1)
+    assert values(ds) == [0, 2, 4]
+    factor.assign(5)
+    assert values(ds) == [0, 5, 10]
+    through = Dataset.range(4).map(lambda x: tf.py_function(lambda v: v.numpy() + 1, [x], tf.int64))
+    assert values(through.prefetch(2)) == [1, 2, 3, 4]
+
+
+def test_generators_begin_anew_and_are_converted():
+    begun = []
+
+    def numbers(stop):
+        begun.append(stop)
+        for i in range(int(stop)):
+            yield i, [i, i + 0.5]
+
+    ds = Dataset.from_generator(
+        numbers,
+        args=(3,),
+        output_signature=(tf.TensorSpec((), tf.int64), tf.TensorSpec((2,), tf.float32)),
+    )
+    for _ in range(2):
+        found = [(int(i), v.numpy().tolist()) for i, v in ds]
+        assert found == [(0, [0, 0.5]), (1, [1, 1.5]), (2, [2, 2.5])]
+    assert len(begun) == 2
+    plain = Dataset.from_generator(lambda: iter([1, 2]), output_types=tf.int32)
+    assert plain.element_spec.shape.rank is None
+    assert values(plain) == [1, 2]
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 4])
+def test_what_a_generator_raises_arrives_as_it_is(ahead):
+    def broken():
+        yield 1
+        raise KeyError("mine")
+
+    it = iter(Dataset.from_generator(broken, output_types=tf.int32).prefetch(ahead))
+    assert int(next(it)) == 1
+    with pytest.raises(KeyError, match="mine"):
+        next(it)
+
+
+def test_an_element_that_is_not_as_the_spec_says_is_refused_by_number_and_line():
+    def numbers():
+        yield [1.0, 2.0]
+        yield [1.0, 2.0, 3.0]
+
+    ds = Dataset.from_generator(numbers, output_signature=tf.TensorSpec((2,), tf.float32))
+    it = iter(ds)
+    next(it)
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"float32\[3\], expected float32\[2\]"
+    ) as e:
+        next(it)
+    assert "element 1" in str(e.value)
+
+
+def test_elements_of_different_shapes_are_refused_with_the_cure():
+    ds = Dataset.range(1, 4).map(lambda n: tf.fill([n], n)).batch(2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="different shapes") as e:
+        list(ds)
+    assert "padded_batch" in str(e.value)
+    assert "element 0" in str(e.value) and "element 1" in str(e.value)
+
+
+def test_numpy_in_a_map_is_refused_while_it_is_traced():
+    with pytest.raises(AttributeError) as e:
+        Dataset.range(3).map(lambda x: x.numpy() + 1)
+    assert e.value.code == "E0203"
+    assert "py_function" in str(e.value)
+
+
+def test_an_error_in_a_map_names_the_element():
+    ds = Dataset.range(5).map(lambda x: tf.debugging.assert_less(x, tf.constant(3, tf.int64)) or x)
+    it = iter(Dataset.range(5).map(lambda x: tf.reshape(tf.range(x), [3])))
+    with pytest.raises(tf.errors.InvalidArgumentError) as e:
+        next(it)
+    assert "element 0 of this `map`" in str(e.value)
+    assert ds is not None
+
+
+def test_padded_batches():
+    ds = Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
+    assert values(ds.padded_batch(3)) == [[[1, 0, 0], [2, 2, 0], [3, 3, 3]]]
+    padded = ds.padded_batch(2, padded_shapes=[4], padding_values=tf.constant(-1, tf.int64))
+    assert values(padded)[0] == [[1, -1, -1, -1], [2, 2, -1, -1]]
+    both = Dataset.from_tensor_slices((["a", "b"], [[1], [2]])).padded_batch(
+        2, padded_shapes=([], [2]), padding_values=("", 7)
+    )
+    words, numbers = next(iter(both))
+    assert words.numpy().tolist() == [b"a", b"b"]
+    assert numbers.numpy().tolist() == [[1, 7], [2, 7]]
+
+
+def test_zip_takes_structures_of_datasets():
+    a, b = Dataset.range(3), Dataset.range(10, 20)
+    assert [tuple(map(int, e)) for e in Dataset.zip(a, b)] == [(0, 10), (1, 11), (2, 12)]
+    assert [tuple(map(int, e)) for e in Dataset.zip((a, b))] == [(0, 10), (1, 11), (2, 12)]
+    found = list(Dataset.zip({"n": a, "m": (a, b)}))
+    assert int(found[2]["m"][1]) == 12
+
+
+def test_datasets_of_datasets():
+    ds = Dataset.range(1, 6).interleave(
+        lambda x: Dataset.from_tensors(x).repeat(x), cycle_length=3, block_length=2
+    )
+    assert values(ds) == [1, 2, 2, 3, 3, 4, 4, 3, 4, 4, 5, 5, 5, 5, 5]
+    each = Dataset.range(3).flat_map(lambda x: Dataset.range(x).map(lambda y: y + x * 10))
+    assert values(each) == [10, 20, 21]
+    assert values(
+        Dataset.from_tensor_slices([[1, 2], [3, 4]]).flat_map(Dataset.from_tensor_slices)
+    ) == [1, 2, 3, 4]
+
+
+def test_cardinality_and_length():
+    ds = Dataset.range(10)
+    assert len(ds.batch(3)) == 4
+    assert int(ds.batch(3, drop_remainder=True).cardinality()) == 3
+    assert int(ds.repeat().cardinality()) == tf.data.INFINITE_CARDINALITY
+    assert int(ds.filter(lambda x: x > 3).cardinality()) == tf.data.UNKNOWN_CARDINALITY
+    with pytest.raises(TypeError, match="infinite"):
+        len(ds.repeat())
+    with pytest.raises(TypeError, match="unknown"):
+        len(ds.filter(lambda x: x > 3))
+    assert bool(Dataset.range(0))
+
+
+def test_reduce_apply_and_options():
+    assert int(Dataset.range(5).reduce(np.int64(0), lambda a, b: a + b)) == 10
+    assert values(Dataset.range(5).apply(lambda ds: ds.take(2))) == [0, 1]
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = 3
+    options.deterministic = False
+    ds = Dataset.range(3).with_options(options).map(lambda x: x)
+    assert ds.options().threading.private_threadpool_size == 3
+    assert ds.options().deterministic is False
+    with pytest.raises(TypeError):
+        options.threadin = 1
+    assert int(Dataset.range(7, 8).get_single_element()) == 7
+
+
+def test_names_that_are_not_there_say_so():
+    ds = Dataset.range(3)
+    for name in ("window", "ragged_batch", "group_by_window"):
+        assert not hasattr(ds, name)
+        with pytest.raises(tf.errors.UnimplementedError, match=name):
+            getattr(ds, name)
+    with pytest.raises(tf.errors.UnimplementedError, match="list_files"):
+        _ = Dataset.list_files
+    with pytest.raises(tf.errors.UnimplementedError, match="TFRecordDataset"):
+        _ = tf.data.TFRecordDataset
+    with pytest.raises(AttributeError, match="no attribute"):
+        _ = ds.batched
+
+
+def test_iteration_inside_a_trace_is_refused():
+    ds = Dataset.range(3)
+
+    @tf.function
+    def total():
+        out = tf.constant(0, tf.int64)
+        for x in ds:
+            out += x
+        return out
+
+    with pytest.raises(tf.errors.UnimplementedError, match="dataset"):
+        total()
+
+
+def test_an_iterator_goes_on_from_where_it_was_saved():
+    def made():
+        return (
+            Dataset.range(30)
+            .shuffle(7, seed=3)
+            .map(lambda x: (x, x * 2))
+            .shuffle(4, seed=5)
+            .repeat(2)
+            .batch(4)
+            .prefetch(2)
+        )
+
+    it = iter(made())
+    for _ in range(5):
+        next(it)
+    position = it.save()
+    rest = [(a.numpy().tolist(), b.numpy().tolist()) for a, b in it]
+    other = iter(made())
+    next(other)
+    other.restore(position)
+    assert [(a.numpy().tolist(), b.numpy().tolist()) for a, b in other] == rest
+    assert len(rest) == 10
+
+
+def test_many_threads_share_an_iterator():
+    def numbers():
+        yield from range(2000)
+
+    it = iter(Dataset.from_generator(numbers, output_types=tf.int64).prefetch(4))
+    found, lock = [], threading.Lock()
+
+    def take():
+        for x in it:
+            with lock:
+                found.append(int(x))
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert sorted(found) == list(range(2000))
+
+
+def test_a_dropped_pipeline_frees_everything():
+    class Data:
+        def __call__(self):
+            yield from range(100)
+
+    source = Data()
+    gone = weakref.ref(source)
+    variables = []
+
+    def times(factor):
+        variables.append(weakref.ref(factor))
+        return lambda x: x * factor
+
+    ds = Dataset.from_generator(source, output_types=tf.int32).map(times(tf.Variable(3)))
+    it = iter(ds.prefetch(2))
+    next(it)
+    del source, ds, it
+    gc.collect()
+    assert gone() is None
+    assert variables[0]() is None
+
+
+def test_strings_pass_through_every_stage():
+    ds = Dataset.from_tensor_slices(["a", "bc", "def", "g"]).shuffle(3, seed=1).batch(3).unbatch()
+    assert sorted(ds.as_numpy_iterator()) == [b"a", b"bc", b"def", b"g"]
+    assert values(Dataset.from_tensor_slices(["a", "bc"]).map(lambda s: s + "!").batch(2)) == [
+        [b"a!", b"bc!"]
+    ]
