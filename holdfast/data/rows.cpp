@@ -10,7 +10,7 @@
 namespace holdfast::data {
 namespace {
 
-constexpr int64_t kCopyGrain = 1 << 18;  // bytes that are worth a thread
+constexpr int64_t kCopyGrain = 1 << 21;  // bytes that are worth a thread
 
 Shape with_first(int64_t first, const Shape& row) {
   Dims dims{first};

@@ -44,7 +44,7 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr milliseconds kAtOnce{1000};
-constexpr milliseconds kAtTheEnd{2000};  // a thread that waits for a language that is gone stays
+constexpr milliseconds kAtTheEnd{1000};  // a thread that waits for a language that is gone stays
 
 thread_local WorkerThread* t_current = nullptr;
 
@@ -122,13 +122,20 @@ bool Worker::elsewhere() const { return thread_->process != getpid(); }
 bool Worker::is_one() { return t_current != nullptr; }
 bool Worker::stopping() { return t_current && t_current->stop; }
 
+bool workers_stopped() {
+  Running& running = Running::all();
+  if (running.process != getpid()) return false;
+  std::lock_guard lock(running.mutex);
+  return running.closed;
+}
+
 void stop_workers() {
   Running& running = Running::all();
   if (running.process != getpid()) return;  // a forked child has none, and perhaps a copied lock
   std::vector<Ref<WorkerThread>> threads;
   {
     std::lock_guard lock(running.mutex);
-    running.closed = true;
+    if (std::exchange(running.closed, true)) return;  // once is enough
     threads = running.threads;
   }
   for (const auto& t : threads) t->tell();

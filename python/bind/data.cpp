@@ -1,7 +1,10 @@
 // Datasets and their iterators: the C++ classes, with Python's functions and generators in them.
+#include <unistd.h>
+
 #include "holdfast/base/text.h"
 #include "holdfast/data/dataset.h"
 #include "holdfast/data/functions.h"
+#include "holdfast/data/loop.h"
 #include "holdfast/data/worker.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/math.h"
@@ -213,6 +216,14 @@ IteratorObject& iterator_of(PyObject* o) {
   return *found;
 }
 
+// Once the interpreter goes only its main thread has anything to say: others, which it does not
+// wait for, stay where they are.
+void stay_if_left_behind() {
+  if (getpid() == gettid()) return;
+  WithoutGil others;
+  stay_to_the_end();
+}
+
 PyObject* iterator_next(PyObject* self) {
   return method([&]() -> PyObject* {
     mark();
@@ -223,9 +234,12 @@ PyObject* iterator_next(PyObject* self) {
     Ref<IteratorObject> it(&iterator_of(self));
     Nested out;
     bool there;
-    {
+    try {
       WithoutGil others;
       there = it->next(out);
+    } catch (const Error& e) {
+      if (e.code() == Code::E1501 && data::workers_stopped()) stay_if_left_behind();
+      throw;
     }
     return there ? structure_of(out).release() : nullptr;
   });
@@ -416,6 +430,26 @@ void bind_data(nb::module_& m) {
       WithoutGil others;
       it->restore(bytes);
       return 0;
+    });
+  });
+  m.def("data_begin_loop", [](nb::handle over) {
+    return run([&] {
+      mark();
+      if (auto* it = object_behind<IteratorObject>(over.ptr()))
+        return data::begin_loop(data::Iterator(Ref<IteratorObject>(it)));
+      return data::begin_loop(dataset_of(over));
+    });
+  });
+  m.def("data_advance_loop", [](const Tensor& position) {
+    return run([&] {
+      mark();
+      return data::advance_loop(position);
+    });
+  });
+  m.def("data_loop_element", [](const Tensor& position, nb::handle dataset) {
+    return run([&] {
+      mark();
+      return given(structure_of(data::loop_element(position, dataset_of(dataset).element_spec())));
     });
   });
   m.def(

@@ -221,20 +221,6 @@ def test_names_that_are_not_there_say_so():
         _ = ds.batched
 
 
-def test_iteration_inside_a_trace_is_refused():
-    ds = Dataset.range(3)
-
-    @tf.function
-    def total():
-        out = tf.constant(0, tf.int64)
-        for x in ds:
-            out += x
-        return out
-
-    with pytest.raises(tf.errors.UnimplementedError, match="dataset"):
-        total()
-
-
 def test_an_iterator_goes_on_from_where_it_was_saved():
     def made():
         return (

@@ -153,6 +153,12 @@ def _noted(values: Any) -> Any:
     return values
 
 
+def _walks_itself(values: Any) -> bool:
+    """Whether it is a dataset, in a trace: it numbers and pairs its elements itself."""
+    kind = type(values)
+    return hasattr(kind, "__graph_for__") and hasattr(kind, "zip") and _holdfast.is_tracing()
+
+
 def range_(*bounds: Any) -> Any:
     """`range(...)`."""
     return _Range(*bounds) if any(map(is_symbol, bounds)) else range(*bounds)
@@ -161,6 +167,8 @@ def range_(*bounds: Any) -> Any:
 def enumerate_(iterable: Any, start: Any = 0) -> Any:
     """`enumerate(...)`."""
     inner = stageable(iterable)
+    if _walks_itself(iterable):
+        return iterable.enumerate(start)
     if inner is None:
         return enumerate(_noted(iterable), start)
     return _Enumerated(inner, start)
@@ -173,6 +181,8 @@ def zip_(*iterables: Any, strict: bool = False) -> Any:
         staged = [part for part in parts if part is not None]
         if len(staged) == len(parts):
             return _Zipped(staged)
+    if not strict and iterables and all(map(_walks_itself, iterables)):
+        return type(iterables[0]).zip(*iterables)
     return zip(*map(_noted, iterables), strict=strict)
 
 

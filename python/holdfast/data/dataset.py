@@ -14,6 +14,7 @@ from ..errors import fail, need_callable, unsupported
 from .functions import probed, traced
 from .generators import from_generator
 from .iterator import Iterator, NumpyIterator, iterator_of
+from .loop import graph_for
 from .missing import CLASS_NAMES, METHODS
 from .options import Options
 from .probing import is_probing, made_spec, number
@@ -382,11 +383,14 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
     def __iter__(self) -> Iterator:
         if _holdfast.is_tracing():
             unsupported(
-                "a loop over a dataset is not supported while a function is traced",
+                "this way of going through a dataset is not supported while a function is traced",
                 "elements would become constants of the graph, one after the other",
-                fix="call the function for each element: `for x in dataset: step(x)`",
+                fix="write a `for` statement in the function itself: it becomes a loop of the graph",
             )
         return iterator_of(self)
+
+    def __graph_for__(self, step: Any, go_on: Any, state: Any) -> list[Any]:
+        return graph_for(self, self, step, go_on, state)
 
     def __len__(self) -> int:
         count: int = _holdfast.data_cardinality(self)

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import fail
+from .loop import graph_for
 from .structure import map_leaves, packed
 
 __all__ = ["Iterator", "NumpyIterator", "iterator_of"]
@@ -33,6 +34,9 @@ class Iterator(_holdfast.DatasetIteratorBase):
         from ..errors import OutOfRangeError
 
         raise OutOfRangeError(None, None, "End of sequence")
+
+    def __graph_for__(self, step: Any, go_on: Any, state: Any) -> list[Any]:
+        return graph_for(self, self._dataset, step, go_on, state)
 
     def save(self) -> bytes:
         """Where it stands."""

@@ -1,0 +1,118 @@
+#include "holdfast/data/loop.h"
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/op/op.h"
+
+namespace holdfast::data {
+namespace {
+
+/// What the scalar carries from op to op.
+struct Position final : RefCounted {
+  explicit Position(Ref<IteratorObject> i) : iterator(std::move(i)) {}
+  std::string text() const override { return "a position in a dataset"; }
+  const Ref<IteratorObject> iterator;
+  Nested element;
+};
+
+struct Spec final : RefCounted {
+  explicit Spec(const ElementSpec& s) : spec(s), leaves(s.leaves()) {}
+  std::string text() const override { return spec.text(); }
+  const ElementSpec spec;
+  const std::vector<ElementType> leaves;
+};
+
+Position& position_in(const Call& c) {
+  auto* position = dynamic_cast<Position*>(c.in(0).rep()->beyond.get());
+  if (!position) fail(Code::E1104, "a loop over a dataset is at no position of one");
+  return *position;
+}
+
+Status begin(Call& c) {
+  RefCounted* from = c.attr(0).object();
+  Ref<IteratorObject> iterator;
+  if (auto* dataset = dynamic_cast<DatasetObject*>(from))
+    iterator = make_ref<IteratorObject>(Ref<DatasetObject>(dataset));
+  else
+    iterator = Ref<IteratorObject>(dynamic_cast<IteratorObject*>(from));
+  if (!iterator) return {Code::E1104, "`dataset` is neither a dataset nor an iterator of one"};
+  Tensor carrier = Tensor::scalar(int64_t{0});
+  carrier.rep()->beyond = make_ref<Position>(std::move(iterator));
+  c.set_out(0, std::move(carrier));
+  return {};
+}
+
+Status advance(Call& c) {
+  Position& at = position_in(c);
+  at.element = {};
+  c.set_out(0, Tensor::scalar(at.iterator->next(at.element)));
+  return {};
+}
+
+Status element(Call& c) {
+  const auto& wanted = static_cast<const Spec&>(*c.attr(0).object());
+  Nested now = std::move(position_in(c).element);
+  if (auto wrong = wanted.spec.mismatch(now))
+    return {Code::E1102, "an element of a dataset: " + *wrong};
+  std::vector<Tensor> leaves = now.leaves();
+  for (size_t i = 0; i < leaves.size(); ++i) c.set_out(static_cast<int>(i), leaves[i]);
+  return {};
+}
+
+const Op begin_op = RAW_OP(DatasetLoop)
+                        .doc("Begins an iteration of a dataset.")
+                        .attr("dataset")
+                        .infer(+[](Infer& s) { s.output(int64, Shape{}); })
+                        .kernel("iterator", begin)
+                        .on_host()
+                        .stateful()
+                        .no_gradient();
+const Op advance_op = RAW_OP(DatasetLoopNext)
+                          .doc("Goes to the next element of a dataset: whether there is one.")
+                          .inputs("position: K!")
+                          .infer(+[](Infer& s) { s.output(boolean, Shape{}); })
+                          .kernel("iterator", advance)
+                          .on_host()
+                          .stateful()
+                          .no_gradient();
+const Op element_op =
+    RAW_OP(DatasetLoopElement)
+        .doc("The element of a dataset that a loop has come to.")
+        .inputs("position: K!")
+        .attr("spec")
+        .infer(+[](Infer& s) {
+          for (const ElementType& t : static_cast<const Spec&>(*s.attr(0).object()).leaves)
+            s.output(t.dtype, t.shape);
+        })
+        .kernel("iterator", element)
+        .on_host()
+        .stateful()
+        .no_gradient();
+
+}  // namespace
+
+Tensor begin_loop(const Dataset& dataset) {
+  Tensors out;
+  apply(begin_op.def(), {}, {Arg(Ref<RefCounted>(dataset.object()))}, out);
+  return out[0];
+}
+
+Tensor begin_loop(const Iterator& iterator) {
+  Tensors out;
+  apply(begin_op.def(), {}, {Arg(Ref<RefCounted>(iterator.object()))}, out);
+  return out[0];
+}
+
+Tensor advance_loop(const Tensor& position) {
+  Tensors out;
+  apply(advance_op.def(), std::span(&position, 1), {}, out);
+  return out[0];
+}
+
+Nested loop_element(const Tensor& position, const ElementSpec& spec) {
+  Tensors out;
+  apply(element_op.def(), std::span(&position, 1), {Arg(Ref<RefCounted>(make_ref<Spec>(spec)))},
+        out);
+  return spec.form().with_leaves({out.data(), out.size()});
+}
+
+}  // namespace holdfast::data

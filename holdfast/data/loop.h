@@ -1,0 +1,16 @@
+// Loops over datasets inside graphs: each run of the graph iterates anew.
+#pragma once
+
+#include "holdfast/data/dataset.h"
+
+namespace holdfast::data {
+
+/// Where a loop stands: an opaque scalar, for the two below. An iterator goes on where it is.
+HOLDFAST_API Tensor begin_loop(const Dataset& dataset);
+HOLDFAST_API Tensor begin_loop(const Iterator& iterator);
+/// Goes to the next element; whether there is one, as a bool scalar.
+HOLDFAST_API Tensor advance_loop(const Tensor& position);
+/// The element that it went to.
+HOLDFAST_API Nested loop_element(const Tensor& position, const ElementSpec& spec);
+
+}  // namespace holdfast::data
