@@ -1,6 +1,7 @@
 #include "holdfast/data/node.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/interrupt.h"
@@ -17,6 +18,8 @@ namespace {
 
 // Each stage calls the one before it: more of them would need more stack than a thread has.
 constexpr int kDeepest = 4000;
+
+std::atomic<void (*)(const std::string&)> g_note{nullptr};
 
 }  // namespace
 
@@ -45,21 +48,22 @@ void check_stop() {
   if (Worker::stopping()) fail(Code::E1501, "nobody waits for this element any more");
 }
 
+void set_exception_note(void (*add)(const std::string& note)) { g_note = add; }
+
 void rethrow_from(const DatasetObject& stage, int64_t element) {
+  Loc line = locate(stage.made());
+  std::string which = cat("element ", element, " of this `", stage.name(), "` (the first is 0)");
   try {
     throw;
   } catch (Error& e) {
     if (e.code() != Code::E1501) {
-      Loc line = locate(stage.made());
-      if (line.line > 0)
-        e.diagnostic().labels.push_back(
-            {Role::kFirstUse, line,
-             cat("element ", element, " of this `", stage.name(), "` (the first is 0)"), false});
-      else
-        e.diagnostic().why += cat(e.diagnostic().why.empty() ? "" : "; ", "it was element ",
-                                  element, " of `", stage.name(), "`");
+      e.diagnostic().labels.push_back({Role::kFirstUse, line, which, false});
       e.refresh();
     }
+    throw;
+  } catch (...) {
+    if (auto add = g_note.load())
+      add(line.line > 0 ? cat(short_path(line.file), ":", line.line, ": ", which) : which);
     throw;
   }
 }

@@ -95,6 +95,9 @@ class HOLDFAST_API GeneratorSource : public Object {
 /// nobody waits for what they would give any more.
 HOLDFAST_API void check_stop();
 
+/// How a language adds a note to an exception of its own that is being handled.
+HOLDFAST_API void set_exception_note(void (*add)(const std::string& note));
+
 /// The stages that are at work, for errors: adds to what `f` throws which element of which stage it
 /// was, and the line that made the stage.
 [[noreturn]] void rethrow_from(const DatasetObject& stage, int64_t element);
@@ -102,7 +105,7 @@ template <class F>
 auto at_stage(const DatasetObject& stage, int64_t element, F&& f) -> decltype(f()) {
   try {
     return f();
-  } catch (const Error&) {
+  } catch (...) {
     rethrow_from(stage, element);
   }
 }

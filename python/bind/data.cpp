@@ -245,9 +245,20 @@ PyObject* iterator_next(PyObject* self) {
   });
 }
 
+// Python's own exceptions pass as they are.
+void add_note(const std::string& note) {
+  try {
+    throw;
+  } catch (const nb::python_error& e) {
+    if (WithGil gil; gil && nb::hasattr(e.value(), "add_note")) e.value().attr("add_note")(note);
+  } catch (...) {  // of another kind: whoever throws it says what it is
+  }
+}
+
 }  // namespace
 
 void bind_data(nb::module_& m) {
+  data::set_exception_note(&add_note);
   add_object_type(m.ptr(), {.name = "holdfast._holdfast.DatasetBase",
                             .kind = &DatasetObject::kClass,
                             .doc = "A pipeline of elements."});

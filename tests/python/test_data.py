@@ -293,3 +293,15 @@ def test_strings_pass_through_every_stage():
     assert values(Dataset.from_tensor_slices(["a", "bc"]).map(lambda s: s + "!").batch(2)) == [
         [b"a!", b"bc!"]
     ]
+
+
+def test_an_exception_of_a_generator_has_a_note_of_its_element():
+    def broken():
+        yield 1
+        yield 2
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine") as e:
+        list(Dataset.from_generator(broken, output_types=tf.int32).prefetch(1))
+    (note,) = e.value.__notes__
+    assert "test_data.py" in note and "element 2 of this `from_generator`" in note

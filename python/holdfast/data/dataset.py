@@ -385,7 +385,7 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
             unsupported(
                 "this way of going through a dataset is not supported while a function is traced",
                 "elements would become constants of the graph, one after the other",
-                fix="write a `for` statement in the function itself: it becomes a loop of the graph",
+                fix="write a `for` statement in the function: it becomes a loop of the graph",
             )
         return iterator_of(self)
 

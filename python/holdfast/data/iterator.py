@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _holdfast
-from ..errors import fail
+from ..errors import OutOfRangeError, fail
 from .loop import graph_for
 from .structure import map_leaves, packed
 
@@ -31,8 +31,6 @@ class Iterator(_holdfast.DatasetIteratorBase):
         """The next element; OutOfRangeError at the end."""
         for element in self:
             return element
-        from ..errors import OutOfRangeError
-
         raise OutOfRangeError(None, None, "End of sequence")
 
     def __graph_for__(self, step: Any, go_on: Any, state: Any) -> list[Any]:
