@@ -55,13 +55,18 @@ struct Running {
   bool closed = false;  // the process ends
   const pid_t process = getpid();
 
+  // A forked child begins with none: those of its parent stayed there, perhaps with the lock held.
   static Running& all() {
-    static Running* r = [] {
-      auto* made = new Running;
-      std::atexit([] { stop_workers(); });
-      return made;
-    }();
-    return *r;
+    static std::atomic<Running*> here{nullptr};
+    Running* now = here.load();
+    if (now && now->process == getpid()) return *now;
+    auto* made = new Running;
+    if (!now) std::atexit([] { stop_workers(); });
+    if (!here.compare_exchange_strong(now, made)) {
+      delete made;
+      return *now;
+    }
+    return *made;
   }
   void add(const Ref<WorkerThread>& thread) {
     std::lock_guard lock(mutex);
@@ -124,14 +129,12 @@ bool Worker::stopping() { return t_current && t_current->stop; }
 
 bool workers_stopped() {
   Running& running = Running::all();
-  if (running.process != getpid()) return false;
   std::lock_guard lock(running.mutex);
   return running.closed;
 }
 
 void stop_workers() {
   Running& running = Running::all();
-  if (running.process != getpid()) return;  // a forked child has none, and perhaps a copied lock
   std::vector<Ref<WorkerThread>> threads;
   {
     std::lock_guard lock(running.mutex);

@@ -9,8 +9,8 @@
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/math.h"
 #include "python/bind/call.h"
+#include "python/bind/elements.h"
 #include "python/bind/in_python.h"
-#include "python/bind/nested.h"
 #include "python/bind/traced.h"
 
 namespace nb = nanobind;
@@ -271,16 +271,14 @@ void bind_data(nb::module_& m) {
   m.def(
       "data_from_tensors",
       [](nb::handle element) {
-        return made(
-            [&] { return Dataset::from_tensors(nested_of(element.ptr(), false, "`tensors`")); });
+        return made([&] { return Dataset::from_tensors(element_of(element.ptr(), "`tensors`")); });
       },
       "element"_a.none());
   m.def(
       "data_from_tensor_slices",
       [](nb::handle tensors) {
-        return made([&] {
-          return Dataset::from_tensor_slices(nested_of(tensors.ptr(), false, "`tensors`"));
-        });
+        return made(
+            [&] { return Dataset::from_tensor_slices(element_of(tensors.ptr(), "`tensors`")); });
       },
       "tensors"_a.none());
   m.def("data_range", [](int64_t start, int64_t stop, int64_t step, nb::handle dtype) {
@@ -403,7 +401,7 @@ void bind_data(nb::module_& m) {
       [](nb::handle tensors, int64_t size, bool shuffle, std::optional<int64_t> seed, bool drop) {
         return made([&] {
           return data::arrays(
-              nested_of(tensors.ptr(), true, "`arrays`"),
+              element_of(tensors.ptr(), "`arrays`"),
               {.batch_size = size, .shuffle = shuffle, .seed = seed, .drop_remainder = drop});
         });
       },

@@ -6,12 +6,6 @@
 namespace holdfast::py {
 namespace {
 
-std::string key_of(PyObject* key, const char* what) {
-  if (!PyUnicode_Check(key))
-    type_error(cat("a dict in ", what, " has the key ", repr_of(key), ", expected a text"));
-  return PyUnicode_AsUTF8(key);
-}
-
 // Whether a list or tuple holds numbers alone, at any depth: then it is one tensor.
 bool only_numbers(PyObject* o, bool& any) {
   if (PyList_Check(o) || PyTuple_Check(o)) {
@@ -55,29 +49,32 @@ Nested nested_from(PyObject* value, const std::string& what) {
   return convert(value, DType::kInvalid, false, what.c_str());
 }
 
-Nested nested_of(PyObject* o, bool lists, const char* what) {
-  if (o == Py_None) return {};
-  if (PyTuple_Check(o) || (lists && PyList_Check(o))) {
-    std::vector<Nested> items;
-    Object all = Object::steal(PySequence_Fast(o, what));
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(all.get()); ++i)
-      items.push_back(nested_of(PySequence_Fast_GET_ITEM(all.get(), i), lists, what));
-    return PyTuple_Check(o) ? Nested::tuple(std::move(items)) : Nested::list(std::move(items));
-  }
-  if (PyDict_Check(o)) {
-    std::vector<Nested::Entry> entries;
-    PyObject *key, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);) {
-      Object keep = Object::share(value);
-      entries.emplace_back(key_of(key, what), nested_of(value, lists, what));
+Object python_from(const Nested& value) {
+  switch (value.kind()) {
+    case Nested::Kind::kNone: return Object::share(Py_None);
+    case Nested::Kind::kTensor: return Object::steal(wrap(value.tensor()));
+    case Nested::Kind::kDict: {
+      Object out = Object::steal(PyDict_New());
+      for (const auto& [key, inside] : value.entries()) {
+        Object item = python_from(inside);
+        if (PyDict_SetItemString(out.get(), key.c_str(), item.get()) < 0) throw PythonError{};
+      }
+      return out;
     }
-    return Nested::dict(std::move(entries));
+    case Nested::Kind::kList:
+    case Nested::Kind::kTuple: break;
   }
-  return convert(o, DType::kInvalid, false, what);
-}
-
-Object structure_of(const Nested& n) {
-  return structure_of(n, [](const Tensor& t) { return Object::steal(wrap(t)); });
+  auto n = static_cast<Py_ssize_t>(value.size());
+  bool list = value.kind() == Nested::Kind::kList;
+  Object out = Object::steal(list ? PyList_New(n) : PyTuple_New(n));
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = python_from(value[static_cast<size_t>(i)]).release();
+    if (list)
+      PyList_SET_ITEM(out.get(), i, item);
+    else
+      PyTuple_SET_ITEM(out.get(), i, item);
+  }
+  return out;
 }
 
 }  // namespace holdfast::py

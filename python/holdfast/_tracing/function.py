@@ -87,7 +87,7 @@ class Function(_holdfast.TracedBase):
         self._lock = threading.RLock()
         self._substituted: list[Known] = []  # functions that its traces need converted
         self._history = History(self._name, reduce_retracing)
-        self._made = mark()
+        self._made = mark()  # None: another stage makes it, which may be made again and again
         with contextlib.suppress(AttributeError):
             functools.update_wrapper(self, python_function)
 
@@ -165,7 +165,7 @@ class Function(_holdfast.TracedBase):
         traces = self._traces
         before = [t.key for t in traces]
         guard = next((t.broken_guard() for t in traces if t.takes(call)), None)
-        if not before:
+        if not before and self._made is not None:
             inner = inner_function(self._python_function)
             recreated_functions.note(
                 self, inner.__code__ if inner is not None else None, self._made

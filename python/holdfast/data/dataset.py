@@ -9,9 +9,8 @@ from .. import _holdfast
 from .._tensors.dtypes import int64
 from .._tensors.shape import TensorSpec, as_shape
 from .._tensors.symbols import is_symbol
-from .._tracing.function import Function
 from ..errors import fail, need_callable, unsupported
-from .functions import probed, traced
+from .functions import probed, stage_function, traced
 from .generators import from_generator
 from .iterator import Iterator, NumpyIterator, iterator_of
 from .loop import graph_for
@@ -221,7 +220,7 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
         self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
     ) -> Any:
         """`reduce_func(state, element)`, from `initial_state` on, over all elements."""
-        step = Function(reduce_func)
+        step = stage_function(reduce_func)
         state = map_leaves(_holdfast.convert, initial_state)
         for element in iterator_of(self):
             state = map_leaves(_holdfast.convert, step(state, element))

@@ -14,7 +14,7 @@ from ..errors import fail, need_callable
 from .probing import on_symbols
 from .structure import arguments, map_leaves, packed, spec_of
 
-__all__ = ["Traced", "probed", "traced"]
+__all__ = ["Traced", "probed", "stage_function", "traced"]
 
 
 class Traced(NamedTuple):
@@ -29,17 +29,21 @@ def traced(function: Callable[..., Any], dataset: Any, stage: str) -> Traced:
     """Traces a function for the elements of a dataset."""
     need_callable(function, f"Dataset.{stage}")
     element = packed(dataset._template, spec_of(dataset))
-    whole = function if isinstance(function, Function) else Function(function)
+    whole = function if isinstance(function, Function) else stage_function(function)
     trace = whole.get_concrete_function(*arguments(element))._trace
     if _needs_tensors(trace.result):
-        trace = (
-            Function(_of_tensors(function), whole.name)
-            .get_concrete_function(*arguments(element))
-            ._trace
-        )
+        again = stage_function(_of_tensors(function), whole.name)
+        trace = again.get_concrete_function(*arguments(element))._trace
     types = trace.concrete.output_types()
     gives = map_leaves(lambda leaf: _spec(leaf, types, stage), trace.result)
     return Traced(trace.concrete, trace.captured, gives)
+
+
+def stage_function(function: Callable[..., Any], name: str | None = None) -> Function:
+    """A function of a stage's own: programs may well make their pipelines anew for each epoch."""
+    made = Function(function, name)
+    made._made = None
+    return made
 
 
 def probed(function: Callable[..., Any], dataset: Any, stage: str) -> Any:

@@ -1,0 +1,36 @@
+#include "python/bind/elements.h"
+
+#include "holdfast/base/text.h"
+
+namespace holdfast::py {
+namespace {
+
+std::string key_of(PyObject* key, const char* what) {
+  if (!PyUnicode_Check(key))
+    type_error(cat("a dict in ", what, " has the key ", repr_of(key), ", expected a text"));
+  return PyUnicode_AsUTF8(key);
+}
+
+}  // namespace
+
+Nested element_of(PyObject* o, const char* what) {
+  if (o == Py_None) return {};
+  if (PyTuple_Check(o)) {
+    std::vector<Nested> items;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); ++i)
+      items.push_back(element_of(PyTuple_GET_ITEM(o, i), what));
+    return Nested::tuple(std::move(items));
+  }
+  if (PyDict_Check(o)) {
+    std::vector<Nested::Entry> entries;
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; PyDict_Next(o, &at, &key, &value);) {
+      Object keep = Object::share(value);
+      entries.emplace_back(key_of(key, what), element_of(value, what));
+    }
+    return Nested::dict(std::move(entries));
+  }
+  return convert(o, DType::kInvalid, false, what);
+}
+
+}  // namespace holdfast::py

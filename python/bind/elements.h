@@ -1,0 +1,49 @@
+// Elements of datasets, as Python has them: tuples and dicts of tensors. A list is a tensor.
+#pragma once
+
+#include "holdfast/exec/nested.h"
+#include "python/bind/py.h"
+
+namespace holdfast::py {
+
+/// Tuples, also named ones, and dicts of what becomes a tensor. `what` names the whole in a
+/// message.
+Nested element_of(PyObject* structure, const char* what);
+/// Tuples, lists, dicts and None, with what `leaf` gives for each tensor.
+template <class Leaf>
+Object structure_of(const Nested& n, const Leaf& leaf) {
+  using Kind = Nested::Kind;
+  auto size = static_cast<Py_ssize_t>(n.size());
+  switch (n.kind()) {
+    case Kind::kNone: return Object::share(Py_None);
+    case Kind::kTensor: return leaf(n.tensor());
+    case Kind::kTuple: {
+      Object out = Object::steal(PyTuple_New(size));
+      for (Py_ssize_t i = 0; i < size; ++i)
+        PyTuple_SET_ITEM(out.get(), i, structure_of(n[static_cast<size_t>(i)], leaf).release());
+      return out;
+    }
+    case Kind::kList: {
+      Object out = Object::steal(PyList_New(size));
+      for (Py_ssize_t i = 0; i < size; ++i)
+        PyList_SET_ITEM(out.get(), i, structure_of(n[static_cast<size_t>(i)], leaf).release());
+      return out;
+    }
+    case Kind::kDict: {
+      Object out = Object::steal(PyDict_New());
+      for (size_t i = 0; i < n.size(); ++i) {
+        Object key = text_object(n.key(i)), value = structure_of(n[i], leaf);
+        if (PyDict_SetItem(out.get(), key.get(), value.get()) < 0) throw PythonError{};
+      }
+      return out;
+    }
+  }
+  return Object::share(Py_None);
+}
+
+/// The same with the tensors themselves.
+inline Object structure_of(const Nested& n) {
+  return structure_of(n, [](const Tensor& t) { return Object::steal(wrap(t)); });
+}
+
+}  // namespace holdfast::py
