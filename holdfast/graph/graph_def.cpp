@@ -10,7 +10,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/bodies.h"
-#include "holdfast/graph/wire.h"
+#include "holdfast/base/wire.h"
 #include "holdfast/op/function.h"
 #include "holdfast/op/op.h"
 #include "holdfast/tensor/variable_state.h"

@@ -366,6 +366,7 @@ TEST(Raise, ThrowsTheClassOfTheCodesStatus) {
   EXPECT_THROW(fail(Code::E0702, "x"), ResourceExhaustedError);
   EXPECT_THROW(fail(Code::E1105, "x"), UnimplementedError);
   EXPECT_THROW(fail(Code::E1501, "x"), CancelledError);
+  EXPECT_THROW(fail(Code::E1302, "x"), DataLossError);
   EXPECT_THROW(bug("x"), InternalError);
   try {
     fail(Code::E1104, "no status", "because.");
