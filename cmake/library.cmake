@@ -61,7 +61,8 @@ foreach(isa ${HOLDFAST_INSTRUCTION_SETS})
 endforeach()
 
 find_package(Threads REQUIRED)
-target_link_libraries(holdfast PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+find_package(ZLIB REQUIRED)
+target_link_libraries(holdfast PRIVATE Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS})
 
 if(HOLDFAST_OPENMP)
   find_package(OpenMP COMPONENTS CXX)

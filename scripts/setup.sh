@@ -18,6 +18,7 @@ need_packages() {
   command -v ccache >/dev/null || wanted+=(ccache)
   command -v mold >/dev/null || wanted+=(mold)
   [ -e /usr/include/gtest/gtest.h ] || wanted+=(libgtest-dev)
+  [ -e /usr/include/zlib.h ] || wanted+=(zlib1g-dev)
   compgen -G '/usr/include/*/openblas-pthread/cblas.h' >/dev/null || wanted+=(libopenblas-pthread-dev)
   python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || wanted+=(python3 python3-venv)
   python3 -c 'import os, sysconfig, sys; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null \
@@ -39,7 +40,7 @@ install_packages() {
 }
 
 # -- the virtual environment
-python_packages=(numpy nanobind==3.1.0 scikit-build-core==1.1.1 onednn-devel-cpu-gomp==2023.2.0 pytest hypothesis scipy scikit-learn
+python_packages=(numpy nanobind==3.1.0 scikit-build-core==1.1.1 onednn-devel-cpu-gomp==2023.2.0 pytest hypothesis scipy scikit-learn h5py
   clang-format==23.1.3 ruff==0.17.4 mypy==2.4.1)
 tidy_package=clang-tidy==23.1.4
 need_venv() {

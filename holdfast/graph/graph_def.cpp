@@ -8,9 +8,9 @@
 #include <unordered_set>
 
 #include "holdfast/base/text.h"
+#include "holdfast/base/wire.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/bodies.h"
-#include "holdfast/base/wire.h"
 #include "holdfast/op/function.h"
 #include "holdfast/op/op.h"
 #include "holdfast/tensor/variable_state.h"

@@ -12,6 +12,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/io/atomic_file.h"
+#include "holdfast/io/byte_source.h"
 #include "holdfast/io/input_file.h"
 #include "holdfast/io/refuse_file.h"
 
@@ -50,13 +51,6 @@ const char* stored_name(DType d) {
   return nullptr;
 }
 
-// A name from a file may be anything, and long.
-std::string quoted(std::string_view name) {
-  constexpr size_t kShown = 80;
-  bool whole = name.size() <= kShown;
-  return cat("`", name.substr(0, kShown), whole ? "`" : "...`");
-}
-
 class Header : JsonText {
  public:
   Header(const std::string& path, std::string_view text)
@@ -84,7 +78,7 @@ class Header : JsonText {
       space();
       size_t key_at = at_;
       std::string key = string();
-      if (!seen.insert(key).second) wrong_at(key_at, cat("no second key ", quoted(key)));
+      if (!seen.insert(key).second) wrong_at(key_at, cat("no second key ", shown(key)));
       if (!next(':')) wrong("`:`");
       space();
       value(std::move(key));
@@ -141,7 +135,7 @@ class Header : JsonText {
         has_offsets = true;
       } else {
         wrong_at(value_at,
-                 cat("`dtype`, `shape` and `data_offsets` alone; the key is ", quoted(key)));
+                 cat("`dtype`, `shape` and `data_offsets` alone; the key is ", shown(key)));
       }
     });
     if (!has_dtype || !has_shape || !has_offsets)
@@ -158,11 +152,11 @@ class Header : JsonText {
     std::string stored = string();
     for (const StoredType& t : kTypes)
       if (stored == t.name) return t.dtype;
-    fail(Code::E1105, cat("`", path_, "`: ", quoted(of), " has dtype ", quoted(stored),
+    fail(Code::E1105, cat("`", path_, "`: ", shown(of), " has dtype ", shown(stored),
                           ", which there is no dtype for here"));
   }
   [[noreturn]] void refuse(const StoredTensor& t, const std::string& what) {
-    refuse_damaged(path_, cat("its tensor ", quoted(t.name), " ", what));
+    refuse_damaged(path_, cat("its tensor ", shown(t.name), " ", what));
   }
 
   const std::string& path_;
@@ -200,7 +194,7 @@ Layout read_layout(const InputFile& file) {
   int64_t at = 0;
   for (const StoredTensor& t : out.tensors) {
     if (t.begin != at)
-      refuse_damaged(path, cat("its tensor ", quoted(t.name), " begins at ", t.begin,
+      refuse_damaged(path, cat("its tensor ", shown(t.name), " begins at ", t.begin,
                                t.begin < at ? ", inside the one before it, which ends at "
                                             : ", and nothing lies before it since ",
                                at));
@@ -221,7 +215,7 @@ Tensor read_tensor(const InputFile& file, int64_t data, const StoredTensor& t) {
   if (t.dtype == DType::kBool)
     for (int64_t i = 0; i < out.bytes(); ++i)
       if (bytes[i] > 1)
-        refuse_damaged(file.path(), cat("its tensor ", quoted(t.name), " holds the byte ",
+        refuse_damaged(file.path(), cat("its tensor ", shown(t.name), " holds the byte ",
                                         static_cast<int>(bytes[i]), " as a bool"));
   out.rep()->born = here();
   out.rep()->op = "Const";
@@ -233,11 +227,11 @@ void check_storable(const std::string& name, const Tensor& t) {
     fail(Code::E1104, cat("a tensor can't be stored as `", kMetadata, "`"),
          "the format keeps that name for itself");
   if (valid_utf8(name) != name)
-    fail(Code::E1104, cat("a tensor can't be stored as ", quoted(valid_utf8(name))),
+    fail(Code::E1104, cat("a tensor can't be stored as ", shown(valid_utf8(name))),
          "names are UTF-8");
   if (!stored_name(t.dtype()))
-    fail(Code::E1105, cat(quoted(name), " is ", holdfast::name(t.dtype()),
-                          ", which safetensors does not store"));
+    fail(Code::E1105,
+         cat(shown(name), " is ", holdfast::name(t.dtype()), ", which safetensors does not store"));
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ class ModuleInPython : public M, public PythonBorn {
 Ref<Constraint> constraint_of(PyObject* f);
 
 extern PyTypeObject* module_type;  // ModuleBase
+void bind_files(nanobind::module_& m);
 void bind_modules(nanobind::module_& m);
 void bind_data(nanobind::module_& m);
 

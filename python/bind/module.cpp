@@ -227,6 +227,7 @@ NB_MODULE(_holdfast, m) {
     bind_config(m);
     bind_keras(m);
     bind_data(m);
+    bind_files(m);
   } catch (const PythonError&) {
     throw nb::python_error();
   }

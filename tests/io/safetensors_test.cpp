@@ -36,7 +36,7 @@ struct Saving : testing::Test {
     try {
       load(of);
     } catch (const Error& e) {
-      return e.diagnostic().headline;
+      return e.diagnostic().headline + ": " + e.diagnostic().why;
     }
     return "nothing was refused";
   }
