@@ -2,6 +2,7 @@
 #include "holdfast/io/hdf5.h"
 #include "holdfast/io/tensor_bundle.h"
 #include "holdfast/io/zip.h"
+#include "holdfast/keras/saving/archive.h"
 #include "python/bind/in_python.h"
 #include "python/bind/nb.h"
 
@@ -115,6 +116,56 @@ void bind_archives(nb::module_& m) {
   });
 }
 
+std::vector<keras::StoredWeights> weights_of(const nb::list& objects) {
+  std::vector<keras::StoredWeights> out;
+  for (nb::handle h : objects)
+    out.push_back(
+        {nb::cast<std::string>(h[0]), nb::cast<std::string>(h[1]), nb::cast<Named>(h[2])});
+  return out;
+}
+nb::list weights_list(const keras::WeightsReader& file) {
+  nb::list out;
+  for (const std::string& path : file.paths()) {
+    keras::StoredWeights w = file.read(path);
+    out.append(nb::make_tuple(w.path, w.name, nb::cast(w.values)));
+  }
+  return out;
+}
+
+void bind_models(nb::module_& m) {
+  m.def("weights_write", [](const std::string& path, const nb::list& weights) {
+    called([&] {
+      keras::write_weights(path, weights_of(weights));
+      return 0;
+    });
+  });
+  m.def("weights_read", [](const std::string& path) {
+    return called(
+        [&] { return weights_list(keras::WeightsReader(io::ByteSource::of_file(path))); });
+  });
+  m.def("archive_write", [](const std::string& path, const std::string& metadata,
+                            const std::string& config, const nb::list& weights,
+                            const nb::list& assets) {
+    called([&] {
+      keras::ModelArchive model{metadata, config, weights_of(weights), {}};
+      for (nb::handle h : assets)
+        model.assets.emplace_back(nb::cast<std::string>(h[0]), view(nb::cast<nb::bytes>(h[1])));
+      keras::write_archive(path, model);
+      return 0;
+    });
+  });
+  m.def("archive_read", [](const std::string& path) {
+    return called([&] {
+      keras::ArchiveReader model(io::ByteSource::of_file(path));
+      nb::list assets;
+      for (const std::string& name : model.assets())
+        assets.append(nb::make_tuple(name, bytes(model.asset(name))));
+      return nb::make_tuple(bytes(model.metadata()), bytes(model.config()),
+                            weights_list(model.weights()), assets);
+    });
+  });
+}
+
 void bind_checkpoints(nb::module_& m) {
   m.def("bundle_entries", [](const std::string& prefix) {
     return called([&] {
@@ -153,6 +204,7 @@ void bind_checkpoints(nb::module_& m) {
 
 void bind_files(nb::module_& m) {
   bind_archives(m);
+  bind_models(m);
   bind_checkpoints(m);
 }
 
