@@ -30,6 +30,7 @@ Nested element_of(PyObject* o, const char* what) {
     }
     return Nested::dict(std::move(entries));
   }
+  InterpreterScope at_once(nullptr);  // data has values, also where a function is being traced
   return convert(o, DType::kInvalid, false, what);
 }
 

@@ -305,3 +305,63 @@ def test_an_exception_of_a_generator_has_a_note_of_its_element():
         list(Dataset.from_generator(broken, output_types=tf.int32).prefetch(1))
     (note,) = e.value.__notes__
     assert "test_data.py" in note and "element 2 of this `from_generator`" in note
+
+
+def test_a_dataset_is_one_wherever_it_is_copied_and_is_not_pickled():
+    import copy
+    import pickle
+
+    ds = Dataset.range(3)
+    assert copy.copy(ds) is ds and copy.deepcopy({"data": ds})["data"] is ds
+    with pytest.raises(tf.errors.UnimplementedError, match="pickled"):
+        pickle.dumps(ds)
+    with pytest.raises(TypeError, match="not made by calling the class"):
+        Dataset()
+
+
+def test_a_subclass_may_make_another_dataset():
+    class Numbers(Dataset):
+        def __new__(cls, n):
+            return Dataset.from_generator(
+                lambda: iter(range(n)), output_signature=tf.TensorSpec((), tf.int64)
+            )
+
+    assert values(Numbers(3)) == [0, 1, 2]
+
+
+def test_a_dataset_made_while_a_function_is_traced_has_values():
+    @tf.function
+    def total():
+        out = 0
+        for x in Dataset.from_tensor_slices([1, 2, 3]):
+            out += x
+        return out
+
+    assert int(total()) == 6
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda ds: ds.batch("a"), "`batch_size` is 'a', expected an integer"),
+        (lambda ds: ds.batch(0), "`batch_size` of `batch` is 0"),
+        (lambda ds: ds.shuffle(-7), "`buffer_size` of `shuffle` is -7"),
+        (lambda ds: ds.take(2**70), "which int64 does not hold"),
+        (lambda ds: ds.filter(lambda x: x), "expected a bool scalar"),
+        (lambda ds: ds.map(lambda x, y: x), "needs the argument `y`"),
+        (lambda ds: ds.map(lambda x: ds), "gives a dataset"),
+        (lambda ds: ds.flat_map(lambda x: x), "expected a dataset"),
+        (lambda ds: ds.concatenate(Dataset.from_tensors("a")), "expected the same form and dtypes"),
+        (lambda ds: ds.interleave(Dataset.from_tensors, cycle_length=0), "`cycle_length`"),
+        (lambda ds: Dataset.zip([ds]), "got list"),
+        (lambda ds: Dataset.from_tensor_slices(5), "is a scalar"),
+        (lambda ds: Dataset.from_tensor_slices(([1, 2], [1])), "component 1 has 1 rows"),
+        (lambda ds: Dataset.from_generator(lambda: [1]), "needs to know what the generator gives"),
+        (lambda ds: list(Dataset.from_generator(lambda: 5, tf.int32)), "to iterate over"),
+        (lambda ds: iter(ds).restore(b"junk"), "is refused"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(call, said):
+    with pytest.raises((TypeError, ValueError, tf.errors.OpError)) as e:
+        call(Dataset.range(3))
+    assert said in str(e.value)

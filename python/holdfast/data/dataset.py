@@ -58,6 +58,29 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
     _template: Any = None  # named tuples in its elements, which C++ knows as tuples
     _options: Options | None = None
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        fail(
+            "E1104",
+            f"`{type(self).__name__}` is not made by calling the class",
+            "a dataset begins with a source",
+            fix="make one with `tf.data.Dataset.from_tensor_slices(...)` or another source",
+        )
+
+    # It never changes, so a copy is itself; its functions and threads belong to this process.
+
+    def __copy__(self) -> Dataset:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Dataset:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        unsupported(
+            "a dataset can't be pickled",
+            "it holds functions and tensors of this process",
+            fix="make it anew in the other process, and restore an iterator's position there",
+        )
+
     def __getattr__(self, name: str) -> Any:
         if name in METHODS:
             _refuse(name)

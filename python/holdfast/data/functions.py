@@ -10,7 +10,7 @@ from .._tensors.shape import TensorSpec
 from .._tracing.converter import converter
 from .._tracing.function import Function
 from .._tracing.slots import Slot
-from ..errors import fail, need_callable
+from ..errors import fail, need_callable, unsupported
 from .probing import on_symbols
 from .structure import arguments, map_leaves, packed, spec_of
 
@@ -59,7 +59,7 @@ def probed(function: Callable[..., Any], dataset: Any, stage: str) -> Any:
 
 
 def _spec_of_value(value: Any) -> TensorSpec:
-    tensor = _holdfast.convert(value)
+    tensor = _as_tensor(value)
     return TensorSpec(tensor.shape, tensor.dtype)
 
 
@@ -76,9 +76,19 @@ def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     code = converter().convert(plain)
 
     def of_tensors(*args: Any) -> Any:
-        return map_leaves(_holdfast.convert, code(*args))
+        return map_leaves(_as_tensor, code(*args))
 
     return of_tensors
+
+
+def _as_tensor(value: Any) -> Any:
+    if isinstance(value, _holdfast.DatasetBase):
+        unsupported(
+            "a function of elements gives a dataset",
+            "an element is a tensor, or tuples and dicts of them",
+            fix="`flat_map` or `interleave` take the elements of such datasets",
+        )
+    return _holdfast.convert(value)
 
 
 def _spec(leaf: Any, types: list[Any], stage: str) -> TensorSpec:

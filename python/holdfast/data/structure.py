@@ -90,4 +90,7 @@ def whole_number(value: Any, argument: str) -> int:
                 fix=f"give {argument} as an int",
             )
         value = value.item()
-    return int(value)
+    found = int(value)
+    if not -(2**63) <= found < 2**63:
+        fail("E1103", f"{argument} is {found}, which int64 does not hold")
+    return found
