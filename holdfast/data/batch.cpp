@@ -19,7 +19,7 @@ int64_t batches(int64_t elements, int64_t size, bool drop) {
 [[noreturn]] void refuse_difference(const DatasetObject& stage, int64_t first, size_t i,
                                     size_t component, const Tensor& a, const Tensor& b) {
   Diagnostic d;
-  d.code = Code::E1102;
+  d.code = Code::E1401;
   d.op = stage.name();
   d.headline = cat("`", stage.name(),
                    "` can't put elements of different shapes side by side: ", a.shape().text(),
@@ -140,7 +140,7 @@ class PaddedBatch final : public DatasetObject {
         if (shapes_[k][axis] == kUnknown)
           d = std::max(d, t.dim(axis));
         else if (t.dim(axis) > d)
-          fail(Code::E1102,
+          fail(Code::E1401,
                cat("`padded_batch` pads to ", shapes_[k].text(), ", and component ", k,
                    " of element ", first + static_cast<int64_t>(i), " is larger: ", type_text(t)));
       }

@@ -144,7 +144,7 @@ class Generated final : public DatasetObject {
         }
         ++at;
         if (auto wrong = stage->spec().mismatch(out))
-          fail(Code::E1102, cat("a generator's element: ", *wrong),
+          fail(Code::E1401, cat("a generator's element: ", *wrong),
                "every element of a dataset has the form, dtypes and shapes of its spec",
                {manual_fix("give what the spec says, or leave sizes open that differ")});
         return true;
