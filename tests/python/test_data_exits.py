@@ -92,8 +92,8 @@ def test_ctrl_c_ends_an_element_that_never_comes(ahead):
         BEGIN
         + f"""
 ds = Dataset.range(5).repeat().filter(lambda x: x > 10){ahead}
-print("begin", flush=True)
 try:
+    print("begin", flush=True)
     next(iter(ds))
 except KeyboardInterrupt:
     print("stopped", flush=True)
