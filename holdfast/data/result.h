@@ -80,7 +80,7 @@ class CopiedGenerator final : public GeneratorSource {
 
  private:
   struct Running final : Generator {
-    explicit Running(const F& f) : f(f) {}
+    explicit Running(const F& from) : f(from) {}
     bool next(Nested& out) override {
       auto got = f();
       if (!got) return false;
