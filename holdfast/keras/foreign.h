@@ -39,7 +39,7 @@ class HOLDFAST_API ForeignBorn {
 };
 
 template <class L>
-class ForeignLayer final : public L, public ForeignBorn {
+class ForeignLayer : public L, public ForeignBorn {
  public:
   void build_all(const std::vector<Shape>& inputs) override {
     if (!layer_hooks().build(*this, inputs)) L::build_all(inputs);
@@ -107,7 +107,8 @@ class ForeignLayer final : public L, public ForeignBorn {
 };
 
 namespace detail {
-template <std::derived_from<Layer> L>
+template <class L>
+  requires std::derived_from<L, Layer>
 struct ForeignOf<L> {
   using type = ForeignLayer<L>;
 };

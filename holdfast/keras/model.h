@@ -1,21 +1,141 @@
 // What every model is: a layer that knows its layers, and can be trained.
 #pragma once
 
+#include <functional>
+
+#include "holdfast/keras/callback.h"
 #include "holdfast/keras/handle.h"
 
 namespace holdfast::keras {
 
+class Compiled;
+struct CompileOptions;
+struct FitOptions;
+class BatchSource;
+
+/// A step of training, as the loop calls it: a batch in, numbers by name (or predictions) out.
+class HOLDFAST_API StepFunction : public RefCounted {
+ public:
+  virtual Nested operator()(const Nested& batch) = 0;
+};
+
 class HOLDFAST_API ModelLayer : public Layer {
  public:
   static ClassDef& def();
+  ModelLayer();
+  ~ModelLayer() override;
   const ClassDef& definition() const override { return def(); }
+  void visit(Visitor&) const override;
+  void clear() override;
 
   /// The layers that it is made of, each once, in their order.
   virtual std::vector<Ref<Layer>> layers() const;
   /// The layer of a name; an unknown one is refused with those there are.
   Ref<Layer> get_layer(const std::string& name) const;
   Ref<Layer> get_layer(size_t index) const;
+
+  /// Says how it is trained.
+  void compile(const CompileOptions& options);
+  /// What `compile` said; refused before.
+  Compiled& compiled(const char* asked_by = "this") const;
+  bool is_compiled() const { return static_cast<bool>(compiled_); }
+
+  /// One step over a batch `(x,)`, `(x, y)` or `(x, y, sample_weight)`; gives its metrics.
+  virtual Nested train_step(const Nested& data);
+  virtual Nested test_step(const Nested& data);
+  virtual Nested predict_step(const Nested& data);
+  /// What is made small: the losses of outputs, and what layers added.
+  virtual Tensor compute_loss(const Nested& x, const Nested& y, const Nested& y_pred,
+                              const Nested& sample_weight);
+  /// Brings the metrics up to date, and gives them.
+  virtual Nested compute_metrics(const Nested& x, const Nested& y, const Nested& y_pred,
+                                 const Nested& sample_weight);
+  /// The steps as the loops call them: traced, unless `run_eagerly`.
+  enum class StepKind : uint8_t { kTrain, kTest, kPredict };
+  virtual Ref<StepFunction> make_step(StepKind kind);
+  /// Values of all metrics now.
+  virtual Logs metric_logs();
+  virtual void reset_metrics();
+
+  bool stop_training = false;
+
+ private:
+  Ref<Compiled> compiled_;
 };
+
+/// How another language's models are asked; each gives false where the class does not override it.
+struct ModelHooks {
+  bool (*step)(ModelLayer&, ModelLayer::StepKind, const Nested& data, Nested& out);
+  bool (*loss)(ModelLayer&, const Nested& x, const Nested& y, const Nested& y_pred,
+               const Nested& sample_weight, Tensor& out);
+  bool (*metrics)(ModelLayer&, const Nested& x, const Nested& y, const Nested& y_pred,
+                  const Nested& sample_weight, Nested& out);
+  Ref<StepFunction> (*make_step)(ModelLayer&, ModelLayer::StepKind);
+};
+HOLDFAST_API ModelHooks& model_hooks();
+
+/// C++'s own steps for a model whose class may have others.
+class HOLDFAST_API ForeignModelBorn {
+ public:
+  virtual ~ForeignModelBorn() = default;
+  virtual Nested own_step(ModelLayer::StepKind, const Nested& data) = 0;
+  virtual Tensor own_loss(const Nested& x, const Nested& y, const Nested& y_pred,
+                          const Nested& sample_weight) = 0;
+  virtual Nested own_metrics(const Nested& x, const Nested& y, const Nested& y_pred,
+                             const Nested& sample_weight) = 0;
+};
+
+template <class L>
+class ForeignModel final : public ForeignLayer<L>, public ForeignModelBorn {
+ public:
+  using Kind = ModelLayer::StepKind;
+  Nested train_step(const Nested& data) override { return step(Kind::kTrain, data); }
+  Nested test_step(const Nested& data) override { return step(Kind::kTest, data); }
+  Nested predict_step(const Nested& data) override { return step(Kind::kPredict, data); }
+  Tensor compute_loss(const Nested& x, const Nested& y, const Nested& y_pred,
+                      const Nested& sample_weight) override {
+    Tensor out;
+    return model_hooks().loss(*this, x, y, y_pred, sample_weight, out)
+               ? out
+               : own_loss(x, y, y_pred, sample_weight);
+  }
+  Nested compute_metrics(const Nested& x, const Nested& y, const Nested& y_pred,
+                         const Nested& sample_weight) override {
+    Nested out;
+    return model_hooks().metrics(*this, x, y, y_pred, sample_weight, out)
+               ? out
+               : own_metrics(x, y, y_pred, sample_weight);
+  }
+  Ref<StepFunction> make_step(Kind kind) override { return model_hooks().make_step(*this, kind); }
+
+  Nested own_step(Kind kind, const Nested& data) override {
+    return kind == Kind::kTrain  ? L::train_step(data)
+           : kind == Kind::kTest ? L::test_step(data)
+                                 : L::predict_step(data);
+  }
+  Tensor own_loss(const Nested& x, const Nested& y, const Nested& y_pred,
+                  const Nested& sample_weight) override {
+    return L::compute_loss(x, y, y_pred, sample_weight);
+  }
+  Nested own_metrics(const Nested& x, const Nested& y, const Nested& y_pred,
+                     const Nested& sample_weight) override {
+    return L::compute_metrics(x, y, y_pred, sample_weight);
+  }
+
+ private:
+  Nested step(Kind kind, const Nested& data) {
+    Nested out;
+    return model_hooks().step(*this, kind, data, out) ? out : own_step(kind, data);
+  }
+};
+
+namespace detail {
+template <class L>
+  requires std::derived_from<L, Layer> && std::derived_from<L, ModelLayer>
+struct ForeignOf<L> {
+  using type = ForeignModel<L>;
+};
+}  // namespace detail
 
 /// A config of a layer: its class and what it is made with; and back.
 HOLDFAST_API ConfigObject serialize(const Layer& layer);

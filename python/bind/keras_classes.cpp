@@ -10,6 +10,9 @@ using namespace nb::literals;
 namespace holdfast::py {
 
 PyTypeObject* add_layer_type(PyObject* module);
+extern PyMethodDef model_methods[];
+extern PyGetSetDef model_properties[];
+PyMethodDef* callback_methods();
 
 namespace {
 
@@ -76,6 +79,13 @@ PyMethodDef plain_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+// What the type itself has; others are inherited.
+PyMethodDef* methods_of(const ClassDef& def) {
+  if (&def == &keras::ModelLayer::def()) return model_methods;
+  if (&def == &keras::Callback::def()) return callback_methods();
+  return def.base ? nullptr : plain_methods;
+}
+
 std::unordered_map<const ClassDef*, PyTypeObject*>& types() {
   static auto* all = new std::unordered_map<const ClassDef*, PyTypeObject*>;
   return *all;
@@ -89,12 +99,13 @@ PyTypeObject* type_of_class(PyObject* module, const ClassDef& def) {
     made = add_layer_type(module);
   } else {
     PyTypeObject* base = def.base ? type_of_class(module, *def.base) : nullptr;
-    bool layer = base && PyType_IsSubtype(base, module_type);
     auto make = def.make_foreign ? def.make_foreign : def.make;
     made = add_object_type(module, {.name = type_name(def),
                                     .kind = &def.kind,
                                     .base = base,
-                                    .methods = layer || base ? nullptr : plain_methods,
+                                    .methods = methods_of(def),
+                                    .getset = &def == &keras::ModelLayer::def() ? model_properties
+                                                                                : nullptr,
                                     .make = make,
                                     .doc = def.doc.c_str(),
                                     .call = base ? nullptr : call_of(def)});

@@ -127,6 +127,7 @@ void bind_keras(nb::module_& m) {
   bind_keras_layers(m);
   bind_keras_classes(m);
   bind_keras_models(m);
+  bind_keras_fit(m);
 }
 
 }  // namespace holdfast::py

@@ -8,6 +8,7 @@ from __future__ import annotations
 from .._names import namespace as _namespace
 from . import (
     activations,
+    callbacks,
     constraints,
     initializers,
     layers,
@@ -27,6 +28,7 @@ __all__ = [
     "Model",
     "Sequential",
     "activations",
+    "callbacks",
     "constraints",
     "initializers",
     "layers",

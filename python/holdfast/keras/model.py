@@ -9,12 +9,13 @@ from ..errors import fail
 from . import declared
 from .layer import Layer
 from .saving import holds_configs
+from .training import Trainer
 
 __all__ = ["Model"]
 
 
 @holds_configs
-class Model(declared.base_type("models.Functional"), Layer):  # type: ignore[misc]
+class Model(declared.base_type("models.Functional"), Trainer, Layer):  # type: ignore[misc]
     """A layer that can be trained."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,94 @@
+#include "holdfast/keras/callback.h"
+
+#include "holdfast/base/diagnostic.h"
+#include "holdfast/keras/model.h"
+
+namespace holdfast::keras {
+
+ClassDef& Callback::def() {
+  static ClassDef& d =
+      Declare<Callback>("callbacks.Callback", "Looks on while a model is trained.");
+  return d;
+}
+
+namespace {
+[[maybe_unused]] const ClassDef& declared = Callback::def();
+}
+
+CallbackHooks& callback_hooks() {
+  static auto* hooks = new CallbackHooks{};
+  return *hooks;
+}
+
+void Logs::set(const std::string& name, double value) {
+  for (Entry& e : entries_)
+    if (e.first == name) {
+      e.second = value;
+      return;
+    }
+  entries_.emplace_back(name, value);
+}
+
+const double* Logs::find(std::string_view name) const {
+  for (const Entry& e : entries_)
+    if (e.first == name) return &e.second;
+  return nullptr;
+}
+
+void Callback::tell(Moment moment, int64_t i, Logs& logs) {
+  switch (moment) {
+    case Moment::kTrainBegin: return on_train_begin(logs);
+    case Moment::kTrainEnd: return on_train_end(logs);
+    case Moment::kEpochBegin: return on_epoch_begin(i, logs);
+    case Moment::kEpochEnd: return on_epoch_end(i, logs);
+    case Moment::kTrainBatchBegin: return on_train_batch_begin(i, logs);
+    case Moment::kTrainBatchEnd: return on_train_batch_end(i, logs);
+    case Moment::kTestBegin: return on_test_begin(logs);
+    case Moment::kTestEnd: return on_test_end(logs);
+    case Moment::kTestBatchBegin: return on_test_batch_begin(i, logs);
+    case Moment::kTestBatchEnd: return on_test_batch_end(i, logs);
+    case Moment::kPredictBegin: return on_predict_begin(logs);
+    case Moment::kPredictEnd: return on_predict_end(logs);
+    case Moment::kPredictBatchBegin: return on_predict_batch_begin(i, logs);
+    case Moment::kPredictBatchEnd: return on_predict_batch_end(i, logs);
+  }
+}
+
+// A class of C++'s own can't be asked which methods it overrides: it is told all, but those that
+// say otherwise.
+bool Callback::wants(Moment) const {
+  return &definition() == &def() ? typeid(*this) != typeid(ForeignCallback<Callback>) : true;
+}
+
+ModelLayer* Callback::model() const {
+  if (!model_)
+    fail(Code::E1104, cat(text(), " has no model: it is given one while that is trained"));
+  return model_;
+}
+
+void Callback::begin(ModelLayer* model, const TrainingPlan& plan) {
+  model_ = model;
+  plan_ = plan;
+}
+
+Callbacks::Callbacks(std::vector<Ref<Callback>> list, ModelLayer* model, const TrainingPlan& plan)
+    : list_(std::move(list)) {
+  for (const Ref<Callback>& c : list_) {
+    c->begin(model, plan);
+    for (size_t i = 0; i < kMoments; ++i)
+      wanted_[i] = wanted_[i] || c->wants(static_cast<Moment>(i));
+  }
+}
+
+// A callback outlives the training, and the model may not.
+Callbacks::~Callbacks() {
+  for (const Ref<Callback>& c : list_) c->Callback::begin(nullptr, {});
+}
+
+void Callbacks::tell(Moment moment, int64_t index, Logs& logs) {
+  if (!wanted(moment)) return;
+  for (const Ref<Callback>& c : list_)
+    if (c->wants(moment)) c->tell(moment, index, logs);
+}
+
+}  // namespace holdfast::keras

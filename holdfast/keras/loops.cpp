@@ -1,0 +1,248 @@
+// The loops of fit, evaluate and predict.
+#include <algorithm>
+#include <cmath>
+
+#include "holdfast/base/text.h"
+#include "holdfast/keras/progress.h"
+#include "holdfast/keras/training.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
+
+namespace holdfast::keras {
+namespace {
+
+Logs logs_of(const Nested& results) {
+  Logs out;
+  if (!results.is_dict()) {
+    std::vector<Tensor> leaves = results.leaves();
+    if (leaves.size() == 1 && leaves[0].size() == 1) out.set("loss", leaves[0].to_double());
+    return out;
+  }
+  for (const auto& [name, value] : results.entries())
+    for (const Tensor& t : value.leaves())
+      if (t.size() == 1) out.set(name, t.to_double());
+  return out;
+}
+
+Logs sorted(const Logs& logs) {
+  std::vector<Logs::Entry> all = logs.entries();
+  std::sort(all.begin(), all.end());
+  Logs out;
+  for (const auto& [name, value] : all) out.set(name, value);
+  return out;
+}
+
+class Recorder final : public Callback {
+ public:
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    history.epoch.push_back(epoch);
+    for (const auto& [name, value] : logs) {
+      auto it = std::find_if(history.history.begin(), history.history.end(),
+                             [&, &n = name](const auto& e) { return e.first == n; });
+      if (it == history.history.end()) it = history.history.insert(it, {name, {}});
+      it->second.push_back(value);
+    }
+  }
+  bool wants(Moment m) const override { return m == Moment::kEpochEnd; }
+  History history;
+};
+
+bool validates_after(const FitOptions& o, int64_t epoch) {
+  if (!o.validation_epochs.empty())
+    return std::find(o.validation_epochs.begin(), o.validation_epochs.end(), epoch + 1) !=
+           o.validation_epochs.end();
+  return (epoch + 1) % std::max<int64_t>(1, o.validation_freq) == 0;
+}
+
+// Weights of examples by the classes of their targets.
+Nested class_weights(const Nested& y, const Nested& given, const FitOptions& o) {
+  if (o.class_weight.empty()) return given;
+  if (!given.is_none()) fail(Code::E1104, "`class_weight` and `sample_weight` can't be given both");
+  const Tensor& targets = y.tensor("`y` with `class_weight`");
+  int64_t rows = targets.dim(0);
+  std::vector<float> out(static_cast<size_t>(rows), 1.0f);
+  int64_t wide = targets.rank() > 1 ? targets.size() / std::max<int64_t>(1, rows) : 1;
+  Tensor plain = cast(targets, float32);
+  const float* p = plain.raw<float>();
+  for (int64_t i = 0; i < rows; ++i) {
+    int64_t label = 0;
+    if (wide == 1)
+      label = static_cast<int64_t>(std::lround(p[i]));
+    else
+      label = std::max_element(p + i * wide, p + (i + 1) * wide) - (p + i * wide);
+    for (const auto& [of, weight] : o.class_weight)
+      if (of == label) out[static_cast<size_t>(i)] = static_cast<float>(weight);
+  }
+  return Tensor::of<float>(out, Shape{rows});
+}
+
+struct Splits {
+  Ref<BatchSource> train, test;
+};
+
+// How often a loop goes on.
+bool more(const std::optional<int64_t>& steps, int64_t done) { return !steps || done < *steps; }
+
+}  // namespace
+
+const std::vector<double>& History::operator[](std::string_view name) const {
+  std::vector<std::string> known;
+  for (const auto& [key, values] : history) {
+    if (key == name) return values;
+    known.push_back(key);
+  }
+  unknown_identifier("a number of the history", std::string(name), known);
+}
+
+History fit(ModelLayer& model, const Nested& x, const Nested& y, const FitOptions& o) {
+  model.compiled("`fit`");
+  Nested weight = class_weights(y, o.sample_weight, o);
+  ArrayOptions arrays{.batch_size = o.batch_size,
+                      .shuffle = o.shuffle,
+                      .leave_out_last = o.validation_data.is_none() ? o.validation_split : 0};
+  Ref<BatchSource> train = array_source(x, y, weight, arrays), test;
+  arrays.shuffle = false;
+  arrays.batch_size = o.validation_batch_size.value_or(o.batch_size);
+  if (!o.validation_data.is_none()) {
+    const Nested& v = o.validation_data;
+    if (!v.is_sequence() || v.size() < 2)
+      fail(Code::E1104, cat("`validation_data` is ", v.form(), ", expected (x, y)"));
+    test = array_source(v[0], v[1], v.size() > 2 ? v[2] : Nested(), arrays);
+  } else if (o.validation_split > 0) {
+    arrays.only_last = true;
+    test = array_source(x, y, weight, arrays);
+  }
+  return fit(model, *train, test.get(), o);
+}
+
+History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, const FitOptions& o) {
+  model.compiled("`fit`");
+  if (o.epochs < 0) fail(Code::E1103, cat("`epochs` is ", o.epochs, ", expected at least 0"));
+  Ref<ModelLayer> keep(&model);
+  auto recorder = make_ref<Recorder>();
+  std::vector<Ref<Callback>> list = o.callbacks;
+  list.push_back(recorder);
+  if (o.verbose > 0) list.push_back(make_progress());
+  int64_t steps = o.steps_per_epoch ? *o.steps_per_epoch : batches.batches();
+  Callbacks callbacks(std::move(list), &model, {o.epochs, o.initial_epoch, steps, o.verbose});
+
+  model.stop_training = false;
+  Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTrain), test_step;
+  callbacks.tell(Moment::kTrainBegin);
+  Logs logs;
+  for (int64_t epoch = o.initial_epoch; epoch < o.epochs; ++epoch) {
+    model.reset_metrics();
+    callbacks.tell(Moment::kEpochBegin, epoch);
+    if (epoch == o.initial_epoch || !o.steps_per_epoch) batches.begin();
+    Nested batch, results;
+    int64_t done = 0;
+    bool told_end = callbacks.wanted(Moment::kTrainBatchEnd);
+    while (more(o.steps_per_epoch, done)) {
+      if (!batches.next(batch)) {
+        if (!o.steps_per_epoch || done > 0) break;
+        batches.begin();  // an endless training over data that ends
+        if (!batches.next(batch)) break;
+      }
+      callbacks.tell(Moment::kTrainBatchBegin, done);
+      results = (*step)(batch);
+      if (told_end) {
+        Logs now = logs_of(results);
+        callbacks.tell(Moment::kTrainBatchEnd, done, now);
+      }
+      ++done;
+      if (model.stop_training) break;
+    }
+    if (done == 0)
+      fail(Code::E1104, cat(model.described(), ": epoch ", epoch + 1, " had no batch"),
+           "the data ended before the first one");
+    logs = sorted(logs_of(results));
+    if (validation && validates_after(o, epoch)) {
+      EvaluateOptions quiet{.verbose = 0, .steps = o.validation_steps};
+      for (const auto& [name, value] : sorted(evaluate(model, *validation, quiet, &callbacks)))
+        logs.set("val_" + name, value);
+    }
+    callbacks.tell(Moment::kEpochEnd, epoch, logs);
+    if (model.stop_training) break;
+  }
+  callbacks.tell(Moment::kTrainEnd, 0, logs);
+  if (model.is_compiled())
+    model.compiled().optimizer()->finalize_variable_values(model.trainable_variables());
+  return std::move(recorder->history);
+}
+
+Logs evaluate(ModelLayer& model, const Nested& x, const Nested& y, const EvaluateOptions& o) {
+  Ref<BatchSource> source = array_source(x, y, o.sample_weight, {.batch_size = o.batch_size});
+  return evaluate(model, *source, o);
+}
+
+Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
+              Callbacks* around) {
+  model.compiled("`evaluate`");
+  Ref<ModelLayer> keep(&model);
+  std::optional<Callbacks> own;
+  if (!around) {
+    std::vector<Ref<Callback>> list = o.callbacks;
+    if (o.verbose > 0) list.push_back(make_progress());
+    int64_t steps = o.steps ? *o.steps : batches.batches();
+    around = &own.emplace(std::move(list), &model, TrainingPlan{1, 0, steps, o.verbose});
+  }
+  Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTest);
+  model.reset_metrics();
+  around->tell(Moment::kTestBegin);
+  batches.begin();
+  Nested batch, results;
+  int64_t done = 0;
+  while (more(o.steps, done) && batches.next(batch)) {
+    around->tell(Moment::kTestBatchBegin, done);
+    results = (*step)(batch);
+    if (around->wanted(Moment::kTestBatchEnd)) {
+      Logs now = logs_of(results);
+      around->tell(Moment::kTestBatchEnd, done, now);
+    }
+    ++done;
+  }
+  if (done == 0)
+    fail(Code::E1104, cat(model.described(), ": there was no batch to evaluate"),
+         "the data ended before the first one");
+  Logs logs = logs_of(results);
+  around->tell(Moment::kTestEnd, 0, logs);
+  return logs;
+}
+
+Nested predict(ModelLayer& model, const Nested& x, const EvaluateOptions& o) {
+  Ref<BatchSource> source = array_source(x, {}, {}, {.batch_size = o.batch_size});
+  return predict(model, *source, o);
+}
+
+Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o) {
+  Ref<ModelLayer> keep(&model);
+  std::vector<Ref<Callback>> list = o.callbacks;
+  if (o.verbose > 0) list.push_back(make_progress());
+  int64_t steps = o.steps ? *o.steps : batches.batches();
+  Callbacks callbacks(std::move(list), &model, {1, 0, steps, o.verbose});
+  Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kPredict);
+  callbacks.tell(Moment::kPredictBegin);
+  batches.begin();
+  std::vector<std::vector<Tensor>> parts;
+  Nested batch, form;
+  int64_t done = 0;
+  while (more(o.steps, done) && batches.next(batch)) {
+    callbacks.tell(Moment::kPredictBatchBegin, done);
+    form = (*step)(batch);
+    std::vector<Tensor> leaves = form.leaves();
+    parts.resize(leaves.size());
+    for (size_t i = 0; i < leaves.size(); ++i) parts[i].push_back(leaves[i]);
+    callbacks.tell(Moment::kPredictBatchEnd, done);
+    ++done;
+  }
+  if (done == 0)
+    fail(Code::E1104, cat(model.described(), ": there was no batch to predict"),
+         "the data ended before the first one");
+  callbacks.tell(Moment::kPredictEnd);
+  std::vector<Tensor> whole;
+  for (std::vector<Tensor>& p : parts)
+    whole.push_back(p.size() == 1 || p[0].rank() == 0 ? p[0] : concat(p, 0));
+  return form.with_leaves(whole);
+}
+
+}  // namespace holdfast::keras

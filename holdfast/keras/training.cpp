@@ -1,0 +1,379 @@
+// What a model was compiled with: losses and metrics of its outputs; and the steps of training.
+#include "holdfast/keras/training.h"
+
+#include <algorithm>
+
+#include "holdfast/autodiff/tape.h"
+#include "holdfast/base/text.h"
+#include "holdfast/exec/function.h"
+#include "holdfast/graph/graph.h"
+#include "holdfast/keras/functional.h"
+#include "holdfast/keras/sequential.h"
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/indexing.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
+
+namespace holdfast::keras {
+namespace {
+
+// x, y and weights of a batch.
+struct Parts {
+  Nested x, y, weight;
+};
+Parts parts_of(const Nested& data) {
+  if (!data.is_sequence()) return {data, {}, {}};
+  if (data.size() == 0 || data.size() > 3 || data.kind() == Nested::Kind::kList)
+    return {data, {}, {}};
+  return {data[0], data.size() > 1 ? data[1] : Nested(), data.size() > 2 ? data[2] : Nested()};
+}
+
+// The parts of a structure of outputs, in the order of their names.
+std::vector<Nested> each_output(const Nested& n, const std::vector<std::string>& names) {
+  if (n.is_none()) return std::vector<Nested>(names.size());
+  if (names.size() == 1 && !n.is_dict()) {
+    if (n.is_sequence() && n.size() == 1) return {n[0]};
+    return {n};
+  }
+  std::vector<Nested> out;
+  if (n.is_dict()) {
+    for (const std::string& name : names) {
+      const Nested* found = n.find(name);
+      out.push_back(found ? *found : Nested());
+    }
+    return out;
+  }
+  for (size_t i = 0; i < n.size(); ++i) out.push_back(n[i]);
+  return out;
+}
+
+Tensor examples_in(const Nested& x) {
+  Tensor first = x.first("`x`");
+  if (first.rank() > 0 && first.dim(0) >= 0)
+    return Tensor::scalar(static_cast<float>(first.dim(0)));
+  return first.rank() > 0 ? cast(at(shape(first), 0), float32) : Tensor::scalar(1.0f);
+}
+
+// Which accuracy "accuracy" means follows from the shapes.
+std::string meant_by(const std::string& name, const Shape& y, const Shape& y_pred) {
+  bool accuracy = name == "accuracy" || name == "acc";
+  if (!accuracy && name != "crossentropy" && name != "ce") return name;
+  auto last = [](const Shape& s) { return s.has_rank() && s.rank() > 0 ? s[s.rank() - 1] : -1; };
+  bool binary = last(y_pred) == 1;
+  bool same = y.has_rank() && y_pred.has_rank() && y.rank() == y_pred.rank() &&
+              last(y) == last(y_pred) && last(y_pred) > 1;
+  std::string kind = binary ? "binary" : same ? "categorical" : "sparse_categorical";
+  return kind + (accuracy ? "_accuracy" : "_crossentropy");
+}
+
+Ref<Metric> metric_from(const Config& given, const Shape& y, const Shape& y_pred,
+                        const std::string& output) {
+  Config wanted = given;
+  std::string shown;
+  if (given.kind() == Config::Kind::kText) {
+    shown = given.as_text();
+    wanted = Config(meant_by(shown, y, y_pred));
+  }
+  Ref<Metric> made = Metric::from(object_from(wanted, Metric::kFolder, "a metric"), "a metric");
+  if (!shown.empty()) made->set_name(shown, made->scope_name());
+  if (!output.empty()) made->set_name(cat(output, "_", made->name()), made->scope_name());
+  return made;
+}
+
+}  // namespace
+
+void Compiled::prepare(const Nested& y, const Nested& y_pred,
+                       const std::vector<std::string>& names) {
+  if (prepared_) return;
+  std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
+  bool several = names.size() > 1;
+  const auto& losses = options_.loss.all;
+  for (const auto& [name, loss] : losses)
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      unknown_identifier("an output that `loss` names", name, names);
+  outputs_.clear();
+  for (size_t i = 0; i < names.size(); ++i) {
+    Output out{names[i], {}, 1, {}, {}, {}};
+    for (size_t k = 0; k < losses.size(); ++k) {
+      bool mine =
+          losses[k].first.empty() ? (losses.size() == 1 || k == i) : losses[k].first == names[i];
+      if (mine) out.loss = losses[k].second.function;
+    }
+    for (size_t k = 0; k < options_.loss_weights.size(); ++k) {
+      const auto& [name, weight] = options_.loss_weights[k];
+      if (name.empty() ? k == i : name == names[i]) out.weight = weight;
+    }
+    auto shape_in = [](const Nested& n) {
+      std::vector<Tensor> leaves = n.leaves();
+      return leaves.empty() ? Shape::unknown() : leaves[0].shape();
+    };
+    Shape t = i < truths.size() ? shape_in(truths[i]) : Shape::unknown();
+    Shape p = i < predictions.size() ? shape_in(predictions[i]) : Shape::unknown();
+    std::string prefix = several ? names[i] : "";
+    for (const Config& m : options_.metrics) out.metrics.push_back(metric_from(m, t, p, prefix));
+    for (const auto& [name, list] : options_.output_metrics)
+      if (name == names[i])
+        for (const Config& m : list) out.metrics.push_back(metric_from(m, t, p, prefix));
+    for (const Config& m : options_.weighted_metrics)
+      out.weighted.push_back(metric_from(m, t, p, prefix));
+    if (several && out.loss) out.tracker = make_mean(cat(names[i], "_loss"));
+    outputs_.push_back(std::move(out));
+  }
+  if (!tracker_) tracker_ = make_mean("loss");
+  prepared_ = true;
+}
+
+Tensor Compiled::loss(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
+                      const std::vector<std::string>& names) {
+  prepare(y, y_pred, names);
+  std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
+  std::vector<Nested> weights = sample_weight.is_tensor() || sample_weight.is_none()
+                                    ? std::vector<Nested>(names.size(), sample_weight)
+                                    : each_output(sample_weight, names);
+  Tensor total;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& out = outputs_[i];
+    if (!out.loss) continue;
+    if (i >= truths.size() || truths[i].leaves().empty())
+      fail(Code::E1104,
+           cat("the loss ", out.loss->described(), " has no targets",
+               names.size() > 1 ? cat(" for the output `", out.name, "`") : ""),
+           "`y` is what outputs are compared with",
+           {manual_fix("give `y`, or compile the model without a loss for that output")});
+    Tensor weight = i < weights.size() && weights[i].is_tensor() ? weights[i].tensor() : Tensor();
+    Tensor one = (*out.loss)(truths[i].first("`y`"), predictions[i].first("`y_pred`"),
+                             weight.defined() ? MaybeIn(weight) : MaybeIn());
+    if (out.tracker) out.tracker->update_state(one, {}, examples_in(predictions[i]));
+    if (out.weight != 1) one = one * out.weight;
+    total = total.defined() ? total + one : one;
+  }
+  return total;
+}
+
+void Compiled::update_metrics(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
+                              const std::vector<std::string>& names) {
+  if (y.is_none()) return;
+  prepare(y, y_pred, names);
+  std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
+  for (size_t i = 0; i < outputs_.size() && i < truths.size(); ++i) {
+    if (truths[i].leaves().empty()) continue;
+    const Tensor t = truths[i].first("`y`"), p = predictions[i].first("`y_pred`");
+    Tensor mask = mask_of(p);
+    for (const Ref<Metric>& m : outputs_[i].metrics)
+      m->update_state(t, p, mask.defined() ? cast(mask, float32) : Tensor());
+    Tensor weight = sample_weight.is_tensor() ? sample_weight.tensor() : Tensor();
+    for (const Ref<Metric>& m : outputs_[i].weighted) m->update_state(t, p, weight);
+  }
+}
+
+void Compiled::track(const Tensor& loss, const Tensor& examples) {
+  if (!tracker_) tracker_ = make_mean("loss");
+  tracker_->update_state(loss, {}, examples);
+}
+
+std::vector<Ref<Metric>> Compiled::metrics() const {
+  std::vector<Ref<Metric>> out;
+  if (tracker_) out.push_back(tracker_);
+  for (const Output& o : outputs_)
+    if (o.tracker) out.push_back(o.tracker);
+  for (const Output& o : outputs_) {
+    out.insert(out.end(), o.metrics.begin(), o.metrics.end());
+    out.insert(out.end(), o.weighted.begin(), o.weighted.end());
+  }
+  return out;
+}
+
+Nested Compiled::results() {
+  std::vector<Nested::Entry> out;
+  for (const Ref<Metric>& m : metrics()) {
+    Nested value = m->result();
+    if (value.is_dict())
+      for (const Nested::Entry& e : value.entries()) out.push_back(e);
+    else
+      out.emplace_back(m->name(), value);
+  }
+  return Nested::dict(std::move(out));
+}
+
+void Compiled::reset() {
+  for (const Ref<Metric>& m : metrics()) m->reset_state();
+}
+
+void Compiled::visit(Visitor& see) const {
+  see.child(options_.optimizer.function);
+  for (const auto& [name, loss] : options_.loss.all) see.child(loss.function);
+  auto objects = [&](const std::vector<Config>& list) {
+    for (const Config& c : list)
+      if (c.live()) see.object(*c.live());
+  };
+  objects(options_.metrics);
+  objects(options_.weighted_metrics);
+  for (const auto& [name, list] : options_.output_metrics) objects(list);
+  for (const Output& o : outputs_) {
+    see.child(o.loss);
+    see.child(o.tracker);
+    see.children(o.metrics);
+    see.children(o.weighted);
+  }
+  see.child(tracker_);
+}
+
+// -- the model's part
+
+ModelLayer::ModelLayer() = default;
+ModelLayer::~ModelLayer() = default;
+
+void ModelLayer::visit(Visitor& see) const {
+  Layer::visit(see);
+  if (compiled_) compiled_->visit(see);
+}
+
+void ModelLayer::clear() {
+  Layer::clear();
+  compiled_ = nullptr;
+}
+
+void ModelLayer::compile(const CompileOptions& o) {
+  if (o.steps_per_execution < 1)
+    fail(Code::E1103, cat(described(), ": `steps_per_execution` is ", o.steps_per_execution,
+                          ", expected at least 1"));
+  compiled_ = make_ref<Compiled>(o);
+}
+
+Compiled& ModelLayer::compiled(const char* asked_by) const {
+  if (!compiled_)
+    fail(Code::E1104, cat(described(), " is not compiled, and ", asked_by, " needs that"),
+         "`compile` says with which loss and optimizer a model is trained",
+         {manual_fix("call `model.compile(optimizer=..., loss=...)` first")});
+  return *compiled_;
+}
+
+namespace {
+
+// What the outputs of a model are called.
+std::vector<std::string> output_names(const ModelLayer& model, const Nested& y_pred) {
+  std::vector<std::string> out;
+  if (y_pred.is_dict()) {
+    for (const Nested::Entry& e : y_pred.entries()) out.push_back(e.first);
+    return out;
+  }
+  Nested symbols;
+  if (auto* f = dynamic_cast<const FunctionalLayer*>(&model)) symbols = f->outputs();
+  if (auto* s = dynamic_cast<const SequentialLayer*>(&model)) symbols = s->outputs();
+  for (const Tensor& t : symbols.leaves()) out.push_back(node_of(t)->name);
+  size_t wanted = y_pred.is_sequence() ? y_pred.size() : 1;
+  if (out.size() == wanted) return out;
+  out.clear();
+  for (size_t i = 0; i < wanted; ++i) out.push_back(cat("output_", i + 1));
+  return out;
+}
+
+}  // namespace
+
+Tensor ModelLayer::compute_loss(const Nested&, const Nested& y, const Nested& y_pred,
+                                const Nested& sample_weight) {
+  Compiled& c = compiled("the loss");
+  Tensor total;
+  if (!c.options().loss.empty())
+    total = c.loss(y, y_pred, sample_weight, output_names(*this, y_pred));
+  for (const Tensor& t : losses()) {
+    Tensor one = total.defined() && t.dtype() != total.dtype() ? cast(t, total.dtype()) : t;
+    if (one.rank() > 0) one = reduce_sum(one);
+    total = total.defined() ? total + one : one;
+  }
+  if (!total.defined())
+    fail(Code::E1104, cat(described(), " has no loss that training could make small"),
+         "`compile` was given none, and no layer added one",
+         {manual_fix("call `model.compile(loss=...)`, or `add_loss` in a layer")});
+  return total;
+}
+
+Nested ModelLayer::compute_metrics(const Nested&, const Nested& y, const Nested& y_pred,
+                                   const Nested& sample_weight) {
+  Compiled& c = compiled("its metrics");
+  c.update_metrics(y, y_pred, sample_weight, output_names(*this, y_pred));
+  return c.results();
+}
+
+Nested ModelLayer::train_step(const Nested& data) {
+  Parts p = parts_of(data);
+  Compiled& c = compiled("training");
+  GradientTape tape;
+  CallOptions training;
+  training.training = true;
+  Nested y_pred = run(p.x, training);
+  Tensor loss = compute_loss(p.x, p.y, y_pred, p.weight);
+  c.track(loss, examples_in(p.x));
+  Tensor scaled = c.options().auto_scale_loss ? c.optimizer()->scale_loss(loss) : loss;
+  std::vector<Variable> weights = trainable_variables();
+  if (weights.empty())
+    fail(Code::E1104, cat(described(), " has no trainable weights"),
+         "training changes weights, and all of this model's are frozen, or it has none");
+  auto slopes = tape.gradients({scaled}, {weights.begin(), weights.end()});
+  c.optimizer()->apply({slopes.begin(), slopes.end()}, weights);
+  return compute_metrics(p.x, p.y, y_pred, p.weight);
+}
+
+Nested ModelLayer::test_step(const Nested& data) {
+  Parts p = parts_of(data);
+  CallOptions testing;
+  testing.training = false;
+  Nested y_pred = run(p.x, testing);
+  Tensor loss = compute_loss(p.x, p.y, y_pred, p.weight);
+  compiled("evaluation").track(loss, examples_in(p.x));
+  return compute_metrics(p.x, p.y, y_pred, p.weight);
+}
+
+Nested ModelLayer::predict_step(const Nested& data) {
+  CallOptions testing;
+  testing.training = false;
+  return run(parts_of(data).x, testing);
+}
+
+namespace {
+
+template <class F>
+class TracedStep final : public StepFunction {
+ public:
+  explicit TracedStep(F f) : step_(std::move(f)) {}
+  Nested operator()(const Nested& batch) override { return step_(batch); }
+
+ private:
+  F step_;
+};
+template <class F>
+Ref<StepFunction> as_step(F f) {
+  return make_ref<TracedStep<F>>(std::move(f));
+}
+
+}  // namespace
+
+Ref<StepFunction> ModelLayer::make_step(StepKind kind) {
+  auto step = [this, kind](Nested batch) -> Nested {
+    return kind == StepKind::kTrain  ? train_step(batch)
+           : kind == StepKind::kTest ? test_step(batch)
+                                     : predict_step(batch);
+  };
+  if (compiled_ && compiled_->options().run_eagerly) return as_step(step);
+  const char* names[] = {"train_step", "test_step", "predict_step"};
+  return as_step(
+      function(step, {.name = names[static_cast<size_t>(kind)], .reduce_retracing = true}));
+}
+
+Logs ModelLayer::metric_logs() {
+  Logs out;
+  for (const auto& [name, value] : compiled("its metrics").results().entries())
+    if (value.is_tensor()) out.set(name, value.tensor().to_double());
+  return out;
+}
+
+void ModelLayer::reset_metrics() {
+  if (compiled_) compiled_->reset();
+}
+
+ModelHooks& model_hooks() {
+  static auto* hooks = new ModelHooks{};
+  return *hooks;
+}
+
+}  // namespace holdfast::keras

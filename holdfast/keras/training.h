@@ -1,0 +1,146 @@
+// Training: what `compile` is told, what `fit`, `evaluate` and `predict` do.
+#pragma once
+
+#include <optional>
+
+#include "holdfast/keras/loss.h"
+#include "holdfast/keras/metric.h"
+#include "holdfast/keras/model.h"
+#include "holdfast/keras/optimizer.h"
+
+namespace holdfast::keras {
+
+/// Something for each output of a model: one for all of them, or by the outputs' names or places.
+template <class T>
+struct PerOutput {
+  PerOutput() = default;
+  PerOutput(const char* one) : all({{std::string(), T(one)}}) {}
+  PerOutput(T one) : all({{std::string(), std::move(one)}}) {}
+  PerOutput(std::vector<std::pair<std::string, T>> by_name) : all(std::move(by_name)) {}
+  bool empty() const { return all.empty(); }
+  /// By name; an empty name stands for a place, or, alone, for every output.
+  std::vector<std::pair<std::string, T>> all;
+};
+
+using MetricList = std::vector<Choice<Metric>>;
+
+struct CompileOptions {
+  Choice<Optimizer> optimizer = "rmsprop";
+  PerOutput<Choice<Loss>> loss = {};
+  std::vector<std::pair<std::string, double>> loss_weights = {};
+  std::vector<Config> metrics = {};  // names, configs and objects
+  std::vector<std::pair<std::string, std::vector<Config>>> output_metrics = {};  // by output
+  std::vector<Config> weighted_metrics = {};
+  bool run_eagerly = false;
+  int64_t steps_per_execution = 1;
+  bool auto_scale_loss = true;
+};
+
+/// What a model was compiled with, and its state.
+class HOLDFAST_API Compiled final : public RefCounted {
+ public:
+  explicit Compiled(const CompileOptions& options) : options_(options) {}
+  const CompileOptions& options() const { return options_; }
+  const Ref<Optimizer>& optimizer() const { return options_.optimizer.function; }
+
+  /// Finds out which loss and metrics each output has, from the first batch.
+  void prepare(const Nested& y, const Nested& y_pred, const std::vector<std::string>& names);
+  Tensor loss(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
+              const std::vector<std::string>& names);
+  void update_metrics(const Nested& y, const Nested& y_pred, const Nested& sample_weight,
+                      const std::vector<std::string>& names);
+  /// The mean of the losses of an epoch.
+  void track(const Tensor& loss, const Tensor& examples);
+  Nested results();
+  void reset();
+  std::vector<Ref<Metric>> metrics() const;
+  void visit(Visitor&) const;
+
+ private:
+  struct Output {
+    std::string name;
+    Ref<Loss> loss;
+    double weight = 1;
+    Ref<Metric> tracker;  // of the loss, where there are several outputs
+    std::vector<Ref<Metric>> metrics, weighted;
+  };
+  CompileOptions options_;
+  std::vector<Output> outputs_;
+  Ref<Metric> tracker_;
+  bool prepared_ = false;
+};
+
+/// Batches, again for each epoch.
+class HOLDFAST_API BatchSource : public RefCounted {
+ public:
+  /// Begins an epoch.
+  virtual void begin() = 0;
+  /// The next batch: `(x,)`, `(x, y)` or `(x, y, sample_weight)`. False at the end.
+  virtual bool next(Nested& batch) = 0;
+  /// Batches of an epoch; -1 where that is not known.
+  virtual int64_t batches() const { return -1; }
+};
+
+struct ArrayOptions {
+  int64_t batch_size = 32;
+  bool shuffle = false;
+  double leave_out_last = 0;  // a share of the examples that is not for training
+  bool only_last = false;     // the share that is left out, and nothing else
+};
+/// Batches of arrays; all have the same number of rows.
+HOLDFAST_API Ref<BatchSource> array_source(const Nested& x, const Nested& y,
+                                           const Nested& sample_weight, const ArrayOptions&);
+
+struct FitOptions {
+  int64_t batch_size = 32;
+  int64_t epochs = 1;
+  int64_t verbose = 1;
+  std::vector<Ref<Callback>> callbacks = {};
+  double validation_split = 0;
+  Nested validation_data = {};  // (x, y) or (x, y, sample_weight)
+  bool shuffle = true;
+  std::vector<std::pair<int64_t, double>> class_weight = {};
+  Nested sample_weight = {};
+  int64_t initial_epoch = 0;
+  std::optional<int64_t> steps_per_epoch = {};
+  std::optional<int64_t> validation_steps = {};
+  std::optional<int64_t> validation_batch_size = {};
+  std::vector<int64_t> validation_epochs = {};  // after which; empty: after every `validation_freq`
+  int64_t validation_freq = 1;
+};
+
+/// What `fit` gives: the numbers of each epoch.
+struct History {
+  std::vector<int64_t> epoch;
+  std::vector<std::pair<std::string, std::vector<double>>> history;
+  /// The numbers of a name; refused where there are none.
+  const std::vector<double>& operator[](std::string_view name) const;
+};
+
+HOLDFAST_API History fit(ModelLayer& model, const Nested& x, const Nested& y, const FitOptions&);
+/// The same from batches. `validation` may be null.
+HOLDFAST_API History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation,
+                         const FitOptions&);
+
+struct EvaluateOptions {
+  int64_t batch_size = 32;
+  int64_t verbose = 1;
+  Nested sample_weight = {};
+  std::optional<int64_t> steps = {};
+  std::vector<Ref<Callback>> callbacks = {};
+};
+HOLDFAST_API Logs evaluate(ModelLayer& model, const Nested& x, const Nested& y,
+                           const EvaluateOptions& = {});
+HOLDFAST_API Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions&,
+                           Callbacks* around = nullptr);
+HOLDFAST_API Nested predict(ModelLayer& model, const Nested& x, const EvaluateOptions& = {});
+HOLDFAST_API Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions&);
+
+/// Where progress is written: standard output, or what a language sets.
+struct Output {
+  void (*write)(const std::string& text);
+  bool (*is_terminal)();
+};
+HOLDFAST_API Output& training_output();
+
+}  // namespace holdfast::keras

@@ -1,0 +1,505 @@
+// Training from Python: C++'s loops, with steps and callbacks that may be Python's.
+#include "holdfast/base/text.h"
+#include "holdfast/keras/training.h"
+#include "python/bind/call.h"
+#include "python/bind/keras.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace holdfast::py {
+namespace {
+
+using keras::Callback;
+using keras::Logs;
+using keras::ModelLayer;
+using keras::Moment;
+using Kind = ModelLayer::StepKind;
+
+struct TrainingCalls {
+  Object make_step, write, is_terminal;
+};
+TrainingCalls& calls() {
+  static auto* c = new TrainingCalls;
+  return *c;
+}
+
+const char* const kSteps[] = {"train_step", "test_step", "predict_step"};
+const char* const kMomentNames[] = {
+    "on_train_begin",      "on_train_end",       "on_epoch_begin",         "on_epoch_end",
+    "on_train_batch_begin", "on_train_batch_end", "on_test_begin",          "on_test_end",
+    "on_test_batch_begin", "on_test_batch_end",  "on_predict_begin",       "on_predict_end",
+    "on_predict_batch_begin", "on_predict_batch_end"};
+
+Method& step_method(Kind kind) {
+  static auto* all = new Method[3]{Method(kSteps[0]), Method(kSteps[1]), Method(kSteps[2])};
+  return all[static_cast<size_t>(kind)];
+}
+Method& moment_method(Moment m) {
+  static auto* all = [] {
+    auto* list = new std::vector<Method>;
+    for (const char* name : kMomentNames) list->emplace_back(name);
+    return list;
+  }();
+  return (*all)[static_cast<size_t>(m)];
+}
+Method& loss_method() {
+  static auto* m = new Method("compute_loss");
+  return *m;
+}
+Method& metrics_method() {
+  static auto* m = new Method("compute_metrics");
+  return *m;
+}
+
+ModelLayer& model_of(PyObject* o) { return layer_of<ModelLayer>(o); }
+
+// -- what C++ asks a Python class
+
+bool python_step(ModelLayer& model, Kind kind, const Nested& data, Nested& out) {
+  WithGil gil;
+  Object own = gil ? step_method(kind).of(model) : Object();
+  if (!own) return false;
+  Object batch = python_from(data);
+  out = nested_from(called(own.get(), batch.get()).get(), cat("what `", kSteps[int(kind)], "` gave"));
+  return true;
+}
+
+// The arguments of `compute_loss` and `compute_metrics`.
+Object by_name(const Nested& x, const Nested& y, const Nested& y_pred, const Nested& weight) {
+  Object out = Object::steal(PyDict_New());
+  const std::pair<const char*, const Nested*> all[] = {
+      {"x", &x}, {"y", &y}, {"y_pred", &y_pred}, {"sample_weight", &weight}};
+  for (auto [name, value] : all) {
+    Object item = python_from(*value);
+    if (PyDict_SetItemString(out.get(), name, item.get()) < 0) throw PythonError{};
+  }
+  return out;
+}
+
+Object called_by_name(const Object& f, const Object& kwargs) {
+  Object none = Object::steal(PyTuple_New(0));
+  PyObject* out = PyObject_Call(f.get(), none.get(), kwargs.get());
+  if (!out) throw nb::python_error();
+  return Object::steal(out);
+}
+
+bool python_loss(ModelLayer& model, const Nested& x, const Nested& y, const Nested& y_pred,
+                 const Nested& weight, Tensor& out) {
+  WithGil gil;
+  Object own = gil ? loss_method().of(model) : Object();
+  if (!own) return false;
+  Object made = called_by_name(own, by_name(x, y, y_pred, weight));
+  out = convert(made.get(), DType::kInvalid, false, "what `compute_loss` gave");
+  return true;
+}
+
+bool python_metrics(ModelLayer& model, const Nested& x, const Nested& y, const Nested& y_pred,
+                    const Nested& weight, Nested& out) {
+  WithGil gil;
+  Object own = gil ? metrics_method().of(model) : Object();
+  if (!own) return false;
+  out = nested_from(called_by_name(own, by_name(x, y, y_pred, weight)).get(),
+                    "what `compute_metrics` gave");
+  return true;
+}
+
+// A step as Python's traced function.
+class PyStep final : public keras::StepFunction {
+ public:
+  explicit PyStep(PyRef f) : function_(std::move(f)) {}
+  Nested operator()(const Nested& batch) override {
+    NeedGil gil("a step of Python's");
+    PyRef data = python_from(batch);
+    return nested_from(called(function_.get(), data.get()).get(), "what a step gave");
+  }
+
+ private:
+  Callable function_;
+};
+
+Ref<keras::StepFunction> python_make_step(ModelLayer& model, Kind kind) {
+  NeedGil gil("a step of Python's");
+  Object self = python_of(model), name = text_object(kSteps[static_cast<size_t>(kind)]);
+  return make_ref<PyStep>(called(calls().make_step.get(), self.get(), name.get()));
+}
+
+// -- callbacks
+
+Object dict_of(const Logs& logs) {
+  Object out = Object::steal(PyDict_New());
+  for (const auto& [name, value] : logs) {
+    Object number = Object::steal(PyFloat_FromDouble(value));
+    if (PyDict_SetItemString(out.get(), name.c_str(), number.get()) < 0) throw PythonError{};
+  }
+  return out;
+}
+
+// Callbacks may add numbers for those that come after them.
+void read_back(PyObject* dict, Logs& logs) {
+  PyObject *key, *value;
+  for (Py_ssize_t i = 0; PyDict_Next(dict, &i, &key, &value);) {
+    if (!PyUnicode_Check(key)) continue;
+    double number = PyFloat_AsDouble(value);
+    if (PyErr_Occurred())
+      PyErr_Clear();
+    else
+      logs.set(PyUnicode_AsUTF8(key), number);
+  }
+}
+
+bool python_tell(Callback& callback, Moment moment, int64_t index, Logs& logs) {
+  NeedGil gil("a callback of Python's");
+  Object own = moment_method(moment).of(callback);
+  if (!own) return false;
+  Object dict = dict_of(logs), number = Object::steal(PyLong_FromLongLong(index));
+  bool numbered = is_batch(moment) || moment == Moment::kEpochBegin || moment == Moment::kEpochEnd;
+  if (numbered)
+    called(own.get(), number.get(), dict.get());
+  else
+    called(own.get(), dict.get());
+  read_back(dict.get(), logs);
+  return true;
+}
+
+bool python_wants(const Callback& callback, Moment moment, bool& out) {
+  NeedGil gil("a callback of Python's");
+  out = callback.shared() && moment_method(moment).overridden(static_cast<PyObject*>(callback.shared()));
+  return true;
+}
+
+void python_begin(Callback& callback, ModelLayer* model, const keras::TrainingPlan& plan) {
+  NeedGil gil("a callback of Python's");
+  Object self = python_of(callback), face = python_of(*model);
+  nb::dict params;
+  params["epochs"] = plan.epochs;
+  params["steps"] = plan.steps < 0 ? nb::none() : nb::cast(plan.steps);
+  params["verbose"] = plan.verbose;
+  nb::handle(self.get()).attr("set_params")(params);
+  nb::handle(self.get()).attr("set_model")(nb::borrow(face.get()));
+}
+
+// -- batches that Python gives
+
+class PySource final : public keras::BatchSource {
+ public:
+  PySource(PyRef begin, PyRef next, int64_t batches)
+      : begin_(std::move(begin)), next_(std::move(next)), batches_(batches) {}
+  void begin() override {
+    NeedGil gil("batches of Python's");
+    called(begin_.get());
+  }
+  bool next(Nested& batch) override {
+    NeedGil gil("batches of Python's");
+    PyRef got = called(next_.get());
+    if (got.get() == Py_None) return false;
+    batch = nested_from(got.get(), "a batch");
+    return true;
+  }
+  int64_t batches() const override { return batches_; }
+
+ private:
+  Callable begin_, next_;
+  int64_t batches_;
+};
+
+// Batches: of arrays `(x, y, sample_weight)`, or what Python gives.
+Ref<keras::BatchSource> source_from(nb::handle o) {
+  if (o.is_none()) return {};
+  if (nb::hasattr(o, "next_batch")) {
+    nb::object batches = o.attr("batches");
+    return make_ref<PySource>(Object::share(nb::object(o.attr("begin")).ptr()),
+                              Object::share(nb::object(o.attr("next_batch")).ptr()),
+                              batches.is_none() ? -1 : nb::cast<int64_t>(batches));
+  }
+  nb::dict d = nb::borrow<nb::dict>(o);
+  auto part = [&](const char* name) {
+    return nested_from(nb::handle(d[name]).ptr(), cat("`", name, "`"));
+  };
+  return keras::array_source(part("x"), part("y"), part("sample_weight"),
+                             {.batch_size = nb::cast<int64_t>(d["batch_size"]),
+                              .shuffle = nb::cast<bool>(d["shuffle"]),
+                              .leave_out_last = nb::cast<double>(d["leave_out_last"]),
+                              .only_last = nb::cast<bool>(d["only_last"])});
+}
+
+std::vector<Ref<Callback>> callbacks_from(nb::handle list) {
+  std::vector<Ref<Callback>> out;
+  for (nb::handle c : nb::borrow<nb::list>(list)) {
+    auto* callback = object_behind<Callback>(c.ptr());
+    if (!callback)
+      type_error(cat("`callbacks` has ", repr_of(c.ptr()), " in it, expected callbacks"), "",
+                 {manual_fix("derive its class from `tf.keras.callbacks.Callback`")});
+    out.emplace_back(callback);
+  }
+  return out;
+}
+
+template <class T>
+std::optional<T> maybe(nb::handle o) {
+  if (o.is_none()) return {};
+  return nb::cast<T>(o);
+}
+
+// Named values: `{"a": 1}`, `[1, 2]` or `1`.
+template <class F>
+void each_named(nb::handle o, F&& f) {
+  if (o.is_none()) return;
+  if (PyDict_Check(o.ptr())) {
+    for (auto [key, value] : nb::borrow<nb::dict>(o)) f(nb::cast<std::string>(key), value);
+  } else if (PyList_Check(o.ptr()) || PyTuple_Check(o.ptr())) {
+    for (nb::handle value : nb::borrow<nb::sequence>(o)) f(std::string(), value);
+  } else {
+    f(std::string(), o);
+  }
+}
+
+std::vector<Config> metrics_from(nb::handle list) {
+  std::vector<Config> out;
+  each_named(list, [&](const std::string&, nb::handle m) {
+    if (!m.is_none()) out.push_back(live_config(m.ptr(), "`metrics`"));
+  });
+  return out;
+}
+
+void compile(nb::handle model, nb::dict given) {
+  keras::CompileOptions o;
+  o.optimizer.set(live_config(nb::handle(given["optimizer"]).ptr(), "`optimizer`"), "`optimizer`");
+  each_named(given["loss"], [&](const std::string& name, nb::handle loss) {
+    keras::LossOption one;
+    one.set(live_config(loss.ptr(), "`loss`"), "`loss`");
+    o.loss.all.emplace_back(name, std::move(one));
+  });
+  each_named(given["loss_weights"], [&](const std::string& name, nb::handle weight) {
+    o.loss_weights.emplace_back(name, nb::cast<double>(weight));
+  });
+  nb::handle metrics = given["metrics"];
+  bool nested = PyDict_Check(metrics.ptr());
+  if (PyList_Check(metrics.ptr()) || PyTuple_Check(metrics.ptr()))
+    for (nb::handle m : nb::borrow<nb::sequence>(metrics))
+      nested = nested || PyList_Check(m.ptr());
+  if (nested)
+    each_named(metrics, [&](const std::string& name, nb::handle list) {
+      o.output_metrics.emplace_back(name, metrics_from(list));
+    });
+  else
+    o.metrics = metrics_from(metrics);
+  o.weighted_metrics = metrics_from(given["weighted_metrics"]);
+  o.run_eagerly = nb::cast<bool>(given["run_eagerly"]);
+  o.steps_per_execution = nb::cast<int64_t>(given["steps_per_execution"]);
+  o.auto_scale_loss = nb::cast<bool>(given["auto_scale_loss"]);
+  model_of(model.ptr()).compile(o);
+}
+
+// -- C methods of the types
+
+template <Kind kind>
+PyObject* own_step(PyObject* self, PyObject* data) {
+  return method([&]() -> PyObject* {
+    mark();
+    ModelLayer& model = model_of(self);
+    Nested batch = nested_from(data, "`data`");
+    auto* born = dynamic_cast<keras::ForeignModelBorn*>(&model);
+    Nested out = born                    ? born->own_step(kind, batch)
+                 : kind == Kind::kTrain  ? model.train_step(batch)
+                 : kind == Kind::kTest   ? model.test_step(batch)
+                                         : model.predict_step(batch);
+    return python_from(out).release();
+  });
+}
+
+struct LossArguments {
+  Nested x, y, y_pred, weight;
+};
+bool loss_arguments(PyObject* args, PyObject* kwargs, LossArguments& out) {
+  static const char* names[] = {"x", "y", "y_pred", "sample_weight", "training", nullptr};
+  PyObject *x = Py_None, *y = Py_None, *p = Py_None, *w = Py_None, *training = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOOOO", const_cast<char**>(names), &x, &y, &p,
+                                   &w, &training))
+    return false;
+  out = {nested_from(x, "`x`"), nested_from(y, "`y`"), nested_from(p, "`y_pred`"),
+         nested_from(w, "`sample_weight`")};
+  return true;
+}
+
+PyObject* own_loss(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return method([&]() -> PyObject* {
+    LossArguments a;
+    if (!loss_arguments(args, kwargs, a)) return nullptr;
+    mark();
+    ModelLayer& m = model_of(self);
+    auto* born = dynamic_cast<keras::ForeignModelBorn*>(&m);
+    return wrap(born ? born->own_loss(a.x, a.y, a.y_pred, a.weight)
+                     : m.compute_loss(a.x, a.y, a.y_pred, a.weight));
+  });
+}
+
+PyObject* own_metrics(PyObject* self, PyObject* args, PyObject* kwargs) {
+  return method([&]() -> PyObject* {
+    LossArguments a;
+    if (!loss_arguments(args, kwargs, a)) return nullptr;
+    mark();
+    ModelLayer& m = model_of(self);
+    auto* born = dynamic_cast<keras::ForeignModelBorn*>(&m);
+    return python_from(born ? born->own_metrics(a.x, a.y, a.y_pred, a.weight)
+                            : m.compute_metrics(a.x, a.y, a.y_pred, a.weight))
+        .release();
+  });
+}
+
+template <class F>
+PyCFunction with_keywords(F* f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+
+PyObject* nothing(PyObject*, PyObject*, PyObject*) { Py_RETURN_NONE; }
+
+}  // namespace
+
+PyMethodDef model_methods[] = {
+    {"train_step", &own_step<Kind::kTrain>, METH_O, "One step of training over a batch."},
+    {"test_step", &own_step<Kind::kTest>, METH_O, "One step of evaluation over a batch."},
+    {"predict_step", &own_step<Kind::kPredict>, METH_O, "Predictions for a batch."},
+    {"compute_loss", with_keywords(&own_loss), METH_VARARGS | METH_KEYWORDS,
+     "What training makes small."},
+    {"compute_metrics", with_keywords(&own_metrics), METH_VARARGS | METH_KEYWORDS,
+     "Brings the metrics up to date, and gives them by name."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyGetSetDef model_properties[] = {
+    {"stop_training",
+     [](PyObject* o, void*) {
+       return method([&] { return PyBool_FromLong(model_of(o).stop_training); });
+     },
+     [](PyObject* o, PyObject* v, void*) {
+       return setter([&] { model_of(o).stop_training = v && PyObject_IsTrue(v) == 1; });
+     },
+     "Whether training ends after this batch.", nullptr},
+    {"compiled",
+     [](PyObject* o, void*) {
+       return method([&] { return PyBool_FromLong(model_of(o).is_compiled()); });
+     },
+     nullptr, "Whether `compile` was called.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMethodDef* callback_methods() {
+  static auto* all = [] {
+    auto* list = new std::vector<PyMethodDef>;
+    for (const char* name : kMomentNames)
+      list->push_back({name, with_keywords(&nothing), METH_VARARGS | METH_KEYWORDS,
+                       "Is called at that moment; does nothing."});
+    list->push_back({nullptr, nullptr, 0, nullptr});
+    return list;
+  }();
+  return all->data();
+}
+
+void bind_keras_fit(nb::module_& m) {
+  keras::model_hooks() = {&python_step, &python_loss, &python_metrics, &python_make_step};
+  keras::callback_hooks() = {&python_tell, &python_wants, &python_begin};
+  m.def("set_training_calls", [](nb::object make_step, nb::object write, nb::object is_terminal) {
+    calls() = {Object::share(make_step.ptr()), Object::share(write.ptr()),
+               Object::share(is_terminal.ptr())};
+    keras::training_output() = {
+        [](const std::string& text) {
+          NeedGil gil("progress");
+          Object said = text_object(text);
+          called(calls().write.get(), said.get());
+        },
+        [] {
+          NeedGil gil("progress");
+          return PyObject_IsTrue(called(calls().is_terminal.get()).get()) == 1;
+        }};
+  });
+  m.def("model_compile", [](nb::handle model, nb::dict options) {
+    run([&] {
+      mark();
+      compile(model, options);
+      return 0;
+    });
+  });
+  m.def("model_fit", [](nb::handle self, nb::handle batches, nb::handle validation, nb::dict given) {
+    return run([&] {
+      mark();
+      keras::FitOptions o;
+      o.epochs = nb::cast<int64_t>(given["epochs"]);
+      o.initial_epoch = nb::cast<int64_t>(given["initial_epoch"]);
+      o.verbose = nb::cast<int64_t>(given["verbose"]);
+      o.callbacks = callbacks_from(given["callbacks"]);
+      o.steps_per_epoch = maybe<int64_t>(given["steps_per_epoch"]);
+      o.validation_steps = maybe<int64_t>(given["validation_steps"]);
+      nb::handle freq = given["validation_freq"];
+      if (PyLong_Check(freq.ptr()))
+        o.validation_freq = nb::cast<int64_t>(freq);
+      else
+        o.validation_epochs = nb::cast<std::vector<int64_t>>(freq);
+      ModelLayer& model = model_of(self.ptr());
+      Ref<keras::BatchSource> train = source_from(batches), test = source_from(validation);
+      keras::History h = keras::fit(model, *train, test.get(), o);
+      nb::dict history;
+      for (const auto& [name, values] : h.history) history[name.c_str()] = values;
+      return nb::make_tuple(h.epoch, history);
+    });
+  });
+  auto options_from = [](nb::dict given) {
+    keras::EvaluateOptions o;
+    o.verbose = nb::cast<int64_t>(given["verbose"]);
+    o.steps = maybe<int64_t>(given["steps"]);
+    o.callbacks = callbacks_from(given["callbacks"]);
+    return o;
+  };
+  m.def("model_evaluate", [options_from](nb::handle self, nb::handle batches, nb::dict given) {
+    return run([&] {
+      mark();
+      Ref<keras::BatchSource> source = source_from(batches);
+      nb::dict out;
+      for (const auto& [name, value] :
+           keras::evaluate(model_of(self.ptr()), *source, options_from(given)))
+        out[name.c_str()] = value;
+      return out;
+    });
+  });
+  m.def("model_predict", [options_from](nb::handle self, nb::handle batches, nb::dict given) {
+    return run([&] {
+      mark();
+      Ref<keras::BatchSource> source = source_from(batches);
+      return py::given(
+          python_from(keras::predict(model_of(self.ptr()), *source, options_from(given))));
+    });
+  });
+  m.def("model_logs", [](nb::handle self) {
+    return run([&] {
+      nb::dict out;
+      for (const auto& [name, value] : model_of(self.ptr()).metric_logs()) out[name.c_str()] = value;
+      return out;
+    });
+  });
+  m.def("model_reset_metrics", [](nb::handle self) {
+    run([&] {
+      mark();
+      model_of(self.ptr()).reset_metrics();
+      return 0;
+    });
+  });
+  m.def("model_metrics", [](nb::handle self) {
+    return run([&] {
+      nb::list out;
+      ModelLayer& model = model_of(self.ptr());
+      if (model.is_compiled())
+        for (const Ref<keras::Metric>& metric : model.compiled().metrics())
+          out.append(py::given(python_of(*metric)));
+      return out;
+    });
+  });
+  m.def("model_optimizer", [](nb::handle self) -> nb::object {
+    return run([&]() -> nb::object {
+      ModelLayer& model = model_of(self.ptr());
+      if (!model.is_compiled()) return nb::none();
+      return py::given(python_of(*model.compiled().optimizer()));
+    });
+  });
+}
+
+}  // namespace holdfast::py

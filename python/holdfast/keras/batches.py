@@ -1,0 +1,143 @@
+"""Where `fit`, `evaluate` and `predict` take their batches from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import _holdfast, nest
+from .._variables.variable import Variable
+from ..errors import fail
+
+__all__ = ["batches_of", "is_arrays"]
+
+
+def _plain(value: Any) -> Any:
+    """A frame or series of pandas as the array that it holds."""
+    if hasattr(value, "to_numpy") and hasattr(value, "iloc"):
+        return value.to_numpy()
+    return value
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, _holdfast.Tensor, Variable)) or (
+        hasattr(value, "__array__") and not hasattr(value, "element_spec")
+    )
+
+
+def is_arrays(value: Any) -> bool:
+    """Whether a value is arrays, or lists and dicts of them."""
+    if _is_array(value):
+        return True
+    if isinstance(value, dict):
+        return all(is_arrays(v) for v in value.values())
+    if isinstance(value, (list, tuple)):
+        return len(value) > 0 and all(
+            is_arrays(v) or v is None or isinstance(v, (int, float)) for v in value
+        )
+    return False
+
+
+class _Sequence:
+    """Batches of a `PyDataset`: by index, in a new order for each epoch if wanted."""
+
+    def __init__(self, sequence: Any, shuffle: bool) -> None:
+        self._sequence = sequence
+        self._shuffle = shuffle
+        self._order: list[int] = []
+        self._began = False
+        self.batches: int | None = getattr(sequence, "num_batches", None) or len(sequence)
+
+    def begin(self) -> None:
+        if self._began and hasattr(self._sequence, "on_epoch_end"):
+            self._sequence.on_epoch_end()
+        if hasattr(self._sequence, "on_epoch_begin"):
+            self._sequence.on_epoch_begin()
+        self._began = True
+        self._order = list(range(len(self._sequence)))
+        if self._shuffle:
+            np.random.shuffle(self._order)
+        self._order.reverse()
+
+    def next_batch(self) -> Any:
+        return _as_batch(self._sequence[self._order.pop()]) if self._order else None
+
+
+class _Iterable:
+    """Batches of anything that can be iterated over; a generator goes on where it was."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self._iterator: Iterator[Any] | None = None
+        size = None
+        if hasattr(source, "cardinality"):
+            known = int(source.cardinality())
+            size = known if known >= 0 else None
+        self.batches: int | None = size
+
+    def begin(self) -> None:
+        if self._iterator is None or self._iterator is not self._source:
+            self._iterator = iter(self._source)
+
+    def next_batch(self) -> Any:
+        if self._iterator is None:
+            self.begin()
+        for batch in self._iterator or ():
+            return _as_batch(batch)
+        return None
+
+
+def _as_batch(batch: Any) -> Any:
+    """A tuple of x, y and weights."""
+    if isinstance(batch, tuple):
+        return tuple(_plain(part) for part in batch)
+    return (_plain(batch),)
+
+
+def batches_of(
+    x: Any,
+    y: Any,
+    sample_weight: Any,
+    batch_size: int | None,
+    *,
+    shuffle: bool,
+    leave_out_last: float = 0.0,
+    only_last: bool = False,
+) -> Any:
+    """Data of any kind, as C++'s loops take it."""
+    if x is None:
+        fail("E1104", "`x` is missing: there is nothing to compute from")
+    x, y, sample_weight = _plain(x), _plain(y), _plain(sample_weight)
+    if is_arrays(x) or (isinstance(x, (list, tuple)) and x and _numbers(x)):
+        return {
+            "x": x,
+            "y": y,
+            "sample_weight": sample_weight,
+            "batch_size": 32 if batch_size is None else int(batch_size),
+            "shuffle": shuffle and not only_last,
+            "leave_out_last": float(leave_out_last),
+            "only_last": only_last,
+        }
+    for name, value in (("y", y), ("sample_weight", sample_weight)):
+        if value is not None:
+            fail(
+                "E1104",
+                f"`{name}` is given beside a {type(x).__name__}, which gives whole batches",
+                fix=f"leave `{name}` out, and let `x` give `(inputs, targets)`",
+            )
+    if leave_out_last:
+        fail("E1104", f"`validation_split` needs arrays, and `x` is a {type(x).__name__}")
+    if hasattr(x, "__getitem__") and hasattr(x, "__len__") and not hasattr(x, "element_spec"):
+        return _Sequence(x, shuffle)
+    if hasattr(x, "__iter__"):
+        return _Iterable(x)
+    return fail(
+        "E1104",
+        f"`x` is a {type(x).__name__}, expected arrays, a dataset, a generator or a PyDataset",
+    )
+
+
+def _numbers(value: Any) -> bool:
+    return all(isinstance(leaf, (int, float)) for leaf in nest.flatten(value))
