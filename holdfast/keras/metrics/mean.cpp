@@ -1,0 +1,40 @@
+#include "holdfast/keras/metrics/mean.h"
+
+#include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
+
+namespace holdfast::keras::metrics {
+namespace {
+
+using O = MetricOptions;
+ClassDef& mean =
+    Declare<MeanMetric>("metrics.Mean", "The mean of what it is given.", &Metric::def())
+        .option<&O::name>("name")
+        .option<&O::dtype>("dtype");
+ClassDef& sum = Declare<SumMetric>("metrics.Sum", "The sum of what it is given.", &Metric::def())
+                    .option<&O::name>("name")
+                    .option<&O::dtype>("dtype");
+
+}  // namespace
+
+const ClassDef& MeanMetric::definition() const { return mean; }
+const ClassDef& SumMetric::definition() const { return sum; }
+
+void SumMetric::update_state(const Tensor& given, const Tensor&, const Tensor& weight) {
+  if (!total_.defined()) total_ = add_variable({}, "zeros", "total");
+  Tensor values = given.dtype() == dtype() ? given : cast(given, dtype());
+  if (weight.defined()) {
+    Tensor w = cast(weight, dtype());
+    while (w.rank() < values.rank()) w = expand_dims(w, -1);
+    values = values * w;
+  }
+  total_.assign_add(reduce_sum(values));
+}
+
+Nested SumMetric::result() {
+  if (!total_.defined()) total_ = add_variable({}, "zeros", "total");
+  return total_.read();
+}
+
+}  // namespace holdfast::keras::metrics
