@@ -362,7 +362,8 @@ Ref<StepFunction> ModelLayer::make_step(StepKind kind) {
 
 Logs ModelLayer::metric_logs() {
   Logs out;
-  for (const auto& [name, value] : compiled("its metrics").results().entries())
+  Nested results = compiled("its metrics").results();
+  for (const auto& [name, value] : results.entries())
     if (value.is_tensor()) out.set(name, value.tensor().to_double());
   return out;
 }

@@ -100,15 +100,15 @@ PyTypeObject* type_of_class(PyObject* module, const ClassDef& def) {
   } else {
     PyTypeObject* base = def.base ? type_of_class(module, *def.base) : nullptr;
     auto make = def.make_foreign ? def.make_foreign : def.make;
-    made = add_object_type(module, {.name = type_name(def),
-                                    .kind = &def.kind,
-                                    .base = base,
-                                    .methods = methods_of(def),
-                                    .getset = &def == &keras::ModelLayer::def() ? model_properties
-                                                                                : nullptr,
-                                    .make = make,
-                                    .doc = def.doc.c_str(),
-                                    .call = base ? nullptr : call_of(def)});
+    made = add_object_type(
+        module, {.name = type_name(def),
+                 .kind = &def.kind,
+                 .base = base,
+                 .methods = methods_of(def),
+                 .getset = &def == &keras::ModelLayer::def() ? model_properties : nullptr,
+                 .make = make,
+                 .doc = def.doc.c_str(),
+                 .call = base ? nullptr : call_of(def)});
   }
   return types()[&def] = made;
 }

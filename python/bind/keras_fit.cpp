@@ -26,9 +26,9 @@ TrainingCalls& calls() {
 
 const char* const kSteps[] = {"train_step", "test_step", "predict_step"};
 const char* const kMomentNames[] = {
-    "on_train_begin",      "on_train_end",       "on_epoch_begin",         "on_epoch_end",
-    "on_train_batch_begin", "on_train_batch_end", "on_test_begin",          "on_test_end",
-    "on_test_batch_begin", "on_test_batch_end",  "on_predict_begin",       "on_predict_end",
+    "on_train_begin",         "on_train_end",        "on_epoch_begin",   "on_epoch_end",
+    "on_train_batch_begin",   "on_train_batch_end",  "on_test_begin",    "on_test_end",
+    "on_test_batch_begin",    "on_test_batch_end",   "on_predict_begin", "on_predict_end",
     "on_predict_batch_begin", "on_predict_batch_end"};
 
 Method& step_method(Kind kind) {
@@ -61,7 +61,8 @@ bool python_step(ModelLayer& model, Kind kind, const Nested& data, Nested& out) 
   Object own = gil ? step_method(kind).of(model) : Object();
   if (!own) return false;
   Object batch = python_from(data);
-  out = nested_from(called(own.get(), batch.get()).get(), cat("what `", kSteps[int(kind)], "` gave"));
+  out =
+      nested_from(called(own.get(), batch.get()).get(), cat("what `", kSteps[int(kind)], "` gave"));
   return true;
 }
 
@@ -164,7 +165,8 @@ bool python_tell(Callback& callback, Moment moment, int64_t index, Logs& logs) {
 
 bool python_wants(const Callback& callback, Moment moment, bool& out) {
   NeedGil gil("a callback of Python's");
-  out = callback.shared() && moment_method(moment).overridden(static_cast<PyObject*>(callback.shared()));
+  out = callback.shared() &&
+        moment_method(moment).overridden(static_cast<PyObject*>(callback.shared()));
   return true;
 }
 
@@ -276,8 +278,7 @@ void compile(nb::handle model, nb::dict given) {
   nb::handle metrics = given["metrics"];
   bool nested = PyDict_Check(metrics.ptr());
   if (PyList_Check(metrics.ptr()) || PyTuple_Check(metrics.ptr()))
-    for (nb::handle m : nb::borrow<nb::sequence>(metrics))
-      nested = nested || PyList_Check(m.ptr());
+    for (nb::handle m : nb::borrow<nb::sequence>(metrics)) nested = nested || PyList_Check(m.ptr());
   if (nested)
     each_named(metrics, [&](const std::string& name, nb::handle list) {
       o.output_metrics.emplace_back(name, metrics_from(list));
@@ -300,10 +301,10 @@ PyObject* own_step(PyObject* self, PyObject* data) {
     ModelLayer& model = model_of(self);
     Nested batch = nested_from(data, "`data`");
     auto* born = dynamic_cast<keras::ForeignModelBorn*>(&model);
-    Nested out = born                    ? born->own_step(kind, batch)
-                 : kind == Kind::kTrain  ? model.train_step(batch)
-                 : kind == Kind::kTest   ? model.test_step(batch)
-                                         : model.predict_step(batch);
+    Nested out = born                   ? born->own_step(kind, batch)
+                 : kind == Kind::kTrain ? model.train_step(batch)
+                 : kind == Kind::kTest  ? model.test_step(batch)
+                                        : model.predict_step(batch);
     return python_from(out).release();
   });
 }
@@ -402,16 +403,16 @@ void bind_keras_fit(nb::module_& m) {
   m.def("set_training_calls", [](nb::object make_step, nb::object write, nb::object is_terminal) {
     calls() = {Object::share(make_step.ptr()), Object::share(write.ptr()),
                Object::share(is_terminal.ptr())};
-    keras::training_output() = {
-        [](const std::string& text) {
-          NeedGil gil("progress");
-          Object said = text_object(text);
-          called(calls().write.get(), said.get());
-        },
-        [] {
-          NeedGil gil("progress");
-          return PyObject_IsTrue(called(calls().is_terminal.get()).get()) == 1;
-        }};
+    keras::training_output() = {[](const std::string& text) {
+                                  NeedGil gil("progress");
+                                  Object said = text_object(text);
+                                  called(calls().write.get(), said.get());
+                                },
+                                [] {
+                                  NeedGil gil("progress");
+                                  return PyObject_IsTrue(called(calls().is_terminal.get()).get()) ==
+                                         1;
+                                }};
   });
   m.def("model_compile", [](nb::handle model, nb::dict options) {
     run([&] {
@@ -420,29 +421,30 @@ void bind_keras_fit(nb::module_& m) {
       return 0;
     });
   });
-  m.def("model_fit", [](nb::handle self, nb::handle batches, nb::handle validation, nb::dict given) {
-    return run([&] {
-      mark();
-      keras::FitOptions o;
-      o.epochs = nb::cast<int64_t>(given["epochs"]);
-      o.initial_epoch = nb::cast<int64_t>(given["initial_epoch"]);
-      o.verbose = nb::cast<int64_t>(given["verbose"]);
-      o.callbacks = callbacks_from(given["callbacks"]);
-      o.steps_per_epoch = maybe<int64_t>(given["steps_per_epoch"]);
-      o.validation_steps = maybe<int64_t>(given["validation_steps"]);
-      nb::handle freq = given["validation_freq"];
-      if (PyLong_Check(freq.ptr()))
-        o.validation_freq = nb::cast<int64_t>(freq);
-      else
-        o.validation_epochs = nb::cast<std::vector<int64_t>>(freq);
-      ModelLayer& model = model_of(self.ptr());
-      Ref<keras::BatchSource> train = source_from(batches), test = source_from(validation);
-      keras::History h = keras::fit(model, *train, test.get(), o);
-      nb::dict history;
-      for (const auto& [name, values] : h.history) history[name.c_str()] = values;
-      return nb::make_tuple(h.epoch, history);
-    });
-  });
+  m.def("model_fit",
+        [](nb::handle self, nb::handle batches, nb::handle validation, nb::dict given) {
+          return run([&] {
+            mark();
+            keras::FitOptions o;
+            o.epochs = nb::cast<int64_t>(given["epochs"]);
+            o.initial_epoch = nb::cast<int64_t>(given["initial_epoch"]);
+            o.verbose = nb::cast<int64_t>(given["verbose"]);
+            o.callbacks = callbacks_from(given["callbacks"]);
+            o.steps_per_epoch = maybe<int64_t>(given["steps_per_epoch"]);
+            o.validation_steps = maybe<int64_t>(given["validation_steps"]);
+            nb::handle freq = given["validation_freq"];
+            if (PyLong_Check(freq.ptr()))
+              o.validation_freq = nb::cast<int64_t>(freq);
+            else
+              o.validation_epochs = nb::cast<std::vector<int64_t>>(freq);
+            ModelLayer& model = model_of(self.ptr());
+            Ref<keras::BatchSource> train = source_from(batches), test = source_from(validation);
+            keras::History h = keras::fit(model, *train, test.get(), o);
+            nb::dict history;
+            for (const auto& [name, values] : h.history) history[name.c_str()] = values;
+            return nb::make_tuple(h.epoch, history);
+          });
+        });
   auto options_from = [](nb::dict given) {
     keras::EvaluateOptions o;
     o.verbose = nb::cast<int64_t>(given["verbose"]);
@@ -472,7 +474,8 @@ void bind_keras_fit(nb::module_& m) {
   m.def("model_logs", [](nb::handle self) {
     return run([&] {
       nb::dict out;
-      for (const auto& [name, value] : model_of(self.ptr()).metric_logs()) out[name.c_str()] = value;
+      for (const auto& [name, value] : model_of(self.ptr()).metric_logs())
+        out[name.c_str()] = value;
       return out;
     });
   });

@@ -16,7 +16,7 @@ struct NamedOptions {
   DType dtype = DType::kInvalid;
 };
 
-class Accuracy final : public Declares<NamedOptions, MeanOfValues> {
+class Accuracy : public Declares<NamedOptions, MeanOfValues> {
  public:
   const ClassDef& definition() const override;
   Tensor values(const Tensor& y_true, const Tensor& y_pred) override {
@@ -36,7 +36,7 @@ struct BinaryOptions {
   double threshold = 0.5;
 };
 
-class BinaryAccuracy final : public Declares<BinaryOptions, MeanOfValues> {
+class BinaryAccuracy : public Declares<BinaryOptions, MeanOfValues> {
  public:
   const ClassDef& definition() const override;
   Tensor values(const Tensor& y_true, const Tensor& y_pred) override {
@@ -52,11 +52,11 @@ ClassDef& binary =
         .option<&BinaryOptions::threshold>("threshold");
 const ClassDef& BinaryAccuracy::definition() const { return binary; }
 
-class CategoricalAccuracy final : public Declares<NamedOptions, MeanOfValues> {
+class CategoricalAccuracy : public Declares<NamedOptions, MeanOfValues> {
  public:
   const ClassDef& definition() const override;
   Tensor values(const Tensor& y_true, const Tensor& y_pred) override {
-    return cast(argmax(y_true, -1) == argmax(y_pred, -1), float32);
+    return cast(argmax(y_true, {.axis = -1}) == argmax(y_pred, {.axis = -1}), float32);
   }
 };
 ClassDef& categorical =
@@ -66,14 +66,14 @@ ClassDef& categorical =
         .option<&NamedOptions::dtype>("dtype");
 const ClassDef& CategoricalAccuracy::definition() const { return categorical; }
 
-class SparseCategoricalAccuracy final : public Declares<NamedOptions, MeanOfValues> {
+class SparseCategoricalAccuracy : public Declares<NamedOptions, MeanOfValues> {
  public:
   const ClassDef& definition() const override;
   Tensor values(const Tensor& y_true, const Tensor& y_pred) override {
     Tensor y = y_true;
     bool last_is_one = y.rank() > 0 && y.rank() == y_pred.rank() && y.dim(y.rank() - 1) == 1;
     if (last_is_one) y = squeeze(y, {.axis = {-1}});
-    return cast(cast(y, int64) == cast(argmax(y_pred, -1), int64), float32);
+    return cast(cast(y, int64) == cast(argmax(y_pred, {.axis = -1}), int64), float32);
   }
 };
 ClassDef& sparse =
