@@ -33,7 +33,6 @@ constexpr StatusClass kClasses[] = {
     {"FailedPreconditionError", throw_as<FailedPreconditionError>},
     {"NotFoundError", throw_as<NotFoundError>},
     {"CancelledError", throw_as<CancelledError>},
-    {"DataLossError", throw_as<DataLossError>},
     {"InternalError", throw_as<InternalError>},
 };
 

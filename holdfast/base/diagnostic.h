@@ -149,7 +149,6 @@ HOLDFAST_STATUS(UnimplementedError)
 HOLDFAST_STATUS(FailedPreconditionError)
 HOLDFAST_STATUS(NotFoundError)
 HOLDFAST_STATUS(CancelledError)
-HOLDFAST_STATUS(DataLossError)
 HOLDFAST_STATUS(InternalError)
 #undef HOLDFAST_STATUS
 

@@ -189,7 +189,7 @@ void unknown_identifier(const std::string& what, const std::string& name,
     size_t d = distance(k, snake_case(name));
     if (d < best) best = d, near = k;
   }
-  fail(Code::E1104, cat(what, ": \"", name, "\" is not known"), cat("known are ", all),
+  fail(Code::E1203, cat(what, ": \"", name, "\" is not known"), cat("known are ", all),
        {manual_fix(near.empty() ? "use one of these names, or give an object"
                                 : cat("did you mean \"", near, "\"?"))});
 }

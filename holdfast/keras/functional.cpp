@@ -50,7 +50,7 @@ std::string name_in_program(const Node& node) {
 [[noreturn]] void missing_input(const FunctionalLayer& model, const Node& input,
                                 const std::vector<const Node*>& path) {
   Diagnostic d;
-  d.code = Code::E1104;
+  d.code = Code::E0301;
   d.headline = cat("the outputs of ", model.described(), " need the Input `", input.name,
                    "`, which is not among its inputs");
   d.labels.push_back(

@@ -291,9 +291,8 @@ void set_masks(const Nested& tensors, const Nested& masks) {
     if (masks[i].is_tensor()) set_mask(leaves[i], masks[i].tensor());
 }
 
-// No tensor has room for its mask yet.
-Tensor mask_of(const Tensor&) { return {}; }
-void set_mask(const Tensor&, const Tensor&) {}
+Tensor mask_of(const Tensor& t) { return t.mask(); }
+void set_mask(const Tensor& t, const Tensor& mask) { t.set_mask(mask); }
 
 Tensor make_input(const InputOptions& o) {
   Shape whole;

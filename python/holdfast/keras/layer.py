@@ -375,7 +375,7 @@ class Layer(_holdfast.LayerBase, Module):
         if not found:
             raise_no_call(self, what)
         return fail(
-            "E1104",
+            "E0303",
             f"layer `{self.name}` was called {len(found)} times: `{what}` is not one tensor",
             fix=f"use `get_{what}_at(i)`, or what the call itself gave",
         )
@@ -438,7 +438,7 @@ class Layer(_holdfast.LayerBase, Module):
 def raise_no_call(layer: Layer, what: str) -> None:
     """Refuses `layer.output` of a layer that was never called on a symbol."""
     fail(
-        "E1104",
+        "E0304",
         f"layer `{layer.name}` has no `{what}`: it was never called on a symbol",
         "a layer that is called on values computes them, and remembers nothing",
         fix="call it on what `tf.keras.Input` gives",
