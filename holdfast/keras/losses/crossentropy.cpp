@@ -53,7 +53,7 @@ void refuse_classes(const char* loss, const char* twin, const Tensor& y_true,
       (t.rank() == p.rank() - 1 || (t.rank() == p.rank() && t[t.rank() - 1] == 1)) && classes > 1;
   for (int i = 0; one_each && i < p.rank() - 1; ++i) one_each = may_be(t[i], p[i]);
   if (one_each)
-    fail(Code::E1104,
+    fail(Code::E1202,
          cat("loss ", loss, ": the labels are numbers of classes, as ", twin, " takes them"),
          cat("`y_true` has the shape ", t.text(), " and `y_pred` ", p.text(), ": ", loss,
              " takes a probability for each of the ", classes, " classes of an example, ", twin,
@@ -74,7 +74,7 @@ void refuse_probabilities(const Tensor& y_true, const Tensor& y_pred) {
   bool each = t.rank() == p.rank() && p.rank() > 0;
   for (int i = 0; each && i < p.rank(); ++i) each = may_be(t[i], p[i]);
   if (each)
-    fail(Code::E1104,
+    fail(Code::E1202,
          cat("loss ", loss, ": the labels are probabilities of classes, as ", twin, " takes them"),
          cat("`y_true` has the shape ", t.text(), " and `y_pred` ", p.text(), ": ", loss,
              " takes the number of an example's class, ", twin,

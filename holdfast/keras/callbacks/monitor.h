@@ -1,0 +1,55 @@
+// What callbacks that watch a number of each epoch have in common.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "holdfast/keras/callback.h"
+
+namespace holdfast::keras {
+
+/// A number that is to become small, or large.
+class Monitor {
+ public:
+  /// `mode` is "min", "max" or "auto": then the name tells.
+  void set(const std::string& name, const std::string& mode, double min_delta,
+           const std::string& callback) {
+    if (mode != "auto" && mode != "min" && mode != "max")
+      unknown_identifier(cat("`mode` of ", callback), mode, {"auto", "max", "min"});
+    bool large = name.find("acc") != std::string::npos || name.find("auc") != std::string::npos ||
+                 name.find("precision") != std::string::npos ||
+                 name.find("recall") != std::string::npos || name.find("f1") != std::string::npos;
+    name_ = name;
+    rises_ = mode == "max" || (mode == "auto" && large);
+    least_ = std::fabs(min_delta);
+    forget();
+  }
+  void forget() {
+    best_ =
+        rises_ ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  }
+  bool improves(double now, double than) const {
+    return rises_ ? now - least_ > than : now + least_ < than;
+  }
+  /// Whether it is the best one yet; then it is remembered.
+  bool best(double now) {
+    if (!improves(now, best_)) return false;
+    best_ = now;
+    return true;
+  }
+  double best_yet() const { return best_; }
+  void set_best(double v) { best_ = v; }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  bool rises_ = false;
+  double least_ = 0, best_ = 0;
+};
+
+/// The number of a name among an epoch's; warns once where there is none.
+HOLDFAST_API const double* monitored(const Logs& logs, const std::string& name,
+                                     const std::string& callback, bool& warned);
+
+}  // namespace holdfast::keras
