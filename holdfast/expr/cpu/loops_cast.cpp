@@ -45,20 +45,21 @@ inline To convert(From x) {
   }
 }
 
-template <class From, class To>
-void loop(const void* const* in, void* out, int64_t n);
-
-// 16-bit floats go by way of float32, a piece at a time.
-template <class From, class To>
-void by_way_of_float(const void* const* in, void* out, int64_t n) {
+// 16-bit floats go by way of float32, a piece at a time. Both steps are called: inlined, each would
+// be compiled once for every pair of dtypes.
+struct Step {
+  Loop loop;
+  int64_t size;  // of an element on its far side, in bytes
+};
+void by_way_of_float(Step to_float, Step from_float, const void* in, void* out, int64_t n) {
   constexpr int64_t kPiece = 1024;
   float piece[kPiece];
-  const void* const from_piece[] = {piece};
+  const void* const pieces[] = {piece};
   for (int64_t at = 0; at < n; at += kPiece) {
     const int64_t m = n - at < kPiece ? n - at : kPiece;
-    const void* const from[] = {static_cast<const From*>(in[0]) + at};
-    loop<From, float>(from, piece, m);
-    loop<float, To>(from_piece, static_cast<To*>(out) + at, m);
+    const void* const from[] = {static_cast<const char*>(in) + at * to_float.size};
+    to_float.loop(from, piece, m);
+    from_float.loop(pieces, static_cast<char*>(out) + at * from_float.size, m);
   }
 }
 
@@ -69,7 +70,8 @@ template <class From, class To>
 void loop(const void* const* in, void* out, int64_t n) {
   if constexpr ((is_short_float<From> && !std::is_same_v<To, float>) ||
                 (is_short_float<To> && !std::is_same_v<From, float>)) {
-    by_way_of_float<From, To>(in, out, n);
+    by_way_of_float({&loop<From, float>, sizeof(From)}, {&loop<float, To>, sizeof(To)}, in[0], out,
+                    n);
   } else {
     auto* from = static_cast<const From*>(in[0]);
     auto* to = static_cast<To*>(out);
