@@ -4,7 +4,6 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/sort/same.h"
-#include "holdfast/tensor/visit.h"
 
 namespace holdfast {
 namespace {
@@ -19,28 +18,31 @@ void infer_diff(Infer& s) {
   s.output(out, Shape{kUnknown});
 }
 
-template <class T>
-void find_others(Call& c) {
-  const Tensor &x = c.in(0), &y = c.in(1);
-  const T *from = x.raw<T>(), *known = y.raw<T>();
-  std::unordered_set<T, Hash<T>, Same<T>> there(known, known + y.size());
-  std::vector<int64_t> kept;
-  for (int64_t i = 0, n = x.size(); i < n; ++i)
-    if (!there.contains(from[i])) kept.push_back(i);
-  Shape shape{static_cast<int64_t>(kept.size())};
-  T* out = c.out(0, shape).template mutable_raw<T>();
-  for (size_t i = 0; i < kept.size(); ++i) out[i] = from[kept[i]];
-  Tensor& idx = c.out(1, shape);
-  visit_indices(idx.dtype(), [&]<class I>(I) {
-    for (size_t i = 0; i < kept.size(); ++i) idx.mutable_raw<I>()[i] = static_cast<I>(kept[i]);
-  });
-}
+// Elements of both vectors by number: those of the second from 0 on, those of the first from -1
+// down.
+struct Both {
+  const char *x, *y;
+  ElementRules rules;
+
+  const void* at(int64_t i) const { return i < 0 ? x + ~i * rules.size : y + i * rules.size; }
+  size_t operator()(int64_t i) const { return rules.hash(at(i), 1, 0); }
+  bool operator()(int64_t a, int64_t b) const { return rules.same(at(a), at(b), 1); }
+};
 
 Status run_diff(Call& c) {
-  if (c.in().dtype() == DType::kString)
-    find_others<std::string>(c);
-  else
-    visit_plain(c.in().dtype(), [&]<class T>(T) { find_others<T>(c); });
+  const Tensor &x = c.in(0), &y = c.in(1);
+  Both both{static_cast<const char*>(x.raw()), static_cast<const char*>(y.raw()),
+            element_rules(x.dtype())};
+  std::unordered_set<int64_t, Both, Both> there(16, both, both);
+  for (int64_t i = 0, n = y.size(); i < n; ++i) there.insert(i);
+  std::vector<int64_t> kept;
+  for (int64_t i = 0, n = x.size(); i < n; ++i)
+    if (!there.contains(~i)) kept.push_back(i);
+  Shape shape{static_cast<int64_t>(kept.size())};
+  auto* out = static_cast<char*>(c.out(0, shape).mutable_raw());
+  for (size_t i = 0; i < kept.size(); ++i)
+    both.rules.copy(both.at(~kept[i]), 1, out + static_cast<int64_t>(i) * both.rules.size);
+  put_indices(kept, c.out(1, shape));
   return {};
 }
 

@@ -1,29 +1,25 @@
 // When elements count as one, for tables of them.
 #pragma once
 
-#include <functional>
+#include <vector>
 
-#include "holdfast/tensor/visit.h"
+#include "holdfast/tensor/tensor.h"
 
 namespace holdfast {
 
-/// Equality of values: zeros of both signs are one, a NaN is like nothing.
-template <class T>
-struct Same {
-  bool operator()(const T& a, const T& b) const { return a == b; }
+/// What a table of elements asks of their dtype: by functions that are called, so that there is one
+/// table for all dtypes. Values are equal as `==` says: zeros of both signs are one, a NaN is like
+/// nothing.
+struct ElementRules {
+  int64_t size;  // of one, in bytes
+  /// Of n elements, and what was hashed before them; agrees with `same`.
+  size_t (*hash)(const void* x, int64_t n, size_t before);
+  bool (*same)(const void* a, const void* b, int64_t n);
+  void (*copy)(const void* from, int64_t n, void* to);
 };
-/// A hash that agrees with it.
-template <class T>
-struct Hash {
-  size_t operator()(const T& v) const {
-    if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat>)
-      return std::hash<float>()(static_cast<float>(v));
-    else if constexpr (is_complex_v<T>)
-      return std::hash<typename T::value_type>()(v.real()) * 31 +
-             std::hash<typename T::value_type>()(v.imag());
-    else
-      return std::hash<T>()(v);
-  }
-};
+ElementRules element_rules(DType);
+
+/// Writes positions into a tensor of int32 or int64.
+void put_indices(const std::vector<int64_t>& positions, Tensor& to);
 
 }  // namespace holdfast

@@ -7,7 +7,6 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/sort.h"
 #include "holdfast/ops/sort/same.h"
-#include "holdfast/tensor/visit.h"
 
 namespace holdfast {
 namespace {
@@ -45,66 +44,56 @@ void infer_unique(Infer& s) {
 }
 
 // Slices along an axis, compared element by element: a vector's are its elements.
-template <class T>
 struct Slices {
-  const T* data;
+  const char* data;
+  ElementRules rules;
   int64_t outer = 1, count = 1, inner = 1;
 
-  Slices(const Tensor& x, int64_t axis) : data(x.raw<T>()) {
+  Slices(const Tensor& x, int64_t axis)
+      : data(static_cast<const char*>(x.raw())), rules(element_rules(x.dtype())) {
     for (int i = 0; i < x.rank(); ++i) (i < axis ? outer : i == axis ? count : inner) *= x.dim(i);
   }
-  const T* run(int64_t o, int64_t slice) const { return data + (o * count + slice) * inner; }
+  const void* run(int64_t o, int64_t slice) const {
+    return data + (o * count + slice) * inner * rules.size;
+  }
   size_t operator()(int64_t slice) const {
     size_t h = 0;
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t k = 0; k < inner; ++k) h = h * 31 + Hash<T>()(run(o, slice)[k]);
+    for (int64_t o = 0; o < outer; ++o) h = rules.hash(run(o, slice), inner, h);
     return h;
   }
   bool operator()(int64_t a, int64_t b) const {
     for (int64_t o = 0; o < outer; ++o)
-      if (!std::equal(run(o, a), run(o, a) + inner, run(o, b), Same<T>())) return false;
+      if (!rules.same(run(o, a), run(o, b), inner)) return false;
     return true;
   }
 };
 
-template <class T>
-void find_unique(Call& c) {
+Status run_unique(Call& c) {
   const Tensor& x = c.in();
   Dims given = c.inputs() > 1 ? c.ints(1) : Dims();
   int64_t axis = given.empty() ? 0 : given[0] < 0 ? given[0] + x.rank() : given[0];
-  Slices<T> slices(x, axis);
-  Tensor& idx = c.out(1);
-  std::unordered_map<int64_t, int64_t, Slices<T>, Slices<T>> seen(16, slices, slices);
-  std::vector<int64_t> first, count;
-  visit_indices(idx.dtype(), [&]<class I>(I) {
-    for (int64_t i = 0; i < slices.count; ++i) {
-      auto [at, fresh] = seen.try_emplace(i, static_cast<int64_t>(first.size()));
-      if (fresh) {
-        first.push_back(i);
-        count.push_back(0);
-      }
-      ++count[static_cast<size_t>(at->second)];
-      idx.mutable_raw<I>()[i] = static_cast<I>(at->second);
+  Slices slices(x, axis);
+  std::unordered_map<int64_t, int64_t, Slices, Slices> seen(16, slices, slices);
+  std::vector<int64_t> first, count, which;
+  for (int64_t i = 0; i < slices.count; ++i) {
+    auto [at, fresh] = seen.try_emplace(i, static_cast<int64_t>(first.size()));
+    if (fresh) {
+      first.push_back(i);
+      count.push_back(0);
     }
-    auto distinct = static_cast<int64_t>(first.size());
-    Shape shape = x.shape();
-    shape.dims()[static_cast<size_t>(axis)] = distinct;
-    Tensor& y = c.out(0, shape);
-    for (int64_t o = 0; o < slices.outer; ++o)
-      for (int64_t i = 0; i < distinct; ++i)
-        std::copy_n(slices.run(o, first[static_cast<size_t>(i)]), slices.inner,
-                    y.mutable_raw<T>() + (o * distinct + i) * slices.inner);
-    if (c.outputs() < 3) return;
-    Tensor& counts = c.out(2, Shape{distinct});
-    for (size_t i = 0; i < count.size(); ++i) counts.mutable_raw<I>()[i] = static_cast<I>(count[i]);
-  });
-}
-
-Status run_unique(Call& c) {
-  if (c.in().dtype() == DType::kString)
-    find_unique<std::string>(c);
-  else
-    visit_plain(c.in().dtype(), [&]<class T>(T) { find_unique<T>(c); });
+    ++count[static_cast<size_t>(at->second)];
+    which.push_back(at->second);
+  }
+  put_indices(which, c.out(1));
+  auto distinct = static_cast<int64_t>(first.size());
+  Shape shape = x.shape();
+  shape.dims()[static_cast<size_t>(axis)] = distinct;
+  auto* y = static_cast<char*>(c.out(0, shape).mutable_raw());
+  for (int64_t o = 0; o < slices.outer; ++o)
+    for (int64_t i = 0; i < distinct; ++i)
+      slices.rules.copy(slices.run(o, first[static_cast<size_t>(i)]), slices.inner,
+                        y + (o * distinct + i) * slices.inner * slices.rules.size);
+  if (c.outputs() == 3) put_indices(count, c.out(2, Shape{distinct}));
   return {};
 }
 
