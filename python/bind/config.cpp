@@ -118,11 +118,10 @@ registry::Maker maker_of(nb::handle type) {
     Object class_ = held->get(), dict = python_from(config);
     Object make = Object::steal(PyObject_GetAttrString(class_.get(), "from_config"));
     Object made = called(make.get(), dict.get());
-    auto* object = object_behind<Shared>(made.get());
-    if (!object)
-      type_error(cat("`from_config` of ", repr_of(class_.get()), " gave ", repr_of(made.get()),
-                     ", expected a layer"));
-    return Ref<Shared>(object);
+    if (auto* object = object_behind<Shared>(made.get())) return Ref<Shared>(object);
+    if (PyCallable_Check(made.get())) return Ref<Shared>(foreign_function(made.get()));
+    type_error(cat("`from_config` of ", repr_of(class_.get()), " gave ", repr_of(made.get()),
+                   ", expected a layer or a function"));
   };
 }
 

@@ -141,4 +141,58 @@ keras.utils: Config CustomObjectScope FeatureSpace Progbar PyDataset Sequence ar
   pack_x_y_sample_weight pad_sequences plot_model register_keras_serializable save_img
   serialize_keras_object set_random_seed split_dataset standardize_dtype text_dataset_from_directory
   timeseries_dataset_from_array to_categorical unpack_x_y_sample_weight
+keras.backend: abs all any arange argmax argmin backend batch_dot batch_flatten batch_get_value
+  batch_normalization batch_set_value bias_add binary_crossentropy binary_focal_crossentropy cast
+  cast_to_floatx categorical_crossentropy categorical_focal_crossentropy clear_session clip
+  concatenate constant conv1d conv2d conv2d_transpose conv3d cos count_params ctc_batch_cost
+  ctc_decode ctc_label_dense_to_sparse cumprod cumsum depthwise_conv2d dot dropout dtype elu epsilon
+  equal eval exp expand_dims eye flatten floatx foldl foldr gather get_uid get_value gradients
+  greater greater_equal hard_sigmoid image_data_format in_top_k int_shape is_float_dtype
+  is_int_dtype is_keras_tensor is_sparse l2_normalize less less_equal log map_fn max maximum mean
+  min minimum moving_average_update name_scope ndim not_equal one_hot ones ones_like
+  permute_dimensions pool2d pool3d pow prod random_bernoulli random_normal random_normal_variable
+  random_uniform random_uniform_variable relu repeat repeat_elements reshape resize_images
+  resize_volumes result_type reverse rnn round separable_conv2d set_epsilon set_floatx
+  set_image_data_format set_value shape sigmoid sign sin softmax softplus softsign
+  sparse_categorical_crossentropy spatial_2d_padding spatial_3d_padding sqrt square squeeze stack
+  standardize_dtype std stop_gradient sum switch tanh temporal_padding tile to_dense transpose
+  truncated_normal update update_add update_sub var variable zeros zeros_like
+keras.datasets: boston_housing california_housing cifar10 cifar100 fashion_mnist imdb mnist reuters
+keras.ops.image: affine_transform crop_images elastic_transform extract_patches extract_patches_3d
+  gaussian_blur hsv_to_rgb map_coordinates pad_images perspective_transform resize rgb_to_grayscale
+  rgb_to_hsv scale_and_translate sobel_edges ssim
+keras.ops.linalg: cholesky cholesky_inverse det eig eigh inv jvp lstsq lu_factor matrix_rank norm
+  pinv qr solve solve_triangular svd
+keras.ops.nn: adaptive_average_pool adaptive_max_pool average_pool batch_normalization
+  binary_crossentropy categorical_crossentropy celu conv conv_transpose ctc_decode ctc_loss
+  depth_to_space depthwise_conv dot_product_attention elu fold gelu glu hard_shrink hard_sigmoid
+  hard_silu hard_swish hard_tanh layer_normalization leaky_relu log_sigmoid log_softmax max_pool
+  moments multi_hot normalize one_hot polar psnr relu relu6 rms_normalization selu separable_conv
+  sigmoid silu soft_shrink softmax softplus softsign space_to_depth sparse_categorical_crossentropy
+  sparse_plus sparse_sigmoid sparsemax squareplus swish tanh_shrink threshold unfold
+keras.ops.numpy: abs absolute add all allclose amax amin angle any append arange arccos arccosh
+  arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort array array_split average
+  bartlett bincount bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or
+  bitwise_right_shift bitwise_xor blackman broadcast_to cbrt ceil clip concatenate conj conjugate
+  copy corrcoef correlate cos cosh count_nonzero cross cumprod cumsum deg2rad diag diagflat diagonal
+  diff digitize divide divide_no_nan dot dsplit dstack einsum empty empty_like equal exp exp2
+  expand_dims expm1 eye fabs flip fliplr flipud floor floor_divide fmax fmin fmod full full_like gcd
+  geomspace get_item greater greater_equal hamming hanning heaviside histogram hsplit hstack hypot
+  i0 identity imag inner isclose isfinite isin isinf isnan isneginf isposinf isreal kaiser kron lcm
+  ldexp left_shift less less_equal linspace log log10 log1p log2 logaddexp logaddexp2 logical_and
+  logical_not logical_or logical_xor logspace matmul max maximum mean median meshgrid min minimum
+  mod moveaxis multiply nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian
+  nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar ndim negative nextafter nonzero
+  not_equal ones ones_like outer pad percentile power prod ptp quantile rad2deg ravel real
+  reciprocal repeat reshape right_shift roll rot90 round searchsorted select sign signbit sin sinc
+  sinh size slogdet sort split sqrt square squeeze stack std subtract sum swapaxes take
+  take_along_axis tan tanh tensordot tile trace transpose trapezoid tri tril triu true_divide trunc
+  unique unravel_index vander var vdot vectorize view vsplit vstack where zeros zeros_like
+keras.preprocessing.image: DirectoryIterator ImageDataGenerator Iterator NumpyArrayIterator
+  apply_affine_transform apply_brightness_shift apply_channel_shift array_to_img img_to_array
+  load_img random_brightness random_channel_shift random_rotation random_shear random_shift
+  random_zoom save_img smart_resize
+keras.preprocessing.sequence: TimeseriesGenerator make_sampling_table pad_sequences skipgrams
+keras.tree: MAP_TO_NONE assert_same_paths assert_same_structure flatten flatten_with_path is_nested
+  lists_to_tuples map_shape_structure map_structure map_structure_up_to pack_sequence_as traverse
 """

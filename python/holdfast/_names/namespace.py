@@ -31,7 +31,17 @@ _INSTEAD = {
 
 
 # Parts of the package that are loaded when they are first asked for: few programs need them.
-_LATE = ("autograph", "compat.v1", "data", "keras")
+_LATE = (
+    "autograph",
+    "compat.v1",
+    "data",
+    "keras",
+    "keras.backend",
+    "keras.datasets",
+    "keras.ops",
+    "keras.preprocessing",
+    "keras.random",
+)
 
 
 def here(module: types.ModuleType, name: str) -> Any:

@@ -9,6 +9,7 @@ from .._names import namespace as _namespace
 from . import (
     activations,
     callbacks,
+    config,
     constraints,
     initializers,
     layers,
@@ -16,19 +17,23 @@ from . import (
     models,
     regularizers,
     saving,
+    tree,
     utils,
 )
 from .inputs import Input
 from .layer import Layer
+from .mixed_precision import DTypePolicy
 from .models import Model, Sequential
 
 __all__ = [
+    "DTypePolicy",
     "Input",
     "Layer",
     "Model",
     "Sequential",
     "activations",
     "callbacks",
+    "config",
     "constraints",
     "initializers",
     "layers",
@@ -36,6 +41,7 @@ __all__ = [
     "models",
     "regularizers",
     "saving",
+    "tree",
     "utils",
 ]
 

@@ -7,22 +7,32 @@ from typing import Any, TypeVar
 
 from .. import _holdfast
 from ..errors import fail
+from .custom_objects import (
+    CustomObjectScope,
+    custom_object_scope,
+    get_custom_objects,
+    register,
+)
 
 __all__ = [
+    "CustomObjectScope",
+    "custom_object_scope",
     "deserialize_keras_object",
+    "get_custom_objects",
     "get_registered_name",
     "get_registered_object",
     "register_keras_serializable",
     "serialize_keras_object",
 ]
 
-_T = TypeVar("_T", bound=type)
+_T = TypeVar("_T")
+_Kind = TypeVar("_Kind", bound=type)
 
-_classes: dict[str, type] = {}  # those of Python, for who asks for the class itself
+_classes: dict[str, Any] = {}  # those of Python, for who asks for the class itself
 _holders: dict[str, Any] = {}  # classes of ours whose configs hold configs of others
 
 
-def holds_configs(kind: _T) -> _T:
+def holds_configs(kind: _Kind) -> _Kind:
     """Decorates a class whose `from_config` takes `custom_objects` for what is inside."""
     _holders[kind.__name__] = kind
     return kind
@@ -31,41 +41,43 @@ def holds_configs(kind: _T) -> _T:
 def register_keras_serializable(
     package: str = "Custom", name: str | None = None
 ) -> Callable[[_T], _T]:
-    """Decorates a class so that configs can name it, as `package>name`."""
+    """Decorates a class, or a function, so that configs can name it, as `package>name`."""
 
-    def register(kind: _T) -> _T:
-        if not isinstance(kind, type):
+    def decorate(value: _T) -> _T:
+        if not callable(value):
             fail(
                 "E1104",
-                f"`register_keras_serializable` got a {type(kind).__name__}, expected a class",
-                "functions have no config; a class says its own with `get_config`",
+                f"`register_keras_serializable` got a {type(value).__name__}, expected a class "
+                "or a function",
             )
-        if not hasattr(kind, "get_config"):
+        if isinstance(value, type) and not hasattr(value, "get_config"):
             fail(
                 "E1104",
-                f"`{kind.__name__}` has no `get_config`, so it can't be written to a config",
+                f"`{value.__name__}` has no `get_config`, so it can't be written to a config",
                 fix="define `get_config(self)`, which gives the arguments of `__init__`",
             )
-        full = f"{package}>{name or kind.__name__}"
-        kind._registered_name = full  # type: ignore[attr-defined]
-        _holdfast.register_class(full, kind)
-        _classes[full] = kind
-        return kind
+        known: Any = value
+        full = f"{package}>{name or known.__name__}"
+        known._registered_name = full
+        register(full, value)
+        _classes[full] = known
+        return value
 
-    return register
+    return decorate
 
 
 def get_registered_name(obj: Any) -> str:
     """The name under which a class is registered, else its own."""
-    kind = obj if isinstance(obj, type) else type(obj)
-    return str(vars(kind).get("_registered_name", kind.__name__))
+    plain = isinstance(obj, type) or hasattr(obj, "__name__")
+    named = obj if plain else type(obj)
+    return str(vars(named).get("_registered_name", named.__name__))
 
 
 def get_registered_object(
     name: str, custom_objects: dict[str, Any] | None = None, module_objects: Any = None
 ) -> Any:
     """The class that is registered under a name; None where there is none."""
-    for known in (custom_objects, _classes, module_objects):
+    for known in (custom_objects, get_custom_objects(), _classes, module_objects):
         if known and name in known:
             return known[name]
     return None
@@ -85,9 +97,10 @@ def deserialize_keras_object(config: Any, custom_objects: dict[str, Any] | None 
             f"the config is of type {type(config).__name__} and names no class",
             'expected a dict with "class_name" and "config"',
         )
+    own = {**get_custom_objects(), **(custom_objects or {})}
     for name in (plain["registered_name"], plain["class_name"]):
-        if custom_objects and name in custom_objects:
-            return custom_objects[name].from_config(plain["config"])
-    if custom_objects and plain["class_name"] in _holders:
-        return _holders[plain["class_name"]].from_config(plain["config"], custom_objects)
+        if name in own:
+            return own[name].from_config(plain["config"])
+    if own and plain["class_name"] in _holders:
+        return _holders[plain["class_name"]].from_config(plain["config"], own)
     return _holdfast.make_object(plain)

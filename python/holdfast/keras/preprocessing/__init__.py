@@ -1,0 +1,12 @@
+"""`tf.keras.preprocessing`: older names of what `tf.keras.utils` has."""
+
+from __future__ import annotations
+
+from ..._names import namespace as _namespace
+from ..utils import timeseries_dataset_from_array
+from . import image, sequence
+
+__all__ = ["image", "sequence", "timeseries_dataset_from_array"]
+
+for _part in ("", ".image", ".sequence"):
+    _namespace.module("keras.preprocessing" + _part)

@@ -1,0 +1,7 @@
+"""`tf.keras.preprocessing.image`."""
+
+from __future__ import annotations
+
+from ..utils import array_to_img, img_to_array, load_img, save_img
+
+__all__ = ["array_to_img", "img_to_array", "load_img", "save_img"]

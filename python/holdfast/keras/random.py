@@ -1,0 +1,189 @@
+"""`tf.keras.random`: numbers that depend on a seed and nothing else, and streams of seeds."""
+
+from __future__ import annotations
+
+import random as _python_random
+from typing import Any
+
+from .. import _holdfast
+from .._graphs.init_scope import init_scope
+from .._names import namespace as _namespace
+from .._tensors.registry import function
+from .._variables.variable import Variable
+from ..errors import fail
+from .config import floatx
+
+__all__ = [
+    "SeedGenerator",
+    "binomial",
+    "categorical",
+    "dropout",
+    "gamma",
+    "normal",
+    "randint",
+    "shuffle",
+    "truncated_normal",
+    "uniform",
+]
+
+
+# Keras brings seeds below this before it draws on TensorFlow; so the numbers are the same.
+_MODULUS = 2**31 - 2
+
+
+class SeedGenerator:
+    """A stream of seeds: each call of `next` gives another, in traced functions too.
+
+    Its state is a variable of two integers: the seed, and how many were given.
+    """
+
+    def __init__(self, seed: int | None = None, name: str | None = None, **kwargs: Any) -> None:
+        if kwargs:
+            fail("E1104", f"`SeedGenerator` has no option `{next(iter(kwargs))}`")
+        if seed is None:
+            seed = _python_random.randint(1, 10**9)
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            fail("E1104", f"`seed` of `SeedGenerator` is {seed!r}, expected a whole number")
+        if seed < 0:
+            fail("E1103", f"`seed` of `SeedGenerator` is {seed}, expected none below 0")
+        self.name = name or "seed_generator"
+        self.initial_seed = seed
+        with init_scope():
+            self.state = Variable(
+                [seed % 2**32, 0], dtype="int64", trainable=False, name="seed_generator_state"
+            )
+
+    def next(self, ordered: bool = True) -> Any:
+        """The next seed."""
+        return self.state.assign_add([0, 1]) - function("cast")([0, 1], "int64")
+
+    def get_config(self) -> dict[str, Any]:
+        """What it can be made from again."""
+        return {"seed": self.initial_seed}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> SeedGenerator:
+        """One made with what `get_config` gave."""
+        return cls(**config)
+
+
+class _Shared:
+    """The stream of draws that are given no seed."""
+
+    generator: SeedGenerator | None = None
+
+
+def _pair(seed: Any) -> Any:
+    """Two integers that a draw depends on."""
+    if seed is None:
+        if _Shared.generator is None:
+            _Shared.generator = SeedGenerator()
+        seed = _Shared.generator
+    if isinstance(seed, SeedGenerator):
+        return function("math.floormod")(seed.next(), _MODULUS)
+    if isinstance(seed, bool):
+        fail("E1104", f"`seed` is {seed!r}, expected a whole number or a `SeedGenerator`")
+    if isinstance(seed, int):
+        return [seed % _MODULUS, 0]
+    if isinstance(seed, _holdfast.Tensor) or hasattr(seed, "__len__"):
+        return seed
+    return fail("E1104", f"`seed` is {seed!r}, expected a whole number, two, or a `SeedGenerator`")
+
+
+def _dtype(dtype: Any, op: str) -> Any:
+    from .._tensors.dtypes import as_dtype
+
+    found = as_dtype(dtype or floatx())
+    if not found.is_floating:
+        fail("E1104", f"`dtype` of `{op}` is {found.name}, expected one of floats")
+    return found
+
+
+def normal(
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None
+) -> Any:
+    """Numbers of a normal distribution."""
+    return function("random.stateless_normal")(
+        shape, _pair(seed), mean=mean, stddev=stddev, dtype=_dtype(dtype, "normal")
+    )
+
+
+def truncated_normal(
+    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None
+) -> Any:
+    """The same, drawn again where they are more than two deviations off."""
+    return function("random.stateless_truncated_normal")(
+        shape, _pair(seed), mean=mean, stddev=stddev, dtype=_dtype(dtype, "truncated_normal")
+    )
+
+
+def uniform(
+    shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = None, seed: Any = None
+) -> Any:
+    """Numbers from `minval` to below `maxval`, each as probable as the other."""
+    return function("random.stateless_uniform")(
+        shape, _pair(seed), minval=minval, maxval=maxval, dtype=_dtype(dtype, "uniform")
+    )
+
+
+def randint(shape: Any, minval: Any, maxval: Any, dtype: Any = "int32", seed: Any = None) -> Any:
+    """Whole numbers from `minval` to below `maxval`."""
+    from .._tensors.dtypes import as_dtype
+
+    wanted = as_dtype(dtype)
+    if not wanted.is_integer:
+        fail("E1104", f"`dtype` of `randint` is {wanted.name}, expected one of integers")
+    drawn = wanted.name if wanted.name in {"int32", "int64", "uint32", "uint64"} else "int32"
+    cast = function("cast")
+    found = function("random.stateless_uniform")(
+        shape, _pair(seed), minval=cast(minval, drawn), maxval=cast(maxval, drawn), dtype=drawn
+    )
+    return found if drawn == wanted.name else cast(found, wanted)
+
+
+def categorical(logits: Any, num_samples: int, dtype: Any = "int32", seed: Any = None) -> Any:
+    """Classes by their unnormalized log-probabilities, for each row of `logits`."""
+    return function("random.stateless_categorical")(
+        logits, num_samples, _pair(seed), dtype=dtype or "int32"
+    )
+
+
+def gamma(shape: Any, alpha: Any, dtype: Any = None, seed: Any = None) -> Any:
+    """Numbers of a gamma distribution of the form `alpha`."""
+    kind = _dtype(dtype, "gamma")
+    return function("random.stateless_gamma")(
+        shape, _pair(seed), function("cast")(alpha, kind), dtype=kind
+    )
+
+
+def binomial(
+    shape: Any, counts: Any, probabilities: Any, dtype: Any = None, seed: Any = None
+) -> Any:
+    """How many of `counts` throws succeed."""
+    kind = _dtype(dtype, "binomial")
+    cast = function("cast")
+    return function("random.stateless_binomial")(
+        shape, _pair(seed), cast(counts, kind), cast(probabilities, kind), output_dtype=kind
+    )
+
+
+def shuffle(x: Any, axis: int = 0, seed: Any = None) -> Any:
+    """The parts along an axis in another order."""
+    from .ops import moveaxis
+    from .ops.values import tensor
+
+    moved = moveaxis(tensor(x), axis, 0) if axis else tensor(x)
+    out = function("random.experimental.stateless_shuffle")(moved, _pair(seed))
+    return moveaxis(out, 0, axis) if axis else out
+
+
+def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Any:
+    """A share of values set to 0, the others scaled so that their sum stays."""
+    if not 0 <= rate < 1:
+        fail("E1103", f"`rate` of `dropout` is {rate}, expected a share from 0 to below 1")
+    return function("nn.experimental.stateless_dropout")(
+        inputs, rate, _pair(seed), noise_shape=noise_shape
+    )
+
+
+_namespace.module("keras.random")
