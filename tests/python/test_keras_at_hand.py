@@ -23,6 +23,8 @@ def test_classes_become_rows():
     assert utils.to_categorical(np.zeros((4, 5, 1)), 7).shape == (4, 5, 7)
     found = utils.to_categorical(tf.constant([[1], [0]]), 3)
     np.testing.assert_array_equal(found, np.eye(3)[[1, 0]])
+    with pytest.raises(ValueError, match="expected classes"):
+        utils.to_categorical(["a"])
     with pytest.raises((ValueError, IndexError), match="class 5, and there are 3"):
         utils.to_categorical([5], 3)
 

@@ -480,6 +480,11 @@ def test_refusals_name_what_is_wrong():
         )
     with pytest.raises((ValueError, IndexError), match="`axis` of `swapaxes` is 5"):
         ops.swapaxes(_X, 0, 5)
+    with pytest.raises(ValueError, match="`conv` got 2 axes"):
+        ops.conv(np.ones((1, 5), np.float32), np.ones((2, 1, 1), np.float32))
+    with pytest.raises(ValueError, match="`quantile` got no values"):
+        ops.median(np.zeros((3, 0)), axis=1)
+    np.testing.assert_array_equal(ops.histogram([], 2)[1], [0, 0.5, 1])
     with pytest.raises(ValueError, match="`reduction` is 'xor'"):
         ops.scatter_update(_X, [[0, 0]], [1.0], reduction="xor")
 

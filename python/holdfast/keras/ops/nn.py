@@ -152,7 +152,9 @@ def log_softmax(x: Any, axis: Any = -1) -> Any:
 
 
 def _channels(data_format: str | None, spatial: int, op: str) -> str:
-    letters = "DHW"[3 - spatial :] if spatial > 1 else "W"
+    if spatial not in {1, 2, 3}:
+        fail("E1102", f"`{op}` got {spatial + 2} axes, expected 3, 4 or 5")
+    letters = "DHW"[3 - spatial :]
     if data_format in {None, "channels_last"}:
         return f"N{letters}C"
     if data_format == "channels_first":
@@ -187,12 +189,13 @@ def conv(
     """A convolution over one, two or three axes."""
     x, kernel = promoted(inputs, kernel)
     spatial = rank_of(x, "conv") - 2
+    layout = _channels(data_format, spatial, "conv")
     return tf.nn.convolution(
         x,
         kernel,
         strides=_each(strides, spatial, "strides", "conv"),
         padding=_padding(padding, "conv"),
-        data_format=_channels(data_format, spatial, "conv"),
+        data_format=layout,
         dilations=_each(dilation_rate, spatial, "dilation_rate", "conv"),
     )
 
@@ -261,7 +264,7 @@ def conv_transpose(
     more: list[Any] = [None] * spatial
     if output_padding is not None:
         more = _each(output_padding, spatial, "output_padding", "conv_transpose")
-    begin = layout.index("DHW"[3 - spatial] if spatial > 1 else "W")
+    begin = layout.index("DHW"[3 - spatial])
     shape = tf.shape(x)
     sizes = []
     for i in range(spatial):
@@ -294,6 +297,7 @@ def _pool(kind: str, inputs: Any, pool_size: Any, strides: Any, padding: str, fm
     op = f"{kind.lower()}_pool" if kind == "MAX" else "average_pool"
     x = tensor(inputs) if kind == "MAX" else as_float(inputs)
     spatial = rank_of(x, op) - 2
+    layout = _channels(fmt, spatial, op)
     window = _each(pool_size, spatial, "pool_size", op)
     return tf.nn.pool(
         x,
@@ -301,7 +305,7 @@ def _pool(kind: str, inputs: Any, pool_size: Any, strides: Any, padding: str, fm
         pooling_type=kind,
         strides=window if strides is None else _each(strides, spatial, "strides", op),
         padding=_padding(padding, op),
-        data_format=_channels(fmt, spatial, op),
+        data_format=layout,
     )
 
 

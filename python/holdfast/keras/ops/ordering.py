@@ -198,6 +198,8 @@ def histogram(x: Any, bins: int = 10, range: Any = None) -> tuple[Any, Any]:
     x = tf.reshape(as_float(x), [-1])
     if range:
         low, high = (tensor(v, x.dtype) for v in range)
+    elif x.shape[0] == 0:
+        low, high = tensor(0.0, x.dtype), tensor(1.0, x.dtype)
     else:
         low, high = tf.reduce_min(x), tf.reduce_max(x)
         same = tf.equal(low, high)
@@ -228,6 +230,8 @@ def quantile(
     rest = [a for a in np.arange(rank).tolist() if a not in axes]
     moved = tf.transpose(x, perm=[*rest, *axes])
     rows = tf.reshape(moved, tf.concat([tf.shape(moved)[: len(rest)], [-1]], 0))
+    if rows.shape[-1] == 0 or 0 in [x.shape[a] for a in axes]:
+        fail("E1103", "`quantile` got no values", "a share of nothing is no value")
     rows = tf.sort(rows, axis=-1)
     shares = tensor(q, x.dtype)
     last = tf.cast(tf.shape(rows)[-1] - 1, x.dtype)

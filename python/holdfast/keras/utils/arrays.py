@@ -23,7 +23,10 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
         if x.dtype.is_floating:
             x = function("cast")(x, "int64")
         return function("one_hot")(x, num_classes)
-    classes = np.asarray(x).astype(np.int64)
+    given = np.asarray(x)
+    if given.size and given.dtype.kind not in "biuf":
+        fail("E1104", f"`to_categorical` got values of the dtype {given.dtype}, expected classes")
+    classes = given.astype(np.int64)
     shape = classes.shape[:-1] if classes.ndim > 1 and classes.shape[-1] == 1 else classes.shape
     flat = classes.reshape(-1)
     if not num_classes:
