@@ -182,8 +182,10 @@ def test_numbers_that_hold_for_all():
     backend.set_floatx("float64")
     try:
         assert keras.ops.zeros(2).dtype == "float64"
+        assert keras.layers.Dense(2).dtype == "float64"
     finally:
         backend.set_floatx("float32")
+    assert keras.mixed_precision.dtype_policy().name == "float32"
     with pytest.raises(ValueError, match="expected a dtype of floats"):
         backend.set_floatx("int32")
     assert backend.image_data_format() == "channels_last" and backend.backend() == "tensorflow"

@@ -71,8 +71,11 @@ def floatx() -> str:
 
 
 def set_floatx(value: Any) -> None:
-    """Sets the dtype of floats that say none: of weights, losses and metrics."""
+    """Sets the dtype of floats that say none; a policy that was the same goes along."""
+    before = floatx()
     _holdfast.set_keras_floatx(as_dtype(value))
+    if dtype_policy().name == before:
+        set_dtype_policy(floatx())
 
 
 def image_data_format() -> str:
