@@ -207,6 +207,7 @@ void Optimizer::build(const std::vector<Variable>& variables) {
       accumulated_.push_back(add_variable_from_reference(v, "gradient_accumulator"));
   next_role_ = 0;
   make_slots(fresh);
+  built_ = true;
 }
 
 void Optimizer::make_slots(const std::vector<Variable>&) {}

@@ -108,7 +108,7 @@ class HOLDFAST_API Optimizer : public ModuleObject, public Declared, public HasC
                      const std::vector<Variable>& variables);
   /// Makes what is kept for these variables, as far as it is not there.
   void build(const std::vector<Variable>& variables);
-  bool built() const { return !trained_.empty(); }
+  bool built() const { return built_; }
   /// The variables it has seen, in their order.
   const std::vector<Variable>& trained() const { return trained_; }
 
@@ -203,7 +203,7 @@ class HOLDFAST_API Optimizer : public ModuleObject, public Declared, public HasC
   void average();
 
   OptimizerOptions common_;
-  bool named_ = false, begun_ = false;
+  bool named_ = false, begun_ = false, built_ = false;
   std::recursive_mutex building_;
   Variable counter_, rate_;
   std::vector<Variable> trained_, averages_, accumulated_;

@@ -28,5 +28,6 @@ void bind_keras_models(nanobind::module_& m);
 void bind_keras_classes(nanobind::module_& m);
 void bind_keras_fit(nanobind::module_& m);
 void bind_keras_backend(nanobind::module_& m);
+void bind_keras_training(nanobind::module_& m);
 
 }  // namespace holdfast::py

@@ -13,6 +13,7 @@ PyTypeObject* add_layer_type(PyObject* module);
 extern PyMethodDef model_methods[];
 extern PyGetSetDef model_properties[];
 PyMethodDef* callback_methods();
+PyTypeObject* add_training_type(PyObject* module, const keras::ClassDef& def);
 
 namespace {
 
@@ -97,6 +98,8 @@ PyTypeObject* type_of_class(PyObject* module, const ClassDef& def) {
   PyTypeObject* made = nullptr;
   if (&def == &keras::Layer::def()) {
     made = add_layer_type(module);
+  } else if (PyTypeObject* root = add_training_type(module, def)) {
+    made = root;
   } else {
     PyTypeObject* base = def.base ? type_of_class(module, *def.base) : nullptr;
     auto make = def.make_foreign ? def.make_foreign : def.make;
@@ -121,6 +124,7 @@ nb::object described(const ClassDef& def, PyTypeObject* type) {
   out["base"] = def.base ? nb::cast(def.base->path) : nb::none();
   out["type"] = nb::borrow(reinterpret_cast<PyObject*>(type));
   out["aliases"] = nb::cast(def.aliases);
+  out["short_names"] = nb::cast(def.short_names);
   out["by_position"] = std::min(def.by_position, def.options.size());
   out["abstract"] = def.make == nullptr;
   nb::list options, weights;

@@ -13,8 +13,10 @@ from . import (
     constraints,
     initializers,
     layers,
+    losses,
     mixed_precision,
     models,
+    optimizers,
     regularizers,
     saving,
     tree,
@@ -23,13 +25,17 @@ from . import (
 from .inputs import Input
 from .layer import Layer
 from .mixed_precision import DTypePolicy
+from .losses import Loss
 from .models import Model, Sequential
+from .optimizers import Optimizer
 
 __all__ = [
     "DTypePolicy",
     "Input",
     "Layer",
+    "Loss",
     "Model",
+    "Optimizer",
     "Sequential",
     "activations",
     "callbacks",
@@ -37,13 +43,15 @@ __all__ = [
     "constraints",
     "initializers",
     "layers",
+    "losses",
     "mixed_precision",
     "models",
+    "optimizers",
     "regularizers",
     "saving",
     "tree",
     "utils",
 ]
 
-for _part in ("", *(f".{_name}" for _name in __all__ if _name.islower())):
+for _part in ("", ".optimizers.schedules", *(f".{_name}" for _name in __all__ if _name.islower())):
     _namespace.module("keras" + _part)

@@ -9,9 +9,14 @@ from .. import _holdfast
 from . import declared
 from .saving import deserialize_keras_object, serialize_keras_object
 
-__all__ = ["FromConfig", "fill"]
+__all__ = ["FromConfig", "fill", "snake_case"]
 
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def snake_case(name: str) -> str:
+    """A class's name as functions are called: `kl_divergence` for `KLDivergence`."""
+    return "_".join(_WORD_BEGINS.split(name)).lower()
 
 
 class FromConfig:
@@ -30,7 +35,7 @@ def fill(namespace: dict[str, Any], folder: str) -> list[str]:
     """Puts the classes of a folder into a module, and the functions that find them by name."""
     names = declared.export(folder, FromConfig, namespace, frozenset())
     for name in list(names):  # also in lower case, as functions once were called
-        snake = "_".join(_WORD_BEGINS.split(name)).lower()
+        snake = snake_case(name)
         if snake not in namespace:
             namespace[snake] = namespace[name]
             names.append(snake)

@@ -1,0 +1,141 @@
+"""`tf.keras.optimizers`: C++'s optimizers and schedules; all can be subclassed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ... import _holdfast
+from ..._tensors.tensor import IndexedSlices
+from ...errors import fail
+from .. import declared
+from ..by_name import FromConfig
+from ..saving import deserialize_keras_object, serialize_keras_object
+from . import schedules
+
+
+def _parts(gradient: Any) -> Any:
+    """A gradient as C++ takes it."""
+    if isinstance(gradient, IndexedSlices):
+        return (gradient.values, gradient.indices, gradient.dense_shape)
+    return gradient
+
+
+class _Methods(FromConfig):
+    """What optimizers do in Python beside what C++ asks them."""
+
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> Any:
+        """One step: moves each variable along its gradient; None moves nothing."""
+        pairs = list(grads_and_vars)
+        self.apply([g for g, _ in pairs], [v for _, v in pairs])
+        return self.iterations  # type: ignore[attr-defined]
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
+        """The same, with gradients and variables apart; without: those it was built with."""
+        if trainable_variables is None:
+            trainable_variables = _holdfast.trained_variables(self)
+            if not trainable_variables:
+                fail(
+                    "E1104",
+                    f"`{type(self).__name__}.apply` got gradients without variables",
+                    "it has seen no variables yet, so it can't tell which are meant",
+                    fix="call `build(trainable_variables)` first, or give the variables",
+                )
+        _holdfast.apply_gradients(self, [_parts(g) for g in grads], list(trainable_variables))
+
+    def scale_loss(self, loss: Any) -> Any:
+        """The loss times what keeps small gradients from vanishing."""
+        return _holdfast.scale_loss(self, loss)
+
+    def finalize_variable_values(self, var_list: Iterable[Any]) -> None:
+        """Puts moving averages into the variables, where there are any."""
+        _holdfast.finalize_variables(self, list(var_list))
+
+    def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
+        """Leaves these variables alone, and those in whose names a pattern is found."""
+        _holdfast.exclude_from_decay(self, list(var_list or []), list(var_names or []))
+
+    def add_variable(
+        self,
+        shape: Any,
+        initializer: Any = "zeros",
+        dtype: Any = None,
+        aggregation: str = "none",
+        layout: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """A new variable that is kept from step to step."""
+        if aggregation not in ("none", "only_first_replica", "sum", "mean") or layout is not None:
+            fail("E1105", "`add_variable` of an optimizer knows one device: no `layout`")
+        return _holdfast.add_optimizer_variable(self, name or "variable", shape, initializer, dtype)
+
+    def add_variable_from_reference(
+        self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
+    ) -> Any:
+        """One with the shape and dtype of another."""
+        plain = str(reference_variable.name).split(":")[0].replace("/", "_")
+        return self.add_variable(
+            reference_variable.shape,
+            initializer,
+            reference_variable.dtype,
+            name=f"{plain}_{name or 'var'}",
+        )
+
+    def assign(self, variable: Any, value: Any) -> None:
+        """Sets a variable."""
+        variable.assign(value)
+
+    def assign_add(self, variable: Any, value: Any) -> None:
+        """Adds to a variable."""
+        variable.assign_add(value)
+
+    def assign_sub(self, variable: Any, value: Any) -> None:
+        """Takes off a variable."""
+        variable.assign_sub(value)
+
+    def _get_variable_index(self, variable: Any) -> int:
+        return int(_holdfast.variable_index(self, variable))
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Sets all that is kept, in the order of `variables`."""
+        kept = self.variables  # type: ignore[attr-defined]
+        if len(kept) != len(weights):
+            fail(
+                "E1104",
+                f"`set_weights` of {type(self).__name__} got {len(weights)} values, "
+                f"expected {len(kept)}",
+                "one for each of its `variables`, which `build` makes",
+            )
+        for variable, value in zip(kept, weights, strict=True):
+            variable.assign(value)
+
+
+_TAKEN = frozenset({"name", "learning_rate"})
+_CLASSES = declared.export("optimizers", _Methods, globals(), _TAKEN)
+Optimizer: Any = declared.class_of("optimizers.Optimizer")
+
+
+def get(identifier: Any) -> Any:
+    """The optimizer of a name or of a config, or itself."""
+    if isinstance(identifier, type):
+        return identifier()
+    if isinstance(identifier, str):
+        identifier = identifier.lower()
+    if identifier is None:
+        fail("E1104", "`identifier` of `optimizers.get` is None, expected a name or an optimizer")
+    return _holdfast.keras_object(identifier, "optimizers", "`identifier` of `optimizers.get`")
+
+
+def serialize(optimizer: Any) -> Any:
+    """What it can be made from again."""
+    return serialize_keras_object(optimizer)
+
+
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+    """The optimizer that a config describes."""
+    if custom_objects:
+        return deserialize_keras_object(config, custom_objects)
+    return get(config)
+
+
+__all__ = [*_CLASSES, "deserialize", "get", "schedules", "serialize"]  # noqa: PLE0604

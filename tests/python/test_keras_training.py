@@ -1,0 +1,236 @@
+"""`tf.keras.losses` and `tf.keras.optimizers` in Python: classes, functions, and a program's own."""
+
+import gc
+import inspect
+import json
+import pathlib
+import weakref
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+losses, optimizers = tf.keras.losses, tf.keras.optimizers
+schedules = optimizers.schedules
+FIGURES = pathlib.Path(__file__).parent / "keras_reference"
+
+
+def figures(name):
+    read = json.loads((FIGURES / name).read_text())
+    arrays = {key: array(value) for key, value in read["data"].items()}
+    return arrays, read["cases"]
+
+
+def array(said):
+    values = [float(v) if isinstance(v, str) else v for v in said["values"]]
+    return np.array(values, said["dtype"]).reshape(said["shape"])
+
+
+def test_losses_give_what_keras_gives():
+    arrays, cases = figures("losses.json")
+    for case in cases:
+        if "mask" in case:
+            continue
+        loss = getattr(losses, case["class"])(**case["config"])
+        weight = arrays[case["sample_weight"]] if "sample_weight" in case else None
+        got = loss(arrays[case["y_true"]], arrays[case["y_pred"]], sample_weight=weight)
+        np.testing.assert_allclose(got, array(case["result"]), rtol=2e-5, atol=2e-6, err_msg=case)
+        again = losses.deserialize(losses.serialize(loss))
+        assert type(again) is type(loss)
+        assert again.get_config() == loss.get_config()
+
+
+def test_functions_give_the_loss_of_each_example():
+    y, p = [[0.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [0.0, 3.0]]
+    np.testing.assert_allclose(losses.mean_squared_error(y, p), [0.5, 2.5])
+    assert losses.mse is losses.mean_squared_error is losses.get("mse")
+    np.testing.assert_allclose(losses.huber(y, p, delta=0.5), [0.1875, 0.625])
+    assert list(inspect.signature(losses.binary_crossentropy).parameters) == [
+        "y_true",
+        "y_pred",
+        "from_logits",
+        "label_smoothing",
+        "axis",
+    ]
+    assert losses.serialize(losses.huber) == "huber"
+    assert isinstance(losses.get("Huber"), losses.Huber)
+
+
+@tf.keras.saving.register_keras_serializable("training")
+class Weighted(losses.Loss):
+    def __init__(self, factor=2.0, **options):
+        super().__init__(**options)
+        self.factor = factor
+
+    def call(self, y_true, y_pred):
+        return self.factor * tf.reduce_mean(tf.abs(y_true - y_pred), axis=-1)
+
+    def get_config(self):
+        return super().get_config() | {"factor": self.factor}
+
+
+def test_a_loss_of_a_program_is_weighted_and_reduced():
+    loss = Weighted(3.0, reduction="sum")
+    assert loss.name == "weighted"
+    got = loss([[1.0], [2.0]], [[0.0], [0.0]], sample_weight=[1.0, 0.5])
+    assert float(got) == 6
+    traced = tf.function(lambda y, p: loss(y, p))
+    assert float(traced(tf.constant([[1.0]]), tf.constant([[3.0]]))) == 6
+    again = losses.deserialize(losses.serialize(loss))
+    assert type(again) is Weighted
+    assert (again.factor, again.reduction) == (3.0, "sum")
+
+
+def test_a_loss_may_change_what_its_base_computes():
+    class Twice(losses.MeanSquaredError):
+        def call(self, y_true, y_pred):
+            return 2 * super().call(y_true, y_pred)
+
+    assert float(Twice()([[1.0]], [[3.0]])) == 8
+
+
+def test_labels_of_the_twin_are_told():
+    with pytest.raises(TypeError, match="SparseCategoricalCrossentropy"):
+        losses.CategoricalCrossentropy()([1, 2], [[0.1, 0.2, 0.7]] * 2)
+    with pytest.raises(TypeError, match="use CategoricalCrossentropy"):
+        losses.SparseCategoricalCrossentropy()([[0, 1, 0]] * 2, [[0.1, 0.2, 0.7]] * 2)
+
+
+def test_optimizers_move_as_keras_moves():
+    arrays, cases = figures("optimizers.json")
+    for case in cases:
+        if "class" not in case or "constraint" in case:
+            continue
+        config = dict(case["config"])
+        rate = config.get("learning_rate")
+        if isinstance(rate, dict):
+            config["learning_rate"] = getattr(schedules, rate["class_name"])(**rate["config"])
+        optimizer = getattr(optimizers, case["class"])(**config)
+        matrix = tf.Variable(arrays["matrix"], name="matrix")
+        vector = tf.Variable(arrays["vector"], name="vector")
+        if "excluded" in case:
+            optimizer.exclude_from_weight_decay(var_names=[case["excluded"]])
+        values = []
+        for step in range(5):
+            gradients = [arrays["matrix_gradients"][step], arrays["vector_gradients"][step]]
+            pairs = zip(map(tf.constant, gradients), [matrix, vector], strict=True)
+            optimizer.apply_gradients(pairs)
+            values += [matrix.numpy().ravel(), vector.numpy().ravel()]
+        np.testing.assert_allclose(
+            np.concatenate(values), array(case["values"]), rtol=1e-4, atol=1e-5, err_msg=case
+        )
+        assert [list(v.shape) for v in optimizer.variables] == case["shapes"]
+        assert type(optimizers.deserialize(optimizers.serialize(optimizer))) is type(optimizer)
+
+
+def test_a_rate_is_a_variable_that_steps_follow():
+    optimizer = optimizers.SGD(1.0)
+    v = tf.Variable(10.0)
+
+    @tf.function
+    def step():
+        optimizer.apply_gradients([(tf.constant(1.0), v)])
+
+    step()
+    optimizer.learning_rate = 0.5
+    step()
+    optimizer.learning_rate.assign(0.25)
+    step()
+    assert v.numpy() == 8.25
+    assert optimizer.iterations.numpy() == 3
+    assert optimizer.get_config()["learning_rate"] == 0.25
+
+
+class Warm(schedules.LearningRateSchedule):
+    def __init__(self, start):
+        self.start = start
+
+    def __call__(self, step):
+        return self.start * tf.cast(step + 1, tf.float32)
+
+    def get_config(self):
+        return {"start": self.start}
+
+
+def test_a_schedule_of_a_program_and_a_function_say_rates():
+    v = tf.Variable(0.0)
+    optimizer = optimizers.SGD(Warm(0.5))
+    for _ in range(3):
+        optimizer.apply_gradients([(tf.constant(-1.0), v)])
+    assert v.numpy() == 3
+    assert float(optimizers.SGD(lambda: 0.25).learning_rate) == 0.25
+    with pytest.raises(TypeError, match="follows a schedule"):
+        optimizer.learning_rate = 0.1
+
+
+class Momentum(optimizers.Optimizer):
+    def __init__(self, learning_rate=0.1, momentum=0.5, **options):
+        super().__init__(learning_rate=learning_rate, **options)
+        self.momentum = momentum
+
+    def build(self, variables):
+        if self.built:
+            return
+        super().build(variables)
+        self.means = [self.add_variable_from_reference(v, "mean") for v in variables]
+
+    def update_step(self, gradient, variable, learning_rate):
+        mean = self.means[self._get_variable_index(variable)]
+        self.assign(mean, self.momentum * mean - learning_rate * gradient)
+        self.assign_add(variable, mean)
+
+
+@pytest.mark.parametrize("built_before", [False, True])
+@pytest.mark.parametrize("traced", [False, True])
+def test_an_optimizer_of_a_program_moves_as_it_says(built_before, traced):
+    own, ours = Momentum(), optimizers.SGD(0.1, momentum=0.5)
+    a, b = tf.Variable([1.0, 2.0], name="a"), tf.Variable([1.0, 2.0], name="a")
+    if built_before:
+        own.build([a])
+
+    def step(g):
+        own.apply_gradients([(g, a)])
+        ours.apply_gradients([(g, b)])
+
+    run = tf.function(step) if traced else step
+    for i in range(3):
+        run(tf.constant([1.0, float(i)]))
+    np.testing.assert_allclose(a, b, rtol=1e-6)
+    assert [v.name for v in own.variables][2:] == ["momentum/a_mean:0"] or own.name != "momentum"
+    assert len(own.variables) == 3
+
+
+def test_rows_of_a_table_move_alone():
+    table = tf.Variable(tf.ones([4, 2]))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.gather(table, [1, 1, 3]))
+    optimizers.SGD(1.0).apply_gradients([(tape.gradient(loss, table), table)])
+    np.testing.assert_array_equal(table, [[1, 1], [-1, -1], [1, 1], [0, 0]])
+
+
+def test_bad_uses_are_told():
+    v = tf.Variable(1.0)
+    with pytest.raises(ValueError, match="no gradient for any variable"):
+        optimizers.Adam().apply_gradients([(None, v)])
+    with pytest.raises(TypeError, match="does not have: `lr`"):
+        optimizers.Adam(lr=0.1)
+    with pytest.raises(TypeError, match="expected a number, a schedule or a function"):
+        optimizers.SGD("fast")
+    with pytest.raises(TypeError, match="has no `inner_optimizer`"):
+        _ = optimizers.LossScaleOptimizer.__new__(optimizers.LossScaleOptimizer).iterations
+    with pytest.raises(TypeError, match="got gradients without variables"):
+        optimizers.SGD().apply([tf.constant(1.0)])
+    with pytest.raises(TypeError, match="is not known"):
+        optimizers.get("adamm")
+
+
+def test_what_an_optimizer_holds_goes_with_it():
+    optimizer = Momentum()
+    optimizer.itself = optimizer
+    v = tf.Variable(1.0)
+    optimizer.apply_gradients([(tf.constant(1.0), v)])
+    gone = weakref.ref(optimizer)
+    del optimizer
+    gc.collect()
+    assert gone() is None
