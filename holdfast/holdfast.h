@@ -27,7 +27,7 @@
 #include "holdfast/exec/vectorized_map.h"
 #include "holdfast/fwd.h"
 #include "holdfast/graph/name_scope.h"
-#include "holdfast/keras/layers/dense.h"
+#include "holdfast/keras/layers.h"
 #include "holdfast/keras/sequential.h"
 #include "holdfast/op/context.h"
 #include "holdfast/op/variable.h"

@@ -42,6 +42,12 @@ struct Property {
   Config (*get)(const Object&);
 };
 
+/// A method that takes and gives nothing.
+struct Action {
+  const char* name;
+  void (*run)(Object&);
+};
+
 /// What is known of a class.
 struct HOLDFAST_API ClassDef {
   ClassDef(std::string path_, std::string doc_, const ClassDef* base_);
@@ -56,6 +62,7 @@ struct HOLDFAST_API ClassDef {
   size_t by_position = 99;      // how many of them may
   std::vector<Weight> weights;
   std::vector<Property> properties;
+  std::vector<Action> actions;
   std::vector<std::string> parameters;   // of `call`, besides `training` and `mask`
   std::vector<std::string> aliases;      // further paths
   std::vector<std::string> short_names;  // by which an option may name it: "mse"
@@ -187,6 +194,10 @@ class Declare {
   }
   Declare&& property(const char* name, Config (*get)(const Object&)) && {
     def_->properties.push_back({name, get});
+    return std::move(*this);
+  }
+  Declare&& action(const char* name, void (*run)(Object&)) && {
+    def_->actions.push_back({name, run});
     return std::move(*this);
   }
   Declare&& parameters(std::vector<std::string> names) && {

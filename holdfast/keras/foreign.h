@@ -21,6 +21,12 @@ struct LayerHooks {
   bool (*registered_name)(const Layer&, std::string& out);
   bool (*variables)(const Layer&, Shown which, std::vector<Variable>& out);
   bool (*submodules)(const Layer&, std::vector<Ref<ModuleObject>>& out);
+  /// Whether the object's class says a method of its own.
+  bool (*overrides)(const Layer&, const char* method);
+  /// An attribute that the object's class has, and C++ has not: sizes of a cell's states.
+  bool (*attribute)(const Layer&, const char* name, Config& out);
+  /// The states that a cell begins with.
+  bool (*initial_state)(Layer&, const Tensor& batch_size, Nested& out);
 };
 HOLDFAST_API LayerHooks& layer_hooks();
 

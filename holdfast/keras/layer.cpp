@@ -146,11 +146,7 @@ Nested Layer::run(const Nested& given, CallOptions o) {
   Nested inputs = given.is_tensor() ? Nested(as_input(given.tensor()))
                                     : given.map([&](const Tensor& t) { return as_input(t); });
   if (o.mask.is_none()) o.mask = masks_of(given);
-  if (!built_) {
-    std::vector<Shape> shapes;
-    for (const Tensor& t : inputs.leaves()) shapes.push_back(t.shape());
-    build_once(shapes);
-  }
+  if (!built_) build_once(shapes_to_build(inputs, o));
   Nested outputs = call_all(inputs, o);
   finish(inputs, o.mask, outputs);
   return outputs;
@@ -167,6 +163,12 @@ void Layer::finish(const Nested& inputs, const Nested& mask, const Nested& outpu
     set_masks(outputs, compute_mask(inputs, mask));
 }
 
+std::vector<Shape> Layer::shapes_to_build(const Nested& inputs, const CallOptions&) const {
+  std::vector<Shape> out;
+  for (const Tensor& t : inputs.leaves()) out.push_back(t.shape());
+  return out;
+}
+
 void Layer::build_once(const std::vector<Shape>& inputs) {
   if (built_) return;
   PatientLock lock(building_);  // of several threads that call it first, one builds
@@ -174,6 +176,16 @@ void Layer::build_once(const std::vector<Shape>& inputs) {
   name_it();
   build_all(inputs);
   set_built_for(inputs);
+}
+
+void Layer::build_inner(Layer& inner, const std::vector<Shape>& inputs) {
+  name_it();
+  inner.name_it();
+  const std::string around = context().name_scope;
+  bool open = around == name() + "/" || around.ends_with(cat("/", name(), "/"));
+  NameScope own(open ? around : scope_name());
+  NameScope below(inner.name());
+  inner.build_once(inputs);
 }
 
 void Layer::build_all(const std::vector<Shape>& inputs) {

@@ -15,7 +15,7 @@ namespace holdfast::keras {
 class LayerCall;
 
 /// What goes along with the inputs of a call.
-struct CallOptions {
+struct HOLDFAST_API CallOptions {
   std::optional<bool> training = {};      // not said: that of the layer around it
   Nested mask = {};                       // of the inputs; not said: what goes along with them
   std::vector<Nested::Entry> named = {};  // further arguments of `call`
@@ -56,7 +56,7 @@ struct LayerOptions {
 /// Layers are objects, which can't be copied, so none is ever sliced; programs hold them by
 /// `Handle`, whose copies are the same layer. Methods that are virtual here may be overridden by a
 /// Python subclass as well, and C++ code that calls them reaches it.
-class HOLDFAST_API Layer : public ModuleObject, public Declared {
+class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfig {
  public:
   using Options = LayerOptions;
   static ClassDef& def();
@@ -86,10 +86,14 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared {
     mark_caller(at);
     return run(inputs, options);
   }
+  /// Builds a layer inside this one, with names below its own.
+  void build_inner(Layer& inner, const std::vector<Shape>& inputs);
   /// Makes the weights for inputs of these shapes, once; a second call does nothing.
   void build_once(const std::vector<Shape>& inputs);
   void build_once(const Shape& inputs) { build_once(std::vector<Shape>{inputs}); }
 
+  /// The shapes that a call builds the layer for: those of the inputs, unless a class needs more.
+  virtual std::vector<Shape> shapes_to_build(const Nested& inputs, const CallOptions&) const;
   /// Makes the weights. Unknown dimensions are -1.
   virtual void build(const Shape& /*inputs*/) {}
   /// The same for several inputs.
@@ -106,6 +110,10 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared {
   virtual Nested compute_mask(const Nested& inputs, const Nested& mask);
   /// What the layer can be made from again.
   virtual ConfigDict get_config() const;
+  /// Its class and what it can be made from again, for the config of what it is inside of.
+  Config config() const override {
+    return ConfigObject{class_name(), get_config(), registered_name()};
+  }
   /// The class's name, as configs write it.
   virtual std::string class_name() const;
   /// The name under which the class is registered, if it is a program's own.

@@ -49,12 +49,22 @@ ConfigObject serialize(const Layer& layer) {
 }
 
 Ref<Layer> deserialize(const Config& described) {
-  Ref<Object> made = registry::make_object(described.as_object("a layer's config"));
+  Ref<Object> made =
+      object_from(Config(described.as_object("a layer's config")), "layers", "a layer's config");
   auto* layer = dynamic_cast<Layer*>(made.get());
   if (!layer)
     fail(Code::E1104,
          cat("the class \"", described.as_object().class_name, "\" is registered, and no layer"));
   return Ref<Layer>(layer);
+}
+
+void OptionType<LayerOption>::set(LayerOption& v, const Config& c, const std::string& what) {
+  if (c.kind() == Config::Kind::kText)  // a class's name alone has no options
+    fail(Code::E1104, cat(what, " is ", c.text(), ", expected a layer"));
+  Ref<Object> made = object_from(c, "layers", what);
+  auto* layer = dynamic_cast<Layer*>(made.get());
+  if (made && !layer) fail(Code::E1104, cat(what, " is ", made->text(), ", expected a layer"));
+  v.layer = Ref<Layer>(layer);
 }
 
 }  // namespace holdfast::keras

@@ -141,4 +141,26 @@ struct ForeignOf<L> {
 HOLDFAST_API ConfigObject serialize(const Layer& layer);
 HOLDFAST_API Ref<Layer> deserialize(const Config& described);
 
+/// An option that is a layer: a handle of one, or the layer itself; in a config what it is made
+/// from.
+struct LayerOption {
+  LayerOption() = default;
+  LayerOption(std::nullptr_t) {}
+  template <class L>
+  LayerOption(const Handle<L>& handle) : layer(handle.ref()) {}
+  template <std::derived_from<Layer> L>
+  LayerOption(Ref<L> one) : layer(std::move(one)) {}
+  explicit operator bool() const { return static_cast<bool>(layer); }
+  Layer* operator->() const { return layer.get(); }
+  Layer& operator*() const { return *layer; }
+  Ref<Layer> layer;
+};
+template <>
+struct HOLDFAST_API OptionType<LayerOption> {
+  static Config get(const LayerOption& v) {
+    return v.layer ? Config(Ref<Object>(v.layer)) : Config();
+  }
+  static void set(LayerOption& v, const Config& c, const std::string& what);
+};
+
 }  // namespace holdfast::keras

@@ -227,9 +227,7 @@ Nested output_types(Layer& layer, const Nested& inputs, const CallOptions& o) {
 Nested call_on_symbols(Layer& layer, const Nested& inputs, const CallOptions& o) {
   auto call = make_ref<PlainCall>(layer, inputs, o);
   std::vector<Tensor> tensors = call->tensors();
-  std::vector<Shape> shapes;
-  for (const Tensor& t : inputs.leaves()) shapes.push_back(t.shape());
-  layer.build_once(shapes);
+  layer.build_once(layer.shapes_to_build(inputs, o));
   Nested types = traced_types(layer.name(), tensors, [&](std::span<const Tensor> symbols) {
     return call->replay(symbols, o.training);
   });

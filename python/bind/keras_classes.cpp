@@ -145,6 +145,11 @@ nb::object described(const ClassDef& def, PyTypeObject* type) {
     options.append(nb::make_tuple(o.name, value, o.required));
   }
   for (const keras::Weight& w : def.weights) weights.append(w.name);
+  nb::list properties, actions;
+  for (const keras::Property& p : def.properties) properties.append(p.name);
+  for (const keras::Action& a : def.actions) actions.append(a.name);
+  out["properties"] = properties;
+  out["actions"] = actions;
   out["options"] = options;
   out["weights"] = weights;
   return out;
@@ -198,6 +203,21 @@ void bind_keras_classes(nb::module_& m) {
         });
       },
       "An option, or a weight, of an object.");
+  m.def(
+      "keras_action",
+      [](nb::handle self, const std::string& name) {
+        run([&] {
+          mark();
+          for (const ClassDef* def = &declared_of(self.ptr()).definition(); def; def = def->base)
+            for (const keras::Action& a : def->actions)
+              if (name == a.name) {
+                a.run(*object_behind<Shared>(self.ptr()));
+                return 0;
+              }
+          throw nb::attribute_error(name.c_str());
+        });
+      },
+      "Runs a method of C++'s that takes and gives nothing.");
   m.def(
       "set_keras_attribute",
       [](nb::handle self, const std::string& name, nb::handle value) {

@@ -151,6 +151,41 @@ bool python_submodules(const Layer& layer, std::vector<Ref<ModuleObject>>& out) 
   return true;
 }
 
+bool python_overrides(const Layer& layer, const char* method) {
+  WithGil gil;
+  return gil && layer.shared() && overridable(method).of(layer);
+}
+
+// An attribute of a layer's object; empty where it has none.
+Object attribute_of(const Layer& layer, const char* name) {
+  if (!layer.shared()) return {};
+  PyObject* value = PyObject_GetAttrString(static_cast<PyObject*>(layer.shared()), name);
+  if (value) return Object::steal(value);
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw PythonError{};
+  PyErr_Clear();
+  return {};
+}
+
+bool python_attribute(const Layer& layer, const char* name, Config& out) {
+  WithGil gil;
+  Object value = gil ? attribute_of(layer, name) : Object();
+  if (!value) return false;
+  out = config_from(value.get(), cat("`", name, "` of ", layer.described()));
+  return true;
+}
+
+bool python_states(Layer& layer, const Tensor& batch_size, Nested& out) {
+  WithGil gil;
+  Object method = gil ? attribute_of(layer, "get_initial_state") : Object();
+  if (!method) return false;
+  Object args = Object::steal(PyTuple_New(0)), named = Object::steal(PyDict_New()),
+         batch = Object::steal(wrap(batch_size));
+  if (PyDict_SetItemString(named.get(), "batch_size", batch.get()) < 0) throw PythonError{};
+  Object made = Object::steal(PyObject_Call(method.get(), args.get(), named.get()));
+  out = nested_from(made.get(), cat(layer.described(), ": what `get_initial_state` gave"));
+  return true;
+}
+
 // -- methods that a Python class may override are C functions of the type: what `super()` reaches
 
 // The arguments of a call of C++'s own `call`, by position and by name.
@@ -475,9 +510,10 @@ PyTypeObject* add_layer_type(PyObject* module) {
 
 void bind_keras_layers(nb::module_& m) {
   keras::layer_hooks() = {
-      &python_build,     &python_call,      &python_output_shape, &python_supports_masking,
-      &python_mask,      &python_config,    &python_class_name,   &python_registered_name,
-      &python_variables, &python_submodules};
+      &python_build,     &python_call,       &python_output_shape, &python_supports_masking,
+      &python_mask,      &python_config,     &python_class_name,   &python_registered_name,
+      &python_variables, &python_submodules, &python_overrides,    &python_attribute,
+      &python_states};
   m.def("set_layer_calls",
         [](nb::object build, nb::object call, nb::object mask, nb::object from_python) {
           calls() = {Object::share(build.ptr()), Object::share(call.ptr()),

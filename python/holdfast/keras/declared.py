@@ -94,12 +94,26 @@ def _weight(name: str) -> property:
     return property(get, put, doc=f"The weight `{name}`; None while there is none.")
 
 
+def _property(name: str) -> property:
+    return property(lambda self: _holdfast.keras_attribute(self, name))
+
+
+def _action(name: str) -> Any:
+    def action(self: Any) -> None:
+        _holdfast.keras_action(self, name)
+
+    action.__name__ = action.__qualname__ = name
+    return action
+
+
 def attributes(info: Info, taken: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Properties for the options and weights of a class."""
+    """Properties for the options and weights of a class, and its methods."""
     out: dict[str, Any] = {
         name: _option(name) for name, _, _ in info["options"] if name not in taken
     }
     out.update({name: _weight(name) for name in info["weights"]})
+    out.update({name: _property(name) for name in info["properties"]})
+    out.update({name: _action(name) for name in info["actions"]})
     return out
 
 

@@ -86,11 +86,18 @@ def _call_from_cpp(
     """Calls a layer's own `call` for C++ code, with the arguments that it takes."""
     run = _as_traced(call)
     kwargs = dict(named)
+    names, any_name = _parameters(getattr(call, "__func__", call))
+    if "states" in kwargs and "states" not in names and not any_name:
+        # A cell gives its second parameter the name that it likes.
+        run = functools.partial(run, inputs, kwargs.pop("states"))
+        args: tuple[Any, ...] = ()
+    else:
+        args = (inputs,)
     if takes_training(call):
         kwargs["training"] = training
     if mask is not None and takes(call, "mask"):
         kwargs["mask"] = mask
-    return run(inputs, **kwargs)
+    return run(*args, **kwargs)
 
 
 def _mask_from_cpp(compute_mask: Any, inputs: Any, mask: Any) -> Any:

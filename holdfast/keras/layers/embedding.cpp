@@ -1,0 +1,60 @@
+#include "holdfast/keras/layers/embedding.h"
+
+#include "holdfast/base/text.h"
+#include "holdfast/ops/embedding.h"
+#include "holdfast/ops/math.h"
+
+namespace holdfast::keras::layers {
+namespace {
+
+using O = EmbeddingOptions;
+ClassDef& declared =
+    Declare<EmbeddingLayer>("layers.Embedding", "A vector for each whole number.", &Layer::def())
+        .required<&O::input_dim>("input_dim")
+        .required<&O::output_dim>("output_dim")
+        .option<&O::embeddings_initializer>("embeddings_initializer")
+        .option<&O::embeddings_regularizer>("embeddings_regularizer")
+        .option<&O::embeddings_constraint>("embeddings_constraint")
+        .option<&O::mask_zero>("mask_zero")
+        .layer_options()
+        .option<&O::quantization_config>("quantization_config")
+        .option<&O::activity_regularizer>("activity_regularizer")
+        .weight<&EmbeddingLayer::embeddings>("embeddings");
+
+}  // namespace
+
+const ClassDef& EmbeddingLayer::definition() const { return declared; }
+
+void EmbeddingLayer::check() {
+  auto positive = [](int64_t v, const char* option) {
+    if (v < 1) fail(Code::E1103, cat("Embedding: `", option, "` is ", v, ", expected at least 1"));
+  };
+  positive(options_.input_dim, "input_dim");
+  positive(options_.output_dim, "output_dim");
+  if (!options_.quantization_config.is_null())
+    fail(Code::E1105,
+         "Embedding: `quantization_config` is given, and quantized layers are not here");
+}
+
+void EmbeddingLayer::build(const Shape&) {
+  embeddings = add_weight({.name = "embeddings",
+                           .shape = {options_.input_dim, options_.output_dim},
+                           .initializer = options_.embeddings_initializer,
+                           .regularizer = options_.embeddings_regularizer,
+                           .constraint = options_.embeddings_constraint});
+}
+
+Tensor EmbeddingLayer::call(const Tensor& inputs, const CallOptions&) {
+  if (!embeddings.defined())
+    fail(Code::E1104, cat(described(), " has no embeddings"),
+         "`build` makes them, and a class that overrides `build` has to call the one it overrides");
+  bool numbers = inputs.dtype() == int32 || inputs.dtype() == int64;
+  Tensor rows = nn::embedding_lookup({embeddings}, numbers ? inputs : cast(inputs, int32));
+  return as_input(rows);  // the rows alone are cast, not all that there are
+}
+
+Nested EmbeddingLayer::compute_mask(const Nested& inputs, const Nested&) {
+  return options_.mask_zero ? Nested(not_equal(inputs.tensor("`inputs`"), 0)) : Nested();
+}
+
+}  // namespace holdfast::keras::layers
