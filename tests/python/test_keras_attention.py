@@ -1,0 +1,48 @@
+"""Layers of attention from Python."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+layers = tf.keras.layers
+
+
+def places(*shape):
+    return tf.constant(np.sin(np.arange(np.prod(shape)) * 0.7).reshape(shape).astype("float32"))
+
+
+def test_heads_take_query_and_value_by_place_and_flags_by_name():
+    heads = layers.MultiHeadAttention(2, 3)
+    q, v = places(2, 3, 4), places(2, 5, 6)
+    y, scores = heads(q, v, return_attention_scores=True, use_causal_mask=True)
+    assert y.shape == (2, 3, 4) and scores.shape == (2, 2, 3, 5)
+    assert np.all(scores.numpy()[:, :, 0, 1:] == 0)
+    np.testing.assert_allclose(scores.numpy().sum(-1), 1, rtol=1e-5)
+    assert heads(q, v, key=places(2, 5, 6)).shape == (2, 3, 4)
+    assert heads.query_dense.kernel.shape == (4, 2, 3)
+    assert len(heads.weights) == 8
+
+
+def test_heads_in_a_model_of_open_lengths():
+    x = tf.keras.Input((None, 4))
+    y = layers.MultiHeadAttention(2, 3)(x, x)
+    y = layers.GroupQueryAttention(2, 4, 2)(y, x, use_causal_mask=True)
+    y = layers.Attention()([y, x])
+    model = tf.keras.Model(x, layers.AdditiveAttention()([y, x]))
+    for time in (2, 7):
+        assert model(places(1, time, 4)).shape == (1, time, 4)
+
+
+def test_a_config_makes_the_same_layer():
+    heads = layers.MultiHeadAttention(2, 3, value_dim=2, output_shape=5, dropout=0.1, seed=3)
+    again = layers.MultiHeadAttention.from_config(heads.get_config())
+    x = places(1, 3, 4)
+    heads(x, x), again(x, x)
+    again.set_weights(heads.get_weights())
+    np.testing.assert_allclose(again(x, x).numpy(), heads(x, x).numpy(), rtol=1e-6)
+
+
+def test_a_value_that_is_missing_is_named():
+    with pytest.raises((TypeError, ValueError), match="`value`"):
+        layers.MultiHeadAttention(2, 3)(places(1, 2, 4))
