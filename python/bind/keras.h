@@ -29,5 +29,6 @@ void bind_keras_classes(nanobind::module_& m);
 void bind_keras_fit(nanobind::module_& m);
 void bind_keras_backend(nanobind::module_& m);
 void bind_keras_training(nanobind::module_& m);
+void bind_keras_features(nanobind::module_& m);
 
 }  // namespace holdfast::py

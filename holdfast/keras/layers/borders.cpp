@@ -56,7 +56,8 @@ Tensor cropped(const Layer& layer, const Tensor& x, const Borders& borders, int 
       fail(Code::E1102,
            cat(layer.described(), ": `inputs` has the shape ", s.text(), ", expected more than ",
                before + after, " along axis ", axis),
-           cat("`cropping` takes away ", before, " before and ", after,
+           cat("expected more than ", before + after, " along axis ", axis,
+               ": `cropping` takes away ", before, " before and ", after,
                " after it, and nothing would be left"));
     begin[axis] = before;
     cut[axis] = before + after;

@@ -15,8 +15,9 @@ void need_axes(const Layer& layer, const Shape& inputs, int axes, const std::str
   if (!inputs.has_rank() || inputs.rank() == axes) return;
   fail(Code::E1102,
        cat(layer.described(), ": `inputs` has the shape ", inputs.text(), ", expected ", axes,
-           " axes: ", layout),
-       cat("received ", inputs.rank(), inputs.rank() == 1 ? " axis" : " axes"));
+           " axes"),
+       cat("received ", inputs.rank(), inputs.rank() == 1 ? " axis" : " axes", ", expected ", axes,
+           ": ", layout));
 }
 
 void need_size(const Layer& layer, const Shape& inputs, int axis, int64_t size,
@@ -25,7 +26,8 @@ void need_size(const Layer& layer, const Shape& inputs, int axis, int64_t size,
   fail(Code::E1102,
        cat(layer.described(), ": `inputs` has the shape ", inputs.text(), ", expected ", size,
            " along axis ", axis),
-       why, {manual_fix("give inputs of that size, or use a layer of their own")});
+       cat("expected ", size, " along axis ", axis, ", received ", inputs[axis], ": ", why),
+       {manual_fix("give inputs of that size, or use a layer of their own")});
 }
 
 int64_t known_size(const Layer& layer, const Shape& inputs, int axis, const std::string& why) {
@@ -49,7 +51,7 @@ int axis_of(const Layer& layer, const Shape& inputs, int64_t axis) {
   int64_t at = axis < 0 ? axis + inputs.rank() : axis;
   if (at < 0 || at >= inputs.rank())
     fail(Code::E1102, cat(layer.described(), ": `inputs` has the shape ", inputs.text(),
-                          ", expected one that has an axis ", axis, ", the layer's `axis`"));
+                          ", which has no axis ", axis));
   return static_cast<int>(at);
 }
 

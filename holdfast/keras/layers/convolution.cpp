@@ -99,7 +99,8 @@ void ConvLayer::build(const Shape& inputs) {
     fail(Code::E1102,
          cat(described(), ": `inputs` has the shape ", inputs.text(), ", expected a multiple of ",
              o.groups, " along axis ", axis),
-         "each group of the layer's `groups` takes as many channels");
+         cat("expected a multiple of ", o.groups, " along axis ", axis,
+             ": each of the layer's `groups` takes as many channels"));
   std::vector<int64_t> dims = o.kernel_size.sizes;
   dims.insert(dims.end(), {channels / o.groups, o.filters});
   kernel = add_weight({.name = "kernel",

@@ -92,35 +92,51 @@ Tensor NormalizationLayer::placed(const Tensor& value, const Shape& inputs) cons
   return reshape(value, dims);
 }
 
+std::pair<Tensor, Tensor> NormalizationLayer::values(DType dtype) const {
+  const O& o = options_;
+  if (!o.mean.is_null())
+    return {numbers(o.mean, dtype, "`mean` of Normalization"),
+            numbers(o.variance, dtype, "`variance` of Normalization")};
+  need_built(*this, mean, "mean");
+  return {cast(mean.read(), dtype), cast(variance.read(), dtype)};
+}
+
+std::pair<Tensor, Tensor> NormalizationLayer::statistics() const {
+  if (!built_for() || built_for()->empty())
+    fail(Code::E1104, cat(described(), " is not built, and has no statistics yet"),
+         "they have a place for each feature, and how many there are is not known",
+         {manual_fix("call `adapt` or the layer itself first")});
+  const Shape& inputs = built_for()->front();
+  auto [m, v] = values(is_floating(compute_dtype()) ? compute_dtype() : float32);
+  std::vector<int64_t> dims(static_cast<size_t>(inputs.rank()), 1);
+  for (int64_t a : kept_axes(inputs)) dims[static_cast<size_t>(a)] = inputs[static_cast<int>(a)];
+  return {broadcast_to(placed(m, inputs), dims), broadcast_to(placed(v, inputs), dims)};
+}
+
 Tensor NormalizationLayer::call(const Tensor& inputs, const CallOptions&) {
   const O& o = options_;
   DType dtype = is_floating(compute_dtype()) ? compute_dtype() : float32;
   Tensor x = inputs.dtype() == dtype ? inputs : cast(inputs, dtype);
-  Tensor m, v;
-  if (o.mean.is_null()) {
-    need_built(*this, mean, "mean");
-    m = cast(mean.read(), dtype);
-    v = cast(variance.read(), dtype);
-  } else {
-    m = numbers(o.mean, dtype, "`mean` of Normalization");
-    v = numbers(o.variance, dtype, "`variance` of Normalization");
-  }
+  auto [m, v] = values(dtype);
   constexpr double kLeast = 1e-7;  // where a feature is the same everywhere
   Tensor middle = placed(m, x.shape()), spread = maximum(sqrt(placed(v, x.shape())), kLeast);
   return o.invert ? middle + x * spread : (x - middle) / spread;
 }
 
 void NormalizationLayer::adapt(const std::vector<Tensor>& batches) {
+  size_t i = 0;
+  adapt([&] { return i < batches.size() ? batches[i++] : Tensor(); });
+}
+
+void NormalizationLayer::adapt(const std::function<Tensor()>& next) {
   if (!options_.mean.is_null())
     fail(Code::E1104, cat(described(), ": `adapt` was called, and `mean` and `variance` are given"),
          "there is nothing to find", {manual_fix("make the layer without `mean` and `variance`")});
-  if (batches.empty())
-    fail(Code::E1104, cat(described(), ": `adapt` was given no data, expected at least one batch"));
-  build_once(batches.front().shape());
   Tensor all_mean, all_variance;
   double seen = 0;
-  for (const Tensor& batch : batches) {
+  for (Tensor batch = next(); batch.defined(); batch = next()) {
     const Shape& s = batch.shape();
+    build_once(s);
     std::vector<int64_t> kept = kept_axes(s), over;
     for (size_t i = 0; i < kept.size(); ++i)
       need_size(*this, s, static_cast<int>(kept[i]), mean.shape()[static_cast<int>(i)],
@@ -134,19 +150,19 @@ void NormalizationLayer::adapt(const std::vector<Tensor>& batches) {
     if (elements == 0) continue;
     auto [m, v] = nn::moments(cast(batch, mean.dtype()), over);
     seen += elements;
+    double share = elements / seen;
     if (!all_mean.defined()) {
       all_mean = m;
       all_variance = v;
       continue;
     }
-    double share = elements / seen;
     Tensor both = all_mean * (1 - share) + m * share;
     all_variance =
         (all_variance + square(all_mean - both)) * (1 - share) + (v + square(m - both)) * share;
     all_mean = both;
   }
   if (!all_mean.defined())
-    fail(Code::E1104, cat(described(), ": `adapt` was given no elements, expected at least one"));
+    fail(Code::E1104, cat(described(), ": `adapt` was given no data, expected at least one batch"));
   mean.assign(all_mean);
   variance.assign(all_variance);
 }

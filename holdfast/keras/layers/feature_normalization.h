@@ -1,6 +1,9 @@
 // Normalization: features brought to mean 0 and variance 1 by statistics of a whole data set.
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "holdfast/keras/handle.h"
 
 namespace holdfast::keras::layers {
@@ -25,6 +28,10 @@ class HOLDFAST_API NormalizationLayer : public Declares<NormalizationOptions> {
   void adapt(const Tensor& data) { adapt(std::vector<Tensor>{data}); }
   /// The same of several batches.
   void adapt(const std::vector<Tensor>& batches);
+  /// The same of batches that `next` gives one by one, and at last an empty tensor.
+  void adapt(const std::function<Tensor()>& next);
+  /// Mean and variance as the inputs meet them, once the layer is built.
+  std::pair<Tensor, Tensor> statistics() const;
 
   Variable mean, variance, count;  // empty where the options have them
 
@@ -33,6 +40,7 @@ class HOLDFAST_API NormalizationLayer : public Declares<NormalizationOptions> {
   std::vector<int64_t> axes_{-1};  // as they were given
   std::vector<int64_t> kept_axes(const Shape& inputs) const;
   Tensor placed(const Tensor& value, const Shape& inputs) const;
+  std::pair<Tensor, Tensor> values(DType dtype) const;
 };
 
 /// `(inputs - mean) / sqrt(variance)` for each feature.

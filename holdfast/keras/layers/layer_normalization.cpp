@@ -191,7 +191,8 @@ void GroupNormalizationLayer::build(const Shape& inputs) {
     fail(Code::E1102,
          cat(described(), ": `inputs` has the shape ", inputs.text(), ", expected a multiple of ",
              o.groups, " along axis ", axis),
-         "each of the layer's `groups` takes as many channels");
+         cat("expected a multiple of ", o.groups, " along axis ", axis,
+             ": each of the layer's `groups` takes as many channels"));
   if (o.scale)
     gamma = add_weight({.name = "gamma",
                         .shape = {channels},

@@ -66,8 +66,8 @@ std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors) {
 
 [[noreturn]] void refuse(const Layer& layer, const std::vector<Shape>& inputs,
                          const std::string& expected) {
-  fail(Code::E1102, cat(layer.described(), ": `inputs` have the shapes ", texts(inputs),
-                        ", expected ", expected));
+  fail(Code::E1102, cat(layer.described(), ": `inputs` have the shapes ", texts(inputs)),
+       cat("expected ", expected));
 }
 
 void need_two(const Layer& layer, const std::vector<Shape>& inputs) {

@@ -106,7 +106,8 @@ Tensor ReshapeLayer::call(const Tensor& inputs, const CallOptions&) {
       fail(Code::E1102,
            cat(described(), ": `inputs` has the shape ", s.text(), ", expected ",
                open ? "a multiple of " : "", want, " elements for each example"),
-           cat("`target_shape` is ", OptionType<std::vector<int64_t>>::get(to).to_json()));
+           cat("`target_shape` ", OptionType<std::vector<int64_t>>::get(to).to_json(), " has ",
+               open ? "a multiple of " : "", want, " elements, an example ", *have));
     std::replace(to.begin(), to.end(), int64_t{-1}, open ? *have / want : 0);
   }
   return with_batch(inputs, to);

@@ -92,7 +92,8 @@ void need_room(const Layer& layer, const Shape& inputs, const std::vector<int64_
     fail(Code::E1102,
          cat(layer.described(), ": `inputs` has the shape ", inputs.text(), ", expected at least ",
              window[i], " along axis ", axis),
-         cat(what, " covers ", window[i], " elements of that axis, and nothing would be left"),
+         cat("expected at least ", window[i], " along axis ", axis, ": ", what,
+             " covers so many, and nothing would be left"),
          {manual_fix("use a smaller window, larger inputs, or `padding=\"same\"`")});
   }
 }

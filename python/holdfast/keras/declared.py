@@ -31,6 +31,11 @@ def base_type(path: str) -> Any:
     return _INFOS[path]["type"]
 
 
+def _frozen(value: Any) -> Any:
+    """Sizes and axes as tuples, as Keras shows them."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
 def _parameters(info: Info) -> list[inspect.Parameter]:
     out = []
     for i, (name, default, required) in enumerate(info["options"]):
@@ -41,7 +46,7 @@ def _parameters(info: Info) -> list[inspect.Parameter]:
                 inspect.Parameter.POSITIONAL_OR_KEYWORD
                 if by_place
                 else inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if required else default,
+                default=inspect.Parameter.empty if required else _frozen(default),
             )
         )
     return out
@@ -76,7 +81,7 @@ def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _option(name: str) -> property:
     def get(self: Any) -> Any:
-        return _holdfast.keras_attribute(self, name)
+        return _frozen(_holdfast.keras_attribute(self, name))
 
     def put(self: Any, value: Any) -> None:
         _holdfast.set_keras_attribute(self, name, value)
@@ -152,7 +157,7 @@ def register(info: Info, made: type) -> None:
 def _doc(info: Info) -> str:
     lines = [info["doc"], "", "Arguments:"]
     for name, default, required in info["options"]:
-        lines.append(f"    {name}: {'required' if required else f'default {default!r}'}")
+        lines.append(f"    {name}: {'required' if required else f'default {_frozen(default)!r}'}")
     return "\n".join(lines)
 
 
