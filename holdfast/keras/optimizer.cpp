@@ -281,11 +281,6 @@ void Optimizer::apply_gradients(const std::vector<Pair>& pairs) {
   }
   apply(gradients, variables);
 }
-void Optimizer::apply_gradients(const std::vector<std::pair<Tensor, Variable>>& pairs) {
-  std::vector<Pair> out;
-  for (const auto& [g, v] : pairs) out.emplace_back(Gradient{g}, v);
-  apply_gradients(out);
-}
 
 void Optimizer::apply(const std::vector<Gradient>& gradients,
                       const std::vector<Variable>& variables) {

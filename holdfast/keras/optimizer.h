@@ -103,7 +103,6 @@ class HOLDFAST_API Optimizer : public ModuleObject, public Declared, public HasC
 
   /// One step. Gradients that are None are left out; none at all is refused.
   void apply_gradients(const std::vector<Pair>& gradients);
-  void apply_gradients(const std::vector<std::pair<Tensor, Variable>>& gradients);
   virtual void apply(const std::vector<Gradient>& gradients,
                      const std::vector<Variable>& variables);
   /// Makes what is kept for these variables, as far as it is not there.

@@ -11,8 +11,8 @@ namespace holdfast::keras {
 struct HOLDFAST_API Policy {
   Policy();  // the one in force
   Policy(DType both);
-  Policy(const char* name) : Policy(std::string(name)) {}
-  Policy(const std::string& name);
+  Policy(const char* called) : Policy(std::string(called)) {}
+  Policy(const std::string& called);
   bool operator==(const Policy&) const = default;
 
   std::string name;

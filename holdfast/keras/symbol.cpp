@@ -73,8 +73,8 @@ bool any_symbol(const Nested& n) {
 // A call that C++ made.
 class PlainCall final : public LayerCall {
  public:
-  PlainCall(Layer& layer, const Nested& inputs, const CallOptions& o)
-      : LayerCall(layer), inputs_(inputs), options_(o) {
+  PlainCall(Layer& of, const Nested& inputs, const CallOptions& o)
+      : LayerCall(of), inputs_(inputs), options_(o) {
     tensors_ = inputs_.leaves();
     auto add = [&](Nested& n) {
       for (const Tensor& t : n.leaves()) tensors_.push_back(t);

@@ -432,8 +432,8 @@ PyGetSetDef layer_properties[] = {
 // A call of a layer with a `call` in Python, on symbols.
 class PythonCall final : public keras::LayerCall {
  public:
-  PythonCall(Layer& layer, PyObject* args, PyObject* kwargs)
-      : LayerCall(layer), args_(places(args, tensors)), kwargs_(places(kwargs, tensors)) {}
+  PythonCall(Layer& of, PyObject* args, PyObject* kwargs)
+      : LayerCall(of), args_(places(args, tensors)), kwargs_(places(kwargs, tensors)) {}
 
   std::vector<Tensor> tensors;  // what it was called with; whoever records it takes them
 

@@ -47,7 +47,7 @@ TEST(LayerTest, ADenseIsBuiltByItsFirstCall) {
   EXPECT_EQ(y.shape(), (Shape{2, 3}));
   EXPECT_EQ(y.to_vector<float>()[0], 4);
   EXPECT_EQ(d->variables().size(), 2u);
-  EXPECT_TRUE(d->kernel().name().ends_with("/kernel")) << d->kernel().name();
+  EXPECT_TRUE(d->kernel.name().ends_with("/kernel")) << d->kernel.name();
   EXPECT_EQ(d(ones({2, 5, 4})).shape(), (Shape{2, 5, 3}));
 }
 
@@ -143,12 +143,12 @@ TEST(LayerTest, AConfigMakesTheLayerAgain) {
   EXPECT_EQ(copy->get_config(), model->get_config());
   ConfigDict wrong = d->get_config();
   wrong.set("unit", 3);
-  EXPECT_NE(refusal([&] { layers::DenseLayer::from_config(wrong); }).find("`unit`"),
+  EXPECT_NE(refusal([&] { make_declared(d->definition(), wrong); }).find("`unit`"),
             std::string::npos);
   wrong = d->get_config();
   wrong.set("units", "three");
   EXPECT_NE(refusal([&] {
-              layers::DenseLayer::from_config(wrong);
+              make_declared(d->definition(), wrong);
             }).find("`units` of Dense is the text \"three\", expected an integer"),
             std::string::npos);
 }

@@ -274,8 +274,8 @@ std::vector<std::string> tables() {
   std::sort(out.begin(), out.end());
   return out;
 }
-INSTANTIATE_TEST_SUITE_P(Keras, RecordedTest, testing::ValuesIn(tables()), [](const auto& info) {
-  std::string stem = std::filesystem::path(info.param).stem().string();
+INSTANTIATE_TEST_SUITE_P(Keras, RecordedTest, testing::ValuesIn(tables()), [](const auto& table) {
+  std::string stem = std::filesystem::path(table.param).stem().string();
   return stem.substr(stem.find('_') + 1);
 });
 

@@ -343,7 +343,7 @@ TEST(Lines, OfModulesAndLayers) {
   BORN_HERE(model(x));
   int first = __LINE__ - 1;
   BORN_HERE(model(x));
-  EXPECT_TRUE(stands(dense->kernel().state()->born, first));
+  EXPECT_TRUE(stands(dense->kernel.state()->born, first));
   USED_HERE(model(zeros({1, 7})));
   USED_HERE(dense(Tensor()));
 }
