@@ -128,6 +128,7 @@ void bind_keras(nb::module_& m) {
   bind_keras_classes(m);
   bind_keras_training(m);
   bind_keras_features(m);
+  bind_keras_metrics(m);
   bind_keras_models(m);
   bind_keras_fit(m);
   bind_keras_backend(m);

@@ -4,6 +4,7 @@
 #include "holdfast/keras/foreign_loss.h"
 #include "holdfast/keras/foreign_optimizer.h"
 #include "holdfast/keras/foreign_schedule.h"
+#include "holdfast/keras/metric.h"
 #include "holdfast/ops/math.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
@@ -343,6 +344,8 @@ Gradient gradient_from(nb::handle g) {
 
 }  // namespace
 
+PyTypeObject* add_metric_type(PyObject* module);
+
 // The types of roots whose objects are called or asked in ways of their own; null for others.
 PyTypeObject* add_training_type(PyObject* module, const ClassDef& def) {
   if (&def == &Loss::def())
@@ -368,6 +371,7 @@ PyTypeObject* add_training_type(PyObject* module, const ClassDef& def) {
                                     .getset = optimizer_properties,
                                     .make = def.make_foreign,
                                     .doc = "What every optimizer is."});
+  if (&def == &keras::Metric::def()) return add_metric_type(module);
   return nullptr;
 }
 

@@ -14,6 +14,7 @@ from . import (
     initializers,
     layers,
     losses,
+    metrics,
     mixed_precision,
     models,
     optimizers,
@@ -26,6 +27,7 @@ from .inputs import Input
 from .layer import Layer
 from .mixed_precision import DTypePolicy
 from .losses import Loss
+from .metrics import Metric
 from .models import Model, Sequential
 from .optimizers import Optimizer
 
@@ -34,6 +36,7 @@ __all__ = [
     "Input",
     "Layer",
     "Loss",
+    "Metric",
     "Model",
     "Optimizer",
     "Sequential",
@@ -44,6 +47,7 @@ __all__ = [
     "initializers",
     "layers",
     "losses",
+    "metrics",
     "mixed_precision",
     "models",
     "optimizers",
