@@ -57,6 +57,9 @@ Config Config::described(ConfigDict d) {
   ConfigObject out{name->as_text(), config->as_dict(), {}};
   const Config* registered = d.find("registered_name");
   if (registered && registered->kind() == Kind::kText) out.registered_name = registered->as_text();
+  for (const auto& [key, value] : d)
+    if (key != "class_name" && key != "config" && key != "registered_name")
+      out.more.set(key, value);
   return out;
 }
 

@@ -117,6 +117,7 @@ struct HOLDFAST_API ConfigObject {
   std::string class_name;
   ConfigDict config;
   std::string registered_name;  // "package>Class"; empty for our own
+  ConfigDict more = {};         // what else it is described with: how it was built, who calls it
   bool operator==(const ConfigObject&) const = default;
 };
 

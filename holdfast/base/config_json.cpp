@@ -130,11 +130,12 @@ class Writer {
       case Config::Kind::kDict: dict(v.as_dict(), level); break;
       case Config::Kind::kObject: {
         const ConfigObject& o = v.as_object();
-        dict(
-            {{"class_name", o.class_name},
-             {"config", o.config},
-             {"registered_name", o.registered_name.empty() ? Config() : Config(o.registered_name)}},
-            level);
+        ConfigDict all = {
+            {"class_name", o.class_name},
+            {"config", o.config},
+            {"registered_name", o.registered_name.empty() ? Config() : Config(o.registered_name)}};
+        for (const auto& [key, value] : o.more) all.set(key, value);
+        dict(all, level);
         break;
       }
       case Config::Kind::kLive:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/functional.h"
 
 namespace holdfast::keras {
 
@@ -45,7 +46,11 @@ Ref<Layer> ModelLayer::get_layer(size_t index) const {
 }
 
 ConfigObject serialize(const Layer& layer) {
-  return {layer.class_name(), layer.get_config(), layer.registered_name()};
+  // `Model(inputs, outputs)` is a class of its own in configs.
+  auto* graph = dynamic_cast<const FunctionalLayer*>(&layer);
+  std::string name = layer.class_name();
+  if (graph && graph->has_graph() && name == "Model") name = graph->definition().name;
+  return {name, layer.get_config(), layer.registered_name()};
 }
 
 Ref<Layer> deserialize(const Config& described) {

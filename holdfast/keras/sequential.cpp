@@ -1,7 +1,7 @@
 #include "holdfast/keras/sequential.h"
 
 #include "holdfast/base/text.h"
-#include "holdfast/keras/symbol.h"
+#include "holdfast/keras/input_config.h"
 
 namespace holdfast::keras {
 
@@ -112,13 +112,23 @@ Ref<SequentialLayer> SequentialLayer::from_config(const ConfigDict& config) {
   if (auto* v = read.take("name"); v && !v->is_null()) o.name = v->as_text(read.argument("name"));
   if (auto* v = read.take("trainable")) o.trainable = v->as_bool(read.argument("trainable"));
   if (auto* v = read.take("dtype")) OptionType<Policy>::set(o.dtype, *v, read.argument("dtype"));
-  const Config* inside = read.take("layers");
+  const Config *inside = read.take("layers"), *built = read.take("build_input_shape");
   read.finish();
   auto out = make_ref<SequentialLayer>();
   out->set_options(o);
   if (inside)
-    for (const Config& one : inside->as_list("`layers` of Sequential"))
-      out->add(AnyLayer(deserialize(one)));
+    for (const Config& one : inside->as_list("`layers` of Sequential")) {
+      if (const ConfigObject& o = one.as_object("a layer of Sequential");
+          o.class_name == "InputLayer")
+        out->set_input(input_from(o.config));
+      else
+        out->add(AnyLayer(deserialize(one)));
+    }
+  if (built && !built->is_null() && out->inputs_.is_none()) {
+    Shape shape;
+    OptionType<Shape>::set(shape, *built, read.argument("build_input_shape"));
+    out->build_once(shape);
+  }
   return out;
 }
 

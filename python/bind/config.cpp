@@ -164,6 +164,7 @@ Object python_from(const Config& config) {
       put(out.get(), "config", python_from(o.config));
       put(out.get(), "registered_name",
           o.registered_name.empty() ? Object::share(Py_None) : text_object(o.registered_name));
+      for (const auto& [key, value] : o.more) put(out.get(), key.c_str(), python_from(value));
       return out;
     }
     case Config::Kind::kLive: return python_face(*config.live());

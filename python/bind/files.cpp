@@ -1,4 +1,5 @@
 // Files of weights: formats of `holdfast/io` for the Python part of saving, and for tests.
+#include "holdfast/io/atomic_file.h"
 #include "holdfast/io/hdf5.h"
 #include "holdfast/io/tensor_bundle.h"
 #include "holdfast/io/zip.h"
@@ -167,6 +168,14 @@ void bind_models(nb::module_& m) {
 }
 
 void bind_checkpoints(nb::module_& m) {
+  m.def("write_text_file", [](const std::string& path, const std::string& text) {
+    called([&] {
+      io::AtomicFile file(path);
+      file.write(text.data(), text.size());
+      file.commit();
+      return 0;
+    });
+  });
   m.def("bundle_entries", [](const std::string& prefix) {
     return called([&] {
       io::BundleReader reader(prefix);

@@ -31,5 +31,6 @@ void bind_keras_backend(nanobind::module_& m);
 void bind_keras_training(nanobind::module_& m);
 void bind_keras_features(nanobind::module_& m);
 void bind_keras_metrics(nanobind::module_& m);
+void bind_keras_saving(nanobind::module_& m);
 
 }  // namespace holdfast::py

@@ -132,6 +132,7 @@ void bind_keras(nb::module_& m) {
   bind_keras_models(m);
   bind_keras_fit(m);
   bind_keras_backend(m);
+  bind_keras_saving(m);
 }
 
 }  // namespace holdfast::py

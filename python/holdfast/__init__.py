@@ -39,6 +39,9 @@ _holdfast.set_naming(
 _holdfast.init()
 
 from . import compat, config, debugging, nest, random
+from ._checkpoints import files as _checkpoint_files
+from ._checkpoints.checkpoint import Checkpoint as _Checkpoint
+from ._checkpoints.manager import CheckpointManager as _CheckpointManager
 from ._devices import builds as _builds
 from ._devices.device import device
 from ._devices.spec import DeviceSpec
@@ -160,6 +163,17 @@ _namespace.build(
         _initializers.NAMES,
         _builds.NAMES,
         {"train.ExponentialMovingAverage": _ExponentialMovingAverage},
+        {"train.Checkpoint": _Checkpoint, "train.CheckpointManager": _CheckpointManager},
+        {
+            f"train.{name}": getattr(_checkpoint_files, name)
+            for name in (
+                "get_checkpoint_state",
+                "latest_checkpoint",
+                "list_variables",
+                "load_checkpoint",
+                "load_variable",
+            )
+        },
         _TRACE_TYPES,
         {"distribute.Server": _Server},
         _graph_watch.NAMES,

@@ -166,9 +166,9 @@ void fixed_array(Chunks& c, int64_t place, const Shape& most) {
   auto prefix = static_cast<int64_t>(6 + file.offset_bytes) + (pages + 7) / 8;
   auto entry_bytes = static_cast<int64_t>(entry);
   int64_t number = 0;
-  auto take = [&](std::string_view bytes, int64_t count) {
+  auto take = [&](std::string_view bytes, int64_t held) {
     ByteCursor elements(file.source, bytes, what);
-    for (int64_t i = 0; i < count; ++i, ++number) {
+    for (int64_t i = 0; i < held; ++i, ++number) {
       Chunk chunk;
       chunk.place = file.offset(elements);
       chunk.count = filtered ? elements.size(entry - file.offset_bytes - 4) : c.chunk_bytes;

@@ -64,7 +64,8 @@ ClassDef& l1_l2_class =
     Declare<L1L2Regularizer>("regularizers.L1L2", "l1 * sum(abs(x)) + l2 * sum(square(x)).",
                              &Regularizer::def())
         .option<&L1L2Options::l1>("l1")
-        .option<&L1L2Options::l2>("l2");
+        .option<&L1L2Options::l2>("l2")
+        .known_as({"l1_l2"});
 const ClassDef& L1L2Regularizer::definition() const { return l1_l2_class; }
 
 class Orthogonal final : public Declares<OrthogonalOptions, Regularizer> {

@@ -52,6 +52,15 @@ def set_store_listener(listener: Callable[[Any, str, Any], None]) -> None:
     _note_store = listener
 
 
+_note_kept: Callable[[Any, str, Any], None] = _unheard
+
+
+def set_kept_listener(listener: Callable[[Any, str, Any], None]) -> None:
+    """Says who hears of each `module.name = value` once it has happened."""
+    global _note_kept
+    _note_kept = listener
+
+
 def _parts(module: Any) -> list[_holdfast.Object]:
     """The variables and modules among the attributes of a module, by the attributes' names."""
     attributes = getattr(module, "__dict__", {})
@@ -87,6 +96,7 @@ class Module(_holdfast.ModuleBase):
     def __setattr__(self, name: str, value: Any) -> None:
         _note_store(self, name, value)  # a trace performs the store again at each call
         super().__setattr__(name, value)
+        _note_kept(self, name, value)
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from .. import _holdfast
 from ..errors import fail
 from . import declared
 from .layer import Layer
+from .model_files import SavedModel
 from .saving import holds_configs
 from .training import Trainer
 
@@ -15,7 +16,7 @@ __all__ = ["Model"]
 
 
 @holds_configs
-class Model(declared.base_type("models.Functional"), Trainer, Layer):  # type: ignore[misc]
+class Model(declared.base_type("models.Functional"), Trainer, SavedModel, Layer):  # type: ignore[misc]
     """A layer that can be trained."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

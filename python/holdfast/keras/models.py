@@ -7,10 +7,11 @@ from typing import Any
 from .. import _holdfast
 from ..errors import fail
 from .model import Model
+from .model_files import load_model, save_model
 from .saving import deserialize_keras_object
 from .sequential import Sequential
 
-__all__ = ["Model", "Sequential", "model_from_json"]
+__all__ = ["Model", "Sequential", "load_model", "model_from_json", "save_model"]
 
 
 def model_from_json(json_string: str, custom_objects: dict[str, Any] | None = None) -> Any:

@@ -64,9 +64,17 @@ class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignor
     ) -> Self:
         """A model made with what `get_config` gave."""
         given = dict(config)
-        described = given.pop("layers", [])
-        inside = [deserialize_keras_object(layer, custom_objects) for layer in described]
-        return cls(inside, **given)
+        described, shape = given.pop("layers", []), given.pop("build_input_shape", None)
+        inside: list[Any] = [
+            InputLayer(**layer["config"])
+            if layer["class_name"] == "InputLayer"
+            else deserialize_keras_object(layer, custom_objects)
+            for layer in described
+        ]
+        made = cls(inside, **given)
+        if shape is not None:
+            _holdfast.build_layer(made, [tuple(shape)])
+        return made
 
 
 declared.register({"path": "models.Sequential"}, Sequential)

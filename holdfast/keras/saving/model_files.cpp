@@ -1,0 +1,221 @@
+#include "holdfast/keras/saving/model_files.h"
+
+#include <ctime>
+
+#include "holdfast/base/text.h"
+#include "holdfast/keras/saving/saveables.h"
+#include "holdfast/keras/symbol.h"
+#include "holdfast/ops/math.h"
+
+namespace holdfast::keras {
+namespace {
+
+void check_ending(const std::string& path, std::string_view ending, const char* what) {
+  if (path.ends_with(ending)) return;
+  fail(Code::E1104, cat(what, " is called ", io::shown(path)),
+       cat("the name of such a file ends in `", ending, "`"));
+}
+
+std::vector<StoredWeights> stored(const Layer& model) {
+  std::vector<StoredWeights> out;
+  for (const Saveable& s : saveables(model)) {
+    std::vector<Tensor> values;
+    for (const Variable& v : s.variables) values.push_back(v.read());
+    out.push_back(StoredWeights::numbered(s.path, s.object->name(), values));
+  }
+  return out;
+}
+
+std::string called(const Saveable& s) {
+  auto* layer = dynamic_cast<const Layer*>(s.object.get());
+  return layer ? layer->described() : cat("`", s.object->name(), "`");
+}
+
+// Why the weights of a file are not those of an object; empty if they are.
+std::string misfit(const Saveable& s, const WeightsReader& file,
+                   const std::vector<std::string>& keys) {
+  if (keys.size() != s.variables.size()) {
+    auto* layer = dynamic_cast<const Layer*>(s.object.get());
+    bool unbuilt = layer && !layer->built() && s.variables.empty();
+    return cat(called(s), " has ", s.variables.size(), " weights, and the file has ", keys.size(),
+               " for it, at ", io::shown(s.path), unbuilt ? "; the layer is not built" : "");
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const Variable& v = s.variables[i];
+    Shape shape = file.shape(s.path, keys[i]);
+    if (!v.shape().compatible(shape))
+      return cat("weight ", i, " of ", called(s), " has shape ", v.shape().text(),
+                 ", and the file has ", shape.text(), " for it, at ", io::shown(s.path));
+  }
+  return {};
+}
+
+// The module that Keras has a class in.
+Config module_of(const std::string& class_name) {
+  if (class_name == "InputLayer") return "keras.layers";  // here it is a symbol, not a class
+  const ClassDef* def = find_class(class_name);
+  if (!def) return nullptr;
+  if (class_name == "Functional") return "keras.src.models.functional";
+  std::string folder = def->path.substr(0, def->path.rfind('.'));
+  return folder == "models" ? "keras" : cat("keras.", folder);
+}
+
+// Objects as dicts, with what Keras wants to know of them.
+Config archived(const Config& c) {
+  switch (c.kind()) {
+    case Config::Kind::kList: {
+      Config::List out;
+      for (const Config& one : c.as_list()) out.push_back(archived(one));
+      return out;
+    }
+    case Config::Kind::kDict: {
+      ConfigDict out;
+      for (const auto& [key, value] : c.as_dict()) out.set(key, archived(value));
+      return out;
+    }
+    case Config::Kind::kObject: {
+      const ConfigObject& o = c.as_object();
+      ConfigDict out;
+      if (o.class_name.starts_with("__"))  // no object: a symbol, or a value
+        return ConfigDict{{"class_name", o.class_name}, {"config", archived(Config(o.config))}};
+      Config module = module_of(o.class_name);
+      bool ours = !module.is_null() && o.registered_name.empty();
+      out.set("module", module);
+      out.set("class_name", o.class_name);
+      out.set("config", archived(Config(o.config)));
+      if (ours && o.class_name != "Functional")
+        out.set("registered_name", nullptr);
+      else
+        out.set("registered_name", o.registered_name.empty() ? o.class_name : o.registered_name);
+      for (const auto& [key, value] : o.more)
+        if (key != "module") out.set(key, archived(value));
+      return out;
+    }
+    case Config::Kind::kLive: return archived(described(*c.live()));
+    default: return c;
+  }
+}
+
+// Options that a class does not have here, and that are not set: other versions of Keras know them.
+Config without_unset(const Config& c) {
+  if (c.kind() == Config::Kind::kList) {
+    Config::List out;
+    for (const Config& one : c.as_list()) out.push_back(without_unset(one));
+    return out;
+  }
+  auto each = [](const ConfigDict& d, const ClassDef* def) {
+    ConfigDict out;
+    for (const auto& [key, value] : d)
+      if (!def || !value.is_null() || def->find(key)) out.set(key, without_unset(value));
+    return out;
+  };
+  if (c.kind() == Config::Kind::kDict) return each(c.as_dict(), nullptr);
+  if (c.kind() != Config::Kind::kObject) return c;
+  ConfigObject out = c.as_object();
+  out.config = each(out.config, out.registered_name.empty() ? find_class(out.class_name) : nullptr);
+  out.more = each(out.more, nullptr);
+  return out;
+}
+
+Config shape_config(const Shape& s) { return OptionType<Shape>::get(s); }
+
+std::string metadata() {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  char date[32];
+  std::strftime(date, sizeof date, "%Y-%m-%d@%H:%M:%S", &parts);
+  return Config(ConfigDict{
+                    {"keras_version", "3.0.0"}, {"written_by", "holdfast"}, {"date_saved", date}})
+      .to_json();
+}
+
+}  // namespace
+
+void save_weights(const Layer& model, const std::string& path) {
+  check_ending(path, ".weights.h5", "a file of weights");
+  if (!model.built())
+    fail(Code::E1104, cat(model.described(), " is not built, so it has no weights to save"),
+         "weights are made when the shape of the inputs is known",
+         {manual_fix("call the model once, or its `build`")});
+  write_weights(path, stored(model));
+}
+
+void load_weights(const Layer& model, const WeightsReader& file, const LoadOptions& options) {
+  std::vector<std::pair<Variable, Tensor>> found;
+  for (const Saveable& s : saveables(model)) {
+    std::vector<std::string> keys = file.keys(s.path);
+    std::string why = misfit(s, file, keys);
+    bool layer = dynamic_cast<const Layer*>(s.object.get());
+    if (!why.empty()) {
+      // Of optimizers and metrics a file may have others, or none: they begin anew.
+      if (options.skip_mismatch || !layer) continue;
+      fail(Code::E1301, cat(io::shown(file.name()), " is refused"), why);
+    }
+    for (size_t i = 0; i < keys.size(); ++i) {
+      Tensor value = file.read(s.path, keys[i]);
+      if (value.dtype() != s.variables[i].dtype()) value = cast(value, s.variables[i].dtype());
+      found.emplace_back(s.variables[i], value);
+    }
+  }
+  for (auto& [variable, value] : found) variable.assign(value);
+}
+
+void load_weights(const Layer& model, const std::string& path, const LoadOptions& options) {
+  if (path.ends_with(".keras"))
+    return load_weights(model, ArchiveReader(io::ByteSource::of_file(path)).weights(), options);
+  check_ending(path, ".weights.h5", "a file of weights");
+  load_weights(model, WeightsReader(io::ByteSource::of_file(path)), options);
+}
+
+Config archived_config(const Layer& model) {
+  Config out = archived(serialize(model));
+  ConfigDict whole = out.as_dict();
+  if (const auto& shapes = model.built_for(); shapes && !shapes->empty()) {
+    Config::List each;
+    for (const Shape& s : *shapes) each.push_back(shape_config(s));
+    whole.set("build_config",
+              ConfigDict{{"input_shape", each.size() == 1 ? each[0] : Config(each)}});
+  }
+  return whole;
+}
+
+void build_from(const Config& config, Layer& model) {
+  if (config.kind() != Config::Kind::kObject || model.built()) return;
+  const Config* build = config.as_object().more.find("build_config");
+  if (!build || build->kind() != Config::Kind::kDict) return;
+  const Config* said = build->as_dict().find("input_shape");
+  if (!said || said->kind() != Config::Kind::kList || said->as_list().empty()) return;
+  const Config::List& list = said->as_list();
+  std::vector<Shape> shapes;
+  bool several = list[0].kind() == Config::Kind::kList;
+  for (const Config& one : several ? list : Config::List{*said})
+    OptionType<Shape>::set(shapes.emplace_back(), one, "`input_shape` of a model's file");
+  if (!dynamic_cast<const ModelLayer*>(&model)) return model.build_once(shapes);
+  // The layers of a model are built where it calls them.
+  std::vector<Nested> inputs;
+  for (const Shape& s : shapes)
+    inputs.push_back(make_input({.dtype = model.compute_dtype(), .batch_shape = s}));
+  model.run(several ? Nested::list(inputs) : inputs[0], {});
+}
+
+void save_model(const Layer& model, const std::string& path) {
+  check_ending(path, ".keras", "a model's file");
+  write_archive(path, {metadata(), archived_config(model).to_json(), stored(model), {}});
+}
+
+Config config_of(const ArchiveReader& file) {
+  return without_unset(Config::from_json(file.config()));
+}
+
+Ref<Layer> load_model(const std::string& path) {
+  check_ending(path, ".keras", "a model's file");
+  ArchiveReader file(io::ByteSource::of_file(path));
+  Config config = config_of(file);
+  Ref<Layer> model = deserialize(config);
+  build_from(config, *model);
+  load_weights(*model, file.weights());
+  return model;
+}
+
+}  // namespace holdfast::keras

@@ -1,0 +1,33 @@
+// What of a model goes into files, and under which paths.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "holdfast/keras/layer.h"
+
+namespace holdfast::keras {
+
+/// What hangs on an object under a name: another object, or a list of such.
+struct Part {
+  std::string name;  // in lists: none
+  Ref<ModuleObject> object;
+  std::vector<Part> list;
+};
+
+/// The attributes that another language has put on an object; set by its binding.
+using AttributeParts = std::vector<Part> (*)(const Object&);
+HOLDFAST_API void set_attribute_parts(AttributeParts);
+
+/// An object of a model, with the variables that are its own.
+struct Saveable {
+  std::string path;  // "layers/dense"; "" is the model
+  Ref<ModuleObject> object;
+  std::vector<Variable> variables;  // those that are trained, then the others
+};
+
+/// A model and all that hangs on it, each once, in the order and under the paths that Keras has: by
+/// the names of attributes, in lists by class (`layers/dense`, `layers/dense_1`).
+HOLDFAST_API std::vector<Saveable> saveables(const Layer& model);
+
+}  // namespace holdfast::keras

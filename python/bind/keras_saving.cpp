@@ -1,0 +1,91 @@
+// Models in files, and what Python has put on them.
+#include "holdfast/keras/saving/model_files.h"
+#include "holdfast/keras/saving/saveables.h"
+#include "python/bind/call.h"
+#include "python/bind/keras.h"
+
+namespace nb = nanobind;
+
+namespace holdfast::py {
+namespace {
+
+using keras::Part;
+
+// Gives an object's attributes as pairs of a name and an object, or a list of such.
+Object& parts_hook() {
+  static auto* f = new Object;
+  return *f;
+}
+
+Part part_from(std::string name, nb::handle value) {
+  Part out{std::move(name), {}, {}};
+  if (auto* module = object_behind<ModuleObject>(value.ptr())) {
+    if (dynamic_cast<keras::Declared*>(module)) out.object = Ref<ModuleObject>(module);
+    return out;
+  }
+  if (PyList_Check(value.ptr()))
+    for (nb::handle one : nb::borrow<nb::list>(value)) {
+      Part inside = part_from("", one);
+      if (inside.object || !inside.list.empty()) out.list.push_back(std::move(inside));
+    }
+  return out;
+}
+
+std::vector<Part> python_parts(const Shared& o) {
+  WithGil gil;
+  std::vector<Part> out;
+  if (!gil || !parts_hook()) return out;
+  Object self = python_of(o);
+  Object all = called(parts_hook().get(), self.get());
+  for (nb::handle pair : nb::handle(all.get())) {
+    Part part = part_from(nb::cast<std::string>(pair[0]), pair[1]);
+    if (part.object || !part.list.empty()) out.push_back(std::move(part));
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_keras_saving(nb::module_& m) {
+  keras::set_attribute_parts(&python_parts);
+  m.def("set_saved_parts", [](nb::handle f) { parts_hook() = Object::share(f.ptr()); });
+  m.def("has_class", [](const std::string& name) { return registry::has_class(name); });
+  m.def("unregister_class", [](const std::string& name) { registry::remove_class(name); });
+  m.def("keras_save_weights", [](nb::handle model, const std::string& path) {
+    run([&] {
+      mark();
+      keras::save_weights(layer_of(model.ptr()), path);
+      return 0;
+    });
+  });
+  m.def("keras_load_weights", [](nb::handle model, const std::string& path, bool skip_mismatch) {
+    run([&] {
+      mark();
+      keras::load_weights(layer_of(model.ptr()), path, {.skip_mismatch = skip_mismatch});
+      return 0;
+    });
+  });
+  m.def("keras_save_model", [](nb::handle model, const std::string& path) {
+    run([&] {
+      mark();
+      keras::save_model(layer_of(model.ptr()), path);
+      return 0;
+    });
+  });
+  m.def("keras_archived_config", [](const std::string& path) {
+    return run([&] {
+      mark();
+      keras::ArchiveReader file(io::ByteSource::of_file(path));
+      return given(python_from(keras::config_of(file)));
+    });
+  });
+  m.def("keras_build_from", [](nb::handle config, nb::handle model) {
+    run([&] {
+      mark();
+      keras::build_from(config_from(config.ptr(), "a model's config"), layer_of(model.ptr()));
+      return 0;
+    });
+  });
+}
+
+}  // namespace holdfast::py

@@ -1,0 +1,1 @@
+"""Checkpoints: variables in TensorFlow's own files, found by the objects that hold them."""
