@@ -1,6 +1,6 @@
 // What layers have besides calls: statistics of data, where channels are.
-#include "holdfast/keras/layers/feature_normalization.h"
-#include "holdfast/keras/layers/spatial.h"
+#include "holdfast/keras/layers/normalization/feature_normalization.h"
+#include "holdfast/keras/layers/spatial/spatial.h"
 #include "python/bind/call.h"
 #include "python/bind/keras.h"
 

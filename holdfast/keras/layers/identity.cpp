@@ -3,7 +3,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/layers/numbers.h"
-#include "holdfast/keras/layers/spatial.h"
+#include "holdfast/keras/layers/spatial/spatial.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
 #include "holdfast/ops/math.h"

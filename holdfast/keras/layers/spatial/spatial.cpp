@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/spatial.h"
+#include "holdfast/keras/layers/spatial/spatial.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/feature_normalization.h"
+#include "holdfast/keras/layers/normalization/feature_normalization.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/depthwise.h"
+#include "holdfast/keras/layers/spatial/depthwise.h"
 
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array.h"

@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/layer_normalization.h"
+#include "holdfast/keras/layers/normalization/layer_normalization.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/convolution.h"
+#include "holdfast/keras/layers/spatial/convolution.h"
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "holdfast/keras/handle.h"
-#include "holdfast/keras/layers/spatial.h"
+#include "holdfast/keras/layers/spatial/spatial.h"
 
 namespace holdfast::keras::layers {
 

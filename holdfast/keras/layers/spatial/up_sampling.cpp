@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/up_sampling.h"
+#include "holdfast/keras/layers/spatial/up_sampling.h"
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"

@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/batch_normalization.h"
+#include "holdfast/keras/layers/normalization/batch_normalization.h"
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"

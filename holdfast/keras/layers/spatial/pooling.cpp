@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/pooling.h"
+#include "holdfast/keras/layers/spatial/pooling.h"
 
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array.h"

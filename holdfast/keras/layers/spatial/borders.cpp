@@ -1,4 +1,4 @@
-#include "holdfast/keras/layers/borders.h"
+#include "holdfast/keras/layers/spatial/borders.h"
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"

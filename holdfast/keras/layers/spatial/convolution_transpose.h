@@ -2,7 +2,7 @@
 #pragma once
 
 #include "holdfast/keras/handle.h"
-#include "holdfast/keras/layers/spatial.h"
+#include "holdfast/keras/layers/spatial/spatial.h"
 
 namespace holdfast::keras::layers {
 
