@@ -65,7 +65,7 @@ ClassDef& l1_l2_class =
                              &Regularizer::def())
         .option<&L1L2Options::l1>("l1")
         .option<&L1L2Options::l2>("l2")
-        .known_as({"l1_l2"});
+        .alias("regularizers.l1_l2");
 const ClassDef& L1L2Regularizer::definition() const { return l1_l2_class; }
 
 class Orthogonal final : public Declares<OrthogonalOptions, Regularizer> {
