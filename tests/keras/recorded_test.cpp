@@ -264,13 +264,15 @@ TEST_P(RecordedTest, LayersGiveWhatKerasGives) {
   }
 }
 
+// Those of families whose cases are listed beside them.
 std::vector<std::string> tables() {
   std::vector<std::string> out;
-  for (const auto& file :
-       std::filesystem::directory_iterator(HOLDFAST_TEST_DIR "/python/keras_reference"))
-    if (std::string f = file.path().filename().string();
-        f.starts_with("layers_") && f.ends_with(".json"))
-      out.push_back(file.path().string());
+  std::filesystem::path folder(HOLDFAST_TEST_DIR "/python/keras_reference");
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::string stem = file.path().stem().string();
+    if (stem.starts_with("cases_") && file.path().extension() == ".py")
+      out.push_back((folder / ("layers" + stem.substr(5) + ".json")).string());
+  }
   std::sort(out.begin(), out.end());
   return out;
 }

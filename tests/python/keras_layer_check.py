@@ -28,9 +28,10 @@ Case = dict[str, Any]
 
 def cases() -> Iterator[tuple[str, Case]]:
     """All cases of all families, with names for them."""
-    for path in sorted(REFERENCE.glob("layers_*.json")):
-        family = path.stem.removeprefix("layers_")
-        for i, case in enumerate(json.loads(path.read_text())["cases"]):
+    for listed in sorted(REFERENCE.glob("cases_*.py")):
+        family = listed.stem.removeprefix("cases_")
+        text = (REFERENCE / f"layers_{family}.json").read_text()
+        for i, case in enumerate(json.loads(text)["cases"]):
             yield f"{family}-{i}-{case['layer']}", case
 
 
