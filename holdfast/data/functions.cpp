@@ -65,7 +65,7 @@ class Traced final : public ElementFunction {
 
  private:
   struct Code final : RefCounted {
-    Code(detail::ElementCode code, Nested takes) : code(std::move(code)), takes(std::move(takes)) {}
+    Code(detail::ElementCode of, Nested given) : code(std::move(of)), takes(std::move(given)) {}
     const detail::ElementCode code;
     const Nested takes;
     ElementSpec gives;

@@ -19,8 +19,8 @@ namespace holdfast::data {
 
 class WorkerThread final : public RefCounted {
  public:
-  WorkerThread(Callback<void()> work, Callback<void()> wake)
-      : work(std::move(work)), wake(std::move(wake)) {}
+  WorkerThread(Callback<void()> does, Callback<void()> wakes)
+      : work(std::move(does)), wake(std::move(wakes)) {}
   void tell() {
     stop = true;
     wake();

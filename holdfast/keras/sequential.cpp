@@ -118,9 +118,9 @@ Ref<SequentialLayer> SequentialLayer::from_config(const ConfigDict& config) {
   out->set_options(o);
   if (inside)
     for (const Config& one : inside->as_list("`layers` of Sequential")) {
-      if (const ConfigObject& o = one.as_object("a layer of Sequential");
-          o.class_name == "InputLayer")
-        out->set_input(input_from(o.config));
+      if (const ConfigObject& first = one.as_object("a layer of Sequential");
+          first.class_name == "InputLayer")
+        out->set_input(input_from(first.config));
       else
         out->add(AnyLayer(deserialize(one)));
     }

@@ -11,7 +11,7 @@ struct StepResult {
   Tensor output;
   Tensors states;
 };
-using Step = Callback<StepResult(const Tensor& inputs, const Tensors& states)>;
+using Step = holdfast::Callback<StepResult(const Tensor& inputs, const Tensors& states)>;
 
 struct TimeLoopOptions {
   bool backwards = false;
