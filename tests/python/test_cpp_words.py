@@ -35,6 +35,8 @@ ALLOWED = {
     "rounding to the nearest, Truncate=False",
     "fast=True is written with other ops, in `linalg.lstsq`",
     "__metadata__",  # a key of the safetensors format
+    "__keras_tensor__",  # words of Keras' configs
+    "__tuple__",
 }
 
 
