@@ -1,4 +1,5 @@
 // Models in files, and what Python has put on them.
+#include "holdfast/keras/saving/archive.h"
 #include "holdfast/keras/saving/model_files.h"
 #include "holdfast/keras/saving/saveables.h"
 #include "python/bind/call.h"

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/saving/archive.h"
 #include "holdfast/keras/saving/saveables.h"
 #include "holdfast/keras/symbol.h"
 #include "holdfast/ops/math.h"

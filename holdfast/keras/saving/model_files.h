@@ -4,9 +4,11 @@
 #include <string>
 
 #include "holdfast/keras/model.h"
-#include "holdfast/keras/saving/archive.h"
 
 namespace holdfast::keras {
+
+class ArchiveReader;
+class WeightsReader;
 
 /// Writes the weights of a model, and of what hangs on it, as Keras does. A path must end in
 /// `.weights.h5`.
