@@ -152,7 +152,7 @@ def test_bad_options_are_told():
         metrics.PrecisionAtRecall(2.0)
     with pytest.raises(IndexError, match="expected numbers from 0 to 1"):
         metrics.IoU(num_classes=2, target_class_ids=[2])
-    with pytest.raises(TypeError, match="is not known"):
+    with pytest.raises(ValueError, match="is not known"):
         metrics.AUC(curve="round")
     with pytest.raises(ValueError, match="two axes"):
         metrics.F1Score().update_state([1.0], [1.0])
