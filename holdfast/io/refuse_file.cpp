@@ -17,7 +17,7 @@ void check_path(const std::string& path) {
 
 void refuse_file(const std::string& path, const char* what_failed) {
   std::string reason = std::generic_category().message(errno);
-  fail(Code::E1301, cat("`", path, "` could not be ", what_failed, ": ", reason));
+  fail(Code::E1301, cat("`", path, "` could not be ", what_failed), reason);
 }
 
 void refuse_file(const std::string& path, const std::string& reason) {

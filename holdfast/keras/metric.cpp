@@ -66,6 +66,11 @@ void Metric::name_it() {
   set_name(name, cat(context().name_scope, name, "/"));
 }
 
+void Metric::rename(const std::string& name) {
+  named_ = true;
+  set_name(name, scope_name());
+}
+
 DType Metric::dtype() const { return common_.dtype == DType::kInvalid ? float32 : common_.dtype; }
 std::string Metric::class_name() const { return definition().name; }
 std::string Metric::described() const { return cat("metric `", name(), "` (", class_name(), ")"); }

@@ -56,6 +56,8 @@ class HOLDFAST_API Metric : public ModuleObject, public Declared, public HasConf
   DType dtype() const;
   std::string described() const;
   void name_it();
+  /// Gives it another name: "accuracy" for what that turns out to mean.
+  void rename(const std::string& name);
   template <class O>
   void take_options(const O& o) {
     set_options({.name = o.name, .dtype = o.dtype});

@@ -351,7 +351,7 @@ void Optimizer::update_all(std::vector<Gradient> gradients,
 void Optimizer::update_step(const Gradient&, const Variable&, Step&) {
   fail(Code::E1105, cat(described(), " has no `update_step`"),
        "an optimizer moves variables as its `update_step` says, and this class has none",
-       {manual_fix("override `update_step(gradient, variable, learning_rate)`")});
+       {manual_fix("override `update_step`")});
 }
 
 std::vector<Gradient> Optimizer::clipped(std::vector<Gradient> gradients) const {

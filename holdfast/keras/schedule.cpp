@@ -34,7 +34,7 @@ Config Schedule::config() const {
 Tensor Schedule::rate(const Tensor&) {
   fail(Code::E1105, cat("schedule ", class_name(), " says no rate"),
        "a schedule gives the rate of a step, and this class has no rule for it",
-       {manual_fix("override `__call__(step)` in Python, `rate(step)` in C++")});
+       {manual_fix("override what gives the rate of a step")});
 }
 
 Ref<Schedule> Schedule::from(const Ref<Object>& object, const std::string& what) {

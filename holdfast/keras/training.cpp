@@ -75,8 +75,9 @@ Ref<Metric> metric_from(const Config& given, const Shape& y, const Shape& y_pred
     wanted = Config(meant_by(shown, y, y_pred));
   }
   Ref<Metric> made = Metric::from(object_from(wanted, Metric::kFolder, "a metric"), "a metric");
-  if (!shown.empty()) made->set_name(shown, made->scope_name());
-  if (!output.empty()) made->set_name(cat(output, "_", made->name()), made->scope_name());
+  made->name_it();
+  if (!shown.empty()) made->rename(shown);
+  if (!output.empty()) made->rename(cat(output, "_", made->name()));
   return made;
 }
 
@@ -244,7 +245,7 @@ Compiled& ModelLayer::compiled(const char* asked_by) const {
   if (!compiled_)
     fail(Code::E1104, cat(described(), " is not compiled, and ", asked_by, " needs that"),
          "`compile` says with which loss and optimizer a model is trained",
-         {manual_fix("call `model.compile(optimizer=..., loss=...)` first")});
+         {manual_fix("call `compile` with a loss and an optimizer first")});
   return *compiled_;
 }
 
@@ -284,7 +285,7 @@ Tensor ModelLayer::compute_loss(const Nested&, const Nested& y, const Nested& y_
   if (!total.defined())
     fail(Code::E1104, cat(described(), " has no loss that training could make small"),
          "`compile` was given none, and no layer added one",
-         {manual_fix("call `model.compile(loss=...)`, or `add_loss` in a layer")});
+         {manual_fix("give `compile` a loss, or call `add_loss` in a layer")});
   return total;
 }
 
@@ -370,6 +371,8 @@ Logs ModelLayer::metric_logs() {
 
 void ModelLayer::reset_metrics() {
   if (compiled_) compiled_->reset();
+  for (const Ref<ModuleObject>& m : submodules())  // those that a program's own steps keep
+    if (auto* metric = dynamic_cast<Metric*>(m.get())) metric->reset_state();
 }
 
 ModelHooks& model_hooks() {

@@ -421,30 +421,32 @@ void bind_keras_fit(nb::module_& m) {
       return 0;
     });
   });
-  m.def("model_fit",
-        [](nb::handle self, nb::handle batches, nb::handle validation, nb::dict given) {
-          return run([&] {
-            mark();
-            keras::FitOptions o;
-            o.epochs = nb::cast<int64_t>(given["epochs"]);
-            o.initial_epoch = nb::cast<int64_t>(given["initial_epoch"]);
-            o.verbose = nb::cast<int64_t>(given["verbose"]);
-            o.callbacks = callbacks_from(given["callbacks"]);
-            o.steps_per_epoch = maybe<int64_t>(given["steps_per_epoch"]);
-            o.validation_steps = maybe<int64_t>(given["validation_steps"]);
-            nb::handle freq = given["validation_freq"];
-            if (PyLong_Check(freq.ptr()))
-              o.validation_freq = nb::cast<int64_t>(freq);
-            else
-              o.validation_epochs = nb::cast<std::vector<int64_t>>(freq);
-            ModelLayer& model = model_of(self.ptr());
-            Ref<keras::BatchSource> train = source_from(batches), test = source_from(validation);
-            keras::History h = keras::fit(model, *train, test.get(), o);
-            nb::dict history;
-            for (const auto& [name, values] : h.history) history[name.c_str()] = values;
-            return nb::make_tuple(h.epoch, history);
-          });
+  m.def(
+      "model_fit",
+      [](nb::handle self, nb::handle batches, nb::handle validation, nb::dict given) {
+        return run([&] {
+          mark();
+          keras::FitOptions o;
+          o.epochs = nb::cast<int64_t>(given["epochs"]);
+          o.initial_epoch = nb::cast<int64_t>(given["initial_epoch"]);
+          o.verbose = nb::cast<int64_t>(given["verbose"]);
+          o.callbacks = callbacks_from(given["callbacks"]);
+          o.steps_per_epoch = maybe<int64_t>(given["steps_per_epoch"]);
+          o.validation_steps = maybe<int64_t>(given["validation_steps"]);
+          nb::handle freq = given["validation_freq"];
+          if (PyLong_Check(freq.ptr()))
+            o.validation_freq = nb::cast<int64_t>(freq);
+          else
+            o.validation_epochs = nb::cast<std::vector<int64_t>>(freq);
+          ModelLayer& model = model_of(self.ptr());
+          Ref<keras::BatchSource> train = source_from(batches), test = source_from(validation);
+          keras::History h = keras::fit(model, *train, test.get(), o);
+          nb::dict history;
+          for (const auto& [name, values] : h.history) history[name.c_str()] = values;
+          return nb::make_tuple(h.epoch, history);
         });
+      },
+      "self"_a, "batches"_a, "validation"_a.none(), "options"_a);
   auto options_from = [](nb::dict given) {
     keras::EvaluateOptions o;
     o.verbose = nb::cast<int64_t>(given["verbose"]);

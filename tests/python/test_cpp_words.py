@@ -134,7 +134,7 @@ WORDS = {
     "kOption", "kFeedInput", "kConstructLayer", "kBuildBase", "kGrows",
 }  # fmt: skip
 # Methods, and names that stand for the program's own.
-NOT_OURS = {"call", "defined", "fields", "if", "net", "dy"}
+NOT_OURS = {"activation", "call", "conv", "defined", "dy", "fields", "if", "layer", "net"}
 
 
 def advised_names():

@@ -12,7 +12,7 @@ const Tensor& argument(const CallOptions& o, const char* name, const Layer& of) 
   if (!given)
     fail(Code::E1104, cat(of.described(), " is called without `", name, "`"),
          "attention looks at a value; where a sequence looks at itself it is both",
-         {manual_fix("give it: `layer(query, value)`")});
+         {manual_fix("give it: the query and the value are two arguments")});
   return given->tensor(cat(of.described(), ": `", name, "`"));
 }
 
