@@ -18,6 +18,8 @@ if(HOLDFAST_EXAMPLES)
     get_filename_component(name ${source} NAME_WE)
     add_executable(example_${name} ${source})
     target_link_libraries(example_${name} PRIVATE holdfast)
+    # They are written as programs write: a parameter of a small function may be called x again.
+    target_compile_options(example_${name} PRIVATE -Wno-shadow)
   endforeach()
 endif()
 if(HOLDFAST_BENCH)

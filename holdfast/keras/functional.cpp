@@ -51,8 +51,7 @@ std::string name_in_program(const Node& node) {
                                 const std::vector<const Node*>& path) {
   Diagnostic d;
   d.code = Code::E0301;
-  d.headline = cat("the outputs of ", model.described(), " need the Input `", input.name,
-                   "`, which is not among its inputs");
+  d.headline = cat(model.described(), " needs the Input `", input.name, "`, and is not given it");
   d.labels.push_back(
       {Role::kBorn, locate(input.where), cat("the Input `", input.name, "`"), false});
   std::string way;

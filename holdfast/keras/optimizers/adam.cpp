@@ -44,8 +44,8 @@ void AdamOptimizer::update_step(const Gradient& g, const Variable& v, Step& step
 
 void AdamWOptimizer::check() {
   if (!options_.weight_decay)
-    fail(Code::E1104, "AdamW: `weight_decay` is not given, expected a number", "AdamW decays weights",
-         {manual_fix("use Adam where nothing is to decay")});
+    fail(Code::E1104, "AdamW: `weight_decay` is not given, expected a number",
+         "AdamW decays weights", {manual_fix("use Adam where nothing is to decay")});
 }
 void AdamWOptimizer::make_slots(const std::vector<Variable>& variables) {
   add_slots(variables, {"momentum", "velocity"});

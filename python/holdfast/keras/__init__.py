@@ -25,9 +25,9 @@ from . import (
 )
 from .inputs import Input
 from .layer import Layer
-from .mixed_precision import DTypePolicy
 from .losses import Loss
 from .metrics import Metric
+from .mixed_precision import DTypePolicy
 from .models import Model, Sequential
 from .optimizers import Optimizer
 

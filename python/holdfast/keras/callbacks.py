@@ -39,10 +39,7 @@ class History(Callback):
 
 
 class LambdaCallback(Callback):
-    """Calls functions of the program's own: `LambdaCallback(on_epoch_end=lambda epoch, logs: ...)`."""
-
-    _MOMENTS = ("on_epoch_begin", "on_epoch_end", "on_train_begin", "on_train_end",
-                "on_train_batch_begin", "on_train_batch_end")  # fmt: skip
+    """Calls functions of the program: `LambdaCallback(on_epoch_end=lambda epoch, logs: ...)`."""
 
     def __init__(
         self,
@@ -139,7 +136,7 @@ class ModelCheckpoint(Callback):
     ) -> None:
         super().__init__()
         if save_freq != "epoch":
-            fail("E1105", f"`save_freq` is {save_freq!r}, and only \"epoch\" is supported")
+            fail("E1105", f'`save_freq` is {save_freq!r}, and only "epoch" is supported')
         if mode not in ("auto", "min", "max"):
             fail("E1203", f"`mode` of ModelCheckpoint is {mode!r}, expected auto, min or max")
         self.filepath = str(filepath)

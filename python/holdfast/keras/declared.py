@@ -125,7 +125,7 @@ def attributes(info: Info, taken: frozenset[str] = frozenset()) -> dict[str, Any
 def make_class(info: Info, base: type, taken: frozenset[str] = frozenset()) -> type:
     """The Python class of a declared one: its signature, its docstring, its attributes."""
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         prepare = getattr(self, "_prepare_options", None)
         if prepare is not None:
             kwargs = prepare(kwargs)

@@ -11,7 +11,7 @@ from ..errors import fail, unsupported
 __all__ = ["Input", "InputLayer"]
 
 
-def Input(  # noqa: N802
+def Input(
     shape: Any = None,
     batch_size: int | None = None,
     dtype: Any = None,

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _holdfast, nest
 from .._tensors import registry
 from .._tensors.dtypes import DType, as_dtype
-from .._tensors.shape import TensorShape, as_shape
+from .._tensors.shape import as_shape
 from .._tensors.tensor import convert_to_tensor
 from .._variables.module import Module
 from .._variables.variable import Variable
@@ -25,10 +25,11 @@ __all__ = ["Layer"]
 
 # What Keras's layers have, and ours have not.
 _MISSING = frozenset(
-    """
-    add_metric compiled_loss compute_output_spec export get_build_config get_compile_config
-    input_spec quantize quantization_mode rematerialized_call stateless_call symbolic_call
-    """.split()
+    [
+        *("add_metric", "compiled_loss", "compute_output_spec", "export", "get_build_config"),
+        *("get_compile_config", "input_spec", "quantize", "quantization_mode"),
+        *("rematerialized_call", "stateless_call", "symbolic_call"),
+    ]
 )
 
 
@@ -67,7 +68,7 @@ def _as_traced(call: Any) -> Any:
 
 
 def _build_from_cpp(layer: Layer, build: Any, shapes: Any) -> None:
-    """Calls a layer's own `build` for C++ code: with the shapes as the call's arguments have them."""
+    """Calls a layer's own `build` for C++ code, with shapes as the call's arguments have them."""
     waiting = layer.__dict__.pop("_waiting_shapes", None)
     if waiting is None:
         build(shapes)
@@ -380,7 +381,7 @@ class Layer(_holdfast.LayerBase, Module):
 
     def count_params(self) -> int:
         """How many numbers its weights have."""
-        return int(sum(int(np.prod(weight.shape)) for weight in self.weights))
+        return sum(weight.shape.num_elements() or 0 for weight in self.weights)
 
     @property
     def output(self) -> Any:
@@ -446,6 +447,8 @@ class Layer(_holdfast.LayerBase, Module):
         return parts_of(self)
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("input", "input_shape", "output", "output_shape"):
+            raise_no_call(self, name)  # the property found none, which is an AttributeError
         if name in _MISSING:
             unsupported(
                 f"`{type(self).__name__}.{name}` is not part of Holdfast",

@@ -13,7 +13,7 @@ from .saving import serialize_keras_object as serialize
 # What `Layer` itself says of every layer.
 _COMMON = frozenset({"trainable", "dtype", "name"})
 
-__all__ = [
+__all__ = [  # noqa: PLE0604
     "Input",
     "InputLayer",
     "Layer",

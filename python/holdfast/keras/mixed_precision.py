@@ -23,7 +23,7 @@ class DTypePolicy:
     """A name such as "float32" or "mixed_bfloat16", and the two dtypes that it means."""
 
     def __init__(self, name: Any) -> None:
-        self.name = name.name if isinstance(name, (DTypePolicy, DType)) else str(name)
+        self.name: str = str(name.name if isinstance(name, (DTypePolicy, DType)) else name)
         mixed = _MIXED.get(self.name)
         self._compute = as_dtype(mixed or self.name)
         self._variable = as_dtype("float32" if mixed else self.name)

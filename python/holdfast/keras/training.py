@@ -160,8 +160,10 @@ class Trainer:
         test = None
         if validation_data is not None:
             if is_arrays(validation_data) or isinstance(validation_data, (tuple, list)):
-                parts = [*validation_data, None, None][:3]
-                test = batches_of(*parts, validation_batch_size or batch_size, shuffle=False)
+                vx, vy, weight = [*validation_data, None, None][:3]
+                test = batches_of(
+                    vx, vy, weight, validation_batch_size or batch_size, shuffle=False
+                )
             else:
                 test = batches_of(validation_data, None, None, None, shuffle=False)
         elif validation_split:
@@ -288,7 +290,9 @@ def _tensors(value: Any) -> Any:
 def _listed(callbacks: Any) -> list[Any]:
     if callbacks is None:
         return []
-    flat: list[Any] = nest.flatten(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
+    flat: list[Any] = (
+        nest.flatten(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
+    )
     return [c for c in flat if c is not None]
 
 
@@ -312,5 +316,3 @@ def _by_class(y: Any, weights: dict[int, float], given: Any, x: Any) -> tuple[An
     for label, weight in weights.items():
         out[labels == label] = weight
     return y, out
-
-

@@ -1,0 +1,23 @@
+// What Python's layers and what C++ asks them have in common.
+#pragma once
+
+#include "python/bind/keras.h"
+
+namespace holdfast::py {
+
+/// A method of layers by its name.
+Method& overridable(const char* name);
+
+/// Calls a layer's own methods with the arguments that they take; set by the package.
+struct LayerCalls {
+  Object build, call, mask, from_python;
+};
+LayerCalls& layer_calls();
+
+inline PyObject* truth_object(const std::optional<bool>& b) {
+  return !b ? Py_None : *b ? Py_True : Py_False;
+}
+
+void set_layer_hooks();
+
+}  // namespace holdfast::py
