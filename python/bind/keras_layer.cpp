@@ -442,6 +442,12 @@ void bind_keras_layers(nb::module_& m) {
         });
       },
       "A call on symbols of a layer with a `call` in Python.");
+  m.def("layer_called_at", [](nb::handle self) -> nb::object {
+    return run([&]() -> nb::object {
+      Where where = layer_of(self.ptr()).called_eagerly();
+      return where ? given(to_dict(locate(where))) : nb::none();
+    });
+  });
   m.def("layer_outputs", [](nb::handle self) {
     return run([&] {
       nb::list out;

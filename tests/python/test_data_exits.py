@@ -91,6 +91,8 @@ def test_ctrl_c_ends_an_element_that_never_comes(ahead):
     text = (
         BEGIN
         + f"""
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever it was inherited as
 ds = Dataset.range(5).repeat().filter(lambda x: x > 10){ahead}
 try:
     print("begin", flush=True)

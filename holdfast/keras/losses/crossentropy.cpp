@@ -42,6 +42,11 @@ void need_shape(const char* loss, const Tensor& y_true, const Tensor& y_pred) {
        "labels and predictions of this loss have one shape");
 }
 
+Fix use_twin(const char* loss, const char* twin) {
+  return manual_fix(
+      cat("use ", twin, ": \"", snake_case(twin), "\" in place of \"", snake_case(loss), "\""));
+}
+
 // Labels that are numbers of classes where probabilities are wanted: one for each example, beside
 // predictions of several classes.
 void refuse_classes(const char* loss, const char* twin, const Tensor& y_true,
@@ -58,7 +63,7 @@ void refuse_classes(const char* loss, const char* twin, const Tensor& y_true,
          cat("`y_true` has the shape ", t.text(), " and `y_pred` ", p.text(), ": ", loss,
              " takes a probability for each of the ", classes, " classes of an example, ", twin,
              " the number of its class"),
-         {manual_fix(cat("use ", twin)),
+         {use_twin(loss, twin),
           manual_fix(cat("or make them probabilities: `one_hot(y_true, ", classes, ")`"))});
   need_shape(loss, y_true, y_pred);
 }
@@ -79,7 +84,7 @@ void refuse_probabilities(const Tensor& y_true, const Tensor& y_pred) {
          cat("`y_true` has the shape ", t.text(), " and `y_pred` ", p.text(), ": ", loss,
              " takes the number of an example's class, ", twin,
              " a probability for each class (one-hot labels, too)"),
-         {manual_fix(cat("use ", twin)),
+         {use_twin(loss, twin),
           manual_fix("or make them numbers of classes: `argmax(y_true, axis=-1)`")});
   std::vector<int64_t> wanted;
   for (int i = 0; i + 1 < p.rank(); ++i) wanted.push_back(p[i]);

@@ -17,7 +17,7 @@ from .._tensors.shape import as_shape
 from .._tensors.tensor import convert_to_tensor
 from .._variables.module import Module
 from .._variables.variable import Variable
-from ..errors import fail, unsupported
+from ..errors import fail, unsupported, used_here
 from . import declared
 from .copies import parts_of
 
@@ -464,11 +464,17 @@ class Layer(_holdfast.LayerBase, Module):
 
 def raise_no_call(layer: Layer, what: str) -> None:
     """Refuses `layer.output` of a layer that was never called on a symbol."""
+    labels = used_here(f"`{what}` is asked for here")
+    called = _holdfast.layer_called_at(layer)
+    if called is not None:
+        text = "called eagerly here, on values, never symbolically"
+        labels.append({"role": "placed", "loc": called, "text": text, "primary": False})
     fail(
         "E0304",
         f"layer `{layer.name}` has no `{what}`: it was never called on a symbol",
         "a layer that is called on values computes them, and remembers nothing",
         fix="call it on what `tf.keras.Input` gives",
+        labels=labels,
     )
 
 

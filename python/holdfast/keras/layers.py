@@ -6,6 +6,7 @@ from typing import Any
 
 from . import declared, features
 from .inputs import Input, InputLayer
+from .lambda_layer import Lambda
 from .layer import Layer
 from .saving import deserialize_keras_object as deserialize
 from .saving import serialize_keras_object as serialize
@@ -16,6 +17,7 @@ _COMMON = frozenset({"trainable", "dtype", "name"})
 __all__ = [  # noqa: PLE0604
     "Input",
     "InputLayer",
+    "Lambda",
     "Layer",
     "deserialize",
     "serialize",
