@@ -83,6 +83,8 @@ Ref<Metric> metric_from(const Config& given, const Shape& y, const Shape& y_pred
 
 }  // namespace
 
+const ObjectClass Compiled::kClass{"Compiled"};
+
 void Compiled::prepare(const Nested& y, const Nested& y_pred,
                        const std::vector<std::string>& names) {
   if (prepared_) return;
@@ -226,7 +228,7 @@ ModelLayer::~ModelLayer() = default;
 
 void ModelLayer::visit(Visitor& see) const {
   Layer::visit(see);
-  if (compiled_) compiled_->visit(see);
+  see.child(compiled_);
 }
 
 void ModelLayer::clear() {

@@ -36,9 +36,11 @@ struct CompileOptions {
   bool auto_scale_loss = true;
 };
 
-/// What a model was compiled with, and its state.
-class HOLDFAST_API Compiled final : public RefCounted {
+/// What a model was compiled with, and its state. No module: its variables are none of the model's.
+class HOLDFAST_API Compiled final : public Object {
  public:
+  static const ObjectClass kClass;
+  const ObjectClass& object_class() const override { return kClass; }
   explicit Compiled(const CompileOptions& options) : options_(options) {}
   const CompileOptions& options() const { return options_; }
   const Ref<Optimizer>& optimizer() const { return options_.optimizer.function; }
@@ -54,7 +56,7 @@ class HOLDFAST_API Compiled final : public RefCounted {
   Nested results();
   void reset();
   std::vector<Ref<Metric>> metrics() const;
-  void visit(Visitor&) const;
+  void visit(Visitor&) const override;
 
  private:
   struct Output {
@@ -110,7 +112,7 @@ struct FitOptions {
 };
 
 /// What `fit` gives: the numbers of each epoch.
-struct History {
+struct HOLDFAST_API History {
   std::vector<int64_t> epoch;
   std::vector<std::pair<std::string, std::vector<double>>> history;
   /// The numbers of a name; refused where there are none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,8 @@ def _verbose(verbose: Any) -> int:
 class Trainer:
     """What models have for training. The state is C++'s."""
 
+    # What an optimizer and metrics keep is no weight of the model.
+    _IGNORED: ClassVar[frozenset[str]] = frozenset({"_compile_arguments", "_steps", "history"})
     run_eagerly: bool = False
     history: Any = None
 
