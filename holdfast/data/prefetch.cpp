@@ -66,8 +66,8 @@ class Cache final : public DatasetObject {
       return true;
     }
     void save(Saving& to) const override {
-      to.number(begun);
-      if (!begun) return;
+      // What has not begun would begin otherwise a second time: a shuffle draws anew.
+      if (!begun) const_cast<Reading*>(this)->begin();
       to.number(static_cast<int64_t>(at));
       to.number(static_cast<int64_t>(kept->all.size()));
       for (const Nested& n : kept->all) to.element(n);
@@ -75,7 +75,6 @@ class Cache final : public DatasetObject {
       if (input) input->save(to);
     }
     void restore(Restoring& from) override {
-      if (!from.number()) return;
       begun = true;
       at = static_cast<size_t>(from.number());
       int64_t n = from.count();

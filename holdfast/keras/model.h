@@ -1,8 +1,6 @@
 // What every model is: a layer that knows its layers, and can be trained.
 #pragma once
 
-#include <functional>
-
 #include "holdfast/keras/callback.h"
 #include "holdfast/keras/handle.h"
 

@@ -1,6 +1,8 @@
 #include "holdfast/keras/optimizer.h"
 
 #include <algorithm>
+#include <regex>
+#include <unordered_map>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
@@ -13,6 +15,13 @@
 #include "holdfast/ops/reduce.h"
 
 namespace holdfast::keras {
+
+struct Optimizer::Tables {
+  std::unordered_map<VariableState*, size_t> index;
+  std::vector<std::regex> undecayed_names;
+};
+Optimizer::Optimizer() : tables_(make_owned<Tables>()) {}
+Optimizer::~Optimizer() = default;
 namespace {
 
 bool contains(const std::vector<VariableState*>& all, VariableState* one) {
@@ -196,7 +205,8 @@ void Optimizer::build(const std::vector<Variable>& variables) {
   std::vector<Variable> fresh;
   for (const Variable& v : variables) {
     if (!v.defined()) fail(Code::E1104, cat(described(), " got an empty Variable to train"));
-    if (index_.try_emplace(v.state(), trained_.size() + fresh.size()).second) fresh.push_back(v);
+    if (tables_->index.try_emplace(v.state(), trained_.size() + fresh.size()).second)
+      fresh.push_back(v);
   }
   if (fresh.empty()) return;
   trained_.insert(trained_.end(), fresh.begin(), fresh.end());
@@ -223,8 +233,8 @@ void Optimizer::add_slots(const std::vector<Variable>& variables,
 }
 
 size_t Optimizer::index_of(const Variable& v) const {
-  auto it = index_.find(v.state());
-  if (it == index_.end())
+  auto it = tables_->index.find(v.state());
+  if (it == tables_->index.end())
     fail(Code::E1104, cat(described(), " has not seen the variable `", v.name(), "`"),
          "what it keeps for a variable is made by `build` or by the first step",
          {manual_fix("call `build` with all variables")});
@@ -381,11 +391,11 @@ Tensor Optimizer::dense(const Gradient& g, const Variable& v) {
 void Optimizer::exclude_from_weight_decay(const std::vector<Variable>& variables,
                                           const std::vector<std::string>& patterns) {
   undecayed_.clear();
-  undecayed_names_.clear();
+  tables_->undecayed_names.clear();
   for (const Variable& v : variables) undecayed_.push_back(v.state());
   for (const std::string& p : patterns) {
     try {
-      undecayed_names_.emplace_back(p);
+      tables_->undecayed_names.emplace_back(p);
     } catch (const std::regex_error& e) {
       fail(Code::E1104, cat(described(), ": `var_names` has \"", p, "\", which is no pattern"),
            e.what());
@@ -395,7 +405,7 @@ void Optimizer::exclude_from_weight_decay(const std::vector<Variable>& variables
 
 bool Optimizer::decays(const Variable& v) const {
   if (contains(undecayed_, v.state())) return false;
-  return std::none_of(undecayed_names_.begin(), undecayed_names_.end(),
+  return std::none_of(tables_->undecayed_names.begin(), tables_->undecayed_names.end(),
                       [&](const std::regex& r) { return std::regex_search(v.name(), r); });
 }
 

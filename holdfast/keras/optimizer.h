@@ -4,13 +4,12 @@
 
 #include <mutex>
 #include <optional>
-#include <regex>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "holdfast/autodiff/tape.h"
+#include "holdfast/base/owned.h"
 #include "holdfast/exec/module.h"
 #include "holdfast/keras/schedule.h"
 
@@ -91,7 +90,8 @@ class HOLDFAST_API Optimizer : public ModuleObject, public Declared, public HasC
     std::vector<Known> known_;
   };
 
-  Optimizer() = default;
+  Optimizer();
+  ~Optimizer() override;
   const ClassDef& definition() const override { return def(); }
   const ObjectClass& object_class() const override { return definition().kind; }
   void* option_place() override { return &common_; }
@@ -206,12 +206,12 @@ class HOLDFAST_API Optimizer : public ModuleObject, public Declared, public HasC
   std::recursive_mutex building_;
   Variable counter_, rate_;
   std::vector<Variable> trained_, averages_, accumulated_;
-  std::unordered_map<VariableState*, size_t> index_;
+  struct Tables;  // where each variable stands, and patterns of names: large to read
+  Owned<Tables> tables_;
   std::vector<std::vector<Variable>> slots_;  // of each role, in the order of `trained_`
   size_t next_role_ = 0;
   std::vector<Variable> kept_;  // all that `variables` shows after the first two
   std::vector<VariableState*> undecayed_;
-  std::vector<std::regex> undecayed_names_;
 };
 
 using OptimizerOption = Choice<Optimizer>;

@@ -193,7 +193,7 @@ Nested outputs_of(const LayerCall& call) {
 }
 
 Nested traced_types(const std::string& name, std::span<const Tensor> tensors,
-                    const std::function<Nested(std::span<const Tensor>)>& f) {
+                    const holdfast::Callback<Nested(std::span<const Tensor>)>& f) {
   auto graph = make_ref<Graph>(make_ref<Scope>(ScopeKind::kBuild, name, nullptr));
   Tracer tracer(graph);
   std::vector<Tensor> symbols;

@@ -1,8 +1,6 @@
 // Models in the making: symbols that hold the call which gives them.
 #pragma once
 
-#include <functional>
-
 #include "holdfast/graph/graph.h"
 #include "holdfast/keras/layer.h"
 
@@ -50,7 +48,7 @@ HOLDFAST_API Nested call_on_symbols(Layer& layer, const Nested& inputs, const Ca
 HOLDFAST_API Nested output_types(Layer& layer, const Nested& inputs, const CallOptions&);
 /// Runs `f` on symbols of the types of `tensors` in a trace that is thrown away.
 HOLDFAST_API Nested traced_types(const std::string& name, std::span<const Tensor> tensors,
-                                 const std::function<Nested(std::span<const Tensor>)>& f);
+                                 const holdfast::Callback<Nested(std::span<const Tensor>)>& f);
 /// A symbol that stands for nothing but its type.
 HOLDFAST_API Tensor symbol_of_type(DType dtype, const Shape& shape);
 /// What symbols of an output of a recorded call are.

@@ -3,5 +3,5 @@ import holdfast as tf
 lengths = tf.data.Dataset.range(1, 4)
 words = lengths.map(lambda n: tf.ones([n]))
 batches = words.batch(2)
-for batch in batches:
-    print(batch.shape)
+for part in batches:
+    print(part.shape)

@@ -45,7 +45,10 @@ PUBLIC = [
         "exec/vectorized_map.h",
     ),
     "graph/name_scope.h",
-    *("keras/layers/dense.h", "keras/sequential.h"),
+    "data/dataset.h",
+    *("keras/functional.h", "keras/layers.h", "keras/losses.h", "keras/metrics/mean.h"),
+    *("keras/optimizers.h", "keras/saving/model_files.h", "keras/sequential.h"),
+    "keras/training.h",
     *("op/context.h", "op/variable.h"),
     "tensor/live.h",
 ]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"

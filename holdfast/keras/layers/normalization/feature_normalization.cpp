@@ -128,7 +128,7 @@ void NormalizationLayer::adapt(const std::vector<Tensor>& batches) {
   adapt([&] { return i < batches.size() ? batches[i++] : Tensor(); });
 }
 
-void NormalizationLayer::adapt(const std::function<Tensor()>& next) {
+void NormalizationLayer::adapt(const holdfast::Callback<Tensor()>& next) {
   if (!options_.mean.is_null())
     fail(Code::E1104, cat(described(), ": `adapt` was called, and `mean` and `variance` are given"),
          "there is nothing to find", {manual_fix("make the layer without `mean` and `variance`")});

@@ -1,7 +1,6 @@
 // Normalization: features brought to mean 0 and variance 1 by statistics of a whole data set.
 #pragma once
 
-#include <functional>
 #include <utility>
 
 #include "holdfast/keras/handle.h"
@@ -29,7 +28,7 @@ class HOLDFAST_API NormalizationLayer : public Declares<NormalizationOptions> {
   /// The same of several batches.
   void adapt(const std::vector<Tensor>& batches);
   /// The same of batches that `next` gives one by one, and at last an empty tensor.
-  void adapt(const std::function<Tensor()>& next);
+  void adapt(const holdfast::Callback<Tensor()>& next);
   /// Mean and variance as the inputs meet them, once the layer is built.
   std::pair<Tensor, Tensor> statistics() const;
 
