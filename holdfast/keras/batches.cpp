@@ -1,76 +1,43 @@
 // Batches of arrays.
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "holdfast/base/text.h"
+#include "holdfast/data/dataset.h"
 #include "holdfast/keras/training.h"
-#include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
-#include "holdfast/ops/slicing.h"
 
 namespace holdfast::keras {
 namespace {
 
+// Rows from `first` to before `last`, in an order of its own for each epoch if wanted.
+Tensor order_of(int64_t first, int64_t last, bool shuffled) {
+  std::vector<int64_t> rows(static_cast<size_t>(last - first));
+  std::iota(rows.begin(), rows.end(), first);
+  InterpreterScope eagerly(nullptr);
+  NoObservers unseen;
+  Tensor order = Tensor::of<int64_t>(rows, Shape{last - first});
+  return shuffled ? random::shuffle(order) : order;
+}
+
 class Arrays final : public BatchSource {
  public:
-  Arrays(Nested data, int64_t first, int64_t last, const ArrayOptions& o)
-      : data_(std::move(data)), leaves_(data_.leaves()), first_(first), last_(last), options_(o) {}
+  Arrays(const Nested& data, int64_t first, int64_t last, const ArrayOptions& o)
+      : batches_((last - first + o.batch_size - 1) / o.batch_size),
+        dataset_(data::arrays(
+            data, {.batch_size = o.batch_size, .order = [first, last, shuffled = o.shuffle] {
+                     return order_of(first, last, shuffled);
+                   }})) {}
 
-  int64_t batches() const override {
-    int64_t rows = last_ - first_;
-    return (rows + options_.batch_size - 1) / options_.batch_size;
-  }
-
-  void begin() override {
-    next_ = first_;
-    if (!options_.shuffle) return;
-    InterpreterScope eagerly(nullptr);
-    NoObservers unseen;
-    std::vector<int64_t> rows(static_cast<size_t>(last_ - first_));
-    std::iota(rows.begin(), rows.end(), first_);
-    Tensor order = Tensor::of<int64_t>(rows, Shape{static_cast<int64_t>(rows.size())});
-    order_ = random::shuffle(order);
-  }
-
-  bool next(Nested& batch) override {
-    if (next_ >= last_) return false;
-    int64_t n = std::min(options_.batch_size, last_ - next_);
-    InterpreterScope eagerly(nullptr);
-    NoObservers unseen;
-    Tensor chosen;
-    if (options_.shuffle) chosen = rows_of(order_, next_ - first_, n);
-    std::vector<Tensor> out;
-    for (const Tensor& t : leaves_)
-      out.push_back(chosen.defined() ? gather(t, chosen) : rows_of(t, next_, n));
-    next_ += n;
-    batch = data_.with_leaves(out);
-    return true;
-  }
+  int64_t batches() const override { return batches_; }
+  void begin() override { epoch_ = dataset_.iterator(); }
+  bool next(Nested& batch) override { return epoch_ && epoch_->next(batch); }
 
  private:
-  // Rows one after the other share the array's memory.
-  static Tensor rows_of(const Tensor& t, int64_t first, int64_t n) {
-    std::vector<int64_t> sizes{n};
-    int64_t row = 1;
-    for (int i = 1; i < t.rank(); ++i) {
-      sizes.push_back(t.dim(i));
-      row *= t.dim(i);
-    }
-    if (t.dtype() == DType::kString) {
-      std::vector<int64_t> begin(sizes.size(), 0);
-      begin[0] = first;
-      return slice(t, begin, sizes);
-    }
-    return view_of(t, Shape(sizes), first * row * size_of(t.dtype()));
-  }
-
-  Nested data_;
-  std::vector<Tensor> leaves_;
-  int64_t first_, last_, next_ = 0;
-  ArrayOptions options_;
-  Tensor order_;
+  const int64_t batches_;
+  const data::Dataset dataset_;
+  std::optional<data::Iterator> epoch_;
 };
 
 }  // namespace

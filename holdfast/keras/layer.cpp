@@ -27,6 +27,19 @@ namespace {
 thread_local std::optional<bool> training_in_force;
 thread_local Layer* outermost = nullptr;
 
+// Losses that any layer holds: where there are none, a call need not look for them in all layers.
+std::atomic<int64_t> losses_held = 0;
+
+void let_go(SharedList<Tensor>& losses) {
+  if (losses.read()->empty()) return;
+  int64_t gone = 0;
+  losses.change([&](std::vector<Tensor>& all) {
+    gone = static_cast<int64_t>(all.size());
+    all.clear();
+  });
+  losses_held -= gone;
+}
+
 std::string scope_of(const std::string& name) { return cat(context().name_scope, name, "/"); }
 
 struct LayerNames {
@@ -64,7 +77,7 @@ void reset_layer_names() {
   names.given.clear();
 }
 
-Layer::~Layer() = default;
+Layer::~Layer() { let_go(added_losses_); }
 
 void Layer::set_options(const LayerOptions& o) {
   common_ = o;
@@ -109,7 +122,7 @@ void Layer::clear() {
     if (o.get(option_place()).live()) o.set(option_place(), Config(), o.name);
   common_.activity_regularizer = {};
   regularized_.clear();
-  added_losses_.clear();
+  let_go(added_losses_);
 }
 
 CallScope::CallScope(Layer& layer, std::optional<bool> training)
@@ -261,6 +274,7 @@ Tensor Layer::read(const Variable& weight) const {
 
 void Layer::add_loss(const Tensor& loss) {
   if (!loss.defined()) fail(Code::E1104, cat(described(), ": `add_loss` got an empty tensor"));
+  ++losses_held;
   added_losses_.change([&](std::vector<Tensor>& all) { all.push_back(loss); });
 }
 
@@ -289,9 +303,9 @@ std::vector<Tensor> Layer::losses() const {
 }
 
 void Layer::clear_losses() {
-  if (!added_losses_.read()->empty()) added_losses_.clear();
-  for (const Ref<Layer>& l : inner_layers())
-    if (!l->added_losses_.read()->empty()) l->added_losses_.clear();
+  if (losses_held == 0) return;
+  let_go(added_losses_);
+  for (const Ref<Layer>& l : inner_layers()) let_go(l->added_losses_);
 }
 
 void Layer::set_trainable(bool trainable) {

@@ -54,36 +54,28 @@ bool validates_after(const FitOptions& o, int64_t epoch) {
   return (epoch + 1) % std::max<int64_t>(1, o.validation_freq) == 0;
 }
 
-// Weights of examples by the classes of their targets.
-Nested class_weights(const Nested& y, const Nested& given, const FitOptions& o) {
-  if (o.class_weight.empty()) return given;
-  if (!given.is_none()) fail(Code::E1104, "`class_weight` and `sample_weight` can't be given both");
-  const Tensor& targets = y.tensor("`y` with `class_weight`");
-  int64_t rows = targets.dim(0);
-  std::vector<float> out(static_cast<size_t>(rows), 1.0f);
-  int64_t wide = targets.rank() > 1 ? targets.size() / std::max<int64_t>(1, rows) : 1;
-  Tensor plain = cast(targets, float32);
-  const float* p = plain.raw<float>();
-  for (int64_t i = 0; i < rows; ++i) {
-    int64_t label = 0;
-    if (wide == 1)
-      label = static_cast<int64_t>(std::lround(p[i]));
-    else
-      label = std::max_element(p + i * wide, p + (i + 1) * wide) - (p + i * wide);
-    for (const auto& [of, weight] : o.class_weight)
-      if (of == label) out[static_cast<size_t>(i)] = static_cast<float>(weight);
-  }
-  return Tensor::of<float>(out, Shape{rows});
-}
-
-struct Splits {
-  Ref<BatchSource> train, test;
-};
-
 // How often a loop goes on.
 bool more(const std::optional<int64_t>& steps, int64_t done) { return !steps || done < *steps; }
 
 }  // namespace
+
+Tensor weights_by_class(const Tensor& y, const ClassWeights& weights) {
+  if (y.rank() == 0) fail(Code::E1102, "`y` is a scalar, expected a target for each example");
+  int64_t rows = y.dim(0), wide = y.size() / std::max<int64_t>(1, rows);
+  int64_t classes = y.rank() > 1 ? y.dim(y.rank() - 1) : 1;  // of one-hot targets
+  InterpreterScope eagerly(nullptr);
+  NoObservers unseen;
+  std::vector<float> targets = cast(y, float32).to_vector<float>();
+  std::vector<float> out(static_cast<size_t>(rows), 1.0f);
+  for (int64_t i = 0; i < rows; ++i) {
+    auto first = targets.begin() + i * wide;
+    int64_t label =
+        classes > 1 ? std::max_element(first, first + classes) - first : std::lround(*first);
+    for (const auto& [of, weight] : weights)
+      if (of == label) out[static_cast<size_t>(i)] = static_cast<float>(weight);
+  }
+  return Tensor::of<float>(out, Shape{rows});
+}
 
 const std::vector<double>& History::operator[](std::string_view name) const {
   std::vector<std::string> known;
@@ -96,7 +88,12 @@ const std::vector<double>& History::operator[](std::string_view name) const {
 
 History fit(ModelLayer& model, const Nested& x, const Nested& y, const FitOptions& o) {
   model.compiled("`fit`");
-  Nested weight = class_weights(y, o.sample_weight, o);
+  Nested weight = o.sample_weight;
+  if (!o.class_weight.empty()) {
+    if (!weight.is_none())
+      fail(Code::E1104, "`class_weight` and `sample_weight` can't be given both");
+    weight = weights_by_class(y.tensor("`y` with `class_weight`"), o.class_weight);
+  }
   ArrayOptions arrays{.batch_size = o.batch_size,
                       .shuffle = o.shuffle,
                       .leave_out_last = o.validation_data.is_none() ? o.validation_split : 0};
@@ -127,7 +124,7 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
   Callbacks callbacks(std::move(list), &model, {o.epochs, o.initial_epoch, steps, o.verbose});
 
   model.stop_training = false;
-  Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTrain), test_step;
+  Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTrain);
   callbacks.tell(Moment::kTrainBegin);
   Logs logs;
   for (int64_t epoch = o.initial_epoch; epoch < o.epochs; ++epoch) {

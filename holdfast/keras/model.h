@@ -8,8 +8,6 @@ namespace holdfast::keras {
 
 class Compiled;
 struct CompileOptions;
-struct FitOptions;
-class BatchSource;
 
 /// A step of training, as the loop calls it: a batch in, numbers by name (or predictions) out.
 class HOLDFAST_API StepFunction : public RefCounted {

@@ -71,9 +71,13 @@ class Progress final : public Callback {
  public:
   bool wants(Moment m) const override {
     switch (m) {
+      // Numbers of a batch are read where somebody sees them.
       case Moment::kTrainBatchEnd:
       case Moment::kTestBatchEnd:
-      case Moment::kPredictBatchEnd: return true;
+      case Moment::kPredictBatchEnd: return redraws();
+      case Moment::kTrainBatchBegin:
+      case Moment::kTestBatchBegin:
+      case Moment::kPredictBatchBegin:
       case Moment::kEpochBegin:
       case Moment::kEpochEnd:
       case Moment::kTestBegin:
@@ -89,19 +93,24 @@ class Progress final : public Callback {
     say(cat("Epoch ", epoch + 1, "/", plan().epochs, "\n"));
     start();
   }
-  void on_train_batch_end(int64_t, Logs& logs) override { step(logs); }
+  void on_train_batch_begin(int64_t, Logs&) override { ++done_; }
+  void on_train_batch_end(int64_t, Logs& logs) override { draw(logs); }
   void on_epoch_end(int64_t, Logs& logs) override { finish(logs); }
   void on_test_begin(Logs&) override {
     if (!training_) start();
   }
+  void on_test_batch_begin(int64_t, Logs&) override {
+    if (!training_) ++done_;
+  }
   void on_test_batch_end(int64_t, Logs& logs) override {
-    if (!training_) step(logs);
+    if (!training_) draw(logs);
   }
   void on_test_end(Logs& logs) override {
     if (!training_) finish(logs);
   }
   void on_predict_begin(Logs&) override { start(); }
-  void on_predict_batch_end(int64_t, Logs& logs) override { step(logs); }
+  void on_predict_batch_begin(int64_t, Logs&) override { ++done_; }
+  void on_predict_batch_end(int64_t, Logs& logs) override { draw(logs); }
   void on_predict_end(Logs& logs) override { finish(logs); }
 
  private:
@@ -109,13 +118,12 @@ class Progress final : public Callback {
   void start() {
     done_ = 0;
     began_ = drawn_ = Clock::now();
-    redraws_ = plan().verbose == 1 && training_output().is_terminal();
+    redraws_ = redraws();
   }
+  bool redraws() const { return plan().verbose == 1 && training_output().is_terminal(); }
   double since() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
 
-  void step(const Logs& logs) {
-    ++done_;
-    if (!redraws_) return;
+  void draw(const Logs& logs) {
     auto now = Clock::now();
     if (now - drawn_ < std::chrono::milliseconds(50) && done_ != 1) return;
     drawn_ = now;

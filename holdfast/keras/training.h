@@ -22,8 +22,6 @@ struct PerOutput {
   std::vector<std::pair<std::string, T>> all;
 };
 
-using MetricList = std::vector<Choice<Metric>>;
-
 struct CompileOptions {
   Choice<Optimizer> optimizer = "rmsprop";
   PerOutput<Choice<Loss>> loss = {};
@@ -93,6 +91,11 @@ struct ArrayOptions {
 HOLDFAST_API Ref<BatchSource> array_source(const Nested& x, const Nested& y,
                                            const Nested& sample_weight, const ArrayOptions&);
 
+/// How much examples of each class weigh; of others 1.
+using ClassWeights = std::vector<std::pair<int64_t, double>>;
+/// The weights of examples by their targets: numbers of classes, or one-hot.
+HOLDFAST_API Tensor weights_by_class(const Tensor& y, const ClassWeights& weights);
+
 struct FitOptions {
   int64_t batch_size = 32;
   int64_t epochs = 1;
@@ -101,7 +104,7 @@ struct FitOptions {
   double validation_split = 0;
   Nested validation_data = {};  // (x, y) or (x, y, sample_weight)
   bool shuffle = true;
-  std::vector<std::pair<int64_t, double>> class_weight = {};
+  ClassWeights class_weight = {};
   Nested sample_weight = {};
   int64_t initial_epoch = 0;
   std::optional<int64_t> steps_per_epoch = {};

@@ -22,6 +22,12 @@ L& layer_of(PyObject* o) {
 
 std::optional<bool> truth_from(PyObject* o);
 
+/// A function that takes keywords, as tables of methods have it.
+template <class F>
+PyCFunction with_keywords(F* f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
+}
+
 void bind_keras(nanobind::module_& m);
 void bind_keras_layers(nanobind::module_& m);
 void bind_keras_models(nanobind::module_& m);

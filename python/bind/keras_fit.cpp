@@ -348,11 +348,6 @@ PyObject* own_metrics(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
-template <class F>
-PyCFunction with_keywords(F* f) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
-}
-
 PyObject* nothing(PyObject*, PyObject*, PyObject*) { Py_RETURN_NONE; }
 
 }  // namespace
@@ -473,6 +468,18 @@ void bind_keras_fit(nb::module_& m) {
           python_from(keras::predict(model_of(self.ptr()), *source, options_from(given))));
     });
   });
+  m.def(
+      "weights_by_class",
+      [](nb::handle y, nb::dict weights) {
+        return run([&] {
+          mark();
+          keras::ClassWeights list;
+          for (auto [label, weight] : weights)
+            list.emplace_back(nb::cast<int64_t>(label), nb::cast<double>(weight));
+          return keras::weights_by_class(convert(y.ptr(), DType::kInvalid, false, "y"), list);
+        });
+      },
+      "The weights of examples by the classes of their targets.");
   m.def("model_logs", [](nb::handle self) {
     return run([&] {
       nb::dict out;

@@ -167,11 +167,6 @@ PyObject* layer_mask(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
-template <class F>
-PyCFunction with_keywords(F* f) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(f));
-}
-
 PyMethodDef layer_methods[] = {
     {"call", with_keywords(&layer_call), METH_VARARGS | METH_KEYWORDS,
      "What a call computes; subclasses say it."},

@@ -162,8 +162,8 @@ PyObject* metric_config(PyObject* self, PyObject*) {
 }
 
 PyMethodDef metric_methods[] = {
-    {"update_state", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&metric_update)),
-     METH_VARARGS | METH_KEYWORDS, "Takes a batch in."},
+    {"update_state", with_keywords(&metric_update), METH_VARARGS | METH_KEYWORDS,
+     "Takes a batch in."},
     {"result", &metric_result, METH_NOARGS, "What all batches since `reset_state` say."},
     {"reset_state", &metric_reset, METH_NOARGS, "Begins anew."},
     {"get_config", &metric_config, METH_NOARGS, "What the metric can be made from again."},

@@ -134,8 +134,7 @@ PyObject* loss_called(PyObject* self, PyObject* args, PyObject* kwargs) {
 }
 
 PyMethodDef loss_methods[] = {
-    {"call", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&loss_call)),
-     METH_VARARGS | METH_KEYWORDS, "A loss for each example."},
+    {"call", with_keywords(&loss_call), METH_VARARGS | METH_KEYWORDS, "A loss for each example."},
     {"get_config", &own_config<Loss, keras::ForeignBornLoss>, METH_NOARGS,
      "What the loss can be made from again."},
     {nullptr, nullptr, 0, nullptr},
@@ -272,8 +271,8 @@ PyObject* optimizer_update_step(PyObject* self, PyObject* args, PyObject* kwargs
 
 PyMethodDef optimizer_methods[] = {
     {"build", &optimizer_build, METH_O, "Makes what is kept for these variables."},
-    {"update_step", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&optimizer_update_step)),
-     METH_VARARGS | METH_KEYWORDS, "Moves one variable."},
+    {"update_step", with_keywords(&optimizer_update_step), METH_VARARGS | METH_KEYWORDS,
+     "Moves one variable."},
     {"get_config", &own_config<Optimizer, keras::ForeignBornOptimizer>, METH_NOARGS,
      "What the optimizer can be made from again."},
     {nullptr, nullptr, 0, nullptr},

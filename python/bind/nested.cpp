@@ -49,32 +49,4 @@ Nested nested_from(PyObject* value, const std::string& what) {
   return convert(value, DType::kInvalid, false, what.c_str());
 }
 
-Object python_from(const Nested& value) {
-  switch (value.kind()) {
-    case Nested::Kind::kNone: return Object::share(Py_None);
-    case Nested::Kind::kTensor: return Object::steal(wrap(value.tensor()));
-    case Nested::Kind::kDict: {
-      Object out = Object::steal(PyDict_New());
-      for (const auto& [key, inside] : value.entries()) {
-        Object item = python_from(inside);
-        if (PyDict_SetItemString(out.get(), key.c_str(), item.get()) < 0) throw PythonError{};
-      }
-      return out;
-    }
-    case Nested::Kind::kList:
-    case Nested::Kind::kTuple: break;
-  }
-  auto n = static_cast<Py_ssize_t>(value.size());
-  bool list = value.kind() == Nested::Kind::kList;
-  Object out = Object::steal(list ? PyList_New(n) : PyTuple_New(n));
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* item = python_from(value[static_cast<size_t>(i)]).release();
-    if (list)
-      PyList_SET_ITEM(out.get(), i, item);
-    else
-      PyTuple_SET_ITEM(out.get(), i, item);
-  }
-  return out;
-}
-
 }  // namespace holdfast::py

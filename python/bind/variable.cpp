@@ -26,8 +26,6 @@ VariableState* state_of(PyObject* o) {
   return static_cast<VariableState*>(object);
 }
 
-// A Python function as the rule of a variable.
-
 const Tensor& tensor_argument(PyObject* o, Tensor& kept) {
   if (!is_tensor(o)) type_error(cat("expected a tensor, got ", repr_of(o)));
   kept = tensor_of(o);

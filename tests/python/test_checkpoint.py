@@ -82,6 +82,21 @@ def test_what_is_made_later_gets_its_value_then(tmp_path):
     assert empty.net.list[1]["deep"].numpy() == 5
 
 
+def test_what_waits_is_found_by_identity(tmp_path):
+    class Same(tf.Module):
+        __hash__ = None
+
+        def __eq__(self, other):
+            return True
+
+    path = tf.train.Checkpoint(net=Net(5.0)).write(tmp_path / "c")
+    waiting, other = Same(), Same()
+    tf.train.Checkpoint(net=waiting).read(path)
+    other.late = tf.Variable([[0.0]])
+    waiting.late = tf.Variable([[0.0]])
+    assert (other.late.numpy(), waiting.late.numpy()) == (0, 5)
+
+
 def test_what_does_not_fit_changes_nothing(tmp_path):
     path = tf.train.Checkpoint(a=tf.Variable([1.0]), b=tf.Variable([1.0, 2.0])).write(
         tmp_path / "c"

@@ -179,17 +179,26 @@ class Restore:
         there = children_of(holder) if not isinstance(holder, Variable) else {}
         missing = [(child, name) for child, name in self.nodes[node][0] if name not in there]
         if missing and isinstance(holder, (Module, Checkpoint)):
-            _waiting.setdefault(holder, []).append((self, {name: child for child, name in missing}))
+            _waiting_for(holder).append((self, {name: child for child, name in missing}))
 
 
-_waiting: weakref.WeakKeyDictionary[Any, list[tuple[Restore, dict[str, int]]]] = (
-    weakref.WeakKeyDictionary()
-)
+_Waiting = list[tuple[Restore, dict[str, int]]]
+
+# By identity: a module of the user's may be equal to others, or have no hash.
+_waiting: dict[int, tuple[weakref.ref[Any], _Waiting]] = {}
+
+
+def _waiting_for(holder: Any) -> _Waiting:
+    """What waits for an object, to add to."""
+    key = id(holder)
+    if key not in _waiting:
+        _waiting[key] = weakref.ref(holder, lambda _: _waiting.pop(key, None)), []
+    return _waiting[key][1]
 
 
 def _settle(holder: Any) -> None:
     """Gives what an object holds by now the values that wait for it."""
-    waiting = _waiting.get(holder)
+    _, waiting = _waiting.get(id(holder), (None, []))
     if not waiting:
         return
     there = children_of(holder)
@@ -200,7 +209,7 @@ def _settle(holder: Any) -> None:
 
 
 def _kept(holder: Any, name: str, value: Any) -> None:
-    if _waiting and holder in _waiting and is_trackable(value):
+    if id(holder) in _waiting and is_trackable(value):
         _settle(holder)
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from .. import _holdfast
+from .._variables.module import snake_case
 from . import declared
 from .saving import deserialize_keras_object, serialize_keras_object
 
 __all__ = ["FromConfig", "fill", "snake_case"]
-
-_WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-
-def snake_case(name: str) -> str:
-    """A class's name as functions are called: `kl_divergence` for `KLDivergence`."""
-    return "_".join(_WORD_BEGINS.split(name)).lower()
 
 
 class FromConfig:

@@ -79,24 +79,14 @@ def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any
     _holdfast.keras_configure(obj, given)
 
 
-def _option(name: str) -> property:
+def _attribute(name: str, doc: str) -> property:
     def get(self: Any) -> Any:
         return _frozen(_holdfast.keras_attribute(self, name))
 
     def put(self: Any, value: Any) -> None:
         _holdfast.set_keras_attribute(self, name, value)
 
-    return property(get, put, doc=f"The option `{name}`.")
-
-
-def _weight(name: str) -> property:
-    def get(self: Any) -> Any:
-        return _holdfast.keras_attribute(self, name)
-
-    def put(self: Any, value: Any) -> None:
-        _holdfast.set_keras_attribute(self, name, value)
-
-    return property(get, put, doc=f"The weight `{name}`; None while there is none.")
+    return property(get, put, doc=doc)
 
 
 def _property(name: str) -> property:
@@ -114,9 +104,12 @@ def _action(name: str) -> Any:
 def attributes(info: Info, taken: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Properties for the options and weights of a class, and its methods."""
     out: dict[str, Any] = {
-        name: _option(name) for name, _, _ in info["options"] if name not in taken
+        name: _attribute(name, f"The option `{name}`.")
+        for name, _, _ in info["options"]
+        if name not in taken
     }
-    out.update({name: _weight(name) for name in info["weights"]})
+    for name in info["weights"]:
+        out[name] = _attribute(name, f"The weight `{name}`; None while there is none.")
     out.update({name: _property(name) for name in info["properties"]})
     out.update({name: _action(name) for name in info["actions"]})
     return out

@@ -155,7 +155,7 @@ class Trainer:
     ) -> Any:
         """Trains the model for some epochs, and gives the numbers of each."""
         if class_weight is not None:
-            y, sample_weight = _by_class(y, class_weight, sample_weight, x)
+            sample_weight = _by_class(y, class_weight, sample_weight)
         train = batches_of(
             x, y, sample_weight, batch_size, shuffle=bool(shuffle), leave_out_last=validation_split
         )
@@ -251,7 +251,7 @@ class Trainer:
     ) -> Any:
         """One step of training."""
         if class_weight is not None:
-            y, sample_weight = _by_class(y, class_weight, sample_weight, x)
+            sample_weight = _by_class(y, class_weight, sample_weight)
         return self._on_batch("train_step", (x, y, sample_weight), return_dict)
 
     def test_on_batch(
@@ -304,17 +304,11 @@ def _metric_type() -> Any:
     return declared.base_type("metrics.Metric")
 
 
-def _by_class(y: Any, weights: dict[int, float], given: Any, x: Any) -> tuple[Any, Any]:
+def _by_class(y: Any, weights: dict[int, float], given: Any) -> Any:
     """Weights of examples by the classes of their targets."""
     if given is not None:
         fail("E1104", "`class_weight` and `sample_weight` can't be given both")
     if y is None:
         fail("E1104", "`class_weight` needs `y`: it weighs examples by their targets")
-    labels = np.asarray(y)
-    if labels.ndim > 1 and labels.shape[-1] > 1:
-        labels = labels.argmax(-1)
-    labels = labels.reshape(len(labels), -1)[:, 0].astype(np.int64)
-    out = np.ones(len(labels), np.float32)
-    for label, weight in weights.items():
-        out[labels == label] = weight
-    return y, out
+    by_class = {int(label): float(weight) for label, weight in weights.items()}
+    return _holdfast.weights_by_class(np.asarray(y), by_class)
