@@ -26,6 +26,14 @@ bool is_mean(const std::optional<std::string>& r) {
   return r && (*r == "sum_over_batch_size" || *r == "mean");
 }
 
+// A weight of an example is that of each of its steps.
+Tensor for_each_step(Tensor weights, const Tensor& values) {
+  if (!weights.shape().has_rank() || !values.shape().has_rank() || weights.rank() == 0)
+    return weights;
+  while (weights.rank() < values.rank()) weights = expand_dims(weights, -1);
+  return weights;
+}
+
 // What a mask does to weights. Under a mean those that count weigh more, so that the sum over all
 // examples is divided by the number of those that count.
 Tensor weights_of(const Tensor& mask, DType dtype, const std::optional<std::string>& reduction) {
@@ -126,13 +134,14 @@ Tensor reduce_weighted(Tensor values, Tensor weights, Tensor mask,
     Tensor counts = weights_of(mask, d, reduction);
     if (weights.defined()) {
       auto [c, w] = same_rank(counts, weights);
-      weights = w * c;
+      weights = for_each_step(w, c) * c;
     } else {
       weights = counts;
     }
   }
   if (weights.defined()) {
     std::tie(values, weights) = same_rank(values, weights);
+    weights = for_each_step(weights, values);
     values = values * weights;
   }
   const Shape& s = values.shape();

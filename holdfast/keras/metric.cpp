@@ -17,8 +17,7 @@ namespace holdfast::keras {
 ClassDef& Metric::def() {
   static ClassDef& d = Declare<Metric>("metrics.Metric", "What every metric is.")
                            .option<&MetricOptions::dtype>("dtype")
-                           .option<&MetricOptions::name>("name")
-                           .keywords();
+                           .option<&MetricOptions::name>("name");
   return d;
 }
 
@@ -142,11 +141,22 @@ void MeanOfValues::make_variables() {
 
 void MeanOfValues::update_state(const Tensor& y_true, const Tensor& y_pred,
                                 const Tensor& sample_weight) {
-  add_values(values(y_true, y_pred), sample_weight);
+  Tensor weight = sample_weight;
+  if (Tensor counts = y_pred.defined() ? mask_of(y_pred) : Tensor(); counts.defined()) {
+    counts = cast(counts, dtype());
+    if (weight.defined()) {
+      if (weight.dtype() != dtype()) weight = cast(weight, dtype());
+      while (weight.rank() < counts.rank()) weight = expand_dims(weight, -1);
+      counts = weight * counts;
+    }
+    weight = counts;
+  }
+  add_values(values(y_true, y_pred), weight);
 }
 
 void MeanOfValues::add_values(Tensor values, Tensor weight) {
   make_variables();
+  Tensor counts = mask_of(values);  // of values that are left out where weights are given
   if (values.dtype() != dtype()) values = cast(values, dtype());
   if (!weight.defined()) {
     total_.assign_add(reduce_sum(values));
@@ -156,6 +166,7 @@ void MeanOfValues::add_values(Tensor values, Tensor weight) {
   if (weight.dtype() != dtype()) weight = cast(weight, dtype());
   // Weights have the first axes of the values; a last one of size 1 is none.
   if (weight.rank() == values.rank() + 1) weight = squeeze(weight, {.axis = {-1}});
+  if (counts.defined() && counts.rank() == weight.rank()) weight = weight * cast(counts, dtype());
   while (weight.rank() < values.rank()) weight = expand_dims(weight, -1);
   Tensor spread = weight * ones_like(values);
   total_.assign_add(reduce_sum(values * weight));

@@ -161,9 +161,7 @@ void Compiled::update_metrics(const Nested& y, const Nested& y_pred, const Neste
   for (size_t i = 0; i < outputs_.size() && i < truths.size(); ++i) {
     if (truths[i].leaves().empty()) continue;
     const Tensor t = truths[i].first("`y`"), p = predictions[i].first("`y_pred`");
-    Tensor mask = mask_of(p);
-    for (const Ref<Metric>& m : outputs_[i].metrics)
-      m->update_state(t, p, mask.defined() ? cast(mask, float32) : Tensor());
+    for (const Ref<Metric>& m : outputs_[i].metrics) m->update_state(t, p, {});
     Tensor weight = sample_weight.is_tensor() ? sample_weight.tensor() : Tensor();
     for (const Ref<Metric>& m : outputs_[i].weighted) m->update_state(t, p, weight);
   }

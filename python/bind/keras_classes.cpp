@@ -76,7 +76,8 @@ PyObject* config_of(PyObject* self, PyObject*) {
 }
 
 PyMethodDef plain_methods[] = {
-    {"get_config", &config_of, METH_NOARGS, "What the object can be made from again."},
+    {"get_config", &config_of, METH_NOARGS,
+     "get_config($self)\n--\n\nWhat the object can be made from again."},
     {nullptr, nullptr, 0, nullptr},
 };
 

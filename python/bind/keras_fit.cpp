@@ -295,8 +295,12 @@ void compile(nb::handle model, nb::dict given) {
 // -- C methods of the types
 
 template <Kind kind>
-PyObject* own_step(PyObject* self, PyObject* data) {
+PyObject* own_step(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
+    static const char* names[] = {"data", nullptr};
+    PyObject* data;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char**>(names), &data))
+      return nullptr;
     mark();
     ModelLayer& model = model_of(self);
     Nested batch = nested_from(data, "`data`");
@@ -353,12 +357,17 @@ PyObject* nothing(PyObject*, PyObject*, PyObject*) { Py_RETURN_NONE; }
 }  // namespace
 
 PyMethodDef model_methods[] = {
-    {"train_step", &own_step<Kind::kTrain>, METH_O, "One step of training over a batch."},
-    {"test_step", &own_step<Kind::kTest>, METH_O, "One step of evaluation over a batch."},
-    {"predict_step", &own_step<Kind::kPredict>, METH_O, "Predictions for a batch."},
+    {"train_step", with_keywords(&own_step<Kind::kTrain>), METH_VARARGS | METH_KEYWORDS,
+     "train_step($self, data)\n--\n\nOne step of training over a batch."},
+    {"test_step", with_keywords(&own_step<Kind::kTest>), METH_VARARGS | METH_KEYWORDS,
+     "test_step($self, data)\n--\n\nOne step of evaluation over a batch."},
+    {"predict_step", with_keywords(&own_step<Kind::kPredict>), METH_VARARGS | METH_KEYWORDS,
+     "predict_step($self, data)\n--\n\nPredictions for a batch."},
     {"compute_loss", with_keywords(&own_loss), METH_VARARGS | METH_KEYWORDS,
+     "compute_loss($self, x=None, y=None, y_pred=None, sample_weight=None, training=True)\n--\n\n"
      "What training makes small."},
     {"compute_metrics", with_keywords(&own_metrics), METH_VARARGS | METH_KEYWORDS,
+     "compute_metrics($self, x, y, y_pred, sample_weight=None)\n--\n\n"
      "Brings the metrics up to date, and gives them by name."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -383,9 +392,18 @@ PyGetSetDef model_properties[] = {
 PyMethodDef* callback_methods() {
   static auto* all = [] {
     auto* list = new std::vector<PyMethodDef>;
-    for (const char* name : kMomentNames)
-      list->push_back({name, with_keywords(&nothing), METH_VARARGS | METH_KEYWORDS,
-                       "Is called at that moment; does nothing."});
+    static auto* docs = new std::vector<std::string>;
+    docs->reserve(std::size(kMomentNames));
+    for (const char* name : kMomentNames) {
+      std::string_view moment = name;
+      const char* of = moment.find("epoch") != moment.npos   ? "epoch, "
+                       : moment.find("batch") != moment.npos ? "batch, "
+                                                             : "";
+      docs->push_back(cat(name, "($self, ", of, "logs=None)\n--\n\nIs called at that moment; does ",
+                          "nothing."));
+      list->push_back(
+          {name, with_keywords(&nothing), METH_VARARGS | METH_KEYWORDS, docs->back().c_str()});
+    }
     list->push_back({nullptr, nullptr, 0, nullptr});
     return list;
   }();

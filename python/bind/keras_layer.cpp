@@ -91,6 +91,14 @@ PyObject* layer_called(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 std::vector<Shape> shapes_from(PyObject* o) {
   std::vector<Shape> out;
+  if (PyDict_Check(o)) {  // in the order of the keys, as inputs in a dict are flattened
+    Object keys = Object::steal(PyMapping_Keys(o));
+    if (!keys || PyList_Sort(keys.get()) < 0) throw PythonError();
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(keys.get()); ++i)
+      for (Shape& s : shapes_from(PyDict_GetItem(o, PyList_GET_ITEM(keys.get(), i))))
+        out.push_back(std::move(s));
+    return out;
+  }
   bool several = PyList_Check(o) ||
                  (PyTuple_Check(o) && PyTuple_GET_SIZE(o) > 0 &&
                   (PyTuple_Check(PyTuple_GET_ITEM(o, 0)) || PyList_Check(PyTuple_GET_ITEM(o, 0))));
@@ -105,14 +113,25 @@ std::vector<Shape> shapes_from(PyObject* o) {
   return out;
 }
 
-PyObject* layer_build(PyObject* self, PyObject* args) {
+// One shape, or one for each argument of `call`, by position or by name.
+std::vector<Shape> shape_arguments(PyObject* args, PyObject* kwargs) {
+  std::vector<Shape> out;
+  auto add = [&](PyObject* o) {
+    if (o == Py_None) return;
+    for (Shape& s : shapes_from(o)) out.push_back(std::move(s));
+  };
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i) add(PyTuple_GET_ITEM(args, i));
+  PyObject *name, *value;
+  for (Py_ssize_t i = 0; kwargs && PyDict_Next(kwargs, &i, &name, &value);) add(value);
+  return out;
+}
+
+PyObject* layer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
     mark();
     Layer& layer = layer_of(self);
     Ref<Layer> keep(&layer);
-    std::vector<Shape> shapes;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
-      for (Shape& s : shapes_from(PyTuple_GET_ITEM(args, i))) shapes.push_back(std::move(s));
+    std::vector<Shape> shapes = shape_arguments(args, kwargs);
     layer.name_it();
     auto* born = dynamic_cast<ForeignBorn*>(&layer);
     if (!shapes.empty()) born ? born->own_build(shapes) : layer.build_all(shapes);
@@ -130,13 +149,15 @@ PyObject* layer_config(PyObject* self, PyObject*) {
   });
 }
 
-PyObject* layer_output_shape(PyObject* self, PyObject* shape) {
+PyObject* layer_output_shape(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
     mark();
     Layer& layer = layer_of(self);
     Ref<Layer> keep(&layer);
     auto* born = dynamic_cast<ForeignBorn*>(&layer);
-    std::vector<Shape> shapes = shapes_from(shape);
+    std::vector<Shape> shapes = shape_arguments(args, kwargs);
+    if (shapes.empty())
+      fail(Code::E1104, cat(layer.described(), ": `compute_output_shape` got no shape"));
     Shape out;
     if (shapes.size() == 1) {
       out = born ? born->own_output_shape(shapes[0]) : layer.compute_output_shape(shapes[0]);
@@ -169,13 +190,16 @@ PyObject* layer_mask(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyMethodDef layer_methods[] = {
     {"call", with_keywords(&layer_call), METH_VARARGS | METH_KEYWORDS,
-     "What a call computes; subclasses say it."},
-    {"build", &layer_build, METH_VARARGS, "Makes the weights for inputs of a shape."},
-    {"get_config", &layer_config, METH_NOARGS, "What the layer can be made from again."},
-    {"compute_output_shape", &layer_output_shape, METH_O,
+     "call($self, *args, **kwargs)\n--\n\nWhat a call computes; subclasses say it."},
+    {"build", with_keywords(&layer_build), METH_VARARGS | METH_KEYWORDS,
+     "build($self, input_shape=None)\n--\n\nMakes the weights for inputs of a shape."},
+    {"get_config", &layer_config, METH_NOARGS,
+     "get_config($self)\n--\n\nWhat the layer can be made from again."},
+    {"compute_output_shape", with_keywords(&layer_output_shape), METH_VARARGS | METH_KEYWORDS,
+     "compute_output_shape($self, input_shape)\n--\n\n"
      "The shape of what a call gives for inputs of a shape."},
     {"compute_mask", with_keywords(&layer_mask), METH_VARARGS | METH_KEYWORDS,
-     "The mask of what a call gives."},
+     "compute_mask($self, inputs, previous_mask=None)\n--\n\nThe mask of what a call gives."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -163,10 +163,12 @@ PyObject* metric_config(PyObject* self, PyObject*) {
 
 PyMethodDef metric_methods[] = {
     {"update_state", with_keywords(&metric_update), METH_VARARGS | METH_KEYWORDS,
-     "Takes a batch in."},
-    {"result", &metric_result, METH_NOARGS, "What all batches since `reset_state` say."},
-    {"reset_state", &metric_reset, METH_NOARGS, "Begins anew."},
-    {"get_config", &metric_config, METH_NOARGS, "What the metric can be made from again."},
+     "update_state($self, *args, **kwargs)\n--\n\nTakes a batch in."},
+    {"result", &metric_result, METH_NOARGS,
+     "result($self)\n--\n\nWhat all batches since `reset_state` say."},
+    {"reset_state", &metric_reset, METH_NOARGS, "reset_state($self)\n--\n\nBegins anew."},
+    {"get_config", &metric_config, METH_NOARGS,
+     "get_config($self)\n--\n\nWhat the metric can be made from again."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef metric_properties[] = {

@@ -4,6 +4,7 @@
 #include "holdfast/keras/foreign_loss.h"
 #include "holdfast/keras/foreign_optimizer.h"
 #include "holdfast/keras/foreign_schedule.h"
+#include "holdfast/keras/losses/margin.h"
 #include "holdfast/keras/metric.h"
 #include "holdfast/ops/math.h"
 #include "python/bind/call.h"
@@ -134,9 +135,10 @@ PyObject* loss_called(PyObject* self, PyObject* args, PyObject* kwargs) {
 }
 
 PyMethodDef loss_methods[] = {
-    {"call", with_keywords(&loss_call), METH_VARARGS | METH_KEYWORDS, "A loss for each example."},
+    {"call", with_keywords(&loss_call), METH_VARARGS | METH_KEYWORDS,
+     "call($self, y_true, y_pred)\n--\n\nA loss for each example."},
     {"get_config", &own_config<Loss, keras::ForeignBornLoss>, METH_NOARGS,
-     "What the loss can be made from again."},
+     "get_config($self)\n--\n\nWhat the loss can be made from again."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef loss_properties[] = {
@@ -182,7 +184,7 @@ PyObject* schedule_called(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyMethodDef schedule_methods[] = {
     {"get_config", &own_config<Schedule, keras::ForeignBornSchedule>, METH_NOARGS,
-     "What the schedule can be made from again."},
+     "get_config($self)\n--\n\nWhat the schedule can be made from again."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -232,8 +234,9 @@ bool python_build(Optimizer& o, const std::vector<Variable>& variables) {
 }
 
 // What `super().build(variables)` reaches, and `build` of a class that does not override it.
-PyObject* optimizer_build(PyObject* self, PyObject* variables) {
+PyObject* optimizer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
+    auto [variables] = parsed<1>(args, kwargs, "O", {"variables", nullptr});
     mark();
     Optimizer& o = optimizer_of(self);
     Ref<Optimizer> keep(&o);
@@ -270,11 +273,12 @@ PyObject* optimizer_update_step(PyObject* self, PyObject* args, PyObject* kwargs
 }
 
 PyMethodDef optimizer_methods[] = {
-    {"build", &optimizer_build, METH_O, "Makes what is kept for these variables."},
+    {"build", with_keywords(&optimizer_build), METH_VARARGS | METH_KEYWORDS,
+     "build($self, variables)\n--\n\nMakes what is kept for these variables."},
     {"update_step", with_keywords(&optimizer_update_step), METH_VARARGS | METH_KEYWORDS,
-     "Moves one variable."},
+     "update_step($self, gradient, variable, learning_rate)\n--\n\nMoves one variable."},
     {"get_config", &own_config<Optimizer, keras::ForeignBornOptimizer>, METH_NOARGS,
-     "What the optimizer can be made from again."},
+     "get_config($self)\n--\n\nWhat the optimizer can be made from again."},
     {nullptr, nullptr, 0, nullptr},
 };
 PyGetSetDef optimizer_properties[] = {
@@ -399,6 +403,22 @@ void bind_keras_training(nb::module_& m) {
         });
       },
       "The losses of each example, of a class by its path.");
+  m.def(
+      "circle_loss",
+      [](nb::handle y_true, nb::handle y_pred, nb::handle labels, nb::handle embeddings,
+         bool remove_diagonal, double gamma, double margin) {
+        return run([&] {
+          mark();
+          return keras::losses::circle(
+              tensor_from(y_true.ptr(), "y_true"), tensor_from(y_pred.ptr(), "y_pred"),
+              {.gamma = gamma, .margin = margin, .remove_diagonal = remove_diagonal},
+              {.labels = maybe(tensor_from(labels.ptr(), "ref_labels")),
+               .embeddings = maybe(tensor_from(embeddings.ptr(), "ref_embeddings"))});
+        });
+      },
+      nb::arg("y_true"), nb::arg("y_pred"), nb::arg("ref_labels").none(),
+      nb::arg("ref_embeddings").none(), nb::arg("remove_diagonal"), nb::arg("gamma"),
+      nb::arg("margin"), "The circle loss of each example, also against further ones.");
   m.def("apply_gradients", [](nb::handle self, nb::list gradients, nb::list variables) {
     run([&] {
       mark();

@@ -36,7 +36,10 @@ ClassDef& spatial_dropout1d =
                                    "Dropout of whole channels, over all steps.", &Layer::def())
         .required<&SpatialDropout1DOptions::rate>("rate")
         .option<&SpatialDropout1DOptions::seed>("seed")
-        .layer_options();
+        .option<&SpatialDropout1DOptions::name>("name")
+        .option<&SpatialDropout1DOptions::dtype>("dtype")
+        .by_name()
+        .option<&SpatialDropout1DOptions::trainable>("trainable");
 
 template <class L>
 ClassDef& declare_spatial(const char* path, const char* doc) {
@@ -45,7 +48,10 @@ ClassDef& declare_spatial(const char* path, const char* doc) {
       .template required<&O::rate>("rate")
       .template option<&O::data_format>("data_format")
       .template option<&O::seed>("seed")
-      .layer_options();
+      .template option<&O::name>("name")
+      .template option<&O::dtype>("dtype")
+      .by_name()
+      .template option<&O::trainable>("trainable");
 }
 ClassDef& spatial_dropout2d = declare_spatial<SpatialDropout2DLayer>(
     "layers.SpatialDropout2D", "Dropout of whole channels of images.");

@@ -166,15 +166,17 @@ struct SparseOptions {
   std::string name = "sparse_categorical_crossentropy";
   DType dtype = DType::kInvalid;
   bool from_logits = false;
+  std::optional<int64_t> ignore_class = {};
   int64_t axis = -1;
 };
 class SparseCategoricalCrossentropy : public Declares<SparseOptions, MeanOfValues> {
  public:
   const ClassDef& definition() const override;
   Tensor values(const Tensor& y_true, const Tensor& y_pred) override {
-    return losses::sparse_categorical_crossentropy(
-        y_true, in_dtype(y_pred, dtype()),
-        {.from_logits = options_.from_logits, .axis = options_.axis});
+    return losses::sparse_categorical_crossentropy(y_true, in_dtype(y_pred, dtype()),
+                                                   {.from_logits = options_.from_logits,
+                                                    .ignore_class = options_.ignore_class,
+                                                    .axis = options_.axis});
   }
 };
 const ClassDef& sparse = Declare<SparseCategoricalCrossentropy>(
@@ -183,6 +185,7 @@ const ClassDef& sparse = Declare<SparseCategoricalCrossentropy>(
                              .option<&SparseOptions::name>("name")
                              .option<&SparseOptions::dtype>("dtype")
                              .option<&SparseOptions::from_logits>("from_logits")
+                             .option<&SparseOptions::ignore_class>("ignore_class")
                              .option<&SparseOptions::axis>("axis");
 const ClassDef& SparseCategoricalCrossentropy::definition() const { return sparse; }
 

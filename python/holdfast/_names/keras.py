@@ -195,4 +195,59 @@ keras.preprocessing.image: DirectoryIterator ImageDataGenerator Iterator NumpyAr
 keras.preprocessing.sequence: TimeseriesGenerator make_sampling_table pad_sequences skipgrams
 keras.tree: MAP_TO_NONE assert_same_paths assert_same_structure flatten flatten_with_path is_nested
   lists_to_tuples map_shape_structure map_structure map_structure_up_to pack_sequence_as traverse
+keras.applications: ConvNeXtBase ConvNeXtLarge ConvNeXtSmall ConvNeXtTiny ConvNeXtXLarge DenseNet121
+  DenseNet169 DenseNet201 EfficientNetB0 EfficientNetB1 EfficientNetB2 EfficientNetB3 EfficientNetB4
+  EfficientNetB5 EfficientNetB6 EfficientNetB7 EfficientNetV2B0 EfficientNetV2B1 EfficientNetV2B2
+  EfficientNetV2B3 EfficientNetV2L EfficientNetV2M EfficientNetV2S InceptionResNetV2 InceptionV3
+  MobileNet MobileNetV2 MobileNetV3Large MobileNetV3Small NASNetLarge NASNetMobile ResNet101
+  ResNet101V2 ResNet152 ResNet152V2 ResNet50 ResNet50V2 VGG16 VGG19 Xception convnext densenet
+  efficientnet efficientnet_v2 imagenet_utils inception_resnet_v2 inception_v3 mobilenet
+  mobilenet_v2 mobilenet_v3 nasnet resnet resnet50 resnet_v2 vgg16 vgg19 xception
+keras.applications.convnext: ConvNeXtBase ConvNeXtLarge ConvNeXtSmall ConvNeXtTiny ConvNeXtXLarge
+  decode_predictions preprocess_input
+keras.applications.densenet: DenseNet121 DenseNet169 DenseNet201 decode_predictions preprocess_input
+keras.applications.efficientnet: EfficientNetB0 EfficientNetB1 EfficientNetB2 EfficientNetB3
+  EfficientNetB4 EfficientNetB5 EfficientNetB6 EfficientNetB7 decode_predictions preprocess_input
+keras.applications.efficientnet_v2: EfficientNetV2B0 EfficientNetV2B1 EfficientNetV2B2
+  EfficientNetV2B3 EfficientNetV2L EfficientNetV2M EfficientNetV2S decode_predictions
+  preprocess_input
+keras.applications.imagenet_utils: decode_predictions preprocess_input
+keras.applications.inception_resnet_v2: InceptionResNetV2 decode_predictions preprocess_input
+keras.applications.inception_v3: InceptionV3 decode_predictions preprocess_input
+keras.applications.mobilenet: MobileNet decode_predictions preprocess_input
+keras.applications.mobilenet_v2: MobileNetV2 decode_predictions preprocess_input
+keras.applications.mobilenet_v3: decode_predictions preprocess_input
+keras.applications.nasnet: NASNetLarge NASNetMobile decode_predictions preprocess_input
+keras.applications.resnet: ResNet101 ResNet152 ResNet50 decode_predictions preprocess_input
+keras.applications.resnet50: ResNet50 decode_predictions preprocess_input
+keras.applications.resnet_v2: ResNet101V2 ResNet152V2 ResNet50V2 decode_predictions preprocess_input
+keras.applications.vgg16: VGG16 decode_predictions preprocess_input
+keras.applications.vgg19: VGG19 decode_predictions preprocess_input
+keras.applications.xception: Xception decode_predictions preprocess_input
+keras.datasets.boston_housing: load_data
+keras.datasets.california_housing: load_data
+keras.datasets.cifar10: load_data
+keras.datasets.cifar100: load_data
+keras.datasets.fashion_mnist: load_data
+keras.datasets.imdb: get_word_index load_data
+keras.datasets.mnist: load_data
+keras.datasets.reuters: get_label_names get_word_index load_data
+keras.distillation: DistillationLoss Distiller FeatureDistillation LogitsDistillation
+keras.distribution: DataParallel DeviceMesh LayoutMap ModelParallel TensorLayout distribute_tensor
+  distribution get_device_count initialize list_devices set_distribution
+keras.dtype_policies: AWQDTypePolicy DTypePolicy DTypePolicyMap FloatDTypePolicy GPTQDTypePolicy
+  Int4DTypePolicy QuantizedDTypePolicy QuantizedFloat8DTypePolicy deserialize get serialize
+keras.export: ExportArchive
+keras.optimizers.legacy: Adagrad Adam Ftrl Optimizer RMSprop SGD
+keras.quantizers: AWQConfig AbsMaxQuantizer Float8QuantizationConfig GPTQConfig
+  Int4QuantizationConfig Int8QuantizationConfig QuantizationConfig Quantizer abs_max_quantize
+  abs_max_quantize_grouped_with_zero_point compute_float8_amax_history compute_float8_scale
+  deserialize fake_quant_with_min_max_vars get pack_int4 quantize_and_dequantize serialize
+  unpack_int4
+keras.utils.bounding_boxes: affine_transform clip_to_image_size compute_ciou compute_iou
+  convert_format crop decode_deltas_to_boxes encode_box_to_deltas pad
+keras.utils.legacy: deserialize_keras_object serialize_keras_object
+keras.visualization: draw_bounding_boxes draw_segmentation_masks plot_bounding_box_gallery
+  plot_image_gallery plot_segmentation_mask_gallery
+keras.wrappers: SKLearnClassifier SKLearnRegressor SKLearnTransformer
 """

@@ -5,12 +5,17 @@ Names of Keras that are missing raise E1105, as everywhere in the package.
 
 from __future__ import annotations
 
+import types as _types
+
+from .._devices.device import device
+from .._gradients.custom import recompute_grad as remat
 from .._names import namespace as _namespace
 from . import (
     activations,
     callbacks,
     config,
     constraints,
+    dtype_policies,
     initializers,
     layers,
     losses,
@@ -23,39 +28,57 @@ from . import (
     tree,
     utils,
 )
+from .input_spec import InputSpec
 from .inputs import Input
+from .keras_tensor import KerasTensor
 from .layer import Layer
 from .losses import Loss
 from .metrics import Metric
-from .mixed_precision import DTypePolicy
+from .mixed_precision import DTypePolicy, FloatDTypePolicy
 from .models import Model, Sequential
+from .names import name_scope, version
 from .optimizers import Optimizer
+
+__version__ = version()
+Initializer = vars(initializers)["Initializer"]
+Regularizer = vars(regularizers)["Regularizer"]
 
 __all__ = [
     "DTypePolicy",
+    "FloatDTypePolicy",
+    "Initializer",
     "Input",
+    "InputSpec",
+    "KerasTensor",
     "Layer",
     "Loss",
     "Metric",
     "Model",
     "Optimizer",
+    "Regularizer",
     "Sequential",
     "activations",
     "callbacks",
     "config",
     "constraints",
+    "device",
+    "dtype_policies",
     "initializers",
     "layers",
     "losses",
     "metrics",
     "mixed_precision",
     "models",
+    "name_scope",
     "optimizers",
     "regularizers",
+    "remat",
     "saving",
     "tree",
     "utils",
+    "version",
 ]
 
-for _part in ("", ".optimizers.schedules", *(f".{_name}" for _name in __all__ if _name.islower())):
+_MODULES = [_name for _name in __all__ if isinstance(globals()[_name], _types.ModuleType)]
+for _part in ("", ".optimizers.schedules", *(f".{_name}" for _name in _MODULES)):
     _namespace.module("keras" + _part)

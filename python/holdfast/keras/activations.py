@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import fail
-from .saving import serialize_keras_object
+from .configs import named_or_made, serialize_keras_object
 
 
 def _activation(name: str, doc: str, options: list[tuple[str, Any, bool]]) -> Callable[..., Any]:
@@ -71,6 +71,9 @@ def serialize(activation: Any) -> Any:
     return fail("E1104", f"{activation!r} is no activation that a config can name")
 
 
-deserialize = get
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+    """The activation that a name or a config describes."""
+    return named_or_made(config, custom_objects, get)
+
 
 __all__ = [*_ACTIVATIONS, "deserialize", "get", "serialize"]  # noqa: PLE0604

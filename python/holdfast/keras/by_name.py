@@ -7,7 +7,7 @@ from typing import Any
 from .. import _holdfast
 from .._variables.module import snake_case
 from . import declared
-from .saving import deserialize_keras_object, serialize_keras_object
+from .configs import named_or_made, serializer
 
 __all__ = ["FromConfig", "fill", "snake_case"]
 
@@ -19,6 +19,10 @@ class FromConfig:
     def from_config(cls, config: dict[str, Any]) -> Any:
         """One made with what `get_config` gave."""
         return cls(**config)
+
+    def clone(self) -> Any:
+        """Another one, made from the same config."""
+        return type(self).from_config(self.get_config())  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.get_config()}>"  # type: ignore[attr-defined]
@@ -39,17 +43,11 @@ def fill(namespace: dict[str, Any], folder: str) -> list[str]:
             identifier = identifier()
         return _holdfast.keras_object(identifier, folder, f"`identifier` of `{folder}.get`")
 
-    def serialize(obj: Any) -> Any:
-        """What it can be made from again."""
-        return serialize_keras_object(obj)
-
     def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
-        """The object that a config describes."""
-        if not isinstance(config, dict):
-            return get(config)
-        return deserialize_keras_object(config, custom_objects)
+        """The object that a name or a config describes."""
+        return named_or_made(config, custom_objects, get)
 
-    for function in (get, serialize, deserialize):
+    for function in (get, serializer(folder.removesuffix("s")), deserialize):
         function.__module__ = namespace["__name__"]
         namespace[function.__name__] = function
     return [*names, "deserialize", "get", "serialize"]

@@ -16,11 +16,11 @@ def Input(
     batch_size: int | None = None,
     dtype: Any = None,
     sparse: bool | None = None,
+    ragged: bool | None = None,
     batch_shape: Any = None,
     name: str | None = None,
     tensor: Any = None,
     optional: bool = False,
-    ragged: bool | None = None,
 ) -> Any:
     """A symbol for a value that a model is given; `shape` is that of one example."""
     for option, value in (("sparse", sparse), ("ragged", ragged), ("optional", optional)):
@@ -74,10 +74,10 @@ class InputLayer:
             batch_size,
             dtype,
             sparse,
+            ragged,
             batch_shape,
             name,
             input_tensor,
             optional,
-            ragged,
         )
         self.name = self.output.name.partition(":")[0]

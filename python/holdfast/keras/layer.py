@@ -20,6 +20,7 @@ from .._variables.variable import Variable
 from ..errors import fail, unsupported, used_here
 from . import declared
 from .copies import parts_of
+from .input_spec import check_inputs
 
 __all__ = ["Layer"]
 
@@ -27,7 +28,7 @@ __all__ = ["Layer"]
 _MISSING = frozenset(
     [
         *("add_metric", "compiled_loss", "compute_output_spec", "export", "get_build_config"),
-        *("get_compile_config", "input_spec", "quantize", "quantization_mode"),
+        *("get_compile_config", "quantize", "quantization_mode"),
         *("rematerialized_call", "stateless_call", "symbolic_call"),
     ]
 )
@@ -132,6 +133,8 @@ def _call_from_python(layer: Layer, args: tuple[Any, ...], kwargs: dict[str, Any
         for name, value in [*zip(names, args, strict=False), *kwargs.items()]
         if _tensors_in(value)
     }
+    if layer.input_spec is not None:
+        check_inputs(layer, layer.input_spec, args[0] if args else kwargs[names[0]])
     if not layer.built:
         layer.__dict__["_waiting_shapes"] = shapes
     tensors = _tensors_in((args, kwargs))
@@ -174,6 +177,7 @@ class Layer(_holdfast.LayerBase, Module):
     """Base of layers: weights, made when the shape of the inputs is known, and a `call`."""
 
     _registered_name: ClassVar[str | None] = None
+    input_spec: Any = None  # an `InputSpec`, or several, that a class sets for its inputs
     _supports_masking: bool | None = None
 
     def __init__(
@@ -319,6 +323,22 @@ class Layer(_holdfast.LayerBase, Module):
         """Adds a term to what training makes small."""
         for one in loss if isinstance(loss, (list, tuple)) else [loss]:
             _holdfast.add_loss(self, one() if callable(one) else one)
+
+    def add_variable(
+        self,
+        shape: Any,
+        initializer: Any,
+        dtype: Any = None,
+        trainable: bool = True,
+        autocast: bool = True,
+        regularizer: Any = None,
+        constraint: Any = None,
+        name: str | None = None,
+    ) -> Variable:
+        """The same as `add_weight`, by an older name."""
+        return self.add_weight(
+            shape, initializer, dtype, trainable, autocast, regularizer, constraint, name=name
+        )
 
     @property
     def dtype(self) -> DType:

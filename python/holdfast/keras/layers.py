@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from . import declared, features
+from .configs import deserialize_keras_object, serializer
+from .input_spec import InputSpec
 from .inputs import Input, InputLayer
 from .lambda_layer import Lambda
 from .layer import Layer
-from .saving import deserialize_keras_object as deserialize
-from .saving import serialize_keras_object as serialize
+from .wrapper import Wrapper
 
 # What `Layer` itself says of every layer.
 _COMMON = frozenset({"trainable", "dtype", "name"})
@@ -17,14 +18,22 @@ _COMMON = frozenset({"trainable", "dtype", "name"})
 __all__ = [  # noqa: PLE0604
     "Input",
     "InputLayer",
+    "InputSpec",
     "Lambda",
     "Layer",
+    "Wrapper",
     "deserialize",
     "serialize",
     *declared.export("layers", Layer, globals(), _COMMON),
 ]
 
 features.complete(globals()["Normalization"])
+serialize = serializer("layer")
+
+
+def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
+    """The layer that a config describes."""
+    return deserialize_keras_object(config, custom_objects)
 
 
 def _merged(class_name: str, name: str) -> Any:

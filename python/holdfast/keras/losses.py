@@ -9,7 +9,7 @@ from typing import Any
 from .. import _holdfast
 from . import declared
 from .by_name import FromConfig, snake_case
-from .saving import deserialize_keras_object, serialize_keras_object
+from .configs import named_or_made, serialize_keras_object
 
 _NOT_OF_FUNCTIONS = ("reduction", "name", "dtype")
 _NOT_PUBLIC = ("bce", "BCE")  # names for `get` alone
@@ -46,6 +46,25 @@ for _info in declared.classes("losses"):
         _made = _function(_info)
         for _name in (_made.__name__, *_info["short_names"]):
             _FUNCTIONS[_name] = _made
+
+
+def circle(
+    y_true: Any,
+    y_pred: Any,
+    ref_labels: Any = None,
+    ref_embeddings: Any = None,
+    remove_diagonal: bool = True,
+    gamma: float = 80,
+    margin: float = 0.4,
+) -> Any:
+    """Draws embeddings of one class together: against those of the batch, or further ones."""
+    return _holdfast.circle_loss(
+        y_true, y_pred, ref_labels, ref_embeddings, remove_diagonal, gamma, margin
+    )
+
+
+_FUNCTIONS["circle"] = circle
+circle._registered_name = "circle"  # type: ignore[attr-defined]
 globals().update({k: v for k, v in _FUNCTIONS.items() if k not in _NOT_PUBLIC})
 
 
@@ -68,11 +87,7 @@ def serialize(loss: Any) -> Any:
 
 def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Any:
     """The loss that a name or a config describes."""
-    if custom_objects and isinstance(name, str) and name in custom_objects:
-        return custom_objects[name]
-    if custom_objects and isinstance(name, dict):
-        return deserialize_keras_object(name, custom_objects)
-    return get(name)
+    return named_or_made(name, custom_objects, get)
 
 
 __all__ = [  # noqa: PLE0604

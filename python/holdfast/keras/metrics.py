@@ -9,7 +9,7 @@ from typing import Any
 from .. import _holdfast
 from . import declared, losses
 from .by_name import FromConfig, snake_case
-from .saving import deserialize_keras_object, serialize_keras_object
+from .configs import named_or_made, serialize_keras_object
 
 
 class _Methods(FromConfig):
@@ -115,11 +115,7 @@ def serialize(metric: Any) -> Any:
 
 def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
     """The metric that a name or a config describes."""
-    if custom_objects and isinstance(config, str) and config in custom_objects:
-        return custom_objects[config]
-    if custom_objects and isinstance(config, dict):
-        return deserialize_keras_object(config, custom_objects)
-    return get(config)
+    return named_or_made(config, custom_objects, get)
 
 
 __all__ = [  # noqa: PLE0604

@@ -6,9 +6,11 @@ from typing import Any
 
 from .. import _holdfast
 from .._tensors.dtypes import DType, as_dtype
+from . import optimizers
 
 __all__ = [
     "DTypePolicy",
+    "LossScaleOptimizer",
     "Policy",
     "dtype_policy",
     "global_policy",
@@ -16,13 +18,20 @@ __all__ = [
     "set_global_policy",
 ]
 
+LossScaleOptimizer: Any = vars(optimizers)["LossScaleOptimizer"]
+
 _MIXED = {"mixed_bfloat16": "bfloat16", "mixed_float16": "float16"}
 
 
 class DTypePolicy:
-    """A name such as "float32" or "mixed_bfloat16", and the two dtypes that it means."""
+    """A name such as "float32" or "mixed_bfloat16", and the two dtypes that it means.
 
-    def __init__(self, name: Any) -> None:
+    Without a name it is the policy of layers that say none.
+    """
+
+    def __init__(self, name: Any = None) -> None:
+        if name is None:
+            name = _holdfast.global_policy()
         self.name: str = str(name.name if isinstance(name, (DTypePolicy, DType)) else name)
         mixed = _MIXED.get(self.name)
         self._compute = as_dtype(mixed or self.name)
@@ -57,7 +66,7 @@ class DTypePolicy:
         return f'<DTypePolicy "{self.name}">'
 
 
-Policy = DTypePolicy
+Policy = FloatDTypePolicy = DTypePolicy
 
 
 def dtype_policy() -> DTypePolicy:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from .. import _holdfast
 from ..errors import fail
 from . import declared
+from .configs import CustomObjectScope, holds_configs
 from .layer import Layer
 from .model_files import SavedModel
-from .saving import holds_configs
+from .state_tree import StateTree
 from .training import Trainer
 
 __all__ = ["Model"]
 
+# What the config of a graph of layers has, beside its name.
+_GRAPH = {"layers", "input_layers", "output_layers"}
+
 
 @holds_configs
-class Model(declared.base_type("models.Functional"), Trainer, SavedModel, Layer):  # type: ignore[misc]
+class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateTree, Layer):  # type: ignore[misc]
     """A layer that can be trained."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -76,6 +80,20 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, Layer)
                 return layer
         known = ", ".join(f"`{layer.name}`" for layer in self.layers)
         return fail("E1104", f"model `{self.name}` has no layer `{name}`", f"it has {known}")
+
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+    ) -> Self:
+        """A model made with what `get_config` gave: a graph of layers, or arguments."""
+        with CustomObjectScope(custom_objects or {}):
+            if not _GRAPH <= config.keys():
+                return super().from_config(config)
+            made = _holdfast.make_object({"class_name": "Functional", "config": config})
+        if cls is Model:
+            return made  # type: ignore[no-any-return]
+        options = {key: config[key] for key in ("name", "trainable") if key in config}
+        return cls(inputs=made.input, outputs=made.output, **options)
 
     def to_json(self, **kwargs: Any) -> str:
         """Its config as JSON."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import fail, unsupported
-from .saving import deserialize_keras_object
+from .configs import deserialize_keras_object
 
 __all__ = ["SavedModel", "load_model", "save_model"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import fail
+from .configs import deserialize_keras_object
 from .model import Model
 from .model_files import load_model, save_model
-from .saving import deserialize_keras_object
 from .sequential import Sequential
 
 __all__ = ["Model", "Sequential", "load_model", "model_from_json", "save_model"]

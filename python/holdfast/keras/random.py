@@ -8,6 +8,7 @@ from typing import Any
 from .. import _holdfast
 from .._graphs.init_scope import init_scope
 from .._names import namespace as _namespace
+from .._tensors.dtypes import as_dtype
 from .._tensors.registry import function
 from .._variables.variable import Variable
 from ..errors import fail
@@ -15,6 +16,7 @@ from .config import floatx
 
 __all__ = [
     "SeedGenerator",
+    "beta",
     "binomial",
     "categorical",
     "dropout",
@@ -91,8 +93,6 @@ def _pair(seed: Any) -> Any:
 
 
 def _dtype(dtype: Any, op: str) -> Any:
-    from .._tensors.dtypes import as_dtype
-
     found = as_dtype(dtype or floatx())
     if not found.is_floating:
         fail("E1104", f"`dtype` of `{op}` is {found.name}, expected one of floats")
@@ -154,6 +154,26 @@ def gamma(shape: Any, alpha: Any, dtype: Any = None, seed: Any = None) -> Any:
     return function("random.stateless_gamma")(
         shape, _pair(seed), function("cast")(alpha, kind), dtype=kind
     )
+
+
+def beta(shape: Any, alpha: Any, beta: Any, dtype: Any = None, seed: Any = None) -> Any:
+    """Numbers of a beta distribution of the forms `alpha` and `beta`."""
+    kind = _dtype(dtype, "beta")
+    drawn_in = as_dtype("float32") if kind == as_dtype("bfloat16") else kind
+    first = function("cast")(_pair(seed), "int32")
+    shares = [
+        function("cast")(
+            function("random.stateless_gamma")(
+                shape,
+                pair,
+                function("broadcast_to")(function("cast")(form, drawn_in), shape),
+                dtype=drawn_in,
+            ),
+            kind,
+        )
+        for pair, form in ((first, alpha), (first + 12, beta))
+    ]
+    return shares[0] / (shares[0] + shares[1])
 
 
 def binomial(

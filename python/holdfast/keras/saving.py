@@ -1,18 +1,20 @@
-"""`tf.keras.saving`: objects as configs, and the registry of classes by name, which is C++'s."""
+"""`tf.keras.saving`: objects as configs, models and weights as files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from .. import _holdfast
-from ..errors import fail
-from .custom_objects import (
+from .configs import (
     CustomObjectScope,
     custom_object_scope,
+    deserialize_keras_object,
     get_custom_objects,
-    register,
+    get_registered_name,
+    get_registered_object,
+    register_keras_serializable,
+    serialize_keras_object,
 )
+from .model_files import load_model, save_model
 
 __all__ = [
     "CustomObjectScope",
@@ -21,86 +23,22 @@ __all__ = [
     "get_custom_objects",
     "get_registered_name",
     "get_registered_object",
+    "load_model",
+    "load_weights",
     "register_keras_serializable",
+    "save_model",
+    "save_weights",
     "serialize_keras_object",
 ]
 
-_T = TypeVar("_T")
-_Kind = TypeVar("_Kind", bound=type)
 
-_classes: dict[str, Any] = {}  # those of Python, for who asks for the class itself
-_holders: dict[str, Any] = {}  # classes of ours whose configs hold configs of others
-
-
-def holds_configs(kind: _Kind) -> _Kind:
-    """Decorates a class whose `from_config` takes `custom_objects` for what is inside."""
-    _holders[kind.__name__] = kind
-    return kind
+def save_weights(
+    model: Any, filepath: Any, overwrite: bool = True, max_shard_size: Any = None, **kwargs: Any
+) -> None:
+    """Writes the weights of a model to a file."""
+    model.save_weights(filepath, overwrite=overwrite, max_shard_size=max_shard_size, **kwargs)
 
 
-def register_keras_serializable(
-    package: str = "Custom", name: str | None = None
-) -> Callable[[_T], _T]:
-    """Decorates a class, or a function, so that configs can name it, as `package>name`."""
-
-    def decorate(value: _T) -> _T:
-        if not callable(value):
-            fail(
-                "E1104",
-                f"`register_keras_serializable` got a {type(value).__name__}, expected a class "
-                "or a function",
-            )
-        if isinstance(value, type) and not hasattr(value, "get_config"):
-            fail(
-                "E1104",
-                f"`{value.__name__}` has no `get_config`, so it can't be written to a config",
-                fix="define `get_config(self)`, which gives the arguments of `__init__`",
-            )
-        known: Any = value
-        full = f"{package}>{name or known.__name__}"
-        known._registered_name = full
-        register(full, value)
-        _classes[full] = known
-        return value
-
-    return decorate
-
-
-def get_registered_name(obj: Any) -> str:
-    """The name under which a class is registered, else its own."""
-    plain = isinstance(obj, type) or hasattr(obj, "__name__")
-    named = obj if plain else type(obj)
-    return str(vars(named).get("_registered_name", named.__name__))
-
-
-def get_registered_object(
-    name: str, custom_objects: dict[str, Any] | None = None, module_objects: Any = None
-) -> Any:
-    """The class that is registered under a name; None where there is none."""
-    for known in (custom_objects, get_custom_objects(), _classes, module_objects):
-        if known and name in known:
-            return known[name]
-    return None
-
-
-def serialize_keras_object(obj: Any) -> Any:
-    """An object as plain values: its class's name, and what it can be made from again."""
-    return _holdfast.plain_config(obj)
-
-
-def deserialize_keras_object(config: Any, custom_objects: dict[str, Any] | None = None) -> Any:
-    """The object that a config describes."""
-    plain = _holdfast.plain_config(config)
-    if not isinstance(plain, dict) or not {"class_name", "config"} <= plain.keys():
-        fail(
-            "E1104",
-            f"the config is of type {type(config).__name__} and names no class",
-            'expected a dict with "class_name" and "config"',
-        )
-    own = {**get_custom_objects(), **(custom_objects or {})}
-    for name in (plain["registered_name"], plain["class_name"]):
-        if name in own:
-            return own[name].from_config(plain["config"])
-    if own and plain["class_name"] in _holders:
-        return _holders[plain["class_name"]].from_config(plain["config"], own)
-    return _holdfast.make_object(plain)
+def load_weights(model: Any, filepath: Any, skip_mismatch: bool = False, **kwargs: Any) -> None:
+    """Reads the weights of a model from a file."""
+    model.load_weights(filepath, skip_mismatch=skip_mismatch, **kwargs)

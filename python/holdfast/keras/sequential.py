@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from .. import _holdfast
-from ..errors import fail
+from ..errors import fail, unsupported
 from . import declared
+from .configs import deserialize_keras_object, holds_configs
 from .inputs import InputLayer
 from .layer import Layer
 from .model import Model
-from .saving import deserialize_keras_object, holds_configs
 
 __all__ = ["Sequential"]
 
@@ -31,8 +31,9 @@ class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignor
         for layer in layers or ():
             self.add(layer)
 
-    def add(self, layer: Any) -> None:
+    def add(self, layer: Any, rebuild: bool = True) -> None:
         """Puts a layer at the end; an `Input` comes first."""
+        _always_rebuilt("add", rebuild)
         if isinstance(layer, InputLayer):
             layer = layer.output
         if isinstance(layer, _holdfast.Tensor) and _holdfast.is_model_symbol(layer):
@@ -53,6 +54,7 @@ class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignor
 
     def pop(self, rebuild: bool = True) -> Any:
         """Takes the last layer away, and gives it."""
+        _always_rebuilt("pop", rebuild)
         return _holdfast.sequential_pop(self)
 
     def _held_layers(self) -> list[Layer]:
@@ -75,6 +77,15 @@ class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignor
         if shape is not None:
             _holdfast.build_layer(made, [tuple(shape)])
         return made
+
+
+def _always_rebuilt(method: str, rebuild: bool) -> None:
+    if not rebuild:
+        unsupported(
+            f"`Sequential.{method}` with `rebuild=False` is not supported",
+            "a model makes its weights as soon as the shape of its inputs is known",
+            fix="leave `rebuild` out",
+        )
 
 
 declared.register({"path": "models.Sequential"}, Sequential)

@@ -36,15 +36,21 @@ ClassDef& declare(const char* path, const char* alias, const char* doc) {
       .alias(alias);
 }
 
+/// For volumes Keras has two of the options the other way round.
+ClassDef& data_format_first(ClassDef& d) {
+  std::swap(d.options[4], d.options[5]);
+  return d;
+}
+
 ClassDef& transposed1d =
     declare<Conv1DTransposeLayer>("layers.Conv1DTranspose", "layers.Convolution1DTranspose",
                                   "Transposed convolution over steps of time.");
 ClassDef& transposed2d =
     declare<Conv2DTransposeLayer>("layers.Conv2DTranspose", "layers.Convolution2DTranspose",
                                   "Transposed convolution over images.");
-ClassDef& transposed3d =
+ClassDef& transposed3d = data_format_first(
     declare<Conv3DTransposeLayer>("layers.Conv3DTranspose", "layers.Convolution3DTranspose",
-                                  "Transposed convolution over volumes.");
+                                  "Transposed convolution over volumes."));
 
 }  // namespace
 

@@ -35,7 +35,10 @@ ClassDef& PoolingOver<pool, axes>::def() {
                            .template option<&O::strides>("strides")
                            .template option<&O::padding>("padding")
                            .template option<&O::data_format>("data_format")
-                           .layer_options()
+                           .template option<&O::name>("name")
+                           .by_name()
+                           .template option<&O::trainable>("trainable")
+                           .template option<&O::dtype>("dtype")
                            .alias(name_of(pool, false, true, axes));
   return d;
 }

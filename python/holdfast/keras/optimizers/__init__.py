@@ -10,7 +10,7 @@ from ..._tensors.tensor import IndexedSlices
 from ...errors import fail
 from .. import declared
 from ..by_name import FromConfig
-from ..saving import deserialize_keras_object, serialize_keras_object
+from ..configs import CustomObjectScope, deserialize_keras_object, serialize_keras_object
 from . import schedules
 
 
@@ -80,6 +80,34 @@ class _Methods(FromConfig):
             reference_variable.dtype,
             name=f"{plain}_{name or 'var'}",
         )
+
+    def add_optimizer_variables(
+        self, trainable_variables: Any, name: Any, initializer: Any = "zeros"
+    ) -> Any:
+        """A variable beside each of some others; of several names, one list for each name."""
+        variables = list(trainable_variables)
+        if isinstance(name, str):
+            return [self.add_variable_from_reference(v, name, initializer) for v in variables]
+        names = list(name)
+        first = initializer if isinstance(initializer, (list, tuple)) else [initializer]
+        firsts = list(first) * len(names) if len(first) == 1 else list(first)
+        if len(firsts) != len(names):
+            fail(
+                "E1104",
+                f"`add_optimizer_variables` got {len(firsts)} initializers for {len(names)} names",
+            )
+        return tuple(
+            [self.add_variable_from_reference(v, one, start) for v in variables]
+            for one, start in zip(names, firsts, strict=True)
+        )
+
+    @classmethod
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
+    ) -> Any:
+        """One made with what `get_config` gave."""
+        with CustomObjectScope(custom_objects or {}):
+            return super().from_config(config)
 
     def assign(self, variable: Any, value: Any) -> None:
         """Sets a variable."""

@@ -7,7 +7,7 @@ from typing import Any
 from ... import _holdfast
 from .. import declared
 from ..by_name import FromConfig
-from ..saving import deserialize_keras_object, serialize_keras_object
+from ..configs import deserialize_keras_object, serialize_keras_object
 
 _CLASSES = declared.export("optimizers.schedules", FromConfig, globals(), frozenset())
 

@@ -7,7 +7,7 @@ from ..config import (
     enable_interactive_logging,
     is_interactive_logging_enabled,
 )
-from ..saving import (
+from ..configs import (
     CustomObjectScope,
     custom_object_scope,
     deserialize_keras_object,
@@ -23,7 +23,6 @@ from .batches import (
     Sequence,
     pack_x_y_sample_weight,
     split_dataset,
-    timeseries_dataset_from_array,
     unpack_x_y_sample_weight,
 )
 from .files import get_file
@@ -36,6 +35,7 @@ from .state import (
     set_random_seed,
     standardize_dtype,
 )
+from .timeseries import timeseries_dataset_from_array
 
 __all__ = [
     "CustomObjectScope",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,6 @@ __all__ = [
     "Sequence",
     "pack_x_y_sample_weight",
     "split_dataset",
-    "timeseries_dataset_from_array",
     "unpack_x_y_sample_weight",
 ]
 
@@ -98,9 +96,8 @@ def split_dataset(
             f"`split_dataset` with the backend {preferred_backend!r} is not supported",
             "it gives two `tf.data.Dataset`s",
         )
-    data = getattr(getattr(sys.modules["holdfast"], "data", None), "Dataset", None)
-    if data is None:
-        unsupported("`split_dataset` is not supported yet", "it gives two `tf.data.Dataset`s")
+    from ...data import Dataset
+
     examples = _examples(dataset)
     total = len(examples)
     left, right = _sizes(left_size, right_size, total)
@@ -109,8 +106,8 @@ def split_dataset(
         np.random.RandomState(seed).shuffle(order)
     chosen = [examples[int(i)] for i in order]
     return (
-        data.from_tensor_slices(_stacked(chosen[:left])),
-        data.from_tensor_slices(_stacked(chosen[total - right :])),
+        Dataset.from_tensor_slices(_stacked(chosen[:left])),
+        Dataset.from_tensor_slices(_stacked(chosen[total - right :])),
     )
 
 
@@ -153,21 +150,3 @@ def _sizes(left: Any, right: Any, total: int) -> tuple[int, int]:
             f"`left_size` {left} and `right_size` {right} are more than all {total} examples",
         )
     return first, second
-
-
-def timeseries_dataset_from_array(
-    data: Any,
-    targets: Any,
-    sequence_length: int,
-    sequence_stride: int = 1,
-    sampling_rate: int = 1,
-    batch_size: int | None = 128,
-    shuffle: bool = False,
-    seed: int | None = None,
-    start_index: int | None = None,
-    end_index: int | None = None,
-) -> Any:
-    """Windows over a series, as a dataset."""
-    unsupported(
-        "`timeseries_dataset_from_array` is not supported yet", "it gives a `tf.data.Dataset`"
-    )
