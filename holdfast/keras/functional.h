@@ -1,6 +1,8 @@
 // Models that are calls of layers and ops on symbols, written down and replayed.
 #pragma once
 
+#include <unordered_map>
+
 #include "holdfast/keras/model.h"
 #include "holdfast/keras/symbol.h"
 
@@ -24,6 +26,8 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
   /// Masks go along with the tensors that the layers inside gave.
   Nested compute_mask(const Nested& inputs, const Nested& mask) override;
   std::vector<Ref<Layer>> layers() const override;
+  /// The same, and an InputLayer for each Input: what Keras lists.
+  std::vector<Ref<Layer>> layers_and_inputs() const;
   const Nested& inputs() const { return inputs_; }
   const Nested& outputs() const { return outputs_; }
   ConfigDict get_config() const override;
@@ -36,10 +40,13 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
     size_t out;                // place of the first result
     std::vector<size_t> done;  // places that nobody needs afterwards
   };
+  using Indices = std::unordered_map<const void*, size_t>;
+  void list_layers(const std::vector<Tensor>& inputs, const Indices& seen);
   std::vector<Tensor> matched(const Nested& inputs) const;
 
   Nested inputs_, outputs_;
-  std::vector<Ref<Layer>> layers_;  // each once, in the order of their first calls
+  std::vector<Ref<Layer>> layers_;  // each once, those farthest from the outputs first
+  std::vector<Ref<Layer>> layers_and_inputs_;
   std::vector<Step> steps_;
   std::vector<std::pair<size_t, Tensor>> constants_;
   std::vector<size_t> output_places_;

@@ -246,7 +246,8 @@ Config input_config(const Tensor& symbol) {
                     {"dtype", OptionType<DType>::get(symbol.dtype())},
                     {"sparse", false},
                     {"ragged", false},
-                    {"name", name}},
+                    {"name", name},
+                    {"optional", false}},
                    {}};
   out.more.set("name", name);
   out.more.set("inbound_nodes", Config::List{});

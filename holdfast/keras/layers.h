@@ -10,6 +10,7 @@
 #include "holdfast/keras/layers/einsum_dense.h"
 #include "holdfast/keras/layers/embedding.h"
 #include "holdfast/keras/layers/identity.h"
+#include "holdfast/keras/layers/input_layer.h"
 #include "holdfast/keras/layers/merge.h"
 #include "holdfast/keras/layers/normalization/batch_normalization.h"
 #include "holdfast/keras/layers/normalization/feature_normalization.h"

@@ -3,6 +3,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/exec/function.h"
 #include "holdfast/keras/functional.h"
+#include "holdfast/keras/layers/input_layer.h"
 #include "holdfast/keras/sequential.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -90,7 +91,23 @@ void bind_keras_models(nb::module_& m) {
     });
   });
   m.def("model_layers", [](nb::handle self) {
-    return run([&] { return listed(layer_of<ModelLayer>(self.ptr()).layers()); });
+    return run([&] {
+      auto& model = layer_of<ModelLayer>(self.ptr());
+      auto* graph = dynamic_cast<keras::FunctionalLayer*>(&model);
+      return listed(graph ? graph->layers_and_inputs() : model.layers());
+    });
+  });
+  m.def("set_input_of_layer", [](nb::handle self, const Tensor& input) {
+    run([&] {
+      layer_of<keras::layers::InputLayerLayer>(self.ptr()).take(input);
+      return 0;
+    });
+  });
+  m.def("input_of_layer", [](nb::handle self) {
+    return run([&] {
+      mark();
+      return layer_of<keras::layers::InputLayerLayer>(self.ptr()).output();
+    });
   });
   m.def("sequential_add", [](nb::handle self, nb::handle layer) {
     run([&] {

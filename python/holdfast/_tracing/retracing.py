@@ -17,6 +17,7 @@ from .signature import Call, is_type
 __all__ = ["History", "Miss"]
 
 _IN_A_ROW = 3  # new traces at one call site before it is worth a warning
+_PACKAGE = __file__.rpartition("_tracing")[0]
 _WITHOUT_REST = 5  # calls, one after the other, of which each was traced: worth a line in the log
 _MOST_LOGGED = 2  # such lines of one function
 
@@ -310,8 +311,8 @@ class RecreatedFunctions:
 
     def note(self, function: Any, code: Any, made: Mark | None) -> None:
         """Called at the first trace of a function that was made at `made`."""
-        if not isinstance(code, types.CodeType):
-            return
+        if not isinstance(code, types.CodeType) or code.co_filename.startswith(_PACKAGE):
+            return  # what the package makes for a program is no habit of the program's
         before, count = self._last.get(code, (None, 0))
         gone = before is not None and before() is None
         count = count + 1 if gone else 1

@@ -8,7 +8,7 @@ from .. import _holdfast
 from .._tensors.dtypes import as_dtype
 from ..errors import fail, unsupported
 
-__all__ = ["Input", "InputLayer"]
+__all__ = ["Input"]
 
 
 def Input(
@@ -48,36 +48,3 @@ def Input(
         wanted,
         name or "",
     )
-
-
-class InputLayer:
-    """What a model begins with, as Keras' configs have it."""
-
-    def __init__(
-        self,
-        shape: Any = None,
-        batch_size: int | None = None,
-        dtype: Any = None,
-        sparse: bool | None = None,
-        ragged: bool | None = None,
-        batch_shape: Any = None,
-        input_tensor: Any = None,
-        optional: bool = False,
-        name: str | None = None,
-        input_shape: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        if kwargs:
-            fail("E1104", f"`InputLayer` has no option `{next(iter(kwargs))}`")
-        self.output = Input(
-            shape if shape is not None else input_shape,
-            batch_size,
-            dtype,
-            sparse,
-            ragged,
-            batch_shape,
-            name,
-            input_tensor,
-            optional,
-        )
-        self.name = self.output.name.partition(":")[0]

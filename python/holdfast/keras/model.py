@@ -66,6 +66,16 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
         """What it is given, in the form it was made with."""
         return _holdfast.model_inputs(self)
 
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the Inputs, as a dict of inputs may have them."""
+        return [_plain_name(symbol) for symbol in self.inputs or ()]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the layers that give the outputs."""
+        return [_plain_name(symbol) for symbol in self.outputs or ()]
+
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
         """A layer by its name or its place."""
         if (name is None) == (index is None):
@@ -100,6 +110,10 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
         if kwargs.keys() - {"indent"}:
             fail("E1104", f"`to_json` has no option `{min(kwargs.keys() - {'indent'})}`")
         return _holdfast.config_to_json(self, kwargs.get("indent", -1))
+
+
+def _plain_name(symbol: Any) -> str:
+    return str(symbol.name).partition(":")[0]
 
 
 def _listed(value: Any) -> Any:

@@ -9,7 +9,7 @@ from .. import _holdfast
 from ..errors import fail, unsupported
 from . import declared
 from .configs import deserialize_keras_object, holds_configs
-from .inputs import InputLayer
+from .input_layer import InputLayer
 from .layer import Layer
 from .model import Model
 

@@ -273,6 +273,7 @@ class Trainer:
                 fix="call `model.compile(optimizer=..., loss=...)` first",
             )
         data = tuple(_tensors(part) for part in parts if part is not None)
+        self.reset_metrics()  # what is given back is of this batch alone
         logs = _make_step(self, name)(data)
         numbers = {key: np.asarray(value.numpy()) for key, value in logs.items()}
         if return_dict:
