@@ -1,4 +1,4 @@
-// Loops over datasets inside graphs: each run of the graph iterates anew.
+// Datasets inside graphs: each run of a loop iterates anew, an iterator goes on where it is.
 #pragma once
 
 #include "holdfast/data/dataset.h"
@@ -12,5 +12,7 @@ HOLDFAST_API Tensor begin_loop(const Iterator& iterator);
 HOLDFAST_API Tensor advance_loop(const Tensor& position);
 /// The element that it went to.
 HOLDFAST_API Nested loop_element(const Tensor& position, const ElementSpec& spec);
+/// The next element of an iterator, taken by each run of the graph; E1103 at the end.
+HOLDFAST_API Nested next_element(const Iterator& iterator);
 
 }  // namespace holdfast::data

@@ -227,11 +227,9 @@ void stay_if_left_behind() {
 PyObject* iterator_next(PyObject* self) {
   return method([&]() -> PyObject* {
     mark();
-    if (context().interpreter)
-      fail(Code::E1105, "an iterator of a dataset gives an element while a function is traced",
-           "the element would be the same one in every call of the function",
-           {manual_fix("give the element to the function as an argument")});
     Ref<IteratorObject> it(&iterator_of(self));
+    if (context().interpreter)
+      return structure_of(data::next_element(data::Iterator(std::move(it)))).release();
     Nested out;
     bool there;
     try {

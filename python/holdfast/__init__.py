@@ -74,7 +74,6 @@ from ._graphs.function_graph import function_graph_of as _function_graph_of
 from ._graphs.function_graph import set_capture as _set_capture
 from ._graphs.graph import Graph
 from ._graphs.name_scope import name_scope
-from ._graphs.server import Server as _Server
 from ._messages.explain import explain
 from ._messages.logger import get_logger
 from ._names import boundary as _boundary
@@ -175,7 +174,6 @@ _namespace.build(
             )
         },
         _TRACE_TYPES,
-        {"distribute.Server": _Server},
         _graph_watch.NAMES,
         {"variable_creator_scope": _variable_creator_scope},
         _slices_spec.NAMES,
@@ -189,7 +187,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "autograph", "data", "keras"})
+    return sorted({*globals(), "autograph", "data", "distribute", "keras"})
 
 
 _boundary.prepare()

@@ -272,11 +272,15 @@ class DiagnosticError(Exception):
 _classes: dict[str, type[DiagnosticError]] = {}
 # What TensorFlow raises where the same mistake has another form: `variable -= x`.
 _MORE_BASES: dict[str, tuple[type, ...]] = {"E0404": (RuntimeError,)}
+# Ops whose errors are of another class in TensorFlow: programs end their loops by catching it.
+_STATUS_OF: dict[tuple[str, str], str] = {("E1103", "IteratorGetNext"): "OutOfRangeError"}
 
 
-def _class_of(code: str, status: str, bases: str) -> type[DiagnosticError]:
+def _class_of(code: str, status: str, bases: str, op: str = "") -> type[DiagnosticError]:
     """The class of a code: DiagnosticError, TensorFlow's class and the Python classes it names."""
-    known = _classes.get(code)
+    other = _STATUS_OF.get((code, op))
+    status, key = (status, code) if other is None else (other, f"{code} of {op}")
+    known = _classes.get(key)
     if known is not None:
         return known
     parents: list[type] = [DiagnosticError]
@@ -287,7 +291,7 @@ def _class_of(code: str, status: str, bases: str) -> type[DiagnosticError]:
     parents.extend(_MORE_BASES.get(code, ()))
     name = parents[1].__name__ if len(parents) > 1 else "DiagnosticError"
     made = type(name, tuple(parents), {"__module__": __name__, "__doc__": f"Raised as {code}."})
-    _classes[code] = made
+    _classes[key] = made
     return made
 
 
@@ -308,7 +312,7 @@ def from_diagnostic(
     added = _place_use(said), add_holder(said), add_other_operand(said)
     if any(added) | (bool(status) and enrich(said)):
         text = _holdfast.render(said)
-    kind = _class_of(code, status, bases)
+    kind = _class_of(code, status, bases, said.get("op") or "")
     made = kind.__new__(kind, text)
     made._said, made._text, made._data = said, text, None
     if isinstance(made, OpError):

@@ -65,7 +65,7 @@ ROOMS = [
     *("nest", "_messages", "errors", "_devices", "_tensors", "_graphs", "_variables"),
     *("_checkpoints", "_gradients"),
     *("_tracing", "_flow", "config", "debugging", "random", "_names", "_autograph", "autograph"),
-    *("data", "keras", "_v1", "compat", "", "__main__"),
+    *("data", "distribute", "keras", "_v1", "compat", "", "__main__"),
 ]
 SOURCES = ROOT / "python" / "holdfast"
 

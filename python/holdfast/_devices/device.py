@@ -96,11 +96,15 @@ class device:
         if self._by is not None:
             self._by.__enter__()
             return
+        _holdfast.push_device(*self.place())
+
+    def place(self) -> tuple[str | None, int]:
+        """Kind and number of the device that is used, which may be another than was asked for."""
         kind, index = (None, 0) if self._name is None else parse_device(self._name)
         there = [(d["kind"], d["index"]) for d in _holdfast.devices()]
         if kind is not None and (kind, index) not in there:
-            kind, index = self._absent(kind, index, there)
-        _holdfast.push_device(kind, index)
+            return self._absent(kind, index, there)
+        return kind, index
 
     def __exit__(
         self,
@@ -163,10 +167,13 @@ def _fix(used: Mark | None) -> dict[str, Any]:
     if used is None or words is None or words.whole is None or words.kind != "call":
         return fix
     whole = words.whole
-    if whole.line == whole.end_line and whole.text.startswith(words.function):
+    rest = whole.text.removeprefix(words.function)
+    if "[" in rest:  # a list of names, which stays for the user to change
+        fix["title"] = 'name a device that exists: "/CPU:0"'
+    elif whole.line == whole.end_line and rest != whole.text:
         new = f'{words.function}("/CPU:0")'
         where = {"file": used.loc()["file"], "line": whole.line, "col": whole.col}
-        fix["applicability"] = "tested"
+        fix["applicability"], fix["title"] = "tested", f"name a device that exists: `{new}`"
         fix["edits"] = [where | {"old": whole.text, "new": new}]
     return fix
 

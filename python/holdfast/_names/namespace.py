@@ -35,6 +35,7 @@ _LATE = (
     "autograph",
     "compat.v1",
     "data",
+    "distribute",
     "keras",
     "keras.backend",
     "keras.datasets",

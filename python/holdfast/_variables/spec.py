@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+from typing import Any, TypeVar
 
 from .._messages.record import Record
 from .._tensors.dtypes import DType
 from .._tensors.shape import TensorShape
+from ..errors import fail
 
-__all__ = ["VariableAggregation", "VariableSpec", "VariableSynchronization"]
+__all__ = ["VariableAggregation", "VariableSpec", "VariableSynchronization", "as_choice"]
 
 
 class VariableSynchronization(enum.Enum):
@@ -31,6 +33,28 @@ class VariableAggregation(enum.Enum):
 
     def __hash__(self) -> int:
         return hash(self.value)
+
+
+_Choice = TypeVar("_Choice", bound=enum.Enum)
+
+
+def as_choice(kind: type[_Choice], given: Any, argument: str) -> _Choice:
+    """A member of an enumeration: itself, its number, or the first one for None."""
+    if isinstance(given, kind):
+        return given
+    if given is None:
+        return kind(0)
+    if isinstance(given, int) and not isinstance(given, bool):
+        for member in kind:
+            if member.value == given:
+                return member
+    known = ", ".join(f"{each.name}" for each in kind)
+    return fail(
+        "E1104",
+        f"`{argument}` is {given!r}, expected a tf.{kind.__name__}",
+        f"it has {known}",
+        fix=f"give one of them: `tf.{kind.__name__}.{list(kind)[-1].name}`",
+    )
 
 
 class VariableSpec(Record):

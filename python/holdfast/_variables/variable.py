@@ -15,9 +15,9 @@ from .._tensors.dtypes import as_dtype
 from .._tensors.shape import TensorShape, as_shape
 from .._tensors.tensor import IndexedSlices, Reference, convert_to_tensor, numpy_text
 from ..errors import OutOfRangeError, fail, unsupported
-from . import creation, creators
+from . import creation, creators, strategies
 from .graph_changes import changed
-from .spec import VariableAggregation, VariableSpec, VariableSynchronization
+from .spec import VariableAggregation, VariableSpec, VariableSynchronization, as_choice
 
 __all__ = ["Variable"]
 
@@ -134,14 +134,9 @@ class Variable(_holdfast.VariableBase):
             fail(
                 "E1104", f"`constraint` is of type {type(constraint).__name__}, expected a function"
             )
-        if not isinstance(synchronization, VariableSynchronization):
-            fail(
-                "E1104",
-                f"`synchronization` is of type {type(synchronization).__name__}, "
-                "expected a `VariableSynchronization`",
-            )
-        if not isinstance(aggregation, VariableAggregation):
-            aggregation = VariableAggregation(aggregation)
+        synchronization = as_choice(VariableSynchronization, synchronization, "synchronization")
+        aggregation = as_choice(VariableAggregation, aggregation, "aggregation")
+        synchronization = strategies.kept(synchronization, name or "Variable")
         if trainable is None:
             trainable = synchronization is not VariableSynchronization.ON_READ
         self._synchronization, self._aggregation = synchronization, aggregation

@@ -34,6 +34,7 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
         if args:
             fail("E1104", "`Model` takes `inputs` and `outputs` by position, and options by name")
         Layer.__init__(self, **kwargs)
+        self._note_strategy()
         if inputs is None and outputs is None:
             return
         if inputs is None or outputs is None:

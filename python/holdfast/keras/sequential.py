@@ -28,6 +28,7 @@ class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignor
         dtype: Any = None,
     ) -> None:
         Layer.__init__(self, trainable=trainable, name=name, dtype=dtype)
+        self._note_strategy()
         for layer in layers or ():
             self.add(layer)
 

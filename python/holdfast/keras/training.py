@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _holdfast, nest
 from .._tensors.tensor import convert_to_tensor
+from .._variables import strategies
 from ..errors import fail
 from .batches import batches_of, is_arrays
 
@@ -17,19 +20,31 @@ __all__ = ["Trainer"]
 
 def _make_step(model: Any, name: str) -> Any:
     """A step of a model's class as the loops call it: traced once, unless told otherwise."""
-    step = getattr(model, name)
     if model.run_eagerly:
-        return step
+        return _on_replica(model, getattr(model, name))
     made = model.__dict__.setdefault("_steps", {})
     if name not in made:
         from .._tracing.function import function
 
         def one_step(data: Any) -> Any:
-            return getattr(model, name)(data)
+            return _on_replica(model, getattr(model, name))(data)
 
         one_step.__name__ = one_step.__qualname__ = name
         made[name] = function(one_step, reduce_retracing=True)
     return made[name]
+
+
+def _on_replica(model: Any, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A step as a replica of the model's strategy takes it, if the model was made under one."""
+    strategy = model.__dict__.get("_strategy")
+    if strategy is None:
+        return step
+
+    def on_replica(data: Any) -> Any:
+        with strategy._speaking():
+            return step(data)
+
+    return on_replica
 
 
 def _write(text: str) -> None:
@@ -56,9 +71,31 @@ class Trainer:
     """What models have for training. The state is C++'s."""
 
     # What an optimizer and metrics keep is no weight of the model.
-    _IGNORED: ClassVar[frozenset[str]] = frozenset({"_compile_arguments", "_steps", "history"})
+    _IGNORED: ClassVar[frozenset[str]] = frozenset(
+        {"_compile_arguments", "_steps", "_strategy", "history"}
+    )
     run_eagerly: bool = False
     history: Any = None
+
+    def _note_strategy(self) -> None:
+        """A model belongs to the strategy in whose scope it is made."""
+        now = strategies.innermost()
+        if now is not None:
+            self.__dict__["_strategy"] = now.strategy
+
+    def _in_scope(self) -> AbstractContextManager[Any]:
+        strategy = self.__dict__.get("_strategy")
+        return nullcontext() if strategy is None else strategy.scope()
+
+    @property
+    def distribute_strategy(self) -> Any:
+        """The `tf.distribute` strategy in whose scope the model was made; else the one in force."""
+        found = self.__dict__.get("_strategy")
+        if found is not None:
+            return found
+        from ..distribute.contexts import get_strategy
+
+        return get_strategy()
 
     def compile(
         self,
@@ -183,20 +220,17 @@ class Trainer:
         history = History()
         history.set_model(self)
         self.history = history
-        epoch, numbers = _holdfast.model_fit(
-            self,
-            train,
-            test,
-            {
-                "epochs": epochs,
-                "initial_epoch": initial_epoch,
-                "verbose": _verbose(verbose),
-                "callbacks": _listed(callbacks),
-                "steps_per_epoch": steps_per_epoch,
-                "validation_steps": validation_steps,
-                "validation_freq": validation_freq,
-            },
-        )
+        options = {
+            "epochs": epochs,
+            "initial_epoch": initial_epoch,
+            "verbose": _verbose(verbose),
+            "callbacks": _listed(callbacks),
+            "steps_per_epoch": steps_per_epoch,
+            "validation_steps": validation_steps,
+            "validation_freq": validation_freq,
+        }
+        with self._in_scope():
+            epoch, numbers = _holdfast.model_fit(self, train, test, options)
         history.epoch, history.history = list(epoch), dict(numbers)
         return history
 
@@ -215,11 +249,10 @@ class Trainer:
         """The loss and the metrics over data."""
         if kwargs:
             fail("E1104", f"`evaluate` has no option `{next(iter(kwargs))}`")
-        logs = _holdfast.model_evaluate(
-            self,
-            batches_of(x, y, sample_weight, batch_size, shuffle=False),
-            {"verbose": _verbose(verbose), "steps": steps, "callbacks": _listed(callbacks)},
-        )
+        data = batches_of(x, y, sample_weight, batch_size, shuffle=False)
+        options = {"verbose": _verbose(verbose), "steps": steps, "callbacks": _listed(callbacks)}
+        with self._in_scope():
+            logs = _holdfast.model_evaluate(self, data, options)
         if return_dict:
             return dict(logs)
         values = list(logs.values())
@@ -234,11 +267,10 @@ class Trainer:
         callbacks: Any = None,
     ) -> Any:
         """What the model gives for data, as NumPy arrays."""
-        made = _holdfast.model_predict(
-            self,
-            batches_of(x, None, None, batch_size, shuffle=False),
-            {"verbose": _verbose(verbose), "steps": steps, "callbacks": _listed(callbacks)},
-        )
+        data = batches_of(x, None, None, batch_size, shuffle=False)
+        options = {"verbose": _verbose(verbose), "steps": steps, "callbacks": _listed(callbacks)}
+        with self._in_scope():
+            made = _holdfast.model_predict(self, data, options)
         return nest.map_structure(lambda t: t.numpy(), made)
 
     def train_on_batch(
@@ -262,7 +294,8 @@ class Trainer:
 
     def predict_on_batch(self, x: Any) -> Any:
         """What the model gives for one batch, as NumPy arrays."""
-        made = _make_step(self, "predict_step")((_tensors(x),))
+        with self._in_scope():
+            made = _make_step(self, "predict_step")((_tensors(x),))
         return nest.map_structure(lambda t: t.numpy(), made)
 
     def _on_batch(self, name: str, parts: tuple[Any, ...], return_dict: bool) -> Any:
@@ -274,7 +307,8 @@ class Trainer:
             )
         data = tuple(_tensors(part) for part in parts if part is not None)
         self.reset_metrics()  # what is given back is of this batch alone
-        logs = _make_step(self, name)(data)
+        with self._in_scope():
+            logs = _make_step(self, name)(data)
         numbers = {key: np.asarray(value.numpy()) for key, value in logs.items()}
         if return_dict:
             return numbers
