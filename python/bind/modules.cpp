@@ -17,15 +17,23 @@ ModuleObject& module_of(PyObject* o) {
   return *m;
 }
 
+// Modules show tuples, layers of Keras lists.
 template <class List>
-PyObject* tuple_of(const List& list) {
-  Object out = Object::steal(PyTuple_New(static_cast<Py_ssize_t>(list.size())));
+PyObject* shown_of(const List& list, bool as_list) {
+  auto size = static_cast<Py_ssize_t>(list.size());
+  Object out = Object::steal(as_list ? PyList_New(size) : PyTuple_New(size));
   Py_ssize_t i = 0;
+  auto set = [&](PyObject* one) {
+    if (as_list)
+      PyList_SET_ITEM(out.get(), i++, one);
+    else
+      PyTuple_SET_ITEM(out.get(), i++, one);
+  };
   for (const auto& one : list) {
     if constexpr (std::is_same_v<typename List::value_type, Variable>)
-      PyTuple_SET_ITEM(out.get(), i++, python_of(*one.state()).release());
+      set(python_of(*one.state()).release());
     else
-      PyTuple_SET_ITEM(out.get(), i++, python_of(*one).release());
+      set(python_of(*one).release());
   }
   return out.release();
 }
@@ -51,9 +59,9 @@ PyObject* get_shown(PyObject* o, void*) {
   return method([&] {
     const ModuleObject& m = module_of(o);
     if constexpr (which == Shown::kSubmodules)
-      return tuple_of(own_submodules(m));
+      return shown_of(own_submodules(m), false);
     else
-      return tuple_of(own_variables(m, which));
+      return shown_of(own_variables(m, which), dynamic_cast<const keras::Layer*>(&m) != nullptr);
   });
 }
 

@@ -22,6 +22,41 @@ TEST(RecurrentTest, LayersGiveWhatKerasGives) {
   }
 }
 
+// One kernel for all steps, or each step written down.
+template <class L, class O>
+void compare_with_steps(O options) {
+  Tensor x = reference::fixed({3, 5, 4}, 1);
+  Tensor mask = reference::fixed({3, 5}, 2) > 0;
+  Tensor wanted_out, wanted_slope;
+  std::vector<Tensor> weights;
+  for (bool unroll : {true, false}) {
+    options.unroll = unroll;
+    L layer(options);
+    layer(x);
+    if (unroll)
+      for (const Variable& v : layer->variables()) weights.push_back(v.read());
+    else
+      for (size_t i = 0; i < weights.size(); ++i) layer->variables()[i].assign(weights[i]);
+    GradientTape tape;
+    tape.watch(x);
+    CallOptions how;
+    how.mask = mask;
+    Tensor out = layer->run(Nested(x), how).tensor();
+    Tensor slope = tape.gradient(reduce_sum(square(out)), x);
+    if (unroll) {
+      wanted_out = out;
+      wanted_slope = slope;
+    } else {
+      reference::expect_near(out, wanted_out.to_vector<float>(), 1e-5f, "output");
+      reference::expect_near(slope, wanted_slope.to_vector<float>(), 1e-5f, "slope");
+    }
+  }
+}
+TEST(RecurrentTest, OneKernelGivesWhatStepsGive) {
+  compare_with_steps<layers::LSTM>(layers::LSTMOptions{.units = 6, .return_sequences = true});
+  compare_with_steps<layers::GRU>(layers::GRUOptions{.units = 6, .go_backwards = true});
+}
+
 // Open batch and time: a trace has a loop then.
 TEST(RecurrentTest, SequencesOfAnyLengthGoThroughOneTrace) {
   layers::LSTM lstm({.units = 3, .return_sequences = true});

@@ -107,6 +107,11 @@ Tensor GatedCellLayer::projected(const Tensor& inputs, const CellWeights& w, int
   return w.bias.defined() ? y + w.bias : y;
 }
 
+Tensor GatedCellLayer::project_all(const Tensor& inputs, CellWeights w) const {
+  for (Tensor& mask : w.input_masks) mask = expand_dims(mask, 1);
+  return project(inputs, w);
+}
+
 Tensor GatedCellLayer::recurred(const Tensor& state, const CellWeights& w, int64_t gates) const {
   if (w.state_masks.size() <= 1)
     return matmul(w.state_masks.empty() ? state : state * w.state_masks[0], w.recurrent);

@@ -30,6 +30,12 @@ struct CellWeights {
   Tensors input_masks = {}, state_masks = {};
 };
 
+/// What all steps give at once; `all` is empty where they have to be run one by one.
+struct AllSteps {
+  Tensor all;    // the first state after each step, [batch, time, units]
+  Tensors last;  // the states after the last
+};
+
 /// A cell whose inputs are projected for all steps at once, so that a step is left with one product
 /// of the states. Its output is its first state.
 class HOLDFAST_API GatedCellLayer : public CellLayer {
@@ -43,6 +49,12 @@ class HOLDFAST_API GatedCellLayer : public CellLayer {
   /// The states after a step whose inputs are projected.
   virtual Tensors step(const Tensor& projected, std::span<const Tensor> states,
                        const CellWeights&) const = 0;
+  /// All steps of [batch, time, size] by one kernel, where the cell's options are those that there
+  /// is one for. `mask` [batch, time] may be empty; masked rows keep their states.
+  virtual AllSteps steps(const Tensor& /*inputs*/, std::span<const Tensor> /*states*/,
+                         const Tensor& /*mask*/, const CellWeights&) const {
+    return {};
+  }
 
   Variable kernel, recurrent_kernel, bias;  // `bias` is empty if there is none
 
@@ -59,6 +71,11 @@ class HOLDFAST_API GatedCellLayer : public CellLayer {
   Tensor recurred(const Tensor& state, const CellWeights&, int64_t gates) const;
   template <class O>
   void check_cell(const O& o);
+  /// Whether the kernels of whole sequences fit: Keras' own activations, nothing between the steps.
+  template <class O>
+  bool fits_kernel(const O& o, const Tensor& inputs, const CellWeights&) const;
+  /// `project` for [batch, time, size].
+  Tensor project_all(const Tensor& inputs, CellWeights) const;
 };
 
 /// Whether the cell is one of ours as it is: no class of a program's derives from it and says

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "holdfast/keras/layers/recurrent/cell.h"
 #include "holdfast/op/advice.h"
@@ -149,6 +150,19 @@ CellWeights GatedCellLayer::read_weights(const O& o, const Tensor& step, bool tr
         fill(Sizes(stack({batch, static_cast<int32_t>(o.units)})), Tensor::scalar(1, step.dtype())),
         w.state_masks);
   return w;
+}
+
+template <class O>
+bool GatedCellLayer::fits_kernel(const O& o, const Tensor& x, const CellWeights& w) const {
+  auto is = [](const ActivationOption& f, const char* name) {
+    if (!f) return false;
+    // A program's own function may be called so, too.
+    Ref<Activation> named = activation(name);
+    const Activation &one = *f.function, &ours = *named;
+    return typeid(one) == typeid(ours) && one.config() == ours.config();
+  };
+  return w.state_masks.empty() && (x.dtype() == float32 || x.dtype() == float64) &&
+         is(o.activation, "tanh") && is(o.recurrent_activation, "sigmoid");
 }
 
 }  // namespace holdfast::keras::layers

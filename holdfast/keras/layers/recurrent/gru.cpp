@@ -5,6 +5,7 @@
 #include "holdfast/ops/indexing.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/recurrent.h"
 
 namespace holdfast::keras::layers {
 namespace {
@@ -85,6 +86,14 @@ Tensors GRUCellLayer::step(const Tensor& projected, std::span<const Tensor> stat
     candidate = x[2] + recurred(r * h, rest, 1);
   }
   return {z * h + (1 - z) * activated(options_.activation, candidate)};
+}
+
+AllSteps GRUCellLayer::steps(const Tensor& x, std::span<const Tensor> states, const Tensor& mask,
+                             const CellWeights& w) const {
+  if (!options_.reset_after || !fits_kernel(options_, x, w)) return {};
+  auto [all, last] =
+      nn::gru_sequence(project_all(x, w), w.recurrent, w.recurrent_bias, states[0], mask);
+  return {all, last};
 }
 
 void GRULayer::check() {

@@ -3,6 +3,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/layers/recurrent/gated_layer.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/recurrent.h"
 
 namespace holdfast::keras::layers {
 namespace {
@@ -74,6 +75,13 @@ Tensors LSTMCellLayer::step(const Tensor& x, std::span<const Tensor> states,
   Tensor c = f * states[1] + i * activation(options_.activation, z[2]);
   Tensor o = activation(options_.recurrent_activation, z[3]);
   return {o * activation(options_.activation, c), c};
+}
+
+AllSteps LSTMCellLayer::steps(const Tensor& x, std::span<const Tensor> states, const Tensor& mask,
+                              const CellWeights& w) const {
+  if (!fits_kernel(options_, x, w)) return {};
+  auto [all, last] = nn::lstm_sequence(project_all(x, w), w.recurrent, states[0], states[1], mask);
+  return {all, last};
 }
 
 void LSTMLayer::check() {

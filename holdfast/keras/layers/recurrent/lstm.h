@@ -33,6 +33,8 @@ class HOLDFAST_API LSTMCellLayer : public Declares<LSTMCellOptions, GatedCellLay
   Tensor project(const Tensor& inputs, const CellWeights&) const override;
   Tensors step(const Tensor& projected, std::span<const Tensor> states,
                const CellWeights&) const override;
+  AllSteps steps(const Tensor& inputs, std::span<const Tensor> states, const Tensor& mask,
+                 const CellWeights&) const override;
 
  private:
   void check() override;

@@ -7,6 +7,7 @@
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast::keras {
 namespace layers {
@@ -122,55 +123,88 @@ Nested RNNLayer::first_states(const Tensor& x, const CallOptions& o) {
   return form.with_leaves(given);
 }
 
-Nested RNNLayer::call_all(const Nested& inputs, const CallOptions& o) {
-  const Tensor& x = inputs.tensor(cat(described(), ": `sequences`"));
-  need_sequences(x.shape());
+TimeLoopResult RNNLayer::by_kernel(const GatedCellLayer& cell, const Tensor& x,
+                                   const Tensors& states, const Tensor& mask, const CellWeights& w,
+                                   bool given_states) const {
+  auto in_order = [&](const Tensor& t) {
+    return repeats_.go_backwards && t.defined() ? reverse(t, {1}) : t;
+  };
+  Tensor moving = in_order(mask);
+  AllSteps made = cell.steps(in_order(x), states, moving, w);
+  if (!made.all.defined()) return {};
+  TimeLoopResult out{made.last[0], made.all, made.last};
+  // A row that has not moved yet shows zeros, whatever its state is.
+  bool zero = repeats_.zero_output_for_mask;
+  if (!mask.defined() || !(zero || given_states)) return out;
+  Tensor shows = zero ? moving : cumsum(cast(moving, int32), {.axis = 1}) > 0,
+         at_last = zero ? at(moving, all, -1) : reduce_any(moving, {.axis = 1});
+  out.all = select(expand_dims(shows, -1), out.all, zeros_like(out.all));
+  out.last = select(expand_dims(at_last, -1), out.last, zeros_like(out.last));
+  return out;
+}
+
+TimeLoopResult RNNLayer::by_steps(GatedCellLayer* gated, const Tensor& x, const Nested& form,
+                                  const Tensor& mask, const CellWeights& w, bool training) const {
   Layer& cell = *repeats_.cell;
-  Nested form = first_states(x, o);
   std::vector<Tensor> first = form.leaves();
   Tensors states(first.begin(), first.end());
   TimeLoopOptions loop{.backwards = repeats_.go_backwards,
                        .unroll = repeats_.unroll,
                        .all = repeats_.return_sequences,
                        .zero_for_mask = repeats_.zero_output_for_mask};
+  if (mask.defined()) loop.mask = swap_batch_and_time(mask);
+  Tensor in_time = swap_batch_and_time(x);
+  if (gated) {
+    loop.output_like = states[0];
+    return over_time(gated->project(in_time, w), states,
+                     Step([&](const Tensor& projected, const Tensors& before) -> StepResult {
+                       Tensors after = gated->step(projected, before, w);
+                       return {after[0], after};
+                     }),
+                     loop);
+  }
+  Tensor dims = stack({at(shape(x), 0), static_cast<int32_t>(output_size_of(cell))});
+  loop.output_like = zeros(Sizes(dims), cell.compute_dtype());
+  auto step = [&](const Tensor& one, const Tensors& before) -> StepResult {
+    CallOptions given{.training = training};
+    given.named.emplace_back("states", form.with_leaves(before));
+    Nested made = cell.run(Nested(one), std::move(given));
+    if (!made.is_sequence() || made.size() != 2 || !made[0].is_tensor())
+      fail(Code::E1104, cat(described(), ": its cell ", cell.described(), " gave ", made.form(),
+                            ", expected an output and the new states"));
+    std::vector<Tensor> after = made[1].leaves();
+    if (after.size() != before.size())
+      fail(Code::E1104, cat(described(), ": its cell ", cell.described(), " gave ", after.size(),
+                            " states, expected ", before.size()));
+    return {made[0].tensor(), Tensors(after.begin(), after.end())};
+  };
+  return over_time(in_time, states, Step(step), loop);
+}
+
+Nested RNNLayer::call_all(const Nested& inputs, const CallOptions& o) {
+  const Tensor& x = inputs.tensor(cat(described(), ": `sequences`"));
+  need_sequences(x.shape());
+  Nested form = first_states(x, o);
   std::vector<Tensor> masks = o.mask.leaves();
+  Tensor mask;
   if (!masks.empty()) {
     const Shape& m = masks[0].shape();
     if (m.has_rank() && m.rank() != 2)
       fail(Code::E1102,
            cat(described(), ": `mask` has the shape ", m.text(), ", expected [batch, time]"));
-    loop.mask = swap_batch_and_time(cast(masks[0], boolean));
+    mask = cast(masks[0], boolean);
   }
   bool training = o.training.value_or(false);
-  Tensor in_time = swap_batch_and_time(x);
+  GatedCellLayer* gated = plain_gated_cell(*repeats_.cell);
+  CellWeights w;
+  if (gated) w = gated->begin(at(x, all, 0), training);
   TimeLoopResult result;
-  if (GatedCellLayer* gated = plain_gated_cell(cell)) {
-    CellWeights w = gated->begin(at(in_time, 0), training);
-    loop.output_like = states[0];
-    result = over_time(gated->project(in_time, w), states,
-                       Step([&](const Tensor& projected, const Tensors& before) -> StepResult {
-                         Tensors after = gated->step(projected, before, w);
-                         return {after[0], after};
-                       }),
-                       loop);
-  } else {
-    Tensor dims = stack({at(shape(x), 0), static_cast<int32_t>(output_size_of(cell))});
-    loop.output_like = zeros(Sizes(dims), cell.compute_dtype());
-    auto step = [&](const Tensor& one, const Tensors& before) -> StepResult {
-      CallOptions given{.training = training};
-      given.named.emplace_back("states", form.with_leaves(before));
-      Nested made = cell.run(Nested(one), std::move(given));
-      if (!made.is_sequence() || made.size() != 2 || !made[0].is_tensor())
-        fail(Code::E1104, cat(described(), ": its cell ", cell.described(), " gave ", made.form(),
-                              ", expected an output and the new states"));
-      std::vector<Tensor> after = made[1].leaves();
-      if (after.size() != before.size())
-        fail(Code::E1104, cat(described(), ": its cell ", cell.described(), " gave ", after.size(),
-                              " states, expected ", before.size()));
-      return {made[0].tensor(), Tensors(after.begin(), after.end())};
-    };
-    result = over_time(in_time, states, Step(step), loop);
+  if (gated && !repeats_.unroll) {
+    std::vector<Tensor> first = form.leaves();
+    bool given = repeats_.stateful || o.find("initial_state");
+    result = by_kernel(*gated, x, Tensors(first.begin(), first.end()), mask, w, given);
   }
+  if (!result.last.defined()) result = by_steps(gated, x, form, mask, w, training);
   if (repeats_.stateful)
     for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(cast(result.states[i], dtype()));
   Tensor output = as_input(repeats_.return_sequences ? result.all : result.last);

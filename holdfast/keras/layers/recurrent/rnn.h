@@ -7,6 +7,8 @@
 namespace holdfast::keras {
 namespace layers {
 
+struct TimeLoopResult;
+
 /// A cell, or several on top of each other.
 struct CellOption : LayerOption {
   using LayerOption::LayerOption;
@@ -56,6 +58,12 @@ class HOLDFAST_API RNNLayer : public Declares<RNNOptions> {
  private:
   void need_sequences(const Shape& inputs) const;
   Nested first_states(const Tensor& inputs, const CallOptions&);
+  /// All steps by one kernel; `last` is empty where the cell has none for its options.
+  TimeLoopResult by_kernel(const GatedCellLayer& cell, const Tensor& inputs, const Tensors& states,
+                           const Tensor& mask, const CellWeights&, bool given_states) const;
+  /// Step by step; `gated` is null for cells of programs.
+  TimeLoopResult by_steps(GatedCellLayer* gated, const Tensor& inputs, const Nested& states,
+                          const Tensor& mask, const CellWeights&, bool training) const;
 
   RNNOptions repeats_;
   std::vector<Variable> states_;
