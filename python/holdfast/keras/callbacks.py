@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -32,10 +33,21 @@ declared.register({"path": "callbacks.Callback"}, Callback)
 class History(Callback):
     """The numbers of each epoch: `history["loss"]`."""
 
+    _trained: Callable[[], Any] | None = None
+
     def __init__(self) -> None:
         super().__init__()
         self.epoch: list[int] = []
         self.history: dict[str, list[float]] = {}
+
+    @property
+    def model(self) -> Any:
+        """The model, as long as somebody has it: it has this history, and would never go by itself."""
+        return self._trained() if self._trained else None
+
+    @model.setter
+    def model(self, model: Any) -> None:
+        self._trained = None if model is None else weakref.ref(model)
 
 
 class LambdaCallback(Callback):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
@@ -26,8 +27,13 @@ def _make_step(model: Any, name: str) -> Any:
     if name not in made:
         from .._tracing.function import function
 
+        # The model has the step: a step that had the model would keep both until Python's
+        # collector comes by, which knows nothing of the tensors behind them.
+        trained = weakref.ref(model)
+
         def one_step(data: Any) -> Any:
-            return _on_replica(model, getattr(model, name))(data)
+            held = trained()
+            return _on_replica(held, getattr(held, name))(data)
 
         one_step.__name__ = one_step.__qualname__ = name
         made[name] = function(one_step, reduce_retracing=True)
