@@ -63,11 +63,10 @@ BundleEntry parse_entry(std::string key, std::string_view bytes, const ByteSourc
   e.key = std::move(key);
   std::string of = cat("the tensor ", shown(e.key));
   if (valid_utf8(e.key) != e.key) index.damaged(cat("the key ", shown(e.key), " is not UTF-8"));
-  uint64_t number = 0;
   WireReader in(bytes);
   for (WireField f; in.next(f);) {
     auto value = static_cast<int64_t>(f.value);
-    if (f.number == 1) number = f.value;
+    if (f.number == 1) e.number = value;
     if (f.number == 2) e.shape = parse_shape(f.bytes, index, of);
     if (f.number == 3) e.shard = value;
     if (f.number == 4) e.offset = value;
@@ -77,9 +76,11 @@ BundleEntry parse_entry(std::string key, std::string_view bytes, const ByteSourc
   }
   if (!in.good() || e.shard < 0 || e.offset < 0 || e.size < 0)
     index.damaged(cat("what it says of ", shown(e.key), " can't be read"));
-  e.dtype = dtype_numbered(number);
-  if (!storable(e.dtype))
-    index.refuse(cat(of, " has TensorFlow's dtype ", number, ", which there is none for here"));
+  e.dtype = dtype_numbered(static_cast<uint64_t>(e.number));
+  if (!storable(e.dtype)) {  // it may be there, and is refused when it is asked for
+    e.dtype = DType::kInvalid;
+    return e;
+  }
   auto elements = e.shape.elements();
   auto bytes_taken = elements
                          ? checked_mul(*elements, e.dtype == DType::kString ? 1 : size_of(e.dtype))
@@ -219,6 +220,10 @@ Tensor BundleReader::read(const std::string& key) const {
   if (!e)
     fail(Code::E1301, cat("the checkpoint ", shown(prefix_), " is refused"),
          cat("it holds no tensor ", shown(key)));
+  if (e->dtype == DType::kInvalid)
+    fail(Code::E1301, cat("the checkpoint ", shown(prefix_), " is refused"),
+         cat("the tensor ", shown(key), " has TensorFlow's dtype ", e->number,
+             ", which there is none for here"));
   ByteSource data = ByteSource::of_file(data_path(prefix_, e->shard, shards_));
   std::string of = cat("the tensor ", shown(key));
   // Before memory is taken: the bytes must be there.

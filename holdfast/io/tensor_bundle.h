@@ -18,10 +18,11 @@ inline constexpr const char* kObjectGraphKey = "_CHECKPOINTABLE_OBJECT_GRAPH";
 /// What an index says of one tensor.
 struct BundleEntry {
   std::string key;
-  DType dtype = DType::kInvalid;
+  DType dtype = DType::kInvalid;  // kInvalid: one of TensorFlow's that there is none for here
   Shape shape;
   int64_t shard = 0, offset = 0, size = 0;
   uint32_t crc = 0;
+  int64_t number = 0;  // TensorFlow's number of the dtype
 };
 
 /// A checkpoint that is there. The index is read and checked when it is opened, the elements when

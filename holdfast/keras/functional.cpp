@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "holdfast/base/text.h"
-#include "holdfast/keras/layers/input_layer.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
 
@@ -111,15 +110,10 @@ void FunctionalLayer::set_graph(Nested inputs, Nested outputs) {
     places_ += node->outputs.size();
     steps_.push_back(std::move(step));
   };
-  Indices seen;  // which layers and Inputs the search came upon, in its order
   for (const Tensor& t : to) {
     std::vector<std::pair<Ref<Node>, size_t>> stack;
     auto enter = [&](const Edge& e) {
-      if (!e.node) return;
-      LayerCall* call = layer_call(*e.node);
-      seen.try_emplace(call ? static_cast<const void*>(call->layer.get()) : e.node.get(),
-                       seen.size());
-      if (known(e) || done.count(e.node.get())) return;
+      if (!e.node || known(e) || done.count(e.node.get())) return;
       if (is_input(*e.node)) {
         std::vector<const Node*> path;
         for (const auto& [n, next] : stack) path.push_back(n.get());
@@ -148,42 +142,8 @@ void FunctionalLayer::set_graph(Nested inputs, Nested outputs) {
   for (size_t i = steps_.size(); i-- > 0;)
     for (size_t p : steps_[i].in)
       if (p != kNowhere && needed.insert(p).second) steps_[i].done.push_back(p);
-  list_layers(from, seen);
+  find_operations();
   set_built(true);
-}
-
-// Keras' order, in which weights are listed too: by the longest way to an output, then as the
-// search from the outputs came upon them.
-void FunctionalLayer::list_layers(const std::vector<Tensor>& inputs, const Indices& seen) {
-  std::unordered_map<const void*, size_t> depth;  // of nodes, and of layers that are called
-  std::vector<std::pair<const void*, Ref<Layer>>> all;
-  for (size_t i = steps_.size(); i-- > 0;) {
-    const Node& node = *steps_[i].node;
-    size_t far = depth[&node];
-    if (LayerCall* call = layer_call(node)) {
-      auto [at, first] = depth.try_emplace(call->layer.get(), 0);
-      if (first) all.emplace_back(call->layer.get(), call->layer);
-      far = at->second = std::max(at->second, far);
-    }
-    for (const Edge& e : node.inputs)
-      if (e.node) depth[e.node.get()] = std::max(depth[e.node.get()], far + 1);
-  }
-  for (const Tensor& t : inputs)
-    if (is_input(*node_of(t))) all.emplace_back(node_of(t), layers::InputLayerLayer::of(t));
-  auto index = [&](const void* key) {
-    auto found = seen.find(key);
-    return found == seen.end() ? SIZE_MAX : found->second;
-  };
-  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    size_t x = depth[a.first], y = depth[b.first];
-    return x != y ? x > y : index(a.first) < index(b.first);
-  });
-  layers_.clear();
-  layers_and_inputs_.clear();
-  for (const auto& [key, layer] : all) {
-    layers_and_inputs_.push_back(layer);
-    if (layer.get() == key) layers_.push_back(layer);
-  }
 }
 
 void FunctionalLayer::visit(Visitor& see) const {
@@ -201,6 +161,7 @@ void FunctionalLayer::clear() {
   steps_.clear();
   constants_.clear();
   output_places_.clear();
+  operations_.clear();
   layers_.clear();
   layers_and_inputs_.clear();
 }

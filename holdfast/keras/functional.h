@@ -1,8 +1,6 @@
 // Models that are calls of layers and ops on symbols, written down and replayed.
 #pragma once
 
-#include <unordered_map>
-
 #include "holdfast/keras/model.h"
 #include "holdfast/keras/symbol.h"
 
@@ -28,6 +26,13 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
   std::vector<Ref<Layer>> layers() const override;
   /// The same, and an InputLayer for each Input: what Keras lists.
   std::vector<Ref<Layer>> layers_and_inputs() const;
+  /// A layer with all its calls, or a call of an op, or an Input: what Keras lists.
+  struct Operation {
+    Layer* layer;      // null: an op or an Input
+    const Node* node;  // of a layer: one of its calls
+  };
+  /// What the model is made of, in the order of Keras' files.
+  const std::vector<Operation>& operations() const { return operations_; }
   const Nested& inputs() const { return inputs_; }
   const Nested& outputs() const { return outputs_; }
   ConfigDict get_config() const override;
@@ -40,13 +45,13 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
     size_t out;                // place of the first result
     std::vector<size_t> done;  // places that nobody needs afterwards
   };
-  using Indices = std::unordered_map<const void*, size_t>;
-  void list_layers(const std::vector<Tensor>& inputs, const Indices& seen);
   std::vector<Tensor> matched(const Nested& inputs) const;
+  void find_operations();
 
   Nested inputs_, outputs_;
-  std::vector<Ref<Layer>> layers_;  // each once, those farthest from the outputs first
-  std::vector<Ref<Layer>> layers_and_inputs_;
+  std::vector<Operation> operations_;
+  std::vector<Ref<Layer>> layers_;             // those among the operations
+  std::vector<Ref<Layer>> layers_and_inputs_;  // the same, with an InputLayer for each Input
   std::vector<Step> steps_;
   std::vector<std::pair<size_t, Tensor>> constants_;
   std::vector<size_t> output_places_;

@@ -1,10 +1,13 @@
 // Configs of functional models: layers, the calls that join them, inputs and outputs.
+#include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "holdfast/base/text.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/input_config.h"
+#include "holdfast/keras/op_forms.h"
 
 namespace holdfast::keras {
 namespace {
@@ -28,19 +31,38 @@ class Writer {
  public:
   Writer(const FunctionalLayer& model, const std::vector<Ref<Node>>& nodes) : model_(model) {
     std::unordered_map<const Layer*, int64_t> calls;
-    for (const Tensor& t : model.inputs().leaves()) first_[node_of(t)] = {node_of(t)->name, 0, 0};
-    for (const Ref<Node>& node : nodes) {
-      LayerCall* call = layer_call(*node);
-      if (!call)
-        fail(Code::E1105,
-             cat("the config of ", model.described(), " can't be written: it uses the op `",
-                 node->name, "` on symbols"),
-             "configs of models hold calls of layers",
-             {manual_fix("put the op into a layer's `call`")});
-      first_[node.get()] = {call->layer->name(), calls[call->layer.get()]++, 0};
+    std::unordered_set<std::string> names;
+    std::vector<Tensor> inputs = model.inputs().leaves();
+    for (const Tensor& t : inputs) {
+      first_[node_of(t)] = {node_of(t)->name, 0, 0};
+      names.insert(node_of(t)->name);
     }
-    for (const Tensor& t : model.inputs().leaves()) layers_.push_back(input_config(t));
-    for (const Ref<Layer>& layer : model.layers()) layers_.push_back(layer_config(*layer, nodes));
+    for (const Ref<Node>& node : nodes)
+      if (LayerCall* call = layer_call(*node)) {
+        first_[node.get()] = {call->layer->name(), calls[call->layer.get()]++, 0};
+        names.insert(call->layer->name());
+      }
+    // Ops are described before they are named: in the order of the calls, each after its operands.
+    std::unordered_map<const Node*, OperationCall> ops;
+    for (const Ref<Node>& node : nodes) {
+      if (layer_call(*node)) continue;
+      auto operand = [&](const Edge& e) { return symbol(e); };
+      OperationCall call = describe_call(*node, operand, model.described());
+      std::string base = snake_case(call.class_name), name = base;
+      for (int i = 1; !names.insert(name).second; ++i) name = cat(base, "_", i);
+      first_[node.get()] = {name, 0, 0};
+      ops.emplace(node.get(), std::move(call));
+    }
+    for (const FunctionalLayer::Operation& o : model.operations()) {
+      if (o.layer) {
+        layers_.push_back(layer_config(*o.layer, nodes));
+      } else if (auto op = ops.find(o.node); op != ops.end()) {
+        layers_.push_back(op_config(op->second, first_.at(o.node).layer));
+      } else {
+        for (const Tensor& t : inputs)
+          if (node_of(t) == o.node) layers_.push_back(input_config(t));
+      }
+    }
   }
   Config::List layers() const { return layers_; }
   // The form of a model's inputs or outputs.
@@ -49,6 +71,26 @@ class Writer {
   }
 
  private:
+  static Config op_config(const OperationCall& call, const std::string& name) {
+    ConfigObject out{call.class_name, {{"name", name}}, call.class_name};
+    for (const auto& [key, value] : call.config) out.config.set(key, value);
+    out.more.set("module", call.module);
+    out.more.set("name", name);
+    out.more.set("inbound_nodes",
+                 Config::List{ConfigDict{{"args", call.args}, {"kwargs", ConfigDict()}}});
+    return out;
+  }
+  // A symbol as arguments have it.
+  Config symbol(const Edge& e) const {
+    const Type& type = e.node->outputs[static_cast<size_t>(e.output)];
+    Origin from = first_.at(e.node.get());
+    from.result = e.output;
+    return ConfigObject{kTensor,
+                        {{"shape", OptionType<Shape>::get(type.shape)},
+                         {"dtype", OptionType<DType>::get(type.dtype)},
+                         {"keras_history", to_config(from)}},
+                        {}};
+  }
   Origin origin(const Tensor& t) const {
     Origin out = first_.at(node_of(t));
     out.result = symbol_of(t)->output;
@@ -69,15 +111,8 @@ class Writer {
   }
   Config argument(const Nested& n) const {
     return value(n, [&](const Tensor& t) -> Config {
-      if (!is_model_symbol(t))
-        fail(Code::E1105,
-             cat("the config of ", model_.described(),
-                 " can't be written: a layer is called with a tensor that has a value"));
-      return ConfigObject{kTensor,
-                          {{"shape", OptionType<Shape>::get(t.shape())},
-                           {"dtype", OptionType<DType>::get(t.dtype())},
-                           {"keras_history", to_config(origin(t))}},
-                          {}};
+      if (!is_model_symbol(t)) return value_config(t, "an argument of a layer's call");
+      return symbol(edge_of(t));
     });
   }
   Config layer_config(const Layer& layer, const std::vector<Ref<Node>>& nodes) const {
@@ -85,7 +120,7 @@ class Writer {
     Config::List calls;
     for (const Ref<Node>& node : nodes) {
       LayerCall* call = layer_call(*node);
-      if (call->layer.get() != &layer) continue;
+      if (!call || call->layer.get() != &layer) continue;
       Nested given = call->arguments();
       ConfigDict named;
       for (const auto& [key, one] : given[1].entries()) named.set(key, argument(one));
@@ -113,13 +148,14 @@ class Reader {
         symbols_[{node_of(symbol)->name, 0, 0}] = symbol;
         continue;
       }
-      Ref<Layer> layer = deserialize(one);
+      Ref<Layer> layer = is_operation(o) ? Ref<Layer>() : deserialize(one);
       const Config* calls = o.more.find("inbound_nodes");
       if (!calls)
-        fail(Code::E1104, cat(layer->described(), " of a model's config has no `inbound_nodes`"));
+        fail(Code::E1104,
+             cat("`", o.class_name, "` of a model's config has no `inbound_nodes`"));
       int64_t number = 0;
       for (const Config& call : calls->as_list("`inbound_nodes`"))
-        calls_.push_back({layer, number++, &call.as_dict("a call of a model's config")});
+        calls_.push_back({layer, &o, number++, &call.as_dict("a call of a model's config")});
     }
     // A call is made once all that it takes is there. Each round makes one at least.
     while (!calls_.empty()) {
@@ -128,7 +164,7 @@ class Reader {
         if (!make(c)) later.push_back(c);
       if (later.size() == calls_.size())
         fail(Code::E1104,
-             cat(later[0].layer->described(), " of a model's config takes what no layer gives"));
+             cat("`", later[0].of->class_name, "` of a model's config takes what no layer gives"));
       calls_ = std::move(later);
     }
   }
@@ -152,7 +188,8 @@ class Reader {
 
  private:
   struct Call {
-    Ref<Layer> layer;
+    Ref<Layer> layer;  // null: an op
+    const ConfigObject* of;
     int64_t number;
     const ConfigDict* said;
   };
@@ -166,17 +203,46 @@ class Reader {
       return std::nullopt;
     return Origin{l[0].as_text(), l[1].as_integer(), l[2].as_integer()};
   }
+  // What a symbol of a config stands for; null where it is not there yet.
+  const Tensor* symbol(const ConfigObject& said, const std::string& what) const {
+    const Config* from = said.config.find("keras_history");
+    std::optional<Origin> o = from ? origin(*from) : std::nullopt;
+    if (!o) fail(Code::E1104, cat(what, " is a symbol that does not say where it comes from"));
+    auto found = symbols_.find(*o);
+    return found == symbols_.end() ? nullptr : &found->second;
+  }
+  bool ready(const Config& c) const {
+    switch (c.kind()) {
+      case Config::Kind::kObject:
+        return c.as_object().class_name != kTensor || symbol(c.as_object(), "an argument");
+      case Config::Kind::kList:
+        return std::all_of(c.as_list().begin(), c.as_list().end(),
+                           [&](const Config& one) { return ready(one); });
+      case Config::Kind::kDict:
+        return std::all_of(c.as_dict().begin(), c.as_dict().end(),
+                           [&](const auto& one) { return ready(one.second); });
+      default: return true;
+    }
+  }
+  bool make_op(const Call& c) {
+    if (!ready(*c.said)) return false;
+    const Config* name = c.of->config.find("name");
+    std::string of = name ? name->as_text("`name` of an operation") : c.of->class_name;
+    auto given = [&](const Config& said) { return *symbol(said.as_object(), "an argument"); };
+    Tensors out = make_call(*c.of, *c.said, given);
+    for (size_t i = 0; i < out.size(); ++i)
+      symbols_[{of, c.number, static_cast<int64_t>(i)}] = out[i];
+    return true;
+  }
   // What an argument is; `ready` turns false where a symbol is not there yet.
   Nested argument(const Config& c, bool& ready, const std::string& what) const {
     if (c.is_null()) return {};
     if (c.kind() == Config::Kind::kObject && c.as_object().class_name == kTensor) {
-      const Config* from = c.as_object().config.find("keras_history");
-      std::optional<Origin> o = from ? origin(*from) : std::nullopt;
-      if (!o) fail(Code::E1104, cat(what, " is a symbol that does not say where it comes from"));
-      auto found = symbols_.find(*o);
-      ready = ready && found != symbols_.end();
-      return found == symbols_.end() ? Nested() : Nested(found->second);
+      const Tensor* found = symbol(c.as_object(), what);
+      ready = ready && found;
+      return found ? Nested(*found) : Nested();
     }
+    if (OperationArgs::is_tensor(c)) return Nested(value_from(c.as_object(), what));
     if (c.kind() == Config::Kind::kList || c.kind() == Config::Kind::kDict) {
       const Config* inside =
           c.kind() == Config::Kind::kDict ? c.as_dict().find("class_name") : nullptr;
@@ -195,6 +261,7 @@ class Reader {
     fail(Code::E1105, cat(what, " is ", c.text(), " in a model's config; symbols are read there"));
   }
   bool make(const Call& c) {
+    if (!c.layer) return make_op(c);
     bool ready = true;
     CallOptions options;
     Nested inputs;

@@ -6,6 +6,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/foreign.h"
+#include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
@@ -189,6 +190,16 @@ void Layer::build_once(const std::vector<Shape>& inputs) {
   name_it();
   build_all(inputs);
   set_built_for(inputs);
+  note_made(*this);
+}
+
+namespace {
+MadeListener made_listener = nullptr;
+}  // namespace
+
+void set_made_listener(MadeListener listener) { made_listener = listener; }
+void note_made(ModuleObject& made) {
+  if (made_listener) made_listener(made);
 }
 
 void Layer::build_inner(Layer& inner, const std::vector<Shape>& inputs) {
@@ -339,21 +350,50 @@ struct Direct final : Visitor {
 
 }  // namespace
 
-// A layer that is not trainable says so for all that is inside it.
-std::vector<Variable> Layer::trainable_variables() const {
+namespace {
+
+// Walks a layer and those inside it, each once: layers may refer to one another in circles.
+class Gather {
+ public:
+  explicit Gather(bool trained) : trained_(trained) {}
+  void layer(const Layer& layer) {
+    // A layer that is not trainable says so for all that is inside it.
+    if (!seen_.insert(&layer).second || (trained_ && !layer.trainable())) return;
+    Direct parts;
+    layer.visit_all(parts);
+    for (bool trained : {true, false})
+      for (const Variable& v : parts.variables)
+        if (v.trainable() == trained) take(v);
+    for (const Ref<ModuleObject>& m : parts.modules) {
+      if (auto* inner = dynamic_cast<const Layer*>(m.get())) {
+        this->layer(*inner);
+      } else if (seen_.insert(m.get()).second) {
+        for (const Variable& v : trained_ ? m->trainable_variables() : m->variables()) take(v);
+      }
+    }
+  }
   std::vector<Variable> out;
-  if (!trainable()) return out;
-  std::unordered_set<const Object*> seen;
-  auto take = [&](const Variable& v) {
-    if (v.trainable() && seen.insert(v.state()).second) out.push_back(v);
-  };
-  Direct parts;
-  visit_all(parts);
-  for (const Variable& v : parts.variables) take(v);
-  for (const Ref<ModuleObject>& m : parts.modules)
-    if (m.get() != this && seen.insert(m.get()).second)
-      for (const Variable& v : m->trainable_variables()) take(v);
-  return out;
+
+ private:
+  void take(const Variable& v) {
+    if ((!trained_ || v.trainable()) && seen_.insert(v.state()).second) out.push_back(v);
+  }
+  bool trained_;
+  std::unordered_set<const Object*> seen_;
+};
+
+}  // namespace
+
+std::vector<Variable> Layer::variables() const {
+  Gather all(false);
+  all.layer(*this);
+  return std::move(all.out);
+}
+
+std::vector<Variable> Layer::trainable_variables() const {
+  Gather all(true);
+  all.layer(*this);
+  return std::move(all.out);
 }
 
 std::vector<Variable> Layer::non_trainable_variables() const {

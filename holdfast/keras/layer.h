@@ -118,6 +118,8 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   virtual std::string class_name() const;
   /// The name under which the class is registered, if it is a program's own.
   virtual std::string registered_name() const { return {}; }
+  /// Its own, those that training changes first; then those of each layer inside.
+  std::vector<Variable> variables() const override;
   std::vector<Variable> trainable_variables() const override;
   std::vector<Variable> non_trainable_variables() const override;
 

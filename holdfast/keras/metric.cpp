@@ -7,6 +7,7 @@
 #include "holdfast/keras/foreign_metric.h"
 #include "holdfast/keras/layer.h"
 #include "holdfast/keras/loss.h"
+#include "holdfast/keras/made.h"
 #include "holdfast/keras/metrics/mean.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
@@ -96,6 +97,7 @@ Variable Metric::add_variable(const Shape& shape, const InitializerOption& make,
   Variable made((*make)(shape, of), {.trainable = false, .name = name, .dtype = of});
   hold(made);
   mine_.push_back(made);
+  note_made(*this);
   return made;
 }
 

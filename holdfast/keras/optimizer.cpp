@@ -10,6 +10,7 @@
 #include "holdfast/keras/backend.h"
 #include "holdfast/keras/foreign_optimizer.h"
 #include "holdfast/keras/layer.h"
+#include "holdfast/keras/made.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -218,6 +219,7 @@ void Optimizer::build(const std::vector<Variable>& variables) {
   next_role_ = 0;
   make_slots(fresh);
   built_ = true;
+  note_made(*this);
 }
 
 void Optimizer::make_slots(const std::vector<Variable>&) {}

@@ -2,6 +2,7 @@
 #include "python/bind/keras_layer.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
@@ -136,6 +137,7 @@ PyObject* layer_build(PyObject* self, PyObject* args, PyObject* kwargs) {
     auto* born = dynamic_cast<ForeignBorn*>(&layer);
     if (!shapes.empty()) born ? born->own_build(shapes) : layer.build_all(shapes);
     layer.set_built_for(std::move(shapes));
+    keras::note_made(layer);
     Py_RETURN_NONE;
   });
 }

@@ -109,6 +109,20 @@ void bind_keras_models(nb::module_& m) {
       return layer_of<keras::layers::InputLayerLayer>(self.ptr()).output();
     });
   });
+  m.def("model_operations", [](nb::handle self) {
+    return run([&] {
+      nb::list out;  // a layer, an Input's name, or None for an op
+      for (const auto& o : layer_of<FunctionalLayer>(self.ptr()).operations()) {
+        if (o.layer)
+          out.append(given(python_of(*o.layer)));
+        else if (keras::is_input(*o.node))
+          out.append(o.node->name);
+        else
+          out.append(nb::none());
+      }
+      return out;
+    });
+  });
   m.def("sequential_add", [](nb::handle self, nb::handle layer) {
     run([&] {
       mark();

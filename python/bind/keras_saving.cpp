@@ -1,4 +1,5 @@
 // Models in files, and what Python has put on them.
+#include "holdfast/keras/made.h"
 #include "holdfast/keras/saving/archive.h"
 #include "holdfast/keras/saving/model_files.h"
 #include "holdfast/keras/saving/saveables.h"
@@ -45,11 +46,44 @@ std::vector<Part> python_parts(const Shared& o) {
   return out;
 }
 
+nb::object python_part(const Part& part) {
+  if (part.object) return given(python_of(*part.object));
+  nb::list out;
+  for (const Part& one : part.list) out.append(python_part(one));
+  return out;
+}
+
+// Told of objects of Python's that have made their variables.
+Object& made_hook() {
+  static auto* f = new Object;
+  return *f;
+}
+void python_made(ModuleObject& made) {
+  WithGil gil;
+  if (!gil || !made_hook()) return;
+  Object self = python_of(made);
+  called(made_hook().get(), self.get());
+}
+
 }  // namespace
 
 void bind_keras_saving(nb::module_& m) {
   keras::set_attribute_parts(&python_parts);
   m.def("set_saved_parts", [](nb::handle f) { parts_hook() = Object::share(f.ptr()); });
+  m.def("keras_parts", [](nb::handle object) {
+    return run([&] {
+      nb::list out;
+      auto* module = object_behind<ModuleObject>(object.ptr());
+      if (module)
+        for (const Part& p : keras::named_parts(*module))
+          out.append(nb::make_tuple(p.name, python_part(p)));
+      return out;
+    });
+  });
+  m.def("set_made_listener", [](nb::handle f) {
+    made_hook() = Object::share(f.ptr());
+    keras::set_made_listener(&python_made);
+  });
   m.def("has_class", [](const std::string& name) { return registry::has_class(name); });
   m.def("unregister_class", [](const std::string& name) { registry::remove_class(name); });
   m.def("keras_save_weights", [](nb::handle model, const std::string& path) {

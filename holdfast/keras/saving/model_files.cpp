@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/op_config.h"
 #include "holdfast/keras/saving/archive.h"
 #include "holdfast/keras/saving/saveables.h"
 #include "holdfast/keras/symbol.h"
@@ -79,7 +80,8 @@ Config archived(const Config& c) {
       ConfigDict out;
       if (o.class_name.starts_with("__"))  // no object: a symbol, or a value
         return ConfigDict{{"class_name", o.class_name}, {"config", archived(Config(o.config))}};
-      Config module = module_of(o.class_name);
+      const Config* said = is_operation(o) ? o.more.find("module") : nullptr;
+      Config module = said ? *said : module_of(o.class_name);
       bool ours = !module.is_null() && o.registered_name.empty();
       out.set("module", module);
       out.set("class_name", o.class_name);

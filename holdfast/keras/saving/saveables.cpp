@@ -60,13 +60,22 @@ bool name_order(const Part& a, const Part& b) {
   return key(a.name) < key(b.name);
 }
 
-std::vector<Part> parts_of(const ModuleObject& o) {
+}  // namespace
+
+std::vector<Part> named_parts(const ModuleObject& o) {
   std::vector<Part> out;
   if (const Declared* d = declared(o)) {
     for (const ClassDef* def = &d->definition(); def; def = def->base)
       for (const Property& p : def->properties) add_part(out, p.name, p.get(o));
     for (const Option& p : d->definition().options) add_part(out, p.name, p.get(d->option_place()));
   }
+  return out;
+}
+
+namespace {
+
+std::vector<Part> parts_of(const ModuleObject& o) {
+  std::vector<Part> out = named_parts(o);
   if (attribute_parts && o.shared())
     for (Part& p : attribute_parts(o)) out.push_back(std::move(p));
   auto* model = dynamic_cast<const ModelLayer*>(&o);

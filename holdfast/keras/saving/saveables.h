@@ -15,6 +15,8 @@ struct Part {
   std::vector<Part> list;
 };
 
+/// What an object of C++ holds under names: options and properties that are objects with variables.
+HOLDFAST_API std::vector<Part> named_parts(const ModuleObject& o);
 /// The attributes that another language has put on an object; set by its binding.
 using AttributeParts = std::vector<Part> (*)(const Object&);
 HOLDFAST_API void set_attribute_parts(AttributeParts);

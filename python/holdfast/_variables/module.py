@@ -23,18 +23,18 @@ _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def _leaves(value: Any, by_name: bool = True) -> Iterator[Any]:
     """The leaves of an attribute; dicts whose keys have no order are walked as they were filled."""
     if isinstance(value, Mapping):
         try:
-            keys = sorted(value)
+            keys = sorted(value) if by_name else list(value)
         except TypeError:
             keys = list(value)
         for key in keys:
-            yield from _leaves(value[key])
+            yield from _leaves(value[key], by_name)
     elif nest.is_nested(value):
         for part in value if isinstance(value, (list, tuple)) else nest.flatten(value):
-            yield from _leaves(part)
+            yield from _leaves(part, by_name)
     else:
         yield value
 
@@ -62,14 +62,18 @@ def set_kept_listener(listener: Callable[[Any, str, Any], None]) -> None:
 
 
 def _parts(module: Any) -> list[_holdfast.Object]:
-    """The variables and modules among the attributes of a module, by the attributes' names."""
+    """The variables and modules among the attributes of a module, by the attributes' names.
+
+    Those of a layer stand in the order in which they were stored, as Keras has its weights.
+    """
     attributes = getattr(module, "__dict__", {})
     ignored = getattr(type(module), "_IGNORED", ())
+    by_name = not isinstance(module, _holdfast.LayerBase)
     return [
         leaf
-        for key in sorted(attributes)
+        for key in (sorted(attributes) if by_name else list(attributes))
         if key not in ignored
-        for leaf in _leaves(attributes[key])
+        for leaf in _leaves(attributes[key], by_name)
         if isinstance(leaf, _holdfast.Object)
     ]
 

@@ -47,6 +47,15 @@ class Iterator(_holdfast.DatasetIteratorBase):
         _holdfast.data_iterator_restore(self, position)
 
 
+    # What checkpoints ask of it.
+
+    def _checkpoint_position(self) -> bytes:
+        return self.save()
+
+    def _checkpoint_go_to(self, position: bytes) -> None:
+        self.restore(position)
+
+
 class _PackedIterator(Iterator):
     """One that gives named tuples."""
 

@@ -18,7 +18,7 @@ from .._tensors.tensor import convert_to_tensor
 from .._variables.module import Module
 from .._variables.variable import Variable
 from ..errors import fail, unsupported, used_here
-from . import declared
+from . import checkpoint_names, declared
 from .copies import parts_of
 from .input_spec import check_inputs
 
@@ -236,21 +236,8 @@ class Layer(_holdfast.LayerBase, Module):
         return out
 
     def _checkpoint_children(self) -> dict[str, Any]:
-        """What checkpoints know it to hold: its weights and its layers, and its attributes."""
-        inside = {id(v) for part in self.submodules for v in part.variables}
-        out: dict[str, Any] = {}
-        for weight in self.variables:
-            if id(weight) in inside:
-                continue
-            name, number = weight.name.rpartition("/")[2].removesuffix(":0"), 0
-            while (f"{name}_{number}" if number else name) in out:
-                number += 1
-            name = f"{name}_{number}" if number else name
-            out[name] = out[f"_{name}"] = weight  # Keras has some of them under private names
-        layers = getattr(self, "layers", None)
-        if isinstance(layers, list):
-            out["_layers"] = layers
-        return {**out, **{k: v for k, v in self.__dict__.items() if k != "_wanted_input"}}
+        """What checkpoints know it to hold: its weights, its layers and its attributes."""
+        return checkpoint_names.held_by(self)
 
     def _as_inputs(self, inputs: Any) -> Any:
         """Each tensor of a structure; a list of numbers is one tensor."""

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from .. import _holdfast
 from ..errors import fail
-from . import declared
+from . import checkpoint_names, declared
 from .configs import CustomObjectScope, holds_configs
 from .layer import Layer
 from .model_files import SavedModel
@@ -105,6 +105,21 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
             return made  # type: ignore[no-any-return]
         options = {key: config[key] for key in ("name", "trainable") if key in config}
         return cls(inputs=made.input, outputs=made.output, **options)
+
+    def _checkpoint_children(self) -> dict[str, Any]:
+        out = checkpoint_names.held_by(self)
+        if self.inputs is not None:
+            out["_operations"] = checkpoint_names.operations_of(self)
+        return self._with_optimizer(out)
+
+    def _with_optimizer(self, parts: dict[str, Any]) -> dict[str, Any]:
+        optimizer = self.optimizer
+        return parts if optimizer is None else {**parts, "optimizer": optimizer}
+
+    def _checkpoint_child(self, name: str) -> Any:
+        if self.inputs is None:
+            return checkpoint_names.model_child(checkpoint_names.numbered(self.layers), name)
+        return checkpoint_names.model_child(checkpoint_names.operations_of(self), name)
 
     def to_json(self, **kwargs: Any) -> str:
         """Its config as JSON."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from .. import _holdfast
 from ..errors import fail, unsupported
-from . import declared
+from . import checkpoint_names, declared
 from .configs import deserialize_keras_object, holds_configs
 from .input_layer import InputLayer
 from .layer import Layer
@@ -60,6 +60,15 @@ class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignor
 
     def _held_layers(self) -> list[Layer]:
         return self.layers
+
+    def _checkpoint_children(self) -> dict[str, Any]:
+        # Keras keeps a functional model inside, which begins with the Input.
+        layers = checkpoint_names.numbered(["input", *self.layers])
+        parts = {**checkpoint_names.held_by(self), "_functional": {"_operations": layers}}
+        return self._with_optimizer(parts)
+
+    def _checkpoint_child(self, name: str) -> Any:
+        return checkpoint_names.model_child(checkpoint_names.numbered(self.layers), name)
 
     @classmethod
     def from_config(

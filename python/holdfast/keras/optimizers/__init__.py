@@ -12,6 +12,7 @@ from .. import declared
 from ..by_name import FromConfig
 from ..configs import CustomObjectScope, deserialize_keras_object, serialize_keras_object
 from . import schedules
+from .checkpoint_names import kept_by, rate_of, slot_of
 
 
 def _parts(gradient: Any) -> Any:
@@ -120,6 +121,15 @@ class _Methods(FromConfig):
     def assign_sub(self, variable: Any, value: Any) -> None:
         """Takes off a variable."""
         variable.assign_sub(value)
+
+    def _checkpoint_children(self) -> dict[str, Any]:
+        return kept_by(self)
+
+    def _checkpoint_child(self, name: str) -> Any:
+        return {"iter": self.iterations, "learning_rate": rate_of(self)}.get(name)  # type: ignore[attr-defined]
+
+    def _checkpoint_slot(self, variable: Any, name: str) -> Any:
+        return slot_of(self, variable, name)
 
     def _get_variable_index(self, variable: Any) -> int:
         return int(_holdfast.variable_index(self, variable))

@@ -1,0 +1,14 @@
+// Who hears of layers and optimizers that have made their variables.
+#pragma once
+
+#include "holdfast/exec/module.h"
+
+namespace holdfast::keras {
+
+/// Told of a layer or an optimizer once its variables are there: checkpoints that were read before
+/// then give them their values. There is one listener, set when a program begins.
+using MadeListener = void (*)(ModuleObject&);
+HOLDFAST_API void set_made_listener(MadeListener listener);
+HOLDFAST_API void note_made(ModuleObject& made);
+
+}  // namespace holdfast::keras
