@@ -85,6 +85,12 @@ Callbacks::~Callbacks() {
   for (const Ref<Callback>& c : list_) c->Callback::begin(nullptr, {});
 }
 
+bool Callbacks::reads_logs(Moment moment) const {
+  for (const Ref<Callback>& c : list_)
+    if (c->wants(moment) && c->reads_logs(moment)) return true;
+  return false;
+}
+
 void Callbacks::tell(Moment moment, int64_t index, Logs& logs) {
   if (!wanted(moment)) return;
   for (const Ref<Callback>& c : list_)

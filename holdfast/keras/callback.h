@@ -7,6 +7,10 @@
 
 #include "holdfast/keras/declare.h"
 
+namespace holdfast {
+class Nested;
+}
+
 namespace holdfast::keras {
 
 class ModelLayer;
@@ -24,6 +28,8 @@ class HOLDFAST_API Logs {
   const std::vector<Entry>& entries() const { return entries_; }
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
+  /// At the end of a batch of `predict`: what the model gave for it.
+  const Nested* outputs = nullptr;
 
  private:
   std::vector<Entry> entries_;
@@ -96,9 +102,13 @@ class HOLDFAST_API Callback : public Object, public Declared {
   virtual void tell(Moment moment, int64_t index, Logs& logs);
   /// Whether it has anything to do at a moment: what nobody wants costs nothing.
   virtual bool wants(Moment moment) const;
+  /// Whether it looks at the numbers of a moment that it wants. Those of a batch have to be waited
+  /// for, so they are read where somebody does.
+  virtual bool reads_logs(Moment) const { return true; }
 
   /// The model that is trained; refused before and after.
   ModelLayer* model() const;
+  bool has_model() const { return model_ != nullptr; }
   const TrainingPlan& plan() const { return plan_; }
   virtual void begin(ModelLayer* model, const TrainingPlan& plan);
 
@@ -115,6 +125,8 @@ class HOLDFAST_API Callbacks {
   Callbacks(std::vector<Ref<Callback>> list, ModelLayer* model, const TrainingPlan& plan);
   ~Callbacks();
   bool wanted(Moment moment) const { return wanted_[static_cast<size_t>(moment)]; }
+  /// Whether anybody who is told a moment reads its numbers.
+  bool reads_logs(Moment moment) const;
   void tell(Moment moment, int64_t index, Logs& logs);
   void tell(Moment moment, int64_t index = 0) {
     Logs none;
@@ -134,15 +146,27 @@ struct CallbackHooks {
 };
 HOLDFAST_API CallbackHooks& callback_hooks();
 
-template <class C>
-class ForeignCallback final : public C {
+/// C++'s own part of a callback whose class may have another.
+class HOLDFAST_API ForeignCallbackBorn {
  public:
+  virtual ~ForeignCallbackBorn() = default;
+  virtual void own_tell(Moment m, int64_t index, Logs& logs) = 0;
+};
+
+template <class C>
+class ForeignCallback final : public C, public ForeignCallbackBorn {
+ public:
+  void own_tell(Moment m, int64_t index, Logs& logs) override { C::tell(m, index, logs); }
   void tell(Moment m, int64_t index, Logs& logs) override {
     if (!callback_hooks().tell(*this, m, index, logs)) C::tell(m, index, logs);
   }
   bool wants(Moment m) const override {
     bool out = false;
     return (callback_hooks().wants(*this, m, out) && out) || C::wants(m);
+  }
+  bool reads_logs(Moment m) const override {
+    bool out = false;
+    return (callback_hooks().wants(*this, m, out) && out) || C::reads_logs(m);
   }
   void begin(ModelLayer* model, const TrainingPlan& plan) override {
     C::begin(model, plan);

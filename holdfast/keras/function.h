@@ -25,7 +25,11 @@ class HOLDFAST_API ForeignFunction : public Object, public HasConfig {
   virtual Tensor of(std::span<const Tensor> inputs) const = 0;
   /// An initializer.
   virtual Tensor first_value(const Shape& shape, DType dtype) const = 0;
+  /// Of plain values: what a callback asks for the rate of an epoch.
+  virtual Config of_values(const Config::List& arguments) const = 0;
   virtual std::string name() const = 0;
+  /// The name under which a program registered it; empty where it did not.
+  virtual std::string registered_name() const { return {}; }
 };
 
 /// What stands for a function of another language in some role.

@@ -166,6 +166,12 @@ void FunctionalLayer::clear() {
   layers_and_inputs_.clear();
 }
 
+std::vector<Ref<Node>> FunctionalLayer::nodes() const {
+  std::vector<Ref<Node>> out;
+  for (const Step& s : steps_) out.push_back(s.node);
+  return out;
+}
+
 std::vector<Ref<Layer>> FunctionalLayer::layers() const {
   return has_graph() ? layers_ : ModelLayer::layers();
 }

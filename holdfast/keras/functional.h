@@ -35,6 +35,8 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
   const std::vector<Operation>& operations() const { return operations_; }
   const Nested& inputs() const { return inputs_; }
   const Nested& outputs() const { return outputs_; }
+  /// The calls, in an order in which they may be made.
+  std::vector<Ref<Node>> nodes() const;
   ConfigDict get_config() const override;
   static Ref<FunctionalLayer> from_config(const ConfigDict& config);
 

@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "holdfast/base/text.h"
-#include "holdfast/keras/progress.h"
-#include "holdfast/keras/training.h"
+#include "holdfast/keras/callbacks.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 
@@ -32,20 +31,20 @@ Logs sorted(const Logs& logs) {
   return out;
 }
 
-class Recorder final : public Callback {
- public:
-  void on_epoch_end(int64_t epoch, Logs& logs) override {
-    history.epoch.push_back(epoch);
-    for (const auto& [name, value] : logs) {
-      auto it = std::find_if(history.history.begin(), history.history.end(),
-                             [&, &n = name](const auto& e) { return e.first == n; });
-      if (it == history.history.end()) it = history.history.insert(it, {name, {}});
-      it->second.push_back(value);
-    }
-  }
-  bool wants(Moment m) const override { return m == Moment::kEpochEnd; }
-  History history;
-};
+// Whether one of the callbacks is of a class, and which.
+template <class C>
+C* among(const std::vector<Ref<Callback>>& list) {
+  for (const Ref<Callback>& c : list)
+    if (auto* found = dynamic_cast<C*>(c.get())) return found;
+  return nullptr;
+}
+
+// The callbacks of a loop: those given, and what shows how it goes.
+std::vector<Ref<Callback>> shown(std::vector<Ref<Callback>> list, int64_t verbose) {
+  if (verbose > 0 && !among<ProgbarLoggerCallback>(list))
+    list.push_back(make_ref<ProgbarLoggerCallback>());
+  return list;
+}
 
 bool validates_after(const FitOptions& o, int64_t epoch) {
   if (!o.validation_epochs.empty())
@@ -56,6 +55,21 @@ bool validates_after(const FitOptions& o, int64_t epoch) {
 
 // How often a loop goes on.
 bool more(const std::optional<int64_t>& steps, int64_t done) { return !steps || done < *steps; }
+
+int64_t steps_per_execution(const ModelLayer& model) {
+  return model.is_compiled() ? model.compiled().options().steps_per_execution : 1;
+}
+
+// Runs steps back to back, beginning with `batch`: as many as callbacks are told of at once.
+template <class F>
+void execute(StepFunction& step, BatchSource& batches, Nested& batch, int64_t count, int64_t& done,
+             const std::optional<int64_t>& steps, F each) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (i > 0 && !(more(steps, done) && batches.next(batch))) return;
+    each(step(batch));
+    ++done;
+  }
+}
 
 }  // namespace
 
@@ -116,24 +130,26 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
   model.compiled("`fit`");
   if (o.epochs < 0) fail(Code::E1103, cat("`epochs` is ", o.epochs, ", expected at least 0"));
   Ref<ModelLayer> keep(&model);
-  auto recorder = make_ref<Recorder>();
-  std::vector<Ref<Callback>> list = o.callbacks;
-  list.push_back(recorder);
-  if (o.verbose > 0) list.push_back(make_progress());
+  std::vector<Ref<Callback>> list = shown(o.callbacks, o.verbose);
+  Ref<HistoryCallback> recorder(among<HistoryCallback>(list));
+  if (!recorder) list.push_back(recorder = make_ref<HistoryCallback>());
   int64_t steps = o.steps_per_epoch ? *o.steps_per_epoch : batches.batches();
   Callbacks callbacks(std::move(list), &model, {o.epochs, o.initial_epoch, steps, o.verbose});
 
   model.stop_training = false;
   Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTrain);
+  model.resumes_at.reset();
   callbacks.tell(Moment::kTrainBegin);
   Logs logs;
-  for (int64_t epoch = o.initial_epoch; epoch < o.epochs; ++epoch) {
+  const int64_t first = model.resumes_at.value_or(o.initial_epoch);
+  const int64_t at_once = steps_per_execution(model);
+  for (int64_t epoch = first; epoch < o.epochs; ++epoch) {
     model.reset_metrics();
     callbacks.tell(Moment::kEpochBegin, epoch);
-    if (epoch == o.initial_epoch || !o.steps_per_epoch) batches.begin();
+    if (epoch == first || !o.steps_per_epoch) batches.begin();
     Nested batch, results;
     int64_t done = 0;
-    bool told_end = callbacks.wanted(Moment::kTrainBatchEnd);
+    bool reads = callbacks.reads_logs(Moment::kTrainBatchEnd);
     while (more(o.steps_per_epoch, done)) {
       if (!batches.next(batch)) {
         if (!o.steps_per_epoch || done > 0) break;
@@ -141,12 +157,10 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
         if (!batches.next(batch)) break;
       }
       callbacks.tell(Moment::kTrainBatchBegin, done);
-      results = (*step)(batch);
-      if (told_end) {
-        Logs now = logs_of(results);
-        callbacks.tell(Moment::kTrainBatchEnd, done, now);
-      }
-      ++done;
+      execute(*step, batches, batch, at_once, done, o.steps_per_epoch,
+              [&](Nested made) { results = std::move(made); });
+      Logs now = reads ? logs_of(results) : Logs();
+      callbacks.tell(Moment::kTrainBatchEnd, done - 1, now);
       if (model.stop_training) break;
     }
     if (done == 0)
@@ -161,10 +175,10 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
     callbacks.tell(Moment::kEpochEnd, epoch, logs);
     if (model.stop_training) break;
   }
-  callbacks.tell(Moment::kTrainEnd, 0, logs);
-  if (model.is_compiled())
+  if (model.is_compiled() && o.epochs > 0)
     model.compiled().optimizer()->finalize_variable_values(model.trainable_variables());
-  return std::move(recorder->history);
+  callbacks.tell(Moment::kTrainEnd, 0, logs);
+  return recorder->history;
 }
 
 Logs evaluate(ModelLayer& model, const Nested& x, const Nested& y, const EvaluateOptions& o) {
@@ -178,10 +192,8 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
   Ref<ModelLayer> keep(&model);
   std::optional<Callbacks> own;
   if (!around) {
-    std::vector<Ref<Callback>> list = o.callbacks;
-    if (o.verbose > 0) list.push_back(make_progress());
     int64_t steps = o.steps ? *o.steps : batches.batches();
-    around = &own.emplace(std::move(list), &model, TrainingPlan{1, 0, steps, o.verbose});
+    around = &own.emplace(shown(o.callbacks, o.verbose), &model, TrainingPlan{1, 0, steps, o.verbose});
   }
   Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTest);
   model.reset_metrics();
@@ -189,14 +201,14 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
   batches.begin();
   Nested batch, results;
   int64_t done = 0;
+  const int64_t at_once = steps_per_execution(model);
+  bool reads = around->reads_logs(Moment::kTestBatchEnd);
   while (more(o.steps, done) && batches.next(batch)) {
     around->tell(Moment::kTestBatchBegin, done);
-    results = (*step)(batch);
-    if (around->wanted(Moment::kTestBatchEnd)) {
-      Logs now = logs_of(results);
-      around->tell(Moment::kTestBatchEnd, done, now);
-    }
-    ++done;
+    execute(*step, batches, batch, at_once, done, o.steps,
+            [&](Nested made) { results = std::move(made); });
+    Logs now = reads ? logs_of(results) : Logs();
+    around->tell(Moment::kTestBatchEnd, done - 1, now);
   }
   if (done == 0)
     fail(Code::E1104, cat(model.described(), ": there was no batch to evaluate"),
@@ -213,24 +225,26 @@ Nested predict(ModelLayer& model, const Nested& x, const EvaluateOptions& o) {
 
 Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o) {
   Ref<ModelLayer> keep(&model);
-  std::vector<Ref<Callback>> list = o.callbacks;
-  if (o.verbose > 0) list.push_back(make_progress());
   int64_t steps = o.steps ? *o.steps : batches.batches();
-  Callbacks callbacks(std::move(list), &model, {1, 0, steps, o.verbose});
+  Callbacks callbacks(shown(o.callbacks, o.verbose), &model, {1, 0, steps, o.verbose});
   Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kPredict);
   callbacks.tell(Moment::kPredictBegin);
   batches.begin();
   std::vector<std::vector<Tensor>> parts;
   Nested batch, form;
   int64_t done = 0;
+  const int64_t at_once = steps_per_execution(model);
   while (more(o.steps, done) && batches.next(batch)) {
     callbacks.tell(Moment::kPredictBatchBegin, done);
-    form = (*step)(batch);
-    std::vector<Tensor> leaves = form.leaves();
-    parts.resize(leaves.size());
-    for (size_t i = 0; i < leaves.size(); ++i) parts[i].push_back(leaves[i]);
-    callbacks.tell(Moment::kPredictBatchEnd, done);
-    ++done;
+    execute(*step, batches, batch, at_once, done, o.steps, [&](Nested made) {
+      form = std::move(made);
+      std::vector<Tensor> leaves = form.leaves();
+      parts.resize(leaves.size());
+      for (size_t i = 0; i < leaves.size(); ++i) parts[i].push_back(leaves[i]);
+    });
+    Logs now;
+    now.outputs = &form;
+    callbacks.tell(Moment::kPredictBatchEnd, done - 1, now);
   }
   if (done == 0)
     fail(Code::E1104, cat(model.described(), ": there was no batch to predict"),

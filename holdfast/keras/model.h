@@ -8,6 +8,7 @@ namespace holdfast::keras {
 
 class Compiled;
 struct CompileOptions;
+struct SummaryOptions;
 
 /// A step of training, as the loop calls it: a batch in, numbers by name (or predictions) out.
 class HOLDFAST_API StepFunction : public RefCounted {
@@ -35,6 +36,14 @@ class HOLDFAST_API ModelLayer : public Layer {
   /// What `compile` said; refused before.
   Compiled& compiled(const char* asked_by = "this") const;
   bool is_compiled() const { return static_cast<bool>(compiled_); }
+  /// What `compile` was told, as a config; null before.
+  virtual Config get_compile_config() const;
+  /// Compiles it as such a config says, and makes what its optimizer keeps.
+  void compile_from_config(const Config& config);
+
+  /// Writes a table of its layers to where progress goes: shapes, parameters, FLOPs, bytes.
+  void summary() const;
+  void summary(const SummaryOptions& options) const;
 
   /// One step over a batch `(x,)`, `(x, y)` or `(x, y, sample_weight)`; gives its metrics.
   virtual Nested train_step(const Nested& data);
@@ -54,6 +63,8 @@ class HOLDFAST_API ModelLayer : public Layer {
   virtual void reset_metrics();
 
   bool stop_training = false;
+  /// Where `fit` goes on, if a callback says so when training begins: another run's epoch.
+  std::optional<int64_t> resumes_at = {};
 
  private:
   Ref<Compiled> compiled_;
@@ -67,6 +78,7 @@ struct ModelHooks {
   bool (*metrics)(ModelLayer&, const Nested& x, const Nested& y, const Nested& y_pred,
                   const Nested& sample_weight, Nested& out);
   Ref<StepFunction> (*make_step)(ModelLayer&, ModelLayer::StepKind);
+  bool (*compile_config)(const ModelLayer&, Config& out);
 };
 HOLDFAST_API ModelHooks& model_hooks();
 
@@ -79,6 +91,7 @@ class HOLDFAST_API ForeignModelBorn {
                           const Nested& sample_weight) = 0;
   virtual Nested own_metrics(const Nested& x, const Nested& y, const Nested& y_pred,
                              const Nested& sample_weight) = 0;
+  virtual Config own_compile_config() const = 0;
 };
 
 template <class L>
@@ -103,6 +116,10 @@ class ForeignModel final : public ForeignLayer<L>, public ForeignModelBorn {
                : own_metrics(x, y, y_pred, sample_weight);
   }
   Ref<StepFunction> make_step(Kind kind) override { return model_hooks().make_step(*this, kind); }
+  Config get_compile_config() const override {
+    Config out;
+    return model_hooks().compile_config(*this, out) ? out : own_compile_config();
+  }
 
   Nested own_step(Kind kind, const Nested& data) override {
     return kind == Kind::kTrain  ? L::train_step(data)
@@ -117,6 +134,7 @@ class ForeignModel final : public ForeignLayer<L>, public ForeignModelBorn {
                      const Nested& sample_weight) override {
     return L::compute_metrics(x, y, y_pred, sample_weight);
   }
+  Config own_compile_config() const override { return L::get_compile_config(); }
 
  private:
   Nested step(Kind kind, const Nested& data) {

@@ -1,5 +1,4 @@
-#include "holdfast/keras/progress.h"
-
+// Training as it is shown.
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 #include <cstdio>
 
 #include "holdfast/base/text.h"
-#include "holdfast/keras/training.h"
+#include "holdfast/keras/callbacks.h"
 
 namespace holdfast::keras {
 
@@ -22,7 +21,9 @@ Output& training_output() {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 std::string number(double v) {
   char buffer[40];
@@ -67,98 +68,83 @@ double megabytes() {
 
 constexpr int kWidth = 20;
 
-class Progress final : public Callback {
- public:
-  bool wants(Moment m) const override {
-    switch (m) {
-      // Numbers of a batch are read where somebody sees them.
-      case Moment::kTrainBatchEnd:
-      case Moment::kTestBatchEnd:
-      case Moment::kPredictBatchEnd: return redraws();
-      case Moment::kTrainBatchBegin:
-      case Moment::kTestBatchBegin:
-      case Moment::kPredictBatchBegin:
-      case Moment::kEpochBegin:
-      case Moment::kEpochEnd:
-      case Moment::kTestBegin:
-      case Moment::kTestEnd:
-      case Moment::kPredictBegin:
-      case Moment::kPredictEnd:
-      case Moment::kTrainBegin: return true;
-      default: return false;
-    }
-  }
-  void on_train_begin(Logs&) override { training_ = true; }
-  void on_epoch_begin(int64_t epoch, Logs&) override {
-    say(cat("Epoch ", epoch + 1, "/", plan().epochs, "\n"));
-    start();
-  }
-  void on_train_batch_begin(int64_t, Logs&) override { ++done_; }
-  void on_train_batch_end(int64_t, Logs& logs) override { draw(logs); }
-  void on_epoch_end(int64_t, Logs& logs) override { finish(logs); }
-  void on_test_begin(Logs&) override {
-    if (!training_) start();
-  }
-  void on_test_batch_begin(int64_t, Logs&) override {
-    if (!training_) ++done_;
-  }
-  void on_test_batch_end(int64_t, Logs& logs) override {
-    if (!training_) draw(logs);
-  }
-  void on_test_end(Logs& logs) override {
-    if (!training_) finish(logs);
-  }
-  void on_predict_begin(Logs&) override { start(); }
-  void on_predict_batch_begin(int64_t, Logs&) override { ++done_; }
-  void on_predict_batch_end(int64_t, Logs& logs) override { draw(logs); }
-  void on_predict_end(Logs& logs) override { finish(logs); }
+void say(const std::string& text) { training_output().write(text); }
 
- private:
-  void say(const std::string& text) { training_output().write(text); }
-  void start() {
-    done_ = 0;
-    began_ = drawn_ = Clock::now();
-    redraws_ = redraws();
-  }
-  bool redraws() const { return plan().verbose == 1 && training_output().is_terminal(); }
-  double since() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-
-  void draw(const Logs& logs) {
-    auto now = Clock::now();
-    if (now - drawn_ < std::chrono::milliseconds(50) && done_ != 1) return;
-    drawn_ = now;
-    double each = since() / double(done_);
-    std::string left =
-        plan().steps > 0 ? cat(" ", duration(each * double(plan().steps - done_))) : "";
-    say(cat("\r\033[K", line(logs, cat(left, " ", per_step(each)))));
-  }
-
-  void finish(const Logs& logs) {
-    double whole = since();
-    double each = whole / double(std::max<int64_t>(1, done_));
-    say(cat(redraws_ ? "\r\033[K" : "", line(logs, cat(" ", duration(whole), " ", per_step(each))),
-            "\n"));
-  }
-
-  std::string line(const Logs& logs, const std::string& time) const {
-    int64_t steps = plan().steps > 0 ? plan().steps : done_;
-    int full = steps > 0 ? static_cast<int>(kWidth * std::min(done_, steps) / steps) : 0;
-    std::string bar;
-    for (int i = 0; i < kWidth; ++i) bar += i < full ? "━" : "─";
-    std::string numbers;
-    for (const auto& [name, value] : logs) numbers += cat(" - ", name, ": ", number(value));
-    std::string memory;
-    if (redraws_) memory = cat(" - ", static_cast<int64_t>(megabytes()), " MB");
-    return cat(done_, "/", plan().steps > 0 ? cat(steps) : "?", " ", bar, time, numbers, memory);
-  }
-
-  int64_t done_ = 0;
-  Clock::time_point began_, drawn_;
-  bool redraws_ = false, training_ = false;
-};
+ClassDef& logger = Declare<ProgbarLoggerCallback>("callbacks.ProgbarLogger",
+                                                  "Shows how training goes.", &Callback::def());
 
 }  // namespace
 
-Ref<Callback> make_progress() { return make_ref<Progress>(); }
+const ClassDef& ProgbarLoggerCallback::definition() const { return logger; }
+
+bool ProgbarLoggerCallback::wants(Moment m) const {
+  return plan().verbose > 0 && m != Moment::kTrainBatchBegin && m != Moment::kTestBatchBegin &&
+         m != Moment::kPredictBatchBegin;
+}
+
+void ProgbarLoggerCallback::on_epoch_begin(int64_t epoch, Logs&) {
+  if (plan().epochs > 1) say(cat("Epoch ", epoch + 1, "/", plan().epochs, "\n"));
+  start();
+}
+
+// Inside `fit` the line of the epoch tells of the validation.
+void ProgbarLoggerCallback::on_test_begin(Logs&) {
+  if (!training_) start();
+}
+void ProgbarLoggerCallback::on_test_batch_end(int64_t batch, Logs& logs) {
+  if (!training_) draw(batch, logs);
+}
+void ProgbarLoggerCallback::on_test_end(Logs& logs) {
+  if (!training_) finish(logs);
+}
+
+void ProgbarLoggerCallback::start() {
+  done_ = 0;
+  began_ = drawn_ = seconds_now();
+  redraws_ = redraws();
+}
+
+bool ProgbarLoggerCallback::redraws() const {
+  return plan().verbose == 1 && training_output().is_terminal();
+}
+
+void ProgbarLoggerCallback::draw(int64_t batch, const Logs& logs) {
+  bool first = done_ == 0;
+  done_ = batch + 1;
+  if (!redraws_) return;
+  double now = seconds_now();
+  if (now - drawn_ < 0.05 && !first) return;
+  drawn_ = now;
+  double each = (now - began_) / double(done_);
+  std::string left =
+      plan().steps > 0 ? cat(" ", duration(each * double(plan().steps - done_))) : "";
+  say(cat("\r\033[K", line(logs, cat(left, " ", per_step(each)), false)));
+}
+
+void ProgbarLoggerCallback::finish(const Logs& logs) {
+  double whole = seconds_now() - began_;
+  double each = whole / double(std::max<int64_t>(1, done_));
+  const char* between = plan().verbose == 2 ? " - " : " ";
+  std::string time = cat(between, duration(whole), between, per_step(each));
+  say(cat(redraws_ ? "\r\033[K" : "", line(logs, time, true), "\n"));
+}
+
+// "4/4 ━━━━ 0s 2ms/step - loss: 0.5"; without the bar where one line per epoch is wanted.
+std::string ProgbarLoggerCallback::line(const Logs& logs, const std::string& time,
+                                        bool done) const {
+  int64_t steps = plan().steps > 0 ? plan().steps : done_;
+  std::string bar;
+  if (plan().verbose != 2) {
+    int full = steps > 0 ? static_cast<int>(kWidth * std::min(done_, steps) / steps) : 0;
+    bar = " ";
+    for (int i = 0; i < kWidth; ++i) bar += i < full ? "━" : "─";
+  }
+  std::string numbers;
+  for (const auto& [name, value] : logs) numbers += cat(" - ", name, ": ", number(value));
+  std::string memory;
+  if (redraws_) memory = cat(" - ", static_cast<int64_t>(megabytes()), " MB");
+  std::string of = plan().steps > 0 || done ? cat(steps) : "?";
+  return cat(done_, "/", of, bar, time, numbers, memory);
+}
 
 }  // namespace holdfast::keras

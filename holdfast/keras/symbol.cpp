@@ -85,7 +85,8 @@ class PlainCall final : public LayerCall {
     for (Nested::Entry& e : options_.named) add(e.second);
   }
 
-  Nested replay(std::span<const Tensor> given, std::optional<bool> training) const override {
+  Nested replay_on(Layer& other, std::span<const Tensor> given,
+                   std::optional<bool> training) const override {
     auto take = [&](const Nested& form) {
       size_t n = form.leaves().size();
       Nested out = form.with_leaves(given.subspan(0, n));
@@ -95,18 +96,16 @@ class PlainCall final : public LayerCall {
     if (inputs_.is_tensor() && given.size() == 1) {  // nearly every call
       CallOptions o;
       o.training = options_.training ? options_.training : training;
-      return layer->run(Nested(given[0]), std::move(o));
+      return other.run(Nested(given[0]), std::move(o));
     }
     Nested inputs = take(inputs_);
     CallOptions o;
     o.training = options_.training ? options_.training : training;
     o.mask = take(options_.mask);
     for (const auto& [name, value] : options_.named) o.named.emplace_back(name, take(value));
-    return layer->run(inputs, std::move(o));
+    return other.run(inputs, std::move(o));
   }
-  Nested arguments() const override {
-    std::vector<Tensor> used = operands_of(*node);
-    std::span<const Tensor> left = used;
+  Nested arguments_with(std::span<const Tensor> left) const override {
     auto take = [&](const Nested& form) {
       size_t n = form.leaves().size();
       Nested out = form.with_leaves(left.subspan(0, n));

@@ -15,15 +15,25 @@ inline bool is_model_symbol(const Tensor& t) {
 /// Whether a call is one on symbols of models.
 HOLDFAST_API bool uses_symbols(const Nested& inputs, const CallOptions&);
 
+/// What a node uses: symbols and constants.
+HOLDFAST_API std::vector<Tensor> operands_of(const Node& node);
+
 /// A layer's call in a model: what is replayed.
 class HOLDFAST_API LayerCall : public RefCounted {
  public:
   explicit LayerCall(Layer& layer);
   ~LayerCall() override;
   /// Calls the layer again on other tensors, as many as the node has inputs.
-  virtual Nested replay(std::span<const Tensor> inputs, std::optional<bool> training) const = 0;
+  Nested replay(std::span<const Tensor> inputs, std::optional<bool> training) const {
+    return replay_on(*layer, inputs, training);
+  }
+  /// The same call of another layer.
+  virtual Nested replay_on(Layer& other, std::span<const Tensor> inputs,
+                           std::optional<bool> training) const = 0;
   /// What it was called with: a tuple of arguments by position, and a dict of those by name.
-  virtual Nested arguments() const = 0;
+  Nested arguments() const { return arguments_with(operands_of(*node)); }
+  /// The same with other tensors.
+  virtual Nested arguments_with(std::span<const Tensor> inputs) const = 0;
   std::string text() const override { return layer->described(); }
 
   const Ref<Layer> layer;
@@ -31,8 +41,6 @@ class HOLDFAST_API LayerCall : public RefCounted {
   Node* node = nullptr;  // which holds this
 };
 
-/// What a node uses: symbols and constants.
-HOLDFAST_API std::vector<Tensor> operands_of(const Node& node);
 /// A tensor in the place of each that a call keeps the place of: symbols would keep what they come
 /// from alive in ways that collectors can't see.
 HOLDFAST_API const Tensor& kept_place();

@@ -47,6 +47,12 @@ std::vector<Nested> each_output(const Nested& n, const std::vector<std::string>&
   return out;
 }
 
+// The weights of examples for each output: the same for all, or each its own.
+std::vector<Nested> weights_for(const Nested& given, const std::vector<std::string>& names) {
+  if (given.is_tensor() || given.is_none()) return std::vector<Nested>(names.size(), given);
+  return each_output(given, names);
+}
+
 Tensor examples_in(const Nested& x) {
   Tensor first = x.first("`x`");
   if (first.rank() > 0 && first.dim(0) >= 0)
@@ -81,6 +87,38 @@ Ref<Metric> metric_from(const Config& given, const Shape& y, const Shape& y_pred
   return made;
 }
 
+// The metrics of output `i`.
+std::vector<Config> metrics_for(
+    size_t i, const std::vector<std::string>& names, const std::vector<Config>& listed,
+    const std::vector<std::pair<std::string, std::vector<Config>>>& by_output) {
+  std::vector<Config> out;
+  if (names.size() == 1)
+    out = listed;
+  else if (!listed.empty() && listed.size() != names.size())
+    fail(Code::E1104,
+         cat("`metrics` is a list of ", listed.size(), ", and the model has ", names.size(),
+             " outputs"),
+         "a list has one entry for each output, and an entry may be a list itself",
+         {manual_fix("name the outputs: `metrics={\"output\": [...]}`")});
+  else if (!listed.empty())
+    out = {listed[i]};
+  for (size_t k = 0; k < by_output.size(); ++k) {
+    const auto& [name, list] = by_output[k];
+    if (name.empty() ? k == i : name == names[i]) out.insert(out.end(), list.begin(), list.end());
+  }
+  std::erase_if(out, [](const Config& c) { return c.is_null(); });
+  return out;
+}
+
+// Refuses names that are none of the outputs'.
+template <class T>
+void need_outputs(const char* argument, const std::vector<std::pair<std::string, T>>& given,
+                  const std::vector<std::string>& names) {
+  for (const auto& [name, one] : given)
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      unknown_identifier(cat("an output that `", argument, "` names"), name, names);
+}
+
 }  // namespace
 
 const ObjectClass Compiled::kClass{"Compiled"};
@@ -91,9 +129,13 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred,
   std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
   bool several = names.size() > 1;
   const auto& losses = options_.loss.all;
-  for (const auto& [name, loss] : losses)
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
-      unknown_identifier("an output that `loss` names", name, names);
+  need_outputs("loss", losses, names);
+  // One output may be called anything in a dict.
+  if (several) {
+    need_outputs("loss_weights", options_.loss_weights, names);
+    need_outputs("metrics", options_.output_metrics, names);
+    need_outputs("weighted_metrics", options_.output_weighted_metrics, names);
+  }
   outputs_.clear();
   for (size_t i = 0; i < names.size(); ++i) {
     Output out{names[i], {}, 1, {}, {}, {}};
@@ -113,11 +155,10 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred,
     Shape t = i < truths.size() ? shape_in(truths[i]) : Shape::unknown();
     Shape p = i < predictions.size() ? shape_in(predictions[i]) : Shape::unknown();
     std::string prefix = several ? names[i] : "";
-    for (const Config& m : options_.metrics) out.metrics.push_back(metric_from(m, t, p, prefix));
-    for (const auto& [name, list] : options_.output_metrics)
-      if (name == names[i])
-        for (const Config& m : list) out.metrics.push_back(metric_from(m, t, p, prefix));
-    for (const Config& m : options_.weighted_metrics)
+    for (const Config& m : metrics_for(i, names, options_.metrics, options_.output_metrics))
+      out.metrics.push_back(metric_from(m, t, p, prefix));
+    for (const Config& m :
+         metrics_for(i, names, options_.weighted_metrics, options_.output_weighted_metrics))
       out.weighted.push_back(metric_from(m, t, p, prefix));
     if (several && out.loss) out.tracker = make_mean(cat(names[i], "_loss"));
     outputs_.push_back(std::move(out));
@@ -130,9 +171,7 @@ Tensor Compiled::loss(const Nested& y, const Nested& y_pred, const Nested& sampl
                       const std::vector<std::string>& names) {
   prepare(y, y_pred, names);
   std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
-  std::vector<Nested> weights = sample_weight.is_tensor() || sample_weight.is_none()
-                                    ? std::vector<Nested>(names.size(), sample_weight)
-                                    : each_output(sample_weight, names);
+  std::vector<Nested> weights = weights_for(sample_weight, names);
   Tensor total;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const Output& out = outputs_[i];
@@ -158,11 +197,12 @@ void Compiled::update_metrics(const Nested& y, const Nested& y_pred, const Neste
   if (y.is_none()) return;
   prepare(y, y_pred, names);
   std::vector<Nested> truths = each_output(y, names), predictions = each_output(y_pred, names);
+  std::vector<Nested> weights = weights_for(sample_weight, names);
   for (size_t i = 0; i < outputs_.size() && i < truths.size(); ++i) {
     if (truths[i].leaves().empty()) continue;
     const Tensor t = truths[i].first("`y`"), p = predictions[i].first("`y_pred`");
     for (const Ref<Metric>& m : outputs_[i].metrics) m->update_state(t, p, {});
-    Tensor weight = sample_weight.is_tensor() ? sample_weight.tensor() : Tensor();
+    Tensor weight = i < weights.size() && weights[i].is_tensor() ? weights[i].tensor() : Tensor();
     for (const Ref<Metric>& m : outputs_[i].weighted) m->update_state(t, p, weight);
   }
 }
@@ -210,6 +250,7 @@ void Compiled::visit(Visitor& see) const {
   objects(options_.metrics);
   objects(options_.weighted_metrics);
   for (const auto& [name, list] : options_.output_metrics) objects(list);
+  for (const auto& [name, list] : options_.output_weighted_metrics) objects(list);
   for (const Output& o : outputs_) {
     see.child(o.loss);
     see.child(o.tracker);

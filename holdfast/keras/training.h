@@ -26,13 +26,18 @@ struct CompileOptions {
   Choice<Optimizer> optimizer = "rmsprop";
   PerOutput<Choice<Loss>> loss = {};
   std::vector<std::pair<std::string, double>> loss_weights = {};
-  std::vector<Config> metrics = {};  // names, configs and objects
-  std::vector<std::pair<std::string, std::vector<Config>>> output_metrics = {};  // by output
-  std::vector<Config> weighted_metrics = {};
+  // Names, configs and objects; where there are several outputs, one for each of them.
+  std::vector<Config> metrics = {}, weighted_metrics = {};
+  // By the outputs' names, or by their places.
+  std::vector<std::pair<std::string, std::vector<Config>>> output_metrics = {};
+  std::vector<std::pair<std::string, std::vector<Config>>> output_weighted_metrics = {};
   bool run_eagerly = false;
-  int64_t steps_per_execution = 1;
+  int64_t steps_per_execution = 1;  // how many run before callbacks are told
   bool auto_scale_loss = true;
 };
+
+/// The options that a config of `compile` says.
+HOLDFAST_API CompileOptions compile_options(const ConfigDict& config);
 
 /// What a model was compiled with, and its state. No module: its variables are none of the model's.
 class HOLDFAST_API Compiled final : public Object {
@@ -42,6 +47,8 @@ class HOLDFAST_API Compiled final : public Object {
   explicit Compiled(const CompileOptions& options) : options_(options) {}
   const CompileOptions& options() const { return options_; }
   const Ref<Optimizer>& optimizer() const { return options_.optimizer.function; }
+  /// The options as Keras writes them to files.
+  Config config() const;
 
   /// Finds out which loss and metrics each output has, from the first batch.
   void prepare(const Nested& y, const Nested& y_pred, const std::vector<std::string>& names);

@@ -43,6 +43,16 @@ Method& moment_method(Moment m) {
   }();
   return (*all)[static_cast<size_t>(m)];
 }
+// What `on_train_batch_begin` and `on_train_batch_end` call, by an older name; null for others.
+Method* older_method(Moment m) {
+  static auto* begin = new Method("on_batch_begin");
+  static auto* end = new Method("on_batch_end");
+  return m == Moment::kTrainBatchBegin ? begin : m == Moment::kTrainBatchEnd ? end : nullptr;
+}
+Method& compile_config_method() {
+  static auto* m = new Method("get_compile_config");
+  return *m;
+}
 Method& loss_method() {
   static auto* m = new Method("compute_loss");
   return *m;
@@ -105,6 +115,15 @@ bool python_metrics(ModelLayer& model, const Nested& x, const Nested& y, const N
   return true;
 }
 
+bool python_compile_config(const ModelLayer& model, Config& out) {
+  WithGil gil;
+  Object own = gil ? compile_config_method().of(model) : Object();
+  if (!own) return false;
+  out = config_from(called(own.get()).get(), "what `get_compile_config` gave");
+  if (out.kind() == Config::Kind::kDict && out.as_dict().size() == 0) out = Config();
+  return true;
+}
+
 // A step as Python's traced function.
 class PyStep final : public keras::StepFunction {
  public:
@@ -133,7 +152,15 @@ Object dict_of(const Logs& logs) {
     Object number = Object::steal(PyFloat_FromDouble(value));
     if (PyDict_SetItemString(out.get(), name.c_str(), number.get()) < 0) throw PythonError{};
   }
+  if (logs.outputs) {
+    Object made = python_from(*logs.outputs);
+    if (PyDict_SetItemString(out.get(), "outputs", made.get()) < 0) throw PythonError{};
+  }
   return out;
+}
+
+bool is_numbered(Moment m) {
+  return is_batch(m) || m == Moment::kEpochBegin || m == Moment::kEpochEnd;
 }
 
 // Callbacks may add numbers for those that come after them.
@@ -152,10 +179,10 @@ void read_back(PyObject* dict, Logs& logs) {
 bool python_tell(Callback& callback, Moment moment, int64_t index, Logs& logs) {
   NeedGil gil("a callback of Python's");
   Object own = moment_method(moment).of(callback);
+  if (Method* older = own ? nullptr : older_method(moment)) own = older->of(callback);
   if (!own) return false;
   Object dict = dict_of(logs), number = Object::steal(PyLong_FromLongLong(index));
-  bool numbered = is_batch(moment) || moment == Moment::kEpochBegin || moment == Moment::kEpochEnd;
-  if (numbered)
+  if (is_numbered(moment))
     called(own.get(), number.get(), dict.get());
   else
     called(own.get(), dict.get());
@@ -165,8 +192,9 @@ bool python_tell(Callback& callback, Moment moment, int64_t index, Logs& logs) {
 
 bool python_wants(const Callback& callback, Moment moment, bool& out) {
   NeedGil gil("a callback of Python's");
-  out = callback.shared() &&
-        moment_method(moment).overridden(static_cast<PyObject*>(callback.shared()));
+  auto* self = static_cast<PyObject*>(callback.shared());
+  Method* older = older_method(moment);
+  out = self && (moment_method(moment).overridden(self) || (older && older->overridden(self)));
   return true;
 }
 
@@ -177,9 +205,40 @@ void python_begin(Callback& callback, ModelLayer* model, const keras::TrainingPl
   params["epochs"] = plan.epochs;
   params["steps"] = plan.steps < 0 ? nb::none() : nb::cast(plan.steps);
   params["verbose"] = plan.verbose;
-  nb::handle(self.get()).attr("set_params")(params);
   nb::handle(self.get()).attr("set_model")(nb::borrow(face.get()));
+  nb::handle(self.get()).attr("set_params")(params);
 }
+
+// The model and the plan of a callback that a program calls itself, for the time of the call.
+class Told {
+ public:
+  Told(Callback& callback, PyObject* self) : callback_(callback) {
+    if (callback.has_model()) return;
+    nb::handle face(self);
+    nb::object model = face.attr("model"), params = face.attr("params");
+    auto* behind = model.is_none() ? nullptr : object_behind<ModelLayer>(model.ptr());
+    if (!behind) return;
+    keras::TrainingPlan plan;
+    auto number = [&](const char* name, int64_t& out) {
+      if (params.is_none() || !nb::cast<bool>(params.attr("__contains__")(name))) return;
+      nb::object value = params[name];
+      if (PyLong_Check(value.ptr())) out = nb::cast<int64_t>(value);
+    };
+    number("epochs", plan.epochs);
+    number("steps", plan.steps);
+    number("verbose", plan.verbose);
+    keep_ = Ref<ModelLayer>(behind);
+    callback_.Callback::begin(behind, plan);
+  }
+  ~Told() {
+    if (keep_) callback_.Callback::begin(nullptr, {});
+  }
+  Told(const Told&) = delete;
+
+ private:
+  Callback& callback_;
+  Ref<ModelLayer> keep_;
+};
 
 // -- batches that Python gives
 
@@ -259,9 +318,23 @@ void each_named(nb::handle o, F&& f) {
 std::vector<Config> metrics_from(nb::handle list) {
   std::vector<Config> out;
   each_named(list, [&](const std::string&, nb::handle m) {
-    if (!m.is_none()) out.push_back(live_config(m.ptr(), "`metrics`"));
+    out.push_back(live_config(m.ptr(), "`metrics`"));
   });
   return out;
+}
+
+// A list, or lists by output.
+void set_metrics(nb::handle given, std::vector<Config>& listed,
+                 std::vector<std::pair<std::string, std::vector<Config>>>& by_output) {
+  bool nested = PyDict_Check(given.ptr());
+  if (PyList_Check(given.ptr()) || PyTuple_Check(given.ptr()))
+    for (nb::handle m : nb::borrow<nb::sequence>(given)) nested = nested || PyList_Check(m.ptr());
+  if (nested)
+    each_named(given, [&](const std::string& name, nb::handle list) {
+      by_output.emplace_back(name, metrics_from(list));
+    });
+  else
+    listed = metrics_from(given);
 }
 
 void compile(nb::handle model, nb::dict given) {
@@ -275,17 +348,8 @@ void compile(nb::handle model, nb::dict given) {
   each_named(given["loss_weights"], [&](const std::string& name, nb::handle weight) {
     o.loss_weights.emplace_back(name, nb::cast<double>(weight));
   });
-  nb::handle metrics = given["metrics"];
-  bool nested = PyDict_Check(metrics.ptr());
-  if (PyList_Check(metrics.ptr()) || PyTuple_Check(metrics.ptr()))
-    for (nb::handle m : nb::borrow<nb::sequence>(metrics)) nested = nested || PyList_Check(m.ptr());
-  if (nested)
-    each_named(metrics, [&](const std::string& name, nb::handle list) {
-      o.output_metrics.emplace_back(name, metrics_from(list));
-    });
-  else
-    o.metrics = metrics_from(metrics);
-  o.weighted_metrics = metrics_from(given["weighted_metrics"]);
+  set_metrics(given["metrics"], o.metrics, o.output_metrics);
+  set_metrics(given["weighted_metrics"], o.weighted_metrics, o.output_weighted_metrics);
   o.run_eagerly = nb::cast<bool>(given["run_eagerly"]);
   o.steps_per_execution = nb::cast<int64_t>(given["steps_per_execution"]);
   o.auto_scale_loss = nb::cast<bool>(given["auto_scale_loss"]);
@@ -352,7 +416,59 @@ PyObject* own_metrics(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
+PyObject* own_compile_config(PyObject* self, PyObject*) {
+  return method([&]() -> PyObject* {
+    ModelLayer& m = model_of(self);
+    auto* born = dynamic_cast<keras::ForeignModelBorn*>(&m);
+    Config made = born ? born->own_compile_config() : m.get_compile_config();
+    return python_from(made.is_null() ? Config(ConfigDict()) : made).release();
+  });
+}
+
 PyObject* nothing(PyObject*, PyObject*, PyObject*) { Py_RETURN_NONE; }
+
+// What a callback's class of C++'s does at a moment: `super().on_epoch_end(epoch, logs)`.
+template <size_t at>
+PyObject* own_moment(PyObject* self, PyObject* args, PyObject* kwargs) {
+  constexpr auto moment = static_cast<Moment>(at);
+  return method([&]() -> PyObject* {
+    bool numbered = is_numbered(moment);
+    const char* first = moment == Moment::kEpochBegin || moment == Moment::kEpochEnd ? "epoch"
+                                                                                     : "batch";
+    const char* names[] = {numbered ? first : "logs", numbered ? "logs" : nullptr, nullptr};
+    PyObject *index = nullptr, *logs = Py_None;
+    bool fits = numbered ? PyArg_ParseTupleAndKeywords(args, kwargs, "O|O",
+                                                       const_cast<char**>(names), &index, &logs)
+                         : PyArg_ParseTupleAndKeywords(args, kwargs, "|O",
+                                                       const_cast<char**>(names), &logs);
+    if (!fits) return nullptr;
+    auto& callback = *object_behind<Callback>(self);
+    Ref<Callback> keep(&callback);
+    Told told(callback, self);
+    int64_t number = index ? PyLong_AsLongLong(index) : 0;
+    if (number == -1 && PyErr_Occurred()) return nullptr;
+    Logs numbers;
+    if (PyDict_Check(logs)) read_back(logs, numbers);
+    auto* born = dynamic_cast<keras::ForeignCallbackBorn*>(&callback);
+    if (born)
+      born->own_tell(moment, number, numbers);
+    else
+      callback.tell(moment, number, numbers);
+    if (PyDict_Check(logs)) {
+      Object changed = dict_of(numbers);
+      if (PyDict_Update(logs, changed.get()) < 0) return nullptr;
+    }
+    if (Method* older = older_method(moment))
+      if (Object own = older->of(callback)) called(own.get(), index, logs);
+    Py_RETURN_NONE;
+  });
+}
+
+template <size_t... at>
+std::vector<PyMethodDef> moment_methods(std::index_sequence<at...>) {
+  return {{kMomentNames[at], with_keywords(&own_moment<at>), METH_VARARGS | METH_KEYWORDS,
+           nullptr}...};
+}
 
 }  // namespace
 
@@ -369,6 +485,8 @@ PyMethodDef model_methods[] = {
     {"compute_metrics", with_keywords(&own_metrics), METH_VARARGS | METH_KEYWORDS,
      "compute_metrics($self, x, y, y_pred, sample_weight=None)\n--\n\n"
      "Brings the metrics up to date, and gives them by name."},
+    {"get_compile_config", &own_compile_config, METH_NOARGS,
+     "get_compile_config($self)\n--\n\nWhat `compile` was told, as plain values."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -391,18 +509,19 @@ PyGetSetDef model_properties[] = {
 
 PyMethodDef* callback_methods() {
   static auto* all = [] {
-    auto* list = new std::vector<PyMethodDef>;
+    auto* list = new std::vector<PyMethodDef>(
+        moment_methods(std::make_index_sequence<keras::kMoments>{}));
+    for (const char* name : {"on_batch_begin", "on_batch_end"})
+      list->push_back({name, with_keywords(&nothing), METH_VARARGS | METH_KEYWORDS, nullptr});
     static auto* docs = new std::vector<std::string>;
-    docs->reserve(std::size(kMomentNames));
-    for (const char* name : kMomentNames) {
-      std::string_view moment = name;
+    docs->reserve(list->size());
+    for (PyMethodDef& m : *list) {
+      std::string_view moment = m.ml_name;
       const char* of = moment.find("epoch") != moment.npos   ? "epoch, "
                        : moment.find("batch") != moment.npos ? "batch, "
                                                              : "";
-      docs->push_back(cat(name, "($self, ", of, "logs=None)\n--\n\nIs called at that moment; does ",
-                          "nothing."));
-      list->push_back(
-          {name, with_keywords(&nothing), METH_VARARGS | METH_KEYWORDS, docs->back().c_str()});
+      docs->push_back(cat(m.ml_name, "($self, ", of, "logs=None)\n--\n\nIs called at that moment."));
+      m.ml_doc = docs->back().c_str();
     }
     list->push_back({nullptr, nullptr, 0, nullptr});
     return list;
@@ -411,7 +530,8 @@ PyMethodDef* callback_methods() {
 }
 
 void bind_keras_fit(nb::module_& m) {
-  keras::model_hooks() = {&python_step, &python_loss, &python_metrics, &python_make_step};
+  keras::model_hooks() = {&python_step, &python_loss, &python_metrics, &python_make_step,
+                          &python_compile_config};
   keras::callback_hooks() = {&python_tell, &python_wants, &python_begin};
   m.def("set_training_calls", [](nb::object make_step, nb::object write, nb::object is_terminal) {
     calls() = {Object::share(make_step.ptr()), Object::share(write.ptr()),

@@ -46,6 +46,22 @@ class PyFunction final : public keras::ForeignFunction {
             .get(),
         dtype);
   }
+  Config of_values(const Config::List& arguments) const override {
+    NeedGil gil("a function of Python's");
+    size_t count = std::min(arguments.size(), takes());
+    PyRef args = PyRef::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+    for (size_t i = 0; i < count; ++i)
+      PyTuple_SET_ITEM(args.get(), static_cast<Py_ssize_t>(i), python_from(arguments[i]).release());
+    PyObject* out = PyObject_CallObject(function_.get(), args.get());
+    if (!out) throw nb::python_error();
+    return config_from(PyRef::steal(out).get(), cat("what `", name(), "` gave"));
+  }
+  std::string registered_name() const override {
+    NeedGil gil("the name of a Python function");
+    nb::handle f(function_.get());
+    if (!nb::hasattr(f, "_registered_name") || f.attr("_registered_name").is_none()) return {};
+    return nb::cast<std::string>(f.attr("_registered_name"));
+  }
   std::string name() const override {
     NeedGil gil("the name of a Python function");
     nb::handle f(function_.get());
@@ -71,6 +87,23 @@ class PyFunction final : public keras::ForeignFunction {
   }
 
  private:
+  // How many arguments it takes by position: one that takes fewer is given the first ones.
+  size_t takes() const {
+    nb::object inspect = nb::module_::import_("inspect");
+    size_t out = 0;
+    try {
+      nb::object all = inspect.attr("signature")(nb::handle(function_.get())).attr("parameters");
+      for (nb::handle p : all.attr("values")()) {
+        auto kind = nb::cast<int>(p.attr("kind"));
+        if (kind == 2) return SIZE_MAX;
+        if (kind < 2) ++out;
+      }
+    } catch (nb::python_error& e) {
+      if (!e.matches(PyExc_ValueError) && !e.matches(PyExc_TypeError)) throw;
+      return SIZE_MAX;  // a builtin does not say
+    }
+    return out;
+  }
   Callable function_;
 };
 

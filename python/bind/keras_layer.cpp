@@ -289,22 +289,32 @@ class PythonCall final : public keras::LayerCall {
 
   std::vector<Tensor> tensors;  // what it was called with; whoever records it takes them
 
-  Nested replay(std::span<const Tensor> given, std::optional<bool> training) const override {
+  Nested replay_on(Layer& other, std::span<const Tensor> given,
+                   std::optional<bool> training) const override {
     NeedGil gil("a layer of Python's");
+    PyRef self = python_of(other);
+    return call_with(self.get(), {}, given, training);
+  }
+  /// Calls `f(*args, **kwargs)`, with `first` in front where it is given.
+  Nested call_with(PyObject* f, const PyRef& first, std::span<const Tensor> given,
+                   std::optional<bool> training) const {
     size_t next = 0;
     PyRef args = filled(args_.get(), given, next), kwargs = filled(kwargs_.get(), given, next);
-    PyRef self = python_of(*layer);
+    if (first) {
+      PyRef front = PyRef::steal(PyTuple_Pack(1, first.get()));
+      args = PyRef::steal(PySequence_Concat(front.get(), args.get()));
+      if (!args) throw nb::python_error();
+    }
     bool says = PyDict_GetItemString(kwargs.get(), "training") != nullptr;
     if (!says && training)
       if (PyDict_SetItemString(kwargs.get(), "training", truth_object(training)) < 0)
         throw nb::python_error();
-    PyObject* out = PyObject_Call(self.get(), args.get(), kwargs.get());
+    PyObject* out = PyObject_Call(f, args.get(), kwargs.get());
     if (!out) throw nb::python_error();
     return nested_from(PyRef::steal(out).get(), cat(layer->described(), ": what `call` gave"));
   }
-  Nested arguments() const override {
+  Nested arguments_with(std::span<const Tensor> used) const override {
     NeedGil gil("arguments of a layer of Python's");
-    std::vector<Tensor> used = keras::operands_of(*node);
     size_t next = 0;
     PyRef args = filled(args_.get(), used, next), kwargs = filled(kwargs_.get(), used, next);
     return Nested::tuple({symbols_of(args.get()), symbols_of(kwargs.get())});

@@ -1,7 +1,8 @@
 // Ends training when a number does not get better, or is no number.
-#include "holdfast/keras/callbacks/monitor.h"
+#include <cmath>
+
+#include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/model.h"
-#include "holdfast/keras/training.h"
 
 namespace holdfast::keras {
 
@@ -20,78 +21,15 @@ const double* monitored(const Logs& logs, const std::string& name, const std::st
 
 namespace {
 
-struct EarlyStoppingOptions {
-  std::string monitor = "val_loss";
-  double min_delta = 0;
-  int64_t patience = 0;
-  int64_t verbose = 0;
-  std::string mode = "auto";
-  std::optional<double> baseline = {};
-  bool restore_best_weights = false;
-  int64_t start_from_epoch = 0;
-};
-
-class EarlyStopping : public Declares<EarlyStoppingOptions, Callback> {
- public:
-  const ClassDef& definition() const override;
-  bool wants(Moment m) const override {
-    return m == Moment::kTrainBegin || m == Moment::kEpochEnd || m == Moment::kTrainEnd;
-  }
-  void on_train_begin(Logs&) override {
-    monitor_.forget();
-    wait_ = stopped_ = 0;
-    best_.clear();
-    best_epoch_ = 0;
-  }
-  void on_epoch_end(int64_t epoch, Logs& logs) override {
-    const double* now = monitored(logs, options_.monitor, "EarlyStopping", warned_);
-    if (!now || epoch < options_.start_from_epoch) return;
-    if (options_.restore_best_weights && best_.empty()) keep(epoch);
-    ++wait_;
-    if (monitor_.best(*now)) {
-      if (options_.restore_best_weights) keep(epoch);
-      best_epoch_ = epoch;
-      if (!options_.baseline || monitor_.improves(*now, *options_.baseline)) wait_ = 0;
-      return;
-    }
-    if (wait_ >= options_.patience && epoch > 0) {
-      stopped_ = epoch;
-      model()->stop_training = true;
-    }
-  }
-  void on_train_end(Logs&) override {
-    if (stopped_ > 0 && options_.verbose > 0)
-      training_output().write(cat("Epoch ", stopped_ + 1, ": early stopping\n"));
-    if (best_.empty()) return;
-    if (options_.verbose > 0)
-      training_output().write(
-          cat("Restoring model weights from the end of the best epoch: ", best_epoch_ + 1, ".\n"));
-    std::vector<Variable> weights = model()->variables();
-    for (size_t i = 0; i < weights.size() && i < best_.size(); ++i) weights[i].assign(best_[i]);
-    best_.clear();
-  }
-
- private:
-  void check() override {
-    monitor_.set(options_.monitor, options_.mode, options_.min_delta, "EarlyStopping");
-  }
-  void keep(int64_t epoch) {
-    best_.clear();
-    for (const Variable& v : model()->variables()) best_.push_back(v.read());
-    best_epoch_ = epoch;
-  }
-
-  Monitor monitor_;
-  int64_t wait_ = 0, stopped_ = 0, best_epoch_ = 0;
-  std::vector<Tensor> best_;
-  bool warned_ = false;
-};
+Config best_of(const Monitor& m) {
+  return std::isfinite(m.best_yet()) ? Config(m.best_yet()) : Config();
+}
 
 using E = EarlyStoppingOptions;
 ClassDef& early_stopping =
-    Declare<EarlyStopping>("callbacks.EarlyStopping",
-                           "Ends training when a number has not become better for some epochs.",
-                           &Callback::def())
+    Declare<EarlyStoppingCallback>(
+        "callbacks.EarlyStopping",
+        "Ends training when a number has not become better for some epochs.", &Callback::def())
         .option<&E::monitor>("monitor")
         .option<&E::min_delta>("min_delta")
         .option<&E::patience>("patience")
@@ -99,26 +37,88 @@ ClassDef& early_stopping =
         .option<&E::mode>("mode")
         .option<&E::baseline>("baseline")
         .option<&E::restore_best_weights>("restore_best_weights")
-        .option<&E::start_from_epoch>("start_from_epoch");
-const ClassDef& EarlyStopping::definition() const { return early_stopping; }
+        .option<&E::start_from_epoch>("start_from_epoch")
+        .property("stopped_epoch",
+                  [](const Object& o) -> Config {
+                    return dynamic_cast<const EarlyStoppingCallback&>(o).stopped_epoch();
+                  })
+        .property("best_epoch",
+                  [](const Object& o) -> Config {
+                    return dynamic_cast<const EarlyStoppingCallback&>(o).best_epoch();
+                  })
+        .property("wait",
+                  [](const Object& o) -> Config {
+                    return dynamic_cast<const EarlyStoppingCallback&>(o).wait();
+                  })
+        .property("best", [](const Object& o) {
+          return best_of(dynamic_cast<const EarlyStoppingCallback&>(o).monitor());
+        });
 
-struct NoOptions {};
-
-class TerminateOnNaN : public Declares<NoOptions, Callback> {
- public:
-  const ClassDef& definition() const override;
-  bool wants(Moment m) const override { return m == Moment::kTrainBatchEnd; }
-  void on_train_batch_end(int64_t batch, Logs& logs) override {
-    const double* loss = logs.find("loss");
-    if (!loss || std::isfinite(*loss)) return;
-    training_output().write(cat("Batch ", batch, ": Invalid loss, terminating training\n"));
-    model()->stop_training = true;
-  }
-};
 ClassDef& terminate =
-    Declare<TerminateOnNaN>("callbacks.TerminateOnNaN",
-                            "Ends training when the loss is no finite number.", &Callback::def());
-const ClassDef& TerminateOnNaN::definition() const { return terminate; }
+    Declare<TerminateOnNaNCallback>("callbacks.TerminateOnNaN",
+                                    "Ends training when the loss is no finite number.",
+                                    &Callback::def())
+        .option<&TerminateOnNaNOptions::raise_error>("raise_error");
 
 }  // namespace
+
+const ClassDef& EarlyStoppingCallback::definition() const { return early_stopping; }
+const ClassDef& TerminateOnNaNCallback::definition() const { return terminate; }
+
+void EarlyStoppingCallback::check() {
+  monitor_.set(options_.monitor, options_.mode, options_.min_delta, "EarlyStopping");
+}
+
+void EarlyStoppingCallback::keep(int64_t epoch) {
+  best_.clear();
+  for (const Variable& v : model()->variables()) best_.push_back(v.read());
+  best_epoch_ = epoch;
+}
+
+void EarlyStoppingCallback::on_train_begin(Logs&) {
+  monitor_.forget();
+  wait_ = stopped_ = 0;
+  best_.clear();
+  best_epoch_ = 0;
+}
+
+void EarlyStoppingCallback::on_epoch_end(int64_t epoch, Logs& logs) {
+  const double* now = monitored(logs, options_.monitor, "EarlyStopping", warned_);
+  if (!now || epoch < options_.start_from_epoch) return;
+  if (options_.restore_best_weights && best_.empty()) keep(epoch);
+  ++wait_;
+  if (monitor_.best(*now)) {
+    if (options_.restore_best_weights) keep(epoch);
+    best_epoch_ = epoch;
+    if (!options_.baseline || monitor_.improves(*now, *options_.baseline)) wait_ = 0;
+    return;
+  }
+  if (wait_ >= options_.patience && epoch > 0) {
+    stopped_ = epoch;
+    model()->stop_training = true;
+  }
+}
+
+void EarlyStoppingCallback::on_train_end(Logs&) {
+  if (stopped_ > 0 && options_.verbose > 0)
+    training_output().write(cat("Epoch ", stopped_ + 1, ": early stopping\n"));
+  if (best_.empty()) return;
+  if (options_.verbose > 0)
+    training_output().write(
+        cat("Restoring model weights from the end of the best epoch: ", best_epoch_ + 1, ".\n"));
+  std::vector<Variable> weights = model()->variables();
+  for (size_t i = 0; i < weights.size() && i < best_.size(); ++i) weights[i].assign(best_[i]);
+  best_.clear();
+}
+
+void TerminateOnNaNCallback::on_train_batch_end(int64_t batch, Logs& logs) {
+  const double* loss = logs.find("loss");
+  if (!loss || std::isfinite(*loss)) return;
+  if (options_.raise_error)
+    fail(Code::E1106, cat("TerminateOnNaN: the loss of batch ", batch, " is ", *loss,
+                          ", expected a finite number"));
+  training_output().write(cat("Batch ", batch, ": Invalid loss, terminating training\n"));
+  model()->stop_training = true;
+}
+
 }  // namespace holdfast::keras

@@ -80,7 +80,8 @@ Config archived(const Config& c) {
       ConfigDict out;
       if (o.class_name.starts_with("__"))  // no object: a symbol, or a value
         return ConfigDict{{"class_name", o.class_name}, {"config", archived(Config(o.config))}};
-      const Config* said = is_operation(o) ? o.more.find("module") : nullptr;
+      const Config* said =
+          is_operation(o) || o.registered_name.empty() ? o.more.find("module") : nullptr;
       Config module = said ? *said : module_of(o.class_name);
       bool ours = !module.is_null() && o.registered_name.empty();
       out.set("module", module);
@@ -180,7 +181,18 @@ Config archived_config(const Layer& model) {
     whole.set("build_config",
               ConfigDict{{"input_shape", each.size() == 1 ? each[0] : Config(each)}});
   }
+  auto* trained = dynamic_cast<const ModelLayer*>(&model);
+  if (Config how = trained ? trained->get_compile_config() : Config(); !how.is_null())
+    whole.set("compile_config", archived(how));
   return whole;
+}
+
+void compile_from(const Config& config, Layer& model) {
+  auto* trained = dynamic_cast<ModelLayer*>(&model);
+  if (!trained || config.kind() != Config::Kind::kObject) return;
+  const Config* how = config.as_object().more.find("compile_config");
+  if (how && how->kind() == Config::Kind::kDict && how->as_dict().size() > 0)
+    trained->compile_from_config(*how);
 }
 
 void build_from(const Config& config, Layer& model) {
@@ -211,12 +223,13 @@ Config config_of(const ArchiveReader& file) {
   return without_unset(Config::from_json(file.config()));
 }
 
-Ref<Layer> load_model(const std::string& path) {
+Ref<Layer> load_model(const std::string& path, const LoadModelOptions& options) {
   check_ending(path, ".keras", "a model's file");
   ArchiveReader file(io::ByteSource::of_file(path));
   Config config = config_of(file);
   Ref<Layer> model = deserialize(config);
   build_from(config, *model);
+  if (options.compile) compile_from(config, *model);
   load_weights(*model, file.weights());
   return model;
 }

@@ -34,7 +34,13 @@ HOLDFAST_API Config archived_config(const Layer& model);
 HOLDFAST_API Config config_of(const ArchiveReader& file);
 /// Builds a model for the shapes that such a config tells, if it tells any.
 HOLDFAST_API void build_from(const Config& archived, Layer& model);
+/// Compiles a model as such a config tells, if it tells how.
+HOLDFAST_API void compile_from(const Config& archived, Layer& model);
+
+struct LoadModelOptions {
+  bool compile = true;  // as the model was when it was saved, with what its optimizer kept
+};
 /// The model of a `.keras` file. Classes are looked up in the registry; nothing in the file is run.
-HOLDFAST_API Ref<Layer> load_model(const std::string& path);
+HOLDFAST_API Ref<Layer> load_model(const std::string& path, const LoadModelOptions& options = {});
 
 }  // namespace holdfast::keras

@@ -7,6 +7,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/sequential.h"
+#include "holdfast/keras/training.h"
 
 namespace holdfast::keras {
 namespace {
@@ -81,6 +82,9 @@ std::vector<Part> parts_of(const ModuleObject& o) {
   auto* model = dynamic_cast<const ModelLayer*>(&o);
   auto* functional = dynamic_cast<const FunctionalLayer*>(&o);
   // Models that are made of other layers show those first, whatever else hangs on them.
+  if (model && model->is_compiled())
+    if (const Ref<Optimizer>& optimizer = model->compiled().optimizer())
+      out.push_back({"optimizer", Ref<ModuleObject>(optimizer), {}});
   bool composed =
       dynamic_cast<const SequentialLayer*>(&o) || (functional && functional->has_graph());
   if (model && !composed) out.push_back(list_of("layers", model->layers()));
@@ -96,9 +100,12 @@ class Walk {
     Direct direct;
     o.visit_all(direct);
     Saveable s{path, Ref<ModuleObject>(const_cast<ModuleObject*>(&o)), {}};
-    for (bool trained : {true, false})
-      for (const Variable& v : direct.variables)
-        if (v.trainable() == trained) s.variables.push_back(v);
+    if (auto* optimizer = dynamic_cast<const Optimizer*>(&o))
+      s.variables = optimizer->variables();
+    else
+      for (bool trained : {true, false})
+        for (const Variable& v : direct.variables)
+          if (v.trainable() == trained) s.variables.push_back(v);
     found.push_back(std::move(s));
     for (const Part& p : parts_of(o)) part(p, below(path, p.name));
     // What a C++ class holds without saying under which name.

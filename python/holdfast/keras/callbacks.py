@@ -6,9 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ..errors import fail
+from .. import nest
 from . import declared
 
 
@@ -29,25 +27,22 @@ class Callback(declared.base_type("callbacks.Callback")):  # type: ignore[misc]
 
 declared.register({"path": "callbacks.Callback"}, Callback)
 
+_CLASSES = declared.export("callbacks", Callback, globals(), frozenset())
+History: Any = declared.class_of("callbacks.History")
+ProgbarLogger: Any = declared.class_of("callbacks.ProgbarLogger")
 
-class History(Callback):
-    """The numbers of each epoch: `history["loss"]`."""
 
-    _trained: Callable[[], Any] | None = None
+def _trained_model(history: Any) -> Any:
+    """The model, as long as somebody has it: it has its history, and would never go by itself."""
+    held = history.__dict__.get("_trained")
+    return held() if held is not None else None
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.epoch: list[int] = []
-        self.history: dict[str, list[float]] = {}
 
-    @property
-    def model(self) -> Any:
-        """The model, as long as somebody has it: it has this history, and would never go by itself."""
-        return self._trained() if self._trained else None
+def _hold_weakly(history: Any, model: Any) -> None:
+    history.__dict__["_trained"] = None if model is None else weakref.ref(model)
 
-    @model.setter
-    def model(self, model: Any) -> None:
-        self._trained = None if model is None else weakref.ref(model)
+
+History.model = property(_trained_model, _hold_weakly)
 
 
 class LambdaCallback(Callback):
@@ -105,90 +100,101 @@ class LambdaCallback(Callback):
         self._call("on_train_batch_end", batch, logs)
 
 
-class LearningRateScheduler(Callback):
-    """Asks a function for the learning rate of each epoch: `schedule(epoch, rate)`."""
-
-    def __init__(self, schedule: Callable[..., Any], verbose: int = 0) -> None:
-        super().__init__()
-        self.schedule = schedule
-        self.verbose = verbose
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Sets the rate of this epoch."""
-        rate = float(np.asarray(self.model.optimizer.learning_rate))
-        try:
-            fresh = self.schedule(epoch, rate)
-        except TypeError:  # as it was once: of the epoch alone
-            fresh = self.schedule(epoch)
-        if not isinstance(fresh, (float, int, np.floating)):
-            fail("E1104", f"`schedule` gave {fresh!r} for epoch {epoch}, expected a number")
-        self.model.optimizer.learning_rate = float(fresh)
-        if self.verbose > 0:
-            print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {fresh}.")
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Adds the rate to the numbers of the epoch."""
-        if logs is not None:
-            logs["learning_rate"] = float(np.asarray(self.model.optimizer.learning_rate))
-
-
-class ModelCheckpoint(Callback):
-    """Saves the model, or its weights, after epochs; all of them, or the best."""
+class CallbackList(Callback):
+    """Several callbacks, told together, for programs with a loop of their own."""
 
     def __init__(
         self,
-        filepath: Any,
-        monitor: str = "val_loss",
-        verbose: int = 0,
-        save_best_only: bool = False,
-        save_weights_only: bool = False,
-        mode: str = "auto",
-        save_freq: Any = "epoch",
-        initial_value_threshold: float | None = None,
+        callbacks: Any = None,
+        add_history: bool = False,
+        add_progbar: bool = False,
+        model: Any = None,
+        **params: Any,
     ) -> None:
         super().__init__()
-        if save_freq != "epoch":
-            fail("E1105", f'`save_freq` is {save_freq!r}, and only "epoch" is supported')
-        if mode not in ("auto", "min", "max"):
-            fail("E1203", f"`mode` of ModelCheckpoint is {mode!r}, expected auto, min or max")
-        self.filepath = str(filepath)
-        wanted = ".weights.h5" if save_weights_only else ".keras"
-        if not self.filepath.endswith(wanted):
-            fail("E1104", f"`filepath` is {self.filepath!r}, expected one that ends with {wanted}")
-        self.monitor, self.verbose = monitor, verbose
-        self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
-        large = mode == "max" or (mode == "auto" and ("acc" in monitor or "auc" in monitor))
-        self._sign = -1.0 if large else 1.0
-        self.best = initial_value_threshold
+        self.callbacks: list[Any] = nest.flatten(callbacks) if callbacks else []
+        for wanted, kind in ((add_progbar, ProgbarLogger), (add_history, History)):
+            if wanted and not any(isinstance(c, kind) for c in self.callbacks):
+                self.callbacks.append(kind())
+        self.set_model(model)
+        self.set_params(params)
+
+    def append(self, callback: Any) -> None:
+        """Adds a callback."""
+        self.callbacks.append(callback)
+
+    def set_params(self, params: dict[str, Any]) -> None:
+        """Tells all the plan of the training."""
+        self.params = params
+        if params:
+            for callback in self.callbacks:
+                callback.set_params(params)
+
+    def set_model(self, model: Any) -> None:
+        """Tells all the model."""
+        super().set_model(model)
+        for callback in self.callbacks:
+            callback.set_model(model)
+
+
+def _tell_all(moment: str) -> Callable[..., None]:
+    def tell(self: CallbackList, *args: Any, **kwargs: Any) -> None:
+        for callback in self.callbacks:
+            getattr(callback, moment)(*args, **kwargs)
+
+    tell.__name__ = tell.__qualname__ = moment
+    tell.__doc__ = "Tells all callbacks."
+    return tell
+
+
+for _moment in [name for name in dir(Callback) if name.startswith("on_")]:
+    setattr(CallbackList, _moment, _tell_all(_moment))
+
+
+class RemoteMonitor(Callback):
+    """Sends the numbers of each epoch to a server, by HTTP."""
+
+    def __init__(
+        self,
+        root: str = "http://localhost:9000",
+        path: str = "/publish/epoch/end/",
+        field: str = "data",
+        headers: dict[str, str] | None = None,
+        send_as_json: bool = False,
+    ) -> None:
+        super().__init__()
+        self.root, self.path, self.field = root, path, field
+        self.headers, self.send_as_json = headers, send_as_json
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Saves, if this epoch is to be saved."""
-        logs = logs or {}
-        path = self.filepath.format(epoch=epoch + 1, **logs)
-        if self.save_best_only:
-            now = logs.get(self.monitor)
-            if now is None:
-                fail(
-                    "E1104",
-                    f"ModelCheckpoint watches `{self.monitor}`, which is not there",
-                    f"there are {', '.join(f'`{name}`' for name in logs)}",
-                )
-            if self.best is not None and self._sign * now >= self._sign * self.best:
-                return
-            self.best = now
-        if self.verbose > 0:
-            print(f"\nEpoch {epoch + 1}: saving model to {path}")
-        if self.save_weights_only:
-            self.model.save_weights(path, overwrite=True)
+        """Posts the numbers; a server that is not there is told of once more each epoch."""
+        import json
+        import urllib.error
+        import urllib.parse
+        import urllib.request
+        import warnings
+
+        numbers = json.dumps({"epoch": epoch, **(logs or {})})
+        if self.send_as_json:
+            body, kind = numbers.encode(), "application/json"
         else:
-            self.model.save(path, overwrite=True)
+            body = urllib.parse.urlencode({self.field: numbers}).encode()
+            kind = "application/x-www-form-urlencoded"
+        request = urllib.request.Request(
+            self.root + self.path, body, {"Content-Type": kind, **(self.headers or {})}
+        )
+        try:
+            urllib.request.urlopen(request, timeout=30).close()
+        except (urllib.error.URLError, OSError) as problem:
+            warnings.warn(
+                f"RemoteMonitor could not reach the server at {self.root}: {problem}", stacklevel=2
+            )
 
 
 __all__ = [  # noqa: PLE0604
     "Callback",
-    "History",
+    "CallbackList",
     "LambdaCallback",
-    "LearningRateScheduler",
-    "ModelCheckpoint",
-    *declared.export("callbacks", Callback, globals(), frozenset()),
+    "RemoteMonitor",
+    *_CLASSES,
 ]

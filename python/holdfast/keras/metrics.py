@@ -7,9 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from .._variables.variable import VariableAggregation
+from ..errors import fail, unsupported
 from . import declared, losses
 from .by_name import FromConfig, snake_case
 from .configs import named_or_made, serialize_keras_object
+
+
+_AGGREGATIONS: dict[str, VariableAggregation] = {
+    "none": VariableAggregation.NONE,
+    "mean": VariableAggregation.MEAN,
+    "sum": VariableAggregation.SUM,
+    "only_first_replica": VariableAggregation.ONLY_FIRST_REPLICA,
+}
 
 
 class _Methods(FromConfig):
@@ -25,12 +35,28 @@ class _Methods(FromConfig):
         shape: Any,
         initializer: Any = "zeros",
         dtype: Any = None,
-        aggregation: str = "sum",
-        layout: Any = None,
+        aggregation: str | None = "sum",
         name: str | None = None,
+        **kwargs: Any,
     ) -> Any:
-        """A number, or several, that the metric gathers."""
-        return _holdfast.add_metric_variable(self, name or "variable", shape, initializer, dtype)
+        """A number, or several, that the metric gathers.
+
+        `aggregation` says what becomes of the values of several replicas.
+        """
+        if kwargs.pop("layout", None) is not None:
+            unsupported(
+                "`layout` of a metric's variable is not supported",
+                "a layout says how values lie on several devices",
+            )
+        if kwargs:
+            fail("E1104", f"`add_variable` has no argument `{next(iter(kwargs))}`")
+        wanted = _AGGREGATIONS.get(aggregation or "none")
+        if wanted is None:
+            known = ", ".join(f'"{one}"' for one in _AGGREGATIONS)
+            fail("E1203", f"`aggregation` is {aggregation!r}, expected one of {known}")
+        made = _holdfast.add_metric_variable(self, name or "variable", shape, initializer, dtype)
+        made._aggregation = wanted
+        return made
 
     def add_weight(
         self, shape: Any = (), initializer: Any = None, dtype: Any = None, name: str | None = None

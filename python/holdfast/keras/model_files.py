@@ -106,7 +106,11 @@ def load_model(
     config = _holdfast.keras_archived_config(path)
     with _known(custom_objects or {}):
         model = deserialize_keras_object(config, custom_objects)
-    _holdfast.keras_build_from(config, model)
+        _holdfast.keras_build_from(config, model)
+        how = config.get("compile_config") if compile else None
+        if how and hasattr(model, "compile_from_config"):
+            with CustomObjectScope(custom_objects or {}):
+                model.compile_from_config(how)
     _holdfast.keras_load_weights(model, path, False)
     return model
 
@@ -128,7 +132,8 @@ def _known(custom_objects: dict[str, Any]) -> Iterator[None]:
 
 def _saved_parts(holder: Any) -> list[tuple[str, Any]]:
     """The attributes of an object that may hold weights; containers as lists."""
-    return [(name, _plain(value)) for name, value in holder.__dict__.items()]
+    skipped = getattr(type(holder), "_IGNORED", ())
+    return [(name, _plain(v)) for name, v in holder.__dict__.items() if name not in skipped]
 
 
 def _plain(value: Any) -> Any:

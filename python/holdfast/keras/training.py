@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import _holdfast, nest
+from .._messages.logger import get_logger
 from .._tensors.tensor import convert_to_tensor
 from .._variables import strategies
 from ..errors import fail
 from .batches import batches_of, is_arrays
+from .config import is_interactive_logging_enabled
+from .configs import get_registered_object
 
 __all__ = ["Trainer"]
 
 
 def _make_step(model: Any, name: str) -> Any:
-    """A step of a model's class as the loops call it: traced once, unless told otherwise."""
+    """A step of a model as the loops call it."""
+    what = name.removesuffix("_step")
+    maker = f"make_{what}_function"
+    if getattr(type(model), maker) is getattr(Trainer, maker):
+        return _own_step(model, name)
+    # A class that makes its own functions of iterators.
+    getattr(model, maker)()
+    function = getattr(model, f"{what}_function")
+    return lambda data: function(iter([data]))
+
+
+def _own_step(model: Any, name: str) -> Any:
+    """A step of a model's class: traced once, unless told otherwise."""
     if model.run_eagerly:
         return _on_replica(model, getattr(model, name))
     made = model.__dict__.setdefault("_steps", {})
@@ -54,12 +71,19 @@ def _on_replica(model: Any, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    if is_interactive_logging_enabled():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    for line in filter(None, text.splitlines()):
+        get_logger().info(line)
 
 
 def _is_terminal() -> bool:
-    return bool(getattr(sys.stdout, "isatty", lambda: False)())
+    """Whether lines can be redrawn: those of a log can't."""
+    return is_interactive_logging_enabled() and bool(
+        getattr(sys.stdout, "isatty", lambda: False)()
+    )
 
 
 _holdfast.set_training_calls(_make_step, _write, _is_terminal)
@@ -81,6 +105,11 @@ class Trainer:
         {"_compile_arguments", "_steps", "_strategy", "history"}
     )
     run_eagerly: bool = False
+    steps_per_execution: int = 1
+    jit_compile: bool = False
+    train_function: Any = None
+    test_function: Any = None
+    predict_function: Any = None
     history: Any = None
 
     def _note_strategy(self) -> None:
@@ -116,9 +145,22 @@ class Trainer:
         auto_scale_loss: bool = True,
         **kwargs: Any,
     ) -> None:
-        """Says how the model is trained. Steps are compiled in any case: `jit_compile` is free."""
+        """Says how the model is trained.
+
+        Steps are traced and compiled unless `run_eagerly`, which `jit_compile` may ask for too;
+        there is no second compiler that it could turn off.
+        """
         if kwargs:
             fail("E1104", f"`compile` has no option `{next(iter(kwargs))}`")
+        if jit_compile not in ("auto", None, True, False):
+            fail("E1104", f'`jit_compile` is {jit_compile!r}, expected True, False or "auto"')
+        if run_eagerly and jit_compile is True:
+            fail(
+                "E1104",
+                "`run_eagerly` and `jit_compile` are both True",
+                "what runs op by op is not compiled",
+                fix="leave one of them out",
+            )
         _holdfast.model_compile(
             self,
             {
@@ -133,6 +175,9 @@ class Trainer:
             },
         )
         self.run_eagerly = bool(run_eagerly)
+        self.steps_per_execution = int(steps_per_execution)
+        self.jit_compile = jit_compile if isinstance(jit_compile, bool) else False
+        self.train_function = self.test_function = self.predict_function = None
         self.__dict__["_steps"] = {}
         self.__dict__["_compile_arguments"] = {
             "optimizer": optimizer,
@@ -143,6 +188,46 @@ class Trainer:
             "run_eagerly": bool(run_eagerly),
             "steps_per_execution": steps_per_execution,
         }
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compiles the model as `get_compile_config` described it."""
+        if type(self).compile is not Trainer.compile:
+            warnings.warn(
+                f"`{type(self).__name__}` has a `compile` of its own, so it is not compiled as it "
+                "was when it was saved; override `compile_from_config` too, or call `compile`",
+                stacklevel=2,
+            )
+            return
+        self.compile(**{name: _made(value, name) for name, value in config.items()})
+        if self.built:  # type: ignore[attr-defined]
+            self.optimizer.build(self.trainable_variables)  # type: ignore[attr-defined]
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """Makes `train_function`, which takes an iterator of batches and makes its next steps."""
+        return self._make_function("train_function", "train_step", force)
+
+    def make_test_function(self, force: bool = False) -> Any:
+        """Makes `test_function`, likewise."""
+        return self._make_function("test_function", "test_step", force)
+
+    def make_predict_function(self, force: bool = False) -> Any:
+        """Makes `predict_function`, likewise."""
+        return self._make_function("predict_function", "predict_step", force)
+
+    def _make_function(self, name: str, step: str, force: bool) -> Any:
+        if getattr(self, name) is None or force:
+            if force:
+                self.__dict__.get("_steps", {}).pop(step, None)
+            one = _own_step(self, step)
+
+            def run(batches: Iterator[Any]) -> Any:
+                made = one(next(batches))
+                for batch in itertools.islice(batches, self.steps_per_execution - 1):
+                    made = one(batch)
+                return made
+
+            setattr(self, name, run)
+        return getattr(self, name)
 
     @property
     def loss(self) -> Any:
@@ -223,21 +308,22 @@ class Trainer:
             )
         from .callbacks import History
 
-        history = History()
-        history.set_model(self)
+        told = _listed(callbacks)
+        history = next((c for c in told if isinstance(c, History)), None)
+        if history is None:
+            told.append(history := History())
         self.history = history
         options = {
             "epochs": epochs,
             "initial_epoch": initial_epoch,
             "verbose": _verbose(verbose),
-            "callbacks": _listed(callbacks),
+            "callbacks": told,
             "steps_per_epoch": steps_per_epoch,
             "validation_steps": validation_steps,
             "validation_freq": validation_freq,
         }
         with self._in_scope():
-            epoch, numbers = _holdfast.model_fit(self, train, test, options)
-        history.epoch, history.history = list(epoch), dict(numbers)
+            _holdfast.model_fit(self, train, test, options)
         return history
 
     def evaluate(
@@ -301,7 +387,7 @@ class Trainer:
     def predict_on_batch(self, x: Any) -> Any:
         """What the model gives for one batch, as NumPy arrays."""
         with self._in_scope():
-            made = _make_step(self, "predict_step")((_tensors(x),))
+            made = _own_step(self, "predict_step")((_tensors(x),))
         return nest.map_structure(lambda t: t.numpy(), made)
 
     def _on_batch(self, name: str, parts: tuple[Any, ...], return_dict: bool) -> Any:
@@ -322,6 +408,39 @@ class Trainer:
         return values[0] if len(values) == 1 else values
 
 
+# A loss and a metric may share a name: what an argument takes tells them apart.
+_FOLDERS = {
+    "optimizer": "optimizers",
+    "loss": "losses",
+    "metrics": "metrics",
+    "weighted_metrics": "metrics",
+}
+
+
+def _made(value: Any, argument: str) -> Any:
+    """What a config of `compile` says: objects where it names classes and functions."""
+    if isinstance(value, (list, tuple)):
+        return [_made(one, argument) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "class_name" not in value or "config" not in value:
+        return {name: _made(one, argument) for name, one in value.items()}
+    own = (value.get("registered_name"), value["class_name"])
+    if value["class_name"] == "function":
+        own = (value.get("registered_name"), value["config"])
+    found = next(filter(None, map(get_registered_object, own)), None)
+    if found is not None:
+        return found.from_config(value["config"]) if isinstance(found, type) else found
+    if value["class_name"] != "function":
+        return _holdfast.keras_object(value, _FOLDERS[argument], f"`{argument}`")
+    return fail(
+        "E1203",
+        f"`{argument}` of the model was the function `{value['config']}`, which nobody knows here",
+        "a file holds names of functions, and no code",
+        fix=f'load it with `custom_objects={{"{value["config"]}": ...}}`, or `compile=False`',
+    )
+
+
 def _tensors(value: Any) -> Any:
     if isinstance(value, (list, tuple, dict)) and not all(
         isinstance(leaf, (int, float)) for leaf in nest.flatten(value)
@@ -333,6 +452,8 @@ def _tensors(value: Any) -> Any:
 def _listed(callbacks: Any) -> list[Any]:
     if callbacks is None:
         return []
+    if isinstance(held := getattr(callbacks, "callbacks", None), list):
+        callbacks = held  # a CallbackList
     flat: list[Any] = (
         nest.flatten(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
     )

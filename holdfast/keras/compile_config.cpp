@@ -1,0 +1,146 @@
+// What `compile` was told as Keras writes it to files, and back.
+#include "holdfast/base/text.h"
+#include "holdfast/keras/training.h"
+
+namespace holdfast::keras {
+namespace {
+
+// A function is written by its name: whoever reads the file has to know it.
+Config function_config(const ForeignFunction& f) {
+  std::string registered = f.registered_name();
+  return ConfigDict{{"module", "builtins"},
+                    {"class_name", "function"},
+                    {"config", f.name()},
+                    {"registered_name", registered.empty() ? "function" : registered}};
+}
+
+Config object_config(const Object& o) {
+  if (auto* f = dynamic_cast<const ForeignFunction*>(&o)) return function_config(*f);
+  if (auto* s = dynamic_cast<const StandsFor*>(&o)) return function_config(*s->function);
+  Config out = described(o);
+  auto* declared = dynamic_cast<const Declared*>(&o);
+  if (!declared || out.kind() != Config::Kind::kObject) return out;
+  // A loss and a metric may share a name: the folder tells them apart.
+  ConfigObject whole = out.as_object();
+  const std::string& path = declared->definition().path;
+  whole.more.set("module", cat("keras.", path.substr(0, path.rfind('.'))));
+  return whole;
+}
+
+Config::List list_config(const std::vector<Config>& all) {
+  Config::List out;
+  for (const Config& c : all) out.push_back(c.live() ? object_config(*c.live()) : c);
+  return out;
+}
+
+// By the names of outputs, by their places, or one for all.
+template <class T, class F>
+Config per_output(const std::vector<std::pair<std::string, T>>& all, F config_of, bool alone) {
+  if (all.empty()) return nullptr;
+  if (alone && all.size() == 1 && all[0].first.empty()) return config_of(all[0].second);
+  ConfigDict by_name;
+  Config::List by_place;
+  for (const auto& [name, one] : all) {
+    by_place.push_back(config_of(one));
+    if (!name.empty()) by_name.set(name, by_place.back());
+  }
+  return all[0].first.empty() ? Config(by_place) : Config(by_name);
+}
+
+// Calls `f(name, value)` for each output that a config names, or has at a place.
+template <class F>
+void each_output(const Config& c, F f) {
+  if (c.is_null()) return;
+  if (c.kind() == Config::Kind::kDict)
+    for (const auto& [name, one] : c.as_dict()) f(name, one);
+  else if (c.kind() == Config::Kind::kList)
+    for (const Config& one : c.as_list()) f(std::string(), one);
+  else
+    f(std::string(), c);
+}
+
+std::vector<Config> metrics_from(const Config& c) {
+  std::vector<Config> out;
+  each_output(c, [&](const std::string&, const Config& one) { out.push_back(one); });
+  return out;
+}
+
+using ByOutput = std::vector<std::pair<std::string, std::vector<Config>>>;
+
+// A list for all outputs, or lists by output.
+void set_metrics(const Config& c, std::vector<Config>& listed, ByOutput& by_output) {
+  bool nested = c.kind() == Config::Kind::kDict;
+  if (c.kind() == Config::Kind::kList)
+    for (const Config& one : c.as_list()) nested = nested || one.kind() == Config::Kind::kList;
+  if (nested)
+    each_output(c, [&](const std::string& name, const Config& list) {
+      by_output.emplace_back(name, metrics_from(list));
+    });
+  else
+    listed = metrics_from(c);
+}
+
+Config metrics_config(const std::vector<Config>& listed, const ByOutput& by_output) {
+  if (!by_output.empty())
+    return per_output(by_output, [](const auto& list) { return Config(list_config(list)); }, false);
+  return listed.empty() ? Config() : Config(list_config(listed));
+}
+
+}  // namespace
+
+Config Compiled::config() const {
+  const CompileOptions& o = options_;
+  return ConfigDict{
+      {"optimizer", o.optimizer.function ? object_config(*o.optimizer.function) : Config()},
+      {"loss", per_output(
+                   o.loss.all,
+                   [](const Choice<Loss>& l) {
+                     return l.function ? object_config(*l.function) : Config();
+                   },
+                   true)},
+      {"loss_weights", per_output(o.loss_weights, [](double w) { return Config(w); }, false)},
+      {"metrics", metrics_config(o.metrics, o.output_metrics)},
+      {"weighted_metrics", metrics_config(o.weighted_metrics, o.output_weighted_metrics)},
+      {"run_eagerly", o.run_eagerly},
+      {"steps_per_execution", o.steps_per_execution},
+      {"auto_scale_loss", o.auto_scale_loss}};
+}
+
+CompileOptions compile_options(const ConfigDict& config) {
+  ConfigReader read(config, "compile");
+  CompileOptions o;
+  if (auto* v = read.take("optimizer")) o.optimizer.set(*v, read.argument("optimizer"));
+  if (auto* v = read.take("loss"))
+    each_output(*v, [&](const std::string& name, const Config& one) {
+      Choice<Loss> loss;
+      loss.set(one, read.argument("loss"));
+      o.loss.all.emplace_back(name, std::move(loss));
+    });
+  if (auto* v = read.take("loss_weights"))
+    each_output(*v, [&](const std::string& name, const Config& one) {
+      o.loss_weights.emplace_back(name, one.as_number(read.argument("loss_weights")));
+    });
+  if (auto* v = read.take("metrics")) set_metrics(*v, o.metrics, o.output_metrics);
+  if (auto* v = read.take("weighted_metrics"))
+    set_metrics(*v, o.weighted_metrics, o.output_weighted_metrics);
+  if (auto* v = read.take("run_eagerly")) o.run_eagerly = v->as_bool(read.argument("run_eagerly"));
+  if (auto* v = read.take("steps_per_execution"))
+    o.steps_per_execution = v->as_integer(read.argument("steps_per_execution"));
+  if (auto* v = read.take("auto_scale_loss"))
+    o.auto_scale_loss = v->as_bool(read.argument("auto_scale_loss"));
+  read.take("jit_compile");  // steps are compiled in any case
+  read.finish();
+  return o;
+}
+
+Config ModelLayer::get_compile_config() const {
+  return compiled_ ? compiled_->config() : Config();
+}
+
+void ModelLayer::compile_from_config(const Config& config) {
+  if (config.is_null()) return;
+  compile(compile_options(config.as_dict("`compile_config` of a model's file")));
+  if (built() && compiled().optimizer()) compiled().optimizer()->build(trainable_variables());
+}
+
+}  // namespace holdfast::keras
