@@ -65,8 +65,9 @@ class PyFunction final : public keras::ForeignFunction {
   std::string name() const override {
     NeedGil gil("the name of a Python function");
     nb::handle f(function_.get());
-    return nb::hasattr(f, "__name__") ? nb::cast<std::string>(f.attr("__name__"))
-                                      : repr_of(function_.get());
+    if (!nb::hasattr(f, "__name__")) return repr_of(function_.get());
+    auto name = nb::cast<std::string>(f.attr("__name__"));
+    return name == "<lambda>" ? "lambda" : name;
   }
   // An object says it itself; a function is written by a name that is known.
   Config config() const override {

@@ -47,22 +47,23 @@ class _Sequence:
         self._sequence = sequence
         self._shuffle = shuffle
         self._order: list[int] = []
-        self._began = False
         self.batches: int | None = getattr(sequence, "num_batches", None) or len(sequence)
 
     def begin(self) -> None:
-        if self._began and hasattr(self._sequence, "on_epoch_end"):
-            self._sequence.on_epoch_end()
         if hasattr(self._sequence, "on_epoch_begin"):
             self._sequence.on_epoch_begin()
-        self._began = True
         self._order = list(range(len(self._sequence)))
         if self._shuffle:
             np.random.shuffle(self._order)
         self._order.reverse()
 
     def next_batch(self) -> Any:
-        return _as_batch(self._sequence[self._order.pop()]) if self._order else None
+        if not self._order:
+            return None
+        batch = _as_batch(self._sequence[self._order.pop()])
+        if not self._order and hasattr(self._sequence, "on_epoch_end"):
+            self._sequence.on_epoch_end()
+        return batch
 
 
 class _Iterable:

@@ -33,6 +33,8 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
             kwargs["name"], args = args[0], args[1:]
         if args:
             fail("E1104", "`Model` takes `inputs` and `outputs` by position, and options by name")
+        if type(self) is Model and kwargs.get("name") is None and inputs is not None:
+            kwargs["name"] = _holdfast.unique_layer_name("functional")
         Layer.__init__(self, **kwargs)
         self._note_strategy()
         if inputs is None and outputs is None:
