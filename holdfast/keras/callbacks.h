@@ -1,8 +1,7 @@
 // Keras' callbacks: #include <holdfast/keras/callbacks.h>. A program's own derive from `Callback`.
 #pragma once
 
-#include <memory>
-
+#include "holdfast/base/owned.h"
 #include "holdfast/keras/callbacks/monitor.h"
 #include "holdfast/keras/training.h"
 
@@ -340,7 +339,7 @@ class HOLDFAST_API TensorBoardCallback : public Declares<TensorBoardOptions, Cal
   int64_t batches_ = 0, batch_began_ = 0;
   double epoch_began_ = 0, steps_before_ = 0, batch_time_ = 0;
   bool training_ = false, graph_written_ = false;
-  std::unique_ptr<EventFile> train_, validation_;
+  Owned<EventFile> train_, validation_;
 };
 
 namespace callbacks {

@@ -92,13 +92,13 @@ Config Compiled::config() const {
   const CompileOptions& o = options_;
   return ConfigDict{
       {"optimizer", o.optimizer.function ? object_config(*o.optimizer.function) : Config()},
-      {"loss", per_output(
-                   o.loss.all,
-                   [](const Choice<Loss>& l) {
-                     return l.function ? object_config(*l.function) : Config();
-                   },
-                   true)},
-      {"loss_weights", per_output(o.loss_weights, [](double w) { return Config(w); }, false)},
+      {"loss",
+       per_output(
+           o.loss.all,
+           [](const Choice<Loss>& l) { return l.function ? object_config(*l.function) : Config(); },
+           true)},
+      {"loss_weights", per_output(
+                           o.loss_weights, [](double w) { return Config(w); }, false)},
       {"metrics", metrics_config(o.metrics, o.output_metrics)},
       {"weighted_metrics", metrics_config(o.weighted_metrics, o.output_weighted_metrics)},
       {"run_eagerly", o.run_eagerly},
@@ -133,9 +133,7 @@ CompileOptions compile_options(const ConfigDict& config) {
   return o;
 }
 
-Config ModelLayer::get_compile_config() const {
-  return compiled_ ? compiled_->config() : Config();
-}
+Config ModelLayer::get_compile_config() const { return compiled_ ? compiled_->config() : Config(); }
 
 void ModelLayer::compile_from_config(const Config& config) {
   if (config.is_null()) return;

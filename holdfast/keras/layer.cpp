@@ -319,6 +319,19 @@ void Layer::clear_losses() {
   for (const Ref<Layer>& l : inner_layers()) let_go(l->added_losses_);
 }
 
+LossesKept::LossesKept(Layer& layer) {
+  std::vector<Ref<Layer>> all = layer.inner_layers();
+  all.emplace_back(&layer);
+  for (const Ref<Layer>& l : all) kept_.emplace_back(l, *l->added_losses_.read());
+}
+
+LossesKept::~LossesKept() {
+  for (const auto& [layer, losses] : kept_) {
+    let_go(layer->added_losses_);
+    for (const Tensor& t : losses) layer->add_loss(t);
+  }
+}
+
 void Layer::set_trainable(bool trainable) {
   common_.trainable = trainable;
   for (const Ref<Layer>& l : inner_layers()) l->common_.trainable = trainable;

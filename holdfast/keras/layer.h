@@ -175,6 +175,7 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
 
  private:
   friend class LayerCall;
+  friend class LossesKept;
   void called_by(LayerCall* call, bool begins);
 
   std::recursive_mutex building_;
@@ -205,6 +206,17 @@ class HOLDFAST_API CallScope {
   NameScope names_;
   std::optional<bool> training_, around_;
   Layer* outermost_;
+};
+
+/// Keeps what layers have added as losses while calls are made that do not count.
+class HOLDFAST_API LossesKept {
+ public:
+  explicit LossesKept(Layer& layer);
+  ~LossesKept();
+  LossesKept(const LossesKept&) = delete;
+
+ private:
+  std::vector<std::pair<Ref<Layer>, std::vector<Tensor>>> kept_;
 };
 
 /// The mask that goes along with a tensor; an empty one where there is none.

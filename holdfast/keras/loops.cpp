@@ -193,7 +193,8 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
   std::optional<Callbacks> own;
   if (!around) {
     int64_t steps = o.steps ? *o.steps : batches.batches();
-    around = &own.emplace(shown(o.callbacks, o.verbose), &model, TrainingPlan{1, 0, steps, o.verbose});
+    around =
+        &own.emplace(shown(o.callbacks, o.verbose), &model, TrainingPlan{1, 0, steps, o.verbose});
   }
   Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTest);
   model.reset_metrics();

@@ -1,5 +1,8 @@
 #include "holdfast/keras/sequential.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "holdfast/base/text.h"
 #include "holdfast/keras/input_config.h"
 
@@ -39,6 +42,24 @@ void SequentialLayer::clear() {
 
 std::vector<Ref<Layer>> SequentialLayer::layers() const { return *layers_.read(); }
 
+std::vector<Ref<Node>> SequentialLayer::nodes() const {
+  std::vector<Ref<Node>> out;
+  std::unordered_set<const Node*> seen;
+  std::vector<Node*> from;
+  for (const Tensor& t : inputs_.leaves()) seen.insert(node_of(t));
+  for (const Tensor& t : outputs_.leaves()) from.push_back(node_of(t));
+  while (!from.empty()) {
+    Node* n = from.back();
+    from.pop_back();
+    if (is_input(*n) || !seen.insert(n).second) continue;
+    out.emplace_back(n);
+    for (const Edge& e : n->inputs)
+      if (e.node) from.push_back(e.node.get());
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
 void SequentialLayer::add(const AnyLayer& layer) {
   Ref<Layer> held = layer.ref();
   for (const Ref<ModuleObject>& inside : held->submodules())
@@ -54,7 +75,9 @@ void SequentialLayer::add(const AnyLayer& layer) {
              {manual_fix("make another layer, or call this one yourself")});
     all.push_back(held);
   });
-  if (!inputs_.is_none()) outputs_ = held->run(outputs_, {});
+  if (inputs_.is_none()) return;
+  outputs_ = held->run(outputs_, {});
+  if (!built()) set_built_for({inputs_.tensor().shape()});
 }
 
 void SequentialLayer::set_input(const Tensor& symbol) {

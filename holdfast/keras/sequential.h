@@ -2,6 +2,7 @@
 #pragma once
 
 #include "holdfast/keras/model.h"
+#include "holdfast/keras/symbol.h"
 
 namespace holdfast::keras {
 
@@ -30,6 +31,8 @@ class HOLDFAST_API SequentialLayer : public ModelLayer {
   /// What it is given and gives, once its shape is known; else None.
   const Nested& inputs() const { return inputs_; }
   const Nested& outputs() const { return outputs_; }
+  /// The calls of its layers on what it is given, in their order; none before that is known.
+  std::vector<Ref<Node>> nodes() const;
 
  private:
   SharedList<Ref<Layer>> layers_;

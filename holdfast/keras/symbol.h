@@ -34,6 +34,8 @@ class HOLDFAST_API LayerCall : public RefCounted {
   Nested arguments() const { return arguments_with(operands_of(*node)); }
   /// The same with other tensors.
   virtual Nested arguments_with(std::span<const Tensor> inputs) const = 0;
+  /// Whether a replay runs code of another language, which may do more than compute.
+  virtual bool runs_foreign_code() const { return false; }
   std::string text() const override { return layer->described(); }
 
   const Ref<Layer> layer;

@@ -39,6 +39,11 @@ struct FromPython {
     if (live && is_shared(o)) return Ref<Shared>(object_behind<Shared>(o));
     if (live && PyCallable_Check(o) && !named(o)) return Ref<Shared>(foreign_function(o));
     if (PyObject_HasAttrString(o, "get_config")) return object(o, what, depth);
+    if (PyObject_HasAttrString(o, "__fspath__")) {
+      Object path = Object::steal(PyOS_FSPath(o));
+      if (!path) throw PythonError{};
+      return text_of(path.get(), what);
+    }
     // A number of NumPy's, or a dtype, which is known by its name.
     if (Object text = named(o)) return text_of(text.get(), what);
     if (!is_tensor(o) && PyNumber_Check(o)) {

@@ -433,8 +433,8 @@ PyObject* own_moment(PyObject* self, PyObject* args, PyObject* kwargs) {
   constexpr auto moment = static_cast<Moment>(at);
   return method([&]() -> PyObject* {
     bool numbered = is_numbered(moment);
-    const char* first = moment == Moment::kEpochBegin || moment == Moment::kEpochEnd ? "epoch"
-                                                                                     : "batch";
+    const char* first =
+        moment == Moment::kEpochBegin || moment == Moment::kEpochEnd ? "epoch" : "batch";
     const char* names[] = {numbered ? first : "logs", numbered ? "logs" : nullptr, nullptr};
     PyObject *index = nullptr, *logs = Py_None;
     bool fits = numbered ? PyArg_ParseTupleAndKeywords(args, kwargs, "O|O",
@@ -466,8 +466,8 @@ PyObject* own_moment(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 template <size_t... at>
 std::vector<PyMethodDef> moment_methods(std::index_sequence<at...>) {
-  return {{kMomentNames[at], with_keywords(&own_moment<at>), METH_VARARGS | METH_KEYWORDS,
-           nullptr}...};
+  return {
+      {kMomentNames[at], with_keywords(&own_moment<at>), METH_VARARGS | METH_KEYWORDS, nullptr}...};
 }
 
 }  // namespace
@@ -509,8 +509,8 @@ PyGetSetDef model_properties[] = {
 
 PyMethodDef* callback_methods() {
   static auto* all = [] {
-    auto* list = new std::vector<PyMethodDef>(
-        moment_methods(std::make_index_sequence<keras::kMoments>{}));
+    auto* list =
+        new std::vector<PyMethodDef>(moment_methods(std::make_index_sequence<keras::kMoments>{}));
     for (const char* name : {"on_batch_begin", "on_batch_end"})
       list->push_back({name, with_keywords(&nothing), METH_VARARGS | METH_KEYWORDS, nullptr});
     static auto* docs = new std::vector<std::string>;
@@ -520,7 +520,8 @@ PyMethodDef* callback_methods() {
       const char* of = moment.find("epoch") != moment.npos   ? "epoch, "
                        : moment.find("batch") != moment.npos ? "batch, "
                                                              : "";
-      docs->push_back(cat(m.ml_name, "($self, ", of, "logs=None)\n--\n\nIs called at that moment."));
+      docs->push_back(
+          cat(m.ml_name, "($self, ", of, "logs=None)\n--\n\nIs called at that moment."));
       m.ml_doc = docs->back().c_str();
     }
     list->push_back({nullptr, nullptr, 0, nullptr});

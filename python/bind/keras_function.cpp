@@ -164,6 +164,7 @@ void bind_keras(nb::module_& m) {
   bind_keras_features(m);
   bind_keras_metrics(m);
   bind_keras_models(m);
+  bind_keras_views(m);
   bind_keras_fit(m);
   bind_keras_backend(m);
   bind_keras_saving(m);

@@ -313,6 +313,7 @@ class PythonCall final : public keras::LayerCall {
     if (!out) throw nb::python_error();
     return nested_from(PyRef::steal(out).get(), cat(layer->described(), ": what `call` gave"));
   }
+  bool runs_foreign_code() const override { return true; }
   Nested arguments_with(std::span<const Tensor> used) const override {
     NeedGil gil("arguments of a layer of Python's");
     size_t next = 0;
@@ -350,6 +351,21 @@ class PythonCall final : public keras::LayerCall {
 };
 
 }  // namespace
+
+Nested called_through(PyObject* f, Layer& layer, const keras::LayerCall& call,
+                      std::span<const Tensor> inputs) {
+  NeedGil gil("a function of Python's");
+  PyRef face = python_of(layer);
+  if (auto* python = dynamic_cast<const PythonCall*>(&call))
+    return python->call_with(f, face, inputs, {});
+  Nested given = call.arguments_with(inputs);
+  PyRef front = PyRef::steal(PyTuple_Pack(1, face.get())), rest = python_from(given[0]);
+  PyRef args = PyRef::steal(PySequence_Concat(front.get(), rest.get()));
+  PyRef kwargs = python_from(given[1]);
+  PyObject* out = args ? PyObject_Call(f, args.get(), kwargs.get()) : nullptr;
+  if (!out) throw nb::python_error();
+  return nested_from(PyRef::steal(out).get(), "what `call_function` gave");
+}
 
 std::optional<bool> truth_from(PyObject* o) {
   if (o == Py_None) return {};

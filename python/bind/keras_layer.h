@@ -20,4 +20,8 @@ inline PyObject* truth_object(const std::optional<bool>& b) {
 
 void set_layer_hooks();
 
+/// Calls `f(layer, *args, **kwargs)` with the arguments of a call, on other tensors.
+Nested called_through(PyObject* f, keras::Layer& layer, const keras::LayerCall& call,
+                      std::span<const Tensor> inputs);
+
 }  // namespace holdfast::py

@@ -33,8 +33,7 @@ void CSVLoggerCallback::on_train_begin(Logs&) {
   }
   file_ = std::fopen(options_.filename.c_str(), options_.append ? "a" : "w");
   if (!file_)
-    fail(Code::E1301,
-         cat("CSVLogger: `", options_.filename, "` could not be opened for writing"));
+    fail(Code::E1301, cat("CSVLogger: `", options_.filename, "` could not be opened for writing"));
 }
 
 void CSVLoggerCallback::on_epoch_end(int64_t epoch, Logs& logs) {

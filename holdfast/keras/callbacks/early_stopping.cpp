@@ -54,11 +54,10 @@ ClassDef& early_stopping =
           return best_of(dynamic_cast<const EarlyStoppingCallback&>(o).monitor());
         });
 
-ClassDef& terminate =
-    Declare<TerminateOnNaNCallback>("callbacks.TerminateOnNaN",
-                                    "Ends training when the loss is no finite number.",
-                                    &Callback::def())
-        .option<&TerminateOnNaNOptions::raise_error>("raise_error");
+ClassDef& terminate = Declare<TerminateOnNaNCallback>(
+                          "callbacks.TerminateOnNaN",
+                          "Ends training when the loss is no finite number.", &Callback::def())
+                          .option<&TerminateOnNaNOptions::raise_error>("raise_error");
 
 }  // namespace
 

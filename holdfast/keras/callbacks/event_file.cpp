@@ -112,7 +112,8 @@ void EventFile::text(const std::string& tag, const std::string& value, int64_t s
 }
 
 void EventFile::flush() {
-  if (std::fflush(file_) != 0) fail(Code::E1301, cat("TensorBoard: `", path_, "` can't be written"));
+  if (std::fflush(file_) != 0)
+    fail(Code::E1301, cat("TensorBoard: `", path_, "` can't be written"));
 }
 
 }  // namespace holdfast::keras

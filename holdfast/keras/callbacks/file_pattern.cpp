@@ -122,7 +122,7 @@ std::string fill_in(const std::string& pattern, const std::vector<FieldValue>& f
   auto refuse = [&](const std::string& why) {
     std::string known;
     for (const FieldValue& f : fields) known += cat(known.empty() ? "`" : ", `", f.name, "`");
-    fail(Code::E1104, cat(what, " is `", pattern, "`, and ", why), cat("its fields may be ", known));
+    fail(Code::E1104, cat(what, ": ", why), cat("it is `", pattern, "`, and may use ", known));
   };
   std::string out;
   for (size_t i = 0; i < pattern.size(); ++i) {

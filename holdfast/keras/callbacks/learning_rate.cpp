@@ -74,8 +74,8 @@ void ReduceLROnPlateauCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   double fresh = std::max(old * options_.factor, options_.min_lr);
   set_rate(*model(), fresh);
   if (options_.verbose > 0)
-    training_output().write(cat("\nEpoch ", epoch + 1,
-                                ": ReduceLROnPlateau reducing learning rate to ", fresh, ".\n"));
+    training_output().write(
+        cat("\nEpoch ", epoch + 1, ": ReduceLROnPlateau reducing learning rate to ", fresh, ".\n"));
   cooling_ = options_.cooldown;
   wait_ = 0;
 }
@@ -105,8 +105,8 @@ void LearningRateSchedulerCallback::on_epoch_begin(int64_t epoch, Logs&) {
   if (schedule.foreign) {
     Config made = schedule.foreign->of_values({epoch, rate});
     if (made.kind() != Config::Kind::kNumber && made.kind() != Config::Kind::kInteger)
-      fail(Code::E1104, cat("`schedule` of LearningRateScheduler gave ", made.text(),
-                            " for epoch ", epoch, ", expected a number"));
+      fail(Code::E1104, cat("`schedule` of LearningRateScheduler gave ", made.text(), " for epoch ",
+                            epoch, ", expected a number"));
     rate = made.as_number();
   } else {
     rate = schedule.call(epoch, rate);

@@ -44,7 +44,8 @@ const ClassDef& ModelCheckpointCallback::definition() const { return checkpoint;
 
 SaveFrequency::SaveFrequency(const std::string& when) {
   if (when != "epoch")
-    fail(Code::E1104, cat("`save_freq` is \"", when, "\", expected \"epoch\" or a number of batches"));
+    fail(Code::E1104,
+         cat("`save_freq` is \"", when, "\", expected \"epoch\" or a number of batches"));
 }
 
 Config OptionType<SaveFrequency>::get(const SaveFrequency& v) {
@@ -126,8 +127,8 @@ void ModelCheckpointCallback::save(std::optional<int64_t> batch, const Logs& log
   std::error_code failed;
   if (!folder.empty()) std::filesystem::create_directories(folder, failed);
   if (failed)
-    fail(Code::E1301, cat("ModelCheckpoint: the folder `", folder.string(), "` can't be made: ",
-                          failed.message()));
+    fail(Code::E1301, cat("ModelCheckpoint: the folder `", folder.string(),
+                          "` can't be made: ", failed.message()));
   if (options_.save_weights_only)
     save_weights(*model(), path);
   else

@@ -17,9 +17,10 @@ class Monitor {
            const std::string& callback) {
     if (mode != "auto" && mode != "min" && mode != "max")
       unknown_identifier(cat("`mode` of ", callback), mode, {"auto", "max", "min"});
-    bool large = name.find("acc") != std::string::npos || name.find("auc") != std::string::npos ||
-                 name.find("precision") != std::string::npos ||
-                 name.find("recall") != std::string::npos || name.find("f1") != std::string::npos;
+    bool large = false;
+    for (const char* part : {"acc", "auc", "precision", "recall", "f1", "fbeta", "iou", "r2_score",
+                             "correlation", "similarity", "sensitivity", "specificity"})
+      large = large || name.find(part) != std::string::npos;
     name_ = name;
     rises_ = mode == "max" || (mode == "auto" && large);
     least_ = std::fabs(min_delta);

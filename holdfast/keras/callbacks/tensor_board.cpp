@@ -1,4 +1,5 @@
 // Numbers of training for TensorBoard.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -32,7 +33,8 @@ double seconds_now() {
 }
 
 [[noreturn]] void not_written(const char* option, const Config& value) {
-  fail(Code::E1105, cat("TensorBoard: `", option, "` is ", value.text(), ", which is not supported"),
+  fail(Code::E1105,
+       cat("TensorBoard: `", option, "` is ", value.text(), ", which is not supported"),
        "numbers of epochs and batches are written, and what layers a model has",
        {manual_fix(cat("leave `", option, "` out"))});
 }
@@ -88,9 +90,9 @@ bool TensorBoardCallback::wants(Moment m) const {
 }
 
 EventFile& TensorBoardCallback::writer(bool validation) {
-  std::unique_ptr<EventFile>& one = validation ? validation_ : train_;
+  Owned<EventFile>& one = validation ? validation_ : train_;
   if (!one)
-    one = std::make_unique<EventFile>(
+    one = make_owned<EventFile>(
         (std::filesystem::path(options_.log_dir) / (validation ? "validation" : "train")).string());
   return *one;
 }
@@ -116,8 +118,8 @@ void TensorBoardCallback::on_train_begin(Logs&) {
 
 void TensorBoardCallback::on_train_end(Logs&) {
   training_ = false;
-  train_.reset();
-  validation_.reset();
+  train_ = {};
+  validation_ = {};
 }
 
 void TensorBoardCallback::on_test_end(Logs& logs) {
@@ -126,7 +128,7 @@ void TensorBoardCallback::on_test_end(Logs& logs) {
   for (const auto& [name, value] : logs)
     file.scalar(cat("evaluation_", name, "_vs_iterations"), value, step);
   file.flush();
-  if (!training_) validation_.reset();
+  if (!training_) validation_ = {};
 }
 
 void TensorBoardCallback::on_epoch_begin(int64_t, Logs&) {
@@ -168,10 +170,10 @@ void TensorBoardCallback::on_train_batch_end(int64_t batch, Logs& logs) {
   if (before / every_ == batches_ / every_) return;
   EventFile& file = writer(false);
   if (options_.write_steps_per_second)
-    file.scalar("batch_steps_per_second",
-                static_cast<double>(batches_ - before) /
-                    std::max(1e-9, seconds_now() - batch_time_),
-                batches_);
+    file.scalar(
+        "batch_steps_per_second",
+        static_cast<double>(batches_ - before) / std::max(1e-9, seconds_now() - batch_time_),
+        batches_);
   for (const auto& [name, value] : logs) file.scalar(cat("batch_", name), value, batches_);
 }
 

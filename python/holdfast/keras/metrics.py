@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
-from .._variables.variable import VariableAggregation
+from .._variables.spec import VariableAggregation
 from ..errors import fail, unsupported
 from . import declared, losses
 from .by_name import FromConfig, snake_case
 from .configs import named_or_made, serialize_keras_object
-
 
 _AGGREGATIONS: dict[str, VariableAggregation] = {
     "none": VariableAggregation.NONE,
@@ -118,7 +117,7 @@ _OF_LOSSES = """
 """
 _FUNCTIONS: dict[str, Any] = {name: getattr(losses, name) for name in _OF_LOSSES.split()}
 for _info in declared.classes("metrics"):
-    if _info["name"].endswith("Accuracy") and _info["name"] != "Accuracy":
+    if _info["name"].endswith(("Accuracy", "Correlation")) and _info["name"] != "Accuracy":
         _made = _function(_info)
         _FUNCTIONS[_made.__name__] = _made
 globals().update(_FUNCTIONS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 from .. import _holdfast
@@ -11,7 +12,7 @@ from .configs import CustomObjectScope, holds_configs
 from .layer import Layer
 from .model_files import SavedModel
 from .state_tree import StateTree
-from .training import Trainer
+from .training import Trainer, show
 
 __all__ = ["Model"]
 
@@ -83,16 +84,41 @@ class Model(declared.base_type("models.Functional"), Trainer, SavedModel, StateT
         """A layer by its name or its place."""
         if (name is None) == (index is None):
             fail("E1104", "`get_layer` takes a `name` or an `index`")
-        if index is not None:
-            layers = self.layers
-            if not -len(layers) <= index < len(layers):
-                fail("E1103", f"model `{self.name}` has {len(layers)} layers, no index {index}")
-            return layers[index]
-        for layer in self.layers:
-            if layer.name == name:
-                return layer
-        known = ", ".join(f"`{layer.name}`" for layer in self.layers)
-        return fail("E1104", f"model `{self.name}` has no layer `{name}`", f"it has {known}")
+        return _holdfast.model_layer(self, name, index)
+
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Callable[[str], Any] | None = None,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+        layer_range: Any = None,
+    ) -> None:
+        """Prints a table of the layers: shapes, parameters, FLOPs and bytes of what they give.
+
+        `print_fn` is given the whole text once.
+        """
+        if layer_range is not None and (
+            not isinstance(layer_range, (list, tuple))
+            or len(layer_range) != 2
+            or not all(isinstance(name, str) for name in layer_range)
+        ):
+            fail("E1104", f"`layer_range` is {layer_range!r}, expected two names of layers")
+        text = _holdfast.model_summary(
+            self,
+            {
+                "line_length": line_length,
+                "positions": None if positions is None else [float(p) for p in positions],
+                "expand_nested": bool(expand_nested),
+                "show_trainable": bool(show_trainable),
+                "layer_range": None if layer_range is None else tuple(layer_range),
+            },
+        )
+        if print_fn is None:
+            show(text)
+        else:
+            print_fn(text)
 
     @classmethod
     def from_config(

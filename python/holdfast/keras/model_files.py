@@ -10,6 +10,7 @@ from typing import Any
 from .. import _holdfast
 from ..errors import fail, unsupported
 from .configs import deserialize_keras_object
+from .custom_objects import CustomObjectScope
 
 __all__ = ["SavedModel", "load_model", "save_model"]
 

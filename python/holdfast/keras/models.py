@@ -6,12 +6,20 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import fail
+from .cloning import clone_model
 from .configs import deserialize_keras_object
 from .model import Model
 from .model_files import load_model, save_model
 from .sequential import Sequential
 
-__all__ = ["Model", "Sequential", "load_model", "model_from_json", "save_model"]
+__all__ = [
+    "Model",
+    "Sequential",
+    "clone_model",
+    "load_model",
+    "model_from_json",
+    "save_model",
+]
 
 
 def model_from_json(json_string: str, custom_objects: dict[str, Any] | None = None) -> Any:

@@ -21,7 +21,7 @@ from .batches import batches_of, is_arrays
 from .config import is_interactive_logging_enabled
 from .configs import get_registered_object
 
-__all__ = ["Trainer"]
+__all__ = ["Trainer", "show"]
 
 
 def _make_step(model: Any, name: str) -> Any:
@@ -70,7 +70,8 @@ def _on_replica(model: Any, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return on_replica
 
 
-def _write(text: str) -> None:
+def show(text: str) -> None:
+    """Writes to the standard output, or to the log where the program wants that."""
     if is_interactive_logging_enabled():
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -81,12 +82,10 @@ def _write(text: str) -> None:
 
 def _is_terminal() -> bool:
     """Whether lines can be redrawn: those of a log can't."""
-    return is_interactive_logging_enabled() and bool(
-        getattr(sys.stdout, "isatty", lambda: False)()
-    )
+    return is_interactive_logging_enabled() and bool(getattr(sys.stdout, "isatty", lambda: False)())
 
 
-_holdfast.set_training_calls(_make_step, _write, _is_terminal)
+_holdfast.set_training_calls(_make_step, show, _is_terminal)
 
 
 def _verbose(verbose: Any) -> int:
@@ -430,7 +429,8 @@ def _made(value: Any, argument: str) -> Any:
         own = (value.get("registered_name"), value["config"])
     found = next(filter(None, map(get_registered_object, own)), None)
     if found is not None:
-        return found.from_config(value["config"]) if isinstance(found, type) else found
+        kind: Any = found
+        return kind.from_config(value["config"]) if isinstance(found, type) else found
     if value["class_name"] != "function":
         return _holdfast.keras_object(value, _FOLDERS[argument], f"`{argument}`")
     return fail(

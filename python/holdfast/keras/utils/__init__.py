@@ -27,6 +27,7 @@ from .batches import (
 )
 from .files import get_file
 from .images import array_to_img, img_to_array, load_img, save_img
+from .plots import model_to_dot, plot_model
 from .progress import Progbar
 from .state import (
     clear_session,
@@ -57,9 +58,11 @@ __all__ = [
     "is_interactive_logging_enabled",
     "is_keras_tensor",
     "load_img",
+    "model_to_dot",
     "normalize",
     "pack_x_y_sample_weight",
     "pad_sequences",
+    "plot_model",
     "register_keras_serializable",
     "save_img",
     "serialize_keras_object",
