@@ -153,9 +153,14 @@ class Reader {
       if (!calls)
         fail(Code::E1104,
              cat("`", o.class_name, "` of a model's config has no `inbound_nodes`"));
+      // A config of a program's own may leave the name out: the layer then has another one.
+      const Config* said = o.more.find("name");
+      std::string name = said    ? said->as_text("`name` of a layer of a model")
+                         : layer ? layer->name()
+                                 : o.class_name;
       int64_t number = 0;
       for (const Config& call : calls->as_list("`inbound_nodes`"))
-        calls_.push_back({layer, &o, number++, &call.as_dict("a call of a model's config")});
+        calls_.push_back({layer, &o, name, number++, &call.as_dict("a call of a model's config")});
     }
     // A call is made once all that it takes is there. Each round makes one at least.
     while (!calls_.empty()) {
@@ -190,6 +195,7 @@ class Reader {
   struct Call {
     Ref<Layer> layer;  // null: an op
     const ConfigObject* of;
+    std::string name;  // by which the config speaks of it
     int64_t number;
     const ConfigDict* said;
   };
@@ -296,7 +302,7 @@ class Reader {
     if (!ready) return false;
     std::vector<Tensor> out = c.layer->run(inputs, options).leaves();
     for (size_t i = 0; i < out.size(); ++i)
-      symbols_[{c.layer->name(), c.number, static_cast<int64_t>(i)}] = out[i];
+      symbols_[{c.name, c.number, static_cast<int64_t>(i)}] = out[i];
     return true;
   }
 

@@ -60,6 +60,15 @@ std::vector<Ref<Node>> SequentialLayer::nodes() const {
   return out;
 }
 
+// Its weights carry the name of the model before that of the layer.
+Nested SequentialLayer::run_inside(Layer& layer, const Nested& x) {
+  name_it();
+  const std::string around = context().name_scope;
+  bool open = around == name() + "/" || around.ends_with(cat("/", name(), "/"));
+  NameScope own(open ? around : scope_name());
+  return layer.run(x, {});
+}
+
 void SequentialLayer::add(const AnyLayer& layer) {
   Ref<Layer> held = layer.ref();
   for (const Ref<ModuleObject>& inside : held->submodules())
@@ -76,7 +85,7 @@ void SequentialLayer::add(const AnyLayer& layer) {
     all.push_back(held);
   });
   if (inputs_.is_none()) return;
-  outputs_ = held->run(outputs_, {});
+  outputs_ = run_inside(*held, outputs_);
   if (!built()) set_built_for({inputs_.tensor().shape()});
 }
 
@@ -96,7 +105,7 @@ Ref<Layer> SequentialLayer::pop() {
   });
   if (!inputs_.is_none()) {
     outputs_ = inputs_;
-    for (const Ref<Layer>& layer : layers()) outputs_ = layer->run(outputs_, {});
+    for (const Ref<Layer>& layer : layers()) outputs_ = run_inside(*layer, outputs_);
   }
   return last;
 }
@@ -105,7 +114,7 @@ void SequentialLayer::build(const Shape& inputs) {
   if (!inputs_.is_none()) return;
   Nested x = make_input({.dtype = compute_dtype(), .batch_shape = inputs});
   inputs_ = x;
-  for (const Ref<Layer>& layer : layers()) x = layer->run(x, {});
+  for (const Ref<Layer>& layer : layers()) x = run_inside(*layer, x);
   outputs_ = x;
 }
 

@@ -35,6 +35,7 @@ class HOLDFAST_API SequentialLayer : public ModelLayer {
   std::vector<Ref<Node>> nodes() const;
 
  private:
+  Nested run_inside(Layer& layer, const Nested& x);
   SharedList<Ref<Layer>> layers_;
   Nested inputs_, outputs_;
 };

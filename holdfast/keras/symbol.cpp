@@ -226,7 +226,12 @@ Nested output_types(Layer& layer, const Nested& inputs, const CallOptions& o) {
 Nested call_on_symbols(Layer& layer, const Nested& inputs, const CallOptions& o) {
   auto call = make_ref<PlainCall>(layer, inputs, o);
   std::vector<Tensor> tensors = call->tensors();
-  layer.build_once(layer.shapes_to_build(inputs, o));
+  if (!layer.built()) {
+    // Inside of a model its weights have the model's name before the layer's.
+    std::optional<NameScope> below;
+    if (!context().name_scope.empty()) below.emplace(layer.name());
+    layer.build_once(layer.shapes_to_build(inputs, o));
+  }
   Nested types = traced_types(layer.name(), tensors, [&](std::span<const Tensor> symbols) {
     return call->replay(symbols, o.training);
   });

@@ -348,11 +348,10 @@ Nested ModelLayer::train_step(const Nested& data) {
   c.track(loss, examples_in(p.x));
   Tensor scaled = c.options().auto_scale_loss ? c.optimizer()->scale_loss(loss) : loss;
   std::vector<Variable> weights = trainable_variables();
-  if (weights.empty())
-    fail(Code::E1104, cat(described(), " has no trainable weights"),
-         "training changes weights, and all of this model's are frozen, or it has none");
-  auto slopes = tape.gradients({scaled}, {weights.begin(), weights.end()});
-  c.optimizer()->apply({slopes.begin(), slopes.end()}, weights);
+  if (!weights.empty()) {  // all may be frozen: the loss and the metrics are wanted all the same
+    auto slopes = tape.gradients({scaled}, {weights.begin(), weights.end()});
+    c.optimizer()->apply({slopes.begin(), slopes.end()}, weights);
+  }
   return compute_metrics(p.x, p.y, y_pred, p.weight);
 }
 

@@ -195,9 +195,10 @@ void bind_keras_classes(nb::module_& m) {
               const Variable& v = w.get(*object_behind<Shared>(self.ptr()));
               return v.defined() ? given(wrap_variable(v)) : nb::none();
             }
-          for (const keras::Property& p : def.properties)
-            if (name == p.name)
-              return given(python_from(p.get(*object_behind<Shared>(self.ptr()))));
+          for (const ClassDef* of = &def; of; of = of->base)
+            for (const keras::Property& p : of->properties)
+              if (name == p.name)
+                return given(python_from(p.get(*object_behind<Shared>(self.ptr()))));
           const Option* o = def.find(name);
           if (!o) throw nb::attribute_error(name.c_str());
           return given(python_from(o->get(object.option_place())));

@@ -35,7 +35,7 @@ def test_a_dense_multiplies_adds_and_activates():
     y = layer([[1.0, -2.0, 3.0]])
     kernel, bias = layer.kernel, layer.bias
     assert (kernel.shape, bias.shape) == ((3, 2), (2,))
-    assert kernel.name == "head/kernel:0"
+    assert (kernel.name, kernel.path) == ("kernel", "head/kernel")
     expected = np.maximum(np.array([[1.0, -2.0, 3.0]]) @ kernel.numpy() + bias.numpy(), 0)
     np.testing.assert_allclose(y, expected, rtol=1e-6)
     assert layer.weights[0] is kernel and len(layer.trainable_weights) == 2
@@ -174,7 +174,7 @@ def test_weights_of_a_layer_of_ones_own():
     layer = Scale(name="s")
     layer(tf.ones([2, 3]))
     layer(tf.ones([2, 3]))
-    assert [v.name for v in layer.weights] == ["s/scale:0", "s/count:0"]
+    assert [v.path for v in layer.weights] == ["s/scale", "s/count"]
     assert int(layer.count) == 2 and layer.count.dtype == tf.int32
     assert layer.trainable_weights[0] is layer.scale and layer.non_trainable_weights == [
         layer.count

@@ -132,7 +132,7 @@ def test_a_metric_of_a_program_counts_what_it_says():
     metric = Misses()
     assert float(metric([1, 2, 3], [1, 0, 0])) == 2
     assert float(metric([1], [0])) == 3
-    assert [v.name for v in metric.variables] == ["misses/count:0"]
+    assert [v.path for v in metric.variables] == ["misses/count"]
     metric.reset_state()
     assert float(metric.result()) == 0
 

@@ -70,7 +70,7 @@ def test_states_come_and_go():
     first, h, c = lstm(x[:, :2])
     second, _, _ = lstm(x[:, 2:], initial_state=[h, c])
     np.testing.assert_allclose(np.concatenate([first, second], 1), y.numpy(), rtol=1e-5)
-    names = [w.name.partition(":")[0].partition("/")[2] for w in lstm.weights]
+    names = [w.path.partition("/")[2] for w in lstm.weights]
     assert names == ["lstm_cell/kernel", "lstm_cell/recurrent_kernel", "lstm_cell/bias"]
     assert lstm.cell.units == 5 and lstm.cell.state_size == [5, 5]
     assert isinstance(lstm, layers.RNN)

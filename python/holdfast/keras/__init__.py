@@ -38,6 +38,7 @@ from .mixed_precision import DTypePolicy, FloatDTypePolicy
 from .models import Model, Sequential
 from .names import name_scope, version
 from .optimizers import Optimizer
+from .variable import Variable
 
 __version__ = version()
 Initializer = vars(initializers)["Initializer"]
@@ -57,6 +58,7 @@ __all__ = [
     "Optimizer",
     "Regularizer",
     "Sequential",
+    "Variable",
     "activations",
     "callbacks",
     "config",

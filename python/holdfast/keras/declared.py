@@ -118,10 +118,12 @@ def attributes(info: Info, taken: frozenset[str] = frozenset()) -> dict[str, Any
 def make_class(info: Info, base: type, taken: frozenset[str] = frozenset()) -> type:
     """The Python class of a declared one: its signature, its docstring, its attributes."""
 
+    own = frozenset(name for name, _, _ in info["options"])
+
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         prepare = getattr(self, "_prepare_options", None)
         if prepare is not None:
-            kwargs = prepare(kwargs)
+            kwargs = prepare(kwargs, own)
         configure(self, info, args, kwargs)
 
     self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)

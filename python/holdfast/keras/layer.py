@@ -207,8 +207,10 @@ class Layer(_holdfast.LayerBase, Module):
         super().__init_subclass__(**kwargs)
         cls._registered_name = None  # a class is registered for itself
 
-    def _prepare_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What every layer takes besides its own options, in today's words and in older ones."""
+    def _prepare_options(
+        self, options: dict[str, Any], own: frozenset[str] = frozenset()
+    ) -> dict[str, Any]:
+        """What every layer takes besides its `own` options, in today's words and in older ones."""
         kind = type(self).__name__
         out = dict(options)
         out["name"] = checked_name(out.get("name"), type(self))
@@ -217,9 +219,9 @@ class Layer(_holdfast.LayerBase, Module):
         if not out.pop("autocast", True):
             self._autocast = False
         shape = out.pop("input_shape", None)
-        if out.get("input_dim") is not None:
-            shape = (out["input_dim"],)
-        out.pop("input_dim", None)
+        width = None if "input_dim" in own else out.pop("input_dim", None)
+        if width is not None:
+            shape = (width,)
         batch = out.pop("batch_input_shape", None)
         size = out.pop("batch_size", None) if "batch_size" in out else None
         if batch is not None:
@@ -349,19 +351,34 @@ class Layer(_holdfast.LayerBase, Module):
         return DTypePolicy(self._policy_name)
 
     @property
+    def variables(self) -> list[Variable]:  # type: ignore[override]
+        """All variables, in the order they were made. A list, where modules have tuples."""
+        return list(super().variables)
+
+    @property
+    def trainable_variables(self) -> list[Variable]:  # type: ignore[override]
+        """Those that training changes."""
+        return list(super().trainable_variables)
+
+    @property
+    def non_trainable_variables(self) -> list[Variable]:  # type: ignore[override]
+        """Those that training leaves alone."""
+        return list(super().non_trainable_variables)
+
+    @property
     def weights(self) -> list[Variable]:
         """All weights, in the order they were made."""
-        return list(self.variables)
+        return self.variables
 
     @property
     def trainable_weights(self) -> list[Variable]:
         """Those that training changes."""
-        return list(self.trainable_variables)
+        return self.trainable_variables
 
     @property
     def non_trainable_weights(self) -> list[Variable]:
         """Those that training leaves alone."""
-        return list(self.non_trainable_variables)
+        return self.non_trainable_variables
 
     def get_weights(self) -> list[Any]:
         """The values of all weights, as NumPy arrays."""
@@ -380,8 +397,8 @@ class Layer(_holdfast.LayerBase, Module):
             if tuple(weight.shape) != value.shape:
                 fail(
                     "E1102",
-                    f"the weight `{weight.name}` has the shape {tuple(weight.shape)}, and a value"
-                    f" of shape {value.shape} came",
+                    f"the weight `{weight._full_name}` has the shape {tuple(weight.shape)}, "
+                    f"and a value of shape {value.shape} came",
                 )
         for weight, value in zip(mine, values, strict=True):
             weight.assign(value)
@@ -487,9 +504,9 @@ def raise_no_call(layer: Layer, what: str) -> None:
 
 def checked_name(name: str | None, kind: type) -> str:
     """A name for a layer; empty where C++ is to find one."""
-    if name is None:
+    if name is None or name == "":
         return ""
-    if not isinstance(name, str) or not name or "/" in name:
+    if not isinstance(name, str) or "/" in name:
         fail(
             "E1104",
             f"`{kind.__name__}`: `name` is {name!r}, expected a string without `/`",

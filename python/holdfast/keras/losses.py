@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
+from ..errors import fail
 from . import declared
 from .by_name import FromConfig, snake_case
 from .configs import named_or_made, serialize_keras_object
@@ -36,6 +37,26 @@ def _function(info: dict[str, Any]) -> Callable[..., Any]:
     function.__module__ = __name__
     function._registered_name = name  # type: ignore[attr-defined]
     return function
+
+
+class Reduction:
+    """The reductions of losses by the names that they had before Keras 3."""
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """Every one of them."""
+        return (cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE)
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Refuses what is none of them."""
+        if key not in cls.all():
+            fail("E1104", f"`reduction` is {key!r}, expected one of {', '.join(cls.all())}")
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -91,6 +112,7 @@ def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Any:
 
 
 __all__ = [  # noqa: PLE0604
+    "Reduction",
     *_CLASSES,
     *(name for name in _FUNCTIONS if name not in _NOT_PUBLIC),
     "deserialize",

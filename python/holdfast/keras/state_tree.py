@@ -11,7 +11,7 @@ __all__ = ["StateTree"]
 
 
 def _path(variable: Any) -> str:
-    return str(variable.name).removesuffix(":0")
+    return str(variable._full_name)
 
 
 def _nested(variables: list[Any], as_arrays: bool) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def _nested(variables: list[Any], as_arrays: bool) -> dict[str, Any]:
         place = out
         for scope in scopes:
             place = place.setdefault(scope, {})
-        place[leaf] = variable.numpy() if as_arrays else variable.value()
+        place[leaf] = variable.numpy() if as_arrays else variable.read()
     return out
 
 

@@ -323,6 +323,12 @@ class Trainer:
         }
         with self._in_scope():
             _holdfast.model_fit(self, train, test, options)
+        if not self.trainable_variables:  # type: ignore[attr-defined]
+            warnings.warn(
+                f"model `{self.name}` has no trainable weights: "  # type: ignore[attr-defined]
+                "`fit` changed nothing",
+                stacklevel=2,
+            )
         return history
 
     def evaluate(

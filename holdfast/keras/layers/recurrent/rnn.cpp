@@ -14,6 +14,14 @@ namespace layers {
 namespace {
 
 using O = RNNOptions;
+// None while there are none: the layer is not stateful, or not built.
+Config shown_states(const Object& o) {
+  Config::List out;
+  for (const Variable& v : dynamic_cast<const RNNLayer&>(o).states())
+    out.emplace_back(Ref<Object>(v.state()));
+  return out.empty() ? Config() : Config(std::move(out));
+}
+
 // Made when it is first asked for: classes of other files derive from it.
 ClassDef& make_class() {
   static ClassDef& d =
@@ -28,6 +36,7 @@ ClassDef& make_class() {
           .layer_options()
           .option<&O::activity_regularizer>("activity_regularizer", false)
           .parameters({"sequences", "initial_state"})
+          .property("states", &shown_states)
           .action("reset_state", [](Object& o) { dynamic_cast<RNNLayer&>(o).reset_state(); })
           .action("reset_states", [](Object& o) { dynamic_cast<RNNLayer&>(o).reset_state(); });
   return d;
@@ -86,6 +95,7 @@ void RNNLayer::build_all(const std::vector<Shape>& inputs) {
          {manual_fix("say the batch size in the Input: `batch_size`, or `batch_shape`")});
   InterpreterScope eagerly(nullptr);
   NoObservers unseen;
+  NameScope scope(scope_name());
   for (const Tensor& t :
        initial_state_of(*repeats_.cell, Tensor::scalar(static_cast<int32_t>(s[0]))).leaves())
     states_.emplace_back(cast(t, dtype()),

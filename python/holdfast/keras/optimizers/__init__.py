@@ -74,7 +74,7 @@ class _Methods(FromConfig):
         self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
     ) -> Any:
         """One with the shape and dtype of another."""
-        plain = str(reference_variable.name).split(":")[0].replace("/", "_")
+        plain = str(reference_variable._full_name).replace("/", "_")
         return self.add_variable(
             reference_variable.shape,
             initializer,
