@@ -16,7 +16,14 @@ K = tf.keras
 
 
 def mlp():
-    return K.Sequential([K.Input((784,)), K.layers.Dense(512, activation="relu"), K.layers.Dense(512, activation="relu"), K.layers.Dense(10)])
+    return K.Sequential(
+        [
+            K.Input((784,)),
+            K.layers.Dense(512, activation="relu"),
+            K.layers.Dense(512, activation="relu"),
+            K.layers.Dense(10),
+        ]
+    )
 
 
 def small():
@@ -50,7 +57,11 @@ def rows(make, shape, batch, steps, optimizer, metrics):
     @tf.function
     def step(x, y):
         with tf.GradientTape() as tape:
-            value = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=by_hand(x, training=True)))
+            value = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(
+                    labels=y, logits=by_hand(x, training=True)
+                )
+            )
         apart.apply_gradients(zip(tape.gradient(value, weights), weights))
         return value
 
@@ -94,7 +105,10 @@ def main():
                 f()
                 best[i] = min(best[i], time.process_time() - began)
         by_hand, fit = (t / case[3] * 1e6 for t in best)
-        print(f"{name}: by hand {by_hand:.1f} us, fit {fit:.1f} us a step, {fit / by_hand:.3f}x", flush=True)
+        print(
+            f"{name}: by hand {by_hand:.1f} us, fit {fit:.1f} us a step, {fit / by_hand:.3f}x",
+            flush=True,
+        )
 
 
 main()

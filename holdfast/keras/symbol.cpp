@@ -216,7 +216,9 @@ Nested traced_types(const std::string& name, std::span<const Tensor> tensors,
   });
 }
 
+// Losses of a trace that is thrown away are none: they are kept as they were.
 Nested output_types(Layer& layer, const Nested& inputs, const CallOptions& o) {
+  LossesKept kept(layer);
   auto call = make_ref<PlainCall>(layer, inputs, o);
   return traced_types(layer.name(), call->tensors(), [&](std::span<const Tensor> symbols) {
     return call->replay(symbols, o.training);
@@ -232,6 +234,7 @@ Nested call_on_symbols(Layer& layer, const Nested& inputs, const CallOptions& o)
     if (!context().name_scope.empty()) below.emplace(layer.name());
     layer.build_once(layer.shapes_to_build(inputs, o));
   }
+  LossesKept kept(layer);
   Nested types = traced_types(layer.name(), tensors, [&](std::span<const Tensor> symbols) {
     return call->replay(symbols, o.training);
   });

@@ -83,7 +83,7 @@ Ref<Metric> metric_from(const Config& given, const Shape& y, const Shape& y_pred
   Ref<Metric> made = Metric::from(object_from(wanted, Metric::kFolder, "a metric"), "a metric");
   made->name_it();
   if (!shown.empty()) made->rename(shown);
-  if (!output.empty()) made->rename(cat(output, "_", made->name()));
+  if (!output.empty() && !given.live()) made->rename(cat(output, "_", made->name()));
   return made;
 }
 
@@ -138,7 +138,7 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred,
   }
   outputs_.clear();
   for (size_t i = 0; i < names.size(); ++i) {
-    Output out{names[i], {}, 1, {}, {}, {}};
+    Output out{names[i], {}, 1, {}, {}, {}, {}};
     for (size_t k = 0; k < losses.size(); ++k) {
       bool mine =
           losses[k].first.empty() ? (losses.size() == 1 || k == i) : losses[k].first == names[i];
@@ -154,12 +154,15 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred,
     };
     Shape t = i < truths.size() ? shape_in(truths[i]) : Shape::unknown();
     Shape p = i < predictions.size() ? shape_in(predictions[i]) : Shape::unknown();
-    std::string prefix = several ? names[i] : "";
-    for (const Config& m : metrics_for(i, names, options_.metrics, options_.output_metrics))
-      out.metrics.push_back(metric_from(m, t, p, prefix));
-    for (const Config& m :
-         metrics_for(i, names, options_.weighted_metrics, options_.output_weighted_metrics))
-      out.weighted.push_back(metric_from(m, t, p, prefix));
+    auto add = [&](std::vector<Ref<Metric>>& to, const std::vector<Config>& wanted) {
+      for (const Config& m : wanted) {
+        to.push_back(metric_from(m, t, p, several ? names[i] : ""));
+        if (m.live()) out.own.push_back(to.back().get());
+      }
+    };
+    add(out.metrics, metrics_for(i, names, options_.metrics, options_.output_metrics));
+    add(out.weighted,
+        metrics_for(i, names, options_.weighted_metrics, options_.output_weighted_metrics));
     if (several && out.loss) out.tracker = make_mean(cat(names[i], "_loss"));
     outputs_.push_back(std::move(out));
   }
@@ -226,12 +229,21 @@ std::vector<Ref<Metric>> Compiled::metrics() const {
 
 Nested Compiled::results() {
   std::vector<Nested::Entry> out;
+  // An object of the program keeps its name, under which it is saved: what it says is told with the
+  // output's.
+  auto prefix_of = [&](const Metric* m) -> std::string {
+    if (outputs_.size() > 1)
+      for (const Output& o : outputs_)
+        if (std::find(o.own.begin(), o.own.end(), m) != o.own.end()) return o.name + "_";
+    return {};
+  };
   for (const Ref<Metric>& m : metrics()) {
     Nested value = m->result();
+    std::string prefix = prefix_of(m.get());
     if (value.is_dict())
-      for (const Nested::Entry& e : value.entries()) out.push_back(e);
+      for (const Nested::Entry& e : value.entries()) out.emplace_back(prefix + e.first, e.second);
     else
-      out.emplace_back(m->name(), value);
+      out.emplace_back(prefix + m->name(), value);
   }
   return Nested::dict(std::move(out));
 }

@@ -70,6 +70,7 @@ class HOLDFAST_API Compiled final : public Object {
     double weight = 1;
     Ref<Metric> tracker;  // of the loss, where there are several outputs
     std::vector<Ref<Metric>> metrics, weighted;
+    std::vector<const Metric*> own;  // those that are objects of the program
   };
   CompileOptions options_;
   std::vector<Output> outputs_;

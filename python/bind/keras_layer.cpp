@@ -482,6 +482,7 @@ void bind_keras_layers(nb::module_& m) {
           l.build_once(inputs);
           auto call = make_ref<PythonCall>(l, args.ptr(), kwargs.ptr());
           std::vector<Tensor> tensors = std::move(call->tensors);
+          keras::LossesKept kept(l);
           Nested types = keras::traced_types(
               l.name(), tensors,
               [&](std::span<const Tensor> symbols) { return call->replay(symbols, {}); });

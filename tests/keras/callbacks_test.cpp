@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "holdfast/holdfast.h"
-#include "holdfast/io/checksums.h"
 #include "holdfast/keras/callbacks/file_pattern.h"
 
 namespace holdfast::keras {
@@ -26,6 +25,17 @@ void expect_refused(F f, Code code, const std::string& with) {
     EXPECT_NE(std::string(e.what()).find(with), std::string::npos) << e.what();
   }
 }
+
+// The sums of TensorFlow's records, bit by bit.
+uint32_t crc32c(const std::string& bytes) {
+  uint32_t crc = ~0u;
+  for (char c : bytes) {
+    crc ^= static_cast<uint8_t>(c);
+    for (int i = 0; i < 8; ++i) crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0u);
+  }
+  return ~crc;
+}
+uint32_t masked(uint32_t crc) { return (crc >> 15 | crc << 17) + 0xa282ead8u; }
 
 struct Folder {
   Folder() {
@@ -140,8 +150,8 @@ TEST(CallbacksTest, ACompiledModelComesBackWithItsOptimizer) {
   EXPECT_EQ(now.iterations().read().to_double(), 2);
   ASSERT_EQ(now.variables().size(), old.variables().size());
   for (size_t i = 0; i < now.variables().size(); ++i)
-    EXPECT_EQ(now.variables()[i].read().to_vector<float>(),
-              old.variables()[i].read().to_vector<float>());
+    EXPECT_EQ(cast(now.variables()[i].read(), float32).to_vector<float>(),
+              cast(old.variables()[i].read(), float32).to_vector<float>());
   Ref<Layer> plain = load_model(folder.file("m.keras"), {.compile = false});
   EXPECT_FALSE(dynamic_cast<ModelLayer&>(*plain).is_compiled());
 }
@@ -184,7 +194,7 @@ TEST(CallbacksTest, EvaluationUsesTheMovingAverages) {
     trained = model->variables()[0].read().to_vector<float>();
   }});
   fit(*model, d.x, d.y,
-      {.epochs = 1,
+      {.epochs = 2,
        .verbose = 0,
        .callbacks = {callbacks::SwapEMAWeights(), look, after},
        .validation_data = Nested::tuple({d.x, d.y})});
@@ -226,9 +236,9 @@ TEST(CallbacksTest, EventsAreRecordsWithTheirSums) {
         return out;
       };
       uint64_t size = number(at, 8);
-      EXPECT_EQ(number(at + 8, 4), io::masked_crc32c(io::crc32c(bytes.substr(at, 8))));
+      EXPECT_EQ(number(at + 8, 4), masked(crc32c(bytes.substr(at, 8))));
       std::string event = bytes.substr(at + 12, size);
-      EXPECT_EQ(number(at + 12 + size, 4), io::masked_crc32c(io::crc32c(event)));
+      EXPECT_EQ(number(at + 12 + size, 4), masked(crc32c(event)));
       all += event;
       at += 16 + size;
     }

@@ -26,12 +26,18 @@ class OwnStep(Own):
         x, y = data
         with tf.GradientTape() as tape:
             loss = self.compute_loss(y=y, y_pred=self(x, training=True))
-        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.trainable_variables), self.trainable_variables, strict=True))
+        self.optimizer.apply_gradients(
+            zip(
+                tape.gradient(loss, self.trainable_variables), self.trainable_variables, strict=True
+            )
+        )
         return {"loss": loss}
 
 
 def sequential():
-    return K.Sequential([K.Input((4,)), K.layers.Dense(5), K.layers.Dropout(0.1), K.layers.Dense(3)])
+    return K.Sequential(
+        [K.Input((4,)), K.layers.Dense(5), K.layers.Dropout(0.1), K.layers.Dense(3)]
+    )
 
 
 def functional():
@@ -53,7 +59,9 @@ Y = np.arange(12) % 3
 
 def trained(make):
     model = make()
-    model.compile("adam", K.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+    model.compile(
+        "adam", K.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"]
+    )
     model.fit(X, Y, batch_size=4, epochs=2, verbose=0)
     model.evaluate(X, Y, verbose=0)
     model.predict(X, verbose=0)

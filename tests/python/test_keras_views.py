@@ -272,13 +272,13 @@ def test_losses_and_metrics_by_output_come_back(tmp_path):
         "sgd",
         loss={"a": "mse", "b": "mae"},
         loss_weights={"a": 2.0, "b": 0.5},
-        metrics={"a": ["mae"], "b": ["mse"]},
+        metrics={"a": ["mae"], "b": ["mse", keras.metrics.MeanAbsoluteError(name="own")]},
         weighted_metrics={"b": ["mae"]},
     )
     ones = np.ones((4, 3), "f")
     y = {"a": np.ones((4, 1), "f"), "b": np.ones((4, 1), "f")}
     want = model.evaluate(ones, y, verbose=0, return_dict=True)
-    assert {"a_mae", "b_mse", "b_mae"} <= set(want) and "a_mse" not in want
+    assert {"a_mae", "b_mse", "b_own", "b_mae"} <= set(want) and "a_mse" not in want
     model.save(tmp_path / "m.keras")
     again = keras.models.load_model(tmp_path / "m.keras")
     assert again.evaluate(ones, y, verbose=0, return_dict=True) == pytest.approx(want)
