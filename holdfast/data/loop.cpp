@@ -59,11 +59,10 @@ Status element(Call& c) {
 }
 
 Status get_next(Call& c) {
-  auto& iterator = static_cast<IteratorObject&>(*c.attr(0).object());
   Nested now;
-  if (!iterator.next(now))
+  if (!position_in(c).iterator->next(now))
     return {Code::E1103, "End of sequence: the iterator has no element left"};
-  if (auto wrong = static_cast<const Spec&>(*c.attr(1).object()).spec.mismatch(now))
+  if (auto wrong = static_cast<const Spec&>(*c.attr(0).object()).spec.mismatch(now))
     return {Code::E1102, "an element of a dataset: " + *wrong};
   std::vector<Tensor> leaves = now.leaves();
   for (size_t i = 0; i < leaves.size(); ++i) c.set_out(static_cast<int>(i), leaves[i]);
@@ -73,10 +72,10 @@ Status get_next(Call& c) {
 const Op get_next_op =
     RAW_OP(IteratorGetNext)
         .doc("The next element of an iterator; an error at the end.")
-        .attr("iterator")
+        .inputs("position: K!")
         .attr("spec")
         .infer(+[](Infer& s) {
-          for (const ElementType& t : static_cast<const Spec&>(*s.attr(1).object()).leaves)
+          for (const ElementType& t : static_cast<const Spec&>(*s.attr(0).object()).leaves)
             s.output(t.dtype, t.shape);
         })
         .kernel("iterator", get_next)
@@ -141,11 +140,10 @@ Nested loop_element(const Tensor& position, const ElementSpec& spec) {
   return spec.form().with_leaves({out.data(), out.size()});
 }
 
-Nested next_element(const Iterator& iterator) {
-  const ElementSpec& spec = iterator.element_spec();
+Nested next_element(const Tensor& position, const ElementSpec& spec) {
   Tensors out;
-  apply(get_next_op.def(), {},
-        {Arg(Ref<RefCounted>(iterator.object())), Arg(Ref<RefCounted>(make_ref<Spec>(spec)))}, out);
+  apply(get_next_op.def(), std::span(&position, 1), {Arg(Ref<RefCounted>(make_ref<Spec>(spec)))},
+        out);
   return spec.form().with_leaves({out.data(), out.size()});
 }
 

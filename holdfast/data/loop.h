@@ -12,7 +12,7 @@ HOLDFAST_API Tensor begin_loop(const Iterator& iterator);
 HOLDFAST_API Tensor advance_loop(const Tensor& position);
 /// The element that it went to.
 HOLDFAST_API Nested loop_element(const Tensor& position, const ElementSpec& spec);
-/// The next element of an iterator, taken by each run of the graph; E1103 at the end.
-HOLDFAST_API Nested next_element(const Iterator& iterator);
+/// Goes to the next element of an iterator and gives it; E1103 at the end.
+HOLDFAST_API Nested next_element(const Tensor& position, const ElementSpec& spec);
 
 }  // namespace holdfast::data

@@ -228,8 +228,11 @@ PyObject* iterator_next(PyObject* self) {
   return method([&]() -> PyObject* {
     mark();
     Ref<IteratorObject> it(&iterator_of(self));
-    if (context().interpreter)
-      return structure_of(data::next_element(data::Iterator(std::move(it)))).release();
+    if (context().interpreter) {
+      data::Iterator over(it);
+      return structure_of(data::next_element(data::begin_loop(over), over.element_spec()))
+          .release();
+    }
     Nested out;
     bool there;
     try {
@@ -445,6 +448,20 @@ void bind_data(nb::module_& m) {
       if (auto* it = object_behind<IteratorObject>(over.ptr()))
         return data::begin_loop(data::Iterator(Ref<IteratorObject>(it)));
       return data::begin_loop(dataset_of(over));
+    });
+  });
+  m.def("data_position", [](nb::handle iterator) {
+    return run([&] {
+      mark();
+      InterpreterScope eagerly(nullptr);
+      NoObservers unseen;
+      return data::begin_loop(data::Iterator(Ref<IteratorObject>(&iterator_of(iterator.ptr()))));
+    });
+  });
+  m.def("data_next_at", [](const Tensor& position, nb::handle dataset) {
+    return run([&] {
+      mark();
+      return given(structure_of(data::next_element(position, dataset_of(dataset).element_spec())));
     });
   });
   m.def("data_advance_loop", [](const Tensor& position) {

@@ -156,6 +156,39 @@ def test_each_run_of_a_trace_takes_the_next_element():
     assert not issubclass(type(_index_error()), tf.errors.OutOfRangeError)
 
 
+def test_one_trace_serves_all_iterators_of_a_kind():
+    Pair = collections.namedtuple("Pair", "x y")
+    ds = tf.data.Dataset.from_tensor_slices(Pair(np.arange(6.0), np.arange(6)))
+
+    @tf.function
+    def taken(it):
+        return next(it).x
+
+    @tf.function
+    def step(it):
+        return taken(it) + 10.0 * it.get_next().x
+
+    @tf.function
+    def rest(it):
+        total = tf.constant(0.0, tf.float64)
+        for pair in it:
+            total += pair.x
+        return total
+
+    for _ in range(3):
+        it = iter(ds)
+        assert [float(step(it)), float(step(it)), float(rest(it))] == [10.0, 32.0, 9.0]
+    assert [f.experimental_get_tracing_count() for f in (step, rest)] == [1, 1]
+    other = tf.data.Dataset.from_tensor_slices(Pair(np.ones([4, 2]), np.arange(4)))
+    assert step(iter(other)).shape == (2,)
+    assert step.experimental_get_tracing_count() == 2
+
+    it = iter(ds)
+    closed = tf.function(lambda: next(it).x)  # one that is not an argument
+    assert [float(closed()) for _ in range(3)] == [0, 1, 2]
+    assert closed.experimental_get_tracing_count() == 1
+
+
 def _index_error():
     with pytest.raises(IndexError) as caught:
         tf.gather(tf.zeros([2]), 5)

@@ -57,6 +57,7 @@ class Dataset(_holdfast.DatasetBase, metaclass=_DatasetType):
 
     _template: Any = None  # named tuples in its elements, which C++ knows as tuples
     _options: Options | None = None
+    _kind: Any = None  # what traces know of its iterators
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         fail(

@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import OutOfRangeError, fail
-from .loop import graph_for
-from .structure import map_leaves, packed
+from .loop import graph_for, loop_from
+from .structure import map_leaves, packed, spec_of
 
 __all__ = ["Iterator", "NumpyIterator", "iterator_of"]
 
@@ -36,6 +36,16 @@ class Iterator(_holdfast.DatasetIteratorBase):
     def __graph_for__(self, step: Any, go_on: Any, state: Any) -> list[Any]:
         return graph_for(self, self._dataset, step, go_on, state)
 
+    # An argument of a traced function is its position: one trace serves all iterators of a kind.
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any]]:
+        return (_kind_of(self._dataset),), (_holdfast.data_position(self),)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: Any) -> Any:
+        (kind,), (position,) = metadata, components
+        return TracedIterator(kind, position)
+
     def save(self) -> bytes:
         """Where it stands."""
         return _holdfast.data_iterator_save(self)
@@ -46,7 +56,6 @@ class Iterator(_holdfast.DatasetIteratorBase):
             fail("E1104", f"a position is {type(position).__name__}, expected bytes")
         _holdfast.data_iterator_restore(self, position)
 
-
     # What checkpoints ask of it.
 
     def _checkpoint_position(self) -> bytes:
@@ -54,6 +63,63 @@ class Iterator(_holdfast.DatasetIteratorBase):
 
     def _checkpoint_go_to(self, position: bytes) -> None:
         self.restore(position)
+
+
+class _Kind:
+    """What a trace knows of an iterator: the specs of its elements, and their named tuples."""
+
+    def __init__(self, dataset: Any) -> None:
+        spec = spec_of(dataset)
+        self.promised, self.template = _holdfast.data_promised(spec), dataset._template
+        self.element_spec = dataset.element_spec
+        self._words = repr(self.element_spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Kind) and self._words == other._words
+
+    def __hash__(self) -> int:
+        return hash(self._words)
+
+
+def _kind_of(dataset: Any) -> _Kind:
+    if dataset._kind is None:  # asked for in each step of a program's loop
+        dataset._kind = _Kind(dataset)
+    found: _Kind = dataset._kind
+    return found
+
+
+class TracedIterator:
+    """An iterator that is an argument of the function that is traced."""
+
+    def __init__(self, kind: _Kind, position: Any) -> None:
+        self._kind, self._position = kind, position
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any]]:
+        return (self._kind,), (self._position,)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: Any) -> Any:
+        (kind,), (position,) = metadata, components
+        return cls(kind, position)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of its elements."""
+        return self._kind.element_spec
+
+    def __iter__(self) -> TracedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        given = _holdfast.data_next_at(self._position, self._kind.promised)
+        return packed(self._kind.template, given)
+
+    get_next = __next__
+
+    def __graph_for__(self, step: Any, go_on: Any, state: Any) -> list[Any]:
+        promised = self._kind.promised
+        promised._template = self._kind.template
+        return loop_from(self._position, promised, step, go_on, state)
 
 
 class _PackedIterator(Iterator):

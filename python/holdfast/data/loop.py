@@ -9,7 +9,7 @@ from .. import _holdfast
 from .._flow import control
 from .structure import packed
 
-__all__ = ["graph_for"]
+__all__ = ["graph_for", "loop_from"]
 
 
 def graph_for(
@@ -19,7 +19,17 @@ def graph_for(
 
     Each run of the graph begins an iteration of its own.
     """
-    position = _holdfast.data_begin_loop(over)
+    return loop_from(_holdfast.data_begin_loop(over), dataset, step, go_on, state)
+
+
+def loop_from(
+    position: Any,
+    dataset: Any,
+    step: Callable[..., Any],
+    go_on: Callable[..., Any] | None,
+    state: Any,
+) -> list[Any]:
+    """The same from a position in a dataset, of which the spec is asked alone."""
 
     def again(_: Any, *now: Any) -> Any:
         if go_on is None:
