@@ -1,6 +1,8 @@
 """Training: compile, fit, evaluate, predict, callbacks, steps of one's own."""
 
 import gc
+import threading
+import time
 import weakref
 
 import numpy as np
@@ -264,3 +266,48 @@ def test_a_lambda_reads_variables_in_each_call():
     assert model.predict(np.ones((1, 2)), verbose=0).tolist() == [[3.0, 3.0]]
     with pytest.raises(NotImplementedError, match="has no config"):
         model.get_config()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_batches_are_made_by_several_workers(workers):
+    threads = set()
+
+    class Rows(keras.utils.PyDataset):
+        def __len__(self):
+            return 12
+
+        def __getitem__(self, index):
+            threads.add(threading.get_ident())
+            time.sleep(0.002)
+            return np.full((2, 4), index, np.float32), np.zeros(2, np.int64)
+
+    model = keras.Sequential([keras.layers.Dense(2)])
+    seen = model.predict(Rows(workers=workers, max_queue_size=4), verbose=0)
+    assert seen.shape == (24, 2)
+    order = model.predict(np.repeat(np.arange(12), 2)[:, None] * np.ones((1, 4)), verbose=0)
+    assert np.allclose(seen, order, atol=1e-5)
+    assert (threading.get_ident() in threads) == (workers == 1)
+    with pytest.raises(NotImplementedError, match="use_multiprocessing"):
+        model.predict(Rows(use_multiprocessing=True), verbose=0)
+
+
+def test_classes_weigh_in_batches_of_datasets_too():
+    x, y = classes(32)
+    weights = {0: 0.25, 1: 4.0}
+    start = None
+    losses = []
+    for data in ((x, y), (tf.data.Dataset.from_tensor_slices((x, y)).batch(8),)):
+        model = classifier()
+        model(x)
+        start = start or model.get_weights()
+        model.set_weights(start)
+        history = model.fit(
+            *data,
+            batch_size=None if len(data) == 1 else 8,
+            class_weight=weights,
+            shuffle=False,
+            epochs=2,
+            verbose=0,
+        )
+        losses.append(history.history["loss"])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from .. import _holdfast, nest
 from .._variables.variable import Variable
-from ..errors import fail
+from ..errors import fail, unsupported
 
-__all__ = ["batches_of", "is_arrays"]
+__all__ = ["Weighed", "batches_of", "is_arrays"]
 
 
 def _plain(value: Any) -> Any:
@@ -47,6 +49,17 @@ class _Sequence:
         self._sequence = sequence
         self._shuffle = shuffle
         self._order: list[int] = []
+        # Batches in the making, in their order, where the program wants several at once.
+        self._workers = int(getattr(sequence, "workers", 1) or 0)
+        self._ahead = max(int(getattr(sequence, "max_queue_size", 10) or 0), self._workers)
+        self._pool: ThreadPoolExecutor | None = None
+        self._making: deque[Future[Any]] = deque()
+        if getattr(sequence, "use_multiprocessing", False):
+            unsupported(
+                f"`use_multiprocessing` of {type(sequence).__name__} is not supported",
+                "batches are made by threads of this process",
+                fix="leave it out; `workers=4` makes four batches at a time",
+            )
         self.batches: int | None = getattr(sequence, "num_batches", None) or len(sequence)
 
     def begin(self) -> None:
@@ -56,14 +69,39 @@ class _Sequence:
         if self._shuffle:
             np.random.shuffle(self._order)
         self._order.reverse()
+        self._stop()
+        if self._workers > 1:
+            self._pool = ThreadPoolExecutor(self._workers)
 
     def next_batch(self) -> Any:
-        if not self._order:
-            return None
-        batch = _as_batch(self._sequence[self._order.pop()])
-        if not self._order and hasattr(self._sequence, "on_epoch_end"):
-            self._sequence.on_epoch_end()
+        batch = self._made()
+        if batch is not None and not self._order and not self._making:
+            self._epoch_ends()
         return batch
+
+    def _epoch_ends(self) -> None:
+        self._stop()
+        if hasattr(self._sequence, "on_epoch_end"):
+            self._sequence.on_epoch_end()
+
+    def _made(self) -> Any:
+        if self._pool is None:
+            return _as_batch(self._sequence[self._order.pop()]) if self._order else None
+        while self._order and len(self._making) < self._ahead:
+            self._making.append(self._pool.submit(self._sequence.__getitem__, self._order.pop()))
+        return _as_batch(self._making.popleft().result()) if self._making else None
+
+    def _stop(self) -> None:
+        for one in self._making:
+            one.cancel()
+        self._making.clear()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+            self._pool = None
+
+    def __del__(self) -> None:
+        if self.__dict__.get("_pool") is not None:
+            self._stop()
 
 
 class _Iterable:
@@ -88,6 +126,30 @@ class _Iterable:
         for batch in self._iterator or ():
             return _as_batch(batch)
         return None
+
+
+class Weighed:
+    """Batches of another source, whose examples weigh what their classes do."""
+
+    def __init__(self, source: Any, weights: dict[int, float]) -> None:
+        self._source = source
+        self._weights = weights
+        self.batches = source.batches
+
+    def begin(self) -> None:
+        self._source.begin()
+
+    def next_batch(self) -> Any:
+        batch = self._source.next_batch()
+        if batch is None:
+            return None
+        if len(batch) != 2:
+            fail(
+                "E1104",
+                f"`class_weight` needs batches of inputs and targets, got {len(batch)} parts",
+                "it weighs examples by their targets, and `sample_weight` can't be given too",
+            )
+        return (*batch, _holdfast.weights_by_class(np.asarray(batch[1]), self._weights))
 
 
 def _as_batch(batch: Any) -> Any:

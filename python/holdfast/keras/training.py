@@ -17,7 +17,7 @@ from .._messages.logger import get_logger
 from .._tensors.tensor import convert_to_tensor
 from .._variables import strategies
 from ..errors import fail
-from .batches import batches_of, is_arrays
+from .batches import Weighed, batches_of, is_arrays
 from .config import is_interactive_logging_enabled
 from .configs import get_registered_object
 
@@ -281,11 +281,14 @@ class Trainer:
         validation_freq: Any = 1,
     ) -> Any:
         """Trains the model for some epochs, and gives the numbers of each."""
-        if class_weight is not None:
+        whole = y is not None or is_arrays(x)
+        if class_weight is not None and whole:
             sample_weight = _by_class(y, class_weight, sample_weight)
         train = batches_of(
             x, y, sample_weight, batch_size, shuffle=bool(shuffle), leave_out_last=validation_split
         )
+        if class_weight is not None and not whole:
+            train = Weighed(train, {int(k): float(v) for k, v in class_weight.items()})
         test = None
         if validation_data is not None:
             if is_arrays(validation_data) or isinstance(validation_data, (tuple, list)):

@@ -61,6 +61,7 @@ void SpectralNormalizationLayer::build(const Shape& inputs) {
     fail(Code::E1104, cat(described(), ": its layer has no weight `kernel` or `embeddings`"),
          cat("that is what is divided by its largest singular value, and ",
              options_.layer->described(), " has none"));
+  hold(kernel);  // Keras counts it among the layer's own, before the vector
   vector_u = add_weight({.name = "vector_u",
                          .shape = {1, kernel.shape()[-1]},
                          .dtype = kernel.dtype(),
