@@ -25,29 +25,9 @@ TrainingCalls& calls() {
 }
 
 const char* const kSteps[] = {"train_step", "test_step", "predict_step"};
-const char* const kMomentNames[] = {
-    "on_train_begin",         "on_train_end",        "on_epoch_begin",   "on_epoch_end",
-    "on_train_batch_begin",   "on_train_batch_end",  "on_test_begin",    "on_test_end",
-    "on_test_batch_begin",    "on_test_batch_end",   "on_predict_begin", "on_predict_end",
-    "on_predict_batch_begin", "on_predict_batch_end"};
-
 Method& step_method(Kind kind) {
   static auto* all = new Method[3]{Method(kSteps[0]), Method(kSteps[1]), Method(kSteps[2])};
   return all[static_cast<size_t>(kind)];
-}
-Method& moment_method(Moment m) {
-  static auto* all = [] {
-    auto* list = new std::vector<Method>;
-    for (const char* name : kMomentNames) list->emplace_back(name);
-    return list;
-  }();
-  return (*all)[static_cast<size_t>(m)];
-}
-// What `on_train_batch_begin` and `on_train_batch_end` call, by an older name; null for others.
-Method* older_method(Moment m) {
-  static auto* begin = new Method("on_batch_begin");
-  static auto* end = new Method("on_batch_end");
-  return m == Moment::kTrainBatchBegin ? begin : m == Moment::kTrainBatchEnd ? end : nullptr;
 }
 Method& compile_config_method() {
   static auto* m = new Method("get_compile_config");
@@ -143,102 +123,6 @@ Ref<keras::StepFunction> python_make_step(ModelLayer& model, Kind kind) {
   Object self = python_of(model), name = text_object(kSteps[static_cast<size_t>(kind)]);
   return make_ref<PyStep>(called(calls().make_step.get(), self.get(), name.get()));
 }
-
-// -- callbacks
-
-Object dict_of(const Logs& logs) {
-  Object out = Object::steal(PyDict_New());
-  for (const auto& [name, value] : logs) {
-    Object number = Object::steal(PyFloat_FromDouble(value));
-    if (PyDict_SetItemString(out.get(), name.c_str(), number.get()) < 0) throw PythonError{};
-  }
-  if (logs.outputs) {
-    Object made = python_from(*logs.outputs);
-    if (PyDict_SetItemString(out.get(), "outputs", made.get()) < 0) throw PythonError{};
-  }
-  return out;
-}
-
-bool is_numbered(Moment m) {
-  return is_batch(m) || m == Moment::kEpochBegin || m == Moment::kEpochEnd;
-}
-
-// Callbacks may add numbers for those that come after them.
-void read_back(PyObject* dict, Logs& logs) {
-  PyObject *key, *value;
-  for (Py_ssize_t i = 0; PyDict_Next(dict, &i, &key, &value);) {
-    if (!PyUnicode_Check(key)) continue;
-    double number = PyFloat_AsDouble(value);
-    if (PyErr_Occurred())
-      PyErr_Clear();
-    else
-      logs.set(PyUnicode_AsUTF8(key), number);
-  }
-}
-
-bool python_tell(Callback& callback, Moment moment, int64_t index, Logs& logs) {
-  NeedGil gil("a callback of Python's");
-  Object own = moment_method(moment).of(callback);
-  if (Method* older = own ? nullptr : older_method(moment)) own = older->of(callback);
-  if (!own) return false;
-  Object dict = dict_of(logs), number = Object::steal(PyLong_FromLongLong(index));
-  if (is_numbered(moment))
-    called(own.get(), number.get(), dict.get());
-  else
-    called(own.get(), dict.get());
-  read_back(dict.get(), logs);
-  return true;
-}
-
-bool python_wants(const Callback& callback, Moment moment, bool& out) {
-  NeedGil gil("a callback of Python's");
-  auto* self = static_cast<PyObject*>(callback.shared());
-  Method* older = older_method(moment);
-  out = self && (moment_method(moment).overridden(self) || (older && older->overridden(self)));
-  return true;
-}
-
-void python_begin(Callback& callback, ModelLayer* model, const keras::TrainingPlan& plan) {
-  NeedGil gil("a callback of Python's");
-  Object self = python_of(callback), face = python_of(*model);
-  nb::dict params;
-  params["epochs"] = plan.epochs;
-  params["steps"] = plan.steps < 0 ? nb::none() : nb::cast(plan.steps);
-  params["verbose"] = plan.verbose;
-  nb::handle(self.get()).attr("set_model")(nb::borrow(face.get()));
-  nb::handle(self.get()).attr("set_params")(params);
-}
-
-// The model and the plan of a callback that a program calls itself, for the time of the call.
-class Told {
- public:
-  Told(Callback& callback, PyObject* self) : callback_(callback) {
-    if (callback.has_model()) return;
-    nb::handle face(self);
-    nb::object model = face.attr("model"), params = face.attr("params");
-    auto* behind = model.is_none() ? nullptr : object_behind<ModelLayer>(model.ptr());
-    if (!behind) return;
-    keras::TrainingPlan plan;
-    auto number = [&](const char* name, int64_t& out) {
-      if (params.is_none() || !nb::cast<bool>(params.attr("__contains__")(name))) return;
-      nb::object value = params[name];
-      if (PyLong_Check(value.ptr())) out = nb::cast<int64_t>(value);
-    };
-    number("epochs", plan.epochs);
-    number("steps", plan.steps);
-    number("verbose", plan.verbose);
-    keep_ = Ref<ModelLayer>(behind);
-    callback_.Callback::begin(behind, plan);
-  }
-  ~Told() {
-    if (keep_) callback_.Callback::begin(nullptr, {});
-  }
-  Told(const Told&) = delete;
-
- private:
-  Callback& callback_;
-  Ref<ModelLayer> keep_;
-};
 
 // -- batches that Python gives
 
@@ -425,51 +309,6 @@ PyObject* own_compile_config(PyObject* self, PyObject*) {
   });
 }
 
-PyObject* nothing(PyObject*, PyObject*, PyObject*) { Py_RETURN_NONE; }
-
-// What a callback's class of C++'s does at a moment: `super().on_epoch_end(epoch, logs)`.
-template <size_t at>
-PyObject* own_moment(PyObject* self, PyObject* args, PyObject* kwargs) {
-  constexpr auto moment = static_cast<Moment>(at);
-  return method([&]() -> PyObject* {
-    bool numbered = is_numbered(moment);
-    const char* first =
-        moment == Moment::kEpochBegin || moment == Moment::kEpochEnd ? "epoch" : "batch";
-    const char* names[] = {numbered ? first : "logs", numbered ? "logs" : nullptr, nullptr};
-    PyObject *index = nullptr, *logs = Py_None;
-    bool fits = numbered ? PyArg_ParseTupleAndKeywords(args, kwargs, "O|O",
-                                                       const_cast<char**>(names), &index, &logs)
-                         : PyArg_ParseTupleAndKeywords(args, kwargs, "|O",
-                                                       const_cast<char**>(names), &logs);
-    if (!fits) return nullptr;
-    auto& callback = *object_behind<Callback>(self);
-    Ref<Callback> keep(&callback);
-    Told told(callback, self);
-    int64_t number = index ? PyLong_AsLongLong(index) : 0;
-    if (number == -1 && PyErr_Occurred()) return nullptr;
-    Logs numbers;
-    if (PyDict_Check(logs)) read_back(logs, numbers);
-    auto* born = dynamic_cast<keras::ForeignCallbackBorn*>(&callback);
-    if (born)
-      born->own_tell(moment, number, numbers);
-    else
-      callback.tell(moment, number, numbers);
-    if (PyDict_Check(logs)) {
-      Object changed = dict_of(numbers);
-      if (PyDict_Update(logs, changed.get()) < 0) return nullptr;
-    }
-    if (Method* older = older_method(moment))
-      if (Object own = older->of(callback)) called(own.get(), index, logs);
-    Py_RETURN_NONE;
-  });
-}
-
-template <size_t... at>
-std::vector<PyMethodDef> moment_methods(std::index_sequence<at...>) {
-  return {
-      {kMomentNames[at], with_keywords(&own_moment<at>), METH_VARARGS | METH_KEYWORDS, nullptr}...};
-}
-
 }  // namespace
 
 PyMethodDef model_methods[] = {
@@ -507,33 +346,10 @@ PyGetSetDef model_properties[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-PyMethodDef* callback_methods() {
-  static auto* all = [] {
-    auto* list =
-        new std::vector<PyMethodDef>(moment_methods(std::make_index_sequence<keras::kMoments>{}));
-    for (const char* name : {"on_batch_begin", "on_batch_end"})
-      list->push_back({name, with_keywords(&nothing), METH_VARARGS | METH_KEYWORDS, nullptr});
-    static auto* docs = new std::vector<std::string>;
-    docs->reserve(list->size());
-    for (PyMethodDef& m : *list) {
-      std::string_view moment = m.ml_name;
-      const char* of = moment.find("epoch") != moment.npos   ? "epoch, "
-                       : moment.find("batch") != moment.npos ? "batch, "
-                                                             : "";
-      docs->push_back(
-          cat(m.ml_name, "($self, ", of, "logs=None)\n--\n\nIs called at that moment."));
-      m.ml_doc = docs->back().c_str();
-    }
-    list->push_back({nullptr, nullptr, 0, nullptr});
-    return list;
-  }();
-  return all->data();
-}
-
 void bind_keras_fit(nb::module_& m) {
   keras::model_hooks() = {&python_step, &python_loss, &python_metrics, &python_make_step,
                           &python_compile_config};
-  keras::callback_hooks() = {&python_tell, &python_wants, &python_begin};
+  set_callback_hooks();
   m.def("set_training_calls", [](nb::object make_step, nb::object write, nb::object is_terminal) {
     calls() = {Object::share(make_step.ptr()), Object::share(write.ptr()),
                Object::share(is_terminal.ptr())};

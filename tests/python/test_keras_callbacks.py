@@ -94,6 +94,25 @@ def test_older_names_of_batches_are_called():
     assert seen == [("begin", 0), ("end", 0, ["loss"]), ("begin", 1), ("end", 1, ["loss"])]
 
 
+def test_functions_of_the_program_are_called():
+    seen = []
+    each = callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: seen.append(("epoch", epoch, sorted(logs))),
+        on_batch_end=lambda batch, logs: seen.append(("batch", batch)),
+        on_test_end=lambda logs: seen.append(("test", sorted(logs))),
+        note=3,
+    )
+    assert each.note == 3
+    x, y = data(8)
+    line().fit(x, y, batch_size=4, verbose=0, validation_data=(x, y), callbacks=[each])
+    assert seen == [
+        ("batch", 0),
+        ("batch", 1),
+        ("test", ["loss"]),
+        ("epoch", 0, ["loss", "val_loss"]),
+    ]
+
+
 @pytest.mark.parametrize("steps", [1, 2, 3, 8])
 def test_hooks_are_called_once_for_several_steps(steps):
     told = Told()

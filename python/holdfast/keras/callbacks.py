@@ -67,37 +67,9 @@ class LambdaCallback(Callback):
             "on_train_batch_begin": on_train_batch_begin,
             "on_train_batch_end": on_train_batch_end,
         }
-        self._functions = {name: f for name, f in given.items() if f is not None}
-        for name, value in kwargs.items():
+        given = {name: f for name, f in given.items() if f is not None}
+        for name, value in {**given, **kwargs}.items():
             setattr(self, name, value)
-
-    def _call(self, moment: str, *args: Any) -> None:
-        if moment in self._functions:
-            self._functions[moment](*args)
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Calls the program's function."""
-        self._call("on_epoch_begin", epoch, logs)
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Calls the program's function."""
-        self._call("on_epoch_end", epoch, logs)
-
-    def on_train_begin(self, logs: Any = None) -> None:
-        """Calls the program's function."""
-        self._call("on_train_begin", logs)
-
-    def on_train_end(self, logs: Any = None) -> None:
-        """Calls the program's function."""
-        self._call("on_train_end", logs)
-
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        """Calls the program's function."""
-        self._call("on_train_batch_begin", batch, logs)
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Calls the program's function."""
-        self._call("on_train_batch_end", batch, logs)
 
 
 class CallbackList(Callback):
