@@ -1,6 +1,6 @@
 """Trains a small convolutional classifier on 1,797 images of handwritten digits with Keras.
 
-python examples/python/digits.py [--save MODEL.keras --export FILE]
+python examples/python/digits.py [--epochs N] [--save MODEL.keras --export FILE]
     # MODEL: the trained model; FILE: images, labels and predictions, as the C++ example reads them
 
 Ends with 0 only if more than 97 % of the images that it was not trained on are told right.
@@ -63,7 +63,8 @@ def draw_samples(images: np.ndarray, labels: np.ndarray, guesses: np.ndarray) ->
     print()
     for y in range(8):
         print("   ".join("".join(shades[v] * 2 for v in image[y]) for image in lit))
-    said = [f"{guesses[i]}" + (f", is {labels[i]}" if guesses[i] != labels[i] else "") for i in shown]
+    told = zip(guesses[shown], labels[shown])
+    said = [f"{guess}" if guess == label else f"{guess}, is {label}" for guess, label in told]
     print("   ".join(f"{text:^16}" for text in said).rstrip())
 
 
@@ -76,13 +77,14 @@ def export(path: str, images: np.ndarray, labels: np.ndarray, predicted: np.ndar
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--epochs", type=int, default=EPOCHS, help="how often it sees the images")
     parser.add_argument("--save", metavar="MODEL", help="write the trained model to a .keras file")
     parser.add_argument("--export", metavar="FILE", help="write what the C++ example compares")
     args = parser.parse_args()
     tf.keras.utils.set_random_seed(3)
     images, labels = load()
     model = make_model()
-    model.fit(images[:TRAIN], labels[:TRAIN], batch_size=BATCH, epochs=EPOCHS)
+    model.fit(images[:TRAIN], labels[:TRAIN], batch_size=BATCH, epochs=args.epochs)
     images, labels = images[TRAIN:], labels[TRAIN:]
     predicted = model.predict(images, batch_size=BATCH, verbose=0)
     guesses = predicted.argmax(axis=1).astype(np.int32)

@@ -41,12 +41,16 @@ std::optional<Config> attr_config(const Arg& a) {
   return std::visit(
       [&](const auto& v) -> std::optional<Config> {
         using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, std::monostate>) return Config();
-        else if constexpr (std::is_same_v<T, DType>) return tagged("dtype", name(v));
+        if constexpr (std::is_same_v<T, std::monostate>)
+          return Config();
+        else if constexpr (std::is_same_v<T, DType>)
+          return tagged("dtype", name(v));
         else if constexpr (std::is_same_v<T, Shape>)
           return tagged("shape", OptionType<Shape>::get(v));
-        else if constexpr (std::is_same_v<T, Ints>) return tagged("integers", list(v));
-        else if constexpr (std::is_same_v<T, std::vector<double>>) return tagged("numbers", list(v));
+        else if constexpr (std::is_same_v<T, Ints>)
+          return tagged("integers", list(v));
+        else if constexpr (std::is_same_v<T, std::vector<double>>)
+          return tagged("numbers", list(v));
         else if constexpr (std::is_same_v<T, std::vector<std::string>>)
           return tagged("texts", list(v));
         else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int64_t> ||
@@ -103,7 +107,8 @@ Arg attr_from(const Config& c, const std::string& what) {
 Tensors call_ours(const ConfigObject& said, const OperationArgs& args) {
   const OpDef* op = find_op(said.class_name);
   if (!op)
-    fail(Code::E1104, cat("a model's config calls the op `", said.class_name, "`, and there is none"));
+    fail(Code::E1104,
+         cat("a model's config calls the op `", said.class_name, "`, and there is none"));
   Tensors inputs, out;
   for (size_t i = 0; i < args.count(); ++i)
     inputs.push_back(args.at(i).is_null() ? Tensor() : args.tensor(i));
@@ -187,14 +192,16 @@ OperationCall describe_call(const Node& node,
     if (!e.node)
       out.args.emplace_back();
     else if (is_constant(*e.node))
-      out.args.push_back(value_config(constant_of(*e.node), cat("an operand of `", node.name, "`")));
+      out.args.push_back(
+          value_config(constant_of(*e.node), cat("an operand of `", node.name, "`")));
     else
       out.args.push_back(operand(e));
   }
   for (size_t i = 0; i < node.op->attrs.size(); ++i) {
     std::optional<Config> written = attr_config(node.attrs[i]);
     if (!written)
-      refuse_op(node, model, cat("configs can't hold its attribute `", node.op->attrs[i].name, "`"));
+      refuse_op(node, model,
+                cat("configs can't hold its attribute `", node.op->attrs[i].name, "`"));
     out.config.set(node.op->attrs[i].name, *std::move(written));
   }
   return out;
@@ -212,8 +219,9 @@ Tensors make_call(const ConfigObject& said, const ConfigDict& call,
   OperationArgs args(said, call, symbol);
   if (said.more.find("module")->as_text() == kOurs) return call_ours(said, args);
   if (std::optional<Tensors> out = call_known(said.class_name, args)) return *std::move(out);
-  fail(Code::E1105, cat("a model's config calls `", said.class_name, "` of `",
-                        said.more.find("module")->as_text(), "`, which there is nothing for here"),
+  fail(Code::E1105,
+       cat("a model's config calls `", said.class_name, "` of `",
+           said.more.find("module")->as_text(), "`, which there is nothing for here"),
        "the operations of Keras that are read are listed in holdfast/keras/op_forms.cpp");
 }
 
@@ -275,7 +283,9 @@ std::vector<Tensor> OperationArgs::operands(std::initializer_list<const char*> n
   DType common = DType::kInvalid;
   auto wider = [](DType a, DType b) {
     if (a == DType::kInvalid || a == b) return b;
-    auto rank = [](DType d) { return (kFloats.has(d) ? 100 : d == DType::kBool ? 0 : 50) + size_of(d); };
+    auto rank = [](DType d) {
+      return (kFloats.has(d) ? 100 : d == DType::kBool ? 0 : 50) + size_of(d);
+    };
     return rank(a) >= rank(b) ? a : b;
   };
   size_t place = 0;

@@ -203,9 +203,9 @@ std::optional<OperationCall> describe_known(const Node& node, const Operand& ope
     if (!d.is(name)) continue;
     auto axes = d.ints(1);
     if (d.operands() > 1 && !axes) return {};
-    return d.of_first(d.call(kNumPy, name,
-                             {{"axis", axes ? integers(*axes) : Config()},
-                              {"keepdims", d.attr("keep_dims").b()}}));
+    return d.of_first(d.call(
+        kNumPy, name,
+        {{"axis", axes ? integers(*axes) : Config()}, {"keepdims", d.attr("keep_dims").b()}}));
   }
   if (d.is("SelectV2")) return d.with_operands(d.call(kNumPy, "Where"));
   if (d.is("StridedSlice")) return describe_slice(d);
@@ -233,11 +233,11 @@ std::optional<OperationCall> describe_known(const Node& node, const Operand& ope
     if (auto times = d.ints(1))
       return d.of_first(d.call(kNumPy, "Tile", {{"repeats", integers(*times)}}));
   if (d.is("Cast"))
-    return d.of_first(
-        d.call(kCore, "Cast", {{"dtype", std::string(name(node.outputs[0].dtype))}}));
+    return d.of_first(d.call(kCore, "Cast", {{"dtype", std::string(name(node.outputs[0].dtype))}}));
   if (d.is("MatMul") && !d.attr("transpose_a").b() && !d.attr("transpose_b").b())
     return d.with_operands(d.call(kNumPy, "Matmul"));
-  if ((d.is("BatchMatMul") || d.is("BatchMatMulV2")) && !d.attr("adj_x").b() && !d.attr("adj_y").b())
+  if ((d.is("BatchMatMul") || d.is("BatchMatMulV2")) && !d.attr("adj_x").b() &&
+      !d.attr("adj_y").b())
     return d.with_operands(d.call(kNumPy, "Matmul"));
   if (d.is("Softmax") || d.is("LogSoftmax"))
     return d.of_first(d.call(kNn, d.is("Softmax") ? "Softmax" : "LogSoftmax", {{"axis", -1}}));
@@ -249,10 +249,10 @@ std::optional<OperationCall> describe_known(const Node& node, const Operand& ope
     return d.of_first(d.call(kNn, "LeakyRelu", {{"negative_slope", d.attr("alpha").f()}}));
   if (d.is("Split"))
     if (auto axis = d.ints(0); axis && axis->size() == 1)
-      return d.of_first(
-          d.call(kNumPy, "Split",
-                 {{"indices_or_sections", static_cast<int64_t>(d.outputs())}, {"axis", (*axis)[0]}}),
-          1);
+      return d.of_first(d.call(kNumPy, "Split",
+                               {{"indices_or_sections", static_cast<int64_t>(d.outputs())},
+                                {"axis", (*axis)[0]}}),
+                        1);
   return {};
 }
 
@@ -304,8 +304,7 @@ Tensors by_op(const char* op_name, std::vector<Tensor> inputs) {
 
 IndexItem item_from(const OperationArgs& a, const Config& c) {
   if (c.is_null()) return {.kind = IndexItem::kNewAxis};
-  if (c.kind() == Config::Kind::kInteger)
-    return {.kind = IndexItem::kInt, .start = c.as_integer()};
+  if (c.kind() == Config::Kind::kInteger) return {.kind = IndexItem::kInt, .start = c.as_integer()};
   if (c.kind() == Config::Kind::kObject) {
     const ConfigObject& o = c.as_object();
     if (o.class_name == "__ellipsis__") return {.kind = IndexItem::kEllipsis};
@@ -319,7 +318,8 @@ IndexItem item_from(const OperationArgs& a, const Config& c) {
       out.start = bound("start"), out.stop = bound("stop"), out.step = bound("step");
       return out;
     }
-    if (OperationArgs::is_tensor(c)) return {.kind = IndexItem::kTensor, .tensor = a.tensor(c, "key")};
+    if (OperationArgs::is_tensor(c))
+      return {.kind = IndexItem::kTensor, .tensor = a.tensor(c, "key")};
   }
   fail(Code::E1105, cat(a.what("key"), " has ", c.text(), " in it, which no index here is"));
 }
@@ -432,7 +432,8 @@ const std::map<std::string, Form>& forms() {
        [](const OperationArgs& a) -> Tensors {
          const Config& slope = a.option("negative_slope");
          return {nn::leaky_relu(
-             a.first(), {.alpha = slope.is_null() ? 0.2 : slope.as_number(a.what("negative_slope"))})};
+             a.first(),
+             {.alpha = slope.is_null() ? 0.2 : slope.as_number(a.what("negative_slope"))})};
        }},
       {"Clip",
        [](const OperationArgs& a) -> Tensors {

@@ -133,8 +133,21 @@ Nested SequentialLayer::compute_mask(const Nested&, const Nested&) { return {}; 
 ConfigDict SequentialLayer::get_config() const {
   ConfigDict out = Layer::get_config();
   Config::List inside;
+  std::vector<Tensor> given = inputs_.leaves();
+  if (given.size() == 1) {
+    ConfigObject input = input_config(given[0]).as_object();
+    input.more = {};  // who calls it is plain
+    inside.emplace_back(std::move(input));
+  }
   for (const Ref<Layer>& layer : layers()) inside.push_back(serialize(*layer));
   out.set("layers", std::move(inside));
+  if (given.size() == 1) {
+    out.set("build_input_shape", OptionType<Shape>::get(given[0].shape()));
+  } else if (const auto& shapes = built_for(); shapes && shapes->size() == 1) {
+    Dims sizes((*shapes)[0].begin(), (*shapes)[0].end());
+    if (!sizes.empty()) sizes[0] = -1;  // a batch of any size
+    out.set("build_input_shape", OptionType<Shape>::get(Shape(std::move(sizes))));
+  }
   return out;
 }
 

@@ -181,9 +181,10 @@ void bind_checkpoints(nb::module_& m) {
       io::BundleReader reader(prefix);
       nb::list out;
       for (const io::BundleEntry& e : reader.entries())
-        out.append(nb::make_tuple(e.key, e.dtype == DType::kInvalid ? nb::object(nb::int_(e.number))
-                                                                   : nb::cast(name(e.dtype)),
-                                  std::vector<int64_t>(e.shape.begin(), e.shape.end())));
+        out.append(nb::make_tuple(
+            e.key,
+            e.dtype == DType::kInvalid ? nb::object(nb::int_(e.number)) : nb::cast(name(e.dtype)),
+            std::vector<int64_t>(e.shape.begin(), e.shape.end())));
       return out;
     });
   });

@@ -53,6 +53,39 @@ nb::object python_part(const Part& part) {
   return out;
 }
 
+// Ask the class of an object how it keeps its variables.
+struct OwnHooks {
+  Object save, takes, load;
+};
+OwnHooks& own_hooks() {
+  static auto* hooks = new OwnHooks;
+  return *hooks;
+}
+std::optional<keras::OwnVariables::Named> own_save(const ModuleObject& o) {
+  WithGil gil;
+  if (!gil || !o.shared()) return std::nullopt;
+  Object self = python_of(o), kept = called(own_hooks().save.get(), self.get());
+  if (kept.get() == Py_None) return std::nullopt;
+  keras::OwnVariables::Named out;
+  for (nb::handle pair : nb::handle(kept.get()))
+    out.emplace_back(nb::cast<std::string>(pair[0]), nb::cast<Tensor>(pair[1]));
+  return out;
+}
+bool own_takes(const ModuleObject& o) {
+  WithGil gil;
+  if (!gil || !o.shared()) return false;
+  Object self = python_of(o);
+  return called(own_hooks().takes.get(), self.get()).get() == Py_True;
+}
+void own_load(const ModuleObject& o, const keras::OwnVariables::Named& values) {
+  WithGil gil;
+  if (!gil) return;
+  nb::dict store;
+  for (const auto& [key, value] : values) store[key.c_str()] = nb::cast(value);
+  Object self = python_of(o);
+  called(own_hooks().load.get(), self.get(), store.ptr());
+}
+
 // Told of objects of Python's that have made their variables.
 Object& made_hook() {
   static auto* f = new Object;
@@ -70,6 +103,11 @@ void python_made(ModuleObject& made) {
 void bind_keras_saving(nb::module_& m) {
   keras::set_attribute_parts(&python_parts);
   m.def("set_saved_parts", [](nb::handle f) { parts_hook() = Object::share(f.ptr()); });
+  m.def("set_own_variables", [](nb::handle save, nb::handle takes, nb::handle load) {
+    own_hooks() = {Object::share(save.ptr()), Object::share(takes.ptr()),
+                   Object::share(load.ptr())};
+    keras::set_own_variables({&own_save, &own_takes, &own_load});
+  });
   m.def("keras_parts", [](nb::handle object) {
     return run([&] {
       nb::list out;
@@ -100,10 +138,14 @@ void bind_keras_saving(nb::module_& m) {
       return 0;
     });
   });
-  m.def("keras_save_model", [](nb::handle model, const std::string& path) {
+  m.def("keras_save_model", [](nb::handle model, const std::string& path, nb::handle more) {
     run([&] {
       mark();
-      keras::save_model(layer_of(model.ptr()), path);
+      ConfigDict beside;
+      for (auto [key, value] : nb::borrow<nb::dict>(more))
+        beside.set(nb::cast<std::string>(key),
+                   live_config(value.ptr(), "how a model was compiled or built"));
+      keras::save_model(layer_of(model.ptr()), path, beside);
       return 0;
     });
   });

@@ -4,7 +4,7 @@ import pytest
 from example_page import ROOT, built, run
 
 EXAMPLES = sorted((ROOT / "examples" / "cpp").glob("*.cpp"))
-NEEDS_DATA = {"digits"}  # the main job: `./run` gives it the images
+NEEDS_DATA = {"digits"}  # the main job of `./run`, which test_digits.py does
 OF_PAGES = {"digits", "layers", "module"}  # longer, and explained by pages of docs/
 
 

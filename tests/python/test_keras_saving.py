@@ -129,12 +129,6 @@ def test_custom_objects_reach_into_models(tmp_path):
         tf.keras.models.load_model(path)
 
 
-def test_ops_on_symbols_are_not_written_yet(tmp_path):
-    a = tf.keras.Input((4,))
-    with pytest.raises(NotImplementedError, match="the op"):
-        tf.keras.Model(a, a + 1.0).save(tmp_path / "m.keras")
-
-
 def test_custom_objects_stand_in_for_classes(tmp_path):
     class Mine(layers.Layer):
         def build(self, shape):
@@ -211,7 +205,7 @@ def test_an_archive_is_what_keras_reads(tmp_path):
         with h5py.File(io.BytesIO(z.read("model.weights.h5")), "r") as f:
             assert f["layers/dense_1/vars/0"].shape == (4, 3)
     assert (config["module"], config["class_name"]) == ("keras", "Sequential")
-    assert config["build_config"] == {"input_shape": [2, 5]}
+    assert config["build_config"] == {"input_shape": [None, 5]}  # batches of any size
     assert config["config"]["layers"][0]["module"] == "keras.layers"
 
 
@@ -231,3 +225,109 @@ def test_code_in_a_file_is_never_run(tmp_path):
             z.writestr(name, data)
     with pytest.raises((ValueError, TypeError, NotImplementedError)):
         tf.keras.models.load_model(path)
+
+
+def test_a_compiled_model_comes_back_with_its_optimizer(tmp_path):
+    model = sequential(1)
+    loss = tf.keras.losses.Huber(0.5)
+    metrics = ["mae", tf.keras.metrics.RootMeanSquaredError()]
+    model.compile(tf.keras.optimizers.Adam(0.25), loss, metrics=metrics)
+    x, y = np.ones((8, 5), "f4"), np.ones((8, 1), "f4")
+    model.fit(x, y, epochs=3, verbose=0)
+    path = tmp_path / "m.keras"
+    model.save(path)
+    assert "optimizer/vars" in weight_groups(path)
+    again = tf.keras.models.load_model(path)
+    assert again.optimizer.iterations.numpy() == 3 and float(again.optimizer.learning_rate) == 0.25
+    for mine, its in zip(again.optimizer.variables, model.optimizer.variables, strict=True):
+        assert np.array_equal(mine.numpy(), its.numpy())
+    wanted = model.fit(x, y, verbose=0).history
+    assert again.fit(x, y, verbose=0).history == wanted and len(wanted) == 3
+    plain = tf.keras.models.load_model(path, compile=False)
+    assert plain.optimizer is None and plain.get_compile_config() is None
+
+
+def weight_groups(path):
+    with zipfile.ZipFile(path) as archive:
+        return groups(io.BytesIO(archive.read("model.weights.h5")))
+
+
+def test_functions_that_a_model_was_compiled_with_are_found_by_name(tmp_path):
+    def squares(y, y_pred):
+        return tf.reduce_mean((y - y_pred) ** 2, axis=-1)
+
+    model, path = sequential(1), tmp_path / "m.keras"
+    model.compile("sgd", squares)
+    model.save(path)
+    with pytest.raises((TypeError, ValueError), match="`squares`"):
+        tf.keras.models.load_model(path)
+    again = tf.keras.models.load_model(path, custom_objects={"squares": squares})
+    assert again.loss is squares
+    assert tf.keras.models.load_model(path, compile=False).optimizer is None
+
+
+def test_classes_say_how_their_variables_are_kept(tmp_path):
+    @tf.keras.saving.register_keras_serializable("own")
+    class Counted(layers.Layer):
+        def build(self, shape):
+            self.scale = self.add_weight(shape=(shape[-1],), initializer="ones", name="scale")
+            self.seen = 0
+
+        def call(self, x):
+            return x * self.scale
+
+        def save_own_variables(self, store):
+            super().save_own_variables(store)
+            store["seen"] = np.int64(self.seen)
+
+        def load_own_variables(self, store):
+            self.seen = int(store["seen"])
+            super().load_own_variables({"0": store["0"]})
+
+    model = tf.keras.Sequential([tf.keras.Input((3,)), Counted(), layers.Dense(2)])
+    model.layers[0].seen = 41
+    model.layers[0].scale.assign([1.0, 2.0, 3.0])
+    for name in ("m.keras", "m.weights.h5"):
+        path = tmp_path / name
+        model.save(path) if name.endswith(".keras") else model.save_weights(path)
+        other = tf.keras.Sequential([tf.keras.Input((3,)), Counted(), layers.Dense(2)])
+        other.load_weights(path)
+        assert other.layers[0].seen == 41
+        assert np.array_equal(other(np.ones((1, 3))).numpy(), model(np.ones((1, 3))).numpy())
+    assert tf.keras.models.load_model(tmp_path / "m.keras").layers[0].seen == 41
+
+
+def test_a_model_says_how_it_is_built_again(tmp_path):
+    @tf.keras.saving.register_keras_serializable("own")
+    class Wide(tf.keras.Model):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            self.inner = layers.Dense(2)
+
+        def call(self, x):
+            return self.inner(x["a"])
+
+        def get_build_config(self):
+            return {"width": 7}
+
+        def build_from_config(self, config):
+            self({"a": tf.zeros([1, config["width"]])})
+
+    model = Wide()
+    value = {"a": np.ones((3, 7), "f4")}
+    wanted = model(value).numpy()
+    model.save(tmp_path / "m.keras")
+    assert np.array_equal(tf.keras.models.load_model(tmp_path / "m.keras")(value).numpy(), wanted)
+
+
+def test_a_sequential_tells_its_input():
+    model = tf.keras.Sequential([tf.keras.Input((3,), name="x"), layers.Dense(2)])
+    config = model.get_config()
+    assert [one["class_name"] for one in config["layers"]] == ["InputLayer", "Dense"]
+    assert tuple(config["build_input_shape"]) == (None, 3)
+    again = tf.keras.Sequential.from_config(config)
+    assert again.built and again.inputs[0].shape == (None, 3)
+    called = tf.keras.Sequential([layers.Dense(2)])
+    called(tf.ones([4, 3]))
+    assert tuple(called.get_config()["build_input_shape"]) == (4, 3)
+    assert tf.keras.Sequential.from_config(called.get_config()).built

@@ -257,6 +257,15 @@ def test_indexes_that_lie_are_refused(said, tmp_path):
     assert said in " ".join(str(caught.value).split())
 
 
+def test_tensors_of_unknown_dtypes_are_listed_and_not_read(tmp_path):
+    index = table([HEADER, (b"v", entry(dtype=21)), (b"w", entry())])
+    prefix = checkpoint(tmp_path, index, b"\0" * 8)
+    assert [key for key, _ in tf.train.list_variables(prefix)] == ["v", "w"]
+    assert tf.train.load_checkpoint(prefix).get_variable_to_dtype_map()["v"] == tf.variant
+    with pytest.raises(tf.errors.InvalidArgumentError, match="dtype 21"):
+        tf.train.load_variable(prefix, "v")
+
+
 def test_whatever_bytes_come_they_end_in_values_or_a_refusal(recorded):
     rng = np.random.default_rng(9)
     files = [pathlib.Path(f"{recorded}.index"), pathlib.Path(f"{recorded}.data-00000-of-00001")]

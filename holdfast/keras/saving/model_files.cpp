@@ -21,6 +21,11 @@ void check_ending(const std::string& path, std::string_view ending, const char* 
 std::vector<StoredWeights> stored(const Layer& model) {
   std::vector<StoredWeights> out;
   for (const Saveable& s : saveables(model)) {
+    if (auto* save = own_variables().save)
+      if (std::optional<OwnVariables::Named> own = save(*s.object)) {
+        out.push_back({s.path, s.object->name(), *std::move(own)});
+        continue;
+      }
     std::vector<Tensor> values;
     for (const Variable& v : s.variables) values.push_back(v.read());
     out.push_back(StoredWeights::numbered(s.path, s.object->name(), values));
@@ -147,8 +152,15 @@ void save_weights(const Layer& model, const std::string& path) {
 
 void load_weights(const Layer& model, const WeightsReader& file, const LoadOptions& options) {
   std::vector<std::pair<Variable, Tensor>> found;
+  std::vector<std::pair<Ref<ModuleObject>, OwnVariables::Named>> by_themselves;
   for (const Saveable& s : saveables(model)) {
     std::vector<std::string> keys = file.keys(s.path);
+    if (auto* takes = own_variables().takes; takes && takes(*s.object)) {
+      OwnVariables::Named values;
+      for (const std::string& key : keys) values.emplace_back(key, file.read(s.path, key));
+      by_themselves.emplace_back(s.object, std::move(values));
+      continue;
+    }
     std::string why = misfit(s, file, keys);
     bool layer = dynamic_cast<const Layer*>(s.object.get());
     if (!why.empty()) {
@@ -163,6 +175,7 @@ void load_weights(const Layer& model, const WeightsReader& file, const LoadOptio
     }
   }
   for (auto& [variable, value] : found) variable.assign(value);
+  for (const auto& [object, values] : by_themselves) own_variables().load(*object, values);
 }
 
 void load_weights(const Layer& model, const std::string& path, const LoadOptions& options) {
@@ -176,8 +189,14 @@ Config archived_config(const Layer& model) {
   Config out = archived(serialize(model));
   ConfigDict whole = out.as_dict();
   if (const auto& shapes = model.built_for(); shapes && !shapes->empty()) {
+    // A model takes batches of any size.
+    bool batched = dynamic_cast<const ModelLayer*>(&model);
     Config::List each;
-    for (const Shape& s : *shapes) each.push_back(shape_config(s));
+    for (const Shape& s : *shapes) {
+      Dims sizes(s.begin(), s.end());
+      if (batched && s.has_rank() && !sizes.empty()) sizes[0] = -1;
+      each.push_back(shape_config(s.has_rank() ? Shape(std::move(sizes)) : s));
+    }
     whole.set("build_config",
               ConfigDict{{"input_shape", each.size() == 1 ? each[0] : Config(each)}});
   }
@@ -214,9 +233,11 @@ void build_from(const Config& config, Layer& model) {
   model.run(several ? Nested::list(inputs) : inputs[0], {});
 }
 
-void save_model(const Layer& model, const std::string& path) {
+void save_model(const Layer& model, const std::string& path, const ConfigDict& more) {
   check_ending(path, ".keras", "a model's file");
-  write_archive(path, {metadata(), archived_config(model).to_json(), stored(model), {}});
+  ConfigDict config = archived_config(model).as_dict();
+  for (const auto& [key, value] : more) config.set(key, archived(value));
+  write_archive(path, {metadata(), Config(config).to_json(), stored(model), {}});
 }
 
 Config config_of(const ArchiveReader& file) {

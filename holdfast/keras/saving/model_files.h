@@ -25,8 +25,10 @@ HOLDFAST_API void load_weights(const Layer& model, const std::string& path,
 HOLDFAST_API void load_weights(const Layer& model, const WeightsReader& file,
                                const LoadOptions& options = {});
 
-/// Writes a whole model. A path must end in `.keras`.
-HOLDFAST_API void save_model(const Layer& model, const std::string& path);
+/// Writes a whole model. A path must end in `.keras`. `more` is put beside what describes it: how
+/// it was compiled, for those who know.
+HOLDFAST_API void save_model(const Layer& model, const std::string& path,
+                             const ConfigDict& more = {});
 /// The config of a model as `.keras` files have it: every object with its module, and the shapes
 /// that the model was built for.
 HOLDFAST_API Config archived_config(const Layer& model);

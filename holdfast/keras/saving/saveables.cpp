@@ -31,7 +31,12 @@ struct Direct final : Visitor {
 const Declared* declared(const ModuleObject& o) { return dynamic_cast<const Declared*>(&o); }
 
 std::string class_of(const ModuleObject& o) {
-  if (auto* layer = dynamic_cast<const Layer*>(&o)) return layer->class_name();
+  if (auto* layer = dynamic_cast<const Layer*>(&o)) {
+    // What `Model(inputs, outputs)` makes has a class of its own in Keras.
+    auto* functional = dynamic_cast<const FunctionalLayer*>(layer);
+    std::string name = layer->class_name();
+    return name == "Model" && functional && functional->has_graph() ? "Functional" : name;
+  }
   return declared(o)->definition().name;
 }
 
@@ -87,6 +92,8 @@ std::vector<Part> parts_of(const ModuleObject& o) {
       out.push_back({"optimizer", Ref<ModuleObject>(optimizer), {}});
   bool composed =
       dynamic_cast<const SequentialLayer*>(&o) || (functional && functional->has_graph());
+  if (model && model->is_compiled() && model->compiled().optimizer())
+    out.push_back({"optimizer", Ref<ModuleObject>(model->compiled().optimizer()), {}});
   if (model && !composed) out.push_back(list_of("layers", model->layers()));
   std::stable_sort(out.begin(), out.end(), name_order);
   if (composed) out.insert(out.begin(), list_of("layers", model->layers()));
@@ -133,6 +140,12 @@ class Walk {
 };
 
 }  // namespace
+
+namespace {
+OwnVariables own_hooks;
+}  // namespace
+void set_own_variables(OwnVariables hooks) { own_hooks = hooks; }
+const OwnVariables& own_variables() { return own_hooks; }
 
 void set_attribute_parts(AttributeParts parts) { attribute_parts = parts; }
 

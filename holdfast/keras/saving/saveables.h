@@ -1,6 +1,7 @@
 // What of a model goes into files, and under which paths.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,19 @@ HOLDFAST_API std::vector<Part> named_parts(const ModuleObject& o);
 /// The attributes that another language has put on an object; set by its binding.
 using AttributeParts = std::vector<Part> (*)(const Object&);
 HOLDFAST_API void set_attribute_parts(AttributeParts);
+
+/// How objects of another language keep their variables in files, where their classes say so; set
+/// by its binding.
+struct OwnVariables {
+  using Named = std::vector<std::pair<std::string, Tensor>>;
+  /// What an object wants to be kept; none where its class says nothing.
+  std::optional<Named> (*save)(const ModuleObject&) = nullptr;
+  /// Whether its class says how it takes them back.
+  bool (*takes)(const ModuleObject&) = nullptr;
+  void (*load)(const ModuleObject&, const Named&) = nullptr;
+};
+HOLDFAST_API void set_own_variables(OwnVariables);
+HOLDFAST_API const OwnVariables& own_variables();
 
 /// An object of a model, with the variables that are its own.
 struct Saveable {

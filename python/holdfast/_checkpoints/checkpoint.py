@@ -29,7 +29,8 @@ class Checkpoint:
                 fail(
                     "E1104",
                     f"`{name}` of a Checkpoint is of type {type(value).__name__}",
-                    "expected variables, modules, layers, optimizers, iterators, or lists and dicts of them",
+                    "expected variables, modules, layers, optimizers, iterators, or lists and"
+                    " dicts of them",
                 )
         for name, value in sorted(kwargs.items()):
             setattr(self, name, value)

@@ -65,7 +65,10 @@ for _name in (
     *("remove", "clear", "reverse", "sort", "__imul__"),
 ):
     setattr(ListWrapper, _name, _telling(list, _name))
-for _name in (*("update", "setdefault", "__setitem__", "__ior__", "__delitem__"), *("pop", "popitem", "clear")):
+for _name in (
+    *("update", "setdefault", "__setitem__", "__ior__", "__delitem__", "pop", "popitem"),
+    "clear",
+):
     setattr(DictWrapper, _name, _telling(dict, _name))
 
 

@@ -36,10 +36,17 @@ def path_of(value: Any, name: str) -> str:
 class CheckpointState:
     """What the file `checkpoint` of a folder says: the latest one, and all that are kept."""
 
-    def __init__(self, latest: str, everything: list[str], timestamps: list[float] | None = None):
+    def __init__(
+        self,
+        latest: str,
+        everything: list[str],
+        timestamps: list[float] | None = None,
+        preserved: float = 0.0,
+    ):
         self.model_checkpoint_path = latest
         self.all_model_checkpoint_paths = everything
         self.all_model_checkpoint_timestamps = timestamps or []
+        self.last_preserved_timestamp = preserved
 
 
 def _unescaped(text: str) -> str:
@@ -56,7 +63,7 @@ def get_checkpoint_state(
             lines = f.read().splitlines()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    latest, everything, stamps = "", [], []
+    latest, everything, stamps, preserved = "", [], [], 0.0
     for line in lines:
         field = _FIELD.match(line)
         if field is None:
@@ -69,12 +76,20 @@ def get_checkpoint_state(
             everything.append(path)
         elif key == "all_model_checkpoint_timestamps" and number:
             stamps.append(float(number))
+        elif key == "last_preserved_timestamp" and number:
+            preserved = float(number)
     if not latest:
         return None
-    return CheckpointState(latest, everything or [latest], stamps)
+    return CheckpointState(latest, everything or [latest], stamps, preserved)
 
 
-def write_state(folder: str, latest: str, everything: list[str], stamps: list[float]) -> None:
+def write_state(
+    folder: str,
+    latest: str,
+    everything: list[str],
+    stamps: list[float],
+    preserved: float | None = None,
+) -> None:
     """Writes the file `checkpoint` of a folder: there whole, or not at all."""
 
     def quoted(path: str) -> str:
@@ -86,6 +101,8 @@ def write_state(folder: str, latest: str, everything: list[str], stamps: list[fl
     lines = [f"model_checkpoint_path: {quoted(latest)}"]
     lines += [f"all_model_checkpoint_paths: {quoted(path)}" for path in everything]
     lines += [f"all_model_checkpoint_timestamps: {stamp!r}" for stamp in stamps]
+    if preserved is not None:
+        lines.append(f"last_preserved_timestamp: {preserved!r}")
     _holdfast.write_text_file(os.path.join(folder, "checkpoint"), "\n".join(lines) + "\n")
 
 
@@ -121,6 +138,12 @@ class CheckpointReader:
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
         """The dtypes of all tensors by their keys."""
         return {key: as_dtype(dtype) for key, (dtype, _) in self._entries.items()}
+
+    def debug_string(self) -> bytes:
+        """What there is, one tensor a line."""
+        dtypes = self.get_variable_to_dtype_map()
+        lines = [f"{key} ({dtypes[key].name}) {shape}" for key, (_, shape) in self._entries.items()]
+        return "\n".join(lines).encode()
 
 
 def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:

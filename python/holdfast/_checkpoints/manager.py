@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import fail, unsupported
+from ..errors import fail
 from . import files
 from .checkpoint import Checkpoint
 
@@ -29,6 +29,7 @@ class CheckpointManager:
         step_counter: Any = None,
         checkpoint_interval: int | None = None,
         init_fn: Callable[[], Any] | None = None,
+        last_checkpoint_step: int | None = None,
     ) -> None:
         if not isinstance(checkpoint, Checkpoint):
             fail(
@@ -39,20 +40,29 @@ class CheckpointManager:
             fail("E1103", f"`max_to_keep` is {max_to_keep}, expected a positive number or None")
         if checkpoint_interval is not None and step_counter is None:
             fail("E1104", "`checkpoint_interval` is given, and no `step_counter` to count with")
-        if keep_checkpoint_every_n_hours is not None:
-            unsupported(
-                "`keep_checkpoint_every_n_hours` is not supported",
-                "the last `max_to_keep` are kept, and no others",
+        if keep_checkpoint_every_n_hours is not None and keep_checkpoint_every_n_hours < 0:
+            fail(
+                "E1103",
+                f"`keep_checkpoint_every_n_hours` is {keep_checkpoint_every_n_hours},"
+                " expected hours",
             )
         self._checkpoint, self._keep, self._init = checkpoint, max_to_keep, init_fn
         self._directory = files.path_of(directory, "directory")
         self._name, self._steps, self._interval = checkpoint_name, step_counter, checkpoint_interval
-        self._last_step: int | None = None
-        state = files.get_checkpoint_state(self._directory)
-        self._paths = [] if state is None else list(state.all_model_checkpoint_paths)
+        self._last_step = last_checkpoint_step if checkpoint_interval is not None else None
+        self._hours = keep_checkpoint_every_n_hours
+        self._find_those_before()
+
+    def _find_those_before(self) -> None:
+        """Which checkpoints an earlier manager has left, and which of them are to stay."""
+        state, now = files.get_checkpoint_state(self._directory), time.time()
+        self._latest = None if state is None else state.model_checkpoint_path
+        # When one was last kept for good.
+        self._preserved = now - 1 if state is None else min(now, state.last_preserved_timestamp)
+        paths = [] if state is None else list(state.all_model_checkpoint_paths)
         stamps = [] if state is None else state.all_model_checkpoint_timestamps
-        now = time.time()
-        self._stamps = (stamps + [now] * len(self._paths))[: len(self._paths)]
+        known = dict(zip(paths, (stamps + [now] * len(paths))[: len(paths)], strict=True))
+        self._paths, self._stamps = list(known), list(known.values())
 
     @property
     def directory(self) -> str:
@@ -77,15 +87,16 @@ class CheckpointManager:
     @property
     def latest_checkpoint(self) -> str | None:
         """The prefix of the latest one; None where there is none."""
-        return self._paths[-1] if self._paths else None
+        return self._latest
 
     def save(
         self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
     ) -> str | None:
         """Saves, unless too few steps have gone by. Gives the prefix."""
-        if self._interval is not None and check_interval:
+        if self._interval is not None:
             step = int(self._steps)
-            if self._last_step is not None and step - self._last_step < self._interval:
+            too_soon = self._last_step is not None and step - self._last_step < self._interval
+            if check_interval and too_soon:
                 return None
             self._last_step = step
         prefix = os.path.join(self._directory, self._name)
@@ -100,18 +111,31 @@ class CheckpointManager:
             del self._paths[at], self._stamps[at]
         self._paths.append(path)
         self._stamps.append(time.time())
-        gone = self._paths[: -self._keep] if self._keep else []
-        self._paths, self._stamps = self._paths[len(gone) :], self._stamps[len(gone) :]
+        self._latest = path
+        gone = self._sweep()
         # The list comes first: who is killed in between finds what it names.
-        files.write_state(self._directory, path, self._paths, self._stamps)
+        files.write_state(self._directory, path, self._paths, self._stamps, self._preserved)
         for old in gone:
             _delete(old)
         return path
+
+    def _sweep(self) -> list[str]:
+        """Lets go of the oldest ones; gives those that are to be deleted."""
+        gone: list[str] = []
+        while self._keep and len(self._paths) > self._keep:
+            old, stamp = self._paths.pop(0), self._stamps.pop(0)
+            if self._hours and stamp - self._hours * 3600 >= self._preserved:
+                self._preserved = stamp  # this one stays, and is no longer ours
+            else:
+                gone.append(old)
+        return gone
 
     def restore_or_initialize(self) -> str | None:
         """Restores the latest one; where there is none, calls `init_fn`."""
         if self.latest_checkpoint is not None:
             self._checkpoint.restore(self.latest_checkpoint)
+            if self._interval is not None:
+                self._last_step = int(self._steps)
             return self.latest_checkpoint
         if self._init is not None:
             self._init()

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _holdfast
 from .._tensors.tensor import convert_to_tensor
+from .._variables.module import Module
 from .._variables.variable import Variable
 
 __all__ = ["POSITION", "VALUE", "Node", "child_of", "children_of", "graph_of", "is_container"]
@@ -41,6 +42,8 @@ def _held(holder: Any) -> dict[str, Any]:
         return dict(holder)
     if isinstance(holder, (list, tuple)):
         return {str(i): value for i, value in enumerate(holder)}
+    if isinstance(holder, Module):
+        return dict(holder.__dict__)
     if isinstance(holder, _holdfast.ModuleBase):
         return {**names_of(holder.variables), **getattr(holder, "__dict__", {})}
     return {}

@@ -14,7 +14,7 @@ from .._graphs.name_scope import name_scope
 from .._names.boundary import is_ours
 from ..errors import unsupported
 
-__all__ = ["parts_of"]
+__all__ = ["parts_of", "says"]
 
 _BASE = ("name", "trainable", "dtype")  # what every config says
 _Built = tuple[str, str, tuple[tuple[int | None, ...] | None, ...] | None]  # name, scope, shapes
@@ -62,14 +62,15 @@ def _made(kind: type[Any], config: dict[str, Any], held: list[Any] | None) -> An
 def _taken(kind: type[Any], config: dict[str, Any]) -> set[str]:
     """The keys of a config that a class takes: all but the base's, where it has no use for them."""
     parameters = inspect.signature(kind).parameters
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) or _says(kind, "from_config"):
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) or says(kind, "from_config"):
         return set(config)
     return {key for key in config if key not in _BASE or key in parameters}
 
 
-def _says(kind: type, method: str) -> bool:
+def says(kind: type, method: str) -> bool:
     """Whether a class of the program's own defines the method, and not one of ours."""
-    return not is_ours(next(each for each in kind.__mro__ if method in vars(each)))
+    owner = next((each for each in kind.__mro__ if method in vars(each)), None)
+    return owner is not None and not is_ours(owner)
 
 
 def _config_of(layer: Any, held: bool) -> dict[str, Any]:
@@ -78,10 +79,11 @@ def _config_of(layer: Any, held: bool) -> dict[str, Any]:
     config = dict(layer.get_config())
     if held:
         config.pop("layers", None)
-    if not _says(kind, "__init__") or _says(kind, "from_config"):
+        config.pop("build_input_shape", None)
+    if not says(kind, "__init__") or says(kind, "from_config"):
         return config
     parameters = inspect.signature(kind).parameters.values()
-    spoken_for = _says(kind, "get_config")  # then what it leaves out is meant to be the default
+    spoken_for = says(kind, "get_config")  # then what it leaves out is meant to be the default
     missing = [
         p.name
         for p in parameters

@@ -27,8 +27,8 @@ __all__ = ["Layer"]
 # What Keras's layers have, and ours have not.
 _MISSING = frozenset(
     [
-        *("add_metric", "compiled_loss", "compute_output_spec", "export", "get_build_config"),
-        *("get_compile_config", "quantize", "quantization_mode"),
+        *("add_metric", "compiled_loss", "compute_output_spec", "export"),
+        *("quantize", "quantization_mode"),
         *("rematerialized_call", "stateless_call", "symbolic_call"),
     ]
 )
@@ -402,6 +402,42 @@ class Layer(_holdfast.LayerBase, Module):
                 )
         for weight, value in zip(mine, values, strict=True):
             weight.assign(value)
+
+    def _own_variables(self) -> list[Variable]:
+        """Those that it holds itself, and no layer inside it."""
+        inside = {id(v) for part in self.submodules for v in part.variables}
+        return [variable for variable in self.variables if id(variable) not in inside]
+
+    def save_own_variables(self, store: dict[str, Any]) -> None:
+        """Puts the values of its own variables into a dict, for a file."""
+        for i, variable in enumerate(self._own_variables()):
+            store[str(i)] = variable.numpy()
+
+    def load_own_variables(self, store: dict[str, Any]) -> None:
+        """Takes them back; all of them, or none."""
+        mine = self._own_variables()
+        if len(mine) != len(store):
+            fail(
+                "E1104",
+                f"layer `{self.name}` has {len(mine)} variables of its own, and {len(store)} came",
+                "" if self.built else "the layer is not built",
+            )
+        for i, variable in enumerate(mine):
+            variable.assign(store[str(i)])
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """The shapes that it was built for; None where it was not."""
+        shapes = self._built_for
+        if not shapes:
+            return None
+        return {"input_shape": shapes[0] if len(shapes) == 1 else list(shapes)}
+
+    def build_from_config(self, config: dict[str, Any]) -> None:
+        """Builds it for the shapes that `get_build_config` gave."""
+        if config and config.get("input_shape") is not None:
+            shape = config["input_shape"]
+            several = bool(shape) and isinstance(shape[0], (list, tuple))
+            self.build([tuple(one) for one in shape] if several else tuple(shape))
 
     def count_params(self) -> int:
         """How many numbers its weights have."""

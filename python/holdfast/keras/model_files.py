@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
+import warnings
 from typing import Any
 
 from .. import _holdfast
+from .._tensors.tensor import convert_to_tensor
 from ..errors import fail, unsupported
-from .configs import deserialize_keras_object
-from .custom_objects import CustomObjectScope
+from .configs import (
+    CustomObjectScope,
+    deserialize_keras_object,
+    get_registered_name,
+    get_registered_object,
+    serialize_keras_object,
+)
+from .copies import says
 
 __all__ = ["SavedModel", "load_model", "save_model"]
 
@@ -52,7 +58,37 @@ class SavedModel:
                 fix="let the name end in `.keras`, or call `save_weights`",
             )
         _may_write(path, overwrite)
-        _holdfast.keras_save_model(self, path)
+        more = {}
+        compiled = self.get_compile_config()
+        if compiled is not None:
+            more["compile_config"] = compiled
+        if says(type(self), "get_build_config"):
+            more["build_config"] = self.get_build_config()  # type: ignore[attr-defined]
+        _holdfast.keras_save_model(self, path, more)
+
+    def get_compile_config(self) -> dict[str, Any] | None:
+        """What `compile` was given, as plain values; None before it."""
+        arguments = self.__dict__.get("_compile_arguments")
+        if arguments is None:
+            return None
+        return {name: _plain_argument(value) for name, value in self._compiled(arguments).items()}
+
+    def _compiled(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        return {**arguments, "optimizer": self.optimizer}  # type: ignore[attr-defined]
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compiles the model with what `get_compile_config` gave."""
+        if says(type(self), "compile"):
+            warnings.warn(
+                f"`{type(self).__name__}` has a `compile` of its own, which loading does not call:"
+                " call it, or define `compile_from_config`",
+                stacklevel=2,
+            )
+            return
+        known = {name: value for name, value in config.items() if name in _COMPILED}
+        self.compile(**{name: _made_argument(v) for name, v in known.items()})  # type: ignore[attr-defined]
+        if self.built:  # type: ignore[attr-defined]
+            self.optimizer.build(self.trainable_variables)  # type: ignore[attr-defined]
 
     def save_weights(
         self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
@@ -105,35 +141,83 @@ def load_model(
     if not path.endswith(".keras"):
         fail("E1104", f"`{path}` is no name of a model's file", "it ends in `.keras`")
     config = _holdfast.keras_archived_config(path)
-    with _known(custom_objects or {}):
+    with CustomObjectScope(custom_objects or {}):
         model = deserialize_keras_object(config, custom_objects)
-        _holdfast.keras_build_from(config, model)
-        how = config.get("compile_config") if compile else None
-        if how and hasattr(model, "compile_from_config"):
-            with CustomObjectScope(custom_objects or {}):
-                model.compile_from_config(how)
+        _build_again(model, config)
+        if compile and config.get("compile_config") and hasattr(model, "compile_from_config"):
+            model.compile_from_config(config["compile_config"])
     _holdfast.keras_load_weights(model, path, False)
     return model
 
 
-@contextlib.contextmanager
-def _known(custom_objects: dict[str, Any]) -> Iterator[None]:
-    """Makes classes known to the models inside a model, which C++ makes."""
-    added = []
-    try:
-        for name, kind in custom_objects.items():
-            if isinstance(kind, type) and not _holdfast.has_class(name):
-                _holdfast.register_class(name, kind)
-                added.append(name)
-        yield
-    finally:
-        for name in added:
-            _holdfast.unregister_class(name)
+_COMPILED = frozenset(
+    [
+        *("optimizer", "loss", "loss_weights", "metrics", "weighted_metrics", "run_eagerly"),
+        *("steps_per_execution", "jit_compile", "auto_scale_loss"),
+    ]
+)
+
+
+def _build_again(model: Any, config: dict[str, Any]) -> None:
+    said = config.get("build_config")
+    if said and says(type(model), "build_from_config"):
+        model.build_from_config(said)
+    else:
+        _holdfast.keras_build_from(config, model)
+
+
+def _plain_argument(value: Any) -> Any:
+    """An argument of `compile` as plain values; a function by its name."""
+    if isinstance(value, dict):
+        return {key: _plain_argument(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain_argument(one) for one in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, _holdfast.Object):
+        return serialize_keras_object(value)
+    if callable(value) and not isinstance(value, type):
+        name = get_registered_name(value)
+        return {"class_name": "function", "config": name, "registered_name": name}
+    return serialize_keras_object(value)
+
+
+def _made_argument(value: Any) -> Any:
+    """What such values describe."""
+    if isinstance(value, list):
+        return [_made_argument(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("class_name") == "function":
+        return _function(str(value["config"]))
+    if {"class_name", "config"} <= value.keys():
+        return deserialize_keras_object(value)
+    return {key: _made_argument(one) for key, one in value.items()}
+
+
+def _function(name: str) -> Any:
+    found = get_registered_object(name)
+    if found is None:
+        from . import losses, metrics
+
+        found = getattr(losses, name, None) or getattr(metrics, name, None)
+    if found is None:
+        fail(
+            "E1104",
+            f"the model was compiled with the function `{name}`, which is not known here",
+            "a file holds a function's name alone",
+            fix=f"give it in `custom_objects={{'{name}': ...}}`, or load with `compile=False`",
+        )
+    return found
+
+
+# What training keeps on a model; of it the optimizer is saved, under its own name.
+_NO_PARTS = frozenset(["_compile_arguments", "_steps", "history"])
 
 
 def _saved_parts(holder: Any) -> list[tuple[str, Any]]:
     """The attributes of an object that may hold weights; containers as lists."""
-    skipped = getattr(type(holder), "_IGNORED", ())
+    skipped = _NO_PARTS.union(getattr(type(holder), "_IGNORED", ()))
     return [(name, _plain(v)) for name, v in holder.__dict__.items() if name not in skipped]
 
 
@@ -145,4 +229,22 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _own_saved(holder: Any) -> list[tuple[str, Any]] | None:
+    """What an object keeps by a method of its class; None where it has no such."""
+    if not says(type(holder), "save_own_variables"):
+        return None
+    store: dict[str, Any] = {}
+    holder.save_own_variables(store)
+    return [(str(key), convert_to_tensor(value)) for key, value in store.items()]
+
+
+def _takes_own(holder: Any) -> bool:
+    return says(type(holder), "load_own_variables")
+
+
+def _own_loaded(holder: Any, store: dict[str, Any]) -> None:
+    holder.load_own_variables({key: value.numpy() for key, value in store.items()})
+
+
 _holdfast.set_saved_parts(_saved_parts)
+_holdfast.set_own_variables(_own_saved, _takes_own, _own_loaded)

@@ -122,6 +122,15 @@ class _Methods(FromConfig):
         """Takes off a variable."""
         variable.assign_sub(value)
 
+    def save_own_variables(self, store: dict[str, Any]) -> None:
+        """Puts the values of all that is kept into a dict, for a file."""
+        for i, variable in enumerate(self.variables):  # type: ignore[attr-defined]
+            store[str(i)] = variable.numpy()
+
+    def load_own_variables(self, store: dict[str, Any]) -> None:
+        """Takes them back; all of them, or none."""
+        self.set_weights([store[str(i)] for i in range(len(store))])
+
     def _checkpoint_children(self) -> dict[str, Any]:
         return kept_by(self)
 

@@ -29,7 +29,18 @@ _SLOTS = {
 
 def rate_of(optimizer: Any) -> Any:
     """The variable of the rate; None where a schedule says it."""
-    return next((v for v in optimizer.variables if _plain(v) == "learning_rate"), None)
+    return next((v for v in _own(optimizer) if _plain(v) == "learning_rate"), None)
+
+
+def _own(optimizer: Any) -> list[Any]:
+    """Its variables without those of an optimizer inside it."""
+    _ = optimizer.iterations  # made, if it was not there
+    inside = {
+        id(variable)
+        for _, part in _holdfast.keras_parts(optimizer)
+        for variable in getattr(part, "variables", ())
+    }
+    return [variable for variable in optimizer.variables if id(variable) not in inside]
 
 
 def _plain(variable: Any) -> str:
@@ -41,7 +52,7 @@ def _by_role(optimizer: Any) -> dict[str, dict[int, Any]]:
     trained = _holdfast.trained_variables(optimizer)
     begins = [str(v._full_name).removesuffix(":0").replace("/", "_") + "_" for v in trained]
     out: dict[str, dict[int, Any]] = {}
-    for kept in optimizer.variables:
+    for kept in _own(optimizer):
         name = _plain(kept)
         fitting = [i for i, begin in enumerate(begins) if name.startswith(begin)]
         # Of `dense_` and `dense_kernel_` the longer is meant; of equal ones the first without it.
@@ -56,16 +67,14 @@ def _by_role(optimizer: Any) -> dict[str, dict[int, Any]]:
 
 def kept_by(optimizer: Any) -> dict[str, Any]:
     """What an optimizer holds, under the names of Keras 3."""
-    counter = optimizer.iterations
-    variables = list(optimizer.variables)
-    out: dict[str, Any] = {
-        "_variables": variables,
-        "_trainable_variables": list(_holdfast.trained_variables(optimizer)),
-        "_iterations": counter,
-    }
-    rate = rate_of(optimizer)
-    if rate is not None:
-        out["_learning_rate"] = rate
+    variables = _own(optimizer)
+    trained = list(_holdfast.trained_variables(optimizer))
+    out: dict[str, Any] = {"_variables": variables, "_trainable_variables": trained}
+    named = {_plain(v): v for v in variables}
+    counter, rate = named.get("iteration"), named.get("learning_rate")
+    for name, variable in (("_iterations", counter), ("_learning_rate", rate)):
+        if variable is not None:
+            out[name] = variable
     for name, part in _holdfast.keras_parts(optimizer):
         out[name] = part
     roles = _by_role(optimizer)
@@ -88,4 +97,6 @@ def slot_of(optimizer: Any, variable: Any, name: str) -> Any:
     """What is kept for a variable, by the name of a slot of older optimizers; None if nothing."""
     trained = _holdfast.trained_variables(optimizer)
     number = next((i for i, v in enumerate(trained) if v is variable), None)
-    return None if number is None else _by_role(optimizer).get(_SLOTS.get(name, name), {}).get(number)
+    if number is None:
+        return None
+    return _by_role(optimizer).get(_SLOTS.get(name, name), {}).get(number)
