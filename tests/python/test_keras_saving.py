@@ -331,3 +331,54 @@ def test_a_sequential_tells_its_input():
     called(tf.ones([4, 3]))
     assert tuple(called.get_config()["build_input_shape"]) == (4, 3)
     assert tf.keras.Sequential.from_config(called.get_config()).built
+
+
+def test_options_that_are_none_are_taken_where_keras_has_them():
+    config = {**layers.Dense(2).get_config(), "quantization_config": None, "lora_rank": None}
+    assert layers.Dense.from_config(config).units == 2
+    assert layers.Dense(2, lora_rank=None).lora_rank is None
+    table = layers.Embedding(3, 2, "uniform", None, None, True, None, None, None)
+    assert table.mask_zero
+    for make in (
+        lambda: layers.Dense(2, lora_rank=4),
+        lambda: layers.EinsumDense("ab,bc->ac", 2, gptq_unpacked_column_size=4),
+        lambda: layers.Embedding(3, 2, weights=[np.ones((3, 2))]),
+    ):
+        with pytest.raises(NotImplementedError, match="is not supported"):
+            make()
+
+
+def test_weights_as_plain_tensors(tmp_path):
+    def made():
+        x = tf.keras.Input((4,))
+        h = layers.BatchNormalization()(layers.Dense(3)(x))
+        return tf.keras.Model(x, layers.Dense(2)(h) + layers.Dense(2, dtype="bfloat16")(h))
+
+    path, model, other = str(tmp_path / "m.safetensors"), made(), made()
+    model.compile("adam", "mse")  # what an optimizer keeps is no weight
+    model.fit(np.ones((4, 4)), np.ones((4, 2)), verbose=0)
+    model.save_weights(path)
+    with open(path, "rb") as f:
+        size = int.from_bytes(f.read(8), "little")
+        header = json.loads(f.read(size))
+    header.pop("__metadata__", None)
+    assert len(header) == len(model.weights)
+    assert header["layers/dense/kernel"]["shape"] == [4, 3]
+    assert header["layers/batch_normalization/moving_mean"]["dtype"] == "F32"
+    other.load_weights(path)
+    for mine, its in zip(other.weights, model.weights, strict=True):
+        assert np.array_equal(plain(mine), plain(its))
+    small = tf.keras.Sequential([tf.keras.Input((4,)), layers.Dense(3)])
+    before = small.get_weights()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="of which 2 are weights"):
+        small.load_weights(path)
+    assert np.array_equal(before[0], small.get_weights()[0])
+    small.load_weights(path, skip_mismatch=True)
+    assert np.array_equal(small.get_weights()[0], model.get_weights()[0])
+    wide = tf.keras.Sequential([tf.keras.Input((5,)), layers.Dense(3)])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has shape"):
+        wide.load_weights(path)
+
+
+def plain(variable):
+    return tf.cast(variable, tf.float32).numpy()

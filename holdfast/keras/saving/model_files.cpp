@@ -1,8 +1,10 @@
 #include "holdfast/keras/saving/model_files.h"
 
 #include <ctime>
+#include <set>
 
 #include "holdfast/base/text.h"
+#include "holdfast/io/safetensors.h"
 #include "holdfast/keras/op_config.h"
 #include "holdfast/keras/saving/archive.h"
 #include "holdfast/keras/saving/saveables.h"
@@ -55,6 +57,65 @@ std::string misfit(const Saveable& s, const WeightsReader& file,
                  ", and the file has ", shape.text(), " for it, at ", io::shown(s.path));
   }
   return {};
+}
+
+// -- plain tensors
+
+constexpr std::string_view kPlain = ".safetensors";
+
+// The weights of a model by where their owners hang and what they are called there:
+// "layers/dense/kernel". Optimizers and metrics are left out: these files hold weights.
+std::vector<std::pair<std::string, Variable>> named_weights(const Layer& model) {
+  std::vector<std::pair<std::string, Variable>> out;
+  std::set<std::string> taken;
+  for (const Saveable& s : saveables(model)) {
+    if (!dynamic_cast<const Layer*>(s.object.get())) continue;
+    if (auto* takes = own_variables().takes; takes && takes(*s.object))
+      fail(Code::E1105, cat(called(s), " has a `load_own_variables` of its own"),
+           cat("a file that ends in `", kPlain, "` holds the weights of layers as they are"),
+           {manual_fix("save to a file that ends in `.weights.h5` or `.keras`")});
+    for (const Variable& v : s.variables) {
+      std::string plain = v.name().substr(0, v.name().find(':'));
+      plain = plain.substr(plain.rfind('/') + 1);
+      std::string base = s.path.empty() ? plain : cat(s.path, "/", plain), name = base;
+      for (int i = 1; !taken.insert(name).second; ++i) name = cat(base, "_", i);
+      out.emplace_back(name, v);
+    }
+  }
+  return out;
+}
+
+void save_plain(const Layer& model, const std::string& path) {
+  ByName<Tensor> values;
+  for (const auto& [name, v] : named_weights(model)) values[name] = copy_to(v.read(), cpu());
+  io::write_safetensors(path, values);
+}
+
+void load_plain(const Layer& model, const std::string& path, const LoadOptions& options) {
+  ByName<Tensor> file = io::read_safetensors(path);
+  auto refuse = [&](const std::string& why) {
+    if (!options.skip_mismatch) fail(Code::E1301, cat(io::shown(path), " is refused"), why);
+  };
+  std::vector<std::pair<Variable, Tensor>> found;
+  size_t known = 0;
+  for (const auto& [name, v] : named_weights(model)) {
+    auto at = file.find(name);
+    if (at == file.end()) {
+      refuse(cat("it has nothing for the weight ", io::shown(name), " of ", model.described()));
+      continue;
+    }
+    ++known;
+    const Tensor& value = at->second;
+    if (v.shape().compatible(value.shape()))
+      found.emplace_back(v, value.dtype() == v.dtype() ? value : cast(value, v.dtype()));
+    else
+      refuse(cat("the weight ", io::shown(name), " has shape ", v.shape().text(),
+                 ", and the file has ", value.shape().text(), " for it"));
+  }
+  if (known != file.size())
+    refuse(cat("it has ", file.size(), " tensors, of which ", known, " are weights of ",
+               model.described()));
+  for (auto& [variable, value] : found) variable.assign(value);
 }
 
 // The module that Keras has a class in.
@@ -142,11 +203,13 @@ std::string metadata() {
 }  // namespace
 
 void save_weights(const Layer& model, const std::string& path) {
-  check_ending(path, ".weights.h5", "a file of weights");
+  bool plain = path.ends_with(kPlain);
+  if (!plain) check_ending(path, ".weights.h5", "a file of weights");
   if (!model.built())
     fail(Code::E1104, cat(model.described(), " is not built, so it has no weights to save"),
          "weights are made when the shape of the inputs is known",
          {manual_fix("call the model once, or its `build`")});
+  if (plain) return save_plain(model, path);
   write_weights(path, stored(model));
 }
 
@@ -181,6 +244,7 @@ void load_weights(const Layer& model, const WeightsReader& file, const LoadOptio
 void load_weights(const Layer& model, const std::string& path, const LoadOptions& options) {
   if (path.ends_with(".keras"))
     return load_weights(model, ArchiveReader(io::ByteSource::of_file(path)).weights(), options);
+  if (path.ends_with(kPlain)) return load_plain(model, path, options);
   check_ending(path, ".weights.h5", "a file of weights");
   load_weights(model, WeightsReader(io::ByteSource::of_file(path)), options);
 }

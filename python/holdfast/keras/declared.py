@@ -6,13 +6,35 @@ import inspect
 from typing import Any
 
 from .. import _holdfast
-from ..errors import fail
+from ..errors import fail, unsupported
 
 __all__ = ["base_type", "class_of", "classes", "configure", "export", "make_class", "register"]
 
 Info = dict[str, Any]
 
-_INFOS: dict[str, Info] = {info["path"]: info for info in _holdfast.keras_classes()}
+# What Keras's classes take and ours do only as None: low-rank and quantized kernels, values that
+# are given before there are weights. At Keras's places, behind what is given by position.
+_UNSET = {
+    "layers.Dense": ("lora_rank", "lora_alpha", "quantization_config"),
+    "layers.EinsumDense": (
+        *("lora_rank", "lora_alpha", "gptq_unpacked_column_size", "quantization_config"),
+    ),
+    "layers.Embedding": ("weights", "lora_rank", "lora_alpha", "quantization_config"),
+}
+
+
+def _with_unset(info: Info) -> Info:
+    known = {name for name, _, _ in info["options"]}
+    more = [(name, None, False) for name in _UNSET.get(info["path"], ()) if name not in known]
+    place = info["by_position"]
+    options = [*info["options"][:place], *more, *info["options"][place:]]
+    unset = frozenset(name for name, _, _ in more)
+    return {**info, "options": options, "by_position": place + len(more), "unset": unset}
+
+
+_INFOS: dict[str, Info] = {
+    info["path"]: _with_unset(info) for info in _holdfast.keras_classes()
+}
 _CLASSES: dict[str, type] = {}
 
 
@@ -73,6 +95,13 @@ def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any
                 f"it has {', '.join(f'`{n}`' for n in names)}",
             )
         given[name] = value
+    for name in info.get("unset", ()):
+        if given.pop(name, None) is not None:
+            unsupported(
+                f"`{kind}` with `{name}` is not supported",
+                "kernels are whole, and of the dtype of the layer; weights are made when it is built",
+                fix=f"leave `{name}` out",
+            )
     for name, _, required in info["options"]:
         if required and name not in given:
             fail("E1104", f"`{kind}` needs `{name}`", fix=f"give it: `{kind}({name}=...)`")
@@ -106,8 +135,10 @@ def attributes(info: Info, taken: frozenset[str] = frozenset()) -> dict[str, Any
     out: dict[str, Any] = {
         name: _attribute(name, f"The option `{name}`.")
         for name, _, _ in info["options"]
-        if name not in taken
+        if name not in taken and name not in info.get("unset", ())
     }
+    for name in info.get("unset", frozenset()) - {"weights"}:
+        out[name] = property(lambda self: None, doc=f"The option `{name}`, which is None.")
     for name in info["weights"]:
         out[name] = _attribute(name, f"The weight `{name}`; None while there is none.")
     out.update({name: _property(name) for name in info["properties"]})

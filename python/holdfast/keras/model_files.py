@@ -93,7 +93,7 @@ class SavedModel:
     def save_weights(
         self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
     ) -> None:
-        """Writes the weights to a `.weights.h5` file."""
+        """Writes the weights to a `.weights.h5` file, or plainly to a `.safetensors` file."""
         path = _path(filepath, "filepath")
         if max_shard_size is not None:
             unsupported(
@@ -104,7 +104,7 @@ class SavedModel:
         _holdfast.keras_save_weights(self, path)
 
     def load_weights(self, filepath: Any, skip_mismatch: bool = False, **kwargs: Any) -> None:
-        """Reads the weights of a `.weights.h5` or `.keras` file; all of them, or none."""
+        """Reads the weights of a `.weights.h5`, `.keras` or `.safetensors` file: all or none."""
         for name, value in kwargs.items():
             if name not in ("by_name", "objects_to_skip"):
                 fail("E1104", f"`load_weights` has no argument `{name}`")
