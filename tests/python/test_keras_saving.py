@@ -352,7 +352,8 @@ def test_weights_as_plain_tensors(tmp_path):
     def made():
         x = tf.keras.Input((4,))
         h = layers.BatchNormalization()(layers.Dense(3)(x))
-        return tf.keras.Model(x, layers.Dense(2)(h) + layers.Dense(2, dtype="bfloat16")(h))
+        rough = tf.cast(layers.Dense(2, dtype="bfloat16")(h), tf.float32)
+        return tf.keras.Model(x, layers.Dense(2)(h) + rough)
 
     path, model, other = str(tmp_path / "m.safetensors"), made(), made()
     model.compile("adam", "mse")  # what an optimizer keeps is no weight
@@ -374,7 +375,7 @@ def test_weights_as_plain_tensors(tmp_path):
         small.load_weights(path)
     assert np.array_equal(before[0], small.get_weights()[0])
     small.load_weights(path, skip_mismatch=True)
-    assert np.array_equal(small.get_weights()[0], model.get_weights()[0])
+    assert np.array_equal(small.get_weights()[0], plain(model.weights[0]))
     wide = tf.keras.Sequential([tf.keras.Input((5,)), layers.Dense(3)])
     with pytest.raises(tf.errors.InvalidArgumentError, match="has shape"):
         wide.load_weights(path)

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "holdfast/base/text.h"
+#include "holdfast/device/device.h"
 #include "holdfast/io/safetensors.h"
 #include "holdfast/keras/op_config.h"
 #include "holdfast/keras/saving/archive.h"

@@ -10,16 +10,16 @@ namespace holdfast::keras {
 class ArchiveReader;
 class WeightsReader;
 
-/// Writes the weights of a model, and of what hangs on it, as Keras does. A path must end in
-/// `.weights.h5`.
+/// Writes the weights of a model, and of what hangs on it, as Keras does: to a path that ends in
+/// `.weights.h5`. One that ends in `.safetensors` gets the weights of layers as plain tensors.
 HOLDFAST_API void save_weights(const Layer& model, const std::string& path);
 
 struct LoadOptions {
   bool skip_mismatch = false;  // leave out objects whose weights do not fit
 };
-/// Gives a model the weights of a `.weights.h5` or `.keras` file. Everything is compared before
-/// anything changes; a model that has an object with other weights than the file's is refused, or
-/// that object is left as it is.
+/// Gives a model the weights of a `.weights.h5`, `.safetensors` or `.keras` file. Everything is
+/// compared before anything changes; a model that has an object with other weights than the file's
+/// is refused, or that object is left as it is.
 HOLDFAST_API void load_weights(const Layer& model, const std::string& path,
                                const LoadOptions& options = {});
 HOLDFAST_API void load_weights(const Layer& model, const WeightsReader& file,

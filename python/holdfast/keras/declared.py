@@ -32,9 +32,7 @@ def _with_unset(info: Info) -> Info:
     return {**info, "options": options, "by_position": place + len(more), "unset": unset}
 
 
-_INFOS: dict[str, Info] = {
-    info["path"]: _with_unset(info) for info in _holdfast.keras_classes()
-}
+_INFOS: dict[str, Info] = {info["path"]: _with_unset(info) for info in _holdfast.keras_classes()}
 _CLASSES: dict[str, type] = {}
 
 
@@ -99,7 +97,7 @@ def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any
         if given.pop(name, None) is not None:
             unsupported(
                 f"`{kind}` with `{name}` is not supported",
-                "kernels are whole, and of the dtype of the layer; weights are made when it is built",
+                "kernels are whole and not quantized; weights are made when a layer is built",
                 fix=f"leave `{name}` out",
             )
     for name, _, required in info["options"]:

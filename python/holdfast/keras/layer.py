@@ -411,7 +411,7 @@ class Layer(_holdfast.LayerBase, Module):
     def save_own_variables(self, store: dict[str, Any]) -> None:
         """Puts the values of its own variables into a dict, for a file."""
         for i, variable in enumerate(self._own_variables()):
-            store[str(i)] = variable.numpy()
+            store[str(i)] = convert_to_tensor(variable)
 
     def load_own_variables(self, store: dict[str, Any]) -> None:
         """Takes them back; all of them, or none."""

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from .. import _holdfast
+from .._tensors.dtypes import bfloat16
 from .._tensors.tensor import convert_to_tensor
 from ..errors import fail, unsupported
 from .configs import (
@@ -243,7 +244,9 @@ def _takes_own(holder: Any) -> bool:
 
 
 def _own_loaded(holder: Any, store: dict[str, Any]) -> None:
-    holder.load_own_variables({key: value.numpy() for key, value in store.items()})
+    # NumPy has no bfloat16 of its own.
+    arrays = {key: v if v.dtype == bfloat16 else v.numpy() for key, v in store.items()}
+    holder.load_own_variables(arrays)
 
 
 _holdfast.set_saved_parts(_saved_parts)
