@@ -8,6 +8,7 @@
 #include "holdfast/exec/function.h"
 #include "holdfast/graph/graph.h"
 #include "holdfast/keras/functional.h"
+#include "holdfast/keras/optimizers/loss_scale.h"
 #include "holdfast/keras/sequential.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
@@ -291,7 +292,15 @@ void ModelLayer::compile(const CompileOptions& o) {
   if (o.steps_per_execution < 1)
     fail(Code::E1103, cat(described(), ": `steps_per_execution` is ", o.steps_per_execution,
                           ", expected at least 1"));
-  compiled_ = make_ref<Compiled>(o);
+  // Small gradients vanish in float16: there the loss is scaled, as in Keras.
+  CompileOptions with = o;
+  const Ref<Optimizer>& given = o.optimizer.function;
+  if (o.auto_scale_loss && policy().name == "mixed_float16" && given &&
+      !dynamic_cast<const optimizers::LossScaleOptimizerObject*>(given.get()))
+    with.optimizer =
+        optimizers::LossScaleOptimizer({.inner_optimizer = given, .name = "loss_scale_optimizer"})
+            .ref();
+  compiled_ = make_ref<Compiled>(with);
 }
 
 Compiled& ModelLayer::compiled(const char* asked_by) const {
@@ -358,7 +367,7 @@ Nested ModelLayer::train_step(const Nested& data) {
   Nested y_pred = run(p.x, training);
   Tensor loss = compute_loss(p.x, p.y, y_pred, p.weight);
   c.track(loss, examples_in(p.x));
-  Tensor scaled = c.options().auto_scale_loss ? c.optimizer()->scale_loss(loss) : loss;
+  Tensor scaled = c.optimizer()->scale_loss(loss);
   std::vector<Variable> weights = trainable_variables();
   if (!weights.empty()) {  // all may be frozen: the loss and the metrics are wanted all the same
     auto slopes = tape.gradients({scaled}, {weights.begin(), weights.end()});

@@ -33,7 +33,7 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::vector<Config>>> output_weighted_metrics = {};
   bool run_eagerly = false;
   int64_t steps_per_execution = 1;  // how many run before callbacks are told
-  bool auto_scale_loss = true;
+  bool auto_scale_loss = true;      // of models that compute in float16
 };
 
 /// The options that a config of `compile` says.

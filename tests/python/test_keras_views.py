@@ -396,3 +396,19 @@ def test_correlations():
     rows = keras.metrics.PearsonCorrelation(axis=(0, 1))
     assert float(rows(y, p)) == pytest.approx(np.corrcoef(y.ravel(), p.ravel())[0, 1], abs=1e-5)
     assert pearson.get_config() == {"name": "pearson_correlation", "dtype": "float32", "axis": -1}
+
+
+def test_models_in_float16_scale_their_losses(tmp_path):
+    x, y = np.ones((4, 3), "f"), np.ones((4, 1), "f")
+    dense = layers.Dense(1, dtype="mixed_float16")
+    model = keras.Sequential([layers.Input((3,)), dense], dtype="mixed_float16")
+    model.compile("adam", "mse")
+    assert isinstance(model.optimizer, keras.optimizers.LossScaleOptimizer)
+    model.fit(x, y, verbose=0)
+    model.save(tmp_path / "m.keras")
+    again = keras.models.load_model(tmp_path / "m.keras")
+    assert isinstance(again.optimizer, keras.optimizers.LossScaleOptimizer)
+    assert len(again.optimizer.variables) == len(model.optimizer.variables)
+    again.fit(x, y, verbose=0)
+    model.compile("adam", "mse", auto_scale_loss=False)
+    assert isinstance(model.optimizer, keras.optimizers.Adam)
