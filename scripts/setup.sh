@@ -80,6 +80,7 @@ install_package() {  # install_package PRESET
   cmake --install "build/$1" --component python --prefix "$site/holdfast" >"$root/build/install.log" 2>&1 \
     && cmake --install "build/$1" --component python_sources --prefix "$site/holdfast" >>"$root/build/install.log" 2>&1 \
     || { tail -n 20 "$root/build/install.log" >&2; die "installing failed; see build/install.log"; }
+  "$venv/bin/python" -m compileall -q "$site/holdfast"  # as pip does: else each process may compile anew
   local command=$venv/bin/holdfast
   printf '#!%s\nimport sys\nfrom holdfast.__main__ import main\nsys.exit(main())\n' "$venv/bin/python" >"$command"
   chmod +x "$command"

@@ -138,8 +138,8 @@ const W* before(const Sequence& s, const void* first, const void* states, int64_
 }
 
 // For each block of units: the products of the state with these columns of each gate, then
-// `each(row, first unit, how many units, products)`; product g of row i is at
-// products + g * stride + column.
+// `each(first unit, how many units, size of a strip)`. The product of gate g and row i is at
+// strips + g * strip + i * kColumns.
 template <class W, class F>
 void for_blocks(const Sequence& s, int gates, const W* state, int64_t rows, W* strips, F each) {
   int64_t whole = packed_size<W>(s.units, s.units), panel = s.units * kColumns<W>,
@@ -148,9 +148,35 @@ void for_blocks(const Sequence& s, int gates, const W* state, int64_t rows, W* s
     for (int g = 0; g < gates; ++g)
       times_panel(state, s.units, rows, of<W>(s.weights) + g * whole + p * panel, s.units,
                   strips + g * strip, kColumns<W>);
-    int64_t first = p * kColumns<W>, width = std::min(kColumns<W>, s.units - first);
-    for (int64_t i = 0; i < rows; ++i) each(i, first, width, strips + i * kColumns<W>, strip);
+    int64_t first = p * kColumns<W>;
+    each(first, std::min(kColumns<W>, s.units - first), strip);
   }
+}
+
+// Copies the units of a block: mostly as many as there are columns, which takes no call.
+template <class W>
+void copy_block(const W* from, int64_t width, W* to) {
+  if (width == kColumns<W>)
+    std::memcpy(to, from, sizeof(W) * kColumns<W>);
+  else
+    std::copy_n(from, width, to);
+}
+
+// Whole strips at once: in loops of one function the processor has several elements under way.
+template <class W>
+void sigmoid_all(W* x, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t j = 0; j < n; ++j) x[j] = scalar::sigmoid(x[j]);
+}
+template <class W>
+void tanh_all(W* x, int64_t n) {
+#pragma GCC ivdep
+  for (int64_t j = 0; j < n; ++j) x[j] = scalar::tanh(x[j]);
+}
+template <class W>
+void add_to(const W* __restrict x, int64_t n, W* __restrict to) {
+#pragma GCC ivdep
+  for (int64_t j = 0; j < n; ++j) to[j] += x[j];
 }
 
 // Asks for `n` elements of each of `parts` that are `stride` apart. The rows of the next step lie
@@ -165,44 +191,54 @@ void fetch(const W* p, int64_t n, int parts, int64_t stride) {
 template <class W>
 void lstm_forward(const LstmForward& s, const Part& part) {
   int64_t u = s.units, rows = part.row_end - part.row;
-  auto held = room<W>(2 * rows * u + 4 * rows * kColumns<W>);
+  auto held = room<W>(2 * rows * u + 5 * rows * kColumns<W>);
   W *now = held.get(), *next = now + rows * u, *strips = next + rows * u;
   for (int64_t i = 0; i < rows; ++i)
     std::copy_n(before<W>(s, s.h0, s.h, part.row + i, part.step), u, now + i * u);
   for (int64_t t = part.step; t < part.step_end; ++t) {
-    for_blocks<W>(s, 4, now, rows, strips,
-                  [&](int64_t i, int64_t first, int64_t width, const W* z, int64_t strip) {
-                    int64_t at = (part.row + i) * s.steps + t;
-                    const W* __restrict old = before<W>(s, s.c0, s.c, part.row + i, t) + first;
-                    W* __restrict h = of<W>(s.h) + at * u + first;
-                    W* __restrict c = of<W>(s.c) + at * u + first;
-                    W* __restrict gates = of<W>(s.gates) + at * 4 * u + first;
-                    W* __restrict to = next + i * u + first;
-                    if (stands_still(s, part.row + i, t)) {
-                      std::copy_n(now + i * u + first, width, to);
-                      std::copy_n(to, width, h);
-                      std::copy_n(old, width, c);
-                      for (int g = 0; g < 4; ++g) std::fill_n(gates + g * u, width, W(0));
-                      return;
-                    }
-                    const W* __restrict x = of<W>(s.x) + at * 4 * u + first;
-                    if (t + 1 < s.steps) fetch(x + 4 * u, width, 4, u);
+    for_blocks<W>(s, 4, now, rows, strips, [&](int64_t first, int64_t width, int64_t strip) {
+      for (int64_t i = 0; i < rows; ++i) {
+        const W* x = of<W>(s.x) + ((part.row + i) * s.steps + t) * 4 * u + first;
+        for (int g = 0; g < 4; ++g) add_to(x + g * u, width, strips + g * strip + i * kColumns<W>);
+        if (t + 1 < s.steps) fetch(x + 4 * u, width, 4, u);
+      }
+      sigmoid_all(strips, 2 * strip);
+      tanh_all(strips + 2 * strip, strip);
+      sigmoid_all(strips + 3 * strip, strip);
+      W* shown = strips + 4 * strip;
+      for (int64_t i = 0; i < rows; ++i) {
+        int64_t b = part.row + i, at = b * s.steps + t;
+        const W* __restrict old = before<W>(s, s.c0, s.c, b, t) + first;
+        const W* __restrict z = strips + i * kColumns<W>;
+        W* __restrict c = of<W>(s.c) + at * u + first;
+        W* __restrict cell = shown + i * kColumns<W>;
+        W* gates = of<W>(s.gates) + at * 4 * u + first;
+        bool still = stands_still(s, b, t);
+        for (int g = 0; g < 4; ++g)
+          if (still)
+            std::fill_n(gates + g * u, width, W(0));
+          else
+            copy_block<W>(z + g * strip, width, gates + g * u);
 #pragma GCC ivdep
-                    for (int64_t j = 0; j < width; ++j) {
-                      W in = scalar::sigmoid(x[j] + z[j]),
-                        f = scalar::sigmoid(x[u + j] + z[strip + j]),
-                        g = scalar::tanh(x[2 * u + j] + z[2 * strip + j]),
-                        o = scalar::sigmoid(x[3 * u + j] + z[3 * strip + j]);
-                      W cell = f * old[j] + in * g, out = o * scalar::tanh(cell);
-                      gates[j] = in;
-                      gates[u + j] = f;
-                      gates[2 * u + j] = g;
-                      gates[3 * u + j] = o;
-                      c[j] = cell;
-                      h[j] = out;
-                      to[j] = out;
-                    }
-                  });
+        for (int64_t j = 0; j < width; ++j)
+          cell[j] = z[strip + j] * old[j] + z[j] * z[2 * strip + j];
+        copy_block<W>(still ? old : cell, width, c);
+        for (int64_t j = width; j < kColumns<W>; ++j) cell[j] = 0;
+      }
+      tanh_all(shown, strip);
+      for (int64_t i = 0; i < rows; ++i) {
+        const W* __restrict o = strips + 3 * strip + i * kColumns<W>;
+        const W* __restrict cell = shown + i * kColumns<W>;
+        W* __restrict to = next + i * u + first;
+        if (stands_still(s, part.row + i, t)) {
+          copy_block<W>(now + i * u + first, width, to);
+        } else {
+#pragma GCC ivdep
+          for (int64_t j = 0; j < width; ++j) to[j] = o[j] * cell[j];
+        }
+        copy_block<W>(to, width, of<W>(s.h) + ((part.row + i) * s.steps + t) * u + first);
+      }
+    });
     std::swap(now, next);
   }
 }
@@ -276,38 +312,40 @@ void lstm_tangent(const LstmTangent& s, const Part& part) {
   for (int64_t i = 0; i < rows; ++i)
     std::copy_n(before<W>(s, s.h0, s.th, part.row + i, part.step), u, now + i * u);
   for (int64_t t = part.step; t < part.step_end; ++t) {
-    for_blocks<W>(s, 4, now, rows, strips,
-                  [&](int64_t i, int64_t first, int64_t width, const W* z, int64_t strip) {
-                    int64_t b = part.row + i, at = b * s.steps + t;
-                    const W* __restrict tc_old = before<W>(s, s.c0, s.tc, b, t) + first;
-                    W* __restrict th = of<W>(s.th) + at * u + first;
-                    W* __restrict tc = of<W>(s.tc) + at * u + first;
-                    W* __restrict to = next + i * u + first;
-                    if (stands_still(s, b, t)) {
-                      std::copy_n(now + i * u + first, width, to);
-                      std::copy_n(to, width, th);
-                      std::copy_n(tc_old, width, tc);
-                      return;
-                    }
-                    const W* __restrict gates = of<W>(s.gates) + at * 4 * u + first;
-                    const W* __restrict c = of<W>(s.c) + at * u + first;
-                    const W* __restrict old = before<W>(s, s.first_c, s.c, b, t) + first;
-                    const W* __restrict tx = of<W>(s.tx) + at * 4 * u + first;
+    for_blocks<W>(s, 4, now, rows, strips, [&](int64_t first, int64_t width, int64_t strip) {
+      for (int64_t i = 0; i < rows; ++i) {
+        const W* z = strips + i * kColumns<W>;
+        int64_t b = part.row + i, at = b * s.steps + t;
+        const W* __restrict tc_old = before<W>(s, s.c0, s.tc, b, t) + first;
+        W* __restrict th = of<W>(s.th) + at * u + first;
+        W* __restrict tc = of<W>(s.tc) + at * u + first;
+        W* __restrict to = next + i * u + first;
+        if (stands_still(s, b, t)) {
+          std::copy_n(now + i * u + first, width, to);
+          std::copy_n(to, width, th);
+          std::copy_n(tc_old, width, tc);
+          continue;
+        }
+        const W* __restrict gates = of<W>(s.gates) + at * 4 * u + first;
+        const W* __restrict c = of<W>(s.c) + at * u + first;
+        const W* __restrict old = before<W>(s, s.first_c, s.c, b, t) + first;
+        const W* __restrict tx = of<W>(s.tx) + at * 4 * u + first;
 #pragma GCC ivdep
-                    for (int64_t j = 0; j < width; ++j) {
-                      W in = gates[j], f = gates[u + j], g = gates[2 * u + j], o = gates[3 * u + j];
-                      W shown = scalar::tanh(c[j]);
-                      W ti = (tx[j] + z[j]) * (in * (1 - in));
-                      W tf = (tx[u + j] + z[strip + j]) * (f * (1 - f));
-                      W tg = (tx[2 * u + j] + z[2 * strip + j]) * (1 - g * g);
-                      W to_o = (tx[3 * u + j] + z[3 * strip + j]) * (o * (1 - o));
-                      W cell = ti * g + tf * old[j] + tg * in + tc_old[j] * f;
-                      W out = to_o * shown + cell * (o * (1 - shown * shown));
-                      tc[j] = cell;
-                      th[j] = out;
-                      to[j] = out;
-                    }
-                  });
+        for (int64_t j = 0; j < width; ++j) {
+          W in = gates[j], f = gates[u + j], g = gates[2 * u + j], o = gates[3 * u + j];
+          W shown = scalar::tanh(c[j]);
+          W ti = (tx[j] + z[j]) * (in * (1 - in));
+          W tf = (tx[u + j] + z[strip + j]) * (f * (1 - f));
+          W tg = (tx[2 * u + j] + z[2 * strip + j]) * (1 - g * g);
+          W to_o = (tx[3 * u + j] + z[3 * strip + j]) * (o * (1 - o));
+          W cell = ti * g + tf * old[j] + tg * in + tc_old[j] * f;
+          W out = to_o * shown + cell * (o * (1 - shown * shown));
+          tc[j] = cell;
+          th[j] = out;
+          to[j] = out;
+        }
+      }
+    });
     std::swap(now, next);
   }
 }
@@ -315,9 +353,9 @@ void lstm_tangent(const LstmTangent& s, const Part& part) {
 template <class W>
 void gru_forward(const GruForward& s, const Part& part) {
   int64_t u = s.units, rows = part.row_end - part.row;
-  auto held = room<W>(2 * rows * u + 3 * rows * kColumns<W> + 3 * u);
+  auto held = room<W>(2 * rows * u + 4 * rows * kColumns<W> + 3 * u);
   W *now = held.get(), *next = now + rows * u, *strips = next + rows * u,
-    *bias = strips + 3 * rows * kColumns<W>;
+    *bias = strips + 4 * rows * kColumns<W>;
   if (s.bias)
     std::copy_n(of<W>(s.bias), 3 * u, bias);
   else
@@ -325,37 +363,46 @@ void gru_forward(const GruForward& s, const Part& part) {
   for (int64_t i = 0; i < rows; ++i)
     std::copy_n(before<W>(s, s.h0, s.h, part.row + i, part.step), u, now + i * u);
   for (int64_t t = part.step; t < part.step_end; ++t) {
-    for_blocks<W>(s, 3, now, rows, strips,
-                  [&](int64_t i, int64_t first, int64_t width, const W* inner, int64_t strip) {
-                    int64_t b = part.row + i, at = b * s.steps + t;
-                    const W* __restrict old = now + i * u + first;
-                    W* __restrict h = of<W>(s.h) + at * u + first;
-                    W* __restrict gates = of<W>(s.gates) + at * 4 * u + first;
-                    W* __restrict to = next + i * u + first;
-                    if (stands_still(s, b, t)) {
-                      std::copy_n(old, width, to);
-                      std::copy_n(old, width, h);
-                      for (int g = 0; g < 4; ++g) std::fill_n(gates + g * u, width, W(0));
-                      return;
-                    }
-                    const W* __restrict x = of<W>(s.x) + at * 3 * u + first;
-                    if (t + 1 < s.steps) fetch(x + 3 * u, width, 3, u);
-                    const W* __restrict add = bias + first;
+    for_blocks<W>(s, 3, now, rows, strips, [&](int64_t first, int64_t width, int64_t strip) {
+      auto x_of = [&](int64_t i) {
+        return of<W>(s.x) + ((part.row + i) * s.steps + t) * 3 * u + first;
+      };
+      for (int64_t i = 0; i < rows; ++i) {
+        const W* x = x_of(i);
+        W* z = strips + i * kColumns<W>;
+        for (int g = 0; g < 3; ++g) add_to(bias + g * u + first, width, z + g * strip);
+        for (int g = 0; g < 2; ++g) add_to(x + g * u, width, z + g * strip);
+        if (t + 1 < s.steps) fetch(x + 3 * u, width, 3, u);
+      }
+      sigmoid_all(strips, 2 * strip);
+      for (int64_t i = 0; i < rows; ++i) {
+        const W* __restrict x = x_of(i) + 2 * u;
+        const W* __restrict z = strips + i * kColumns<W>;
+        W* __restrict n = strips + 3 * strip + i * kColumns<W>;
 #pragma GCC ivdep
-                    for (int64_t j = 0; j < width; ++j) {
-                      W z = scalar::sigmoid(x[j] + (inner[j] + add[j])),
-                        r = scalar::sigmoid(x[u + j] + (inner[strip + j] + add[u + j])),
-                        q = inner[2 * strip + j] + add[2 * u + j],
-                        n = scalar::tanh(x[2 * u + j] + r * q);
-                      W out = z * old[j] + (1 - z) * n;
-                      gates[j] = z;
-                      gates[u + j] = r;
-                      gates[2 * u + j] = n;
-                      gates[3 * u + j] = q;
-                      h[j] = out;
-                      to[j] = out;
-                    }
-                  });
+        for (int64_t j = 0; j < width; ++j) n[j] = x[j] + z[strip + j] * z[2 * strip + j];
+        for (int64_t j = width; j < kColumns<W>; ++j) n[j] = 0;
+      }
+      tanh_all(strips + 3 * strip, strip);
+      for (int64_t i = 0; i < rows; ++i) {
+        int64_t b = part.row + i, at = b * s.steps + t;
+        const W* __restrict old = now + i * u + first;
+        const W* __restrict z = strips + i * kColumns<W>;
+        W* __restrict to = next + i * u + first;
+        W* gates = of<W>(s.gates) + at * 4 * u + first;
+        if (stands_still(s, b, t)) {
+          copy_block<W>(old, width, to);
+          for (int g = 0; g < 4; ++g) std::fill_n(gates + g * u, width, W(0));
+        } else {
+          // The inner product comes last of what is kept, and n before it.
+          constexpr int order[] = {0, 1, 3, 2};
+          for (int g = 0; g < 4; ++g) copy_block<W>(z + order[g] * strip, width, gates + g * u);
+#pragma GCC ivdep
+          for (int64_t j = 0; j < width; ++j) to[j] = z[j] * old[j] + (1 - z[j]) * z[3 * strip + j];
+        }
+        copy_block<W>(to, width, of<W>(s.h) + at * u + first);
+      }
+    });
     std::swap(now, next);
   }
 }
@@ -417,33 +464,35 @@ void gru_tangent(const GruTangent& s, const Part& part) {
   for (int64_t i = 0; i < rows; ++i)
     std::copy_n(before<W>(s, s.h0, s.th, part.row + i, part.step), u, now + i * u);
   for (int64_t t = part.step; t < part.step_end; ++t) {
-    for_blocks<W>(s, 3, now, rows, strips,
-                  [&](int64_t i, int64_t first, int64_t width, const W* inner, int64_t strip) {
-                    int64_t b = part.row + i, at = b * s.steps + t;
-                    const W* __restrict th_old = now + i * u + first;
-                    W* __restrict th = of<W>(s.th) + at * u + first;
-                    W* __restrict to = next + i * u + first;
-                    if (stands_still(s, b, t)) {
-                      std::copy_n(th_old, width, to);
-                      std::copy_n(th_old, width, th);
-                      return;
-                    }
-                    const W* __restrict gates = of<W>(s.gates) + at * 4 * u + first;
-                    const W* __restrict old = before<W>(s, s.first_h, s.h, b, t) + first;
-                    const W* __restrict tx = of<W>(s.tx) + at * 3 * u + first;
-                    const W* __restrict ti = of<W>(s.tinner) + at * 3 * u + first;
+    for_blocks<W>(s, 3, now, rows, strips, [&](int64_t first, int64_t width, int64_t strip) {
+      for (int64_t i = 0; i < rows; ++i) {
+        const W* inner = strips + i * kColumns<W>;
+        int64_t b = part.row + i, at = b * s.steps + t;
+        const W* __restrict th_old = now + i * u + first;
+        W* __restrict th = of<W>(s.th) + at * u + first;
+        W* __restrict to = next + i * u + first;
+        if (stands_still(s, b, t)) {
+          std::copy_n(th_old, width, to);
+          std::copy_n(th_old, width, th);
+          continue;
+        }
+        const W* __restrict gates = of<W>(s.gates) + at * 4 * u + first;
+        const W* __restrict old = before<W>(s, s.first_h, s.h, b, t) + first;
+        const W* __restrict tx = of<W>(s.tx) + at * 3 * u + first;
+        const W* __restrict ti = of<W>(s.tinner) + at * 3 * u + first;
 #pragma GCC ivdep
-                    for (int64_t j = 0; j < width; ++j) {
-                      W z = gates[j], r = gates[u + j], n = gates[2 * u + j], q = gates[3 * u + j];
-                      W tz = (tx[j] + ti[j] + inner[j]) * (z * (1 - z));
-                      W tr = (tx[u + j] + ti[u + j] + inner[strip + j]) * (r * (1 - r));
-                      W tq = ti[2 * u + j] + inner[2 * strip + j];
-                      W tn = (tx[2 * u + j] + tr * q + r * tq) * (1 - n * n);
-                      W out = tz * (old[j] - n) + (1 - z) * tn + z * th_old[j];
-                      th[j] = out;
-                      to[j] = out;
-                    }
-                  });
+        for (int64_t j = 0; j < width; ++j) {
+          W z = gates[j], r = gates[u + j], n = gates[2 * u + j], q = gates[3 * u + j];
+          W tz = (tx[j] + ti[j] + inner[j]) * (z * (1 - z));
+          W tr = (tx[u + j] + ti[u + j] + inner[strip + j]) * (r * (1 - r));
+          W tq = ti[2 * u + j] + inner[2 * strip + j];
+          W tn = (tx[2 * u + j] + tr * q + r * tq) * (1 - n * n);
+          W out = tz * (old[j] - n) + (1 - z) * tn + z * th_old[j];
+          th[j] = out;
+          to[j] = out;
+        }
+      }
+    });
     std::swap(now, next);
   }
 }
