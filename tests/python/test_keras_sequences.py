@@ -203,7 +203,7 @@ def test_no_rows_and_no_steps():
     for batch, time in ((0, 4), (2, 0)):
         x, state = tf.zeros((batch, time, 12)), tf.ones((batch, 3))
         out = raw.LSTMSequence(x=x, recurrent=weights, first_h=state, first_c=state)
-        assert out[0].shape == (batch, time, 3)
+        assert out[1].shape == (batch, time, 3)
         np.testing.assert_array_equal(out[3], state)
         with tf.GradientTape() as tape:
             tape.watch(weights)

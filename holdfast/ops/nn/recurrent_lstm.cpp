@@ -11,13 +11,14 @@ namespace {
 
 using namespace recurrent;
 
-// Inputs: x, recurrent, first_h, first_c, mask. Outputs: h, c, gates, last_h, last_c.
+// Inputs: x, recurrent, first_h, first_c, mask. Outputs: gates, h, c, last_h, last_c. The gates may
+// lie where `x` was: of each step and unit it is read before they are written.
 void infer_forward(Infer& s) {
   SequenceSizes z = sequence_sizes(s, 0, 4, 1, 4);
   need_shape(s, 2, z.state());
   need_shape(s, 3, z.state());
   need_shape(s, 4, {z.batch, z.steps});
-  for (const Shape& out : {z.each(), z.each(), z.each(4), z.state(), z.state()})
+  for (const Shape& out : {z.each(4), z.each(), z.each(), z.state(), z.state()})
     s.output(s.dtype(), out);
 }
 
@@ -31,12 +32,12 @@ Status run_forward(Call& c) {
   f.h0 = c.in(2).raw();
   f.c0 = c.in(3).raw();
   f.mask = mask_of(c, 4);
-  f.h = c.out(0).mutable_raw();
-  f.c = c.out(1).mutable_raw();
-  f.gates = c.out(2).mutable_raw();
+  f.gates = c.out(0).mutable_raw();
+  f.h = c.out(1).mutable_raw();
+  f.c = c.out(2).mutable_raw();
   run_parts(f, loops_for(c.in(0).dtype()).lstm_forward, c.in(0).dim(0), 4);
-  copy_last(c.out(0), c.in(2), c.out(3));
-  copy_last(c.out(1), c.in(3), c.out(4));
+  copy_last(c.out(1), c.in(2), c.out(3));
+  copy_last(c.out(2), c.in(3), c.out(4));
   return {};
 }
 
@@ -217,7 +218,7 @@ static const Op backward_op =
 static const Op forward_op =
     RAW_OP(LSTMSequence)
         .inputs("x, recurrent, first_h, first_c, mask: M?")
-        .outputs("h, c, gates, last_h, last_c")
+        .outputs("gates, h, c, last_h, last_c")
         .dtypes({float32, float64})
         .dtypes({boolean}, "M")
         .doc(
@@ -226,18 +227,19 @@ static const Op forward_op =
         .infer(infer_forward)
         .kernel("sequence", run_forward)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensors d = backward_op.list({g.x(1), g.x(2), g.x(3), given(g, 4), g.y(0), g.y(1), g.y(2),
-                                        arrived(g, 0), arrived(g, 1), arrived(g, 2), arrived(g, 3),
+          Tensors d = backward_op.list({g.x(1), g.x(2), g.x(3), given(g, 4), g.y(1), g.y(2), g.y(0),
+                                        arrived(g, 1), arrived(g, 2), arrived(g, 0), arrived(g, 3),
                                         arrived(g, 4)});
           if (g.inputs() > 4) d.push_back(Tensor());
           return d;
         })
-        .keeps("recurrent, first_h, first_c, mask, h, c, gates");
+        .keeps("recurrent, first_h, first_c, mask, gates, h, c")
+        .overwrites(+[](const Attrs&) { return 0; });
 
 nn::Recurred nn::lstm_sequence(const Tensor& x, const Tensor& recurrent, const Tensor& h,
                                const Tensor& c, const Tensor& mask) {
   Tensors out = forward_op.list({x, recurrent, h, c, mask});
-  return {out[0], {out[3], out[4]}};
+  return {out[1], {out[3], out[4]}};
 }
 
 }  // namespace holdfast
