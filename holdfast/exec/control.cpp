@@ -2,6 +2,7 @@
 
 #include "holdfast/base/interrupt.h"
 #include "holdfast/base/text.h"
+#include "holdfast/exec/branch_terms.h"
 #include "holdfast/exec/control_ops.h"
 #include "holdfast/exec/plan.h"
 #include "holdfast/graph/trace.h"
@@ -9,6 +10,7 @@
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/reduce.h"
 
 namespace holdfast {
 namespace {
@@ -63,15 +65,33 @@ void add_waits(const Tracer& from, std::vector<Tracer::Wait>& to) {
   to.insert(to.end(), from.waits().begin(), from.waits().end());
 }
 
-Ref<Graph> branch(const BranchFn& f, const std::string& name, std::vector<Tracer::Wait>& waits) {
-  auto graph = make_ref<Graph>(scope_here(ScopeKind::kBranch, name));
-  Tracer tracer(graph);
-  Tracing tracing(tracer, true);
-  for (const Tensor& t : traced(f))
-    graph->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{});
-  add_waits(tracer, waits);
-  return graph;
-}
+// One side of a condition. What it adds to sums outside is a further output, which the other side
+// has as well.
+struct Side {
+  Side(const BranchFn& f, const std::string& name, std::vector<Tracer::Wait>& waits)
+      : graph(make_ref<Graph>(scope_here(ScopeKind::kBranch, name))), tracer(graph) {
+    Tracing tracing(tracer, true);
+    BranchTerms adding(graph->scope);
+    for (const Tensor& t : traced(f))
+      graph->outputs.push_back(t.defined() ? tracer.resolve(t) : Edge{});
+    results = graph->outputs.size();
+    terms = adding.take();
+    for (const BranchTerm& t : terms) {
+      sums.push_back(t.value.rank() == 0 ? t.value : reduce_sum(t.value));
+      graph->outputs.push_back(tracer.resolve(sums.back()));
+    }
+    add_waits(tracer, waits);
+  }
+  void give(const Tensor& value) { graph->outputs.push_back(tracer.resolve(value)); }
+
+  Ref<Graph> graph;
+  Tracer tracer;
+  size_t results = 0;  // outputs that are the code's own
+  std::vector<BranchTerm> terms;
+  std::vector<Tensor> sums;
+};
+
+Tensor zero_like(const Tensor& t) { return Tensor::scalar(0.0, t.dtype()); }
 
 Ref<Graph> loop_part(const LoopFn& f, const std::vector<Type>& types, const std::string& name,
                      std::vector<Tracer::Wait>& waits) {
@@ -141,14 +161,22 @@ Tensors cond(In pred, const BranchFn& true_fn, const BranchFn& false_fn,
   if (has_value(p)) return truth(value(p), "a condition") ? true_fn() : false_fn();
   InGraphOf graph(p);
   std::vector<Tracer::Wait> waits;
-  Ref<Graph> first = branch(true_fn, names.first, waits),
-             second = branch(false_fn, names.second, waits);
-  if (first->outputs.size() != second->outputs.size())
+  Side one(true_fn, names.first, waits), other(false_fn, names.second, waits);
+  const Ref<Graph>&first = one.graph, &second = other.graph;
+  if (one.results != other.results)
     fail(Code::E1104,
-         cat("the branches of a condition give ", first->outputs.size(), " and ",
-             second->outputs.size(), " values"),
+         cat("the branches of a condition give ", one.results, " and ", other.results, " values"),
          "what comes out must not depend on the way the graph goes",
          {manual_fix("return the same number of values from both branches")});
+  // The terms of one side come first, then those of the other.
+  if (!one.terms.empty() || !other.terms.empty()) {
+    auto& mine = second->outputs;
+    std::vector<Edge> own(mine.begin() + static_cast<std::ptrdiff_t>(other.results), mine.end());
+    mine.resize(other.results);
+    for (const Tensor& t : one.sums) other.give(zero_like(t));
+    mine.insert(mine.end(), own.begin(), own.end());
+    for (const Tensor& t : other.sums) one.give(zero_like(t));
+  }
   for (size_t i = 0; i < first->outputs.size(); ++i) {
     const Edge &a = first->outputs[i], &b = second->outputs[i];
     if (a.node && b.node && type_of(a).dtype != type_of(b).dtype)
@@ -160,6 +188,10 @@ Tensors cond(In pred, const BranchFn& true_fn, const BranchFn& false_fn,
   Waiting before(waits);
   apply(if_op(has_effects(*first) || has_effects(*second)), in,
         Attrs{Arg(Ref<RefCounted>(first)), Arg(Ref<RefCounted>(second))}, out);
+  size_t next = one.results;
+  for (Side* side : {&one, &other})
+    for (const BranchTerm& t : side->terms) t.instead(out[next++]);
+  out.resize(one.results);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/op/stand_in.h"
 
 namespace holdfast {
 namespace {
@@ -228,6 +229,10 @@ Edge Tracer::resolve(const Tensor& t, const std::string& name) {
   }
   if (!owner->open()) return constant(value(t, name));
   if (!graph_->scope->inside(owner)) {
+    Tensors values;
+    if (auto replace = stand_ins().replace; replace && replace({&t, 1}, values))
+      return resolve(values[0], name);
+    if (auto refuse = stand_ins().refuse) refuse(t, name);
     const Scope& here = *graph_->scope;
     Diagnostic d = lost(t, name);
     d.code = Code::E0110;

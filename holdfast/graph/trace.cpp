@@ -5,6 +5,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/random/streams.h"
+#include "holdfast/tensor/variable_state.h"
 
 namespace holdfast {
 namespace {
@@ -296,6 +297,9 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> given, const Attrs& at
     graph_->append(node);
     out.resize(node->outputs.size());
     for (size_t i = 0; i < out.size(); ++i) out[i] = made({node, static_cast<int>(i)});
+    // Messages show where the variable was made that a value was read from, as in eager code.
+    if (in.size() == 1 && in[0].defined() && op.name == "ReadVariableOp")
+      if (VariableState* v = variable_behind(in[0])) out[0].rep()->variable_born = v->born;
     follow_known(op, in, attrs, out);
     added(node);
   } catch (Error& e) {

@@ -8,6 +8,9 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/keras/function.h"
+#include "holdfast/keras/known_class.h"
+#include "holdfast/op/advice.h"
+#include "holdfast/op/refuse.h"
 
 namespace holdfast::keras {
 namespace {
@@ -46,7 +49,7 @@ size_t distance(std::string_view a, std::string_view b) {
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> out = function_names(folder);
   for (const ClassDef* c : classes())
-    if (folder_of(c->path) == folder && c->make) {
+    if (c->path.substr(0, c->path.rfind('.')) == folder && c->make) {
       out.push_back(c->name);
       out.push_back(snake_case(c->name));
       out.insert(out.end(), c->short_names.begin(), c->short_names.end());
@@ -164,6 +167,30 @@ Config described(const Object& object) {
   return ConfigObject{declared->definition().name, declared_config(*declared), {}};
 }
 
+void need_class(const ConfigObject& o) {
+  const std::string& name = o.registered_name.empty() ? o.class_name : o.registered_name;
+  if (registry::has_class(name) || registry::has_class(o.class_name)) return;
+  Diagnostic d;
+  d.code = Code::E1303;
+  d.headline = cat("the class `", o.class_name, "` is not known");
+  if (name != o.class_name) d.headline += cat(", nor is `", name, "` registered");
+  d.labels.push_back(used_here("read here"));
+  d.why =
+      "a saved model names its classes, and holds no code: only what was registered or passed can "
+      "be made";
+  if (language() == Language::kPython) {
+    d.fixes.push_back(manual_fix(
+        cat("pass the class: `custom_objects={\"", o.class_name, "\": ", o.class_name, "}`")));
+    d.fixes.push_back(manual_fix(cat("or register it where it is defined: `@", module_alias(),
+                                     ".keras.utils.register_keras_serializable()`")));
+  } else {
+    d.fixes.push_back(manual_fix(cat("register it first: `registry::add_class(\"", o.class_name,
+                                     "\", ...)`, as `register_keras_serializable` does in Python "
+                                     "and `custom_objects` does for one file")));
+  }
+  raise(std::move(d));
+}
+
 Ref<Object> object_from(const Config& config, const std::string& folder, const std::string& what) {
   if (config.is_null()) return {};
   if (Object* live = config.live()) return Ref<Object>(live);
@@ -171,7 +198,9 @@ Ref<Object> object_from(const Config& config, const std::string& folder, const s
     // A loss and a metric may share a name: the folder tells them apart.
     const ConfigObject& o = config.as_object();
     const ClassDef* known = o.registered_name.empty() ? class_in(folder, o.class_name) : nullptr;
-    return known ? make_declared(*known, o.config) : registry::make_object(o);
+    if (known) return make_declared(*known, o.config);
+    need_class(o);
+    return registry::make_object(o);
   }
   const std::string& name = config.as_text(what);
   if (Ref<Object> f = named_function(folder, name)) return f;
@@ -182,16 +211,19 @@ Ref<Object> object_from(const Config& config, const std::string& folder, const s
 
 void unknown_identifier(const std::string& what, const std::string& name,
                         const std::vector<std::string>& known) {
-  std::string near, all;
-  size_t best = 4;
-  for (const std::string& k : known) {
-    all += cat(all.empty() ? "\"" : ", \"", k, "\"");
-    size_t d = distance(k, snake_case(name));
-    if (d < best) best = d, near = k;
-  }
+  constexpr size_t kShown = 12;
+  std::vector<std::pair<size_t, std::string>> near;
+  for (const std::string& k : known)
+    near.emplace_back(std::min(distance(k, name), distance(k, snake_case(name))), k);
+  std::sort(near.begin(), near.end());
+  std::string all;
+  for (size_t i = 0; i < near.size() && i < kShown; ++i)
+    all += cat(all.empty() ? "\"" : ", \"", near[i].second, "\"");
+  if (near.size() > kShown) all += cat(" and ", near.size() - kShown, " more");
+  bool meant = !near.empty() && near[0].first < 4;
   fail(Code::E1203, cat(what, ": \"", name, "\" is not known"), cat("known are ", all),
-       {manual_fix(near.empty() ? "use one of these names, or give an object"
-                                : cat("did you mean \"", near, "\"?"))});
+       {manual_fix(meant ? cat("did you mean \"", near[0].second, "\"?")
+                         : "use one of these names, or give an object")});
 }
 
 std::string lower_case(std::string_view s) {

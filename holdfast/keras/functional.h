@@ -1,6 +1,8 @@
 // Models that are calls of layers and ops on symbols, written down and replayed.
 #pragma once
 
+#include <map>
+
 #include "holdfast/keras/model.h"
 #include "holdfast/keras/symbol.h"
 
@@ -11,6 +13,7 @@ namespace holdfast::keras {
 class HOLDFAST_API FunctionalLayer : public ModelLayer {
  public:
   static ClassDef& def();
+  ~FunctionalLayer() override;
   const ClassDef& definition() const override { return def(); }
   /// Says what the model computes. An output that needs an Input which is not given is refused with
   /// the path that leads to it.
@@ -39,15 +42,22 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
   std::vector<Ref<Node>> nodes() const;
   ConfigDict get_config() const override;
   static Ref<FunctionalLayer> from_config(const ConfigDict& config);
+  /// The tensors of a call, in the order of the model's inputs: by the same form, or a dict by the
+  /// inputs' names.
+  std::vector<Tensor> matched(const Nested& inputs) const;
+  /// What an edge stands for in this model: itself, unless it is one of a model inside that was
+  /// taken apart because something in it is an output.
+  Edge meant(Edge e) const;
 
  private:
   struct Step {
     Ref<Node> node;
-    std::vector<size_t> in;    // places of operands; SIZE_MAX: not given
-    size_t out;                // place of the first result
-    std::vector<size_t> done;  // places that nobody needs afterwards
+    std::vector<size_t> in;        // places of operands; SIZE_MAX: not given
+    size_t out;                    // place of the first result
+    std::vector<size_t> done;      // places that nobody needs afterwards
+    std::optional<bool> training;  // as the call of a model that was taken apart said
   };
-  std::vector<Tensor> matched(const Nested& inputs) const;
+  friend class Wiring;
   void find_operations();
 
   Nested inputs_, outputs_;
@@ -58,6 +68,23 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
   std::vector<std::pair<size_t, Tensor>> constants_;
   std::vector<size_t> output_places_;
   size_t places_ = 0;
+  std::map<std::pair<const Node*, int>, Edge> meant_;
 };
+
+/// Inputs that outputs of a model need and that it is not given, what it is given, and what of that
+/// no output uses.
+struct MissingInputs {
+  std::vector<Tensor> missing, given, unused;
+};
+/// Adds to a message about them what a language knows of its names.
+using CompleteMissing = void (*)(Diagnostic&, const MissingInputs&);
+HOLDFAST_API CompleteMissing& complete_missing();
+
+/// Says that a model's calls begin with these Inputs; or that it is no more.
+HOLDFAST_API void begins_with(const Nested& inputs, ModelLayer& model, bool there);
+
+/// What `output` of a layer means that was called several times: in a model, the one of its calls
+/// that what the model is given leads to.
+HOLDFAST_API Nested any_output(const Layer& layer);
 
 }  // namespace holdfast::keras

@@ -92,8 +92,9 @@ class Writer {
                         {}};
   }
   Origin origin(const Tensor& t) const {
-    Origin out = first_.at(node_of(t));
-    out.result = symbol_of(t)->output;
+    const Edge e = model_.meant(edge_of(t));
+    Origin out = first_.at(e.node.get());
+    out.result = e.output;
     return out;
   }
   template <class F>

@@ -19,9 +19,10 @@ const void* operation_of(const Node& node) {
 
 class Order {
  public:
-  Order(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+  explicit Order(const FunctionalLayer& model) : model_(model) {
+    std::vector<Tensor> inputs = model.inputs().leaves();
     for (const Tensor& t : inputs) given_.insert({node_of(t), symbol_of(t)->output});
-    for (const Tensor& t : outputs) walk(edge_of(t));
+    for (const Tensor& t : model.outputs().leaves()) walk(edge_of(t));
     find_depths();
     for (const Tensor& t : inputs)  // an Input that nothing uses
       if (is_input(*node_of(t)) && depth_.try_emplace(operation_of(*node_of(t)), 0).second) {
@@ -49,7 +50,8 @@ class Order {
   // Depth first, without recursion: models are deep.
   void walk(const Edge& from) {
     std::vector<std::pair<Ref<Node>, size_t>> stack;
-    auto enter = [&](const Edge& e) {
+    auto enter = [&](const Edge& written) {
+      const Edge e = model_.meant(written);
       if (!e.node || is_constant(*e.node) || done_.contains(e.node.get())) return;
       if (!is_input(*e.node) && given_.contains({e.node.get(), e.output})) {
         done_.insert(e.node.get());
@@ -80,14 +82,16 @@ class Order {
       const Node* node = sorted_[i].get();
       int& known = depth_[operation_of(*node)];
       int depth = known = std::max(of_node[node], known);
-      for (const Edge& e : node->inputs)
-        if (e.node && inside.contains(e.node.get())) {
-          int& below = of_node[e.node.get()];
-          below = std::max(depth + 1, below);
-        }
+      for (const Edge& written : node->inputs) {
+        const Edge e = model_.meant(written);
+        if (!e.node || !inside.contains(e.node.get())) continue;
+        int& below = of_node[e.node.get()];
+        below = std::max(depth + 1, below);
+      }
     }
   }
 
+  const FunctionalLayer& model_;
   std::set<std::pair<const Node*, int>> given_;
   std::unordered_set<const Node*> done_;
   std::vector<Ref<Node>> sorted_;  // what others need comes first
@@ -97,7 +101,7 @@ class Order {
 }  // namespace
 
 void FunctionalLayer::find_operations() {
-  operations_ = Order(inputs_.leaves(), outputs_.leaves()).all();
+  operations_ = Order(*this).all();
   layers_.clear();
   layers_and_inputs_.clear();
   std::vector<Tensor> given = inputs_.leaves();

@@ -5,6 +5,9 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/exec/branch_terms.h"
+#include "holdfast/graph/trace.h"
+#include "holdfast/keras/built_for.h"
 #include "holdfast/keras/foreign.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
@@ -156,12 +159,18 @@ Nested Layer::run(const Nested& given, CallOptions o) {
   if (uses_symbols(given, o)) return call_on_symbols(*this, given, o);
   CallScope scope(*this, o.training);
   o.training = scope.training();
-  if (!called_eagerly_) called_eagerly_ = here();
   Nested inputs = given.is_tensor() ? Nested(as_input(given.tensor()))
                                     : given.map([&](const Tensor& t) { return as_input(t); });
   if (o.mask.is_none()) o.mask = masks_of(given);
   if (!built_) build_once(shapes_to_build(inputs, o));
-  Nested outputs = call_all(inputs, o);
+  Nested outputs;
+  try {
+    outputs = call_all(inputs, o);
+  } catch (const Error& e) {
+    refuse_other_shapes(*this, inputs, e);
+    throw;
+  }
+  if (!called_eagerly_ && !current_trace()) called_eagerly_ = here();
   finish(inputs, o.mask, outputs);
   return outputs;
 }
@@ -285,8 +294,24 @@ Tensor Layer::read(const Variable& weight) const {
 
 void Layer::add_loss(const Tensor& loss) {
   if (!loss.defined()) fail(Code::E1104, cat(described(), ": `add_loss` got an empty tensor"));
+  // A call that is traced for its shapes alone computes nothing.
+  if (Tracer* writes = current_trace(); writes && writes->scope()->kind == ScopeKind::kBuild)
+    return;
   ++losses_held;
   added_losses_.change([&](std::vector<Tensor>& all) { all.push_back(loss); });
+  // After a branch its value is known under another name, and is 0 where the other side was taken.
+  Ref<Layer> self(this);
+  BranchTerms::add({.value = loss,
+                    .retract = [self, id = loss.id()] { LayerCall::drop_loss(*self, id); },
+                    .instead = [self](const Tensor& known) { self->add_loss(known); }});
+}
+
+void LayerCall::drop_loss(Layer& l, uint64_t id) {
+  size_t gone = 0;
+  l.added_losses_.change([&](std::vector<Tensor>& all) {
+    gone = std::erase_if(all, [&](const Tensor& t) { return t.id() == id; });
+  });
+  losses_held -= static_cast<int64_t>(gone);
 }
 
 std::vector<Ref<Layer>> Layer::inner_layers() const {

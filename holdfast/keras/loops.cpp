@@ -4,6 +4,9 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/keras/callbacks.h"
+#include "holdfast/keras/loss_watch.h"
+#include "holdfast/keras/step_scope.h"
+#include "holdfast/keras/training.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 
@@ -127,6 +130,8 @@ History fit(ModelLayer& model, const Nested& x, const Nested& y, const FitOption
 }
 
 History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, const FitOptions& o) {
+  Where line = here();
+  AskedHere asked(line);
   model.compiled("`fit`");
   if (o.epochs < 0) fail(Code::E1103, cat("`epochs` is ", o.epochs, ", expected at least 0"));
   Ref<ModelLayer> keep(&model);
@@ -139,6 +144,10 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
   model.stop_training = false;
   Ref<StepFunction> step = model.make_step(ModelLayer::StepKind::kTrain);
   model.resumes_at.reset();
+  Ref<LossWatch> watch(&model.compiled().watch());
+  watch->reset();
+  SmallStates states(model);
+  bool told_of_nan = false;
   callbacks.tell(Moment::kTrainBegin);
   Logs logs;
   const int64_t first = model.resumes_at.value_or(o.initial_epoch);
@@ -157,8 +166,17 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
         if (!batches.next(batch)) break;
       }
       callbacks.tell(Moment::kTrainBatchBegin, done);
+      states.note();
+      const int64_t begun = done;
+      const Nested first_batch = batch;
       execute(*step, batches, batch, at_once, done, o.steps_per_epoch,
               [&](Nested made) { results = std::move(made); });
+      if (watch->fired() && !told_of_nan) {
+        told_of_nan = true;
+        report_not_finite(model, at_once == 1 ? first_batch : batch, *watch, states,
+                          {epoch, begun, line});
+      }
+      if (epoch == first && begun == 0) states = SmallStates(model);  // it is built now
       Logs now = reads ? logs_of(results) : Logs();
       callbacks.tell(Moment::kTrainBatchEnd, done - 1, now);
       if (model.stop_training) break;
@@ -188,6 +206,8 @@ Logs evaluate(ModelLayer& model, const Nested& x, const Nested& y, const Evaluat
 
 Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
               Callbacks* around) {
+  std::optional<AskedHere> asked;
+  if (!around) asked.emplace(here());
   model.compiled("`evaluate`");
   Ref<ModelLayer> keep(&model);
   std::optional<Callbacks> own;

@@ -60,6 +60,33 @@ class FunctionLoss final : public Loss, public StandsFor {
   Config config() const override { return function->config(); }
 };
 
+// A loss of ours compares number by number: what an op inside refuses is said of labels and
+// predictions.
+void refuse_shapes(const Loss& loss, const Tensor& labels, const Tensor& given, const Error& e) {
+  const Shape &t = labels.shape(), &p = given.shape();
+  bool shapes = e.code() == Code::E1102 && e.diagnostic().op != loss.name();
+  if (!shapes || &loss.definition() == &Loss::def() || !t.has_rank() || !p.has_rank()) return;
+  bool same = t.rank() == p.rank();
+  for (int i = 0; same && i < t.rank(); ++i) same = t[i] == p[i] || t[i] < 0 || p[i] < 0;
+  if (same) return;
+  Diagnostic d;
+  d.code = Code::E1102;
+  d.op = loss.name();
+  d.headline =
+      cat(loss.described(), ": `y` has the shape ", t.text(), ", the model gave ", p.text());
+  d.labels.push_back(used_here("used here"));
+  d.why = "labels and predictions are compared number by number, so their shapes must fit";
+  bool last = t.rank() == p.rank() && t.rank() > 1 && t[t.rank() - 1] != p[p.rank() - 1];
+  d.fixes.push_back(manual_fix(
+      last ? cat("give the model's last layer ", t[t.rank() - 1], " units, or labels of ",
+                 p[p.rank() - 1], " numbers each")
+      : p.rank() > t.rank()
+          ? "make one axis of those that are too many, with a `Flatten` or a global pooling layer "
+            "before the last one"
+          : cat("give labels of the shape ", p.text())));
+  raise(std::move(d));
+}
+
 }  // namespace
 
 LossHooks& loss_hooks() {
@@ -119,7 +146,13 @@ Tensor Loss::operator()(const In& y_true, const In& y_pred, const MaybeIn& sampl
   Tensor given = y_pred.tensor(d), labels = y_true.tensor(takes_classes() ? DType::kInvalid : d);
   NameScope names(name());
   Tensor counts = mask ? mask->tensor() : mask_of(given);
-  Tensor losses = call(takes_classes() ? labels : in_dtype(labels, d), in_dtype(given, d));
+  Tensor losses;
+  try {
+    losses = call(takes_classes() ? labels : in_dtype(labels, d), in_dtype(given, d));
+  } catch (const Error& e) {
+    refuse_shapes(*this, labels, given, e);
+    throw;
+  }
   if (Tensor own = mask_of(losses); own.defined())
     counts = counts.defined() ? logical_and(cast(counts, boolean), own) : own;
   return reduce_weighted(in_dtype(losses, d), sample_weight ? sample_weight->tensor(d) : Tensor(),

@@ -4,7 +4,9 @@
 #include <unordered_set>
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/functional.h"
 #include "holdfast/keras/input_config.h"
+#include "holdfast/keras/step_scope.h"
 
 namespace holdfast::keras {
 
@@ -34,8 +36,11 @@ void SequentialLayer::visit(Visitor& see) const {
   visit_calls(see, inputs_, outputs_, {});
 }
 
+SequentialLayer::~SequentialLayer() { begins_with(inputs_, *this, false); }
+
 void SequentialLayer::clear() {
   ModelLayer::clear();
+  begins_with(inputs_, *this, false);
   inputs_ = outputs_ = Nested();
   layers_.clear();
 }
@@ -94,6 +99,7 @@ void SequentialLayer::set_input(const Tensor& symbol) {
     fail(Code::E1104, cat(described(), " has an input or layers already"),
          "what a Sequential is given comes before its first layer");
   inputs_ = outputs_ = Nested(symbol);
+  begins_with(inputs_, *this, true);
 }
 
 Ref<Layer> SequentialLayer::pop() {
@@ -114,16 +120,44 @@ void SequentialLayer::build(const Shape& inputs) {
   if (!inputs_.is_none()) return;
   Nested x = make_input({.dtype = compute_dtype(), .batch_shape = inputs});
   inputs_ = x;
+  begins_with(inputs_, *this, true);
   for (const Ref<Layer>& layer : layers()) x = run_inside(*layer, x);
   outputs_ = x;
 }
 
+namespace {
+
+// The calls of a Sequential on its own symbol, the first one first.
+std::vector<Ref<Node>> chain(const Nested& outputs) {
+  std::vector<Ref<Node>> out;
+  std::vector<Tensor> last = outputs.leaves();
+  if (last.empty()) return out;
+  for (Ref<Node> n(node_of(last[0])); n && layer_call(*n); n = Ref<Node>(n->inputs[0].node))
+    out.push_back(n);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+void keep(StepScope& step, const Ref<Node>& node, const Nested& values) {
+  std::vector<Tensor> leaves = values.leaves();
+  for (size_t i = 0; i < leaves.size() && i < node->outputs.size(); ++i)
+    step.keep({node, static_cast<int>(i)}, leaves[i]);
+}
+
+}  // namespace
+
 Nested SequentialLayer::call_all(const Nested& inputs, const CallOptions& o) {
   Nested x = inputs;
-  for (const Ref<Layer>& layer : layers()) {
+  const std::vector<Ref<Layer>> all = layers();
+  StepScope* step = inputs_.is_none() ? nullptr : StepScope::current();
+  std::vector<Ref<Node>> symbols = step ? chain(outputs_) : std::vector<Ref<Node>>();
+  if (symbols.size() != all.size()) step = nullptr;
+  if (step) keep(*step, Ref<Node>(node_of(inputs_.tensor())), x);
+  for (size_t i = 0; i < all.size(); ++i) {
     CallOptions with;
     with.training = o.training;
-    x = layer->run(x, std::move(with));
+    x = all[i]->run(x, std::move(with));
+    if (step) keep(*step, symbols[i], x);
   }
   return x;
 }

@@ -10,6 +10,7 @@ class HOLDFAST_API SequentialLayer : public ModelLayer {
  public:
   static ClassDef& def();
   SequentialLayer() = default;
+  ~SequentialLayer() override;
   static Ref<SequentialLayer> from_config(const ConfigDict&);
 
   const ClassDef& definition() const override { return def(); }

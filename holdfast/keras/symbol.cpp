@@ -7,6 +7,8 @@
 #include "holdfast/base/text.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/tensor/last_reads.h"
+#include "holdfast/tensor/variable_state.h"
 
 namespace holdfast::keras {
 namespace {
@@ -20,16 +22,30 @@ const OpDef& layer_call_op() {
   return *def;
 }
 
-// What a node uses: a symbol's edge, or a constant.
-Edge operand(const Tensor& t) {
-  if (!t.defined()) return {};
-  if (is_model_symbol(t)) return edge_of(t);
-  const Tensor value = holdfast::value(t);
+Edge constant(const Tensor& value) {
   auto node = make_ref<Node>(value.dtype() == DType::kResource ? &handle_op() : &const_op(),
                              Attrs{Arg(value)});
   node->where = value.born();
   node->name = "constant";
   node->outputs.push_back({value.dtype(), value.shape()});
+  return {node, 0};
+}
+
+// What a node uses: a symbol's edge, a variable that each call reads, or a constant.
+Edge operand(const Tensor& t) {
+  if (!t.defined()) return {};
+  if (is_model_symbol(t)) return edge_of(t);
+  const Tensor value = holdfast::value(t);
+  Tensor variable = variable_behind_value(value);
+  if (!variable.defined()) return constant(value);
+  const OpDef& read = *find_op("ReadVariableOp");
+  Attrs attrs;
+  for (const AttrDef& a : read.attrs) attrs.push_back(a.default_value);
+  auto node = make_ref<Node>(&read, std::move(attrs));
+  node->where = here();
+  node->name = variable_state(variable)->name;
+  node->inputs.push_back(constant(variable));
+  node->outputs.push_back({value.dtype(), variable_state(variable)->shape});
   return {node, 0};
 }
 
@@ -75,6 +91,7 @@ class PlainCall final : public LayerCall {
  public:
   PlainCall(Layer& of, const Nested& inputs, const CallOptions& o)
       : LayerCall(of), inputs_(inputs), options_(o) {
+    training = o.training;
     tensors_ = inputs_.leaves();
     auto add = [&](Nested& n) {
       for (const Tensor& t : n.leaves()) tensors_.push_back(t);
@@ -86,7 +103,7 @@ class PlainCall final : public LayerCall {
   }
 
   Nested replay_on(Layer& other, std::span<const Tensor> given,
-                   std::optional<bool> training) const override {
+                   std::optional<bool> around) const override {
     auto take = [&](const Nested& form) {
       size_t n = form.leaves().size();
       Nested out = form.with_leaves(given.subspan(0, n));
@@ -95,12 +112,12 @@ class PlainCall final : public LayerCall {
     };
     if (inputs_.is_tensor() && given.size() == 1) {  // nearly every call
       CallOptions o;
-      o.training = options_.training ? options_.training : training;
+      o.training = training ? training : around;
       return other.run(Nested(given[0]), std::move(o));
     }
     Nested inputs = take(inputs_);
     CallOptions o;
-    o.training = options_.training ? options_.training : training;
+    o.training = training ? training : around;
     o.mask = take(options_.mask);
     for (const auto& [name, value] : options_.named) o.named.emplace_back(name, take(value));
     return other.run(inputs, std::move(o));

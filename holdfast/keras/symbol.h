@@ -22,6 +22,8 @@ HOLDFAST_API std::vector<Tensor> operands_of(const Node& node);
 class HOLDFAST_API LayerCall : public RefCounted {
  public:
   explicit LayerCall(Layer& layer);
+  /// Takes a loss back that a layer was given in a branch.
+  static void drop_loss(Layer& l, uint64_t id);
   ~LayerCall() override;
   /// Calls the layer again on other tensors, as many as the node has inputs.
   Nested replay(std::span<const Tensor> inputs, std::optional<bool> training) const {
@@ -39,8 +41,9 @@ class HOLDFAST_API LayerCall : public RefCounted {
   std::string text() const override { return layer->described(); }
 
   const Ref<Layer> layer;
-  Nested outputs;        // what it gave: types, without nodes
-  Node* node = nullptr;  // which holds this
+  Nested outputs;                     // what it gave: types, without nodes
+  std::optional<bool> training = {};  // what the call said itself
+  Node* node = nullptr;               // which holds this
 };
 
 /// A tensor in the place of each that a call keeps the place of: symbols would keep what they come

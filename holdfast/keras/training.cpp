@@ -8,8 +8,11 @@
 #include "holdfast/exec/function.h"
 #include "holdfast/graph/graph.h"
 #include "holdfast/keras/functional.h"
+#include "holdfast/keras/loss_watch.h"
+#include "holdfast/keras/no_gradients.h"
 #include "holdfast/keras/optimizers/loss_scale.h"
 #include "holdfast/keras/sequential.h"
+#include "holdfast/keras/step_scope.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
 #include "holdfast/ops/math.h"
@@ -52,6 +55,34 @@ std::vector<Nested> each_output(const Nested& n, const std::vector<std::string>&
 std::vector<Nested> weights_for(const Nested& given, const std::vector<std::string>& names) {
   if (given.is_tensor() || given.is_none()) return std::vector<Nested>(names.size(), given);
   return each_output(given, names);
+}
+
+std::string quoted(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& n : names) out += cat(out.empty() ? "`" : ", `", n, "`");
+  return out;
+}
+
+[[noreturn]] void refuse_no_targets(const Loss& loss, const std::string& output, const Nested& y,
+                                    const std::vector<std::string>& outputs) {
+  bool several = outputs.size() > 1;
+  std::string headline =
+      cat("`y` has nothing for ", several ? cat("the output `", output, "`, and ") : "the ",
+          loss.described(), several ? " needs it" : "");
+  if (y.is_none()) headline = cat("no `y` was given, and ", loss.described(), " needs one");
+  std::string why = "a loss compares what the model gives with targets";
+  std::string fix = "give `y`, or compile the model without a loss for that output";
+  if (y.is_dict()) {
+    std::vector<std::string> keys;
+    for (const Nested::Entry& e : y.entries()) keys.push_back(e.first);
+    why = cat("`y` has the keys ", quoted(keys), ", the outputs are ", quoted(outputs));
+    fix = cat("give `y` the key `", output, "`");
+  } else if (several && !y.is_none()) {
+    why = cat("`y` is ", y.is_tensor() ? "one tensor" : cat(y.size(), " tensors"),
+              ", the model has ", outputs.size(), " outputs: ", quoted(outputs));
+    fix = "give a list of targets in that order, or a dict by the outputs' names";
+  }
+  fail(Code::E1104, std::move(headline), std::move(why), {manual_fix(std::move(fix))});
 }
 
 Tensor examples_in(const Nested& x) {
@@ -111,18 +142,35 @@ std::vector<Config> metrics_for(
   return out;
 }
 
-// Refuses names that are none of the outputs'.
+// Refuses names that are none of the outputs', and lists that are not one for each output.
 template <class T>
 void need_outputs(const char* argument, const std::vector<std::pair<std::string, T>>& given,
                   const std::vector<std::string>& names) {
-  for (const auto& [name, one] : given)
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+  size_t by_place = 0;
+  for (const auto& [name, one] : given) {
+    by_place += name.empty() ? 1 : 0;
+    bool known = std::find(names.begin(), names.end(), name) != names.end();
+    // One output may be called anything in a dict of metrics.
+    bool matters = names.size() > 1 || std::string_view(argument) == "loss";
+    if (!name.empty() && !known && matters)
       unknown_identifier(cat("an output that `", argument, "` names"), name, names);
+  }
+  bool for_all = by_place == 1 && std::string_view(argument) == "loss";
+  if (by_place != 0 && by_place != names.size() && !for_all)
+    fail(Code::E1104,
+         cat("`", argument, "` has ", by_place, by_place == 1 ? " entry" : " entries",
+             ", and the model ", names.size(), names.size() == 1 ? " output" : " outputs"),
+         cat("the outputs are ", quoted(names), ", in this order"),
+         {manual_fix("give `compile` one entry for each output, or a dict by their names")});
 }
 
 }  // namespace
 
 const ObjectClass Compiled::kClass{"Compiled"};
+
+Compiled::Compiled(const CompileOptions& options)
+    : options_(options), watch_(make_ref<LossWatch>()) {}
+Compiled::~Compiled() = default;
 
 void Compiled::prepare(const Nested& y, const Nested& y_pred,
                        const std::vector<std::string>& names) {
@@ -131,12 +179,9 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred,
   bool several = names.size() > 1;
   const auto& losses = options_.loss.all;
   need_outputs("loss", losses, names);
-  // One output may be called anything in a dict.
-  if (several) {
-    need_outputs("loss_weights", options_.loss_weights, names);
-    need_outputs("metrics", options_.output_metrics, names);
-    need_outputs("weighted_metrics", options_.output_weighted_metrics, names);
-  }
+  need_outputs("loss_weights", options_.loss_weights, names);
+  need_outputs("metrics", options_.output_metrics, names);
+  need_outputs("weighted_metrics", options_.output_weighted_metrics, names);
   outputs_.clear();
   for (size_t i = 0; i < names.size(); ++i) {
     Output out{names[i], {}, 1, {}, {}, {}, {}};
@@ -181,11 +226,7 @@ Tensor Compiled::loss(const Nested& y, const Nested& y_pred, const Nested& sampl
     const Output& out = outputs_[i];
     if (!out.loss) continue;
     if (i >= truths.size() || truths[i].leaves().empty())
-      fail(Code::E1104,
-           cat("the loss ", out.loss->described(), " has no targets",
-               names.size() > 1 ? cat(" for the output `", out.name, "`") : ""),
-           "`y` is what outputs are compared with",
-           {manual_fix("give `y`, or compile the model without a loss for that output")});
+      refuse_no_targets(*out.loss, out.name, y, names);
     Tensor weight = i < weights.size() && weights[i].is_tensor() ? weights[i].tensor() : Tensor();
     Tensor one = (*out.loss)(truths[i].first("`y`"), predictions[i].first("`y_pred`"),
                              weight.defined() ? MaybeIn(weight) : MaybeIn());
@@ -333,6 +374,27 @@ std::vector<std::string> output_names(const ModelLayer& model, const Nested& y_p
 
 }  // namespace
 
+namespace {
+
+// A step that nobody around it has begun.
+class OwnStep {
+ public:
+  explicit OwnStep(bool trains) {
+    if (!StepScope::current()) own_.emplace(trains);
+  }
+
+ private:
+  std::optional<StepScope> own_;
+};
+
+// A step looks at its loss once, whoever has computed it.
+void watch(const ModelLayer& model, Compiled& c, const Tensor& loss) {
+  StepScope* step = StepScope::current();
+  if (step && step->take_watch()) c.watch().look(loss, model.trainable_variables());
+}
+
+}  // namespace
+
 Tensor ModelLayer::compute_loss(const Nested&, const Nested& y, const Nested& y_pred,
                                 const Nested& sample_weight) {
   Compiled& c = compiled("the loss");
@@ -348,7 +410,16 @@ Tensor ModelLayer::compute_loss(const Nested&, const Nested& y, const Nested& y_
     fail(Code::E1104, cat(described(), " has no loss that training could make small"),
          "`compile` was given none, and no layer added one",
          {manual_fix("give `compile` a loss, or call `add_loss` in a layer")});
+  watch(*this, c, total);
   return total;
+}
+
+Tensor training_loss(ModelLayer& model, const Nested& data) {
+  Parts p = parts_of(data);
+  CallOptions training;
+  training.training = true;
+  Nested y_pred = model.run(p.x, training);
+  return model.compute_loss(p.x, p.y, y_pred, p.weight);
 }
 
 Nested ModelLayer::compute_metrics(const Nested&, const Nested& y, const Nested& y_pred,
@@ -361,16 +432,20 @@ Nested ModelLayer::compute_metrics(const Nested&, const Nested& y, const Nested&
 Nested ModelLayer::train_step(const Nested& data) {
   Parts p = parts_of(data);
   Compiled& c = compiled("training");
+  OwnStep step(true);
   GradientTape tape;
   CallOptions training;
   training.training = true;
   Nested y_pred = run(p.x, training);
   Tensor loss = compute_loss(p.x, p.y, y_pred, p.weight);
+  watch(*this, c, loss);
   c.track(loss, examples_in(p.x));
   Tensor scaled = c.optimizer()->scale_loss(loss);
   std::vector<Variable> weights = trainable_variables();
   if (!weights.empty()) {  // all may be frozen: the loss and the metrics are wanted all the same
     auto slopes = tape.gradients({scaled}, {weights.begin(), weights.end()});
+    if (std::all_of(slopes.begin(), slopes.end(), [](const Gradient& g) { return g.none(); }))
+      refuse_no_gradients(*this, tape, scaled, weights);
     c.optimizer()->apply({slopes.begin(), slopes.end()}, weights);
   }
   return compute_metrics(p.x, p.y, y_pred, p.weight);
@@ -378,6 +453,7 @@ Nested ModelLayer::train_step(const Nested& data) {
 
 Nested ModelLayer::test_step(const Nested& data) {
   Parts p = parts_of(data);
+  OwnStep step(false);
   CallOptions testing;
   testing.training = false;
   Nested y_pred = run(p.x, testing);
@@ -412,9 +488,9 @@ Ref<StepFunction> as_step(F f) {
 
 Ref<StepFunction> ModelLayer::make_step(StepKind kind) {
   auto step = [this, kind](Nested batch) -> Nested {
-    return kind == StepKind::kTrain  ? train_step(batch)
-           : kind == StepKind::kTest ? test_step(batch)
-                                     : predict_step(batch);
+    if (kind == StepKind::kPredict) return predict_step(batch);
+    StepScope scope(kind == StepKind::kTrain);
+    return kind == StepKind::kTrain ? train_step(batch) : test_step(batch);
   };
   if (compiled_ && compiled_->options().run_eagerly) return as_step(step);
   const char* names[] = {"train_step", "test_step", "predict_step"};

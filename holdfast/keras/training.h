@@ -10,6 +10,8 @@
 
 namespace holdfast::keras {
 
+class LossWatch;
+
 /// Something for each output of a model: one for all of them, or by the outputs' names or places.
 template <class T>
 struct PerOutput {
@@ -44,7 +46,8 @@ class HOLDFAST_API Compiled final : public Object {
  public:
   static const ObjectClass kClass;
   const ObjectClass& object_class() const override { return kClass; }
-  explicit Compiled(const CompileOptions& options) : options_(options) {}
+  explicit Compiled(const CompileOptions& options);
+  ~Compiled() override;
   const CompileOptions& options() const { return options_; }
   const Ref<Optimizer>& optimizer() const { return options_.optimizer.function; }
   /// The options as Keras writes them to files.
@@ -61,6 +64,8 @@ class HOLDFAST_API Compiled final : public Object {
   Nested results();
   void reset();
   std::vector<Ref<Metric>> metrics() const;
+  /// What sees the first loss that is not finite.
+  LossWatch& watch() const { return *watch_; }
   void visit(Visitor&) const override;
 
  private:
@@ -75,6 +80,7 @@ class HOLDFAST_API Compiled final : public Object {
   CompileOptions options_;
   std::vector<Output> outputs_;
   Ref<Metric> tracker_;
+  Ref<LossWatch> watch_;
   bool prepared_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include "holdfast/op/advice.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/op/stand_in.h"
 #include "holdfast/tensor/scope.h"
 #include "holdfast/tensor/variable_state.h"
 
@@ -100,7 +101,12 @@ Interpreter* owner_of(const OpDef& op, std::span<const Tensor> in, Interpreter* 
   for (const Tensor& t : in) {
     const Scope* s = scope_of(t);
     if (!s || !s->open() || s == best) continue;
-    if (best && !s->inside(best) && !best->inside(s)) two_graphs(op, in, *whose, t);
+    if (best && !s->inside(best) && !best->inside(s)) {
+      if (auto refuse = stand_ins().refuse)
+        for (size_t i = 0; i < in.size(); ++i)
+          if (in[i].defined()) refuse(in[i], operand_source(op, in, static_cast<int>(i)).text);
+      two_graphs(op, in, *whose, t);
+    }
     if (!best || s->depth > best->depth) best = s, whose = &t;
   }
   if (context().lifted) return asked;  // it says why not
@@ -168,6 +174,11 @@ DeviceScope::~DeviceScope() {
   context().placed = placed_;
 }
 
+StandIns& stand_ins() {
+  static StandIns all;
+  return all;
+}
+
 void went_by_numbers(const Tensor& t) { went_by(t, true); }
 void went_by_sizes(const Tensor& t) { went_by(t, false); }
 
@@ -177,6 +188,9 @@ void apply(const OpDef& op, std::span<const Tensor> in, const Attrs& attrs, Tens
   Interpreter* who = c.interpreter ? c.interpreter : g_eager;
   for (const Tensor& t : in)  // most have nothing but a value, and belong to no graph
     if (t.defined() && t.rep()->beyond && scope_of(t)) {
+      Tensors values;
+      if (auto replace = stand_ins().replace; replace && replace(in, values))
+        return apply(op, values, attrs, out);
       who = owner_of(op, in, who);
       break;
     }

@@ -1,6 +1,7 @@
 #include "python/bind/config.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/known_class.h"
 #include "python/bind/held.h"
 #include "python/bind/keras.h"
 
@@ -215,7 +216,9 @@ void bind_config(nb::module_& m) {
     return run([&] {
       mark();
       Config config = config_from(described.ptr());
-      return given(python_of(*registry::make_object(config.as_object("the config of an object"))));
+      const ConfigObject& object = config.as_object("the config of an object");
+      keras::need_class(object);
+      return given(python_of(*registry::make_object(object)));
     });
   });
 }

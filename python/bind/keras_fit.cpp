@@ -1,5 +1,6 @@
 // Training from Python: C++'s loops, with steps and callbacks that may be Python's.
 #include "holdfast/base/text.h"
+#include "holdfast/keras/step_scope.h"
 #include "holdfast/keras/training.h"
 #include "python/bind/call.h"
 #include "python/bind/keras.h"
@@ -350,6 +351,19 @@ void bind_keras_fit(nb::module_& m) {
   keras::model_hooks() = {&python_step, &python_loss, &python_metrics, &python_make_step,
                           &python_compile_config};
   set_callback_hooks();
+  struct InStep {
+    explicit InStep(bool changes) : trains(changes) {}
+    InStep(const InStep&) = delete;
+    bool trains;
+    std::vector<std::unique_ptr<keras::StepScope>> open;
+  };
+  nb::class_<InStep>(m, "StepScope")
+      .def(nb::init<bool>())
+      .def("__enter__",
+           [](InStep& s) { s.open.push_back(std::make_unique<keras::StepScope>(s.trains)); })
+      .def("__exit__", [](InStep& s, nb::args) {
+        if (!s.open.empty()) s.open.pop_back();
+      });
   m.def("set_training_calls", [](nb::object make_step, nb::object write, nb::object is_terminal) {
     calls() = {Object::share(make_step.ptr()), Object::share(write.ptr()),
                Object::share(is_terminal.ptr())};

@@ -2,6 +2,8 @@
 #include "python/bind/keras_layer.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/built_for.h"
+#include "holdfast/keras/functional.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
 #include "python/bind/call.h"
@@ -30,6 +32,14 @@ std::pair<Nested, CallOptions> arguments_of(Layer& layer, PyObject* args, PyObje
   bool given = false;
   auto take = [&](const std::string& name, PyObject* value) {
     if (name == names[0] || (name == "inputs" && !given)) {
+      if (auto* other = object_behind<Layer>(value)) {
+        other->name_it();
+        layer.name_it();
+        type_error(cat(layer.described(), " is called on ", other->described(), ", not a tensor"),
+                   "a layer computes from tensors, and gives one when it is called itself",
+                   {manual_fix(cat("call `", other->name(), "` on a tensor first: `", layer.name(),
+                                   "(", other->name(), "(x))`"))});
+      }
       inputs = nested_from(value, cat(layer.described(), ": `", names[0], "`"));
       given = true;
     } else if (name == "training") {
@@ -71,7 +81,12 @@ PyObject* layer_call(PyObject* self, PyObject* args, PyObject* kwargs) {
     Ref<Layer> keep(&layer);
     auto [inputs, o] = arguments_of(layer, args, kwargs);
     auto* born = dynamic_cast<ForeignBorn*>(&layer);
-    return python_from(born ? born->own_call(inputs, o) : layer.call_all(inputs, o)).release();
+    try {
+      return python_from(born ? born->own_call(inputs, o) : layer.call_all(inputs, o)).release();
+    } catch (const Error& e) {
+      keras::refuse_other_shapes(layer, inputs, e);
+      throw;
+    }
   });
 }
 
@@ -285,19 +300,22 @@ PyGetSetDef layer_properties[] = {
 class PythonCall final : public keras::LayerCall {
  public:
   PythonCall(Layer& of, PyObject* args, PyObject* kwargs)
-      : LayerCall(of), args_(places(args, tensors)), kwargs_(places(kwargs, tensors)) {}
+      : LayerCall(of), args_(places(args, tensors)), kwargs_(places(kwargs, tensors)) {
+    PyObject* said = PyDict_GetItemString(kwargs, "training");
+    if (said && PyBool_Check(said)) training = said == Py_True;
+  }
 
   std::vector<Tensor> tensors;  // what it was called with; whoever records it takes them
 
   Nested replay_on(Layer& other, std::span<const Tensor> given,
-                   std::optional<bool> training) const override {
+                   std::optional<bool> around) const override {
     NeedGil gil("a layer of Python's");
     PyRef self = python_of(other);
-    return call_with(self.get(), {}, given, training);
+    return call_with(self.get(), {}, given, around);
   }
   /// Calls `f(*args, **kwargs)`, with `first` in front where it is given.
   Nested call_with(PyObject* f, const PyRef& first, std::span<const Tensor> given,
-                   std::optional<bool> training) const {
+                   std::optional<bool> around) const {
     size_t next = 0;
     PyRef args = filled(args_.get(), given, next), kwargs = filled(kwargs_.get(), given, next);
     if (first) {
@@ -306,8 +324,8 @@ class PythonCall final : public keras::LayerCall {
       if (!args) throw nb::python_error();
     }
     bool says = PyDict_GetItemString(kwargs.get(), "training") != nullptr;
-    if (!says && training)
-      if (PyDict_SetItemString(kwargs.get(), "training", truth_object(training)) < 0)
+    if (!says && around)
+      if (PyDict_SetItemString(kwargs.get(), "training", truth_object(around)) < 0)
         throw nb::python_error();
     PyObject* out = PyObject_Call(f, args.get(), kwargs.get());
     if (!out) throw nb::python_error();
@@ -501,6 +519,20 @@ void bind_keras_layers(nb::module_& m) {
       nb::list out;
       for (keras::LayerCall* call : layer_of(self.ptr()).calls())
         if (call->node) out.append(given(python_from(keras::outputs_of(*call))));
+      return out;
+    });
+  });
+  m.def("any_output", [](nb::handle self) {
+    return run([&] {
+      mark();
+      return given(python_from(keras::any_output(layer_of(self.ptr()))));
+    });
+  });
+  m.def("layer_call_lines", [](nb::handle self) {
+    return run([&] {
+      nb::list out;
+      for (keras::LayerCall* call : layer_of(self.ptr()).calls())
+        if (call->node) out.append(given(to_dict(locate(call->node->where))));
       return out;
     });
   });

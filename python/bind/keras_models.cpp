@@ -1,10 +1,13 @@
 // Python's models.
+#include <unordered_set>
+
 #include "holdfast/autodiff/tape.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/function.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/layers/input_layer.h"
 #include "holdfast/keras/sequential.h"
+#include "holdfast/op/stand_in.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
 #include "python/bind/call.h"
@@ -48,9 +51,32 @@ std::vector<float> train_steps(Layer& layer, const Tensor& x, const Tensor& y, i
   return losses;
 }
 
+// Lets Python's side add to a message about Inputs that a model lacks what it knows of names.
+void complete_in_python(Diagnostic& d, const keras::MissingInputs& about) {
+  WithGil gil;
+  if (!gil) return;
+  auto listed_symbols = [](const std::vector<Tensor>& tensors) {
+    nb::list out;
+    for (const Tensor& t : tensors) out.append(nb::cast(t));
+    return out;
+  };
+  nb::object said = given(to_dict(d));
+  nb::module_::import_("holdfast._messages.missing_inputs")
+      .attr("complete")(said, listed_symbols(about.missing), listed_symbols(about.given),
+                        listed_symbols(about.unused));
+  d = from_dict(said.ptr());
+}
+
 }  // namespace
 
 void bind_keras_models(nb::module_& m) {
+  keras::complete_missing() = &complete_in_python;
+  stand_ins().name = [](const Tensor& t) -> std::string {
+    WithGil gil;
+    if (!gil) return {};
+    return nb::cast<std::string>(
+        nb::module_::import_("holdfast._messages.diagnostics").attr("name_in_frame")(nb::cast(t)));
+  };
   m.def(
       "keras_input",
       [](nb::handle shape, nb::handle batch_shape, nb::handle batch_size, nb::handle dtype,
@@ -75,6 +101,23 @@ void bind_keras_models(nb::module_& m) {
                       nested_from(outputs.ptr(), "`outputs`"));
       return 0;
     });
+  });
+  m.def("same_symbol", [](const Tensor& a, const Tensor& b) {
+    return keras::is_model_symbol(a) && keras::is_model_symbol(b) && edge_of(a) == edge_of(b);
+  });
+  m.def("inputs_behind", [](const Tensor& t) {
+    // The Inputs that a symbol of a model is computed from, nearest first.
+    nb::list out;
+    if (!keras::is_model_symbol(t)) return out;
+    std::unordered_set<const Node*> seen{node_of(t)};
+    std::vector<Ref<Node>> queue{Ref<Node>(node_of(t))};
+    for (size_t i = 0; i < queue.size(); ++i) {
+      const Ref<Node> node = queue[i];
+      if (keras::is_input(*node)) out.append(nb::cast(symbol_for({node, 0}, keras::model_scope())));
+      for (const Edge& e : node->inputs)
+        if (e.node && seen.insert(e.node.get()).second) queue.push_back(e.node);
+    }
+    return out;
   });
   m.def("model_inputs", [](nb::handle self) {
     return run([&] {

@@ -15,8 +15,6 @@ PAGES = pathlib.Path(__file__).parents[2] / "docs" / "errors"
 # E0702: its text holds the machine's memory. E0705 to W0707, but W0703: they need a GPU. E1301, E1302: a file that somebody
 # else made. E1501: a signal. E1599: a bug.
 NOT_RUN = {"E0702", "E0705", "E0706", "W0704", "W0707", "E1301", "E1302", "E1501", "E1599"}
-# Pages that are without a program still.
-NOT_RUN |= {"E0206", "E0302", "E1201", "W1204", "E1303"}
 
 ALL = [known["name"] for known in tf._holdfast.codes()]
 CODES = [code for code in ALL if code not in NOT_RUN]

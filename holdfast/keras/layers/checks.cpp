@@ -3,6 +3,7 @@
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
+#include "holdfast/op/refuse.h"
 
 namespace holdfast::keras::layers {
 
@@ -17,7 +18,14 @@ void need_axes(const Layer& layer, const Shape& inputs, int axes, const std::str
        cat(layer.described(), ": `inputs` has the shape ", inputs.text(), ", expected ", axes,
            " axes"),
        cat("received ", inputs.rank(), inputs.rank() == 1 ? " axis" : " axes", ", expected ", axes,
-           ": ", layout));
+           ": ", layout),
+       {manual_fix(
+           inputs.rank() + 1 == axes
+               ? cat("add the axis that is missing: of channels, `",
+                     language() == Language::kPython ? cat("x[..., ", module_alias(), ".newaxis]")
+                                                     : "holdfast::expand_dims(x, -1)",
+                     "`, or of the batch, `", written(Advice::kNewAxis, {"x"}), "`")
+               : cat("give inputs of ", axes, " axes: a `Reshape` layer before it makes them"))});
 }
 
 void need_size(const Layer& layer, const Shape& inputs, int axis, int64_t size,

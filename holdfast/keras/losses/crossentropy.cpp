@@ -58,8 +58,7 @@ void refuse_classes(const char* loss, const char* twin, const Tensor& y_true,
       (t.rank() == p.rank() - 1 || (t.rank() == p.rank() && t[t.rank() - 1] == 1)) && classes > 1;
   for (int i = 0; one_each && i < p.rank() - 1; ++i) one_each = may_be(t[i], p[i]);
   if (one_each)
-    fail(Code::E1202,
-         cat("loss ", loss, ": the labels are numbers of classes, as ", twin, " takes them"),
+    fail(Code::E1202, cat(loss, ": labels are numbers of classes, for ", twin),
          cat("`y_true` has the shape ", t.text(), " and `y_pred` ", p.text(), ": ", loss,
              " takes a probability for each of the ", classes, " classes of an example, ", twin,
              " the number of its class"),
@@ -79,8 +78,7 @@ void refuse_probabilities(const Tensor& y_true, const Tensor& y_pred) {
   bool each = t.rank() == p.rank() && p.rank() > 0;
   for (int i = 0; each && i < p.rank(); ++i) each = may_be(t[i], p[i]);
   if (each)
-    fail(Code::E1202,
-         cat("loss ", loss, ": the labels are probabilities of classes, as ", twin, " takes them"),
+    fail(Code::E1202, cat(loss, ": labels are probabilities, for ", twin),
          cat("`y_true` has the shape ", t.text(), " and `y_pred` ", p.text(), ": ", loss,
              " takes the number of an example's class, ", twin,
              " a probability for each class (one-hot labels, too)"),
@@ -89,7 +87,11 @@ void refuse_probabilities(const Tensor& y_true, const Tensor& y_pred) {
   std::vector<int64_t> wanted;
   for (int i = 0; i + 1 < p.rank(); ++i) wanted.push_back(p[i]);
   fail(Code::E1102, cat(loss, ": `y_true` has the shape ", t.text(), ", `y_pred` ", p.text()),
-       cat("a label for each example, so the shape ", Shape(wanted).text(), ", was expected"));
+       cat("a label for each example, so the shape ", Shape(wanted).text(), ", was expected"),
+       {manual_fix(p.rank() > 2 && t.rank() == 1
+                       ? "give one prediction for each example: a `Flatten` or a global pooling "
+                         "layer before the last one"
+                       : cat("give labels of the shape ", Shape(wanted).text()))});
 }
 
 // Labels moved towards a half.

@@ -6,6 +6,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/state/held.h"
+#include "holdfast/tensor/last_reads.h"
 
 namespace holdfast {
 namespace {
@@ -25,6 +26,7 @@ Status run_read(Call& c) {
       [](const Tensor& now) { return now.defined() ? view_of(now, now.shape()) : Tensor(); });
   if (!out.defined()) return no_value(*v);
   out.rep()->variable_born = v->born;
+  note_read(c.in(), out);
   c.set_out(0, std::move(out));
   return {};
 }

@@ -363,7 +363,7 @@ def _item(frame: types.FrameType, path: str) -> Any:
 def same_tensor(value: Any, tensor: Any) -> bool:
     """Whether `value` is this very tensor, or the Variable it was read from."""
     if isinstance(value, _holdfast.Tensor):
-        return bool(value._id == tensor._id)
+        return bool(value._id == tensor._id or _holdfast.same_symbol(value, tensor))
     return False
 
 

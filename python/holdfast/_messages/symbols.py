@@ -27,6 +27,8 @@ def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     """Raises the diagnostic: whose the symbol is, why it has no value, what to write instead."""
     name = name_operand(tensor, 0)[0] or name_in_frame(tensor) or _receiver(asked)
     name = name or words_of(tensor) or scope["node"]
+    if _holdfast.is_model_symbol(tensor):
+        _of_a_model(tensor, name, asked, scope)
     by_hand = scope["kind"] == "graph" and asked in ("numpy", "buffer")
     if not scope["open"] or by_hand:
         _holdfast.value(tensor, name)  # it says why not
@@ -35,6 +37,37 @@ def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
     if asked in ("iter", "len"):
         _iterate(tensor, name, asked, scope)
     _python_value(tensor, name, asked, scope)
+
+
+def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
+    """Refuses a symbol that models are made of: code around them runs once, and is not staged."""
+    tf, inputs = module_alias(), _holdfast.inputs_behind(tensor)
+    labels = used_here(f"asked for {_WANTED.get(asked, 'its value')} here")
+    for root in inputs[:3]:
+        born = born_loc(root)
+        if born:
+            text = f"born here: {type_text(root)}, an Input"
+            labels.insert(0, {"role": "born", "loc": born, "text": text, "primary": False})
+    of = [name_in_frame(root) or words_of(root) or "an Input" for root in inputs[:3]]
+    origin = f"`{name}` is computed from " + ", ".join(f"`{word}`" for word in of)
+    if of == [name]:
+        origin = f"`{name}` is an Input"
+    fixes = {
+        "numpy": f"give a model values: `{tf}.keras.Model({', '.join(of)}, {name})(...)`",
+        "iter": f"`{tf}.map_fn(lambda row: ..., {name})` runs a function for each row",
+        "len": f"the length as a tensor: `{tf}.shape({name})[0]`",
+    }
+    fix = fixes.get("numpy" if asked == "buffer" else asked) or _way_out(name, asked, models=True)
+    codes = {"numpy": "E0203", "buffer": "E0203", "iter": "E0202", "len": "E0202"}
+    fail(
+        codes.get(asked, "E0201"),
+        f"`{name}` is a symbol of a model: it has no value that Python could go by",
+        f"{origin}: it gets a value whenever a model is called, and this line runs once, before",
+        fix=fix,
+        labels=labels,
+        subject=_subject(tensor, name, scope)
+        | {"owner": {"kind": "keras_build", "name": ", ".join(of)}},
+    )
 
 
 def _receiver(asked: str) -> str:
@@ -132,6 +165,14 @@ def _iterate(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoRet
     )
 
 
+_WANTED = {
+    "bool": "its truth",
+    "int": "an int",
+    "float": "a float",
+    "index": "an int",
+    "iter": "its rows",
+    "len": "its length",
+}
 _ASKED = {"bool": "its truth", "int": "an int", "float": "a float", "index": "an int"}
 
 
@@ -147,7 +188,7 @@ def _python_value(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> 
     )
 
 
-def _way_out(name: str, asked: str) -> str:
+def _way_out(name: str, asked: str, models: bool = False) -> str:
     """The function of ours that does what the statement around means."""
     tf = module_alias()
     for node in _around():
@@ -168,6 +209,8 @@ def _way_out(name: str, asked: str) -> str:
                 attr in _MATH
             ):
                 return f"compute it in the graph: `{tf}.math.{_MATH[attr]}({name})`"
+            case ast.If() if models:
+                return f"compute both and choose: `{tf}.where({name}, ..., ...)`"
             case ast.If() | ast.While():
                 return f"branch in the graph: `{tf}.cond({name}, lambda: ..., lambda: ...)`"
             case ast.IfExp() | ast.BoolOp():

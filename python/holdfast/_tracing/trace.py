@@ -16,6 +16,7 @@ from .._graphs.collections import function_collections
 from .._graphs.graph import get_default_graph
 from .._messages import returns, traced_values, variables
 from .._messages.unbound import explain_unbound
+from .._messages.user_code import is_user_code
 from .._tensors.shape import TensorSpec
 from .._tensors.tensor import IndexedSlices
 from ..errors import InaccessibleTensorError, fail
@@ -249,6 +250,8 @@ class _Host:
         self._code = converted(function)
         plain = getattr(function.python_function, "__func__", function.python_function)
         written = getattr(plain, "__code__", None)
+        if written is not None and not is_user_code(written):
+            written = None  # arguments of a step of ours are the program's where it asks for it
         self._writer = _holdfast.Writer(function.name, "function", False, self._number, written)
         self._around = get_default_graph()
         # Code that was not converted writes no appends down.

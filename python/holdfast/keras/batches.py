@@ -13,7 +13,7 @@ from .. import _holdfast, nest
 from .._variables.variable import Variable
 from ..errors import fail, unsupported
 
-__all__ = ["Weighed", "batches_of", "is_arrays"]
+__all__ = ["Weighed", "batches_of", "is_array", "is_arrays"]
 
 
 def _plain(value: Any) -> Any:
@@ -23,7 +23,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _is_array(value: Any) -> bool:
+def is_array(value: Any) -> bool:
+    """Whether a value is one array, or becomes one."""
     return isinstance(value, (np.ndarray, _holdfast.Tensor, Variable)) or (
         hasattr(value, "__array__") and not hasattr(value, "element_spec")
     )
@@ -31,7 +32,7 @@ def _is_array(value: Any) -> bool:
 
 def is_arrays(value: Any) -> bool:
     """Whether a value is arrays, or lists and dicts of them."""
-    if _is_array(value):
+    if is_array(value):
         return True
     if isinstance(value, dict):
         return all(is_arrays(v) for v in value.values())

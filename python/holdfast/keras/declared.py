@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from typing import Any
 
@@ -87,10 +88,12 @@ def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any
         if name in given:
             fail("E1104", f"`{kind}` got `{name}` twice, by position and by name")
         if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
             fail(
                 "E1104",
                 f"`{kind}` got an option that it does not have: `{name}`",
                 f"it has {', '.join(f'`{n}`' for n in names)}",
+                fix=f"did you mean `{near[0]}`?" if near else "",
             )
         given[name] = value
     for name in info.get("unset", ()):
@@ -99,6 +102,14 @@ def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any
                 f"`{kind}` with `{name}` is not supported",
                 "kernels are whole and not quantized; weights are made when a layer is built",
                 fix=f"leave `{name}` out",
+            )
+    for name, value in given.items():
+        if isinstance(value, _holdfast.Tensor) and _holdfast.is_model_symbol(value):
+            fail(
+                "E1104",
+                f"`{name}` of {kind} is a symbol of a model, expected an option",
+                "a layer is made from options first, and called on symbols then",
+                fix=f"call what is made: `{kind}(...)(x)`",
             )
     for name, _, required in info["options"]:
         if required and name not in given:

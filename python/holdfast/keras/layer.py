@@ -388,9 +388,14 @@ class Layer(_holdfast.LayerBase, Module):
         """Gives all weights values, in the order of `weights`; all of them or none."""
         mine = self.weights
         if len(mine) != len(weights):
+            unbuilt = not mine and not self.built
             fail(
                 "E1104",
                 f"layer `{self.name}` has {len(mine)} weights, and {len(weights)} values came",
+                "it is not built yet: weights are made for the first shape it is given"
+                if unbuilt
+                else "",
+                fix="call it on data, or `build(input_shape)`, first" if unbuilt else "",
             )
         values = [np.asarray(value) for value in weights]
         for weight, value in zip(mine, values, strict=True):
@@ -459,10 +464,18 @@ class Layer(_holdfast.LayerBase, Module):
             return found[0]
         if not found:
             raise_no_call(self, what)
+        if what == "output":  # which one is meant, the model says that is made of it
+            return _holdfast.any_output(self)
+        calls = [
+            {"role": "placed", "loc": loc, "text": f"call {i} of `{self.name}`", "primary": False}
+            for i, loc in enumerate(_holdfast.layer_call_lines(self)[:6])
+        ]
         return fail(
             "E0303",
             f"layer `{self.name}` was called {len(found)} times: `{what}` is not one tensor",
-            fix=f"use `get_{what}_at(i)`, or what the call itself gave",
+            f"each call of `{self.name}` was given a tensor of its own",
+            fix=f"say which call: `get_{what}_at(0)`, or use what the call itself was given",
+            labels=[*calls, *used_here(f"`{what}` is asked for here")],
         )
 
     def get_output_at(self, node_index: int) -> Any:

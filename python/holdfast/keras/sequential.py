@@ -41,6 +41,13 @@ class Sequential(declared.base_type("models.Sequential"), Model):  # type: ignor
             _holdfast.sequential_input(self, layer)
             return
         if not isinstance(layer, _holdfast.LayerBase):
+            if isinstance(layer, type) and issubclass(layer, _holdfast.LayerBase):
+                fail(
+                    "E1104",
+                    f"Sequential `{self.name}` got the class `{layer.__name__}`, expected a layer",
+                    "a class makes layers, and each has weights of its own",
+                    fix=f"make one: `{layer.__name__}(...)`",
+                )
             fail(
                 "E1104",
                 f"Sequential `{self.name}` got a {type(layer).__name__}, expected a layer",

@@ -17,7 +17,7 @@ from .._messages.logger import get_logger
 from .._tensors.tensor import convert_to_tensor
 from .._variables import strategies
 from ..errors import fail
-from .batches import Weighed, batches_of, is_arrays
+from .batches import Weighed, batches_of, is_array, is_arrays
 from .config import is_interactive_logging_enabled
 from .configs import get_registered_object
 
@@ -38,19 +38,21 @@ def _make_step(model: Any, name: str) -> Any:
 
 def _own_step(model: Any, name: str) -> Any:
     """A step of a model's class: traced once, unless told otherwise."""
+    # The model has the step: a step that had the model would keep both until Python's collector
+    # comes by, which knows nothing of the tensors behind them.
+    trained = weakref.ref(model)
+    trains = name == "train_step"
+
+    def one_step(data: Any) -> Any:
+        held = trained()
+        with _holdfast.StepScope(trains):
+            return _on_replica(held, getattr(held, name))(data)
+
     if model.run_eagerly:
-        return _on_replica(model, getattr(model, name))
+        return one_step
     made = model.__dict__.setdefault("_steps", {})
     if name not in made:
         from .._tracing.function import function
-
-        # The model has the step: a step that had the model would keep both until Python's
-        # collector comes by, which knows nothing of the tensors behind them.
-        trained = weakref.ref(model)
-
-        def one_step(data: Any) -> Any:
-            held = trained()
-            return _on_replica(held, getattr(held, name))(data)
 
         one_step.__name__ = one_step.__qualname__ = name
         made[name] = function(one_step, reduce_retracing=True)
@@ -291,6 +293,13 @@ class Trainer:
             train = Weighed(train, {int(k): float(v) for k, v in class_weight.items()})
         test = None
         if validation_data is not None:
+            if is_array(validation_data):
+                fail(
+                    "E1104",
+                    "`validation_data` is one array, expected `(x, y)`",
+                    "a model is validated by comparing what it gives with targets",
+                    fix="give both: `validation_data=(x, y)`",
+                )
             if is_arrays(validation_data) or isinstance(validation_data, (tuple, list)):
                 vx, vy, weight = [*validation_data, None, None][:3]
                 test = batches_of(

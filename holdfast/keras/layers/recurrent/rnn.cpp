@@ -73,7 +73,9 @@ void RNNLayer::need_sequences(const Shape& s) const {
          cat(described(), ": `sequences` is ", s.text(), ", expected [batch, time, size]"),
          "a recurrent layer goes over the second axis, one step after another",
          {manual_fix(cat("give the inputs a batch axis: `", written(Advice::kNewAxis, {"x"}),
-                         "`, or an axis of features"))});
+                         "`, or an axis of features")),
+          manual_fix(cat("or, where a recurrent layer gives them, let it give every step: `",
+                         written(Advice::kOption, {"return_sequences", written(true)}), "`"))});
   if (s[1] == 0)
     fail(Code::E1102, cat(described(), ": `sequences` is ", s.text(), ", which has no steps"));
   if (repeats_.unroll && s[1] < 0)
