@@ -64,7 +64,7 @@ class FunctionLoss final : public Loss, public StandsFor {
 // predictions.
 void refuse_shapes(const Loss& loss, const Tensor& labels, const Tensor& given, const Error& e) {
   const Shape &t = labels.shape(), &p = given.shape();
-  bool shapes = e.code() == Code::E1102 && e.diagnostic().op != loss.name();
+  bool shapes = e.code() == Code::E1102 && !e.diagnostic().op.empty();  // an op refused
   if (!shapes || &loss.definition() == &Loss::def() || !t.has_rank() || !p.has_rank()) return;
   bool same = t.rank() == p.rank();
   for (int i = 0; same && i < t.rank(); ++i) same = t[i] == p[i] || t[i] < 0 || p[i] < 0;
@@ -73,7 +73,7 @@ void refuse_shapes(const Loss& loss, const Tensor& labels, const Tensor& given, 
   d.code = Code::E1102;
   d.op = loss.name();
   d.headline =
-      cat(loss.described(), ": `y` has the shape ", t.text(), ", the model gave ", p.text());
+      cat("loss `", loss.name(), "`: `y` has the shape ", t.text(), ", the model gave ", p.text());
   d.labels.push_back(used_here("used here"));
   d.why = "labels and predictions are compared number by number, so their shapes must fit";
   bool last = t.rank() == p.rank() && t.rank() > 1 && t[t.rank() - 1] != p[p.rank() - 1];

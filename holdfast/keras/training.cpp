@@ -68,8 +68,9 @@ std::string quoted(const std::vector<std::string>& names) {
   bool several = outputs.size() > 1;
   std::string headline =
       cat("`y` has nothing for ", several ? cat("the output `", output, "`, and ") : "the ",
-          loss.described(), several ? " needs it" : "");
-  if (y.is_none()) headline = cat("no `y` was given, and ", loss.described(), " needs one");
+          cat("loss `", loss.name(), "`"), several ? " needs it" : "");
+  if (y.is_none())
+    headline = cat("no `y` was given, and ", cat("loss `", loss.name(), "`"), " needs one");
   std::string why = "a loss compares what the model gives with targets";
   std::string fix = "give `y`, or compile the model without a loss for that output";
   if (y.is_dict()) {
