@@ -152,8 +152,7 @@ class Reader {
       Ref<Layer> layer = is_operation(o) ? Ref<Layer>() : deserialize(one);
       const Config* calls = o.more.find("inbound_nodes");
       if (!calls)
-        fail(Code::E1104,
-             cat("`", o.class_name, "` of a model's config has no `inbound_nodes`"));
+        fail(Code::E1104, cat("`", o.class_name, "` of a model's config has no `inbound_nodes`"));
       // A config of a program's own may leave the name out: the layer then has another one.
       const Config* said = o.more.find("name");
       std::string name = said    ? said->as_text("`name` of a layer of a model")

@@ -26,12 +26,12 @@ class HOLDFAST_API LayerCall : public RefCounted {
   static void drop_loss(Layer& l, uint64_t id);
   ~LayerCall() override;
   /// Calls the layer again on other tensors, as many as the node has inputs.
-  Nested replay(std::span<const Tensor> inputs, std::optional<bool> training) const {
-    return replay_on(*layer, inputs, training);
+  Nested replay(std::span<const Tensor> inputs, std::optional<bool> around) const {
+    return replay_on(*layer, inputs, around);
   }
   /// The same call of another layer.
   virtual Nested replay_on(Layer& other, std::span<const Tensor> inputs,
-                           std::optional<bool> training) const = 0;
+                           std::optional<bool> around) const = 0;
   /// What it was called with: a tuple of arguments by position, and a dict of those by name.
   Nested arguments() const { return arguments_with(operands_of(*node)); }
   /// The same with other tensors.

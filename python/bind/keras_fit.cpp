@@ -306,7 +306,7 @@ PyObject* own_compile_config(PyObject* self, PyObject*) {
     ModelLayer& m = model_of(self);
     auto* born = dynamic_cast<keras::ForeignModelBorn*>(&m);
     Config made = born ? born->own_compile_config() : m.get_compile_config();
-    return python_from(made.is_null() ? Config(ConfigDict()) : made).release();
+    return python_from(made).release();
   });
 }
 

@@ -232,7 +232,7 @@ def own_loss(y, p):
 def test_a_compiled_model_comes_back_compiled(tmp_path):
     x, y = np.ones((6, 3), "f"), np.ones((6, 2), "f")
     model = keras.Sequential([layers.Input((3,)), layers.Dense(2)])
-    assert model.get_compile_config() == {}
+    assert model.get_compile_config() is None
     model.compile(
         keras.optimizers.Adam(0.125),
         loss=keras.losses.Huber(delta=2.0),
@@ -322,8 +322,8 @@ def test_a_metric_takes_what_its_variables_are_told():
         def result(self):
             return self.total
 
-    assert Own(aggregation="mean").total.aggregation == tf.VariableAggregation.MEAN
-    assert Own().total.aggregation == tf.VariableAggregation.SUM
+    assert Own(aggregation="mean").total.aggregation == "mean"
+    assert Own().total.aggregation == "sum"
     with pytest.raises(ValueError, match="aggregation"):
         Own(aggregation="most")
     with pytest.raises(NotImplementedError, match="layout"):

@@ -18,9 +18,8 @@ const ClassDef& InputLayerLayer::definition() const { return input_layer; }
 
 Ref<InputLayerLayer> InputLayerLayer::of(const Tensor& input) {
   Ref<InputLayerLayer> out = make_ref<InputLayerLayer>();
-  out->configure({.batch_shape = input.shape(),
-                  .dtype = Policy(input.dtype()),
-                  .name = node_of(input)->name});
+  out->configure(
+      {.batch_shape = input.shape(), .dtype = Policy(input.dtype()), .name = node_of(input)->name});
   out->take(input);
   return out;
 }

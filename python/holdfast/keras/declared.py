@@ -16,21 +16,25 @@ Info = dict[str, Any]
 # What Keras's classes take and ours do only as None: low-rank and quantized kernels, values that
 # are given before there are weights. At Keras's places, behind what is given by position.
 _UNSET = {
+    "layers.Bidirectional": ("weights",),
     "layers.Dense": ("lora_rank", "lora_alpha", "quantization_config"),
     "layers.EinsumDense": (
         *("lora_rank", "lora_alpha", "gptq_unpacked_column_size", "quantization_config"),
     ),
     "layers.Embedding": ("weights", "lora_rank", "lora_alpha", "quantization_config"),
 }
+# Where they stand among the others, if not behind them.
+_PLACES = {"layers.Bidirectional": 2}
 
 
 def _with_unset(info: Info) -> Info:
     known = {name for name, _, _ in info["options"]}
     more = [(name, None, False) for name in _UNSET.get(info["path"], ()) if name not in known]
-    place = info["by_position"]
+    by_position = info["by_position"]
+    place = _PLACES.get(info["path"], by_position)
     options = [*info["options"][:place], *more, *info["options"][place:]]
     unset = frozenset(name for name, _, _ in more)
-    return {**info, "options": options, "by_position": place + len(more), "unset": unset}
+    return {**info, "options": options, "by_position": by_position + len(more), "unset": unset}
 
 
 _INFOS: dict[str, Info] = {info["path"]: _with_unset(info) for info in _holdfast.keras_classes()}

@@ -14,7 +14,7 @@ __all__ = ["InputLayer"]
 
 
 class InputLayer(declared.base_type("layers.InputLayer"), Layer):  # type: ignore[misc]
-    """An `Input` as a layer: `Model.layers` has one for each, and a Sequential may begin with one."""
+    """An `Input` as a layer: `Model.layers` has one for each; a Sequential may begin with one."""
 
     def __init__(
         self,

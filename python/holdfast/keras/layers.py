@@ -6,8 +6,8 @@ from typing import Any
 
 from . import declared, features
 from .configs import deserialize_keras_object, serializer
-from .input_spec import InputSpec
 from .input_layer import InputLayer
+from .input_spec import InputSpec
 from .inputs import Input
 from .lambda_layer import Lambda
 from .layer import Layer
