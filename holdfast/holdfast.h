@@ -65,6 +65,7 @@
 #include "holdfast/ops/pooling.h"
 #include "holdfast/ops/print.h"
 #include "holdfast/ops/random.h"
+#include "holdfast/ops/recurrent.h"
 #include "holdfast/ops/reduce.h"
 #include "holdfast/ops/scatter.h"
 #include "holdfast/ops/several.h"

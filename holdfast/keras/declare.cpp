@@ -179,8 +179,8 @@ void need_class(const ConfigObject& o) {
       "a saved model names its classes, and holds no code: only what was registered or passed can "
       "be made";
   if (language() == Language::kPython) {
-    d.fixes.push_back(manual_fix(
-        cat("pass the class: `custom_objects={\"", o.class_name, "\": ", o.class_name, "}`")));
+    d.fixes.push_back(
+        manual_fix(cat("pass the class `", o.class_name, "` by its name in `custom_objects`")));
     d.fixes.push_back(manual_fix(cat("or register it where it is defined: `@", module_alias(),
                                      ".keras.utils.register_keras_serializable()`")));
   } else {

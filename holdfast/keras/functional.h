@@ -1,7 +1,8 @@
 // Models that are calls of layers and ops on symbols, written down and replayed.
 #pragma once
 
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "holdfast/keras/model.h"
 #include "holdfast/keras/symbol.h"
@@ -68,7 +69,8 @@ class HOLDFAST_API FunctionalLayer : public ModelLayer {
   std::vector<std::pair<size_t, Tensor>> constants_;
   std::vector<size_t> output_places_;
   size_t places_ = 0;
-  std::map<std::pair<const Node*, int>, Edge> meant_;
+  // Which edges stand for others. Few, and a map would be a heavy header.
+  std::vector<std::pair<std::pair<const Node*, int>, Edge>> meant_;
 };
 
 /// Inputs that outputs of a model need and that it is not given, what it is given, and what of that

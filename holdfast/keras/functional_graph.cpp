@@ -1,5 +1,6 @@
 // What a functional model computes: which calls, in which order, from which Inputs.
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -199,7 +200,7 @@ class Wiring {
     for (const Edge& e : any.node->inputs)
       if (leads_here(e)) reachable.push_back(e);
     if (reachable.size() != 1) refuse_calls(*any.node, reachable.size());
-    model_.meant_[key(any)] = reachable[0];
+    model_.meant_.emplace_back(key(any), reachable[0]);
     return model_.meant(reachable[0]);
   }
 
@@ -244,7 +245,7 @@ class Wiring {
     for (size_t i = 0; i < starts.size(); ++i)
       if (!is_model_symbol(operands[i])) return false;
     for (size_t i = 0; i < starts.size(); ++i)
-      model_.meant_[key(edge_of(starts[i]))] = edge_of(operands[i]);
+      model_.meant_.emplace_back(key(edge_of(starts[i])), edge_of(operands[i]));
     if (call->training) {
       std::unordered_set<Node*> inside;
       std::vector<Edge> from;
@@ -253,7 +254,7 @@ class Wiring {
       for (Node* n : inside) training_[n] = call->training;
     }
     for (size_t i = 0; i < ends.size(); ++i)
-      model_.meant_[{call->node, static_cast<int>(i)}] = edge_of(ends[i]);
+      model_.meant_.emplace_back(Key(call->node, static_cast<int>(i)), edge_of(ends[i]));
     return true;
   }
 
@@ -278,8 +279,9 @@ class Wiring {
     std::vector<std::string> names;
     for (const Missing& m : missing) names.push_back(m.input->name);
     bool several = names.size() > 1;
-    d.headline = cat(model_.described(), " needs the Input", several ? "s " : " ", listed(names),
-                     ", and is not given ", several ? "them" : "it");
+    d.headline = several ? cat(model_.described(), " is not given the Inputs ", listed(names))
+                         : cat(model_.described(), " needs the Input ", listed(names),
+                               ", and is not given it");
     MissingInputs about;
     for (const Missing& m : missing) {
       Tensor symbol = symbol_for({Ref<Node>(const_cast<Node*>(m.input)), 0}, model_scope());
@@ -389,8 +391,10 @@ void need_names_apart(const FunctionalLayer& model) {
 
 Edge FunctionalLayer::meant(Edge e) const {
   for (;;) {
-    auto it = meant_.find(key(e));
-    if (it == meant_.end()) return e;
+    // What was found last is what holds.
+    auto it = std::find_if(meant_.rbegin(), meant_.rend(),
+                           [&](const auto& pair) { return pair.first == key(e); });
+    if (it == meant_.rend()) return e;
     e = it->second;
   }
 }

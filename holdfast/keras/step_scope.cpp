@@ -63,7 +63,7 @@ void refuse_symbol(const Tensor& used, const std::string&) {
   d.why = cat("`", name, "` says what a model computes, once for each call; ", where,
               " runs apart from such a call, so no value can be meant");
   d.fixes.push_back(
-      manual_fix("add the term where the value is: `self.add_loss(...)` in the `call` of a layer"));
+      manual_fix("add the term where the value is: `add_loss` in the `call` of a layer"));
   d.fixes.push_back(manual_fix(
       cat("or make `", name, "` an output of the model, and use what a call of that gives")));
   raise(std::move(d));

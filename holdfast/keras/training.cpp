@@ -132,7 +132,7 @@ std::vector<Config> metrics_for(
          cat("`metrics` is a list of ", listed.size(), ", and the model has ", names.size(),
              " outputs"),
          "a list has one entry for each output, and an entry may be a list itself",
-         {manual_fix("name the outputs: `metrics={\"output\": [...]}`")});
+         {manual_fix("give lists of metrics by the outputs' names")});
   else if (!listed.empty())
     out = {listed[i]};
   for (size_t k = 0; k < by_output.size(); ++k) {

@@ -46,6 +46,8 @@ PUBLIC = [
     ),
     "graph/name_scope.h",
     "data/dataset.h",
+    *("keras/callbacks.h", "keras/models/clone.h", "keras/models/plot.h"),
+    "keras/models/summary.h",
     *("keras/functional.h", "keras/layers.h", "keras/losses.h", "keras/metrics/mean.h"),
     *("keras/optimizers.h", "keras/saving/model_files.h", "keras/sequential.h"),
     "keras/training.h",

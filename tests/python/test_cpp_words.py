@@ -35,6 +35,12 @@ ALLOWED = {
     "rounding to the nearest, Truncate=False",
     "fast=True is written with other ops, in `linalg.lstsq`",
     "__metadata__",  # a key of the safetensors format
+    # Words of Keras' configs.
+    "__numpy__",
+    "__tensor__",
+    "__slice__",
+    "__ellipsis__",
+    "keras.src.ops.numpy",
     "__keras_tensor__",  # words of Keras' configs
     "__tuple__",
 }

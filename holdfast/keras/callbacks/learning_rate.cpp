@@ -41,7 +41,7 @@ using S = LearningRateSchedulerOptions;
 ClassDef& scheduler =
     Declare<LearningRateSchedulerCallback>(
         "callbacks.LearningRateScheduler",
-        "Asks a function for the learning rate of each epoch: `schedule(epoch, rate)`.",
+        "Asks a function of an epoch and its rate for the learning rate of each epoch.",
         &Callback::def())
         .required<&S::schedule>("schedule")
         .option<&S::verbose>("verbose");

@@ -22,7 +22,7 @@ const Optimizer& averaging(ModelLayer& model) {
   if (!o->common().use_ema)
     fail(Code::E1104, cat("SwapEMAWeights: ", o->described(), " keeps no averages of weights"),
          "they are kept where the optimizer has `use_ema`",
-         {manual_fix("make the optimizer with `use_ema=True`")});
+         {manual_fix("make the optimizer with its option `use_ema`")});
   return *o;
 }
 
