@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 
 namespace holdfast {
@@ -133,10 +134,8 @@ std::string ConfigReader::argument(std::string_view key) const {
 void ConfigReader::finish() const {
   for (const auto& [key, value] : config_) {
     if (std::find(taken_.begin(), taken_.end(), key) != taken_.end()) continue;
-    std::string known;
-    for (const std::string& t : taken_) known += cat(known.empty() ? "`" : ", `", t, "`");
     fail(Code::E1104, cat("the config of ", of_, " has `", key, "`, which it does not know"),
-         cat("it knows ", known));
+         cat("it knows ", name_list(taken_)));
   }
 }
 

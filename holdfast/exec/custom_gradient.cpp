@@ -5,6 +5,7 @@
 #include <set>
 
 #include "holdfast/autodiff/tape.h"
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/array.h"
 
@@ -20,8 +21,7 @@ const char* lasting(const std::string& name) {
 }
 
 [[noreturn]] void refuse_variables(const std::string& name, const std::vector<Variable>& read) {
-  std::string all;
-  for (const Variable& v : read) all += cat(all.empty() ? "`" : ", `", v.name(), "`");
+  std::string all = name_list(read, [](const Variable& v) { return v.name(); });
   fail(Code::E1104,
        cat("the gradient of `", name, "` takes no variables, and `", name, "` reads some"),
        cat("it is asked for the gradients of what is read without being an argument: ", all),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/refed.h"
 #include "holdfast/op/advice.h"
@@ -14,12 +15,6 @@ namespace holdfast {
 namespace {
 
 constexpr size_t kShownPath = 4;  // nodes of a path that get a label
-
-std::string quoted(const std::vector<std::string>& names) {
-  std::string out;
-  for (auto& n : names) out += cat(out.empty() ? "`" : ", `", n, "`");
-  return out;
-}
 
 }  // namespace
 
@@ -183,8 +178,8 @@ class Walk {
       if (given({n, 0})) continue;
       if (n.get() == &placeholder || unfed.size() < 3) unfed.push_back(called(*n));
     }
-    d.why = cat(fed.empty() ? "nothing is fed" : cat("fed: ", quoted(fed)),
-                "; not fed: ", quoted(unfed), "; ", "a placeholder has no value of its own");
+    d.why = cat(fed.empty() ? "nothing is fed" : cat("fed: ", name_list(fed)),
+                "; not fed: ", name_list(unfed), "; ", "a placeholder has no value of its own");
     std::string entries;
     bool python = language() == Language::kPython;
     for (const Edge& e : asked_.given)
@@ -219,7 +214,7 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
   std::vector<std::string> names;
   for (const Edge& e : asked.given)
     if (changed.begins_at(e)) names.push_back(called(*e.node));
-  Refed again(*from.graph(), *out.graph, quoted(names));
+  Refed again(*from.graph(), *out.graph, name_list(names));
   for (const Edge& e : asked.given) {
     Ref<Node> input = placeholder_for(type_of(e), e.node->where);
     out.graph->add(input, e.node->name);

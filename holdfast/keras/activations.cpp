@@ -1,6 +1,7 @@
 #include "holdfast/keras/activations.h"
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/ops/activations.h"
 #include "holdfast/ops/array.h"
@@ -127,14 +128,13 @@ struct NoOptions {};
 void take(void* options, const Named& of, const ConfigDict& given) {
   for (const auto& [key, value] : given) {
     const Option* found = nullptr;
-    std::string known;
-    for (const Option& one : of.options) {
+    for (const Option& one : of.options)
       if (key == one.name) found = &one;
-      known += cat(known.empty() ? "`" : ", `", one.name, "`");
-    }
-    if (!found)
+    if (!found) {
+      std::string known = name_list(of.options, [](const Option& one) { return one.name; });
       fail(Code::E1104, cat("the activation ", of.name, " has no option `", key, "`"),
            known.empty() ? "it has none" : cat("it has ", known));
+    }
     found->set(options, value, cat("`", key, "` of the activation ", of.name));
   }
   for (const Option& one : of.options)

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/base/name_list.h"
 #include "holdfast/keras/function.h"
 #include "holdfast/keras/known_class.h"
 #include "holdfast/op/advice.h"
@@ -107,11 +108,9 @@ void set_option(Declared& object, const ClassDef& def, const std::string& name,
                 const Config& value) {
   const Option* option = def.find(name);
   if (!option) {
-    std::string known, near;
-    for (const Option& o : def.options) {
-      known += cat(known.empty() ? "`" : ", `", o.name, "`");
+    std::string known = name_list(def.options, [](const Option& o) { return o.name; }), near;
+    for (const Option& o : def.options)
       if (distance(o.name, name) <= 2) near = o.name;
-    }
     fail(Code::E1104, cat(def.name, " has no option `", name, "`"), cat("it has ", known),
          near.empty() ? std::vector<Fix>{}
                       : std::vector<Fix>{manual_fix(cat("did you mean `", near, "`?"))});

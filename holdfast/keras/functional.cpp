@@ -1,5 +1,6 @@
 #include "holdfast/keras/functional.h"
 
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/step_scope.h"
@@ -73,18 +74,17 @@ std::vector<Ref<Layer>> FunctionalLayer::layers_and_inputs() const {
 
 std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
   std::vector<Tensor> wanted = inputs_.leaves();
+  auto input_name = [](const Tensor& input) { return node_of(input)->name; };
   if (given.is_dict() && !inputs_.is_dict()) {
     std::vector<Tensor> out;
     for (const Tensor& t : wanted) {
       const Nested* found = given.find(node_of(t)->name);
       if (!found) {
-        std::string wanted_names, given_names;
-        for (const Tensor& w : wanted)
-          wanted_names += cat(wanted_names.empty() ? "`" : ", `", node_of(w)->name, "`");
-        for (const Nested::Entry& e : given.entries())
-          given_names += cat(given_names.empty() ? "`" : ", `", e.first, "`");
+        std::string given_names =
+            name_list(given.entries(), [](const Nested::Entry& e) { return e.first; });
         fail(Code::E1104, cat(described(), " is called without its input `", node_of(t)->name, "`"),
-             cat("it is given ", given_names, ", and its inputs are ", wanted_names),
+             cat("it is given ", given_names, ", and its inputs are ",
+                 name_list(wanted, input_name)),
              {manual_fix(cat("give the dict the key `", node_of(t)->name, "`"))});
       }
       out.push_back(found->tensor(cat("the input `", node_of(t)->name, "`")));
@@ -103,12 +103,10 @@ std::vector<Tensor> FunctionalLayer::matched(const Nested& given) const {
   }
   std::vector<Tensor> out = given.leaves();
   if (out.size() != wanted.size()) {
-    std::string names;
-    for (const Tensor& w : wanted) names += cat(names.empty() ? "`" : ", `", node_of(w)->name, "`");
     fail(Code::E1104,
          cat(described(), " is called with ", out.size(), out.size() == 1 ? " tensor" : " tensors",
              ", and has ", wanted.size(), wanted.size() == 1 ? " input" : " inputs"),
-         cat("its inputs are ", names),
+         cat("its inputs are ", name_list(wanted, input_name)),
          {manual_fix(wanted.size() == 1
                          ? "give it one tensor"
                          : "give it a list of tensors in that order, or a dict by these names")});

@@ -4,8 +4,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/control_ops.h"
+#include "holdfast/keras/depth_first.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/sequential.h"
 #include "holdfast/op/advice.h"
@@ -131,24 +133,13 @@ class Wiring {
     };
     // Depth first from the outputs.
     for (const Edge& output : to_) {
-      std::vector<std::pair<Ref<Node>, size_t>> stack;
-      auto enter = [&](const Edge& given) {
+      auto enter = [&](const Edge& given, const WalkedPath&) {
         Edge e = model_.meant(given);
-        if (e.node && !place.count(key(e)) && !done.count(e.node.get()))
-          stack.emplace_back(e.node, 0);
+        return e.node && !place.count(key(e)) && !done.count(e.node.get()) ? e.node : Ref<Node>();
       };
-      enter(output);
-      while (!stack.empty()) {
-        auto& [node, next] = stack.back();
-        if (next < node->inputs.size()) {
-          Edge e = node->inputs[next++];
-          enter(e);
-          continue;
-        }
-        Ref<Node> complete = node;
-        stack.pop_back();
+      depth_first(output, enter, [&](const Ref<Node>& complete) {
         if (done.insert(complete.get()).second) finish(complete);
-      }
+      });
       model_.output_places_.push_back(place.at(key(model_.meant(output))));
     }
   }
@@ -165,31 +156,20 @@ class Wiring {
     std::vector<Missing> out;
     std::unordered_set<const Node*> seen;
     for (const Edge& first : edges) {
-      std::vector<std::pair<Ref<Node>, size_t>> stack;
-      auto enter = [&](const Edge& given) {
+      auto enter = [&](const Edge& given, const WalkedPath& path) {
         Edge e = model_.meant(given);
         if (e.node && is_any_call(*e.node)) e = chosen(e);
-        if (!e.node || given_.count(key(e)) || !seen.insert(e.node.get()).second) return;
+        if (!e.node || given_.count(key(e)) || !seen.insert(e.node.get()).second)
+          return Ref<Node>();
         if (reached) reached->insert(e.node.get());
-        if (!is_input(*e.node)) {
-          stack.emplace_back(e.node, 0);
-          return;
-        }
+        if (!is_input(*e.node)) return e.node;
         Missing m{e.node.get(), {}};
-        for (const auto& [n, next] : stack) m.path.push_back(n.get());
+        for (const auto& [n, next] : path) m.path.push_back(n.get());
         m.path.push_back(e.node.get());
         out.push_back(std::move(m));
+        return Ref<Node>();
       };
-      enter(first);
-      while (!stack.empty()) {
-        auto& [node, next] = stack.back();
-        if (next == node->inputs.size()) {
-          stack.pop_back();
-          continue;
-        }
-        Edge e = node->inputs[next++];
-        enter(e);
-      }
+      depth_first(first, enter, [](const Ref<Node>&) {});
     }
     return out;
   }
@@ -299,9 +279,8 @@ class Wiring {
     }
     d.labels.push_back(used_here("the model is made here"));
     d.why = cat("from the output back to it: ", way);
-    std::string also;
-    for (const Missing& m : missing)
-      also += cat(also.empty() ? "`" : ", `", name_in_program(*m.input), "`");
+    std::string also =
+        name_list(missing, [](const Missing& m) { return name_in_program(*m.input); });
     d.fixes.push_back(manual_fix(
         cat("give ", several ? "them" : "it", " to the model too: add ", also, " to `inputs`")));
     tell_inner(d, *missing[0].input);

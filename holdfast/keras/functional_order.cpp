@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "holdfast/keras/depth_first.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/layers/input_layer.h"
 
@@ -47,31 +48,20 @@ class Order {
   }
 
  private:
-  // Depth first, without recursion: models are deep.
   void walk(const Edge& from) {
-    std::vector<std::pair<Ref<Node>, size_t>> stack;
-    auto enter = [&](const Edge& written) {
+    auto enter = [&](const Edge& written, const WalkedPath&) {
       const Edge e = model_.meant(written);
-      if (!e.node || is_constant(*e.node) || done_.contains(e.node.get())) return;
+      if (!e.node || is_constant(*e.node) || done_.contains(e.node.get())) return Ref<Node>();
       if (!is_input(*e.node) && given_.contains({e.node.get(), e.output})) {
         done_.insert(e.node.get());
-        return;
+        return Ref<Node>();
       }
       first_.try_emplace(operation_of(*e.node), static_cast<int>(first_.size()));
-      stack.emplace_back(e.node, 0);
+      return e.node;
     };
-    enter(from);
-    while (!stack.empty()) {
-      auto& [node, next] = stack.back();
-      if (next < node->inputs.size()) {
-        Edge e = node->inputs[next++];
-        enter(e);
-        continue;
-      }
-      Ref<Node> complete = node;
-      stack.pop_back();
+    depth_first(from, enter, [&](const Ref<Node>& complete) {
       if (done_.insert(complete.get()).second) sorted_.push_back(complete);
-    }
+    });
   }
   // How far each lies from the outputs at most.
   void find_depths() {

@@ -7,6 +7,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/graph/name_scope.h"
 #include "holdfast/keras/backend.h"
+#include "holdfast/keras/example_weights.h"
 #include "holdfast/keras/foreign_loss.h"
 #include "holdfast/keras/layer.h"
 #include "holdfast/ops/array.h"
@@ -24,14 +25,6 @@ Tensor in_dtype(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : 
 
 bool is_mean(const std::optional<std::string>& r) {
   return r && (*r == "sum_over_batch_size" || *r == "mean");
-}
-
-// A weight of an example is that of each of its steps.
-Tensor for_each_step(Tensor weights, const Tensor& values) {
-  if (!weights.shape().has_rank() || !values.shape().has_rank() || weights.rank() == 0)
-    return weights;
-  while (weights.rank() < values.rank()) weights = expand_dims(weights, -1);
-  return weights;
 }
 
 // What a mask does to weights. Under a mean those that count weigh more, so that the sum over all
@@ -157,6 +150,13 @@ Tensor Loss::operator()(const In& y_true, const In& y_pred, const MaybeIn& sampl
     counts = counts.defined() ? logical_and(cast(counts, boolean), own) : own;
   return reduce_weighted(in_dtype(losses, d), sample_weight ? sample_weight->tensor(d) : Tensor(),
                          counts, reduction());
+}
+
+Tensor for_each_step(Tensor weights, const Tensor& values) {
+  if (!weights.shape().has_rank() || !values.shape().has_rank() || weights.rank() == 0)
+    return weights;
+  while (weights.rank() < values.rank()) weights = expand_dims(weights, -1);
+  return weights;
 }
 
 Tensor reduce_weighted(Tensor values, Tensor weights, Tensor mask,

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/graph/name_scope.h"
+#include "holdfast/keras/example_weights.h"
 #include "holdfast/keras/foreign_metric.h"
 #include "holdfast/keras/layer.h"
 #include "holdfast/keras/loss.h"
@@ -148,8 +149,7 @@ void MeanOfValues::update_state(const Tensor& y_true, const Tensor& y_pred,
     counts = cast(counts, dtype());
     if (weight.defined()) {
       if (weight.dtype() != dtype()) weight = cast(weight, dtype());
-      while (weight.rank() < counts.rank()) weight = expand_dims(weight, -1);
-      counts = weight * counts;
+      counts = for_each_step(weight, counts) * counts;
     }
     weight = counts;
   }
@@ -169,7 +169,7 @@ void MeanOfValues::add_values(Tensor values, Tensor weight) {
   // Weights have the first axes of the values; a last one of size 1 is none.
   if (weight.rank() == values.rank() + 1) weight = squeeze(weight, {.axis = {-1}});
   if (counts.defined() && counts.rank() == weight.rank()) weight = weight * cast(counts, dtype());
-  while (weight.rank() < values.rank()) weight = expand_dims(weight, -1);
+  weight = for_each_step(weight, values);
   Tensor spread = weight * ones_like(values);
   total_.assign_add(reduce_sum(values * weight));
   count_.assign_add(reduce_sum(spread));

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/flow.h"
 #include "holdfast/keras/backend.h"
@@ -304,16 +305,15 @@ void Optimizer::apply(const std::vector<Gradient>& gradients,
   NoObservers unseen;  // steps are no part of what tapes record
   std::vector<Gradient> given;
   std::vector<Variable> moved;
-  std::string names;
   for (size_t i = 0; i < gradients.size(); ++i) {
-    names += cat(names.empty() ? "`" : ", `", variables[i].name(), "`");
     if (gradients[i].none()) continue;
     given.push_back(gradients[i]);
     moved.push_back(variables[i]);
   }
   if (given.empty())
     fail(Code::E0501, cat(described(), " got no gradient for any variable"),
-         cat("all gradients are None, of ", names),
+         cat("all gradients are None, of ",
+             name_list(variables, [](const Variable& v) { return v.name(); })),
          {manual_fix("compute the loss from these variables while the tape records")});
   NameScope scope(scope_name());
   move(std::move(given), moved);

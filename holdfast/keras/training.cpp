@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "holdfast/autodiff/tape.h"
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/exec/function.h"
 #include "holdfast/graph/graph.h"
@@ -57,12 +58,6 @@ std::vector<Nested> weights_for(const Nested& given, const std::vector<std::stri
   return each_output(given, names);
 }
 
-std::string quoted(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& n : names) out += cat(out.empty() ? "`" : ", `", n, "`");
-  return out;
-}
-
 [[noreturn]] void refuse_no_targets(const Loss& loss, const std::string& output, const Nested& y,
                                     const std::vector<std::string>& outputs) {
   bool several = outputs.size() > 1;
@@ -76,11 +71,11 @@ std::string quoted(const std::vector<std::string>& names) {
   if (y.is_dict()) {
     std::vector<std::string> keys;
     for (const Nested::Entry& e : y.entries()) keys.push_back(e.first);
-    why = cat("`y` has the keys ", quoted(keys), ", the outputs are ", quoted(outputs));
+    why = cat("`y` has the keys ", name_list(keys), ", the outputs are ", name_list(outputs));
     fix = cat("give `y` the key `", output, "`");
   } else if (several && !y.is_none()) {
     why = cat("`y` is ", y.is_tensor() ? "one tensor" : cat(y.size(), " tensors"),
-              ", the model has ", outputs.size(), " outputs: ", quoted(outputs));
+              ", the model has ", outputs.size(), " outputs: ", name_list(outputs));
     fix = "give a list of targets in that order, or a dict by the outputs' names";
   }
   fail(Code::E1104, std::move(headline), std::move(why), {manual_fix(std::move(fix))});
@@ -161,7 +156,7 @@ void need_outputs(const char* argument, const std::vector<std::pair<std::string,
     fail(Code::E1104,
          cat("`", argument, "` has ", by_place, by_place == 1 ? " entry" : " entries",
              ", and the model ", names.size(), names.size() == 1 ? " output" : " outputs"),
-         cat("the outputs are ", quoted(names), ", in this order"),
+         cat("the outputs are ", name_list(names), ", in this order"),
          {manual_fix("give `compile` one entry for each output, or a dict by their names")});
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "holdfast/base/diagnostic.h"
+#include "holdfast/base/name_list.h"
 
 namespace holdfast::keras {
 namespace {
@@ -120,8 +121,7 @@ std::string formatted(const FieldValue& v, const Format& f) {
 std::string fill_in(const std::string& pattern, const std::vector<FieldValue>& fields,
                     const std::string& what) {
   auto refuse = [&](const std::string& why) {
-    std::string known;
-    for (const FieldValue& f : fields) known += cat(known.empty() ? "`" : ", `", f.name, "`");
+    std::string known = name_list(fields, [](const FieldValue& f) { return f.name; });
     fail(Code::E1104, cat(what, ": ", why), cat("it is `", pattern, "`, and may use ", known));
   };
   std::string out;

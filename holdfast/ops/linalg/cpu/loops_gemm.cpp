@@ -9,19 +9,12 @@
 #include <new>
 
 #include "holdfast/ops/linalg/cpu/gemm.h"
+#include "holdfast/ops/linalg/cpu/tile.h"
 
 namespace holdfast::HOLDFAST_ISA {
 namespace {
 
 using gemm::Strided;
-
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRows = 12;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kRows = 6;
-#else
-constexpr int kVectorBytes = 16, kRows = 6;
-#endif
 
 template <class W>
 struct Parts {

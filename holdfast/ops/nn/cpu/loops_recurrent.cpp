@@ -9,20 +9,13 @@
 #include <utility>
 
 #include "holdfast/expr/scalar_math.h"
+#include "holdfast/ops/linalg/cpu/tile.h"
 #include "holdfast/ops/nn/cpu/recurrent_loops.h"
 
 namespace holdfast::HOLDFAST_ISA {
 namespace {
 
 using namespace recurrent;
-
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64, kRows = 12;
-#elif defined(__AVX2__)
-constexpr int kVectorBytes = 32, kRows = 6;
-#else
-constexpr int kVectorBytes = 16, kRows = 6;
-#endif
 
 template <class W>
 struct Vector {
