@@ -1,6 +1,7 @@
 // Numbers of a binary format, one after the other.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "holdfast/base/text.h"
@@ -69,7 +70,7 @@ class ByteCursor {
 
   const ByteSource* source_;
   std::string_view bytes_;
-  std::string_view what_;
+  std::string what_;  // its own: callers build better names while they read
   size_t at_ = 0;
 };
 

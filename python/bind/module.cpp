@@ -4,6 +4,7 @@
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/asked_device.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/config.h"
@@ -176,6 +177,16 @@ NB_MODULE(_holdfast, m) {
         });
       },
       "value"_a.none(), "dtype"_a.none() = nb::none(), "strict"_a = true);
+  m.def(
+      "constant",
+      [](nb::handle value, nb::handle dtype) {
+        return run([&] {
+          mark();
+          return on_asked_device(convert(
+              value.ptr(), dtype.is_none() ? DType::kInvalid : dtype_of_object(dtype.ptr()), true));
+        });
+      },
+      "value"_a.none(), "dtype"_a.none());
   m.def(
       "convert_value",
       [](nb::handle value, nb::handle dtype, bool strict) {

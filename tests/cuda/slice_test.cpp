@@ -284,6 +284,8 @@ void placement() {
   {
     DeviceScope scope(gpu);
     same("Identity copies", identity(x), x);
+    check(constant({0.5, 1.5}).device() == gpu, "a constant is made where the scope says");
+    check(constant({0, 1}).device() == cpu(), "a few integers stay on the host");
   }
   set_device_policy(DevicePolicy::kWarn);
   {

@@ -8,7 +8,22 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/expr/expr.h"
+#include "holdfast/op/context.h"
+#include "holdfast/ops/asked_device.h"
 #include "holdfast/tensor/visit.h"
+
+namespace holdfast {
+
+Tensor on_asked_device(const Tensor& value) {
+  constexpr int64_t kFewIntegers = 256;  // bytes
+  Device* asked = context().device;
+  if (!asked || asked == value.device() || context().interpreter) return value;
+  if (value.dtype() == DType::kString || value.dtype() == DType::kResource) return value;
+  if (is_integer(value.dtype()) && value.bytes() <= kFewIntegers) return value;
+  return copy_to(value, asked);
+}
+
+}  // namespace holdfast
 
 namespace holdfast::detail {
 namespace {
@@ -60,7 +75,7 @@ Tensor make_constant(DType from, const void* values, size_t count, Shape shape, 
   }
   need_fitting(from, values, count, to);
   cast_loop(from, to)(&values, t.mutable_raw(), static_cast<int64_t>(count));
-  return t;
+  return on_asked_device(t);
 }
 
 void ragged_constant(int64_t got, int64_t expected, int depth) {

@@ -25,7 +25,7 @@ def plain_constant(value: Any, dtype: Any = None, name: Any = "Const") -> Any:
     kind = None if dtype is None else as_dtype(dtype)
     graph = _holdfast.current_graph()
     if graph is None:
-        return _holdfast.convert(value, kind)
+        return _holdfast.constant(value, kind)
     with graph_outside():
         made = _holdfast.convert(value, kind)
     return node_of_constant(graph, made, name)
