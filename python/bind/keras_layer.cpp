@@ -192,11 +192,13 @@ PyObject* layer_output_shape(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* layer_mask(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
-    static const char* names[] = {"inputs", "previous_mask", nullptr};
-    PyObject *inputs, *mask = Py_None;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", const_cast<char**>(names), &inputs,
-                                     &mask))
+    // Keras' own layers call it either way.
+    static const char* names[] = {"inputs", "previous_mask", "mask", nullptr};
+    PyObject *inputs, *previous = Py_None, *mask = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O$O", const_cast<char**>(names), &inputs,
+                                     &previous, &mask))
       return nullptr;
+    if (!mask) mask = previous;
     mark();
     Layer& layer = layer_of(self);
     Nested x = nested_from(inputs, "`inputs`"), m = nested_from(mask, "`previous_mask`");

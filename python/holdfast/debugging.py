@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, NoReturn, SupportsIndex
 
@@ -388,18 +389,21 @@ def disable_check_numerics() -> None:
 
 
 def enable_traceback_filtering() -> None:
-    """On is how it always is: messages name the user's lines only."""
+    """Tracebacks end in the program's lines, which is so from the start."""
+    words = [w for w in os.environ.get("HOLDFAST_DIAG", "").split(",") if w and w != "full"]
+    os.environ["HOLDFAST_DIAG"] = ",".join(words)
 
 
 def disable_traceback_filtering() -> None:
-    """Not supported: set HOLDFAST_DIAG=full before the program starts."""
-    unsupported(
-        "`disable_traceback_filtering` is not supported",
-        "what messages show is chosen when the program starts",
-        fix="set the environment variable `HOLDFAST_DIAG=full`",
-    )
+    """Tracebacks show Holdfast's own frames too, and messages everything they know.
+
+    The same as the word `full` in the environment variable `HOLDFAST_DIAG`.
+    """
+    if is_traceback_filtering_enabled():
+        others = os.environ.get("HOLDFAST_DIAG", "")
+        os.environ["HOLDFAST_DIAG"] = f"{others},full" if others else "full"
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """True: messages name the user's lines only."""
-    return True
+    """Whether tracebacks end in the program's lines."""
+    return "full" not in os.environ.get("HOLDFAST_DIAG", "").split(",")

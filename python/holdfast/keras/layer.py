@@ -507,6 +507,15 @@ class Layer(_holdfast.LayerBase, Module):
         """A layer made with what `get_config` gave."""
         return cls(**config)
 
+    def _flatten_layers(self, include_self: bool = True, recursive: bool = True) -> list[Layer]:
+        """The layer and those inside it, each before what it holds."""
+        found: list[Layer] = [self] if include_self else []
+        below = {id(deep) for part in self.submodules for deep in part.submodules}
+        for part in getattr(self, "layers", self.submodules):
+            if isinstance(part, Layer) and id(part) not in below:
+                found += part._flatten_layers() if recursive else [part]
+        return found
+
     # What a copy is made of besides the config: layers that C++ holds.
     def _held_layers(self) -> list[Layer] | None:
         return None
