@@ -9,6 +9,8 @@ namespace holdfast::keras {
 /// method. The binding sets them, once.
 struct LossHooks {
   bool (*call)(Loss&, const Tensor& y_true, const Tensor& y_pred, Tensor& out);
+  bool (*value)(Loss&, const Tensor& y_true, const Tensor& y_pred, const Tensor& sample_weight,
+                Tensor& out);
   bool (*config)(const Loss&, ConfigDict& out);
   bool (*class_name)(const Loss&, std::string& out);
   bool (*registered_name)(const Loss&, std::string& out);
@@ -29,6 +31,11 @@ class ForeignLoss final : public L, public ForeignBornLoss {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) override {
     Tensor out;
     return loss_hooks().call(*this, y_true, y_pred, out) ? out : L::call(y_true, y_pred);
+  }
+  bool own_value(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
+                 Tensor& out) override {
+    return loss_hooks().value(*this, y_true.tensor(), y_pred.tensor(),
+                              sample_weight ? sample_weight->tensor() : Tensor(), out);
   }
   ConfigDict get_config() const override {
     ConfigDict out;

@@ -243,6 +243,7 @@ class Reader {
   // What an argument is; `ready` turns false where a symbol is not there yet.
   Nested argument(const Config& c, bool& ready, const std::string& what) const {
     if (c.is_null()) return {};
+    if (c.kind() == Config::Kind::kBool) return Nested(Tensor::scalar(c.as_bool(what)));
     if (c.kind() == Config::Kind::kObject && c.as_object().class_name == kTensor) {
       const Tensor* found = symbol(c.as_object(), what);
       ready = ready && found;
@@ -266,12 +267,25 @@ class Reader {
     }
     fail(Code::E1105, cat(what, " is ", c.text(), " in a model's config; symbols are read there"));
   }
+  // An argument of a call besides its inputs, by its name.
+  static void take(CallOptions& options, const std::string& name, const Nested& value,
+                   const Config& said) {
+    if (said.is_null()) return;
+    if (name == "training")
+      options.training = said.as_bool("`training`");
+    else if (name == "mask")
+      options.mask = value;
+    else if (!value.is_none())
+      options.named.emplace_back(name, value);
+  }
   bool make(const Call& c) {
     if (!c.layer) return make_op(c);
     bool ready = true;
     CallOptions options;
     Nested inputs;
-    const std::vector<std::string>& parameters = c.layer->definition().parameters;
+    const std::vector<std::string>& declared = c.layer->definition().parameters;
+    static const std::vector<std::string> kPlain{"inputs", "training", "mask"};
+    const std::vector<std::string>& parameters = declared.empty() ? kPlain : declared;
     if (const Config* args = c.said->find("args")) {
       size_t place = 0;
       for (const Config& one : args->as_list("`args`")) {
@@ -279,8 +293,8 @@ class Reader {
         Nested value = argument(one, ready, what);
         if (place == 0)
           inputs = value;
-        else if (place - 1 < parameters.size())
-          options.named.emplace_back(parameters[place - 1], value);
+        else if (place < parameters.size())
+          take(options, parameters[place], value, one);
         else if (!value.is_none())
           fail(Code::E1105, cat(what, " is not supported in a model's config"));
         ++place;
@@ -288,16 +302,8 @@ class Reader {
     }
     if (const Config* kwargs = c.said->find("kwargs"))
       for (const auto& [key, one] : kwargs->as_dict("`kwargs`")) {
-        if (key == "training") {
-          if (!one.is_null()) options.training = one.as_bool("`training`");
-          continue;
-        }
         Nested value = argument(one, ready, cat("`", key, "` of a call of ", c.layer->described()));
-        if (value.is_none()) continue;
-        if (key == "mask")
-          options.mask = value;
-        else
-          options.named.emplace_back(key, value);
+        take(options, key, value, one);
       }
     if (!ready) return false;
     std::vector<Tensor> out = c.layer->run(inputs, options).leaves();

@@ -133,8 +133,18 @@ Tensor Loss::call(const Tensor&, const Tensor&) {
        {manual_fix("override `call(y_true, y_pred)`")});
 }
 
+bool Loss::own_value(const In&, const In&, const MaybeIn&, Tensor&) { return false; }
+
 Tensor Loss::operator()(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
                         const MaybeIn& mask) {
+  Tensor own;
+  return own_value(y_true, y_pred, sample_weight, own)
+             ? own
+             : reduced(y_true, y_pred, sample_weight, mask);
+}
+
+Tensor Loss::reduced(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
+                     const MaybeIn& mask) {
   DType d = dtype();
   Tensor given = y_pred.tensor(d), labels = y_true.tensor(takes_classes() ? DType::kInvalid : d);
   NameScope names(name());

@@ -44,6 +44,12 @@ class HOLDFAST_API Loss : public Object, public Declared, public HasConfig {
   /// as weights of 0 and 1.
   Tensor operator()(const In& y_true, const In& y_pred, const MaybeIn& sample_weight = {},
                     const MaybeIn& mask = {});
+  /// The whole of a call where a class of another language says it; false if it does not.
+  virtual bool own_value(const In& y_true, const In& y_pred, const MaybeIn& sample_weight,
+                         Tensor& out);
+  /// What a call computes from `call` and the reduction.
+  Tensor reduced(const In& y_true, const In& y_pred, const MaybeIn& sample_weight = {},
+                 const MaybeIn& mask = {});
   /// A loss for each example, both tensors in the dtype of the loss.
   virtual Tensor call(const Tensor& y_true, const Tensor& y_pred);
   /// Whether `y_true` are numbers of classes, which stay as they are.

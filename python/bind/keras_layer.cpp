@@ -1,6 +1,7 @@
 // Python's layers: the C++ classes themselves, with one count for both languages.
 #include "python/bind/keras_layer.h"
 
+#include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/built_for.h"
 #include "holdfast/keras/functional.h"
@@ -24,9 +25,9 @@ using keras::Layer;
 
 // The arguments of a call of C++'s own `call`, by position and by name.
 std::pair<Nested, CallOptions> arguments_of(Layer& layer, PyObject* args, PyObject* kwargs) {
-  static const std::vector<std::string> kInputs{"inputs"};
+  static const std::vector<std::string> kPlain{"inputs", "training", "mask"};
   const auto& declared = layer.definition().parameters;
-  const auto& names = declared.empty() ? kInputs : declared;
+  const auto& names = declared.empty() ? kPlain : declared;
   Nested inputs;
   CallOptions o;
   bool given = false;
@@ -51,20 +52,17 @@ std::pair<Nested, CallOptions> arguments_of(Layer& layer, PyObject* args, PyObje
         o.named.emplace_back(name, nested_from(value, cat(layer.described(), ": `", name, "`")));
     } else {
       std::string known;
-      for (const std::string& n : names) known += cat("`", n, "`, ");
+      for (const std::string& n : names)
+        if (n != "training" && n != "mask") known += cat("`", n, "`, ");
       type_error(cat(layer.described(), " is called with `", name, "`, which it does not take"),
                  cat("it takes ", known, "`training` and `mask`"));
     }
   };
   Py_ssize_t n = PyTuple_GET_SIZE(args);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    auto at = static_cast<size_t>(i);
-    bool by_place = at < names.size();
-    take(by_place                                 ? names[at]
-         : at == names.size() && declared.empty() ? "training"
-                                                  : "mask",
-         PyTuple_GET_ITEM(args, i));
-  }
+  if (n > static_cast<Py_ssize_t>(names.size()))
+    type_error(cat(layer.described(), " is called with ", n, " arguments by position"),
+               cat("it takes ", names.size(), ": ", name_list(names)));
+  for (Py_ssize_t i = 0; i < n; ++i) take(names[static_cast<size_t>(i)], PyTuple_GET_ITEM(args, i));
   PyObject *key, *value;
   for (Py_ssize_t i = 0; kwargs && PyDict_Next(kwargs, &i, &key, &value);)
     take(PyUnicode_AsUTF8(key), value);
@@ -166,27 +164,42 @@ PyObject* layer_config(PyObject* self, PyObject*) {
   });
 }
 
+// The shapes of tensors, as the tensors lie in lists, tuples and dicts.
+Object shapes_object(const Nested& types) {
+  if (types.is_tensor()) return sizes_object(types.tensor().shape());
+  if (types.is_dict()) {
+    Object out = Object::steal(PyDict_New());
+    for (const auto& [key, value] : types.entries())
+      if (PyDict_SetItemString(out.get(), key.c_str(), shapes_object(value).get()) < 0)
+        throw PythonError();
+    return out;
+  }
+  Object out = Object::steal(PyTuple_New(static_cast<Py_ssize_t>(types.size())));
+  for (size_t i = 0; i < types.size(); ++i)
+    PyTuple_SET_ITEM(out.get(), static_cast<Py_ssize_t>(i), shapes_object(types[i]).release());
+  return out;
+}
+
 PyObject* layer_output_shape(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
     mark();
     Layer& layer = layer_of(self);
     Ref<Layer> keep(&layer);
-    auto* born = dynamic_cast<ForeignBorn*>(&layer);
+    layer.name_it();
     std::vector<Shape> shapes = shape_arguments(args, kwargs);
     if (shapes.empty())
       fail(Code::E1104, cat(layer.described(), ": `compute_output_shape` got no shape"));
-    Shape out;
-    if (shapes.size() == 1) {
-      out = born ? born->own_output_shape(shapes[0]) : layer.compute_output_shape(shapes[0]);
-    } else {
-      std::vector<Nested> symbols;
-      for (const Shape& s : shapes)
-        symbols.emplace_back(keras::symbol_of_type(layer.compute_dtype(), s));
-      out = keras::output_types(layer, Nested::list(std::move(symbols)), {})
-                .first(layer.described())
-                .shape();
-    }
-    return sizes_object(out).release();
+    std::vector<Nested> symbols;
+    for (const Shape& s : shapes)
+      symbols.emplace_back(keras::symbol_of_type(layer.compute_dtype(), s));
+    const std::vector<std::string>& names = layer.definition().parameters;
+    bool one_each = PyTuple_GET_SIZE(args) + (kwargs ? PyDict_GET_SIZE(kwargs) : 0) > 1;
+    CallOptions o;
+    if (one_each && shapes.size() <= names.size())
+      for (size_t i = 1; i < symbols.size(); ++i) o.named.emplace_back(names[i], symbols[i]);
+    bool first_alone = symbols.size() == 1 || !o.named.empty();
+    Nested inputs = first_alone ? symbols[0] : Nested::list(std::move(symbols));
+    return shapes_object(keras::output_types(layer, inputs, o)).release();
   });
 }
 

@@ -92,6 +92,19 @@ bool python_loss_call(Loss& loss, const Tensor& y_true, const Tensor& y_pred, Te
   return true;
 }
 
+bool python_loss_value(Loss& loss, const Tensor& y_true, const Tensor& y_pred,
+                       const Tensor& sample_weight, Tensor& out) {
+  WithGil gil;
+  Object own = gil ? overridable("__call__").of(loss) : Object();
+  if (!own) return false;
+  Object y = Object::steal(wrap(y_true)), p = Object::steal(wrap(y_pred));
+  Object weight =
+      sample_weight.defined() ? Object::steal(wrap(sample_weight)) : Object::share(Py_None);
+  out = convert(called(own.get(), y.get(), p.get(), weight.get()).get(), DType::kInvalid, false,
+                "what `__call__` gave");
+  return true;
+}
+
 // Labels and predictions, and what else a call is given, by position and by name.
 template <size_t N>
 std::array<PyObject*, N> parsed(PyObject* args, PyObject* kwargs, const char* format,
@@ -129,8 +142,8 @@ PyObject* loss_called(PyObject* self, PyObject* args, PyObject* kwargs) {
     Ref<Loss> keep(&loss);
     auto [y, p, w] =
         parsed<3>(args, kwargs, "OO|O", {"y_true", "y_pred", "sample_weight", nullptr});
-    return wrap(loss(tensor_from(y, "y_true"), tensor_from(p, "y_pred"),
-                     maybe(tensor_from(w, "sample_weight"))));
+    return wrap(loss.reduced(tensor_from(y, "y_true"), tensor_from(p, "y_pred"),
+                             maybe(tensor_from(w, "sample_weight"))));
   });
 }
 
@@ -379,8 +392,8 @@ PyTypeObject* add_training_type(PyObject* module, const ClassDef& def) {
 }
 
 void bind_keras_training(nb::module_& m) {
-  keras::loss_hooks() = {&python_loss_call, &python_config<Loss>, &python_class_name<Loss>,
-                         &python_registered_name<Loss>};
+  keras::loss_hooks() = {&python_loss_call, &python_loss_value, &python_config<Loss>,
+                         &python_class_name<Loss>, &python_registered_name<Loss>};
   keras::schedule_hooks() = {&python_rate, &python_config<Schedule>, &python_class_name<Schedule>,
                              &python_registered_name<Schedule>};
   keras::optimizer_hooks() = {&python_update_step, &python_build, &python_config<Optimizer>,

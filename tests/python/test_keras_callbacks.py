@@ -172,7 +172,7 @@ def test_a_program_may_call_callbacks_itself(tmp_path):
     assert [m[0] for m in told.moments].count("on_epoch_end") == 2
     history = several.callbacks[-1]
     assert isinstance(history, callbacks.History) and len(history.history["loss"]) == 2
-    assert (tmp_path / "log.csv").read_text().splitlines()[0] == "epoch,loss"
+    assert (tmp_path / "log.csv").read_text().splitlines()[0] == "epoch,loss,val_loss"
 
 
 @pytest.mark.parametrize("schedule", [lambda e, r: r / 2, lambda e: 0.5 ** (e + 1), None])

@@ -1,4 +1,6 @@
 // Writes the numbers of each epoch to a file, a line at a time.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "holdfast/base/diagnostic.h"
@@ -14,6 +16,12 @@ ClassDef& csv =
         .required<&O::filename>("filename")
         .option<&O::separator>("separator")
         .option<&O::append>("append");
+
+// As Python writes it: the fewest digits that give the number back.
+std::string written(double v) {
+  if (std::isnan(v)) return "nan";
+  return Config(v).to_json();
+}
 
 }  // namespace
 
@@ -39,8 +47,14 @@ void CSVLoggerCallback::on_train_begin(Logs&) {
 void CSVLoggerCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   auto* file = static_cast<FILE*>(file_);
   if (!file) return;
-  if (keys_.empty())
+  if (keys_.empty()) {
     for (const auto& [name, value] : logs) keys_.push_back(name);
+    std::sort(keys_.begin(), keys_.end());
+    auto validated = [](const std::string& k) { return k.starts_with("val_"); };
+    // A later epoch may be the first that is validated, and the columns are fixed by now.
+    if (std::none_of(keys_.begin(), keys_.end(), validated))
+      for (size_t i = 0, n = keys_.size(); i < n; ++i) keys_.push_back("val_" + keys_[i]);
+  }
   const char* sep = options_.separator.c_str();
   if (!begun_) {
     std::fputs("epoch", file);
@@ -51,10 +65,7 @@ void CSVLoggerCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   std::fprintf(file, "%lld", static_cast<long long>(epoch));
   for (const std::string& k : keys_) {
     const double* v = logs.find(k);
-    if (v)
-      std::fprintf(file, "%s%.17g", sep, *v);
-    else
-      std::fprintf(file, "%sNA", sep);
+    std::fprintf(file, "%s%s", sep, v ? written(*v).c_str() : "NA");
   }
   std::fputs("\n", file);
   std::fflush(file);

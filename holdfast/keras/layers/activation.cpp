@@ -55,7 +55,8 @@ ClassDef& softmax_layer =
         "layers.Softmax",
         "Probabilities from logits along `axis`; what a mask leaves out has none.", &Layer::def())
         .option<&SoftmaxOptions::axis>("axis")
-        .layer_options();
+        .layer_options()
+        .parameters({"inputs", "mask"});
 
 void need_not_negative(double value, const char* option, const std::string& of) {
   if (!(value >= 0))

@@ -47,7 +47,8 @@ Tensor MaskingLayer::kept(const Tensor& inputs, bool keepdims) const {
   if (s.has_rank() && s.rank() < 1)
     fail(Code::E1102,
          cat(described(), ": `inputs` has the shape ", s.text(), ", expected at least one axis"));
-  return reduce_any(not_equal(inputs, options_.mask_value), {.axis = {-1}, .keepdims = keepdims});
+  Tensor x = is_integer(inputs.dtype()) ? cast(inputs, float64) : inputs;
+  return reduce_any(not_equal(x, options_.mask_value), {.axis = {-1}, .keepdims = keepdims});
 }
 
 Tensor MaskingLayer::call(const Tensor& inputs, const CallOptions&) {

@@ -70,6 +70,13 @@ std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors) {
        cat("expected ", expected));
 }
 
+// A mask for each of the inputs, or none at all.
+void need_masks(const Layer& layer, const Nested& inputs, const Nested& mask) {
+  if (mask.is_none() || (mask.is_sequence() && mask.size() == inputs.size())) return;
+  fail(Code::E1104, cat(layer.described(), ": `mask` is ", mask.form(), ", expected a list of ",
+                        inputs.size(), ", one for each of `inputs`"));
+}
+
 void need_two(const Layer& layer, const std::vector<Shape>& inputs) {
   if (inputs.size() != 2)
     fail(Code::E1104, cat(layer.described(), ": `inputs` has ", inputs.size(),
@@ -115,6 +122,39 @@ std::vector<Tensor> of_one_rank(std::vector<Tensor> x) {
   return x;
 }
 
+// The mask of input `i`, in a shape that broadcasts to it.
+Tensor mask_of_input(const Nested& masks, size_t i) {
+  bool given = masks.is_sequence() && i < masks.size() && masks[i].is_tensor();
+  return given ? expand_dims(cast(masks[i].tensor(), boolean), -1) : Tensor();
+}
+
+// Factors that a mask leaves out are 1; a place that is left out by all is 0.
+Tensor product(const std::vector<Tensor>& x, const Nested& masks) {
+  Tensor y, counted;
+  bool all = true;
+  for (size_t i = 0; i < x.size(); ++i) {
+    Tensor mask = mask_of_input(masks, i), factor = x[i];
+    if (mask.defined()) factor = select(mask, factor, ones_like(factor));
+    all = all && mask.defined();
+    if (all) counted = counted.defined() ? logical_or(counted, mask) : mask;
+    y = y.defined() ? y * factor : factor;
+  }
+  return all ? select(counted, y, zeros_like(y)) : y;
+}
+
+// Where a mask leaves one of a pair out, the other stands for it.
+Tensor extreme(const std::vector<Tensor>& x, const Nested& masks, bool largest) {
+  Tensor y = x[0], counted = mask_of_input(masks, 0);
+  for (size_t i = 1; i < x.size(); ++i) {
+    Tensor mask = mask_of_input(masks, i), next = x[i];
+    if (mask.defined()) next = select(mask, next, y);
+    if (counted.defined()) y = select(counted, y, next);
+    counted = counted.defined() && mask.defined() ? logical_or(counted, mask) : Tensor();
+    y = largest ? holdfast::maximum(y, next) : holdfast::minimum(y, next);
+  }
+  return y;
+}
+
 template <class L>
 Tensor merged(const std::vector<Tensor>& inputs, const typename L::Options& o) {
   return Handle<L>(o)(Nested::list_of(inputs)).tensor();
@@ -152,30 +192,30 @@ void MergeLayer::build_all(const std::vector<Shape>& inputs) {
   need_broadcast(*this, inputs);
 }
 
-Nested MergeLayer::call_all(const Nested& inputs, const CallOptions&) {
+Nested MergeLayer::call_all(const Nested& inputs, const CallOptions& o) {
   std::vector<Tensor> x = listed(*this, inputs);
   std::vector<Shape> shapes = shapes_of(x);
   if (how_ == Merging::kSubtract) need_two(*this, shapes);
   need_broadcast(*this, shapes);
   x = of_one_rank(std::move(x));
+  if (how_ == Merging::kMultiply) return product(x, o.mask);
+  if (how_ == Merging::kMaximum || how_ == Merging::kMinimum)
+    return extreme(x, o.mask, how_ == Merging::kMaximum);
+  if (how_ == Merging::kAverage && is_integer(x[0].dtype()))
+    for (Tensor& t : x) t = cast(t, compute_dtype());
   Tensor y = x[0];
-  for (size_t i = 1; i < x.size(); ++i) switch (how_) {
-      case Merging::kAdd:
-      case Merging::kAverage: y = y + x[i]; break;
-      case Merging::kSubtract: y = y - x[i]; break;
-      case Merging::kMultiply: y = y * x[i]; break;
-      case Merging::kMaximum: y = holdfast::maximum(y, x[i]); break;
-      case Merging::kMinimum: y = holdfast::minimum(y, x[i]); break;
-    }
+  for (size_t i = 1; i < x.size(); ++i) y = how_ == Merging::kSubtract ? y - x[i] : y + x[i];
   return how_ == Merging::kAverage ? y / static_cast<double>(x.size()) : y;
 }
 
 Nested MergeLayer::compute_mask(const Nested& inputs, const Nested& mask) {
-  if (!mask.is_sequence() || mask.size() != inputs.size()) return {};
+  need_masks(*this, inputs, mask);
+  if (mask.is_none()) return {};
   Tensor out;
   for (size_t i = 0; i < mask.size(); ++i) {
     if (!mask[i].is_tensor()) return {};  // one of them has no mask: all of it counts
-    out = out.defined() ? logical_or(out, mask[i].tensor()) : mask[i].tensor();
+    Tensor one = cast(mask[i].tensor(), boolean);
+    out = out.defined() ? logical_or(out, one) : one;
   }
   return out;
 }
@@ -202,7 +242,8 @@ Nested ConcatenateLayer::call_all(const Nested& inputs, const CallOptions&) {
 
 // A mask says nothing of channels: it is spread over them, joined, and asked for any.
 Nested ConcatenateLayer::compute_mask(const Nested& inputs, const Nested& mask) {
-  if (!mask.is_sequence() || mask.size() != inputs.size()) return {};
+  need_masks(*this, inputs, mask);
+  if (mask.is_none()) return {};
   std::vector<Tensor> all;
   bool some = false;
   for (size_t i = 0; i < mask.size(); ++i) {

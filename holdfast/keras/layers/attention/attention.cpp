@@ -23,7 +23,7 @@ ClassDef& make_class() {
           .option<&O::dropout>("dropout")
           .option<&O::seed>("seed")
           .layer_options()
-          .parameters({"inputs", "return_attention_scores", "use_causal_mask"})
+          .parameters({"inputs", "mask", "training", "return_attention_scores", "use_causal_mask"})
           .weight<&AttentionLayer::scale>("scale")
           .weight<&AttentionLayer::concat_score_weight>("concat_score_weight");
   return d;
@@ -38,7 +38,7 @@ ClassDef& additive_class =
         .option<&A::dropout>("dropout")
         .layer_options()
         .option<&A::seed>("seed")
-        .parameters({"inputs", "return_attention_scores", "use_causal_mask"})
+        .parameters({"inputs", "mask", "training", "return_attention_scores", "use_causal_mask"})
         .weight<&AdditiveAttentionLayer::scale>("scale");
 
 void need_rate(double rate, const char* of) {
@@ -83,12 +83,12 @@ Nested AttentionBase::call_all(const Nested& inputs, const CallOptions& o) {
   if (Tensor queries = mask(0); queries.defined())
     y.output = select(expand_dims(queries, -1), y.output, Tensor::scalar(0, y.output.dtype()));
   if (!said(o, "return_attention_scores", *this)) return y.output;
-  return Nested::tuple({y.output, y.scores});
+  return Nested::tuple({y.output, y.weights});
 }
 
 Nested AttentionBase::compute_mask(const Nested&, const Nested& mask) {
   if (!mask.is_sequence() || mask.size() == 0 || !mask[0].is_tensor()) return {};
-  return Nested::list({mask[0]});
+  return mask[0];
 }
 
 const ClassDef& AttentionLayer::class_def() { return make_class(); }

@@ -52,7 +52,7 @@ Declare<L>&& projection_options(Declare<L>&& d) {
       .template option<&O::seed>("seed")
       .layer_options()
       .parameters({"query", "value", "key", "query_mask", "value_mask", "key_mask",
-                   "attention_mask", "return_attention_scores", "use_causal_mask"});
+                   "attention_mask", "return_attention_scores", "training", "use_causal_mask"});
 }
 
 template <class O>

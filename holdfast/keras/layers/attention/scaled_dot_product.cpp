@@ -38,7 +38,7 @@ Attended attend(const Tensor& given, const Tensor& value, const AttentionRun& ru
   scores = nn::softmax(scores);
   if (mask.defined()) scores = select(mask, scores, Tensor::scalar(0, scores.dtype()));
   Tensor weights = run.dropout > 0 ? nn::dropout(scores, run.dropout, {.seed = run.seed}) : scores;
-  return {matmul(weights, value), scores};
+  return {matmul(weights, value), scores, weights};
 }
 
 Attended scaled_dot_product(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -51,12 +51,13 @@ bool said(const CallOptions& o, const char* name, const Layer& of) {
   const Nested* given = o.find(name);
   if (!given) return false;
   const Tensor& t = given->tensor(cat(of.described(), ": `", name, "`"));
-  if (t.is_symbolic() || t.dtype() != boolean || t.shape().rank() != 0)
+  bool fits = t.dtype() == boolean || is_integer(t.dtype());
+  if (t.is_symbolic() || !fits || t.shape().rank() != 0)
     fail(Code::E1104,
          cat(of.described(), ": `", name, "` is ", holdfast::name(t.dtype()), t.shape().text(),
              ", expected true or false"),
          "what the layer computes depends on it, so it is known before the call");
-  return t.item<bool>();
+  return t.to_double() != 0;
 }
 
 Tensor mask_said(const CallOptions& o, const char* name, const Tensor& of) {

@@ -16,8 +16,9 @@ struct AttentionRun {
   std::optional<int64_t> seed = {};
 };
 struct Attended {
-  Tensor output;  // [..., places, size of values]
-  Tensor scores;  // [..., places, places looked at]: weights that add up to 1
+  Tensor output;   // [..., places, size of values]
+  Tensor scores;   // [..., places, places looked at]: weights that add up to 1
+  Tensor weights;  // what dropout left of them
 };
 
 /// Values weighted by softmax of scores [..., T, S]. A place that may look at nothing gets zeros.

@@ -130,9 +130,6 @@ const ClassDef& RMSNormalizationLayer::definition() const { return rms_normaliza
 const ClassDef& UnitNormalizationLayer::definition() const { return unit_normalization; }
 
 void LayerNormalizationLayer::check() {
-  if (options_.rms_scaling)
-    fail(Code::E1105, "LayerNormalization: `rms_scaling` is true, which divides by the variance",
-         "Keras keeps it for old files only", {manual_fix("use RMSNormalization")});
   if (options_.epsilon < 0)
     fail(Code::E1103,
          cat(definition().name, ": `epsilon` is ", options_.epsilon, ", expected at least 0"));
@@ -142,14 +139,14 @@ void LayerNormalizationLayer::build(const Shape& inputs) {
   LayerNormalizationOptions& o = options_;
   o.axis.single = false;  // as Keras writes it once the layer is built
   Shape shape = sizes_of(*this, inputs, axes_of(*this, inputs, o.axis));
-  if (o.scale)
+  if (o.scale || o.rms_scaling)
     gamma = add_weight({.name = "gamma",
                         .shape = shape,
                         .initializer = o.gamma_initializer,
                         .regularizer = o.gamma_regularizer,
                         .constraint = o.gamma_constraint,
                         .autocast = false});
-  if (o.center)
+  if (o.center && !o.rms_scaling)
     beta = add_weight({.name = "beta",
                        .shape = shape,
                        .initializer = o.beta_initializer,
@@ -171,6 +168,8 @@ Tensor LayerNormalizationLayer::call(const Tensor& inputs, const CallOptions&) {
   MaybeIn offset, factor;
   if (beta.defined()) offset = placed(cast(beta.read(), x.dtype()), axes, s);
   if (gamma.defined()) factor = placed(cast(gamma.read(), x.dtype()), axes, s);
+  if (o.rms_scaling)  // Keras' meaning of it: over the deviation, and the mean stays
+    return narrow(x * rsqrt(variance + o.epsilon) * factor->tensor(), compute_dtype());
   return narrow(nn::batch_normalization(x, mean, variance, offset, factor, o.epsilon),
                 compute_dtype());
 }

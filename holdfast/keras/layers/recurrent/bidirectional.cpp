@@ -18,7 +18,7 @@ ClassDef& declared =
         .option<&O::backward_layer>("backward_layer")
         .layer_options()
         .option<&O::activity_regularizer>("activity_regularizer", false)
-        .parameters({"sequences", "initial_state"})
+        .parameters({"sequences", "initial_state", "mask", "training"})
         .property("forward_layer",
                   [](const Object& o) {
                     return shown(dynamic_cast<const BidirectionalLayer&>(o).forward_layer());

@@ -26,7 +26,7 @@ RNNOptions repeats_of(const O& o, const char* cell_name) {
 template <class L>
 Declare<L>&& repeating_parts(Declare<L>&& d) {
   return std::move(d)
-      .parameters({"sequences", "initial_state"})
+      .parameters({"sequences", "initial_state", "mask", "training"})
       .property("cell", [](const Object& o) {
         return Config(Ref<Object>(dynamic_cast<const RNNLayer&>(o).cell()));
       });
@@ -35,7 +35,7 @@ Declare<L>&& repeating_parts(Declare<L>&& d) {
 template <class L>
 Declare<L>&& cell_parts(Declare<L>&& d) {
   return std::move(d)
-      .parameters({"inputs", "states"})
+      .parameters({"inputs", "states", "training"})
       .template weight<&L::kernel>("kernel")
       .template weight<&L::recurrent_kernel>("recurrent_kernel")
       .template weight<&L::bias>("bias")

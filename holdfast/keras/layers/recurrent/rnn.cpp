@@ -35,7 +35,7 @@ ClassDef& make_class() {
           .option<&O::zero_output_for_mask>("zero_output_for_mask")
           .layer_options()
           .option<&O::activity_regularizer>("activity_regularizer", false)
-          .parameters({"sequences", "initial_state"})
+          .parameters({"sequences", "initial_state", "mask", "training"})
           .property("states", &shown_states)
           .action("reset_state", [](Object& o) { dynamic_cast<RNNLayer&>(o).reset_state(); })
           .action("reset_states", [](Object& o) { dynamic_cast<RNNLayer&>(o).reset_state(); });
@@ -226,7 +226,10 @@ Nested RNNLayer::call_all(const Nested& inputs, const CallOptions& o) {
   for (const Tensor& t : result.states) last.push_back(as_input(t));
   Nested after = form.with_leaves(last);
   std::vector<Nested> out{output};
-  for (size_t i = 0; i < after.size(); ++i) out.push_back(after[i]);
+  for (size_t i = 0; i < after.size(); ++i) {
+    bool alone = after[i].is_sequence() && after[i].size() == 1;  // a cell of one state
+    out.push_back(alone ? after[i][0] : after[i]);
+  }
   return Nested::list(std::move(out));
 }
 

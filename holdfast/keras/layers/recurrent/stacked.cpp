@@ -11,7 +11,7 @@ ClassDef& declared =
                                   "Cells on top of each other, as one cell.", &Layer::def())
         .required<&O::cells>("cells")
         .layer_options()
-        .parameters({"inputs", "states"})
+        .parameters({"inputs", "states", "training"})
         .property("state_size",
                   [](const Object& o) { return dynamic_cast<const CellLayer&>(o).state_size(); })
         .property("output_size", [](const Object& o) {

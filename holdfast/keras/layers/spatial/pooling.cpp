@@ -51,6 +51,7 @@ ClassDef& GlobalPoolingOver<pool, axes>::def() {
                            .template option<&O::data_format>("data_format")
                            .template option<&O::keepdims>("keepdims")
                            .layer_options()
+                           .parameters({"inputs", "mask"})
                            .alias(name_of(pool, true, true, axes));
   return d;
 }
