@@ -11,6 +11,7 @@
 #include <omp.h>
 #endif
 
+#include "holdfast/base/crowding.h"
 #include "holdfast/base/signals.h"
 
 namespace holdfast {
@@ -26,13 +27,17 @@ thread_local bool t_inside = false;
 int cores() {
   static const int n = [] {
     pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
-    unsigned hw = std::thread::hardware_concurrency();
-    return hw ? static_cast<int>(hw) : 1;
+    return usable_cores();
   }();
   return n;
 }
 
-bool take_wide() { return !g_wide.exchange(true, std::memory_order_acquire); }
+bool take_wide(int team) {
+  if (g_wide.exchange(true, std::memory_order_acquire)) return false;
+  static Crowding crowding;
+  crowding.look(team);
+  return true;
+}
 struct GiveBack {
   ~GiveBack() { g_wide.store(false, std::memory_order_release); }
 };
@@ -63,7 +68,7 @@ bool deterministic() { return g_deterministic; }
 Team::Team(int most) : inside_(t_inside) {
   int want = t_inside ? 1 : num_threads();
   if (want > most) want = most;
-  if (want > 1 && take_wide()) threads_ = want;
+  if (want > 1 && take_wide(want)) threads_ = want;
 #ifdef HOLDFAST_OPENMP
   was_ = omp_get_max_threads();
   omp_set_num_threads(threads_);
@@ -87,7 +92,7 @@ void parallel_pieces(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_
   };
   int team = t_inside ? 1 : num_threads();
   if (team > pieces) team = static_cast<int>(pieces);
-  if (team <= 1 || !take_wide()) {
+  if (team <= 1 || !take_wide(team)) {
     for (int64_t p = 0; p < pieces; ++p) piece(p);
     return;
   }
