@@ -58,11 +58,15 @@ template <class T, class R>
 void move_run(const R& rule, const std::array<T*, R::kCells>& at, const T* g, int64_t begin,
               int64_t end) {
   using W = float_of<T>;
+  const R by = rule;  // copies, which no store into a variable can change
+  T* to[R::kCells];
+  for (size_t j = 0; j < R::kCells; ++j) to[j] = at[j];
+#pragma GCC ivdep
   for (int64_t i = begin; i < end; ++i) {
     W cells[R::kCells];
-    for (size_t j = 0; j < R::kCells; ++j) cells[j] = static_cast<W>(at[j][i]);
-    rule(cells, static_cast<W>(g[i]));
-    for (size_t j = 0; j < R::kCells; ++j) at[j][i] = static_cast<T>(cells[j]);
+    for (size_t j = 0; j < R::kCells; ++j) cells[j] = static_cast<W>(to[j][i]);
+    by(cells, static_cast<W>(g[i]));
+    for (size_t j = 0; j < R::kCells; ++j) to[j][i] = static_cast<T>(cells[j]);
   }
 }
 
