@@ -36,6 +36,7 @@
 #include "holdfast/base/interrupt.h"
 #include "holdfast/base/parallel.h"
 #include "holdfast/ops/linalg/cpu/onednn.h"
+#include "holdfast/ops/linalg/cpu/spaced.h"
 
 #ifdef HOLDFAST_OPENBLAS
 #include <cblas.h>
@@ -186,12 +187,15 @@ void multiply_rows(const Product& p, Rows r, const void* a, const void* b, void*
   if (deterministic()) return multiply_tiles(p, r, cut(p, r, kTileRows, kTileColumns), a, b, c);
   int threads = threads_for(work(p) * static_cast<double>(r.count) / static_cast<double>(p.m));
   if (p.dtype == DType::kFloat32) {
+    bool ta = p.read_a.transposed, tb = p.read_b.transposed,
+         in_place = Spaced::in_place(r.count, p.n);
+    const float* from = static_cast<const float*>(a) + (ta ? 0 : r.first * p.k);
+    Spaced left(Spaced::kLeft, from, ta ? p.k : r.count, ta ? p.m : p.k, ta && in_place ? p.n : 0);
+    Spaced right(Spaced::kRight, static_cast<const float*>(b), tb ? p.n : p.k, tb ? p.k : p.n,
+                 !tb && in_place ? r.count : 0);
     Team team(threads);
-    const float* from =
-        static_cast<const float*>(a) + (p.read_a.transposed ? r.first : r.first * p.k);
-    if (onednn_gemm(p.read_a.transposed, p.read_b.transposed, r.count, p.n, p.k, from,
-                    p.read_a.transposed ? p.m : p.k, static_cast<const float*>(b),
-                    p.read_b.transposed ? p.k : p.n, static_cast<float*>(c) + r.first * p.n, p.n))
+    if (onednn_gemm(ta, tb, r.count, p.n, p.k, left.data() + (ta ? r.first : 0), left.step(),
+                    right.data(), right.step(), static_cast<float*>(c) + r.first * p.n, p.n))
       return;
   }
   multiply_tiles(p, r, cut_for(p, r, std::min(threads, num_threads())), a, b, c);
