@@ -67,7 +67,12 @@ void tile(const W* a, int64_t a_row, const W* panel, int64_t k, W* c, int64_t c_
       sum[i][1] += at[i][p] * b1;
     }
   }
-  for (int i = 0; i < rows; ++i) std::memcpy(c + i * c_row, sum[i], sizeof sum[i]);
+  // Unrolled, so that the sums stay in registers all the way.
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) {
+    std::memcpy(c + i * c_row, &sum[i][0], sizeof(V));
+    std::memcpy(c + i * c_row + lanes, &sum[i][1], sizeof(V));
+  }
 }
 
 template <class W>
