@@ -65,10 +65,12 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
   label_born(d, source, x);
   if (Loc at = locate(opened()); at.line > 0)
     d.labels.push_back({Role::kPlaced, std::move(at), "this tape was opened here", false});
+  const bool assigned = found.op == Recorder::kAssigned;
   for (size_t i = 0; i < found.lines.size() && i < kShownLines; ++i)
     d.labels.push_back({Role::kCut, locate(found.lines[i]),
-                        found.kind == NoGradient::kCut ? cat(found.op, " has no gradient")
-                                                       : "the path ends here: plain numbers",
+                        assigned ? "the path ends here: a Variable keeps the number"
+                        : found.kind == NoGradient::kCut ? cat(found.op, " has no gradient")
+                                                         : "the path ends here: plain numbers",
                         false});
   d.labels.push_back(used_here());
 
@@ -92,7 +94,9 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
             fitting(head, cat(x, " was not read while the tape recorded"), "the tape saw no read");
         if (variable_state(source.variable())->trainable) {
           d.why = cat("the tape saw no read of the Variable ", x, ".");
-          fix = cat("use ", x, " inside the tape's block, or ", watch);
+          fix = options().watch_accessed_variables
+                    ? cat("compute ", y, " from ", x, " inside the tape's block, while it records")
+                    : cat("let the tape watch it: ", watch);
         } else {
           d.why = cat("a tape watches only trainable Variables by itself, and ", x, " is not one.");
           fix = cat("let the tape watch it: ", watch);
@@ -140,7 +144,12 @@ Diagnostic GradientTape::explain(const Tensor& target, const Source& source,
       d.headline = fitting(head, cat(y, " does not depend on ", x), "no path leads there");
       d.why = cat(y, " was computed under this tape, but not from ", x, taken.empty() ? "." : "");
       fix = cat("use ", x, " in the computation of ", y);
-      if (!taken.empty()) {
+      if (assigned) {
+        d.why = cat(quoted(taken, "the program"), " in line ", taken_in,
+                    " puts a number into a Variable, and no gradient goes back through that to ", x,
+                    ".");
+        fix = cat("compute ", y, " from the value itself, in place of the Variable it is put into");
+      } else if (!taken.empty()) {
         d.why += cat(": `", taken, "` in line ", taken_in,
                      " hands over plain numbers, which have no way back.");
         fix += cat(", in place of the numbers of `", taken, "`: ", written(Advice::kTakeNoNumbers));

@@ -43,6 +43,11 @@ void GradientTape::Recorder::ran(const OpDef& op, std::span<const Tensor> in, co
     any = any || watched.has(t.id());
     if (cut < 0) cut = dead.find(t.id());
   }
+  // Only what a tape watches by itself can be taken for a way on: others are no part of its record.
+  if (auto* v = in.size() > 1 && !op.gradient ? variable_behind(in[0]) : nullptr; v && v->trainable)
+    for (const Tensor& t : in.subspan(1))
+      if (watches(t) && taken.size() < kMostTaken)
+        taken.push_back({here(), leading_to(t.id()), true});
   bool differentiable = false;
   for (const Tensor& t : out) differentiable = differentiable || (t.defined() && flows(t.dtype()));
   if (!any || !op.gradient || !differentiable) {

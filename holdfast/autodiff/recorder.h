@@ -70,12 +70,14 @@ class GradientTape::Recorder final : public Observer {
   std::vector<Cut> cuts;
   std::vector<Tensor> variables;        // handles, in the order they were read
   std::vector<Ref<RefCounted>> leases;  // on what keeps them good
-  /// What the program took the numbers of, and where; the first ones.
+  /// What the program took the numbers of, or put into a variable, and where; the first ones.
   struct Taken {
     Where where;
     std::set<uint64_t> from;  // all that it was computed from: records go before they are asked
+    bool assigned = false;
   };
   static constexpr size_t kMostTaken = 64;
+  static const char* const kAssigned;  // stands for the op where a way ends in a variable
   std::vector<Taken> taken;
   /// What this id was computed from, as far as it is recorded.
   std::set<uint64_t> leading_to(uint64_t id) const;

@@ -196,7 +196,7 @@ void GradientTape::taken(const Tensor& t) {
   for (Observer* o : context().observers)
     if (auto* r = dynamic_cast<Recorder*>(o);
         r && r->watches(t) && r->taken.size() < Recorder::kMostTaken)
-      r->taken.push_back({here(), r->leading_to(t.id())});
+      r->taken.push_back({here(), r->leading_to(t.id()), false});
 }
 
 std::set<uint64_t> GradientTape::Recorder::leading_to(uint64_t id) const {
@@ -211,6 +211,8 @@ std::set<uint64_t> GradientTape::Recorder::leading_to(uint64_t id) const {
   return found;
 }
 
+const char* const GradientTape::Recorder::kAssigned = "Assign";
+
 NoGradientReason GradientTape::why_none(const Tensor& target, const Source& source) const {
   const Recorder& r = *recorder_;
   if (!is_differentiable(source.type().dtype())) return {NoGradient::kNotDifferentiable, "", {}};
@@ -221,11 +223,18 @@ NoGradientReason GradientTape::why_none(const Tensor& target, const Source& sour
   }
   NoGradientReason out{
       r.watched.has(target.id()) ? NoGradient::kNoPath : NoGradient::kOffTape, "", {}};
-  for (const Recorder::Taken& t : r.taken)
-    if (t.where && std::find(out.lines.begin(), out.lines.end(), t.where) == out.lines.end() &&
-        t.from.count(source.id()) > 0)
-      out.lines.push_back(t.where);
+  auto add = [&](bool assigned) {
+    for (const Recorder::Taken& t : r.taken)
+      if (t.assigned == assigned && t.where && t.from.count(source.id()) > 0 &&
+          std::find(out.lines.begin(), out.lines.end(), t.where) == out.lines.end())
+        out.lines.push_back(t.where);
+  };
+  add(false);
   if (!out.lines.empty() && out.kind == NoGradient::kOffTape) out.kind = NoGradient::kTaken;
+  if (out.lines.empty() && out.kind == NoGradient::kNoPath) {
+    add(true);
+    if (!out.lines.empty()) out.op = Recorder::kAssigned;
+  }
   return out;
 }
 

@@ -331,8 +331,10 @@ void TracedCode::Kept::warn_of(const Retrace& why, Where line,
                    ", now ", why.now);
   d.labels.push_back({Role::kUsed, locate(line), "traced here, again", true});
   std::string relaxed;
-  for (const std::string& part : why.relaxed) relaxed += cat(relaxed.empty() ? "; " : ", ", part);
-  if (!relaxed.empty()) relaxed += " is unknown from now on";
+  for (const std::string& part : why.relaxed)
+    relaxed += cat(relaxed.empty() ? "; " : " and ", part);
+  if (!relaxed.empty())
+    relaxed += why.relaxed.size() > 1 ? " are unknown from now on" : " is unknown from now on";
   d.why = cat(why.part, " changes from call to call, and ",
               value   ? "a plain C++ value is part of its trace"
               : shape ? "each shape needs a trace"

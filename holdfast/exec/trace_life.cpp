@@ -1,5 +1,7 @@
 #include "holdfast/exec/trace_life.h"
 
+#include <exception>
+
 #include "holdfast/exec/creations.h"
 
 namespace holdfast {
@@ -13,9 +15,13 @@ struct Attempt {
 // Nothing where the code has to run again. `last`: whether variables may not be made any more.
 std::optional<Attempt> attempt(TraceHost& host, std::span<const Tensor> inputs, bool last) {
   Tracer& tracer = host.begin();
-  struct Closing {  // also where the code throws
+  struct Closing {  // also where the code throws: no line has finished it then
     Tracer& tracer;
-    ~Closing() { tracer.close(); }
+    int before = std::uncaught_exceptions();
+    ~Closing() {
+      tracer.close();
+      if (std::uncaught_exceptions() > before) tracer.scope()->closed = nullptr;
+    }
   } closing{tracer};
   Creations creations(tracer, inputs);
   {

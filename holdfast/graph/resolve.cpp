@@ -102,6 +102,13 @@ std::string callable_name(const Scope& s) {
 void tell_function(Diagnostic& d, const Scope& s, const std::string& name) {
   d.code = Code::E0101;
   std::string trace = s.trace_no ? cat(" (trace ", s.trace_no, ")") : "";
+  if (s.runs == 0 && s.kind == ScopeKind::kFunction && !s.closed) {
+    d.headline = cat("`", name, "` belongs to the function `", s.name, "`, whose trace failed");
+    d.why = cat("an exception ended `", s.name, "` while it was traced", trace,
+                ", so nothing has computed `", name, "`");
+    d.fixes.push_back(manual_fix(cat("let `", s.name, "` come to its end, and return it")));
+    return;
+  }
   if (s.runs == 0) {
     std::string seen = callable_name(s);
     d.headline = seen == s.name ? cat("`", name, "` belongs to the ", kind_text(s.kind), " `",

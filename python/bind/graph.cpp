@@ -362,7 +362,15 @@ void bind_graph(nb::module_& m) {
       .def("enter", &PyLifted::enter)
       .def("exit", &PyLifted::exit);
   m.def("is_tracing", [] { return current_trace() != nullptr; });
+  m.def("is_building", [] {
+    Tracer* writes = current_trace();
+    return writes && writes->scope()->kind == ScopeKind::kBuild;
+  });
   m.def("has_value", [](const Tensor& t) { return has_value(t); });
+  m.def(
+      "asked_value",
+      [](nb::handle t, const char* what) { return run([&] { return read(t.ptr(), what); }); },
+      "What a symbol stands for where Python asks for a value; refused by name where it has none.");
   m.def(
       "value",
       [](const Tensor& t, const std::string& name) {

@@ -341,9 +341,17 @@ Py_ssize_t length(PyObject* o) {
 }
 
 Py_hash_t hash(PyObject* o) {
+  const Tensor& t = tensor_of(o);
   if (is_key(o)) {
-    Edge e = edge_of(tensor_of(o));
+    Edge e = edge_of(t);
     return static_cast<Py_hash_t>(reinterpret_cast<size_t>(e.node.get()) >> 4) + e.output;
+  }
+  if (t.is_symbolic() && symbol_of(t)->scope->open()) {  // it is to stand for a value it will have
+    guarded([&]() -> PyObject* {
+      read(o, "key");
+      return Py_None;
+    });
+    if (PyErr_Occurred()) return -1;
   }
   PyErr_SetString(PyExc_TypeError,
                   "a tensor compares by its value, so it is no key: use `tensor.ref()`");

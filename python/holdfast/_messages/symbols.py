@@ -34,6 +34,8 @@ def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
         _holdfast.value(tensor, name)  # it says why not
     if asked in ("numpy", "buffer"):
         _numpy(tensor, name, scope)
+    if asked == "format":
+        _format(tensor, name, scope)
     if asked in ("iter", "len"):
         _iterate(tensor, name, asked, scope)
     _python_value(tensor, name, asked, scope)
@@ -43,6 +45,9 @@ def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
     """Refuses a symbol that models are made of: code around them runs once, and is not staged."""
     tf, inputs = module_alias(), _holdfast.inputs_behind(tensor)
     labels = used_here(f"asked for {_WANTED.get(asked, 'its value')} here")
+    of_layer = f"born here: {type_text(tensor)}, a symbol for models to be made of"
+    if all(root._id != tensor._id for root in inputs) and (born := born_loc(tensor)):
+        labels.insert(0, {"role": "born", "loc": born, "text": of_layer, "primary": False})
     for root in inputs[:3]:
         born = born_loc(root)
         if born:
@@ -120,6 +125,23 @@ def _numpy(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
     )
 
 
+def _format(tensor: Any, name: str, scope: dict[str, Any]) -> NoReturn:
+    tf, function = module_alias(), scope["name"]
+    if any(_is_call(node, "print") for node in _around()):
+        fix = f"print it whenever it runs: `{tf}.print({name})`"
+    else:
+        call = f"{tf}.py_function(lambda value: format(value.numpy(), ...), [{name}], {tf}.string)"
+        fix = f"have Python called whenever it runs: `{call}`"
+    fail(
+        "E0203",
+        f"`{name}` has no value to be formatted while `{function}` is traced",
+        f"this runs once, while tracing `{function}`, when `{name}` is a recipe and not a number",
+        fix=fix,
+        labels=_labels(tensor, _born_text(tensor, scope), "formatted here"),
+        subject=_subject(tensor, name, scope),
+    )
+
+
 def _edited(title: str, old: str, new: str) -> dict[str, Any]:
     """A fix that writes `new` for `old` in the expression that is executing, where it stands."""
     here = mark()
@@ -172,18 +194,19 @@ _WANTED = {
     "index": "an int",
     "iter": "its rows",
     "len": "its length",
+    "key": "a key",
+    "format": "a text",
 }
-_ASKED = {"bool": "its truth", "int": "an int", "float": "a float", "index": "an int"}
 
 
 def _python_value(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
     fail(
         "E0201",
-        f"`{name}` is asked for {_ASKED[asked]} while `{scope['name']}` is traced",
+        f"`{name}` is asked for {_WANTED[asked]} while `{scope['name']}` is traced",
         f"{_origin(tensor, name, scope)}: it gets a value when the graph runs, and Python wants "
         "one now",
         fix=_way_out(name, asked),
-        labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_ASKED[asked]} here"),
+        labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_WANTED[asked]} here"),
         subject=_subject(tensor, name, scope),
     )
 
@@ -217,6 +240,8 @@ def _way_out(name: str, asked: str, models: bool = False) -> str:
                 return f"choose in the graph: `{tf}.where({name}, ..., ...)`"
     if asked == "bool":
         return f"`{tf}.where({name}, ..., ...)` for values, `{tf}.cond({name}, ...)` for code"
+    if asked == "key":
+        return f"`{tf}.switch_case({name}, [...])` goes by the value; `{name}.ref()` is a key"
     if asked == "index":
         return f"`{tf}.gather(..., {name})`, or `{tf}.switch_case({name}, [...])`"
     dtype = "float32" if asked == "float" else "int32"

@@ -109,8 +109,10 @@ def _str(self: Any) -> str:
 
 
 def _format(self: Any, spec: str) -> str:
-    if not spec and symbols.is_symbol(self):
-        return _str(self)
+    if symbols.is_symbol(self) and not _holdfast.has_value(self):
+        if not spec:
+            return _str(self)
+        self = _holdfast.asked_value(self, "format")
     if self.dtype.name in ("resource", "variant"):
         return format(numpy_text(self), spec)
     return format(self.numpy(), spec)

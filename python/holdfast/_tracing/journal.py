@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any, Self
 
 from .. import _holdfast
@@ -35,6 +35,7 @@ __all__ = [
     "refill",
     "uncertain",
     "was_stored",
+    "without_symbols",
     "write",
 ]
 
@@ -179,6 +180,15 @@ class Journal:
         kept = self._before.items()
         self.restore({key for key, (each, _) in kept if key in unsure or holds_symbol(each)})
 
+    def drop_symbols(self) -> None:
+        """Takes back what holds symbols, and forgets that it was there."""
+        self.undo_symbols()
+        self.changes = [
+            each
+            for each in self.changes
+            if each.condition is None and not holds_symbol(each.inside)
+        ]
+
     def copies(self, containers: Container[int]) -> list[tuple[Any, Any]]:
         """Containers, of those with these ids, and copies of what they were."""
         return [pair for key, pair in self._before.items() if key in containers]
@@ -199,6 +209,24 @@ class Journal:
         _holdfast.note_journal(-1)
         if _open.journals:
             _open.journals[-1].adopt(self)
+
+
+def without_symbols(code: Callable[..., Any]) -> Callable[..., Any]:
+    """Code that leaves no symbols behind where a trace would take them for its own."""
+    around = journal()
+    if around is None:
+        return code
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        written = Journal()
+        try:
+            with written:
+                return code(*args, **kwargs)
+        finally:
+            written.drop_symbols()
+            around.take(written)
+
+    return run
 
 
 def refill(containers: list[tuple[Any, Any]]) -> None:

@@ -157,7 +157,12 @@ class History:
         )
 
     def _warn(self, miss: Miss, call: Call) -> None:
-        relaxed = f"; {', '.join(miss.relaxed)} is unknown from now on" if miss.relaxed else ""
+        parts = miss.relaxed
+        relaxed = (
+            f"; {' and '.join(parts)} {'are' if len(parts) > 1 else 'is'} unknown from now on"
+            if parts
+            else ""
+        )
         what = {
             "value": "a Python value is part of its trace",
             "shape": "each shape needs a trace",

@@ -9,6 +9,7 @@ import types as _types
 
 from .._devices.device import device
 from .._gradients.custom import recompute_grad as remat
+from .._names import boundary as _boundary
 from .._names import namespace as _namespace
 from . import (
     activations,
@@ -84,3 +85,4 @@ __all__ = [
 _MODULES = [_name for _name in __all__ if isinstance(globals()[_name], _types.ModuleType)]
 for _part in ("", ".optimizers.schedules", *(f".{_name}" for _name in _MODULES)):
     _namespace.module("keras" + _part)
+_boundary.close("keras")

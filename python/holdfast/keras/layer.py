@@ -15,6 +15,7 @@ from .._tensors import registry
 from .._tensors.dtypes import DType, as_dtype
 from .._tensors.shape import as_shape
 from .._tensors.tensor import convert_to_tensor
+from .._tracing.journal import without_symbols
 from .._variables.module import Module
 from .._variables.variable import Variable
 from ..errors import fail, unsupported, used_here
@@ -65,7 +66,9 @@ def _as_traced(call: Any) -> Any:
         return call
     from .._autograph.conversion import converted_callee
 
-    return converted_callee(call)
+    run = converted_callee(call)
+    # A run that asks for shapes alone comes before the one that a trace is made of.
+    return without_symbols(run) if _holdfast.is_building() else run
 
 
 def _build_from_cpp(layer: Layer, build: Any, shapes: Any) -> None:
