@@ -236,6 +236,8 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: Any = N
     """The floating dtype that all `tensors` have; ValueError if they do not."""
     wanted: DType | None = None if dtype is None else as_dtype(dtype)
     for tensor in tensors or ():
+        if tensor is None:
+            continue
         found: DType = tensor.dtype
         if wanted is not None and found != wanted:
             fail(
@@ -341,13 +343,25 @@ def assert_shapes(
         thing = thing.deref() if hasattr(thing, "deref") else thing
         a = convert_to_tensor(thing)
         words.append((name_in_frame(a) if isinstance(thing, Tensor) else "") or f"tensor {number}")
-        sizes = list(rule) if isinstance(rule, (list, tuple, str)) else [rule]
+        sizes = _sizes(rule, words[-1])
         symbols += map(_symbol, sizes)
         counts.append(len(sizes))
         tensors.append(a)
     _holdfast.assert_shapes(tensors, words, symbols, counts, message or "")
     known = all(tensor.shape.is_fully_defined() for tensor in tensors)
     return passed() if known else newest(tensors)
+
+
+def _sizes(rule: Any, word: str) -> list[Any]:
+    """The dimensions of a rule; None stands for any shape."""
+    if rule is None or isinstance(rule, Iterable):
+        return [...] if rule is None else list(rule)
+    return fail(
+        "E1104",
+        f"`assert_shapes`: the shape of `{word}` is {rule!r}, expected an iterable of sizes",
+        fix='write the sizes as a tuple, such as `("N", 3)`',
+        op="assert_shapes",
+    )
 
 
 def _symbol(size: Any) -> str:

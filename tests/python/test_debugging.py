@@ -110,3 +110,18 @@ def test_what_else_a_check_is_to_show_is_refused(module):
     with pytest.raises(tf.errors.UnimplementedError, match="`data` is not supported") as refused:
         module.assert_shapes([(A, (2,))], data=[A])
     assert refused.value.code == "E1105"
+
+
+def test_a_shape_that_is_no_list_of_sizes_is_refused():
+    pair = tf.constant([1, 2])
+    with pytest.raises(ValueError, match="the shape of `pair` is 2, expected an iterable"):
+        tf.debugging.assert_shapes([(pair, 2)])
+    tf.debugging.assert_shapes([(pair, tf.TensorShape([2])), (pair, "N"), (pair, None)])
+    tf.debugging.assert_shapes({tf.ones([2, 3]).ref(): None})
+
+
+def test_tensors_that_are_not_there_have_no_dtype_to_compare():
+    assert tf.debugging.assert_same_float_dtype([None, None]) == tf.float32
+    assert tf.debugging.assert_same_float_dtype([None, tf.ones([2], tf.float64)]) == tf.float64
+    with pytest.raises(ValueError, match="float64"):
+        tf.debugging.assert_same_float_dtype([tf.ones([1]), None, tf.ones([2], tf.float64)])

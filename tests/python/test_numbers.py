@@ -125,3 +125,20 @@ def test_complex_vectors_are_normalised(order):
 def test_no_matrices_have_no_determinants(function):
     for y in tf.nest.flatten(function(tf.zeros([0, 3, 3]))):
         assert y.shape[0] == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_vectors_of_a_tridiagonal_matrix_are_orthogonal(n, dtype):
+    rng = np.random.default_rng(n)
+    alpha = rng.uniform(-1, 1, n).astype(dtype)
+    beta = rng.uniform(-1, 1, n - 1).astype(dtype)
+    if dtype.startswith("complex"):
+        beta = beta + np.array(1j, dtype) * beta
+    values, vectors = tf.linalg.eigh_tridiagonal(alpha, beta, eigvals_only=False)
+    matrix = np.diag(alpha) + np.diag(beta, 1) + np.diag(beta.conj(), -1)
+    eps = np.finfo(dtype).eps
+    q = np.asarray(vectors)
+    assert q.dtype == dtype and np.asarray(values).dtype == np.finfo(dtype).dtype
+    np.testing.assert_allclose(q.conj().T @ q, np.eye(n), atol=2 * np.sqrt(n) * eps)
+    np.testing.assert_allclose(matrix @ q, q * np.asarray(values), atol=8 * n * eps)

@@ -138,3 +138,23 @@ def test_a_generator_is_split_skipped_and_made_inside_a_function():
     parts = twin.split(2)
     np.testing.assert_array_equal(parts[0].normal([2]).numpy(), first[0].numpy())
     np.testing.assert_array_equal(parts[1].normal([2]).numpy(), first[1].numpy())
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda seed: tf.random.stateless_uniform([3], seed),
+        lambda seed: tf.random.stateless_normal([3], seed, dtype=tf.float64),
+        lambda seed: tf.random.stateless_poisson([3], seed, [4.0] * 3),
+        lambda seed: tf.random.stateless_binomial([3], seed, [9.0] * 3, [0.5] * 3),
+        lambda seed: tf.random.stateless_gamma([3], seed, [2.0] * 3),
+        lambda seed: tf.random.stateless_categorical([[0.1, 0.2, 0.3]], 5, seed),
+        lambda seed: tf.random.experimental.stateless_shuffle(tf.range(9), seed),
+        lambda seed: tf.compat.v1.random.stateless_multinomial([[0.1, 0.2, 0.3]], 5, seed),
+    ],
+)
+def test_unsigned_words_as_a_seed_count_by_their_bits(draw):
+    words = np.array([2**63 + 5, 17], np.uint64)
+    np.testing.assert_array_equal(draw(words), draw(words.astype(np.int64)))
+    with pytest.raises((TypeError, ValueError), match="seed"):
+        draw(np.array([1.0, 2.0]))

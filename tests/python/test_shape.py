@@ -97,3 +97,19 @@ def test_specs():
     assert tf.TensorSpec.from_tensor(tf.constant([1, 2])) == tf.type_spec_from_value([1, 2])
     merged = tf.TensorSpec([1, 2]).most_specific_compatible_type(tf.TensorSpec([2, 2]))
     assert merged == tf.TensorSpec([None, 2])
+
+
+def test_known_sizes_stay_known_beside_unknown_ones():
+    @tf.function(input_signature=[tf.TensorSpec([64, None]), tf.TensorSpec([64, None])])
+    def steps(a, b):
+        return tf.linspace(a, b, 10, axis=-1)
+
+    assert steps.get_concrete_function().output_shapes == [64, None, 10]
+    np.testing.assert_allclose(steps(tf.zeros([64, 2]), tf.ones([64, 1]))[0, 1, ::9], [0.0, 1.0])
+
+
+def test_scalars_are_not_joined_along_an_axis_that_is_not_known_yet():
+    with tf.Graph().as_default():
+        axis = tf.compat.v1.placeholder(tf.int32)
+        with pytest.raises(ValueError, match="scalars are joined by stack"):
+            tf.concat([tf.constant(7), tf.constant(8)], axis)

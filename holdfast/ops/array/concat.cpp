@@ -18,8 +18,8 @@ void infer_concat(Infer& s) {
   Shape out = s.shape(1);
   for (int i = 2; i < s.inputs() && !out.has_rank(); ++i) out = s.shape(i);
   if (!out.has_rank()) return s.output(s.dtype(1), Shape::unknown());
-  if (!axes) return s.output(s.dtype(1), Shape::of_rank(out.rank()));
   if (out.rank() == 0) s.bad_shape(1, "rank 1 or more: scalars are joined by stack");
+  if (!axes) return s.output(s.dtype(1), Shape::of_rank(out.rank()));
   int axis = axis_of_rank(s, (*axes)[0], out.rank());
   int64_t total = 0;
   for (int i = 1; i < s.inputs(); ++i) {

@@ -229,8 +229,13 @@ Tensor linspace(const In& start, const In& stop, const Sizes& num, const Linspac
       fail(Code::E1102, cat("linspace: `start` ", a.shape().text(), " and `stop` ",
                             b.shape().text(), " do not broadcast"));
     Sizes to = both->is_full() ? Sizes(*both) : Sizes(broadcast_dynamic_shape(shape(a), shape(b)));
-    a = broadcast_to(a, to);
-    b = broadcast_to(b, to);
+    // What is known of the sizes stays known where some are not.
+    auto spread = [&](const Tensor& t) {
+      Tensor wide = broadcast_to(t, to);
+      return both->has_rank() && !both->is_full() ? ensure_shape(wide, *both) : wide;
+    };
+    a = spread(a);
+    b = spread(b);
   }
   return linspace_op({a, b, num.tensor()}, {o.axis});
 }

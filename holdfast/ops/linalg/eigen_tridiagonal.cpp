@@ -31,6 +31,14 @@ void check(const Tensor& a, const Tensor& b, const EighTridiagonalOptions& o) {
                             ", one less than `alpha`"));
 }
 
+// The matrix itself. Beside a diagonal of one element stand two of none, which `diag` has no place
+// for.
+Tensor filled(const Tensor& a, const Tensor& b) {
+  Tensor above = pad(linalg::diag(b), Tensor::of<int32_t>({0, 1, 1, 0}, {2, 2}));
+  Tensor below = pad(linalg::diag(conj(b)), Tensor::of<int32_t>({1, 0, 0, 1}, {2, 2}));
+  return linalg::diag(a) + above + below;
+}
+
 // Which eigenvalues lie between two numbers. What rounding moved beyond them counts too.
 Tensor between(const Tensor& values, const Tensor& range) {
   DType d = values.dtype();
@@ -59,13 +67,19 @@ REGISTER(FUNCTION(&linalg::eigh_tridiagonal)
 Tensors linalg::eigh_tridiagonal(const In& alpha, const In& beta, const EighTridiagonalOptions& o) {
   Tensor a = alpha, b = beta.tensor(a.dtype());
   check(a, b, o);
-  Tensor matrix = diag(a) + diag(b, {.k = 1}) + diag(conj(b), {.k = -1});
+  // Found in twice the precision, vectors are orthogonal to the last bit.
+  const DType given = a.dtype();
+  DType inside = given == float32             ? float64
+                 : given == DType::kComplex64 ? DType::kComplex128
+                                              : given;
+  Tensor matrix = filled(cast(a, inside), cast(b, inside));
   Tensor values, vectors;
   if (o.eigvals_only)
-    values = real(eigvalsh(matrix));
+    values = eigvalsh(matrix);
   else
     std::tie(values, vectors) = eigh(matrix);
-  values = real(values);
+  values = real(cast(values, given));
+  if (vectors.defined()) vectors = cast(vectors, given);
   if (o.select == "i") {
     Tensor range = o.select_range.tensor(int32);
     if (!kIndices.has(range.dtype()))

@@ -3,6 +3,7 @@
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/fill.h"
 #include "holdfast/ops/random/sampling.h"
+#include "holdfast/ops/random/stateless.h"
 #include "holdfast/ops/random/streams.h"
 #include "holdfast/tensor/visit.h"
 
@@ -95,7 +96,7 @@ static const Op stateless_op =
         .reference("np.array([[2, 2, 1, 2, 2], [0, 0, 0, 0, 0]])");
 Tensor stateless_categorical(const In& logits, const Sizes& num_samples, const In& seed,
                              const StatelessCategoricalOptions& o) {
-  return stateless_op({logits, num_samples.tensor(), seed}, {o.dtype});
+  return stateless_op({logits, num_samples.tensor(), checked_seed(seed)}, {o.dtype});
 }
 
 }  // namespace holdfast::random

@@ -8,6 +8,7 @@
 #include "holdfast/ops/random/binomial.h"
 #include "holdfast/ops/random/fill.h"
 #include "holdfast/ops/random/sampling.h"
+#include "holdfast/ops/random/stateless.h"
 #include "holdfast/ops/random/streams.h"
 
 namespace holdfast::random {
@@ -125,7 +126,7 @@ static const Op stateless_poisson_op =
         .reference("np.array([[3, 45], [4, 25], [3, 35]], np.int32)");
 Tensor stateless_poisson(const Sizes& shape, const In& seed, const In& lam,
                          const StatelessCountOptions& o) {
-  return stateless_poisson_op({shape.tensor(), seed, lam}, {o.dtype});
+  return stateless_poisson_op({shape.tensor(), checked_seed(seed), lam}, {o.dtype});
 }
 
 static const Op binomial_op =
@@ -150,7 +151,7 @@ Tensor stateless_binomial(const Sizes& shape, const In& seed, const In& counts, 
   Tensor p = probs.tensor(counts.weak() || is_integer(counts.dtype()) ? float32 : counts.dtype());
   Tensor n = counts.tensor(p.dtype());
   if (is_integer(n.dtype()) && n.dtype() != p.dtype()) n = cast(n, p.dtype());
-  return binomial_op({shape.tensor(), seed, n, p}, {o.dtype});
+  return binomial_op({shape.tensor(), checked_seed(seed), n, p}, {o.dtype});
 }
 
 }  // namespace holdfast::random

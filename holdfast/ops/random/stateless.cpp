@@ -4,6 +4,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/fill.h"
 
@@ -187,6 +188,8 @@ Algorithm algorithm_of(const std::string& name) {
 Tensor checked_seed(const In& seed) {
   Tensor s = seed.tensor();
   if (!s.defined()) fail(Code::E1104, "`seed` is missing, expected two integers");
+  // NumPy's generators hand out unsigned words; what counts is their bits.
+  if (s.dtype() == uint32 || s.dtype() == uint64) s = cast(s, int64);
   if (!kIndices.has(s.dtype()))
     fail(Code::E1101, cat("`seed` is ", type_text(s), ", expected two integers, int32 or int64"));
   if (!s.shape().compatible(Shape{2}))

@@ -8,7 +8,7 @@
 
 namespace holdfast::random {
 
-/// A seed as a tensor; refuses one that is not two integers.
+/// A seed as a tensor of int32 or int64; refuses one that is not two integers.
 Tensor checked_seed(const In& seed);
 
 /// Inputs `key`, `counter` and `alg` of the stateless ops.

@@ -10,6 +10,7 @@
 #include "holdfast/ops/random.h"
 #include "holdfast/ops/random/binomial.h"
 #include "holdfast/ops/random/fill.h"
+#include "holdfast/ops/random/stateless.h"
 #include "holdfast/ops/random/streams.h"
 
 namespace holdfast::random {
@@ -257,7 +258,7 @@ static const Op op =
             "-0.95385653]], np.float32)");
 Tensor stateless_parameterized_truncated_normal(const Sizes& shape, const In& seed,
                                                 const BoundedNormalOptions& o) {
-  return op({shape.tensor(), seed, o.means, o.stddevs, o.minvals, o.maxvals});
+  return op({shape.tensor(), checked_seed(seed), o.means, o.stddevs, o.minvals, o.maxvals});
 }
 
 }  // namespace holdfast::random

@@ -9,6 +9,7 @@ from .. import _holdfast, nest
 from .._tensors import registry
 from .._tensors.shape import TensorShape, TensorSpec
 from .._tensors.symbols import is_symbol
+from .._tracing.converter import converter
 from .._tracing.journal import Journal
 from ..errors import fail
 from . import control
@@ -58,19 +59,32 @@ def map_fn(
         )
     flat, n = _rows(elems)
     structure = structure_of(elems)
-    fn = control.repeatable(fn)
+    given, fn = fn, control.repeatable(fn)
     wanted = fn_output_signature if fn_output_signature is not None else dtype
-    if not _holdfast.is_tracing() and not any(map(is_symbol, flat)):
-        results = [fn(_row(flat, structure, i)) for i in range(int(n))]
-        return _stacked(results, wanted)
-    shape: Any = None
-    arrays = _arrays_for(wanted, n, infer_shape)
-    if arrays is None:
-        arrays, shape = _probe(fn, flat, structure, n, infer_shape)
-    out_structure = shape if shape is not None else structure_of(wanted)
+
+    def each(i: Any) -> Any:
+        result = fn(_row(flat, structure, i))
+        if wanted is not None:
+            nest.assert_same_structure(wanted, result)
+        return result
+
+    runs_now = not _holdfast.is_tracing() and not any(map(is_symbol, flat))
+    if runs_now and int(n) > 0:
+        return _stacked([each(i) for i in range(int(n))])
+    out_structure: Any = structure_of(wanted)
+    specs = nest.flatten(wanted)
+    if wanted is None:
+        # What plain code changes can be taken back only where it is converted.
+        probed = converter().convert(given) if runs_now else fn
+        specs, out_structure = _probe(probed, flat, structure)
+    if runs_now:
+        zeros = registry.function("zeros")
+        none = [zeros([0, *_known(s)], getattr(s, "dtype", s)) for s in specs]
+        return nest.pack_sequence_as(out_structure, none)
+    arrays = _arrays_for(specs, n, infer_shape)
 
     def body(i: Any, written: list[Any]) -> tuple[Any, list[Any]]:
-        values = to_tensors(fn(_row(flat, structure, i)))
+        values = to_tensors(each(i))
         return i + 1, [a.write(i, v) for a, v in zip(written, values, strict=True)]
 
     _, written = control.while_loop(lambda i, _: i < n, body, [0, arrays])
@@ -83,11 +97,9 @@ def _with_rows(tensor: Any, n: Any) -> Any:
     return tensor
 
 
-def _arrays_for(wanted: Any, n: Any, infer_shape: bool) -> list[TensorArray] | None:
-    if wanted is None:
-        return None
+def _arrays_for(specs: list[Any], n: Any, infer_shape: bool) -> list[TensorArray]:
     made = []
-    for spec in nest.flatten(wanted):
+    for spec in specs:
         shape = spec.shape if isinstance(spec, TensorSpec) else None
         made.append(
             TensorArray(
@@ -97,9 +109,7 @@ def _arrays_for(wanted: Any, n: Any, infer_shape: bool) -> list[TensorArray] | N
     return made
 
 
-def _probe(
-    fn: Any, flat: list[Any], structure: Any, n: Any, infer_shape: bool
-) -> tuple[list[TensorArray], Any]:
+def _probe(fn: Any, flat: list[Any], structure: Any) -> tuple[list[TensorSpec], Any]:
     """What `fn` gives, found out on a graph that is thrown away."""
     writer = _holdfast.Writer(control.name_of(fn, "fn"), "loop", True)
     writer.enter(True)
@@ -108,28 +118,21 @@ def _probe(
         rows = [writer.input(t.dtype, _tail(t), "row") for t in flat]
         with probing:
             result = fn(nest.pack_sequence_as(structure, rows))
-        tensors = to_tensors(result)
-        arrays = [(t.dtype, t.shape) for t in tensors]
+        specs = [TensorSpec(t.shape, t.dtype) for t in to_tensors(result)]
         shape = structure_of(result)
     finally:
         probing.undo()
         writer.exit()
         writer.close()
-    made = [TensorArray(d, size=n, element_shape=s, infer_shape=infer_shape) for d, s in arrays]
-    return made, shape
+    return specs, shape
 
 
 def _tail(tensor: Any) -> Any:
     return None if tensor.shape.rank is None else tensor.shape.as_list()[1:]
 
 
-def _stacked(results: list[Any], wanted: Any) -> Any:
+def _stacked(results: list[Any]) -> Any:
     stack = registry.function("stack")
-    if not results:
-        if wanted is None:
-            fail("E1102", "`map_fn` over no rows needs `fn_output_signature` to know what to give")
-        zeros = registry.function("zeros")
-        return nest.map_structure(lambda s: zeros([0, *_known(s)], getattr(s, "dtype", s)), wanted)
     columns = zip(*(nest.flatten(r) for r in results), strict=True)
     return nest.pack_sequence_as(
         structure_of(results[0]), [stack([_holdfast.convert(v) for v in c]) for c in columns]
@@ -245,13 +248,23 @@ def scan(
 def _alike(flat: list[Any]) -> list[Any]:
     """The tensors with as many rows each: one row stands for any number of them."""
     counts = [t.shape[0] if t.shape.rank is not None else None for t in flat]
-    if len(set(counts)) == 1 or all(count != 1 for count in counts):
+    if len(flat) == 1 or (None not in counts and (1 not in counts or len(set(counts)) == 1)):
         return flat
-    most = next((t for t, count in zip(flat, counts, strict=True) if count != 1), flat[0])
-    n = most.shape[0] if most.shape.rank else None
-    rows = registry.function("shape")(most)[0] if n is None else n
-    repeat = registry.function("repeat")
-    return [repeat(t, rows, 0) if count == 1 else t for t, count in zip(flat, counts, strict=True)]
+    take, size = registry.function("gather"), registry.function("shape")
+    several = [count for count in counts if count not in (None, 1)]
+    open_ = [size(t)[0] for t, count in zip(flat, counts, strict=True) if count is None]
+    rows = several[0] if several else registry.function("reduce_max")(open_)
+    numbers = registry.function("range")(rows)
+
+    def spread(tensor: Any, count: int | None) -> Any:
+        if count in several:
+            return tensor
+        own = size(tensor)[0] if count is None else count
+        one_each = registry.function("cast")(registry.function("not_equal")(own, 1), numbers.dtype)
+        # The first row again and again, or each row once; rows that are too few are refused.
+        return take(tensor, numbers * one_each)
+
+    return [spread(t, count) for t, count in zip(flat, counts, strict=True)]
 
 
 def vectorized_map(

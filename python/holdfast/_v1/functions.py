@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import debugging
+import numpy as np
+
+from .. import _holdfast, debugging
 from .._flow import control, printing
 from .._flow.checks import refuse_data
 from .._flow.pyfunc import numpy_function
@@ -13,7 +15,7 @@ from .._gradients.symbolic import gradients
 from .._graphs.eager import control_dependencies
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, int64
-from .._tensors.shape import dimension_at_index, dimension_value
+from .._tensors.shape import as_shape, dimension_at_index, dimension_value
 from .._tensors.tensor import IndexedSlices, UnconnectedGradients, constant, convert_to_tensor
 from ..errors import unsupported
 
@@ -60,6 +62,18 @@ def multinomial(
     return draw(logits, num_samples, dtype, seed, name=name)
 
 
+def stateless_multinomial(
+    logits: Any,
+    num_samples: Any,
+    seed: Any,
+    output_dtype: Any = "int64",
+    name: str | None = None,
+) -> Any:
+    """`tf.random.stateless_categorical`."""
+    draw = registry.function("random.stateless_categorical")
+    return draw(logits, num_samples, seed, as_dtype(output_dtype), name=name)
+
+
 def random_poisson(
     lam: Any, shape: Any, dtype: Any = "float32", seed: Any = None, name: str | None = None
 ) -> Any:
@@ -74,11 +88,17 @@ def v1_constant(
     name: str = "Const",
     verify_shape: bool = False,
 ) -> Any:
-    """`tf.constant`; with `verify_shape` the value has the shape already, and is not repeated."""
-    if verify_shape and shape is not None:
-        made = constant(value, dtype)
-        if made.shape != shape:
-            raise TypeError(f"the value has the shape {made.shape}, and `shape` says {shape}")
+    """`tf.constant`. Of too few elements the last is repeated; not with `verify_shape`."""
+    if shape is None or isinstance(value, _holdfast.Tensor):
+        return constant(value, dtype, shape, name)
+    sizes = as_shape(shape)
+    found = np.asarray(value)
+    if verify_shape and list(found.shape) != sizes.as_list():
+        raise TypeError(f"the value has the shape {found.shape}, and `shape` says {sizes}")
+    missing = (sizes.num_elements() or 0) - found.size
+    if missing > 0 and found.size > 1:
+        dtype = constant(value, dtype).dtype
+        value = np.concatenate([found.ravel(), np.repeat(found.ravel()[-1:], missing)])
     return constant(value, dtype, shape, name)
 
 
@@ -333,6 +353,7 @@ NAMES: dict[str, Any] = {
     "arg_min": arg_min,
     "where": where,
     "multinomial": multinomial,
+    "random.stateless_multinomial": stateless_multinomial,
     "random_poisson": random_poisson,
     "constant": v1_constant,
     "convert_to_tensor": v1_convert_to_tensor,

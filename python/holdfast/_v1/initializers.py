@@ -7,8 +7,8 @@ from typing import Any
 
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, float32
-from .._tensors.tensor import constant
 from ..errors import fail
+from .functions import v1_constant
 
 __all__ = ["NAMES", "GlorotUniform", "Zeros"]
 
@@ -51,10 +51,18 @@ class Constant(_Initializer):
     """A value, repeated to the shape."""
 
     def __init__(self, value: Any = 0, dtype: Any = float32, verify_shape: bool = False) -> None:
-        self._value, self.dtype = value, dtype
+        self._value, self._verify_shape, self.dtype = value, verify_shape, dtype
 
     def _make(self, shape: list[int], dtype: Any) -> Any:
-        return constant(self._value, dtype, shape)
+        return v1_constant(self._value, dtype, shape, verify_shape=self._verify_shape)
+
+
+def _floating(dtype: Any) -> Any:
+    """A dtype that random numbers of these kinds can have."""
+    found = as_dtype(dtype)
+    if not found.is_floating:
+        fail("E1101", f"an initializer got `dtype` {found.name}, expected a floating dtype")
+    return found
 
 
 class RandomNormal(_Initializer):
@@ -65,7 +73,8 @@ class RandomNormal(_Initializer):
     def __init__(
         self, mean: float = 0.0, stddev: float = 1.0, seed: Any = None, dtype: Any = float32
     ) -> None:
-        self._mean, self._stddev, self._seed, self.dtype = mean, stddev, seed, dtype
+        self._mean, self._stddev, self._seed = mean, stddev, seed
+        self.dtype = _floating(dtype)
 
     def _make(self, shape: list[int], dtype: Any) -> Any:
         draw = registry.function(self._function)
@@ -125,7 +134,7 @@ class VarianceScaling(_Initializer):
         kinds = ("normal", "uniform", "truncated_normal", "untruncated_normal")
         if distribution.lower() not in kinds:
             fail("E1103", f"`distribution` is {distribution!r}", f"there are {', '.join(kinds)}")
-        self._scale, self._mode, self._seed, self.dtype = scale, mode, seed, dtype
+        self._scale, self._mode, self._seed, self.dtype = scale, mode, seed, _floating(dtype)
         self._distribution = distribution.lower()
 
     def _make(self, shape: list[int], dtype: Any) -> Any:
@@ -155,6 +164,51 @@ class GlorotNormal(VarianceScaling):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
 
+class UniformUnitScaling(_Initializer):
+    """Uniform, by what goes in."""
+
+    def __init__(self, factor: float = 1.0, seed: Any = None, dtype: Any = float32) -> None:
+        self._factor, self._seed, self.dtype = factor, seed, _floating(dtype)
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        limit = math.sqrt(3.0 / max(1, math.prod(shape[:-1]))) * self._factor
+        return RandomUniform(-limit, limit, self._seed)(shape, dtype)
+
+
+class Orthogonal(_Initializer):
+    """A matrix whose rows, or columns where they are fewer, are orthogonal and of length `gain`."""
+
+    def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = float32) -> None:
+        self._gain, self._seed, self.dtype = gain, seed, _floating(dtype)
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        if len(shape) < 2:
+            fail(
+                "E1102",
+                f"the orthogonal initializer got the shape {shape}, expected rank 2 or more",
+            )
+        rows, columns = math.prod(shape[:-1]), shape[-1]
+        sizes = [max(rows, columns), min(rows, columns)]
+        drawn = registry.function("random.normal")(sizes, dtype=dtype, seed=self._seed)
+        q, r = registry.function("linalg.qr")(drawn)
+        q = q * registry.function("sign")(registry.function("linalg.diag_part")(r))
+        if rows < columns:
+            q = registry.function("transpose")(q)
+        return registry.function("reshape")(q, shape) * self._gain
+
+
+class Identity(_Initializer):
+    """`gain` on the diagonal of a matrix, zeros beside it."""
+
+    def __init__(self, gain: float = 1.0, dtype: Any = float32) -> None:
+        self._gain, self.dtype = gain, _floating(dtype)
+
+    def _make(self, shape: list[int], dtype: Any) -> Any:
+        if len(shape) != 2:
+            fail("E1102", f"the identity initializer got the shape {shape}, expected a matrix")
+        return registry.function("eye")(*shape, dtype=dtype) * self._gain
+
+
 _KINDS: dict[str, type[_Initializer]] = {
     "zeros": Zeros,
     "ones": Ones,
@@ -165,8 +219,11 @@ _KINDS: dict[str, type[_Initializer]] = {
     "variance_scaling": VarianceScaling,
     "glorot_uniform": GlorotUniform,
     "glorot_normal": GlorotNormal,
+    "uniform_unit_scaling": UniformUnitScaling,
+    "orthogonal": Orthogonal,
 }
 NAMES: dict[str, Any] = {
     **{f"compat.v1.{name}_initializer": kind for name, kind in _KINDS.items()},
     **{f"compat.v1.initializers.{name}": kind for name, kind in _KINDS.items()},
+    "compat.v1.initializers.identity": Identity,
 }

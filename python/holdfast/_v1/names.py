@@ -414,6 +414,7 @@ NAMES: dict[str, Any] = {f"compat.v1.{name}": value for name, value in {
     "enable_tensor_equality": _kept,
     "disable_control_flow_v2": _kept,
     "enable_control_flow_v2": _kept,
+    "control_flow_v2_enabled": lambda: True,
     "resource_variables_enabled": lambda: True,
     "executing_eagerly_outside_functions": eager_outside_functions,
     "executing_eagerly": executing_eagerly,

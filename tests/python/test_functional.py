@@ -1,0 +1,82 @@
+"""`map_fn` and `vectorized_map`: no rows, rows of unknown number, what a function has to give."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+
+v1 = tf.compat.v1
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_no_rows_need_no_signature(traced):
+    def both(row):
+        return {"twice": row * 2, "sum": tf.reduce_sum(tf.cast(row, tf.float64))}
+
+    def over(rows):
+        return tf.map_fn(both, rows, fn_output_signature=None)
+
+    run = tf.function(over) if traced else over
+    found = run(tf.zeros([0, 3], tf.int32))
+    assert found["twice"].shape == [0, 3] and found["twice"].dtype == tf.int32
+    assert found["sum"].shape == [0] and found["sum"].dtype == tf.float64
+
+
+def test_finding_out_what_no_rows_give_leaves_nothing_behind():
+    seen = []
+
+    def remember(row):
+        seen.append(row)
+        return row
+
+    assert tf.map_fn(remember, tf.zeros([0, 2])).shape == [0, 2]
+    assert seen == []
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_another_structure_than_the_signature_says_is_refused(traced):
+    def over(rows):
+        return tf.map_fn(lambda x: (x, -x), rows, fn_output_signature=[tf.int32, tf.int32])
+
+    run = tf.function(over) if traced else over
+    with pytest.raises(TypeError, match="list"):
+        run(tf.range(3))
+    pairs = tf.map_fn(lambda x: (x, -x), tf.range(3), fn_output_signature=(tf.int32, tf.int32))
+    assert isinstance(pairs, tuple) and pairs[1].numpy().tolist() == [0, -1, -2]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_one_row_stands_for_as_many_as_there_are(known):
+    graph = tf.Graph()
+    with graph.as_default():
+        one, three = tf.constant([[3.5, 1.0]]), tf.constant([[-2.0, 0.0], [6.0, 1.0], [9.0, 2.0]])
+        if not known:
+            one = v1.placeholder_with_default(one, None)
+            three = v1.placeholder_with_default(three, None)
+        sums = [tf.vectorized_map(sum, pair) for pair in ((one, three), (three, one), (one, one))]
+        with v1.Session() as session:
+            found = session.run(sums)
+    want = np.array([[1.5, 1.0], [9.5, 2.0], [12.5, 3.0]])
+    np.testing.assert_allclose(found[0], want)
+    np.testing.assert_allclose(found[1], want)
+    np.testing.assert_allclose(found[2], [[7.0, 2.0]])
+
+
+def test_rows_of_two_other_numbers_are_refused_when_they_are_known():
+    graph = tf.Graph()
+    with graph.as_default():
+        two = v1.placeholder(tf.float32)
+        three = v1.placeholder(tf.float32)
+        both = tf.vectorized_map(sum, (two, three))
+        with v1.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+            session.run(both, {two: [1.0, 2.0], three: [1.0, 2.0, 3.0]})
+
+
+def test_some_numbers_of_rows_are_known():
+    @tf.function(input_signature=[tf.TensorSpec([None, 2]), tf.TensorSpec([3, 2])])
+    def both(a, b):
+        return tf.vectorized_map(lambda rows: rows[0] * rows[1], (a, b))
+
+    b = tf.reshape(tf.range(6.0), [3, 2])
+    np.testing.assert_allclose(both(tf.ones([1, 2]) * 2.0, b), b * 2.0)
+    np.testing.assert_allclose(both(b, b), b * b)
