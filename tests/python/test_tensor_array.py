@@ -63,3 +63,21 @@ def test_a_copy_waits_for_what_is_to_run_before():
             before = session.run(count)
             assert session.run(copy.size(), {given: [1, 2]}) == 2
             assert session.run(count) == before + 1
+
+
+def test_a_length_that_is_known_is_part_of_the_stacked_shape():
+    shapes = []
+
+    @tf.function
+    def stacked(n):
+        fixed = tf.TensorArray(tf.float32, size=3).write(1, [1.0, 2.0])
+        grows = tf.TensorArray(tf.float32, size=3, dynamic_size=True).write(4, [1.0, 2.0])
+        rows = tf.TensorArray(tf.float32, size=3).unstack(tf.ones([n, 2]))
+        more = tf.TensorArray(tf.float32, size=3).unstack(tf.ones([5, 2]))
+        found = [array.stack() for array in (fixed, grows, rows, more)]
+        shapes.extend(t.shape.as_list() for t in found)
+        return found
+
+    found = stacked(tf.constant(4))
+    assert shapes == [[3, 2], [None, 2], [None, 2], [5, 2]]
+    assert [t.shape.as_list() for t in found] == [[3, 2], [5, 2], [4, 2], [5, 2]]

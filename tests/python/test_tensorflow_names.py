@@ -22,8 +22,12 @@ def test_initializers(make, want):
     assert make(shape=(2,), dtype=tf.float64).dtype == tf.float64
     assert type(make).from_config(make.get_config())([2]).numpy().tolist() == want
     assert tf.Variable(make([2])).numpy().tolist() == want
-    with pytest.raises(tf.errors.UnimplementedError, match="partition_shape"):
-        make([2], partition_shape=[1])
+    assert make([2], partition_shape=[1], partition_offset=[1]).numpy().tolist() == want[1:]
+    assert make([2], partition_shape=[1]).numpy().tolist() == want[:1]
+    with pytest.raises(TypeError, match="no `partition_shape`"):
+        make([2], partition_offset=[1])
+    with pytest.raises(TypeError, match="dtpye"):
+        make([2], dtpye=tf.float32)
 
 
 def test_random_initializers_repeat_themselves_by_their_seed():

@@ -150,7 +150,11 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Any:
         """All elements along a new first axis."""
-        return _holdfast.list_stack(self._flow, self._dtype, self._dims())
+        stacked = _holdfast.list_stack(self._flow, self._dtype, self._dims())
+        fixed = isinstance(self._size, int) and not self._dynamic_size
+        if fixed and is_symbol(stacked) and stacked.shape.rank is not None:
+            stacked.set_shape([self._size, *stacked.shape.as_list()[1:]])
+        return stacked
 
     def concat(self, name: str | None = None) -> Any:
         """All elements joined along their first axis."""
@@ -164,7 +168,9 @@ class TensorArray:
         """An array of the rows of `value`."""
         value = _holdfast.convert(value, self._dtype)
         row = value.shape[1:] if value.shape.rank is not None else value.shape
-        return self._changed(_holdfast.list_unstack(value), self._seen(row))
+        made = self._changed(_holdfast.list_unstack(value), self._seen(row))
+        made._size = value.shape[0] if value.shape.rank is not None else None  # as many as there are
+        return made
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with rows of `value` as its elements `indices`."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 from .._tensors import registry
 from .._tensors.dtypes import as_dtype, float32
 from .._tensors.tensor import constant
-from ..errors import fail, unsupported
+from ..errors import fail
 
 __all__ = ["NAMES"]
 
@@ -15,16 +15,24 @@ __all__ = ["NAMES"]
 class Initializer:
     """Makes a tensor of a shape. Its arguments come back as `get_config`."""
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        """A tensor of `shape`; of float32, unless `dtype` says otherwise."""
-        if kwargs:
-            given = ", ".join(f"`{name}`" for name in kwargs)
-            unsupported(
-                f"`{type(self).__name__}` with {given} is not supported",
-                "the whole of a Variable is made at once",
-                fix="give the shape and the dtype alone",
-            )
-        return self._make(shape, dtype)
+    def __call__(
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_shape: Any = None,
+        partition_offset: Any = None,
+    ) -> Any:
+        """A tensor of `shape`; of float32, unless `dtype` says otherwise.
+
+        With `partition_shape` the part of it that begins at `partition_offset`.
+        """
+        whole = self._make(shape, dtype)
+        if partition_shape is None:
+            if partition_offset is not None:
+                fail("E1104", "an initializer got a `partition_offset`, and no `partition_shape`")
+            return whole
+        start = [0] * len(partition_shape) if partition_offset is None else partition_offset
+        return registry.function("slice")(whole, start, partition_shape)
 
     def _make(self, shape: Any, dtype: Any) -> Any:
         raise NotImplementedError
