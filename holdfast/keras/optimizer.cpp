@@ -12,6 +12,7 @@
 #include "holdfast/keras/foreign_optimizer.h"
 #include "holdfast/keras/layer.h"
 #include "holdfast/keras/made.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/reduce.h"
@@ -28,6 +29,26 @@ namespace {
 
 bool contains(const std::vector<VariableState*>& all, VariableState* one) {
   return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+[[noreturn]] void refuse_no_gradient(const std::string& who,
+                                     const std::vector<Variable>& variables) {
+  constexpr size_t kShown = 3;
+  Diagnostic d;
+  d.code = Code::E0501;
+  d.headline = cat(who, " got no gradient for any variable");
+  for (size_t i = 0; i < variables.size() && i < kShown; ++i)
+    if (Loc born = locate(variable_state(variables[i].handle())->born); born.line > 0)
+      d.labels.push_back({Role::kBorn, std::move(born),
+                          cat("born here: Variable `", variables[i].name(), "`, ",
+                              type_text(variables[i].dtype(), variables[i].shape())),
+                          false});
+  d.labels.push_back(used_here());
+  d.why = cat("all gradients are None, of ",
+              name_list(variables, [](const Variable& v) { return v.name(); }));
+  d.fixes.push_back(
+      manual_fix("compute the loss from these variables, by ops with gradients, under the tape"));
+  raise(std::move(d));
 }
 
 }  // namespace
@@ -310,11 +331,7 @@ void Optimizer::apply(const std::vector<Gradient>& gradients,
     given.push_back(gradients[i]);
     moved.push_back(variables[i]);
   }
-  if (given.empty())
-    fail(Code::E0501, cat(described(), " got no gradient for any variable"),
-         cat("all gradients are None, of ",
-             name_list(variables, [](const Variable& v) { return v.name(); })),
-         {manual_fix("compute the loss from these variables while the tape records")});
+  if (given.empty()) refuse_no_gradient(described(), variables);
   NameScope scope(scope_name());
   move(std::move(given), moved);
   for (const Variable& v : moved)

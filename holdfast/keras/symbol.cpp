@@ -5,6 +5,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/exec/creations.h"
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/last_reads.h"
@@ -221,6 +222,8 @@ Nested traced_types(const std::string& name, std::span<const Tensor> tensors,
   }
   Nested out;
   {
+    // A variable that the code makes and keeps has its value now: the trace goes, it stays.
+    Creations creations(tracer, {});
     Tracing in(tracer, true);
     out = f(symbols);
   }

@@ -232,3 +232,117 @@ def test_tracebacks_of_models_end_in_the_programs_lines(what):
             model.fit(np.ones((4, 3), "float32"), np.ones((5, 2), "float32"), verbose=0)
     frames = traceback.extract_tb(e.value.__traceback__)
     assert [frame.filename for frame in frames] == [__file__] * len(frames)
+
+
+def test_a_variable_that_a_layer_makes_in_each_call_is_told_as_such():
+    class Scale(tf.keras.layers.Layer):
+        def call(self, x):
+            self.factor = tf.Variable(tf.ones([3]))
+            return x * self.factor
+
+    model = tf.keras.Sequential([Scale()])
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="on each call") as e:
+        model.fit(np.ones((4, 3), "float32"), np.ones((4, 3), "float32"), verbose=0)
+    assert e.value.code == "E0401"
+    assert "self.factor = tf.Variable(tf.ones([3]))" in {source for _, source in told(e.value)}
+
+
+def test_a_variable_that_a_layer_makes_once_in_its_call_is_trained():
+    class Scale(tf.keras.layers.Layer):
+        factor = None
+
+        def call(self, x):
+            if self.factor is None:
+                self.factor = tf.Variable(tf.ones([3]) * 2.0)
+            return x * self.factor
+
+    for built in (False, True):
+        scale = Scale()
+        model = tf.keras.Sequential([scale])
+        if built:
+            model.build((None, 3))
+            assert scale.factor.numpy().tolist() == [2.0, 2.0, 2.0]
+        x = np.ones((4, 3), "float32")
+        model.compile(tf.keras.optimizers.SGD(0.5), "mse")
+        model.fit(x, x, verbose=0)
+        assert float(scale.factor[0]) < 2.0
+
+
+def test_an_optimizer_without_gradients_shows_where_its_variables_were_made():
+    weight = tf.Variable([1.0, 2.0], name="weight")
+    with pytest.raises(ValueError, match="no gradient for any variable") as e:
+        tf.keras.optimizers.SGD(0.1).apply_gradients([(None, weight)])
+    assert e.value.code == "E0501"
+    assert ("born", 'weight = tf.Variable([1.0, 2.0], name="weight")') in told(e.value)
+
+
+# Cures.
+
+
+def test_a_store_into_an_array_is_told_of_variables():
+    numbers = np.zeros(3, "float32")
+
+    @tf.function
+    def keep(x):
+        numbers[1] = x
+        return x
+
+    with pytest.raises(TypeError, match="asked for a float") as e:
+        keep(tf.constant(3.0))
+    assert "`numbers[...].assign(x)`" in e.value.diagnostic.fixes[0].title
+    kept = tf.Variable(numbers)
+
+    @tf.function
+    def cured(x):
+        kept[1].assign(x)
+        return x
+
+    cured(tf.constant(3.0))
+    assert kept.numpy().tolist() == [0.0, 3.0, 0.0]
+
+
+def test_a_part_of_a_list_goes_by_a_python_number_or_a_stack():
+    layers, rows = [abs, abs], [1.0, 2.0, 3.0]
+
+    @tf.function
+    def deep(x, depth):
+        for layer in layers[:depth]:
+            x = layer(x)
+        return x
+
+    @tf.function
+    def head(depth):
+        return tf.reduce_sum(rows[:depth])
+
+    with pytest.raises(TypeError) as e:
+        deep(tf.constant(1.0), tf.constant(2))
+    said = e.value.diagnostic.fixes[0].title
+    assert "`tf.cond(i < depth, ...)`" in said and "`depth` as a Python number" in said
+    assert float(deep(tf.constant(-1.0), 2)) == 1.0
+
+    @tf.function
+    def cured(x, depth):
+        for i, layer in enumerate(layers):
+            x = tf.cond(i < depth, lambda layer=layer, x=x: layer(x), lambda x=x: x)
+        return x
+
+    assert float(cured(tf.constant(-1.0), tf.constant(0))) == -1.0
+    assert float(cured(tf.constant(-1.0), tf.constant(1))) == 1.0
+    with pytest.raises(TypeError) as e:
+        head(tf.constant(2))
+    assert "`tf.stack(rows)[...]`" in e.value.diagnostic.fixes[0].title
+    assert float(tf.function(lambda n: tf.reduce_sum(tf.stack(rows)[:n]))(tf.constant(2))) == 3.0
+
+
+def test_a_keyword_that_is_misspelled_is_told_the_near_one():
+    @tf.function
+    def scaled(a, *, scale=1.0):
+        return a * scale
+
+    with pytest.raises(TypeError, match="no parameter `scal`") as e:
+        scaled(tf.constant(1.0), scal=2.0)
+    assert [fix.title for fix in e.value.diagnostic.fixes] == ["did you mean `scale`?"]
+    with pytest.raises(TypeError) as e:
+        scaled(tf.constant(1.0), wholly_else=2.0)
+    assert not e.value.diagnostic.fixes

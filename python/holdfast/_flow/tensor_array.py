@@ -169,7 +169,9 @@ class TensorArray:
         value = _holdfast.convert(value, self._dtype)
         row = value.shape[1:] if value.shape.rank is not None else value.shape
         made = self._changed(_holdfast.list_unstack(value), self._seen(row))
-        made._size = value.shape[0] if value.shape.rank is not None else None  # as many as there are
+        made._size = (
+            value.shape[0] if value.shape.rank is not None else None
+        )  # as many as there are
         return made
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:

@@ -41,13 +41,24 @@ def refuse_misfit(
         return
     shown = [_shown(each) for each in parameters]
     listed = ", ".join(shown[:_SHOWN] + ["..."] * (len(shown) > _SHOWN))
+    near = _near([p.name for p in parameters], kwargs)
     fail(
         "E1104",
         f"`{called_name() or _plain(name)}` {wrong}",
         f"its parameters are `{listed}`" if listed else "it has no parameters",
+        **({"fix": f"did you mean `{near}`?"} if near else {}),
         labels=used_here("called here"),
         op=name,
     )
+
+
+def _near(names: list[str], given: dict[str, Any]) -> str:
+    """The parameter that an unknown keyword was meant to be, if one is spelled much like it."""
+    import difflib  # few programs misspell
+
+    free = [name for name in names if name not in given]
+    found = [difflib.get_close_matches(word, free, 1) for word in given if word not in names]
+    return next((each[0] for each in found if each), "")
 
 
 def _plain(name: str) -> str:

@@ -216,6 +216,10 @@ def _way_out(name: str, asked: str, models: bool = False) -> str:
     tf = module_alias()
     for node in _around():
         match node:
+            case ast.Subscript(value=value, ctx=ast.Store()):
+                return f"keep it in a `{tf}.Variable`: `{ast.unparse(value)}[...].assign({name})`"
+            case ast.Subscript(value=value, slice=ast.Slice()):
+                return _cut(ast.unparse(value), name)
             case ast.Subscript(value=value) if not _is_call(value, "sorted"):
                 return _choice(ast.unparse(value), name)
             case ast.Call(func=ast.Name(id="range")):
@@ -261,6 +265,18 @@ def _sorted_fix(call: ast.Call) -> str:
     tf = module_alias()
     given = ast.unparse(call.args[0]) if call.args else "..."
     return f"sort in the graph: `{tf}.sort({tf}.stack({given}))`"
+
+
+def _cut(container: str, name: str) -> str:
+    """A part of a Python container, of a length that is known when the graph runs."""
+    tf, frame = module_alias(), user_frame()
+    found = resolve(frame, container) if frame is not None else None
+    if isinstance(found, (list, tuple)) and not any(map(callable, found)):
+        return f"cut in the graph: `{tf}.stack({container})[...]` takes tensors as bounds"
+    return (
+        f"walk over all of `{container}`, the `i`-th under `{tf}.cond(i < {name}, ...)`; "
+        f"or give `{name}` as a Python number"
+    )
 
 
 def _choice(container: str, name: str) -> str:
