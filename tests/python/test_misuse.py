@@ -346,3 +346,73 @@ def test_a_keyword_that_is_misspelled_is_told_the_near_one():
     with pytest.raises(TypeError) as e:
         scaled(tf.constant(1.0), wholly_else=2.0)
     assert not e.value.diagnostic.fixes
+
+
+def test_variables_deep_in_a_structure_are_named_and_cured():
+    net = {"layers": [[tf.Variable(1.0), tf.Variable(2.0)], [tf.Variable(3.0), tf.Variable(4.0)]]}
+    kept = net["layers"]
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = sum(w * b for w, b in net["layers"])
+        grads = tape.gradient(loss, net["layers"])
+        net["layers"] = [[w - dw, b - db] for (w, b), (dw, db) in zip(net["layers"], grads)]
+
+    step()
+    with pytest.raises(TypeError, match="replaced Variables") as e:
+        step()
+    assert e.value.code == "E0404" and '`net["layers"][0][0]`' in str(e.value)
+    assert "tf.nest.flatten(net['layers'])" in e.value.diagnostic.fixes[0].title
+    for v, value in zip(tf.nest.flatten(kept), [5.0, 6.0, 7.0, 8.0], strict=True):
+        v.assign(value)
+    assert float(kept[1][1]) == 8.0
+
+
+@pytest.mark.parametrize(("ask", "words"), [(float, "a float"), (int, "an int")])
+def test_a_tensor_of_a_graph_by_hand_is_told_of_sessions(ask, words):
+    plan = tf.Graph()
+    with plan.as_default():
+        price = tf.constant(2.0) * 3.0
+    with pytest.raises(TypeError) as e:
+        ask(price)
+    assert e.value.code == "E0201"
+    assert f"`price` is asked for {words}, and is part of the graph `plan`" in str(e.value)
+    assert "Session(graph=plan).run(price)" in e.value.diagnostic.fixes[0].title
+    with tf.compat.v1.Session(graph=plan) as session:
+        assert session.run(price) == 6.0
+
+
+def test_the_truth_of_a_tensor_of_a_graph_has_two_cures():
+    with tf.Graph().as_default(), pytest.raises(TypeError) as e:
+        price = tf.constant(2.0) * 3.0
+        print("dear" if price > 5.0 else "cheap")
+    titles = [fix.title for fix in e.value.diagnostic.fixes]
+    assert any("tf.where" in title or "tf.cond" in title for title in titles)
+    assert any("tf.compat.v1.Session().run(price > 5.0)" in title for title in titles)
+
+
+def test_the_length_of_a_list_is_told_as_such(capfd):
+    @tf.function
+    def total(parts):
+        return tf.add_n(parts)
+
+    for n in range(1, 5):
+        total([tf.constant(1.0)] * n)
+    assert "`parts` was a list of 2, now a list of 3" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("loop", [tf.scan, tf.foldl, tf.map_fn])
+def test_a_value_of_a_body_is_told_by_the_functions_own_name(loop):
+    @tf.function(autograph=False)
+    def run(xs):
+        seen = []
+
+        def visit(a, b=0.0):
+            seen.append(a + b)
+            return seen[-1]
+
+        return loop(visit, xs), seen[0] + 1.0
+
+    with pytest.raises(tf.errors.InaccessibleTensorError) as e:
+        run(tf.range(3.0))
+    assert e.value.code == "E0103" and "in visit" in str(e.value)

@@ -87,6 +87,7 @@ def map_fn(
         values = to_tensors(each(i))
         return i + 1, [a.write(i, v) for a, v in zip(written, values, strict=True)]
 
+    body.__name__ = control.name_of(given, "fn")
     _, written = control.while_loop(lambda i, _: i < n, body, [0, arrays])
     return nest.pack_sequence_as(out_structure, [_with_rows(a.stack(), n) for a in written])
 
@@ -175,6 +176,7 @@ def _fold(fn: Any, elems: Any, initializer: Any, backwards: bool) -> Any:
     def body(i: Any, value: Any) -> tuple[Any, Any]:
         return i + 1, fn(value, _row(flat, structure, at(i)))
 
+    body.__name__ = control.name_of(fn, "fn")
     return control.while_loop(lambda i, _: i < n, body, [first, initializer])[1]
 
 
@@ -241,6 +243,7 @@ def scan(
         values = to_tensors(result)
         return i + 1, values, [a.write(at(i), v) for a, v in zip(written, values, strict=True)]
 
+    body.__name__ = control.name_of(fn, "fn")
     _, _, written = control.while_loop(lambda i, *_: i < n, body, [first, start, arrays])
     return nest.pack_sequence_as(shape, [_with_rows(a.stack(), n) for a in written])
 

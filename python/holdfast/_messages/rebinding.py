@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .. import _holdfast
-from .diagnostics import born_loc, resolve, user_frame
+from .diagnostics import born_loc, module_alias, resolve, user_frame
 from .provenance import type_text
 from .raising import fail, used_here
 from .source import shown_name
@@ -199,6 +199,15 @@ def rebound_labels(found: Rebinding, source: Any) -> list[dict[str, Any]]:
     ]
 
 
+def _flat(container: str) -> str:
+    """An expression for all that a container holds, at whatever depth."""
+    frame = user_frame()
+    held = resolve(frame, container) if frame is not None else None
+    deep = isinstance(held, (list, tuple)) and any(isinstance(x, (list, tuple, dict)) for x in held)
+    plain = isinstance(held, (list, tuple)) and not deep
+    return container if plain else f"{module_alias()}.nest.flatten({container})"
+
+
 def assign_fix(found: Rebinding) -> dict[str, Any]:
     """The statement that changes the Variables in place, where it can be written down."""
     new = _in_place(found)
@@ -206,7 +215,7 @@ def assign_fix(found: Rebinding) -> dict[str, Any]:
     if new is None or not one_line:
         title = f"keep the Variable, and change it in place: `{found.name}.assign(...)`"
         if found.container:
-            loop = f"for v, value in zip({found.name}, ...): v.assign(value)"
+            loop = f"for v, value in zip({_flat(found.name)}, ...): v.assign(value)"
             title = f"keep the Variables, and change each in place: `{loop}`"
         return {"title": title, "applicability": "manual", "edits": []}
     line = found.loc["source"].encode()

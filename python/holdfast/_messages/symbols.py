@@ -19,6 +19,7 @@ from .diagnostics import (
 from .provenance import type_text, words_of
 from .raising import fail, used_here
 from .source import enclosing
+from .visible import visible_name
 
 __all__ = ["refuse"]
 
@@ -34,6 +35,8 @@ def refuse(tensor: Any, asked: str, scope: dict[str, Any]) -> NoReturn:
         _holdfast.value(tensor, name)  # it says why not
     if asked in ("numpy", "buffer"):
         _numpy(tensor, name, scope)
+    if asked in ("int", "float", "index", "bool") and scope["kind"] == "graph":
+        _of_a_graph(tensor, name, asked, scope)
     if asked == "format":
         _format(tensor, name, scope)
     if asked in ("iter", "len"):
@@ -75,6 +78,30 @@ def _of_a_model(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> No
     )
 
 
+def _of_a_graph(tensor: Any, name: str, asked: str, scope: dict[str, Any]) -> NoReturn:
+    """Refuses a tensor of a graph that is written by hand: a session alone computes it."""
+    tf, graph = module_alias(), visible_name(lambda value: _is_of(value, tensor))
+    owner = graph or scope["name"]
+    path = f"{name}.graph" if re.fullmatch(r"[\w.\[\]]+", name) else ""
+    given = f"graph={graph or path}" if graph or path else ""
+    ways = [f"run it in a session: `{tf}.compat.v1.Session({given}).run({name})`"]
+    if asked == "bool":
+        ways.insert(0, _way_out(name, asked))
+    fail(
+        "E0201",
+        f"`{name}` is asked for {_WANTED[asked]}, and is part of the graph `{owner}`",
+        "a graph writes ops down, and a session computes them; Python wants a value now",
+        fixes=[{"title": way, "applicability": "manual", "edits": []} for way in ways],
+        labels=_labels(tensor, _born_text(tensor, scope), f"asked for {_WANTED[asked]} here"),
+        subject=_subject(tensor, name, scope),
+    )
+
+
+def _is_of(value: Any, tensor: Any) -> bool:
+    found = getattr(type(value), "_stands_for", None)
+    return found is not None and value is _holdfast.graph_of(tensor)
+
+
 def _receiver(asked: str) -> str:
     """What stands before the `.numpy` that is executing."""
     here = mark()
@@ -91,7 +118,7 @@ def _labels(tensor: Any, text: str, used: str) -> list[dict[str, Any]]:
 
 
 def _born_text(tensor: Any, scope: dict[str, Any]) -> str:
-    if tensor._op == "Placeholder":
+    if tensor._op == "Placeholder" and scope["kind"] != "graph":
         return f"born here: {type_text(tensor)}, an argument of {scope['name']}"
     return f"born here: {type_text(tensor)} from {tensor._op}, in {scope['name']}"
 
@@ -163,7 +190,7 @@ def _origin(tensor: Any, name: str, scope: dict[str, Any]) -> str:
     roots = _holdfast.roots_of(tensor)
     if roots == [name]:
         return f"`{name}` is an argument of `{scope['name']}`"
-    if not roots:
+    if not roots or scope["kind"] == "graph":
         return f"`{name}` is computed when `{scope['name']}` runs"
     names = ", ".join(f"`{r}`" for r in roots[:3])
     plural = "s" if len(roots) > 1 else ""

@@ -12,7 +12,7 @@ __all__ = ["TRACED_METHODS", "name_of_scope", "visible_name"]
 
 TRACED_METHODS = "_holdfast_functions"  # where an object keeps its traced methods
 
-_DEPTH = 2  # attributes and items from a variable of the frame
+_DEPTH = 3  # attributes and items from a variable of the frame
 _LOOKED_AT = 20_000
 _SHOWN_ITEMS = 64  # of a container
 

@@ -40,6 +40,8 @@ def _entry_text(entry: Any) -> str:
         return "an object that is gone" if found is None else f"{type(found).__name__} object"
     if len(entry) > 1 and entry[0] in (float, complex):
         return str(entry[1])
+    if entry[0] in (list, tuple) and len(entry) > 1 and isinstance(entry[1], int):
+        return f"a {entry[0].__name__} of {entry[1]}"
     return repr(entry[1]) if len(entry) > 1 else str(entry[0])
 
 
