@@ -99,6 +99,11 @@ def _dtype(dtype: Any, op: str) -> Any:
     return found
 
 
+def _drawn_for(kind: Any) -> Any:
+    """The dtype in which numbers are drawn that are rounded to bfloat16 in the end."""
+    return as_dtype("float32") if kind.name == "bfloat16" else kind
+
+
 def normal(
     shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None
 ) -> Any:
@@ -133,7 +138,8 @@ def randint(shape: Any, minval: Any, maxval: Any, dtype: Any = "int32", seed: An
     wanted = as_dtype(dtype)
     if not wanted.is_integer:
         fail("E1104", f"`dtype` of `randint` is {wanted.name}, expected one of integers")
-    drawn = wanted.name if wanted.name in {"int32", "int64", "uint32", "uint64"} else "int32"
+    # Bounds are given in a dtype that holds all numbers of the wanted one, as far as there is one.
+    drawn = "int64" if wanted.name in {"int64", "uint32", "uint64"} else "int32"
     cast = function("cast")
     found = function("random.stateless_uniform")(
         shape, _pair(seed), minval=cast(minval, drawn), maxval=cast(maxval, drawn), dtype=drawn
@@ -143,23 +149,24 @@ def randint(shape: Any, minval: Any, maxval: Any, dtype: Any = "int32", seed: An
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int32", seed: Any = None) -> Any:
     """Classes by their unnormalized log-probabilities, for each row of `logits`."""
-    return function("random.stateless_categorical")(
-        logits, num_samples, _pair(seed), dtype=dtype or "int32"
-    )
+    wanted = as_dtype(dtype or "int32")
+    drawn = wanted if wanted.name in {"int32", "int64"} else as_dtype("int32")
+    found = function("random.stateless_categorical")(logits, num_samples, _pair(seed), dtype=drawn)
+    return found if drawn == wanted else function("cast")(found, wanted)
 
 
 def gamma(shape: Any, alpha: Any, dtype: Any = None, seed: Any = None) -> Any:
     """Numbers of a gamma distribution of the form `alpha`."""
-    kind = _dtype(dtype, "gamma")
-    return function("random.stateless_gamma")(
-        shape, _pair(seed), function("cast")(alpha, kind), dtype=kind
-    )
+    kind, cast = _dtype(dtype, "gamma"), function("cast")
+    drawn = _drawn_for(kind)
+    found = function("random.stateless_gamma")(shape, _pair(seed), cast(alpha, drawn), dtype=drawn)
+    return found if drawn == kind else cast(found, kind)
 
 
 def beta(shape: Any, alpha: Any, beta: Any, dtype: Any = None, seed: Any = None) -> Any:
     """Numbers of a beta distribution of the forms `alpha` and `beta`."""
     kind = _dtype(dtype, "beta")
-    drawn_in = as_dtype("float32") if kind == as_dtype("bfloat16") else kind
+    drawn_in = _drawn_for(kind)
     first = function("cast")(_pair(seed), "int32")
     shares = [
         function("cast")(
@@ -180,11 +187,12 @@ def binomial(
     shape: Any, counts: Any, probabilities: Any, dtype: Any = None, seed: Any = None
 ) -> Any:
     """How many of `counts` throws succeed."""
-    kind = _dtype(dtype, "binomial")
-    cast = function("cast")
-    return function("random.stateless_binomial")(
-        shape, _pair(seed), cast(counts, kind), cast(probabilities, kind), output_dtype=kind
+    kind, cast = _dtype(dtype, "binomial"), function("cast")
+    drawn = _drawn_for(kind)
+    found = function("random.stateless_binomial")(
+        shape, _pair(seed), cast(counts, drawn), cast(probabilities, drawn), output_dtype=drawn
     )
+    return found if drawn == kind else cast(found, kind)
 
 
 def shuffle(x: Any, axis: int = 0, seed: Any = None) -> Any:
@@ -199,8 +207,10 @@ def shuffle(x: Any, axis: int = 0, seed: Any = None) -> Any:
 
 def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Any:
     """A share of values set to 0, the others scaled so that their sum stays."""
-    if not 0 <= rate < 1:
-        fail("E1103", f"`rate` of `dropout` is {rate}, expected a share from 0 to below 1")
+    if not 0 <= rate <= 1:
+        fail("E1103", f"`rate` of `dropout` is {rate}, expected a share from 0 to 1")
+    if rate == 1:
+        return function("zeros_like")(inputs)
     return function("nn.experimental.stateless_dropout")(
         inputs, rate, _pair(seed), noise_shape=noise_shape
     )

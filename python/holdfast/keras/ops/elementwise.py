@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...errors import fail
 from ..config import floatx
 from .values import as_float, promoted, result_type, tensor, tf
 
@@ -292,8 +293,42 @@ def sinc(x: Any) -> Any:
 def heaviside(x1: Any, x2: Any) -> Any:
     """0 below 0, 1 above, and `x2` at 0."""
     a, b = promoted(x1, x2)
+    if a.dtype.is_integer:
+        wide = "float64" if a.dtype == "int64" else floatx()
+        a, b = tf.cast(a, wide), tf.cast(b, wide)
     zero, one = tf.zeros_like(a), tf.ones_like(a)
     return tf.where(tf.less(a, zero), zero, tf.where(tf.greater(a, zero), one, b))
+
+
+def _whole_numbers(x1: Any, x2: Any, op: str) -> tuple[Any, Any]:
+    a, b = promoted(x1, x2)
+    if not a.dtype.is_integer:
+        fail("E1101", f"`{op}` got values of {a.dtype.name}, expected whole numbers")
+    return (a, b) if a.dtype.is_unsigned else (tf.abs(a), tf.abs(b))
+
+
+def gcd(x1: Any, x2: Any) -> Any:
+    """The largest number that divides both."""
+    a, b = _whole_numbers(x1, x2, "gcd")
+    none = tf.zeros_like(a + b)
+
+    def left(_: Any, b: Any) -> Any:
+        return tf.reduce_any(tf.not_equal(b, 0))
+
+    def step(a: Any, b: Any) -> tuple[Any, Any]:
+        done = tf.equal(b, 0)
+        return tf.where(done, a, b), tf.where(
+            done, b, tf.math.floormod(a, tf.where(done, tf.ones_like(b), b))
+        )
+
+    return tf.while_loop(left, step, [a + none, b + none])[0]
+
+
+def lcm(x1: Any, x2: Any) -> Any:
+    """The smallest number that both divide."""
+    a, b = _whole_numbers(x1, x2, "lcm")
+    divisor = gcd(a, b)
+    return a // tf.where(tf.equal(divisor, 0), tf.ones_like(divisor), divisor) * b
 
 
 def ldexp(x1: Any, x2: Any) -> Any:

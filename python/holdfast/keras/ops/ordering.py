@@ -219,35 +219,52 @@ def quantile(
     x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
     """The value below which a share `q` of all lies."""
+    return _quantile("quantile", x, q, axis, method, keepdims)
+
+
+def _quantile(op: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool) -> Any:
     if method not in _METHODS:
-        fail("E1104", f"`method` of `quantile` is {method!r}, expected one of {sorted(_METHODS)}")
+        fail("E1104", f"`method` of `{op}` is {method!r}, expected one of {sorted(_METHODS)}")
     x = as_float(x)
-    rank = rank_of(x, "quantile")
+    rank = rank_of(x, op)
     axes = (
         list(np.arange(rank)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
     )
-    axes = [rounded_axis(int(a), rank, "quantile") for a in axes]
+    axes = [rounded_axis(int(a), rank, op) for a in axes]
     rest = [a for a in np.arange(rank).tolist() if a not in axes]
     moved = tf.transpose(x, perm=[*rest, *axes])
     rows = tf.reshape(moved, tf.concat([tf.shape(moved)[: len(rest)], [-1]], 0))
     if rows.shape[-1] == 0 or 0 in [x.shape[a] for a in axes]:
-        fail("E1103", "`quantile` got no values", "a share of nothing is no value")
-    rows = tf.sort(rows, axis=-1)
+        fail("E1103", f"`{op}` got no values", "a share of nothing is no value")
+    gone = isnan(rows)
     shares = tensor(q, x.dtype)
-    last = tf.cast(tf.shape(rows)[-1] - 1, x.dtype)
+    if op == "quantile":
+        rows = tf.sort(rows, axis=-1)
+        last = tf.cast(tf.shape(rows)[-1] - 1, x.dtype)
+        broken = tf.reduce_any(gone, axis=-1, keepdims=True)
+
+        def at(place: Any) -> Any:
+            return tf.gather(rows, tf.cast(place, "int32"), axis=-1)
+    else:  # what is no number comes last, and does not count
+        rows = tf.sort(tf.where(gone, tf.constant(float("inf"), x.dtype), rows), axis=-1)
+        there = tf.reduce_sum(tf.cast(tf.logical_not(gone), "int32"), axis=-1, keepdims=True)
+        last = tf.cast(tf.maximum(there - 1, 0), x.dtype)
+        broken = tf.equal(there, 0)
+
+        def at(place: Any) -> Any:
+            return tf.gather(rows, tf.cast(place, "int32"), axis=-1, batch_dims=len(rest))
+
     place = tf.reshape(shares, [-1]) * last
     below, above = tf.floor(place), tf.math.ceil(place)
-    low = tf.gather(rows, tf.cast(below, "int32"), axis=-1)
-    high = tf.gather(rows, tf.cast(above, "int32"), axis=-1)
+    low, high = at(below), at(above)
     if method == "linear":
         out = low + (high - low) * (place - below)
     elif method == "midpoint":
         out = (low + high) / 2
     elif method == "nearest":
-        out = tf.gather(rows, tf.cast(tf.round(place), "int32"), axis=-1)
+        out = at(tf.round(place))
     else:
         out = low if method == "lower" else high
-    broken = tf.reduce_any(isnan(rows), axis=-1, keepdims=True)
     out = tf.where(broken, tf.constant(float("nan"), out.dtype), out)
     out = moveaxis(out, -1, 0)  # shares come first
     if keepdims:
@@ -265,7 +282,26 @@ def percentile(
 
 def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The value in the middle."""
-    return quantile(x, 0.5, axis, "linear", keepdims)
+    return quantile(x, 0.5, axis, "midpoint", keepdims)
+
+
+def nanquantile(
+    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """`quantile` of all that are numbers."""
+    return _quantile("nanquantile", x, q, axis, method, keepdims)
+
+
+def nanpercentile(
+    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """`nanquantile` in hundredths."""
+    return nanquantile(x, tensor(q, as_float(x).dtype) / 100, axis, method, keepdims)
+
+
+def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The number in the middle of all that are numbers."""
+    return nanquantile(x, 0.5, axis, "midpoint", keepdims)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import fail, unsupported
-from .values import promoted, rank_of, rounded_axis, tensor, tf
+from .values import promoted, rank_of, reshaped, rounded_axis, sizes_of, tensor, tf
 
 
 def _sizes(shape: Any) -> Any:
@@ -356,12 +356,26 @@ def get_item(x: Any, key: Any) -> Any:
 
 def view(x: Any, dtype: Any = None) -> Any:
     """The same bits as values of another dtype."""
-    return tensor(x) if dtype is None else tf.bitcast(tensor(x), dtype)
+    x = tensor(x)
+    old, new = x.dtype.size, x.dtype.size if dtype is None else tf.as_dtype(dtype).size
+    if old == new:
+        return x if dtype is None else tf.bitcast(x, dtype)
+    if rank_of(x, "view") == 0:
+        fail("E1102", "`view` got a scalar and a dtype of another size, expected an axis to share")
+    *rest, last = sizes_of(x)
+    if old > new:
+        return reshaped(tf.bitcast(x, dtype), [*rest, last * (old // new)])
+    parts = new // old
+    if isinstance(last, int) and last % parts:
+        fail("E1102", f"`view` can't join {parts} values each of a last axis of size {last}")
+    return tf.bitcast(reshaped(x, [*rest, last // parts, parts]), dtype)
 
 
 def view_as_complex(x: Any) -> Any:
     """Complex numbers of pairs in the last axis."""
     x = tensor(x)
+    if rank_of(x, "view_as_complex") == 0 or x.shape[-1] not in {None, 2}:
+        fail("E1102", f"`view_as_complex` got the shape {x.shape}, expected pairs in the last axis")
     return tf.complex(x[..., 0], x[..., 1])
 
 

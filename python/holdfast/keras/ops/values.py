@@ -17,8 +17,10 @@ __all__ = [
     "axes_of",
     "need_dense",
     "promoted",
+    "reshaped",
     "result_type",
     "rounded_axis",
+    "sizes_of",
     "tensor",
     "tf",
 ]
@@ -36,6 +38,8 @@ def tensor(x: Any, dtype: Any = None) -> Any:
         return x if dtype is None else tf.cast(x, dtype)
     if dtype is None and isinstance(x, float):
         dtype = floatx()
+    if dtype is not None and as_dtype(dtype).is_bool:
+        return tf.cast(tf.convert_to_tensor(x), "bool")  # numbers are true where they are not 0
     return tf.convert_to_tensor(x, dtype=dtype)
 
 
@@ -110,6 +114,20 @@ def rank_of(x: Any, op: str) -> int:
     if rank is None:
         fail("E1102", f"`{op}` needs to know how many axes its tensor has")
     return int(rank)
+
+
+def sizes_of(x: Any) -> list[Any]:
+    """The sizes of all axes: numbers where they are known, else scalars that tell them later."""
+    later = tf.shape(x)
+    return [later[i] if size is None else size for i, size in enumerate(x.shape)]
+
+
+def reshaped(x: Any, sizes: list[Any]) -> Any:
+    """In another shape; a single size that is not known yet is what the others leave."""
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(known) == len(sizes) - 1 and 0 not in known:
+        sizes = [size if isinstance(size, int) else -1 for size in sizes]
+    return tf.reshape(x, sizes)
 
 
 def rounded_axis(axis: int, rank: int, op: str) -> int:
