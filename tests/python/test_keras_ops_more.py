@@ -126,6 +126,44 @@ def test_numbers_are_true_where_they_are_not_zero():
     assert ops.full_like(np.array([True]), 3).numpy().tolist() == [True]
 
 
+def test_whole_numbers_of_every_dtype():
+    for dtype in (np.uint8, np.uint16, np.uint32):
+        x = np.array([2, 3, 7], dtype)
+        got = ops.power(x, 3)
+        assert got.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(got.numpy(), x**3)
+        np.testing.assert_array_equal(ops.vander(x).numpy(), np.vander(x))
+        rows, columns = ops.unravel_index(x, (3, 4))
+        assert rows.dtype == np.dtype(dtype)
+        np.testing.assert_array_equal(np.stack([rows, columns]), np.unravel_index(x, (3, 4)))
+    bytes_ = np.full((1, 9), 100, np.int8)
+    product = ops.matmul(bytes_, bytes_.T)
+    assert product.dtype == tf.int32
+    assert product.numpy().tolist() == [[90000]]
+    np.testing.assert_array_equal(
+        ops.pad(np.array([True]), ((1, 1),)).numpy(), [False, True, False]
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_the_next_narrow_number(dtype):
+    x = ops.cast([1.0, -1.0, 0.0, 2.5, 0.0, np.nan], dtype)
+    towards = ops.cast([2.0, 2.0, -1.0, 2.5, 0.0, 1.0], dtype)
+    step = {"float16": 2.0**-10, "bfloat16": 2.0**-7}[dtype]
+    least = {"float16": 2.0**-24, "bfloat16": 2.0**-133}[dtype]
+    got = ops.cast(ops.nextafter(x, towards), "float64").numpy()
+    np.testing.assert_array_equal(got, [1 + step, -1 + step / 2, -least, 2.5, 0.0, np.nan])
+
+
+def test_shapes_of_symbols_that_are_rolled_and_repeated():
+    x = keras.Input((3, 2))
+    assert ops.repeat(x, 3, axis=1).shape == (None, 9, 2)
+    assert ops.roll(x, 1, axis=[1, 2]).shape == (None, 3, 2)
+    np.testing.assert_array_equal(ops.roll(_X, 1, axis=(0, 2)).numpy(), np.roll(_X, 1, axis=(0, 2)))
+    targets = ops.in_top_k(np.array([1, 0]), np.array([[0.1, 0.9], [0.2, 0.8]]), 1)
+    assert targets.numpy().tolist() == [True, False]
+
+
 def test_the_step_function_gives_floats():
     x = np.array([-3, 0, 4])
     assert ops.heaviside(x.astype(np.int16), 1).dtype == tf.float32

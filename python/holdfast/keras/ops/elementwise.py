@@ -217,7 +217,10 @@ def fmod(x1: Any, x2: Any) -> Any:
 
 def power(x1: Any, x2: Any) -> Any:
     """`x1 ** x2`."""
-    return tf.pow(*_numbers(x1, x2))
+    a, b = _numbers(x1, x2)
+    if not a.dtype.is_unsigned:
+        return tf.pow(a, b)
+    return tf.cast(tf.pow(tf.cast(a, "int64"), tf.cast(b, "int64")), a.dtype)
 
 
 def arctan2(x1: Any, x2: Any) -> Any:
@@ -340,7 +343,16 @@ def ldexp(x1: Any, x2: Any) -> Any:
 def nextafter(x1: Any, x2: Any) -> Any:
     """The next number from `x1` on towards `x2`."""
     a, b = (as_float(v) for v in promoted(x1, x2))
-    return tf.math.nextafter(a, b)
+    if a.dtype.size > 2:
+        return tf.math.nextafter(a, b)
+    # Numbers of one sign have the order of their bits.
+    bits = tf.bitcast(a, "int16")
+    onwards = tf.equal(tf.greater(b, a), tf.greater(a, 0))
+    near = tf.bitcast(bits + tf.cast(tf.where(onwards, 1, -1), "int16"), a.dtype)
+    least = tf.bitcast(tf.ones_like(bits), a.dtype)
+    out = tf.where(tf.equal(a, 0), tf.where(tf.greater(b, 0), least, -least), near)
+    broken = tf.logical_or(isnan(a), isnan(b))
+    return tf.where(broken, a + b, tf.where(tf.equal(a, b), b, out))
 
 
 def _whole(function: Any, x: Any) -> Any:

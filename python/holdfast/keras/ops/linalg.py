@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import fail, unsupported
 from .shapes import moveaxis
-from .values import as_float, promoted, rank_of, tf
+from .values import as_float, promoted, rank_of, tensor, tf
 
 __all__ = [
     "cholesky",
@@ -211,7 +211,10 @@ def matmul(x1: Any, x2: Any) -> Any:
             return tf.squeeze(tf.matmul(a[None, :], b), axis=[-2])
         return tf.matmul(a, b)
 
-    return _product(product, x1, x2)
+    a, b = tensor(x1), tensor(x2)
+    if a.dtype == b.dtype == "int8":  # sums of products of bytes do not fit into bytes
+        a, b = tf.cast(a, "int32"), tf.cast(b, "int32")
+    return _product(product, a, b)
 
 
 def dot(x1: Any, x2: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import _holdfast
 from ..config import floatx
+from .elementwise import power
 from .values import as_float, promoted, result_type, tensor, tf
 
 
@@ -110,7 +111,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     powers = tf.range(count)
     if not increasing:
         powers = tf.reverse(powers, [0])
-    return tf.pow(x[:, None], tf.cast(powers, x.dtype)[None, :])
+    return power(x[:, None], tf.cast(powers, x.dtype)[None, :])
 
 
 def linspace(

@@ -49,7 +49,8 @@ def top_k(x: Any, k: int, sorted: bool = True) -> tuple[Any, Any]:
 
 def in_top_k(targets: Any, predictions: Any, k: int) -> Any:
     """Whether the target is among the `k` most probable."""
-    return tf.math.in_top_k(targets=tensor(targets), predictions=tensor(predictions), k=k)
+    predictions = tf.cast(tensor(predictions), "float32")
+    return tf.math.in_top_k(targets=tensor(targets), predictions=predictions, k=k)
 
 
 def searchsorted(sorted_sequence: Any, values: Any, side: str = "left") -> Any:
@@ -307,8 +308,9 @@ def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """Coordinates of places in the flattened tensor."""
     indices = tensor(indices)
-    found = tf.unravel_index(tf.reshape(indices, [-1]), tf.constant(list(shape), indices.dtype))
-    parts = tf.unstack(found, num=len(shape))
+    wide = indices if indices.dtype in {tf.int32, tf.int64} else tf.cast(indices, "int32")
+    found = tf.unravel_index(tf.reshape(wide, [-1]), tf.constant(list(shape), wide.dtype))
+    parts = tf.unstack(tf.cast(found, indices.dtype), num=len(shape))
     return tuple(tf.reshape(p, tf.shape(indices)) for p in parts)
 
 

@@ -122,6 +122,8 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
     x = tensor(x)
     if axis is None:
         return tf.reshape(tf.roll(tf.reshape(x, [-1]), shift, 0), tf.shape(x))
+    if isinstance(axis, (list, tuple)) and isinstance(shift, int):
+        shift = [shift] * len(axis)
     return tf.roll(x, shift, axis)
 
 
@@ -252,7 +254,13 @@ def tile(x: Any, repeats: Any) -> Any:
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each again and again."""
-    return tf.repeat(tensor(x), repeats, axis)
+    x = tensor(x)
+    found = tf.repeat(x, repeats, axis)
+    if axis is None or x.shape.rank is None or not isinstance(repeats, int):
+        return found
+    sizes = sizes_of(x)
+    sizes[rounded_axis(axis, len(sizes), "repeat")] *= repeats
+    return reshaped(found, sizes)
 
 
 _PAD_MODES = {"constant": "CONSTANT", "reflect": "REFLECT", "symmetric": "SYMMETRIC"}
@@ -270,7 +278,8 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = N
     if mode != "constant" and constant_values is not None:
         fail("E1104", f'`pad` got `constant_values` with the mode "{mode}"')
     if mode == "constant":
-        return tf.pad(x, widths, constant_values=0 if constant_values is None else constant_values)
+        fill = tensor(0 if constant_values is None else constant_values, x.dtype)
+        return tf.pad(x, widths, constant_values=fill)
     return tf.pad(x, widths, mode=_PAD_MODES[mode])
 
 
