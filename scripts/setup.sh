@@ -53,6 +53,20 @@ need_venv() {
   printf '%s' "$wanted" >"$stamp"
 }
 
+# -- the real Keras, which tests exchange files with, in an environment of its own. Without a network there is none, and those
+# tests say so.
+keras_packages=(keras==3.15.1 jax==0.10.2 h5py==3.16.0 numpy==2.4.6)
+need_keras() {
+  local place=$root/.venv-keras log=$root/build/keras-pip.log wanted="${keras_packages[*]}"
+  local stamp=$place/.packages
+  [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && return
+  say "Making .venv-keras"
+  rm -f "$stamp"
+  { python3 -m venv "$place" && "$place/bin/python" -m pip install --quiet --disable-pip-version-check --retries 2 --timeout 20 \
+      "${keras_packages[@]}"; } >"$log" 2>&1 || { say "No real Keras: see build/keras-pip.log"; return 0; }
+  printf '%s' "$wanted" >"$stamp"
+}
+
 # -- the build: one line of progress, the log in a file
 show_progress() {
   if [ -t 2 ]; then

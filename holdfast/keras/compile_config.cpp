@@ -1,17 +1,14 @@
 // What `compile` was told as Keras writes it to files, and back.
 #include "holdfast/base/text.h"
+#include "holdfast/keras/known_class.h"
 #include "holdfast/keras/training.h"
 
 namespace holdfast::keras {
 namespace {
 
-// A function is written by its name: whoever reads the file has to know it.
 Config function_config(const ForeignFunction& f) {
   std::string registered = f.registered_name();
-  return ConfigDict{{"module", "builtins"},
-                    {"class_name", "function"},
-                    {"config", f.name()},
-                    {"registered_name", registered.empty() ? "function" : registered}};
+  return keras::function_config(registered.empty() ? f.name() : registered);
 }
 
 Config object_config(const Object& o) {

@@ -153,7 +153,26 @@ Config without_objects(const Config& value) {
 ConfigDict declared_config(const Declared& object) {
   ConfigDict out;
   for (const Option& o : object.definition().options)
-    if (o.in_config) out.set(o.name, without_objects(o.get(object.option_place())));
+    if (o.in_config) out.set(o.name, without_objects(o.written(object.option_place())));
+  return in_key_order(out, object.definition());
+}
+
+ConfigDict in_key_order(const ConfigDict& config, const ClassDef& def) {
+  if (def.moved_keys.empty()) return config;
+  std::vector<ConfigDict::Entry> entries(config.begin(), config.end());
+  auto place = [&](const std::string& key) {
+    return std::find_if(entries.begin(), entries.end(), [&](auto& e) { return e.first == key; });
+  };
+  for (const auto& [key, other] : def.moved_keys) {
+    auto from = place(key), to = place(other);
+    if (from == entries.end() || (to == entries.end() && !other.empty())) continue;
+    if (from < to)
+      std::rotate(from, from + 1, to);
+    else
+      std::rotate(to, from, from + 1);
+  }
+  ConfigDict out;
+  for (auto& [key, value] : entries) out.set(std::move(key), std::move(value));
   return out;
 }
 
@@ -190,6 +209,60 @@ void need_class(const ConfigObject& o) {
   raise(std::move(d));
 }
 
+namespace {
+
+// The module that Keras has a class in.
+Config module_of(const std::string& class_name) {
+  // What is no class of C++'s: a symbol, a policy, or a class of Python's.
+  static const std::map<std::string, const char*> others = {
+      {"DTypePolicy", "keras"},       {"Functional", "keras.src.models.functional"},
+      {"InputLayer", "keras.layers"}, {"Lambda", "keras.layers"},
+      {"Wrapper", "keras.layers"},    {"MeanMetricWrapper", "keras.metrics"}};
+  if (auto it = others.find(class_name); it != others.end()) return it->second;
+  const ClassDef* def = find_class(class_name);
+  return def ? Config(module_path(*def)) : Config();
+}
+
+// The name in what `function_config` writes.
+std::optional<Config> function_name(const Config& c) {
+  if (c.kind() != Config::Kind::kDict) return std::nullopt;
+  const Config *kind = c.as_dict().find("class_name"), *name = c.as_dict().find("config");
+  if (!kind || !name || !(*kind == Config("function"))) return std::nullopt;
+  return *name;
+}
+
+}  // namespace
+
+std::string module_path(const ClassDef& def) {
+  std::string folder = def.path.substr(0, def.path.rfind('.'));
+  return folder == "models" ? "keras" : cat("keras.", folder);
+}
+
+ConfigDict spelled(const ConfigObject& o) {
+  if (o.class_name.starts_with("__"))  // no object: a symbol, or a value
+    return {{"class_name", o.class_name}, {"config", o.config}};
+  const Config* said = o.more.find("module");
+  Config module = said && !said->is_null()    ? *said
+                  : o.registered_name.empty() ? module_of(o.class_name)
+                                              : Config();
+  bool ours = !module.is_null() && o.registered_name.empty() && o.class_name != "Functional";
+  std::string registered = o.registered_name.empty() ? o.class_name : o.registered_name;
+  ConfigDict out{{"module", module},
+                 {"class_name", o.class_name},
+                 {"config", o.config},
+                 {"registered_name", ours ? Config() : Config(registered)}};
+  for (const auto& [key, value] : o.more)
+    if (key != "module") out.set(key, value);
+  return out;
+}
+
+Config function_config(const std::string& name) {
+  return ConfigDict{{"module", "builtins"},
+                    {"class_name", "function"},
+                    {"config", name},
+                    {"registered_name", "function"}};
+}
+
 Ref<Object> object_from(const Config& config, const std::string& folder, const std::string& what) {
   if (config.is_null()) return {};
   if (Object* live = config.live()) return Ref<Object>(live);
@@ -201,7 +274,8 @@ Ref<Object> object_from(const Config& config, const std::string& folder, const s
     need_class(o);
     return registry::make_object(o);
   }
-  const std::string& name = config.as_text(what);
+  const Config said = function_name(config).value_or(config);
+  const std::string& name = said.as_text(what);
   if (Ref<Object> f = named_function(folder, name)) return f;
   if (const ClassDef* def = class_in(folder, name)) return make_declared(*def, {});
   if (registry::has_class(name)) return registry::make_object({name, {}, name});

@@ -25,6 +25,7 @@ struct Option {
   const char* name;
   Config (*get)(const void* options);  // objects as themselves
   void (*set)(void* options, const Config& value, const std::string& what);
+  Config (*written)(const void* options);  // as configs have it
   bool required = false;
   bool in_config = true;
 };
@@ -66,7 +67,10 @@ struct HOLDFAST_API ClassDef {
   std::vector<std::string> parameters;   // of `call`, besides `training` and `mask`
   std::vector<std::string> aliases;      // further paths
   std::vector<std::string> short_names;  // by which an option may name it: "mse"
-  Ref<Object> (*make)() = nullptr;       // null: a base, of which there are no objects
+  /// Keys that configs have elsewhere than the options: before another one, or last.
+  std::vector<std::pair<std::string, std::string>> moved_keys;
+  std::string inner_name;           // what Keras' class is called, if not as it is public
+  Ref<Object> (*make)() = nullptr;  // null: a base, of which there are no objects
   /// One whose virtual methods another language may override.
   Ref<Object> (*make_foreign)() = nullptr;
 
@@ -96,6 +100,8 @@ HOLDFAST_API void set_option(Declared& object, const ClassDef& def, const std::s
                              const Config& value);
 /// What an object can be made from again. Objects inside become configs.
 HOLDFAST_API ConfigDict declared_config(const Declared& object);
+/// A config whose keys stand in the order that Keras has for the class.
+HOLDFAST_API ConfigDict in_key_order(const ConfigDict& config, const ClassDef& def);
 /// An object as its class's name and its config: of anything that has one.
 HOLDFAST_API Config described(const Object& object);
 /// The object that a config describes: by name ("relu", "glorot_uniform") below `folder`
@@ -129,11 +135,20 @@ template <auto member>
 Option option_of(const char* name, bool in_config = true) {
   using C = typename detail::MemberOf<member>::Class;
   using T = typename detail::MemberOf<member>::Type;
-  return {name, [](const void* o) { return OptionType<T>::get(static_cast<const C*>(o)->*member); },
+  return {name,
+          [](const void* o) { return OptionType<T>::get(static_cast<const C*>(o)->*member); },
           [](void* o, const Config& v, const std::string& what) {
             OptionType<T>::set(static_cast<C*>(o)->*member, v, what);
           },
-          false, in_config};
+          [](const void* o) {
+            const T& value = static_cast<const C*>(o)->*member;
+            if constexpr (requires { OptionType<T>::written(value); })
+              return OptionType<T>::written(value);
+            else
+              return OptionType<T>::get(value);
+          },
+          false,
+          in_config};
 }
 
 /// Declares a class: `static Declare<DenseLayer> def{{"layers.Dense", "doc", &Layer::kDef}}`, then
@@ -211,6 +226,16 @@ class Declare {
   /// Short names by which an option may name it.
   Declare&& known_as(std::vector<std::string> names) && {
     def_->short_names = std::move(names);
+    return std::move(*this);
+  }
+  /// In configs a key stands before another one; last where none is named.
+  Declare&& key_before(std::string key, std::string other = {}) && {
+    def_->moved_keys.emplace_back(std::move(key), std::move(other));
+    return std::move(*this);
+  }
+  /// What Keras' class is called where its public name is another: names and files have that.
+  Declare&& inner_name(std::string name) && {
+    def_->inner_name = std::move(name);
     return std::move(*this);
   }
   operator ClassDef&() && { return *def_; }

@@ -17,6 +17,7 @@ struct LayerHooks {
   bool (*supports_masking)(const Layer&, bool& out);
   bool (*mask)(Layer&, const Nested& inputs, const Nested& mask, Nested& out);
   bool (*config)(const Layer&, ConfigDict& out);
+  bool (*build_config)(const Layer&, Config& out);
   bool (*class_name)(const Layer&, std::string& out);
   bool (*registered_name)(const Layer&, std::string& out);
   bool (*variables)(const Layer&, Shown which, std::vector<Variable>& out);
@@ -40,6 +41,7 @@ class HOLDFAST_API ForeignBorn {
   virtual bool own_supports_masking() const = 0;
   virtual Nested own_mask(const Nested&, const Nested&) = 0;
   virtual ConfigDict own_config() const = 0;
+  virtual Config own_build_config() const = 0;
   virtual std::vector<Variable> own_variables(Shown) const = 0;
   virtual std::vector<Ref<ModuleObject>> own_submodules() const = 0;
 };
@@ -70,6 +72,10 @@ class ForeignLayer : public L, public ForeignBorn {
     ConfigDict out;
     return layer_hooks().config(*this, out) ? out : L::get_config();
   }
+  Config get_build_config() const override {
+    Config out;
+    return layer_hooks().build_config(*this, out) ? out : L::get_build_config();
+  }
   std::string class_name() const override {
     std::string out;
     return layer_hooks().class_name(*this, out) ? out : L::class_name();
@@ -98,6 +104,7 @@ class ForeignLayer : public L, public ForeignBorn {
     return L::compute_mask(inputs, mask);
   }
   ConfigDict own_config() const override { return L::get_config(); }
+  Config own_build_config() const override { return L::get_build_config(); }
   std::vector<Variable> own_variables(Shown which) const override {
     return which == Shown::kVariables   ? L::variables()
            : which == Shown::kTrainable ? L::trainable_variables()

@@ -98,6 +98,18 @@ struct HOLDFAST_API Choice<Constraint> {
   Ref<Constraint> function;
 };
 
+/// No activation is "linear" in configs.
+template <>
+struct HOLDFAST_API OptionType<Choice<Activation>> {
+  static Config get(const Choice<Activation>& v) {
+    return v.function ? Config(Ref<Object>(v.function)) : Config();
+  }
+  static Config written(const Choice<Activation>& v) { return v.function ? get(v) : "linear"; }
+  static void set(Choice<Activation>& v, const Config& c, const std::string& what) {
+    v.set(c, what);
+  }
+};
+
 using ActivationOption = Choice<Activation>;
 using InitializerOption = Choice<Initializer>;
 using RegularizerOption = Choice<Regularizer>;

@@ -5,9 +5,11 @@
 #include <unordered_set>
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/foreign.h"
 #include "holdfast/keras/functional.h"
 #include "holdfast/keras/input_config.h"
 #include "holdfast/keras/op_forms.h"
+#include "holdfast/ops/constant.h"
 
 namespace holdfast::keras {
 namespace {
@@ -112,8 +114,10 @@ class Writer {
   }
   Config argument(const Nested& n) const {
     return value(n, [&](const Tensor& t) -> Config {
-      if (!is_model_symbol(t)) return value_config(t, "an argument of a layer's call");
-      return symbol(edge_of(t));
+      if (is_model_symbol(t)) return symbol(edge_of(t));
+      if (t.shape().rank() == 0 && t.dtype() == boolean)
+        return Config(bool(t.to_vector<bool>()[0]));
+      return value_config(t, "an argument of a layer's call");
     });
   }
   Config layer_config(const Layer& layer, const std::vector<Ref<Node>>& nodes) const {
@@ -250,6 +254,9 @@ class Reader {
       return found ? Nested(*found) : Nested();
     }
     if (OperationArgs::is_tensor(c)) return Nested(value_from(c.as_object(), what));
+    if (c.kind() == Config::Kind::kBool) return Nested(constant(c.as_bool()));
+    if (c.kind() == Config::Kind::kInteger) return Nested(constant(c.as_integer(), int32));
+    if (c.kind() == Config::Kind::kNumber) return Nested(constant(c.as_number(), float32));
     if (c.kind() == Config::Kind::kList || c.kind() == Config::Kind::kDict) {
       const Config* inside =
           c.kind() == Config::Kind::kDict ? c.as_dict().find("class_name") : nullptr;
@@ -267,44 +274,56 @@ class Reader {
     }
     fail(Code::E1105, cat(what, " is ", c.text(), " in a model's config; symbols are read there"));
   }
-  // An argument of a call besides its inputs, by its name.
-  static void take(CallOptions& options, const std::string& name, const Nested& value,
-                   const Config& said) {
-    if (said.is_null()) return;
-    if (name == "training")
-      options.training = said.as_bool("`training`");
-    else if (name == "mask")
-      options.mask = value;
-    else if (!value.is_none())
-      options.named.emplace_back(name, value);
+  // The names of what a call takes by position, the inputs first.
+  static std::vector<std::string> parameters_of(const Layer& layer) {
+    std::vector<std::string> out = layer.definition().parameters;
+    Config own;
+    if (layer_hooks().attribute && layer_hooks().attribute(layer, "_call_parameters", own) &&
+        !own.is_null()) {
+      out.clear();
+      for (const Config& name : own.as_list()) out.push_back(name.as_text());
+    }
+    if (out.empty()) out = {"inputs", "training", "mask"};
+    return out;
+  }
+  // What a call says, each argument under its name; the inputs' may have none.
+  static std::vector<std::pair<std::string, const Config*>> said_by(const Call& c) {
+    std::vector<std::pair<std::string, const Config*>> out;
+    const std::vector<std::string> names = parameters_of(*c.layer);
+    if (const Config* args = c.said->find("args"))
+      for (const Config& one : args->as_list("`args`")) {
+        size_t place = out.size();
+        if (place >= std::max<size_t>(names.size(), 1) && !one.is_null())
+          fail(Code::E1105, cat("argument ", place, " of a call of ", c.layer->described(),
+                                " is not supported in a model's config"));
+        out.emplace_back(place > 0 && place < names.size() ? names[place] : "", &one);
+      }
+    if (const Config* kwargs = c.said->find("kwargs"))
+      for (const auto& [key, one] : kwargs->as_dict("`kwargs`"))
+        out.emplace_back(!names.empty() && key == names[0] ? "" : key, &one);
+    return out;
   }
   bool make(const Call& c) {
     if (!c.layer) return make_op(c);
     bool ready = true;
     CallOptions options;
     Nested inputs;
-    const std::vector<std::string>& declared = c.layer->definition().parameters;
-    static const std::vector<std::string> kPlain{"inputs", "training", "mask"};
-    const std::vector<std::string>& parameters = declared.empty() ? kPlain : declared;
-    if (const Config* args = c.said->find("args")) {
-      size_t place = 0;
-      for (const Config& one : args->as_list("`args`")) {
-        std::string what = cat("argument ", place, " of a call of ", c.layer->described());
-        Nested value = argument(one, ready, what);
-        if (place == 0)
-          inputs = value;
-        else if (place < parameters.size())
-          take(options, parameters[place], value, one);
-        else if (!value.is_none())
-          fail(Code::E1105, cat(what, " is not supported in a model's config"));
-        ++place;
+    for (const auto& [key, one] : said_by(c)) {
+      if (key == "training") {
+        if (!one->is_null()) options.training = one->as_bool("`training`");
+        continue;
       }
+      Nested value =
+          argument(*one, ready,
+                   cat("`", key.empty() ? "inputs" : key, "` of a call of ", c.layer->described()));
+      if (value.is_none()) continue;
+      if (key.empty())
+        inputs = value;
+      else if (key == "mask")
+        options.mask = value;
+      else
+        options.named.emplace_back(key, value);
     }
-    if (const Config* kwargs = c.said->find("kwargs"))
-      for (const auto& [key, one] : kwargs->as_dict("`kwargs`")) {
-        Nested value = argument(one, ready, cat("`", key, "` of a call of ", c.layer->described()));
-        take(options, key, value, one);
-      }
     if (!ready) return false;
     std::vector<Tensor> out = c.layer->run(inputs, options).leaves();
     for (size_t i = 0; i < out.size(); ++i)

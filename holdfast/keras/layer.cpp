@@ -93,7 +93,9 @@ void Layer::set_options(const LayerOptions& o) {
 void Layer::name_it() {
   if (named_) return;
   named_ = true;
-  std::string name = unique_layer_name(snake_case(class_name()));
+  std::string kind = class_name();
+  if (kind == definition().name && !definition().inner_name.empty()) kind = definition().inner_name;
+  std::string name = unique_layer_name(snake_case(kind));
   set_name(name, scope_of(name));
 }
 
@@ -245,11 +247,30 @@ Nested Layer::compute_mask(const Nested&, const Nested& mask) { return mask; }
 
 ConfigDict Layer::get_config() const {
   const_cast<Layer*>(this)->name_it();
-  ConfigDict own = declared_config(*this);
-  ConfigDict out{{"name", name()}, {"trainable", trainable()}, {"dtype", policy().name}};
-  for (const auto& [key, value] : own)
+  ConfigDict out{{"name", name()},
+                 {"trainable", trainable()},
+                 {"dtype", OptionType<Policy>::written(policy())}};
+  // One that is set comes first, also where a class does not list it.
+  if (activity_regularizer())
+    out.set("activity_regularizer", keras::described(*activity_regularizer()));
+  for (const auto& [key, value] : declared_config(*this))
     if (!out.has(key)) out.set(key, value);
+  return in_key_order(out, definition());
+}
+
+Config Layer::config() const {
+  ConfigObject out{class_name(), get_config(), registered_name()};
+  if (Config built = get_build_config(); !built.is_null())
+    out.more.set("build_config", std::move(built));
   return out;
+}
+
+Config Layer::get_build_config() const {
+  if (!built_for_ || built_for_->empty()) return nullptr;
+  const std::vector<Shape>& shapes = *built_for_;
+  return ConfigDict{{"input_shape", shapes.size() == 1
+                                        ? OptionType<Shape>::get(shapes[0])
+                                        : OptionType<std::vector<Shape>>::get(shapes)}};
 }
 
 // A weight has its first value once, also if the layer is first called while a function is traced.

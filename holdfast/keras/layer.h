@@ -111,9 +111,9 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   /// What the layer can be made from again.
   virtual ConfigDict get_config() const;
   /// Its class and what it can be made from again, for the config of what it is inside of.
-  Config config() const override {
-    return ConfigObject{class_name(), get_config(), registered_name()};
-  }
+  Config config() const override;
+  /// What `build_from_config` builds the layer from; null where it is not built.
+  virtual Config get_build_config() const;
   /// The class's name, as configs write it.
   virtual std::string class_name() const;
   /// The name under which the class is registered, if it is a program's own.

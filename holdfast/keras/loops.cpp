@@ -168,14 +168,14 @@ History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation, co
       callbacks.tell(Moment::kTrainBatchBegin, done);
       states.note();
       const int64_t begun = done;
-      const Nested first_batch = batch;
-      execute(*step, batches, batch, at_once, done, o.steps_per_epoch,
-              [&](Nested made) { results = std::move(made); });
-      if (watch->fired() && !told_of_nan) {
-        told_of_nan = true;
-        report_not_finite(model, at_once == 1 ? first_batch : batch, *watch, states,
-                          {epoch, begun, line});
-      }
+      execute(*step, batches, batch, at_once, done, o.steps_per_epoch, [&](Nested made) {
+        results = std::move(made);
+        if (watch->fired() && !told_of_nan) {
+          told_of_nan = true;
+          report_not_finite(model, batch, *watch, states, {epoch, done, line});
+        }
+        if (at_once > 1 && !told_of_nan) states.note();  // for the next of them
+      });
       if (epoch == first && begun == 0) states = SmallStates(model);  // it is built now
       Logs now = reads ? logs_of(results) : Logs();
       callbacks.tell(Moment::kTrainBatchEnd, done - 1, now);

@@ -121,8 +121,10 @@ std::string Loss::described() const { return cat("loss `", name(), "` (", class_
 DType Loss::dtype() const { return common_.dtype == DType::kInvalid ? floatx() : common_.dtype; }
 
 ConfigDict Loss::get_config() const {
-  ConfigDict out = declared_config(*this);
-  out.set("name", name());
+  ConfigDict own = declared_config(*this), out{{"name", name()}};
+  if (const Config* reduction = own.find("reduction")) out.set("reduction", *reduction);
+  for (const auto& [key, value] : own)
+    if (!out.has(key)) out.set(key, value);
   return out;
 }
 Config Loss::config() const { return ConfigObject{class_name(), get_config(), registered_name()}; }

@@ -121,7 +121,7 @@ ConfigDict Metric::get_config() const {
   ConfigDict out{{"name", name()}, {"dtype", std::string(holdfast::name(dtype()))}};
   for (const auto& [key, value] : declared_config(*this))
     if (!out.has(key)) out.set(key, value);
-  return out;
+  return in_key_order(out, definition());
 }
 
 Config Metric::config() const {

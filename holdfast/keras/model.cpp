@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/built_again.h"
 #include "holdfast/keras/functional.h"
 
 namespace holdfast::keras {
@@ -45,13 +46,32 @@ Ref<Layer> ModelLayer::get_layer(size_t index) const {
   return all[index];
 }
 
+Config ModelLayer::get_build_config() const {
+  Config::List each;
+  for (const Shape& s : built_for().value_or(std::vector<Shape>())) {
+    Dims sizes(s.begin(), s.end());
+    if (s.has_rank() && !sizes.empty()) sizes[0] = -1;
+    each.push_back(OptionType<Shape>::get(s.has_rank() ? Shape(std::move(sizes)) : s));
+  }
+  if (each.empty()) return nullptr;
+  return ConfigDict{{"input_shape", each.size() == 1 ? each[0] : Config(each)}};
+}
+
 ConfigObject serialize(const Layer& layer) {
   // `Model(inputs, outputs)` is a class of its own in configs.
   auto* graph = dynamic_cast<const FunctionalLayer*>(&layer);
   std::string name = layer.class_name();
   if (graph && graph->has_graph() && name == "Model") name = graph->definition().name;
-  return {name, layer.get_config(), layer.registered_name()};
+  ConfigObject out{name, layer.get_config(), layer.registered_name()};
+  if (Config built = layer.get_build_config(); !built.is_null())
+    out.more.set("build_config", std::move(built));
+  return out;
 }
+
+namespace {
+BuildAgain build_again = nullptr;
+}  // namespace
+void set_build_again(BuildAgain hook) { build_again = hook; }
 
 Ref<Layer> deserialize(const Config& described) {
   Ref<Object> made =
@@ -60,6 +80,8 @@ Ref<Layer> deserialize(const Config& described) {
   if (!layer)
     fail(Code::E1104,
          cat("the class \"", described.as_object().class_name, "\" is registered, and no layer"));
+  const Config* built = described.as_object().more.find("build_config");
+  if (built && build_again) build_again(*layer, *built);
   return Ref<Layer>(layer);
 }
 

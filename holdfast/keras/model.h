@@ -58,6 +58,8 @@ class HOLDFAST_API ModelLayer : public Layer {
   /// The steps as the loops call them: traced, unless `run_eagerly`.
   enum class StepKind : uint8_t { kTrain, kTest, kPredict };
   virtual Ref<StepFunction> make_step(StepKind kind);
+  /// A model takes batches of any size.
+  Config get_build_config() const override;
   /// Values of all metrics now.
   virtual Logs metric_logs();
   virtual void reset_metrics();

@@ -151,8 +151,16 @@ std::string Optimizer::described() const {
 }
 
 ConfigDict Optimizer::get_config() const {
-  ConfigDict out = declared_config(*this);
-  out.set("name", name());
+  static const char* common[] = {"learning_rate",     "weight_decay",
+                                 "clipnorm",          "global_clipnorm",
+                                 "clipvalue",         "use_ema",
+                                 "ema_momentum",      "ema_overwrite_frequency",
+                                 "loss_scale_factor", "gradient_accumulation_steps"};
+  ConfigDict own = declared_config(*this), out{{"name", name()}};
+  for (const char* key : common)
+    if (const Config* value = own.find(key)) out.set(key, *value);
+  for (const auto& [key, value] : own)
+    if (!out.has(key)) out.set(key, value);
   if (rate_.defined()) out.set("learning_rate", cast(rate_.state()->get(), float64).to_double());
   return out;
 }

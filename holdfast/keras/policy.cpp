@@ -46,6 +46,10 @@ void set_global_policy(const Policy& policy) {
   global().name = policy.name;
 }
 
+Config OptionType<Policy>::written(const Policy& v) {
+  return ConfigObject{"DTypePolicy", {{"name", v.name}}, {}};
+}
+
 void OptionType<Policy>::set(Policy& v, const Config& c, const std::string& what) {
   if (c.is_null()) {
     v = Policy();

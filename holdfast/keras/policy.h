@@ -25,6 +25,7 @@ HOLDFAST_API void set_global_policy(const Policy& policy);
 template <>
 struct HOLDFAST_API OptionType<Policy> {
   static Config get(const Policy& v) { return v.name; }
+  static Config written(const Policy& v);
   static void set(Policy& v, const Config& c, const std::string& what);
 };
 

@@ -102,6 +102,11 @@ struct FromPython {
         nb::cast<std::string>(type.attr("__name__")), entries(config.get(), what, depth + 1), {}};
     nb::object registered = nb::getattr(type, "_registered_name", nb::none());
     if (PyUnicode_Check(registered.ptr())) out.registered_name = text_of(registered.ptr(), what);
+    // A loss and a metric may share a name: the folder tells them apart.
+    auto* declared =
+        dynamic_cast<keras::Declared*>(is_shared(o) ? object_behind<Shared>(o) : nullptr);
+    if (declared && out.registered_name.empty() && declared->definition().name == out.class_name)
+      out.more.set("module", keras::module_path(declared->definition()));
     return out;
   }
 
@@ -164,14 +169,7 @@ Object python_from(const Config& config) {
     }
     case Config::Kind::kDict: return python_from(config.as_dict());
     case Config::Kind::kObject: {
-      const ConfigObject& o = config.as_object();
-      Object out = Object::steal(PyDict_New());
-      put(out.get(), "class_name", text_object(o.class_name));
-      put(out.get(), "config", python_from(o.config));
-      put(out.get(), "registered_name",
-          o.registered_name.empty() ? Object::share(Py_None) : text_object(o.registered_name));
-      for (const auto& [key, value] : o.more) put(out.get(), key.c_str(), python_from(value));
-      return out;
+      return python_from(keras::spelled(config.as_object()));
     }
     case Config::Kind::kLive: return python_face(*config.live());
   }

@@ -201,7 +201,12 @@ void bind_keras_classes(nb::module_& m) {
                 return given(python_from(p.get(*object_behind<Shared>(self.ptr()))));
           const Option* o = def.find(name);
           if (!o) throw nb::attribute_error(name.c_str());
-          return given(python_from(o->get(object.option_place())));
+          Config value = o->get(object.option_place());
+          // No activation is one that changes nothing.
+          if (Config said = o->written(object.option_place());
+              value.is_null() && said.kind() == Config::Kind::kText)
+            value = keras::named_function("activations", said.as_text());
+          return given(python_from(value));
         });
       },
       "An option, or a weight, of an object.");

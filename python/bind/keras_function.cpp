@@ -1,6 +1,7 @@
 // Python's functions as activations, initializers, regularizers and constraints.
 #include "holdfast/base/text.h"
 #include "holdfast/keras/activations.h"
+#include "holdfast/keras/known_class.h"
 #include "python/bind/call.h"
 #include "python/bind/keras.h"
 
@@ -74,13 +75,14 @@ class PyFunction final : public keras::ForeignFunction {
     NeedGil gil("the config of a Python function");
     nb::handle f(function_.get());
     if (nb::hasattr(f, "get_config")) return config_from(function_.get(), "a function");
-    if (nb::hasattr(f, "_registered_name") && !f.attr("_registered_name").is_none())
-      return Config(nb::cast<std::string>(f.attr("_registered_name")));
+    if (std::string registered = registered_name(); !registered.empty())
+      return keras::function_config(registered);
     std::string called_ = name();
     if (keras::activations::find(called_)) return called_;
+    if (nb::hasattr(f, "__name__") && called_ != "lambda") return keras::function_config(called_);
     fail(Code::E1105, cat("a function has no name in a config: ", repr_of(function_.get())),
          "a config is text, and names functions that are known",
-         {manual_fix("give the function by its name")});
+         {manual_fix("define it by `def`, or give it by its name")});
   }
   std::string text() const override {
     if (WithGil gil; gil) return repr_of(function_.get());

@@ -220,6 +220,15 @@ PyObject* layer_mask(PyObject* self, PyObject* args, PyObject* kwargs) {
   });
 }
 
+PyObject* layer_build_config(PyObject* self, PyObject*) {
+  return method([&]() -> PyObject* {
+    mark();
+    Layer& layer = layer_of(self);
+    auto* born = dynamic_cast<ForeignBorn*>(&layer);
+    return python_from(born ? born->own_build_config() : layer.get_build_config()).release();
+  });
+}
+
 PyMethodDef layer_methods[] = {
     {"call", with_keywords(&layer_call), METH_VARARGS | METH_KEYWORDS,
      "call($self, *args, **kwargs)\n--\n\nWhat a call computes; subclasses say it."},
@@ -227,6 +236,8 @@ PyMethodDef layer_methods[] = {
      "build($self, input_shape=None)\n--\n\nMakes the weights for inputs of a shape."},
     {"get_config", &layer_config, METH_NOARGS,
      "get_config($self)\n--\n\nWhat the layer can be made from again."},
+    {"get_build_config", &layer_build_config, METH_NOARGS,
+     "get_build_config($self)\n--\n\nThe shapes that it was built for; None where it was not."},
     {"compute_output_shape", with_keywords(&layer_output_shape), METH_VARARGS | METH_KEYWORDS,
      "compute_output_shape($self, input_shape)\n--\n\n"
      "The shape of what a call gives for inputs of a shape."},

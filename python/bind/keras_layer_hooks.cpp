@@ -101,6 +101,15 @@ bool python_config(const Layer& layer, ConfigDict& out) {
   return true;
 }
 
+bool python_build_config(const Layer& layer, Config& out) {
+  WithGil gil;
+  Object own = gil && layer.shared() ? overridable("get_build_config").of(layer) : Object();
+  if (!own) return false;
+  Object config = called(own.get());
+  out = config_from(config.get(), cat("`get_build_config` of ", layer.class_name()));
+  return true;
+}
+
 bool python_class_name(const Layer& layer, std::string& out) {
   WithGil gil;
   if (!gil || !layer.shared()) return false;
@@ -176,11 +185,20 @@ bool python_states(Layer& layer, const Tensor& batch_size, Nested& out) {
 }  // namespace
 
 void set_layer_hooks() {
-  keras::layer_hooks() = {
-      &python_build,     &python_call,       &python_output_shape, &python_supports_masking,
-      &python_mask,      &python_config,     &python_class_name,   &python_registered_name,
-      &python_variables, &python_submodules, &python_overrides,    &python_attribute,
-      &python_states};
+  keras::layer_hooks() = {&python_build,
+                          &python_call,
+                          &python_output_shape,
+                          &python_supports_masking,
+                          &python_mask,
+                          &python_config,
+                          &python_build_config,
+                          &python_class_name,
+                          &python_registered_name,
+                          &python_variables,
+                          &python_submodules,
+                          &python_overrides,
+                          &python_attribute,
+                          &python_states};
 }
 
 }  // namespace holdfast::py

@@ -1,4 +1,5 @@
 // Models in files, and what Python has put on them.
+#include "holdfast/keras/built_again.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/saving/archive.h"
 #include "holdfast/keras/saving/model_files.h"
@@ -98,10 +99,23 @@ void python_made(ModuleObject& made) {
   called(made_hook().get(), self.get());
 }
 
+Object& build_hook() {
+  static auto* f = new Object;
+  return *f;
+}
+void python_build_again(keras::Layer& layer, const Config& config) {
+  WithGil gil;
+  if (!gil || !build_hook() || !layer.shared()) return;  // else its class is C++'s
+  Object self = python_of(layer), said = python_from(config);
+  called(build_hook().get(), self.get(), said.get());
+}
+
 }  // namespace
 
 void bind_keras_saving(nb::module_& m) {
   keras::set_attribute_parts(&python_parts);
+  keras::set_build_again(&python_build_again);
+  m.def("set_build_again", [](nb::handle f) { build_hook() = Object::share(f.ptr()); });
   m.def("set_saved_parts", [](nb::handle f) { parts_hook() = Object::share(f.ptr()); });
   m.def("set_own_variables", [](nb::handle save, nb::handle takes, nb::handle load) {
     own_hooks() = {Object::share(save.ptr()), Object::share(takes.ptr()),

@@ -102,17 +102,10 @@ WITHOUT = {
         "compute_output_spec": "`compute_output_shape` says it",
         "symbolic_call": "a layer that is called on a symbol is not called on a value",
         "rematerialized_call": "`keras.remat` recomputes one function",
-        "stateless_call": _STATELESS,
         "quantize": _QUANTIZED,
         "quantized_build": _QUANTIZED,
         "quantized_call": _QUANTIZED,
     },
-    "keras.Metric": {
-        "stateless_reset_state": _STATELESS,
-        "stateless_result": _STATELESS,
-        "stateless_update_state": _STATELESS,
-    },
-    "keras.Optimizer": {"stateless_apply": _STATELESS},
 }
 WITHOUT["keras.Model"] = WITHOUT["keras.Sequential"] = WITHOUT["keras.Layer"] | {
     "compiled_loss": "`compute_loss` is what training makes small",
@@ -123,7 +116,6 @@ WITHOUT["keras.Model"] = WITHOUT["keras.Sequential"] = WITHOUT["keras.Layer"] | 
 
 # Where ours differ on purpose.
 DIFFERENT = {
-    "keras.layers.Embedding": "`quantization_config` is given by name",
     "keras.utils.plot_model": "drawings are SVG",
     "keras.Model.loss": "a property: what `compile` was given",
     "keras.Sequential.loss": "a property: what `compile` was given",

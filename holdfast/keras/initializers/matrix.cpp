@@ -57,6 +57,7 @@ ClassDef& orthogonal_class =
                                    &Initializer::def())
         .option<&OrthogonalOptions::gain>("gain")
         .option<&OrthogonalOptions::seed>("seed")
+        .key_before("seed", "gain")
         .alias("initializers.OrthogonalInitializer");
 const ClassDef& OrthogonalInitializer::definition() const { return orthogonal_class; }
 

@@ -21,6 +21,7 @@ class NormalInitializer final : public Declares<Normal, Initializer> {
             .template option<&Normal::mean>("mean")
             .template option<&Normal::stddev>("stddev")
             .template option<&Normal::seed>("seed")
+            .key_before("seed", "mean")
             .alias(truncated ? "initializers.truncated_normal" : "initializers.normal");
     return d;
   }
@@ -59,6 +60,7 @@ ClassDef& uniform_class =
         .option<&Uniform::minval>("minval")
         .option<&Uniform::maxval>("maxval")
         .option<&Uniform::seed>("seed")
+        .key_before("seed", "minval")
         .alias("initializers.uniform");
 const ClassDef& UniformInitializer::definition() const { return uniform_class; }
 

@@ -76,7 +76,8 @@ ClassDef& variance_scaling =
         .option<&VarianceScalingOptions::distribution>("distribution")
         .option<&VarianceScalingOptions::seed>("seed")
         .option<&VarianceScalingOptions::input_axes>("input_axes")
-        .option<&VarianceScalingOptions::output_axes>("output_axes");
+        .option<&VarianceScalingOptions::output_axes>("output_axes")
+        .key_before("seed", "scale");
 const ClassDef& VarianceScalingInitializer::definition() const { return variance_scaling; }
 
 // The classes that fix all but the seed.

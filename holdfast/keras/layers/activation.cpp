@@ -49,7 +49,8 @@ ClassDef& elu_layer =
                       "Inputs, and `alpha * (exp(inputs) - 1)` where they are below zero.",
                       &Layer::def())
         .option<&ELUOptions::alpha>("alpha")
-        .layer_options();
+        .layer_options()
+        .key_before("alpha", "trainable");
 ClassDef& softmax_layer =
     Declare<SoftmaxLayer>(
         "layers.Softmax",

@@ -4,12 +4,24 @@
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
+#include "holdfast/ops/math.h"
 
 namespace holdfast::keras::layers {
 
 void need_at_least(int64_t value, int64_t least, const char* option, const std::string& of) {
   if (value < least)
     fail(Code::E1103, cat(of, ": `", option, "` is ", value, ", expected at least ", least));
+}
+
+Tensor as_factor(const Layer& layer, const Tensor& inputs) {
+  bool whole = is_integer(inputs.dtype()) || inputs.dtype() == boolean;
+  return whole ? cast(inputs, layer.compute_dtype()) : layer.as_input(inputs);
+}
+
+void refuse_quantized(const char* of, const Config& config) {
+  if (!config.is_null())
+    fail(Code::E1105, cat(of, ": `quantization_config` is given, and kernels are not quantized"),
+         "weights of few bits are not made yet", {manual_fix("leave `quantization_config` out")});
 }
 
 void need_axes(const Layer& layer, const Shape& inputs, int axes, const std::string& layout) {

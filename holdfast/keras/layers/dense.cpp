@@ -1,6 +1,7 @@
 #include "holdfast/keras/layers/dense.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/layers/checks.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/ops/linalg.h"
 #include "holdfast/ops/math.h"
@@ -20,10 +21,11 @@ ClassDef& declared =
         .option<&O::bias_initializer>("bias_initializer")
         .option<&O::kernel_regularizer>("kernel_regularizer")
         .option<&O::bias_regularizer>("bias_regularizer")
-        .option<&O::activity_regularizer>("activity_regularizer")
+        .option<&O::activity_regularizer>("activity_regularizer", false)
         .option<&O::kernel_constraint>("kernel_constraint")
         .option<&O::bias_constraint>("bias_constraint")
         .layer_options()
+        .option<&O::quantization_config>("quantization_config")
         .weight<&DenseLayer::kernel>("kernel")
         .weight<&DenseLayer::bias>("bias");
 
@@ -35,6 +37,7 @@ void DenseLayer::check() {
   if (options_.units < 1)
     fail(Code::E1103, cat("Dense: `units` is ", options_.units, ", expected at least 1"),
          "units are the size of the last axis of what the layer gives");
+  refuse_quantized("Dense", options_.quantization_config);
 }
 
 void DenseLayer::need_inputs(const Shape& inputs) const {
@@ -86,7 +89,7 @@ Tensor DenseLayer::call(const Tensor& inputs, const CallOptions&) {
          "`build` makes it, and a class that overrides `build` has to call the one it overrides",
          {manual_fix(cat("call `", written(Advice::kBuildBase, {"DenseLayer"}), "` in `build`"))});
   need_inputs(inputs.shape());
-  Tensor x = as_input(inputs), w = read(kernel);
+  Tensor x = as_factor(*this, inputs), w = read(kernel);
   if (x.dtype() != w.dtype())
     fail(Code::E1101, cat(described(), ": `inputs` is ", holdfast::name(inputs.dtype()),
                           ", expected ", holdfast::name(w.dtype()), ", the dtype of its kernel"));

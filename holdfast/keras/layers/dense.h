@@ -12,6 +12,7 @@ struct DenseOptions {
   InitializerOption kernel_initializer = "glorot_uniform", bias_initializer = "zeros";
   RegularizerOption kernel_regularizer = {}, bias_regularizer = {}, activity_regularizer = {};
   ConstraintOption kernel_constraint = {}, bias_constraint = {};
+  Config quantization_config = {};  // must be null
   bool trainable = true;
   Policy dtype = {};
   std::string name = {};

@@ -21,7 +21,8 @@ ClassDef& dropout =
         .required<&DropoutOptions::rate>("rate")
         .option<&DropoutOptions::noise_shape>("noise_shape")
         .option<&DropoutOptions::seed>("seed")
-        .layer_options();
+        .layer_options()
+        .key_before("seed", "noise_shape");
 ClassDef& alpha_dropout =
     Declare<AlphaDropoutLayer>("layers.AlphaDropout",
                                "Dropout that keeps the mean and the variance of inputs which a "
@@ -30,7 +31,8 @@ ClassDef& alpha_dropout =
         .required<&DropoutOptions::rate>("rate")
         .option<&DropoutOptions::noise_shape>("noise_shape")
         .option<&DropoutOptions::seed>("seed")
-        .layer_options();
+        .layer_options()
+        .key_before("seed", "noise_shape");
 ClassDef& spatial_dropout1d =
     Declare<SpatialDropout1DLayer>("layers.SpatialDropout1D",
                                    "Dropout of whole channels, over all steps.", &Layer::def())
@@ -51,7 +53,8 @@ ClassDef& declare_spatial(const char* path, const char* doc) {
       .template option<&O::name>("name")
       .template option<&O::dtype>("dtype")
       .by_name()
-      .template option<&O::trainable>("trainable");
+      .template option<&O::trainable>("trainable")
+      .key_before("seed", "data_format");
 }
 ClassDef& spatial_dropout2d = declare_spatial<SpatialDropout2DLayer>(
     "layers.SpatialDropout2D", "Dropout of whole channels of images.");

@@ -27,6 +27,9 @@ ClassDef& declared = Declare<EinsumDenseLayer>(
                          .option<&O::bias_constraint>("bias_constraint")
                          .layer_options()
                          .option<&O::activity_regularizer>("activity_regularizer")
+                         .option<&O::quantization_config>("quantization_config")
+                         .key_before("output_shape", "equation")
+                         .key_before("activity_regularizer", "kernel_constraint")
                          .weight<&EinsumDenseLayer::kernel>("kernel")
                          .weight<&EinsumDenseLayer::bias>("bias");
 
@@ -97,6 +100,7 @@ void EinsumDenseLayer::check() {
       if (e.outputs.find(c) == std::string::npos)
         fail(Code::E1104, cat("EinsumDense: `bias_axes` is \"", *options_.bias_axes, "\", and '", c,
                               "' is not in the output of \"", options_.equation, "\""));
+  refuse_quantized("EinsumDense", options_.quantization_config);
 }
 
 void EinsumDenseLayer::build(const Shape& inputs) {
@@ -187,7 +191,7 @@ Tensor EinsumDenseLayer::call(const Tensor& inputs, const CallOptions&) {
     equation = e.left ? cat(free, e.inputs, ",", e.kernel, "->", free, e.outputs)
                       : cat(e.inputs, free, ",", e.kernel, "->", e.outputs, free);
   }
-  Tensor y = einsum(equation, {as_input(inputs), read(kernel)});
+  Tensor y = einsum(equation, {as_factor(*this, inputs), read(kernel)});
   if (bias.defined()) y = y + read(bias);
   return o.activation ? (*o.activation)(y) : y;
 }

@@ -1,6 +1,8 @@
 #include "holdfast/keras/layers/embedding.h"
 
+#include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/keras/layers/checks.h"
 #include "holdfast/ops/embedding.h"
 #include "holdfast/ops/math.h"
 
@@ -19,7 +21,20 @@ ClassDef& declared =
         .layer_options()
         .option<&O::quantization_config>("quantization_config")
         .option<&O::activity_regularizer>("activity_regularizer")
+        .key_before("activity_regularizer", "embeddings_constraint")
         .weight<&EmbeddingLayer::embeddings>("embeddings");
+
+// Says of an id that has no row what the lookup can't know: whose rows they are.
+void refuse_ids(const Layer& layer, int64_t rows, const Tensor& ids, const Error& said) {
+  if (said.code() != Code::E1103 || !ids.has_value()) return;
+  for (int64_t id : cast(ids, int64).to_vector<int64_t>())
+    if (id < 0 || id >= rows)
+      fail(Code::E1103, cat(layer.described(), ": an id is ", id, ", expected 0 to ", rows - 1),
+           cat("`input_dim` is ", rows, ": there are so many rows, one for each id"),
+           {manual_fix(id < 0 ? "ids count from 0: give none below it"
+                              : cat("make it larger: `input_dim=", id + 1,
+                                    "` at least, or map ids that are not known to one that is"))});
+}
 
 }  // namespace
 
@@ -31,9 +46,7 @@ void EmbeddingLayer::check() {
   };
   positive(options_.input_dim, "input_dim");
   positive(options_.output_dim, "output_dim");
-  if (!options_.quantization_config.is_null())
-    fail(Code::E1105,
-         "Embedding: `quantization_config` is given, and quantized layers are not here");
+  refuse_quantized("Embedding", options_.quantization_config);
 }
 
 void EmbeddingLayer::build(const Shape&) {
@@ -49,7 +62,13 @@ Tensor EmbeddingLayer::call(const Tensor& inputs, const CallOptions&) {
     fail(Code::E1104, cat(described(), " has no embeddings"),
          "`build` makes them, and a class that overrides `build` has to call the one it overrides");
   bool numbers = inputs.dtype() == int32 || inputs.dtype() == int64;
-  Tensor rows = nn::embedding_lookup({embeddings}, numbers ? inputs : cast(inputs, int32));
+  Tensor ids = numbers ? inputs : cast(inputs, int32), rows;
+  try {
+    rows = nn::embedding_lookup({embeddings}, ids);
+  } catch (const Error& e) {
+    refuse_ids(*this, options_.input_dim, ids, e);
+    throw;
+  }
   return as_input(rows);  // the rows alone are cast, not all that there are
 }
 

@@ -2,6 +2,7 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/keras/layers/checks.h"
 #include "holdfast/keras/layers/numbers.h"
 #include "holdfast/keras/layers/spatial/spatial.h"
 #include "holdfast/ops/array.h"
@@ -47,12 +48,13 @@ Tensor MaskingLayer::kept(const Tensor& inputs, bool keepdims) const {
   if (s.has_rank() && s.rank() < 1)
     fail(Code::E1102,
          cat(described(), ": `inputs` has the shape ", s.text(), ", expected at least one axis"));
-  Tensor x = is_integer(inputs.dtype()) ? cast(inputs, float64) : inputs;
-  return reduce_any(not_equal(x, options_.mask_value), {.axis = {-1}, .keepdims = keepdims});
+  Tensor numbers = as_factor(*this, inputs);
+  return reduce_any(not_equal(numbers, options_.mask_value), {.axis = {-1}, .keepdims = keepdims});
 }
 
 Tensor MaskingLayer::call(const Tensor& inputs, const CallOptions&) {
-  return inputs * cast(kept(inputs, true), inputs.dtype());
+  Tensor x = inputs.dtype() == boolean ? cast(inputs, int32) : inputs;
+  return x * cast(kept(inputs, true), x.dtype());
 }
 
 Nested MaskingLayer::compute_mask(const Nested& inputs, const Nested&) {

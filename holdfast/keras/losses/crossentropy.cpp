@@ -266,6 +266,9 @@ const ClassDef& binary_focal_def =
     crossentropy<BinaryFocalCrossentropyLoss>(
         "losses.BinaryFocalCrossentropy",
         "Binary crossentropy in which examples that are right already count less.")
+        .key_before("apply_class_balancing")
+        .key_before("alpha")
+        .key_before("gamma")
         .option<&BinaryFocal::apply_class_balancing>("apply_class_balancing")
         .option<&BinaryFocal::alpha>("alpha")
         .option<&BinaryFocal::gamma>("gamma")
@@ -281,6 +284,8 @@ const ClassDef& categorical_focal_def =
     crossentropy<CategoricalFocalCrossentropyLoss>(
         "losses.CategoricalFocalCrossentropy",
         "Categorical crossentropy in which examples that are right already count less.")
+        .key_before("alpha")
+        .key_before("gamma")
         .option<&CategoricalFocal::alpha>("alpha")
         .option<&CategoricalFocal::gamma>("gamma")
         .option<&CategoricalFocal::from_logits>("from_logits")

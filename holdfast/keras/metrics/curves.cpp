@@ -72,7 +72,9 @@ class BestAt : public Declares<AtOptions, Confusion> {
                                     .template option<&AtOptions::num_thresholds>("num_thresholds")
                                     .template option<&AtOptions::class_id>("class_id")
                                     .template option<&AtOptions::name>("name")
-                                    .template option<&AtOptions::dtype>("dtype"));
+                                    .template option<&AtOptions::dtype>("dtype")
+                                    .key_before("class_id", "num_thresholds")
+                                    .key_before(value));
     return declared;
   }
 
@@ -229,7 +231,8 @@ const ClassDef& auc =
         .option<&AucOptions::multi_label>("multi_label")
         .option<&AucOptions::num_labels>("num_labels")
         .option<&AucOptions::label_weights>("label_weights")
-        .option<&AucOptions::from_logits>("from_logits");
+        .option<&AucOptions::from_logits>("from_logits")
+        .key_before("thresholds");
 const ClassDef& Auc::definition() const { return auc; }
 
 }  // namespace

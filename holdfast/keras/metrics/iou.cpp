@@ -100,6 +100,10 @@ class IoU : public Declares<IoUOptions, Metric> {
       if (!kMean) std::move(d).template required<&O::target_class_ids>("target_class_ids");
     }
     std::move(d).template option<&O::name>("name").template option<&O::dtype>("dtype");
+    if (which != Which::kChosen)
+      for (const Option& o : d.def().options)
+        if (std::string_view(o.name) != "name" && std::string_view(o.name) != "dtype")
+          std::move(d).key_before(o.name, "name");
     if (which != Which::kBinary) {
       std::move(d).template option<&O::ignore_class>("ignore_class");
       if (!kOneHot) std::move(d).template option<&O::sparse_y_true>("sparse_y_true");

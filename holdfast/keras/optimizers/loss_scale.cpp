@@ -49,8 +49,9 @@ void LossScaleOptimizerObject::visit(Visitor& see) const {
 }
 
 ConfigDict LossScaleOptimizerObject::get_config() const {
-  ConfigDict out = declared_config(*this);
-  out.set("name", name());
+  ConfigDict out{{"name", name()}};
+  for (const auto& [key, value] : declared_config(*this))
+    if (key != "name") out.set(key, value);
   return out;
 }
 

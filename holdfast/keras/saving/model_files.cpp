@@ -6,7 +6,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/io/safetensors.h"
-#include "holdfast/keras/op_config.h"
+#include "holdfast/keras/known_class.h"
 #include "holdfast/keras/saving/archive.h"
 #include "holdfast/keras/saving/saveables.h"
 #include "holdfast/keras/symbol.h"
@@ -119,16 +119,6 @@ void load_plain(const Layer& model, const std::string& path, const LoadOptions& 
   for (auto& [variable, value] : found) variable.assign(value);
 }
 
-// The module that Keras has a class in.
-Config module_of(const std::string& class_name) {
-  if (class_name == "InputLayer") return "keras.layers";  // here it is a symbol, not a class
-  const ClassDef* def = find_class(class_name);
-  if (!def) return nullptr;
-  if (class_name == "Functional") return "keras.src.models.functional";
-  std::string folder = def->path.substr(0, def->path.rfind('.'));
-  return folder == "models" ? "keras" : cat("keras.", folder);
-}
-
 // Objects as dicts, with what Keras wants to know of them.
 Config archived(const Config& c) {
   switch (c.kind()) {
@@ -142,26 +132,7 @@ Config archived(const Config& c) {
       for (const auto& [key, value] : c.as_dict()) out.set(key, archived(value));
       return out;
     }
-    case Config::Kind::kObject: {
-      const ConfigObject& o = c.as_object();
-      ConfigDict out;
-      if (o.class_name.starts_with("__"))  // no object: a symbol, or a value
-        return ConfigDict{{"class_name", o.class_name}, {"config", archived(Config(o.config))}};
-      const Config* said =
-          is_operation(o) || o.registered_name.empty() ? o.more.find("module") : nullptr;
-      Config module = said ? *said : module_of(o.class_name);
-      bool ours = !module.is_null() && o.registered_name.empty();
-      out.set("module", module);
-      out.set("class_name", o.class_name);
-      out.set("config", archived(Config(o.config)));
-      if (ours && o.class_name != "Functional")
-        out.set("registered_name", nullptr);
-      else
-        out.set("registered_name", o.registered_name.empty() ? o.class_name : o.registered_name);
-      for (const auto& [key, value] : o.more)
-        if (key != "module") out.set(key, archived(value));
-      return out;
-    }
+    case Config::Kind::kObject: return archived(Config(spelled(c.as_object())));
     case Config::Kind::kLive: return archived(described(*c.live()));
     default: return c;
   }
@@ -187,8 +158,6 @@ Config without_unset(const Config& c) {
   out.more = each(out.more, nullptr);
   return out;
 }
-
-Config shape_config(const Shape& s) { return OptionType<Shape>::get(s); }
 
 std::string metadata() {
   std::time_t now = std::time(nullptr);
@@ -253,18 +222,6 @@ void load_weights(const Layer& model, const std::string& path, const LoadOptions
 Config archived_config(const Layer& model) {
   Config out = archived(serialize(model));
   ConfigDict whole = out.as_dict();
-  if (const auto& shapes = model.built_for(); shapes && !shapes->empty()) {
-    // A model takes batches of any size.
-    bool batched = dynamic_cast<const ModelLayer*>(&model);
-    Config::List each;
-    for (const Shape& s : *shapes) {
-      Dims sizes(s.begin(), s.end());
-      if (batched && s.has_rank() && !sizes.empty()) sizes[0] = -1;
-      each.push_back(shape_config(s.has_rank() ? Shape(std::move(sizes)) : s));
-    }
-    whole.set("build_config",
-              ConfigDict{{"input_shape", each.size() == 1 ? each[0] : Config(each)}});
-  }
   auto* trained = dynamic_cast<const ModelLayer*>(&model);
   if (Config how = trained ? trained->get_compile_config() : Config(); !how.is_null())
     whole.set("compile_config", archived(how));

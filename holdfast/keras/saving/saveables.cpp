@@ -35,6 +35,8 @@ std::string class_of(const ModuleObject& o) {
     // What `Model(inputs, outputs)` makes has a class of its own in Keras.
     auto* functional = dynamic_cast<const FunctionalLayer*>(layer);
     std::string name = layer->class_name();
+    const ClassDef& def = layer->definition();
+    if (name == def.name && !def.inner_name.empty()) return def.inner_name;
     return name == "Model" && functional && functional->has_graph() ? "Functional" : name;
   }
   return declared(o)->definition().name;
@@ -92,8 +94,6 @@ std::vector<Part> parts_of(const ModuleObject& o) {
       out.push_back({"optimizer", Ref<ModuleObject>(optimizer), {}});
   bool composed =
       dynamic_cast<const SequentialLayer*>(&o) || (functional && functional->has_graph());
-  if (model && model->is_compiled() && model->compiled().optimizer())
-    out.push_back({"optimizer", Ref<ModuleObject>(model->compiled().optimizer()), {}});
   if (model && !composed) out.push_back(list_of("layers", model->layers()));
   std::stable_sort(out.begin(), out.end(), name_order);
   if (composed) out.insert(out.begin(), list_of("layers", model->layers()));

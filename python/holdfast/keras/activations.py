@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _holdfast
 from ..errors import fail
-from .configs import named_or_made, serialize_keras_object
+from .configs import holds_functions, named_or_made, serialize_keras_object
 
 
 def _activation(name: str, doc: str, options: list[tuple[str, Any, bool]]) -> Callable[..., Any]:
@@ -77,3 +77,5 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
 
 
 __all__ = [*_ACTIVATIONS, "deserialize", "get", "serialize"]  # noqa: PLE0604
+
+holds_functions(globals())

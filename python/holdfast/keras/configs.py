@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from .. import _holdfast
 from ..errors import fail, unsupported
+from .copies import says
 from .custom_objects import (
     CustomObjectScope,
     custom_object_scope,
@@ -31,11 +32,23 @@ _Kind = TypeVar("_Kind", bound=type)
 
 _classes: dict[str, Any] = {}  # those of Python, for who asks for the class itself
 _holders: dict[str, Any] = {}  # classes of ours whose configs hold configs of others
+_functions: list[dict[str, Any]] = []  # the namespaces of modules whose functions configs name
+_of_python: dict[str, Any] = {}  # classes of ours that C++ does not make
+# A loss and a metric may share a name: the module of a config tells them apart.
+_FOLDERS = frozenset(
+    ["constraints", "initializers", "losses", "metrics", "optimizers", "regularizers"]
+)
 
 
 def holds_configs(kind: _Kind) -> _Kind:
     """Decorates a class whose `from_config` takes `custom_objects` for what is inside."""
     _holders[kind.__name__] = kind
+    return kind
+
+
+def made_by_python(kind: _Kind) -> _Kind:
+    """Decorates a class of ours that is Python's alone, so that configs can name it."""
+    _of_python[kind.__name__] = kind
     return kind
 
 
@@ -86,7 +99,51 @@ def get_registered_object(
 
 def serialize_keras_object(obj: Any) -> Any:
     """An object as plain values: its class's name, and what it can be made from again."""
+    if _is_function(obj):
+        return _function_config(obj)
     return _holdfast.plain_config(obj)
+
+
+def _is_function(value: Any) -> bool:
+    plain = callable(value) and not isinstance(value, (type, _holdfast.Object))
+    return plain and hasattr(value, "__name__") and not hasattr(value, "get_config")
+
+
+def _function_config(function: Any) -> dict[str, Any]:
+    """A function by its name: whoever reads it has to know it."""
+    name = get_registered_name(function)
+    if name == "<lambda>":
+        unsupported(
+            "a lambda can't be written to a config",
+            "a config holds a function's name alone, and a lambda has none",
+            fix="define the function by `def`",
+        )
+    return {
+        "module": "builtins",
+        "class_name": "function",
+        "config": name,
+        "registered_name": "function",
+    }
+
+
+def holds_functions(namespace: dict[str, Any]) -> None:
+    """Says that configs may name the functions of a module: activations, losses."""
+    _functions.append(namespace)
+
+
+def function_of(name: str) -> Any:
+    """The function that a config names: a registered one, or one of Keras'."""
+    found = get_registered_object(name) or next(
+        (space[name] for space in _functions if callable(space.get(name))), None
+    )
+    if found is None:
+        fail(
+            "E1104",
+            f"a config names the function `{name}`, which is not known here",
+            "a config holds a function's name alone",
+            fix=f"give it in `custom_objects={{'{name}': ...}}`",
+        )
+    return found
 
 
 def serializer(parameter: str) -> Callable[..., Any]:
@@ -113,6 +170,9 @@ def deserialize_keras_object(
             "code in a config is never run",
             fix="give the class or the function in `custom_objects`",
         )
+    if isinstance(config, dict) and config.get("class_name") == "function":
+        with CustomObjectScope(custom_objects or {}):
+            return function_of(str(config["config"]))
     plain = _holdfast.plain_config(config)
     if not isinstance(plain, dict) or not {"class_name", "config"} <= plain.keys():
         fail(
@@ -120,13 +180,34 @@ def deserialize_keras_object(
             f"the config is of type {type(config).__name__} and names no class",
             'expected a dict with "class_name" and "config"',
         )
-    own = {**get_custom_objects(), **(custom_objects or {})}
+    made = _made(plain, {**get_custom_objects(), **(custom_objects or {})})
+    if "build_config" in plain:
+        build_again(made, plain["build_config"])
+    return made
+
+
+def _made(plain: dict[str, Any], own: dict[str, Any]) -> Any:
     for name in (plain["registered_name"], plain["class_name"]):
         if name in own:
             return own[name].from_config(plain["config"])
     if own and plain["class_name"] in _holders:
         return _holders[plain["class_name"]].from_config(plain["config"], own)
+    ours = str(plain.get("module")).partition(".")[0] == "keras" and not plain["registered_name"]
+    folder = str(plain.get("module")).partition(".")[2].partition(".")[0]
+    if plain["class_name"] in _of_python:
+        return _of_python[plain["class_name"]].from_config(plain["config"])
+    if ours and folder in _FOLDERS:
+        return _holdfast.keras_object(plain, folder, "`config`")
     return _holdfast.make_object(plain)
+
+
+def build_again(made: Any, config: Any) -> None:
+    """Has a layer built whose class says itself what it is built from."""
+    if config and any(says(type(made), m) for m in ("get_build_config", "build_from_config")):
+        made.build_from_config(config)
+
+
+_holdfast.set_build_again(build_again)
 
 
 def named_or_made(

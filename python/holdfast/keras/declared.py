@@ -29,11 +29,14 @@ _PLACES = {"layers.Bidirectional": 2}
 
 def _with_unset(info: Info) -> Info:
     known = {name for name, _, _ in info["options"]}
-    more = [(name, None, False) for name in _UNSET.get(info["path"], ()) if name not in known]
+    wanted = _UNSET.get(info["path"], ())
+    more = [(name, None, False) for name in wanted]
     by_position = info["by_position"]
     place = _PLACES.get(info["path"], by_position)
-    options = [*info["options"][:place], *more, *info["options"][place:]]
-    unset = frozenset(name for name, _, _ in more)
+    # What C++ takes by name only stands at Keras's place as well.
+    rest = [option for option in info["options"][place:] if option[0] not in wanted]
+    options = [*info["options"][:place], *more, *rest]
+    unset = frozenset(wanted) - known
     return {**info, "options": options, "by_position": by_position + len(more), "unset": unset}
 
 

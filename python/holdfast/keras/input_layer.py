@@ -7,12 +7,14 @@ from typing import Any
 from .. import _holdfast
 from ..errors import fail
 from . import declared
+from .configs import made_by_python
 from .inputs import Input
 from .layer import Layer
 
 __all__ = ["InputLayer"]
 
 
+@made_by_python
 class InputLayer(declared.base_type("layers.InputLayer"), Layer):  # type: ignore[misc]
     """An `Input` as a layer: `Model.layers` has one for each; a Sequential may begin with one."""
 

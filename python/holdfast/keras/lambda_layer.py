@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import fail, unsupported
+from .configs import function_of, serialize_keras_object
+from .custom_objects import register
 from .layer import Layer, takes, takes_training
 
 __all__ = ["Lambda"]
@@ -53,9 +55,40 @@ class Lambda(Layer):
         return (input_shape[0], *self._output_shape)
 
     def get_config(self) -> dict[str, Any]:
-        """Refused: a file holds no code."""
-        return unsupported(
-            f"layer `{self.name}` (Lambda) has no config",
-            "it holds a function of the program, and a file holds no code",
-            fix="make it a class of its own: derive it from `tf.keras.layers.Layer`",
+        """What the layer can be made from again: functions are written by their names."""
+        config = {**super().get_config(), "function": self._named(self.function)}
+        if self._output_shape is not None:
+            config["output_shape"] = self._named(self._output_shape)
+        if self._mask is not None:
+            config["mask"] = self._named(self._mask)
+        return {**config, "arguments": serialize_keras_object(self.arguments)}
+
+    def _named(self, value: Any) -> Any:
+        if getattr(value, "__name__", None) == "<lambda>":
+            unsupported(
+                f"layer `{self.name}` (Lambda) has no config",
+                "it holds a lambda, which has no name, and a file holds no code",
+                fix="define the function by `def`, or derive a class from `tf.keras.layers.Layer`",
+            )
+        return serialize_keras_object(value)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """One made with what `get_config` gave. Code that stands in a config is refused."""
+        return cls(**{key: _meant(value, key) for key, value in config.items()})
+
+
+def _meant(value: Any, key: str) -> Any:
+    """The function that a config names."""
+    if not isinstance(value, dict) or "class_name" not in value or key == "dtype":
+        return value
+    if value["class_name"] != "function":
+        unsupported(
+            f"`{key}` of a Lambda is a `{value['class_name']}` in its config",
+            "code that lies in files is never run",
+            fix="load the weights into a model whose Lambda is made by the program",
         )
+    return function_of(str(value["config"]))
+
+
+register("Lambda", Lambda)

@@ -22,6 +22,7 @@ from ..errors import fail, unsupported, used_here
 from . import checkpoint_names, declared
 from .copies import parts_of
 from .input_spec import check_inputs
+from .stateless import StatelessLayer
 
 __all__ = ["Layer"]
 
@@ -30,7 +31,7 @@ _MISSING = frozenset(
     [
         *("add_metric", "compiled_loss", "compute_output_spec", "export"),
         *("quantize", "quantization_mode"),
-        *("rematerialized_call", "stateless_call", "symbolic_call"),
+        *("rematerialized_call", "symbolic_call"),
     ]
 )
 
@@ -176,7 +177,7 @@ def _shapes_of(value: Any) -> Any:
     )
 
 
-class Layer(_holdfast.LayerBase, Module):
+class Layer(_holdfast.LayerBase, Module, StatelessLayer):
     """Base of layers: weights, made when the shape of the inputs is known, and a `call`."""
 
     _registered_name: ClassVar[str | None] = None
@@ -433,16 +434,20 @@ class Layer(_holdfast.LayerBase, Module):
         for i, variable in enumerate(mine):
             variable.assign(store[str(i)])
 
-    def get_build_config(self) -> dict[str, Any] | None:
-        """The shapes that it was built for; None where it was not."""
-        shapes = self._built_for
-        if not shapes:
-            return None
-        return {"input_shape": shapes[0] if len(shapes) == 1 else list(shapes)}
+    @property
+    def _call_parameters(self) -> list[str] | None:
+        """What a `call` of the program's own takes by position; None: C++ knows."""
+        own = not isinstance(self.call, types.BuiltinFunctionType)
+        return list(inspect.signature(self.call).parameters) if own else None
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Builds it for the shapes that `get_build_config` gave."""
-        if config and config.get("input_shape") is not None:
+        if not config:
+            return
+        if "shapes_dict" in config:
+            shapes = {name: tuple(shape) for name, shape in config["shapes_dict"].items()}
+            self.build(**shapes)
+        elif config.get("input_shape") is not None:
             shape = config["input_shape"]
             several = bool(shape) and isinstance(shape[0], (list, tuple))
             self.build([tuple(one) for one in shape] if several else tuple(shape))

@@ -10,7 +10,7 @@ from .. import _holdfast
 from ..errors import fail
 from . import declared
 from .by_name import FromConfig, snake_case
-from .configs import named_or_made, serialize_keras_object
+from .configs import holds_functions, named_or_made, serialize_keras_object
 
 _NOT_OF_FUNCTIONS = ("reduction", "name", "dtype")
 _NOT_PUBLIC = ("bce", "BCE")  # names for `get` alone
@@ -119,3 +119,5 @@ __all__ = [  # noqa: PLE0604
     "get",
     "serialize",
 ]
+
+holds_functions(globals())

@@ -11,7 +11,14 @@ from .._variables.spec import VariableAggregation
 from ..errors import fail, unsupported
 from . import declared, losses
 from .by_name import FromConfig, snake_case
-from .configs import named_or_made, serialize_keras_object
+from .configs import (
+    deserialize_keras_object,
+    holds_functions,
+    made_by_python,
+    named_or_made,
+    serialize_keras_object,
+)
+from .stateless import StatelessMetric
 
 _AGGREGATIONS: dict[str, VariableAggregation] = {
     "none": VariableAggregation.NONE,
@@ -21,7 +28,7 @@ _AGGREGATIONS: dict[str, VariableAggregation] = {
 }
 
 
-class _Methods(FromConfig):
+class _Methods(FromConfig, StatelessMetric):
     """What metrics do in Python beside what C++ asks them."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -69,11 +76,12 @@ _CLASSES = declared.export("metrics", _Methods, globals(), frozenset({"name", "d
 Metric: Any = declared.class_of("metrics.Metric")
 
 
+@made_by_python
 class MeanMetricWrapper(declared.class_of("metrics.Mean")):  # type: ignore[misc]
     """The mean of what a function of labels and predictions gives."""
 
     def __init__(self, fn: Any, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
-        super().__init__(name=name or getattr(fn, "__name__", None), dtype=dtype)
+        super().__init__(name=name, dtype=dtype)
         self._fn = fn
         self._fn_kwargs = kwargs
 
@@ -84,7 +92,14 @@ class MeanMetricWrapper(declared.class_of("metrics.Mean")):  # type: ignore[misc
 
     def get_config(self) -> dict[str, Any]:
         """What the metric can be made from again."""
-        return {"name": self.name, "dtype": self.dtype, "fn": self._fn, **self._fn_kwargs}
+        fn = serialize_keras_object(self._fn)
+        return {"name": self.name, "dtype": self.dtype, "fn": fn, **self._fn_kwargs}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """One made with what `get_config` gave."""
+        fn = config.get("fn")
+        return cls(**{**config, "fn": deserialize_keras_object(fn) if isinstance(fn, dict) else fn})
 
 
 def _function(info: dict[str, Any]) -> Callable[..., Any]:
@@ -151,3 +166,5 @@ __all__ = [  # noqa: PLE0604
     "get",
     "serialize",
 ]
+
+holds_functions(_FUNCTIONS)

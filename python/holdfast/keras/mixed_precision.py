@@ -7,6 +7,7 @@ from typing import Any
 from .. import _holdfast
 from .._tensors.dtypes import DType, as_dtype
 from . import optimizers
+from .configs import made_by_python
 
 __all__ = [
     "DTypePolicy",
@@ -23,6 +24,7 @@ LossScaleOptimizer: Any = vars(optimizers)["LossScaleOptimizer"]
 _MIXED = {"mixed_bfloat16": "bfloat16", "mixed_float16": "float16"}
 
 
+@made_by_python
 class DTypePolicy:
     """A name such as "float32" or "mixed_bfloat16", and the two dtypes that it means.
 

@@ -13,8 +13,7 @@ from ..errors import fail, unsupported
 from .configs import (
     CustomObjectScope,
     deserialize_keras_object,
-    get_registered_name,
-    get_registered_object,
+    function_of,
     serialize_keras_object,
 )
 from .copies import says
@@ -63,8 +62,6 @@ class SavedModel:
         compiled = self.get_compile_config()
         if compiled is not None:
             more["compile_config"] = compiled
-        if says(type(self), "get_build_config"):
-            more["build_config"] = self.get_build_config()  # type: ignore[attr-defined]
         _holdfast.keras_save_model(self, path, more)
 
     def get_compile_config(self) -> dict[str, Any] | None:
@@ -144,7 +141,7 @@ def load_model(
     config = _holdfast.keras_archived_config(path)
     with CustomObjectScope(custom_objects or {}):
         model = deserialize_keras_object(config, custom_objects)
-        _build_again(model, config)
+        _holdfast.keras_build_from(config, model)
         if compile and config.get("compile_config") and hasattr(model, "compile_from_config"):
             model.compile_from_config(config["compile_config"])
     _holdfast.keras_load_weights(model, path, False)
@@ -159,14 +156,6 @@ _COMPILED = frozenset(
 )
 
 
-def _build_again(model: Any, config: dict[str, Any]) -> None:
-    said = config.get("build_config")
-    if said and says(type(model), "build_from_config"):
-        model.build_from_config(said)
-    else:
-        _holdfast.keras_build_from(config, model)
-
-
 def _plain_argument(value: Any) -> Any:
     """An argument of `compile` as plain values; a function by its name."""
     if isinstance(value, dict):
@@ -175,11 +164,6 @@ def _plain_argument(value: Any) -> Any:
         return [_plain_argument(one) for one in value]
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
-    if isinstance(value, _holdfast.Object):
-        return serialize_keras_object(value)
-    if callable(value) and not isinstance(value, type):
-        name = get_registered_name(value)
-        return {"class_name": "function", "config": name, "registered_name": name}
     return serialize_keras_object(value)
 
 
@@ -190,26 +174,10 @@ def _made_argument(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if value.get("class_name") == "function":
-        return _function(str(value["config"]))
+        return function_of(str(value["config"]))
     if {"class_name", "config"} <= value.keys():
         return deserialize_keras_object(value)
     return {key: _made_argument(one) for key, one in value.items()}
-
-
-def _function(name: str) -> Any:
-    found = get_registered_object(name)
-    if found is None:
-        from . import losses, metrics
-
-        found = getattr(losses, name, None) or getattr(metrics, name, None)
-    if found is None:
-        fail(
-            "E1104",
-            f"the model was compiled with the function `{name}`, which is not known here",
-            "a file holds a function's name alone",
-            fix=f"give it in `custom_objects={{'{name}': ...}}`, or load with `compile=False`",
-        )
-    return found
 
 
 # What training keeps on a model; of it the optimizer is saved, under its own name.

@@ -23,6 +23,9 @@ ClassDef& declared =
                            .option<&O::use_bias>("use_bias")
                            .option<&O::sliding_window>("sliding_window")
                            .option<&O::flash_attention>("flash_attention", false))
+        .key_before("use_gate", "sliding_window")
+        .key_before("dropout", "kernel_initializer")
+        .inner_name("GroupedQueryAttention")
         .alias("layers.GroupedQueryAttention");
 
 }  // namespace

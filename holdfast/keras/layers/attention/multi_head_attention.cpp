@@ -13,12 +13,6 @@ namespace holdfast::keras::layers {
 namespace {
 
 using O = MultiHeadAttentionOptions;
-template <Ref<EinsumDenseLayer> ProjectedAttention::* part>
-Config shown(const Object& o) {
-  const auto& layer = dynamic_cast<const ProjectedAttention&>(o).*part;
-  return layer ? Config(Ref<Object>(layer)) : Config();
-}
-
 ClassDef& declared =
     projection_options(
         Declare<MultiHeadAttentionLayer>(
@@ -34,10 +28,11 @@ ClassDef& declared =
             .option<&O::attention_axes>("attention_axes")
             .option<&O::sliding_window>("sliding_window")
             .option<&O::flash_attention>("flash_attention", false))
-        .property("query_dense", &shown<&ProjectedAttention::query_dense>)
-        .property("key_dense", &shown<&ProjectedAttention::key_dense>)
-        .property("value_dense", &shown<&ProjectedAttention::value_dense>)
-        .property("output_dense", &shown<&ProjectedAttention::output_dense>);
+        .key_before("use_gate", "output_shape")
+        .property("query_dense", &shown_part<&ProjectedAttention::query_dense>)
+        .property("key_dense", &shown_part<&ProjectedAttention::key_dense>)
+        .property("value_dense", &shown_part<&ProjectedAttention::value_dense>)
+        .property("output_dense", &shown_part<&ProjectedAttention::output_dense>);
 
 std::string letters(int from, int many) {
   std::string out;

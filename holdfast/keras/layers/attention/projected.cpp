@@ -45,6 +45,17 @@ void ProjectedAttention::build_all(const std::vector<Shape>& given) {
   make_projections(all[0], all[1], all[2]);
 }
 
+Config ProjectedAttention::get_build_config() const {
+  const auto& shapes = built_for();
+  if (!shapes || shapes->empty()) return nullptr;
+  static const char* names[] = {"query_shape", "value_shape", "key_shape"};
+  // Keys that are the values are not told of.
+  size_t many = shapes->size() == 3 && (*shapes)[2] == (*shapes)[1] ? 2 : shapes->size();
+  ConfigDict out;
+  for (size_t i = 0; i < many; ++i) out.set(names[i], OptionType<Shape>::get((*shapes)[i]));
+  return ConfigDict{{"shapes_dict", out}};
+}
+
 Ref<EinsumDenseLayer> ProjectedAttention::projection(const char* name, const std::string& equation,
                                                      std::vector<int64_t> output,
                                                      const std::string& bias_axes,

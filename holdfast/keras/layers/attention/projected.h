@@ -14,6 +14,7 @@ class HOLDFAST_API ProjectedAttention : public Layer {
   void build_all(const std::vector<Shape>& inputs) override;
   Nested call_all(const Nested& inputs, const CallOptions&) override;
   Nested compute_mask(const Nested& inputs, const Nested& mask) override;
+  Config get_build_config() const override;
 
   Ref<EinsumDenseLayer> query_dense, key_dense, value_dense, gate_dense, output_dense;
 
@@ -36,6 +37,13 @@ class HOLDFAST_API ProjectedAttention : public Layer {
                                    const Shape& inputs, const char* activation = nullptr);
 };
 
+/// A projection as what a class shows it.
+template <Ref<EinsumDenseLayer> ProjectedAttention::* part>
+Config shown_part(const Object& o) {
+  const auto& layer = dynamic_cast<const ProjectedAttention&>(o).*part;
+  return layer ? Config(Ref<Object>(layer)) : Config();
+}
+
 /// Options of all of them after those of their own; see `MultiHeadAttentionOptions`.
 template <class L>
 Declare<L>&& projection_options(Declare<L>&& d) {
@@ -51,6 +59,11 @@ Declare<L>&& projection_options(Declare<L>&& d) {
       .template option<&O::use_gate>("use_gate")
       .template option<&O::seed>("seed")
       .layer_options()
+      .property("_query_dense", &shown_part<&ProjectedAttention::query_dense>)
+      .property("_key_dense", &shown_part<&ProjectedAttention::key_dense>)
+      .property("_value_dense", &shown_part<&ProjectedAttention::value_dense>)
+      .property("_gate_dense", &shown_part<&ProjectedAttention::gate_dense>)
+      .property("_output_dense", &shown_part<&ProjectedAttention::output_dense>)
       .parameters({"query", "value", "key", "query_mask", "value_mask", "key_mask",
                    "attention_mask", "return_attention_scores", "training", "use_causal_mask"});
 }

@@ -36,6 +36,7 @@ ClassDef& declared =
         .option<&O::renorm_momentum>("renorm_momentum")
         .option<&O::synchronized>("synchronized")
         .layer_options()
+        .key_before("synchronized", "renorm")
         .weight<&BatchNormalizationLayer::gamma>("gamma")
         .weight<&BatchNormalizationLayer::beta>("beta")
         .weight<&BatchNormalizationLayer::moving_mean>("moving_mean")

@@ -25,6 +25,7 @@ ClassDef& declared =
         .option<&O::variance>("variance")
         .option<&O::invert>("invert")
         .layer_options()
+        .key_before("invert", "mean")
         .weight<&NormalizationLayer::mean>("adapt_mean")
         .weight<&NormalizationLayer::variance>("adapt_variance")
         .weight<&NormalizationLayer::count>("count");

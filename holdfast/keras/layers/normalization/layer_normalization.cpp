@@ -38,7 +38,8 @@ ClassDef& layer_normalization =
                                                     "over `axis`, times `gamma`, plus `beta`.",
                                                     &Layer::def())
                        .option<&LayerNormalizationOptions::axis>("axis"))
-        .option<&LayerNormalizationOptions::rms_scaling>("rms_scaling");
+        .option<&LayerNormalizationOptions::rms_scaling>("rms_scaling")
+        .key_before("rms_scaling", "beta_initializer");
 ClassDef& group_normalization = declare_scaled(
     Declare<GroupNormalizationLayer>(
         "layers.GroupNormalization",

@@ -17,6 +17,7 @@ ClassDef& declared =
         .option<&O::merge_mode>("merge_mode")
         .option<&O::backward_layer>("backward_layer")
         .layer_options()
+        .key_before("merge_mode", "layer")
         .option<&O::activity_regularizer>("activity_regularizer", false)
         .parameters({"sequences", "initial_state", "mask", "training"})
         .property("forward_layer",

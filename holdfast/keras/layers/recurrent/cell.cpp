@@ -1,6 +1,7 @@
 #include "holdfast/keras/layers/recurrent/cell.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/layers/checks.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
 #include "holdfast/ops/linalg.h"
@@ -68,7 +69,7 @@ Nested initial_state_of(Layer& cell, const Tensor& batch_size) {
 }
 
 Nested GatedCellLayer::call_all(const Nested& inputs, const CallOptions& o) {
-  const Tensor& x = inputs.tensor(cat(described(), ": `inputs`"));
+  Tensor x = as_factor(*this, inputs.tensor(cat(described(), ": `inputs`")));
   const Nested* given = o.find("states");
   Config sizes = state_size();
   size_t wanted = sizes.kind() == Config::Kind::kList ? sizes.as_list().size() : 1;

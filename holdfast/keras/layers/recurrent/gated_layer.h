@@ -26,6 +26,12 @@ RNNOptions repeats_of(const O& o, const char* cell_name) {
 template <class L>
 Declare<L>&& repeating_parts(Declare<L>&& d) {
   return std::move(d)
+      .key_before("return_sequences", "units")
+      .key_before("return_state", "units")
+      .key_before("go_backwards", "units")
+      .key_before("stateful", "units")
+      .key_before("unroll", "units")
+      .key_before("zero_output_for_mask", "units")
       .parameters({"sequences", "initial_state", "mask", "training"})
       .property("cell", [](const Object& o) {
         return Config(Ref<Object>(dynamic_cast<const RNNLayer&>(o).cell()));

@@ -25,6 +25,7 @@ ClassDef& layer_class = repeating_parts(
                                        &RNNLayer::class_def()))
             .option<&O::seed>("seed"))
         .option<&O::reset_after>("reset_after")
+        .key_before("reset_after", "seed")
         .option<&O::use_cudnn>("use_cudnn", false)
         .layer_options()
         .option<&O::zero_output_for_mask>("zero_output_for_mask")

@@ -13,7 +13,8 @@ ClassDef& cell_class = cell_parts(
     cell_options(Declare<LSTMCellLayer>("layers.LSTMCell", "One step of an LSTM.", &Layer::def()))
         .option<&C::seed>("seed")
         .layer_options()
-        .option<&C::implementation>("implementation", false));
+        .option<&C::implementation>("implementation", false)
+        .key_before("unit_forget_bias", "kernel_initializer"));
 
 using O = LSTMOptions;
 ClassDef& layer_class = repeating_parts(

@@ -1,6 +1,7 @@
 #include "holdfast/keras/layers/recurrent/rnn.h"
 
 #include "holdfast/base/text.h"
+#include "holdfast/keras/layers/checks.h"
 #include "holdfast/keras/layers/recurrent/loop.h"
 #include "holdfast/keras/layers/recurrent/stacked.h"
 #include "holdfast/op/advice.h"
@@ -34,6 +35,7 @@ ClassDef& make_class() {
           .option<&O::unroll>("unroll")
           .option<&O::zero_output_for_mask>("zero_output_for_mask")
           .layer_options()
+          .key_before("cell")
           .option<&O::activity_regularizer>("activity_regularizer", false)
           .parameters({"sequences", "initial_state", "mask", "training"})
           .property("states", &shown_states)
@@ -194,7 +196,9 @@ TimeLoopResult RNNLayer::by_steps(GatedCellLayer* gated, const Tensor& x, const 
 }
 
 Nested RNNLayer::call_all(const Nested& inputs, const CallOptions& o) {
-  const Tensor& x = inputs.tensor(cat(described(), ": `sequences`"));
+  GatedCellLayer* gated = plain_gated_cell(*repeats_.cell);
+  Tensor x = inputs.tensor(cat(described(), ": `sequences`"));
+  if (gated) x = as_factor(*gated, x);
   need_sequences(x.shape());
   Nested form = first_states(x, o);
   std::vector<Tensor> masks = o.mask.leaves();
@@ -207,7 +211,6 @@ Nested RNNLayer::call_all(const Nested& inputs, const CallOptions& o) {
     mask = cast(masks[0], boolean);
   }
   bool training = o.training.value_or(false);
-  GatedCellLayer* gated = plain_gated_cell(*repeats_.cell);
   CellWeights w;
   if (gated) w = gated->begin(at(x, all, 0), training);
   TimeLoopResult result;

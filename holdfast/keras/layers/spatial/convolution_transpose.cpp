@@ -31,6 +31,7 @@ ClassDef& declare(const char* path, const char* alias, const char* doc) {
       .template option<&O::kernel_constraint>("kernel_constraint")
       .template option<&O::bias_constraint>("bias_constraint")
       .layer_options()
+      .key_before("output_padding", "data_format")
       .template weight<&L::kernel>("kernel")
       .template weight<&L::bias>("bias")
       .alias(alias);

@@ -28,6 +28,7 @@ ClassDef& declare_depthwise(const char* path, const char* doc) {
       .template option<&O::depthwise_constraint>("depthwise_constraint")
       .template option<&O::bias_constraint>("bias_constraint")
       .layer_options()
+      .key_before("depth_multiplier", "kernel_size")
       .template weight<&L::kernel>("kernel")
       .template weight<&L::bias>("bias");
 }
@@ -55,6 +56,7 @@ ClassDef& declare_separable(const char* path, const char* alias, const char* doc
       .template option<&O::pointwise_constraint>("pointwise_constraint")
       .template option<&O::bias_constraint>("bias_constraint")
       .layer_options()
+      .key_before("depth_multiplier", "filters")
       .template weight<&L::depthwise_kernel>("depthwise_kernel")
       .template weight<&L::pointwise_kernel>("pointwise_kernel")
       .template weight<&L::bias>("bias")

@@ -39,6 +39,7 @@ ClassDef& PoolingOver<pool, axes>::def() {
                            .by_name()
                            .template option<&O::trainable>("trainable")
                            .template option<&O::dtype>("dtype")
+                           .key_before("padding", "strides")
                            .alias(name_of(pool, false, true, axes));
   return d;
 }
@@ -111,8 +112,9 @@ Tensor PoolingLayer::call(const Tensor& inputs, const CallOptions&) {
 
 void GlobalPoolingLayer::check() { settle_format(options_.data_format, definition().name); }
 
-Tensor GlobalPoolingLayer::call(const Tensor& inputs, const CallOptions& c) {
+Tensor GlobalPoolingLayer::call(const Tensor& given, const CallOptions& c) {
   const GlobalPoolingOptions& o = options_;
+  Tensor inputs = pool_ == Pool::kMax ? given : as_factor(*this, given);
   need_field(*this, inputs.shape(), axes_, o.data_format);
   std::vector<int64_t> axes;
   for (int i = 0; i < axes_; ++i) axes.push_back(first_axis(o.data_format) + i);

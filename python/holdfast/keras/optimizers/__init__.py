@@ -11,6 +11,7 @@ from ...errors import fail
 from .. import declared
 from ..by_name import FromConfig
 from ..configs import CustomObjectScope, deserialize_keras_object, serialize_keras_object
+from ..stateless import StatelessOptimizer
 from . import schedules
 from .checkpoint_names import kept_by, rate_of, slot_of
 
@@ -22,7 +23,7 @@ def _parts(gradient: Any) -> Any:
     return gradient
 
 
-class _Methods(FromConfig):
+class _Methods(FromConfig, StatelessOptimizer):
     """What optimizers do in Python beside what C++ asks them."""
 
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> Any:
