@@ -254,7 +254,6 @@ class Reader {
       return found ? Nested(*found) : Nested();
     }
     if (OperationArgs::is_tensor(c)) return Nested(value_from(c.as_object(), what));
-    if (c.kind() == Config::Kind::kBool) return Nested(constant(c.as_bool()));
     if (c.kind() == Config::Kind::kInteger) return Nested(constant(c.as_integer(), int32));
     if (c.kind() == Config::Kind::kNumber) return Nested(constant(c.as_number(), float32));
     if (c.kind() == Config::Kind::kList || c.kind() == Config::Kind::kDict) {

@@ -32,10 +32,6 @@ MISSING = {
     "keras.config.disable_flash_attention": "layers choose how attention is computed",
     "keras.config.enable_flash_attention": "layers choose how attention is computed",
     "keras.config.enable_unsafe_deserialization": "code in files is never run",
-    "keras.config.max_epochs": _LATER,
-    "keras.config.max_steps_per_epoch": _LATER,
-    "keras.config.set_max_epochs": _LATER,
-    "keras.config.set_max_steps_per_epoch": _LATER,
     "keras.distillation": _LATER,
     "keras.distribution": _SEVERAL,
     "keras.dtype_policies.AWQDTypePolicy": _QUANTIZED,
@@ -83,14 +79,11 @@ _LONG_TAIL = {
       RandomShear RandomTranslation RandomZoom Resizing ReversibleEmbedding STFTSpectrogram
       Solarization StringLookup TextVectorization""",
     "keras.ops": """
-      adaptive_average_pool adaptive_max_pool associative_scan ctc_decode fft fft2 fold ifft2
-      irfft istft jvp rfft stft unfold vectorize""",
+      ctc_decode fft fft2 ifft2 irfft istft rfft stft""",
     "keras.ops.image": """
       affine_transform elastic_transform extract_patches_3d gaussian_blur hsv_to_rgb map_coordinates
       perspective_transform resize rgb_to_hsv scale_and_translate sobel_edges ssim""",
-    "keras.ops.linalg": "jvp",
-    "keras.ops.nn": "adaptive_average_pool adaptive_max_pool ctc_decode fold unfold",
-    "keras.ops.numpy": "vectorize",
+    "keras.ops.nn": "ctc_decode",
 }
 for _space, _names in _LONG_TAIL.items():
     MISSING |= {f"{_space}.{name}": _LATER for name in _names.split()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .. import _holdfast
@@ -28,11 +29,15 @@ __all__ = [
     "is_interactive_logging_enabled",
     "is_nnx_enabled",
     "is_traceback_filtering_enabled",
+    "max_epochs",
+    "max_steps_per_epoch",
     "set_backend",
     "set_dtype_policy",
     "set_epsilon",
     "set_floatx",
     "set_image_data_format",
+    "set_max_epochs",
+    "set_max_steps_per_epoch",
 ]
 
 
@@ -40,6 +45,8 @@ class _Said:
     """What the program said last."""
 
     interactive = True
+    max_epochs: int | None = None
+    max_steps: int | None = None
 
 
 def backend() -> str:
@@ -120,3 +127,37 @@ def is_flash_attention_enabled() -> None:
 def is_nnx_enabled() -> bool:
     """Whether layers are Flax's, which they are not."""
     return False
+
+
+def _limit(given: Any, argument: str) -> int | None:
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        fail("E1103", f"`{argument}` is {given!r}, expected None or a whole number of at least 1")
+    return given
+
+
+def max_epochs() -> int | None:
+    """How many epochs `fit` makes at most; None: as many as it is told."""
+    return _Said.max_epochs
+
+
+def set_max_epochs(max_epochs: int | None) -> None:
+    """Has `fit` make no more epochs than this, so that a program can be tried quickly."""
+    _Said.max_epochs = _limit(max_epochs, "max_epochs")
+
+
+def max_steps_per_epoch() -> int | None:
+    """How many batches `fit`, `evaluate` and `predict` take at most; None: all."""
+    return _Said.max_steps
+
+
+def set_max_steps_per_epoch(max_steps_per_epoch: int | None) -> None:
+    """Has `fit`, `evaluate` and `predict` take no more batches than this from their data."""
+    _Said.max_steps = _limit(max_steps_per_epoch, "max_steps_per_epoch")
+
+
+def limited(given: int | None, most: int | None, name: str) -> int | None:
+    """What a program asked for, or the limit, of which it is told."""
+    if most is None or (given is not None and given <= most):
+        return given
+    warnings.warn(f"Limiting {name} to {most}", stacklevel=3)
+    return most

@@ -18,7 +18,12 @@ from .._tensors.tensor import convert_to_tensor
 from .._variables import strategies
 from ..errors import fail
 from .batches import Weighed, batches_of, is_array, is_arrays
-from .config import is_interactive_logging_enabled
+from .config import (
+    is_interactive_logging_enabled,
+    limited,
+    max_epochs,
+    max_steps_per_epoch,
+)
 from .configs import get_registered_object
 
 __all__ = ["Trainer", "show"]
@@ -325,12 +330,16 @@ class Trainer:
             told.append(history := History())
         self.history = history
         options = {
-            "epochs": epochs,
+            "epochs": limited(epochs, max_epochs(), "epochs"),
             "initial_epoch": initial_epoch,
             "verbose": _verbose(verbose),
             "callbacks": told,
-            "steps_per_epoch": steps_per_epoch,
-            "validation_steps": validation_steps,
+            "steps_per_epoch": limited(steps_per_epoch, max_steps_per_epoch(), "steps_per_epoch"),
+            "validation_steps": limited(
+                validation_steps,
+                max_steps_per_epoch() if test is not None else None,
+                "validation_steps",
+            ),
             "validation_freq": validation_freq,
         }
         with self._in_scope():
@@ -359,7 +368,8 @@ class Trainer:
         if kwargs:
             fail("E1104", f"`evaluate` has no option `{next(iter(kwargs))}`")
         data = batches_of(x, y, sample_weight, batch_size, shuffle=False)
-        options = {"verbose": _verbose(verbose), "steps": steps, "callbacks": _listed(callbacks)}
+        most = limited(steps, max_steps_per_epoch(), "steps")
+        options = {"verbose": _verbose(verbose), "steps": most, "callbacks": _listed(callbacks)}
         with self._in_scope():
             logs = _holdfast.model_evaluate(self, data, options)
         if return_dict:
@@ -377,7 +387,8 @@ class Trainer:
     ) -> Any:
         """What the model gives for data, as NumPy arrays."""
         data = batches_of(x, None, None, batch_size, shuffle=False)
-        options = {"verbose": _verbose(verbose), "steps": steps, "callbacks": _listed(callbacks)}
+        most = limited(steps, max_steps_per_epoch(), "steps")
+        options = {"verbose": _verbose(verbose), "steps": most, "callbacks": _listed(callbacks)}
         with self._in_scope():
             made = _holdfast.model_predict(self, data, options)
         return nest.map_structure(lambda t: t.numpy(), made)

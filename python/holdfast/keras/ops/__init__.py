@@ -11,11 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 from ..._names import namespace as _namespace
 from ..._names.tensorflow import namespaces as _namespaces
-from . import core, elementwise, linalg, making, nn, ordering, rearranging, reductions, shapes
+from . import (
+    core,
+    elementwise,
+    linalg,
+    making,
+    nn,
+    ordering,
+    rearranging,
+    reductions,
+    shapes,
+    transforms,
+    windows,
+)
 from . import image as image
 from . import numpy as numpy
 
-_sources = (core, elementwise, linalg, making, nn, ordering, rearranging, reductions, shapes)
+_sources = (
+    *(core, elementwise, linalg, making, nn, ordering, rearranging, reductions, shapes),
+    *(transforms, windows),
+)
 _known: dict[str, object] = {}
 for _name in _namespaces()["keras.ops"]:
     for _source in _sources:

@@ -304,7 +304,7 @@ def heaviside(x1: Any, x2: Any) -> Any:
 
 
 def _whole_numbers(x1: Any, x2: Any, op: str) -> tuple[Any, Any]:
-    a, b = promoted(x1, x2)
+    a, b = _numbers(x1, x2)
     if not a.dtype.is_integer:
         fail("E1101", f"`{op}` got values of {a.dtype.name}, expected whole numbers")
     return (a, b) if a.dtype.is_unsigned else (tf.abs(a), tf.abs(b))

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...errors import fail, unsupported
 from .shapes import moveaxis
+from .transforms import jvp
 from .values import as_float, promoted, rank_of, tensor, tf
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "eig",
     "eigh",
     "inv",
+    "jvp",
     "lstsq",
     "lu_factor",
     "matrix_rank",

@@ -15,8 +15,11 @@ from .linalg import norm
 from .ordering import multi_hot, one_hot
 from .reductions import moments
 from .values import as_float, promoted, rank_of, tensor, tf
+from .windows import adaptive_average_pool, adaptive_max_pool, fold, unfold
 
 __all__ = [
+    "adaptive_average_pool",
+    "adaptive_max_pool",
     "average_pool",
     "batch_normalization",
     "binary_crossentropy",
@@ -27,6 +30,7 @@ __all__ = [
     "depth_to_space",
     "depthwise_conv",
     "dot_product_attention",
+    "fold",
     "layer_normalization",
     "max_pool",
     "moments",
@@ -39,6 +43,7 @@ __all__ = [
     "separable_conv",
     "space_to_depth",
     "sparse_categorical_crossentropy",
+    "unfold",
 ]
 
 # The activations, with the options that `ops` gives them.

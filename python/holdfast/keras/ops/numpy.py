@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..._names.tensorflow import namespaces as _namespaces
-from . import elementwise, linalg, making, ordering, reductions, shapes
+from . import elementwise, linalg, making, ordering, reductions, shapes, transforms
 from .core import ndim, size
 
-_sources = (elementwise, linalg, making, ordering, reductions, shapes)
+_sources = (elementwise, linalg, making, ordering, reductions, shapes, transforms)
 _known: dict[str, object] = {"ndim": ndim, "size": size}
 
 
