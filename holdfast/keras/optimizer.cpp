@@ -1,7 +1,6 @@
 #include "holdfast/keras/optimizer.h"
 
 #include <algorithm>
-#include <regex>
 #include <unordered_map>
 
 #include "holdfast/base/diagnostic.h"
@@ -12,6 +11,7 @@
 #include "holdfast/keras/foreign_optimizer.h"
 #include "holdfast/keras/layer.h"
 #include "holdfast/keras/made.h"
+#include "holdfast/keras/name_pattern.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
@@ -21,7 +21,7 @@ namespace holdfast::keras {
 
 struct Optimizer::Tables {
   std::unordered_map<VariableState*, size_t> index;
-  std::vector<std::regex> undecayed_names;
+  std::vector<NamePattern> undecayed_names;
 };
 Optimizer::Optimizer() : tables_(make_owned<Tables>()) {}
 Optimizer::~Optimizer() = default;
@@ -417,23 +417,17 @@ Tensor Optimizer::dense(const Gradient& g, const Variable& v) {
 
 void Optimizer::exclude_from_weight_decay(const std::vector<Variable>& variables,
                                           const std::vector<std::string>& patterns) {
+  std::vector<NamePattern> names;
+  for (const std::string& p : patterns) names.emplace_back(p, cat(described(), ": `var_names`"));
+  tables_->undecayed_names = std::move(names);
   undecayed_.clear();
-  tables_->undecayed_names.clear();
   for (const Variable& v : variables) undecayed_.push_back(v.state());
-  for (const std::string& p : patterns) {
-    try {
-      tables_->undecayed_names.emplace_back(p);
-    } catch (const std::regex_error& e) {
-      fail(Code::E1104, cat(described(), ": `var_names` has \"", p, "\", which is no pattern"),
-           e.what());
-    }
-  }
 }
 
 bool Optimizer::decays(const Variable& v) const {
   if (contains(undecayed_, v.state())) return false;
   return std::none_of(tables_->undecayed_names.begin(), tables_->undecayed_names.end(),
-                      [&](const std::regex& r) { return std::regex_search(v.name(), r); });
+                      [&](const NamePattern& p) { return p.is_in(v.name()); });
 }
 
 void Optimizer::decay_weights(const std::vector<Variable>& variables, Step& step) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <regex>
 
 #include "holdfast/base/text.h"
 #include "holdfast/keras/models/outline.h"
+#include "holdfast/keras/name_pattern.h"
 #include "holdfast/keras/training.h"
 
 namespace holdfast::keras {
@@ -156,14 +156,9 @@ std::pair<size_t, size_t> shown_range(const std::vector<OutlineEntry>& entries,
   if (!o.layer_range) return {0, entries.size()};
   auto matching = [&](const std::string& pattern) {
     std::vector<size_t> out;
-    try {
-      std::regex wanted(pattern);
-      for (size_t i = 0; i < entries.size(); ++i)
-        if (std::regex_search(entries[i].name, wanted, std::regex_constants::match_continuous))
-          out.push_back(i);
-    } catch (const std::regex_error&) {
-      fail(Code::E1104, cat("`layer_range` has \"", pattern, "\", which is no pattern of names"));
-    }
+    NamePattern wanted(pattern, "`layer_range`");
+    for (size_t i = 0; i < entries.size(); ++i)
+      if (wanted.begins(entries[i].name)) out.push_back(i);
     if (out.empty()) {
       std::vector<std::string> known;
       for (const OutlineEntry& e : entries) known.push_back(e.name);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/text.h"
+#include "holdfast/keras/name_pattern.h"
 #include "holdfast/keras/optimizers/declare.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/linalg.h"
@@ -117,21 +117,15 @@ void LambOptimizer::update_step(const Gradient& gradient, const Variable& v, Ste
 
 void MuonOptimizer::check() {
   if (!options_.exclude_layers) options_.exclude_layers.emplace();
-  for (const std::string& pattern : *options_.exclude_layers) {
-    try {
-      std::regex tried(pattern);
-    } catch (const std::regex_error& e) {
-      fail(Code::E1104, cat("Muon: `exclude_layers` has \"", pattern, "\", which is no pattern"),
-           e.what());
-    }
-  }
+  for (const std::string& pattern : *options_.exclude_layers)
+    NamePattern(pattern, "Muon: `exclude_layers`");
 }
 bool MuonOptimizer::uses_adam(const Variable& v) const {
   if (v.shape().rank() != 2) return true;
   std::string name = v.name();
   if (options_.exclude_layers)
     for (const std::string& pattern : *options_.exclude_layers)
-      if (std::regex_search(name, std::regex(pattern))) return true;
+      if (NamePattern(pattern, "Muon: `exclude_layers`").is_in(name)) return true;
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return std::tolower(c); });
   return options_.exclude_embeddings && name.find("embedding") != std::string::npos;

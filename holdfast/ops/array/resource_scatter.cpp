@@ -48,8 +48,25 @@ void infer_rows(Infer& s) {
     s.bad_shape(2, cat("shape ", want.text(), ", one row of ", v->shape.text(), " for each index"));
 }
 
-template <Combine how>
-Status run_rows(Call& c) {
+// One function for all ways to combine: a loop for each of them and each dtype is enough.
+void combine_rows(Combine how, const Tensor& now, const Tensor& indices, const Tensor& updates) {
+  const int64_t inner = now.dim(0) ? now.size() / now.dim(0) : 0;
+  const bool one = updates.rank() == 0, narrow = indices.dtype() == int32;
+  auto row = [&](int64_t i) {
+    return narrow ? int64_t{indices.raw<int32_t>()[i]} : indices.raw<int64_t>()[i];
+  };
+  auto rows = [&]<class T>(T) {
+    for (int64_t i = 0, n = indices.size(); i < n; ++i)
+      combine_run<T>(how, now.mutable_raw<T>() + row(i) * inner,
+                     updates.raw<T>() + (one ? 0 : i * inner), inner, one ? 0 : 1);
+  };
+  if (how == Combine::kUpdate && now.dtype() == DType::kString)
+    rows(std::string{});
+  else
+    visit_plain(now.dtype(), rows);
+}
+
+Status run_rows_as(Combine how, Call& c) {
   const Tensor &indices = c.in(1), &updates = c.in(2);
   if (how == Combine::kDiv && is_integer(updates.dtype())) {
     Tensor zero = Tensor::scalar(0, updates.dtype());
@@ -66,22 +83,13 @@ Status run_rows(Call& c) {
     if (Status s = check_indices(c.op.name.c_str(), indices, now.dim(0)); !s.ok()) return s;
     Shape want = rows_of(indices.shape(), now.shape());
     if (updates.rank() > 0 && updates.shape() != want) return misfit(c, want, now.shape());
-    int64_t inner = now.dim(0) ? now.size() / now.dim(0) : 0;
-    bool one = updates.rank() == 0;
-    auto rows = [&]<class T>(T) {
-      visit_indices(indices.dtype(), [&]<class I>(I) {
-        for (int64_t i = 0, n = indices.size(); i < n; ++i)
-          combine_run<T>(how,
-                         now.mutable_raw<T>() + static_cast<int64_t>(indices.raw<I>()[i]) * inner,
-                         updates.raw<T>() + (one ? 0 : i * inner), inner, one ? 0 : 1);
-      });
-    };
-    if (how == Combine::kUpdate && now.dtype() == DType::kString)
-      rows(std::string{});
-    else
-      visit_plain(now.dtype(), rows);
+    combine_rows(how, now, indices, updates);
     return {};
   });
+}
+template <Combine how>
+Status run_rows(Call& c) {
+  return run_rows_as(how, c);
 }
 
 void infer_nd(Infer& s) {
@@ -96,8 +104,7 @@ void infer_nd(Infer& s) {
         2, cat("shape ", want.text(), ": one slice of ", v->shape.text(), " for each position"));
 }
 
-template <Combine how>
-Status run_nd(Call& c) {
+Status run_nd_as(Combine how, Call& c) {
   return write_variable(variable_state(c.in()), [&](const Tensor& now) -> Status {
     const Shape& indices = c.in(1).shape();
     if (indices[-1] > now.rank())
@@ -110,6 +117,10 @@ Status run_nd(Call& c) {
     scatter_nd_into(how, now, c.in(1), c.in(2));
     return {};
   });
+}
+template <Combine how>
+Status run_nd(Call& c) {
+  return run_nd_as(how, c);
 }
 
 const Variable& apply_rows(const Op& op, const Variable& v, const IndexedSlices& s) {
