@@ -1,5 +1,7 @@
 // Reading a tensor: its elements, its one element, its truth. A symbol is read once its function
 // has computed it; before that the program is told whose it is.
+#include <fstream>
+
 #include "holdfast/base/text.h"
 #include "holdfast/device/device.h"
 #include "holdfast/graph/trace.h"
@@ -9,12 +11,39 @@
 namespace holdfast {
 namespace {
 
+// Where a variable that a line gave its value is asked for its truth: the next line that does, or
+// the nearest one before, of a loop. No line where none is found.
+Loc line_that_asks(const Loc& given, const std::string& name) {
+  constexpr int kFar = 30;
+  std::ifstream in(given.file);
+  Loc before, line = given;
+  line.col_begin = line.col_end = -1;
+  for (line.line = 1; line.line <= given.line + kFar && std::getline(in, line.source);
+       ++line.line) {
+    if (line.line == given.line || line.line < given.line - kFar) continue;
+    if (!asks_truth_of(line.source, name)) continue;
+    if (line.line > given.line) return line;
+    before = line;
+  }
+  return before;
+}
+
 // `if (x > 0)` while a function is traced.
 Diagnostic no_truth(const Tensor& t) {
   // Nothing notes the line of an `if`; only what is computed in its condition does.
-  Where at = here();
-  bool cpp = at && at->origin == Origin::kCpp && t.born() == at;
-  Diagnostic d = lost(t, cpp ? written_truth(locate(at).source) : "");
+  Where born = t.born();
+  const bool cpp = born && born->origin == Origin::kCpp;
+  const Loc given = cpp ? locate(born) : Loc();
+  std::string name = written_truth(given.source);
+  Loc asks;
+  if (cpp && name.empty()) {
+    if (std::string variable = written_name(given.source); !variable.empty())
+      if (asks = line_that_asks(given, variable); asks.line > 0) name = variable;
+  }
+  Diagnostic d = lost(t, name);
+  if (asks.line > 0)
+    for (Label& label : d.labels)
+      if (label.role == Role::kUsed) label.loc = asks;
   if (!symbol_of(t)->scope->open()) return d;
   d.code = Code::E0201;
   d.headline = cat("`", d.subject.name, "` is asked for its truth while `", d.subject.owner.name,

@@ -1,5 +1,6 @@
 #include "holdfast/op/written_call.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace holdfast {
@@ -134,7 +135,7 @@ std::string written_element(std::string_view argument, size_t i) {
 
 std::string written_truth(std::string_view line) {
   if (!is_plain(line)) return {};
-  constexpr std::string_view kWords[] = {"if (", "while ("};
+  constexpr std::string_view kWords[] = {"if (", "while (", "static_cast<bool>("};
   std::string out;
   size_t question = line.find('?');
   for (std::string_view word : kWords) {
@@ -159,6 +160,37 @@ std::string written_truth(std::string_view line) {
   bool one = out.find("&&") == out.npos && out.find("||") == out.npos && !out.starts_with('!') &&
              out.find(';') == out.npos && out.find(" = ") == out.npos;
   return one && out.size() <= 40 ? out : std::string();
+}
+
+std::string written_name(std::string_view line) {
+  if (!is_plain(line)) return {};
+  size_t at = line.find(" = ");
+  if (at == line.npos || line.find(" = ", at + 1) != line.npos) return {};
+  size_t begin = at;
+  while (begin > 0 && in_name(line[begin - 1])) --begin;
+  // A member or an element is no variable that a later line could name alone.
+  if (begin == at || (begin > 0 && line[begin - 1] != ' ' && line[begin - 1] != '&')) return {};
+  return std::string(line.substr(begin, at - begin));
+}
+
+bool asks_truth_of(std::string_view line, std::string_view name) {
+  if (!is_plain(line)) return false;
+  size_t first = line.npos;
+  for (std::string_view word : {"if (", "while (", "static_cast<bool>("})
+    first = std::min(first, line.find(word));
+  const size_t question = line.find('?');
+  for (size_t at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool whole =
+        (at == 0 || !in_name(line[at - 1])) && (end == line.size() || !in_name(line[end]));
+    // A member of it, or its size, is something else.
+    if (!whole || (end < line.size() && (line[end] == '.' || line[end] == '('))) continue;
+    const std::string_view after = line.substr(end), before = line.substr(0, at);
+    if (first < at || (question != line.npos && at < question) || after.starts_with(" &&") ||
+        after.starts_with(" ||") || before.ends_with("&& ") || before.ends_with("|| "))
+      return true;
+  }
+  return false;
 }
 
 std::string written_reader(std::string_view line) {

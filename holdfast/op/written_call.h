@@ -32,6 +32,12 @@ HOLDFAST_API std::string written_element(std::string_view argument, size_t i);
 /// What the one `if`, `while` or `?` on the line asks for its truth; empty where that is not sure.
 HOLDFAST_API std::string written_truth(std::string_view line);
 
+/// The one variable that a line declares or assigns: `more` of `Tensor more = a > b;`. Empty where
+/// that is not sure.
+HOLDFAST_API std::string written_name(std::string_view line);
+/// Whether the line asks for the truth of a variable: `if (more)`, `while (!done)`, `more ? a : b`.
+HOLDFAST_API bool asks_truth_of(std::string_view line, std::string_view name);
+
 /// What stands before the one `.item<...>()` or other reading of numbers on the line; empty where
 /// that is not sure.
 HOLDFAST_API std::string written_reader(std::string_view line);

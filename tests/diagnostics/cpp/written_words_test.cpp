@@ -44,6 +44,26 @@ TEST(WrittenWords, OfConditions) {
   EXPECT_EQ(written_truth("if (Tensor t = x > 0; n > 1)"), "");
   EXPECT_EQ(written_truth("?"), "");
   EXPECT_EQ(written_truth(""), "");
+  EXPECT_EQ(written_truth("bool more = static_cast<bool>(a > b);"), "a > b");
+}
+
+TEST(WrittenWords, OfFlags) {
+  EXPECT_EQ(written_name("  Tensor more = a > b;"), "more");
+  EXPECT_EQ(written_name("auto done = reduce_all(x > 3);"), "done");
+  EXPECT_EQ(written_name("    done = reduce_all(y > 3);"), "done");
+  EXPECT_EQ(written_name("const Tensor& more = f(a);"), "more");
+  EXPECT_EQ(written_name("net.more = a > b;"), "");
+  EXPECT_EQ(written_name("flags[0] = a > b;"), "");
+  EXPECT_EQ(written_name("Tensor a = x > 0, b = x < 5;"), "") << "which of them is not known";
+  EXPECT_EQ(written_name("return a > b;"), "");
+  EXPECT_TRUE(asks_truth_of("  if (more) return x;", "more"));
+  EXPECT_TRUE(asks_truth_of("while (!done) {", "done"));
+  EXPECT_TRUE(asks_truth_of("return more ? a : b;", "more"));
+  EXPECT_TRUE(asks_truth_of("bool both = more && other;", "more"));
+  EXPECT_FALSE(asks_truth_of("if (n > 1) y = more;", "mor"));
+  EXPECT_FALSE(asks_truth_of("if (more.defined()) {", "more"));
+  EXPECT_FALSE(asks_truth_of("y = more + 1;", "more"));
+  EXPECT_FALSE(asks_truth_of("", "more"));
 }
 
 // The calls stand on lines without quotes: lines with texts in them are left alone.
