@@ -33,11 +33,9 @@ int main(int argc, char** argv) try {
   auto wanted = numbers<float>(in, count * kDigits);
   if (!in) return std::fprintf(stderr, "%s ends too early\n", argv[2]), 1;
 
-  hf::Ref<keras::Layer> loaded = keras::load_model(argv[1]);
-  auto* model = dynamic_cast<keras::ModelLayer*>(loaded.get());
-  if (!model) return std::fprintf(stderr, "%s holds no model\n", argv[1]), 1;
+  keras::Model model = keras::load_model(argv[1]);
   hf::Tensor x = hf::Tensor::of<float>(images, {count, kSide, kSide, 1});
-  hf::Tensor predicted = keras::predict(*model, x, {.batch_size = kBatch, .verbose = 0}).tensor();
+  hf::Tensor predicted = model.predict(x, {.batch_size = kBatch, .verbose = 0});
 
   hf::Tensor right = hf::argmax(predicted, {.axis = 1, .output_type = hf::int32}) ==
                      hf::Tensor::of<int32_t>(labels, {count});

@@ -161,6 +161,15 @@ class HOLDFAST_API GradientTape {
     mark_caller(at);
     return pull_jacobian(target, sources, unconnected);
   }
+  /// Of one source.
+  template <class S>
+    requires(std::same_as<S, Tensor> || std::same_as<S, Variable>)
+  [[gnu::always_inline]] Tensor jacobian(
+      const Tensor& target, const S& source, Unconnected unconnected = Unconnected::kNone,
+      const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    return pull_jacobian(target, {Source(source, at)}, unconnected)[0];
+  }
   /// The jacobian of each example: row `b` of `target` depends on row `b` of `source` only. One
   /// backward pass for each element of an example gives all examples at once.
   [[gnu::always_inline]] Tensor batch_jacobian(

@@ -16,6 +16,10 @@ Dataset::Dataset(Ref<DatasetObject> object) : object_(std::move(object)) {
   if (!object_) fail(Code::E1104, "a Dataset is made of nothing");
 }
 
+Iterator::Iterator(Ref<IteratorObject> object) : object_(std::move(object)) {
+  if (!object_) fail(Code::E1104, "an Iterator is made of nothing");
+}
+
 // What runs while an element is made may want the language's lock that somebody who waits here has:
 // the lock is a patient one.
 struct IteratorObject::Position {

@@ -261,7 +261,7 @@ class HOLDFAST_API Iterator {
   using Line = std::source_location;
 
  public:
-  explicit Iterator(Ref<IteratorObject> object) : object_(std::move(object)) {}
+  explicit Iterator(Ref<IteratorObject> object);
   /// The next element; false at the end.
   bool next(Nested& out, const Line& at = Line::current()) {
     mark_caller(at);

@@ -41,6 +41,12 @@ class HOLDFAST_API ElementSpec {
   std::optional<ElementSpec> joined(const ElementSpec& other) const;
   /// "(float32[?,2], int64[])"
   std::string text() const;
+  template <class S>
+    requires requires(S& out, std::string text) { out << text; }
+  friend S& operator<<(S& out, const ElementSpec& spec) {
+    out << spec.text();
+    return out;
+  }
   bool operator==(const ElementSpec& o) const;
 
  private:

@@ -21,4 +21,11 @@ HOLDFAST_API Device* device_named(std::string_view name);
   return detail::device_named(name);
 }
 
+/// `copy_to(t, "GPU:1")`
+[[gnu::always_inline]] inline Tensor copy_to(
+    const Tensor& t, std::string_view device,
+    const std::source_location& at = std::source_location::current()) {
+  return copy_to(t, device_named(device, at), at);
+}
+
 }  // namespace holdfast

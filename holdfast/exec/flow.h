@@ -106,5 +106,15 @@ auto while_loop(Cond condition, Body body, const Ins& loop_vars, const LoopOptio
   }
   return detail::put_together<R>(std::move(out), form);
 }
+/// The same without braces: `while_loop(condition, body, i)`, `while_loop(condition, body, i,
+/// sum)`.
+template <class Cond, class Body, std::convertible_to<In> First, std::convertible_to<In>... More>
+  requires(detail::TakesVariables<Cond> && detail::TakesVariables<Body>)
+auto while_loop(Cond condition, Body body, const First& first, const More&... more) {
+  Where caller = here();  // the operands are made into Ins in this line, not the caller's
+  Ins all{In(first), In(more)...};
+  set_site(caller);
+  return while_loop(std::move(condition), std::move(body), all);
+}
 
 }  // namespace holdfast

@@ -104,6 +104,13 @@ class HOLDFAST_API Module {
     hold(held);
     return held;
   }
+  /// The same for a handle of one: a layer of Keras'.
+  template <std::convertible_to<Module> H>
+    requires(!std::derived_from<H, Module>)
+  H module(H held) {
+    hold(held);
+    return held;
+  }
 
  private:
   void hold(const Module&);

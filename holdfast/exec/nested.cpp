@@ -35,6 +35,10 @@ Nested Nested::list(std::vector<Nested> items) {
 Nested Nested::tuple(std::vector<Nested> items) {
   return Nested(Kind::kTuple, without_keys(std::move(items)));
 }
+Nested::Nested(Nested first, Nested second)
+    : Nested(tuple({std::move(first), std::move(second)})) {}
+Nested::Nested(Nested first, Nested second, Nested third)
+    : Nested(tuple({std::move(first), std::move(second), std::move(third)})) {}
 Nested Nested::dict(std::vector<Entry> entries) {
   Nested out(Kind::kDict, std::move(entries));
   std::vector<size_t> order = out.sorted();

@@ -22,6 +22,9 @@ class HOLDFAST_API Nested {
   /// A tensor; None if it refers to nothing.
   Nested(Tensor t) : kind_(t.defined() ? Kind::kTensor : Kind::kNone), tensor_(std::move(t)) {}
   Nested(const Variable& v) : Nested(v.read()) {}
+  /// A tuple: `{x, y}`, `{{a, b}, y}`, `{x, y, sample_weight}`.
+  Nested(Nested first, Nested second);
+  Nested(Nested first, Nested second, Nested third);
   static Nested list(std::vector<Nested> items);
   static Nested tuple(std::vector<Nested> items);
   /// The keys must differ. They keep their order; leaves come in the order of sorted keys.
@@ -79,6 +82,15 @@ class HOLDFAST_API Nested {
   Kind kind_ = Kind::kNone;
   Tensor tensor_;
   std::vector<Entry> entries_;  // keys of lists are empty
+};
+
+/// What is one tensor most of the time, and is read as that: what a model predicts, what a metric
+/// says. Several are refused where one is wanted.
+class HOLDFAST_API OneOrMore : public Nested {
+ public:
+  OneOrMore(Nested given) : Nested(std::move(given)) {}
+  Tensor tensor(std::string_view what = "a value") const { return Nested::tensor(what); }
+  operator Tensor() const { return tensor(); }
 };
 
 }  // namespace holdfast

@@ -23,6 +23,19 @@ std::string to_string(const Shape& shape) { return shape.text(); }
 
 std::string to_string(DType dtype) { return name(dtype); }
 
+std::string to_string(const Nested& nested) {
+  if (nested.is_none()) return "None";
+  if (nested.is_tensor()) return to_string(nested.tensor());
+  std::string out;
+  for (size_t i = 0; i < nested.size(); ++i) {
+    if (i > 0) out += ", ";
+    if (nested.is_dict()) out += cat("'", nested.key(i), "': ");
+    out += to_string(nested[i]);
+  }
+  if (nested.is_dict()) return cat("{", out, "}");
+  if (nested.kind() == Nested::Kind::kList) return cat("[", out, "]");
+  return cat("(", out, nested.size() == 1 ? ",)" : ")");
+}
 std::string to_string(const Variable& v) {
   if (!v.defined()) return "a Variable that refers to nothing";
   VariableState* state = variable_behind(v.handle());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "holdfast/exec/module.h"
+#include "holdfast/exec/nested.h"
 
 namespace holdfast {
 
@@ -18,14 +19,17 @@ HOLDFAST_API std::string to_string(const Shape& shape);
 HOLDFAST_API std::string to_string(DType dtype);
 /// "Variable `w`, float32[2]: [1. 2.]". No tape sees that it was read.
 HOLDFAST_API std::string to_string(const Variable& v);
+/// Its tensors in their form: `([1. 2.], {'b': 3.})`.
+HOLDFAST_API std::string to_string(const Nested& nested);
 /// Its name, and its variables, one a line.
 HOLDFAST_API std::string to_string(const Module& module);
 
 namespace detail {
 // Only what is ours: much else becomes a Shape or a Tensor where one is wanted.
 template <class T>
-concept Printable = std::same_as<T, Tensor> || std::same_as<T, Shape> || std::same_as<T, DType> ||
-                    std::same_as<T, Variable> || std::derived_from<T, Module>;
+concept Printable =
+    std::same_as<T, Tensor> || std::same_as<T, Shape> || std::same_as<T, DType> ||
+    std::same_as<T, Variable> || std::derived_from<T, Module> || std::derived_from<T, Nested>;
 HOLDFAST_API void put(std::ostream& out, const std::string& text);
 }  // namespace detail
 

@@ -16,13 +16,20 @@ HOLDFAST_API void save_variables(const ModuleObject* module, const std::string& 
 HOLDFAST_API void load_variables(const ModuleObject* module, const std::string& path);
 }  // namespace detail
 
-/// Writes tensors under their names: `save("step.safetensors", {{"w", w}, {"b", b}})`. The file is
-/// there whole or not at all: a reader, or a crash, never meets half of one.
+/// Writes tensors under their names: `save({{"w", w}, {"b", b}}, "step.safetensors")`. The file is
+/// there whole or not at all: a reader, or a crash, never meets half of one. What is saved comes
+/// first and the path second, everywhere; here, where nothing can be taken for the other, the path
+/// may also come first.
 [[gnu::always_inline]] inline void save(
-    const std::string& path, const ByName<Tensor>& tensors,
+    const ByName<Tensor>& tensors, const std::string& path,
     const std::source_location& at = std::source_location::current()) {
   mark_caller(at);
   detail::save_tensors(path, tensors);
+}
+[[gnu::always_inline]] inline void save(
+    const std::string& path, const ByName<Tensor>& tensors,
+    const std::source_location& at = std::source_location::current()) {
+  save(tensors, path, at);
 }
 /// The tensors of a file by their names. A file that is damaged is refused before memory is taken
 /// for what it says it holds.

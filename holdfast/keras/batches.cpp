@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/data/dataset.h"
+#include "holdfast/graph/trace.h"
 #include "holdfast/keras/training.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/ops/random.h"
@@ -40,7 +41,27 @@ class Arrays final : public BatchSource {
   std::optional<data::Iterator> epoch_;
 };
 
+class Elements final : public BatchSource {
+ public:
+  explicit Elements(data::Dataset dataset) : dataset_(std::move(dataset)) {}
+  int64_t batches() const override { return std::max<int64_t>(dataset_.cardinality(), -1); }
+  void begin() override { epoch_ = dataset_.iterator(); }
+  bool next(Nested& batch) override {
+    if (!epoch_ || !epoch_->next(batch)) return false;
+    if (batch.kind() != Nested::Kind::kTuple) batch = Nested::tuple({batch});
+    return true;
+  }
+
+ private:
+  const data::Dataset dataset_;
+  std::optional<data::Iterator> epoch_;
+};
+
 }  // namespace
+
+Ref<BatchSource> dataset_source(const data::Dataset& dataset) {
+  return make_ref<Elements>(dataset);
+}
 
 Ref<BatchSource> array_source(const Nested& x, const Nested& y, const Nested& weight,
                               const ArrayOptions& o) {
@@ -55,7 +76,8 @@ Ref<BatchSource> array_source(const Nested& x, const Nested& y, const Nested& we
   const char* names[] = {"x", "y", "sample_weight"};
   int64_t rows = -1;
   for (size_t k = 0; k < parts.size(); ++k)
-    parts[k] = parts[k].map([&](const Tensor& t) {
+    parts[k] = parts[k].map([&](const Tensor& given) {
+      const Tensor t = value(given, names[k]);  // of a symbol: what its function computed
       if (t.rank() == 0)
         fail(Code::E1102, cat("`", names[k], "` has a scalar in it, expected arrays of examples"));
       if (rows >= 0 && t.dim(0) != rows)

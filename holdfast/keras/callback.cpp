@@ -29,6 +29,12 @@ void Logs::set(const std::string& name, double value) {
   entries_.emplace_back(name, value);
 }
 
+double Logs::operator[](std::string_view name) const {
+  if (const double* found = find(name)) return *found;
+  std::vector<std::string> known;
+  for (const auto& [key, value] : entries_) known.push_back(key);
+  unknown_identifier("a number of the logs", std::string(name), known);
+}
 const double* Logs::find(std::string_view name) const {
   for (const Entry& e : entries_)
     if (e.first == name) return &e.second;
@@ -73,6 +79,8 @@ void Callback::begin(ModelLayer* model, const TrainingPlan& plan) {
 
 Callbacks::Callbacks(std::vector<Ref<Callback>> list, ModelLayer* model, const TrainingPlan& plan)
     : list_(std::move(list)) {
+  for (const Ref<Callback>& c : list_)
+    if (!c) fail(Code::E1104, "`callbacks` has one that refers to nothing");
   for (const Ref<Callback>& c : list_) {
     c->begin(model, plan);
     for (size_t i = 0; i < kMoments; ++i)

@@ -24,6 +24,8 @@ class HOLDFAST_API Logs {
   void set(const std::string& name, double value);
   /// Null where there is none of that name.
   const double* find(std::string_view name) const;
+  /// The number of a name; refused where there is none.
+  double operator[](std::string_view name) const;
   bool empty() const { return entries_.empty(); }
   const std::vector<Entry>& entries() const { return entries_; }
   auto begin() const { return entries_.begin(); }

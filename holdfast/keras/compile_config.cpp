@@ -24,7 +24,7 @@ Config object_config(const Object& o) {
   return whole;
 }
 
-Config::List list_config(const std::vector<Config>& all) {
+Config::List list_config(const Metrics& all) {
   Config::List out;
   for (const Config& c : all) out.push_back(c.live() ? object_config(*c.live()) : c);
   return out;
@@ -56,16 +56,16 @@ void each_output(const Config& c, F f) {
     f(std::string(), c);
 }
 
-std::vector<Config> metrics_from(const Config& c) {
-  std::vector<Config> out;
+Metrics metrics_from(const Config& c) {
+  Metrics out;
   each_output(c, [&](const std::string&, const Config& one) { out.push_back(one); });
   return out;
 }
 
-using ByOutput = std::vector<std::pair<std::string, std::vector<Config>>>;
+using ByOutput = std::vector<std::pair<std::string, Metrics>>;
 
 // A list for all outputs, or lists by output.
-void set_metrics(const Config& c, std::vector<Config>& listed, ByOutput& by_output) {
+void set_metrics(const Config& c, Metrics& listed, ByOutput& by_output) {
   bool nested = c.kind() == Config::Kind::kDict;
   if (c.kind() == Config::Kind::kList)
     for (const Config& one : c.as_list()) nested = nested || one.kind() == Config::Kind::kList;
@@ -77,7 +77,7 @@ void set_metrics(const Config& c, std::vector<Config>& listed, ByOutput& by_outp
     listed = metrics_from(c);
 }
 
-Config metrics_config(const std::vector<Config>& listed, const ByOutput& by_output) {
+Config metrics_config(const Metrics& listed, const ByOutput& by_output) {
   if (!by_output.empty())
     return per_output(by_output, [](const auto& list) { return Config(list_config(list)); }, false);
   return listed.empty() ? Config() : Config(list_config(listed));

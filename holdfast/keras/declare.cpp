@@ -118,6 +118,13 @@ void set_option(Declared& object, const ClassDef& def, const std::string& name,
   option->set(object.option_place(), value, cat("`", name, "` of ", def.name));
 }
 
+void set_first_option(const ClassDef& def, void* options, const Config& value) {
+  if (def.options.empty() || def.by_position == 0)
+    fail(Code::E1104, cat(def.name, " got ", value.to_json(), ", expected options by their names"));
+  const Option& first = def.options.front();
+  first.set(options, value, cat("`", first.name, "` of ", def.name));
+}
+
 Ref<Object> make_declared(const ClassDef& def, const ConfigDict& config) {
   if (!def.make) fail(Code::E1104, cat(def.name, " is a base: there are no objects of it"));
   Ref<Object> made = def.make();

@@ -2,11 +2,14 @@
 // its config, how it is made from one, and the classes of other languages.
 #pragma once
 
+#include <concepts>
 #include <optional>
+#include <span>
 #include <string>
 #include <typeinfo>
 #include <vector>
 
+#include "holdfast/base/callback.h"
 #include "holdfast/base/config.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/variable.h"
@@ -87,6 +90,10 @@ class HOLDFAST_API Declared {
   const void* option_place() const { return const_cast<Declared*>(this)->option_place(); }
   /// Checks the options as a whole, and takes them over.
   virtual void configured() {}
+
+ protected:
+  /// Refuses options that make no sense.
+  virtual void check() {}
 };
 
 /// All classes, bases before what derives from them.
@@ -98,6 +105,9 @@ HOLDFAST_API Ref<Object> make_declared(const ClassDef& def, const ConfigDict& co
 /// Sets one option, by name.
 HOLDFAST_API void set_option(Declared& object, const ClassDef& def, const std::string& name,
                              const Config& value);
+/// Sets the option that comes first in a struct of a class's options: the one that Python takes
+/// without a name.
+HOLDFAST_API void set_first_option(const ClassDef& def, void* options, const Config& value);
 /// What an object can be made from again. Objects inside become configs.
 HOLDFAST_API ConfigDict declared_config(const Declared& object);
 /// A config whose keys stand in the order that Keras has for the class.
@@ -118,6 +128,21 @@ HOLDFAST_API std::string plain_class_name(const std::type_info& type);
                                                   const std::vector<std::string>& known);
 
 namespace detail {
+/// What may stand for a first option: `Dense(64)`, `Adam(1e-3)`, `Activation("relu")`.
+template <class T>
+concept FirstOption = std::is_arithmetic_v<T> || std::is_convertible_v<T, std::string>;
+template <FirstOption T>
+Config as_config(const T& value) {
+  if constexpr (std::is_same_v<T, bool>)
+    return value;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<int64_t>(value);
+  else if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<double>(value);
+  else
+    return Config(std::string(value));
+}
+
 template <auto member>
 struct MemberOf;
 template <class C, class T, T C::* member>
@@ -261,13 +286,10 @@ class Declares : public Base {
   void configured() override {
     if constexpr (requires(Base& b, const O& o) { b.take_options(o); })
       this->take_options(options_);
-    check();
+    this->check();
   }
 
  protected:
-  /// Refuses options that make no sense.
-  virtual void check() {}
-
   O options_;
 };
 
@@ -348,8 +370,16 @@ struct HOLDFAST_API OptionType<Sides> {
   static void set(Sides& v, const Config& c, const std::string& what);
 };
 
-/// An option that takes an object by name ("relu"), by its config, itself, or nothing. `F` says in
-/// which folder its names are.
+template <class T>
+class Held;
+
+/// Code of the program in the place of a function that has a name: an activation, a loss. No config
+/// can say what it is.
+using TensorCode = holdfast::Callback<Tensor(std::span<const Tensor>)>;
+HOLDFAST_API Ref<Object> code_function(TensorCode code);
+
+/// An option that takes an object by name ("relu"), by its config, itself, code that computes the
+/// same, or nothing. `F` says in which folder its names are.
 template <class F>
 struct Choice {
   Choice() = default;
@@ -360,6 +390,19 @@ struct Choice {
   template <class G>
     requires std::is_convertible_v<G*, F*>
   Choice(Ref<G> object) : function(std::move(object)) {}
+  template <class G>
+    requires std::is_convertible_v<G*, F*>
+  Choice(const Held<G>& object) : function(object.ref()) {}
+  template <std::invocable<Tensor> C>
+  Choice(C code)
+      : Choice(code_function([code = std::move(code)](std::span<const Tensor> in) mutable {
+          return Tensor(code(in[0]));
+        })) {}
+  template <std::invocable<Tensor, Tensor> C>
+  Choice(C code)
+      : Choice(code_function([code = std::move(code)](std::span<const Tensor> in) mutable {
+          return Tensor(code(in[0], in[1]));
+        })) {}
   explicit operator bool() const { return static_cast<bool>(function); }
   F* operator->() const { return function.get(); }
   F& operator*() const { return *function; }

@@ -102,6 +102,38 @@ std::vector<std::string> function_names(const std::string& folder) {
   return out;
 }
 
+namespace {
+// What the program wrote between braces, in the place of a function with a name.
+class CodeFunction final : public ForeignFunction {
+ public:
+  static const ObjectClass kClass;
+  explicit CodeFunction(TensorCode code) : code_(std::move(code)) {}
+  const ObjectClass& object_class() const override { return kClass; }
+  Tensor of(std::span<const Tensor> inputs) const override {
+    Tensor out = code_(inputs);
+    if (!out.defined()) fail(Code::E1104, "the code that was given gave no tensor");
+    return out;
+  }
+  Tensor first_value(const Shape&, DType) const override { no("an initializer"); }
+  Config of_values(const Config::List&) const override { no("a function of numbers"); }
+  std::string name() const override { return "code"; }
+  Config config() const override {
+    fail(Code::E1105, "code of the program has no config",
+         "a file holds names and numbers, and no code",
+         {manual_fix("derive a class, register it, and give an object of it")});
+  }
+
+ private:
+  [[noreturn]] static void no(const char* what) {
+    fail(Code::E1104, cat("code of tensors can't be ", what));
+  }
+  TensorCode code_;
+};
+const ObjectClass CodeFunction::kClass{"CodeFunction"};
+}  // namespace
+
+Ref<Object> code_function(TensorCode code) { return make_ref<CodeFunction>(std::move(code)); }
+
 Ref<Object> named_function(const std::string& folder, const std::string& name) {
   return folder == Activation::kFolder ? activations::find(name) : Ref<Object>();
 }

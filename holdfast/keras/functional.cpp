@@ -3,6 +3,7 @@
 #include "holdfast/base/name_list.h"
 #include "holdfast/base/text.h"
 #include "holdfast/keras/built_for.h"
+#include "holdfast/keras/model_handle.h"
 #include "holdfast/keras/step_scope.h"
 
 namespace holdfast::keras {
@@ -166,5 +167,13 @@ Nested FunctionalLayer::call_all(const Nested& given, const CallOptions& o) {
 }
 
 Nested FunctionalLayer::compute_mask(const Nested&, const Nested&) { return {}; }
+
+Ref<ModelLayer> Model::of_graph(const Nested& inputs, const Nested& outputs,
+                                const LayerOptions& options) {
+  auto model = make_ref<FunctionalLayer>();
+  model->set_options(options);
+  model->set_graph(inputs, outputs);
+  return model;
+}
 
 }  // namespace holdfast::keras

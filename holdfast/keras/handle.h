@@ -14,11 +14,14 @@ class Handle {
  public:
   /// A new layer: `layers::Dense({.units = 64})`.
   explicit Handle(const typename L::Options& options = {}) : layer_(make_ref<L>()) {
-    if constexpr (requires { layer_->configure(options); })
-      layer_->configure(options);
-    else
-      layer_->set_options(options);
-    named();
+    configure(options);
+  }
+  /// The same with the first option in front, as Python has it: `layers::Dense(64, {.activation =
+  /// "relu"})`.
+  template <detail::FirstOption T>
+  explicit Handle(const T& first, typename L::Options options = {}) : layer_(make_ref<L>()) {
+    set_first_option(layer_->definition(), &options, detail::as_config(first));
+    configure(options);
   }
   /// One that is there already.
   explicit Handle(Ref<L> layer) : layer_(std::move(layer)) { named(); }
@@ -46,6 +49,14 @@ class Handle {
   L* operator->() const { return layer_.get(); }
   L& operator*() const { return *layer_; }
   const Ref<L>& ref() const { return layer_; }
+  /// The layer, for functions that take any: `save_weights(model, path)`.
+  operator L&() const { return *layer_; }
+  std::string name() const { return layer_->name(); }
+  std::vector<Variable> variables() const { return layer_->variables(); }
+  std::vector<Variable> trainable_variables() const { return layer_->trainable_variables(); }
+  std::vector<Variable> non_trainable_variables() const {
+    return layer_->non_trainable_variables();
+  }
   /// The layer as a module, for a `Module` that holds it.
   operator Module() const { return Module(Ref<ModuleObject>(layer_)); }
   template <class D>
@@ -53,7 +64,22 @@ class Handle {
     return static_cast<const Layer*>(layer_.get()) == o.ref().get();
   }
 
+  /// What it is: its kind, and its name.
+  template <class S>
+    requires requires(S& out, std::string text) { out << text; }
+  friend S& operator<<(S& out, const Handle& x) {
+    out << x.layer_->text();
+    return out;
+  }
+
  private:
+  void configure(const typename L::Options& options) {
+    if constexpr (requires { layer_->configure(options); })
+      layer_->configure(options);
+    else
+      layer_->set_options(options);
+    named();
+  }
   void named() {
     if (!layer_) fail(Code::E1104, "a handle of a layer is made without a layer");
     layer_->name_it();

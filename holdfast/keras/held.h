@@ -6,7 +6,8 @@
 
 #include "holdfast/base/diagnostic.h"
 #include "holdfast/base/refcount.h"
-#include "holdfast/op/in.h"
+#include "holdfast/exec/nested.h"
+#include "holdfast/keras/declare.h"
 
 namespace holdfast::keras {
 
@@ -16,6 +17,12 @@ class Held {
  public:
   /// A new one: `losses::Huber({.delta = 2})`.
   explicit Held(const typename T::Options& options = {}) : object_(make_ref<T>()) {
+    object_->configure(options);
+  }
+  /// The same with the first option in front, as Python has it: `optimizers::Adam(1e-3)`.
+  template <detail::FirstOption F>
+  explicit Held(const F& first, typename T::Options options = {}) : object_(make_ref<T>()) {
+    set_first_option(object_->definition(), &options, detail::as_config(first));
     object_->configure(options);
   }
   /// One that is there already.
@@ -33,6 +40,44 @@ class Held {
   {
     return (*object_)(y_true, y_pred, sample_weight, mask);
   }
+  /// One step of an optimizer: `apply_gradients(tape.gradient(loss, weights), weights)`, or pairs.
+  void apply_gradients(const std::vector<Tensor>& gradients,
+                       const std::vector<Variable>& variables) const
+    requires requires(T& t) { t.updates_done(); }
+  {
+    object_->apply_gradients(gradients, variables);
+  }
+  template <class G = Tensor>
+  void apply_gradients(const std::vector<std::pair<G, Variable>>& gradients) const
+    requires requires(T& t) { t.updates_done(); }
+  {
+    object_->apply_gradients(gradients);
+  }
+  /// A batch that a metric takes in: labels and predictions, or values of which there is a mean.
+  void update_state(const In& y_true, const MaybeIn& y_pred = {},
+                    const MaybeIn& sample_weight = {}) const
+    requires requires(T& t) { t.reset_state(); }
+  {
+    object_->update_state(y_true.tensor(), y_pred ? y_pred->tensor() : Tensor(),
+                          sample_weight ? sample_weight->tensor() : Tensor());
+  }
+  /// What all batches say together.
+  OneOrMore result() const
+    requires requires(T& t) { t.reset_state(); }
+  {
+    return object_->result();
+  }
+  /// The rate of a step, of a schedule.
+  Tensor operator()(const In& step) const
+    requires requires(T& t, const Tensor& s) { t.rate(s); }
+  {
+    return object_->rate(step.tensor());
+  }
+  void reset_state() const
+    requires requires(T& t) { t.reset_state(); }
+  {
+    object_->reset_state();
+  }
   T* operator->() const { return object_.get(); }
   T& operator*() const { return *object_; }
   const Ref<T>& ref() const { return object_; }
@@ -47,8 +92,23 @@ class Held {
     return object_.get() == o.ref().get();
   }
 
+  /// What it is: its kind, and its name.
+  template <class S>
+    requires requires(S& out, std::string text) { out << text; }
+  friend S& operator<<(S& out, const Held& x) {
+    out << x.object_->text();
+    return out;
+  }
+
  private:
   Ref<T> object_;
 };
+
+/// A new object of a program's own class: `make<MyLoss>(arguments of its constructor)`.
+template <std::derived_from<Object> T, class... Args>
+  requires(!std::derived_from<T, Layer>)
+Ref<T> make(Args&&... args) {
+  return make_ref<T>(std::forward<Args>(args)...);
+}
 
 }  // namespace holdfast::keras

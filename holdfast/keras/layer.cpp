@@ -11,6 +11,7 @@
 #include "holdfast/keras/foreign.h"
 #include "holdfast/keras/made.h"
 #include "holdfast/keras/symbol.h"
+#include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/indexing.h"
 #include "holdfast/ops/math.h"
@@ -271,6 +272,35 @@ Config Layer::get_build_config() const {
   return ConfigDict{{"input_shape", shapes.size() == 1
                                         ? OptionType<Shape>::get(shapes[0])
                                         : OptionType<std::vector<Shape>>::get(shapes)}};
+}
+
+std::vector<Tensor> Layer::get_weights() const {
+  std::vector<Tensor> out;
+  for (const Variable& v : variables()) out.push_back(v.read());
+  return out;
+}
+
+void Layer::set_weights(const std::vector<Tensor>& values) {
+  std::vector<Variable> mine = variables();
+  if (mine.size() != values.size())
+    fail(Code::E1104,
+         cat(described(), " has ", mine.size(), " weights, and ", values.size(), " values came"),
+         built() ? "" : "it is not built yet: weights are made for the first shape it is given");
+  for (size_t i = 0; i < mine.size(); ++i) {
+    const bool same = values[i].defined() && values[i].shape() == mine[i].shape() &&
+                      values[i].dtype() == mine[i].dtype();
+    if (same) continue;
+    fail(Code::E1102, cat(described(), ": the weight `", mine[i].name(), "` is ",
+                          type_text(mine[i].dtype(), mine[i].shape()), ", and the value for it is ",
+                          values[i].defined() ? type_text(values[i]) : "no tensor"));
+  }
+  for (size_t i = 0; i < mine.size(); ++i) mine[i].assign(values[i]);
+}
+
+int64_t Layer::count_params() const {
+  int64_t out = 0;
+  for (const Variable& v : variables()) out += v.shape().size();
+  return out;
 }
 
 // A weight has its first value once, also if the layer is first called while a function is traced.

@@ -123,6 +123,12 @@ class HOLDFAST_API Layer : public ModuleObject, public Declared, public HasConfi
   std::vector<Variable> trainable_variables() const override;
   std::vector<Variable> non_trainable_variables() const override;
 
+  /// The values of all weights, in the order of `variables`.
+  std::vector<Tensor> get_weights() const;
+  /// Gives all weights values in that order; where one does not fit, none changes.
+  void set_weights(const std::vector<Tensor>& values);
+  /// How many numbers its weights have.
+  int64_t count_params() const;
   /// A new weight, made known to the layer and named in its scope.
   Variable add_weight(const WeightOptions& = {});
   /// A weight's value in the dtype that the layer computes in.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "holdfast/base/text.h"
+#include "holdfast/data/dataset.h"
 #include "holdfast/keras/callbacks.h"
 #include "holdfast/keras/loss_watch.h"
 #include "holdfast/keras/step_scope.h"
@@ -74,6 +75,24 @@ void execute(StepFunction& step, BatchSource& batches, Nested& batch, int64_t co
   }
 }
 
+// What a model is tried on between epochs, in batches.
+Ref<BatchSource> tried_on(const ValidationData& data, const ArrayOptions& arrays) {
+  if (data.batches) return data.batches;
+  const Nested& v = data.arrays;
+  if (!v.is_sequence() || v.size() < 2)
+    fail(Code::E1104, cat("`validation_data` is ", v.form(), ", expected (x, y)"));
+  return array_source(v[0], v[1], v.size() > 2 ? v[2] : Nested(), arrays);
+}
+
+// A loop over a dataset without an end would have none either.
+void check_end(const data::Dataset& batches, const std::optional<int64_t>& steps,
+               const char* option) {
+  if (steps || batches.cardinality() != data::kInfinite) return;
+  fail(Code::E1104, cat("the dataset has no end, and `", option, "` is not given"),
+       "an epoch ends with the data, or after so many batches",
+       {manual_fix(cat("give `", option, "`, or end the dataset with `take`"))});
+}
+
 }  // namespace
 
 Tensor weights_by_class(const Tensor& y, const ClassWeights& weights) {
@@ -111,21 +130,35 @@ History fit(ModelLayer& model, const Nested& x, const Nested& y, const FitOption
       fail(Code::E1104, "`class_weight` and `sample_weight` can't be given both");
     weight = weights_by_class(y.tensor("`y` with `class_weight`"), o.class_weight);
   }
+  const bool apart = !o.validation_data.arrays.is_none() || o.validation_data.batches;
   ArrayOptions arrays{.batch_size = o.batch_size,
                       .shuffle = o.shuffle,
-                      .leave_out_last = o.validation_data.is_none() ? o.validation_split : 0};
+                      .leave_out_last = apart ? 0 : o.validation_split};
   Ref<BatchSource> train = array_source(x, y, weight, arrays), test;
   arrays.shuffle = false;
   arrays.batch_size = o.validation_batch_size.value_or(o.batch_size);
-  if (!o.validation_data.is_none()) {
-    const Nested& v = o.validation_data;
-    if (!v.is_sequence() || v.size() < 2)
-      fail(Code::E1104, cat("`validation_data` is ", v.form(), ", expected (x, y)"));
-    test = array_source(v[0], v[1], v.size() > 2 ? v[2] : Nested(), arrays);
+  if (apart) {
+    test = tried_on(o.validation_data, arrays);
   } else if (o.validation_split > 0) {
     arrays.only_last = true;
     test = array_source(x, y, weight, arrays);
   }
+  return fit(model, *train, test.get(), o);
+}
+
+History fit(ModelLayer& model, const data::Dataset& batches, const FitOptions& o) {
+  const char* not_for_batches = !o.sample_weight.is_none() ? "sample_weight"
+                                : !o.class_weight.empty()  ? "class_weight"
+                                : o.validation_split != 0  ? "validation_split"
+                                                           : nullptr;
+  if (not_for_batches)
+    fail(Code::E1104, cat("`", not_for_batches, "` can't be given with a dataset"),
+         "its elements are whole batches: `(x, y)`, or `(x, y, sample_weight)`");
+  Ref<BatchSource> train = dataset_source(batches), test;
+  check_end(batches, o.steps_per_epoch, "steps_per_epoch");
+  if (!o.validation_data.arrays.is_none() || o.validation_data.batches)
+    test =
+        tried_on(o.validation_data, {.batch_size = o.validation_batch_size.value_or(o.batch_size)});
   return fit(model, *train, test.get(), o);
 }
 
@@ -204,6 +237,14 @@ Logs evaluate(ModelLayer& model, const Nested& x, const Nested& y, const Evaluat
   return evaluate(model, *source, o);
 }
 
+Logs evaluate(ModelLayer& model, const data::Dataset& batches, const EvaluateOptions& o) {
+  if (!o.sample_weight.is_none())
+    fail(Code::E1104, "`sample_weight` can't be given with a dataset",
+         "its elements are whole batches: `(x, y)`, or `(x, y, sample_weight)`");
+  check_end(batches, o.steps, "steps");
+  return evaluate(model, *dataset_source(batches), o);
+}
+
 Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
               Callbacks* around) {
   std::optional<AskedHere> asked;
@@ -242,6 +283,11 @@ Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o,
 Nested predict(ModelLayer& model, const Nested& x, const EvaluateOptions& o) {
   Ref<BatchSource> source = array_source(x, {}, {}, {.batch_size = o.batch_size});
   return predict(model, *source, o);
+}
+
+Nested predict(ModelLayer& model, const data::Dataset& batches, const EvaluateOptions& o) {
+  check_end(batches, o.steps, "steps");
+  return predict(model, *dataset_source(batches), o);
 }
 
 Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions& o) {

@@ -73,7 +73,9 @@ void Metric::rename(const std::string& name) {
 }
 
 DType Metric::dtype() const { return common_.dtype == DType::kInvalid ? float32 : common_.dtype; }
-std::string Metric::class_name() const { return definition().name; }
+std::string Metric::class_name() const {
+  return &definition() != &def() ? definition().name : plain_class_name(typeid(*this));
+}
 std::string Metric::described() const { return cat("metric `", name(), "` (", class_name(), ")"); }
 
 void Metric::visit(Visitor& see) const {

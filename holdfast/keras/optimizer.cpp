@@ -324,6 +324,13 @@ void Optimizer::apply_gradients(const std::vector<Pair>& pairs) {
   apply(gradients, variables);
 }
 
+void Optimizer::apply_gradients(const std::vector<Tensor>& tensors,
+                                const std::vector<Variable>& variables) {
+  std::vector<Gradient> gradients;
+  for (const Tensor& t : tensors) gradients.push_back({t});
+  apply(gradients, variables);
+}
+
 void Optimizer::apply(const std::vector<Gradient>& gradients,
                       const std::vector<Variable>& variables) {
   if (gradients.size() != variables.size())

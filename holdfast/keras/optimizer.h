@@ -103,6 +103,15 @@ class HOLDFAST_API Optimizer : public ModuleObject, public Declared, public HasC
 
   /// One step. Gradients that are None are left out; none at all is refused.
   void apply_gradients(const std::vector<Pair>& gradients);
+  template <std::same_as<Tensor> T = Tensor>
+  void apply_gradients(const std::vector<std::pair<T, Variable>>& gradients) {
+    std::vector<Pair> pairs;
+    for (const auto& [gradient, variable] : gradients) pairs.push_back({{gradient}, variable});
+    apply_gradients(pairs);
+  }
+  /// The same with what `tape.gradient(loss, variables)` gives.
+  void apply_gradients(const std::vector<Tensor>& gradients,
+                       const std::vector<Variable>& variables);
   virtual void apply(const std::vector<Gradient>& gradients,
                      const std::vector<Variable>& variables);
   /// Makes what is kept for these variables, as far as it is not there.

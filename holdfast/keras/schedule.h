@@ -129,4 +129,8 @@ using CosineDecay = Held<CosineDecaySchedule>;
 using CosineDecayRestarts = Held<CosineDecayRestartsSchedule>;
 
 }  // namespace schedules
+/// As Python has them: `optimizers::schedules::CosineDecay`.
+namespace optimizers {
+namespace schedules = keras::schedules;
+}
 }  // namespace holdfast::keras

@@ -211,14 +211,19 @@ Ref<SequentialLayer> SequentialLayer::from_config(const ConfigDict& config) {
   return out;
 }
 
-Sequential::Sequential(const std::vector<AnyLayer>& layers, const LayerOptions& o) : Handle(o) {
+Sequential::Sequential(const std::vector<AnyLayer>& layers, const LayerOptions& o)
+    : ModelHandle(o) {
   for (const AnyLayer& layer : layers) (*this)->add(layer);
 }
 
-std::vector<AnyLayer> Sequential::layers() const {
-  std::vector<AnyLayer> out;
-  for (const Ref<Layer>& layer : (*this)->layers()) out.push_back(AnyLayer(layer));
-  return out;
+void Sequential::add_part(const SequentialPart& part) const {
+  SequentialLayer& model = **this;
+  if (part.layer) return model.add(AnyLayer(part.layer));
+  if (!is_model_symbol(part.input))
+    fail(Code::E1104, cat(model.described(), " is made of a tensor, expected layers"),
+         "what a model is given is an Input, which has no value yet",
+         {manual_fix("begin with `keras::Input({.shape = ...})`")});
+  model.set_input(part.input);
 }
 
 }  // namespace holdfast::keras

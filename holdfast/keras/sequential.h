@@ -1,7 +1,7 @@
 // Sequential: layers one after the other.
 #pragma once
 
-#include "holdfast/keras/model.h"
+#include "holdfast/keras/model_handle.h"
 #include "holdfast/keras/symbol.h"
 
 namespace holdfast::keras {
@@ -41,15 +41,34 @@ class HOLDFAST_API SequentialLayer : public ModelLayer {
   Nested inputs_, outputs_;
 };
 
-/// `Sequential({layers::Dense({.units = 64}), make<Mine>()})`
-class HOLDFAST_API Sequential : public Handle<SequentialLayer> {
+/// What a Sequential is made of: layers, and an `Input` before the first of them.
+struct SequentialPart {
+  template <class L>
+  SequentialPart(const Handle<L>& handle) : layer(handle.ref()) {}
+  SequentialPart(Tensor symbol) : input(std::move(symbol)) {}
+  Ref<Layer> layer = {};
+  Tensor input = {};
+};
+
+/// `Sequential({layers::Dense(64), make<Mine>()})`
+class HOLDFAST_API Sequential : public ModelHandle<SequentialLayer> {
  public:
-  Sequential(std::initializer_list<AnyLayer> layers, const LayerOptions& o = {})
-      : Sequential(std::vector<AnyLayer>(layers), o) {}
+  Sequential() : Sequential(std::vector<AnyLayer>()) {}
+  Sequential(std::initializer_list<SequentialPart> parts, const LayerOptions& o = {},
+             const std::source_location& at = std::source_location::current())
+      : ModelHandle((mark_caller(at), o)) {
+    for (const SequentialPart& part : parts) add_part(part);
+  }
   explicit Sequential(const std::vector<AnyLayer>& layers, const LayerOptions& o = {});
-  explicit Sequential(Ref<SequentialLayer> made) : Handle(std::move(made)) {}
-  /// The layers, in their order.
-  std::vector<AnyLayer> layers() const;
+  explicit Sequential(Ref<SequentialLayer> made) : ModelHandle(std::move(made)) {}
+  void add(const SequentialPart& part,
+           const std::source_location& at = std::source_location::current()) const {
+    mark_caller(at);
+    add_part(part);
+  }
+
+ private:
+  void add_part(const SequentialPart& part) const;
 };
 
 }  // namespace holdfast::keras

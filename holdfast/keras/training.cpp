@@ -116,10 +116,9 @@ Ref<Metric> metric_from(const Config& given, const Shape& y, const Shape& y_pred
 }
 
 // The metrics of output `i`.
-std::vector<Config> metrics_for(
-    size_t i, const std::vector<std::string>& names, const std::vector<Config>& listed,
-    const std::vector<std::pair<std::string, std::vector<Config>>>& by_output) {
-  std::vector<Config> out;
+Metrics metrics_for(size_t i, const std::vector<std::string>& names, const Metrics& listed,
+                    const std::vector<std::pair<std::string, Metrics>>& by_output) {
+  Metrics out;
   if (names.size() == 1)
     out = listed;
   else if (!listed.empty() && listed.size() != names.size())
@@ -196,7 +195,7 @@ void Compiled::prepare(const Nested& y, const Nested& y_pred,
     };
     Shape t = i < truths.size() ? shape_in(truths[i]) : Shape::unknown();
     Shape p = i < predictions.size() ? shape_in(predictions[i]) : Shape::unknown();
-    auto add = [&](std::vector<Ref<Metric>>& to, const std::vector<Config>& wanted) {
+    auto add = [&](std::vector<Ref<Metric>>& to, const Metrics& wanted) {
       for (const Config& m : wanted) {
         to.push_back(metric_from(m, t, p, several ? names[i] : ""));
         if (m.live()) out.own.push_back(to.back().get());
@@ -293,7 +292,7 @@ void Compiled::reset() {
 void Compiled::visit(Visitor& see) const {
   see.child(options_.optimizer.function);
   for (const auto& [name, loss] : options_.loss.all) see.child(loss.function);
-  auto objects = [&](const std::vector<Config>& list) {
+  auto objects = [&](const Metrics& list) {
     for (const Config& c : list)
       if (c.live()) see.object(*c.live());
   };

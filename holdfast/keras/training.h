@@ -8,6 +8,10 @@
 #include "holdfast/keras/model.h"
 #include "holdfast/keras/optimizer.h"
 
+namespace holdfast::data {
+class Dataset;
+}
+
 namespace holdfast::keras {
 
 class LossWatch;
@@ -16,23 +20,47 @@ class LossWatch;
 template <class T>
 struct PerOutput {
   PerOutput() = default;
-  PerOutput(const char* one) : all({{std::string(), T(one)}}) {}
-  PerOutput(T one) : all({{std::string(), std::move(one)}}) {}
+  template <std::convertible_to<T> U>
+  PerOutput(U one, const std::source_location& at = std::source_location::current()) {
+    mark_caller(at);
+    all.emplace_back(std::string(), T(std::move(one)));
+  }
+  PerOutput(std::initializer_list<std::pair<std::string, T>> by_name) : all(by_name) {}
   PerOutput(std::vector<std::pair<std::string, T>> by_name) : all(std::move(by_name)) {}
   bool empty() const { return all.empty(); }
   /// By name; an empty name stands for a place, or, alone, for every output.
   std::vector<std::pair<std::string, T>> all;
 };
 
+/// A metric: its name, its config, or itself.
+struct MetricItem : Config {
+  using Config::Config;
+  MetricItem(const Config& config) : Config(config) {}
+  template <class M>
+    requires std::is_convertible_v<M*, Object*>
+  MetricItem(const Ref<M>& metric) : Config(Ref<Object>(metric)) {}
+  template <class M>
+  MetricItem(const Held<M>& metric) : Config(Ref<Object>(metric.ref())) {}
+};
+using Metrics = std::vector<MetricItem>;
+
+/// An optimizer: its name, its config, or itself. One that nobody knows is refused where it is
+/// written.
+struct OptimizerChoice : Choice<Optimizer> {
+  template <std::convertible_to<Choice<Optimizer>> T>
+  OptimizerChoice(T&& one, const std::source_location& at = std::source_location::current())
+      : Choice((mark_caller(at), std::forward<T>(one))) {}
+};
+
 struct CompileOptions {
-  Choice<Optimizer> optimizer = "rmsprop";
+  OptimizerChoice optimizer = "rmsprop";
   PerOutput<Choice<Loss>> loss = {};
   std::vector<std::pair<std::string, double>> loss_weights = {};
-  // Names, configs and objects; where there are several outputs, one for each of them.
-  std::vector<Config> metrics = {}, weighted_metrics = {};
+  // Where there are several outputs, one for each of them.
+  Metrics metrics = {}, weighted_metrics = {};
   // By the outputs' names, or by their places.
-  std::vector<std::pair<std::string, std::vector<Config>>> output_metrics = {};
-  std::vector<std::pair<std::string, std::vector<Config>>> output_weighted_metrics = {};
+  std::vector<std::pair<std::string, Metrics>> output_metrics = {};
+  std::vector<std::pair<std::string, Metrics>> output_weighted_metrics = {};
   bool run_eagerly = false;
   int64_t steps_per_execution = 1;  // how many run before callbacks are told
   bool auto_scale_loss = true;      // of models that compute in float16
@@ -105,10 +133,26 @@ struct ArrayOptions {
 HOLDFAST_API Ref<BatchSource> array_source(const Nested& x, const Nested& y,
                                            const Nested& sample_weight, const ArrayOptions&);
 
+/// The elements of a dataset are the batches: `x`, or tuples as above.
+HOLDFAST_API Ref<BatchSource> dataset_source(const data::Dataset& dataset);
+
 /// How much examples of each class weigh; of others 1.
 using ClassWeights = std::vector<std::pair<int64_t, double>>;
 /// The weights of examples by their targets: numbers of classes, or one-hot.
 HOLDFAST_API Tensor weights_by_class(const Tensor& y, const ClassWeights& weights);
+
+/// What a model is tried on between epochs: arrays `{x, y}` or `{x, y, sample_weight}`, or a
+/// dataset of batches.
+struct HOLDFAST_API ValidationData {
+  ValidationData() = default;
+  ValidationData(Nested given) : arrays(std::move(given)) {}
+  ValidationData(Nested x, Nested y) : arrays(std::move(x), std::move(y)) {}
+  ValidationData(Nested x, Nested y, Nested sample_weight)
+      : arrays(std::move(x), std::move(y), std::move(sample_weight)) {}
+  ValidationData(const data::Dataset& dataset) : batches(dataset_source(dataset)) {}
+  Nested arrays = {};
+  Ref<BatchSource> batches = {};
+};
 
 struct FitOptions {
   int64_t batch_size = 32;
@@ -116,7 +160,7 @@ struct FitOptions {
   int64_t verbose = 1;
   std::vector<Ref<Callback>> callbacks = {};
   double validation_split = 0;
-  Nested validation_data = {};  // (x, y) or (x, y, sample_weight)
+  ValidationData validation_data = {};
   bool shuffle = true;
   ClassWeights class_weight = {};
   Nested sample_weight = {};
@@ -136,7 +180,9 @@ struct HOLDFAST_API History {
   const std::vector<double>& operator[](std::string_view name) const;
 };
 
-HOLDFAST_API History fit(ModelLayer& model, const Nested& x, const Nested& y, const FitOptions&);
+HOLDFAST_API History fit(ModelLayer& model, const Nested& x, const Nested& y,
+                         const FitOptions& = {});
+HOLDFAST_API History fit(ModelLayer& model, const data::Dataset& batches, const FitOptions& = {});
 /// The same from batches. `validation` may be null.
 HOLDFAST_API History fit(ModelLayer& model, BatchSource& batches, BatchSource* validation,
                          const FitOptions&);
@@ -150,9 +196,13 @@ struct EvaluateOptions {
 };
 HOLDFAST_API Logs evaluate(ModelLayer& model, const Nested& x, const Nested& y,
                            const EvaluateOptions& = {});
+HOLDFAST_API Logs evaluate(ModelLayer& model, const data::Dataset& batches,
+                           const EvaluateOptions& = {});
 HOLDFAST_API Logs evaluate(ModelLayer& model, BatchSource& batches, const EvaluateOptions&,
                            Callbacks* around = nullptr);
 HOLDFAST_API Nested predict(ModelLayer& model, const Nested& x, const EvaluateOptions& = {});
+HOLDFAST_API Nested predict(ModelLayer& model, const data::Dataset& batches,
+                            const EvaluateOptions& = {});
 HOLDFAST_API Nested predict(ModelLayer& model, BatchSource& batches, const EvaluateOptions&);
 
 /// Where progress is written: standard output, or what a language sets.

@@ -200,8 +200,8 @@ void each_named(nb::handle o, F&& f) {
   }
 }
 
-std::vector<Config> metrics_from(nb::handle list) {
-  std::vector<Config> out;
+keras::Metrics metrics_from(nb::handle list) {
+  keras::Metrics out;
   each_named(list, [&](const std::string&, nb::handle m) {
     out.push_back(live_config(m.ptr(), "`metrics`"));
   });
@@ -209,8 +209,8 @@ std::vector<Config> metrics_from(nb::handle list) {
 }
 
 // A list, or lists by output.
-void set_metrics(nb::handle given, std::vector<Config>& listed,
-                 std::vector<std::pair<std::string, std::vector<Config>>>& by_output) {
+void set_metrics(nb::handle given, keras::Metrics& listed,
+                 std::vector<std::pair<std::string, keras::Metrics>>& by_output) {
   bool nested = PyDict_Check(given.ptr());
   if (PyList_Check(given.ptr()) || PyTuple_Check(given.ptr()))
     for (nb::handle m : nb::borrow<nb::sequence>(given)) nested = nested || PyList_Check(m.ptr());

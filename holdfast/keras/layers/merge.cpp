@@ -221,6 +221,8 @@ Nested MergeLayer::compute_mask(const Nested& inputs, const Nested& mask) {
 }
 
 void ConcatenateLayer::build_all(const std::vector<Shape>& inputs) {
+  if (inputs.empty())
+    fail(Code::E1104, cat(described(), ": `inputs` has no tensor, expected one at least"));
   int64_t axis = options_.axis;
   for (const Shape& s : inputs)
     if (!s.has_rank()) return;

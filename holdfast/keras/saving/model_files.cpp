@@ -7,6 +7,7 @@
 #include "holdfast/device/device.h"
 #include "holdfast/io/safetensors.h"
 #include "holdfast/keras/known_class.h"
+#include "holdfast/keras/model_handle.h"
 #include "holdfast/keras/saving/archive.h"
 #include "holdfast/keras/saving/saveables.h"
 #include "holdfast/keras/symbol.h"
@@ -266,7 +267,7 @@ Config config_of(const ArchiveReader& file) {
   return without_unset(Config::from_json(file.config()));
 }
 
-Ref<Layer> load_model(const std::string& path, const LoadModelOptions& options) {
+Model load_model(const std::string& path, const LoadModelOptions& options) {
   check_ending(path, ".keras", "a model's file");
   ArchiveReader file(io::ByteSource::of_file(path));
   Config config = config_of(file);
@@ -274,7 +275,9 @@ Ref<Layer> load_model(const std::string& path, const LoadModelOptions& options) 
   build_from(config, *model);
   if (options.compile) compile_from(config, *model);
   load_weights(*model, file.weights());
-  return model;
+  auto* loaded = dynamic_cast<ModelLayer*>(model.get());
+  if (!loaded) fail(Code::E1104, cat("`", path, "` holds ", model->described(), ", no model"));
+  return Model(Ref<ModelLayer>(loaded));
 }
 
 }  // namespace holdfast::keras

@@ -8,6 +8,7 @@
 namespace holdfast::keras {
 
 class ArchiveReader;
+class Model;
 class WeightsReader;
 
 /// Writes the weights of a model, and of what hangs on it, as Keras does: to a path that ends in
@@ -43,6 +44,7 @@ struct LoadModelOptions {
   bool compile = true;  // as the model was when it was saved, with what its optimizer kept
 };
 /// The model of a `.keras` file. Classes are looked up in the registry; nothing in the file is run.
-HOLDFAST_API Ref<Layer> load_model(const std::string& path, const LoadModelOptions& options = {});
+/// A file that holds a layer which is no model is refused.
+HOLDFAST_API Model load_model(const std::string& path, const LoadModelOptions& options = {});
 
 }  // namespace holdfast::keras
