@@ -143,7 +143,7 @@ TEST(CallbacksTest, ACompiledModelComesBackWithItsOptimizer) {
   Sequential model = line("adam");
   fit(*model, d.x, d.y, {.epochs = 2, .verbose = 0});
   save_model(*model, folder.file("m.keras"));
-  Ref<Layer> loaded = load_model(folder.file("m.keras"));
+  Model loaded = load_model(folder.file("m.keras"));
   auto& again = dynamic_cast<ModelLayer&>(*loaded);
   ASSERT_TRUE(again.is_compiled());
   Optimizer &old = *model->compiled().optimizer(), &now = *again.compiled().optimizer();
@@ -152,7 +152,7 @@ TEST(CallbacksTest, ACompiledModelComesBackWithItsOptimizer) {
   for (size_t i = 0; i < now.variables().size(); ++i)
     EXPECT_EQ(cast(now.variables()[i].read(), float32).to_vector<float>(),
               cast(old.variables()[i].read(), float32).to_vector<float>());
-  Ref<Layer> plain = load_model(folder.file("m.keras"), {.compile = false});
+  Model plain = load_model(folder.file("m.keras"), {.compile = false});
   EXPECT_FALSE(dynamic_cast<ModelLayer&>(*plain).is_compiled());
 }
 

@@ -46,10 +46,10 @@ TEST_F(ModelFiles, WeightsComeBack) {
 TEST_F(ModelFiles, WholeModelsComeBack) {
   Sequential model = made(2);
   save_model(*model, path("m.keras"));
-  Ref<Layer> again = load_model(path("m.keras"));
+  Model again = load_model(path("m.keras"));
   Tensor x = ones({5, 3});
-  EXPECT_EQ(raw_bytes(model(x)), raw_bytes((*again)(x)));
-  EXPECT_TRUE(dynamic_cast<SequentialLayer*>(again.get()));
+  EXPECT_EQ(raw_bytes(model(x)), raw_bytes(again(x)));
+  EXPECT_TRUE(dynamic_cast<SequentialLayer*>(&*again));
 }
 
 TEST_F(ModelFiles, WhatDoesNotFitIsRefusedAndChangesNothing) {

@@ -1,12 +1,10 @@
 // Arguments that make no sense, for every public function and every class: what
 // is refused is refused with an Error, and nothing crashes. HOLDFAST_FUZZ_CALLS
 // sets how many calls of each function, HOLDFAST_FUZZ_SEED which ones.
-#include <gtest/gtest.h>
-#include <holdfast/exec/session.h>
-#include <holdfast/holdfast.h>
+#include "bad_arguments.h"
+
 #include <holdfast/op/op.h>
 
-#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -14,37 +12,6 @@ namespace holdfast {
 namespace {
 
 using Random = std::mt19937_64;
-
-int64_t from_environment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::atoll(text) : otherwise;
-}
-
-// Ends with an Error or not at all. What else is thrown fails the test.
-template <class F>
-void survives(const std::string& what, F f) {
-  if (std::getenv("HOLDFAST_FUZZ_SHOW")) std::fprintf(stderr, "%s\n", what.c_str());
-  try {
-    f();
-  } catch (const Error& e) {
-    // What could not be said in words would be no answer.
-    EXPECT_STRNE(e.what(), "") << what;
-    EXPECT_NE(e.diagnostic().severity, Severity::kBug) << what << "\n" << e.what();
-  } catch (const std::exception& e) {
-    ADD_FAILURE() << what << ": " << e.what();
-  }
-}
-
-// A symbol of a trace that is over and has no value any more.
-Tensor dead_symbol() {
-  Tensor left;
-  auto f = function([&](const Tensor& x) {
-    left = x * 2;
-    return x;
-  });
-  f.concrete({Type{float32, Shape{2}}});
-  return left;
-}
 
 class Arguments {
  public:

@@ -1,71 +1,12 @@
-// Programs that fail, each in a file of its own with the text it has to print beside it. They are
-// compiled here, as a user's are, and run one after the other.
-#include <gtest/gtest.h>
-#include <holdfast/exec/session.h>
-#include <holdfast/holdfast.h>
+// Runs the programs that fail, and compares what they say with the text beside them.
+#include "programs.h"
 
 #include <fstream>
-#include <map>
 #include <regex>
 #include <sstream>
 
 namespace holdfast {
 namespace {
-
-std::map<std::string, void (*)()>& programs() {
-  static std::map<std::string, void (*)()> all;
-  return all;
-}
-
-struct Register {
-  Register(const char* name, void (*program)()) { programs()[name] = program; }
-};
-
-#define PROGRAM(name)                             \
-  void name();                                    \
-  const Register registered_##name(#name, &name); \
-  void name()
-
-// clang-format off
-#include "E0101_argument.cpp"
-#include "E0101_escaped.cpp"
-#include "E0101_never_called.cpp"
-#include "E0101_other_function.cpp"
-#include "E0101_read.cpp"
-#include "E0103_loop.cpp"
-#include "E0104_branch.cpp"
-#include "E0109_init_scope.cpp"
-#include "E0110_two_graphs.cpp"
-#include "E0111_other_graph.cpp"
-#include "E0113_loop_body.cpp"
-#include "E0201_if.cpp"
-#include "E0201_while.cpp"
-#include "E0203_graph.cpp"
-#include "E0203_item.cpp"
-#include "E0203_to_vector.cpp"
-#include "E0504_twice.cpp"
-#include "E0801_not_fed.cpp"
-#include "E0802_closed.cpp"
-#include "E0803_finalized.cpp"
-#include "E0902_branches.cpp"
-#include "E0902_loop.cpp"
-#include "E1101_dtypes.cpp"
-#include "E1101_read.cpp"
-#include "E1101_variable.cpp"
-#include "E1102_broadcast.cpp"
-#include "E1102_concat.cpp"
-#include "E1102_in_function.cpp"
-#include "E1102_item.cpp"
-#include "E1102_matmul.cpp"
-#include "E1103_number.cpp"
-#include "E1104_argument.cpp"
-#include "E1104_undefined.cpp"
-#include "W0502_cut.cpp"
-#include "W0502_ended.cpp"
-#include "W0502_integer.cpp"
-#include "W0502_no_path.cpp"
-#include "W0502_unwatched.cpp"
-// clang-format on
 
 std::string warnings;
 
