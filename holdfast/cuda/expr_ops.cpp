@@ -21,7 +21,8 @@ InlineVector<Tensor, kMostOperands> operands(const Call& c) {
   InlineVector<Tensor, kMostOperands> all;
   for (int i = 0; i < c.inputs(); ++i) all.push_back(c.in(i));
   for (int i = c.inputs(); i < info(c.op.scalar).arity; ++i)
-    all.push_back(Tensor::scalar(c.attr(i - c.inputs()).f(), c.in().dtype()));
+    all.push_back(
+        Tensor::scalar(number_in(c.attrs(), static_cast<size_t>(i - c.inputs())), c.in().dtype()));
   return all;
 }
 

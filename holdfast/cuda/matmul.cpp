@@ -189,8 +189,7 @@ Status multiply(CudaDevice& device, const Product& p, const Tensor& a, const Ten
 }
 
 bool flag(const Call& c, const char* name) {
-  int i = c.op.attr_index(name);
-  return i >= 0 && c.attr(i).b();
+  return c.op.attr_index(name) >= 0 && c.op.attr(c.attrs(), name).b();
 }
 
 Product product_of(const Call& c, const char* transpose_a, const char* transpose_b) {

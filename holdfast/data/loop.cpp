@@ -21,6 +21,19 @@ struct Spec final : RefCounted {
   const std::vector<ElementType> leaves;
 };
 
+struct SpecAttrs {
+  Attr<RefCounted> spec;
+};
+struct DatasetAttrs {
+  Attr<RefCounted> dataset;
+};
+
+const Spec& spec_in(const SpecAttrs& a) {
+  auto* spec = dynamic_cast<const Spec*>(a.spec());
+  if (!spec) fail(Code::E1104, "`spec` is not what the elements of a dataset are");
+  return *spec;
+}
+
 Position& position_in(const Call& c) {
   auto* position = dynamic_cast<Position*>(c.in(0).rep()->beyond.get());
   if (!position) fail(Code::E1104, "a loop over a dataset is at no position of one");
@@ -28,7 +41,7 @@ Position& position_in(const Call& c) {
 }
 
 Status begin(Call& c) {
-  RefCounted* from = c.attr(0).object();
+  RefCounted* from = c.attrs<DatasetAttrs>().dataset();
   Ref<IteratorObject> iterator;
   if (auto* dataset = dynamic_cast<DatasetObject*>(from))
     iterator = make_ref<IteratorObject>(Ref<DatasetObject>(dataset));
@@ -49,7 +62,7 @@ Status advance(Call& c) {
 }
 
 Status element(Call& c) {
-  const auto& wanted = static_cast<const Spec&>(*c.attr(0).object());
+  const Spec& wanted = spec_in(c.attrs<SpecAttrs>());
   Nested now = std::move(position_in(c).element);
   if (auto wrong = wanted.spec.mismatch(now))
     return {Code::E1102, "an element of a dataset: " + *wrong};
@@ -62,30 +75,31 @@ Status get_next(Call& c) {
   Nested now;
   if (!position_in(c).iterator->next(now))
     return {Code::E1103, "End of sequence: the iterator has no element left"};
-  if (auto wrong = static_cast<const Spec&>(*c.attr(0).object()).spec.mismatch(now))
+  if (auto wrong = spec_in(c.attrs<SpecAttrs>()).spec.mismatch(now))
     return {Code::E1102, "an element of a dataset: " + *wrong};
   std::vector<Tensor> leaves = now.leaves();
   for (size_t i = 0; i < leaves.size(); ++i) c.set_out(static_cast<int>(i), leaves[i]);
   return {};
 }
 
-const Op get_next_op =
-    RAW_OP(IteratorGetNext)
-        .doc("The next element of an iterator; an error at the end.")
-        .inputs("position: K!")
-        .attr("spec")
-        .infer(+[](Infer& s) {
-          for (const ElementType& t : static_cast<const Spec&>(*s.attr(0).object()).leaves)
-            s.output(t.dtype, t.shape);
-        })
-        .kernel("iterator", get_next)
-        .on_host()
-        .stateful()
-        .no_gradient();
+const Op get_next_op = RAW_OP(IteratorGetNext)
+                           .doc("The next element of an iterator; an error at the end.")
+                           .inputs("position: K!")
+                           .attr("spec")
+                           .attrs<&SpecAttrs::spec>()
+                           .infer(+[](Infer& s) {
+                             for (const ElementType& t : spec_in(s.attrs<SpecAttrs>()).leaves)
+                               s.output(t.dtype, t.shape);
+                           })
+                           .kernel("iterator", get_next)
+                           .on_host()
+                           .stateful()
+                           .no_gradient();
 
 const Op begin_op = RAW_OP(DatasetLoop)
                         .doc("Begins an iteration of a dataset.")
                         .attr("dataset")
+                        .attrs<&DatasetAttrs::dataset>()
                         .infer(+[](Infer& s) { s.output(int64, Shape{}); })
                         .kernel("iterator", begin)
                         .on_host()
@@ -99,19 +113,19 @@ const Op advance_op = RAW_OP(DatasetLoopNext)
                           .on_host()
                           .stateful()
                           .no_gradient();
-const Op element_op =
-    RAW_OP(DatasetLoopElement)
-        .doc("The element of a dataset that a loop has come to.")
-        .inputs("position: K!")
-        .attr("spec")
-        .infer(+[](Infer& s) {
-          for (const ElementType& t : static_cast<const Spec&>(*s.attr(0).object()).leaves)
-            s.output(t.dtype, t.shape);
-        })
-        .kernel("iterator", element)
-        .on_host()
-        .stateful()
-        .no_gradient();
+const Op element_op = RAW_OP(DatasetLoopElement)
+                          .doc("The element of a dataset that a loop has come to.")
+                          .inputs("position: K!")
+                          .attr("spec")
+                          .attrs<&SpecAttrs::spec>()
+                          .infer(+[](Infer& s) {
+                            for (const ElementType& t : spec_in(s.attrs<SpecAttrs>()).leaves)
+                              s.output(t.dtype, t.shape);
+                          })
+                          .kernel("iterator", element)
+                          .on_host()
+                          .stateful()
+                          .no_gradient();
 
 }  // namespace
 

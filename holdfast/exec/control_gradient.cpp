@@ -12,6 +12,7 @@
 #include "holdfast/ops/list.h"
 #include "holdfast/ops/list/list_value.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/raw.h"
 
 namespace holdfast {
 namespace {
@@ -30,9 +31,8 @@ Status run_zeros(Call& c) {
     c.set_out(0, Tensor());
     return {};
   }
-  static const OpDef& zeros = *find_op("ZerosLike");
   Tensors out;
-  eager()->run(zeros, std::span<const Tensor>(&c.in(), 1), {}, out);
+  eager()->run(raw::zeros_like(), std::span<const Tensor>(&c.in(), 1), {}, out);
   c.set_out(0, out[0]);
   return {};
 }
@@ -118,7 +118,7 @@ Side take_apart(Graph& body, size_t outputs) {
 Tensors if_gradient(Grad& g) {
   Ref<Scope> scope;
   Node& node = node_behind(g, scope);
-  Graph &then = body_of(node, 0), &otherwise = body_of(node, 1);
+  auto [then, otherwise] = bodies_in(*node.op, node.attrs);
   size_t outputs = static_cast<size_t>(g.outputs()), had = node.outputs.size();
   size_t then_captures = then.captures.size();
   Side sides[2] = {take_apart(then, outputs), take_apart(otherwise, outputs)};
@@ -131,8 +131,8 @@ Tensors if_gradient(Grad& g) {
   a.outputs.resize(a.outputs.size() + sides[1].residuals);
   b.outputs.insert(b.outputs.begin() + static_cast<std::ptrdiff_t>(had), sides[0].residuals,
                    Edge{});
-  node.attrs[0] = Arg(Ref<RefCounted>(sides[0].gradient.forward));
-  node.attrs[1] = Arg(Ref<RefCounted>(sides[1].gradient.forward));
+  node.op->attr(node.attrs, "then_branch") = Arg(Ref<RefCounted>(sides[0].gradient.forward));
+  node.op->attr(node.attrs, "else_branch") = Arg(Ref<RefCounted>(sides[1].gradient.forward));
   Tensors added;
   for (size_t i = had; i < node.outputs.size(); ++i)
     added.push_back(symbol_for({Ref<Node>(&node), static_cast<int>(i)}, scope));
@@ -243,7 +243,7 @@ Ref<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
     if (asked <= before->variables && before->variables <= outputs &&
         (!before->before || before->before->variables < asked))
       return before;
-  Graph &test = body_of(node, 0), &body = body_of(node, 1);
+  auto [test, body] = bodies_in(*node.op, node.attrs);
   auto kept = make_ref<Kept>();
   kept->variables = outputs;
   kept->before = last;
@@ -281,8 +281,8 @@ Ref<Kept> keep(Grad& g, Node& node, const Ref<Scope>& scope) {
       kept->residuals.push_back(r);
     }
   }
-  node.attrs[0] = Arg(Ref<RefCounted>(new_test));
-  node.attrs[1] = Arg(Ref<RefCounted>(new_body));
+  node.op->attr(node.attrs, "cond") = Arg(Ref<RefCounted>(new_test));
+  node.op->attr(node.attrs, "body") = Arg(Ref<RefCounted>(new_body));
   node.gradient = kept;
   return kept;
 }
@@ -305,7 +305,7 @@ Tensors while_gradient(Grad& g) {
     tell_tapes(node, in, had, std::span<const Tensor>(added).subspan(had - kept->variables));
   }
 
-  Graph& body = body_of(node, 1);
+  Graph& body = bodies_in(*node.op, node.attrs).second;
   size_t n = kept->variables,
          first_capture = static_cast<size_t>(g.inputs()) - body.captures.size();
   auto capture = [&](size_t i) -> const Tensor& {

@@ -15,7 +15,7 @@ namespace {
 constexpr DTypes kAnything = kAll | DTypes{DType::kResource, DType::kVariant};
 
 void infer_if(Infer& s) {
-  const Graph &a = body_of(s.attr(0)), &b = body_of(s.attr(1));
+  auto [a, b] = bodies_in(s.op(), s.attrs());
   if (a.outputs.size() != b.outputs.size())
     s.bad_value("else_branch", cat("a graph of ", b.outputs.size(), " results"),
                 cat("one of ", a.outputs.size(), ", as then_branch"));
@@ -37,7 +37,7 @@ void infer_if(Infer& s) {
 }
 
 void infer_while(Infer& s) {
-  const Graph &test = body_of(s.attr(0)), &body = body_of(s.attr(1));
+  auto [test, body] = bodies_in(s.op(), s.attrs());
   size_t needed = body.inputs.size() + test.captures.size() + body.captures.size();
   if (test.inputs.size() != body.inputs.size() || body.outputs.size() != body.inputs.size() ||
       test.outputs.size() != 1)
@@ -57,7 +57,7 @@ Status run_if(Call& c) {
   if (p.size() != 1)
     return {Code::E1102, cat("a condition has ", p.size(), " elements, expected one")};
   bool yes = copy_to(p, cpu()).item<bool>();
-  const Graph &a = body_of(c.attr(0)), &b = body_of(c.attr(1));
+  auto [a, b] = bodies_in(c.op, c.attrs());
   size_t from = yes ? 1 : 1 + a.captures.size(), n = yes ? a.captures.size() : b.captures.size();
   Tensors in, out;
   for (size_t i = 0; i < n; ++i) in.push_back(c.in(static_cast<int>(from + i)));
@@ -67,7 +67,7 @@ Status run_if(Call& c) {
 }
 
 Status run_while(Call& c) {
-  const Graph &test = body_of(c.attr(0)), &body = body_of(c.attr(1));
+  auto [test, body] = bodies_in(c.op, c.attrs());
   const Plan &test_plan = plan_of(test), &body_plan = plan_of(body);
   size_t n = body.inputs.size();
   Tensors variables, around_test, around_body;
@@ -106,6 +106,8 @@ Builder& branches(Builder&& b) {
                      .outputs("")
                      .attr("then_branch")
                      .attr("else_branch")
+                     .attrs<&BranchAttrs::then_branch, &BranchAttrs::else_branch>()
+                     .control(Control::kBranch)
                      .infer(infer_if)
                      .gradient(if_gradient),
                  run_if);
@@ -116,6 +118,8 @@ Builder& loop(Builder&& b) {
                      .outputs("")
                      .attr("cond")
                      .attr("body")
+                     .attrs<&LoopAttrs::cond, &LoopAttrs::body>()
+                     .control(Control::kLoop)
                      .infer(infer_while)
                      .gradient(while_gradient),
                  run_while);

@@ -1,20 +1,15 @@
 // The ops behind branches and loops.
 #pragma once
 
-#include "holdfast/graph/graph.h"
+#include "holdfast/graph/bodies.h"
 #include "holdfast/op/op.h"
 
 namespace holdfast {
 
-/// If(cond, captures of then..., captures of else...): attributes then_branch, else_branch.
+/// If(cond, captures of then..., captures of else...), by BranchAttrs.
 const OpDef& if_op(bool stateful);
-/// While(variables..., captures of cond..., captures of body...): attributes cond, body.
+/// While(variables..., captures of cond..., captures of body...), by LoopAttrs.
 const OpDef& while_op(bool stateful);
-
-inline Graph& body_of(const Node& n, int attr) {
-  return *static_cast<Graph*>(n.attrs[static_cast<size_t>(attr)].object());
-}
-inline Graph& body_of(const Arg& a) { return *static_cast<Graph*>(a.object()); }
 
 /// Whether something in it must run, in order, whoever needs its results.
 bool has_effects(const Graph&);

@@ -22,8 +22,8 @@ using Clock = std::chrono::steady_clock;
 
 // Whether the step may keep one of its inputs for later: a variable, a list, somebody else's code.
 bool keeps_inputs(const Node& n) {
-  static const OpDef &add = *find_op("AssignAddVariableOp"), &sub = *find_op("AssignSubVariableOp");
-  if (n.op == &add || n.op == &sub || n.op == &fused_update_op())
+  Update update = n.op->traits.update;
+  if (update == Update::kAdd || update == Update::kSubtract || n.op == &fused_update_op())
     return false;  // they take numbers, never the tensor
   if (n.op->traits.stateful || n.op->traits.reads) return true;
   auto opaque = [](DType d) { return d == DType::kResource || d == DType::kVariant; };
@@ -104,10 +104,10 @@ FastPlan::~FastPlan() = default;
 // The variable that a step reads, where the plan holds it and its value lies where the plan runs;
 // else null.
 VariableState* FastPlan::read_by(const Step& s) const {
-  static const OpDef& op = *find_op("ReadVariableOp");
   const Node& n = *s.node;
   bool here = !n.device || n.device == cpu();
-  if (n.op != &op || !here || !s.types || !s.fixed || s.in.size() != 1 || s.in[0] < 0)
+  if (!n.op->traits.reads_variable || !here || !s.types || !s.fixed || s.in.size() != 1 ||
+      s.in[0] < 0)
     return nullptr;
   const Tensor& handle = plan_.initial_[static_cast<size_t>(s.in[0])];
   VariableState* v = handle.defined() ? variable_behind(handle) : nullptr;
@@ -139,7 +139,7 @@ int FastPlan::overwritten(const Step& s, size_t output) const {
   bool fused = n.op == &fused_op();
   int only = -1;  // the input it must be
   if (!fused && !elementwise_form(n)) {
-    only = n.op->overwrites && output == 0 ? n.op->overwrites(n.attrs) : -1;
+    only = n.op->overwrites && output == 0 ? n.op->overwrites(*n.op, n.attrs) : -1;
     if (only < 0) return -1;
   }
   const Type& out = n.outputs[output];

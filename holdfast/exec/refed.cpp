@@ -12,7 +12,13 @@
 namespace holdfast {
 namespace {
 
-enum StillAttr { kSizesThen, kNumbersThen, kTensorName, kReaderName, kFedNames };
+struct StillAttrs {
+  Attr<Shape> sizes;
+  Attr<Arg> numbers;  // none: only sizes count
+  Attr<std::string> tensor;
+  Attr<std::string> reader;
+  Attr<std::string> fed;
+};
 
 std::string numbers_text(const Tensor& t) {
   std::string out;
@@ -28,15 +34,13 @@ void infer_still(Infer&) {}
 
 Status run_still(Call& c) {
   const Tensor& t = c.in();
-  const Shape& sizes = c.attr(kSizesThen).shape();
-  bool counts = !c.attr(kNumbersThen).none();
-  if (counts ? same_numbers(t, c.attr(kNumbersThen).tensor()) : sizes.compatible(t.shape()))
-    return {};
-  const std::string &tensor = c.attr(kTensorName).s(), &reader = c.attr(kReaderName).s(),
-                    &fed = c.attr(kFedNames).s();
+  auto a = c.attrs<StillAttrs>();
+  const Shape& sizes = a.sizes();
+  bool counts = !a.numbers().none();
+  if (counts ? same_numbers(t, a.numbers().tensor()) : sizes.compatible(t.shape())) return {};
+  const std::string &tensor = a.tensor(), &reader = a.reader(), &fed = a.fed();
   std::string now = counts ? numbers_text(t) : cat("of shape ", t.shape().text()),
-              then = counts ? numbers_text(c.attr(kNumbersThen).tensor())
-                            : cat("of shape ", sizes.text());
+              then = counts ? numbers_text(a.numbers().tensor()) : cat("of shape ", sizes.text());
   Diagnostic d;
   d.code = Code::E0804;
   d.op = reader;
@@ -61,6 +65,8 @@ const Op still_op = RAW_OP(StillHolds)
                         .attr("tensor")
                         .attr("reader")
                         .attr("fed")
+                        .attrs<&StillAttrs::sizes, &StillAttrs::numbers, &StillAttrs::tensor,
+                               &StillAttrs::reader, &StillAttrs::fed>()
                         .outputs("")
                         .infer(infer_still)
                         .kernel("look", run_still)
@@ -193,8 +199,8 @@ void Refed::retype(const Node& n, Node& copy, const Tensors& in) {
 // While(variables..., captures of the condition..., captures of the body...)
 void Refed::rewrite_bodies(Node& copy, const Tensors& in) {
   if (!has_bodies(copy)) return;
-  const Graph &first = *body_in(copy.attrs[0]), &second = *body_in(copy.attrs[1]);
-  bool loop = copy.op == &while_op(true) || copy.op == &while_op(false);
+  auto [first, second] = bodies_in(*copy.op, copy.attrs);
+  bool loop = copy.op->traits.control == Control::kLoop;
   size_t variables = loop ? second.inputs.size() : 0, from = loop ? variables : 1;
   std::vector<bool> others;
   for (const Edge& e : copy.inputs) others.push_back(e.node && other(e));
@@ -289,10 +295,10 @@ void Refed::still(const Edge& original, const Shape& sizes, const Tensor& number
   Edge e = at(original);
   auto& all = stills_[key_of(e)];
   for (const Ref<Node>& made : all) {
-    const Attrs& a = made->attrs;
+    auto a = attrs_of<StillAttrs>(*made->op, made->attrs);
     bool same = numbers.defined()
-                    ? !a[kNumbersThen].none() && same_numbers(a[kNumbersThen].tensor(), numbers)
-                    : a[kNumbersThen].none() && a[kSizesThen].shape() == sizes;
+                    ? !a.numbers().none() && same_numbers(a.numbers().tensor(), numbers)
+                    : a.numbers().none() && a.sizes() == sizes;
     if (same) return copy.after.push_back(made);
   }
   auto made = make_ref<Node>(
@@ -300,7 +306,7 @@ void Refed::still(const Edge& original, const Shape& sizes, const Tensor& number
                              Arg(called(*original.node)), Arg(reader_text(reader)), Arg(fed_)});
   made->inputs.push_back(e);
   made->where = reader.where;
-  to_.add(made, "StillHolds");
+  to_.add(made, still_op.def().name);
   all.push_back(made);
   copy.after.push_back(made);
 }

@@ -9,7 +9,7 @@
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
-#include "holdfast/ops/random/seeds.h"
+#include "holdfast/ops/random/streams.h"
 #include "holdfast/passes/passes.h"
 
 namespace holdfast {
@@ -193,8 +193,7 @@ Tensor& Session::handle_here(const OpenGraph::Held& held) {
 Ref<RefCounted> Session::state_here(const Node& n) {
   if (!dynamic_cast<random::NodeGenerator*>(n.state.get())) return n.state;
   Ref<RefCounted>& state = kept_->states[&n];
-  if (!state)
-    state = make_ref<random::NodeGenerator>(random::OpSeeds{n.attrs[0].i(), n.attrs[1].i()});
+  if (!state) state = make_ref<random::NodeGenerator>(random::seeds_of(*n.op, n.attrs));
   return state;
 }
 

@@ -124,7 +124,8 @@ Status run_elementwise(Call& c) {
   InlineVector<Tensor, kMostOperands> operands;
   for (int i = 0; i < c.inputs(); ++i) operands.push_back(c.in(i));
   for (int i = c.inputs(); i < arity; ++i)
-    operands.push_back(Tensor::scalar(c.attr(i - c.inputs()).f(), d));
+    operands.push_back(
+        Tensor::scalar(number_in(c.attrs(), static_cast<size_t>(i - c.inputs())), d));
   run_broadcast(loop, operands, c.out());
   return {};
 }

@@ -18,6 +18,10 @@ const Kernel* first_kernel(const OpDef& op, DType d) {
   return nullptr;
 }
 
+struct ExpressionAttrs {
+  Attr<RefCounted> expression;
+};
+
 std::optional<FusedForm> refused(const char* reason, const char*& why) {
   why = reason;
   return std::nullopt;
@@ -30,19 +34,20 @@ std::optional<FusedForm> scalar_form(const OpDef& op, const Attrs& attrs, std::s
   if (!form.loop) return refused("no loop for this dtype", why);
   const Kernel* kernel = first_kernel(op, d);
   bool equality = op.scalar == Scalar::kEqual || op.scalar == Scalar::kNotEqual;
-  if (equality && !attrs[0].b()) return refused("shapes that do not broadcast are an answer", why);
+  if (equality && !op.attr(attrs, "incompatible_shape_error").b())
+    return refused("shapes that do not broadcast are an answer", why);
   if (!kernel || (!equality && kernel->run != run_elementwise))
     return refused("its values are checked", why);
   auto arity = static_cast<size_t>(info(op.scalar).arity);
   for (size_t i = in.size(); i < arity; ++i)
-    form.numbers.push_back(Tensor::scalar(attrs[i - in.size()].f(), d));
+    form.numbers.push_back(Tensor::scalar(number_in(attrs, i - in.size()), d));
   return form;
 }
 
-void infer_fused(Infer& s) { expr_of({s.attr(0)}).infer(s); }
+void infer_fused(Infer& s) { expr_of(s.attrs()).infer(s); }
 
 Status run_fused(Call& c) {
-  const Expr& e = expr_of({c.attr(0)});
+  const Expr& e = expr_of(c.attrs());
   bool blocks = true;
   for (int i = 0; i < c.inputs(); ++i)
     blocks = blocks && c.in(i).device()->kind() == DeviceKind::kCpu;
@@ -71,6 +76,7 @@ const Op fused =
     RAW_OP(Fused)
         .inputs("inputs: any*")
         .attr("expression")
+        .attrs<&ExpressionAttrs::expression>()
         .dtypes(kPlain, "any")
         .infer(infer_fused)
         .no_gradient()
@@ -88,7 +94,7 @@ const Expr* expr_in(const Arg& a) {
 }
 
 const Expr& expr_of(const Attrs& attrs) {
-  auto* e = expr_in(attrs[0]);
+  auto* e = expr_in(detail::attrs_at<ExpressionAttrs>(attrs.data()).expression.arg());
   if (!e)
     fail(Code::E1104, "Fused: `expression` is not one", "only the pass that fuses ops makes them");
   return *e;
@@ -105,19 +111,13 @@ Loop select_loop(DType d) {
 
 std::optional<FusedForm> fused_form(const OpDef& op, const Attrs& attrs, std::span<const DType> in,
                                     DType out, const char*& why) {
-  static const OpDef &cast = *find_op("Cast"), &select = *find_op("SelectV2"),
-                     &bias = *find_op("BiasAdd");
   if (in.empty()) return refused("no operand", why);
   for (DType d : in)
     if (!kPlain.has(d)) return refused("not plain numbers", why);
-  if (&op == &cast) {
-    Loop loop = in[0] == out ? nullptr : cast_loop(in[0], out);
-    return loop ? std::optional(FusedForm{loop, {}}) : refused("nothing to compute", why);
+  if (op.fuse) {
+    FusedForm form;
+    return op.fuse(op, attrs, in, out, form, why) ? std::optional(form) : std::nullopt;
   }
-  if (&op == &select) return FusedForm{select_loop(out), {}};
-  if (&op == &bias)
-    return attrs[0].s() == "NHWC" ? std::optional(FusedForm{loop_for(Scalar::kAdd, out), {}})
-                                  : refused("channels are not last", why);
   return op.elementwise ? scalar_form(op, attrs, in, why) : refused("not element by element", why);
 }
 

@@ -8,7 +8,7 @@ namespace holdfast {
 namespace {
 
 void infer_update(Infer& s) {
-  const Expr& e = expr_of({s.attr(0)});
+  const Expr& e = expr_of(s.attrs());
   if (static_cast<size_t>(s.inputs()) != e.inputs())
     s.bad_value("inputs", cat(s.inputs() - 1, " tensors"), cat(e.inputs() - 1));
   variable_state(s.input(0));
@@ -20,7 +20,7 @@ bool alone(const Tensor& t) {
 }
 
 Status run_update(Call& c) {
-  const Expr& e = expr_of({c.attr(0)});
+  const Expr& e = expr_of(c.attrs());
   return variable_state(c.in())->update([&](Tensor& now) -> Status {
     if (!now.defined())
       return {Code::E1103, cat("variable `", variable_state(c.in())->name, "` has no value yet")};

@@ -11,8 +11,13 @@
 namespace holdfast {
 namespace {
 
+struct ForeignAttrs {
+  Attr<Ints> dtypes;
+};
+
 void infer(Infer& s) {
-  for (int64_t dtype : s.attr(0).ints()) s.output(static_cast<DType>(dtype), Shape::unknown());
+  for (int64_t dtype : s.attrs<ForeignAttrs>().dtypes())
+    s.output(static_cast<DType>(dtype), Shape::unknown());
 }
 
 Status refuse(Call& c) {
@@ -39,6 +44,7 @@ const OpDef& foreign(const std::string& type, size_t inputs, size_t outputs) {
   op.outputs.clear();
   for (size_t i = 0; i < outputs; ++i) op.outputs.push_back(cat("output_", i));
   op.attrs.push_back({"dtypes", Arg(std::vector<int64_t>{}), true});
+  op.attr_structs.push_back(&detail::kAttrsOf<ForeignAttrs>);
   op.infer = infer;
   op.kernels.push_back({"none", DeviceKind::kCpu, refuse});
   op.traits.stateful = op.traits.no_gradient = true;

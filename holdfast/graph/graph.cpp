@@ -10,6 +10,11 @@
 #include "holdfast/op/op.h"
 
 namespace holdfast {
+
+struct ValueAttrs {
+  Attr<Tensor> value;
+};
+
 namespace {
 
 std::string lower(std::string s) {
@@ -19,20 +24,33 @@ std::string lower(std::string s) {
 }
 
 // The graph's own ops have no kernel: the plan puts their values in place before the first step.
-void infer_given(Infer& s) { s.output(s.attr(0).dtype(), s.attr(1).shape()); }
-void infer_constant(Infer& s) { s.output(s.attr(0).tensor().dtype(), s.attr(0).tensor().shape()); }
+struct PlaceholderAttrs {
+  Attr<DType> dtype;
+  Attr<Shape> shape;
+};
+
+void infer_given(Infer& s) {
+  auto a = s.attrs<PlaceholderAttrs>();
+  s.output(a.dtype(), a.shape());
+}
+void infer_constant(Infer& s) {
+  const Tensor& value = s.attrs<ValueAttrs>().value();
+  s.output(value.dtype(), value.shape());
+}
 
 const Op placeholder = RAW_OP(Placeholder)
                            .doc("A value that is given from outside.")
                            .inputs("")
                            .attr("dtype")
                            .attr("shape", Shape::unknown())
+                           .attrs<&PlaceholderAttrs::dtype, &PlaceholderAttrs::shape>()
                            .infer(infer_given)
                            .no_gradient();
 const Op constant = RAW_OP(Const)
                         .doc("A value that is part of the graph.")
                         .inputs("")
                         .attr("value")
+                        .attrs<&ValueAttrs::value>()
                         .infer(infer_constant)
                         .no_gradient();
 const Op handle = RAW_OP(VarHandleOp)
@@ -40,10 +58,13 @@ const Op handle = RAW_OP(VarHandleOp)
                       .doc("A variable.")
                       .inputs("")
                       .attr("value")
+                      .attrs<&ValueAttrs::value>()
                       .infer(infer_constant)
                       .no_gradient();
 
 }  // namespace
+
+const Tensor& constant_of(const Node& n) { return attrs_of<ValueAttrs>(*n.op, n.attrs).value(); }
 
 const OpDef& placeholder_op() { return placeholder.def(); }
 const OpDef& const_op() { return constant.def(); }

@@ -130,7 +130,7 @@ HOLDFAST_API const OpDef& const_op();        // a value: attribute value
 HOLDFAST_API const OpDef& handle_op();       // a variable's handle: attribute value
 
 /// The tensor that a Const or a variable's handle holds.
-inline const Tensor& constant_of(const Node& n) { return n.attrs[0].tensor(); }
+HOLDFAST_API const Tensor& constant_of(const Node& n);
 inline bool is_constant(const Node& n) { return n.op == &const_op() || n.op == &handle_op(); }
 inline const Type& type_of(const Edge& e) { return e.node->outputs[static_cast<size_t>(e.output)]; }
 

@@ -12,10 +12,15 @@ namespace {
 void infer_nothing(Infer&) {}
 Status run_nothing(Call&) { return {}; }
 
+struct DefaultAttrs {
+  Attr<Shape> shape;
+};
+
 void infer_default(Infer& s) {
-  if (!s.attr(0).shape().compatible(s.shape()))
-    s.bad_shape(0, cat("one that fits the placeholder's, ", s.attr(0).shape().text()));
-  s.output(s.dtype(), s.attr(0).shape());
+  const Shape& shape = s.attrs<DefaultAttrs>().shape();
+  if (!shape.compatible(s.shape()))
+    s.bad_shape(0, cat("one that fits the placeholder's, ", shape.text()));
+  s.output(s.dtype(), shape);
 }
 Status run_default(Call& c) {
   c.set_out(0, view_of(c.in(), c.in().shape()));
@@ -34,6 +39,7 @@ const Op with_default = RAW_OP(PlaceholderWithDefault)
                             .doc("A value that may be given from outside; else the input.")
                             .inputs("input")
                             .attr("shape", Shape::unknown())
+                            .attrs<&DefaultAttrs::shape>()
                             .replaceable()
                             .infer(infer_default)
                             .kernel("view", run_default)

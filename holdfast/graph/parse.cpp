@@ -141,7 +141,8 @@ void Parser::attributes(Node& n, const Token& at, const Ref<Scope>& scope) {
 
 void Parser::types(Node& n) {
   if (is_constant(n)) {
-    if (n.attrs[0].value().index() != Arg(Tensor()).value().index() || !constant_of(n).defined())
+    const Arg& given = n.op->attr(std::as_const(n.attrs), "value");
+    if (!std::holds_alternative<Tensor>(given.value()) || !given.tensor().defined())
       in_.expected("a value in the attribute before this");
     n.outputs.push_back({constant_of(n).dtype(), constant_of(n).shape()});
     return;
@@ -154,8 +155,8 @@ void Parser::types(Node& n) {
   }
   if (n.op != &placeholder_op()) return;
   if (n.outputs.size() != 1) in_.expected("the type of a Placeholder, as in `: float32[2,?]`");
-  n.attrs[0] = n.outputs[0].dtype;
-  n.attrs[1] = n.outputs[0].shape;
+  n.op->attr(n.attrs, "dtype") = n.outputs[0].dtype;
+  n.op->attr(n.attrs, "shape") = n.outputs[0].shape;
 }
 
 void Parser::tail(Node& n, const Names& names) {

@@ -19,12 +19,6 @@ std::string name_for(Graph& g, const std::string& name) {
   return free;
 }
 
-// Whether it draws from a stream that its first two attributes choose.
-bool draws(const OpDef& op) {
-  return op.traits.stateful && op.attrs.size() >= 2 && op.attrs[0].name == "seed" &&
-         op.attrs[1].name == "seed2";
-}
-
 bool within_graph_by_hand(const Scope& scope) {
   const Scope* s = &scope;
   while (s->parent) s = s->parent.get();
@@ -201,8 +195,7 @@ Edge Tracer::constant(const Tensor& t) {
     node = make_ref<Node>(handle ? &handle_op() : &const_op(), Attrs{Arg(t)});
     node->where = t.born();
     node->outputs.push_back({t.dtype(), t.shape()});
-    graph_->add(node, operand_.empty() ? context().name_scope + (handle ? "VarHandleOp" : "Const")
-                                       : operand_);
+    graph_->add(node, operand_.empty() ? context().name_scope + node->op->name : operand_);
   }
   return {node, 0};
 }
@@ -289,8 +282,7 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> given, const Attrs& at
     node->where = here();
     node->device = c.device;
     node->placed = c.placed;
-    if (draws(op))
-      node->state = make_ref<random::NodeGenerator>(random::OpSeeds{attrs[0].i(), attrs[1].i()});
+    if (op.traits.draws) node->state = make_ref<random::NodeGenerator>(random::seeds_of(op, attrs));
     for (size_t i = 0; i < infer.dtypes.size(); ++i)
       node->outputs.push_back({infer.dtypes[i], infer.shapes[i]});
     node->after = control_for(node->inputs);
@@ -298,7 +290,7 @@ void Tracer::run(const OpDef& op, std::span<const Tensor> given, const Attrs& at
     out.resize(node->outputs.size());
     for (size_t i = 0; i < out.size(); ++i) out[i] = made({node, static_cast<int>(i)});
     // Messages show where the variable was made that a value was read from, as in eager code.
-    if (in.size() == 1 && in[0].defined() && op.name == "ReadVariableOp")
+    if (in.size() == 1 && in[0].defined() && op.traits.reads_variable)
       if (VariableState* v = variable_behind(in[0])) out[0].rep()->variable_born = v->born;
     follow_known(op, in, attrs, out);
     added(node);

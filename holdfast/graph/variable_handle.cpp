@@ -53,7 +53,9 @@ Tensor variable_handle(DType dtype, const Shape& shape, const VariableHandleOpti
   if (dtype == DType::kInvalid || dtype == DType::kResource || dtype == DType::kVariant)
     fail(Code::E1101, "VarHandleOp: `dtype` is not one that variables have");
   bool shared = !o.shared_name.empty() && o.shared_name != kAnonymous;
-  std::string name = shared ? o.shared_name : o.debug_name.empty() ? "VarHandleOp" : o.debug_name;
+  std::string name = shared                 ? o.shared_name
+                     : o.debug_name.empty() ? handle_op().name
+                                            : o.debug_name;
   if (OpenGraph* graph = current_graph()) {
     InContainer in(*graph, o.container.empty() ? graph->container() : o.container);
     Tensor there = shared ? shared_in(*graph, name, dtype, shape) : Tensor();

@@ -15,6 +15,16 @@
 namespace holdfast::keras {
 namespace {
 
+struct WatchAttrs {
+  Attr<RefCounted> watch;
+};
+
+LossWatch& watch_of(const Call& c) {
+  auto* watch = dynamic_cast<LossWatch*>(c.attrs<WatchAttrs>().watch());
+  if (!watch) fail(Code::E1104, "WatchLoss: `watch` is not one");
+  return *watch;
+}
+
 void infer_watch(Infer&) {}
 
 Status run_watch(Call& c) {
@@ -24,7 +34,7 @@ Status run_watch(Call& c) {
     for (int64_t i = 0; i < loss.size() && std::isfinite(value); ++i)
       value = static_cast<double>(loss.raw<T>()[i]);
   });
-  if (!std::isfinite(value)) static_cast<LossWatch*>(c.attr(0).object())->see(value);
+  if (!std::isfinite(value)) watch_of(c).see(value);
   return {};
 }
 
@@ -34,6 +44,7 @@ Status run_watch(Call& c) {
                                          .dtypes(kFloats, "F")
                                          .outputs("")
                                          .attr("watch")
+                                         .attrs<&WatchAttrs::watch>()
                                          .infer(infer_watch)
                                          .kernel("watch", run_watch)
                                          .stateful()

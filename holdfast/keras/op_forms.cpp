@@ -123,9 +123,7 @@ class Described {
     if (!kInts.has(t.dtype())) return {};
     return cast(t, int64).to_vector<int64_t>();
   }
-  const Arg& attr(const char* name) const {
-    return node_.attrs[static_cast<size_t>(node_.op->attr_index(name))];
-  }
+  const Arg& attr(const char* name) const { return node_.op->attr(node_.attrs, name); }
   bool has(const char* name) const { return node_.op->attr_index(name) >= 0; }
   OperationCall call(const char* module, const char* name, ConfigDict config = {}) const {
     return {module, name, std::move(config), {}};

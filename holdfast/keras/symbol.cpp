@@ -14,10 +14,15 @@
 namespace holdfast::keras {
 namespace {
 
+struct LayerCallAttrs {
+  Attr<RefCounted> call;
+};
+
 const OpDef& layer_call_op() {
   static const auto* def = [] {
     auto* made = new OpDef;
     made->name = "LayerCall";
+    made->attr_structs.push_back(&holdfast::detail::kAttrsOf<LayerCallAttrs>);
     return made;
   }();
   return *def;
@@ -184,7 +189,8 @@ const Tensor& kept_place() {
 }
 
 LayerCall* layer_call(const Node& node) {
-  return node.op == &layer_call_op() ? static_cast<LayerCall*>(node.attrs[0].object()) : nullptr;
+  if (node.op != &layer_call_op()) return nullptr;
+  return static_cast<LayerCall*>(attrs_of<LayerCallAttrs>(*node.op, node.attrs).call());
 }
 
 Nested record(Ref<LayerCall> call, std::span<const Tensor> inputs, const Nested& types) {

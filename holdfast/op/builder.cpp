@@ -274,8 +274,69 @@ Builder& Builder::moves_between_devices() {
   return *this;
 }
 
+#define HOLDFAST_FACT(name)  \
+  Builder& Builder::name() { \
+    op_->traits.name = true; \
+    return *this;            \
+  }
+HOLDFAST_FACT(reshapes)
+HOLDFAST_FACT(broadcasts)
+HOLDFAST_FACT(keeps_apart)
+HOLDFAST_FACT(order_shows)
+HOLDFAST_FACT(draws)
+HOLDFAST_FACT(reads_variable)
+HOLDFAST_FACT(asks_only)
+#undef HOLDFAST_FACT
+
+Builder& Builder::updates(Update u) {
+  op_->traits.update = u;
+  return *this;
+}
+Builder& Builder::of_shape(OfShape s) {
+  op_->traits.of_shape = s;
+  return *this;
+}
+Builder& Builder::flat(Flat f) {
+  op_->traits.flat = f;
+  return *this;
+}
+Builder& Builder::control(Control c) {
+  op_->traits.control = c;
+  return *this;
+}
+Builder& Builder::images(Images i) {
+  op_->images = i;
+  return *this;
+}
+Builder& Builder::folds(Fold f) {
+  op_->fold = f;
+  return *this;
+}
+Builder& Builder::flops(FlopsFn f) {
+  op_->flops = f;
+  return *this;
+}
+Builder& Builder::fuses(FuseFn f) {
+  op_->fuse = f;
+  return *this;
+}
+
+void Builder::check_fields() const {
+  for (const Field& f : fields_) {
+    std::string said =
+        cat(op_->name, ": its struct of attributes has `", f.name, "` as field ", f.position);
+    if (f.position >= op_->attrs.size())
+      bug(cat(said, ", the op has ", op_->attrs.size(), " attributes"));
+    const AttrDef& def = op_->attrs[f.position];
+    if (def.name != f.name) bug(cat(said, ", where the op has `", def.name, "`"));
+    if (!def.required && !f.takes(def.default_value))
+      bug(cat(said, ", of a type that its default, ", def.default_value.text(), ", has not"));
+  }
+}
+
 Builder::operator Op() {
   if (!raw_inputs_ && function_) dtypes(kAll, "");
+  check_fields();
   bool plain = loops_ && op_->infer == loops_infer_ && op_->kernels.front().run == loops_run_ &&
                op_->inputs.size() == loops_arity_;
   for (const InputDef& in : op_->inputs)

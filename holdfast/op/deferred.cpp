@@ -22,18 +22,22 @@ class DeferredCode final : public RefCounted {
   const Body body;
 };
 
-const DeferredCode& code_of(const Arg& a) {
-  auto* code = dynamic_cast<const DeferredCode*>(a.object());
+struct DeferredAttrs {
+  Attr<RefCounted> code;
+};
+
+const DeferredCode& code_of(const DeferredAttrs& a) {
+  auto* code = dynamic_cast<const DeferredCode*>(a.code());
   if (!code) fail(Code::E1104, "Deferred: `code` is no code of a traced function");
   return *code;
 }
 
 void infer(Infer& s) {
-  for (auto& [dtype, shape] : code_of(s.attr(0)).outputs) s.output(dtype, shape);
+  for (auto& [dtype, shape] : code_of(s.attrs<DeferredAttrs>()).outputs) s.output(dtype, shape);
 }
 
 Status run(Call& c) {
-  const DeferredCode& code = code_of(c.attr(0));
+  const DeferredCode& code = code_of(c.attrs<DeferredAttrs>());
   Tensors in;
   for (int i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
   Tensors out;
@@ -57,7 +61,7 @@ Status run(Call& c) {
 }
 
 Tensors back(Grad& g) {
-  const DeferredCode& code = code_of(g.attr(0));
+  const DeferredCode& code = code_of(g.attrs<DeferredAttrs>());
   Tensors in;
   Given results;
   std::vector<size_t> wanted;
@@ -94,6 +98,7 @@ const Op op = RAW_OP(Deferred)
                   .doc("Ops that can only be chosen once ranks and sizes are known.")
                   .inputs("input*: any")
                   .attr("code")
+                  .attrs<&DeferredAttrs::code>()
                   .infer(infer)
                   .kernel("ops", run)
                   .kernel_for(DeviceKind::kCuda, "ops", run)

@@ -15,10 +15,13 @@ class HOLDFAST_API Grad {
        const Attrs& attrs, std::span<const Tensor> upstream, uint32_t wanted);
   ~Grad();
 
-  /// Input, output, attribute, and the gradient that arrives for an output (zeros if none does).
+  /// Input, output, and the gradient that arrives for an output (zeros if none does).
   const Tensor& x(int i = 0) const { return inputs_[static_cast<size_t>(i)]; }
   const Tensor& y(int i = 0) const { return outputs_[static_cast<size_t>(i)]; }
-  const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
+  template <class A>
+  A attrs() const {
+    return attrs_of<A>(op, attrs_);
+  }
   const Attrs& attrs() const { return attrs_; }
   Tensor dy(int i = 0) const;
   bool has_dy(int i) const { return upstream_[static_cast<size_t>(i)].defined(); }

@@ -51,6 +51,20 @@ int OpDef::attr_index(const char* wanted) const {
   return -1;
 }
 
+const Arg& OpDef::attr(const Attrs& given, const char* wanted) const {
+  int i = attr_index(wanted);
+  if (i < 0) bug(cat(name, " is asked for its attribute `", wanted, "`, which it does not have"));
+  return given[static_cast<size_t>(i)];
+}
+
+Arg& OpDef::attr(Attrs& given, const char* wanted) const {
+  return const_cast<Arg&>(attr(std::as_const(given), wanted));
+}
+
+void OpDef::no_such_struct() const {
+  bug(cat(name, ": attributes are read by a struct that its registration does not list"));
+}
+
 std::optional<Dims> Infer::ints(int i) const {
   asked_ |= 1u << (i < 31 ? i : 31);
   if (!input(i).defined() || partly_unknown(input(i)) || !readable(seen(input(i))))

@@ -77,6 +77,17 @@ class HOLDFAST_API Builder {
   /// An attribute of the raw op with its default; a `required` one has none.
   Builder& attr(const char* name, Arg default_value);
   Builder& attr(const char* name);
+  /// The struct by which attributes are read (op/attr.h): all its fields.
+  template <auto First, auto... Rest>
+  Builder& attrs() {
+    using A = detail::OwnerOf<First>;
+    static_assert(detail::kFields<A> == 1 + sizeof...(Rest), "some fields are not listed");
+    op_->attr_structs.push_back(&detail::kAttrsOf<A>);
+    const A fields{};
+    field<First>(fields);
+    (field<Rest>(fields), ...);
+    return *this;
+  }
   /// Names of the outputs, "values, indices". One `output` where it is not called.
   Builder& outputs(const char* names);
   /// What input dtypes it takes: of the group, or of all groups not named otherwise.
@@ -107,6 +118,21 @@ class HOLDFAST_API Builder {
   Builder& on_host();
   Builder& moves_between_devices();
   Builder& replaceable();
+  Builder& reshapes();
+  Builder& broadcasts();
+  Builder& keeps_apart();
+  Builder& order_shows();
+  Builder& draws();
+  Builder& reads_variable();
+  Builder& asks_only();
+  Builder& updates(Update);
+  Builder& of_shape(OfShape);
+  Builder& flat(Flat);
+  Builder& control(Control);
+  Builder& images(Images);
+  Builder& folds(Fold);
+  Builder& flops(FlopsFn);
+  Builder& fuses(FuseFn);
 
   operator Op();
   /// Registers a function that is a composition of ops.
@@ -120,11 +146,27 @@ class HOLDFAST_API Builder {
            &ParamType<T>::put);
   }
   void option(Kind, const Arg& default_value, size_t offset, void (*put)(void*, const Arg&));
+  template <auto Field, class A>
+  void field(const A& fields) {
+    auto offset =
+        reinterpret_cast<const char*>(&(fields.*Field)) - reinterpret_cast<const char*>(&fields);
+    using F = std::remove_cvref_t<decltype(fields.*Field)>;
+    fields_.push_back(
+        {detail::field_name<Field>(), static_cast<size_t>(offset) / sizeof(F), &F::takes});
+  }
+  void check_fields() const;
   Builder& name_options(const char* names);
   Builder& sample(const char* text);
   std::unique_ptr<OpDef> op_;
   std::unique_ptr<FunctionDef> function_;
   bool raw_inputs_ = false;
+  // Fields of structs of attributes, compared with the attributes when all are known.
+  struct Field {
+    std::string_view name;
+    size_t position;
+    bool (*takes)(const Arg& default_value);
+  };
+  std::vector<Field> fields_;
   // What `elementwise` said; where it still holds in the end, the op is plain.
   const Loop* loops_ = nullptr;
   InferFn loops_infer_ = nullptr;

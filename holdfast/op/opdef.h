@@ -1,6 +1,7 @@
 // What an op is: one record that eager execution, tracing, gradients, docs and tests all read.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,13 +9,20 @@
 #include "holdfast/base/status.h"
 #include "holdfast/device/device.h"
 #include "holdfast/op/arg_value.h"
+#include "holdfast/op/attr.h"
 #include "holdfast/tensor/resource.h"
 
 namespace holdfast {
 
+struct FusedForm;
 struct OpDef;
 class Grad;
+enum class Fold : uint8_t;
 enum class Scalar : uint8_t;
+
+/// The attributes of a call of `op`, by the names of `A`'s fields; the op must have said `A`.
+template <class A>
+A attrs_of(const OpDef& op, const Attrs& attrs);
 
 /// An input of an op.
 struct InputDef {
@@ -48,7 +56,11 @@ class HOLDFAST_API Infer {
   const Tensor& input(int i) const { return inputs_[static_cast<size_t>(i)]; }
   DType dtype(int i = 0) const { return input(i).dtype(); }
   const Shape& shape(int i = 0) const { return input(i).shape(); }
-  const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
+  template <class A>
+  A attrs() const {
+    return attrs_of<A>(op_, attrs_);
+  }
+  const Attrs& attrs() const { return attrs_; }
   /// The numbers in an integer input, if they are known now.
   std::optional<Dims> ints(int i) const;
   /// The same as far as they are known: kUnknown for the others; nothing if not even their number
@@ -98,7 +110,11 @@ class HOLDFAST_API Call {
   int inputs() const { return static_cast<int>(inputs_.size()); }
   const Tensor& in(int i = 0) const { return inputs_[static_cast<size_t>(i)]; }
   bool has(int i) const { return i < inputs() && inputs_[static_cast<size_t>(i)].defined(); }
-  const Arg& attr(int i) const { return attrs_[static_cast<size_t>(i)]; }
+  template <class A>
+  A attrs() const {
+    return attrs_of<A>(op, attrs_);
+  }
+  const Attrs& attrs() const { return attrs_; }
   int outputs() const { return static_cast<int>(inferred_.dtypes.size()); }
   /// Output `i`, of the inferred shape.
   Tensor& out(int i = 0);
@@ -127,7 +143,13 @@ using InferFn = void (*)(Infer&);
 using KernelFn = Status (*)(Call&);
 using RefuseFn = const char* (*)(const Call&);  // null: accepted; else the reason
 using GradFn = Tensors (*)(Grad&);
-using OverwriteFn = int (*)(const Attrs&);
+using OverwriteFn = int (*)(const OpDef&, const Attrs&);
+/// Operations on numbers that one run takes, by the shapes of inputs and of output 0, all known.
+using FlopsFn = double (*)(std::span<const Shape> inputs, const Shape& output);
+/// The loop of an instruction for inputs and a result of these dtypes; false, and why, where there
+/// is none.
+using FuseFn = bool (*)(const OpDef&, const Attrs&, std::span<const DType> in, DType out,
+                        FusedForm& form, const char*& why);
 
 /// A way to compute an op. Tried in order; the first that does not refuse runs.
 struct Kernel {
@@ -141,6 +163,33 @@ struct Kernel {
 /// out[i] = f(in[0][i], in[1][i], ...) for dense operands of one dtype and n elements.
 using Loop = void (*)(const void* const* in, void* out, int64_t n);
 
+/// Of an op with a `data_format`: where it has images, whose channels stand before or behind.
+struct Images {
+  uint32_t inputs = 0;  // one bit for each input that is one
+  uint32_t sizes = 0;   // one bit for each input that holds the sizes of one
+  bool gives = false;   // output 0 is one
+  bool begins =
+      false;  // runs faster with channels last, so that it pays to move them; others go on
+};
+
+/// What an op tells of its input's shape, without a look at the elements.
+enum class OfShape : uint8_t {
+  kNothing,
+  kRank,
+  kSize,
+  kShape,   // of each input
+  kFilled,  // one number everywhere
+};
+
+/// What an op does to the variable behind input 0, and nothing else, with the numbers of input 1.
+enum class Update : uint8_t { kNone, kSet, kAdd, kSubtract };
+
+/// Why a gradient ends at an op: its result goes in steps, or is a choice among its elements.
+enum class Flat : uint8_t { kNo, kStep, kChoice };
+
+/// What an op does with the graphs in its attributes.
+enum class Control : uint8_t { kNone, kBranch, kLoop };
+
 /// What passes and the frame may know of an op.
 struct Traits {
   bool commutative = false;
@@ -152,6 +201,17 @@ struct Traits {
   bool rearranges = false;  // each element of an output is one of an input's, whatever their values
   bool replaceable = false;  // is there to be given another value than its input
   bool moves = false;        // is how a program copies between devices: no warning when it does
+  bool reshapes = false;     // gives the elements of input 0 in their order, in another shape
+  bool broadcasts = false;   // repeats input 0 along axes, and does nothing else
+  bool keeps_apart = false;  // gives its input as a tensor of its own, never merged or folded away
+  bool order_shows = false;  // commutes, but among floats which of two zeros it gives depends on it
+  bool draws = false;        // draws from the stream that its first attributes, the seeds, choose
+  bool reads_variable = false;  // gives the value of the variable behind input 0
+  bool asks_only = false;       // asks about a variable without need of a value
+  Update update = Update::kNone;
+  OfShape of_shape = OfShape::kNothing;
+  Flat flat = Flat::kNo;
+  Control control = Control::kNone;
 };
 
 struct HOLDFAST_API OpDef {
@@ -171,10 +231,40 @@ struct HOLDFAST_API OpDef {
   bool plain_gives_bool = false;
   OverwriteFn overwrites =
       nullptr;  // the input whose memory output 0 may take if it is not needed any more; -1: none
+  std::optional<Images> images;
+  std::optional<Fold> fold;  // of a reduction over axes: how elements are joined
+  FlopsFn flops = nullptr;   // of what takes longer than its operands take to arrive
+  FuseFn fuse = nullptr;     // of an op that runs element by element without a scalar instruction
   uint32_t keeps_inputs = ~0u;   // which inputs the gradient looks at, one bit each
   uint32_t keeps_outputs = ~0u;  // likewise outputs
 
   int attr_index(const char* name) const;
+  /// The attribute called `name`, found by looking for it: for passes, not for kernels.
+  const Arg& attr(const Attrs& attrs, const char* name) const;
+  Arg& attr(Attrs& attrs, const char* name) const;
+
+  InlineVector<const void*, 2> attr_structs;  // those its attributes may be read by
+  /// Throws: the op's file did not say this struct.
+  [[noreturn]] void no_such_struct() const;
 };
+
+/// Whether the attributes of `op` may be read by `A`.
+template <class A>
+bool has_attrs(const OpDef& op) {
+  for (const void* said : op.attr_structs)
+    if (said == &detail::kAttrsOf<A>) [[likely]]
+      return true;
+  return false;
+}
+
+template <class A>
+A attrs_of(const OpDef& op, const Attrs& attrs) {
+  if (!has_attrs<A>(op)) [[unlikely]]
+    op.no_such_struct();
+  return detail::attrs_at<A>(attrs.data());
+}
+
+/// Number `i` among the attributes of an elementwise op, which are operands behind its inputs.
+inline double number_in(const Attrs& attrs, size_t i) { return attrs[i].f(); }
 
 }  // namespace holdfast

@@ -46,10 +46,7 @@ class Convolutions {
       if (!both || !fits(*conv, n, i)) continue;
       Ref<Expr> e = expression_of(n);
       if (!e || !e->may_overwrite(0, i)) continue;
-      Attrs attrs(conv->attrs.begin(), conv->attrs.begin() + nn::kThenExpression);
-      attrs.push_back(Arg(Ref<RefCounted>(e)));
-      attrs.push_back(Arg(static_cast<int64_t>(i)));
-      Ref<Node> made = in_place_of(n, *both, std::move(attrs));
+      Ref<Node> made = in_place_of(n, *both, nn::followed_attrs(conv->attrs, e, i));
       made->inputs = conv->inputs;
       for (size_t k = 0; k < n.inputs.size(); ++k)
         if (k != i) made->inputs.push_back(n.inputs[k]);

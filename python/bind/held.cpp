@@ -56,7 +56,7 @@ void lend_variables(const Graph& g, std::unordered_set<const Graph*>& seen, F&& 
     for (const Arg& a : n->attrs)
       if (auto* body = body_in(a)) lend_variables(*body, seen, keep);
     if (n->op == &handle_op())
-      lend(constant_of(*n), [&](const Tensor& t) { n->attrs[0] = Arg(t); });
+      lend(constant_of(*n), [&](const Tensor& t) { n->attrs = Attrs{Arg(t)}; });
   }
 }
 

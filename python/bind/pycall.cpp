@@ -48,8 +48,17 @@ class PyCode final : public RefCounted, public HoldsPython {
   std::atomic<int> orders{0};  // of gradients that have been asked for
 };
 
-PyCode& code_of(const Arg& a) {
-  auto* code = dynamic_cast<PyCode*>(a.object());
+struct CodeAttrs {
+  Attr<RefCounted> code;
+};
+struct BackwardAttrs {
+  Attr<RefCounted> code;
+  Attr<int64_t> order;
+  Attr<int64_t> arrived;  // how many inputs are gradients
+};
+
+PyCode& code_of(const CodeAttrs& a) {
+  auto* code = dynamic_cast<PyCode*>(a.code());
   if (!code) type_error("`code` is no Python function of a graph");
   return *code;
 }
@@ -96,13 +105,13 @@ Tensors inputs_of(const Call& c, int first = 0) {
 
 // The last output carries the record.
 void infer_forward(Infer& s) {
-  const PyCode& code = code_of(s.attr(0));
+  const PyCode& code = code_of(s.attrs<CodeAttrs>());
   for (size_t i = 0; i < code.dtypes.size(); ++i) s.output(code.dtypes[i], code.shapes[i]);
   s.output(int64, Shape{});
 }
 
 Status run_forward(Call& c) {
-  const PyCode& code = code_of(c.attr(0));
+  const PyCode& code = code_of(c.attrs<CodeAttrs>());
   NeedGil gil("a function of Python's");
   Object in = list_of(inputs_of(c));
   // Tapes around a call may ask for more orders than ever before.
@@ -127,19 +136,19 @@ Status run_forward(Call& c) {
 }
 
 // Inputs: what carries the record, what arrived for each output of the op before, and those of its
-// inputs that have gradients, for their shapes. Attributes: the code, the order, how many arrived.
+// inputs that have gradients, for their shapes.
 void infer_backward(Infer& s) {
-  code_of(s.attr(0));
-  if (int64_t arrived = s.attr(2).i(); arrived < 0 || arrived >= s.inputs())
+  code_of(s.attrs<CodeAttrs>());
+  int64_t arrived = s.attrs<BackwardAttrs>().arrived();
+  if (arrived < 0 || arrived >= s.inputs())
     s.bad_value("arrived", cat(arrived), cat("a number in [0, ", s.inputs(), ")"));
-  for (int i = 1 + static_cast<int>(s.attr(2).i()); i < s.inputs(); ++i)
-    s.output(s.dtype(i), s.shape(i));
+  for (int i = 1 + static_cast<int>(arrived); i < s.inputs(); ++i) s.output(s.dtype(i), s.shape(i));
   s.output(int64, Shape{});
 }
 
 Status run_backward(Call& c) {
-  const PyCode& code = code_of(c.attr(0));
-  auto arrived = static_cast<int>(c.attr(2).i()), found = c.outputs() - 1;
+  const PyCode& code = code_of(c.attrs<CodeAttrs>());
+  auto arrived = static_cast<int>(c.attrs<BackwardAttrs>().arrived()), found = c.outputs() - 1;
   auto* recorded = dynamic_cast<Held*>(c.in(0).rep()->beyond.get());
   if (!recorded)
     return {Code::E1105, cat("`", code.name, "` kept no record for its gradient"),
@@ -165,6 +174,7 @@ Status run_backward(Call& c) {
   RAW_OP(Name)                                              \
       .inputs("input*: any")                                \
       .attr("code")                                         \
+      .attrs<&CodeAttrs::code>()                            \
       .infer(infer_forward)                                 \
       .kernel("Python", run_forward)                        \
       .kernel_for(DeviceKind::kCuda, "Python", run_forward) \
@@ -175,7 +185,7 @@ const OpDef& backward_op();
 // The gradient of an op whose last output carries a record, of the order given, with respect to its
 // inputs from `first` on. The others get none.
 Tensors back(Grad& g, int first, int order) {
-  PyCode& code = code_of(g.attr(0));
+  PyCode& code = code_of(g.attrs<CodeAttrs>());
   Tensors dx(static_cast<size_t>(g.inputs()));
   if (!code.backward) return dx;
   code.expect(order);
@@ -185,7 +195,8 @@ Tensors back(Grad& g, int first, int order) {
     in.push_back(is_differentiable(g.y(i).dtype()) ? g.dy(i) : g.y(i));
   for (int i = first; i < g.inputs(); ++i)
     if (is_differentiable(g.x(i).dtype())) in.push_back(g.x(i));
-  apply(backward_op(), in, Attrs{g.attr(0), Arg(int64_t{order}), Arg(int64_t{outputs})}, found);
+  apply(backward_op(), in,
+        Attrs{g.attrs<CodeAttrs>().code.arg(), Arg(int64_t{order}), Arg(int64_t{outputs})}, found);
   size_t next = 0;
   for (int i = first; i < g.inputs(); ++i)
     if (is_differentiable(g.x(i).dtype())) dx[static_cast<size_t>(i)] = found[next++];
@@ -207,20 +218,25 @@ void print_sink(bool to_stdout, const std::string& text) {
 }
 
 Tensors back_of_forward(Grad& g) { return back(g, 0, 1); }
-Tensors back_of_backward(Grad& g) { return back(g, 1, static_cast<int>(g.attr(1).i()) + 1); }
+Tensors back_of_backward(Grad& g) {
+  return back(g, 1, static_cast<int>(g.attrs<BackwardAttrs>().order()) + 1);
+}
 
-const Op grad_op = RAW_OP(EagerPyFuncGrad)
-                       .doc("The gradient of Python code, by the tape that watched it.")
-                       .inputs("record: K!, input*: any")
-                       .attr("code")
-                       .attr("order")
-                       .attr("arrived")
-                       .infer(infer_backward)
-                       .kernel("Python", run_backward)
-                       .kernel_for(DeviceKind::kCuda, "Python", run_backward)
-                       .on_host()
-                       .stateful()
-                       .gradient(back_of_backward);
+const Op grad_op =
+    RAW_OP(EagerPyFuncGrad)
+        .doc("The gradient of Python code, by the tape that watched it.")
+        .inputs("record: K!, input*: any")
+        .attr("code")
+        .attr("order")
+        .attr("arrived")
+        .attrs<&CodeAttrs::code>()
+        .attrs<&BackwardAttrs::code, &BackwardAttrs::order, &BackwardAttrs::arrived>()
+        .infer(infer_backward)
+        .kernel("Python", run_backward)
+        .kernel_for(DeviceKind::kCuda, "Python", run_backward)
+        .on_host()
+        .stateful()
+        .gradient(back_of_backward);
 const OpDef& backward_op() { return grad_op.def(); }
 
 const Op ops[] = {

@@ -36,6 +36,7 @@ static const Op op =
         .args("input, shape")
         .doc("The input repeated until it has `shape`.")
         .inputs("input, shape: Tidx!")
+        .broadcasts()
         .infer(infer_broadcast_to)
         .kernel("strided", run_broadcast_to)
         .gradient(+[](Grad& g) -> Tensors { return {sum_to(g.dy(), g.x()), Tensor()}; })

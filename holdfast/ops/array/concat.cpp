@@ -10,6 +10,10 @@
 namespace holdfast {
 namespace {
 
+struct PackAttrs {
+  Attr<int64_t> axis;
+};
+
 // The raw op's list must come last, so the axis comes first.
 void infer_concat(Infer& s) {
   if (s.inputs() < 2) s.bad_value("values", "no tensor", "one or more");
@@ -90,14 +94,15 @@ void infer_pack(Infer& s) {
     out = *both;
   }
   if (!out.has_rank()) return s.output(s.dtype(), out);
-  out.dims().insert(static_cast<size_t>(axis_of_rank(s, s.attr(0).i(), out.rank() + 1)),
-                    s.inputs());
+  out.dims().insert(
+      static_cast<size_t>(axis_of_rank(s, s.attrs<PackAttrs>().axis(), out.rank() + 1)),
+      s.inputs());
   s.output(s.dtype(), out);
 }
 
 Status run_pack(Call& c) {
   Tensor& y = c.out();
-  int64_t axis = c.attr(0).i();
+  int64_t axis = c.attrs<PackAttrs>().axis();
   Around a = around(y.shape(), static_cast<int>(axis < 0 ? axis + y.rank() : axis));
   for (int i = 0; i < c.inputs(); ++i)
     copy_strided(y.dtype(), {{a.outer, a.inner, a.size * a.inner}, {a.inner, 1, 1}}, c.in(i).raw(),
@@ -134,10 +139,11 @@ static const Op pack_op =
         .doc("The values side by side along a new axis.")
         .inputs("values*")
         .attr("axis", 0)
+        .attrs<&PackAttrs::axis>()
         .infer(infer_pack)
         .kernel("runs", run_pack)
         .gradient(+[](Grad& g) -> Tensors {
-          return unstack(g.dy(), {.num = g.inputs(), .axis = g.attr(0).i()});
+          return unstack(g.dy(), {.num = g.inputs(), .axis = g.attrs<PackAttrs>().axis()});
         })
         .keeps("")
         .rearranges()

@@ -52,6 +52,7 @@ static const Op zeros_like_op =
         .args("input, dtype")
         .doc("Zeros (or empty strings) of the same shape, and dtype where no other is given.")
         .inputs("x")
+        .of_shape(OfShape::kFilled)
         .same_as_input()
         .no_gradient()
         .kernel(

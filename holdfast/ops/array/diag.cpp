@@ -15,6 +15,10 @@
 namespace holdfast {
 namespace {
 
+struct DiagonalAttrs {
+  Attr<std::string> align;
+};
+
 struct Band {
   int64_t low = 0, high = 0;
   bool left_upper = false,
@@ -45,7 +49,7 @@ Band band_of(const Dims& k, const std::string& align) {
 
 // Input `k` and attribute `align`, checked.
 std::optional<Band> checked_band(const Infer& s, int k_input) {
-  const std::string& align = s.attr(0).s();
+  const std::string& align = s.attrs<DiagonalAttrs>().align();
   if (align != "RIGHT_LEFT" && align != "LEFT_RIGHT" && align != "LEFT_LEFT" &&
       align != "RIGHT_RIGHT")
     s.bad_value("align", cat("'", align, "'"),
@@ -150,7 +154,7 @@ Status run_diag(Call& c) {
   Tensor& y = c.out();
   fill_run(y.dtype(), y.size(), c.in(4).raw(), y.mutable_raw());
   if (!y.size() || !c.in().size()) return {};
-  Band b = band_of(c.ints(1), c.attr(0).s());
+  Band b = band_of(c.ints(1), c.attrs<DiagonalAttrs>().align());
   visit_cells(y.dtype(), [&]<class T>(T) {
     copy_diagonals(b, batches(y.shape(), 2), y.dim(-2), y.dim(-1), y.mutable_raw<T>(),
                    const_cast<T*>(c.in().raw<T>()), false);
@@ -172,7 +176,7 @@ Status run_part(Call& c) {
   Tensor& y = c.out();
   fill_run(y.dtype(), y.size(), c.in(2).raw(), y.mutable_raw());
   if (!y.size() || !x.size()) return {};
-  Band b = band_of(c.ints(1), c.attr(0).s());
+  Band b = band_of(c.ints(1), c.attrs<DiagonalAttrs>().align());
   visit_cells(y.dtype(), [&]<class T>(T) {
     copy_diagonals(b, batches(x.shape(), 2), x.dim(-2), x.dim(-1), const_cast<T*>(x.raw<T>()),
                    y.mutable_raw<T>(), true);
@@ -196,7 +200,7 @@ Status run_set(Call& c) {
   Tensor& y = c.out();
   copy_run(y.dtype(), y.size(), c.in().raw(), y.mutable_raw());
   if (!y.size() || !c.in(1).size()) return {};
-  Band b = band_of(c.ints(2), c.attr(0).s());
+  Band b = band_of(c.ints(2), c.attrs<DiagonalAttrs>().align());
   visit_cells(y.dtype(), [&]<class T>(T) {
     copy_diagonals(b, batches(y.shape(), 2), y.dim(-2), y.dim(-1), y.mutable_raw<T>(),
                    const_cast<T*>(c.in(1).raw<T>()), false);
@@ -221,11 +225,13 @@ static const Op diag_op =
         .doc("Matrices with given diagonals `k` (one number, or the lowest and the highest).")
         .inputs("diagonal, k: K!, num_rows: K!, num_cols: K!, padding_value")
         .attr("align", "RIGHT_LEFT")
+        .attrs<&DiagonalAttrs::align>()
         .infer(infer_diag)
         .kernel("reference", run_diag)
         .gradient(+[](Grad& g) -> Tensors {
-          return {linalg::diag_part(g.dy(), {.k = g.x(1), .align = g.attr(0).s()}), Tensor(),
-                  Tensor(), Tensor(), Tensor()};
+          return {
+              linalg::diag_part(g.dy(), {.k = g.x(1), .align = g.attrs<DiagonalAttrs>().align()}),
+              Tensor(), Tensor(), Tensor(), Tensor()};
         })
         .keeps("k")
         .samples("uniform(3)", "uniform(2, 3)", "uniform(3), k=1", "uniform(3), k=-2")
@@ -248,11 +254,12 @@ static const Op part_op =
         .doc("The diagonals `k` of matrices.")
         .inputs("input, k: K!, padding_value")
         .attr("align", "RIGHT_LEFT")
+        .attrs<&DiagonalAttrs::align>()
         .infer(infer_part)
         .kernel("reference", run_part)
         .gradient(+[](Grad& g) -> Tensors {
           const Shape& in = g.x().shape();
-          linalg::SetDiagOptions same{.k = g.x(1), .align = g.attr(0).s()};
+          linalg::SetDiagOptions same{.k = g.x(1), .align = g.attrs<DiagonalAttrs>().align()};
           if (in.rank() < 2 || in[-1] < 0 || in[-2] < 0)
             return {linalg::set_diag(zeros_like(g.x()), g.dy(), same), Tensor(), Tensor()};
           return {linalg::diag(
@@ -276,10 +283,11 @@ static const Op set_op =
         .doc("Matrices with other diagonals.")
         .inputs("input, diagonal, k: K!")
         .attr("align", "RIGHT_LEFT")
+        .attrs<&DiagonalAttrs::align>()
         .infer(infer_set)
         .kernel("reference", run_set)
         .gradient(+[](Grad& g) -> Tensors {
-          linalg::SetDiagOptions same{.k = g.x(2), .align = g.attr(0).s()};
+          linalg::SetDiagOptions same{.k = g.x(2), .align = g.attrs<DiagonalAttrs>().align()};
           return {
               g.wants(0) ? linalg::set_diag(g.dy(), zeros_like(g.x(1)), same) : Tensor(),
               g.wants(1) ? linalg::diag_part(g.dy(), {.k = same.k, .align = same.align}) : Tensor(),

@@ -13,6 +13,14 @@
 namespace holdfast {
 namespace {
 
+struct GatherAttrs {
+  Attr<int64_t> batch_dims;
+};
+struct GatherGradAttrs {
+  Attr<int64_t> axis;
+  Attr<int64_t> batch_dims;
+};
+
 // params [batch, outer, size, inner], indices [batch, count], result [batch, outer, count, inner].
 struct Layout {
   int64_t batch = 1, outer = 1, size = 1, inner = 1, count = 1;
@@ -70,7 +78,8 @@ void infer_gather(Infer& s) {
   if (!axis || !s.shape(0).has_rank() || !s.shape(1).has_rank())
     return s.output(s.dtype(), Shape::unknown());
   s.output(s.dtype(), gathered(s.shape(0), s.shape(1),
-                               axis_in(s, s.shape(0), s.shape(1), (*axis)[0], s.attr(0).i())));
+                               axis_in(s, s.shape(0), s.shape(1), (*axis)[0],
+                                       s.attrs<GatherAttrs>().batch_dims())));
 }
 
 // The axis and batch_dims of a call whose arguments `infer` let pass.
@@ -81,7 +90,8 @@ Axis axis_of(int64_t axis, int64_t batch_dims, const Shape& params, const Shape&
 
 Status run_gather(Call& c) {
   const Tensor &params = c.in(0), &indices = c.in(1);
-  Axis a = axis_of(c.ints(2)[0], c.attr(0).i(), params.shape(), indices.shape());
+  Axis a =
+      axis_of(c.ints(2)[0], c.attrs<GatherAttrs>().batch_dims(), params.shape(), indices.shape());
   Layout n(params.shape(), indices.shape(), a.axis, a.batch_dims);
   if (Status s = check_indices("GatherV2", indices, n.size); !s.ok()) return s;
   Tensor& y = c.out();
@@ -109,9 +119,10 @@ Status run_gather(Call& c) {
 }
 
 void infer_gather_grad(Infer& s) {
+  auto attrs = s.attrs<GatherGradAttrs>();
   Shape params = shape_held(s, 0, "shape");
   if (params.has_rank() && s.shape(1).has_rank()) {
-    Axis a = axis_in(s, params, s.shape(1), s.attr(0).i(), s.attr(1).i());
+    Axis a = axis_in(s, params, s.shape(1), attrs.axis(), attrs.batch_dims());
     Shape dy = gathered(params, s.shape(1), a);
     if (!dy.compatible(s.shape(2))) s.bad_shape(2, cat("shape ", dy.text()));
   }
@@ -119,9 +130,10 @@ void infer_gather_grad(Infer& s) {
 }
 
 Status run_gather_grad(Call& c) {
+  auto attrs = c.attrs<GatherGradAttrs>();
   const Tensor &indices = c.in(1), &dy = c.in(2);
   Tensor& y = c.out();
-  Axis a = axis_of(c.attr(0).i(), c.attr(1).i(), y.shape(), indices.shape());
+  Axis a = axis_of(attrs.axis(), attrs.batch_dims(), y.shape(), indices.shape());
   Layout n(y.shape(), indices.shape(), a.axis, a.batch_dims);
   if (Status s = check_indices("GatherGrad", indices, n.size); !s.ok()) return s;
   fill_zeros(y);
@@ -157,18 +169,20 @@ static const Op gather_grad_op =
         .dtypes(kNumbers)
         .attr("axis", 0)
         .attr("batch_dims", 0)
+        .attrs<&GatherGradAttrs::axis, &GatherGradAttrs::batch_dims>()
         .infer(infer_gather_grad)
         .kernel("rows", run_gather_grad)
         .gradient(+[](Grad& g) -> Tensors {
-          return {
-              Tensor(), Tensor(),
-              gather(g.dy(), g.x(1), {.axis = Sizes(g.attr(0).i()), .batch_dims = g.attr(1).i()})};
+          return {Tensor(), Tensor(),
+                  gather(g.dy(), g.x(1),
+                         {.axis = Sizes(g.attrs<GatherGradAttrs>().axis()),
+                          .batch_dims = g.attrs<GatherGradAttrs>().batch_dims()})};
         })
         .keeps("indices");
 
 static Tensors gather_back(Grad& g) {
   Tensor dy = g.dy(), params = g.x(0), indices = g.x(1);
-  int64_t axis = g.ints(2)[0], batch_dims = g.attr(0).i();
+  int64_t axis = g.ints(2)[0], batch_dims = g.attrs<GatherAttrs>().batch_dims();
   if (batch_dims < 0) batch_dims += indices.rank();
   if (axis < 0) axis += params.rank();
   if (axis != 0 || batch_dims != 0 || !params.shape().has_rank())
@@ -199,6 +213,7 @@ static const Op gather_op =
         .doc("Slices of `params` along `axis`, by number.")
         .inputs("params: Tparams, indices: I, axis: Taxis!")
         .attr("batch_dims", 0)
+        .attrs<&GatherAttrs::batch_dims>()
         .dtypes(kAll, "Tparams")
         .dtypes(kIndices, "I")
         .infer(infer_gather)

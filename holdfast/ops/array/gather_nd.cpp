@@ -12,8 +12,12 @@
 namespace holdfast {
 namespace {
 
+struct GatherNdAttrs {
+  Attr<std::string> bad_indices_policy;
+};
+
 void infer_gather_nd(Infer& s) {
-  need_policy(s, s.attr(0));
+  need_policy(s, s.attrs<GatherNdAttrs>().bad_indices_policy.arg());
   need_nd_indices(s, 1, s.shape(0), "`params`");
   if (!s.shape(0).has_rank() || !s.shape(1).has_rank() || s.shape(1)[-1] < 0)
     return s.output(s.dtype(), Shape::unknown());
@@ -25,7 +29,7 @@ void infer_gather_nd(Infer& s) {
 
 Status run_gather_nd(Call& c) {
   const Tensor &params = c.in(0), &indices = c.in(1);
-  bool ignore = ignores_bad(c.attr(0));
+  bool ignore = ignores_bad(c.attrs<GatherNdAttrs>().bad_indices_policy.arg());
   if (!ignore)
     if (Status s = check_nd_indices(c.op.name.c_str(), indices, params.shape()); !s.ok()) return s;
   Tensor& y = c.out();
@@ -53,15 +57,16 @@ Status run_gather_nd(Call& c) {
 }
 
 Tensors gather_nd_back(Grad& g) {
+  auto a = g.attrs<GatherNdAttrs>();
   Tensor params = g.x(0), indices = g.x(1);
-  if (indices.rank() == 2 && indices.dim(1) == 1 && !ignores_bad(g.attr(0))) {
+  if (indices.rank() == 2 && indices.dim(1) == 1 && !ignores_bad(a.bad_indices_policy.arg())) {
     g.sparse(0, {g.dy(), squeeze(indices, {.axis = Sizes(-1)}), shape_of(params).tensor()});
     return {Tensor(), Tensor()};
   }
   Tensor where_to = params.shape().is_full()
                         ? host_ints(indices.dtype(), params.shape().dims(), Shape{params.rank()})
                         : shape(params, indices.dtype());
-  return {scatter_nd(indices, g.dy(), Sizes(where_to), {g.attr(0).s()}), Tensor()};
+  return {scatter_nd(indices, g.dy(), Sizes(where_to), {a.bad_indices_policy()}), Tensor()};
 }
 
 // Coordinates of the batch axes in front of those that were given.
@@ -90,6 +95,7 @@ static const Op op =
         .doc("Slices of `params` at positions: the last axis of `indices` holds coordinates.")
         .inputs("params: Tparams, indices: I")
         .attr("bad_indices_policy", "")
+        .attrs<&GatherNdAttrs::bad_indices_policy>()
         .dtypes(kAll, "Tparams")
         .dtypes(kIndices, "I")
         .infer(infer_gather_nd)

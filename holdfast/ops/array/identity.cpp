@@ -5,9 +5,13 @@
 namespace holdfast {
 namespace {
 
+struct BitcastAttrs {
+  Attr<DType> type;
+};
+
 // Elements may be cut into several or several joined: the last axis says how many belong together.
 void infer_bitcast(Infer& s) {
-  DType to = s.attr(0).dtype();
+  DType to = s.attrs<BitcastAttrs>().type();
   if (!kNumbers.has(to)) s.bad_value("type", name(to), to_text(kNumbers));
   int64_t have = size_of(s.dtype()), want = size_of(to);
   if (!s.shape().has_rank() || have == want) return s.output(to, s.shape());
@@ -37,6 +41,7 @@ static const Op identity_op = OP(Identity, &identity)
                                   .doc("The same value under a new identity.")
                                   .view()
                                   .moves_between_devices()
+                                  .keeps_apart()
                                   .same_as_input()
                                   .kernel("view", run_view)
                                   .kernel_for(DeviceKind::kCuda, "view", run_view)
@@ -105,6 +110,7 @@ static const Op bitcast_op =
         .doc("The same bytes under another dtype.")
         .inputs("input")
         .attr("type")
+        .attrs<&BitcastAttrs::type>()
         .dtypes(kNumbers)
         .view()
         .no_gradient()

@@ -7,10 +7,14 @@
 namespace holdfast {
 namespace {
 
+struct MirrorPadAttrs {
+  Attr<std::string> mode;
+};
+
 int64_t repeated_border(const std::string& mode) { return mode == "REFLECT" ? 1 : 0; }
 
 void need_mode(const Infer& s) {
-  const std::string& mode = s.attr(0).s();
+  const std::string& mode = s.attrs<MirrorPadAttrs>().mode();
   if (mode != "REFLECT" && mode != "SYMMETRIC")
     s.bad_value("mode", cat("'", mode, "'"), "'REFLECT' or 'SYMMETRIC'");
 }
@@ -20,7 +24,8 @@ void need_fit(const Infer& s, const Shape& small) {
   if (!pads || !small.has_rank()) return;
   for (int i = 0; i < small.rank(); ++i) {
     if (small[i] < 0) continue;
-    int64_t most = std::max<int64_t>(0, small[i] - repeated_border(s.attr(0).s()));
+    int64_t most =
+        std::max<int64_t>(0, small[i] - repeated_border(s.attrs<MirrorPadAttrs>().mode()));
     int64_t before = (*pads)[static_cast<size_t>(2 * i)],
             after = (*pads)[static_cast<size_t>(2 * i + 1)];
     if (before > most || after > most)
@@ -98,7 +103,8 @@ Status run_mirror(Call& c) {
   const Tensor& x = c.in();
   Tensor& y = c.out();
   if (!y.size()) return {};
-  auto axes = sources(y.shape(), x.shape(), c.ints(1), repeated_border(c.attr(0).s()));
+  auto axes =
+      sources(y.shape(), x.shape(), c.ints(1), repeated_border(c.attrs<MirrorPadAttrs>().mode()));
   visit_cells(x.dtype(), [&]<class T>(T) {
     const T* from = x.raw<T>();
     T* to = y.mutable_raw<T>();
@@ -112,7 +118,8 @@ Status run_mirror_grad(Call& c) {
   Tensor& y = c.out();
   fill_zeros(y);
   if (!dy.size()) return {};
-  auto axes = sources(dy.shape(), y.shape(), c.ints(1), repeated_border(c.attr(0).s()));
+  auto axes =
+      sources(dy.shape(), y.shape(), c.ints(1), repeated_border(c.attrs<MirrorPadAttrs>().mode()));
   visit_plain(dy.dtype(), [&]<class T>(T) {
     const T* from = dy.raw<T>();
     T* to = y.mutable_raw<T>();
@@ -129,6 +136,7 @@ static const Op mirror_op = RAW_OP(MirrorPad)
                                 .doc("Padded by reflection.")
                                 .inputs("input, paddings: Tpaddings!")
                                 .attr("mode")
+                                .attrs<&MirrorPadAttrs::mode>()
                                 .infer(infer_mirror)
                                 .kernel("reference", run_mirror)
                                 .gradient(mirror_back)
@@ -139,16 +147,19 @@ static const Op mirror_grad_op =
         .doc("The elements that reflection repeated, summed: what flows back through a mirror pad.")
         .inputs("input, paddings: Tpaddings!")
         .attr("mode")
+        .attrs<&MirrorPadAttrs::mode>()
         .dtypes(kNumbers)
         .infer(infer_mirror_grad)
         .kernel("reference", run_mirror_grad)
         .gradient(+[](Grad& g) -> Tensors {
-          return {mirror_op({g.dy(), g.x(1)}, {g.attr(0)}), Tensor()};
+          return {mirror_op({g.dy(), g.x(1)}, {g.attrs<MirrorPadAttrs>().mode.arg()}), Tensor()};
         })
         .keeps("paddings");
 
 namespace {
-Tensors mirror_back(Grad& g) { return {mirror_grad_op({g.dy(), g.x(1)}, {g.attr(0)}), Tensor()}; }
+Tensors mirror_back(Grad& g) {
+  return {mirror_grad_op({g.dy(), g.x(1)}, {g.attrs<MirrorPadAttrs>().mode.arg()}), Tensor()};
+}
 }  // namespace
 
 Tensor mirror_pad(const In& x, const In& paddings, const std::string& mode) {

@@ -13,6 +13,13 @@
 namespace holdfast {
 namespace {
 
+struct OneHotAttrs {
+  Attr<int64_t> axis;
+};
+struct SequenceMaskAttrs {
+  Attr<DType> dtype;
+};
+
 constexpr DTypes kOneHotIndices{uint8, int8, int32, int64};
 
 // The integers of `t` in 64 bits, so that loops exist once and not for each of their dtypes.
@@ -31,7 +38,7 @@ void infer_one_hot(Infer& s) {
   if (depth && (*depth)[0] < 0) s.bad_value("depth", cat((*depth)[0]), "0 or more");
   if (!s.shape().has_rank()) return s.output(s.dtype(2), Shape::unknown());
   Shape out = s.shape();
-  out.dims().insert(static_cast<size_t>(s.axis(s.attr(0).i(), 0, "axis", 1)),
+  out.dims().insert(static_cast<size_t>(s.axis(s.attrs<OneHotAttrs>().axis(), 0, "axis", 1)),
                     depth ? (*depth)[0] : kUnknown);
   s.output(s.dtype(2), out);
 }
@@ -39,7 +46,7 @@ void infer_one_hot(Infer& s) {
 Status run_one_hot(Call& c) {
   const Tensor& ids = c.in();
   Tensor& y = c.out();
-  int64_t axis = c.attr(0).i();
+  int64_t axis = c.attrs<OneHotAttrs>().axis();
   Around a = around(y.shape(), static_cast<int>(axis < 0 ? axis + y.rank() : axis));
   fill_run(y.dtype(), y.size(), c.in(3).raw(), y.mutable_raw());
   if (!y.size()) return {};
@@ -62,7 +69,7 @@ void infer_mask(Infer& s) {
   auto most = s.has(1) ? s.ints(1) : std::nullopt;
   if (s.has(1) && s.shape(1).elements().value_or(1) != 1) s.bad_shape(1, "one number");
   if (most && (*most)[0] < 0) s.bad_value("maxlen", cat((*most)[0]), "0 or more");
-  DType d = s.attr(0).dtype();
+  DType d = s.attrs<SequenceMaskAttrs>().dtype();
   if (!kPlain.has(d)) s.bad_value("dtype", name(d), to_text(kPlain));
   if (!s.shape().has_rank()) return s.output(d, Shape::unknown());
   Shape out = s.shape();
@@ -104,6 +111,7 @@ static const Op one_hot_op =
             "`on_value` where the position along the new axis is the index, `off_value` elsewhere.")
         .inputs("indices: TI, depth: D!, on_value, off_value")
         .attr("axis", -1)
+        .attrs<&OneHotAttrs::axis>()
         .dtypes(kOneHotIndices, "TI")
         .no_gradient()
         .infer(infer_one_hot)
@@ -140,6 +148,7 @@ static const Op mask_op =
         .doc("True at the first `lengths[i]` positions of row i.")
         .inputs("lengths, maxlen: M!?")
         .attr("dtype", boolean)
+        .attrs<&SequenceMaskAttrs::dtype>()
         .dtypes(kInts)
         .no_gradient()
         .infer(infer_mask)

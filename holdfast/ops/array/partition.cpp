@@ -9,10 +9,14 @@
 namespace holdfast {
 namespace {
 
+struct PartitionAttrs {
+  Attr<int64_t> num_partitions;
+};
+
 constexpr int64_t kMostPartitions = 1 << 20;
 
 void infer_partition(Infer& s) {
-  int64_t n = s.attr(0).i();
+  int64_t n = s.attrs<PartitionAttrs>().num_partitions();
   if (n < 1 || n > kMostPartitions)
     s.bad_value("num_partitions", cat(n), cat("1 to ", kMostPartitions));
   const Shape &data = s.shape(0), &ids = s.shape(1);
@@ -32,7 +36,8 @@ void infer_partition(Infer& s) {
 
 Status run_partition(Call& c) {
   const Tensor &data = c.in(0), &ids = c.in(1);
-  int64_t parts = c.attr(0).i(), n = ids.size(), inner = n ? data.size() / n : 0;
+  int64_t parts = c.attrs<PartitionAttrs>().num_partitions(), n = ids.size(),
+          inner = n ? data.size() / n : 0;
   if (Status s = check_indices("DynamicPartition", ids, parts, "partitions"); !s.ok()) return s;
   std::vector<int64_t> counts(static_cast<size_t>(parts), 0);
   const int32_t* p = ids.raw<int32_t>();
@@ -122,6 +127,7 @@ static const Op partition_op =
         .doc("Rows of `data` by partition: output i holds those whose entry in `partitions` is i.")
         .dtypes(kAll)
         .dtypes({int32}, "P")
+        .attrs<&PartitionAttrs::num_partitions>()
         .infer(infer_partition)
         .kernel("reference", run_partition)
         .gradient(+[](Grad& g) -> Tensors {
@@ -129,7 +135,8 @@ static const Op partition_op =
           Tensor numbers = reshape(range(size(g.x(1))), shape_of(g.x(1)));
           Tensors dy;
           for (int i = 0; i < g.outputs(); ++i) dy.push_back(g.dy(i));
-          Tensor flat = dynamic_stitch(dynamic_partition(numbers, g.x(1), g.attr(0).i()), dy);
+          Tensor flat = dynamic_stitch(
+              dynamic_partition(numbers, g.x(1), g.attrs<PartitionAttrs>().num_partitions()), dy);
           return {reshape(flat, shape_of(g.x(0))), Tensor()};
         })
         .keeps("partitions")

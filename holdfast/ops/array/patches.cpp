@@ -12,34 +12,42 @@
 namespace holdfast {
 namespace {
 
+struct PatchAttrs {
+  Attr<Ints> ksizes;
+  Attr<Ints> strides;
+  Attr<Ints> rates;
+  Attr<std::string> padding;
+};
+
 // Along one axis: windows of `size` elements `rate` apart, one every `stride`, the first at
 // -before.
 struct Window {
   int64_t size, stride, rate, in, out, before;
 };
 
-int64_t entry(const Infer& s, int attr, const char* name, size_t i) {
-  const Ints& v = s.attr(attr).ints();
+int64_t entry(const Infer& s, const Attr<Ints>& attr, const char* name, size_t i) {
+  const Ints& v = attr();
   if (v.size() != 4 || v[0] != 1 || v[3] != 1 || v[1] < 1 || v[2] < 1)
-    s.bad_value(name, s.attr(attr).text(),
+    s.bad_value(name, attr.arg().text(),
                 "[1, rows, columns, 1] with rows and columns of 1 or more");
   return v[i];
 }
 
 Window window_of(const Infer& s, const Shape& images, int axis) {
   auto at = static_cast<size_t>(axis);
-  const std::string& padding = s.attr(3).s();
+  auto a = s.attrs<PatchAttrs>();
+  const std::string& padding = a.padding();
   if (padding != "SAME" && padding != "VALID")
     s.bad_value("padding", cat("'", padding, "'"), "'SAME' or 'VALID'");
-  Window w{entry(s, 0, "sizes", at),
-           entry(s, 1, "strides", at),
-           entry(s, 2, "rates", at),
+  Window w{entry(s, a.ksizes, "sizes", at),
+           entry(s, a.strides, "strides", at),
+           entry(s, a.rates, "rates", at),
            images[axis],
            kUnknown,
            0};
   auto reach = checked_mul(w.size - 1, w.rate);
   if (!reach || *reach > (int64_t{1} << 60))
-    s.bad_value("sizes", s.attr(0).text(), "windows that can be counted");
+    s.bad_value("sizes", a.ksizes.arg().text(), "windows that can be counted");
   if (w.in < 0) return w;
   if (padding == "VALID") {
     w.out = w.in > *reach ? (w.in - *reach - 1) / w.stride + 1 : 0;
@@ -54,7 +62,8 @@ Shape patches_shape(const Infer& s, const Shape& images) {
   Window h = window_of(s, images, 1), w = window_of(s, images, 2);
   auto depth = checked_mul(h.size, w.size);
   depth = depth && images[3] >= 0 ? checked_mul(*depth, images[3]) : depth;
-  if (!depth) s.bad_value("sizes", s.attr(0).text(), "windows that can be counted");
+  if (!depth)
+    s.bad_value("sizes", s.attrs<PatchAttrs>().ksizes.arg().text(), "windows that can be counted");
   return Shape{images[0], h.out, w.out, images[3] < 0 ? kUnknown : *depth};
 }
 
@@ -90,8 +99,7 @@ void each_run(const Window& h, const Window& w, int64_t b, int64_t channels, F&&
 
 std::pair<Window, Window> windows_again(const Call& c, const Shape& images) {
   Tensors none;
-  Attrs attrs{c.attr(0), c.attr(1), c.attr(2), c.attr(3)};
-  Infer s(c.op, none, attrs);
+  Infer s(c.op, none, c.attrs());
   return {window_of(s, images, 1), window_of(s, images, 2)};
 }
 
@@ -152,6 +160,8 @@ static const Op patches_op =
         .attr("strides")
         .attr("rates")
         .attr("padding")
+        .attrs<&PatchAttrs::ksizes, &PatchAttrs::strides, &PatchAttrs::rates,
+               &PatchAttrs::padding>()
         .dtypes(kPlain)
         .infer(infer_patches)
         .kernel("reference", run_patches)
@@ -170,6 +180,8 @@ static const Op patches_grad_op =
         .attr("strides")
         .attr("rates")
         .attr("padding")
+        .attrs<&PatchAttrs::ksizes, &PatchAttrs::strides, &PatchAttrs::rates,
+               &PatchAttrs::padding>()
         .dtypes(kNumbers)
         .infer(infer_patches_grad)
         .kernel("reference", run_patches_grad)

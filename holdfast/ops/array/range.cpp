@@ -12,6 +12,10 @@
 namespace holdfast {
 namespace {
 
+struct LinSpaceAttrs {
+  Attr<int64_t> axis;
+};
+
 constexpr DTypes kRange{int8,   int16,   int32,    int64,   uint16, uint32,
                         uint64, float16, bfloat16, float32, float64};
 
@@ -129,14 +133,14 @@ void infer_linspace(Infer& s) {
   if (!both) s.bad_shape(1, cat("shape ", s.shape(0).text(), ", that of `start`"));
   if (!both->has_rank()) return s.output(s.dtype(), Shape::unknown());
   Shape out = *both;
-  out.dims().insert(static_cast<size_t>(s.axis(s.attr(0).i(), 0, "axis", 1)),
+  out.dims().insert(static_cast<size_t>(s.axis(s.attrs<LinSpaceAttrs>().axis(), 0, "axis", 1)),
                     num ? (*num)[0] : kUnknown);
   s.output(s.dtype(), out);
 }
 
 Status run_linspace(Call& c) {
   Tensor& y = c.out();
-  int64_t n = only(c.ints(2)), axis = c.attr(0).i(), inner = 1;
+  int64_t n = only(c.ints(2)), axis = c.attrs<LinSpaceAttrs>().axis(), inner = 1;
   if (axis < 0) axis += y.rank();
   if (!y.size()) return {};
   for (auto i = static_cast<int>(axis) + 1; i < y.rank(); ++i) inner *= y.dim(i);
@@ -186,9 +190,10 @@ Tensor range(const In& start, const MaybeIn& limit, const MaybeIn& delta,
 }
 
 static Tensors linspace_back(Grad& g) {
+  auto a = g.attrs<LinSpaceAttrs>();
   // y_i = start + w_i * (stop - start), w running from 0 to 1 along the axis.
   Tensor dy = g.dy();
-  int64_t axis = g.attr(0).i() < 0 ? g.attr(0).i() + g.x().rank() + 1 : g.attr(0).i();
+  int64_t axis = a.axis() < 0 ? a.axis() + g.x().rank() + 1 : a.axis();
   Dims along(static_cast<size_t>(g.x().rank() + 1), 1);
   along[static_cast<size_t>(axis)] = -1;
   Tensor w = reshape(
@@ -205,6 +210,7 @@ static const Op linspace_op =
         .doc("`num` values from `start` to `stop`, both included, evenly spaced along a new axis.")
         .inputs("start, stop, num: Tidx!")
         .attr("axis", 0)
+        .attrs<&LinSpaceAttrs::axis>()
         .dtypes(kFloats)
         .infer(infer_linspace)
         .kernel("reference", run_linspace)

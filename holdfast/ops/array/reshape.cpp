@@ -10,6 +10,10 @@
 namespace holdfast {
 namespace {
 
+struct SqueezeAttrs {
+  Attr<Ints> squeeze_dims;
+};
+
 // Some sizes are numbers that only the running program knows; a single one of them follows from the
 // others.
 Shape partly_known(const Infer& s) {
@@ -92,7 +96,7 @@ void infer_reshape(Infer& s) {
 
 void infer_squeeze(Infer& s) {
   if (!s.shape().has_rank()) return s.output(s.dtype(), Shape::unknown());
-  const Ints& given = s.attr(0).ints();
+  const Ints& given = s.attrs<SqueezeAttrs>().squeeze_dims();
   Dims drop(static_cast<size_t>(s.shape().rank()), 0), out;
   for (int64_t a : given) {
     int axis = s.axis(a, 0);
@@ -129,6 +133,7 @@ static const Op reshape_op =
         .doc("The same elements in another shape; one dimension may be -1.")
         .inputs("tensor, shape: Tshape!")
         .view()
+        .reshapes()
         .infer(infer_reshape)
         .kernel("view", run_view)
         .kernel_for(DeviceKind::kCuda, "view", run_view)
@@ -147,7 +152,9 @@ static const Op squeeze_op =
         .doc("Without axes of size 1.")
         .inputs("input")
         .attr("squeeze_dims", Ints{})
+        .attrs<&SqueezeAttrs::squeeze_dims>()
         .view()
+        .reshapes()
         .infer(infer_squeeze)
         .kernel("view", run_view)
         .kernel_for(DeviceKind::kCuda, "view", run_view)
@@ -167,6 +174,7 @@ static const Op expand_op =
         .doc("With a new axis of size 1 at `axis`.")
         .inputs("input, axis: Tdim!")
         .view()
+        .reshapes()
         .infer(infer_expand_dims)
         .kernel("view", run_view)
         .kernel_for(DeviceKind::kCuda, "view", run_view)

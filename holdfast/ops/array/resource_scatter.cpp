@@ -10,6 +10,11 @@
 namespace holdfast {
 namespace {
 
+struct ResourceScatterNdAttrs {
+  Attr<bool> use_locking;
+  Attr<std::string> bad_indices_policy;
+};
+
 void need_dtype(const Infer& s, VariableState* v) {
   if (s.dtype(2) != v->dtype)
     s.bad_dtype(2, cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
@@ -93,7 +98,7 @@ Status run_rows(Call& c) {
 }
 
 void infer_nd(Infer& s) {
-  need_policy(s, s.attr(1));
+  need_policy(s, s.attrs<ResourceScatterNdAttrs>().bad_indices_policy.arg());
   VariableState* v = variable_state(s.input(0));
   need_dtype(s, v);
   need_nd_indices(s, 1, v->shape, "the variable");
@@ -110,7 +115,7 @@ Status run_nd_as(Combine how, Call& c) {
     if (indices[-1] > now.rank())
       return {Code::E1102, cat(c.op.name, ": `indices` has ", indices[-1],
                                " coordinates for a variable of shape ", now.shape().text())};
-    if (!ignores_bad(c.attr(1)))
+    if (!ignores_bad(c.attrs<ResourceScatterNdAttrs>().bad_indices_policy.arg()))
       if (Status s = check_nd_indices(c.op.name.c_str(), c.in(1), now.shape()); !s.ok()) return s;
     if (Shape want = parts_of(indices, now.shape()); c.in(2).shape() != want)
       return misfit(c, want, now.shape());
@@ -166,22 +171,24 @@ SCATTER_ROWS(ResourceScatterMin, scatter_min, Combine::kMin,
 SCATTER_ROWS(ResourceScatterMax, scatter_max, Combine::kMax,
              "Rows of a variable become the larger of themselves and the updates.", kReals)
 
-#define SCATTER_ND(Name, fn, how, text, types)                           \
-  static const Op Name##_op = RAW_OP(Name)                               \
-                                  .doc(text)                             \
-                                  .stateful()                            \
-                                  .no_gradient()                         \
-                                  .outputs("")                           \
-                                  .inputs("ref: R, indices: I, updates") \
-                                  .resource(VariableState::kKind)        \
-                                  .dtypes(kIndices, "I")                 \
-                                  .dtypes(types)                         \
-                                  .attr("use_locking", true)             \
-                                  .attr("bad_indices_policy", "")        \
-                                  .infer(infer_nd)                       \
-                                  .kernel("in place", run_nd<how>);      \
-  const Variable& fn(const Variable& v, const In& i, const In& u) {      \
-    return apply_nd(Name##_op, v, i, u);                                 \
+#define SCATTER_ND(Name, fn, how, text, types)                                          \
+  static const Op Name##_op = RAW_OP(Name)                                              \
+                                  .doc(text)                                            \
+                                  .stateful()                                           \
+                                  .no_gradient()                                        \
+                                  .outputs("")                                          \
+                                  .inputs("ref: R, indices: I, updates")                \
+                                  .resource(VariableState::kKind)                       \
+                                  .dtypes(kIndices, "I")                                \
+                                  .dtypes(types)                                        \
+                                  .attr("use_locking", true)                            \
+                                  .attr("bad_indices_policy", "")                       \
+                                  .attrs<&ResourceScatterNdAttrs::use_locking,          \
+                                         &ResourceScatterNdAttrs::bad_indices_policy>() \
+                                  .infer(infer_nd)                                      \
+                                  .kernel("in place", run_nd<how>);                     \
+  const Variable& fn(const Variable& v, const In& i, const In& u) {                     \
+    return apply_nd(Name##_op, v, i, u);                                                \
   }
 
 SCATTER_ND(ResourceScatterNdUpdate, scatter_nd_update, Combine::kUpdate,

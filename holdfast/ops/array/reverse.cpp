@@ -9,6 +9,11 @@
 namespace holdfast {
 namespace {
 
+struct ReverseSequenceAttrs {
+  Attr<int64_t> seq_dim;
+  Attr<int64_t> batch_dim;
+};
+
 void infer_reverse(Infer& s) {
   s.need_rank(1, 1, 1);
   auto axes = s.ints(1);
@@ -40,9 +45,10 @@ Status run_reverse(Call& c) {
 }
 
 void infer_reverse_sequence(Infer& s) {
+  auto a = s.attrs<ReverseSequenceAttrs>();
   s.need_rank(1, 1, 1);
   if (!s.shape().has_rank()) return s.output(s.dtype(), s.shape());
-  int seq = s.axis(s.attr(0).i(), 0, "seq_axis"), batch = s.axis(s.attr(1).i(), 0, "batch_axis");
+  int seq = s.axis(a.seq_dim(), 0, "seq_axis"), batch = s.axis(a.batch_dim(), 0, "batch_axis");
   if (seq == batch) s.bad_value("seq_axis", cat(seq), cat("another axis than batch_axis"));
   if (s.shape(1).has_rank() && s.shape(1)[0] >= 0 && s.shape()[batch] >= 0 &&
       s.shape(1)[0] != s.shape()[batch])
@@ -52,10 +58,9 @@ void infer_reverse_sequence(Infer& s) {
 
 Status run_reverse_sequence(Call& c) {
   const Tensor &x = c.in(), &lengths = c.in(1);
-  auto axis = [&](int i) {
-    return static_cast<int>(c.attr(i).i() < 0 ? c.attr(i).i() + x.rank() : c.attr(i).i());
-  };
-  int seq = axis(0), batch = axis(1);
+  auto axis = [&](int64_t given) { return static_cast<int>(given < 0 ? given + x.rank() : given); };
+  auto a = c.attrs<ReverseSequenceAttrs>();
+  int seq = axis(a.seq_dim()), batch = axis(a.batch_dim());
   Status status;
   visit_indices(lengths.dtype(), [&]<class I>(I) {
     for (int64_t b = 0, n = lengths.size(); b < n; ++b) {
@@ -168,11 +173,13 @@ static const Op sequence_op =
         .inputs("input, seq_lengths: Tlen")
         .attr("seq_dim")
         .attr("batch_dim", 0)
+        .attrs<&ReverseSequenceAttrs::seq_dim, &ReverseSequenceAttrs::batch_dim>()
         .dtypes(kIndices, "Tlen")
         .infer(infer_reverse_sequence)
         .kernel("strided", run_reverse_sequence)
         .gradient(+[](Grad& g) -> Tensors {
-          return {reverse_sequence(g.dy(), g.x(1), {g.attr(0).i(), g.attr(1).i()}), Tensor()};
+          auto a = g.attrs<ReverseSequenceAttrs>();
+          return {reverse_sequence(g.dy(), g.x(1), {a.seq_dim(), a.batch_dim()}), Tensor()};
         })
         .keeps("seq_lengths")
         .samples("uniform(3, 4), [2, 0, 4], seq_axis=1")

@@ -10,6 +10,10 @@
 namespace holdfast {
 namespace {
 
+struct ScatterNdAttrs {
+  Attr<std::string> bad_indices_policy;
+};
+
 // updates: one slice of `shape` for each position.
 void need_updates(const Infer& s, int indices, int updates, const Shape& shape) {
   need_nd_indices(s, indices, shape, "the result");
@@ -23,7 +27,7 @@ void need_updates(const Infer& s, int indices, int updates, const Shape& shape) 
 }
 
 void infer_scatter(Infer& s) {
-  need_policy(s, s.attr(0));
+  need_policy(s, s.attrs<ScatterNdAttrs>().bad_indices_policy.arg());
   s.need_rank(2, 1, 1);
   Shape out = shape_held(s, 2, "shape");
   if (!out.is_full() || out.elements()) need_updates(s, 0, 1, out);
@@ -32,7 +36,7 @@ void infer_scatter(Infer& s) {
 
 Status run_scatter(Call& c) {
   Tensor& y = c.out();
-  if (!ignores_bad(c.attr(0)))
+  if (!ignores_bad(c.attrs<ScatterNdAttrs>().bad_indices_policy.arg()))
     if (Status s = check_nd_indices("ScatterNd", c.in(0), y.shape()); !s.ok()) return s;
   fill_zeros(y);
   scatter_nd_into(Combine::kAdd, y, c.in(0), c.in(1));
@@ -40,7 +44,7 @@ Status run_scatter(Call& c) {
 }
 
 void infer_tensor_scatter(Infer& s) {
-  need_policy(s, s.attr(0));
+  need_policy(s, s.attrs<ScatterNdAttrs>().bad_indices_policy.arg());
   if (s.shape().rank() == 0) s.bad_shape(0, "rank 1 or more");
   need_updates(s, 1, 2, s.shape());
   s.output(s.dtype(), s.shape());
@@ -48,7 +52,7 @@ void infer_tensor_scatter(Infer& s) {
 
 template <Combine how>
 Status run_tensor_scatter(Call& c) {
-  if (!ignores_bad(c.attr(0)))
+  if (!ignores_bad(c.attrs<ScatterNdAttrs>().bad_indices_policy.arg()))
     if (Status s = check_nd_indices(c.op.name.c_str(), c.in(1), c.in(0).shape()); !s.ok()) return s;
   Tensor& y = c.out();
   copy_run(y.dtype(), y.size(), c.in(0).raw(), y.mutable_raw());
@@ -58,12 +62,14 @@ Status run_tensor_scatter(Call& c) {
 
 // Updates that were left out get nothing of what arrives.
 Tensor at_positions(Grad& g, const Tensor& x, int indices = 1) {
-  return gather_nd(x, g.x(indices), {.bad_indices_policy = g.attr(0).s()});
+  return gather_nd(x, g.x(indices),
+                   {.bad_indices_policy = g.attrs<ScatterNdAttrs>().bad_indices_policy()});
 }
 
 Tensors update_back(Grad& g) {
   Tensor dy = g.dy();
-  return {g.wants(0) ? tensor_scatter_nd_update(dy, g.x(1), zeros_like(g.x(2)), {g.attr(0).s()})
+  return {g.wants(0) ? tensor_scatter_nd_update(dy, g.x(1), zeros_like(g.x(2)),
+                                                {g.attrs<ScatterNdAttrs>().bad_indices_policy()})
                      : Tensor(),
           Tensor(), g.wants(2) ? at_positions(g, dy) : Tensor()};
 }
@@ -78,7 +84,8 @@ Tensors extreme_back(Grad& g) {
   DType d = dy.dtype();
   Tensor kept = cast(equal(g.x(0), g.y()), d),
          taken = cast(equal(g.x(2), at_positions(g, g.y())), d);
-  Tensor shares = tensor_scatter_nd_add(kept, indices, taken, {g.attr(0).s()});
+  Tensor shares =
+      tensor_scatter_nd_add(kept, indices, taken, {g.attrs<ScatterNdAttrs>().bad_indices_policy()});
   Tensor each = divide(dy, shares);
   return {g.wants(0) ? each * kept : Tensor(), Tensor(),
           g.wants(2) ? at_positions(g, each) * taken : Tensor()};
@@ -93,6 +100,7 @@ static const Op scatter_op =
         .doc("Zeros of `shape` with updates added at the positions in `indices`; texts are joined.")
         .inputs("indices: I, updates, shape: I!")
         .attr("bad_indices_policy", "")
+        .attrs<&ScatterNdAttrs::bad_indices_policy>()
         .dtypes(kIndices, "I")
         .infer(infer_scatter)
         .kernel("reference", run_scatter)
@@ -119,6 +127,7 @@ Tensor scatter_nd(const In& indices, const In& updates, const Sizes& shape,
       .doc(text)                                                            \
       .inputs("tensor, indices: I, updates")                                \
       .attr("bad_indices_policy", "")                                       \
+      .attrs<&ScatterNdAttrs::bad_indices_policy>()                         \
       .dtypes(types)                                                        \
       .dtypes(kIndices, "I")                                                \
       .infer(infer_tensor_scatter)                                          \
@@ -156,6 +165,7 @@ static const Op non_aliasing_add_op =
     RAW_OP(ScatterNdNonAliasingAdd)
         .inputs("input, indices: I, updates")
         .attr("bad_indices_policy", "")
+        .attrs<&ScatterNdAttrs::bad_indices_policy>()
         .dtypes(kNumbers | kBools)
         .dtypes(kIndices, "I")
         .doc("A copy of `input` with updates added at the positions.")

@@ -8,8 +8,15 @@
 namespace holdfast {
 namespace {
 
-DType shape_dtype(const Infer& s, int attr) {
-  DType d = s.attr(attr).dtype();
+struct ShapeAttrs {
+  Attr<DType> out_type;
+};
+struct EnsureShapeAttrs {
+  Attr<Shape> shape;
+};
+
+DType shape_dtype(const Infer& s) {
+  DType d = s.attrs<ShapeAttrs>().out_type();
   if (!kIndices.has(d)) s.bad_value("out_type", name(d), "int32 or int64");
   return d;
 }
@@ -34,7 +41,7 @@ Status run_shape(Call& c) {
 
 void infer_shape(Infer& s) {
   for (int i = 0; i < s.inputs(); ++i)
-    s.output(shape_dtype(s, 0), Shape{s.shape(i).has_rank() ? s.shape(i).rank() : kUnknown});
+    s.output(shape_dtype(s), Shape{s.shape(i).has_rank() ? s.shape(i).rank() : kUnknown});
 }
 
 Status run_size(Call& c) {
@@ -50,8 +57,9 @@ Status run_rank(Call& c) {
 }
 
 void infer_ensure(Infer& s) {
-  auto both = s.shape().merged(s.attr(0).shape());
-  if (!both) s.bad_shape(0, cat("shape ", s.attr(0).shape().text()));
+  auto a = s.attrs<EnsureShapeAttrs>();
+  auto both = s.shape().merged(a.shape());
+  if (!both) s.bad_shape(0, cat("shape ", a.shape().text()));
   s.output(s.dtype(), *both);
 }
 
@@ -87,6 +95,8 @@ static const Op shape_op = OP(Shape, &shape)
                                .doc("The shape as an integer vector.")
                                .inputs("input")
                                .attr("out_type", int32)
+                               .attrs<&ShapeAttrs::out_type>()
+                               .of_shape(OfShape::kShape)
                                .no_gradient()
                                .infer(infer_shape)
                                .kernel("host", run_shape)
@@ -100,6 +110,8 @@ static const Op shape_n_op = OP(ShapeN, &shape_n)
                                  .doc("The shapes of several tensors.")
                                  .inputs("input*")
                                  .attr("out_type", int32)
+                                 .attrs<&ShapeAttrs::out_type>()
+                                 .of_shape(OfShape::kShape)
                                  .no_gradient()
                                  .infer(infer_shape)
                                  .kernel("host", run_shape)
@@ -115,8 +127,10 @@ static const Op size_op = OP(Size, &size)
                               .doc("The number of elements.")
                               .inputs("input")
                               .attr("out_type", int32)
+                              .attrs<&ShapeAttrs::out_type>()
+                              .of_shape(OfShape::kSize)
                               .no_gradient()
-                              .infer(+[](Infer& s) { s.output(shape_dtype(s, 0), Shape{}); })
+                              .infer(+[](Infer& s) { s.output(shape_dtype(s), Shape{}); })
                               .kernel("host", run_size)
                               .kernel_for(DeviceKind::kCuda, "host", run_size)
                               .samples("uniform(3, 4)", "uniform(3, 0)")
@@ -126,6 +140,7 @@ Tensor size(const In& x, std::optional<DType> out) { return size_op({x}, {out.va
 static const Op rank_op = OP(Rank, &rank)
                               .args("input")
                               .doc("The number of axes.")
+                              .of_shape(OfShape::kRank)
                               .no_gradient()
                               .infer(+[](Infer& s) { s.output(int32, Shape{}); })
                               .kernel("host", run_rank)
@@ -140,6 +155,7 @@ static const Op ensure_op =
         .doc("The input, which must have `shape`; None stands for any size.")
         .inputs("input")
         .attr("shape")
+        .attrs<&EnsureShapeAttrs::shape>()
         .view()
         .infer(infer_ensure)
         .kernel("view", run_view)

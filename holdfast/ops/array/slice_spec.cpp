@@ -39,11 +39,6 @@ std::optional<Dims> slice_numbers(const Infer& s, int i) {
   return out;
 }
 
-SliceMasks SliceMasks::from(const Attrs& a, int first) {
-  auto at = [&](int i) { return a[static_cast<size_t>(first + i)].i(); };
-  return {at(0), at(1), at(2), at(3), at(4)};
-}
-
 SliceSpec slice_spec(const Infer& s, const Shape& sliced, const std::optional<Dims>& begin,
                      const std::optional<Dims>& end, const std::optional<Dims>& strides,
                      int64_t count, const SliceMasks& m) {

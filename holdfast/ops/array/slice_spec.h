@@ -8,8 +8,6 @@ namespace holdfast {
 
 struct SliceMasks {
   int64_t begin = 0, end = 0, ellipsis = 0, new_axis = 0, shrink = 0;
-  /// Attributes `first` to `first + 4`, in TensorFlow's order.
-  static SliceMasks from(const Attrs& attrs, int first);
 };
 
 /// One axis of the input: elements begin, begin + stride, ... `size` of them (kUnknown if not

@@ -7,19 +7,24 @@
 namespace holdfast {
 namespace {
 
+struct BlockAttrs {
+  Attr<int64_t> block_size;
+  Attr<std::string> data_format;
+};
+
 struct Format {
   int channel, height, width;
 };
 
 Format format_of(const Infer& s) {
-  const std::string& f = s.attr(1).s();
+  const std::string& f = s.attrs<BlockAttrs>().data_format();
   if (f == "NHWC") return {3, 1, 2};
   if (f == "NCHW") return {1, 2, 3};
   s.unsupported(cat("data_format '", f, "'"), "'NHWC' and 'NCHW'");
 }
 
 int64_t block_of(const Infer& s) {
-  int64_t b = s.attr(0).i();
+  int64_t b = s.attrs<BlockAttrs>().block_size();
   if (b < 2 || b > (int64_t{1} << 30)) s.bad_value("block_size", cat(b), "2 or more");
   return b;
 }
@@ -86,14 +91,16 @@ void copy_blocks(const Shape& wide, const Shape& deep, int64_t b, bool nhwc, DTy
 }
 
 Status run_to_depth(Call& c) {
+  auto a = c.attrs<BlockAttrs>();
   Tensor& y = c.out();
-  copy_blocks(c.in().shape(), y.shape(), c.attr(0).i(), c.attr(1).s() == "NHWC", y.dtype(),
+  copy_blocks(c.in().shape(), y.shape(), a.block_size(), a.data_format() == "NHWC", y.dtype(),
               c.in().raw(), y.mutable_raw(), true);
   return {};
 }
 Status run_to_space(Call& c) {
+  auto a = c.attrs<BlockAttrs>();
   Tensor& y = c.out();
-  copy_blocks(y.shape(), c.in().shape(), c.attr(0).i(), c.attr(1).s() == "NHWC", y.dtype(),
+  copy_blocks(y.shape(), c.in().shape(), a.block_size(), a.data_format() == "NHWC", y.dtype(),
               c.in().raw(), y.mutable_raw(), false);
   return {};
 }
@@ -109,10 +116,12 @@ static const Op to_depth_op =
         .inputs("input")
         .attr("block_size")
         .attr("data_format", "NHWC")
+        .attrs<&BlockAttrs::block_size, &BlockAttrs::data_format>()
         .infer(infer_to_depth)
         .kernel("strided", run_to_depth)
         .gradient(+[](Grad& g) -> Tensors {
-          return {nn::depth_to_space(g.dy(), g.attr(0).i(), {g.attr(1).s()})};
+          auto a = g.attrs<BlockAttrs>();
+          return {nn::depth_to_space(g.dy(), a.block_size(), {a.data_format()})};
         })
         .keeps("")
         .samples("uniform(2, 4, 6, 3), 2", "uniform(2, 3, 4, 2), 2, data_format='NCHW'")
@@ -138,10 +147,12 @@ static const Op to_space_op =
         .inputs("input")
         .attr("block_size")
         .attr("data_format", "NHWC")
+        .attrs<&BlockAttrs::block_size, &BlockAttrs::data_format>()
         .infer(infer_to_space)
         .kernel("strided", run_to_space)
         .gradient(+[](Grad& g) -> Tensors {
-          return {nn::space_to_depth(g.dy(), g.attr(0).i(), {g.attr(1).s()})};
+          auto a = g.attrs<BlockAttrs>();
+          return {nn::space_to_depth(g.dy(), a.block_size(), {a.data_format()})};
         })
         .keeps("")
         .samples("uniform(2, 2, 3, 12), 2")

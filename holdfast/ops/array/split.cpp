@@ -8,6 +8,14 @@
 namespace holdfast {
 namespace {
 
+struct SplitAttrs {
+  Attr<int64_t> num_split;
+};
+struct UnpackAttrs {
+  Attr<int64_t> num;
+  Attr<int64_t> axis;
+};
+
 // More pieces than this no program holds; a wild number is refused before it allocates.
 constexpr int64_t kMostPieces = 1 << 24;
 
@@ -41,7 +49,7 @@ int split_axis(Infer& s, int axis_input, int value_input) {
 }
 
 void infer_split(Infer& s) {
-  int64_t n = s.attr(0).i();
+  int64_t n = s.attrs<SplitAttrs>().num_split();
   if (n < 1 || n > kMostPieces)
     s.bad_value("num_or_size_splits", cat(n), cat("1 to ", kMostPieces, " pieces"));
   int axis = split_axis(s, 0, 1);
@@ -59,7 +67,7 @@ void infer_split_v(Infer& s) {
   s.need_rank(1, 1, 1);
   auto sizes = s.ints(1);
   int axis = split_axis(s, 2, 0);
-  int64_t n = s.attr(0).i(), total = 0;
+  int64_t n = s.attrs<SplitAttrs>().num_split(), total = 0;
   if (sizes && n != static_cast<int64_t>(sizes->size()))
     s.bad_value("num_split", cat(n), cat(sizes->size(), ", the number of sizes"));
   if (n < 1 || n > kMostPieces)
@@ -97,12 +105,13 @@ Tensors all_dy(Grad& g) {
 }
 
 void infer_unpack(Infer& s) {
-  int64_t n = s.attr(0).i();
+  auto a = s.attrs<UnpackAttrs>();
+  int64_t n = a.num();
   if (n < 0 || n > kMostPieces) s.bad_value("num", cat(n), cat("0 to ", kMostPieces));
   Shape out = s.shape();
   if (out.has_rank()) {
     s.need_rank(0, 1);
-    int axis = s.axis(s.attr(1).i(), 0);
+    int axis = s.axis(a.axis(), 0);
     if (out[axis] >= 0 && out[axis] != n)
       s.bad_value("num", cat(n), cat(out[axis], ", the size of axis ", axis));
     out.dims().erase(static_cast<size_t>(axis));
@@ -117,6 +126,7 @@ static const Op split_op =
         .doc("Equal pieces along an axis.")
         .inputs("axis: D!, value")
         .attr("num_split")
+        .attrs<&SplitAttrs::num_split>()
         .rearranges()
         .infer(infer_split)
         .kernel(
@@ -135,6 +145,7 @@ static const Op split_v_op =
         .doc("Pieces along `axis`: so many equal ones, or of the given sizes (one may be -1).")
         .inputs("value, size_splits: Tlen!, axis: D!")
         .attr("num_split")
+        .attrs<&SplitAttrs::num_split>()
         .rearranges()
         .infer(infer_split_v)
         .kernel(
@@ -176,16 +187,18 @@ static const Op unpack_op =
         .inputs("value")
         .attr("num")
         .attr("axis", 0)
+        .attrs<&UnpackAttrs::num, &UnpackAttrs::axis>()
         .rearranges()
         .infer(infer_unpack)
         .kernel(
             "runs",
             +[](Call& c) -> Status {
-              int64_t axis = c.attr(1).i();
+              int64_t axis = c.attrs<UnpackAttrs>().axis();
               cut(c, c.in(), static_cast<int>(axis < 0 ? axis + c.in().rank() : axis));
               return {};
             })
-        .gradient(+[](Grad& g) -> Tensors { return {stack(all_dy(g), {g.attr(1).i()})}; })
+        .gradient(
+            +[](Grad& g) -> Tensors { return {stack(all_dy(g), {g.attrs<UnpackAttrs>().axis()})}; })
         .keeps("")
         .samples("uniform(3, 4)", "uniform(3, 4), axis=-1", "uniform(3)", "strings(2, 3), axis=1")
         .reference("[np.take(value, i, axis) for i in range(np.shape(value)[axis])]");

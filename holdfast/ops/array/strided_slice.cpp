@@ -10,6 +10,14 @@
 namespace holdfast {
 namespace {
 
+struct SliceAttrs {
+  Attr<int64_t> begin_mask;
+  Attr<int64_t> end_mask;
+  Attr<int64_t> ellipsis_mask;
+  Attr<int64_t> new_axis_mask;
+  Attr<int64_t> shrink_axis_mask;
+};
+
 // begin, end and strides are inputs `first` to `first + 2`.
 SliceSpec spec_of(const Infer& s, const Shape& sliced, int first, const SliceMasks& masks) {
   for (int i = 0; i < 3; ++i) s.need_rank(first + i, 1, 1);
@@ -34,18 +42,17 @@ bool counted(const Infer& s, int first) {
   return false;
 }
 
+SliceMasks masks_of(const Infer& s) {
+  auto a = s.attrs<SliceAttrs>();
+  return {a.begin_mask(), a.end_mask(), a.ellipsis_mask(), a.new_axis_mask(), a.shrink_axis_mask()};
+}
+
 // Kernels see concrete arguments that `infer` let pass; the same code reads them again.
 SliceSpec spec_again(const Call& c, const Shape& sliced, int first) {
   Tensors in;
-  Attrs attrs;
   for (int i = 0; i < c.inputs(); ++i) in.push_back(c.in(i));
-  for (int i = 0; i < 5; ++i) attrs.push_back(c.attr(i));
-  Infer s(c.op, in, attrs);
-  return spec_of(s, sliced, first, SliceMasks::from(attrs, 0));
-}
-
-SliceMasks masks_of(const Infer& s) {
-  return {s.attr(0).i(), s.attr(1).i(), s.attr(2).i(), s.attr(3).i(), s.attr(4).i()};
+  Infer s(c.op, in, c.attrs());
+  return spec_of(s, sliced, first, masks_of(s));
 }
 
 void infer_slice(Infer& s) {
@@ -136,12 +143,14 @@ Attrs masks(Grad& g) { return Attrs(g.attrs().begin(), g.attrs().end()); }
 
 }  // namespace
 
-#define SLICE_ATTRS             \
-  .attr("begin_mask", 0)        \
-      .attr("end_mask", 0)      \
-      .attr("ellipsis_mask", 0) \
-      .attr("new_axis_mask", 0) \
-      .attr("shrink_axis_mask", 0)
+#define SLICE_ATTRS                                                                      \
+  .attr("begin_mask", 0)                                                                 \
+      .attr("end_mask", 0)                                                               \
+      .attr("ellipsis_mask", 0)                                                          \
+      .attr("new_axis_mask", 0)                                                          \
+      .attr("shrink_axis_mask", 0)                                                       \
+      .attrs<&SliceAttrs::begin_mask, &SliceAttrs::end_mask, &SliceAttrs::ellipsis_mask, \
+             &SliceAttrs::new_axis_mask, &SliceAttrs::shrink_axis_mask>()
 
 static Tensors slice_back(Grad& g);
 static Tensors update_back(Grad& g);

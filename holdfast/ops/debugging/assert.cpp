@@ -10,19 +10,26 @@
 namespace holdfast {
 namespace {
 
+struct AssertAttrs {
+  Attr<int64_t> summarize;
+  Attr<std::vector<std::string>> words;
+};
+
 void infer_assert(Infer& s) {
-  s.attr(0).i();
-  check_of("Assert", s.attr(1), "", {});
+  auto a = s.attrs<AssertAttrs>();
+  a.summarize();
+  check_of("Assert", a.words.arg(), "", {});
 }
 
 Status run_assert(Call& c) {
+  auto a = c.attrs<AssertAttrs>();
   if (!failures_in(c.in(0), 1).count) return {};
-  Check check = check_of("Assert", c.attr(1), "", Tensors{c.in(0)});
+  Check check = check_of("Assert", a.words.arg(), "", Tensors{c.in(0)});
   constexpr const char* kArguments[] = {"condition"};
   auto names = names_of(check, kArguments);
   std::string values;
   for (int i = 1; i < c.inputs(); ++i)
-    values += cat(i > 1 ? "; " : "", array_text(c.in(i), c.attr(0).i()));
+    values += cat(i > 1 ? "; " : "", array_text(c.in(i), a.summarize()));
   check_failed(check, names, cat(names[0], " is false"),
                c.inputs() > 1 ? cat("the data is ", values, ".") : "");
 }
@@ -35,6 +42,7 @@ const Op op =
         .outputs("")
         .attr("summarize", 3)
         .attr("words", std::vector<std::string>{})
+        .attrs<&AssertAttrs::summarize, &AssertAttrs::words>()
         .infer(infer_assert)
         .kernel("check", run_assert)
         .on_host()

@@ -15,6 +15,13 @@
 namespace holdfast {
 namespace {
 
+struct CheckAttrs {
+  Attr<std::string> check;
+  Attr<std::vector<std::string>> words;
+  Attr<std::string> message;
+  Attr<int64_t> summarize;
+};
+
 using Comparison = Tensor (*)(const In&, const In&);
 
 struct PairRule {
@@ -58,17 +65,19 @@ const auto& rule_of(const Rules& rules, const std::string& check) {
 
 template <const auto& Rules>
 void infer_check(Infer& s) {
-  if (!find_rule(Rules, s.attr(0).s()))
-    s.bad_value("check", cat("\"", s.attr(0).s(), "\""), "the name of a check");
-  check_of(s.attr(0), s.attr(1), s.attr(2), {});
-  s.attr(3).i();
+  auto attrs = s.attrs<CheckAttrs>();
+  if (!find_rule(Rules, attrs.check()))
+    s.bad_value("check", cat("\"", attrs.check(), "\""), "the name of a check");
+  check_of(attrs.check.arg(), attrs.words.arg(), attrs.message.arg(), {});
+  attrs.summarize();
   need_same_shapes(s);
 }
 
 Status run_pairs(Call& c) {
-  Failures f = failures_in(c.in(0), c.attr(3).i());
+  auto a = c.attrs<CheckAttrs>();
+  Failures f = failures_in(c.in(0), a.summarize());
   if (!f.count) return {};
-  Check check = check_of(c.attr(0), c.attr(1), c.attr(2), Tensors{c.in(1), c.in(2)});
+  Check check = check_of(a.check.arg(), a.words.arg(), a.message.arg(), Tensors{c.in(1), c.in(2)});
   constexpr const char* kArguments[] = {"x", "y"};
   auto names = names_of(check, kArguments);
   const Shape& whole = c.in(0).shape();
@@ -106,9 +115,10 @@ std::string kinds_in(const Tensor& t) {
 }
 
 Status run_singles(Call& c) {
-  Failures f = failures_in(c.in(0), c.attr(3).i());
+  auto a = c.attrs<CheckAttrs>();
+  Failures f = failures_in(c.in(0), a.summarize());
   if (!f.count) return {};
-  Check check = check_of(c.attr(0), c.attr(1), c.attr(2), Tensors{c.in(1)});
+  Check check = check_of(a.check.arg(), a.words.arg(), a.message.arg(), Tensors{c.in(1)});
   const char* must = rule_of(kSingles, check.name).must;
   const char* argument[] = {check.name == "check_numerics" ? "tensor" : "x"};
   auto names = names_of(check, argument);
@@ -126,8 +136,13 @@ Status run_singles(Call& c) {
                why + ".", names[0]);
 }
 
-#define HOLDFAST_CHECK_ATTRS \
-  attr("check").attr("words", std::vector<std::string>{}).attr("message", "").attr("summarize", 3)
+#define HOLDFAST_CHECK_ATTRS                                               \
+  attr("check")                                                            \
+      .attr("words", std::vector<std::string>{})                           \
+      .attr("message", "")                                                 \
+      .attr("summarize", 3)                                                \
+      .attrs<&CheckAttrs::check, &CheckAttrs::words, &CheckAttrs::message, \
+             &CheckAttrs::summarize>()
 
 const Op pairs_op =
     RAW_OP(AssertPairs)

@@ -9,17 +9,24 @@
 namespace holdfast {
 namespace {
 
+struct EnsureSetAttrs {
+  Attr<std::vector<std::string>> words;
+  Attr<std::string> message;
+};
+
 void infer_set(Infer& s) {
-  check_of("EnsureSet", s.attr(0), s.attr(1), {});
+  auto a = s.attrs<EnsureSetAttrs>();
+  check_of("EnsureSet", a.words.arg(), a.message.arg(), {});
   s.output(s.dtype(), s.shape());
 }
 
 Status run_set(Call& c) {
+  auto a = c.attrs<EnsureSetAttrs>();
   if (!failures_in(c.in(1), 1).count) {
     c.set_out(0, view_of(c.in(), c.out_shape()));
     return {};
   }
-  Check check = check_of("EnsureSet", c.attr(0), c.attr(1), Tensors{c.in(0)});
+  Check check = check_of("EnsureSet", a.words.arg(), a.message.arg(), Tensors{c.in(0)});
   constexpr const char* kArguments[] = {"x"};
   auto names = names_of(check, kArguments);
   check_failed(check, names, cat(names[0], " was not set"), check.message);
@@ -33,6 +40,7 @@ const Op op = RAW_OP(EnsureSet)
                   .dtypes(kBools, "B")
                   .attr("words", std::vector<std::string>{})
                   .attr("message", "")
+                  .attrs<&EnsureSetAttrs::words, &EnsureSetAttrs::message>()
                   .infer(infer_set)
                   .kernel("check", run_set)
                   .gradient(+[](Grad& g) -> Tensors { return {g.dy(), Tensor()}; })

@@ -11,6 +11,11 @@
 namespace holdfast {
 namespace {
 
+struct PrintAttrs {
+  Attr<std::string> output_stream;
+  Attr<std::string> end;
+};
+
 using Sink = void (*)(bool, const std::string&);
 
 void to_c_streams(bool to_stdout, const std::string& text) {
@@ -23,9 +28,10 @@ std::atomic<Sink> g_sink{to_c_streams};
 constexpr std::string_view kFile = "file://";
 
 void infer_print(Infer& s) {
+  auto attrs = s.attrs<PrintAttrs>();
   s.need_rank(0, 0, 0);
-  const std::string& stream = s.attr(0).s();
-  s.attr(1).s();
+  const std::string& stream = attrs.output_stream();
+  attrs.end();
   bool file = stream.starts_with(kFile) && stream.size() > kFile.size();
   if (!file && stream != "stdout" && stream != "stderr")
     s.bad_value("output_stream", cat("\"", stream, "\""),
@@ -42,8 +48,9 @@ Status to_file(const std::string& path, const std::string& text) {
 }
 
 Status run_print(Call& c) {
-  const std::string& stream = c.attr(0).s();
-  std::string text = *c.in().raw<std::string>() + c.attr(1).s();
+  auto a = c.attrs<PrintAttrs>();
+  const std::string& stream = a.output_stream();
+  std::string text = *c.in().raw<std::string>() + a.end();
   if (stream.starts_with(kFile)) return to_file(stream.substr(kFile.size()), text);
   g_sink.load()(stream == "stdout", text);
   return {};
@@ -56,6 +63,7 @@ const Op op = RAW_OP(PrintV2)
                   .outputs("")
                   .attr("output_stream", "stderr")
                   .attr("end", "\n")
+                  .attrs<&PrintAttrs::output_stream, &PrintAttrs::end>()
                   .infer(infer_print)
                   .kernel("print", run_print)
                   .on_host()

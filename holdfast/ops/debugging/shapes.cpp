@@ -12,6 +12,19 @@
 namespace holdfast {
 namespace {
 
+struct RankAttrs {
+  Attr<std::string> check;
+  Attr<std::vector<std::string>> words;
+  Attr<std::string> message;
+  Attr<Ints> ranks;
+};
+struct ShapesAttrs {
+  Attr<std::vector<std::string>> words;
+  Attr<std::string> message;
+  Attr<std::vector<std::string>> symbols;
+  Attr<Ints> counts;
+};
+
 constexpr const char* kAnyRank = "...";
 constexpr const char* kAnySize = ".";
 
@@ -57,11 +70,12 @@ void check_rank(const Check& c, const Ints& ranks) {
 }
 
 void infer_rank(Infer& s) {
-  Check c = check_of(s.attr(0), s.attr(1), s.attr(2), {&s.input(0), 1});
+  auto attrs = s.attrs<RankAttrs>();
+  Check c = check_of(attrs.check.arg(), attrs.words.arg(), attrs.message.arg(), {&s.input(0), 1});
   if (!rank_rule(c.name)) s.bad_value("check", cat("\"", c.name, "\""), "the name of a check");
-  if (s.attr(3).ints().empty() && c.name != "assert_rank_in")
+  if (attrs.ranks().empty() && c.name != "assert_rank_in")
     s.bad_value("ranks", "none", "at least one rank");
-  if (s.shape().has_rank()) check_rank(c, s.attr(3).ints());
+  if (s.shape().has_rank()) check_rank(c, attrs.ranks());
 }
 
 std::optional<int64_t> number_in(const std::string& symbol) {
@@ -121,40 +135,43 @@ void check_shapes(const Check& c, std::span<const std::string> symbols, const In
 }
 
 void infer_shapes(Infer& s) {
+  auto a = s.attrs<ShapesAttrs>();
   Tensors all;
   bool known = true;
   for (int i = 0; i < s.inputs(); ++i) {
     all.push_back(s.input(i));
     known = known && s.shape(i).is_full();
   }
-  Check c = check_of("assert_shapes", s.attr(0), s.attr(1), all);
-  const auto& symbols = s.attr(2).strings();
+  Check c = check_of("assert_shapes", a.words.arg(), a.message.arg(), all);
+  const auto& symbols = a.symbols();
   auto left = static_cast<int64_t>(symbols.size());
-  for (int64_t n : s.attr(3).ints()) left = n < 0 || n > left ? -1 : left - n;
+  for (int64_t n : a.counts()) left = n < 0 || n > left ? -1 : left - n;
   if (left != 0)
-    s.bad_value("counts", s.attr(3).text(),
+    s.bad_value("counts", a.counts.arg().text(),
                 cat("numbers whose sum is ", symbols.size(), ", that of the symbols"));
-  if (s.attr(3).ints().size() != all.size())
-    s.bad_value("counts", s.attr(3).text(), cat(all.size(), " numbers, one for each tensor"));
-  if (known) check_shapes(c, symbols, s.attr(3).ints());
+  if (a.counts().size() != all.size())
+    s.bad_value("counts", a.counts.arg().text(), cat(all.size(), " numbers, one for each tensor"));
+  if (known) check_shapes(c, symbols, a.counts());
 }
 
 // All there is to check stands in the shape rule, which sees the whole shapes when the op runs.
 Status checked(Call&) { return {}; }
 
-const Op rank_op = RAW_OP(AssertRank)
-                       .doc("Stops the program unless a tensor's rank fits.")
-                       .inputs("x")
-                       .outputs("")
-                       .attr("check")
-                       .attr("words", std::vector<std::string>{})
-                       .attr("message", "")
-                       .attr("ranks")
-                       .infer(infer_rank)
-                       .kernel("check", checked)
-                       .on_host()
-                       .stateful()
-                       .no_gradient();
+const Op rank_op =
+    RAW_OP(AssertRank)
+        .doc("Stops the program unless a tensor's rank fits.")
+        .inputs("x")
+        .outputs("")
+        .attr("check")
+        .attr("words", std::vector<std::string>{})
+        .attr("message", "")
+        .attr("ranks")
+        .attrs<&RankAttrs::check, &RankAttrs::words, &RankAttrs::message, &RankAttrs::ranks>()
+        .infer(infer_rank)
+        .kernel("check", checked)
+        .on_host()
+        .stateful()
+        .no_gradient();
 const Op shapes_op =
     RAW_OP(AssertShapes)
         .doc("Stops the program unless shapes fit what their dimensions are called.")
@@ -164,6 +181,8 @@ const Op shapes_op =
         .attr("message", "")
         .attr("symbols", std::vector<std::string>{})
         .attr("counts")
+        .attrs<&ShapesAttrs::words, &ShapesAttrs::message, &ShapesAttrs::symbols,
+               &ShapesAttrs::counts>()
         .infer(infer_shapes)
         .kernel("check", checked)
         .on_host()

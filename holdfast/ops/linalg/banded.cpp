@@ -12,6 +12,11 @@
 namespace holdfast {
 namespace {
 
+struct BandedAttrs {
+  Attr<bool> lower;
+  Attr<bool> adjoint;
+};
+
 void infer_banded(Infer& s) {
   s.need_rank(0, 2);
   s.need_rank(1, 2);
@@ -64,10 +69,11 @@ void substitute(const Bands<T>& a, T* x, int64_t k) {
 }
 
 Status run_banded(Call& c) {
+  auto attrs = c.attrs<BandedAttrs>();
   const Tensor &bands = c.in(0), &rhs = c.in(1);
   Tensor& y = c.out();
   int64_t count = bands.dim(-2), n = bands.dim(-1), k = rhs.dim(-1);
-  bool lower = c.attr(0).b(), adjoint = c.attr(1).b();
+  bool lower = attrs.lower(), adjoint = attrs.adjoint();
   if (y.size() == 0) return {};
   Status status;
   lapack::visit(y.dtype(), [&]<class T>(T) {
@@ -86,7 +92,8 @@ Status run_banded(Call& c) {
 }
 
 Tensors banded_gradient(Grad& g) {
-  bool lower = g.attr(0).b(), adjoint = g.attr(1).b();
+  auto a = g.attrs<BandedAttrs>();
+  bool lower = a.lower(), adjoint = a.adjoint();
   const Tensor& bands = g.x(0);
   Tensor db = linalg::banded_triangular_solve(bands, g.dy(), {lower, !adjoint}), da;
   if (g.wants(0) && bands.shape().is_full() && bands.size() == 0) {
@@ -118,6 +125,7 @@ static const Op banded_op =
         .inputs("matrix, rhs")
         .attr("lower", true)
         .attr("adjoint", false)
+        .attrs<&BandedAttrs::lower, &BandedAttrs::adjoint>()
         .dtypes(lapack::kTypes)
         .doc(
             "x of matrix x = rhs for triangular matrices given by their diagonals; batches "

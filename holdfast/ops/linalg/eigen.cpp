@@ -8,6 +8,14 @@
 namespace holdfast {
 namespace {
 
+struct EighAttrs {
+  Attr<bool> compute_v;
+};
+struct EigAttrs {
+  Attr<DType> Tout;
+  Attr<bool> compute_v;
+};
+
 using lapack::each;
 
 Status not_finite() {
@@ -21,7 +29,7 @@ Status not_found() {
 
 Status run_eigh(Call& c) {
   const Tensor& x = c.in();
-  bool vectors = c.attr(0).b();
+  bool vectors = c.attrs<EighAttrs>().compute_v();
   Tensor &e = c.out(0), &v = c.out(1);
   int64_t n = x.dim(-1);
   if (x.size() == 0) return {};
@@ -46,7 +54,7 @@ Status run_eigh(Call& c) {
 
 Status run_eig(Call& c) {
   const Tensor& x = c.in();
-  bool vectors = c.attr(1).b();
+  bool vectors = c.attrs<EigAttrs>().compute_v();
   Tensor &e = c.out(0), &v = c.out(1);
   int64_t n = x.dim(-1);
   if (x.size() == 0) return {};
@@ -88,18 +96,19 @@ static const Op eigh_op =
     RAW_OP(SelfAdjointEigV2)
         .inputs("input")
         .attr("compute_v", true)
+        .attrs<&EighAttrs::compute_v>()
         .outputs("e, v")
         .dtypes(lapack::kTypes)
         .doc(
             "Eigenvalues, smallest first, and eigenvectors of self-adjoint "
             "matrices, of which the lower triangle is read.")
-        .infer(+[](Infer& s) { infer_eigen(s, s.dtype(), s.attr(0).b()); })
+        .infer(+[](Infer& s) { infer_eigen(s, s.dtype(), s.attrs<EighAttrs>().compute_v()); })
         .kernel("lapack", run_eigh, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
           Tensor e = g.y(0), v = g.y(1);
-          if (!g.attr(0).b()) std::tie(e, v) = linalg::eigh(g.x());
+          if (!g.attrs<EighAttrs>().compute_v()) std::tie(e, v) = linalg::eigh(g.x());
           Tensor inner = linalg::diag(g.dy(0));
-          if (g.attr(0).b() && g.has_dy(1))
+          if (g.attrs<EighAttrs>().compute_v() && g.has_dy(1))
             inner = inner + inverse_gaps(e) * matmul(v, g.dy(1), {.adjoint_a = true});
           Tensor da = matmul(v, matmul(inner, v, {.adjoint_b = true}));
           // Only the lower triangle was read: what belongs to the upper one counts there.
@@ -135,20 +144,21 @@ static const Op eig_op =
         .inputs("input")
         .attr("Tout", DType::kComplex64)
         .attr("compute_v", true)
+        .attrs<&EigAttrs::Tout, &EigAttrs::compute_v>()
         .outputs("e, v")
         .dtypes(lapack::kTypes)
         .doc("Eigenvalues and right eigenvectors, complex.")
         .infer(+[](Infer& s) {
-          DType want = complex_of(s.dtype()), got = s.attr(0).dtype();
+          DType want = complex_of(s.dtype()), got = s.attrs<EigAttrs>().Tout();
           if (got != want) s.bad_value("Tout", name(got), name(want));
-          infer_eigen(s, want, s.attr(1).b());
+          infer_eigen(s, want, s.attrs<EigAttrs>().compute_v());
         })
         .kernel("lapack", run_eig, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
           Tensor e = g.y(0), v = g.y(1);
-          if (!g.attr(1).b()) std::tie(e, v) = linalg::eig(g.x());
+          if (!g.attrs<EigAttrs>().compute_v()) std::tie(e, v) = linalg::eig(g.x());
           Tensor vh = linalg::adjoint(v), inner = linalg::diag(g.dy(0));
-          if (g.attr(1).b() && g.has_dy(1)) {
+          if (g.attrs<EigAttrs>().compute_v() && g.has_dy(1)) {
             // Eigenvectors have length one: what would change the length is taken out.
             Tensor vdv = matmul(vh, g.dy(1)),
                    lengths = cast(real(linalg::diag_part(vdv)), v.dtype());

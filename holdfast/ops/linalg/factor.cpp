@@ -14,6 +14,13 @@
 namespace holdfast {
 namespace {
 
+struct QrAttrs {
+  Attr<bool> full_matrices;
+};
+struct LuAttrs {
+  Attr<DType> output_idx_type;
+};
+
 using lapack::each;
 
 Status run_lu(Call& c) {
@@ -51,7 +58,7 @@ void infer_qr(Infer& s) {
     return s.output(s.dtype(), Shape::unknown());
   }
   int64_t m = s.shape()[-2], n = s.shape()[-1];
-  int64_t inner = s.attr(0).b() ? m : m < 0 || n < 0 ? -1 : std::min(m, n);
+  int64_t inner = s.attrs<QrAttrs>().full_matrices() ? m : m < 0 || n < 0 ? -1 : std::min(m, n);
   s.output(s.dtype(), lapack::leading(s, 0, {m, inner}));
   s.output(s.dtype(), lapack::leading(s, 0, {inner, n}));
 }
@@ -124,13 +131,14 @@ static const Op lu_op =
             "permutation: input[p] = L U.")
         .inputs("input")
         .attr("output_idx_type", int32)
+        .attrs<&LuAttrs::output_idx_type>()
         .outputs("lu, p")
         .returns("lu, p")
         .dtypes(lapack::kTypes)
         .no_gradient()
         .infer(+[](Infer& s) {
           int64_t n = lapack::need_square(s);
-          DType d = s.attr(0).dtype();
+          DType d = s.attrs<LuAttrs>().output_idx_type();
           if (!kIndices.has(d)) s.bad_value("output_idx_type", name(d), "int32 or int64");
           s.output(s.dtype(), s.shape());
           s.output(d, lapack::leading(s, 0, {n}));
@@ -152,12 +160,13 @@ static const Op qr_op =
         .outputs("q, r")
         .returns("q, r")
         .dtypes(lapack::kTypes)
+        .attrs<&QrAttrs::full_matrices>()
         .infer(infer_qr)
         .kernel("lapack", run_qr, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
           int64_t m = g.x().dim(-2), n = g.x().dim(-1);
           if (m < 0 || n < 0) throw NotKnownYet{};
-          if (m > n && g.attr(0).b())
+          if (m > n && g.attrs<QrAttrs>().full_matrices())
             fail(Code::E1105,
                  "Qr has no gradient where full_matrices is True and there are more rows than "
                  "columns");

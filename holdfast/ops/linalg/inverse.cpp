@@ -11,6 +11,10 @@
 namespace holdfast {
 namespace {
 
+struct InverseAttrs {
+  Attr<bool> adjoint;
+};
+
 using lapack::each;
 
 template <class T>
@@ -24,7 +28,7 @@ Status run_inverse(Call& c) {
   const Tensor& x = c.in();
   Tensor& y = c.out();
   int64_t n = x.dim(-1), count = lapack::batch_of(x);
-  bool adjoint = c.attr(0).b();
+  bool adjoint = c.attrs<InverseAttrs>().adjoint();
   Status status;
   if (y.size() == 0) return {};
   lapack::visit(x.dtype(), [&]<class T>(T) {
@@ -149,13 +153,14 @@ static const Op inverse_op =
         .python("linalg.inv")
         .doc("Inverse of each matrix in the last two axes, or of its adjoint.")
         .dtypes(lapack::kTypes)
+        .attrs<&InverseAttrs::adjoint>()
         .infer(+[](Infer& s) {
           lapack::need_square(s);
           s.output(s.dtype(), s.shape());
         })
         .kernel("lapack", run_inverse, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-          bool adjoint = g.attr(0).b();
+          bool adjoint = g.attrs<InverseAttrs>().adjoint();
           Tensor inner = matmul(g.dy(), g.y(), {.adjoint_a = adjoint, .adjoint_b = !adjoint});
           return {-matmul(g.y(), inner, {.adjoint_a = !adjoint})};
         })

@@ -13,6 +13,10 @@
 namespace holdfast {
 namespace {
 
+struct LeastSquaresAttrs {
+  Attr<bool> fast;
+};
+
 void infer_lstsq(Infer& s) {
   s.need_rank(0, 2);
   s.need_rank(1, 2);
@@ -88,6 +92,7 @@ static const Op lstsq_op =
     RAW_OP(MatrixSolveLs)
         .inputs("matrix, rhs, l2_regularizer: Tl")
         .attr("fast", true)
+        .attrs<&LeastSquaresAttrs::fast>()
         .dtypes(lapack::kTypes)
         .dtypes({float64}, "Tl")
         .doc("x for which matrix x is nearest to rhs; `fast` takes the normal equations.")
@@ -95,8 +100,9 @@ static const Op lstsq_op =
         .kernel(
             "lapack", run_lstsq, kAll,
             +[](const Call& c) -> const char* {
-              return c.attr(0).b() ? "fast=True is written with other ops, in `linalg.lstsq`"
-                                   : lapack::missing(c);
+              return c.attrs<LeastSquaresAttrs>().fast()
+                         ? "fast=True is written with other ops, in `linalg.lstsq`"
+                         : lapack::missing(c);
             })
         .gradient(+[](Grad&) -> Tensors {
           fail(Code::E1105, "MatrixSolveLs has no gradient where fast is False");

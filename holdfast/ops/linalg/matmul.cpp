@@ -17,6 +17,20 @@
 namespace holdfast {
 namespace {
 
+struct MatMulAttrs {
+  Attr<bool> transpose_a;
+  Attr<bool> transpose_b;
+};
+struct BatchAttrs {
+  Attr<bool> adj_x;
+  Attr<bool> adj_y;
+};
+struct BatchToAttrs {
+  Attr<DType> Tout;
+  Attr<bool> adj_x;
+  Attr<bool> adj_y;
+};
+
 // The sizes of a product, checked: m, k of input 0 and k, n of input 1, in their last two axes.
 Shape product_of(Infer& s, bool ta, bool tb) {
   int64_t m = s.shape(0)[ta ? -1 : -2], k = s.shape(0)[ta ? -2 : -1];
@@ -42,7 +56,8 @@ void infer_matmul(Infer& s) {
   s.need_rank(1, 2, 2);
   if (!s.shape(0).has_rank() || !s.shape(1).has_rank())
     return s.output(s.dtype(), Shape::of_rank(2));
-  s.output(s.dtype(), product_of(s, s.attr(0).b(), s.attr(1).b()));
+  auto a = s.attrs<MatMulAttrs>();
+  s.output(s.dtype(), product_of(s, a.transpose_a(), a.transpose_b()));
 }
 
 void infer_batch(Infer& s, DType out, bool adj_x, bool adj_y, bool broadcasts) {
@@ -60,16 +75,23 @@ void infer_batch(Infer& s, DType out, bool adj_x, bool adj_y, bool broadcasts) {
   dims.append(last.begin(), last.end());
   s.output(out, Shape(dims));
 }
-void infer_batch_v1(Infer& s) { infer_batch(s, s.dtype(), s.attr(0).b(), s.attr(1).b(), false); }
-void infer_batch_v2(Infer& s) { infer_batch(s, s.dtype(), s.attr(0).b(), s.attr(1).b(), true); }
+void infer_batch_v1(Infer& s) {
+  auto a = s.attrs<BatchAttrs>();
+  infer_batch(s, s.dtype(), a.adj_x(), a.adj_y(), false);
+}
+void infer_batch_v2(Infer& s) {
+  auto a = s.attrs<BatchAttrs>();
+  infer_batch(s, s.dtype(), a.adj_x(), a.adj_y(), true);
+}
 void infer_batch_v3(Infer& s) {
   constexpr DTypes bytes{int8, uint8};
-  DType x = s.dtype(0), y = s.dtype(1), out = s.attr(0).dtype();
+  auto a = s.attrs<BatchToAttrs>();
+  DType x = s.dtype(0), y = s.dtype(1), out = a.Tout();
   bool widens = bytes.has(x) && bytes.has(y) && out == int32;
   if (!widens && (x != y || out != x))
     s.unsupported(cat(name(x), " x ", name(y), " -> ", name(out)),
                   "operands and result of one dtype, and (u)int8 x (u)int8 -> int32");
-  infer_batch(s, out, s.attr(1).b(), s.attr(2).b(), true);
+  infer_batch(s, out, a.adj_x(), a.adj_y(), true);
 }
 
 // Where each product of a batch finds its operand, in matrices: broadcast axes have stride 0.
@@ -158,12 +180,23 @@ Status run_product(Call& c, gemm::Reading read_a, gemm::Reading read_b) {
 }
 
 Status run_matmul(Call& c) {
-  return run_product(c, {c.attr(0).b(), false}, {c.attr(1).b(), false});
+  auto a = c.attrs<MatMulAttrs>();
+  return run_product(c, {a.transpose_a(), false}, {a.transpose_b(), false});
 }
-template <int first>
+template <class A>
 Status run_batch(Call& c) {
-  bool ax = c.attr(first).b(), ay = c.attr(first + 1).b(), complex = is_complex(c.in().dtype());
+  auto a = c.attrs<A>();
+  bool ax = a.adj_x(), ay = a.adj_y(), complex = is_complex(c.in().dtype());
   return run_product(c, {ax, ax && complex}, {ay, ay && complex});
+}
+
+// A sum of products for each element: as long as what of the left matrices is not rows of the
+// result.
+double product_flops(std::span<const Shape> in, const Shape& out) {
+  const Shape& a = in[0];
+  auto size = [](int64_t n) { return static_cast<double>(std::max<int64_t>(1, n)); };
+  return 2 * static_cast<double>(out.size()) * size(a[-1]) * static_cast<double>(a[-2]) /
+         size(out[-2]);
 }
 
 Tensor conj_if_complex(const Tensor& t) { return is_complex(t.dtype()) ? conj(t) : t; }
@@ -177,13 +210,16 @@ static const Op matmul_op =
         .attr("transpose_b", false)
         .attr("grad_a", false)
         .attr("grad_b", false)
+        .attrs<&MatMulAttrs::transpose_a, &MatMulAttrs::transpose_b>()
+        .flops(product_flops)
         .outputs("product")
         .dtypes(kNumbers)
         .doc("Product of two matrices.")
         .infer(infer_matmul)
         .kernel("gemm", run_matmul)
         .gradient(+[](Grad& g) -> Tensors {
-          bool ta = g.attr(0).b(), tb = g.attr(1).b();
+          auto attrs = g.attrs<MatMulAttrs>();
+          bool ta = attrs.transpose_a(), tb = attrs.transpose_b();
           Tensor dy = g.dy(), da, db;
           auto times = [](const Tensor& x, const Tensor& y, bool tx, bool ty) {
             return matmul(x, y, {.transpose_a = tx, .transpose_b = ty});
@@ -224,12 +260,15 @@ static const Op batch_v1_op =
         .attr("adj_y", false)
         .attr("grad_x", false)
         .attr("grad_y", false)
+        .attrs<&BatchAttrs::adj_x, &BatchAttrs::adj_y>()
+        .flops(product_flops)
         .dtypes(kNumbers)
         .doc("Products of the matrices in the last two axes; the leading axes must be equal.")
         .infer(infer_batch_v1)
-        .kernel("gemm", run_batch<0>)
+        .kernel("gemm", run_batch<BatchAttrs>)
         .gradient(+[](Grad& g) -> Tensors {
-          return batch_gradient(g, batch_v1_op, g.attr(0).b(), g.attr(1).b(), {});
+          auto a = g.attrs<BatchAttrs>();
+          return batch_gradient(g, batch_v1_op, a.adj_x(), a.adj_y(), {});
         })
         .keeps("x, y");
 
@@ -240,12 +279,15 @@ static const Op batch_v2_op =
         .attr("adj_y", false)
         .attr("grad_x", false)
         .attr("grad_y", false)
+        .attrs<&BatchAttrs::adj_x, &BatchAttrs::adj_y>()
+        .flops(product_flops)
         .dtypes(kNumbers)
         .doc("Products of the matrices in the last two axes; the leading axes broadcast.")
         .infer(infer_batch_v2)
-        .kernel("gemm", run_batch<0>)
+        .kernel("gemm", run_batch<BatchAttrs>)
         .gradient(+[](Grad& g) -> Tensors {
-          return batch_gradient(g, batch_v2_op, g.attr(0).b(), g.attr(1).b(), {});
+          auto a = g.attrs<BatchAttrs>();
+          return batch_gradient(g, batch_v2_op, a.adj_x(), a.adj_y(), {});
         })
         .keeps("x, y");
 
@@ -257,14 +299,17 @@ static const Op batch_v3_op =
         .attr("adj_y", false)
         .attr("grad_x", false)
         .attr("grad_y", false)
+        .attrs<&BatchToAttrs::Tout, &BatchToAttrs::adj_x, &BatchToAttrs::adj_y>()
+        .flops(product_flops)
         .dtypes(kNumbers, "Ta")
         .dtypes(kNumbers, "Tb")
         .doc("Products of the matrices in the last two axes, in the dtype `Tout`.")
         .infer(infer_batch_v3)
-        .kernel("gemm", run_batch<1>)
+        .kernel("gemm", run_batch<BatchToAttrs>)
         .gradient(+[](Grad& g) -> Tensors {
           if (!is_differentiable(g.x(0).dtype())) return {Tensor(), Tensor()};
-          return batch_gradient(g, batch_v3_op, g.attr(1).b(), g.attr(2).b(), {g.attr(0)});
+          auto a = g.attrs<BatchToAttrs>();
+          return batch_gradient(g, batch_v3_op, a.adj_x(), a.adj_y(), {a.Tout()});
         })
         .keeps("x, y");
 

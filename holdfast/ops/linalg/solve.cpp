@@ -13,6 +13,14 @@
 namespace holdfast {
 namespace {
 
+struct SolveAttrs {
+  Attr<bool> adjoint;
+};
+struct TriangularAttrs {
+  Attr<bool> lower;
+  Attr<bool> adjoint;
+};
+
 using lapack::each;
 
 // Rows of `matrix` and `rhs` must agree; answers the shape of both batches, which must be equal or
@@ -39,7 +47,7 @@ Status run_solve(Call& c) {
   const Tensor &a = c.in(0), &b = c.in(1);
   Tensor& y = c.out();
   int64_t n = a.dim(-1), k = b.dim(-1);
-  bool adjoint = c.attr(0).b();
+  bool adjoint = c.attrs<SolveAttrs>().adjoint();
   Status status;
   if (y.size() == 0) return {};
   lapack::visit(a.dtype(), [&]<class T>(T) {
@@ -61,10 +69,11 @@ Status run_solve(Call& c) {
 }
 
 Status run_triangular(Call& c) {
+  auto attrs = c.attrs<TriangularAttrs>();
   const Tensor &a = c.in(0), &b = c.in(1);
   Tensor& y = c.out();
   int64_t n = a.dim(-1), k = b.dim(-1);
-  bool lower = c.attr(0).b(), adjoint = c.attr(1).b();
+  bool lower = attrs.lower(), adjoint = attrs.adjoint();
   if (y.size() == 0) return {};
   Status status;
   lapack::visit(a.dtype(), [&]<class T>(T) {
@@ -113,10 +122,11 @@ static const Op solve_op =
         .python("linalg.solve")
         .doc("x of matrix x = rhs, or of adjoint(matrix) x = rhs, for each matrix of the batch.")
         .dtypes(lapack::kTypes)
+        .attrs<&SolveAttrs::adjoint>()
         .infer(+[](Infer& s) { s.output(s.dtype(), infer_system(s, false)); })
         .kernel("lapack", run_solve, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-          bool adjoint = g.attr(0).b();
+          bool adjoint = g.attrs<SolveAttrs>().adjoint();
           Tensor db = linalg::solve(g.x(0), g.dy(), {.adjoint = !adjoint}), da;
           if (g.wants(0))
             da = adjoint ? -matmul(g.y(), db, {.adjoint_b = true})
@@ -149,10 +159,12 @@ static const Op triangular_op =
             "x of matrix x = rhs, of which only the lower (or upper) triangle of `matrix` is "
             "looked at; batches broadcast.")
         .dtypes(lapack::kTypes)
+        .attrs<&TriangularAttrs::lower, &TriangularAttrs::adjoint>()
         .infer(+[](Infer& s) { s.output(s.dtype(), infer_system(s, true)); })
         .kernel("blas", run_triangular, kAll, lapack::missing)
         .gradient(+[](Grad& g) -> Tensors {
-          bool lower = g.attr(0).b(), adjoint = g.attr(1).b();
+          auto attrs = g.attrs<TriangularAttrs>();
+          bool lower = attrs.lower(), adjoint = attrs.adjoint();
           Tensor db = linalg::triangular_solve(g.x(0), g.dy(), {lower, !adjoint}), da;
           if (g.wants(0)) {
             da = adjoint ? -matmul(g.y(), db, {.adjoint_b = true})

@@ -15,11 +15,17 @@
 namespace holdfast {
 namespace {
 
+struct SvdAttrs {
+  Attr<bool> compute_uv;
+  Attr<bool> full_matrices;
+};
+
 using lapack::each;
 
 void infer_svd(Infer& s) {
+  auto a = s.attrs<SvdAttrs>();
   s.need_rank(0, 2);
-  bool uv = s.attr(0).b(), full = s.attr(1).b();
+  bool uv = a.compute_uv(), full = a.full_matrices();
   if (!s.shape().has_rank()) {
     for (int i = 0; i < 3; ++i) s.output(s.dtype(), Shape::unknown());
     return;
@@ -31,8 +37,9 @@ void infer_svd(Infer& s) {
 }
 
 Status run_svd(Call& c) {
+  auto attrs = c.attrs<SvdAttrs>();
   const Tensor& x = c.in();
-  bool uv = c.attr(0).b(), full = c.attr(1).b();
+  bool uv = attrs.compute_uv(), full = attrs.full_matrices();
   Tensor &s = c.out(0), &u = c.out(1), &v = c.out(2);
   int64_t m = x.dim(-2), n = x.dim(-1), k = std::min(m, n), wide_u = full ? m : k,
           wide_v = full ? n : k;
@@ -128,6 +135,7 @@ static const Op svd_op =
         .inputs("input")
         .attr("compute_uv", true)
         .attr("full_matrices", false)
+        .attrs<&SvdAttrs::compute_uv, &SvdAttrs::full_matrices>()
         .outputs("s, u, v")
         .dtypes(lapack::kTypes)
         .doc("Singular values, largest first, and vectors: u diag(s) adjoint(v) = input.")
@@ -136,12 +144,13 @@ static const Op svd_op =
         .gradient(+[](Grad& g) -> Tensors {
           int64_t m = g.x().dim(-2), n = g.x().dim(-1);
           if (m < 0 || n < 0) throw NotKnownYet{};
-          if (!g.attr(0).b() || (!g.has_dy(1) && !g.has_dy(2))) {
-            bool thin = g.attr(0).b() && (m == n || !g.attr(1).b());
+          if (!g.attrs<SvdAttrs>().compute_uv() || (!g.has_dy(1) && !g.has_dy(2))) {
+            bool thin = g.attrs<SvdAttrs>().compute_uv() &&
+                        (m == n || !g.attrs<SvdAttrs>().full_matrices());
             Tensors suv = thin ? Tensors{g.y(0), g.y(1), g.y(2)} : linalg::svd(g.x());
             return {matmul(suv[1], second_last(real_part(g.dy(0))) * suv[2], {.adjoint_b = true})};
           }
-          if (g.attr(1).b() && m != n)
+          if (g.attrs<SvdAttrs>().full_matrices() && m != n)
             fail(Code::E1105,
                  "Svd has no gradient where full_matrices is True and the matrix is not square");
           return {svd_gradient(g.y(0), g.y(1), g.y(2), real_part(g.dy(0)), g.dy(1), g.dy(2), m, n)};

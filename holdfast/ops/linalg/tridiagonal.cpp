@@ -19,12 +19,18 @@
 namespace holdfast {
 namespace {
 
+struct TridiagonalAttrs {
+  Attr<bool> partial_pivoting;
+  Attr<bool> perturb_singular;
+};
+
 using linalg::TridiagonalSolveOptions;
 
 void infer_solve(Infer& s) {
+  auto a = s.attrs<TridiagonalAttrs>();
   s.need_rank(0, 2);
   s.need_rank(1, 2);
-  if (s.attr(1).b() && !s.attr(0).b())
+  if (a.perturb_singular() && !a.partial_pivoting())
     s.bad_value("perturb_singular", "true", "false where `partial_pivoting` is false");
   const Shape &diagonals = s.shape(0), &rhs = s.shape(1);
   if (diagonals.has_rank() && diagonals[-2] >= 0 && diagonals[-2] != 3)
@@ -100,9 +106,10 @@ struct Elimination {
 };
 
 Status run_solve(Call& c) {
+  auto a = c.attrs<TridiagonalAttrs>();
   const Tensor &diagonals = c.in(0), &rhs = c.in(1);
   Tensor& y = c.out();
-  bool pivoting = c.attr(0).b(), perturb = c.attr(1).b();
+  bool pivoting = a.partial_pivoting(), perturb = a.perturb_singular();
   int64_t n = rhs.dim(-2), k = rhs.dim(-1);
   if (y.size() == 0) return {};
   lapack::visit(y.dtype(), [&]<class T>(T) {
@@ -269,6 +276,7 @@ static const Op solve_op =
         .inputs("diagonals, rhs")
         .attr("partial_pivoting", true)
         .attr("perturb_singular", false)
+        .attrs<&TridiagonalAttrs::partial_pivoting, &TridiagonalAttrs::perturb_singular>()
         .dtypes(lapack::kTypes)
         .doc("x of A x = rhs for matrices given by three diagonals; NaN where one is singular.")
         .infer(infer_solve)

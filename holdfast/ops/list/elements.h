@@ -7,6 +7,18 @@
 
 namespace holdfast {
 
+/// Attributes that say what a list is made of.
+struct ElementAttrs {
+  Attr<DType> element_dtype;
+  Attr<Shape> element_shape;
+};
+struct ElementTypeAttrs {
+  Attr<DType> element_dtype;
+};
+struct ElementShapeAttrs {
+  Attr<Shape> element_shape;
+};
+
 Tensor zeros_on(Device* device, DType dtype, const Shape& shape);
 /// Element `i`, or zeros where it is not set and its shape can be told.
 Status list_element(const Call&, const ElementType&, const ListValue&, int64_t i, Tensor& out);

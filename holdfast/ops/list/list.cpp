@@ -14,6 +14,15 @@
 namespace holdfast {
 namespace {
 
+struct StackAttrs {
+  Attr<DType> element_dtype;
+  Attr<Shape> element_shape;
+  Attr<int64_t> num_elements;
+};
+struct SetItemAttrs {
+  Attr<bool> resize_if_index_out_of_bounds;
+};
+
 constexpr DTypes kLists{DType::kVariant};
 
 void gives_list(Infer& s) { s.output(DType::kVariant, Shape{}); }
@@ -31,7 +40,10 @@ Status room_for(const Call& c, int64_t n) {
 // One index or length.
 void need_number(const Infer& s, int i) { s.need_rank(i, 0, 0); }
 
-ElementType element_of(const Call& c) { return {c.attr(0).dtype(), c.attr(1).shape()}; }
+ElementType element_of(const Call& c) {
+  auto a = c.attrs<ElementAttrs>();
+  return {a.element_dtype(), a.element_shape()};
+}
 
 Status run_reserve(Call& c) {
   int64_t n = index_of(c.in());
@@ -39,7 +51,7 @@ Status run_reserve(Call& c) {
     return {Code::E1103, cat(c.op.name, ": a list of ", n, " elements"), "a length is 0 or more"};
   if (Status s = room_for(c, n); !s.ok()) return s;
   Tensor list = make_list(std::vector<Tensor>(static_cast<size_t>(n)));
-  list_value(list).shape = c.attr(1).shape();
+  list_value(list).shape = c.attrs<ElementAttrs>().element_shape();
   c.set_out(0, list);
   return {};
 }
@@ -79,7 +91,7 @@ Status run_set(Call& c) {
   if (i < 0) return {Code::E1103, cat(c.op.name, ": index ", i), "an index counts from 0"};
   if (Status s = fits(c, c.in(2)); !s.ok()) return s;
   auto length = static_cast<int64_t>(list_value(c.in()).items.size());
-  if (i >= length && !c.attr(0).b())
+  if (i >= length && !c.attrs<SetItemAttrs>().resize_if_index_out_of_bounds())
     return {Code::E1103, cat(c.op.name, ": index ", i, " of a list of ", length, " elements"),
             cat("a list grows only if it is made for that, as by ", written(Advice::kGrows))};
   if (Status s = room_for(c, i); !s.ok()) return s;
@@ -112,11 +124,12 @@ Status run_get(Call& c) {
 // What a branch that was not taken left out is left out again: zeros would need a shape, and only
 // the gradient of that branch would look at them.
 Status run_kept(Call& c) {
+  auto a = c.attrs<ElementAttrs>();
   const auto& items = list_value(c.in()).items;
   int64_t i = index_of(c.in(1));
   bool left_out =
       i >= 0 && i < static_cast<int64_t>(items.size()) && !items[static_cast<size_t>(i)].defined();
-  if (!left_out || c.attr(1).shape().is_full() || c.attr(0).dtype() == DType::kVariant)
+  if (!left_out || a.element_shape().is_full() || a.element_dtype() == DType::kVariant)
     return run_get(c);
   c.set_out(0, Tensor());
   return {};
@@ -142,21 +155,22 @@ Status join(Call& c, bool along_first) {
 
 Status run_stack(Call& c) {
   auto length = static_cast<int64_t>(list_value(c.in()).items.size());
-  if (int64_t wanted = c.attr(2).i(); wanted >= 0 && wanted != length)
+  if (int64_t wanted = c.attrs<StackAttrs>().num_elements(); wanted >= 0 && wanted != length)
     return {Code::E1102, cat(c.op.name, ": a list of ", length, " elements, expected ", wanted)};
   return join(c, false);
 }
 Status run_concat(Call& c) { return join(c, true); }
 
 Status run_unstack(Call& c) {
+  auto attrs = c.attrs<ElementShapeAttrs>();
   const Tensor& t = c.in();
   if (t.rank() == 0) return {Code::E1102, cat(c.op.name, " of a scalar"), "rows need a first axis"};
   Shape row(std::span<const int64_t>(t.shape().begin() + 1, t.shape().end()));
   int64_t bytes = row.size() * size_of(t.dtype());
   std::vector<Tensor> items;
-  if (!c.attr(0).shape().compatible(row))
+  if (!attrs.element_shape().compatible(row))
     return {Code::E1102, cat(c.op.name, ": rows of shape ", row.text(), ", expected ",
-                             c.attr(0).shape().text())};
+                             attrs.element_shape().text())};
   for (int64_t i = 0; i < t.dim(0); ++i) items.push_back(view_of(t, row, i * bytes));
   Tensor list = make_list(std::move(items));
   list_value(list).shape = row;
@@ -238,6 +252,7 @@ const Op reserve = lists(RAW_OP(TensorListReserve)
                              .inputs("num_elements: I!")
                              .attr("element_dtype")
                              .attr("element_shape", Shape::unknown())
+                             .attrs<&ElementAttrs::element_dtype, &ElementAttrs::element_shape>()
                              .no_gradient()
                              .infer(+[](Infer& s) {
                                need_number(s, 0);
@@ -268,6 +283,7 @@ const Op set = lists(RAW_OP(TensorListSetItem)
                          .doc("A list with another element at an index.")
                          .inputs("input_handle: L, index: I!, item")
                          .attr("resize_if_index_out_of_bounds", false)
+                         .attrs<&SetItemAttrs::resize_if_index_out_of_bounds>()
                          .infer(+[](Infer& s) {
                            need_number(s, 1);
                            gives_list(s);
@@ -282,12 +298,14 @@ const Op set = lists(RAW_OP(TensorListSetItem)
                      run_set);
 
 void infer_get(Infer& s) {
+  auto a = s.attrs<ElementAttrs>();
   need_number(s, 1);
-  s.output(s.attr(0).dtype(), s.attr(1).shape());
+  s.output(a.element_dtype(), a.element_shape());
 }
 
 Tensors get_back(Grad& g) {
-  Tensor none = list_reserve({g.attr(0).dtype(), g.attr(1).shape()}, list_length(g.x(0)));
+  auto a = g.attrs<ElementAttrs>();
+  Tensor none = list_reserve({a.element_dtype(), a.element_shape()}, list_length(g.x(0)));
   return {list_set(none, g.x(1), g.dy()), Tensor()};
 }
 
@@ -295,6 +313,7 @@ Builder& element(Builder& b) {
   return b.inputs("input_handle: L, index: I!")
       .attr("element_dtype")
       .attr("element_shape", Shape::unknown())
+      .attrs<&ElementAttrs::element_dtype, &ElementAttrs::element_shape>()
       .infer(infer_get)
       .gradient(get_back);
 }
@@ -324,21 +343,24 @@ const Op resize = lists(RAW_OP(TensorListResize)
                             }),
                         run_resize);
 
-const Op stack_op = lists(RAW_OP(TensorListStack)
-                              .doc("The elements of a list along a new axis.")
-                              .inputs("input_handle: L")
-                              .attr("element_dtype")
-                              .attr("element_shape", Shape::unknown())
-                              .attr("num_elements", -1)
-                              .infer(+[](Infer& s) {
-                                Shape shape = s.attr(1).shape();
-                                int64_t n = s.attr(2).i();
-                                if (shape.has_rank()) shape.dims().insert(0, n >= 0 ? n : kUnknown);
-                                s.output(s.attr(0).dtype(), shape);
-                              })
-                              .gradient(+[](Grad& g) -> Tensors { return {list_unstack(g.dy())}; })
-                              .keeps(""),
-                          run_stack);
+const Op stack_op = lists(
+    RAW_OP(TensorListStack)
+        .doc("The elements of a list along a new axis.")
+        .inputs("input_handle: L")
+        .attr("element_dtype")
+        .attr("element_shape", Shape::unknown())
+        .attr("num_elements", -1)
+        .attrs<&ElementAttrs::element_dtype, &ElementAttrs::element_shape>()
+        .attrs<&StackAttrs::element_dtype, &StackAttrs::element_shape, &StackAttrs::num_elements>()
+        .infer(+[](Infer& s) {
+          Shape shape = s.attrs<StackAttrs>().element_shape();
+          int64_t n = s.attrs<StackAttrs>().num_elements();
+          if (shape.has_rank()) shape.dims().insert(0, n >= 0 ? n : kUnknown);
+          s.output(s.attrs<StackAttrs>().element_dtype(), shape);
+        })
+        .gradient(+[](Grad& g) -> Tensors { return {list_unstack(g.dy())}; })
+        .keeps(""),
+    run_stack);
 
 const Op concat_op =
     lists(RAW_OP(TensorListConcat)
@@ -346,10 +368,11 @@ const Op concat_op =
               .inputs("input_handle: L")
               .attr("element_dtype")
               .attr("element_shape", Shape::unknown())
+              .attrs<&ElementAttrs::element_dtype, &ElementAttrs::element_shape>()
               .infer(+[](Infer& s) {
-                Shape shape = s.attr(1).shape();
+                Shape shape = s.attrs<ElementAttrs>().element_shape();
                 if (shape.rank() > 0) shape.dims()[0] = kUnknown;
-                s.output(s.attr(0).dtype(), shape);
+                s.output(s.attrs<ElementAttrs>().element_dtype(), shape);
               })
               .gradient(+[](Grad& g) -> Tensors { return {list_split_like(g.dy(), g.x(0))}; })
               .keeps("input_handle"),
@@ -360,8 +383,9 @@ const Op unstack_op =
               .doc("The rows of a tensor as a list.")
               .inputs("tensor")
               .attr("element_shape", Shape::unknown())
+              .attrs<&ElementShapeAttrs::element_shape>()
               .infer(+[](Infer& s) {
-                s.attr(0).shape();
+                s.attrs<ElementShapeAttrs>().element_shape();
                 gives_list(s);
               })
               .gradient(+[](Grad& g) -> Tensors {

@@ -10,15 +10,19 @@
 namespace holdfast {
 namespace {
 
+struct ScatterAttrs {
+  Attr<bool> adds;
+};
+
 constexpr DTypes kLists{DType::kVariant};
 
 // A list; what it is made of is said by attributes, which are looked at here.
 void gives_list_of_dtype(Infer& s) {
-  s.attr(0).dtype();
+  s.attrs<ElementTypeAttrs>().element_dtype();
   s.output(DType::kVariant, Shape{});
 }
 void gives_list_of_shape(Infer& s) {
-  s.attr(0).shape();
+  s.attrs<ElementShapeAttrs>().element_shape();
   s.output(DType::kVariant, Shape{});
 }
 
@@ -46,7 +50,7 @@ Shape row_of(const Shape& s) {
 }
 
 Status run_empty(Call& c) {
-  Tensor out = list_of({}, c.attr(1).shape());
+  Tensor out = list_of({}, c.attrs<ElementAttrs>().element_shape());
   Dims most = numbers(c.in());
   if (most.size() != 1) return not_one(c, "max_num_elements");
   list_value(out).most = most[0];
@@ -55,12 +59,13 @@ Status run_empty(Call& c) {
 }
 
 Status run_pop(Call& c) {
+  auto a = c.attrs<ElementAttrs>();
   const ListValue& list = list_value(c.in());
   auto n = static_cast<int64_t>(list.items.size());
   if (n == 0)
     return {Code::E1103, cat(c.op.name, ": the list is empty"), "there is nothing to pop"};
   Tensor last;
-  if (Status s = list_element(c, {c.attr(0).dtype(), c.attr(1).shape()}, list, n - 1, last);
+  if (Status s = list_element(c, {a.element_dtype(), a.element_shape()}, list, n - 1, last);
       !s.ok())
     return s;
   Shape shape = list.shape;
@@ -75,7 +80,8 @@ Status run_pop(Call& c) {
 }
 
 Status run_gather(Call& c) {
-  ElementType type{c.attr(0).dtype(), c.attr(1).shape()};
+  auto a = c.attrs<ElementAttrs>();
+  ElementType type{a.element_dtype(), a.element_shape()};
   const ListValue& list = list_value(c.in());
   Tensors all;
   for (int64_t i : numbers(c.in(1))) {
@@ -132,7 +138,7 @@ Status scatter_new(Call& c, int64_t n) {
   }
   if (n > kMost) return {Code::E1103, cat(c.op.name, ": ", n, " elements"), "that is too many"};
   return scatter(c, std::vector<Tensor>(static_cast<size_t>(n)), c.in(0), at, false,
-                 c.attr(0).shape());
+                 c.attrs<ElementShapeAttrs>().element_shape());
 }
 Status run_scatter(Call& c) { return scatter_new(c, -1); }
 Status run_scatter_v2(Call& c) {
@@ -148,10 +154,11 @@ Status run_scatter_into(Call& c) {
     if (i >= kMost) return {Code::E1103, cat(c.op.name, ": index ", i), "that is too many"};
     if (i >= static_cast<int64_t>(items.size())) items.resize(static_cast<size_t>(i) + 1);
   }
-  return scatter(c, std::move(items), c.in(1), at, c.attr(0).b(), shape);
+  return scatter(c, std::move(items), c.in(1), at, c.attrs<ScatterAttrs>().adds(), shape);
 }
 
 Status run_split(Call& c) {
+  auto attrs = c.attrs<ElementShapeAttrs>();
   const Tensor& t = c.in();
   if (t.rank() == 0)
     return {Code::E1102, cat(c.op.name, " of a scalar"), "pieces need a first axis"};
@@ -162,16 +169,16 @@ Status run_split(Call& c) {
     dims[0] = n;
     if (n < 0 || n > t.dim(0) - at)
       return {Code::E1102, cat(c.op.name, ": the lengths are more than the ", t.dim(0), " rows")};
-    if (!c.attr(0).shape().compatible(Shape(dims)))
+    if (!attrs.element_shape().compatible(Shape(dims)))
       return {Code::E1102, cat(c.op.name, ": a piece of shape ", Shape(dims).text(), ", expected ",
-                               c.attr(0).shape().text())};
+                               attrs.element_shape().text())};
     items.push_back(view_of(t, Shape(dims), at * row));
     at += n;
   }
   if (at != t.dim(0))
     return {Code::E1102,
             cat(c.op.name, ": the lengths are ", at, " in all, and there are ", t.dim(0), " rows")};
-  c.set_out(0, list_of(std::move(items), c.attr(0).shape()));
+  c.set_out(0, list_of(std::move(items), attrs.element_shape()));
   return {};
 }
 
@@ -191,7 +198,8 @@ Status need_rows_known(const Call& c, Shape& shape, const Shape& said) {
 }
 
 Status run_concat_v2(Call& c) {
-  ElementType type{c.attr(0).dtype(), c.attr(1).shape()};
+  auto a = c.attrs<ElementAttrs>();
+  ElementType type{a.element_dtype(), a.element_shape()};
   const ListValue& list = list_value(c.in());
   if (list.items.empty())
     if (Status s = need_rows_known(c, type.shape, list.shape); !s.ok()) return s;
@@ -214,12 +222,13 @@ Status run_concat_v2(Call& c) {
 }
 
 Status run_concat_lists(Call& c) {
+  auto a = c.attrs<ElementTypeAttrs>();
   Shape shape = list_value(c.in()).shape;
   auto items = items_to_change(c.in());
   for (const Tensor& t : list_value(c.in(1)).items) {
-    if (t.defined() && t.dtype() != c.attr(0).dtype())
+    if (t.defined() && t.dtype() != a.element_dtype())
       return {Code::E1101, cat(c.op.name, ": an element is ", name(t.dtype()), ", expected ",
-                               name(c.attr(0).dtype()))};
+                               name(a.element_dtype()))};
     items.push_back(t);
   }
   c.set_out(0, list_of(std::move(items), shape));
@@ -242,9 +251,10 @@ Builder& lists(Builder& b, KernelFn run) {
 }
 
 void gives_rows(Infer& s) {
-  Shape shape = s.attr(1).shape();
+  auto a = s.attrs<ElementAttrs>();
+  Shape shape = a.element_shape();
   if (shape.has_rank()) shape.dims().insert(0, s.shape(1).rank() == 1 ? s.shape(1)[0] : kUnknown);
-  s.output(s.attr(0).dtype(), shape);
+  s.output(a.element_dtype(), shape);
 }
 
 const Op empty_op = lists(RAW_OP(EmptyTensorList)
@@ -252,9 +262,11 @@ const Op empty_op = lists(RAW_OP(EmptyTensorList)
                               .inputs("max_num_elements: I!")
                               .attr("element_dtype")
                               .attr("element_shape", Shape::unknown())
+                              .attrs<&ElementAttrs::element_dtype, &ElementAttrs::element_shape>()
+                              .attrs<&ElementTypeAttrs::element_dtype>()
                               .no_gradient()
                               .infer(+[](Infer& s) {
-                                s.attr(1).shape();
+                                s.attrs<ElementAttrs>().element_shape();
                                 gives_list_of_dtype(s);
                               }),
                           run_empty);
@@ -266,9 +278,11 @@ const Op pop_op =
               .outputs("output_handle, tensor")
               .attr("element_dtype")
               .attr("element_shape", Shape::unknown())
+              .attrs<&ElementAttrs::element_dtype, &ElementAttrs::element_shape>()
               .infer(+[](Infer& s) {
                 s.output(DType::kVariant, Shape{});
-                s.output(s.attr(0).dtype(), s.attr(1).shape());
+                s.output(s.attrs<ElementAttrs>().element_dtype(),
+                         s.attrs<ElementAttrs>().element_shape());
               })
               .gradient(+[](Grad& g) -> Tensors { return {list_push(g.dy(0), g.dy(1))}; }),
           run_pop);
@@ -276,9 +290,10 @@ const Op pop_op =
 const Op scatter_into = lists(RAW_OP(TensorListScatterIntoExistingList)
                                   .doc("A list with rows of a tensor as its elements `indices`.")
                                   .inputs("input_handle: L, tensor, indices: I!")
-                                  .attr("adds", false)  // to what is there
+                                  .attr("adds", false)
+                                  .attrs<&ScatterAttrs::adds>()  // to what is there
                                   .infer(+[](Infer& s) {
-                                    s.attr(0).b();
+                                    s.attrs<ScatterAttrs>().adds();
                                     s.output(DType::kVariant, Shape{});
                                   })
                                   .no_gradient(),
@@ -290,9 +305,11 @@ const Op gather_op = lists(
         .inputs("input_handle: L, indices: I!")
         .attr("element_dtype")
         .attr("element_shape", Shape::unknown())
+        .attrs<&ElementAttrs::element_dtype, &ElementAttrs::element_shape>()
         .infer(gives_rows)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensor none = list_reserve({g.attr(0).dtype(), Shape::unknown()}, list_length(g.x(0)));
+          Tensor none = list_reserve({g.attrs<ElementAttrs>().element_dtype(), Shape::unknown()},
+                                     list_length(g.x(0)));
           return {scatter_into({none, g.dy(), g.x(1)}, Attrs{Arg(true)}), Tensor()};
         }),
     run_gather);
@@ -307,6 +324,7 @@ const Op scatter_op =
               .doc("A list whose elements `indices` are the rows of a tensor.")
               .inputs("tensor, indices: I!")
               .attr("element_shape", Shape::unknown())
+              .attrs<&ElementShapeAttrs::element_shape>()
               .infer(gives_list_of_shape)
               .gradient(+[](Grad& g) -> Tensors { return {rows_at(g), Tensor()}; }),
           run_scatter);
@@ -316,6 +334,7 @@ const Op scatter_v2_op =
               .doc("The same in a list of `num_elements`; -1: as many as needed.")
               .inputs("tensor, indices: I!, num_elements: I2!")
               .attr("element_shape", Shape::unknown())
+              .attrs<&ElementShapeAttrs::element_shape>()
               .infer(gives_list_of_shape)
               .gradient(+[](Grad& g) -> Tensors { return {rows_at(g), Tensor(), Tensor()}; }),
           run_scatter_v2);
@@ -324,6 +343,7 @@ const Op split_op = lists(RAW_OP(TensorListSplit)
                               .doc("Consecutive pieces of a tensor as a list.")
                               .inputs("tensor, lengths: I!")
                               .attr("element_shape", Shape::unknown())
+                              .attrs<&ElementShapeAttrs::element_shape>()
                               .infer(gives_list_of_shape)
                               .gradient(+[](Grad& g) -> Tensors {
                                 Shape piece = g.x(0).shape();
@@ -339,10 +359,11 @@ const Op concat_op = lists(
         .outputs("tensor, lengths")
         .attr("element_dtype")
         .attr("element_shape", Shape::unknown())
+        .attrs<&ElementAttrs::element_dtype, &ElementAttrs::element_shape>()
         .infer(+[](Infer& s) {
-          Shape shape = s.attr(1).shape();
+          Shape shape = s.attrs<ElementAttrs>().element_shape();
           if (shape.rank() > 0) shape.dims()[0] = kUnknown;
-          s.output(s.attr(0).dtype(), shape);
+          s.output(s.attrs<ElementAttrs>().element_dtype(), shape);
           s.output(int64, Shape{kUnknown});
         })
         .gradient(+[](Grad& g) -> Tensors { return {list_split_like(g.dy(0), g.x(0)), Tensor()}; }),
@@ -360,6 +381,7 @@ const Op concat_lists_op =
               .doc("The elements of two lists, one after the other.")
               .inputs("input_a: L, input_b: L")
               .attr("element_dtype")
+              .attrs<&ElementTypeAttrs::element_dtype>()
               .infer(gives_list_of_dtype)
               .gradient(+[](Grad& g) -> Tensors {
                 Tensor border = list_length(g.x(0));

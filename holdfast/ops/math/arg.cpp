@@ -12,12 +12,16 @@
 namespace holdfast {
 namespace {
 
+struct ArgAttrs {
+  Attr<DType> output_type;
+};
+
 constexpr DTypes kCompared = kReals | kBools;
 
 // Inputs: input, dimension; attribute 0: output_type.
 void infer_arg(Infer& s) {
   const Shape& x = s.shape();
-  DType out = s.attr(0).dtype();
+  DType out = s.attrs<ArgAttrs>().output_type();
   auto given = s.ints(1);
   bool narrow = s.op().name == "ArgMax" && (out == int16 || out == uint16);
   if (!kIndices.has(out) && !narrow)
@@ -149,7 +153,9 @@ Tensor axis_input(const ArgOptions& o) {
       .options<&ArgOptions::axis, &ArgOptions::output_type>("axis, output_type")                 \
       .inputs("input, dimension: Tidx!")                                                         \
       .attr("output_type", int64)                                                                \
+      .attrs<&ArgAttrs::output_type>()                                                           \
       .dtypes(kCompared)                                                                         \
+      .flat(Flat::kChoice)                                                                       \
       .infer(infer_arg)                                                                          \
       .no_gradient()                                                                             \
       .samples("permutation(12)", "uniform(3, 4), axis=1", "ints(3, 4, low=0, high=3), axis=-2", \

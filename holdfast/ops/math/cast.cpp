@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "holdfast/base/text.h"
-#include "holdfast/expr/expr.h"
+#include "holdfast/expr/fused.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/math.h"
 #include "holdfast/tensor/visit.h"
@@ -12,12 +12,18 @@
 namespace holdfast {
 namespace {
 
+struct CastAttrs {
+  Attr<DType> DstT;
+  Attr<bool> Truncate;
+};
+
 void infer_cast(Infer& s) {
-  DType to = s.attr(0).dtype();
+  auto a = s.attrs<CastAttrs>();
+  DType to = a.DstT();
   if (!cast_loop(s.dtype(), to) && s.dtype() != to)
     s.unsupported(cat("Cast ", name(s.dtype()), " to ", name(to)),
                   "all pairs of numbers and bools");
-  if (s.attr(1).b() && (is_floating(to) || is_complex(to)))
+  if (a.Truncate() && (is_floating(to) || is_complex(to)))
     s.unsupported("Truncate=True", "rounding to the nearest, Truncate=False");
   s.output(to, s.shape());
 }
@@ -29,6 +35,13 @@ Status run_cast(Call& c) {
   else
     run_broadcast(cast_loop(from, to), {&c.in(0), 1}, c.out());
   return {};
+}
+
+bool fuse_cast(const OpDef&, const Attrs&, std::span<const DType> in, DType out, FusedForm& form,
+               const char*& why) {
+  form.loop = in[0] == out ? nullptr : cast_loop(in[0], out);
+  if (!form.loop) why = "nothing to compute";
+  return form.loop;
 }
 
 // The lowest and the highest number of a dtype.
@@ -110,9 +123,12 @@ static const Op cast_op =
         .inputs("x: SrcT")
         .attr("DstT")
         .attr("Truncate", false)
+        .attrs<&CastAttrs::DstT, &CastAttrs::Truncate>()
         .dtypes(kAll, "SrcT")
         .doc(
             "x as another dtype: floats lose their fraction, complex numbers their imaginary part.")
+        .flat(Flat::kStep)
+        .fuses(fuse_cast)
         .infer(infer_cast)
         .rearranges()
         .kernel("loops", run_cast)

@@ -14,6 +14,13 @@
 namespace holdfast {
 namespace {
 
+struct EqualAttrs {
+  Attr<bool> incompatible_shape_error;
+};
+struct ApproximateAttrs {
+  Attr<double> tolerance;
+};
+
 template <bool kEqual>
 Status compare_strings(Call& c) {
   const Tensor &x = c.in(0), &y = c.in(1);
@@ -30,7 +37,7 @@ Status compare_strings(Call& c) {
 // Shapes that do not broadcast are an error, or by `incompatible_shape_error=false` simply unequal.
 void infer_equal(Infer& s) {
   bool fits = broadcast(s.shape(0), s.shape(1)).has_value();
-  if (fits || s.attr(0).b()) return infer_elementwise(s);
+  if (fits || s.attrs<EqualAttrs>().incompatible_shape_error()) return infer_elementwise(s);
   s.output(DType::kBool, Shape{});
 }
 
@@ -52,7 +59,7 @@ void infer_approximate(Infer& s) {
 Status run_approximate(Call& c) {
   const Tensor &x = c.in(0), &y = c.in(1);
   Tensor& z = c.out();
-  double tolerance = c.attr(0).f();
+  double tolerance = c.attrs<ApproximateAttrs>().tolerance();
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) {
       const T *a = x.raw<T>(), *b = y.raw<T>();
@@ -105,6 +112,7 @@ static const Op equal_op = OP(Equal, &equal)
                                .python("equal, math.equal")
                                .inputs("x, y")
                                .attr("incompatible_shape_error", true)
+                               .attrs<&EqualAttrs::incompatible_shape_error>()
                                .dtypes(kAll)
                                .commutative()
                                .no_gradient()
@@ -122,6 +130,7 @@ static const Op not_equal_op = OP(NotEqual, &not_equal)
                                    .python("not_equal, math.not_equal")
                                    .inputs("x, y")
                                    .attr("incompatible_shape_error", true)
+                                   .attrs<&EqualAttrs::incompatible_shape_error>()
                                    .dtypes(kAll)
                                    .commutative()
                                    .no_gradient()
@@ -185,6 +194,7 @@ static const Op approximate_equal_op =
         .python("compat.v1.approximate_equal, compat.v1.math.approximate_equal")
         .inputs("x, y")
         .attr("tolerance", 1e-5)
+        .attrs<&ApproximateAttrs::tolerance>()
         .dtypes(kNumbers)
         .commutative()
         .no_gradient()

@@ -13,8 +13,13 @@
 namespace holdfast {
 namespace {
 
+struct PartAttrs {
+  Attr<Arg> Tout;
+};
+
 void infer_part(Infer& s) {
-  DType part = real_of(s.dtype()), asked = s.attr(0).none() ? part : s.attr(0).dtype();
+  auto a = s.attrs<PartAttrs>();
+  DType part = real_of(s.dtype()), asked = a.Tout.arg().none() ? part : a.Tout.arg().dtype();
   if (asked != part) s.bad_value("Tout", name(asked), cat(name(part), " for ", name(s.dtype())));
   s.output(part, s.shape());
 }
@@ -36,10 +41,11 @@ Status run_part(Call& c, F f) {
 }
 
 void infer_complex(Infer& s) {
+  auto a = s.attrs<PartAttrs>();
   infer_elementwise(s);
   DType out = s.dtype() == float32 ? DType::kComplex64 : DType::kComplex128;
-  if (!s.attr(0).none() && s.attr(0).dtype() != out)
-    s.bad_value("Tout", name(s.attr(0).dtype()), cat(name(out), " for ", name(s.dtype())));
+  if (!a.Tout.arg().none() && a.Tout.arg().dtype() != out)
+    s.bad_value("Tout", name(a.Tout.arg().dtype()), cat(name(out), " for ", name(s.dtype())));
   s.dtypes[0] = out;
 }
 
@@ -74,6 +80,7 @@ static const Op complex_op =
         .python("complex, dtypes.complex")
         .inputs("real, imag")
         .attr("Tout", Arg())
+        .attrs<&PartAttrs::Tout>()
         .dtypes({float32, float64})
         .doc("real + i imag, element by element.")
         .infer(infer_complex)
@@ -93,6 +100,7 @@ static const Op real_op =
         .python("math.real")
         .inputs("input")
         .attr("Tout", Arg())
+        .attrs<&PartAttrs::Tout>()
         .dtypes(kComplexes)
         .doc("Real part, element by element; a real tensor as it is.")
         .infer(infer_part)
@@ -114,6 +122,7 @@ static const Op imag_op =
         .python("math.imag")
         .inputs("input")
         .attr("Tout", Arg())
+        .attrs<&PartAttrs::Tout>()
         .dtypes(kComplexes)
         .doc("Imaginary part, element by element; zeros for a real tensor.")
         .infer(infer_part)
@@ -151,6 +160,7 @@ static const Op angle_op =
         .python("math.angle")
         .inputs("input")
         .attr("Tout", Arg())
+        .attrs<&PartAttrs::Tout>()
         .dtypes(kComplexes)
         .doc("Argument, in [-pi, pi], element by element; of a real number 0 or pi.")
         .infer(infer_part)

@@ -13,6 +13,11 @@
 namespace holdfast {
 namespace {
 
+struct CumulativeAttrs {
+  Attr<bool> exclusive;
+  Attr<bool> reverse;
+};
+
 // Inputs: x, axis; attributes: exclusive, reverse.
 void infer_scan(Infer& s) {
   auto given = s.ints(1);
@@ -87,12 +92,13 @@ void scan(const T* x, T* y, int64_t n, int64_t inner, int64_t from, int64_t to, 
 
 template <class J>
 Status run_scan(Call& c) {
+  auto a = c.attrs<CumulativeAttrs>();
   const Tensor& x = c.in();
   Tensor& y = c.out();
   if (y.size() == 0) return {};
   int64_t axis = c.ints(1)[0];
   if (axis < 0) axis += x.rank();
-  bool exclusive = c.attr(0).b(), reverse = c.attr(1).b();
+  bool exclusive = a.exclusive(), reverse = a.reverse();
   int64_t n = x.dim(static_cast<int>(axis)), inner = 1;
   for (int i = static_cast<int>(axis) + 1; i < x.rank(); ++i) inner *= x.dim(i);
   visit_plain(x.dtype(), [&]<class V>(V) {
@@ -117,7 +123,8 @@ Status run_scan(Call& c) {
 
 // The scan `op` of `t` in the direction against that of `g`, along the same axis.
 Tensor against(const Op& op, const Tensor& t, const Grad& g) {
-  return op({t, g.x(1)}, {g.attr(0).b(), !g.attr(1).b()});
+  auto a = g.attrs<CumulativeAttrs>();
+  return op({t, g.x(1)}, {a.exclusive(), !a.reverse()});
 }
 const Op& sums();
 const Op& log_sums();
@@ -158,6 +165,7 @@ Tensors logsumexp_gradient(Grad& g) {
       .inputs("x, axis: Tidx!")                                           \
       .attr("exclusive", false)                                           \
       .attr("reverse", false)                                             \
+      .attrs<&CumulativeAttrs::exclusive, &CumulativeAttrs::reverse>()    \
       .infer(infer_scan)                                                  \
       .samples("uniform(5, low=0.5, high=2)",                             \
                "uniform(3, 4, low=0.5, high=2), axis=-1, exclusive=True", \

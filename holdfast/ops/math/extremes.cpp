@@ -1,6 +1,6 @@
 // The larger, the smaller, the nearest in a range; choosing between two.
 #include "holdfast/base/text.h"
-#include "holdfast/expr/expr.h"
+#include "holdfast/expr/fused.h"
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/ops/array.h"
@@ -72,6 +72,12 @@ Status run_select(Call& c) {
   return {};
 }
 
+bool fuse_select(const OpDef&, const Attrs&, std::span<const DType>, DType out, FusedForm& form,
+                 const char*&) {
+  form.loop = select_loop(out);
+  return true;
+}
+
 }  // namespace
 
 static const Op maximum_op =
@@ -81,6 +87,7 @@ static const Op maximum_op =
         .dtypes(kReals)
         .commutative()
         .doc("The larger of x and y, element by element; NaN where either is.")
+        .order_shows()
         .elementwise(Scalar::kMaximum)
         .gradient(+[](Grad& g) -> Tensors { return split_by(g, greater_equal(g.x(0), g.x(1))); })
         .keeps("x, y")
@@ -95,6 +102,7 @@ static const Op minimum_op =
         .dtypes(kReals)
         .commutative()
         .doc("The smaller of x and y, element by element; NaN where either is.")
+        .order_shows()
         .elementwise(Scalar::kMinimum)
         .gradient(+[](Grad& g) -> Tensors { return split_by(g, less_equal(g.x(0), g.x(1))); })
         .keeps("x, y")
@@ -128,6 +136,7 @@ static const Op select_op =
         .inputs("condition: C, t, e")
         .dtypes(kBools, "C")
         .doc("t where the condition holds, e elsewhere, element by element; all three broadcast.")
+        .fuses(fuse_select)
         .infer(infer_select)
         .kernel("rows", run_select)
         .gradient(+[](Grad& g) -> Tensors {

@@ -226,7 +226,7 @@ Dims fold_axes(const Call& c, int i) {
 }
 
 void infer_fold(Infer& s) {
-  bool keep = s.attr(0).b();
+  bool keep = s.attrs<FoldAttrs>().keep_dims();
   const Shape& x = s.shape();
   s.need_rank(1, 0, 1);
   auto given = s.ints(1);

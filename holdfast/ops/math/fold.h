@@ -18,7 +18,10 @@ inline constexpr int64_t kFoldPiece =
 /// depend on the number of threads, and float32 sums stay accurate.
 void fold(Fold, const Tensor& x, std::span<const int64_t> axes, const Tensor& y);
 
-/// Shape rule of ops with inputs (input, axis) and `keep_dims` as attribute 0.
+/// Attributes of reductions with inputs (input, axis), and their shape rule.
+struct FoldAttrs {
+  Attr<bool> keep_dims;
+};
 void infer_fold(Infer&);
 /// The axes that input `i` of a call names, non-negative.
 Dims fold_axes(const Call&, int i = 1);

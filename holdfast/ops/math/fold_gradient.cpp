@@ -5,6 +5,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/math.h"
+#include "holdfast/ops/math/fold.h"
 #include "holdfast/ops/reduce.h"
 #include "holdfast/ops/slicing.h"
 
@@ -92,7 +93,7 @@ Tensor sum_to(const Tensor& t, const Tensor& like) {
 
 Tensor unfold(const Tensor& t, const Grad& g) {
   const Tensor& x = g.x();
-  if (g.attr(0).b()) return t;
+  if (g.attrs<FoldAttrs>().keep_dims()) return t;
   if (g.x(1).is_symbolic()) {
     // Only the running program knows which axes were folded.
     Tensor sizes = shape(x), rank = size(sizes);

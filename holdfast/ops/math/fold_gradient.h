@@ -6,7 +6,7 @@
 
 namespace holdfast {
 
-/// `t`, shaped as the result of the reduction `g` (inputs: input, axis; attribute 0: keep_dims),
+/// `t`, shaped as the result of the reduction `g` (inputs: input, axis; FoldAttrs),
 /// with the folded axes back as 1.
 Tensor unfold(const Tensor& t, const Grad& g);
 /// The same, repeated over the folded axes until it has the input's shape.

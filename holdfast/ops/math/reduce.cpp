@@ -70,6 +70,7 @@ Tensors prod_gradient(Grad& g) {
       .options<&ReduceOptions::axis, &ReduceOptions::keepdims>("axis, keepdims") \
       .inputs("input, axis: Tidx!")                                              \
       .attr("keep_dims", false)                                                  \
+      .attrs<&FoldAttrs::keep_dims>()                                            \
       .infer(infer_fold)
 #define HOLDFAST_REDUCTION_SAMPLES                                                    \
   samples("uniform(3, 4)", "uniform(3, 4), axis=1", "uniform(3, 4), axis=-2",         \
@@ -81,6 +82,7 @@ static const Op sum_op =
         .python("reduce_sum, math.reduce_sum")
         .dtypes(kNumbers)
         .doc("Sum over axes; over all of them where none is given.")
+        .folds(Fold::kSum)
         .kernel("fold", run_fold<Fold::kSum>)
         .gradient(+[](Grad& g) -> Tensors { return {spread_over(g.dy(), g), Tensor()}; })
         .keeps("axis")
@@ -93,6 +95,7 @@ static const Op mean_op = HOLDFAST_REDUCTION(Mean, reduce_mean)
                               .doc(
                                   "Mean over axes; over all of them where none is given. Integers "
                                   "are rounded towards zero.")
+                              .folds(Fold::kMean)
                               .kernel("fold", run_fold<Fold::kMean>)
                               .gradient(mean_gradient)
                               .keeps("axis")
@@ -106,6 +109,7 @@ static const Op prod_op = HOLDFAST_REDUCTION(Prod, reduce_prod)
                               .python("reduce_prod, math.reduce_prod")
                               .dtypes(kNumbers)
                               .doc("Product over axes; over all of them where none is given.")
+                              .folds(Fold::kProd)
                               .kernel("fold", run_fold<Fold::kProd>)
                               .gradient(prod_gradient)
                               .keeps("input, axis")
@@ -120,6 +124,7 @@ static const Op max_op =
         .doc(
             "Largest element over axes; over all of them where none is given. NaN where there is "
             "one.")
+        .folds(Fold::kMax)
         .kernel("fold", run_fold<Fold::kMax>)
         .gradient(extreme_gradient)
         .keeps("input, axis, output")
@@ -133,6 +138,7 @@ static const Op min_op =
         .doc(
             "Smallest element over axes; over all of them where none is given. NaN where there is "
             "one.")
+        .folds(Fold::kMin)
         .kernel("fold", run_fold<Fold::kMin>)
         .gradient(extreme_gradient)
         .keeps("input, axis, output")
@@ -165,6 +171,7 @@ static const Op all_op =
         .dtypes(kBools)
         .no_gradient()
         .doc("Whether all elements are true over axes; over all axes where none is given.")
+        .folds(Fold::kMin)
         .kernel("fold", run_fold<Fold::kMin>)
         .samples("bools(3, 4)", "bools(3, 4), axis=1", "bools(2, 3, 4), axis=[0, 2], keepdims=True")
         .reference("np.all(input_tensor, axis=axis, keepdims=keepdims)");
@@ -176,6 +183,7 @@ static const Op any_op =
         .dtypes(kBools)
         .no_gradient()
         .doc("Whether any element is true over axes; over all axes where none is given.")
+        .folds(Fold::kMax)
         .kernel("fold", run_fold<Fold::kMax>)
         .samples("bools(3, 4)", "bools(3, 4), axis=1", "bools(2, 3, 4), axis=[0, 2], keepdims=True")
         .reference("np.any(input_tensor, axis=axis, keepdims=keepdims)");

@@ -13,6 +13,13 @@
 namespace holdfast {
 namespace {
 
+struct BincountAttrs {
+  Attr<bool> binary_output;
+};
+struct HistogramAttrs {
+  Attr<DType> dtype;
+};
+
 constexpr DTypes kCounters{int32, int64, float32, float64};
 
 template <class F>
@@ -52,7 +59,8 @@ Status run_bincount(Call& c) {
   const Tensor &x = c.in(0), &w = c.in(2);
   Tensor& y = c.out();
   int64_t size = y.dim(-1), columns = y.rank() == 2 ? x.dim(1) : x.size();
-  bool binary = !c.op.attrs.empty() && c.attr(0).b(), weighted = w.size() > 0;
+  bool binary = !c.op.attrs.empty() && c.attrs<BincountAttrs>().binary_output(),
+       weighted = w.size() > 0;
   Status status;
   visit_counters(y.dtype(), [&]<class T>(T) {
     T* out = y.mutable_raw<T>();
@@ -88,7 +96,7 @@ void infer_histogram(Infer& s) {
   auto bins = s.ints(2);
   if (bins && (bins->size() != 1 || (*bins)[0] <= 0))
     s.bad_value("nbins", bins->size() == 1 ? cat((*bins)[0]) : Shape(*bins).text(), "1 or more");
-  DType out = s.attr(0).dtype();
+  DType out = s.attrs<HistogramAttrs>().dtype();
   if (!kIndices.has(out)) s.bad_value("dtype", name(out), "int32 or int64");
   s.output(out, Shape{bins ? (*bins)[0] : kUnknown});
 }
@@ -133,6 +141,7 @@ static const Op bincount_op =
     RAW_OP(DenseBincount)
         .inputs("input: Tidx, size: Tsize!, weights")
         .attr("binary_output", false)
+        .attrs<&BincountAttrs::binary_output>()
         .dtypes(kIndices, "Tidx")
         .dtypes(kCounters)
         .no_gradient()
@@ -200,6 +209,7 @@ static const Op histogram_op =
         .options<&HistogramOptions::nbins, &HistogramOptions::dtype>("nbins, dtype")
         .inputs("values, value_range, nbins: N!")
         .attr("dtype", int32)
+        .attrs<&HistogramAttrs::dtype>()
         .dtypes(kCounters)
         .no_gradient()
         .python("histogram_fixed_width")

@@ -4,7 +4,7 @@
 
 #include "holdfast/base/parallel.h"
 #include "holdfast/base/text.h"
-#include "holdfast/expr/expr.h"
+#include "holdfast/expr/fused.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
 #include "holdfast/ops/conv.h"
@@ -13,6 +13,10 @@
 
 namespace holdfast::nn {
 namespace {
+
+struct BiasAttrs {
+  Attr<std::string> data_format;
+};
 
 // The axis of the channels of a tensor of known rank.
 int channel_axis(const Infer* s, const std::string& format, int rank) {
@@ -25,7 +29,7 @@ int channel_axis(const Infer* s, const std::string& format, int rank) {
 void infer_add(Infer& s) {
   s.need_rank(0, 2);
   s.need_rank(1, 1, 1);
-  int axis = channel_axis(&s, s.attr(0).s(), std::max(s.shape().rank(), 2));
+  int axis = channel_axis(&s, s.attrs<BiasAttrs>().data_format(), std::max(s.shape().rank(), 2));
   if (s.shape().has_rank() && s.shape(1).has_rank()) {
     int64_t channels = s.shape()[axis], have = s.shape(1)[0];
     if (channels >= 0 && have >= 0 && channels != have)
@@ -37,16 +41,29 @@ void infer_add(Infer& s) {
 Status run_add(Call& c) {
   const Tensor &x = c.in(0), &bias = c.in(1);
   // Channels second: the bias as [channels, 1, 1, ...] broadcasts to where it belongs.
-  Dims dims(static_cast<size_t>(x.rank() - channel_axis(nullptr, c.attr(0).s(), x.rank())), 1);
+  Dims dims(static_cast<size_t>(
+                x.rank() - channel_axis(nullptr, c.attrs<BiasAttrs>().data_format(), x.rank())),
+            1);
   dims[0] = bias.dim(0);
   Tensor in[2] = {x, view_of(bias, Shape(dims))};
   run_broadcast(loop_for(Scalar::kAdd, x.dtype()), in, c.out());
   return {};
 }
 
+// Channels that are last broadcast as any operand does.
+bool fuse_add(const OpDef& op, const Attrs& attrs, std::span<const DType>, DType out,
+              FusedForm& form, const char*& why) {
+  if (attrs_of<BiasAttrs>(op, attrs).data_format() != "NHWC") {
+    why = "channels are not last";
+    return false;
+  }
+  form.loop = loop_for(Scalar::kAdd, out);
+  return true;
+}
+
 void infer_sum(Infer& s) {
   s.need_rank(0, 2);
-  int axis = channel_axis(&s, s.attr(0).s(), std::max(s.shape().rank(), 2));
+  int axis = channel_axis(&s, s.attrs<BiasAttrs>().data_format(), std::max(s.shape().rank(), 2));
   s.output(s.dtype(), Shape{s.shape().has_rank() ? s.shape()[axis] : kUnknown});
 }
 
@@ -85,7 +102,7 @@ void sum_channels(const T* x, int64_t outer, int64_t channels, int64_t inner, T*
 Status run_sum(Call& c) {
   const Tensor& x = c.in();
   Tensor& y = c.out();
-  int axis = channel_axis(nullptr, c.attr(0).s(), x.rank());
+  int axis = channel_axis(nullptr, c.attrs<BiasAttrs>().data_format(), x.rank());
   int64_t outer = 1, inner = 1;
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) (i < axis ? outer : inner) *= x.dim(i);
@@ -106,8 +123,11 @@ extern const Op add_op, sum_op;
 const Op add_op = RAW_OP(BiasAdd)
                       .inputs("value, bias")
                       .attr("data_format", "NHWC")
+                      .attrs<&BiasAttrs::data_format>()
                       .dtypes(kNumbers)
                       .doc("A bias for each channel, added to all its positions.")
+                      .images({.inputs = 0b1, .gives = true})
+                      .fuses(fuse_add)
                       .infer(infer_add)
                       .kernel("broadcast", run_add)
                       .gradient(+[](Grad& g) -> Tensors {
@@ -118,9 +138,11 @@ const Op sum_op =
     RAW_OP(BiasAddGrad)
         .inputs("out_backprop")
         .attr("data_format", "NHWC")
+        .attrs<&BiasAttrs::data_format>()
         .dtypes(kNumbers)
         .doc(
             "Gradient of BiasAdd with respect to the bias: the sum over all axes but the channels.")
+        .images({.inputs = 0b1})
         .infer(infer_sum)
         .kernel("blocks", run_sum)
         .gradient(

@@ -9,14 +9,26 @@
 namespace holdfast::nn {
 namespace {
 
-enum ConvAttr { kSteps, kPads, kAmounts, kFormat, kApart, kBatchDims, kGroups };
+struct AnyConvAttrs {
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+  Attr<Ints> explicit_paddings;
+  Attr<std::string> data_format;
+  Attr<Ints> dilations;
+  Attr<int64_t> batch_dims;
+  Attr<int64_t> groups;
+};
+
+// A dilation for each axis.
+Ints apart_of(const AnyConvAttrs& a, int axes) {
+  return a.dilations().empty() ? Ints(static_cast<size_t>(axes) + 2, 1) : a.dilations();
+}
 
 // The attributes of Conv2D or Conv3D that say the same.
-Attrs plain_attrs(const Attrs& a, int axes) {
-  Ints apart = a[kApart].ints();
-  if (apart.empty()) apart.assign(static_cast<size_t>(axes) + 2, 1);
-  Attrs out{a[kSteps], a[kPads], format_name(axes, a[kFormat].s() == "CHANNELS_FIRST"), apart};
-  if (axes == 2) out.push_back(a[kAmounts]);
+Attrs plain_attrs(const AnyConvAttrs& a, int axes) {
+  Attrs out{a.strides(), a.padding(), format_name(axes, a.data_format() == "CHANNELS_FIRST"),
+            apart_of(a, axes)};
+  if (axes == 2) out.push_back(a.explicit_paddings());
   return out;
 }
 
@@ -30,27 +42,28 @@ Shape flat(const Shape& s, int64_t lead) {
 }
 
 void infer_any(Infer& s) {
+  auto any = s.attrs<AnyConvAttrs>();
   s.need_rank(1, 4, 5);
-  int64_t lead = s.attr(kBatchDims).i();
+  int64_t lead = any.batch_dims();
   if (lead < 1) s.bad_value("batch_dims", cat(lead), "1 or more");
-  if (s.attr(kFormat).s() != "CHANNELS_LAST" && s.attr(kFormat).s() != "CHANNELS_FIRST")
-    s.bad_value("data_format", cat("'", s.attr(kFormat).s(), "'"),
+  if (any.data_format() != "CHANNELS_LAST" && any.data_format() != "CHANNELS_FIRST")
+    s.bad_value("data_format", cat("'", any.data_format(), "'"),
                 "'CHANNELS_LAST' or 'CHANNELS_FIRST'");
   if (!s.shape(0).has_rank() || !s.shape(1).has_rank())
     return s.output(s.dtype(), Shape::unknown());
   int axes = s.shape(1).rank() - 2;
   s.need_rank(0, axes + 1 + static_cast<int>(lead), axes + 1 + static_cast<int>(lead));
-  if (axes == 3 && s.attr(kPads).s() == "EXPLICIT")
+  if (axes == 3 && any.padding() == "EXPLICIT")
     s.unsupported("padding 'EXPLICIT' over three axes", "'SAME' and 'VALID'");
-  Attrs all;
-  for (int i = 0; i <= kGroups; ++i) all.push_back(s.attr(i));
-  Attrs a = plain_attrs(all, axes);
-  spatial(&s, "strides", a[0].ints(), axes, s.attr(kFormat).s() == "CHANNELS_FIRST");
+  Ints apart = apart_of(any, axes);
+  const std::string format = format_name(axes, any.data_format() == "CHANNELS_FIRST");
+  spatial(&s, "strides", any.strides(), axes, any.data_format() == "CHANNELS_FIRST");
   ConvShape c = conv_shape(
-      &s, {a[0].ints(), a[1].s(), a[2].s(), a[3].ints(), axes == 2 ? &a[4].ints() : nullptr}, false,
-      flat(s.shape(0), lead), s.shape(1));
-  if (c.channels >= 0 && s.shape(1)[axes] >= 0 && c.groups != s.attr(kGroups).i())
-    s.bad_value("groups", cat(s.attr(kGroups).i()),
+      &s,
+      {any.strides(), any.padding(), format, apart, axes == 2 ? &any.explicit_paddings() : nullptr},
+      false, flat(s.shape(0), lead), s.shape(1));
+  if (c.channels >= 0 && s.shape(1)[axes] >= 0 && c.groups != any.groups())
+    s.bad_value("groups", cat(any.groups()),
                 cat(c.groups, ", the input's channels over the filter's"));
   Shape one = c.out_shape(c.out_channels);
   Dims out(s.shape(0).begin(), s.shape(0).begin() + lead);
@@ -60,11 +73,10 @@ void infer_any(Infer& s) {
 
 Status run_any(Call& c) {
   int axes = c.in(1).rank() - 2;
-  Attrs all;
-  for (int i = 0; i <= kGroups; ++i) all.push_back(c.attr(i));
-  Tensor in[2] = {view_of(c.in(0), flat(c.in(0).shape(), c.attr(kBatchDims).i())), c.in(1)};
+  auto any = c.attrs<AnyConvAttrs>();
+  Tensor in[2] = {view_of(c.in(0), flat(c.in(0).shape(), any.batch_dims())), c.in(1)};
   Tensors out;
-  eager()->run((axes == 3 ? kConv3D : kConv2D).forward->def(), in, plain_attrs(all, axes), out);
+  eager()->run((axes == 3 ? kConv3D : kConv2D).forward->def(), in, plain_attrs(any, axes), out);
   c.set_out(0, view_of(out[0], c.out_shape()));
   return {};
 }
@@ -77,11 +89,11 @@ Tensor flattened(const Tensor& t, int64_t lead) {
 }
 
 Tensors grad_any(Grad& g) {
-  const Attrs& all = g.attrs();
+  auto any = g.attrs<AnyConvAttrs>();
   int axes = g.x(1).rank() - 2;
-  int64_t lead = all[kBatchDims].i();
+  int64_t lead = any.batch_dims();
   const ConvOps& ops = axes == 3 ? kConv3D : kConv2D;
-  Attrs attrs = plain_attrs(all, axes);
+  Attrs attrs = plain_attrs(any, axes);
   Tensor x = flattened(g.x(0), lead), dy = flattened(g.dy(), lead), dx, dw;
   if (g.wants(0)) {
     dx = (*ops.input)({sizes_of(x), g.x(1), dy}, attrs);
@@ -91,21 +103,25 @@ Tensors grad_any(Grad& g) {
   return {dx, dw};
 }
 
-const Op any_op = RAW_OP(Conv)
-                      .inputs("input, filter")
-                      .dtypes(kFloats | DTypes{int32})
-                      .attr("strides")
-                      .attr("padding")
-                      .attr("explicit_paddings", Ints())
-                      .attr("data_format", "CHANNELS_LAST")
-                      .attr("dilations", Ints())
-                      .attr("batch_dims", 1)
-                      .attr("groups", 1)
-                      .doc("Convolution over two or three axes, as many as the filter has.")
-                      .infer(infer_any)
-                      .kernel("plain", run_any)
-                      .gradient(grad_any)
-                      .keeps("input, filter");
+const Op any_op =
+    RAW_OP(Conv)
+        .inputs("input, filter")
+        .dtypes(kFloats | DTypes{int32})
+        .attr("strides")
+        .attr("padding")
+        .attr("explicit_paddings", Ints())
+        .attr("data_format", "CHANNELS_LAST")
+        .attr("dilations", Ints())
+        .attr("batch_dims", 1)
+        .attr("groups", 1)
+        .attrs<&AnyConvAttrs::strides, &AnyConvAttrs::padding, &AnyConvAttrs::explicit_paddings,
+               &AnyConvAttrs::data_format, &AnyConvAttrs::dilations, &AnyConvAttrs::batch_dims,
+               &AnyConvAttrs::groups>()
+        .doc("Convolution over two or three axes, as many as the filter has.")
+        .infer(infer_any)
+        .kernel("plain", run_any)
+        .gradient(grad_any)
+        .keeps("input, filter");
 
 }  // namespace
 }  // namespace holdfast::nn

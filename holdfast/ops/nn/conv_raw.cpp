@@ -1,5 +1,7 @@
 #include "holdfast/ops/nn/conv_raw.h"
 
+#include <algorithm>
+
 #include "holdfast/ops/nn/conv_shape.h"
 
 namespace holdfast::nn {
@@ -7,17 +9,37 @@ namespace {
 
 constexpr DTypes kConvTypes = kFloats | DTypes{int32};
 
-// The attributes in the order of WindowAttr.
-Builder& window_attrs(Builder& b, const char* format, Ints ones, bool paddings) {
-  b.attr("strides").attr("padding").attr("data_format", format).attr("dilations", std::move(ones));
-  return paddings ? b.attr("explicit_paddings", Ints()) : b;
+Builder& window_attrs(Builder& b, const char* format, Ints ones) {
+  return b.attr("strides")
+      .attr("padding")
+      .attr("data_format", format)
+      .attr("dilations", std::move(ones));
 }
-Builder& attrs2d(Builder& b) { return window_attrs(b, "NHWC", {1, 1, 1, 1}, true); }
-Builder& attrs3d(Builder& b) { return window_attrs(b, "NDHWC", {1, 1, 1, 1, 1}, false); }
+Builder& attrs2d(Builder& b) {
+  using A = PaddedConvAttrs;
+  return window_attrs(b, "NHWC", {1, 1, 1, 1})
+      .attr("explicit_paddings", Ints())
+      .attrs<&A::strides, &A::padding, &A::data_format, &A::dilations, &A::explicit_paddings>();
+}
+Builder& attrs3d(Builder& b) {
+  return window_attrs(b, "NDHWC", {1, 1, 1, 1, 1})
+      .attrs<&ConvAttrs::strides, &ConvAttrs::padding, &ConvAttrs::data_format,
+             &ConvAttrs::dilations>();
+}
+
+// Operations for all elements that a filter gives, or takes part in.
+template <bool Depthwise>
+double taps(const Shape& results, const Shape& filter) {
+  int64_t outputs = filter[-1] * (Depthwise ? filter[-2] : 1);
+  return 2.0 * static_cast<double>(results.size()) * static_cast<double>(filter.size()) /
+         static_cast<double>(std::max<int64_t>(1, outputs));
+}
 
 template <bool Depthwise, const ConvOps& Family>
 Builder& forward(Builder& b) {
   b.infer(+[](Infer& s) { infer_conv(s, Depthwise); });
+  b.images({.inputs = 0b1, .gives = true, .begins = true});
+  b.flops(+[](std::span<const Shape> in, const Shape& out) { return taps<Depthwise>(out, in[1]); });
   return conv_kernels<Pass::kForward, Depthwise>(b)
       .gradient(+[](Grad& g) -> Tensors { return grad_conv(g, Family); })
       .keeps("input, filter");
@@ -25,6 +47,8 @@ Builder& forward(Builder& b) {
 template <bool Depthwise, const ConvOps& Family>
 Builder& input(Builder& b) {
   b.infer(+[](Infer& s) { infer_conv_input(s, Depthwise); });
+  b.images({.inputs = 0b100, .sizes = 0b1, .gives = true, .begins = true});
+  b.flops(+[](std::span<const Shape> in, const Shape&) { return taps<Depthwise>(in[2], in[1]); });
   return conv_kernels<Pass::kInput, Depthwise>(b)
       .gradient(+[](Grad& g) -> Tensors { return grad_conv_input(g, Family); })
       .keeps("filter, out_backprop");
@@ -32,6 +56,8 @@ Builder& input(Builder& b) {
 template <bool Depthwise, const ConvOps& Family>
 Builder& filter(Builder& b) {
   b.infer(+[](Infer& s) { infer_conv_filter(s, Depthwise); });
+  b.images({.inputs = 0b101, .begins = true});
+  b.flops(+[](std::span<const Shape> in, const Shape& out) { return taps<Depthwise>(in[2], out); });
   return conv_kernels<Pass::kFilter, Depthwise>(b)
       .gradient(+[](Grad& g) -> Tensors { return grad_conv_filter(g, Family); })
       .keeps("input, out_backprop");

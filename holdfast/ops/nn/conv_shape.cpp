@@ -60,7 +60,7 @@ ConvShape conv_shape(const Infer* s, const WindowArgs& a, bool depthwise, const 
 }
 
 ConvShape conv_shape(const Call& c, Pass pass, bool depthwise) {
-  return conv_shape(nullptr, window_args(c, c.op), depthwise,
+  return conv_shape(nullptr, window_args(c.op, c.attrs()), depthwise,
                     pass == Pass::kInput ? c.out_shape() : c.in(0).shape(),
                     pass == Pass::kFilter ? c.out_shape() : c.in(1).shape());
 }

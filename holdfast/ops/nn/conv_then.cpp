@@ -15,11 +15,28 @@ namespace {
 constexpr int64_t kPiece =
     512 << 10;  // bytes of results that stay in the second cache, beside operands
 
-const Expr& expression(const Call& c) { return *expr_in(c.attr(kThenExpression)); }
+struct ThenAttrs {
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+  Attr<std::string> data_format;
+  Attr<Ints> dilations;
+  Attr<Ints> explicit_paddings;
+  Attr<RefCounted> expression;
+  Attr<int64_t> position;
+};
+
+const Expr& expression(const Call& c) { return *expr_in(c.attrs<ThenAttrs>().expression.arg()); }
+template <class C>
+int position(const C& c) {
+  return static_cast<int>(c.template attrs<ThenAttrs>().position());
+}
 
 // The attributes of the convolution alone.
+Attrs window_part(const Attrs& all) {
+  return Attrs(all.begin(), all.begin() + holdfast::detail::kFields<PaddedConvAttrs>);
+}
 Attrs conv_part(const Attrs& all, const OpDef& conv) {
-  Attrs out(all.begin(), all.begin() + kThenExpression);
+  Attrs out = window_part(all);
   for (size_t i = out.size(); i < conv.attrs.size(); ++i)
     out.push_back(conv.attrs[i].default_value);
   return out;
@@ -58,22 +75,19 @@ struct Then {
   static size_t own() { return conv().inputs.size(); }
 
   static void infer(Infer& s) {
-    const Expr* e = expr_in(s.attr(kThenExpression));
-    if (!e)
-      s.bad_value("expression", s.attr(kThenExpression).text(),
-                  "one that the pass which joins nodes made");
+    const Arg& given = s.attrs<ThenAttrs>().expression.arg();
+    const Expr* e = expr_in(given);
+    if (!e) s.bad_value("expression", given.text(), "one that the pass which joins nodes made");
     Tensors in;
     for (size_t i = 0; i < own(); ++i) in.push_back(s.input(static_cast<int>(i)));
-    Attrs all;
-    for (size_t i = 0; i < kThenExpression; ++i) all.push_back(s.attr(i));
-    Attrs attrs = conv_part(all, conv());
+    Attrs attrs = conv_part(s.attrs(), conv());
     Infer first(conv(), in, attrs);
     conv().infer(first);
     auto rep = make_ref<TensorRep>(first.dtypes[0], first.shapes[0], nullptr);
     rep->op = conv().name.c_str();
-    Tensors then = operands(s.inputs(), own(), static_cast<int>(s.attr(kThenPosition).i()),
-                            Tensor(std::move(rep)), [&](int i) { return s.input(i); });
-    Attrs what{s.attr(kThenExpression)};
+    Tensors then = operands(s.inputs(), own(), position(s), Tensor(std::move(rep)),
+                            [&](int i) { return s.input(i); });
+    Attrs what{given};
     Infer second(fused_op(), then, what);
     e->infer(second);
     s.output(second.dtypes[0], second.shapes[0]);
@@ -99,7 +113,7 @@ struct Then {
     };
     return run_onednn_pieces(c, P, Depthwise, images, [&](int64_t first) {
       Tensor part = piece(out, first);
-      e.run(operands(c.inputs(), own(), static_cast<int>(c.attr(kThenPosition).i()), part,
+      e.run(operands(c.inputs(), own(), position(c), part,
                      [&](int i) { return piece(c.in(i), first); }),
             {&part, 1}, part.shape());
     });
@@ -109,12 +123,9 @@ struct Then {
     const Expr& e = expression(c);
     Tensors in, convolved;
     for (size_t i = 0; i < own(); ++i) in.push_back(c.in(static_cast<int>(i)));
-    Attrs all;
-    for (size_t i = 0; i < kThenExpression; ++i) all.push_back(c.attr(static_cast<int>(i)));
-    eager()->run(conv(), in, conv_part(all, conv()), convolved);
+    eager()->run(conv(), in, conv_part(c.attrs(), conv()), convolved);
     Tensor out = c.out();
-    e.run(operands(c.inputs(), own(), static_cast<int>(c.attr(kThenPosition).i()), convolved[0],
-                   [&](int i) { return c.in(i); }),
+    e.run(operands(c.inputs(), own(), position(c), convolved[0], [&](int i) { return c.in(i); }),
           {&out, 1}, out.shape());
     return {};
   }
@@ -127,6 +138,11 @@ struct Then {
         .attr("explicit_paddings")
         .attr("expression")
         .attr("position")
+        .attrs<&ThenAttrs::strides, &ThenAttrs::padding, &ThenAttrs::data_format,
+               &ThenAttrs::dilations, &ThenAttrs::explicit_paddings, &ThenAttrs::expression,
+               &ThenAttrs::position>()
+        .attrs<&PaddedConvAttrs::strides, &PaddedConvAttrs::padding, &PaddedConvAttrs::data_format,
+               &PaddedConvAttrs::dilations, &PaddedConvAttrs::explicit_paddings>()
         .dtypes(kPlain, "any")
         .infer(infer)
         .no_gradient()
@@ -156,6 +172,13 @@ const Op depthwise_then = Then<kDepthwise.forward, Pass::kForward, true>::declar
              "Graphs hold it after they were optimised."));
 
 }  // namespace
+
+Attrs followed_attrs(const Attrs& conv, Ref<RefCounted> expression, size_t position) {
+  Attrs out = window_part(conv);
+  out.push_back(Arg(std::move(expression)));
+  out.push_back(Arg(static_cast<int64_t>(position)));
+  return out;
+}
 
 const OpDef* followed_op(const OpDef& conv) {
   if (&conv == &kConv2D.forward->def()) return &conv_then.def();

@@ -10,7 +10,7 @@ namespace holdfast::nn {
 /// is the convolution's result; its attributes the window's, `expression`, and `position`, the
 /// place of that result among the expression's inputs.
 HOLDFAST_API const OpDef* followed_op(const OpDef& conv);
-/// Where the expression stands among the attributes.
-inline constexpr size_t kThenExpression = 5, kThenPosition = 6;
+/// Its attributes, from those of the convolution.
+HOLDFAST_API Attrs followed_attrs(const Attrs& conv, Ref<RefCounted> expression, size_t position);
 
 }  // namespace holdfast::nn

@@ -19,6 +19,10 @@
 namespace holdfast::nn {
 namespace {
 
+struct CtcAttrs {
+  Attr<int64_t> blank_index;
+};
+
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 double log_add(double a, double b) {
@@ -98,7 +102,7 @@ void infer_ctc(Infer& s) {
     if (s.shape(i).has_rank() && batch >= 0 && s.shape(i)[0] >= 0 && s.shape(i)[0] != batch)
       s.bad_shape(i, cat("a first axis of ", batch, ", the batch"));
   if (s.shape(1).has_rank() && s.shape(1)[2] >= 0) {
-    int64_t classes = s.shape(1)[2], blank = s.attr(0).i();
+    int64_t classes = s.shape(1)[2], blank = s.attrs<CtcAttrs>().blank_index();
     if (blank < -classes || blank >= classes)
       s.bad_value("blank_index", cat(blank), cat("a value in [", -classes, ", ", classes, ")"));
   }
@@ -118,7 +122,7 @@ template <bool back>
 Status run_ctc(Call& c) {
   const Tensor& logits = c.in(1);
   int64_t steps = logits.dim(0), batch = logits.dim(1), classes = logits.dim(2),
-          width = c.in(0).dim(1), blank = c.attr(0).i();
+          width = c.in(0).dim(1), blank = c.attrs<CtcAttrs>().blank_index();
   if (blank < 0) blank += classes;
   auto labels = ints_of(c.in(0)), lengths = ints_of(c.in(2)), times = ints_of(c.in(3));
   for (int64_t b = 0; b < batch; ++b) {
@@ -176,6 +180,7 @@ Builder& described(Builder& b, const char* inputs) {
       .dtypes(kIndices, "N")
       .dtypes(kIndices, "M")
       .attr("blank_index", 0)
+      .attrs<&CtcAttrs::blank_index>()
       .infer(infer_ctc);
 }
 

@@ -9,11 +9,15 @@
 namespace holdfast::nn {
 namespace {
 
-enum Attr { kFrom, kTo };
+struct FormatAttrs {
+  Attr<std::string> src_format;
+  Attr<std::string> dst_format;
+};
 
 // Refuses formats that are not two orders of the same four or five axes.
 void need_formats(const Infer& s) {
-  const std::string &from = s.attr(kFrom).s(), &to = s.attr(kTo).s();
+  auto attrs = s.attrs<FormatAttrs>();
+  const std::string &from = attrs.src_format(), &to = attrs.dst_format();
   if (from.size() != 4 && from.size() != 5)
     s.bad_value("src_format", cat("'", from, "'"), "four or five letters, one for each axis");
   std::string a = from, b = to;
@@ -31,7 +35,8 @@ void infer_map(Infer& s) {
 }
 
 Status run_map(Call& c) {
-  const std::string &from = c.attr(kFrom).s(), &to = c.attr(kTo).s();
+  auto a = c.attrs<FormatAttrs>();
+  const std::string &from = a.src_format(), &to = a.dst_format();
   auto n = static_cast<int64_t>(from.size());
   Status status;
   visit_indices(c.in().dtype(), [&]<class I>(I) {
@@ -60,13 +65,14 @@ std::string letters(const std::string& format, int64_t count) {
 }
 
 void infer_permute(Infer& s) {
+  auto attrs = s.attrs<FormatAttrs>();
   need_formats(s);
-  auto n = static_cast<int64_t>(s.attr(kFrom).s().size());
+  auto n = static_cast<int64_t>(attrs.src_format().size());
   s.need_rank(0, 1, 2);
   if (s.shape().has_rank()) {
     int64_t first = s.shape()[0];
     bool spatial =
-        letters(s.attr(kFrom).s(), first).size() == static_cast<size_t>(n - 2) && first == n - 2;
+        letters(attrs.src_format(), first).size() == static_cast<size_t>(n - 2) && first == n - 2;
     if (first >= 0 && first != n && !spatial)
       s.bad_shape(0, cat("a first axis of ", n, ", or ", n - 2, " for the axes beside N and C"));
     if (s.shape().rank() == 2 && s.shape()[1] >= 0 && s.shape()[1] != 2)
@@ -76,8 +82,9 @@ void infer_permute(Infer& s) {
 }
 
 Status run_permute(Call& c) {
+  auto a = c.attrs<FormatAttrs>();
   const Tensor& x = c.in();
-  std::string from = letters(c.attr(kFrom).s(), x.dim(0)), to = letters(c.attr(kTo).s(), x.dim(0));
+  std::string from = letters(a.src_format(), x.dim(0)), to = letters(a.dst_format(), x.dim(0));
   int64_t each = x.rank() == 2 ? 2 : 1;
   visit_indices(x.dtype(), [&]<class I>(I) {
     for (size_t i = 0; i < to.size(); ++i)
@@ -92,6 +99,7 @@ Builder& described(Builder& b) {
       .dtypes(kIndices)
       .attr("src_format", "NHWC")
       .attr("dst_format", "NCHW")
+      .attrs<&FormatAttrs::src_format, &FormatAttrs::dst_format>()
       .outputs("y")
       .no_gradient();
 }

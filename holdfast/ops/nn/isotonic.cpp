@@ -16,6 +16,10 @@
 namespace holdfast::nn {
 namespace {
 
+struct IsotonicAttrs {
+  Attr<DType> output_dtype;
+};
+
 struct Run {
   double sum;
   int64_t count;
@@ -108,11 +112,12 @@ const Op isotonic_op =
         .inputs("input")
         .dtypes(kReals)
         .attr("output_dtype", float32)
+        .attrs<&IsotonicAttrs::output_dtype>()
         .outputs("output, segments")
         .doc("The nearest rows that never rise, and their runs of equal values.")
         .infer(+[](Infer& s) {
           s.need_rank(0, 1);
-          DType out = s.attr(0).dtype();
+          DType out = s.attrs<IsotonicAttrs>().output_dtype();
           if (!kFloats.has(out)) s.bad_value("output_dtype", name(out), "a floating dtype");
           s.output(out, s.shape());
           s.output(int32, s.shape());

@@ -15,16 +15,22 @@
 namespace holdfast::nn {
 namespace {
 
-enum LrnAttr { kRadius, kBias, kAlpha, kBeta };
+struct LrnAttrs {
+  Attr<int64_t> depth_radius;
+  Attr<double> bias;
+  Attr<double> alpha;
+  Attr<double> beta;
+};
 
 Status run_lrn(Call& c) {
+  auto a = c.attrs<LrnAttrs>();
   const Tensor& x = c.in();
   Tensor& y = c.out();
-  int64_t n = x.dim(-1), rows = n ? x.size() / n : 0, radius = std::min(c.attr(kRadius).i(), n);
+  int64_t n = x.dim(-1), rows = n ? x.size() / n : 0, radius = std::min(a.depth_radius(), n);
   visit_floats(x.dtype(), [&]<class T>(T) {
     using W = float_of<T>;
-    W bias = static_cast<W>(c.attr(kBias).f()), alpha = static_cast<W>(c.attr(kAlpha).f()),
-      beta = static_cast<W>(c.attr(kBeta).f());
+    W bias = static_cast<W>(a.bias()), alpha = static_cast<W>(a.alpha()),
+      beta = static_cast<W>(a.beta());
     parallel_for(
         rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
         [&](int64_t begin, int64_t end) {
@@ -47,13 +53,14 @@ Status run_lrn(Call& c) {
 // With s = bias + alpha * (squares near i): dx[i] = dy[i] s[i]^-beta - 2 alpha beta x[i] (the sum
 // of dy[k] x[k] s[k]^(-beta - 1) near i).
 Status run_lrn_grad(Call& c) {
+  auto a = c.attrs<LrnAttrs>();
   const Tensor &dy = c.in(0), &x = c.in(1);
   Tensor& dx = c.out();
-  int64_t n = x.dim(-1), rows = n ? x.size() / n : 0, radius = std::min(c.attr(kRadius).i(), n);
+  int64_t n = x.dim(-1), rows = n ? x.size() / n : 0, radius = std::min(a.depth_radius(), n);
   visit_floats(x.dtype(), [&]<class T>(T) {
     using W = float_of<T>;
-    W bias = static_cast<W>(c.attr(kBias).f()), alpha = static_cast<W>(c.attr(kAlpha).f()),
-      beta = static_cast<W>(c.attr(kBeta).f());
+    W bias = static_cast<W>(a.bias()), alpha = static_cast<W>(a.alpha()),
+      beta = static_cast<W>(a.beta());
     parallel_for(
         rows, std::max<int64_t>(1, 4096 / std::max<int64_t>(n, 1)),
         [&](int64_t begin, int64_t end) {
@@ -117,10 +124,11 @@ const Op grad_op =
         .attr("bias", 1.0)
         .attr("alpha", 1.0)
         .attr("beta", 0.5)
+        .attrs<&LrnAttrs::depth_radius, &LrnAttrs::bias, &LrnAttrs::alpha, &LrnAttrs::beta>()
         .doc("Gradient of LRN.")
         .infer(+[](Infer& s) {
-          if (s.attr(kRadius).i() < 0)
-            s.bad_value("depth_radius", cat(s.attr(kRadius).i()), "0 or more");
+          if (s.attrs<LrnAttrs>().depth_radius() < 0)
+            s.bad_value("depth_radius", cat(s.attrs<LrnAttrs>().depth_radius()), "0 or more");
           for (int i = 0; i < 3; ++i) {
             s.need_rank(i, 4, 4);
             if (!s.shape(i).compatible(s.shape(0)))
@@ -143,16 +151,17 @@ static const Op op =
         .doc(
             "input / (bias + alpha * the sum of squares over the channels within `depth_radius`) "
             "** beta.")
+        .attrs<&LrnAttrs::depth_radius, &LrnAttrs::bias, &LrnAttrs::alpha, &LrnAttrs::beta>()
         .infer(+[](Infer& s) {
           s.need_rank(0, 4, 4);
-          if (s.attr(kRadius).i() < 0)
-            s.bad_value("depth_radius", cat(s.attr(kRadius).i()), "0 or more");
+          if (s.attrs<LrnAttrs>().depth_radius() < 0)
+            s.bad_value("depth_radius", cat(s.attrs<LrnAttrs>().depth_radius()), "0 or more");
           s.output(s.dtype(), s.shape());
         })
         .kernel("reference", run_lrn)
         .gradient(+[](Grad& g) -> Tensors {
-          return {lrn_back(g.x(), g.dy(), g.attr(kRadius), g.attr(kBias).f(), g.attr(kAlpha).f(),
-                           g.attr(kBeta).f())};
+          auto a = g.attrs<LrnAttrs>();
+          return {lrn_back(g.x(), g.dy(), a.depth_radius.arg(), a.bias(), a.alpha(), a.beta())};
         })
         .keeps("input")
         .samples("uniform(2, 3, 2, 7)",

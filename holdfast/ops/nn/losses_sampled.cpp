@@ -16,10 +16,14 @@
 namespace holdfast::nn {
 namespace {
 
+struct HitsAttrs {
+  Attr<int64_t> num_true;
+};
+
 void infer_hits(Infer& s) {
   s.need_rank(0, 2, 2);
   s.need_rank(1, 1, 1);
-  int64_t num_true = s.attr(0).i();
+  int64_t num_true = s.attrs<HitsAttrs>().num_true();
   if (num_true < 1) s.bad_value("num_true", cat(num_true), "1 or more");
   if (!s.shape().compatible(Shape{kUnknown, num_true}))
     s.bad_shape(0, cat("`num_true` columns: ", num_true));
@@ -160,6 +164,7 @@ static const Op hits_op =
         .attr("num_true")
         .attr("seed", 0)
         .attr("seed2", 0)
+        .attrs<&HitsAttrs::num_true>()
         .infer(infer_hits)
         .kernel("reference", run_hits)
         .no_gradient()

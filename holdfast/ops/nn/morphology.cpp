@@ -16,7 +16,11 @@
 namespace holdfast::nn {
 namespace {
 
-enum DilationAttr { kSteps, kRates, kPads };
+struct DilationAttrs {
+  Attr<Ints> strides;
+  Attr<Ints> rates;
+  Attr<std::string> padding;
+};
 
 Window window_of(const Infer* s, const Ints& strides, const Ints& rates, const std::string& padding,
                  const Shape& image, const Shape& filter) {
@@ -29,16 +33,16 @@ Window window_of(const Infer* s, const Ints& strides, const Ints& rates, const s
 }
 
 Window checked(const Infer& s) {
+  auto a = s.attrs<DilationAttrs>();
   s.need_rank(0, 4, 4);
   s.need_rank(1, 3, 3);
   const Shape &image = s.shape(0), &filter = s.shape(1);
   if (image.has_rank() && filter.has_rank() && image[3] >= 0 && filter[2] >= 0 &&
       image[3] != filter[2])
     s.bad_shape(1, cat("depth ", image[3], ", that of `input`"));
-  if (s.attr(kPads).s() != "SAME" && s.attr(kPads).s() != "VALID")
-    s.bad_value("padding", cat("'", s.attr(kPads).s(), "'"), "'SAME' or 'VALID'");
-  return window_of(&s, s.attr(kSteps).ints(), s.attr(kRates).ints(), s.attr(kPads).s(), image,
-                   filter);
+  if (a.padding() != "SAME" && a.padding() != "VALID")
+    s.bad_value("padding", cat("'", a.padding(), "'"), "'SAME' or 'VALID'");
+  return window_of(&s, a.strides(), a.rates(), a.padding(), image, filter);
 }
 
 void infer_dilation(Infer& s) {
@@ -86,8 +90,8 @@ void largest(const Window& w, const T* x, const T* filter, int64_t b, F&& f) {
 }
 
 Window window_of(const Call& c) {
-  return window_of(nullptr, c.attr(kSteps).ints(), c.attr(kRates).ints(), c.attr(kPads).s(),
-                   c.in(0).shape(), c.in(1).shape());
+  auto a = c.attrs<DilationAttrs>();
+  return window_of(nullptr, a.strides(), a.rates(), a.padding(), c.in(0).shape(), c.in(1).shape());
 }
 
 template <class T>
@@ -141,7 +145,12 @@ Status run_back(Call& c) {
 }
 
 Builder& described(Builder& b, const char* inputs) {
-  return b.inputs(inputs).dtypes(kReals).attr("strides").attr("rates").attr("padding");
+  return b.inputs(inputs)
+      .dtypes(kReals)
+      .attr("strides")
+      .attr("rates")
+      .attr("padding")
+      .attrs<&DilationAttrs::strides, &DilationAttrs::rates, &DilationAttrs::padding>();
 }
 
 const Op input_op =

@@ -18,6 +18,18 @@
 namespace holdfast {
 namespace {
 
+struct BatchNormAttrs {
+  Attr<double> epsilon;
+  Attr<double> exponential_avg_factor;
+  Attr<std::string> data_format;
+  Attr<bool> is_training;
+};
+struct BatchNormGradAttrs {
+  Attr<double> epsilon;
+  Attr<std::string> data_format;
+  Attr<bool> is_training;
+};
+
 // -- layout
 
 bool channels_first(const std::string& format) { return format == "NCHW" || format == "NCDHW"; }
@@ -94,13 +106,14 @@ void each_piece(const Layout& l, F&& f) {
 // data_format, is_training
 
 void infer_forward(Infer& s) {
-  int axis = channel_axis(s, s.attr(2).s(), 0);
-  double epsilon = s.attr(0).f();
+  auto a = s.attrs<BatchNormAttrs>();
+  int axis = channel_axis(s, a.data_format(), 0);
+  double epsilon = a.epsilon();
   if (!(epsilon >= 0)) s.bad_value("epsilon", cat(epsilon), "0 or more");
   DType u = statistics_of(s.dtype());
   const Shape& x = s.shape();
   int64_t channels = x.has_rank() ? x[axis] : kUnknown;
-  bool training = s.attr(3).b(), averages = s.attr(1).f() != 1;
+  bool training = a.is_training(), averages = a.exponential_avg_factor() != 1;
   for (int i = 1; i < 5; ++i) {
     s.need_rank(i, 1, 1);
     if (s.dtype(i) != u) s.bad_dtype(i, cat(name(u), " beside an `x` of ", name(s.dtype())));
@@ -116,10 +129,11 @@ void infer_forward(Infer& s) {
 
 template <class W>
 void run_forward(Call& c, const Layout& l, const Tensor& x, Tensor& y) {
+  auto a = c.attrs<BatchNormAttrs>();
   DType d = dtype_of<W>;
   const ChannelLoops& loops = row_loops().channels[static_cast<int>(d)];
-  bool training = c.attr(3).b();
-  auto epsilon = static_cast<W>(c.attr(0).f()), factor = static_cast<W>(c.attr(1).f());
+  bool training = a.is_training();
+  auto epsilon = static_cast<W>(a.epsilon()), factor = static_cast<W>(a.exponential_avg_factor());
   Tensor &mean_out = c.out(1), &variance_out = c.out(2), &mean = c.out(3), &variance = c.out(4);
   c.out(5);
   Tensor scale = empty(d, {l.channels}, cpu());
@@ -162,7 +176,7 @@ void run_forward(Call& c, const Layout& l, const Tensor& x, Tensor& y) {
 
 Status forward(Call& c) {
   const Tensor& x = c.in();
-  Layout l(x, c.attr(2).s());
+  Layout l(x, c.attrs<BatchNormAttrs>().data_format());
   DType d = statistics_of(x.dtype());
   Tensor wide = convert(x, d), y = x.dtype() == d ? c.out() : empty(d, x.shape(), cpu());
   d == float64 ? run_forward<double>(c, l, wide, y) : run_forward<float>(c, l, wide, y);
@@ -174,7 +188,7 @@ Status forward(Call& c) {
 // reserve_space_3; attributes epsilon, data_format, is_training
 
 void infer_backward(Infer& s) {
-  int axis = channel_axis(s, s.attr(1).s(), 1);
+  int axis = channel_axis(s, s.attrs<BatchNormGradAttrs>().data_format(), 1);
   const Shape &dy = s.shape(0), &x = s.shape(1);
   if (!dy.compatible(x)) s.bad_shape(0, cat("the shape of `x`, ", x.text()));
   DType u = statistics_of(s.dtype(1));
@@ -195,10 +209,11 @@ void infer_backward(Infer& s) {
 
 template <class W>
 void run_backward(Call& c, const Layout& l, const Tensor& dy, const Tensor& x, Tensor& dx) {
+  auto attrs = c.attrs<BatchNormGradAttrs>();
   DType d = dtype_of<W>;
   const ChannelLoops& loops = row_loops().channels[static_cast<int>(d)];
-  bool training = c.attr(2).b();
-  auto epsilon = static_cast<W>(c.attr(0).f());
+  bool training = attrs.is_training();
+  auto epsilon = static_cast<W>(attrs.epsilon());
   const Tensor &mean = c.in(3), &variance = c.in(4);
   int64_t n = l.channels;
   Tensor sums = sum_pieces(l, d, 2 * n, [&](int64_t first, int64_t rows, char* to) {
@@ -228,7 +243,7 @@ void run_backward(Call& c, const Layout& l, const Tensor& dy, const Tensor& x, T
 
 Status backward(Call& c) {
   const Tensor& x = c.in(1);
-  Layout l(x, c.attr(1).s());
+  Layout l(x, c.attrs<BatchNormGradAttrs>().data_format());
   DType d = statistics_of(x.dtype());
   Tensor dx = x.dtype() == d ? c.out() : empty(d, x.shape(), cpu());
   Tensor dy = convert(c.in(0), d), wide = convert(x, d);
@@ -242,8 +257,9 @@ Status backward(Call& c) {
 //   dx = scale * r * P(dy), dscale = sum(dy * xh), doffset = sum(dy)
 // and P is symmetric; u, v, w arrive for dx, dscale, doffset.
 Tensors backward_gradient(Grad& g) {
-  const std::string& format = g.attr(1).s();
-  bool training = g.attr(2).b();
+  auto attrs = g.attrs<BatchNormGradAttrs>();
+  const std::string& format = attrs.data_format();
+  bool training = attrs.is_training();
   DType d = g.x(2).dtype();
   auto wide = [&](const Tensor& t) { return t.dtype() == d ? t : cast(t, d); };
   auto narrow = [&](const Tensor& t) {
@@ -261,7 +277,7 @@ Tensors backward_gradient(Grad& g) {
   };
   auto sum = [&](const Tensor& t) { return reduce_sum(t, {.axis = Sizes(others)}); };
 
-  Tensor r = along(rsqrt(g.x(4) + g.attr(0).f())), xh = (x - along(g.x(3))) * r,
+  Tensor r = along(rsqrt(g.x(4) + attrs.epsilon())), xh = (x - along(g.x(3))) * r,
          scale = along(g.x(2));
   Tensor u = wide(g.dy(0)), v = along(g.dy(1)), w = along(g.dy(2));
   Tensor dx, ddy, dscale;
@@ -290,9 +306,12 @@ static const Op backward_op =
         .attr("epsilon", 0.0001)
         .attr("data_format", "NHWC")
         .attr("is_training", true)
+        .attrs<&BatchNormGradAttrs::epsilon, &BatchNormGradAttrs::data_format,
+               &BatchNormGradAttrs::is_training>()
         .dtypes(kFloats)
         .dtypes({float32, float64}, "U")
         .doc("Gradients of fused batch normalisation for its input, scale and offset.")
+        .images({.inputs = 0b11, .gives = true})
         .infer(infer_backward)
         .kernel("channels", backward)
         .gradient(backward_gradient)
@@ -306,16 +325,21 @@ static const Op forward_op =
         .attr("exponential_avg_factor", 1.0)
         .attr("data_format", "NHWC")
         .attr("is_training", true)
+        .attrs<&BatchNormAttrs::epsilon, &BatchNormAttrs::exponential_avg_factor,
+               &BatchNormAttrs::data_format, &BatchNormAttrs::is_training>()
         .dtypes(kFloats)
         .dtypes({float32, float64}, "U")
         .doc(
             "(x - mean) / sqrt(variance + epsilon) * scale + offset, with the batch's own moments "
             "in training.")
+        .images({.inputs = 0b1, .gives = true})
         .infer(infer_forward)
         .kernel("channels", forward)
         .gradient(+[](Grad& g) -> Tensors {
-          Tensors d = backward_op.many({g.dy(), g.x(0), g.x(1), g.y(3), g.y(4), g.y(5)},
-                                       {g.attr(0).f(), g.attr(2).s(), g.attr(3).b()});
+          Tensors d = backward_op.many(
+              {g.dy(), g.x(0), g.x(1), g.y(3), g.y(4), g.y(5)},
+              {g.attrs<BatchNormAttrs>().epsilon(), g.attrs<BatchNormAttrs>().data_format(),
+               g.attrs<BatchNormAttrs>().is_training()});
           return {d[0], d[1], d[2], Tensor(), Tensor()};
         })
         .keeps("x, scale, reserve_space_1, reserve_space_2, reserve_space_3");

@@ -14,6 +14,10 @@
 namespace holdfast {
 namespace {
 
+struct LayerNormAttrs {
+  Attr<double> epsilon;
+};
+
 // `x`'s leading axes, each of them a row of its own.
 Shape rows_shape(const Shape& x, const Shape& scale) {
   if (!x.has_rank() || !scale.has_rank()) return Shape::unknown();
@@ -36,7 +40,7 @@ void infer_forward(Infer& s) {
   check_scale(s, 0, 1);
   if (!s.shape(1).compatible(s.shape(2)))
     s.bad_shape(2, cat("the shape of `scale`, ", s.shape(1).text()));
-  double epsilon = s.attr(0).f();
+  double epsilon = s.attrs<LayerNormAttrs>().epsilon();
   if (!(epsilon >= 0)) s.bad_value("epsilon", cat(epsilon), "0 or more");
   s.output(s.dtype(), s.shape());
   Shape rows = rows_shape(s.shape(), s.shape(1));
@@ -60,7 +64,7 @@ Status forward(Call& c) {
     return {};
   }
   auto loop = row_loops().layers[static_cast<int>(x.dtype())].forward;
-  double epsilon = c.attr(0).f();
+  double epsilon = c.attrs<LayerNormAttrs>().epsilon();
   parallel_for(x.size() / n, std::max<int64_t>(1, 16384 / n), [&](int64_t begin, int64_t end) {
     loop(at(x, begin * n), scale.raw(), offset.raw(), end - begin, n, epsilon, to(y, begin * n),
          to(mean, begin), to(inverse, begin));
@@ -149,6 +153,7 @@ static const Op forward_op =
         .inputs("x, scale, offset")
         .outputs("output, mean, inverse")
         .attr("epsilon", 0.001)
+        .attrs<&LayerNormAttrs::epsilon>()
         .dtypes({float32, float64})
         .doc(
             "Rows over `scale`'s axes brought to mean 0 and variance 1, "

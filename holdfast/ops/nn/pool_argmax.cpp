@@ -11,20 +11,26 @@
 namespace holdfast::nn {
 namespace {
 
-enum ArgmaxAttr { kKsize, kStrides_, kPadding_, kTargmax, kIncludeBatch };
+struct FollowAttrs {
+  Attr<Ints> ksize;
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+  Attr<bool> include_batch_in_index;
+};
 
-// The shape of the result; the first three attributes are ksize, strides and padding.
+// The shape of the result.
 Shape checked_shape(const Infer& s) {
+  auto a = s.attrs<SmallWindowAttrs>();
   s.need_rank(0, 4, 4);
   static const std::string format = "NHWC";
-  const Ints &ksize = s.attr(kKsize).ints(), &strides = s.attr(kStrides_).ints();
-  Window w = argmax_pool_shape(&s, ksize, strides, s.attr(kPadding_).s(), s.shape());
-  return pooled_shape({strides, s.attr(kPadding_).s(), format, ksize, nullptr}, w, s.shape());
+  const Ints &ksize = a.ksize(), &strides = a.strides();
+  Window w = argmax_pool_shape(&s, ksize, strides, a.padding(), s.shape());
+  return pooled_shape({strides, a.padding(), format, ksize, nullptr}, w, s.shape());
 }
 
 void infer_argmax(Infer& s) {
   Shape small = checked_shape(s);
-  DType index = s.attr(kTargmax).dtype();
+  DType index = s.attrs<ArgmaxPoolAttrs>().Targmax();
   if (!kIndices.has(index)) s.bad_value("Targmax", name(index), "int32 or int64");
   auto n = s.shape().elements();
   if (index == int32 && n && *n > std::numeric_limits<int32_t>::max())
@@ -47,7 +53,7 @@ void infer_follow(Infer& s, bool to_image) {
 template <class F>
 Status follow(const Call& c, F&& f) {
   const Tensor &image = c.in(0), &where = c.in(2);
-  bool batch = c.attr(3).b();
+  bool batch = c.attrs<FollowAttrs>().include_batch_in_index();
   int64_t n = where.size(), images = image.dim(0), entry = images ? image.size() / images : 0,
           each = images ? n / images : 0;
   Status status;
@@ -98,7 +104,10 @@ Builder& follow_attrs(Builder& b) {
       .attr("ksize")
       .attr("strides")
       .attr("padding")
-      .attr("include_batch_in_index", false);
+      .attr("include_batch_in_index", false)
+      .attrs<&SmallWindowAttrs::ksize, &SmallWindowAttrs::strides, &SmallWindowAttrs::padding>()
+      .attrs<&FollowAttrs::ksize, &FollowAttrs::strides, &FollowAttrs::padding,
+             &FollowAttrs::include_batch_in_index>();
 }
 
 }  // namespace
@@ -122,24 +131,30 @@ const Op from_image_op =
         })
         .keeps("input, argmax");
 
-static const Op argmax_op = RAW_OP(MaxPoolWithArgmax)
-                                .inputs("input")
-                                .dtypes(kReals)
-                                .outputs("output, argmax")
-                                .attr("ksize")
-                                .attr("strides")
-                                .attr("padding")
-                                .attr("Targmax", int64)
-                                .attr("include_batch_in_index", false)
-                                .doc("Largest element under each window, and its index.")
-                                .infer(infer_argmax)
-                                .kernel("channels", run_max_pool_with_argmax)
-                                .gradient(+[](Grad& g) -> Tensors {
-                                  return {to_image_op({g.x(), g.dy(0), g.y(1)},
-                                                      {g.attr(kKsize), g.attr(kStrides_),
-                                                       g.attr(kPadding_), g.attr(kIncludeBatch)})};
-                                })
-                                .keeps("input, argmax");
+static const Op argmax_op =
+    RAW_OP(MaxPoolWithArgmax)
+        .inputs("input")
+        .dtypes(kReals)
+        .outputs("output, argmax")
+        .attr("ksize")
+        .attr("strides")
+        .attr("padding")
+        .attr("Targmax", int64)
+        .attr("include_batch_in_index", false)
+        .attrs<&SmallWindowAttrs::ksize, &SmallWindowAttrs::strides, &SmallWindowAttrs::padding>()
+        .attrs<&ArgmaxPoolAttrs::ksize, &ArgmaxPoolAttrs::strides, &ArgmaxPoolAttrs::padding,
+               &ArgmaxPoolAttrs::Targmax, &ArgmaxPoolAttrs::include_batch_in_index>()
+        .doc("Largest element under each window, and its index.")
+        .infer(infer_argmax)
+        .kernel("channels", run_max_pool_with_argmax)
+        .gradient(+[](Grad& g) -> Tensors {
+          return {to_image_op(
+              {g.x(), g.dy(0), g.y(1)},
+              {g.attrs<ArgmaxPoolAttrs>().ksize.arg(), g.attrs<ArgmaxPoolAttrs>().strides.arg(),
+               g.attrs<ArgmaxPoolAttrs>().padding.arg(),
+               g.attrs<ArgmaxPoolAttrs>().include_batch_in_index.arg()})};
+        })
+        .keeps("input, argmax");
 
 REGISTER(FUNCTION(&max_pool_with_argmax)
              .args("input, ksize, strides, padding")

@@ -81,7 +81,7 @@ void backward(const Window& w, const T* dy, T* image) {
 }  // namespace
 
 Status run_avg_pool(Call& c) {
-  Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
+  Window w = with_channels_last(pool_shape(nullptr, window_args(c.op, c.attrs()), c.in().shape()));
   Tensor& y = c.out();
   visit_floats(y.dtype(), [&]<class T>(T) { forward(w, c.in().raw<T>(), y.mutable_raw<T>()); });
   return {};
@@ -89,7 +89,7 @@ Status run_avg_pool(Call& c) {
 
 Status run_avg_pool_grad(Call& c) {
   Tensor& dx = c.out();
-  Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), dx.shape()));
+  Window w = with_channels_last(pool_shape(nullptr, window_args(c.op, c.attrs()), dx.shape()));
   visit_floats(dx.dtype(), [&]<class T>(T) { backward(w, c.in(1).raw<T>(), dx.mutable_raw<T>()); });
   return {};
 }

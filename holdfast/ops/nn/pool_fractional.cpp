@@ -15,22 +15,33 @@
 namespace holdfast::nn {
 namespace {
 
-enum PoolAttr { kRatio, kPseudoRandom, kOverlapping, kDeterministic, kSeed, kSeed2 };
+struct FractionalAttrs {
+  Attr<std::vector<double>> pooling_ratio;
+  Attr<bool> pseudo_random;
+  Attr<bool> overlapping;
+  Attr<bool> deterministic;
+  Attr<int64_t> seed;
+  Attr<int64_t> seed2;
+};
+struct FractionalGradAttrs {
+  Attr<bool> overlapping;
+};
+
 constexpr DTypes kTypes{float32, float64, int32, int64};
 
 void infer_fractional(Infer& s) {
+  auto a = s.attrs<FractionalAttrs>();
   s.need_rank(0, 4, 4);
-  const auto& ratio = s.attr(kRatio).floats();
-  std::string said = s.attr(kRatio).text();
+  const auto& ratio = a.pooling_ratio();
+  std::string said = a.pooling_ratio.arg().text();
   if (ratio.size() != 4) s.bad_value("pooling_ratio", said, "four numbers, one for each axis");
   for (double r : ratio)
     if (!(r >= 1) || !std::isfinite(r))
       s.bad_value("pooling_ratio", said, "finite numbers of 1 or more");
   if (ratio[0] != 1 || ratio[3] != 1)
     s.unsupported(cat("`pooling_ratio` ", said), "1 along the batch and the channels");
-  if (!s.attr(kDeterministic).b() && (s.attr(kSeed).i() || s.attr(kSeed2).i()))
-    s.bad_value("seed", cat(s.attr(kSeed).i(), ", ", s.attr(kSeed2).i()),
-                "0 where `deterministic` is not set");
+  if (!a.deterministic() && (a.seed() || a.seed2()))
+    s.bad_value("seed", cat(a.seed(), ", ", a.seed2()), "0 where `deterministic` is not set");
   Shape out = Shape::of_rank(4), rows{kUnknown}, cols{kUnknown};
   if (s.shape().has_rank()) {
     Dims d = s.shape().dims();
@@ -94,12 +105,13 @@ int64_t largest(const Fields& w, const T* image, Range rows, Range cols, int64_t
 
 template <bool mean>
 Status run_fractional(Call& c) {
+  auto a = c.attrs<FractionalAttrs>();
   const Shape& in = c.in().shape();
   const Shape out = c.out_shape(0);
-  int64_t seed = c.attr(kSeed).i(), seed2 = c.attr(kSeed2).i();
+  int64_t seed = a.seed(), seed2 = a.seed2();
   auto gen = random::Philox::from_seeds(seed, seed2);
   if (!seed && !seed2) gen = {0, random::nondeterministic_bits(), random::nondeterministic_bits()};
-  bool pseudo = c.attr(kPseudoRandom).b(), overlapping = c.attr(kOverlapping).b();
+  bool pseudo = a.pseudo_random(), overlapping = a.overlapping();
   auto rows = fractional_cuts(in[1], out[1], pseudo, gen);
   auto cols = fractional_cuts(in[2], out[2], pseudo, gen);
   std::copy(rows.begin(), rows.end(), c.out(1).mutable_raw<int64_t>());
@@ -162,7 +174,7 @@ Status run_back(Call& c) {
   const Shape &in = dx.shape(), &out = dy.shape();
   for (int i = 0; i < 2; ++i)
     if (Status s = check_cuts(c, kDy + 1 + i, in[1 + i], out[1 + i]); !s.ok()) return s;
-  bool overlapping = c.attr(0).b();
+  bool overlapping = c.attrs<FractionalGradAttrs>().overlapping();
   Fields w{in[0],
            in[3],
            {c.in(kDy + 1).raw<int64_t>(), in[1], out[1], overlapping},
@@ -219,6 +231,9 @@ Builder& described(Builder& b) {
       .attr("deterministic", false)
       .attr("seed", 0)
       .attr("seed2", 0)
+      .attrs<&FractionalAttrs::pooling_ratio, &FractionalAttrs::pseudo_random,
+             &FractionalAttrs::overlapping, &FractionalAttrs::deterministic, &FractionalAttrs::seed,
+             &FractionalAttrs::seed2>()
       .outputs("output, row_pooling_sequence, col_pooling_sequence")
       .stateful()
       .infer(infer_fractional);
@@ -232,6 +247,7 @@ const Op max_grad_op =
         .dtypes(kTypes)
         .dtypes({int64}, "S")
         .attr("overlapping", false)
+        .attrs<&FractionalGradAttrs::overlapping>()
         .doc("Gradient of FractionalMaxPool: it goes to the first of the largest elements.")
         .infer(+[](Infer& s) {
           s.need_rank(0, 4, 4);
@@ -249,6 +265,7 @@ const Op avg_grad_op =
         .dtypes(kTypes)
         .dtypes({int64}, "S")
         .attr("overlapping", false)
+        .attrs<&FractionalGradAttrs::overlapping>()
         .doc("Gradient of FractionalAvgPool: it is spread over each window.")
         .infer(+[](Infer& s) {
           s.need_rank(0, 1, 1);
@@ -268,14 +285,16 @@ const Op max_op =
     described(RAW_OP(FractionalMaxPool).doc("Largest element under windows of two sizes."))
         .kernel("reference", run_fractional<false>)
         .gradient(+[](Grad& g) -> Tensors {
-          return {max_grad_op({g.x(), g.y(0), g.dy(0), g.y(1), g.y(2)}, {g.attr(kOverlapping)})};
+          return {max_grad_op({g.x(), g.y(0), g.dy(0), g.y(1), g.y(2)},
+                              {g.attrs<FractionalAttrs>().overlapping.arg()})};
         })
         .keeps("value, output, row_pooling_sequence, col_pooling_sequence");
 const Op avg_op =
     described(RAW_OP(FractionalAvgPool).doc("Mean of the elements under windows of two sizes."))
         .kernel("reference", run_fractional<true>)
         .gradient(+[](Grad& g) -> Tensors {
-          return {avg_grad_op({sizes_of(g.x()), g.dy(0), g.y(1), g.y(2)}, {g.attr(kOverlapping)})};
+          return {avg_grad_op({sizes_of(g.x()), g.dy(0), g.y(1), g.y(2)},
+                              {g.attrs<FractionalAttrs>().overlapping.arg()})};
         })
         .keeps("row_pooling_sequence, col_pooling_sequence");
 
@@ -287,14 +306,11 @@ std::tuple<Tensor, Tensor, Tensor> run(const char* function, const Op& op, const
          cat(function, ": `pooling_ratio` holds ", ratio.size(), " numbers, expected 1, 2 or 4"));
   std::vector<double> four = ratio;
   if (ratio.size() < 4) four = {1, ratio.front(), ratio.back(), 1};
-  Attrs attrs{four, o.pseudo_random, o.overlapping, o.seed != 0, 0, 0};
-  if (o.seed) {
-    Attrs seeds = random::CallSeeds(o.seed).attrs();
-    attrs[kSeed] = seeds[0];
-    attrs[kSeed2] = seeds[1];
-  } else {
+  Attrs attrs{four, o.pseudo_random, o.overlapping, o.seed != 0};
+  if (o.seed)
+    for (const Arg& seed : random::CallSeeds(o.seed).attrs()) attrs.push_back(seed);
+  else
     random::refuse_if_deterministic(function);
-  }
   Tensors out = op.many({value}, std::move(attrs));
   return {out[0], out[1], out[2]};
 }

@@ -190,14 +190,14 @@ Status check_cells(const Call& c, const Window& w) {
 }  // namespace
 
 Status run_max_pool(Call& c) {
-  Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
+  Window w = with_channels_last(pool_shape(nullptr, window_args(c.op, c.attrs()), c.in().shape()));
   Tensor& y = c.out();
   visit_reals(y.dtype(), [&]<class T>(T) { forward(w, c.in().raw<T>(), y.mutable_raw<T>()); });
   return {};
 }
 
 Status run_max_pool_grad(Call& c) {
-  Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
+  Window w = with_channels_last(pool_shape(nullptr, window_args(c.op, c.attrs()), c.in().shape()));
   if (Status s = check_cells(c, w); !s.ok()) return s;
   Tensor& dx = c.out();
   visit_reals(dx.dtype(), [&]<class T>(T) {
@@ -207,7 +207,7 @@ Status run_max_pool_grad(Call& c) {
 }
 
 Status run_max_pool_grad_grad(Call& c) {
-  Window w = with_channels_last(pool_shape(nullptr, window_args(c, c.op), c.in().shape()));
+  Window w = with_channels_last(pool_shape(nullptr, window_args(c.op, c.attrs()), c.in().shape()));
   if (Status s = check_cells(c, w); !s.ok()) return s;
   Tensor& y = c.out();
   int64_t n = w.channels, entry = w.in_positions() * n;
@@ -222,10 +222,11 @@ Status run_max_pool_grad_grad(Call& c) {
 }
 
 Status run_max_pool_with_argmax(Call& c) {
+  auto attrs = c.attrs<ArgmaxPoolAttrs>();
   Window w =
-      argmax_pool_shape(nullptr, c.attr(0).ints(), c.attr(1).ints(), c.attr(2).s(), c.in().shape());
+      argmax_pool_shape(nullptr, attrs.ksize(), attrs.strides(), attrs.padding(), c.in().shape());
   if (Status s = check_cells(c, w); !s.ok()) return s;
-  bool batch = c.attr(4).b();
+  bool batch = attrs.include_batch_in_index();
   Tensor &y = c.out(0), &where = c.out(1);
   int64_t n = w.channels, entry = w.in_positions() * n;
   // A pool over channels has a batch of all positions; indices count from the image's first.

@@ -77,7 +77,7 @@ namespace {
 
 // The arguments of a pool; where it goes over channels, its window is checked with the image.
 WindowArgs pool_args(const Infer& s) {
-  WindowArgs a = window_args(s, s.op());
+  WindowArgs a = window_args(s.op(), s.attrs());
   return window_axes(s) == 2 && pools_channels(a) ? a : checked_window_args(s);
 }
 

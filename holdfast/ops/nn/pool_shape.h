@@ -5,6 +5,21 @@
 
 namespace holdfast::nn {
 
+/// The attributes of pools that also tell where they found the largest elements, and those that
+/// their gradients share with them.
+struct SmallWindowAttrs {
+  Attr<Ints> ksize;
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+};
+struct ArgmaxPoolAttrs {
+  Attr<Ints> ksize;
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+  Attr<DType> Targmax;
+  Attr<bool> include_batch_in_index;
+};
+
 /// The geometry of a pool over `image`. One over channels (a max pool's `ksize` of [1, 1, 1, n]) is
 /// the pool over a line of as many images as there are positions: elements lie right as they are.
 Window pool_shape(const Infer* s, const WindowArgs&, const Shape& image);

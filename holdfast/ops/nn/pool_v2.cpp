@@ -10,11 +10,15 @@ extern const Op max_pool_op, max_pool_grad_op, max_pool_grad_grad_op;
 
 namespace {
 
-enum Attr { kPadding2, kFormat2 };
+struct PoolV2Attrs {
+  Attr<std::string> padding;
+  Attr<std::string> data_format;
+};
 
 // The result of the pool as far as it is known: nothing of the image's sizes, if the window is not.
 // Inputs: images first, then ksize and strides.
 Shape pooled(const Infer& s, int images) {
+  auto attrs = s.attrs<PoolV2Attrs>();
   for (int i = 0; i < images; ++i) s.need_rank(i, 4, 4);
   Ints lists[2];
   for (int i = 0; i < 2; ++i) {
@@ -28,7 +32,7 @@ Shape pooled(const Infer& s, int images) {
   }
   bool known = s.ints(images) && s.ints(images + 1);
   if (!known) lists[0] = lists[1] = {1, 1, 1, 1};
-  WindowArgs a{lists[1], s.attr(kPadding2).s(), s.attr(kFormat2).s(), lists[0], nullptr};
+  WindowArgs a{lists[1], attrs.padding(), attrs.data_format(), lists[0], nullptr};
   Window w = pool_shape(&s, a, s.shape());
   if (known) return pooled_shape(a, w, s.shape());
   return s.shape().has_rank() ? Shape{w.batch, kUnknown, kUnknown, kUnknown} : Shape::of_rank(4);
@@ -39,10 +43,11 @@ void need(const Infer& s, int input, const Shape& want) {
 }
 
 Status run_as(const Op& op, Call& c, int images) {
+  auto a = c.attrs<PoolV2Attrs>();
   Dims ksize = c.ints(images), strides = c.ints(images + 1);
   Tensors in, out;
   for (int i = 0; i < images; ++i) in.push_back(c.in(i));
-  Attrs attrs{Ints(strides.begin(), strides.end()), c.attr(kPadding2), c.attr(kFormat2),
+  Attrs attrs{Ints(strides.begin(), strides.end()), a.padding.arg(), a.data_format.arg(),
               Ints(ksize.begin(), ksize.end()), Ints()};
   eager()->run(op.def(), in, attrs, out);
   c.set_out(0, out[0]);
@@ -50,7 +55,11 @@ Status run_as(const Op& op, Call& c, int images) {
 }
 
 Builder& described(Builder& b, const char* inputs) {
-  return b.inputs(inputs).dtypes(kReals).attr("padding").attr("data_format", "NHWC");
+  return b.inputs(inputs)
+      .dtypes(kReals)
+      .attr("padding")
+      .attr("data_format", "NHWC")
+      .attrs<&PoolV2Attrs::padding, &PoolV2Attrs::data_format>();
 }
 
 extern const Op grad2_op, grad_grad2_op;

@@ -234,7 +234,7 @@ static const Op forward_op =
           return d;
         })
         .keeps("recurrent, first_h, first_c, mask, gates, h, c")
-        .overwrites(+[](const Attrs&) { return 0; });
+        .overwrites(+[](const OpDef&, const Attrs&) { return 0; });
 
 nn::Recurred nn::lstm_sequence(const Tensor& x, const Tensor& recurrent, const Tensor& h,
                                const Tensor& c, const Tensor& mask) {

@@ -171,8 +171,28 @@ Ints per_axis(const char* function, const char* argument, const Axes& given, int
 
 int window_axes(const Infer& s) { return s.op().name.find("3D") == std::string::npos ? 2 : 3; }
 
+WindowArgs window_args(const OpDef& op, const Attrs& attrs) {
+  auto args = [](const auto& a, const Ints& last, const Ints* paddings) -> WindowArgs {
+    return {a.strides(), a.padding(), a.data_format(), last, paddings};
+  };
+  if (has_attrs<PaddedConvAttrs>(op)) {
+    auto a = attrs_of<PaddedConvAttrs>(op, attrs);
+    return args(a, a.dilations(), &a.explicit_paddings());
+  }
+  if (has_attrs<ConvAttrs>(op)) {
+    auto a = attrs_of<ConvAttrs>(op, attrs);
+    return args(a, a.dilations(), nullptr);
+  }
+  if (has_attrs<PaddedPoolAttrs>(op)) {
+    auto a = attrs_of<PaddedPoolAttrs>(op, attrs);
+    return args(a, a.ksize(), &a.explicit_paddings());
+  }
+  auto a = attrs_of<PoolAttrs>(op, attrs);
+  return args(a, a.ksize(), nullptr);
+}
+
 WindowArgs checked_window_args(const Infer& s) {
-  WindowArgs a = window_args(s, s.op());
+  WindowArgs a = window_args(s.op(), s.attrs());
   int axes = window_axes(s);
   spatial(&s, "strides", a.strides, axes, channels_first(&s, a.data_format, axes));
   return a;

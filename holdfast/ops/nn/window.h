@@ -52,9 +52,35 @@ struct Window {
   Shape shape(const Extent&, int64_t channels) const;
 };
 
-/// The attributes of windowed ops, which all declare them in this order; `last` is `dilations` of a
-/// convolution, `ksize` of a pool.
-enum WindowAttr { kStrides, kPadding, kDataFormat, kLast, kExplicitPaddings };
+/// The attributes of convolutions and of pools; those over two axes have paddings too.
+struct ConvAttrs {
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+  Attr<std::string> data_format;
+  Attr<Ints> dilations;
+};
+struct PaddedConvAttrs {
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+  Attr<std::string> data_format;
+  Attr<Ints> dilations;
+  Attr<Ints> explicit_paddings;
+};
+struct PoolAttrs {
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+  Attr<std::string> data_format;
+  Attr<Ints> ksize;
+};
+struct PaddedPoolAttrs {
+  Attr<Ints> strides;
+  Attr<std::string> padding;
+  Attr<std::string> data_format;
+  Attr<Ints> ksize;
+  Attr<Ints> explicit_paddings;
+};
+
+/// What they have in common: `last` is `dilations` of a convolution, `ksize` of a pool.
 struct WindowArgs {
   const Ints& strides;
   const std::string& padding;
@@ -62,13 +88,7 @@ struct WindowArgs {
   const Ints& last;
   const Ints* explicit_paddings;
 };
-template <class C>
-WindowArgs window_args(const C& c, const OpDef& op) {
-  bool pads = op.attrs.size() > kExplicitPaddings &&
-              op.attrs[kExplicitPaddings].name == "explicit_paddings";
-  return {c.attr(kStrides).ints(), c.attr(kPadding).s(), c.attr(kDataFormat).s(),
-          c.attr(kLast).ints(), pads ? &c.attr(kExplicitPaddings).ints() : nullptr};
-}
+HOLDFAST_API WindowArgs window_args(const OpDef& op, const Attrs& attrs);
 
 /// Where the channels are, from a data format of `axes` spatial axes. A null `s` means that the
 /// shape rule has accepted the arguments before.

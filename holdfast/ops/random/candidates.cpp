@@ -14,6 +14,22 @@
 namespace holdfast::random {
 namespace {
 
+struct CandidateAttrs {
+  Attr<int64_t> seed;
+  Attr<int64_t> seed2;
+  Attr<int64_t> num_true;
+  Attr<int64_t> num_sampled;
+  Attr<bool> unique;
+};
+struct RangeAttrs {
+  Attr<int64_t> seed;
+  Attr<int64_t> seed2;
+  Attr<int64_t> num_true;
+  Attr<int64_t> num_sampled;
+  Attr<bool> unique;
+  Attr<int64_t> range_max;
+};
+
 // Hands out the words of a generator one by one.
 class Words {
  public:
@@ -77,18 +93,16 @@ Sampler log_uniform_sampler(int64_t range) {
           }};
 }
 
-// Attributes: seed, seed2, num_true, num_sampled, unique, range_max.
 struct Asked {
-  template <class Attr>
-  explicit Asked(Attr attr)
-      : num_true(attr(2).i()), num_sampled(attr(3).i()), unique(attr(4).b()) {}
+  explicit Asked(const CandidateAttrs& a)
+      : num_true(a.num_true()), num_sampled(a.num_sampled()), unique(a.unique()) {}
   int64_t num_true, num_sampled;
   bool unique;
 };
 
 template <bool kRange>
 void infer_candidates(Infer& s) {
-  const Asked a([&](int i) -> const Arg& { return s.attr(i); });
+  const Asked a(s.attrs<CandidateAttrs>());
   s.need_rank(0, 2, 2);
   if (a.num_true < 1) s.bad_value("num_true", cat(a.num_true), "1 or more");
   if (a.num_sampled < 1 || a.num_sampled > std::numeric_limits<int32_t>::max())
@@ -96,7 +110,7 @@ void infer_candidates(Infer& s) {
   if (!s.shape().compatible(Shape{kUnknown, a.num_true}))
     s.bad_shape(0, cat("`num_true` columns: ", a.num_true));
   if (kRange) {
-    const int64_t range = s.attr(5).i();
+    const int64_t range = s.attrs<RangeAttrs>().range_max();
     if (range < 1) s.bad_value("range_max", cat(range), "1 or more");
     if (a.unique && a.num_sampled > range)
       s.bad_value("range_max", cat(range),
@@ -126,8 +140,8 @@ float expected(float p, int64_t count, int64_t tries) {
 template <Sampler (*make)(int64_t)>
 Status run_candidates(Call& c) {
   const Tensor& classes = c.in();
-  const Asked a([&](int i) -> const Arg& { return c.attr(i); });
-  const int64_t range = c.attr(5).i();
+  const Asked a(c.attrs<CandidateAttrs>());
+  const int64_t range = c.attrs<RangeAttrs>().range_max();
   if (Status s = check_classes(classes, range); !s.ok()) return s;
   const Tensor &sampled = c.out(0), &true_counts = c.out(1), &counts = c.out(2);
   const Sampler sampler = make(range);
@@ -151,7 +165,7 @@ Status run_candidates(Call& c) {
 }
 
 Status run_all(Call& c) {
-  const int64_t n = c.attr(3).i();
+  const int64_t n = c.attrs<CandidateAttrs>().num_sampled();
   if (Status s = check_classes(c.in(), n); !s.ok()) return s;
   const Tensor &sampled = c.out(0), &true_counts = c.out(1), &counts = c.out(2);
   for (int64_t i = 0; i < n; ++i) sampled.mutable_raw<int64_t>()[i] = i;
@@ -166,9 +180,13 @@ Builder& candidates(Builder& b) {
       .outputs("sampled_candidates, true_expected_count, sampled_expected_count")
       .attr("seed", 0)
       .attr("seed2", 0)
+      .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+      .draws()
       .attr("num_true")
       .attr("num_sampled")
       .attr("unique")
+      .attrs<&CandidateAttrs::seed, &CandidateAttrs::seed2, &CandidateAttrs::num_true,
+             &CandidateAttrs::num_sampled, &CandidateAttrs::unique>()
       .stateful()
       .no_gradient();
 }
@@ -196,6 +214,8 @@ static const Op uniform_op =
                    .returns(kReturns)
                    .doc("`num_sampled` classes of [0, range_max), each equally likely."))
         .attr("range_max")
+        .attrs<&RangeAttrs::seed, &RangeAttrs::seed2, &RangeAttrs::num_true,
+               &RangeAttrs::num_sampled, &RangeAttrs::unique, &RangeAttrs::range_max>()
         .infer(infer_candidates<true>)
         .kernel("philox", run_candidates<uniform_sampler>)
         .samples("[[1, 5], [0, 19]], 2, 7, True, 20");
@@ -213,6 +233,8 @@ static const Op log_uniform_op =
                    .doc("`num_sampled` classes of [0, range_max), likely as words sorted by "
                         "frequency are (Zipf)."))
         .attr("range_max")
+        .attrs<&RangeAttrs::seed, &RangeAttrs::seed2, &RangeAttrs::num_true,
+               &RangeAttrs::num_sampled, &RangeAttrs::unique, &RangeAttrs::range_max>()
         .infer(infer_candidates<true>)
         .kernel("philox", run_candidates<log_uniform_sampler>)
         .samples("[[1, 5], [0, 19]], 2, 7, False, 20");

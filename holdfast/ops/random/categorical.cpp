@@ -10,7 +10,16 @@
 namespace holdfast::random {
 namespace {
 
-template <int kDtype>
+struct MultinomialAttrs {
+  Attr<int64_t> seed;
+  Attr<int64_t> seed2;
+  Attr<DType> output_dtype;
+};
+struct StatelessMultinomialAttrs {
+  Attr<DType> output_dtype;
+};
+
+template <class A>
 void infer_categorical(Infer& s) {
   s.need_rank(0, 2, 2);
   need_scalar(s, 1);
@@ -19,7 +28,8 @@ void infer_categorical(Infer& s) {
   if (s.shape().has_rank() && s.shape()[1] == 0) s.bad_shape(0, "one class or more");
   if (s.inputs() > 2) need_seed(s, 2);
   const int64_t rows = s.shape().has_rank() ? s.shape()[0] : kUnknown;
-  s.output(dtype_attr(s, kDtype, kIndices), Shape{rows, samples ? (*samples)[0] : kUnknown});
+  s.output(allowed_dtype(s, s.attrs<A>().output_dtype(), "output_dtype", kIndices),
+           Shape{rows, samples ? (*samples)[0] : kUnknown});
 }
 
 // Float16 logits are widened to float, exactly.
@@ -69,10 +79,13 @@ static const Op multinomial_op =
         .dtypes(kFloats)
         .attr("seed", 0)
         .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
         .attr("output_dtype", int64)
+        .attrs<&MultinomialAttrs::seed, &MultinomialAttrs::seed2, &MultinomialAttrs::output_dtype>()
         .stateful()
         .no_gradient()
-        .infer(infer_categorical<2>)
+        .infer(infer_categorical<MultinomialAttrs>)
         .kernel("philox", run_multinomial)
         .samples("uniform(2, 3), 5");
 Tensor categorical(const In& logits, const Sizes& num_samples, const CategoricalOptions& o) {
@@ -89,8 +102,9 @@ static const Op stateless_op =
         .inputs("logits, num_samples: N!, seed: Tseed!")
         .dtypes(kFloats)
         .attr("output_dtype", int64)
+        .attrs<&StatelessMultinomialAttrs::output_dtype>()
         .no_gradient()
-        .infer(infer_categorical<0>)
+        .infer(infer_categorical<StatelessMultinomialAttrs>)
         .kernel("philox", run_stateless)
         .samples("[[0.0, 1.0, 2.0], [3.0, 0.0, 0.0]], 5, [1, 2]")
         .reference("np.array([[2, 2, 1, 2, 2], [0, 0, 0, 0, 0]])");

@@ -161,11 +161,9 @@ Shape shape_ending(const Infer& s, int i, const Shape& params) {
   return shape;
 }
 
-DType dtype_attr(const Infer& s, int i, DTypes allowed) {
-  DType d = s.attr(i).dtype();
-  if (!allowed.has(d))
-    s.bad_value(s.op().attrs[static_cast<size_t>(i)].name, name(d), to_text(allowed));
-  return d;
+DType allowed_dtype(const Infer& s, DType asked, const char* attribute, DTypes allowed) {
+  if (!allowed.has(asked)) s.bad_value(attribute, name(asked), to_text(allowed));
+  return asked;
 }
 
 void need_scalar(const Infer& s, int i) { s.need_rank(i, 0, 0); }

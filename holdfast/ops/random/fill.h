@@ -36,8 +36,21 @@ Shape named_shape(const Infer& s, int i);
 Shape shape_before(const Infer& s, int i, int p);
 /// That shape, refused unless it ends with `params`.
 Shape shape_ending(const Infer& s, int i, const Shape& params);
-/// A dtype attribute, refused unless it is one of `allowed`.
-DType dtype_attr(const Infer& s, int i, DTypes allowed);
+/// The dtype that the attribute `attribute` asks for, refused unless it is one of `allowed`.
+DType allowed_dtype(const Infer& s, DType asked, const char* attribute, DTypes allowed);
+/// The attribute `dtype` of ops that have no other, and of those that have it behind their seeds.
+struct DtypeAttrs {
+  Attr<DType> dtype;
+};
+struct SeedsDtypeAttrs {
+  Attr<int64_t> seed;
+  Attr<int64_t> seed2;
+  Attr<DType> dtype;
+};
+template <class A = DtypeAttrs>
+DType dtype_attr(const Infer& s, DTypes allowed) {
+  return allowed_dtype(s, s.attrs<A>().dtype(), "dtype", allowed);
+}
 /// Input `i` is a scalar; input `i` is a seed.
 void need_scalar(const Infer& s, int i);
 void need_seed(const Infer& s, int i);

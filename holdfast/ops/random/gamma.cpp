@@ -131,6 +131,8 @@ static const Op gamma_op =
         .dtypes(kGammaTypes)
         .attr("seed", 0)
         .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
         .stateful()
         .infer(+[](Infer& s) { s.output(s.dtype(1), shape_before(s, 0, 1)); })
         .kernel("philox", run_gamma)

@@ -14,6 +14,10 @@
 namespace holdfast::random {
 namespace {
 
+struct ShuffleIndexAttrs {
+  Attr<int64_t> rounds;
+};
+
 // Words of `bits` bits (8 to 32) and rotations of them.
 struct Word {
   int bits;
@@ -44,7 +48,7 @@ void infer_index_shuffle(Infer& s) {
   s.need_rank(2, 0, 1);
   if (seed.has_rank() && seed[-1] != 3 && seed[-1] != kUnknown)
     s.bad_shape(1, "three numbers a seed");
-  const int64_t rounds = s.attr(0).i();
+  const int64_t rounds = s.attrs<ShuffleIndexAttrs>().rounds();
   if (rounds < 4 || rounds % 2 || rounds > 64)
     s.bad_value("rounds", cat(rounds), "an even number from 4 to 64");
   if (!index.has_rank() || !seed.has_rank() || !most.has_rank())
@@ -93,7 +97,7 @@ Status run_index_shuffle(Call& c) {
       }
       y.mutable_raw<T>()[i] = static_cast<T>(
           shuffled_index(static_cast<uint64_t>(at), key_at(seed, i), static_cast<uint64_t>(top),
-                         static_cast<int>(c.attr(0).i())));
+                         static_cast<int>(c.attrs<ShuffleIndexAttrs>().rounds())));
     }
   });
   return status;
@@ -124,6 +128,7 @@ static const Op op =
         .dtypes(kWide)
         .dtypes(kWide, "Tseed")
         .attr("rounds", 4)
+        .attrs<&ShuffleIndexAttrs::rounds>()
         .no_gradient()
         .infer(infer_index_shuffle)
         .kernel("simon", run_index_shuffle);

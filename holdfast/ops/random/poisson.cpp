@@ -36,7 +36,7 @@ Status run_poisson(Call& c) {
 
 void infer_binomial(Infer& s) {
   need_seed(s, 1);
-  s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 0, binomial_parameters(s, 2)));
+  s.output(dtype_attr(s, kCountTypes), shape_ending(s, 0, binomial_parameters(s, 2)));
 }
 
 Status run_binomial(Call& c) {
@@ -90,10 +90,15 @@ static const Op poisson_op =
         .dtypes(kCountTypes, "R")
         .attr("seed", 0)
         .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
         .attr("dtype", int64)
+        .attrs<&SeedsDtypeAttrs::seed, &SeedsDtypeAttrs::seed2, &SeedsDtypeAttrs::dtype>()
         .stateful()
         .no_gradient()
-        .infer(+[](Infer& s) { s.output(dtype_attr(s, 2, kCountTypes), shape_before(s, 0, 1)); })
+        .infer(+[](Infer& s) {
+          s.output(dtype_attr<SeedsDtypeAttrs>(s, kCountTypes), shape_before(s, 0, 1));
+        })
         .kernel("philox", run_poisson)
         .samples("[3], positive(2)");
 Tensor poisson(const Sizes& shape, const In& lam, const PoissonOptions& o) {
@@ -112,10 +117,11 @@ static const Op stateless_poisson_op =
         .inputs("shape: T!, seed: Tseed!, lam: Rtype")
         .dtypes(kCountTypes, "Rtype")
         .attr("dtype")
+        .attrs<&DtypeAttrs::dtype>()
         .no_gradient()
         .infer(+[](Infer& s) {
           need_seed(s, 1);
-          s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 0, s.shape(2)));
+          s.output(dtype_attr(s, kCountTypes), shape_ending(s, 0, s.shape(2)));
         })
         .kernel(
             "philox",
@@ -140,6 +146,7 @@ static const Op binomial_op =
         .inputs("shape: S!, seed: Tseed!, counts, probs")
         .dtypes(kCountTypes)
         .attr("dtype", int64)
+        .attrs<&DtypeAttrs::dtype>()
         .no_gradient()
         .infer(infer_binomial)
         .kernel("philox", run_binomial)

@@ -67,7 +67,7 @@ template <bool kIntegers>
 void infer_stateful(Infer& s) {
   need_state(s);
   need_scalar(s, 1);
-  s.output(dtype_attr(s, 0, kIntegers ? kFullInts : kFloats), named_shape(s, 2));
+  s.output(dtype_attr(s, kIntegers ? kFullInts : kFloats), named_shape(s, 2));
 }
 
 Status take_fill(Call& c, const Tensor& y, Philox& gen) {
@@ -144,25 +144,29 @@ Builder& over_state(Builder& b) {
 const Op stateful_uniform =
     over_state(RAW_OP(StatefulUniform)
                    .doc("Uniform in [0, 1) from a Generator's state, which moves on.")
-                   .attr("dtype", float32))
+                   .attr("dtype", float32)
+                   .attrs<&DtypeAttrs::dtype>())
         .infer(infer_stateful<false>)
         .kernel("philox", run_stateful<uniform_into>);
 const Op stateful_normal =
     over_state(RAW_OP(StatefulStandardNormalV2)
                    .doc("Standard normal from a Generator's state, which moves on.")
-                   .attr("dtype", float32))
+                   .attr("dtype", float32)
+                   .attrs<&DtypeAttrs::dtype>())
         .infer(infer_stateful<false>)
         .kernel("philox", run_stateful<normal_into>);
 const Op stateful_truncated_normal =
     over_state(RAW_OP(StatefulTruncatedNormal)
                    .doc("Standard normal cut at -2 and 2 from a Generator's state, which moves on.")
-                   .attr("dtype", float32))
+                   .attr("dtype", float32)
+                   .attrs<&DtypeAttrs::dtype>())
         .infer(infer_stateful<false>)
         .kernel("philox", run_stateful<truncated_normal_into>);
 const Op stateful_full_int =
     over_state(RAW_OP(StatefulUniformFullInt)
                    .doc("Any value of the integer dtype from a Generator's state, which moves on.")
-                   .attr("dtype", uint64))
+                   .attr("dtype", uint64)
+                   .attrs<&DtypeAttrs::dtype>())
         .infer(infer_stateful<true>)
         .kernel("philox", run_stateful<full_int_into>);
 const Op stateful_int =
@@ -188,12 +192,13 @@ const Op stateful_binomial =
         .resource(VariableState::kKind)
         .dtypes(kCountTypes)
         .attr("dtype", int64)
+        .attrs<&DtypeAttrs::dtype>()
         .stateful()
         .no_gradient()
         .infer(+[](Infer& s) {
           need_state(s);
           need_scalar(s, 1);
-          s.output(dtype_attr(s, 0, kCountTypes), shape_ending(s, 2, binomial_parameters(s, 3)));
+          s.output(dtype_attr(s, kCountTypes), shape_ending(s, 2, binomial_parameters(s, 3)));
         })
         .kernel("philox", run_binomial);
 
@@ -231,9 +236,10 @@ const Op nondeterministic_ints =
         .doc("Integers from the system's randomness.")
         .inputs("shape: shape_dtype!")
         .attr("dtype", int64)
+        .attrs<&DtypeAttrs::dtype>()
         .stateful()
         .no_gradient()
-        .infer(+[](Infer& s) { s.output(dtype_attr(s, 0, kFullInts), named_shape(s, 0)); })
+        .infer(+[](Infer& s) { s.output(dtype_attr(s, kFullInts), named_shape(s, 0)); })
         .kernel("philox", run_nondeterministic);
 
 }  // namespace holdfast::random

@@ -9,7 +9,7 @@ namespace {
 
 void infer_fill(Infer& s) {
   Shape shape = named_shape(s, 0);
-  s.output(dtype_attr(s, 2, kFloats), shape);
+  s.output(dtype_attr<SeedsDtypeAttrs>(s, kFloats), shape);
 }
 
 template <Into into>
@@ -27,16 +27,20 @@ Status run_uniform_int(Call& c) {
 
 }  // namespace
 
-static const Op uniform_op = RAW_OP(RandomUniform)
-                                 .doc("Uniform in [0, 1), from the stream that the seeds choose.")
-                                 .inputs("shape: T!")
-                                 .attr("seed", 0)
-                                 .attr("seed2", 0)
-                                 .attr("dtype")
-                                 .stateful()
-                                 .no_gradient()
-                                 .infer(infer_fill)
-                                 .kernel("philox", run_fill<uniform_into>);
+static const Op uniform_op =
+    RAW_OP(RandomUniform)
+        .doc("Uniform in [0, 1), from the stream that the seeds choose.")
+        .inputs("shape: T!")
+        .attr("seed", 0)
+        .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
+        .attr("dtype")
+        .attrs<&SeedsDtypeAttrs::seed, &SeedsDtypeAttrs::seed2, &SeedsDtypeAttrs::dtype>()
+        .stateful()
+        .no_gradient()
+        .infer(infer_fill)
+        .kernel("philox", run_fill<uniform_into>);
 
 static const Op uniform_int_op =
     RAW_OP(RandomUniformInt)
@@ -45,6 +49,8 @@ static const Op uniform_int_op =
         .dtypes(kIndices, "Tout")
         .attr("seed", 0)
         .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
         .stateful()
         .no_gradient()
         .infer(+[](Infer& s) {
@@ -55,16 +61,20 @@ static const Op uniform_int_op =
         })
         .kernel("philox", run_uniform_int);
 
-static const Op normal_op = RAW_OP(RandomStandardNormal)
-                                .doc("Standard normal, from the stream that the seeds choose.")
-                                .inputs("shape: T!")
-                                .attr("seed", 0)
-                                .attr("seed2", 0)
-                                .attr("dtype")
-                                .stateful()
-                                .no_gradient()
-                                .infer(infer_fill)
-                                .kernel("philox", run_fill<normal_into>);
+static const Op normal_op =
+    RAW_OP(RandomStandardNormal)
+        .doc("Standard normal, from the stream that the seeds choose.")
+        .inputs("shape: T!")
+        .attr("seed", 0)
+        .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
+        .attr("dtype")
+        .attrs<&SeedsDtypeAttrs::seed, &SeedsDtypeAttrs::seed2, &SeedsDtypeAttrs::dtype>()
+        .stateful()
+        .no_gradient()
+        .infer(infer_fill)
+        .kernel("philox", run_fill<normal_into>);
 
 static const Op truncated_op =
     RAW_OP(TruncatedNormal)
@@ -72,7 +82,10 @@ static const Op truncated_op =
         .inputs("shape: T!")
         .attr("seed", 0)
         .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
         .attr("dtype")
+        .attrs<&SeedsDtypeAttrs::seed, &SeedsDtypeAttrs::seed2, &SeedsDtypeAttrs::dtype>()
         .stateful()
         .no_gradient()
         .infer(infer_fill)

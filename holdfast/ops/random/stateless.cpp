@@ -35,7 +35,7 @@ template <bool kIntegers>
 void infer_v2(Infer& s) {
   Shape shape = named_shape(s, 0);
   need_key_counter(s, 1);
-  s.output(dtype_attr(s, 0, kIntegers ? kFullInts : kFloats), shape);
+  s.output(dtype_attr(s, kIntegers ? kFullInts : kFloats), shape);
 }
 
 template <Into into>
@@ -57,7 +57,7 @@ template <bool kIntegers>
 void infer_v1(Infer& s) {
   Shape shape = named_shape(s, 0);
   need_seed(s, 1);
-  s.output(dtype_attr(s, 0, kIntegers ? kFullInts : kFloats), shape);
+  s.output(dtype_attr(s, kIntegers ? kFullInts : kFloats), shape);
 }
 
 template <Into into>
@@ -116,24 +116,28 @@ static const Op alg_op = RAW_OP(StatelessRandomGetAlg)
 
 static const Op uniform_op = v2(RAW_OP(StatelessRandomUniformV2)
                                     .doc("Uniform in [0, 1), a pure function of key and counter.")
-                                    .attr("dtype", float32))
+                                    .attr("dtype", float32)
+                                    .attrs<&DtypeAttrs::dtype>())
                                  .infer(infer_v2<false>)
                                  .kernel("philox", run_v2<uniform_into>);
 static const Op normal_op = v2(RAW_OP(StatelessRandomNormalV2)
                                    .doc("Standard normal, a pure function of key and counter.")
-                                   .attr("dtype", float32))
+                                   .attr("dtype", float32)
+                                   .attrs<&DtypeAttrs::dtype>())
                                 .infer(infer_v2<false>)
                                 .kernel("philox", run_v2<normal_into>);
 static const Op truncated_op =
     v2(RAW_OP(StatelessTruncatedNormalV2)
            .doc("Standard normal cut at -2 and 2, a pure function of key and counter.")
-           .attr("dtype", float32))
+           .attr("dtype", float32)
+           .attrs<&DtypeAttrs::dtype>())
         .infer(infer_v2<false>)
         .kernel("philox", run_v2<truncated_normal_into>);
 static const Op full_int_op =
     v2(RAW_OP(StatelessRandomUniformFullIntV2)
            .doc("Any value of the integer dtype, a pure function of key and counter.")
-           .attr("dtype", uint64))
+           .attr("dtype", uint64)
+           .attrs<&DtypeAttrs::dtype>())
         .infer(infer_v2<true>)
         .kernel("philox", run_v2<full_int_into>);
 static const Op int_op =
@@ -148,24 +152,28 @@ static const Op int_op =
 
 static const Op uniform_v1 = v1(RAW_OP(StatelessRandomUniform)
                                     .doc("Uniform in [0, 1), a pure function of `seed`.")
-                                    .attr("dtype", float32))
+                                    .attr("dtype", float32)
+                                    .attrs<&DtypeAttrs::dtype>())
                                  .infer(infer_v1<false>)
                                  .kernel("philox", run_v1<uniform_into>);
 static const Op normal_v1 = v1(RAW_OP(StatelessRandomNormal)
                                    .doc("Standard normal, a pure function of `seed`.")
-                                   .attr("dtype", float32))
+                                   .attr("dtype", float32)
+                                   .attrs<&DtypeAttrs::dtype>())
                                 .infer(infer_v1<false>)
                                 .kernel("philox", run_v1<normal_into>);
 static const Op truncated_v1 =
     v1(RAW_OP(StatelessTruncatedNormal)
            .doc("Standard normal cut at -2 and 2, a pure function of `seed`.")
-           .attr("dtype", float32))
+           .attr("dtype", float32)
+           .attrs<&DtypeAttrs::dtype>())
         .infer(infer_v1<false>)
         .kernel("philox", run_v1<truncated_normal_into>);
 static const Op full_int_v1 =
     v1(RAW_OP(StatelessRandomUniformFullInt)
            .doc("Any value of the integer dtype, a pure function of `seed`.")
-           .attr("dtype", uint64))
+           .attr("dtype", uint64)
+           .attrs<&DtypeAttrs::dtype>())
         .infer(infer_v1<true>)
         .kernel("philox", run_v1<full_int_into>);
 static const Op int_v1 =

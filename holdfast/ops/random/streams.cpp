@@ -21,7 +21,7 @@ std::string stream_name(const Call& c) {
     key += ' ';
     key += name(c.in(i).dtype());
   }
-  for (size_t i = 2; i < c.op.attrs.size(); ++i) key += ' ' + c.attr(static_cast<int>(i)).text();
+  for (size_t i = 2; i < c.attrs().size(); ++i) key += ' ' + c.attrs()[i].text();  // not the seeds
   return key + ' ' + c.device->short_name();
 }
 
@@ -64,9 +64,14 @@ CallSeeds::CallSeeds(std::optional<int64_t> op_seed) {
 
 CallSeeds::~CallSeeds() { t_drawn = nullptr; }
 
+OpSeeds seeds_of(const OpDef& op, const Attrs& attrs) {
+  auto a = attrs_of<SeedAttrs>(op, attrs);
+  return {.seed = a.seed(), .seed2 = a.seed2()};
+}
+
 Philox stream(const Call& c, uint64_t blocks) {
   if (NodeGenerator* node = seed_scope().node) return node->reserve(blocks, seed_state().begun());
-  OpSeeds seeds{.seed = c.attr(0).i(), .seed2 = c.attr(1).i()};
+  OpSeeds seeds = seeds_of(c.op, c.attrs());
   seeds.drawn = t_drawn && t_drawn->seed == seeds.seed && t_drawn->seed2 == seeds.seed2;
   return seed_state().reserve(seeds.drawn ? std::string() : stream_name(c), seeds, blocks);
 }

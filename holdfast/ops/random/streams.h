@@ -26,13 +26,20 @@ HOLDFAST_API void refuse_if_deterministic(const char* what);
 /// The seeds of eager ops.
 HOLDFAST_API SeedState& seed_state();
 
+/// The first attributes of every op that draws from a stream of its own.
+struct SeedAttrs {
+  Attr<int64_t> seed;
+  Attr<int64_t> seed2;
+};
+HOLDFAST_API OpSeeds seeds_of(const OpDef& op, const Attrs& attrs);
+
 /// The attributes `seed` and `seed2` for one call of a public function; lives while its op runs.
 class CallSeeds {
  public:
   explicit CallSeeds(std::optional<int64_t> op_seed);
   ~CallSeeds();
   CallSeeds(const CallSeeds&) = delete;
-  /// The first two attributes of every op that has seeds.
+  /// Those of SeedAttrs.
   Attrs attrs() const { return {Arg(seeds_.seed), Arg(seeds_.seed2)}; }
   /// Those and another.
   Attrs attrs(Arg third) const { return {Arg(seeds_.seed), Arg(seeds_.seed2), std::move(third)}; }
@@ -41,7 +48,7 @@ class CallSeeds {
   OpSeeds seeds_;
 };
 
-/// The generator for this call of an op whose first attributes are `seed` and `seed2`.
+/// The generator for this call of an op that draws.
 Philox stream(const Call& call, uint64_t blocks);
 
 }  // namespace holdfast::random

@@ -223,6 +223,8 @@ const Op batches_op =
         .dtypes(kGammaTypes)
         .attr("seed", 0)
         .attr("seed2", 0)
+        .attrs<&SeedAttrs::seed, &SeedAttrs::seed2>()
+        .draws()
         .doc(
             "Normal numbers between bounds; each entry of the first axis may have "
             "parameters of its own.")

@@ -7,6 +7,10 @@
 namespace holdfast {
 namespace {
 
+struct BucketizeAttrs {
+  Attr<Arg> boundaries;
+};
+
 constexpr DTypes kBucketized{int32, int64, float32, float64};
 
 // A list of whole numbers stands for itself, one of floats for the numbers nearest to them in
@@ -23,7 +27,7 @@ std::vector<float> boundaries(const Arg& a) {
 Status run_bucketize(Call& c) {
   const Tensor& x = c.in();
   Tensor& y = c.out();
-  std::vector<float> limits = boundaries(c.attr(0));
+  std::vector<float> limits = boundaries(c.attrs<BucketizeAttrs>().boundaries.arg());
   if (!std::is_sorted(limits.begin(), limits.end()))
     return {Code::E1103, "Bucketize: `boundaries` is not sorted",
             "a bucket lies between two boundaries that follow each other"};
@@ -48,11 +52,13 @@ static const Op bucketize_op =
     RAW_OP(Bucketize)
         .inputs("input")
         .attr("boundaries")
+        .attrs<&BucketizeAttrs::boundaries>()
         .dtypes(kBucketized)
         .no_gradient()
         .doc("For each element how many of the sorted boundaries it has reached, int32.")
         .infer(+[](Infer& s) {
-          (void)boundaries(s.attr(0));  // refuses what is no list of numbers
+          (void)boundaries(
+              s.attrs<BucketizeAttrs>().boundaries.arg());  // refuses what is no list of numbers
           s.output(int32, s.shape());
         })
         .kernel("bisect", run_bucketize);

@@ -8,11 +8,15 @@
 namespace holdfast {
 namespace {
 
+struct ListDiffAttrs {
+  Attr<DType> out_idx;
+};
+
 // Attribute 0: out_idx.
 void infer_diff(Infer& s) {
   s.need_rank(0, 1, 1);
   s.need_rank(1, 1, 1);
-  DType out = s.attr(0).dtype();
+  DType out = s.attrs<ListDiffAttrs>().out_idx();
   if (!kIndices.has(out)) s.bad_value("out_idx", name(out), "int32 or int64");
   s.output(s.dtype(), Shape{kUnknown});
   s.output(out, Shape{kUnknown});
@@ -55,6 +59,7 @@ static const Op diff_op =
         .python("compat.v1.setdiff1d")
         .inputs("x, y")
         .attr("out_idx", int32)
+        .attrs<&ListDiffAttrs::out_idx>()
         .outputs("out, idx")
         .returns("out, idx")
         .on_host()

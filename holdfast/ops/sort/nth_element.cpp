@@ -14,6 +14,10 @@
 namespace holdfast {
 namespace {
 
+struct NthElementAttrs {
+  Attr<bool> reverse;
+};
+
 void infer_nth(Infer& s) {
   s.need_rank(0, 1);
   s.need_rank(1, 0, 0);
@@ -40,7 +44,7 @@ bool before(const T& a, const T& b) {
 Status run_nth(Call& c) {
   const Tensor& x = c.in();
   int64_t n = c.ints(1)[0], length = x.dim(-1), rows = c.out().size();
-  if (c.attr(0).b()) n = length - n - 1;
+  if (c.attrs<NthElementAttrs>().reverse()) n = length - n - 1;
   auto as = [&]<class T>(T) {
     if constexpr (!is_complex_v<T> && !std::is_same_v<T, bool>) {
       const T* from = x.raw<T>();
@@ -64,6 +68,7 @@ const Op nth_op = RAW_OP(NthElement)
                       .inputs("input, n: N!")
                       .dtypes(kReals)
                       .attr("reverse", false)
+                      .attrs<&NthElementAttrs::reverse>()
                       .outputs("values")
                       .doc(
                           "The n-th smallest element of each row, from 0; with `reverse` the n-th "

@@ -12,11 +12,15 @@
 namespace holdfast {
 namespace {
 
+struct BoundAttrs {
+  Attr<DType> out_type;
+};
+
 // Inputs: sorted_inputs [rows, n], values [rows, m]; attribute 0: out_type.
 void infer_bound(Infer& s) {
   s.need_rank(0, 2, 2);
   s.need_rank(1, 2, 2);
-  DType out = s.attr(0).dtype();
+  DType out = s.attrs<BoundAttrs>().out_type();
   if (!kIndices.has(out)) s.bad_value("out_type", name(out), "int32 or int64");
   const Shape &sorted = s.shape(0), &values = s.shape(1);
   if (sorted.has_rank() && values.has_rank() && sorted[0] >= 0 && values[0] >= 0 &&
@@ -57,6 +61,7 @@ Status run_bound(Call& c) {
   RAW_OP(Name)                         \
       .inputs("sorted_inputs, values") \
       .attr("out_type", int32)         \
+      .attrs<&BoundAttrs::out_type>()  \
       .dtypes(kReals | kBools)         \
       .infer(infer_bound)              \
       .no_gradient()

@@ -17,13 +17,19 @@
 namespace holdfast {
 namespace {
 
+struct SortAttrs {
+  Attr<int64_t> axis;
+  Attr<std::string> direction;
+};
+
 // Attributes: axis, direction. Outputs: the elements, and where they were along the axis.
 void infer_sort(Infer& s) {
-  const std::string& direction = s.attr(1).s();
+  auto a = s.attrs<SortAttrs>();
+  const std::string& direction = a.direction();
   if (direction != "ASCENDING" && direction != "DESCENDING")
     s.bad_value("direction", cat("'", direction, "'"), "'ASCENDING' or 'DESCENDING'");
   if (s.shape().has_rank()) {
-    int axis = s.axis(s.attr(0).i(), 0);
+    int axis = s.axis(a.axis(), 0);
     if (s.shape()[axis] > std::numeric_limits<int32_t>::max())
       s.bad_shape(0, cat("at most 2^31 - 1 elements along axis ", axis));
   }
@@ -46,14 +52,15 @@ void sort_row(const T* x, int64_t n, int64_t stride, bool down, T* values, int32
 }
 
 Status run_sort(Call& c) {
+  auto a = c.attrs<SortAttrs>();
   const Tensor& x = c.in();
   Tensor &values = c.out(0), &indices = c.out(1);
   if (x.size() == 0) return {};
-  int axis = static_cast<int>(c.attr(0).i());
+  int axis = static_cast<int>(a.axis());
   if (axis < 0) axis += x.rank();
   int64_t n = x.dim(axis), inner = 1;
   for (int i = axis + 1; i < x.rank(); ++i) inner *= x.dim(i);
-  bool down = c.attr(1).s() == "DESCENDING";
+  bool down = a.direction() == "DESCENDING";
   visit_plain(x.dtype(), [&]<class T>(T) {
     if constexpr (!is_complex_v<T>) {
       parallel_for(x.size() / n, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
@@ -72,7 +79,7 @@ Status run_sort(Call& c) {
 // Every element goes back to where it came from.
 Tensors sort_gradient(Grad& g) {
   int rank = g.x().rank();
-  int axis = static_cast<int>(g.attr(0).i());
+  int axis = static_cast<int>(g.attrs<SortAttrs>().axis());
   if (axis < 0) axis += rank;
   Tensor dy = g.dy(0), indices = g.y(1);
   Dims swap;
@@ -117,6 +124,7 @@ static const Op sort_op =
         .inputs("values")
         .attr("axis", -1)
         .attr("direction", "ASCENDING")
+        .attrs<&SortAttrs::axis, &SortAttrs::direction>()
         .outputs("output, indices")
         .dtypes(kReals | kBools)
         .python("sort")

@@ -15,10 +15,15 @@
 namespace holdfast {
 namespace {
 
+struct TopKAttrs {
+  Attr<bool> sorted;
+  Attr<DType> index_type;
+};
+
 // Inputs: input, k; attributes: sorted, index_type.
 void infer_top_k(Infer& s) {
   s.need_rank(0, 1);
-  DType index = s.attr(1).dtype();
+  DType index = s.attrs<TopKAttrs>().index_type();
   if (!kIndices.has(index) && index != int16)
     s.bad_value("index_type", name(index), "int16, int32 or int64");
   auto k = s.ints(1);
@@ -64,7 +69,7 @@ Status run_top_k(Call& c) {
   Tensor &values = c.out(0), &indices = c.out(1);
   if (values.size() == 0) return {};
   int64_t n = x.dim(-1), k = values.dim(-1);
-  bool sorted = c.attr(0).b();
+  bool sorted = c.attrs<TopKAttrs>().sorted();
   auto write = [&](const std::vector<int64_t>& order, int64_t row) {
     auto run = [&]<class Index>(Index) {
       std::transform(order.begin(), order.begin() + k, indices.mutable_raw<Index>() + row * k,
@@ -135,6 +140,7 @@ static const Op top_k_op =
         .inputs("input, k: Tk!")
         .attr("sorted", true)
         .attr("index_type", int32)
+        .attrs<&TopKAttrs::sorted, &TopKAttrs::index_type>()
         .outputs("values, indices")
         .returns("values, indices")
         .python("math.top_k, nn.top_k")

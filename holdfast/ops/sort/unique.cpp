@@ -11,6 +11,10 @@
 namespace holdfast {
 namespace {
 
+struct UniqueAttrs {
+  Attr<DType> out_idx;
+};
+
 // The axis along which slices are compared, where the op has an input that says it; -1: a vector's
 // only one.
 int64_t axis_of(const Infer& s) {
@@ -26,7 +30,7 @@ int64_t axis_of(const Infer& s) {
 // Attribute 0: out_idx. Outputs: y, idx, and count where there is a third.
 void infer_unique(Infer& s) {
   if (s.inputs() < 2) s.need_rank(0, 1, 1);
-  DType out = s.attr(0).dtype();
+  DType out = s.attrs<UniqueAttrs>().out_idx();
   if (!kIndices.has(out)) s.bad_value("out_idx", name(out), "int32 or int64");
   Shape y = s.shape();
   int64_t axis = axis_of(s), n = kUnknown;
@@ -104,6 +108,7 @@ static const Op unique_op = OP(Unique, &unique)
                                 .options<&UniqueOptions::out_idx>("out_idx")
                                 .inputs("x")
                                 .attr("out_idx", int32)
+                                .attrs<&UniqueAttrs::out_idx>()
                                 .outputs("y, idx")
                                 .returns("y, idx")
                                 .dtypes(kAll)
@@ -128,6 +133,7 @@ static const Op counts_op = OP(UniqueWithCounts, &unique_with_counts)
                                 .options<&UniqueOptions::out_idx>("out_idx")
                                 .inputs("x")
                                 .attr("out_idx", int32)
+                                .attrs<&UniqueAttrs::out_idx>()
                                 .outputs("y, idx, count")
                                 .returns("y, idx, count")
                                 .dtypes(kAll)
@@ -151,6 +157,7 @@ std::tuple<Tensor, Tensor, Tensor> unique_with_counts(const In& x, const UniqueO
 static const Op along_op = RAW_OP(UniqueV2)
                                .inputs("x, axis: Taxis!")
                                .attr("out_idx", int32)
+                               .attrs<&UniqueAttrs::out_idx>()
                                .outputs("y, idx")
                                .on_host()
                                .no_gradient()
@@ -161,6 +168,7 @@ static const Op along_op = RAW_OP(UniqueV2)
 static const Op counts_along_op = RAW_OP(UniqueWithCountsV2)
                                       .inputs("x, axis: Taxis!")
                                       .attr("out_idx", int32)
+                                      .attrs<&UniqueAttrs::out_idx>()
                                       .outputs("y, idx, count")
                                       .on_host()
                                       .no_gradient()

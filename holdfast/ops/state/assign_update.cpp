@@ -67,10 +67,12 @@ Builder& described(Builder& b) {
 }
 
 const Op add_op = described(RAW_OP(AssignAddVariableOp).doc("Adds to the value of a variable."))
+                      .updates(Update::kAdd)
                       .kernel("add", run_add)
                       .kernel_for(DeviceKind::kCuda, "add", run_add);
 const Op sub_op =
     described(RAW_OP(AssignSubVariableOp).doc("Subtracts from the value of a variable."))
+        .updates(Update::kSubtract)
         .kernel("subtract", run_subtract)
         .kernel_for(DeviceKind::kCuda, "subtract", run_subtract);
 

@@ -10,11 +10,17 @@
 namespace holdfast {
 namespace {
 
-enum GatherAttr { kDtype, kBatchDims };
+struct GatherAttrs {
+  Attr<DType> dtype;
+  Attr<int64_t> batch_dims;
+};
+struct ValueAttrs {
+  Attr<DType> dtype;
+};
 
 VariableState* variable_of(const Infer& s) {
   VariableState* v = variable_state(s.input(0));
-  if (DType asked = s.attr(kDtype).dtype(); asked != v->dtype)
+  if (DType asked = s.attrs<ValueAttrs>().dtype(); asked != v->dtype)
     s.bad_value("dtype", name(asked), cat(name(v->dtype), ", that of variable `", v->name, "`"));
   return v;
 }
@@ -24,12 +30,13 @@ int64_t batches(int64_t given, const Shape& indices) {
 }
 
 void infer_rows(Infer& s) {
+  auto a = s.attrs<GatherAttrs>();
   VariableState* v = variable_of(s);
   const Shape &params = v->shape, &ids = s.shape(1);
   if (!params.has_rank() || !ids.has_rank()) return s.output(v->dtype, Shape::unknown());
-  int64_t batch = batches(s.attr(kBatchDims).i(), ids);
+  int64_t batch = batches(a.batch_dims(), ids);
   if (batch < 0 || batch > ids.rank() || batch >= params.rank())
-    s.bad_value("batch_dims", cat(s.attr(kBatchDims).i()),
+    s.bad_value("batch_dims", cat(a.batch_dims()),
                 cat("less than ", params.rank(), ", the rank of the variable, and at most ",
                     ids.rank(), ", that of `indices`"));
   for (int i = 0; i < batch; ++i)
@@ -43,7 +50,7 @@ void infer_rows(Infer& s) {
 
 Status run_rows(Call& c) {
   static const OpDef& gather = *find_op("GatherV2");
-  int64_t batch = batches(c.attr(kBatchDims).i(), c.in(1).shape());
+  int64_t batch = batches(c.attrs<GatherAttrs>().batch_dims(), c.in(1).shape());
   Tensor now = variable_state(c.in())->get();
   if (!now.defined()) return no_value(*variable_state(c.in()));
   Tensor in[3] = {now, c.in(1), Tensor::scalar(batch, int32)};
@@ -56,7 +63,7 @@ Status run_rows(Call& c) {
 Tensors rows_back(Grad& g) {
   static const Op read(find_op("ReadVariableOp")), dense_back(find_op("GatherGrad"));
   Tensor ids = g.x(1), whole = shape(read({g.x(0)}));
-  if (int64_t batch = g.attr(kBatchDims).i()) {
+  if (int64_t batch = g.attrs<GatherAttrs>().batch_dims()) {
     if (batch < 0) batch += ids.rank();
     return {dense_back({whole, ids, g.dy()}, {batch, batch}), Tensor()};
   }
@@ -104,12 +111,14 @@ Builder& described(Builder& b) {
       .resource(VariableState::kKind)
       .dtypes(kIndices, "I")
       .attr("dtype")
+      .attrs<&ValueAttrs::dtype>()
       .reads_state();
 }
 
 const Op rows_op = described(RAW_OP(ResourceGather).doc("Rows of a variable, by number."))
                        .attr("batch_dims", 0)
                        .attr("validate_indices", true)
+                       .attrs<&GatherAttrs::dtype, &GatherAttrs::batch_dims>()
                        .infer(infer_rows)
                        .kernel("rows", run_rows)
                        .gradient(rows_back)

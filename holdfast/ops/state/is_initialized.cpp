@@ -21,6 +21,7 @@ const Op op = RAW_OP(VarIsInitializedOp)
                   .outputs("is_initialized")
                   .resource(VariableState::kKind)
                   .reads_state()
+                  .asks_only()
                   .no_gradient()
                   .infer(infer)
                   .kernel("look", run);

@@ -11,9 +11,13 @@
 namespace holdfast {
 namespace {
 
+struct ReadAttrs {
+  Attr<DType> dtype;
+};
+
 void infer_read(Infer& s) {
   VariableState* v = variable_state(s.input(0));
-  DType wanted = s.attr(0).dtype();
+  DType wanted = s.attrs<ReadAttrs>().dtype();
   if (wanted != DType::kInvalid && wanted != v->dtype)
     s.bad_value("dtype", name(wanted),
                 cat(name(v->dtype), ", the dtype of variable `", v->name, "`"));
@@ -52,8 +56,10 @@ static const Op read_op = RAW_OP(ReadVariableOp)
                               .doc("The value of a variable now.")
                               .inputs("resource: R")
                               .resource(VariableState::kKind)
-                              .attr("dtype", DType::kInvalid)  // not said: the variable's own
+                              .attr("dtype", DType::kInvalid)
+                              .attrs<&ReadAttrs::dtype>()  // not said: the variable's own
                               .reads_state()
+                              .reads_variable()
                               .infer(infer_read)
                               .kernel("read", run_read)
                               .kernel_for(DeviceKind::kCuda, "read", run_read)
@@ -65,6 +71,7 @@ static const Op assign_op = RAW_OP(AssignVariableOp)
                                 .inputs("resource: R, value")
                                 .resource(VariableState::kKind)
                                 .stateful()
+                                .updates(Update::kSet)
                                 .no_gradient()
                                 .outputs("")
                                 .infer(infer_assign)

@@ -6,6 +6,12 @@
 namespace holdfast {
 namespace {
 
+struct FormatAttrs {
+  Attr<std::string> template_;
+  Attr<std::string> placeholder;
+  Attr<int64_t> summarize;
+};
+
 int count_in(std::string_view text, std::string_view part) {
   int n = 0;
   for (size_t at = text.find(part); at != std::string_view::npos;
@@ -15,8 +21,9 @@ int count_in(std::string_view text, std::string_view part) {
 }
 
 void infer_format(Infer& s) {
-  const std::string &text = s.attr(0).s(), &placeholder = s.attr(1).s();
-  s.attr(2).i();
+  auto attrs = s.attrs<FormatAttrs>();
+  const std::string &text = attrs.template_(), &placeholder = attrs.placeholder();
+  attrs.summarize();
   if (placeholder.empty())
     s.bad_value("placeholder", "an empty text", "a text to look for in the template");
   if (int n = count_in(text, placeholder); n != s.inputs())
@@ -25,12 +32,13 @@ void infer_format(Infer& s) {
 }
 
 Status run_format(Call& c) {
-  std::string_view rest = c.attr(0).s(), placeholder = c.attr(1).s();
+  auto a = c.attrs<FormatAttrs>();
+  std::string_view rest = a.template_(), placeholder = a.placeholder();
   std::string out;
   for (int i = 0; i < c.inputs(); ++i) {
     size_t at = rest.find(placeholder);
     out += rest.substr(0, at);
-    out += printed_text(c.in(i), c.attr(2).i());
+    out += printed_text(c.in(i), a.summarize());
     rest.remove_prefix(at + placeholder.size());
   }
   out += rest;
@@ -38,16 +46,18 @@ Status run_format(Call& c) {
   return {};
 }
 
-const Op op = RAW_OP(StringFormat)
-                  .doc("A template with tensors in the places of its placeholders.")
-                  .inputs("inputs*: any")
-                  .attr("template", "%s")
-                  .attr("placeholder", "%s")
-                  .attr("summarize", 3)
-                  .infer(infer_format)
-                  .kernel("reference", run_format)
-                  .on_host()
-                  .no_gradient();
+const Op op =
+    RAW_OP(StringFormat)
+        .doc("A template with tensors in the places of its placeholders.")
+        .inputs("inputs*: any")
+        .attr("template", "%s")
+        .attr("placeholder", "%s")
+        .attr("summarize", 3)
+        .attrs<&FormatAttrs::template_, &FormatAttrs::placeholder, &FormatAttrs::summarize>()
+        .infer(infer_format)
+        .kernel("reference", run_format)
+        .on_host()
+        .no_gradient();
 
 }  // namespace
 }  // namespace holdfast

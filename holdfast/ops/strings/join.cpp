@@ -7,6 +7,14 @@
 namespace holdfast {
 namespace {
 
+struct JoinAttrs {
+  Attr<std::string> separator;
+};
+struct ReduceJoinAttrs {
+  Attr<bool> keep_dims;
+  Attr<std::string> separator;
+};
+
 void infer_join(Infer& s) {
   if (s.inputs() == 0) s.bad_value("inputs", "no tensor", "one or more");
   Shape out;
@@ -25,7 +33,7 @@ void infer_join(Infer& s) {
 }
 
 Status run_join(Call& c) {
-  const std::string& separator = c.attr(0).s();
+  const std::string& separator = c.attrs<JoinAttrs>().separator();
   Tensor& out = c.out();
   auto* to = out.mutable_raw<std::string>();
   for (int64_t k = 0, n = out.size(); k < n; ++k) {
@@ -41,7 +49,7 @@ Status run_join(Call& c) {
 }
 
 void infer_reduce_join(Infer& s) {
-  bool keep = s.attr(0).b();
+  bool keep = s.attrs<ReduceJoinAttrs>().keep_dims();
   const Shape& x = s.shape();
   s.need_rank(1, 0, 1);
   auto given = s.ints(1);
@@ -79,7 +87,7 @@ void walk(const Dims& sizes, const Dims& strides, F&& f) {
 
 Status run_reduce_join(Call& c) {
   const Tensor& x = c.in();
-  const std::string& separator = c.attr(1).s();
+  const std::string& separator = c.attrs<ReduceJoinAttrs>().separator();
   Dims strides(static_cast<size_t>(x.rank()), 1);
   for (int i = x.rank() - 2; i >= 0; --i)
     strides[static_cast<size_t>(i)] = strides[static_cast<size_t>(i) + 1] * x.dim(i + 1);
@@ -119,6 +127,7 @@ const Op join_op = OP(StringJoin, &strings::join)
                        .inputs("inputs*")
                        .dtypes(kStrings)
                        .attr("separator", "")
+                       .attrs<&JoinAttrs::separator>()
                        .infer(infer_join)
                        .kernel("reference", run_join)
                        .on_host()
@@ -141,6 +150,7 @@ const Op reduce_join_op =
         .dtypes(kStrings)
         .attr("keep_dims", false)
         .attr("separator", "")
+        .attrs<&ReduceJoinAttrs::keep_dims, &ReduceJoinAttrs::separator>()
         .infer(infer_reduce_join)
         .kernel("reference", run_reduce_join)
         .on_host()

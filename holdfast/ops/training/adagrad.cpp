@@ -8,6 +8,11 @@
 namespace holdfast::train {
 namespace {
 
+struct SlotsAttrs {
+  Attr<bool> use_locking;
+  Attr<bool> update_slots;
+};
+
 template <class W>
 struct Adagrad {
   static constexpr int kCells = 2;
@@ -71,21 +76,21 @@ struct Adadelta {
   }
 };
 
-const Op adagrad_op = moves<Adagrad>(
+const Op adagrad_op = moves<Adagrad, &SlotsAttrs::update_slots>(
     RAW_OP(ResourceApplyAdagrad)
         .doc("A step along the gradient, over the root of the sum of all squares so far."),
-    "var: R, accum: R, lr, grad", "update_slots", true);
-const Op sparse_adagrad_op =
-    moves<Adagrad>(RAW_OP(ResourceSparseApplyAdagrad)
-                       .doc("ResourceApplyAdagrad for the rows that `indices` names."),
-                   "var: R, accum: R, lr, grad, indices: Tindices", "update_slots", true);
-const Op adagrad2_op = moves<AdagradV2>(
+    "var: R, accum: R, lr, grad", true);
+const Op sparse_adagrad_op = moves<Adagrad, &SlotsAttrs::update_slots>(
+    RAW_OP(ResourceSparseApplyAdagrad)
+        .doc("ResourceApplyAdagrad for the rows that `indices` names."),
+    "var: R, accum: R, lr, grad, indices: Tindices", true);
+const Op adagrad2_op = moves<AdagradV2, &SlotsAttrs::update_slots>(
     RAW_OP(ResourceApplyAdagradV2).doc("ResourceApplyAdagrad with `epsilon` added to the root."),
-    "var: R, accum: R, lr, epsilon, grad", "update_slots", true);
-const Op sparse_adagrad2_op = moves<AdagradV2>(
+    "var: R, accum: R, lr, epsilon, grad", true);
+const Op sparse_adagrad2_op = moves<AdagradV2, &SlotsAttrs::update_slots>(
     RAW_OP(ResourceSparseApplyAdagradV2)
         .doc("ResourceApplyAdagradV2 for the rows that `indices` names."),
-    "var: R, accum: R, lr, epsilon, grad, indices: Tindices", "update_slots", true);
+    "var: R, accum: R, lr, epsilon, grad, indices: Tindices", true);
 const Op proximal_op = moves<ProximalAdagrad>(
     RAW_OP(ResourceApplyProximalAdagrad).doc("A step of Adagrad, then one towards zero."),
     "var: R, accum: R, lr, l1, l2, grad");

@@ -7,6 +7,11 @@
 namespace holdfast::train {
 namespace {
 
+struct NesterovAttrs {
+  Attr<bool> use_locking;
+  Attr<bool> use_nesterov;
+};
+
 template <class W>
 struct Adam {
   static constexpr int kCells = 3;
@@ -78,11 +83,10 @@ struct CenteredRmsProp {
   }
 };
 
-const Op adam_op = moves<Adam>(
+const Op adam_op = moves<Adam, &NesterovAttrs::use_nesterov>(
     RAW_OP(ResourceApplyAdam)
         .doc("A step along the mean of recent gradients, over the root of the mean of squares."),
-    "var: R, m: R, v: R, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad",
-    "use_nesterov");
+    "var: R, m: R, v: R, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad");
 const Op amsgrad_op = moves<AmsGrad>(
     RAW_OP(ResourceApplyAdamWithAmsgrad)
         .doc("ResourceApplyAdam over the largest mean of squares so far."),

@@ -8,6 +8,11 @@
 namespace holdfast::train {
 namespace {
 
+struct NesterovAttrs {
+  Attr<bool> use_locking;
+  Attr<bool> use_nesterov;
+};
+
 template <class W>
 struct GradientDescent {
   static constexpr int kCells = 1;
@@ -88,21 +93,21 @@ const Op sparse_proximal_op = moves<ProximalGradientDescent>(
     RAW_OP(ResourceSparseApplyProximalGradientDescent)
         .doc("ResourceApplyProximalGradientDescent for the rows that `indices` names."),
     "var: R, alpha, l1, l2, grad, indices: Tindices");
-const Op momentum_op = moves<Momentum>(
+const Op momentum_op = moves<Momentum, &NesterovAttrs::use_nesterov>(
     RAW_OP(ResourceApplyMomentum).doc("A step along the gradients, of which older ones fade."),
-    "var: R, accum: R, lr, grad, momentum", "use_nesterov");
-const Op sparse_momentum_op =
-    moves<Momentum>(RAW_OP(ResourceSparseApplyMomentum)
-                        .doc("ResourceApplyMomentum for the rows that `indices` names."),
-                    "var: R, accum: R, lr, grad, indices: Tindices, momentum", "use_nesterov");
-const Op keras_op =
-    moves<KerasMomentum>(RAW_OP(ResourceApplyKerasMomentum)
-                             .doc("ResourceApplyMomentum that keeps steps, not gradients."),
-                         "var: R, accum: R, lr, grad, momentum", "use_nesterov");
-const Op sparse_keras_op =
-    moves<KerasMomentum>(RAW_OP(ResourceSparseApplyKerasMomentum)
-                             .doc("ResourceApplyKerasMomentum for the rows that `indices` names."),
-                         "var: R, accum: R, lr, grad, indices: Tindices, momentum", "use_nesterov");
+    "var: R, accum: R, lr, grad, momentum");
+const Op sparse_momentum_op = moves<Momentum, &NesterovAttrs::use_nesterov>(
+    RAW_OP(ResourceSparseApplyMomentum)
+        .doc("ResourceApplyMomentum for the rows that `indices` names."),
+    "var: R, accum: R, lr, grad, indices: Tindices, momentum");
+const Op keras_op = moves<KerasMomentum, &NesterovAttrs::use_nesterov>(
+    RAW_OP(ResourceApplyKerasMomentum)
+        .doc("ResourceApplyMomentum that keeps steps, not gradients."),
+    "var: R, accum: R, lr, grad, momentum");
+const Op sparse_keras_op = moves<KerasMomentum, &NesterovAttrs::use_nesterov>(
+    RAW_OP(ResourceSparseApplyKerasMomentum)
+        .doc("ResourceApplyKerasMomentum for the rows that `indices` names."),
+    "var: R, accum: R, lr, grad, indices: Tindices, momentum");
 const Op add_sign_op = moves<AddSign>(
     RAW_OP(ResourceApplyAddSign)
         .doc("A longer step where the gradient agrees with its mean, a shorter one elsewhere."),

@@ -9,6 +9,11 @@
 namespace holdfast::train {
 namespace {
 
+struct LinearAttrs {
+  Attr<bool> use_locking;
+  Attr<bool> multiply_linear_by_lr;
+};
+
 // Cells: the variable, the sum of squares, the linear term. With `times_rate` the linear term is
 // kept multiplied by the rate, so that no quotient by it is taken.
 template <class W>
@@ -42,22 +47,19 @@ struct FtrlV2 : Leader<W> {
   void operator()(W* at, W g) const { this->move(at, g); }
 };
 
-const Op ftrl_op =
-    moves<Ftrl>(RAW_OP(ResourceApplyFtrl).doc("One step of following the regularised leader."),
-                "var: R, accum: R, linear: R, grad, lr, l1, l2, lr_power", "multiply_linear_by_lr");
-const Op sparse_ftrl_op = moves<Ftrl>(
+const Op ftrl_op = moves<Ftrl, &LinearAttrs::multiply_linear_by_lr>(
+    RAW_OP(ResourceApplyFtrl).doc("One step of following the regularised leader."),
+    "var: R, accum: R, linear: R, grad, lr, l1, l2, lr_power");
+const Op sparse_ftrl_op = moves<Ftrl, &LinearAttrs::multiply_linear_by_lr>(
     RAW_OP(ResourceSparseApplyFtrl).doc("ResourceApplyFtrl for the rows that `indices` names."),
-    "var: R, accum: R, linear: R, grad, indices: Tindices, lr, l1, l2, lr_power",
-    "multiply_linear_by_lr");
-const Op ftrl2_op = moves<FtrlV2>(
+    "var: R, accum: R, linear: R, grad, indices: Tindices, lr, l1, l2, lr_power");
+const Op ftrl2_op = moves<FtrlV2, &LinearAttrs::multiply_linear_by_lr>(
     RAW_OP(ResourceApplyFtrlV2)
         .doc("ResourceApplyFtrl that also draws towards zero by the variable's present value."),
-    "var: R, accum: R, linear: R, grad, lr, l1, l2, l2_shrinkage, lr_power",
-    "multiply_linear_by_lr");
-const Op sparse_ftrl2_op = moves<FtrlV2>(
+    "var: R, accum: R, linear: R, grad, lr, l1, l2, l2_shrinkage, lr_power");
+const Op sparse_ftrl2_op = moves<FtrlV2, &LinearAttrs::multiply_linear_by_lr>(
     RAW_OP(ResourceSparseApplyFtrlV2).doc("ResourceApplyFtrlV2 for the rows that `indices` names."),
-    "var: R, accum: R, linear: R, grad, indices: Tindices, lr, l1, l2, l2_shrinkage, lr_power",
-    "multiply_linear_by_lr");
+    "var: R, accum: R, linear: R, grad, indices: Tindices, lr, l1, l2, l2_shrinkage, lr_power");
 
 }  // namespace
 

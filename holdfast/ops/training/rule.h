@@ -83,14 +83,17 @@ void move_rows(const R& rule, const std::array<T*, R::kCells>& at, const T* g,
   });
 }
 
-template <template <class> class Rule>
+template <template <class> class Rule, auto Flag>
 void move_all(const Call& c, const Parts& p, const Memory& held) {
+  bool flag = false;
+  if constexpr (!std::is_null_pointer_v<decltype(Flag)>)
+    flag = (c.attrs<holdfast::detail::OwnerOf<Flag>>().*Flag)();
   auto as = [&]<class T>(T) {
     using W = float_of<T>;
     using R = Rule<W>;
     W numbers[10];
     for (size_t i = 0; i < p.numbers.size(); ++i) numbers[i] = number<W>(c.in(p.numbers[i]));
-    R rule(numbers, c.op.attrs.size() > 1 && c.attr(1).b());
+    R rule(numbers, flag);
     std::array<T*, R::kCells> at;
     for (size_t i = 0; i < R::kCells; ++i) at[i] = held[i]->mutable_raw<T>();
     const T* g = c.in(p.grad).raw<T>();
@@ -120,10 +123,9 @@ inline void add(InlineVector<Tensor, 12>& to, const IndexedSlices& s, DType) {
 
 }  // namespace detail
 
-/// An op that moves variables by a rule; `flag` is its attribute beside `use_locking`.
-template <template <class> class Rule>
-Builder& moves(Builder& b, const char* inputs, const char* flag = nullptr,
-               bool flag_default = false) {
+/// An op that moves variables by a rule; `Flag` is its attribute beside `use_locking`.
+template <template <class> class Rule, auto Flag = nullptr>
+Builder& moves(Builder& b, const char* inputs, bool flag_default = false) {
   constexpr bool kReal = requires { Rule<float>::kReal; };
   b.inputs(inputs)
       .dtypes(kReal ? kFloats : kFloats | kComplexes)
@@ -131,12 +133,16 @@ Builder& moves(Builder& b, const char* inputs, const char* flag = nullptr,
       .dtypes(kIndices, "Tindices")
       .dtypes({int64}, "Step")
       .attr("use_locking", false);
-  if (flag) b.attr(flag, flag_default);
+  if constexpr (!std::is_null_pointer_v<decltype(Flag)>) {
+    using A = holdfast::detail::OwnerOf<Flag>;
+    b.attr(std::string(holdfast::detail::field_name<Flag>()).c_str(), flag_default)
+        .template attrs<&A::use_locking, Flag>();
+  }
   return b.stateful()
       .no_gradient()
       .outputs("")
       .infer(infer_move)
-      .kernel("in place", +[](Call& c) { return move_variables(c, detail::move_all<Rule>); });
+      .kernel("in place", +[](Call& c) { return move_variables(c, detail::move_all<Rule, Flag>); });
 }
 
 /// Runs such an op: variables by their handles, numbers in the dtype of the first variable.
