@@ -4,6 +4,7 @@
 #include "holdfast/autodiff/recorder.h"
 #include "holdfast/base/text.h"
 #include "holdfast/op/advice.h"
+#include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/tensor/variable_state.h"
 
@@ -38,12 +39,12 @@ void label_born(Diagnostic& d, const Source& source, const std::string& name) {
 }  // namespace
 
 std::string way_past(std::string_view op, std::string_view target) {
-  constexpr std::string_view kChoices[] = {"ArgMax", "ArgMin"},
-                             kSteps[] = {"Cast", "Round", "Floor", "Ceil", "Sign"};
-  if (std::ranges::find(kChoices, op) != std::end(kChoices))
+  const OpDef* known = find_op(op);
+  Flat flat = known ? known->traits.flat : Flat::kNo;
+  if (flat == Flat::kChoice)
     return cat("choose softly: `", written(Advice::kSoftmax), "` has a gradient where ", op,
                " has none");
-  if (std::ranges::find(kSteps, op) != std::end(kSteps))
+  if (flat == Flat::kStep)
     return cat("let the gradient pass straight through ", op, ": `",
                written(Advice::kStraightThrough), "`");
   return cat("compute ", target, " by ops that have gradients, in place of ", op);

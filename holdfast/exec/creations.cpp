@@ -54,7 +54,7 @@ void Creations::created(const Variable& v, const Tensor& given) {
   std::vector<Ref<Node>>& nodes = tracer_.graph()->nodes;
   size_t before = nodes.size();
   v.assign(given);
-  bool here = nodes.size() > before && nodes.back()->is("AssignVariableOp");
+  bool here = nodes.size() > before && nodes.back()->op->traits.update == Update::kSet;
   made_.push_back({v.handle(), here ? nodes.back() : nullptr});
 }
 

@@ -10,6 +10,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/op/written_call.h"
+#include "holdfast/ops/raw.h"
 
 namespace holdfast {
 namespace {
@@ -199,7 +200,7 @@ class Walk {
 }  // namespace
 
 std::string name_in_line(const Tensor& t) {
-  static const OpDef& any = *find_op("Identity");
+  const OpDef& any = raw::identity();
   std::string said = operand_source(any, {&t, 1}, 0).text;
   bool plain = !said.empty() && said != any.inputs[0].name &&
                said.find_first_of(" ,(){}") == std::string::npos && said[0] != '[';
@@ -230,8 +231,8 @@ Pruned prune(const OpenGraph& from, const Asked& asked, const Own& own) {
     if (n->state) copy->state = own.state(*n);
     for (const Edge& e : n->inputs) {
       // Who asks whether a variable has a value does not want to give it one by asking.
-      if (!e.node || e.node->op != &handle_op() || n->is("AssignVariableOp") ||
-          n->is("VarIsInitializedOp"))
+      if (!e.node || e.node->op != &handle_op() || n->op->traits.update == Update::kSet ||
+          n->op->traits.asks_only)
         continue;
       if (const OpenGraph::Held* held = from.find_variable(constant_of(*e.node));
           held && reads.insert(held).second)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/graph/trace.h"
+#include "holdfast/ops/raw.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
@@ -98,11 +99,12 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
   if (op.traits.replaceable) return;  // a run may give another value
   for (const Arg& a : attrs)          // a loop may take its time, or never end
     if (std::holds_alternative<Ref<RefCounted>>(a.value())) return;
-  if (op.name == "Shape") return follow_shape(in[0], out[0]);
-  if (op.name == "Size" && in[0].shape().elements())
-    return follow_number(*in[0].shape().elements(), out[0]);
-  if (op.name == "Rank" && in[0].shape().has_rank()) return follow_number(in[0].rank(), out[0]);
   if (in.empty()) return;
+  const OfShape of = op.traits.of_shape;
+  if (of == OfShape::kShape && out.size() == 1) return follow_shape(in[0], out[0]);
+  if (of == OfShape::kSize && in[0].shape().elements())
+    return follow_number(*in[0].shape().elements(), out[0]);
+  if (of == OfShape::kRank && in[0].shape().has_rank()) return follow_number(in[0].rank(), out[0]);
   for (const Tensor& t : out)
     if (t.dtype() != out[0].dtype() || !t.shape().is_full() || t.size() > kMostKnown) return;
   auto index = [&](size_t i) {
@@ -139,9 +141,9 @@ void follow_known(const OpDef& op, std::span<const Tensor> in, const Attrs& attr
                              : from_bits(values[i].dtype(), values[i].shape(), unknown[i]));
   Tensors hidden;
   if (op.elementwise) {
-    static const OpDef* either = find_op("Maximum");
     Tensor any = marks[0];
-    for (size_t i = 1; i < marks.size(); ++i) any = run_known(*either, {any, marks[i]}, {})[0];
+    for (size_t i = 1; i < marks.size(); ++i)
+      any = run_known(raw::maximum(), {any, marks[i]}, {})[0];
     hidden = {any};
   } else {
     hidden = run_known(op, marks, attrs);

@@ -64,7 +64,7 @@ class OpenGraph::Reader {
     context().op_name = n.name;
     to_.tracer_->run(*n.op, in, n.attrs, out);
     made_[&n] = std::move(out);
-    if (!n.is("AssignVariableOp")) return;
+    if (n.op->traits.update != Update::kSet) return;
     Held* held = to_.held_by(in[0]);
     if (!held || held->assign) return;
     held->assign = to_.graph()->nodes.back();

@@ -1,5 +1,7 @@
 // Branches and loops compute only what somebody uses: results that nobody looks at are taken out of
 // their bodies, and with them what the bodies captured for those alone.
+#include "holdfast/graph/bodies.h"
+
 #include <algorithm>
 #include <set>
 #include <unordered_set>
@@ -22,10 +24,6 @@ Used used_outputs(const Graph& g) {
   for (const Edge& e : g.outputs)
     if (e.node) out.emplace(e.node.get(), e.output);
   return out;
-}
-
-const Graph& body_of(const Node& n, size_t attr) {
-  return *static_cast<const Graph*>(n.attrs[attr].object());
 }
 
 template <class List>
@@ -73,7 +71,7 @@ void hand_over(Rewriter& r, const Ref<Node>& n, const std::vector<bool>& keep,
 
 // If(condition, captures of the one..., captures of the other...)
 void trim_branches(Rewriter& r, const Ref<Node>& n, const std::vector<bool>& keep) {
-  const Graph &then = body_of(*n, 0), &otherwise = body_of(*n, 1);
+  auto [then, otherwise] = bodies_in(*n->op, n->attrs);
   InlineVector<Edge, 3> operands{n->inputs[0]};
   Ref<Graph> a = trimmed(then, nullptr, &keep, *n, 1, operands);
   Ref<Graph> b = trimmed(otherwise, nullptr, &keep, *n, 1 + then.captures.size(), operands);
@@ -101,7 +99,7 @@ void mark_needed(const Graph& g, const std::vector<bool>* keep, std::vector<bool
 // it is used after the loop, or if the condition, an effect or another one that stays is computed
 // from it.
 void trim_loop(Rewriter& r, const Ref<Node>& n, std::vector<bool> keep) {
-  const Graph &test = body_of(*n, 0), &body = body_of(*n, 1);
+  auto [test, body] = bodies_in(*n->op, n->attrs);
   mark_needed(test, nullptr, keep);
   for (std::vector<bool> before; before != keep;) {
     before = keep;
@@ -119,20 +117,18 @@ void trim_loop(Rewriter& r, const Ref<Node>& n, std::vector<bool> keep) {
 }  // namespace
 
 bool bodies(Graph& g) {
-  static const OpDef *branch[] = {find_op("If"), find_op("StatelessIf")},
-                     *loop[] = {find_op("While"), find_op("StatelessWhile")};
   Used used = used_outputs(g);
   Rewriter r(g);
   return r.walk([&](const Ref<Node>& n) {
-    bool branches = n->op == branch[0] || n->op == branch[1];
-    if ((!branches && n->op != loop[0] && n->op != loop[1]) || !n->after.empty()) return;
+    Control control = n->op->traits.control;
+    if (control == Control::kNone || !n->after.empty()) return;
     std::vector<bool> keep;
     for (size_t i = 0; i < n->outputs.size(); ++i)
       keep.push_back(used.count({n.get(), static_cast<int>(i)}) != 0);
     if (std::find(keep.begin(), keep.end(), false) == keep.end()) return;
     if (std::find(keep.begin(), keep.end(), true) == keep.end() && !has_effects(*n))
       return;  // drop_dead's
-    branches ? trim_branches(r, n, keep) : trim_loop(r, n, std::move(keep));
+    control == Control::kBranch ? trim_branches(r, n, keep) : trim_loop(r, n, std::move(keep));
   });
 }
 

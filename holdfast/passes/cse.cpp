@@ -16,8 +16,7 @@ constexpr int64_t kMostBytes = 1 << 16;
 
 // Which of two zeros they give depends on the order of the operands.
 bool order_shows(const Node& n) {
-  static const OpDef *largest = find_op("Maximum"), *smallest = find_op("Minimum");
-  return (n.op == largest || n.op == smallest) && is_floating(n.outputs[0].dtype);
+  return n.op->traits.order_shows && is_floating(n.outputs[0].dtype);
 }
 
 bool may_swap(const Node& n) {  // strings are joined by an op that commutes for numbers
@@ -96,8 +95,7 @@ class Epochs {
 };
 
 bool may_merge(const Node& n) {
-  static const OpDef* identity = find_op("Identity");  // keeps results apart
-  if (n.outputs.empty() || n.op == identity) return false;
+  if (n.outputs.empty() || n.op->traits.keeps_apart) return false;
   if (n.op == &const_op())
     return constant_of(n).rep()->buffer && constant_of(n).bytes() <= kMostBytes;
   if (is_pure(n)) return true;

@@ -13,9 +13,7 @@ namespace {
 
 // The handle of the one variable that `n` changes, and does nothing else; null for other nodes.
 const Node* updated(const Node& n) {
-  static const OpDef* updates[] = {find_op("AssignAddVariableOp"), find_op("AssignSubVariableOp"),
-                                   find_op("AssignVariableOp")};
-  if (std::find(std::begin(updates), std::end(updates), n.op) == std::end(updates)) return nullptr;
+  if (n.op->traits.update == Update::kNone) return nullptr;
   const Node* handle = n.inputs[0].node.get();
   return handle->op == &handle_op() ? handle : nullptr;
 }

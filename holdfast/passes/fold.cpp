@@ -13,17 +13,6 @@ namespace {
 // unless it takes the place of something larger still.
 constexpr int64_t kMostBytes = 1 << 20;
 
-// Ops that look at nothing of their inputs but their shapes.
-struct ShapeOps {
-  const OpDef *shape = find_op("Shape"), *shapes = find_op("ShapeN"), *size = find_op("Size"),
-              *rank = find_op("Rank");
-  const OpDef *zeros = find_op("ZerosLike"), *ones = find_op("OnesLike");
-};
-const ShapeOps& shape_ops() {
-  static const ShapeOps ops;
-  return ops;
-}
-
 bool fits(int64_t v, DType d) { return d == int64 || v == static_cast<int32_t>(v); }
 
 int64_t bytes_of(const Type& t) {
@@ -41,9 +30,8 @@ class Folder {
 
  private:
   void visit(const Ref<Node>& n) {
-    static const OpDef* identity =
-        find_op("Identity");  // keeps results apart; simplify drops those that needn't
-    if (is_constant(*n) || n->op == identity || n->inputs.empty() || n->outputs.empty() ||
+    // Simplify drops those that needn't keep results apart.
+    if (is_constant(*n) || n->op->traits.keeps_apart || n->inputs.empty() || n->outputs.empty() ||
         !is_pure(*n) || rewriter_.uses(*n) == 0)
       return;
     for (const Edge& e : n->inputs)
@@ -102,26 +90,32 @@ class Folder {
   }
 
   bool fold_shape(const Ref<Node>& n) {
-    const ShapeOps& ops = shape_ops();
     const Type &in = type_of(n->inputs[0]), &out = n->outputs[0];
-    if (n->op == ops.rank && in.shape.has_rank())
-      return rewriter_.replace(rewriter_.number(in.shape.rank()));
-    if (n->op == ops.size && in.shape.elements() && fits(*in.shape.elements(), out.dtype))
-      return rewriter_.replace(rewriter_.number(*in.shape.elements(), out.dtype));
-    if (n->op == ops.shape || n->op == ops.shapes) {
-      for (size_t i = 0; i < n->outputs.size(); ++i) {
-        const Shape& s = type_of(n->inputs[i]).shape;
-        bool known = s.is_full() &&
-                     std::all_of(s.begin(), s.end(), [&](int64_t d) { return fits(d, out.dtype); });
-        if (known) rewriter_.replace(rewriter_.ints(s.dims(), out.dtype), static_cast<int>(i));
-      }
-      return n->op == ops.shapes || in.shape.is_full();
+    switch (n->op->traits.of_shape) {
+      case OfShape::kNothing: return false;
+      case OfShape::kRank:
+        return in.shape.has_rank() && rewriter_.replace(rewriter_.number(in.shape.rank()));
+      case OfShape::kSize:
+        return in.shape.elements() && fits(*in.shape.elements(), out.dtype) &&
+               rewriter_.replace(rewriter_.number(*in.shape.elements(), out.dtype));
+      case OfShape::kShape: return fold_sizes(*n);
+      case OfShape::kFilled: break;
     }
-    if ((n->op != ops.zeros && n->op != ops.ones) || !in.shape.is_full() ||
-        bytes_of(in) > kMostBytes || !worth(*n))
-      return false;
+    if (!in.shape.is_full() || bytes_of(in) > kMostBytes || !worth(*n)) return false;
     return compute(
         n, std::vector<Tensor>{empty(in.dtype, in.shape, cpu())});  // whose elements nobody reads
+  }
+
+  // True where nothing is left to fold.
+  bool fold_sizes(const Node& n) {
+    DType dtype = n.outputs[0].dtype;
+    for (size_t i = 0; i < n.outputs.size(); ++i) {
+      const Shape& s = type_of(n.inputs[i]).shape;
+      bool known =
+          s.is_full() && std::all_of(s.begin(), s.end(), [&](int64_t d) { return fits(d, dtype); });
+      if (known) rewriter_.replace(rewriter_.ints(s.dims(), dtype), static_cast<int>(i));
+    }
+    return n.outputs.size() > 1 || type_of(n.inputs[0]).shape.is_full();
   }
 
   // Sizes of which a part is known: `shape(x)[1]` of a [?,6].

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "holdfast/op/op.h"
+#include "holdfast/ops/raw.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"
 #include "holdfast/passes/passes.h"
@@ -13,9 +14,11 @@ namespace {
 
 // The elementwise op behind an update, null for other nodes.
 const OpDef* operation(const Node& n) {
-  static const OpDef *add = find_op("AssignAddVariableOp"), *sub = find_op("AssignSubVariableOp"),
-                     *plus = find_op("AddV2"), *minus = find_op("Sub");
-  return n.op == add ? plus : n.op == sub ? minus : nullptr;
+  switch (n.op->traits.update) {
+    case Update::kAdd: return &raw::add();
+    case Update::kSubtract: return &raw::subtract();
+    default: return nullptr;
+  }
 }
 
 bool has_shape(const Node& handle, const Type& t) {

@@ -2,9 +2,10 @@
 // faster. So channels are moved where such convolutions begin and end, and what lies between works
 // on them as they are there.
 #include <algorithm>
-#include <unordered_map>
 
 #include "holdfast/op/op.h"
+#include "holdfast/ops/math/fold.h"
+#include "holdfast/ops/raw.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/simplify.h"
@@ -14,34 +15,6 @@ namespace {
 
 constexpr int64_t kSmall =
     16;  // an operand with so many times fewer elements than the result is moved at no cost
-
-// An op with a data_format: which inputs, by bits, are images, and which the sizes of one; whether
-// output 0 is one.
-struct Images {
-  const char* op;
-  unsigned images, sizes;
-  bool gives;
-  bool begins;  // is worth moving channels for; others only go on
-};
-constexpr Images kOps[] = {
-    {"Conv2D", 0b1, 0, true, true},
-    {"Conv2DBackpropInput", 0b100, 0b1, true, true},
-    {"Conv2DBackpropFilter", 0b101, 0, false, true},
-    {"DepthwiseConv2dNative", 0b1, 0, true, true},
-    {"DepthwiseConv2dNativeBackpropInput", 0b100, 0b1, true, true},
-    {"DepthwiseConv2dNativeBackpropFilter", 0b101, 0, false, true},
-    {"Conv3D", 0b1, 0, true, true},
-    {"Conv3DBackpropInputV2", 0b100, 0b1, true, true},
-    {"Conv3DBackpropFilterV2", 0b101, 0, false, true},
-    {"MaxPool", 0b1, 0, true, false},
-    {"MaxPoolGrad", 0b111, 0, true, false},
-    {"AvgPool", 0b1, 0, true, false},
-    {"AvgPoolGrad", 0b10, 0b1, true, false},
-    {"BiasAdd", 0b1, 0, true, false},
-    {"BiasAddGrad", 0b1, 0, false, false},
-    {"FusedBatchNormV3", 0b1, 0, true, false},
-    {"FusedBatchNormGradV3", 0b11, 0, true, false},
-};
 
 bool is_image(const Edge& e) {
   return e.node && type_of(e).shape.has_rank() &&
@@ -64,24 +37,21 @@ Dims first_order(int rank) {
 
 // Whether `e` is an image whose channels were just moved to the front.
 bool comes_back(const Edge& e) {
-  if (!is_image(e) || e.node->op != transpose()) return false;
+  if (!is_image(e) || e.node->op != &raw::transpose()) return false;
   auto perm = permutation(*e.node);
   return perm && *perm == first_order(type_of(e).shape.rank());
 }
 
 class Layouts {
  public:
-  explicit Layouts(Graph& g) : r_(g) {
-    for (const Images& i : kOps) ops_.emplace(find_op(i.op), &i);
-    for (const char* name : {"Sum", "Mean", "Max", "Min", "Prod"}) folds_.push_back(find_op(name));
-  }
+  explicit Layouts(Graph& g) : r_(g) {}
 
   bool run() {
     return r_.walk([&](const Ref<Node>& n) {
       if (!n->after.empty() || r_.uses(*n) == 0) return;
-      if (auto it = ops_.find(n->op); it != ops_.end())
-        move(*n, *it->second);
-      else if (std::find(folds_.begin(), folds_.end(), n->op) != folds_.end())
+      if (n->op->images)
+        move(*n, *n->op->images);
+      else if (n->op->fold)
         fold(*n);
       else if (std::any_of(n->inputs.begin(), n->inputs.end(), comes_back) && elementwise_form(*n))
         go_on(*n);
@@ -91,21 +61,18 @@ class Layouts {
  private:
   Edge last(const Edge& e) {
     if (comes_back(e)) return e.node->inputs[0];
-    return r_.add(*transpose(), {e, r_.ints(last_order(type_of(e).shape.rank()))});
+    return r_.add(raw::transpose(), {e, r_.ints(last_order(type_of(e).shape.rank()))});
   }
   Edge first(const Edge& e) {
-    return r_.add(*transpose(), {e, r_.ints(first_order(type_of(e).shape.rank()))});
+    return r_.add(raw::transpose(), {e, r_.ints(first_order(type_of(e).shape.rank()))});
   }
 
   void move(Node& n, const Images& images) {
-    auto format = std::find_if(n.op->attrs.begin(), n.op->attrs.end(),
-                               [](const AttrDef& a) { return a.name == "data_format"; }) -
-                  n.op->attrs.begin();
-    if (n.attrs[static_cast<size_t>(format)].s().compare(0, 2, "NC") != 0) return;
+    if (!n.op->attr(std::as_const(n.attrs), "data_format").s().starts_with("NC")) return;
     bool worth = images.begins;
     int rank = 0;
     for (size_t i = 0; i < n.inputs.size(); ++i) {
-      if (!(images.images >> i & 1)) continue;
+      if (!(images.inputs >> i & 1)) continue;
       if (!is_image(n.inputs[i])) return;
       rank = type_of(n.inputs[i]).shape.rank();
       worth = worth || comes_back(n.inputs[i]);
@@ -115,7 +82,7 @@ class Layouts {
     InlineVector<Edge, 3> in;
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       const Edge& e = n.inputs[i];
-      if (images.images >> i & 1)
+      if (images.inputs >> i & 1)
         in.push_back(last(e));
       else if (images.sizes >> i & 1)
         in.push_back(sizes(e, order));
@@ -127,7 +94,7 @@ class Layouts {
       auto* list = std::get_if<Ints>(&a.value());
       attrs.push_back(list ? Arg(moved(*list, order)) : a);
     }
-    attrs[static_cast<size_t>(format)] = Arg(rank == 5 ? "NDHWC" : "NHWC");
+    n.op->attr(attrs, "data_format") = Arg(rank == 5 ? "NDHWC" : "NHWC");
     Edge made = r_.add(*n.op, std::move(in), std::move(attrs));
     for (size_t k = 0; k < n.outputs.size(); ++k) {
       Edge out{made.node, static_cast<int>(k)};
@@ -151,7 +118,7 @@ class Layouts {
       for (int64_t axis : order) out.push_back((*known)[static_cast<size_t>(axis)]);
       return r_.ints(out, type_of(e).dtype);
     }
-    return r_.add("GatherV2", {e, r_.ints(order), r_.number(0)});
+    return r_.add(raw::gather(), {e, r_.ints(order), r_.number(0)});
   }
 
   void go_on(Node& n) {
@@ -173,11 +140,11 @@ class Layouts {
   Edge small(const Edge& e, int rank) {
     const Shape& own = type_of(e).shape;
     if (own.size() == 1)
-      return own.rank() == 0 ? e : r_.add("Reshape", {e, r_.ints(Dims{}, int64)});
+      return own.rank() == 0 ? e : r_.add(raw::reshape(), {e, r_.ints(Dims{}, int64)});
     Dims all;
     for (int i = own.rank(); i < rank; ++i) all.push_back(1);
     for (int i = 0; i < own.rank(); ++i) all.push_back(own[i]);
-    return last(r_.add("Reshape", {e, r_.ints(all, int64)}));
+    return last(r_.add(raw::reshape(), {e, r_.ints(all, int64)}));
   }
 
   // A reduction of what comes back, over the axes where they were before.
@@ -193,7 +160,7 @@ class Layouts {
       there.push_back(order[static_cast<size_t>(a)]);
       gone[static_cast<size_t>(a)] = true;
     }
-    bool keeps = n.attrs[0].b();
+    bool keeps = attrs_of<FoldAttrs>(*n.op, n.attrs).keep_dims();
     int64_t before = -1;  // axes that stay must stay in order
     for (size_t i = 0; i < order.size() && !keeps; ++i) {
       if (gone[i]) continue;
@@ -205,8 +172,6 @@ class Layouts {
   }
 
   Rewriter r_;
-  std::unordered_map<const OpDef*, const Images*> ops_;
-  std::vector<const OpDef*> folds_;
 };
 
 }  // namespace

@@ -35,19 +35,6 @@ bool may_reach(int64_t peak, const Graph& g) {
   return bytes >= peak;
 }
 
-bool is_product(const Node& n) {
-  static const OpDef* products[] = {find_op("MatMul"), find_op("BatchMatMulV2")};
-  return std::find(std::begin(products), std::end(products), n.op) != std::end(products);
-}
-
-bool is_convolution(const Node& n) {
-  static const OpDef* convolutions[] = {find_op("Conv2D"), find_op("Conv3D"),
-                                        find_op("Conv2DBackpropInput"),
-                                        find_op("Conv2DBackpropFilter")};
-  return std::find(std::begin(convolutions), std::end(convolutions), n.op) !=
-         std::end(convolutions);
-}
-
 bool is_elementwise(const Node& n) { return n.op == &fused_op() || elementwise_form(n); }
 
 // How long a node takes, in bytes that come from memory meanwhile.
@@ -57,26 +44,10 @@ double work_of(const Node& n) {
   for (const Edge& e : n.inputs)
     if (e.node) bytes += static_cast<double>(bytes_of(type_of(e)));
   for (const Type& t : n.outputs) bytes += static_cast<double>(bytes_of(t));
-  auto size = [](const Shape& s) { return static_cast<double>(s.size()); };
-  auto last = [](const Shape& s) {
-    return static_cast<double>(std::max<int64_t>(1, s[s.rank() - 1]));
-  };
-  double flops = 0;
-  if (is_product(n)) {
-    const Shape &a = type_of(n.inputs[0]).shape, &out = n.outputs[0].shape;
-    double rows = static_cast<double>(std::max<int64_t>(1, out[out.rank() - 2]));
-    flops = 2 * size(out) * last(a) * static_cast<double>(a[a.rank() - 2]) / rows;
-  } else if (is_convolution(n)) {
-    const Shape &x = type_of(n.inputs[0]).shape, &f = type_of(n.inputs[1]).shape,
-                &out = n.outputs[0].shape;
-    if (n.inputs.size() == 2)
-      flops = 2 * size(out) * size(f) / last(f);
-    else if (const Shape& dy = type_of(n.inputs[2]).shape; x.rank() == 1)
-      flops = 2 * size(dy) * size(f) / last(f);  // of the input
-    else
-      flops = 2 * size(dy) * size(out) / last(out);
-  }
-  return bytes + flops / kFlopsPerByte;
+  if (!n.op->flops) return bytes;
+  InlineVector<Shape, 4> in;
+  for (const Edge& e : n.inputs) in.push_back(e.node ? type_of(e).shape : Shape{});
+  return bytes + n.op->flops(in, n.outputs[0].shape) / kFlopsPerByte;
 }
 
 // The memory of one value, with all that looks into it.
@@ -240,7 +211,7 @@ class Recompute {
     Node* n = e.node.get();
     if (std::find(again.nodes.begin(), again.nodes.end(), n) != again.nodes.end()) return true;
     if (!dropped && &lives.of(e) != again.life && lives.there(e, again.position)) return true;
-    bool known = n->op->traits.view || is_product(*n) || is_convolution(*n) || is_elementwise(*n);
+    bool known = n->op->traits.view || n->op->flops || is_elementwise(*n);
     if (!known || !n->after.empty() || !(n->op == &fused_op() || is_pure(*n)) ||
         again.nodes.size() == kMostNodes)
       return false;

@@ -1,5 +1,6 @@
 // The rewrites that may change last bits, each within what its op promises. They are worth it, and
 // apart, so that they can be left out.
+#include "holdfast/ops/raw.h"
 #include "holdfast/passes/constants.h"
 #include "holdfast/passes/simplify.h"
 
@@ -25,11 +26,12 @@ void rule_product(Rewriter& r, const Ref<Node>& n, const char* a, const char* b)
   const char* names[] = {a, b};
   for (size_t i = 0; i < 2; ++i) {
     const Edge from = inputs[i];
-    if (from.node->op != transpose() || from.node->device != n->device || !from.node->after.empty())
+    if (from.node->op != &raw::transpose() || from.node->device != n->device ||
+        !from.node->after.empty())
       continue;
     auto perm = permutation(*from.node);
     if (!perm || !swaps_last(*perm)) continue;
-    Arg& flag = attrs[static_cast<size_t>(n->op->attr_index(names[i]))];
+    Arg& flag = n->op->attr(attrs, names[i]);
     flag = !flag.b();
     inputs[i] = from.node->inputs[0];
     found = true;

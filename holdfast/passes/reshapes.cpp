@@ -1,6 +1,7 @@
 // Moves reshapes from before elementwise ops to after them, where that brings two elementwise ops
 // together: joined, they run as one loop.
 #include "holdfast/op/op.h"
+#include "holdfast/ops/raw.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/rewrite.h"
 
@@ -8,10 +9,7 @@ namespace holdfast {
 namespace {
 
 bool only_reshapes(const Node& n) {
-  static const OpDef *reshape = find_op("Reshape"), *squeeze = find_op("Squeeze"),
-                     *expand = find_op("ExpandDims");
-  return (n.op == reshape || n.op == squeeze || n.op == expand) && n.after.empty() &&
-         numbers_known(n);
+  return n.op->traits.reshapes && n.after.empty() && numbers_known(n);
 }
 
 bool is_scalar(const Edge& e) {
@@ -52,7 +50,7 @@ bool reshapes(Graph& g) {
     InlineVector<Edge, 3> inputs;
     for (const Edge& e : n->inputs) inputs.push_back(is_scalar(e) ? e : e.node->inputs[0]);
     Edge joined = r.add(*n->op, std::move(inputs), n->attrs);
-    r.replace(r.add("Reshape", {joined, r.ints(n->outputs[0].shape.dims(), int64)}));
+    r.replace(r.add(raw::reshape(), {joined, r.ints(n->outputs[0].shape.dims(), int64)}));
   });
 }
 

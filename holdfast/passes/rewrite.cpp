@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
+#include "holdfast/ops/raw.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {
@@ -42,7 +43,6 @@ void Rewriter::redirect(Node& n) {
 // Two results of a call are two tensors, and none is an argument or a constant, unless the program
 // said so: an identity keeps apart what a pass found to be the same.
 void Rewriter::finish() {
-  static const OpDef* identity = find_op("Identity");
   std::vector<Edge> before = graph_.outputs;
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
     Edge& out = graph_.outputs[i];
@@ -54,10 +54,10 @@ void Rewriter::finish() {
     for (size_t k = 0; k < i; ++k)
       taken = taken || (graph_.outputs[k] == by && !(before[k] == before[i]));
     if (given || taken) {
-      bool apart = out.node->op == identity && out.node->inputs[0] == by;
+      bool apart = out.node->op->traits.keeps_apart && out.node->inputs[0] == by;
       if (apart || !kAll.has(type_of(by).dtype)) continue;
       now_ = out.node;
-      by = add(*identity, {by});
+      by = add(raw::identity(), {by});
       by.node->device = nullptr;
     }
     changed_ = true;
@@ -95,7 +95,7 @@ Edge Rewriter::constant(Tensor value) {
   auto n = make_ref<Node>(&const_op(), Attrs{Arg(value)});
   n->where = now_->where;
   n->outputs.push_back({value.dtype(), value.shape()});
-  graph_.add(n, "Const");
+  graph_.add(n, const_op().name);
   changed_ = true;
   return {n, 0};
 }

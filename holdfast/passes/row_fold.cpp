@@ -10,17 +10,6 @@ namespace {
 
 constexpr int64_t kLeastRow = 8;  // shorter ones cost more calls than they save memory
 
-std::optional<Fold> fold_of(const OpDef& op) {
-  static const std::pair<const OpDef*, Fold> folds[] = {{find_op("Sum"), Fold::kSum},
-                                                        {find_op("Mean"), Fold::kMean},
-                                                        {find_op("Max"), Fold::kMax},
-                                                        {find_op("Min"), Fold::kMin},
-                                                        {find_op("Prod"), Fold::kProd}};
-  for (auto& [known, fold] : folds)
-    if (known == &op) return fold;
-  return std::nullopt;
-}
-
 // The elements of one row, where `n` reduces the last axes and nothing else; 0 otherwise.
 int64_t row_of(const Node& n) {
   if (!n.inputs[0].node || !n.inputs[1].node || n.inputs[1].node->op != &const_op()) return 0;
@@ -44,12 +33,11 @@ int64_t row_of(const Node& n) {
 }  // namespace
 
 std::optional<RowFoldOf> row_fold(const Node& n) {
-  auto fold = fold_of(*n.op);
-  if (!fold) return std::nullopt;
+  if (!n.op->fold) return std::nullopt;
   int64_t row = row_of(n);
   DType dtype = row ? type_of(n.inputs[0]).dtype : DType::kBool;
   if (row < kLeastRow || row > kFoldPiece || dtype == DType::kBool) return std::nullopt;
-  const FoldLoops& loops = fold_loops(*fold, dtype);
+  const FoldLoops& loops = fold_loops(*n.op->fold, dtype);
   if (!loops.rows) return std::nullopt;
   return RowFoldOf{row, constant_of(*n.inputs[1].node), {loops.rows, loops.finish}};
 }

@@ -20,7 +20,6 @@ std::span<const NamedRule> shape_rules();
 std::span<const NamedRule> transpose_rules();
 std::span<const NamedRule> relaxed_rules();
 
-const OpDef* transpose();
 /// The permutation of a Transpose with axes counted from the front; nothing where it is not known.
 std::optional<Dims> permutation(const Node& n);
 

@@ -1,6 +1,7 @@
 // Ops that move or repeat elements, where they leave everything in its place.
 #include <algorithm>
 
+#include "holdfast/ops/raw.h"
 #include "holdfast/passes/simplify.h"
 
 namespace holdfast {
@@ -19,10 +20,7 @@ void rule_whole_slice(Rewriter& r, const Ref<Node>& n) {
 }
 
 bool only_reshapes(const Node& n) {
-  static const OpDef *reshape = find_op("Reshape"), *squeeze = find_op("Squeeze"),
-                     *expand = find_op("ExpandDims");
-  return (n.op == reshape || n.op == squeeze || n.op == expand) && n.after.empty() &&
-         numbers_known(n);
+  return n.op->traits.reshapes && n.after.empty() && numbers_known(n);
 }
 
 // Of several reshapes in a row only the last one counts.
@@ -35,19 +33,19 @@ void rule_reshape(Rewriter& r, const Ref<Node>& n) {
     r.replace(from);
     return;
   }
-  static const OpDef* reshape = find_op("Reshape");
   Edge shape;
   if (n->outputs[0].shape.is_full() && numbers_known(*n))
     shape = r.ints(n->outputs[0].shape.dims(), int64);
-  else if (n->op == reshape)
+  else if (n->op == &raw::reshape())
     shape = n->inputs[1];
   else
     return;
-  r.replace(r.add(*reshape, {from, shape}));
+  r.replace(r.add(raw::reshape(), {from, shape}));
 }
 
 void rule_ensure_shape(Rewriter& r, const Ref<Node>& n) {
-  auto merged = type_of(n->inputs[0]).shape.merged(n->attrs[0].shape());
+  auto merged =
+      type_of(n->inputs[0]).shape.merged(n->op->attr(std::as_const(n->attrs), "shape").shape());
   if (type_of(n->inputs[0]).shape.is_full() && merged) r.replace(n->inputs[0]);
 }
 
@@ -58,7 +56,7 @@ void rule_concat_one(Rewriter& r, const Ref<Node>& n) {
 
 void rule_pack_one(Rewriter& r, const Ref<Node>& n) {
   if (n->inputs.size() == 1 && n->outputs[0].shape.is_full())
-    r.replace(r.add("Reshape", {n->inputs[0], r.ints(n->outputs[0].shape.dims(), int64)}));
+    r.replace(r.add(raw::reshape(), {n->inputs[0], r.ints(n->outputs[0].shape.dims(), int64)}));
 }
 
 // Over axes of size 1, or over none, a reduction only reshapes.
@@ -73,7 +71,7 @@ void rule_reduce_nothing(Rewriter& r, const Ref<Node>& n) {
   if (from == to)
     r.replace(n->inputs[0]);
   else
-    r.replace(r.add("Reshape", {n->inputs[0], r.ints(to.dims(), int64)}));
+    r.replace(r.add(raw::reshape(), {n->inputs[0], r.ints(to.dims(), int64)}));
 }
 
 // A sum begins with 0, which turns -0 into 0.

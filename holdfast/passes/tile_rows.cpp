@@ -60,16 +60,14 @@ std::optional<Rows> rows_of(const Node& n) {
 
 // What a node can be in a loop over rows.
 Role role_of(const Node& n, const Rows& rows) {
-  static const OpDef *reshape = find_op("Reshape"), *expand = find_op("ExpandDims"),
-                     *squeeze = find_op("Squeeze"), *broadcast = find_op("BroadcastTo");
   if (!is_full(n)) return Role::kNone;
   const Shape& out = n.outputs[0].shape;
   bool told = n.inputs.size() < 2 || (n.inputs.size() == 2 && n.inputs[1].node->op == &const_op());
-  if (n.op == reshape || n.op == expand || n.op == squeeze)
+  if (n.op->traits.reshapes)
     return told && out.size() == rows.count() && type_of(n.inputs[0]).shape.size() == rows.count()
                ? Role::kReshape
                : Role::kNone;
-  if (n.op == broadcast) return told && out == rows.domain ? Role::kBroadcast : Role::kNone;
+  if (n.op->traits.broadcasts) return told && out == rows.domain ? Role::kBroadcast : Role::kNone;
   if (auto own = rows_of(n))
     return !(*own == rows) ? Role::kNone : n.op == &fused_op() ? Role::kDomain : Role::kFold;
   bool all = out == rows.domain;

@@ -1,4 +1,5 @@
 // Transposes that cancel, or that move nothing.
+#include "holdfast/ops/raw.h"
 #include "holdfast/passes/simplify.h"
 
 namespace holdfast {
@@ -14,7 +15,7 @@ void rule_transpose(Rewriter& r, const Ref<Node>& n) {
   auto perm = permutation(*n);
   if (!perm) return;
   Edge from = n->inputs[0];
-  if (from.node->op == transpose() && from.node->device == n->device) {
+  if (from.node->op == &raw::transpose() && from.node->device == n->device) {
     auto first = permutation(*from.node);
     if (first && first->size() == perm->size()) {
       for (int64_t& p : *perm) p = (*first)[static_cast<size_t>(p)];
@@ -37,21 +38,16 @@ void rule_transpose(Rewriter& r, const Ref<Node>& n) {
       last = p;
     }
     if (!moves) {
-      r.replace(r.add("Reshape", {from, r.ints(n->outputs[0].shape.dims(), int64)}));
+      r.replace(r.add(raw::reshape(), {from, r.ints(n->outputs[0].shape.dims(), int64)}));
       return;
     }
   }
-  if (!(from == n->inputs[0])) r.replace(r.add(*transpose(), {from, r.ints(*perm)}));
+  if (!(from == n->inputs[0])) r.replace(r.add(raw::transpose(), {from, r.ints(*perm)}));
 }
 
 constexpr NamedRule kRules[] = {{"Transpose", rule_transpose}};
 
 }  // namespace
-
-const OpDef* transpose() {
-  static const OpDef* op = find_op("Transpose");
-  return op;
-}
 
 std::optional<Dims> permutation(const Node& n) {
   auto perm = ints_of(n.inputs[1]);
