@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "holdfast/graph/graph.h"
-#include "holdfast/op/arg_value.h"
+#include "holdfast/op/opdef.h"
 
 namespace holdfast {
 
