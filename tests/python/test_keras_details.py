@@ -158,3 +158,23 @@ def test_the_first_bad_batch_is_named(at_once, capfd):
         _FITS[at_once](model, verbose=0, **data)
     text = "".join(str(one.message) for one in said) + capfd.readouterr().err
     assert "epoch 1, step 4" in text and "`x` of the batch has NaN" in text
+
+
+def test_symbols_go_by_plain_names():
+    ids = keras.Input((3,), name="ids")
+    assert ids.name == "ids"
+    assert layers.Dense(2, name="head")(ids).name == "head"
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_names_of_metrics_are_known_before_the_first_batch(several):
+    x = keras.Input((2,))
+    a, b = layers.Dense(1, name="a")(x), layers.Dense(1, name="b")(x)
+    model = keras.Model(x, [a, b] if several else a)
+    assert model.metrics_names == []
+    one = [keras.metrics.MeanAbsoluteError(name="mine"), "mse"]
+    model.compile("sgd", "mse", metrics=[["mae"], one] if several else one)
+    before = model.metrics_names
+    y = np.ones((4, 1), np.float32)
+    model.fit(np.ones((4, 2), np.float32), [y, y] if several else y, verbose=0)
+    assert model.metrics_names == before

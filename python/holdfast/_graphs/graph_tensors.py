@@ -27,6 +27,14 @@ class _OfGraphs(Undefined):
         return super().__get__(tensor, kind) if found is None else found
 
 
+def _name(tensor: Any) -> str:
+    node, output = _place(tensor, "node"), _place(tensor, "output")
+    # Symbols of models go by their layers' names, as in Keras.
+    if output == 0 and _holdfast.is_model_symbol(tensor):
+        return str(node)
+    return f"{node}:{output}"
+
+
 def _op(tensor: Any) -> Any:
     node = _holdfast.node_of(tensor)
     return None if node is None else operation_of(node)
@@ -63,7 +71,7 @@ def attach() -> None:
     setattr(Tensor, "eval", _eval)  # noqa: B010
     setattr(Tensor, "consumers", _consumers)  # noqa: B010
     for name, find in {
-        "name": lambda t: f"{_place(t, 'node')}:{_place(t, 'output')}",
+        "name": _name,
         "op": _op,
         "graph": _graph,
         "value_index": lambda t: _place(t, "output"),
