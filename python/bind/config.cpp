@@ -39,7 +39,10 @@ struct FromPython {
     if (PyList_Check(o) || PyTuple_Check(o)) return list(o, what, depth);
     if (live && is_shared(o)) return Ref<Shared>(object_behind<Shared>(o));
     if (live && PyCallable_Check(o) && !named(o)) return Ref<Shared>(foreign_function(o));
+    // A model of calls has a class of its own in configs, which C++ knows.
+    if (auto* layer = object_behind<keras::Layer>(o)) return Config(keras::serialize(*layer));
     if (PyObject_HasAttrString(o, "get_config")) return object(o, what, depth);
+    if (PyFunction_Check(o)) return function(o, what);
     if (PyObject_HasAttrString(o, "__fspath__")) {
       Object path = Object::steal(PyOS_FSPath(o));
       if (!path) throw PythonError{};
@@ -108,6 +111,16 @@ struct FromPython {
     if (declared && out.registered_name.empty() && declared->definition().name == out.class_name)
       out.more.set("module", keras::module_path(declared->definition()));
     return out;
+  }
+
+  static Config function(PyObject* o, const std::string& what) {
+    nb::handle f(o);
+    nb::object name = nb::getattr(f, "_registered_name", f.attr("__name__"));
+    std::string text = text_of(name.ptr(), what);
+    if (text == "<lambda>")
+      fail(Code::E1105, cat(what, " is a lambda, which has no name in a config"),
+           "a config holds a function's name alone", {manual_fix("define it by `def`")});
+    return keras::function_config(text);
   }
 
   static Object named(PyObject* o) {

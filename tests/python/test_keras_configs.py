@@ -127,3 +127,36 @@ def test_functions_are_written_by_name():
         tf.keras.layers.Dense.from_config(other.get_config())
     with pytest.raises(tf.errors.UnimplementedError, match="no name in a config"):
         tf.keras.layers.Dense(2, activation=lambda x: x).get_config()
+
+
+def test_a_model_of_calls_is_read_from_what_stands_for_it():
+    x = tf.keras.Input((2,), name="x")
+    model = tf.keras.Model({"x": x}, {"y": tf.keras.layers.Dense(1)(x)})
+    whole = tf.keras.saving.serialize_keras_object(model)
+    assert whole["class_name"] == "Functional"
+    again = tf.keras.saving.deserialize_keras_object(whole)
+    assert again.get_config() == model.get_config()
+
+
+def test_values_around_objects_stay_what_they_are():
+    given = {"steps": [1, 2.5, None, "relu"], "layer": tf.keras.layers.Dense(2), "by": steep}
+    plain = tf.keras.saving.serialize_keras_object(given)
+    assert plain["by"]["config"] == "steep"
+    read = tf.keras.saving.deserialize_keras_object(plain, custom_objects={"steep": steep})
+    assert read["steps"] == given["steps"] and read["by"] is steep
+    assert read["layer"].get_config() == given["layer"].get_config()
+    with pytest.raises(TypeError, match="names no class"):
+        tf.keras.saving.deserialize_keras_object({"class_name": "Dense", "config": 3})
+
+
+@pytest.mark.parametrize("name", ["mixed_float15", "", 12345])
+def test_policies_that_are_not_known(name):
+    with pytest.raises(ValueError, match="policy"):
+        tf.keras.config.set_dtype_policy(name)
+    assert tf.keras.config.dtype_policy().name == "float32"
+
+
+def test_quantized_policies_are_not_supported():
+    with pytest.raises(tf.errors.UnimplementedError):
+        tf.keras.DTypePolicy("int8_from_float32")
+    assert tf.keras.DTypePolicy("float32").quantization_mode is None

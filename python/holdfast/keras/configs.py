@@ -173,8 +173,14 @@ def deserialize_keras_object(
     if isinstance(config, dict) and config.get("class_name") == "function":
         with CustomObjectScope(custom_objects or {}):
             return function_of(str(config["config"]))
+    if config is None or isinstance(config, (bool, int, float, str)):
+        return config
+    if isinstance(config, (list, tuple)):
+        return [deserialize_keras_object(one, custom_objects) for one in config]
+    if isinstance(config, dict) and "class_name" not in config and "config" not in config:
+        return {k: deserialize_keras_object(one, custom_objects) for k, one in config.items()}
     plain = _holdfast.plain_config(config)
-    if not isinstance(plain, dict) or not {"class_name", "config"} <= plain.keys():
+    if not isinstance(plain, dict) or not isinstance(plain.get("config"), dict):
         fail(
             "E1104",
             f"the config is of type {type(config).__name__} and names no class",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _holdfast
 from .._tensors.dtypes import DType, as_dtype
+from ..errors import fail, unsupported
 from . import optimizers
 from .configs import made_by_python
 
@@ -24,6 +25,21 @@ LossScaleOptimizer: Any = vars(optimizers)["LossScaleOptimizer"]
 _MIXED = {"mixed_bfloat16": "bfloat16", "mixed_float16": "float16"}
 
 
+def _is_dtype(name: str) -> bool:
+    try:
+        as_dtype(name)
+    except TypeError:
+        return False
+    return True
+
+
+def _refuse(name: str) -> NoReturn:
+    if "_from_" in name:
+        unsupported(f'the dtype policy "{name}" is not supported', "weights are not quantized")
+    known = ", ".join(f'"{one}"' for one in ("float32", "bfloat16", *_MIXED))
+    fail("E1203", f'the dtype policy "{name}" is not known', f"known are dtypes, and {known}")
+
+
 @made_by_python
 class DTypePolicy:
     """A name such as "float32" or "mixed_bfloat16", and the two dtypes that it means.
@@ -36,8 +52,15 @@ class DTypePolicy:
             name = _holdfast.global_policy()
         self.name: str = str(name.name if isinstance(name, (DTypePolicy, DType)) else name)
         mixed = _MIXED.get(self.name)
+        if mixed is None and not _is_dtype(self.name):
+            _refuse(self.name)
         self._compute = as_dtype(mixed or self.name)
         self._variable = as_dtype("float32" if mixed else self.name)
+
+    @property
+    def quantization_mode(self) -> None:
+        """How weights are quantized, which they are not."""
+        return
 
     @property
     def compute_dtype(self) -> str:
@@ -78,6 +101,8 @@ def dtype_policy() -> DTypePolicy:
 
 def set_dtype_policy(policy: Any) -> None:
     """Sets the policy of layers that say none."""
+    if not isinstance(policy, (str, DType, DTypePolicy)):
+        fail("E1203", f"`policy` is {policy!r}, expected a policy or the name of one")
     _holdfast.set_global_policy(DTypePolicy(policy).name)
 
 

@@ -26,4 +26,7 @@ def model_from_json(json_string: str, custom_objects: dict[str, Any] | None = No
     """The model that `to_json` wrote, without its weights' values."""
     if not isinstance(json_string, str):
         fail("E1104", f"`json_string` is of type {type(json_string).__name__}, expected a string")
-    return deserialize_keras_object(_holdfast.config_from_json(json_string), custom_objects)
+    config = _holdfast.config_from_json(json_string)
+    if not isinstance(config, dict) or "class_name" not in config:
+        fail("E1104", f"`json_string` is the JSON of a {type(config).__name__} and names no class")
+    return deserialize_keras_object(config, custom_objects)
