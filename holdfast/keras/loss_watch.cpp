@@ -171,7 +171,7 @@ std::string way_out(std::string_view op) {
     return "keep the exponent small: `clip_by_value`, or `reduce_logsumexp` for sums of such terms";
   if (op == "Acos" || op == "Asin" || op == "Acosh" || op == "Atanh")
     return "keep what goes in inside the function's range: `clip_by_value`";
-  return "the numbers grow without bound: a smaller learning rate, or `clipnorm=1.0` for the "
+  return "the numbers grow without bound: a smaller learning rate, or a `clipnorm` of 1 for the "
          "optimizer";
 }
 
@@ -222,7 +222,7 @@ bool tell_given(Diagnostic& d, const Nested& batch, const ModelLayer& model) {
     d.why = cat(r.nan + r.inf, " of the ", r.all, " numbers of `", what,
                 "` in this batch are not finite, so neither is what is computed from them");
     d.fixes.push_back(
-        manual_fix("clean the data before training: look for it with `np.isfinite(x).all()`"));
+        manual_fix("clean the data before training: look for numbers that are not finite"));
     return true;
   }
   for (const Variable& v : model.variables()) {
@@ -235,8 +235,8 @@ bool tell_given(Diagnostic& d, const Nested& batch, const ModelLayer& model) {
                 v.name(), "` not finite: its loss was finite, one of its gradients was not");
     d.fixes.push_back(manual_fix(
         "a root or a norm of 0 has no finite gradient: keep it above 0 by a small number"));
-    d.fixes.push_back(
-        manual_fix("or make steps smaller: the learning rate, `clipnorm=1.0` for the optimizer"));
+    d.fixes.push_back(manual_fix(
+        "or make steps smaller: the learning rate, a `clipnorm` of 1 for the optimizer"));
     return true;
   }
   return false;
