@@ -5,6 +5,7 @@
 #include "holdfast/base/text.h"
 #include "holdfast/keras/built_again.h"
 #include "holdfast/keras/functional.h"
+#include "holdfast/keras/known_class.h"
 
 namespace holdfast::keras {
 
@@ -63,6 +64,10 @@ ConfigObject serialize(const Layer& layer) {
   std::string name = layer.class_name();
   if (graph && graph->has_graph() && name == "Model") name = graph->definition().name;
   ConfigObject out{name, layer.get_config(), layer.registered_name()};
+  // A layer and an initializer may share a name: the module tells them apart.
+  if (out.registered_name.empty() && find_class(name) != &layer.definition() &&
+      name == layer.definition().name)
+    out.more.set("module", module_path(layer.definition()));
   if (Config built = layer.get_build_config(); !built.is_null())
     out.more.set("build_config", std::move(built));
   return out;
