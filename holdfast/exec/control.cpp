@@ -45,6 +45,7 @@ Tensors traced(const F& body, const Args&... args) {
 class Waiting {
  public:
   explicit Waiting(const std::vector<Tracer::Wait>& waits) : tracer_(current_trace()) {
+    if (!tracer_) return;  // ops go to a model, in which nothing waits
     std::vector<Ref<Node>> here;
     for (const Tracer::Wait& w : waits) {
       if (w.scope == tracer_->graph()->scope)
@@ -54,7 +55,9 @@ class Waiting {
     }
     tracer_->push_control(std::move(here));
   }
-  ~Waiting() { tracer_->pop_control(); }
+  ~Waiting() {
+    if (tracer_) tracer_->pop_control();
+  }
   Waiting(const Waiting&) = delete;
 
  private:

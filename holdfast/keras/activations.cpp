@@ -65,8 +65,10 @@ Tensor leaky_relu(const Tensor& x, const LeakyReluOptions& o) {
 }
 Tensor linear(const Tensor& x) { return x; }
 Tensor log_sigmoid(const Tensor& x) { return holdfast::log_sigmoid(x); }
-Tensor log_softmax(const Tensor& x, const AxisOptions& o) {
-  return nn::log_softmax(x, {.axis = o.axis});
+Tensor log_softmax(const Tensor& x, const SoftmaxOptions& o) {
+  const std::vector<int64_t>& axes = o.axis.sizes;
+  if (axes.size() == 1) return nn::log_softmax(x, {.axis = axes[0]});
+  return x - reduce_logsumexp(x, {.axis = axes, .keepdims = true});
 }
 Tensor mish(const Tensor& x) { return x * holdfast::tanh(holdfast::softplus(x)); }
 
@@ -89,7 +91,10 @@ Tensor soft_shrink(const Tensor& x, const ShrinkOptions& o) {
   return select(x > o.threshold, x - o.threshold,
                 select(x < -o.threshold, x + o.threshold, zeros_like(x)));
 }
-Tensor softmax(const Tensor& x, const AxisOptions& o) { return nn::softmax(x, {.axis = o.axis}); }
+Tensor softmax(const Tensor& x, const SoftmaxOptions& o) {
+  const std::vector<int64_t>& axes = o.axis.sizes;
+  return axes.size() == 1 ? nn::softmax(x, {.axis = axes[0]}) : exp(log_softmax(x, o));
+}
 Tensor softplus(const Tensor& x) { return holdfast::softplus(x); }
 Tensor softsign(const Tensor& x) { return holdfast::softsign(x); }
 Tensor sparse_plus(const Tensor& x) {
@@ -187,6 +192,7 @@ class ByName final : public Activation {
 const std::vector<Named>& all() {
   static const auto* list = [] {
     auto axis = option_of<&AxisOptions::axis>("axis");
+    auto axes = option_of<&SoftmaxOptions::axis>("axis");
     auto alpha = option_of<&AlphaOptions::alpha>("alpha");
     auto shrink = option_of<&ShrinkOptions::threshold>("threshold");
     auto required = [](Option o) {
@@ -212,7 +218,7 @@ const std::vector<Named>& all() {
             {option_of<&LeakyReluOptions::negative_slope>("negative_slope")}),
         plain<linear>("linear", "x itself."),
         plain<log_sigmoid>("log_sigmoid", "log(sigmoid(x))."),
-        with<AxisOptions, log_softmax>("log_softmax", "log(softmax(x)).", {axis}),
+        with<SoftmaxOptions, log_softmax>("log_softmax", "log(softmax(x)).", {axes}),
         plain<mish>("mish", "x * tanh(softplus(x))."),
         with<ReluOptions, relu>("relu", "max(x, 0), with a slope below, a cut and a threshold.",
                                 {option_of<&ReluOptions::negative_slope>("negative_slope"),
@@ -223,7 +229,7 @@ const std::vector<Named>& all() {
         plain<sigmoid>("sigmoid", "1 / (1 + exp(-x))."),
         plain<silu>("silu", "x * sigmoid(x)."),
         with<ShrinkOptions, soft_shrink>("soft_shrink", "x moved towards 0.", {shrink}),
-        with<AxisOptions, softmax>("softmax", "exp(x), divided by its sum over an axis.", {axis}),
+        with<SoftmaxOptions, softmax>("softmax", "exp(x), divided by its sum over axes.", {axes}),
         plain<softplus>("softplus", "log(exp(x) + 1)."),
         plain<softsign>("softsign", "x / (abs(x) + 1)."),
         plain<sparse_plus>("sparse_plus", "0 up to -1, x from 1 on, a parabola between."),

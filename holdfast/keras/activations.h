@@ -43,7 +43,10 @@ struct LeakyReluOptions {
 HOLDFAST_API Tensor leaky_relu(const Tensor& x, const LeakyReluOptions& = {});
 HOLDFAST_API Tensor linear(const Tensor& x);
 HOLDFAST_API Tensor log_sigmoid(const Tensor& x);
-HOLDFAST_API Tensor log_softmax(const Tensor& x, const AxisOptions& = {});
+struct SoftmaxOptions {
+  Sides axis = -1;  // one, or several
+};
+HOLDFAST_API Tensor log_softmax(const Tensor& x, const SoftmaxOptions& = {});
 /// x * tanh(softplus(x)).
 HOLDFAST_API Tensor mish(const Tensor& x);
 struct ReluOptions {
@@ -58,7 +61,7 @@ HOLDFAST_API Tensor sigmoid(const Tensor& x);
 HOLDFAST_API Tensor silu(const Tensor& x);
 /// x moved towards 0 by `threshold`, and 0 where that would pass it.
 HOLDFAST_API Tensor soft_shrink(const Tensor& x, const ShrinkOptions& = {});
-HOLDFAST_API Tensor softmax(const Tensor& x, const AxisOptions& = {});
+HOLDFAST_API Tensor softmax(const Tensor& x, const SoftmaxOptions& = {});
 HOLDFAST_API Tensor softplus(const Tensor& x);
 HOLDFAST_API Tensor softsign(const Tensor& x);
 /// 0 up to -1, x from 1 on, and (x + 1)^2 / 4 between.

@@ -4,6 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/graph/name_scope.h"
+#include "holdfast/keras/backend.h"
 #include "holdfast/keras/example_weights.h"
 #include "holdfast/keras/foreign_metric.h"
 #include "holdfast/keras/layer.h"
@@ -72,7 +73,7 @@ void Metric::rename(const std::string& name) {
   set_name(name, scope_name());
 }
 
-DType Metric::dtype() const { return common_.dtype == DType::kInvalid ? float32 : common_.dtype; }
+DType Metric::dtype() const { return common_.dtype == DType::kInvalid ? floatx() : common_.dtype; }
 std::string Metric::class_name() const {
   return &definition() != &def() ? definition().name : plain_class_name(typeid(*this));
 }

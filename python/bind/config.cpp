@@ -37,7 +37,9 @@ struct FromPython {
     if (PyFloat_Check(o)) return PyFloat_AsDouble(o);
     if (PyDict_Check(o)) return dict(o, what, depth);
     if (PyList_Check(o) || PyTuple_Check(o)) return list(o, what, depth);
-    if (live && is_shared(o)) return Ref<Shared>(object_behind<Shared>(o));
+    // One of a class that derives from a base alone has nothing behind it: it is a function.
+    if (Shared* behind = live && is_shared(o) ? object_behind<Shared>(o) : nullptr)
+      return Ref<Shared>(behind);
     if (live && PyCallable_Check(o) && !named(o)) return Ref<Shared>(foreign_function(o));
     // A model of calls has a class of its own in configs, which C++ knows.
     if (auto* layer = object_behind<keras::Layer>(o)) return Config(keras::serialize(*layer));

@@ -1,5 +1,6 @@
 // Python's types for all declared classes of Keras.
 #include "holdfast/base/text.h"
+#include "holdfast/keras/backend.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/keras.h"
@@ -35,6 +36,13 @@ const char* type_name(const ClassDef& def) {
 
 // -- calls of objects that are functions
 
+// Of a class of Python's that derives from the base alone, and leaves out what it is for.
+[[noreturn]] void has_no_call(PyObject* self) {
+  fail(Code::E1105, cat(repr_of(self), " has no `__call__`"),
+       "its class derives from the base of its kind, which does not say what is computed",
+       {manual_fix("define `__call__` in the class")});
+}
+
 PyObject* call_initializer(PyObject* self, PyObject* args, PyObject* kwargs) {
   return method([&]() -> PyObject* {
     static const char* names[] = {"shape", "dtype", nullptr};
@@ -43,9 +51,10 @@ PyObject* call_initializer(PyObject* self, PyObject* args, PyObject* kwargs) {
                                      &dtype))
       return nullptr;
     mark();
-    auto& make = *object_behind<keras::Initializer>(self);
-    DType of = dtype == Py_None ? float32 : dtype_of_object(dtype);
-    return wrap(make(shape_of(shape, "`shape`"), of));
+    auto* make = object_behind<keras::Initializer>(self);
+    if (!make) has_no_call(self);
+    DType of = dtype == Py_None ? keras::floatx() : dtype_of_object(dtype);
+    return wrap((*make)(shape_of(shape, "`shape`"), of));
   });
 }
 
@@ -57,7 +66,11 @@ PyObject* call_rule(PyObject* self, PyObject* args, PyObject* kwargs) {
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char**>(names), &x))
       return nullptr;
     mark();
-    return wrap((*object_behind<F>(self))(convert(x, DType::kInvalid, false, "x")));
+    auto* rule = object_behind<F>(self);
+    if (rule) return wrap((*rule)(convert(x, DType::kInvalid, false, "x")));
+    // A constraint that says nothing lets every value be.
+    if constexpr (std::is_same_v<F, Constraint>) return Py_NewRef(x);
+    has_no_call(self);
   });
 }
 
@@ -71,6 +84,8 @@ ternaryfunc call_of(const ClassDef& def) {
 PyObject* config_of(PyObject* self, PyObject*) {
   return method([&]() -> PyObject* {
     mark();
+    // A class of Python's that derives from the base alone has no options that C++ knows.
+    if (!object_behind<Declared>(self)) return PyDict_New();
     return python_from(keras::declared_config(declared_of(self))).release();
   });
 }
@@ -184,6 +199,11 @@ void bind_keras_classes(nb::module_& m) {
         });
       },
       "Gives an object its options.");
+  m.def(
+      "keras_is_declared",
+      [](nb::handle self) { return object_behind<Declared>(self.ptr()) != nullptr; },
+      "Whether an object has options that C++ knows: not one of a class of Python's that derives "
+      "from the base of its kind alone.");
   m.def(
       "keras_attribute",
       [](nb::handle self, const std::string& name) -> nb::object {

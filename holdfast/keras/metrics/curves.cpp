@@ -111,7 +111,7 @@ class BestAt : public Declares<AtOptions, Confusion> {
 // -- the area under a curve
 
 struct AucOptions {
-  int64_t num_thresholds = 200;
+  std::optional<int64_t> num_thresholds = 200;
   std::string curve = "ROC", summation_method = "interpolation", name = {};
   DType dtype = DType::kInvalid;
   std::optional<std::vector<double>> thresholds = {};
@@ -129,10 +129,13 @@ class Auc : public Declares<AucOptions, Confusion> {
     if (!options_.multi_label || options_.num_labels) prepare(options_.num_labels.value_or(0));
   }
   void check() override {
-    const auto& o = options_;
-    if (!o.thresholds && o.num_thresholds < 2)
+    auto& o = options_;
+    // Both ends are thresholds too.
+    if (o.thresholds) o.num_thresholds = static_cast<int64_t>(o.thresholds->size()) + 2;
+    if (!o.num_thresholds) fail(Code::E1104, "AUC has neither `num_thresholds` nor `thresholds`");
+    if (*o.num_thresholds < 2)
       fail(Code::E1103,
-           cat("AUC: `num_thresholds` is ", o.num_thresholds, ", expected at least 2"));
+           cat("AUC: `num_thresholds` is ", *o.num_thresholds, ", expected at least 2"));
     if (o.curve != "ROC" && o.curve != "PR" && o.curve != "PRGAIN")
       unknown_identifier("`curve` of AUC", o.curve, {"ROC", "PR", "PRGAIN"});
     if (o.summation_method != "interpolation" && o.summation_method != "minoring" &&
@@ -183,7 +186,7 @@ class Auc : public Declares<AucOptions, Confusion> {
 
  private:
   std::vector<double> limits() const {
-    std::vector<double> out = even(options_.num_thresholds);
+    std::vector<double> out = even(options_.num_thresholds.value_or(2));
     if (options_.thresholds) {
       out = *options_.thresholds;
       std::sort(out.begin(), out.end());

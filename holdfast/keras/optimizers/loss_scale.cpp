@@ -86,6 +86,8 @@ void LossScaleOptimizerObject::apply(const std::vector<Gradient>& gradients,
         for (Gradient& g : unscaled) {
           if (g.none()) continue;
           Tensor by = cast(scale_, values(g).dtype());
+          // The inner one divides by a factor of its own, which did not scale the loss.
+          if (const auto& own = inner()->common().loss_scale_factor) by = by / *own;
           if (g.slices)
             g.slices->values = g.slices->values / by;
           else

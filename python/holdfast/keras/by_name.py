@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any
 
 from .. import _holdfast
@@ -23,6 +24,13 @@ class FromConfig:
     def clone(self) -> Any:
         """Another one, made from the same config."""
         return type(self).from_config(self.get_config())  # type: ignore[attr-defined]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What `copy` and `pickle` make one from again."""
+        kind = type(self)
+        if _holdfast.keras_is_declared(self):
+            return kind.from_config, (self.get_config(),)  # type: ignore[attr-defined]
+        return copyreg.__newobj__, (kind,), vars(self)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.get_config()}>"  # type: ignore[attr-defined]

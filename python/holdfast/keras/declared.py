@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from .. import _holdfast
@@ -62,6 +63,10 @@ def base_type(path: str) -> Any:
 def _frozen(value: Any) -> Any:
     """Sizes and axes as tuples, as Keras shows them."""
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _parameters(info: Info) -> list[inspect.Parameter]:
@@ -124,9 +129,9 @@ def configure(obj: Any, info: Info, args: tuple[Any, ...], kwargs: dict[str, Any
     _holdfast.keras_configure(obj, given)
 
 
-def _attribute(name: str, doc: str) -> property:
+def _attribute(name: str, doc: str, shown: Callable[[Any], Any] = _frozen) -> property:
     def get(self: Any) -> Any:
-        return _frozen(_holdfast.keras_attribute(self, name))
+        return shown(_holdfast.keras_attribute(self, name))
 
     def put(self: Any, value: Any) -> None:
         _holdfast.set_keras_attribute(self, name, value)
@@ -148,8 +153,10 @@ def _action(name: str) -> Any:
 
 def attributes(info: Info, taken: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Properties for the options and weights of a class, and its methods."""
+    # Sizes and axes of layers are tuples; thresholds of a metric stay the list that they are.
+    shown = _frozen if info["path"].startswith("layers.") else _as_it_is
     out: dict[str, Any] = {
-        name: _attribute(name, f"The option `{name}`.")
+        name: _attribute(name, f"The option `{name}`.", shown)
         for name, _, _ in info["options"]
         if name not in taken and name not in info.get("unset", ())
     }
@@ -166,12 +173,14 @@ def make_class(info: Info, base: type, taken: frozenset[str] = frozenset()) -> t
     """The Python class of a declared one: its signature, its docstring, its attributes."""
 
     own = frozenset(name for name, _, _ in info["options"])
+    base_alone = info["abstract"] and not own  # has nothing behind it that could be told options
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         prepare = getattr(self, "_prepare_options", None)
         if prepare is not None:
             kwargs = prepare(kwargs, own)
-        configure(self, info, args, kwargs)
+        if args or kwargs or not base_alone:
+            configure(self, info, args, kwargs)
 
     self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.Signature([self_parameter, *_parameters(info)])

@@ -28,13 +28,38 @@ _AGGREGATIONS: dict[str, VariableAggregation] = {
 }
 
 
+def _made_again(kind: Any, config: dict[str, Any], values: list[Any]) -> Any:
+    made = kind.from_config(config)
+    for variable, value in zip(made.variables, values, strict=True):
+        variable.assign(value)
+    return made
+
+
 class _Methods(FromConfig, StatelessMetric):
     """What metrics do in Python beside what C++ asks them."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Takes a batch in, and says what all batches say."""
-        self.update_state(*args, **kwargs)  # type: ignore[attr-defined]
-        return self.result()  # type: ignore[attr-defined]
+        self.update_state(*args, **kwargs)
+        return self.result()
+
+    def __getattr__(self, name: str) -> Any:
+        """What it gathers, by name: `total` and `count` of a mean."""
+        for variable in () if name.startswith("_") else self.variables:
+            if variable.name == name:
+                return variable
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What `copy` and `pickle` make one from again: its config, and what it has gathered."""
+        values = [variable.numpy() for variable in self.variables]
+        if len(self.clone().variables) != len(values):
+            unsupported(
+                f"`{self.name}` ({type(self).__name__}) can't be copied",
+                "it has gathered values whose sizes came with the first batch",
+                fix="copy it before the first batch",
+            )
+        return _made_again, (type(self), self.get_config(), values)
 
     def add_variable(
         self,

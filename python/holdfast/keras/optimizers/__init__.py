@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ... import _holdfast
-from ..._tensors.tensor import IndexedSlices
-from ...errors import fail
+from ..._tensors.tensor import IndexedSlices, convert_to_tensor
+from ...errors import fail, unsupported
 from .. import declared
 from ..by_name import FromConfig
 from ..configs import CustomObjectScope, deserialize_keras_object, serialize_keras_object
@@ -21,6 +21,12 @@ def _parts(gradient: Any) -> Any:
     if isinstance(gradient, IndexedSlices):
         return (gradient.values, gradient.indices, gradient.dense_shape)
     return gradient
+
+
+def _made_again(kind: Any, config: dict[str, Any], step: int) -> Any:
+    made = kind.from_config(config)
+    made.iterations.assign(step)
+    return made
 
 
 class _Methods(FromConfig, StatelessOptimizer):
@@ -47,7 +53,20 @@ class _Methods(FromConfig, StatelessOptimizer):
 
     def scale_loss(self, loss: Any) -> Any:
         """The loss times what keeps small gradients from vanishing."""
-        return _holdfast.scale_loss(self, loss)
+        return _holdfast.scale_loss(self, convert_to_tensor(loss))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What `copy` and `pickle` make one from again: its config, and where it stands."""
+        kind = type(self).__name__
+        if _holdfast.trained_variables(self):
+            unsupported(
+                f"`{self.name}` ({kind}) can't be copied: it keeps values for variables",  # type: ignore[attr-defined]
+                "a copy knows no variables, and what is kept for each would be lost",
+                fix=f"make another one, `{kind}.from_config(optimizer.get_config())`, "
+                "or save the model that it trains",
+            )
+        step = int(self.iterations)  # type: ignore[attr-defined]
+        return _made_again, (type(self), self.get_config(), step)  # type: ignore[attr-defined]
 
     def finalize_variable_values(self, var_list: Iterable[Any]) -> None:
         """Puts moving averages into the variables, where there are any."""
@@ -170,7 +189,7 @@ def get(identifier: Any) -> Any:
     if isinstance(identifier, str):
         identifier = identifier.lower()
     if identifier is None:
-        fail("E1104", "`identifier` of `optimizers.get` is None, expected a name or an optimizer")
+        return None
     return _holdfast.keras_object(identifier, "optimizers", "`identifier` of `optimizers.get`")
 
 
