@@ -176,7 +176,7 @@ TEST(KerasHandles, AnOptimizerMovesVariables) {
   EXPECT_EQ(w.read().item<float>(), 2.5f);
   sgd.apply_gradients({{constant(1.0f), w}});
   EXPECT_EQ(w.read().item<float>(), 2);
-  sgd->apply_gradients({{constant(2.0f), w}});
+  sgd->apply_gradients(std::vector<Tensor>{constant(2.0f)}, {w});
   EXPECT_EQ(w.read().item<float>(), 1);
   EXPECT_EQ(refused([&] { sgd.apply_gradients(std::vector<Tensor>{}, both); }), Code::E1104);
 }

@@ -22,6 +22,7 @@ from ..errors import fail, unsupported, used_here
 from . import checkpoint_names, declared
 from .copies import parts_of
 from .input_spec import check_inputs
+from .names import checked_name
 from .stateless import StatelessLayer
 
 __all__ = ["Layer"]
@@ -566,19 +567,6 @@ def raise_no_call(layer: Layer, what: str) -> None:
         fix="call it on what `tf.keras.Input` gives",
         labels=labels,
     )
-
-
-def checked_name(name: str | None, kind: type) -> str:
-    """A name for a layer; empty where C++ is to find one."""
-    if name is None or name == "":
-        return ""
-    if not isinstance(name, str) or "/" in name:
-        fail(
-            "E1104",
-            f"`{kind.__name__}`: `name` is {name!r}, expected a string without `/`",
-            "names of layers become parts of names of variables",
-        )
-    return name
 
 
 def policy_name(dtype: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from .._graphs.name_scope import name_scope as _scope
 from ..errors import fail, unsupported
 
-__all__ = ["VERSION", "name_scope", "version"]
+__all__ = ["VERSION", "checked_name", "name_scope", "version"]
 
 VERSION = "3.15.1"
 
@@ -27,3 +27,16 @@ def name_scope(name: str, **kwargs: Any) -> Any:
     if not isinstance(name, str) or "/" in name:
         fail("E1104", f"`name` of `name_scope` is {name!r}, expected a text without `/`")
     return _scope(name)
+
+
+def checked_name(name: str | None, kind: type) -> str:
+    """A name for a layer; empty where C++ is to find one."""
+    if name is None or name == "":
+        return ""
+    if not isinstance(name, str) or "/" in name:
+        fail(
+            "E1104",
+            f"`{kind.__name__}`: `name` is {name!r}, expected a string without `/`",
+            "names of layers become parts of names of variables",
+        )
+    return name
