@@ -128,6 +128,15 @@ void Optimizer::set_options(OptimizerOptions o) {
     refuse("ema_momentum", o.ema_momentum, "a number between 0 and 1");
   if (o.use_ema && o.ema_overwrite_frequency && *o.ema_overwrite_frequency < 1)
     refuse("ema_overwrite_frequency", *o.ema_overwrite_frequency, "at least 1, or none");
+  bool other_slots =
+      o.use_ema != common_.use_ema ||
+      o.gradient_accumulation_steps.has_value() != common_.gradient_accumulation_steps.has_value();
+  if (built_ && other_slots)
+    fail(Code::E1104,
+         cat(class_name(), ": `use_ema` and `gradient_accumulation_steps` can't be set any more"),
+         "they ask for slots, and those of its variables are made",
+         {manual_fix("say it when the optimizer is made")});
+  if (begun_) o.learning_rate = std::move(common_.learning_rate);  // which has a way of its own
   common_ = std::move(o);
   if (!common_.name.empty()) {
     named_ = true;

@@ -1,6 +1,8 @@
 // Python's types for all declared classes of Keras.
 #include "holdfast/base/text.h"
 #include "holdfast/keras/backend.h"
+#include "holdfast/keras/loss.h"
+#include "holdfast/keras/optimizer.h"
 #include "python/bind/call.h"
 #include "python/bind/in_python.h"
 #include "python/bind/keras.h"
@@ -171,6 +173,22 @@ nb::object described(const ClassDef& def, PyTypeObject* type) {
   return out;
 }
 
+// An option of an object that is at work already; it stays as it was where that is refused.
+void set_later(Declared& object, const ClassDef& def, const std::string& name,
+               const Config& value) {
+  const keras::Option* option = def.find(name);
+  Config before = option ? option->get(object.option_place()) : Config();
+  keras::set_option(object, def, name, value);
+  // Others read their options where they lie; these have made something of them.
+  if (!dynamic_cast<keras::Optimizer*>(&object) && !dynamic_cast<keras::Loss*>(&object)) return;
+  try {
+    object.configured();
+  } catch (...) {
+    keras::set_option(object, def, name, before);
+    throw;
+  }
+}
+
 }  // namespace
 
 void bind_keras_classes(nb::module_& m) {
@@ -258,8 +276,7 @@ void bind_keras_classes(nb::module_& m) {
                     value.is_none() ? Variable() : variable_of(value.ptr()));
               return 0;
             }
-          keras::set_option(object, def, name,
-                            live_config(value.ptr(), cat("`", name, "` of ", def.name)));
+          set_later(object, def, name, live_config(value.ptr(), cat("`", name, "` of ", def.name)));
           return 0;
         });
       },

@@ -1,0 +1,66 @@
+"""Options of optimizers and losses that a program sets once they are made."""
+
+import numpy as np
+import pytest
+
+import holdfast as tf
+from holdfast import keras
+
+
+def stepped(optimizer, times=1):
+    v = tf.Variable([1.0, 1.0])
+    for _ in range(times):
+        optimizer.apply_gradients([(tf.constant([3.0, 4.0]), v)])
+    return v.numpy()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "after"),
+    [
+        ("clipnorm", 0.5, [0.7, 0.6]),
+        ("global_clipnorm", 1.0, [0.4, 0.2]),
+        ("clipvalue", 2.0, [-1.0, -1.0]),
+        ("weight_decay", 0.5, [-2.5, -3.5]),
+        ("momentum", 0.5, [-2.0, -3.0]),
+    ],
+)
+def test_an_option_that_is_set_later_holds_from_the_next_step(option, value, after):
+    optimizer = keras.optimizers.SGD(1.0)
+    setattr(optimizer, option, value)
+    np.testing.assert_allclose(stepped(optimizer), after, atol=1e-6)
+    made_with = keras.optimizers.SGD(1.0, **{option: value})
+    np.testing.assert_allclose(stepped(made_with), after, atol=1e-6)
+
+
+def test_the_rate_of_an_optimizer_stays_when_another_option_is_set():
+    optimizer = keras.optimizers.SGD(1.0)
+    optimizer.learning_rate = 0.5
+    stepped(optimizer)
+    optimizer.clipvalue = 2.0
+    np.testing.assert_allclose(stepped(optimizer), [0.0, 0.0], atol=1e-6)
+    optimizer.learning_rate = 0.25
+    np.testing.assert_allclose(stepped(optimizer), [0.5, 0.5], atol=1e-6)
+    assert int(optimizer.iterations) == 3
+
+
+def test_what_can_not_be_set_any_more_is_refused_and_changes_nothing():
+    optimizer = keras.optimizers.Adam(0.1, clipnorm=1.0)
+    with pytest.raises((TypeError, ValueError), match="two ways"):
+        optimizer.clipvalue = 1.0
+    assert optimizer.clipvalue is None and optimizer.clipnorm == 1
+    stepped(optimizer)
+    with pytest.raises((TypeError, ValueError), match="can't be set any more"):
+        optimizer.use_ema = True
+    assert optimizer.use_ema is False
+    stepped(optimizer)
+
+
+def test_a_loss_reduces_as_it_was_told_last():
+    loss = keras.losses.MeanSquaredError()
+    y, p = np.zeros((4, 2), "f"), np.full((4, 2), 2.0, "f")
+    assert float(loss(y, p)) == 4
+    loss.reduction = "sum"
+    assert float(loss(y, p)) == 16
+    with pytest.raises((TypeError, ValueError), match="reduction"):
+        loss.reduction = "median"
+    assert loss.reduction == "sum" and float(loss(y, p)) == 16
