@@ -9,10 +9,10 @@
 #include "holdfast/graph/trace.h"
 #include "holdfast/op/op.h"
 #include "holdfast/ops/array.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/ops/list.h"
 #include "holdfast/ops/list/list_value.h"
 #include "holdfast/ops/math.h"
-#include "holdfast/ops/raw.h"
 
 namespace holdfast {
 namespace {

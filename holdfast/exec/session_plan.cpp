@@ -10,7 +10,7 @@
 #include "holdfast/op/op.h"
 #include "holdfast/op/refuse.h"
 #include "holdfast/op/written_call.h"
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 
 namespace holdfast {
 namespace {

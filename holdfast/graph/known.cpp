@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "holdfast/graph/trace.h"
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {

@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "holdfast/op/op.h"
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/order.h"
 #include "holdfast/passes/passes.h"

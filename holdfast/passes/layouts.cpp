@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "holdfast/op/op.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/ops/math/fold.h"
-#include "holdfast/ops/raw.h"
 #include "holdfast/passes/elementwise_expr.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/simplify.h"

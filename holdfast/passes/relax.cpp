@@ -1,6 +1,6 @@
 // The rewrites that may change last bits, each within what its op promises. They are worth it, and
 // apart, so that they can be left out.
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/passes/constants.h"
 #include "holdfast/passes/simplify.h"
 

@@ -1,7 +1,7 @@
 // Moves reshapes from before elementwise ops to after them, where that brings two elementwise ops
 // together: joined, they run as one loop.
 #include "holdfast/op/op.h"
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/passes/passes.h"
 #include "holdfast/passes/rewrite.h"
 

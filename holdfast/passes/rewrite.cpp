@@ -4,7 +4,7 @@
 
 #include "holdfast/base/text.h"
 #include "holdfast/op/op.h"
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {

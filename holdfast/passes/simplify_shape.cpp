@@ -1,7 +1,7 @@
 // Ops that move or repeat elements, where they leave everything in its place.
 #include <algorithm>
 
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/passes/simplify.h"
 
 namespace holdfast {

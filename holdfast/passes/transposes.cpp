@@ -1,5 +1,5 @@
 // Transposes that cancel, or that move nothing.
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 #include "holdfast/passes/simplify.h"
 
 namespace holdfast {

@@ -4,7 +4,7 @@
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/advice.h"
 #include "holdfast/op/refuse.h"
-#include "holdfast/ops/asked_device.h"
+#include "holdfast/ops/array/asked_device.h"
 #include "python/bind/arrays.h"
 #include "python/bind/call.h"
 #include "python/bind/config.h"

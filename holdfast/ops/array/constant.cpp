@@ -9,7 +9,7 @@
 #include "holdfast/device/device.h"
 #include "holdfast/expr/expr.h"
 #include "holdfast/op/context.h"
-#include "holdfast/ops/asked_device.h"
+#include "holdfast/ops/array/asked_device.h"
 #include "holdfast/tensor/visit.h"
 
 namespace holdfast {

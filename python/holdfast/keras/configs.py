@@ -202,9 +202,10 @@ def _made(plain: dict[str, Any], own: dict[str, Any]) -> Any:
     folder = str(plain.get("module")).partition(".")[2].partition(".")[0]
     if plain["class_name"] in _of_python:
         return _of_python[plain["class_name"]].from_config(plain["config"])
-    if ours and folder in _FOLDERS:
-        return _holdfast.keras_object(plain, folder, "`config`")
-    return _holdfast.make_object(plain)
+    with CustomObjectScope(own):  # what it holds may be of the program's classes
+        if ours and folder in _FOLDERS:
+            return _holdfast.keras_object(plain, folder, "`config`")
+        return _holdfast.make_object(plain)
 
 
 def build_again(made: Any, config: Any) -> None:

@@ -1,4 +1,4 @@
-#include "holdfast/ops/raw.h"
+#include "holdfast/ops/array/raw.h"
 
 #include "holdfast/op/op.h"
 
